@@ -1,0 +1,7 @@
+//! What every emulated machine shares: time, faults, images and traces.
+//!
+//! The kernel knows no instruction set and no peripheral.
+
+pub mod time;
+
+pub use time::{Cycles, Hertz, Picoseconds};

@@ -1,0 +1,82 @@
+//! Units of time. All of them are integers, so that no result depends on rounding order.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+
+/// A count of the core's clock cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cycles(pub u64);
+
+/// A clock frequency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hertz(pub u32);
+
+/// A span of emulated time; 2^64 ps are 213 days.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Picoseconds(pub u64);
+
+impl Cycles {
+    /// Later than anything that a machine reaches: "no event is due".
+    pub const NEVER: Self = Self(u64::MAX);
+
+    /// The time that this many cycles of a clock take, rounded down.
+    pub const fn at(self, clock: Hertz) -> Picoseconds {
+        Picoseconds((self.0 as u128 * 1_000_000_000_000 / clock.0 as u128) as u64)
+    }
+}
+
+impl Picoseconds {
+    /// The first cycle count of `clock` that is not before this time.
+    pub const fn cycles(self, clock: Hertz) -> Cycles {
+        Cycles((self.0 as u128 * clock.0 as u128).div_ceil(1_000_000_000_000) as u64)
+    }
+}
+
+macro_rules! arithmetic {
+    ($unit:ty, $suffix:literal) => {
+        impl Add for $unit {
+            type Output = Self;
+            fn add(self, other: Self) -> Self {
+                Self(self.0.saturating_add(other.0))
+            }
+        }
+        impl AddAssign for $unit {
+            fn add_assign(&mut self, other: Self) {
+                *self = *self + other;
+            }
+        }
+        impl Sub for $unit {
+            type Output = Self;
+            fn sub(self, other: Self) -> Self {
+                Self(self.0 - other.0)
+            }
+        }
+        impl fmt::Display for $unit {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{} {}", self.0, $suffix)
+            }
+        }
+    };
+}
+
+arithmetic!(Cycles, "cycles");
+arithmetic!(Picoseconds, "ps");
+
+impl fmt::Display for Hertz {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} Hz", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycles_and_time_agree() {
+        let clock = Hertz(8_000_000);
+        assert_eq!(Cycles(8).at(clock), Picoseconds(1_000_000));
+        assert_eq!(Picoseconds(1_000_000).cycles(clock), Cycles(8));
+        assert_eq!(Picoseconds(1_000_001).cycles(clock), Cycles(9));
+    }
+}

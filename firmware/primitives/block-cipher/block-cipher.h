@@ -1,0 +1,11 @@
+/* The block-cipher kind. With the prefix p of a cipher:
+
+     typedef struct { ... } p_ctx;
+     enum { P_KEY_BYTES, P_BLOCK_BYTES };
+     void p_init(p_ctx *ctx, const uint8_t *key);
+     void p_encrypt(const p_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks);
+     void p_decrypt(const p_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks);
+
+   The key has P_KEY_BYTES bytes. Buffers have blocks * P_BLOCK_BYTES bytes and are either the same
+   or do not overlap. Nothing can fail. */
+#include "crypto.h"

@@ -1,0 +1,32 @@
+/* What every primitive shares: status codes, and the two operations that must not leak or vanish. */
+#ifndef CRYPTO_H
+#define CRYPTO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+    CRYPTO_OK = 0,
+    CRYPTO_BAD_LENGTH = 1, /* a length that the primitive does not allow */
+    CRYPTO_BAD_TAG = 2     /* authentication failed; nothing was released */
+} crypto_status;
+
+/* Returns 1 when the two buffers are equal, else 0, in a time that depends on length alone. */
+static inline int crypto_equal(const uint8_t *a, const uint8_t *b, size_t length) {
+    uint8_t difference = 0;
+    for (size_t i = 0; i < length; i++)
+        difference |= (uint8_t)(a[i] ^ b[i]);
+    /* The barrier keeps a compiler from leaving the loop at the first difference. */
+    __asm__ volatile("" : "+r"(difference));
+    return (int)((unsigned)(difference - 1u) >> 8 & 1u);
+}
+
+/* Overwrites a buffer that held secrets; the stores are not optimised away. */
+static inline void crypto_wipe(void *buffer, size_t length) {
+    uint8_t *p = buffer;
+    for (size_t i = 0; i < length; i++)
+        p[i] = 0;
+    __asm__ volatile("" : : "r"(buffer) : "memory");
+}
+
+#endif
