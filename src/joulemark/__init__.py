@@ -1,0 +1,1 @@
+"""Joulemark: what security costs on a constrained device."""
