@@ -1,0 +1,40 @@
+/* The Ascon permutation, as NIST SP 800-232 section 3 defines it, for every primitive built on it.
+
+   An implementation folder defines ascon_p once, in a file of its own that includes one of
+     "permutation/ascon-p-ref.c"       portable
+     "permutation/ascon-p-msp430.S"    MSP430 assembly (from a .S file)
+   and includes this header for the rest. */
+#ifndef ASCON_P_H
+#define ASCON_P_H
+
+#include "crypto.h"
+
+/* S0 to S4. A word's byte 0 is its least significant one (SP 800-232, section 2.1, appendix A). */
+typedef struct {
+    uint64_t x[5];
+} ascon_state;
+
+/* The last `rounds` rounds of the 12: 12 and 8 are the ones that SP 800-232 uses. */
+void ascon_p(ascon_state *s, unsigned rounds);
+
+/* Bytes to word, where length <= 8; missing bytes are zero. */
+static inline uint64_t ascon_load(const uint8_t *in, size_t length) {
+    uint64_t word = 0;
+    while (length > 0)
+        word = word << 8 | in[--length];
+    return word;
+}
+
+static inline void ascon_store(uint8_t *out, uint64_t word, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        out[i] = (uint8_t)word;
+        word >>= 8;
+    }
+}
+
+/* The padding of SP 800-232, section 2.1: a one bit right after `length` < 8 bytes. */
+static inline uint64_t ascon_pad(size_t length) {
+    return (uint64_t)1 << (8 * length);
+}
+
+#endif
