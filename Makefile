@@ -1,0 +1,66 @@
+# make run    set up, then measure the default campaign and write the report
+# make test   set up, then run every test
+# make check  format, lint and types of Rust, Python and C
+
+VENV     := .venv
+BIN      := $(VENV)/bin
+ENGINE   := $(shell find engine Cargo.toml Cargo.lock -name '*.rs' -o -name '*.toml' -o -name Cargo.lock)
+C_FILES   = $(shell git ls-files 'firmware/*.c' 'firmware/*.h' 'benches/*.c' 'tests/*.c')
+
+.PHONY: run test check setup format bench clean help lock
+.DEFAULT_GOAL := help
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
+
+setup: $(VENV)/.engine ## install what is needed; leaves the command at .venv/bin/joulemark
+
+run: setup ## measure the default campaign, write the report
+	$(BIN)/joulemark run
+
+test: setup $(VENV)/.test-tools ## run all tests
+	cargo test --workspace --release --quiet
+	$(BIN)/pytest -n auto
+
+check: setup $(VENV)/.test-tools ## format, lint and types of all three languages
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --release --quiet -- -D warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/stubtest joulemark._engine
+	clang-format-19 --dry-run -Werror $(C_FILES)
+
+format: setup $(VENV)/.test-tools ## rewrite all sources in the project's format
+	cargo fmt --all
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	clang-format-19 -i $(C_FILES)
+
+bench: setup $(VENV)/.test-tools ## compare the engine with mspdebug's simulator
+	$(BIN)/python benches/engine.py
+
+clean: ## remove everything that was built
+	rm -rf $(VENV) build target
+
+# Stamps: each step runs again only when what it depends on has changed.
+$(VENV)/.system: tools/system-packages.sh
+	tools/system-packages.sh run
+	python3 -m venv $(VENV)
+	touch $@
+
+$(VENV)/.test-tools: tools/system-packages.sh | $(VENV)/.system
+	tools/system-packages.sh test
+	touch $@
+
+$(VENV)/.python: requirements.lock $(VENV)/.system
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	touch $@
+
+$(VENV)/.engine: $(ENGINE) pyproject.toml $(VENV)/.python
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	touch $@
+
+lock: ## pin the Python dependencies anew
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-emit-index-url --no-header --quiet -o requirements.lock

@@ -1,0 +1,66 @@
+#!/bin/sh
+# Makes sure that the system has what Joulemark needs: tools/system-packages.sh run|test
+#
+# Debian and Ubuntu: missing packages are installed where we are root or sudo asks no password.
+# Elsewhere, and where we may not, one message says what to install. Rust and Python are checked
+# by version, because a distribution's own may be too old.
+set -eu
+
+RUST_MINIMUM=1.85   # edition 2024
+PYTHON_MINIMUM=3.11 # tomllib
+
+# command=package; what `make run` needs, and what `make test` needs beyond it.
+run_tools="clang-19=clang-19 ld.lld-19=lld-19 llvm-objcopy-19=llvm-19 cc=gcc python3=python3"
+test_tools="mspdebug=mspdebug chromium=chromium clang-format-19=clang-format-19 clang-tidy-19=clang-tidy-19"
+
+wanted=$run_tools
+[ "${1:-run}" = run ] || wanted="$wanted $test_tools"
+
+missing=
+for pair in $wanted; do
+    command -v "${pair%%=*}" >/dev/null 2>&1 || missing="$missing ${pair#*=}"
+done
+python3 -c 'import venv, ensurepip' 2>/dev/null || missing="$missing python3-venv"
+# The sanitizers' and the fuzzer's runtime is a library, not a command.
+if [ "${1:-run}" = test ] && command -v clang-19 >/dev/null 2>&1; then
+    [ -e "$(clang-19 -print-file-name=libclang_rt.asan.a)" ] ||
+        [ -e "$(clang-19 --print-runtime-dir)/libclang_rt.asan-$(uname -m).a" ] ||
+        [ -e "$(clang-19 --print-runtime-dir)/libclang_rt.asan.a" ] ||
+        missing="$missing libclang-rt-19-dev"
+elif [ "${1:-run}" = test ]; then
+    missing="$missing libclang-rt-19-dev"
+fi
+
+if [ -n "$missing" ]; then
+    if ! command -v apt-get >/dev/null 2>&1; then
+        echo "joulemark: missing:$missing (Debian's names; install your system's packages of them)" >&2
+        exit 1
+    elif [ "$(id -u)" = 0 ]; then
+        sudo=
+    elif sudo -n true 2>/dev/null; then
+        sudo="sudo -n"
+    else
+        echo "joulemark: packages are missing; run: sudo apt-get install$missing" >&2
+        exit 1
+    fi
+    echo "joulemark: installing$missing" >&2
+    $sudo apt-get update -qq
+    # shellcheck disable=SC2086 # a list of words
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+fi
+
+# version_at_least HAVE WANT
+version_at_least() {
+    [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]
+}
+
+python=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+if ! version_at_least "$python" "$PYTHON_MINIMUM"; then
+    echo "joulemark: python3 is $python; Python $PYTHON_MINIMUM or newer is needed" >&2
+    exit 1
+fi
+rust=$(cargo --version 2>/dev/null | cut -d ' ' -f 2 || true)
+if [ -z "$rust" ] || ! version_at_least "$rust" "$RUST_MINIMUM"; then
+    echo "joulemark: cargo is ${rust:-missing}; Rust $RUST_MINIMUM or newer is needed to build the engine: https://rustup.rs" >&2
+    exit 1
+fi
