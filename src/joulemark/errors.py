@@ -17,7 +17,7 @@ class JoulemarkError(Exception):
 
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, what: str, *, where: str | None = None, mend: str | None = None) -> None:
+    def __init__(self, what: str, where: str | None = None, mend: str | None = None) -> None:
         super().__init__(what, where, mend)
         self.what = what
         self.where = where
