@@ -1,0 +1,1 @@
+"""Statistics and advice from records; nothing here starts a run."""

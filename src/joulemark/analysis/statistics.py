@@ -1,0 +1,46 @@
+"""A sample's summary: exact where every value is the same, an interval where not."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean, spread and the half-width of the 95% confidence interval of the mean.
+
+    `deviation` and `confidence_95` are None for a single value that is not known to be exact.
+    """
+
+    count: int
+    mean: float
+    minimum: float
+    maximum: float
+    deviation: float | None
+    confidence_95: float | None
+    exact: bool
+
+
+def summarise(values: Sequence[float], *, deterministic: bool) -> Summary:
+    """Summarise samples of one quantity.
+
+    Args:
+        values: at least one.
+        deterministic: the runner gives the same value for the same inputs; samples that are all
+            equal are then exact.
+    """
+    if not values:
+        raise ValueError("no values to summarise")
+    count, mean = len(values), fmean(values)
+    low, high = min(values), max(values)
+    if deterministic and low == high:
+        return Summary(count, low, low, high, 0.0, 0.0, exact=True)
+    if count == 1:
+        return Summary(count, mean, low, high, None, None, exact=False)
+    deviation = stdev(values)
+    # Student's t, two-sided: the mean of few samples whose variance is estimated from them.
+    from scipy.stats import t
+
+    half_width = float(t.ppf(0.975, count - 1)) * deviation / math.sqrt(count)
+    return Summary(count, mean, low, high, deviation, half_width, exact=False)
