@@ -1,0 +1,154 @@
+"""The report's plots, as Vega-Lite specifications."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from joulemark.records import Record
+
+_MAIN_OPERATION = {
+    "block-cipher": "encrypt",
+    "stream-cipher": "encrypt",
+    "mode": "encrypt",
+    "hash": "hash",
+    "mac": "mac",
+    "aead": "encrypt",
+}
+"""What a plot of a kind shows until its reader chooses another operation."""
+
+
+def _best_builds(records: Sequence[Record]) -> pd.DataFrame:
+    """Of each primitive, operation and size, the build that takes the least energy."""
+    frame = pd.DataFrame(
+        [
+            {
+                "board": r.board,
+                "kind": r.kind,
+                "primitive": r.primitive,
+                "implementation": f"{r.implementation}, {r.compiler} -{r.optimisation}",
+                "operation": r.operation,
+                "ad": f"{r.ad_bytes} bytes",
+                "bytes": r.message_bytes,
+                "cycles": r.cycles,
+                "time_us": r.time_ps / 1e6,
+                "energy_uj": r.energy_net_nj / 1e3,
+            }
+            for r in records
+            if r.cycles is not None and r.time_ps is not None and r.energy_net_nj is not None
+        ]
+    )
+    if frame.empty:
+        return frame
+    point = ["board", "kind", "primitive", "operation", "ad", "bytes"]
+    return frame.loc[frame.groupby(point)["energy_uj"].idxmin()].sort_values(point)
+
+
+def cost_charts(records: Sequence[Record], kind: str) -> dict[str, dict[str, Any]]:
+    """Time and energy against message size for one kind of primitive on one board.
+
+    Returns:
+        Specifications by metric ("time", "energy"); empty where nothing was measured.
+    """
+    frame = _best_builds([r for r in records if r.kind == kind])
+    if frame.empty:
+        return {}
+    operations = sorted(frame["operation"].unique(), key=lambda o: (o != _MAIN_OPERATION[kind], o))
+    associated = sorted(frame["ad"].unique(), key=lambda text: int(text.split()[0]))
+    parameters: list[alt.Parameter] = []
+    shown = alt.expr.isValid(alt.datum.bytes)
+    choices = [("operation", "operation ", operations)]
+    if len(associated) > 1:
+        choices.append(("ad", "associated data ", associated))
+    for field, label, options in choices:
+        parameter = alt.param(
+            name=field, value=options[0], bind=alt.binding_select(options=options, name=label)
+        )
+        parameters.append(parameter)
+        shown = shown & (alt.datum[field] == parameter)
+    names = sorted(frame["primitive"].unique())
+    highlight = alt.selection_point(fields=["primitive"], bind="legend", name="highlight")
+    metrics = {
+        "time": ("time_us", "time (µs)"),
+        "energy": ("energy_uj", "energy net of idle (µJ)"),
+    }
+    base = (
+        alt.Chart(frame)
+        .transform_filter(shown)
+        .encode(
+            x=alt.X("bytes:Q", title="message (bytes)").scale(
+                type="symlog", constant=16, nice=False
+            ),
+            color=alt.Color("primitive:N", sort=names, title=None).scale(
+                domain=names, scheme="tableau10" if len(names) <= 10 else "tableau20"
+            ),
+            opacity=alt.when(highlight).then(alt.value(1.0)).otherwise(alt.value(0.12)),
+            tooltip=[
+                alt.Tooltip("primitive:N"),
+                alt.Tooltip("implementation:N", title="build"),
+                alt.Tooltip("bytes:Q", title="message (bytes)"),
+                alt.Tooltip("cycles:Q", format=",.0f"),
+                alt.Tooltip("time_us:Q", title="time (µs)", format=",.1f"),
+                alt.Tooltip("energy_uj:Q", title="energy (µJ)", format=",.3f"),
+            ],
+        )
+    )
+    result: dict[str, dict[str, Any]] = {}
+    for metric, (field, title) in metrics.items():
+        y = alt.Y(f"{field}:Q", title=title).scale(type="log", nice=False)
+        chart = alt.layer(
+            base.mark_line(interpolate="linear", strokeWidth=1.5).encode(y=y),
+            base.mark_point(filled=True, size=28).encode(y=y).add_params(highlight, *parameters),
+        )
+        result[metric] = _responsive(chart, height=300)
+    return result
+
+
+def memory_chart(records: Sequence[Record]) -> dict[str, Any]:
+    """Flash, RAM and stack of each build on one board, smallest flash build of each primitive."""
+    frame = pd.DataFrame(
+        [
+            {
+                "kind": r.kind,
+                "primitive": r.primitive,
+                "build": f"{r.implementation}, {r.compiler} -{r.optimisation}",
+                "flash": r.flash_bytes,
+                "RAM": r.ram_bytes,
+                "stack": r.stack_bytes,
+            }
+            for r in records
+            if r.status == "ok" and r.flash_bytes is not None and r.kind != "identity"
+        ]
+    )
+    if frame.empty:
+        return {}
+    most = frame.groupby(["kind", "primitive", "build"], as_index=False).max()
+    smallest = most.loc[most.groupby(["kind", "primitive"])["flash"].idxmin()]
+    table = smallest.melt(
+        ["kind", "primitive", "build"], ["flash", "RAM", "stack"], "memory", "bytes"
+    )
+    names = list(smallest.sort_values("flash")["primitive"])
+    bars = (
+        alt.Chart(table)
+        .mark_bar()
+        .encode(
+            y=alt.Y("primitive:N", sort=names, title=None).axis(labelLimit=220),
+            yOffset=alt.YOffset("memory:N", sort=["flash", "RAM", "stack"]),
+            x=alt.X("bytes:Q", title="bytes"),
+            color=alt.Color("memory:N", title=None, sort=["flash", "RAM", "stack"]).scale(
+                domain=["flash", "RAM", "stack"], range=["#4c78a8", "#f58518", "#54a24b"]
+            ),
+            tooltip=["primitive:N", "build:N", "memory:N", alt.Tooltip("bytes:Q", format=",")],
+        )
+    )
+    return _responsive(bars, height=26 * len(names) + 20)
+
+
+def _responsive(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int) -> dict[str, Any]:
+    """As wide as the page allows, legend below so that a phone keeps its plot."""
+    sized = chart.properties(width="container", height=height).configure_legend(
+        orient="bottom", columns=3, symbolType="circle", labelLimit=200
+    )
+    spec: dict[str, Any] = sized.configure_view(stroke=None).to_dict()
+    return spec

@@ -1,0 +1,178 @@
+"""The report in a real browser, from records made up by a formula that the test knows."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+from joulemark.analysis.advice import SERVICES, costs, leads
+from joulemark.records import Record
+from joulemark.report import render, write_report
+from joulemark.store import Store
+
+SIZES = (16, 32, 64, 128)
+# name: (cycles of init, cycles per byte)
+MODES = {"dear-start": (4000, 20), "cheap-start": (100, 100)}
+
+
+def record(primitive: str, operation: str, size: int, cycles: float, **changes: object) -> Record:
+    fields: dict[str, object] = {
+        "key": f"{primitive}{operation}{size}",
+        "case_digest": f"{primitive}{operation}{size}",
+        "measured_at": "2026-01-02T03:04:05Z",
+        "status": "ok",
+        "board": "telosb",
+        "clock": "max",
+        "clock_hz": 8_000_000,
+        "chip": "msp430f1611",
+        "kind": "mode",
+        "primitive": primitive,
+        "implementation": "ref",
+        "operation": operation,
+        "message_bytes": size,
+        "ad_bytes": 0,
+        "tag_bytes": 0,
+        "compiler": "clang",
+        "optimisation": "O3",
+        "repetitions": 1,
+        "exact": True,
+        "cycles": cycles,
+        "cycles_min": cycles,
+        "cycles_max": cycles,
+        "instructions": cycles / 2,
+        "time_ps": int(cycles * 125_000),
+        "energy_gross_nj": cycles * 1.5,
+        "energy_net_nj": float(cycles),
+        "energy_grade": "datasheet",
+        "flash_bytes": 900,
+        "ram_bytes": 200,
+        "stack_bytes": 40,
+        "trials": 8,
+        "addresses_equal": True,
+        "seed": 1,
+        "unit": "emulated",
+        "runner": "emulator",
+        "meter": "model",
+        "board_digest": "b",
+        "chip_digest": "c",
+        "host": "test",
+    }
+    return Record(**(fields | changes))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def records() -> list[Record]:
+    made = [
+        record(name, operation, size, start if operation == "init" else per_byte * size)
+        for name, (start, per_byte) in MODES.items()
+        for operation in ("init", "encrypt")
+        for size in SIZES
+    ]
+    made.append(record("broken-one", "encrypt", 16, 0, status="failed", failure="wrong output"))
+    return made
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium",
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser: Browser, records: list[Record], tmp_path: Path) -> Iterator[Page]:
+    path = tmp_path / "report.html"
+    path.write_text(render(records))
+    opened = browser.new_page(viewport={"width": 390, "height": 844})
+    complaints: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            complaints.append(message.text)
+
+    opened.on("console", note)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("request", lambda r: complaints.append(r.url) if r.url.startswith("http") else None)
+    opened.goto(path.as_uri())
+    opened.wait_for_selector("html[data-plots=drawn]")
+    yield opened
+    assert complaints == []
+    opened.close()
+
+
+def test_lead_changes_where_the_formula_says(records: list[Record]) -> None:
+    # 4000 + 20 s < 100 + 100 s from s = 48.75: the first measured size beyond is 64.
+    found = leads(costs(records, SERVICES[0], "energy_net_nj"))
+    assert [(r.build.primitive, r.from_bytes, r.to_bytes) for r in found] == [
+        ("cheap-start", 1, 32),
+        ("dear-start", 33, 128),
+    ]
+    assert found[0].least_cost == 100 + 100 * 16
+
+
+def test_a_size_between_two_measured_ones_is_padded(records: list[Record]) -> None:
+    without = [r for r in records if not (r.primitive == "cheap-start" and r.message_bytes == 32)]
+    found = leads(costs(without, SERVICES[0], "energy_net_nj"))
+    # At 32 bytes cheap-start now pays for 64: 6500 against 4640.
+    assert [(r.build.primitive, r.to_bytes) for r in found] == [
+        ("cheap-start", 16),
+        ("dear-start", 128),
+    ]
+
+
+def test_plots_are_drawn_and_the_page_fits_a_phone(page: Page) -> None:
+    plots = page.locator(".plot svg")
+    assert plots.count() == 3  # time, energy, memory
+    assert page.locator(".plot svg .mark-symbol path").count() >= len(MODES) * len(SIZES)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_failed_cases_are_shown_and_have_no_number(page: Page) -> None:
+    assert "wrong output" in page.locator("[role=alert]").inner_text()
+    assert "broken-one" not in page.locator("#table").inner_text()
+
+
+def test_table_filters_and_sorts(page: Page) -> None:
+    rows = page.locator("#table tbody tr")
+    assert rows.count() == 16
+    page.fill("#search", "dear encrypt")
+    assert rows.count() == 4
+    page.select_option("[data-filter=message_bytes]", "64")
+    assert rows.count() == 1
+    page.select_option("[data-filter=message_bytes]", "")
+    page.fill("#search", "")
+    header = page.locator("th[data-column=cycles] button")
+    header.click()
+    column = page.locator("#table thead th").evaluate_all(
+        "all => all.findIndex(th => th.dataset.column === 'cycles')"
+    )
+    cells = page.locator(f"#table tbody tr td:nth-child({column + 1})")
+    values = [float(text.replace(",", "")) for text in cells.all_inner_texts()]
+    assert values == sorted(values)
+    header.click()
+    values = [float(text.replace(",", "")) for text in cells.all_inner_texts()]
+    assert values == sorted(values, reverse=True)
+
+
+def test_text_from_records_is_never_markup(browser: Browser, tmp_path: Path) -> None:
+    evil = "</script><img src=x onerror=document.title='owned'>"
+    path = tmp_path / "report.html"
+    path.write_text(render([record("m", "encrypt", 16, 5.0, implementation=evil, host=evil)]))
+    opened = browser.new_page()
+    opened.goto(path.as_uri())
+    opened.wait_for_selector("html[data-plots=drawn]")
+    assert opened.title() == "Joulemark report"
+    opened.close()
+
+
+def test_report_is_written_whole(records: list[Record], tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        for item in records:
+            store.append(item)
+        write_report(store, tmp_path / "out" / "report.html")
+    assert [p.name for p in (tmp_path / "out").iterdir()] == ["report.html"]
