@@ -1,0 +1,35 @@
+"""Curupira-2 written from the paper: its key schedule as arithmetic on polynomials over GF(2).
+
+There is no library of it. The rounds are those of the independent Curupira-1 beside it; the key is
+one integer, where the C code moves bytes.
+"""
+
+import runpy
+from pathlib import Path
+
+from joulemark.oracle import Compute, Inputs, Output
+
+CURUPIRA_1 = runpy.run_path(str(Path(__file__).parents[1] / "curupira-1" / "oracle.py"))
+P96 = 1 << 96 | 1 << 16 | 1 << 13 | 1 << 11 | 1
+ROUNDS = 10
+
+
+def times_x8(a: int) -> int:
+    """Multiply by x^8 in GF(2^96)."""
+    for _ in range(8):
+        a <<= 1
+        if a >> 96:
+            a ^= P96
+    return a
+
+
+def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
+    """Encrypt whole blocks."""
+    sbox, select, to_matrix = (CURUPIRA_1[name] for name in ("sbox", "select", "to_matrix"))
+    k = int.from_bytes(inputs.key, "big")
+    keys = [select(to_matrix(inputs.key))]
+    for r in range(ROUNDS):
+        k = times_x8(k ^ sbox(r) << 88)
+        keys.append(select(to_matrix(k.to_bytes(12, "big"))))
+    blocks = (inputs.message[i : i + 12] for i in range(0, len(inputs.message), 12))
+    return Output(data=b"".join(CURUPIRA_1["encrypt"](keys, block) for block in blocks))
