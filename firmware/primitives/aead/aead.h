@@ -26,4 +26,21 @@ typedef struct {
     size_t tag_length;
 } aead_message;
 
+/* The end of every p_decrypt: compares the tag that was computed with the one that came, wipes the
+   former, and takes the plaintext back when they differ. */
+static inline crypto_status aead_check_tag(const aead_message *m, uint8_t *computed) {
+    int equal = crypto_equal(computed, m->tag, m->tag_length);
+    crypto_wipe(computed, m->tag_length);
+    if (equal)
+        return CRYPTO_OK;
+    crypto_wipe(m->out, m->length);
+    return CRYPTO_BAD_TAG;
+}
+
+/* out = a XOR b; out may be a or b. */
+static inline void aead_xor(uint8_t *out, const uint8_t *a, const uint8_t *b, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        out[i] = (uint8_t)(a[i] ^ b[i]);
+}
+
 #endif

@@ -1,0 +1,39 @@
+#include "ccm_star.h"
+#include "aead/ccm/ccm-core.h"
+
+void ccm_star_init(ccm_star_ctx *ctx, const uint8_t *key) {
+    block_cipher_init(&ctx->cipher, key);
+}
+
+/* IEEE 802.15.4-2006: 7.6.2.3.2 (nonce), B.3.2 (L = 2), table 95 (MIC lengths). */
+static int lengths_allowed(const aead_message *m) {
+    return m->nonce_length == CCM_STAR_NONCE_BYTES &&
+           (m->tag_length == 0 || m->tag_length == 4 || m->tag_length == 8 ||
+            m->tag_length == 16) &&
+           ccm_length_fits(m);
+}
+
+/* Encrypts or decrypts without a MIC. */
+static crypto_status crypt_only(const ccm_star_ctx *ctx, const aead_message *m) {
+    uint8_t s0[CCM_BLOCK_BYTES];
+    ccm_ctr(&ctx->cipher, m, s0);
+    crypto_wipe(s0, sizeof s0);
+    return CRYPTO_OK;
+}
+
+crypto_status ccm_star_encrypt(const ccm_star_ctx *ctx, const aead_message *m) {
+    if (!lengths_allowed(m))
+        return CRYPTO_BAD_LENGTH;
+    if (m->tag_length == 0)
+        return crypt_only(ctx, m);
+    ccm_seal(&ctx->cipher, m);
+    return CRYPTO_OK;
+}
+
+crypto_status ccm_star_decrypt(const ccm_star_ctx *ctx, const aead_message *m) {
+    if (!lengths_allowed(m))
+        return CRYPTO_BAD_LENGTH;
+    if (m->tag_length == 0)
+        return crypt_only(ctx, m);
+    return ccm_open(&ctx->cipher, m);
+}

@@ -1,0 +1,99 @@
+/* The paper's notation: OMAC^t, N, H, C with their tags; B = 2L and P = 4L. */
+#include "eax.h"
+
+enum { BLOCK = BLOCK_CIPHER_BLOCK_BYTES };
+
+/* The field's polynomial without its leading term: SP 800-38B, 5.3, the lexicographically first one
+   of those with the fewest terms; table in Seroussi, HP Labs HPL-98-135. */
+enum { POLYNOMIAL = BLOCK == 8 ? 0x1b : BLOCK == 12 ? 0x641 : 0x87 };
+_Static_assert(BLOCK == 8 || BLOCK == 12 || BLOCK == 16, "EAX: no polynomial for this block size");
+
+static void doubled(uint8_t *out, const uint8_t *in) {
+    unsigned reduce = 0u - (in[0] >> 7);
+    for (size_t i = 0; i < BLOCK - 1; i++)
+        out[i] = (uint8_t)(in[i] << 1 | in[i + 1] >> 7);
+    out[BLOCK - 1] = (uint8_t)(in[BLOCK - 1] << 1 ^ (reduce & (POLYNOMIAL & 0xff)));
+    out[BLOCK - 2] ^= (uint8_t)(reduce & (POLYNOMIAL >> 8));
+}
+
+void eax_init(eax_ctx *ctx, const uint8_t *key) {
+    uint8_t l[BLOCK] = {0};
+    block_cipher_init(&ctx->cipher, key);
+    block_cipher_encrypt(&ctx->cipher, l, l, 1);
+    doubled(ctx->b, l);
+    doubled(ctx->p, ctx->b);
+    crypto_wipe(l, sizeof l);
+}
+
+/* tag = tag XOR OMAC^t(data) */
+static void add_omac(const eax_ctx *ctx, uint8_t *tag, uint8_t t, const uint8_t *data,
+                     size_t length) {
+    uint8_t mac[BLOCK] = {0};
+    size_t used = BLOCK;
+    mac[BLOCK - 1] = t;
+    for (size_t i = 0; i < length; i++) {
+        if (used == BLOCK) { /* one more byte comes, so this block was not the last */
+            block_cipher_encrypt(&ctx->cipher, mac, mac, 1);
+            used = 0;
+        }
+        mac[used++] ^= data[i];
+    }
+    if (used < BLOCK)
+        mac[used] ^= 0x80;
+    aead_xor(mac, mac, used < BLOCK ? ctx->p : ctx->b, BLOCK);
+    block_cipher_encrypt(&ctx->cipher, mac, mac, 1);
+    aead_xor(tag, tag, mac, BLOCK);
+    crypto_wipe(mac, sizeof mac);
+}
+
+/* CTR from the block N, whose OMAC stands in `tag`; N is a number modulo 2^(8 BLOCK). */
+static void ctr(const eax_ctx *ctx, const uint8_t *tag, const aead_message *m) {
+    uint8_t counter[BLOCK], stream[BLOCK];
+    size_t done = 0;
+    for (size_t i = 0; i < BLOCK; i++)
+        counter[i] = tag[i];
+    while (done < m->length) {
+        size_t part = m->length - done < BLOCK ? m->length - done : BLOCK;
+        block_cipher_encrypt(&ctx->cipher, stream, counter, 1);
+        aead_xor(m->out + done, m->in + done, stream, part);
+        done += part;
+        for (size_t i = BLOCK; i > 0 && ++counter[i - 1] == 0;)
+            i--;
+    }
+    crypto_wipe(counter, sizeof counter);
+    crypto_wipe(stream, sizeof stream);
+}
+
+static int lengths_allowed(const aead_message *m) {
+    return m->tag_length > 0 && m->tag_length <= BLOCK;
+}
+
+crypto_status eax_encrypt(const eax_ctx *ctx, const aead_message *m) {
+    uint8_t tag[BLOCK] = {0};
+    if (!lengths_allowed(m))
+        return CRYPTO_BAD_LENGTH;
+    add_omac(ctx, tag, 0, m->nonce, m->nonce_length);
+    ctr(ctx, tag, m);
+    add_omac(ctx, tag, 1, m->ad, m->ad_length);
+    add_omac(ctx, tag, 2, m->out, m->length);
+    for (size_t i = 0; i < m->tag_length; i++)
+        m->tag[i] = tag[i];
+    crypto_wipe(tag, sizeof tag);
+    return CRYPTO_OK;
+}
+
+crypto_status eax_decrypt(const eax_ctx *ctx, const aead_message *m) {
+    uint8_t tag[BLOCK] = {0}, n[BLOCK];
+    if (!lengths_allowed(m))
+        return CRYPTO_BAD_LENGTH;
+    add_omac(ctx, tag, 0, m->nonce, m->nonce_length);
+    for (size_t i = 0; i < BLOCK; i++)
+        n[i] = tag[i];
+    add_omac(ctx, tag, 1, m->ad, m->ad_length);
+    add_omac(ctx, tag, 2, m->in, m->length);
+    ctr(ctx, n, m);
+    crypto_status status = aead_check_tag(m, tag);
+    crypto_wipe(tag, sizeof tag);
+    crypto_wipe(n, sizeof n);
+    return status;
+}

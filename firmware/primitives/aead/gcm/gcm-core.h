@@ -1,0 +1,128 @@
+/* GCM around GHASH, in the notation of SP 800-38D. An implementation defines, before it includes
+   this,
+     gcm_ctx with a member `cipher`, and one that holds the hash key H in a form of its own;
+     static void ghash_set_key(gcm_ctx *ctx, const uint8_t *h);
+     static void ghash_multiply(const gcm_ctx *ctx, uint8_t *y);       y = y * H */
+#include "aead.h"
+#include "over.h"
+
+enum { GCM_BLOCK_BYTES = 16 };
+
+void gcm_init(gcm_ctx *ctx, const uint8_t *key) {
+    uint8_t h[GCM_BLOCK_BYTES] = {0};
+    block_cipher_init(&ctx->cipher, key);
+    block_cipher_encrypt(&ctx->cipher, h, h, 1);
+    ghash_set_key(ctx, h);
+    crypto_wipe(h, sizeof h);
+}
+
+/* Adds data, padded with zeros to whole blocks, to the hash y. */
+static void ghash_data(const gcm_ctx *ctx, uint8_t *y, const uint8_t *data, size_t length) {
+    size_t used = 0;
+    for (size_t i = 0; i < length; i++) {
+        y[used++] ^= data[i];
+        if (used == GCM_BLOCK_BYTES) {
+            ghash_multiply(ctx, y);
+            used = 0;
+        }
+    }
+    if (used > 0)
+        ghash_multiply(ctx, y);
+}
+
+/* Adds the block of the two lengths in bits. */
+static void ghash_lengths(const gcm_ctx *ctx, uint8_t *y, size_t a, size_t c) {
+    y[7] ^= (uint8_t)(a << 3);
+    y[15] ^= (uint8_t)(c << 3);
+    a >>= 5;
+    c >>= 5;
+    for (size_t i = 1; i < 8; i++) {
+        y[7 - i] ^= (uint8_t)a;
+        y[15 - i] ^= (uint8_t)c;
+        a = a >> 4 >> 4;
+        c = c >> 4 >> 4;
+    }
+    ghash_multiply(ctx, y);
+}
+
+/* J0 of algorithm 4, step 2. */
+static void first_counter(const gcm_ctx *ctx, uint8_t *j, const aead_message *m) {
+    for (size_t i = 0; i < GCM_BLOCK_BYTES; i++)
+        j[i] = 0;
+    if (m->nonce_length == 12) {
+        aead_xor(j, j, m->nonce, 12);
+        j[15] = 1;
+    } else {
+        ghash_data(ctx, j, m->nonce, m->nonce_length);
+        ghash_lengths(ctx, j, 0, m->nonce_length);
+    }
+}
+
+/* inc32 of 6.2: the carry ends at the fourth byte from the end. */
+static void increment(uint8_t *counter) {
+    for (size_t i = GCM_BLOCK_BYTES - 1; i >= GCM_BLOCK_BYTES - 4 && ++counter[i] == 0;)
+        i--;
+}
+
+/* GCTR from inc32(J0); J0 itself, encrypted, goes to `mask`. */
+static void gctr(const gcm_ctx *ctx, uint8_t *counter, const aead_message *m, uint8_t *mask) {
+    uint8_t stream[GCM_BLOCK_BYTES];
+    size_t done = 0;
+    block_cipher_encrypt(&ctx->cipher, mask, counter, 1);
+    while (done < m->length) {
+        size_t part = m->length - done < GCM_BLOCK_BYTES ? m->length - done : GCM_BLOCK_BYTES;
+        increment(counter);
+        block_cipher_encrypt(&ctx->cipher, stream, counter, 1);
+        aead_xor(m->out + done, m->in + done, stream, part);
+        done += part;
+    }
+    crypto_wipe(stream, sizeof stream);
+}
+
+/* S of algorithm 4, step 5, over the ciphertext. */
+static void ghash_message(const gcm_ctx *ctx, uint8_t *s, const aead_message *m,
+                          const uint8_t *ciphertext) {
+    for (size_t i = 0; i < GCM_BLOCK_BYTES; i++)
+        s[i] = 0;
+    ghash_data(ctx, s, m->ad, m->ad_length);
+    ghash_data(ctx, s, ciphertext, m->length);
+    ghash_lengths(ctx, s, m->ad_length, m->length);
+}
+
+/* SP 800-38D, 5.2.1: tags of 12 to 16 bytes, and of 4 and 8 (appendix C); nonces of any length but
+   0; at most 2^36 - 32 bytes of message. */
+static int lengths_allowed(const aead_message *m) {
+#if SIZE_MAX > 0xffffffff
+    if (m->length > 0xfffffffe0u)
+        return 0;
+#endif
+    return m->nonce_length > 0 && (m->tag_length == 4 || m->tag_length == 8 ||
+                                   (m->tag_length >= 12 && m->tag_length <= 16));
+}
+
+crypto_status gcm_encrypt(const gcm_ctx *ctx, const aead_message *m) {
+    uint8_t counter[GCM_BLOCK_BYTES], mask[GCM_BLOCK_BYTES], s[GCM_BLOCK_BYTES];
+    if (!lengths_allowed(m))
+        return CRYPTO_BAD_LENGTH;
+    first_counter(ctx, counter, m);
+    gctr(ctx, counter, m, mask);
+    ghash_message(ctx, s, m, m->out);
+    aead_xor(m->tag, s, mask, m->tag_length);
+    crypto_wipe(mask, sizeof mask);
+    crypto_wipe(s, sizeof s);
+    return CRYPTO_OK;
+}
+
+crypto_status gcm_decrypt(const gcm_ctx *ctx, const aead_message *m) {
+    uint8_t counter[GCM_BLOCK_BYTES], mask[GCM_BLOCK_BYTES], s[GCM_BLOCK_BYTES];
+    if (!lengths_allowed(m))
+        return CRYPTO_BAD_LENGTH;
+    first_counter(ctx, counter, m);
+    ghash_message(ctx, s, m, m->in);
+    gctr(ctx, counter, m, mask);
+    aead_xor(s, s, mask, GCM_BLOCK_BYTES);
+    crypto_status status = aead_check_tag(m, s);
+    crypto_wipe(mask, sizeof mask);
+    crypto_wipe(s, sizeof s);
+    return status;
+}

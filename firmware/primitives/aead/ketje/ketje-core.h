@@ -1,0 +1,122 @@
+/* MonkeyWrap over MonkeyDuplex (Ketje v1, sections 2 and 3). An implementation defines
+     static void keccak_p400(uint8_t *state, unsigned rounds);   the last `rounds` of the 20 rounds
+   before it includes this; state is 50 bytes, lane (x, y) in bytes 2(5y + x), low byte first. */
+#include "aead.h"
+
+enum {
+    KETJE_STATE_BYTES = 50,
+    KETJE_BLOCK_BYTES = 4, /* rho of Ketje Sr */
+    KETJE_START_ROUNDS = 12,
+    KETJE_STEP_ROUNDS = 1,
+    KETJE_STRIDE_ROUNDS = 6
+};
+
+/* What follows a block in the rate, first bit lowest: the frame bits of section 3, the first one of
+   the padding 10*1, and in FRAME_END its last one, at bit 35 where the rate of 36 bits ends. */
+enum {
+    FRAME_AD = 0x4,           /* 00 1 */
+    FRAME_AD_LAST = 0x6,      /* 01 1 */
+    FRAME_MESSAGE = 0x7,      /* 11 1 */
+    FRAME_MESSAGE_LAST = 0x5, /* 10 1 */
+    FRAME_TAG = 0x2,          /* 0 1, with no block */
+    FRAME_END = 0x8
+};
+
+static void frame(uint8_t *state, size_t block_bytes, uint8_t bits, unsigned rounds) {
+    state[block_bytes] ^= bits;
+    state[KETJE_BLOCK_BYTES] ^= FRAME_END;
+    keccak_p400(state, rounds);
+}
+
+/* Key pack, nonce and padding fill the state; then the whole of the associated data. */
+static void start(const ketje_ctx *ctx, uint8_t *state, const aead_message *m) {
+    for (size_t i = 0; i < KETJE_STATE_BYTES; i++)
+        state[i] = 0;
+    state[0] = KETJE_KEY_BYTES + 2;
+    for (size_t i = 0; i < KETJE_KEY_BYTES; i++)
+        state[1 + i] = ctx->key[i];
+    state[1 + KETJE_KEY_BYTES] = 0x01;
+    for (size_t i = 0; i < m->nonce_length; i++)
+        state[2 + KETJE_KEY_BYTES + i] = m->nonce[i];
+    state[2 + KETJE_KEY_BYTES + m->nonce_length] ^= 0x01;
+    state[KETJE_STATE_BYTES - 1] ^= 0x80;
+    keccak_p400(state, KETJE_START_ROUNDS);
+
+    size_t done = 0;
+    for (; m->ad_length - done > KETJE_BLOCK_BYTES; done += KETJE_BLOCK_BYTES) {
+        aead_xor(state, state, m->ad + done, KETJE_BLOCK_BYTES);
+        frame(state, KETJE_BLOCK_BYTES, FRAME_AD, KETJE_STEP_ROUNDS);
+    }
+    if (m->ad_length > done)
+        aead_xor(state, state, m->ad + done, m->ad_length - done);
+    frame(state, m->ad_length - done, FRAME_AD_LAST, KETJE_STEP_ROUNDS);
+}
+
+/* Encrypts at most a block: the state takes the plaintext in, which is the ciphertext, as the rate
+   is what the ciphertext is made of. */
+static void wrap(uint8_t *state, uint8_t *out, const uint8_t *in, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        out[i] = state[i] ^= in[i];
+}
+
+static void unwrap(uint8_t *state, uint8_t *out, const uint8_t *in, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        uint8_t c = in[i], p = (uint8_t)(state[i] ^ c);
+        state[i] = c;
+        out[i] = p;
+    }
+}
+
+/* Both directions; tag gets whole blocks up to KETJE_TAG_BYTES. */
+static void process(const ketje_ctx *ctx, const aead_message *m, int decrypting, uint8_t *tag) {
+    void (*crypt)(uint8_t *, uint8_t *, const uint8_t *, size_t) = decrypting ? unwrap : wrap;
+    uint8_t state[KETJE_STATE_BYTES];
+    size_t done = 0;
+    start(ctx, state, m);
+    for (; m->length - done > KETJE_BLOCK_BYTES; done += KETJE_BLOCK_BYTES) {
+        crypt(state, m->out + done, m->in + done, KETJE_BLOCK_BYTES);
+        frame(state, KETJE_BLOCK_BYTES, FRAME_MESSAGE, KETJE_STEP_ROUNDS);
+    }
+    if (m->length > done)
+        crypt(state, m->out + done, m->in + done, m->length - done);
+    frame(state, m->length - done, FRAME_MESSAGE_LAST, KETJE_STRIDE_ROUNDS);
+
+    for (size_t i = 0; i < KETJE_TAG_BYTES; i++) {
+        if (i > 0 && i % KETJE_BLOCK_BYTES == 0)
+            frame(state, 0, FRAME_TAG, KETJE_STEP_ROUNDS);
+        tag[i] = state[i % KETJE_BLOCK_BYTES];
+    }
+    crypto_wipe(state, sizeof state);
+}
+
+/* The nonce ends where two bits of padding and the key pack leave no more whole byte. */
+static int lengths_allowed(const aead_message *m) {
+    return m->nonce_length < KETJE_STATE_BYTES - KETJE_KEY_BYTES - 2 && m->tag_length >= 4 &&
+           m->tag_length <= KETJE_TAG_BYTES;
+}
+
+void ketje_init(ketje_ctx *ctx, const uint8_t *key) {
+    for (size_t i = 0; i < KETJE_KEY_BYTES; i++)
+        ctx->key[i] = key[i];
+}
+
+crypto_status ketje_encrypt(const ketje_ctx *ctx, const aead_message *m) {
+    uint8_t tag[KETJE_TAG_BYTES];
+    if (!lengths_allowed(m))
+        return CRYPTO_BAD_LENGTH;
+    process(ctx, m, 0, tag);
+    for (size_t i = 0; i < m->tag_length; i++)
+        m->tag[i] = tag[i];
+    crypto_wipe(tag, sizeof tag);
+    return CRYPTO_OK;
+}
+
+crypto_status ketje_decrypt(const ketje_ctx *ctx, const aead_message *m) {
+    uint8_t tag[KETJE_TAG_BYTES];
+    if (!lengths_allowed(m))
+        return CRYPTO_BAD_LENGTH;
+    process(ctx, m, 1, tag);
+    crypto_status status = aead_check_tag(m, tag);
+    crypto_wipe(tag, sizeof tag);
+    return status;
+}

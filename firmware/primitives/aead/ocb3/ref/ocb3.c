@@ -1,0 +1,155 @@
+/* RFC 7253's notation: L_*, L_$, L_0, L_1, ...; Offset, Checksum, HASH. L_$ and L_i are doubled anew
+   from L_* whenever they are needed, which keeps the context small: two doublings to L_0, and one
+   more for every trailing zero of the block's number, so three for a block on average. */
+#include "ocb3.h"
+
+enum { BLOCK = BLOCK_CIPHER_BLOCK_BYTES };
+
+/* RESIDUE, SHIFT and MASKLEN for the block length: draft-krovetz-ocb-wideblock-00, section 3. With
+   128 bits they are those of RFC 7253. */
+enum { RESIDUE = BLOCK == 16 ? 0x87 : 0x641, SHIFT = BLOCK == 16 ? 8 : 33, MASK = 63 };
+_Static_assert(BLOCK == 16 || BLOCK == 12, "OCB3: block of 96 or 128 bits");
+
+static void doubled(uint8_t *out, const uint8_t *in) {
+    unsigned reduce = 0u - (in[0] >> 7);
+    for (size_t i = 0; i < BLOCK - 1; i++)
+        out[i] = (uint8_t)(in[i] << 1 | in[i + 1] >> 7);
+    out[BLOCK - 1] = (uint8_t)(in[BLOCK - 1] << 1 ^ (reduce & (RESIDUE & 0xff)));
+    out[BLOCK - 2] ^= (uint8_t)(reduce & (RESIDUE >> 8));
+}
+
+/* Offset_i = Offset_(i-1) XOR L_ntz(i), where i > 0 */
+static void next_offset(const ocb3_ctx *ctx, uint8_t *offset, size_t i) {
+    uint8_t l[BLOCK];
+    doubled(l, ctx->l_star);
+    doubled(l, l);
+    for (; i % 2 == 0; i /= 2)
+        doubled(l, l);
+    aead_xor(offset, offset, l, BLOCK);
+    crypto_wipe(l, sizeof l);
+}
+
+void ocb3_init(ocb3_ctx *ctx, const uint8_t *key) {
+    block_cipher_init(&ctx->cipher, key);
+    for (size_t i = 0; i < BLOCK; i++)
+        ctx->l_star[i] = 0;
+    block_cipher_encrypt(&ctx->cipher, ctx->l_star, ctx->l_star, 1);
+}
+
+/* sum = sum XOR HASH(K, A) */
+static void add_hash(const ocb3_ctx *ctx, uint8_t *sum, const uint8_t *a, size_t length) {
+    uint8_t offset[BLOCK] = {0}, block[BLOCK];
+    size_t done = 0, i = 1;
+    for (; length - done >= BLOCK; i++) {
+        next_offset(ctx, offset, i);
+        aead_xor(block, offset, a + done, BLOCK);
+        block_cipher_encrypt(&ctx->cipher, block, block, 1);
+        aead_xor(sum, sum, block, BLOCK);
+        done += BLOCK;
+    }
+    if (length > done) {
+        aead_xor(block, offset, ctx->l_star, BLOCK);
+        aead_xor(block, block, a + done, length - done);
+        block[length - done] ^= 0x80;
+        block_cipher_encrypt(&ctx->cipher, block, block, 1);
+        aead_xor(sum, sum, block, BLOCK);
+    }
+    crypto_wipe(offset, sizeof offset);
+    crypto_wipe(block, sizeof block);
+}
+
+/* Offset_0: BLOCK bytes of Stretch from bit `bottom` on. */
+static void first_offset(const ocb3_ctx *ctx, uint8_t *offset, const aead_message *m) {
+    enum { SHIFT_BYTES = SHIFT / 8, SHIFT_BITS = SHIFT % 8, STRETCH = BLOCK + MASK / 8 + 1 };
+    uint8_t nonce[BLOCK] = {0}, stretch[STRETCH];
+    nonce[0] = (uint8_t)(m->tag_length % BLOCK << 4); /* TAGLEN mod BLOCKLEN in seven bits */
+    for (size_t i = 0; i < m->nonce_length; i++)
+        nonce[BLOCK - m->nonce_length + i] = m->nonce[i];
+    nonce[BLOCK - 1 - m->nonce_length] |= 1;
+    unsigned bottom = nonce[BLOCK - 1] & MASK;
+    nonce[BLOCK - 1] = (uint8_t)(nonce[BLOCK - 1] & ~MASK);
+
+    /* Stretch = Ktop || (Ktop XOR Ktop << SHIFT), as far as it is looked at. */
+    block_cipher_encrypt(&ctx->cipher, stretch, nonce, 1);
+    for (size_t i = 0; i < STRETCH - BLOCK; i++) {
+        unsigned word = (unsigned)stretch[i + SHIFT_BYTES] << 8;
+        if (i + SHIFT_BYTES + 1 < BLOCK)
+            word |= stretch[i + SHIFT_BYTES + 1];
+        stretch[BLOCK + i] = (uint8_t)(stretch[i] ^ (word << SHIFT_BITS) >> 8);
+    }
+
+    const uint8_t *from = stretch + bottom / 8;
+    for (size_t i = 0; i < BLOCK; i++)
+        offset[i] = (uint8_t)(((unsigned)from[i] << 8 | from[i + 1]) >> (8 - bottom % 8));
+    crypto_wipe(stretch, sizeof stretch);
+}
+
+/* Both directions; tag gets BLOCK bytes. */
+static void process(const ocb3_ctx *ctx, const aead_message *m, int decrypting, uint8_t *tag) {
+    uint8_t offset[BLOCK], checksum[BLOCK] = {0}, block[BLOCK];
+    size_t done = 0;
+    first_offset(ctx, offset, m);
+    for (size_t i = 1; m->length - done >= BLOCK; i++) {
+        const uint8_t *in = m->in + done;
+        uint8_t *out = m->out + done;
+        next_offset(ctx, offset, i);
+        if (decrypting) {
+            aead_xor(block, in, offset, BLOCK);
+            block_cipher_decrypt(&ctx->cipher, block, block, 1);
+            aead_xor(out, block, offset, BLOCK);
+            aead_xor(checksum, checksum, out, BLOCK);
+        } else {
+            aead_xor(checksum, checksum, in, BLOCK);
+            aead_xor(block, in, offset, BLOCK);
+            block_cipher_encrypt(&ctx->cipher, block, block, 1);
+            aead_xor(out, block, offset, BLOCK);
+        }
+        done += BLOCK;
+    }
+    if (m->length > done) {
+        size_t left = m->length - done;
+        aead_xor(offset, offset, ctx->l_star, BLOCK);
+        block_cipher_encrypt(&ctx->cipher, block, offset, 1); /* Pad */
+        if (!decrypting)
+            aead_xor(checksum, checksum, m->in + done, left);
+        aead_xor(m->out + done, m->in + done, block, left);
+        if (decrypting)
+            aead_xor(checksum, checksum, m->out + done, left);
+        checksum[left] ^= 0x80;
+    }
+
+    doubled(tag, ctx->l_star); /* L_$ */
+    aead_xor(tag, tag, checksum, BLOCK);
+    aead_xor(tag, tag, offset, BLOCK);
+    block_cipher_encrypt(&ctx->cipher, tag, tag, 1);
+    add_hash(ctx, tag, m->ad, m->ad_length);
+    crypto_wipe(offset, sizeof offset);
+    crypto_wipe(checksum, sizeof checksum);
+    crypto_wipe(block, sizeof block);
+}
+
+static int lengths_allowed(const aead_message *m) {
+    return m->nonce_length > 0 && m->nonce_length < BLOCK && m->tag_length > 0 &&
+           m->tag_length <= BLOCK;
+}
+
+crypto_status ocb3_encrypt(const ocb3_ctx *ctx, const aead_message *m) {
+    uint8_t tag[BLOCK];
+    if (!lengths_allowed(m))
+        return CRYPTO_BAD_LENGTH;
+    process(ctx, m, 0, tag);
+    for (size_t i = 0; i < m->tag_length; i++)
+        m->tag[i] = tag[i];
+    crypto_wipe(tag, sizeof tag);
+    return CRYPTO_OK;
+}
+
+crypto_status ocb3_decrypt(const ocb3_ctx *ctx, const aead_message *m) {
+    uint8_t tag[BLOCK];
+    if (!lengths_allowed(m))
+        return CRYPTO_BAD_LENGTH;
+    process(ctx, m, 1, tag);
+    crypto_status status = aead_check_tag(m, tag);
+    crypto_wipe(tag, sizeof tag);
+    return status;
+}

@@ -1,0 +1,17 @@
+/* TinyJAMBU-128 (NIST LWC finalist, version 2). */
+#ifndef TINYJAMBU_H
+#define TINYJAMBU_H
+
+#include "aead.h"
+
+enum { TINYJAMBU_KEY_BYTES = 16, TINYJAMBU_NONCE_BYTES = 12, TINYJAMBU_TAG_BYTES = 8 };
+
+typedef struct {
+    uint32_t inverted_key[4]; /* little-endian words, inverted: the feedback is an XNOR */
+} tinyjambu_ctx;
+
+void tinyjambu_init(tinyjambu_ctx *ctx, const uint8_t *key);
+crypto_status tinyjambu_encrypt(const tinyjambu_ctx *ctx, const aead_message *m);
+crypto_status tinyjambu_decrypt(const tinyjambu_ctx *ctx, const aead_message *m);
+
+#endif
