@@ -1,0 +1,113 @@
+#include "present.h"
+
+enum { KEY_WORDS = PRESENT_KEY_BITS / 16 };
+
+static const uint8_t sbox[16] = {0xc, 0x5, 0x6, 0xb, 0x9, 0x0, 0xa, 0xd,
+                                 0x3, 0xe, 0xf, 0x8, 0x4, 0x7, 0x1, 0x2};
+static const uint8_t inverse_sbox[16] = {0x5, 0xe, 0xf, 0x8, 0xc, 0x1, 0x2, 0xd,
+                                         0xb, 0x4, 0x6, 0x3, 0x0, 0x7, 0x9, 0xa};
+
+/* Big-endian bytes to words, the least significant word first, and back. */
+static void load(uint16_t *words, const uint8_t *in, unsigned count) {
+    for (unsigned i = 0; i < count; i++, in += 2)
+        words[count - 1 - i] = (uint16_t)((unsigned)in[0] << 8 | in[1]);
+}
+
+static void store(uint8_t *out, const uint16_t *words, unsigned count) {
+    for (unsigned i = count; i-- > 0; out += 2) {
+        out[0] = (uint8_t)(words[i] >> 8);
+        out[1] = (uint8_t)words[i];
+    }
+}
+
+void present_init(present_ctx *ctx, const uint8_t *key) {
+    uint16_t k[KEY_WORDS], rotated[KEY_WORDS];
+    load(k, key, KEY_WORDS);
+    for (unsigned round = 0;; round++) {
+        for (unsigned i = 0; i < 4; i++)
+            ctx->round_keys[round][i] = k[KEY_WORDS - 4 + i];
+        if (round == PRESENT_ROUNDS)
+            break;
+
+        /* 61 to the left is four words to the left and 3 bits back. */
+        for (unsigned i = 0; i < KEY_WORDS; i++) {
+            unsigned low = (i + KEY_WORDS - 4) % KEY_WORDS, high = (low + 1) % KEY_WORDS;
+            rotated[i] = (uint16_t)(k[low] >> 3 | (unsigned)k[high] << 13);
+        }
+        for (unsigned i = 0; i < KEY_WORDS; i++)
+            k[i] = rotated[i];
+
+        /* The S-box on the top nibble, or the top two, and the round counter on bits 19 to 15, or
+           66 to 62. */
+        unsigned counter = round + 1;
+        uint16_t *top = &k[KEY_WORDS - 1];
+        *top = (uint16_t)((*top & 0x0fff) | (unsigned)sbox[*top >> 12] << 12);
+#if PRESENT_KEY_BITS == 80
+        k[1] ^= (uint16_t)(counter >> 1);
+        k[0] ^= (uint16_t)(counter << 15);
+#else
+        *top = (uint16_t)((*top & 0xf0ff) | (unsigned)sbox[*top >> 8 & 15] << 8);
+        k[4] ^= (uint16_t)(counter >> 2);
+        k[3] ^= (uint16_t)(counter << 14);
+#endif
+    }
+    crypto_wipe(k, sizeof k);
+    crypto_wipe(rotated, sizeof rotated);
+}
+
+static void add(uint16_t state[4], const uint16_t round_key[4]) {
+    for (unsigned i = 0; i < 4; i++)
+        state[i] ^= round_key[i];
+}
+
+/* sBoxLayer and pLayer: bit j of nibble i goes to bit 16 j + i, which is bit i of word j. */
+static void substitute_permute(uint16_t state[4]) {
+    uint16_t out[4] = {0, 0, 0, 0};
+    for (unsigned i = 0; i < 16; i++) {
+        unsigned s = sbox[state[i / 4] >> 4 * (i % 4) & 15];
+        for (unsigned j = 0; j < 4; j++)
+            out[j] |= (uint16_t)((s >> j & 1) << i);
+    }
+    for (unsigned j = 0; j < 4; j++)
+        state[j] = out[j];
+}
+
+static void inverse_substitute_permute(uint16_t state[4]) {
+    uint16_t out[4] = {0, 0, 0, 0};
+    for (unsigned i = 0; i < 16; i++) {
+        unsigned s = 0;
+        for (unsigned j = 0; j < 4; j++)
+            s |= (state[j] >> i & 1u) << j;
+        out[i / 4] |= (uint16_t)((unsigned)inverse_sbox[s] << 4 * (i % 4));
+    }
+    for (unsigned j = 0; j < 4; j++)
+        state[j] = out[j];
+}
+
+void present_encrypt(const present_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks) {
+    uint16_t state[4];
+    for (; blocks > 0; blocks--, in += PRESENT_BLOCK_BYTES, out += PRESENT_BLOCK_BYTES) {
+        load(state, in, 4);
+        for (unsigned round = 0; round < PRESENT_ROUNDS; round++) {
+            add(state, ctx->round_keys[round]);
+            substitute_permute(state);
+        }
+        add(state, ctx->round_keys[PRESENT_ROUNDS]);
+        store(out, state, 4);
+    }
+    crypto_wipe(state, sizeof state);
+}
+
+void present_decrypt(const present_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks) {
+    uint16_t state[4];
+    for (; blocks > 0; blocks--, in += PRESENT_BLOCK_BYTES, out += PRESENT_BLOCK_BYTES) {
+        load(state, in, 4);
+        add(state, ctx->round_keys[PRESENT_ROUNDS]);
+        for (unsigned round = PRESENT_ROUNDS; round-- > 0;) {
+            inverse_substitute_permute(state);
+            add(state, ctx->round_keys[round]);
+        }
+        store(out, state, 4);
+    }
+    crypto_wipe(state, sizeof state);
+}

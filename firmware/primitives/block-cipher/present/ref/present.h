@@ -1,0 +1,18 @@
+/* PRESENT; PRESENT_KEY_BITS = 80 or 128. */
+#ifndef PRESENT_H
+#define PRESENT_H
+
+#include "block-cipher.h"
+
+enum { PRESENT_KEY_BYTES = PRESENT_KEY_BITS / 8, PRESENT_BLOCK_BYTES = 8, PRESENT_ROUNDS = 31 };
+_Static_assert(PRESENT_KEY_BITS == 80 || PRESENT_KEY_BITS == 128, "PRESENT_KEY_BITS");
+
+typedef struct {
+    uint16_t round_keys[PRESENT_ROUNDS + 1][4]; /* least significant word first */
+} present_ctx;
+
+void present_init(present_ctx *ctx, const uint8_t *key);
+void present_encrypt(const present_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks);
+void present_decrypt(const present_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks);
+
+#endif
