@@ -1,0 +1,500 @@
+//! The core's state, and what a machine does with it.
+
+use joulemark_kernel::{Cycles, Fault, FaultKind};
+
+use crate::bus::{Bus, FlashEffect, Width};
+use crate::execute::Code;
+use crate::memory::{Memory, Region, attribute};
+use crate::observe::{Call, Observer, Profile};
+use crate::timing;
+
+/// Bits of the status register (SLAU049F, figure 3-6).
+pub mod status {
+    /// Carry.
+    pub const C: u16 = 1 << 0;
+    /// Zero.
+    pub const Z: u16 = 1 << 1;
+    /// Negative.
+    pub const N: u16 = 1 << 2;
+    /// General interrupt enable.
+    pub const GIE: u16 = 1 << 3;
+    /// The core is off.
+    pub const CPUOFF: u16 = 1 << 4;
+    /// The LFXT1 oscillator is off.
+    pub const OSCOFF: u16 = 1 << 5;
+    /// System clock generator control 0.
+    pub const SCG0: u16 = 1 << 6;
+    /// System clock generator control 1.
+    pub const SCG1: u16 = 1 << 7;
+    /// Overflow.
+    pub const V: u16 = 1 << 8;
+    /// The bits that choose a low-power mode.
+    pub const POWER: u16 = CPUOFF | OSCOFF | SCG0 | SCG1;
+}
+
+use status::{CPUOFF, GIE, POWER, SCG0};
+
+/// The register numbers that have a name.
+pub(crate) const PC: usize = 0;
+pub(crate) const SP: usize = 1;
+pub(crate) const SR: usize = 2;
+pub(crate) const CG: usize = 3;
+
+/// Where the reset vector lies (SLAU049F, table 2-1).
+pub const RESET_VECTOR: u16 = 0xfffe;
+
+/// When a run ends at the latest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// End at the first instruction boundary where the cycle counter has reached this.
+    pub until: Option<Cycles>,
+    /// Execute the first instruction even where a breakpoint is on it.
+    pub leave_breakpoint: bool,
+}
+
+/// Why a run ended. The program counter is at the next instruction, or at the one that faulted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The next instruction is at this breakpoint and has not been executed.
+    Breakpoint(u16),
+    /// [`Limits::until`] is reached.
+    Cycles,
+    /// The bus asked for it ([`Bus::take_stop`]).
+    Stopped,
+    /// The core sleeps and nothing is due that could wake it.
+    Asleep,
+    /// Something that silicon would have done silently and wrongly.
+    Fault(Box<Fault>),
+}
+
+/// Registers, indexed by a byte so that no index is out of bounds; sixteen exist, and
+/// [`ZERO`] always holds 0.
+pub(crate) type Registers = [u16; 256];
+
+/// The register that stands for the base of an absolute address.
+pub(crate) const ZERO: u8 = 16;
+
+/// An MSP430 core with its flash and RAM.
+pub struct Core<B: Bus> {
+    /// The chip around it.
+    pub bus: B,
+    pub(crate) memory: Memory,
+    pub(crate) registers: Registers,
+    pub(crate) cycles: u64,
+    pub(crate) sleep_cycles: u64,
+    pub(crate) instructions: u64,
+    pub(crate) code: Code,
+    pub(crate) observer: Observer,
+    /// GIE as the next interrupt check sees it.
+    pub(crate) interruptible: bool,
+    /// The bus may have something new to say: ask it before the next instruction.
+    pub(crate) ask_bus: bool,
+}
+
+impl<B: Bus> Core<B> {
+    /// A core with empty memory. Regions do not overlap; addresses outside them do not exist.
+    pub fn new(bus: B, regions: &[Region]) -> Self {
+        Self {
+            bus,
+            memory: Memory::new(regions),
+            registers: [0; 256],
+            cycles: 0,
+            sleep_cycles: 0,
+            instructions: 0,
+            code: Code::new(),
+            observer: Observer::new(),
+            interruptible: false,
+            ask_bus: true,
+        }
+    }
+
+    /// Put bytes into flash or RAM, as a programmer does: free of time and of flash rules.
+    ///
+    /// # Errors
+    /// The first address that is neither; nothing has been written then.
+    pub fn load(&mut self, address: u16, data: &[u8]) -> Result<(), u16> {
+        self.check_memory(address, data.len())?;
+        for (offset, &byte) in data.iter().enumerate() {
+            let at = address.wrapping_add(offset as u16);
+            self.forget_code(at);
+            self.memory.define(at, byte);
+        }
+        Ok(())
+    }
+
+    /// Read flash or RAM without side effects and without time.
+    ///
+    /// # Errors
+    /// The first address that is neither.
+    pub fn read_memory(&self, address: u16, length: usize) -> Result<Vec<u8>, u16> {
+        self.check_memory(address, length)?;
+        let start = usize::from(address);
+        Ok(self.memory.bytes[start..start + length].to_vec())
+    }
+
+    fn check_memory(&self, address: u16, length: usize) -> Result<(), u16> {
+        for at in usize::from(address)..usize::from(address) + length {
+            let plain = u16::try_from(at)
+                .is_ok_and(|at| self.memory.is_ram(at) || self.memory.is_flash(at));
+            if !plain {
+                return Err(at as u16);
+            }
+        }
+        Ok(())
+    }
+
+    /// Say that these bytes are data: executing them is a fault, whatever wrote them.
+    pub fn deny_execution(&mut self, start: u16, size: usize) {
+        for at in usize::from(start)..(usize::from(start) + size).min(0x10000) {
+            self.forget_code(at as u16);
+            self.memory.mark_data(at as u16);
+        }
+    }
+
+    /// Power-up clear as the core sees it: SR is zero, PC comes from the reset vector
+    /// (SLAU049F, section 2.1.1). The other registers keep their values; counters go on.
+    pub fn reset(&mut self) {
+        self.registers[SR] = 0;
+        self.registers[PC] = self.memory.word(RESET_VECTOR);
+        self.interruptible = false;
+        self.ask_bus = true;
+        self.observer
+            .forget_calls(self.active_cycles(), self.instructions);
+    }
+
+    /// A register, R0 to R15.
+    ///
+    /// # Panics
+    /// `number` is not below 16.
+    pub fn register(&self, number: usize) -> u16 {
+        assert!(number < 16, "R{number} does not exist");
+        self.registers[number]
+    }
+
+    /// Set a register, R0 to R15; R3 stays 0.
+    ///
+    /// # Panics
+    /// `number` is not below 16.
+    pub fn set_register(&mut self, number: usize, value: u16) {
+        assert!(number < 16, "R{number} does not exist");
+        match number {
+            CG => {}
+            SR => self.set_status(value),
+            _ => self.registers[number] = value,
+        }
+        self.interruptible = self.registers[SR] & GIE != 0;
+    }
+
+    /// Cycles since the core was made, with those that it slept through.
+    pub fn cycles(&self) -> Cycles {
+        Cycles(self.cycles)
+    }
+
+    /// The part of [`Core::cycles`] for which CPUOFF was set.
+    pub fn sleep_cycles(&self) -> Cycles {
+        Cycles(self.sleep_cycles)
+    }
+
+    /// Instructions executed since the core was made.
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    /// Stop before the instruction at this address.
+    pub fn set_breakpoint(&mut self, address: u16) {
+        self.code.set_breakpoint(address, true);
+        self.forget_code(address);
+    }
+
+    /// No longer stop there.
+    pub fn clear_breakpoint(&mut self, address: u16) {
+        self.code.set_breakpoint(address, false);
+        self.forget_code(address);
+    }
+
+    /// The lowest address that the stack may use: growing past it is a fault.
+    ///
+    /// Only a stack that was above the limit can grow past it: a stack that the program moved
+    /// below it, as a scheduler with several stacks does, is left alone.
+    pub fn set_stack_limit(&mut self, lowest: u16) {
+        self.observer.stack_limit = lowest;
+    }
+
+    /// The lowest stack pointer since [`Core::reset_stack_low`].
+    pub fn stack_low(&self) -> u16 {
+        self.observer.stack_low()
+    }
+
+    /// Measure stack use from here on.
+    pub fn reset_stack_low(&mut self) {
+        self.observer.reset_stack_low(self.registers[SP]);
+    }
+
+    /// Calls and interrupts that have not returned, outermost first.
+    pub fn calls(&self) -> &[Call] {
+        self.observer.calls()
+    }
+
+    /// Digest all addresses from here on, or stop that. The digest starts anew.
+    pub fn set_address_digest(&mut self, on: bool) {
+        self.observer.set_digest(on);
+    }
+
+    /// Digest of the addresses of all instructions that control went to, and of all data that
+    /// was touched, in their order. Two runs with the same digest took the same path and touched
+    /// the same memory.
+    pub fn address_digest(&self) -> u64 {
+        self.observer.digest()
+    }
+
+    /// Count cycles by function from here on. `functions` gives the function of each even
+    /// address (index: address / 2; length 32768); the numbers are the caller's.
+    pub fn start_profile(&mut self, functions: Box<[u16; 0x8000]>) {
+        self.observer.start_profile(
+            functions,
+            self.active_cycles(),
+            self.instructions,
+            self.registers[SP],
+        );
+        self.code.forget_all(&mut self.memory);
+    }
+
+    /// The profile so far; `None` when none was started.
+    pub fn profile(&mut self) -> Option<&Profile> {
+        self.observer
+            .profile(self.active_cycles(), self.instructions)
+    }
+
+    /// Run until something in `limits` or in [`Exit`] ends it.
+    pub fn run(&mut self, limits: Limits) -> Exit {
+        let until = limits.until.map_or(u64::MAX, |cycles| cycles.0);
+        let first = limits.leave_breakpoint;
+        match self.run_until(until, first) {
+            Ok(exit) => exit,
+            Err(mut fault) => {
+                fault.pc = u32::from(self.registers[PC]);
+                fault.call_stack = self
+                    .calls()
+                    .iter()
+                    .rev()
+                    .map(|call| u32::from(call.return_address))
+                    .collect();
+                Exit::Fault(fault)
+            }
+        }
+    }
+
+    fn run_until(&mut self, until: u64, mut leave_breakpoint: bool) -> Result<Exit, Box<Fault>> {
+        self.ask_bus = true;
+        let mut event = 0;
+        loop {
+            if self.ask_bus || self.cycles >= event {
+                while self.cycles >= self.bus.next_event().0 {
+                    self.bus.advance(Cycles(self.cycles))?;
+                }
+                if self.bus.take_stop() {
+                    return Ok(Exit::Stopped);
+                }
+                self.ask_bus = false;
+                if let Some(vector) = self.bus.pending_interrupt(self.interruptible) {
+                    self.accept(vector)?;
+                    continue;
+                }
+                // One instruction after GIE was set, a pending interrupt has its turn.
+                let enabled = self.registers[SR] & GIE != 0;
+                self.ask_bus = self.interruptible != enabled;
+                self.interruptible = enabled;
+                event = self.bus.next_event().0;
+            }
+            if self.cycles >= until {
+                return Ok(Exit::Cycles);
+            }
+            if self.registers[SR] & CPUOFF != 0 {
+                let wake = event.min(until);
+                if wake == u64::MAX {
+                    return Ok(Exit::Asleep);
+                }
+                self.sleep_cycles += wake - self.cycles;
+                self.cycles = wake;
+                continue;
+            }
+            let pc = self.registers[PC];
+            if self.code.is_breakpoint(pc) && !leave_breakpoint {
+                return Ok(Exit::Breakpoint(pc));
+            }
+            if self.ask_bus || leave_breakpoint {
+                leave_breakpoint = false;
+                self.step()?;
+            } else {
+                self.run_blocks(event.min(until))?;
+            }
+        }
+    }
+
+    /// Cycles without sleep: what code costs.
+    pub(crate) fn active_cycles(&self) -> u64 {
+        self.cycles - self.sleep_cycles
+    }
+
+    pub(crate) fn observe_call(&mut self, target: u16, return_address: u16, slot: u16) {
+        let call = Call {
+            target,
+            return_address,
+            stack_pointer: slot,
+        };
+        self.observer
+            .call(call, self.active_cycles(), self.instructions);
+    }
+
+    /// Accept an interrupt (SLAU049F, section 2.2.3).
+    fn accept(&mut self, vector: u16) -> Result<(), Box<Fault>> {
+        let (pc, status) = (self.registers[PC], self.registers[SR]);
+        let target = self.memory.word(vector);
+        self.observer
+            .charge(self.active_cycles(), self.instructions);
+        self.push(pc)?;
+        let slot = self.registers[SP];
+        self.push(status)?;
+        self.observe_call(target, pc, slot);
+        self.observer.touch(target);
+        self.cycles += timing::INTERRUPT;
+        self.bus.acknowledge(vector, Cycles(self.cycles));
+        // "The SR is cleared with the exception of SCG0, which is left unchanged."
+        self.set_status(status & SCG0);
+        self.interruptible = false;
+        self.registers[PC] = target;
+        self.ask_bus = true;
+        Ok(())
+    }
+
+    /// Write SR; tell the bus about a change of the low-power mode.
+    pub(crate) fn set_status(&mut self, value: u16) {
+        let old = self.registers[SR];
+        self.registers[SR] = value;
+        if (old ^ value) & POWER != 0 {
+            self.cycles += self.bus.power_changed(value, Cycles(self.cycles)).0;
+            self.ask_bus = true;
+        }
+        if (old ^ value) & GIE != 0 {
+            self.ask_bus = true;
+        }
+    }
+
+    /// Undo the decoding of whatever instruction this byte is part of.
+    pub(crate) fn forget_code(&mut self, address: u16) {
+        if self.memory.has(address, attribute::DECODED) || self.code.is_breakpoint(address) {
+            self.code.forget(address, &mut self.memory);
+        }
+    }
+
+    /// Read data.
+    pub(crate) fn read(&mut self, address: u16, byte: bool, now: u64) -> Result<u16, Box<Fault>> {
+        self.observer.touch(address);
+        let direct = if byte {
+            attribute::READ_BYTE
+        } else {
+            attribute::READ_WORD
+        };
+        if self.memory.has(address, direct) {
+            return Ok(if byte {
+                u16::from(self.memory.bytes[usize::from(address)])
+            } else {
+                self.memory.word(address)
+            });
+        }
+        if !byte && address & 1 != 0 {
+            return Err(misaligned(address, "a word is read"));
+        }
+        if self.memory.is_peripheral(address) {
+            self.ask_bus = true;
+            let width = if byte { Width::Byte } else { Width::Word };
+            return Ok(self.bus.read(address, width, Cycles(now))?);
+        }
+        Err(self.no_memory(address, byte, "read"))
+    }
+
+    /// Write data.
+    pub(crate) fn write(
+        &mut self,
+        address: u16,
+        value: u16,
+        byte: bool,
+        now: u64,
+    ) -> Result<(), Box<Fault>> {
+        if !byte && address & 1 != 0 {
+            return Err(misaligned(address, "a word is written"));
+        }
+        let width = if byte { Width::Byte } else { Width::Word };
+        let bytes = value.to_le_bytes();
+        let bytes = if byte { &bytes[..1] } else { &bytes[..] };
+        if self.memory.is_peripheral(address) {
+            self.ask_bus = true;
+            return Ok(self.bus.write(address, value, width, Cycles(now))?);
+        }
+        if self.memory.is_ram(address) {
+            for (offset, &byte) in bytes.iter().enumerate() {
+                let at = address + offset as u16;
+                self.forget_code(at);
+                self.memory.define(at, byte);
+            }
+            return Ok(());
+        }
+        if self.memory.is_flash(address) {
+            self.ask_bus = true;
+            let operation = self.bus.write_flash(address, value, width, Cycles(now))?;
+            match operation.effect {
+                FlashEffect::None => {}
+                FlashEffect::Program => {
+                    for (offset, &byte) in bytes.iter().enumerate() {
+                        let at = address + offset as u16;
+                        self.forget_code(at);
+                        let old = self.memory.bytes[usize::from(at)];
+                        self.memory.define(at, old & byte);
+                    }
+                }
+                FlashEffect::Erase { start, size } => {
+                    for at in u32::from(start)..(u32::from(start) + size).min(0x10000) {
+                        if self.memory.is_flash(at as u16) {
+                            self.forget_code(at as u16);
+                            self.memory.undefine(at as u16);
+                        }
+                    }
+                }
+            }
+            self.cycles += operation.stall.0;
+            return Ok(());
+        }
+        Err(self.no_memory(address, byte, "written"))
+    }
+
+    fn no_memory(&self, address: u16, byte: bool, verb: &str) -> Box<Fault> {
+        let what = if byte { "a byte" } else { "a word" };
+        if self.memory.is_flash(address) {
+            let message = format!("{what} of flash that was never programmed is {verb}");
+            Box::new(Fault::new(FaultKind::Unprogrammed, message).at(address))
+        } else {
+            let message = format!("{what} is {verb} where the chip has no memory");
+            Box::new(Fault::new(FaultKind::Unmapped, message).at(address))
+        }
+    }
+
+    /// Push a word.
+    pub(crate) fn push(&mut self, value: u16) -> Result<(), Box<Fault>> {
+        let sp = self.registers[SP].wrapping_sub(2);
+        self.stack_grows(sp)?;
+        self.observer.touch(sp);
+        self.write(sp, value, false, self.cycles)?;
+        self.registers[SP] = sp;
+        Ok(())
+    }
+
+    /// The stack pointer goes down to `sp` by a push, a call, an interrupt or arithmetic.
+    pub(crate) fn stack_grows(&mut self, sp: u16) -> Result<(), Box<Fault>> {
+        self.observer.stack_grows(self.registers[SP], sp)
+    }
+}
+
+pub(crate) fn misaligned(address: u16, what: &str) -> Box<Fault> {
+    let message = format!("{what} at an odd address; silicon drops bit 0 without a word");
+    Box::new(Fault::new(FaultKind::Misaligned, message).at(address))
+}

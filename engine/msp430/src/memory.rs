@@ -1,0 +1,179 @@
+//! Flash and RAM: 64 KiB of bytes and, for every address, what may be done there without asking.
+
+/// One region of plain memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// First address.
+    pub start: u16,
+    /// Bytes.
+    pub size: u32,
+    /// What it is made of.
+    pub kind: RegionKind,
+}
+
+/// What a region is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RegionKind {
+    /// Read and write.
+    Ram,
+    /// Read what was programmed; writes go to the flash controller.
+    Flash,
+    /// Handed to the bus.
+    Peripheral,
+}
+
+/// What may be done at an address without further checks, and facts about it.
+///
+/// One byte for each address, so that one look-up answers "mapped, aligned, programmed, plain".
+pub(crate) mod attribute {
+    /// A byte may be read directly.
+    pub const READ_BYTE: u8 = 1 << 0;
+    /// A word may be read directly (never set at odd addresses).
+    pub const READ_WORD: u8 = 1 << 1;
+    /// A byte may be written directly.
+    pub const WRITE_BYTE: u8 = 1 << 2;
+    /// A word may be written directly (never set at odd addresses).
+    pub const WRITE_WORD: u8 = 1 << 3;
+    /// RAM that was written, flash that was programmed.
+    pub const DEFINED: u8 = 1 << 4;
+    /// Part of an instruction that has been decoded: a write has to undo that.
+    pub const DECODED: u8 = 1 << 5;
+    /// Known not to be code.
+    pub const DATA: u8 = 1 << 6;
+}
+
+use attribute::{DATA, DECODED, DEFINED, READ_BYTE, READ_WORD, WRITE_BYTE, WRITE_WORD};
+
+/// What is at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Kind {
+    Nothing,
+    Ram,
+    Flash,
+    Peripheral,
+}
+
+/// The address space.
+pub(crate) struct Memory {
+    pub bytes: Box<[u8; 0x10000]>,
+    pub attributes: Box<[u8; 0x10000]>,
+    kinds: Box<[Kind; 0x10000]>,
+}
+
+/// 64 Ki of a value, without a detour over the stack.
+pub(crate) fn filled<T: Copy>(value: T) -> Box<[T; 0x10000]> {
+    vec![value; 0x10000]
+        .into_boxed_slice()
+        .try_into()
+        .unwrap_or_else(|_| unreachable!("the length is right"))
+}
+
+impl Memory {
+    pub fn new(regions: &[Region]) -> Self {
+        let mut memory = Self {
+            bytes: filled(0),
+            attributes: filled(0),
+            kinds: filled(Kind::Nothing),
+        };
+        for region in regions {
+            let (kind, byte) = match region.kind {
+                RegionKind::Ram => (Kind::Ram, 0),
+                RegionKind::Flash => (Kind::Flash, 0xff),
+                RegionKind::Peripheral => (Kind::Peripheral, 0),
+            };
+            let start = usize::from(region.start);
+            let end = start.saturating_add(region.size as usize).min(0x10000);
+            memory.kinds[start..end].fill(kind);
+            memory.bytes[start..end].fill(byte);
+        }
+        for address in 0..=u16::MAX {
+            memory.refresh(address);
+        }
+        memory
+    }
+
+    /// Work out again what may be done directly at an address.
+    fn refresh(&mut self, address: u16) {
+        let facts = self.attributes[usize::from(address)] & (DEFINED | DECODED | DATA);
+        let even = address & 1 == 0;
+        let partner = self.attributes[usize::from(address ^ 1)];
+        let pair = even && self.kinds[usize::from(address)] == self.kinds[usize::from(address ^ 1)];
+        let direct = match self.kinds[usize::from(address)] {
+            Kind::Ram => {
+                let read = READ_BYTE | if pair { READ_WORD } else { 0 };
+                // Writes to decoded code and first writes take the long way.
+                let settled = |facts: u8| facts & DEFINED != 0 && facts & DECODED == 0;
+                let mut write = 0;
+                if settled(facts) {
+                    write |= WRITE_BYTE;
+                    if pair && settled(partner) {
+                        write |= WRITE_WORD;
+                    }
+                }
+                read | write
+            }
+            Kind::Flash if facts & DEFINED != 0 => {
+                READ_BYTE
+                    | if pair && partner & DEFINED != 0 {
+                        READ_WORD
+                    } else {
+                        0
+                    }
+            }
+            _ => 0,
+        };
+        self.attributes[usize::from(address)] = facts | direct;
+    }
+
+    fn change(&mut self, address: u16, set: u8, clear: u8) {
+        let facts = &mut self.attributes[usize::from(address)];
+        *facts = *facts & !clear | set;
+        self.refresh(address);
+        self.refresh(address ^ 1);
+    }
+
+    pub fn is_ram(&self, address: u16) -> bool {
+        self.kinds[usize::from(address)] == Kind::Ram
+    }
+
+    pub fn is_flash(&self, address: u16) -> bool {
+        self.kinds[usize::from(address)] == Kind::Flash
+    }
+
+    pub fn is_peripheral(&self, address: u16) -> bool {
+        self.kinds[usize::from(address)] == Kind::Peripheral
+    }
+
+    pub fn has(&self, address: u16, fact: u8) -> bool {
+        self.attributes[usize::from(address)] & fact != 0
+    }
+
+    pub fn mark_decoded(&mut self, address: u16, decoded: bool) {
+        let (set, clear) = if decoded { (DECODED, 0) } else { (0, DECODED) };
+        self.change(address, set, clear);
+    }
+
+    pub fn mark_data(&mut self, address: u16) {
+        self.change(address, DATA, 0);
+    }
+
+    /// Store a byte and note that it has a value now.
+    pub fn define(&mut self, address: u16, value: u8) {
+        self.bytes[usize::from(address)] = value;
+        if !self.has(address, DEFINED) {
+            self.change(address, DEFINED, 0);
+        }
+    }
+
+    /// Erase a byte of flash.
+    pub fn undefine(&mut self, address: u16) {
+        self.bytes[usize::from(address)] = 0xff;
+        self.change(address, 0, DEFINED);
+    }
+
+    pub fn word(&self, address: u16) -> u16 {
+        let low = usize::from(address & 0xfffe);
+        u16::from_le_bytes([self.bytes[low], self.bytes[low + 1]])
+    }
+}

@@ -1,0 +1,315 @@
+//! What is watched while the core runs: calls, stack use, addresses, cycles by function.
+//!
+//! Nothing here costs emulated time. Calls and the stack's low-water mark are always kept (they
+//! are touched where the stack pointer moves only); the rest costs when it is on.
+
+use std::collections::HashMap;
+
+use joulemark_kernel::{Fault, FaultKind};
+
+/// One call or interrupt that has not returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// What was called.
+    pub target: u16,
+    /// Where it returns to.
+    pub return_address: u16,
+    /// Where the return address lies on the stack.
+    pub stack_pointer: u16,
+}
+
+/// One function as it was reached over one path of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Index of the caller's node; `None` for the root, which is no function.
+    pub parent: Option<usize>,
+    /// The number that the caller of [`crate::Core::start_profile`] gave the function.
+    pub function: u16,
+    /// How often it was entered over this path.
+    pub calls: u64,
+    /// Cycles in the function itself, without those it called and without sleep.
+    pub self_cycles: u64,
+    /// Instructions in the function itself.
+    pub self_instructions: u64,
+    /// The most stack that it and everything it called took, from its entry, in bytes.
+    pub stack_bytes: u16,
+}
+
+/// The tree of calls, with what was spent at each place in it. A node comes after its parent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// All nodes; the first is the root.
+    pub nodes: Vec<Node>,
+}
+
+/// A function that waits for the one that it called.
+struct Activation {
+    node: usize,
+    entry: u16,
+    low: u16,
+}
+
+struct Profiler {
+    functions: Box<[u16; 0x8000]>,
+    children: HashMap<(usize, u16), usize>,
+    profile: Profile,
+    waiting: Vec<Activation>,
+    /// The node that runs now, and its stack pointer at entry.
+    node: usize,
+    entry: u16,
+    /// Counters up to which everything has been charged.
+    cycles: u64,
+    instructions: u64,
+}
+
+pub(crate) struct Observer {
+    calls: Vec<Call>,
+    pub stack_limit: u16,
+    low: u16,
+    digest: Option<u64>,
+    profiler: Option<Box<Profiler>>,
+}
+
+impl Profiler {
+    fn function(&self) -> u16 {
+        self.profile.nodes[self.node].function
+    }
+
+    fn charge(&mut self, cycles: u64, instructions: u64) {
+        let node = &mut self.profile.nodes[self.node];
+        node.self_cycles += cycles - self.cycles;
+        node.self_instructions += instructions - self.instructions;
+        (self.cycles, self.instructions) = (cycles, instructions);
+    }
+
+    fn child(&mut self, parent: usize, function: u16) -> usize {
+        let nodes = &mut self.profile.nodes;
+        *self.children.entry((parent, function)).or_insert_with(|| {
+            nodes.push(Node {
+                parent: Some(parent),
+                function,
+                calls: 0,
+                self_cycles: 0,
+                self_instructions: 0,
+                stack_bytes: 0,
+            });
+            nodes.len() - 1
+        })
+    }
+
+    fn note_stack(&mut self, low: u16) {
+        let node = &mut self.profile.nodes[self.node];
+        node.stack_bytes = node.stack_bytes.max(self.entry.saturating_sub(low));
+    }
+}
+
+impl Observer {
+    pub fn new() -> Self {
+        Self {
+            calls: Vec::with_capacity(256),
+            stack_limit: 0,
+            low: u16::MAX,
+            digest: None,
+            profiler: None,
+        }
+    }
+
+    /// Whether anything is on that the fast loop has to stop for.
+    pub fn is_on(&self) -> bool {
+        self.digest.is_some() || self.profiler.is_some()
+    }
+
+    pub fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// The stack pointer below which [`Observer::stack_grows`] has something to do.
+    #[inline(always)]
+    pub fn low(&self) -> u16 {
+        self.low
+    }
+
+    pub fn stack_low(&self) -> u16 {
+        let waiting = self.profiler.iter().flat_map(|profiler| &profiler.waiting);
+        waiting
+            .map(|activation| activation.low)
+            .fold(self.low, u16::min)
+    }
+
+    pub fn reset_stack_low(&mut self, sp: u16) {
+        self.low = sp;
+        for activation in self
+            .profiler
+            .iter_mut()
+            .flat_map(|profiler| &mut profiler.waiting)
+        {
+            activation.low = sp;
+        }
+    }
+
+    /// The stack pointer goes down from `old` to `new`.
+    pub fn stack_grows(&mut self, old: u16, new: u16) -> Result<(), Box<Fault>> {
+        if new < self.low && old >= self.stack_limit {
+            if new < self.stack_limit {
+                let limit = self.stack_limit;
+                let message = format!("the stack grows into data: it may use {limit:#06x} and up");
+                return Err(Box::new(
+                    Fault::new(FaultKind::StackOverflow, message).at(new),
+                ));
+            }
+            self.low = new;
+        }
+        Ok(())
+    }
+
+    /// The stack pointer is loaded.
+    pub fn stack_set(&mut self, new: u16) {
+        if new < self.low && new >= self.stack_limit {
+            self.low = new;
+        }
+    }
+
+    pub fn call(&mut self, call: Call, cycles: u64, instructions: u64) {
+        // Whatever lay where the stack is now has gone without a return.
+        while let Some(top) = self.calls.last()
+            && top.stack_pointer <= call.stack_pointer
+        {
+            self.calls.pop();
+            self.leave(cycles, instructions);
+        }
+        self.calls.push(call);
+        if let Some(profiler) = &mut self.profiler {
+            profiler.charge(cycles, instructions);
+            profiler.waiting.push(Activation {
+                node: profiler.node,
+                entry: profiler.entry,
+                low: self.low,
+            });
+            let function = profiler.functions[usize::from(call.target >> 1)];
+            profiler.node = profiler.child(profiler.node, function);
+            profiler.profile.nodes[profiler.node].calls += 1;
+            profiler.entry = call.stack_pointer;
+            self.low = call.stack_pointer;
+        }
+    }
+
+    /// A return address was popped; the stack pointer is `sp` now.
+    pub fn returned(&mut self, sp: u16, cycles: u64, instructions: u64) {
+        while let Some(top) = self.calls.last()
+            && top.stack_pointer < sp
+        {
+            self.calls.pop();
+            self.leave(cycles, instructions);
+        }
+    }
+
+    /// The function that runs goes back to the one that waits for it.
+    fn leave(&mut self, cycles: u64, instructions: u64) {
+        if let Some(profiler) = &mut self.profiler
+            && let Some(activation) = profiler.waiting.pop()
+        {
+            profiler.charge(cycles, instructions);
+            profiler.note_stack(self.low);
+            profiler.node = activation.node;
+            profiler.entry = activation.entry;
+            self.low = self.low.min(activation.low);
+        }
+    }
+
+    /// Charge what was spent up to here, before time passes that is somebody else's.
+    pub fn charge(&mut self, cycles: u64, instructions: u64) {
+        if let Some(profiler) = &mut self.profiler {
+            profiler.charge(cycles, instructions);
+        }
+    }
+
+    /// Control is at `pc`: a function may have been entered by a jump.
+    #[inline(always)]
+    pub fn at(&mut self, pc: u16, sp: u16, cycles: u64, instructions: u64) {
+        if let Some(profiler) = &mut self.profiler
+            && profiler.functions[usize::from(pc >> 1)] != profiler.function()
+        {
+            self.jumped(pc, sp, cycles, instructions);
+        }
+    }
+
+    #[cold]
+    fn jumped(&mut self, pc: u16, sp: u16, cycles: u64, instructions: u64) {
+        let Some(profiler) = &mut self.profiler else {
+            return;
+        };
+        profiler.charge(cycles, instructions);
+        profiler.note_stack(self.low);
+        let index = usize::from(pc >> 1);
+        let function = profiler.functions[index];
+        // It takes the place of the function that jumped.
+        let parent = profiler.profile.nodes[profiler.node].parent.unwrap_or(0);
+        profiler.node = profiler.child(parent, function);
+        if index == 0 || profiler.functions[index - 1] != function {
+            profiler.profile.nodes[profiler.node].calls += 1;
+            profiler.entry = sp;
+        }
+    }
+
+    pub fn forget_calls(&mut self, cycles: u64, instructions: u64) {
+        while self.calls.pop().is_some() {
+            self.leave(cycles, instructions);
+        }
+    }
+
+    pub fn start_profile(
+        &mut self,
+        functions: Box<[u16; 0x8000]>,
+        cycles: u64,
+        instructions: u64,
+        sp: u16,
+    ) {
+        let low = self.stack_low();
+        let root = Node {
+            parent: None,
+            function: u16::MAX,
+            calls: 0,
+            self_cycles: 0,
+            self_instructions: 0,
+            stack_bytes: 0,
+        };
+        self.low = low;
+        self.profiler = Some(Box::new(Profiler {
+            functions,
+            children: HashMap::new(),
+            profile: Profile { nodes: vec![root] },
+            waiting: Vec::new(),
+            node: 0,
+            entry: sp,
+            cycles,
+            instructions,
+        }));
+    }
+
+    pub fn profile(&mut self, cycles: u64, instructions: u64) -> Option<&Profile> {
+        let low = self.low;
+        let profiler = self.profiler.as_mut()?;
+        profiler.charge(cycles, instructions);
+        profiler.note_stack(low);
+        Some(&profiler.profile)
+    }
+
+    pub fn set_digest(&mut self, on: bool) {
+        self.digest = on.then_some(0);
+    }
+
+    pub fn digest(&self) -> u64 {
+        self.digest.unwrap_or(0)
+    }
+
+    /// Mix an address into the digest.
+    #[inline(always)]
+    pub fn touch(&mut self, address: u16) {
+        if let Some(digest) = &mut self.digest {
+            // Multiplication by an odd constant is a bijection, so no address is lost; the
+            // constant is 2^64 over the golden ratio (Knuth, TAOCP 3, section 6.4).
+            *digest =
+                (digest.rotate_left(23) ^ u64::from(address)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! One instruction at a time, with everything that can happen: the definition of what
+//! instructions do. The fast loop hands over to it wherever an access is not plain memory.
+
+use joulemark_kernel::{Fault, FaultKind};
+
+use crate::alu::{Double, Flags, Single};
+use crate::bus::Bus;
+use crate::core::status::{CPUOFF, GIE};
+use crate::core::{CG, Core, PC, SP, SR, misaligned};
+use crate::decode::{self, Action, Condition, Destination, Instruction, Source};
+use crate::memory::attribute;
+
+impl Condition {
+    pub(crate) const fn holds(self, flags: Flags) -> bool {
+        match self {
+            Self::NotZero => !flags.is_zero(),
+            Self::Zero => flags.is_zero(),
+            Self::NoCarry => flags.carry == 0,
+            Self::Carry => flags.carry != 0,
+            Self::Negative => flags.is_negative(),
+            Self::GreaterOrEqual => !flags.is_less(),
+            Self::Less => flags.is_less(),
+            Self::Always => true,
+        }
+    }
+}
+
+/// An operand that has been located and read. The address means something in memory only.
+#[derive(Clone, Copy)]
+struct Operand {
+    address: u16,
+    value: u16,
+}
+
+/// RET is this (SLAU049F, table 3-17).
+pub(crate) const RETURN: Action = Action::Double(
+    Double::Mov,
+    Source::Autoincrement(SP as u8, 2),
+    Destination::Register(PC as u8),
+);
+
+impl Action {
+    /// Whether control may go elsewhere than to the next instruction.
+    const fn transfers(self) -> bool {
+        match self {
+            Self::Jump(..) | Self::Call(_) | Self::Reti => true,
+            Self::Double(operation, _, Destination::Register(0)) => operation.writes(),
+            Self::Single(_, Source::Register(0)) => true,
+            _ => false,
+        }
+    }
+}
+
+impl<B: Bus> Core<B> {
+    /// Check that the words of the instruction at `pc` may be executed, and decode it.
+    pub(crate) fn fetch(&self, pc: u16) -> Result<Instruction, Box<Fault>> {
+        if pc & 1 != 0 {
+            return Err(misaligned(pc, "an instruction is fetched"));
+        }
+        self.check_executable(pc)?;
+        let length = decode::length(self.memory.word(pc));
+        for offset in (2..length).step_by(2) {
+            self.check_executable(pc.wrapping_add(offset))?;
+        }
+        decode::decode(pc, |address| self.memory.word(address)).ok_or_else(|| {
+            let word = self.memory.word(pc);
+            let message = format!("{word:#06x} is no instruction of the MSP430");
+            Box::new(Fault::new(FaultKind::InvalidOpcode, message).at(pc))
+        })
+    }
+
+    fn check_executable(&self, address: u16) -> Result<(), Box<Fault>> {
+        let all = |fact| self.memory.has(address, fact) && self.memory.has(address | 1, fact);
+        let (kind, message) = if self.memory.is_peripheral(address) {
+            (FaultKind::ExecuteData, "a peripheral register is executed")
+        } else if !self.memory.is_flash(address) && !self.memory.is_ram(address) {
+            (
+                FaultKind::Unmapped,
+                "the chip has no memory to execute here",
+            )
+        } else if self.memory.has(address, attribute::DATA) {
+            (FaultKind::ExecuteData, "data is executed")
+        } else if all(attribute::DEFINED) {
+            return Ok(());
+        } else if self.memory.is_flash(address) {
+            (
+                FaultKind::Unprogrammed,
+                "flash that was never programmed is executed",
+            )
+        } else {
+            (
+                FaultKind::ExecuteData,
+                "RAM that was never written is executed",
+            )
+        };
+        Err(Box::new(Fault::new(kind, message).at(address)))
+    }
+
+    /// Execute one instruction.
+    pub(crate) fn step(&mut self) -> Result<(), Box<Fault>> {
+        let pc = self.registers[PC];
+        let sp = self.registers[SP];
+        self.observer
+            .at(pc, sp, self.active_cycles(), self.instructions);
+        let instruction = self.fetch(pc)?;
+        let before = self.registers[SR];
+        let cycles = u64::from(instruction.cycles);
+        self.registers[PC] = pc.wrapping_add(instruction.length);
+        self.cycles += cycles;
+        self.instructions += 1;
+        if let Err(fault) = self.execute(instruction) {
+            self.registers[PC] = pc;
+            self.cycles -= cycles;
+            self.instructions -= 1;
+            return Err(fault);
+        }
+        if instruction.action.transfers() {
+            self.observer.touch(self.registers[PC]);
+        }
+        // "The instruction following EINT is always executed, even if an interrupt service
+        // request is pending" (SLAU049F, EINT), and DINT takes effect one instruction late
+        // (DINT, note): an interrupt check after a write to SR still sees the old GIE. RETI and
+        // a core that went to sleep have no next instruction to wait for.
+        let after = self.registers[SR];
+        let at_once = instruction.action == Action::Reti || after & CPUOFF != 0;
+        self.interruptible = if at_once { after } else { before } & GIE != 0;
+        Ok(())
+    }
+
+    fn execute(&mut self, instruction: Instruction) -> Result<(), Box<Fault>> {
+        let Instruction {
+            action,
+            byte,
+            cycles,
+            ..
+        } = instruction;
+        let mut flags = Flags::from_status(self.registers[SR]);
+        // When data goes over the bus: the last cycle writes, the one before it reads what is
+        // written back, and a source is read as late as the other accesses allow. The manual
+        // gives only the number of cycles; this order is inferred.
+        let last = self.cycles - 1;
+        let first = self.cycles - u64::from(cycles);
+        match action {
+            Action::Jump(condition, target) => {
+                if condition.holds(flags) {
+                    self.registers[PC] = target;
+                }
+            }
+            Action::Double(operation, source, destination) => {
+                let read_at = match destination {
+                    Destination::Register(_) => last,
+                    _ => last.saturating_sub(3),
+                };
+                let operand = self.source(source, byte, read_at)?.value;
+                let target = self.destination(operation, destination, byte, last - 1)?;
+                let (s, d) = (u32::from(operand), u32::from(target.value));
+                let result = flags.double(operation, byte, s, d) as u16;
+                if operation.sets_flags() {
+                    self.registers[SR] = flags.into_status(self.registers[SR]);
+                }
+                if operation.writes() {
+                    match destination {
+                        Destination::Register(number) => {
+                            self.set(number, result, operation == Double::Mov)?;
+                        }
+                        _ => self.write(target.address, result, byte, last)?,
+                    }
+                }
+                if instruction.action == RETURN {
+                    self.observe_return();
+                }
+            }
+            Action::Single(operation, source) => {
+                let operand = self.source(source, byte, last.saturating_sub(1).max(first))?;
+                let result = flags.single(operation, byte, u32::from(operand.value)) as u16;
+                if operation != Single::Swpb {
+                    self.registers[SR] = flags.into_status(self.registers[SR]);
+                }
+                match source {
+                    Source::Register(number) => self.set(number, result, false)?,
+                    _ => self.write(operand.address, result, byte, last)?,
+                }
+            }
+            Action::Push(source) => {
+                let operand = self.source(source, byte, first + 1)?.value;
+                let sp = self.registers[SP].wrapping_sub(2);
+                // "SP1 is the stack pointer after PUSH SP", and POP SP gives SP1 back: the value
+                // pushed is the decremented one (SLAU049F, section 3.2.2, figure 3-5).
+                let value = match source {
+                    Source::Register(1) if byte => sp & 0xff,
+                    Source::Register(1) => sp,
+                    _ => operand,
+                };
+                self.stack_grows(sp)?;
+                self.observer.touch(sp);
+                self.write(sp, value, byte, last)?;
+                self.registers[SP] = sp;
+            }
+            Action::Call(source) => {
+                let target = self.source(source, false, first + 1)?.value;
+                let return_address = self.registers[PC];
+                self.push(return_address)?;
+                self.registers[PC] = target;
+                self.observe_call(target, return_address, self.registers[SP]);
+            }
+            Action::Reti => {
+                let sp = self.registers[SP];
+                let status = self.read(sp, false, first + 1)?;
+                let pc = self.read(sp.wrapping_add(2), false, first + 2)?;
+                self.registers[SP] = sp.wrapping_add(4);
+                self.registers[PC] = pc;
+                self.set_status(status);
+                self.observe_return();
+            }
+        }
+        Ok(())
+    }
+
+    /// Locate and read a source operand.
+    fn source(&mut self, source: Source, byte: bool, now: u64) -> Result<Operand, Box<Fault>> {
+        let register = |number: u8| self.registers[usize::from(number)];
+        let address = match source {
+            Source::Constant(value) => return Ok(Operand { address: 0, value }),
+            Source::Register(number) => {
+                let mask = if byte { 0xff } else { 0xffff };
+                let value = register(number) & mask;
+                return Ok(Operand { address: 0, value });
+            }
+            Source::Indexed(base, offset) => register(base).wrapping_add(offset),
+            Source::Absolute(address) => address,
+            Source::Indirect(base) | Source::Autoincrement(base, _) => register(base),
+        };
+        let value = self.read(address, byte, now)?;
+        if let Source::Autoincrement(base, step) = source {
+            self.registers[usize::from(base)] = address.wrapping_add(step);
+        }
+        Ok(Operand { address, value })
+    }
+
+    /// Locate a destination, and read it where the operation needs its value.
+    fn destination(
+        &mut self,
+        operation: Double,
+        destination: Destination,
+        byte: bool,
+        now: u64,
+    ) -> Result<Operand, Box<Fault>> {
+        let address = match destination {
+            Destination::Register(number) => {
+                let mask = if byte { 0xff } else { 0xffff };
+                let value = self.registers[usize::from(number)] & mask;
+                return Ok(Operand { address: 0, value });
+            }
+            Destination::Indexed(base, offset) => {
+                self.registers[usize::from(base)].wrapping_add(offset)
+            }
+            Destination::Absolute(address) => address,
+        };
+        let value = if operation.reads_destination() {
+            self.read(address, byte, now)?
+        } else {
+            self.observer.touch(address);
+            0
+        };
+        Ok(Operand { address, value })
+    }
+
+    /// Write a result to a register.
+    fn set(&mut self, number: u8, value: u16, load: bool) -> Result<(), Box<Fault>> {
+        match usize::from(number) {
+            SP => {
+                if load {
+                    self.observer.stack_set(value);
+                } else {
+                    self.stack_grows(value)?;
+                }
+                self.registers[SP] = value;
+            }
+            SR => self.set_status(value),
+            CG => {}
+            number => self.registers[number] = value,
+        }
+        Ok(())
+    }
+
+    fn observe_return(&mut self) {
+        let sp = self.registers[SP];
+        self.observer
+            .returned(sp, self.active_cycles(), self.instructions);
+    }
+}
