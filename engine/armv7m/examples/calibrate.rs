@@ -1,0 +1,528 @@
+//! Replays programs that were measured on real Cortex-M3 chips and compares every word of their
+//! results: cycles, counters, registers, flags, memory.
+//!
+//! The measurements are those published with CMEmu (`cmemu-tests/tests/` of
+//! github.com/mimuw-distributed-systems-group/cmemu): archives of flash images with the memory that
+//! the chip held afterwards. Only `instructions/` folders belong to the calibration set; programs
+//! under `benchmarks/` are kept for acceptance and are refused here.
+//!
+//! `JOULEMARK_CMEMU_TESTS=FOLDER cargo run --release -p joulemark-armv7m --example calibrate --
+//! [--verbose] [--markdown FILE] [FILTER...]`
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use joulemark_armv7m::{
+    Bus, Config, Core, Exit, Limits, MemorySettings, Region, RegionKind, Timing, Width,
+};
+use joulemark_kernel::{Cycles, Fault};
+
+/// The chip around the core, as far as these programs touch it: VIMS on the CC2650.
+struct Chip {
+    has_vims: bool,
+    vims_control: u32,
+}
+
+impl Bus for Chip {
+    fn read(&mut self, address: u32, _width: Width, _now: Cycles) -> Result<u32, Fault> {
+        // SWCU117, section 7.9.2: STAT shows MODE and the disabled line buffers as CTL does.
+        Ok(match address {
+            0x4003_4000 | 0x4003_4004 if self.has_vims => self.vims_control & 0x33,
+            _ => 0,
+        })
+    }
+
+    fn write(&mut self, address: u32, value: u32, _: Width, _now: Cycles) -> Result<(), Fault> {
+        if self.has_vims && address == 0x4003_4004 {
+            self.vims_control = value;
+        }
+        Ok(())
+    }
+
+    fn memory_settings(&self) -> MemorySettings {
+        MemorySettings {
+            line_buffer: self.has_vims && self.vims_control & 0x20 == 0,
+            cache: self.has_vims && self.vims_control & 3 == 1,
+        }
+    }
+
+    fn reset_requested(&mut self, _now: Cycles) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+fn config(chip: &str) -> Config {
+    let regions = if chip == "cc2650" {
+        vec![
+            Region {
+                wait_states: 2,
+                line_bytes: 8,
+                cached: true,
+                ..Region::new(RegionKind::Flash, 0, 0x20000)
+            },
+            Region {
+                cache_ram: true,
+                ..Region::new(RegionKind::Ram, 0x1100_0000, 0x2000)
+            },
+            Region::new(RegionKind::Ram, 0x2000_0000, 0x5000),
+        ]
+    } else {
+        vec![
+            Region::new(RegionKind::Flash, 0x0800_0000, 0x20000),
+            Region {
+                alias_of: Some(0x0800_0000),
+                ..Region::new(RegionKind::Flash, 0, 0x20000)
+            },
+            Region::new(RegionKind::Ram, 0x2000_0000, 0x2000),
+        ]
+    };
+    Config {
+        regions,
+        interrupts: 60,
+        priority_bits: if chip == "cc2650" { 3 } else { 4 },
+        cpuid: 0x412f_c231,
+        timing: Timing::CORTEX_M3,
+        stop_on_fault: true,
+    }
+}
+
+struct Expected {
+    symbol: String,
+    address: u32,
+    content: Vec<u8>,
+}
+
+struct Case {
+    number: usize,
+    image: Vec<u8>,
+    entry: u32,
+    exit: u32,
+    configuration: String,
+    expected: Vec<Expected>,
+}
+
+fn field<'a>(map: &'a rmpv::Value, name: &str) -> Option<&'a rmpv::Value> {
+    map.as_map()?
+        .iter()
+        .find(|(key, _)| key.as_str() == Some(name))
+        .map(|(_, value)| value)
+}
+
+fn number(map: &rmpv::Value, name: &str) -> Option<u32> {
+    field(map, name)?.as_u64().map(|value| value as u32)
+}
+
+fn bytes(value: &rmpv::Value) -> Option<Vec<u8>> {
+    match value {
+        rmpv::Value::Binary(bytes) => Some(bytes.clone()),
+        rmpv::Value::Array(items) => items
+            .iter()
+            .map(|item| item.as_u64().map(|byte| byte as u8))
+            .collect(),
+        _ => None,
+    }
+}
+
+fn describe(number_of_case: usize, image: Vec<u8>, dump: &[u8]) -> Option<Case> {
+    let map = rmpv::decode::read_value(&mut &dump[..]).ok()?;
+    let expected = field(&map, "mem_dump")?
+        .as_array()?
+        .iter()
+        .map(|chunk| {
+            Some(Expected {
+                symbol: field(chunk, "symbol_name")?.as_str()?.to_owned(),
+                address: number(chunk, "addr")?,
+                content: bytes(field(chunk, "content")?)?,
+            })
+        })
+        .collect::<Option<Vec<_>>>()?;
+    Some(Case {
+        number: number_of_case,
+        image,
+        entry: number(&map, "emulator_main_addr")?,
+        exit: number(&map, "emulator_exit_addr")?,
+        configuration: field(&map, "configuration_name")?.as_str()?.to_owned(),
+        expected,
+    })
+}
+
+fn cases(path: &Path) -> Result<Vec<Case>, String> {
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let stream = ruzstd::decoding::StreamingDecoder::new(std::io::BufReader::new(file))
+        .map_err(|error| error.to_string())?;
+    let mut files = BTreeMap::new();
+    let mut archive = tar::Archive::new(stream);
+    for entry in archive.entries().map_err(|error| error.to_string())? {
+        let mut entry = entry.map_err(|error| error.to_string())?;
+        let name = entry
+            .path()
+            .map_err(|error| error.to_string())?
+            .to_path_buf();
+        let mut data = Vec::new();
+        entry
+            .read_to_end(&mut data)
+            .map_err(|error| error.to_string())?;
+        files.insert(name, data);
+    }
+    let mut found = Vec::new();
+    for (name, dump) in &files {
+        if name
+            .extension()
+            .is_some_and(|extension| extension == "dump")
+        {
+            let stem = name.file_stem().and_then(|stem| stem.to_str());
+            let index = stem.and_then(|stem| stem.parse().ok());
+            let image = files.get(&name.with_extension("flash"));
+            let case = index
+                .zip(image)
+                .and_then(|(index, image)| describe(index, image.clone(), dump));
+            found.push(case.ok_or_else(|| format!("{}: not understood", name.display()))?);
+        }
+    }
+    found.sort_by_key(|case| case.number);
+    Ok(found)
+}
+
+struct Difference {
+    symbol: String,
+    index: usize,
+    expected: u32,
+    actual: u32,
+}
+
+struct Outcome {
+    /// Words that differ, `Err` where the program did not reach its end.
+    differences: Result<Vec<Difference>, String>,
+    cycles: u64,
+    seconds: f64,
+}
+
+fn words(data: &[u8]) -> impl Iterator<Item = u32> + '_ {
+    data.chunks(4).map(|chunk| {
+        let mut word = [0; 4];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u32::from_le_bytes(word)
+    })
+}
+
+fn replay(chip: &str, case: &Case) -> Outcome {
+    let base = if chip == "cc2650" { 0 } else { 0x0800_0000 };
+    let mut core = Core::new(
+        Chip {
+            has_vims: chip == "cc2650",
+            vims_control: 0,
+        },
+        &config(chip),
+    );
+    let outcome = |differences, cycles, seconds| Outcome {
+        differences,
+        cycles,
+        seconds,
+    };
+    let mut image = case.image.clone();
+    image.truncate(0x20000);
+    if let Err(at) = core
+        .load_image(base, &image)
+        .and_then(|()| core.reset(base))
+    {
+        return outcome(Err(format!("no memory at {at:#x}")), 0, 0.0);
+    }
+    core.set_register(15, case.entry);
+    core.set_breakpoint(case.exit);
+    let started = std::time::Instant::now();
+    let exit = core.run(Limits {
+        until: Some(Cycles(2_000_000_000)),
+        step_first: true,
+    });
+    let seconds = started.elapsed().as_secs_f64();
+    let cycles = core.cycles().0;
+    match exit {
+        Exit::Breakpoint(_) => {}
+        Exit::Fault(fault) => return outcome(Err(fault.to_string()), cycles, seconds),
+        other => return outcome(Err(format!("{other:?}")), cycles, seconds),
+    }
+    let mut differences = Vec::new();
+    for chunk in &case.expected {
+        let length = chunk.content.len() as u32;
+        match core.read_memory(chunk.address, length) {
+            Ok(actual) => {
+                for (index, (expected, actual)) in
+                    words(&chunk.content).zip(words(&actual)).enumerate()
+                {
+                    if expected != actual {
+                        differences.push(Difference {
+                            symbol: chunk.symbol.clone(),
+                            index,
+                            expected,
+                            actual,
+                        });
+                    }
+                }
+            }
+            Err(at) => return outcome(Err(format!("no memory at {at:#x}")), cycles, seconds),
+        }
+    }
+    outcome(Ok(differences), cycles, seconds)
+}
+
+#[derive(Default, Clone, Copy)]
+struct Tally {
+    cases: usize,
+    exact: usize,
+    times: usize,
+    times_exact: usize,
+    relative_error: f64,
+    worst: f64,
+}
+
+impl Tally {
+    fn add(&mut self, other: &Self) {
+        self.cases += other.cases;
+        self.exact += other.exact;
+        self.times += other.times;
+        self.times_exact += other.times_exact;
+        self.relative_error += other.relative_error;
+        self.worst = self.worst.max(other.worst);
+    }
+
+    fn mean(&self) -> f64 {
+        100.0 * self.relative_error / self.times.max(1) as f64
+    }
+}
+
+fn is_time(symbol: &str) -> bool {
+    symbol.contains("time") || symbol.starts_with("cyccnt")
+}
+
+/// The value of a key in the configuration, which is a Python dictionary's text.
+fn setting<'a>(configuration: &'a str, key: &str) -> Option<&'a str> {
+    let (_, rest) = configuration.split_once(&format!("'{key}': "))?;
+    let end = rest.find([',', '}']).unwrap_or(rest.len());
+    Some(rest[..end].trim().trim_matches('\''))
+}
+
+fn kind_of(chip: &str, configuration: &str) -> String {
+    let on = |keys: &[&str]| {
+        keys.iter()
+            .find_map(|key| setting(configuration, key))
+            .is_some_and(|value| value.eq_ignore_ascii_case("true"))
+    };
+    let code = setting(configuration, "code").unwrap_or("flash");
+    if chip == "cc2650" {
+        let buffer = if on(&["lbEn"]) { "on" } else { "off" };
+        let cache = if on(&["cache_enabled", "cacheEn"]) {
+            "on"
+        } else {
+            "off"
+        };
+        format!("CC2650 | {buffer} | {cache} | {code}")
+    } else {
+        format!("STM32F100 | - | - | {code}")
+    }
+}
+
+fn archives(root: &Path, into: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(root) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            archives(&path, into);
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "tzst")
+        {
+            into.push(path);
+        }
+    }
+}
+
+fn main() {
+    let mut filters = Vec::new();
+    let (mut verbose, mut markdown) = (false, None);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--verbose" => verbose = true,
+            "--markdown" => markdown = arguments.next(),
+            _ => filters.push(argument),
+        }
+    }
+    let Ok(root) = std::env::var("JOULEMARK_CMEMU_TESTS") else {
+        eprintln!("skipped: JOULEMARK_CMEMU_TESTS does not name the folder with the measurements");
+        return;
+    };
+    let mut paths = Vec::new();
+    archives(Path::new(&root), &mut paths);
+    paths.retain(|path| {
+        let text = path.to_string_lossy();
+        // The acceptance set is never opened here.
+        !text.contains("benchmarks")
+            && text.contains("instructions")
+            && !text.contains("cc2652")
+            && filters.iter().all(|filter| text.contains(filter.as_str()))
+    });
+    paths.sort();
+    let next = AtomicUsize::new(0);
+    let results: Mutex<BTreeMap<String, (String, Vec<(String, Tally)>, u64, f64)>> =
+        Mutex::new(BTreeMap::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                        return;
+                    };
+                    let (text, tallies, cycles, seconds) = one_archive(path, verbose);
+                    let name = path
+                        .strip_prefix(&root)
+                        .unwrap_or(path)
+                        .display()
+                        .to_string();
+                    if let Ok(mut results) = results.lock() {
+                        results.insert(name, (text, tallies, cycles, seconds));
+                    }
+                }
+            });
+        }
+    });
+    let Ok(results) = results.into_inner() else {
+        return;
+    };
+    let mut summary: BTreeMap<String, Tally> = BTreeMap::new();
+    let (mut cycles, mut seconds) = (0, 0.0);
+    for (name, (text, tallies, archive_cycles, archive_seconds)) in &results {
+        let mut sum = Tally::default();
+        for (kind, tally) in tallies {
+            sum.add(tally);
+            summary.entry(kind.clone()).or_default().add(tally);
+        }
+        cycles += archive_cycles;
+        seconds += archive_seconds;
+        println!(
+            "{} {name}: {}/{} cases exact, {}/{} times, worst {:.2}%",
+            if sum.exact == sum.cases {
+                "  ok"
+            } else {
+                "DIFF"
+            },
+            sum.exact,
+            sum.cases,
+            sum.times_exact,
+            sum.times,
+            100.0 * sum.worst
+        );
+        print!("{text}");
+    }
+    let mut table = String::from(
+        "| chip | line buffer | cache | code in | cases | exact | times | exact | mean error | worst |\n|---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    let mut total = Tally::default();
+    for (kind, tally) in &summary {
+        total.add(tally);
+        table += &row(kind, tally);
+    }
+    table += &row("all | | | ", &total);
+    println!("\n{table}");
+    println!(
+        "{cycles} cycles in {seconds:.2} s: {:.1} M cycles/s",
+        cycles as f64 / seconds / 1e6
+    );
+    if let Some(path) = markdown
+        && let Err(error) = std::fs::write(&path, &table)
+    {
+        eprintln!("{path}: {error}");
+        std::process::exit(1);
+    }
+}
+
+fn row(kind: &str, tally: &Tally) -> String {
+    format!(
+        "| {kind} | {} | {:.2}% | {} | {:.3}% | {:.4}% | {:.2}% |\n",
+        tally.cases,
+        100.0 * tally.exact as f64 / tally.cases.max(1) as f64,
+        tally.times,
+        100.0 * tally.times_exact as f64 / tally.times.max(1) as f64,
+        tally.mean(),
+        100.0 * tally.worst
+    )
+}
+
+fn one_archive(path: &Path, verbose: bool) -> (String, Vec<(String, Tally)>, u64, f64) {
+    let mut text = String::new();
+    let mut tallies = Vec::new();
+    let (mut cycles, mut seconds) = (0, 0.0);
+    let all = match cases(path) {
+        Ok(all) => all,
+        Err(error) => return (format!("     {error}\n"), tallies, 0, 0.0),
+    };
+    for case in &all {
+        let chip = if case.entry >> 24 == 8 {
+            "stm32f100"
+        } else {
+            "cc2650"
+        };
+        let outcome = replay(chip, case);
+        cycles += outcome.cycles;
+        seconds += outcome.seconds;
+        let times: usize = case
+            .expected
+            .iter()
+            .filter(|chunk| is_time(&chunk.symbol))
+            .map(|chunk| chunk.content.len() / 4)
+            .sum();
+        let mut tally = Tally {
+            cases: 1,
+            times,
+            times_exact: times,
+            ..Tally::default()
+        };
+        match outcome.differences {
+            Err(error) => {
+                text += &format!(
+                    "     case {}: {error} {}\n",
+                    case.number, case.configuration
+                );
+                tally.times_exact = 0;
+                tally.relative_error = times as f64;
+                tally.worst = 1.0;
+            }
+            Ok(differences) => {
+                tally.exact = usize::from(differences.is_empty());
+                for difference in differences.iter().filter(|d| is_time(&d.symbol)) {
+                    tally.times_exact -= 1;
+                    let off = f64::from(difference.actual) - f64::from(difference.expected);
+                    let relative = off.abs() / f64::from(difference.expected.max(1));
+                    tally.relative_error += relative;
+                    tally.worst = tally.worst.max(relative);
+                }
+                if !differences.is_empty() {
+                    text += &format!(
+                        "     case {}: {} words differ {}\n",
+                        case.number,
+                        differences.len(),
+                        case.configuration
+                    );
+                    if verbose {
+                        for d in differences.iter().take(24) {
+                            text += &format!(
+                                "          {}[{}]: {:#x} measured, {:#x} here ({:+})\n",
+                                d.symbol,
+                                d.index,
+                                d.expected,
+                                d.actual,
+                                i64::from(d.actual) - i64::from(d.expected)
+                            );
+                        }
+                    }
+                }
+            }
+        }
+        tallies.push((kind_of(chip, &case.configuration), tally));
+    }
+    (text, tallies, cycles, seconds)
+}

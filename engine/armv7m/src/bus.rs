@@ -1,0 +1,107 @@
+//! What the core needs of the chip around it.
+
+use joulemark_kernel::{Cycles, Fault};
+
+/// The size of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Width {
+    /// 8 bits.
+    Byte,
+    /// 16 bits.
+    Half,
+    /// 32 bits.
+    Word,
+}
+
+impl Width {
+    /// Its bytes.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Self::Byte => 1,
+            Self::Half => 2,
+            Self::Word => 4,
+        }
+    }
+}
+
+/// What a chip's memory controller is set to, as far as it changes time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MemorySettings {
+    /// The flash line buffer is on.
+    pub line_buffer: bool,
+    /// The cache is on; its RAM is then no memory.
+    pub cache: bool,
+}
+
+impl Default for MemorySettings {
+    fn default() -> Self {
+        Self {
+            line_buffer: true,
+            cache: false,
+        }
+    }
+}
+
+/// Everything that is neither memory nor part of the core: peripherals, interrupt lines, events.
+///
+/// `now` is the core's cycle counter, which never goes backwards. For a load or a store it is the
+/// cycle in which the data is on the bus.
+pub trait Bus {
+    /// Read a peripheral register.
+    ///
+    /// # Errors
+    /// The chip has nothing there, or it may not be read so. An [`Unmapped`] fault becomes a bus
+    /// fault in the core; any other ends the run.
+    ///
+    /// [`Unmapped`]: joulemark_kernel::FaultKind::Unmapped
+    fn read(&mut self, address: u32, width: Width, now: Cycles) -> Result<u32, Fault>;
+
+    /// Write a peripheral register.
+    ///
+    /// # Errors
+    /// As [`Bus::read`].
+    fn write(&mut self, address: u32, value: u32, width: Width, now: Cycles) -> Result<(), Fault>;
+
+    /// When [`Bus::advance`] has to be called next; [`Cycles::NEVER`] when nothing is due.
+    fn next_event(&self) -> Cycles {
+        Cycles::NEVER
+    }
+
+    /// Time has come to `now`, which is not before [`Bus::next_event`] by more than one instruction.
+    ///
+    /// # Errors
+    /// Something fatal happened, such as the watchdog's bite.
+    fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
+        let _ = now;
+        Ok(())
+    }
+
+    /// The external interrupt lines that are asserted, line 0 in bit 0 of the first word.
+    fn interrupts(&self) -> [u64; 4] {
+        [0; 4]
+    }
+
+    /// What the memory controller is set to now. Asked after each write.
+    fn memory_settings(&self) -> MemorySettings {
+        MemorySettings::default()
+    }
+
+    /// The core goes to sleep (`SLEEPDEEP` is set where `deep`) or wakes.
+    ///
+    /// Returns how long the core waits before it goes on, such as for an oscillator to start.
+    fn sleep(&mut self, asleep: bool, deep: bool, now: Cycles) -> Cycles {
+        let _ = (asleep, deep, now);
+        Cycles(0)
+    }
+
+    /// Software asked for a reset (AIRCR.SYSRESETREQ).
+    ///
+    /// # Errors
+    /// The reset ends the run.
+    fn reset_requested(&mut self, now: Cycles) -> Result<(), Fault>;
+
+    /// Whether the run is to end at this instruction boundary; asking clears it.
+    fn take_stop(&mut self) -> bool {
+        false
+    }
+}

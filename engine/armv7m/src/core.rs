@@ -1,0 +1,1145 @@
+//! The core's state, exceptions, and the run loop.
+
+use joulemark_kernel::{Cycles, Fault, FaultKind};
+
+use crate::bus::{Bus, Width};
+use crate::memory::{Memory, Region, RegionKind};
+use crate::pipeline::{Issue, Pipeline};
+use crate::system::{Events, Request, Set, System, UsageFault, exception};
+use crate::traits::Traits;
+
+/// What differs between the cores of this architecture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// Cycles of MLA and MLS.
+    pub multiply_accumulate: u8,
+    /// Cycles of UMULL and its kin; 0 where they depend on the operands.
+    pub long_multiply: u8,
+    /// Cycles of DSB and DMB.
+    pub barrier: u8,
+    /// Cycles from an exception to its handler's first instruction, without wait states.
+    pub exception_entry: u8,
+    /// The same from one handler to the next (tail-chaining).
+    pub tail_chain: u8,
+    /// Cycles of an exception return.
+    pub exception_return: u8,
+}
+
+impl Timing {
+    /// Cortex-M3 (ARM DDI 0337G, table 18-1 and section 5.6; DDI 0337I, section 3.9).
+    pub const CORTEX_M3: Self = Self {
+        multiply_accumulate: 2,
+        long_multiply: 0,
+        barrier: 1,
+        exception_entry: 12,
+        tail_chain: 6,
+        exception_return: 10,
+    };
+}
+
+/// What a core is built with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Memories, none overlapping another.
+    pub regions: Vec<Region>,
+    /// External interrupt lines.
+    pub interrupts: usize,
+    /// Implemented bits of a priority.
+    pub priority_bits: u8,
+    /// The CPUID register.
+    pub cpuid: u32,
+    /// How long things take.
+    pub timing: Timing,
+    /// End the run where a fault exception would be taken, instead of taking it.
+    pub stop_on_fault: bool,
+}
+
+/// When a run ends at the latest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// End at the first instruction boundary where the cycle counter has reached this.
+    pub until: Option<Cycles>,
+    /// Never end before this many instructions, so that a run that starts on a breakpoint moves.
+    pub step_first: bool,
+}
+
+/// Why a run ended. The program counter is at the next instruction, or at the one that faulted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The next instruction is at a breakpoint and has not been executed.
+    Breakpoint(u32),
+    /// [`Limits::until`] is reached.
+    Cycles,
+    /// The bus asked for it ([`Bus::take_stop`]).
+    Stopped,
+    /// The core sleeps and nothing is due that could wake it.
+    Asleep,
+    /// Something that silicon would have done silently and wrongly.
+    Fault(Box<Fault>),
+}
+
+/// One call that has not returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// What was called.
+    pub target: u32,
+    /// Where it returns to.
+    pub return_address: u32,
+    /// The stack pointer at the call.
+    pub stack_pointer: u32,
+    /// It is an exception handler.
+    pub exception: bool,
+}
+
+/// Why an instruction did not complete.
+#[derive(Clone, Debug)]
+pub enum Trap {
+    Usage(UsageFault),
+    /// CFSR bit, and the address where it is known.
+    Memory(u32, Option<u32>),
+    SupervisorCall,
+    Stop(Box<Fault>),
+}
+
+/// An ARMv7-M core with its memories.
+#[allow(clippy::struct_excessive_bools)]
+pub struct Core<B: Bus> {
+    /// The chip around it.
+    pub bus: B,
+    pub(crate) memory: Memory,
+    pub(crate) pipe: Pipeline,
+    pub(crate) system: System,
+    pub(crate) timing: Timing,
+    pub(crate) r: [u32; 16],
+    other_sp: u32,
+    pub(crate) n: bool,
+    pub(crate) z: bool,
+    pub(crate) c: bool,
+    pub(crate) v: bool,
+    pub(crate) q: bool,
+    pub(crate) thumb: bool,
+    /// ITSTATE for the next instruction, and of the one that executes.
+    pub(crate) it: u8,
+    pub(crate) it_of_current: u8,
+    pub(crate) ipsr: u16,
+    pub(crate) primask: bool,
+    pub(crate) faultmask: bool,
+    pub(crate) basepri: u8,
+    pub(crate) control: u8,
+    pub(crate) exclusive: bool,
+    pub(crate) event: bool,
+    pub(crate) recheck: bool,
+    pc: u32,
+    pub(crate) next_pc: u32,
+    pub(crate) fall_through: u32,
+    skipped: bool,
+    asleep: Option<bool>,
+    instructions: u64,
+    sleep_cycles: u64,
+    exception_cycles: u64,
+    breakpoints: Vec<u32>,
+    calls: Vec<Call>,
+    stack_low: u32,
+    stack_limit: u32,
+    stop_on_fault: bool,
+    config: Config,
+}
+
+impl<B: Bus> Core<B> {
+    /// A core whose memory is empty.
+    pub fn new(bus: B, config: &Config) -> Self {
+        let settings = bus.memory_settings();
+        let mut pipe = Pipeline::new(&config.regions);
+        pipe.set_memory(settings);
+        Self {
+            bus,
+            memory: Memory::new(&config.regions),
+            pipe,
+            system: System::new(config.interrupts, config.priority_bits, config.cpuid),
+            timing: config.timing,
+            r: [0; 16],
+            other_sp: 0,
+            n: false,
+            z: false,
+            c: false,
+            v: false,
+            q: false,
+            thumb: true,
+            it: 0,
+            it_of_current: 0,
+            ipsr: 0,
+            primask: false,
+            faultmask: false,
+            basepri: 0,
+            control: 0,
+            exclusive: false,
+            event: false,
+            recheck: false,
+            pc: 0,
+            next_pc: 0,
+            fall_through: 0,
+            skipped: false,
+            asleep: None,
+            instructions: 0,
+            sleep_cycles: 0,
+            exception_cycles: 0,
+            breakpoints: Vec::new(),
+            calls: Vec::new(),
+            stack_low: u32::MAX,
+            stack_limit: 0,
+            stop_on_fault: config.stop_on_fault,
+            config: config.clone(),
+        }
+    }
+
+    // What a machine does with it.
+
+    /// Put part of an image into memory. `Err` holds the first address that is no memory.
+    ///
+    /// # Errors
+    /// Part of the data lies outside memory.
+    pub fn load_image(&mut self, address: u32, data: &[u8]) -> Result<(), u32> {
+        self.memory.load(address, data)
+    }
+
+    /// Read memory without side effects and without time. `Err` holds the first address that is no
+    /// memory.
+    ///
+    /// # Errors
+    /// Part of the range lies outside memory.
+    pub fn read_memory(&self, address: u32, length: u32) -> Result<Vec<u8>, u32> {
+        self.memory.dump(address, length)
+    }
+
+    /// Reset: SP and PC from the vector table at `vectors` (B1.5.5).
+    ///
+    /// # Errors
+    /// There is no vector table.
+    pub fn reset(&mut self, vectors: u32) -> Result<(), u32> {
+        let word = |at: u32| -> Result<u32, u32> {
+            let bytes = self.memory.dump(at, 4)?;
+            Ok(u32::from_le_bytes(bytes.try_into().unwrap_or([0; 4])))
+        };
+        let (sp, pc) = (word(vectors)?, word(vectors.wrapping_add(4))?);
+        self.system.reset();
+        self.r = [0; 16];
+        self.r[13] = sp & !3;
+        self.r[14] = u32::MAX;
+        self.other_sp = 0;
+        self.set_apsr(0);
+        (self.it, self.ipsr, self.control, self.basepri) = (0, 0, 0, 0);
+        (self.primask, self.faultmask, self.exclusive, self.event) = (false, false, false, false);
+        self.asleep = None;
+        self.calls.clear();
+        self.thumb = pc & 1 != 0;
+        self.set_pc(pc & !1);
+        Ok(())
+    }
+
+    /// Registers: 0 to 15 with the current stack pointer and the next instruction's address.
+    pub fn register(&self, number: usize) -> u32 {
+        if number == 15 {
+            self.pc
+        } else {
+            self.r[number]
+        }
+    }
+
+    /// Set a register; see [`Core::register`].
+    pub fn set_register(&mut self, number: usize, value: u32) {
+        match number {
+            15 => self.set_pc(value & !1),
+            13 => self.r[13] = value & !3,
+            _ => self.r[number] = value,
+        }
+    }
+
+    /// The program status register: APSR, IPSR and EPSR together.
+    pub fn xpsr(&self) -> u32 {
+        self.apsr()
+            | u32::from(self.ipsr)
+            | u32::from(self.thumb) << 24
+            | (u32::from(self.it) & 3) << 25
+            | (u32::from(self.it) >> 2) << 10
+    }
+
+    /// Set the flags and the IT state from a program status register.
+    pub fn set_xpsr(&mut self, value: u32) {
+        self.set_apsr(value);
+        self.it = ((value >> 25 & 3) | (value >> 10 & 0x3f) << 2) as u8;
+        self.thumb = value >> 24 & 1 != 0;
+    }
+
+    fn set_pc(&mut self, pc: u32) {
+        self.pc = pc;
+        self.pipe.restart(pc, 0);
+    }
+
+    /// Cycles since the start.
+    pub fn cycles(&self) -> Cycles {
+        Cycles(self.pipe.now())
+    }
+
+    /// Cycles spent asleep.
+    pub fn sleep_cycles(&self) -> Cycles {
+        Cycles(self.sleep_cycles)
+    }
+
+    /// Instructions executed, those skipped in IT blocks included.
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    /// Stop before the instruction at this address.
+    pub fn set_breakpoint(&mut self, address: u32) {
+        if !self.breakpoints.contains(&address) {
+            self.breakpoints.push(address);
+        }
+    }
+
+    /// Do not stop there any more.
+    pub fn clear_breakpoint(&mut self, address: u32) {
+        self.breakpoints.retain(|&at| at != address);
+    }
+
+    /// Fault where the stack pointer goes below this.
+    pub fn set_stack_limit(&mut self, lowest: u32) {
+        self.stack_limit = lowest;
+    }
+
+    /// The lowest stack pointer since [`Core::reset_stack_low`].
+    pub fn stack_low(&self) -> u32 {
+        self.stack_low.min(self.r[13])
+    }
+
+    /// Begin a new low-water mark.
+    pub fn reset_stack_low(&mut self) {
+        self.stack_low = self.r[13];
+    }
+
+    /// Calls that have not returned, outermost first.
+    pub fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// Whether the core sleeps.
+    pub fn is_asleep(&self) -> bool {
+        self.asleep.is_some()
+    }
+
+    /// Run until a limit, a breakpoint or something else of [`Exit`].
+    pub fn run(&mut self, limits: Limits) -> Exit {
+        let until = limits.until.map_or(u64::MAX, |limit| limit.0);
+        let mut first = limits.step_first;
+        loop {
+            if !first {
+                if !self.breakpoints.is_empty() && self.breakpoints.contains(&self.pc) {
+                    return Exit::Breakpoint(self.pc);
+                }
+                if self.pipe.now() >= until {
+                    return Exit::Cycles;
+                }
+            }
+            first = false;
+            if let Err(exit) = self.turn(until) {
+                return exit;
+            }
+        }
+    }
+
+    /// One instruction, or one step of sleep.
+    fn turn(&mut self, until: u64) -> Result<(), Exit> {
+        let due = self.bus.next_event().0.min(self.system.next_tick());
+        if self.pipe.now() >= due {
+            self.advance_devices()?;
+        }
+        if self.asleep.is_some() {
+            return self.doze(until);
+        }
+        if self.recheck {
+            self.recheck = false;
+            self.take_exceptions()?;
+        }
+        match self.step() {
+            Ok(()) => {}
+            Err(trap) => self.trapped(trap)?,
+        }
+        if self.bus.take_stop() {
+            return Err(Exit::Stopped);
+        }
+        Ok(())
+    }
+
+    fn advance_devices(&mut self) -> Result<(), Exit> {
+        let now = self.pipe.now();
+        if self.system.advance_tick(now) {
+            self.recheck = true;
+        }
+        if self.bus.next_event().0 <= now {
+            self.bus
+                .advance(Cycles(now))
+                .map_err(|fault| self.stop(fault))?;
+        }
+        if self.system.lines(self.bus.interrupts()) {
+            self.recheck = true;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) -> Result<(), Trap> {
+        if !self.thumb {
+            return Err(Trap::Usage(UsageFault::InvalidState));
+        }
+        let pc = self.pc;
+        let Some(entry) = self.memory.entry(pc) else {
+            return Err(Trap::Memory(8, None)); // IBUSERR
+        };
+        let entry = *entry;
+        self.r[15] = pc.wrapping_add(4);
+        self.fall_through = pc.wrapping_add(u32::from(entry.op.length));
+        self.next_pc = self.fall_through;
+        self.it_of_current = self.it;
+        self.skipped = false;
+        if self.it != 0 {
+            let condition = self.it >> 4;
+            self.it = if self.it & 7 == 0 {
+                0
+            } else {
+                (self.it & 0xe0) | (self.it << 1 & 0x1f)
+            };
+            if !self.condition(condition) && !entry.traits.is(Traits::NEVER_SKIPPED) {
+                self.skipped = true;
+            }
+        }
+        self.instructions += 1;
+        if self.skipped {
+            let issue = self.issue_of_current();
+            self.pipe.issue(&entry, issue, &self.memory);
+        } else {
+            self.execute(&entry)?;
+            if entry.traits.writes & 1 << 13 != 0 {
+                self.stack_low = self.stack_low.min(self.r[13]);
+                if self.r[13] < self.stack_limit {
+                    return Err(Trap::Stop(Box::new(
+                        Fault::new(
+                            FaultKind::StackOverflow,
+                            format!("the stack pointer went below {:#x}", self.stack_limit),
+                        )
+                        .at(self.r[13]),
+                    )));
+                }
+            }
+            if entry.traits.is_branch() && !self.calls.is_empty() {
+                self.returned();
+            }
+        }
+        self.pc = self.next_pc;
+        Ok(())
+    }
+
+    pub(crate) fn issue_of_current(&self) -> Issue {
+        Issue {
+            pc: self.pc,
+            target: self.fall_through,
+            skipped: self.skipped,
+            in_it: self.it_of_current != 0,
+            last_in_it: self.it_of_current & 15 == 8,
+            ..Issue::default()
+        }
+    }
+
+    pub(crate) fn called(&mut self, target: u32) {
+        if self.calls.len() < 4096 {
+            self.calls.push(Call {
+                target,
+                return_address: self.fall_through,
+                stack_pointer: self.r[13],
+                exception: false,
+            });
+        }
+    }
+
+    fn returned(&mut self) {
+        let (next, sp) = (self.next_pc, self.r[13]);
+        if let Some(index) = self
+            .calls
+            .iter()
+            .rposition(|call| call.return_address == next && sp >= call.stack_pointer)
+        {
+            self.calls.truncate(index);
+        }
+    }
+
+    pub(crate) fn condition(&self, condition: u8) -> bool {
+        let holds = match condition >> 1 {
+            0 => self.z,
+            1 => self.c,
+            2 => self.n,
+            3 => self.v,
+            4 => self.c && !self.z,
+            5 => self.n == self.v,
+            6 => self.n == self.v && !self.z,
+            _ => return true,
+        };
+        holds != (condition & 1 != 0)
+    }
+
+    // Registers with views.
+
+    pub(crate) fn apsr(&self) -> u32 {
+        u32::from(self.n) << 31
+            | u32::from(self.z) << 30
+            | u32::from(self.c) << 29
+            | u32::from(self.v) << 28
+            | u32::from(self.q) << 27
+    }
+
+    pub(crate) fn set_apsr(&mut self, value: u32) {
+        self.n = value >> 31 & 1 != 0;
+        self.z = value >> 30 & 1 != 0;
+        self.c = value >> 29 & 1 != 0;
+        self.v = value >> 28 & 1 != 0;
+        self.q = value >> 27 & 1 != 0;
+    }
+
+    pub(crate) fn privileged(&self) -> bool {
+        self.ipsr != 0 || self.control & 1 == 0
+    }
+
+    fn uses_process_stack(&self) -> bool {
+        self.ipsr == 0 && self.control & 2 != 0
+    }
+
+    pub(crate) fn main_stack_pointer(&self) -> u32 {
+        if self.uses_process_stack() {
+            self.other_sp
+        } else {
+            self.r[13]
+        }
+    }
+
+    pub(crate) fn process_stack_pointer(&self) -> u32 {
+        if self.uses_process_stack() {
+            self.r[13]
+        } else {
+            self.other_sp
+        }
+    }
+
+    pub(crate) fn set_main_stack_pointer(&mut self, value: u32) {
+        if self.uses_process_stack() {
+            self.other_sp = value & !3;
+        } else {
+            self.r[13] = value & !3;
+        }
+    }
+
+    pub(crate) fn set_process_stack_pointer(&mut self, value: u32) {
+        if self.uses_process_stack() {
+            self.r[13] = value & !3;
+        } else {
+            self.other_sp = value & !3;
+        }
+    }
+
+    /// The stack follows CONTROL.SPSEL in thread mode only (B1.4.4).
+    pub(crate) fn set_control(&mut self, value: u8) {
+        let new = if self.ipsr == 0 {
+            value
+        } else {
+            (value & 1) | (self.control & 2)
+        };
+        self.switch_stack(|core| core.control = new);
+    }
+
+    fn switch_stack(&mut self, change: impl FnOnce(&mut Self)) {
+        let before = self.uses_process_stack();
+        change(self);
+        if self.uses_process_stack() != before {
+            std::mem::swap(&mut self.r[13], &mut self.other_sp);
+        }
+    }
+
+    // Memory.
+
+    /// Read for an instruction.
+    #[inline]
+    pub(crate) fn load(&mut self, address: u32, width: Width, user: bool) -> Result<u32, Trap> {
+        if address & (width.bytes() - 1) != 0 && self.system.unaligned_traps() {
+            return Err(Trap::Usage(UsageFault::Unaligned));
+        }
+        if let Some((bank, offset)) = self.memory.find(address)
+            && let Some(value) = self.memory.read(bank, offset, width)
+            && !(self.memory.region(bank).cache_ram && self.pipe.cache_on())
+        {
+            return Ok(value);
+        }
+        self.load_elsewhere(address, width, user)
+    }
+
+    #[cold]
+    fn load_elsewhere(&mut self, address: u32, width: Width, user: bool) -> Result<u32, Trap> {
+        if let Some((word, bit)) = bit_band(address) {
+            let value = self.load(word, Width::Word, user)?;
+            return Ok(value >> bit & 1);
+        }
+        let now = self.pipe.access_time();
+        if address >> 20 == 0xe00 {
+            if user || !self.privileged() {
+                return Err(Trap::Memory(1 << 9, Some(address)));
+            }
+            let events = self.events();
+            let whole = width == Width::Word || System::narrow_allowed(address);
+            return self
+                .system
+                .read(address & !3, now, &events, self.ipsr)
+                .filter(|_| whole)
+                .map(|word| word >> ((address & 3) * 8) & (u32::MAX >> (32 - 8 * width.bytes())))
+                .ok_or(Trap::Memory(1 << 9, Some(address)));
+        }
+        if address & (width.bytes() - 1) != 0 {
+            // Unaligned, and not inside one memory: device memory faults (A3.2.1).
+            return Err(Trap::Usage(UsageFault::Unaligned));
+        }
+        self.bus
+            .read(address, width, Cycles(now))
+            .map_err(|fault| bus_trap(fault, address))
+    }
+
+    /// Write for an instruction.
+    #[inline]
+    pub(crate) fn store(
+        &mut self,
+        address: u32,
+        value: u32,
+        width: Width,
+        user: bool,
+    ) -> Result<(), Trap> {
+        if address & (width.bytes() - 1) != 0 && self.system.unaligned_traps() {
+            return Err(Trap::Usage(UsageFault::Unaligned));
+        }
+        if let Some((bank, offset)) = self.memory.find(address)
+            && self.memory.region(bank).kind == RegionKind::Ram
+            && !(self.memory.region(bank).cache_ram && self.pipe.cache_on())
+            && self.memory.write(bank, offset, value, width).is_some()
+        {
+            return Ok(());
+        }
+        self.store_elsewhere(address, value, width, user)
+    }
+
+    #[cold]
+    fn store_elsewhere(
+        &mut self,
+        address: u32,
+        value: u32,
+        width: Width,
+        user: bool,
+    ) -> Result<(), Trap> {
+        if let Some((word, bit)) = bit_band(address) {
+            let old = self.load(word, Width::Word, user)?;
+            let new = old & !(1 << bit) | (value & 1) << bit;
+            return self.store(word, new, Width::Word, user);
+        }
+        let now = self.pipe.access_time();
+        if address >> 20 == 0xe00 {
+            return self.store_system(address, value, width, user, now);
+        }
+        if let Some((bank, _)) = self.memory.find(address)
+            && self.memory.region(bank).kind != RegionKind::Ram
+        {
+            return Err(Trap::Stop(Box::new(
+                Fault::new(
+                    FaultKind::FlashWrite,
+                    "a store to memory that cannot be written",
+                )
+                .at(address),
+            )));
+        }
+        if address & (width.bytes() - 1) != 0 {
+            return Err(Trap::Usage(UsageFault::Unaligned));
+        }
+        self.bus
+            .write(address, value, width, Cycles(now))
+            .map_err(|fault| bus_trap(fault, address))?;
+        self.pipe.set_memory(self.bus.memory_settings());
+        if self.system.lines(self.bus.interrupts()) {
+            self.recheck = true;
+        }
+        Ok(())
+    }
+
+    fn store_system(
+        &mut self,
+        address: u32,
+        value: u32,
+        width: Width,
+        user: bool,
+        now: u64,
+    ) -> Result<(), Trap> {
+        let refused = Trap::Memory(1 << 9, Some(address));
+        let software_trigger = address == 0xe000_ef00 && self.system.ccr & 2 != 0;
+        if (user || !self.privileged()) && !software_trigger {
+            return Err(refused);
+        }
+        let events = self.events();
+        let value = if width == Width::Word {
+            value
+        } else {
+            if !System::narrow_allowed(address) {
+                return Err(refused);
+            }
+            let clears = address & !3 == 0xe000_ed28;
+            let old = if clears {
+                0
+            } else {
+                self.system
+                    .read(address & !3, now, &events, self.ipsr)
+                    .unwrap_or(0)
+            };
+            System::merge(old, address, value, width)
+        };
+        match self.system.write(address & !3, value, now, &events) {
+            None => return Err(refused),
+            Some(Request::Reset) => {
+                self.bus
+                    .reset_requested(Cycles(now))
+                    .map_err(|fault| Trap::Stop(Box::new(fault)))?;
+            }
+            Some(Request::Recheck) => {
+                self.recheck = true;
+                self.pipe
+                    .set_write_buffer(!self.system.write_buffer_disabled());
+                self.pipe.set_folding(!self.system.folding_disabled());
+            }
+            Some(Request::None) => {}
+        }
+        Ok(())
+    }
+
+    fn events(&self) -> Events {
+        Events {
+            exception: self.exception_cycles,
+            sleep: self.sleep_cycles,
+            ..self.pipe.events()
+        }
+    }
+
+    // Exceptions.
+
+    /// B1.5.4.
+    pub(crate) fn execution_priority(&self) -> i32 {
+        let mut priority = 256;
+        if !self.system.active.is_empty() {
+            for number in self.system.active.iter() {
+                priority = priority.min(self.system.group_priority_of(number));
+            }
+        }
+        if self.basepri != 0 {
+            priority = priority.min(self.system.group(self.basepri));
+        }
+        if self.primask {
+            priority = priority.min(0);
+        }
+        if self.faultmask {
+            priority = priority.min(-1);
+        }
+        priority
+    }
+
+    fn take_exceptions(&mut self) -> Result<(), Exit> {
+        if let Some((number, priority)) = self.system.first_pending()
+            && priority < self.execution_priority()
+        {
+            self.system.pending.put(number, false);
+            let entry = self.timing.exception_entry;
+            self.enter(number, self.pc, entry)?;
+        }
+        Ok(())
+    }
+
+    /// Exception entry (B1.5.6, B1.5.7).
+    fn enter(&mut self, number: usize, return_address: u32, cycles: u8) -> Result<(), Exit> {
+        if self.stop_on_fault && (3..=6).contains(&number) {
+            return Err(self.fault_exit(number));
+        }
+        let aligns = self.system.ccr & 0x200 != 0 && self.r[13] & 4 != 0;
+        let frame = (self.r[13] - if aligns { 4 } else { 0 }).wrapping_sub(32);
+        let status = self.xpsr() | u32::from(aligns) << 9;
+        let values = [
+            self.r[0],
+            self.r[1],
+            self.r[2],
+            self.r[3],
+            self.r[12],
+            self.r[14],
+            return_address,
+            status,
+        ];
+        for (index, value) in values.into_iter().enumerate() {
+            let at = frame.wrapping_add(4 * index as u32);
+            if self.store(at, value, Width::Word, false).is_err() {
+                return Err(self.lockup("stacking for an exception failed", Some(at)));
+            }
+        }
+        self.r[13] = frame;
+        self.stack_low = self.stack_low.min(frame);
+        let mode = if self.ipsr != 0 {
+            0xffff_fff1
+        } else if self.control & 2 != 0 {
+            0xffff_fffd
+        } else {
+            0xffff_fff9
+        };
+        self.switch_stack(|core| core.ipsr = number as u16);
+        self.control &= !2;
+        self.r[14] = mode;
+        self.calls.push(Call {
+            target: 0,
+            return_address,
+            stack_pointer: frame,
+            exception: true,
+        });
+        self.begin_handler(number, cycles)
+    }
+
+    fn begin_handler(&mut self, number: usize, cycles: u8) -> Result<(), Exit> {
+        self.it = 0;
+        self.exclusive = false;
+        self.event = true;
+        self.system.active.put(number, true);
+        self.recheck = true;
+        let vector = self.system.vtor.wrapping_add(4 * number as u32);
+        let Ok(bytes) = self.memory.dump(vector, 4) else {
+            self.system.hfsr |= 2;
+            return Err(self.lockup("the vector table cannot be read (VTOR)", Some(vector)));
+        };
+        let handler = u32::from_le_bytes(bytes.try_into().unwrap_or([0; 4]));
+        self.thumb = handler & 1 != 0;
+        self.pc = handler & !1;
+        if let Some(call) = self.calls.last_mut() {
+            call.target = self.pc;
+        }
+        self.exception_cycles += u64::from(cycles);
+        self.pipe.restart(self.pc, u64::from(cycles));
+        Ok(())
+    }
+
+    pub(crate) fn is_exception_return(&self, value: u32) -> bool {
+        self.ipsr != 0 && value >> 28 == 15
+    }
+
+    /// Exception return (B1.5.8).
+    pub(crate) fn exception_return(&mut self, value: u32) -> Result<(), Trap> {
+        let number = self.ipsr as usize;
+        if !self.system.active.has(number) {
+            return Err(Trap::Usage(UsageFault::InvalidReturn));
+        }
+        let nested = self.system.active.iter().count() > 1;
+        let (to_thread, process) = match value & 15 {
+            1 => (false, false),
+            9 => (true, false),
+            13 => (true, true),
+            _ => {
+                self.system.active.put(number, false);
+                return Err(Trap::Usage(UsageFault::InvalidReturn));
+            }
+        };
+        if to_thread && nested && self.system.ccr & 1 == 0 {
+            self.system.active.put(number, false);
+            return Err(Trap::Usage(UsageFault::InvalidReturn));
+        }
+        self.system.active.put(number, false);
+        if number != exception::NMI {
+            self.faultmask = false;
+        }
+        self.recheck = true;
+        // Tail-chaining (B1.5.12): the frame stays where it is.
+        if let Some((next, priority)) = self.system.first_pending()
+            && priority < self.execution_priority_returning(to_thread)
+        {
+            self.system.pending.put(next, false);
+            self.ipsr = next as u16;
+            self.r[14] = value;
+            let cycles = self.timing.tail_chain;
+            return self
+                .begin_handler(next, cycles)
+                .map(|()| self.next_pc = self.pc)
+                .map_err(|exit| match exit {
+                    Exit::Fault(fault) => Trap::Stop(fault),
+                    _ => Trap::Usage(UsageFault::InvalidReturn),
+                });
+        }
+        if self.system.scr & 2 != 0 && to_thread {
+            self.asleep = Some(false);
+        }
+        let frame = if process {
+            self.process_stack_pointer()
+        } else {
+            self.main_stack_pointer()
+        };
+        let mut values = [0; 8];
+        for (index, slot) in values.iter_mut().enumerate() {
+            *slot = self.load(frame.wrapping_add(4 * index as u32), Width::Word, false)?;
+        }
+        self.r[0] = values[0];
+        self.r[1] = values[1];
+        self.r[2] = values[2];
+        self.r[3] = values[3];
+        self.r[12] = values[4];
+        self.r[14] = values[5];
+        let status = values[7];
+        let top = frame.wrapping_add(32) | ((status >> 9 & 1) << 2);
+        if process {
+            self.set_process_stack_pointer(top);
+        } else {
+            self.set_main_stack_pointer(top);
+        }
+        self.switch_stack(|core| {
+            core.ipsr = (status & 0x1ff) as u16;
+            if to_thread {
+                core.control = (core.control & 1) | if process { 2 } else { 0 };
+            }
+        });
+        self.set_xpsr(status);
+        self.next_pc = values[6] & !1;
+        self.pc = self.next_pc;
+        self.exclusive = false;
+        self.event = true;
+        if let Some(index) = self.calls.iter().rposition(|call| call.exception) {
+            self.calls.truncate(index);
+        }
+        let cycles = u64::from(self.timing.exception_return);
+        self.exception_cycles += cycles;
+        self.pipe.restart(self.next_pc, cycles);
+        Ok(())
+    }
+
+    fn execution_priority_returning(&self, to_thread: bool) -> i32 {
+        if to_thread && self.system.active.is_empty() {
+            let mut priority = 256;
+            if self.basepri != 0 {
+                priority = self.system.group(self.basepri);
+            }
+            return if self.primask {
+                priority.min(0)
+            } else {
+                priority
+            };
+        }
+        self.execution_priority()
+    }
+
+    fn trapped(&mut self, trap: Trap) -> Result<(), Exit> {
+        let number = match trap {
+            Trap::Stop(fault) => return Err(self.stop(*fault)),
+            Trap::SupervisorCall => exception::SV_CALL,
+            Trap::Usage(cause) => {
+                self.system.cfsr |= 1 << cause as u32;
+                exception::USAGE_FAULT
+            }
+            Trap::Memory(bits, address) => {
+                self.system.cfsr |= bits;
+                if bits == 8 {
+                    self.system.cfsr = (self.system.cfsr & !8) | 1 << 8; // IBUSERR
+                }
+                if let Some(address) = address {
+                    self.system.bfar = address;
+                    self.system.cfsr |= 1 << 15;
+                }
+                exception::BUS_FAULT
+            }
+        };
+        let priority = self.execution_priority();
+        let return_address = if number == exception::SV_CALL {
+            self.fall_through
+        } else {
+            self.pc
+        };
+        let enabled = number == exception::SV_CALL || self.system.can_be_taken(number);
+        let number = if enabled && self.system.group_priority_of(number) < priority {
+            number
+        } else {
+            self.system.hfsr |= 1 << 30;
+            if priority <= -1 {
+                return Err(self.lockup("a fault inside the hard fault or NMI handler", None));
+            }
+            exception::HARD_FAULT
+        };
+        let entry = self.timing.exception_entry;
+        self.enter(number, return_address, entry)
+    }
+
+    fn stop(&self, mut fault: Fault) -> Exit {
+        fault.pc = self.pc;
+        fault.call_stack = self
+            .calls
+            .iter()
+            .rev()
+            .map(|call| call.return_address)
+            .collect();
+        Exit::Fault(Box::new(fault))
+    }
+
+    fn fault_exit(&self, number: usize) -> Exit {
+        let (cfsr, hfsr) = (self.system.cfsr, self.system.hfsr);
+        let names: Vec<&str> = CFSR_NAMES
+            .iter()
+            .filter(|(bit, _)| cfsr >> bit & 1 != 0)
+            .map(|&(_, name)| name)
+            .collect();
+        let kind = if cfsr & 1 << 16 != 0 {
+            FaultKind::InvalidOpcode
+        } else if cfsr & 1 << 24 != 0 {
+            FaultKind::Misaligned
+        } else if cfsr & 1 << 17 != 0 {
+            FaultKind::ExecuteData
+        } else {
+            FaultKind::Unmapped
+        };
+        let name = match number {
+            3 => "hard fault",
+            4 => "memory management fault",
+            5 => "bus fault",
+            _ => "usage fault",
+        };
+        let mut fault = Fault::new(
+            kind,
+            format!(
+                "{name}: {} (CFSR {cfsr:#010x}, HFSR {hfsr:#010x})",
+                names.join("; ")
+            ),
+        );
+        if cfsr & 1 << 15 != 0 {
+            fault = fault.at(self.system.bfar);
+        }
+        self.stop(fault)
+    }
+
+    fn lockup(&self, why: &str, address: Option<u32>) -> Exit {
+        let mut fault = Fault::new(
+            FaultKind::Unmapped,
+            format!(
+                "lockup: {why} (CFSR {:#010x}, HFSR {:#010x}, VTOR {:#010x})",
+                self.system.cfsr, self.system.hfsr, self.system.vtor
+            ),
+        );
+        if let Some(address) = address {
+            fault = fault.at(address);
+        }
+        self.stop(fault)
+    }
+
+    // Sleep.
+
+    /// WFI and WFE.
+    pub(crate) fn wait(&mut self, for_event: bool) -> Result<(), Trap> {
+        self.asleep = Some(for_event);
+        let deep = self.system.scr & 4 != 0;
+        let now = Cycles(self.pipe.now());
+        self.bus.sleep(true, deep, now);
+        Ok(())
+    }
+
+    /// Whether something ends the sleep (B1.5.17 to B1.5.19): PRIMASK does not count.
+    fn wakes(&self, for_event: bool) -> bool {
+        if for_event && (self.event || (self.system.scr & 16 != 0 && self.any_pending())) {
+            return true;
+        }
+        let mask = if self.basepri == 0 {
+            256
+        } else {
+            self.system.group(self.basepri)
+        };
+        let mut priority = mask;
+        for number in self.system.active.iter() {
+            priority = priority.min(self.system.group_priority_of(number));
+        }
+        self.system
+            .first_pending()
+            .is_some_and(|(_, pending)| pending < priority)
+    }
+
+    fn any_pending(&self) -> bool {
+        self.system.pending != Set::default()
+    }
+
+    fn doze(&mut self, until: u64) -> Result<(), Exit> {
+        let for_event = self.asleep == Some(true);
+        if self.wakes(for_event) {
+            if for_event {
+                self.event = false;
+            }
+            self.asleep = None;
+            self.recheck = true;
+            let deep = self.system.scr & 4 != 0;
+            let wait = self.bus.sleep(false, deep, Cycles(self.pipe.now())).0;
+            self.sleep_cycles += wait;
+            self.pipe.pass_time(wait);
+            return Ok(());
+        }
+        let due = self.bus.next_event().0.min(self.system.next_tick());
+        if due == u64::MAX {
+            return Err(Exit::Asleep);
+        }
+        let next = due.min(until);
+        let wait = next.saturating_sub(self.pipe.now());
+        if wait == 0 && next < due {
+            return Err(Exit::Cycles);
+        }
+        self.sleep_cycles += wait;
+        self.pipe.pass_time(wait);
+        if self.pipe.now() >= due {
+            self.advance_devices()?;
+        }
+        if self.bus.take_stop() {
+            return Err(Exit::Stopped);
+        }
+        if self.pipe.now() >= until {
+            return Err(Exit::Cycles);
+        }
+        Ok(())
+    }
+
+    /// What it was built with.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+}
+
+const CFSR_NAMES: [(u32, &str); 13] = [
+    (8, "instruction fetch where there is no memory"),
+    (
+        9,
+        "data access where there is nothing or that is not allowed",
+    ),
+    (10, "late data access error"),
+    (11, "unstacking failed"),
+    (12, "stacking failed"),
+    (0, "instruction access not allowed"),
+    (1, "data access not allowed"),
+    (16, "undefined instruction"),
+    (17, "branch to an even address (not Thumb)"),
+    (18, "bad exception return"),
+    (19, "coprocessor instruction and no coprocessor"),
+    (24, "unaligned access"),
+    (25, "division by zero"),
+];
+
+fn bus_trap(fault: Fault, address: u32) -> Trap {
+    if fault.kind == FaultKind::Unmapped {
+        Trap::Memory(1 << 9, Some(address))
+    } else {
+        Trap::Stop(Box::new(fault))
+    }
+}
+
+/// The word and the bit that a bit-band alias address stands for (B3.1, Cortex-M3 TRM section 3.7).
+const fn bit_band(address: u32) -> Option<(u32, u32)> {
+    if address >> 25 != 0x22000000 >> 25 && address >> 25 != 0x42000000 >> 25 {
+        return None;
+    }
+    let bit = (address & 0x01ff_ffff) >> 2;
+    let base = address & 0xf000_0000;
+    Some((base + (bit >> 5 << 2), bit & 31))
+}

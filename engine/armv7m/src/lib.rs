@@ -1,0 +1,15 @@
+//! An ARMv7-M core as a Cortex-M3 has it: every instruction, its pipeline and its buses, exact to
+//! the cycle.
+
+mod bus;
+mod core;
+mod decode;
+mod exec;
+mod memory;
+mod pipeline;
+mod system;
+mod traits;
+
+pub use bus::{Bus, MemorySettings, Width};
+pub use core::{Call, Config, Core, Exit, Limits, Timing};
+pub use memory::{Port, Region, RegionKind};
