@@ -1,0 +1,54 @@
+"""The current that instruments on a bench see, as a function of time."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+class SupplyLine(Protocol):
+    """What an instrument is clamped into. Time is the emulated board's."""
+
+    @property
+    def voltage_v(self) -> float:
+        """Supply voltage."""
+
+    @property
+    def now_s(self) -> float:
+        """How far the board has come."""
+
+    def mean_current_a(self, start_s: Floats, end_s: Floats) -> Floats:
+        """Mean current over each interval; the board runs on as far as that takes."""
+
+    def marker(self, time_s: Floats) -> npt.NDArray[np.bool_]:
+        """Level of the marker pin at each instant; the board runs on as far as that takes."""
+
+
+class CurrentTrace:
+    """A current that is constant between steps.
+
+    Args:
+        times_s: where the steps are, ascending; the first is the trace's start, the last its end.
+        currents_a: the current after each step but the last.
+    """
+
+    def __init__(self, times_s: Sequence[float] | Floats, currents_a: Sequence[float] | Floats):
+        self.times_s = np.asarray(times_s, dtype=np.float64)
+        self.currents_a = np.asarray(currents_a, dtype=np.float64)
+        if len(self.times_s) != len(self.currents_a) + 1:
+            raise ValueError("a trace has one more time than currents")
+        # The integral of a step function is piecewise linear: interpolation is exact.
+        steps = self.currents_a * np.diff(self.times_s)
+        self._charge_c = np.concatenate(([0.0], np.cumsum(steps)))
+
+    def charge_c(self, start_s: Floats | float, end_s: Floats | float) -> Floats:
+        """Charge over each interval; outside the trace nothing flows."""
+        until = np.interp(end_s, self.times_s, self._charge_c)
+        return np.asarray(until - np.interp(start_s, self.times_s, self._charge_c))
+
+    def mean_current_a(self, start_s: Floats, end_s: Floats) -> Floats:
+        """Mean current over each interval."""
+        return self.charge_c(start_s, end_s) / (end_s - start_s)
