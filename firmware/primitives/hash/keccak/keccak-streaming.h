@@ -1,0 +1,29 @@
+/* The sponge over keccak_f1600; included by one C file of each implementation. */
+#include "keccak.h"
+
+void keccak_init(keccak_ctx *ctx) {
+    for (unsigned i = 0; i < sizeof ctx->state; i++)
+        ctx->state[i] = 0;
+    ctx->fill = 0;
+}
+
+void keccak_update(keccak_ctx *ctx, const uint8_t *data, size_t length) {
+    unsigned fill = ctx->fill;
+    for (; length > 0; length--) {
+        ctx->state[fill++] ^= *data++;
+        if (fill == KECCAK_BLOCK_BYTES) {
+            keccak_f1600(ctx->state);
+            fill = 0;
+        }
+    }
+    ctx->fill = fill;
+}
+
+void keccak_final(keccak_ctx *ctx, uint8_t *digest) {
+    ctx->state[ctx->fill] ^= KECCAK_SUFFIX;
+    ctx->state[KECCAK_BLOCK_BYTES - 1] ^= 0x80;
+    keccak_f1600(ctx->state);
+    for (unsigned i = 0; i < KECCAK_DIGEST_BYTES; i++)
+        digest[i] = ctx->state[i];
+    crypto_wipe(ctx, sizeof *ctx);
+}

@@ -1,0 +1,23 @@
+/* Keccak[1088, 512] with 32 bytes of output: what its implementations share. Each provides
+   keccak_f1600. The state is kept as bytes, so that absorbing needs no byte order. */
+#ifndef KECCAK_H
+#define KECCAK_H
+
+#include "hash.h"
+
+enum { KECCAK_DIGEST_BYTES = 32, KECCAK_BLOCK_BYTES = 136 };
+
+typedef struct {
+    _Alignas(
+        8) uint8_t state[200]; /* the bytes of lane (x, y) stand at 8 (x + 5 y), low end first */
+    unsigned fill;             /* bytes absorbed since the last permutation */
+} keccak_ctx;
+
+void keccak_init(keccak_ctx *ctx);
+void keccak_update(keccak_ctx *ctx, const uint8_t *data, size_t length);
+void keccak_final(keccak_ctx *ctx, uint8_t *digest);
+
+/* Keccak-p[1600, 24] of FIPS 202, section 3.3. */
+void keccak_f1600(uint8_t state[200]);
+
+#endif

@@ -1,0 +1,58 @@
+#include "keccak-streaming.h"
+
+static const uint64_t round_constants[24] = {
+    0x0000000000000001, 0x0000000000008082, 0x800000000000808a, 0x8000000080008000,
+    0x000000000000808b, 0x0000000080000001, 0x8000000080008081, 0x8000000000008009,
+    0x000000000000008a, 0x0000000000000088, 0x0000000080008009, 0x000000008000000a,
+    0x000000008000808b, 0x800000000000008b, 0x8000000000008089, 0x8000000000008003,
+    0x8000000000008002, 0x8000000000000080, 0x000000000000800a, 0x800000008000000a,
+    0x8000000080008081, 0x8000000000008080, 0x0000000080000001, 0x8000000080008008};
+
+/* The 24 lanes that pi moves form one cycle; where it goes and by how much rho turns, from lane
+   (1, 0) on (FIPS 202, sections 3.2.2 and 3.2.3). */
+static const uint8_t pi_lane[24] = {10, 7,  11, 17, 18, 3, 5,  16, 8,  21, 24, 4,
+                                    15, 23, 19, 13, 12, 2, 20, 14, 22, 9,  6,  1};
+static const uint8_t rho_offset[24] = {1,  3,  6,  10, 15, 21, 28, 36, 45, 55, 2,  14,
+                                       27, 41, 56, 8,  25, 43, 62, 18, 39, 61, 20, 44};
+
+static uint64_t rotl(uint64_t x, unsigned n) {
+    return x << n | x >> (64 - n);
+}
+
+void keccak_f1600(uint8_t state[200]) {
+    uint64_t a[25], c[5];
+    for (unsigned i = 0; i < 25; i++) {
+        a[i] = 0;
+        for (unsigned j = 8; j-- > 0;)
+            a[i] = a[i] << 8 | state[8 * i + j];
+    }
+    for (unsigned round = 0; round < 24; round++) {
+        for (unsigned x = 0; x < 5; x++) /* theta */
+            c[x] = a[x] ^ a[x + 5] ^ a[x + 10] ^ a[x + 15] ^ a[x + 20];
+        for (unsigned x = 0; x < 5; x++) {
+            uint64_t d = c[(x + 4) % 5] ^ rotl(c[(x + 1) % 5], 1);
+            for (unsigned y = 0; y < 25; y += 5)
+                a[x + y] ^= d;
+        }
+        uint64_t moving = a[1]; /* rho and pi */
+        for (unsigned i = 0; i < 24; i++) {
+            uint64_t displaced = a[pi_lane[i]];
+            a[pi_lane[i]] = rotl(moving, rho_offset[i]);
+            moving = displaced;
+        }
+        for (unsigned y = 0; y < 25; y += 5) { /* chi */
+            for (unsigned x = 0; x < 5; x++)
+                c[x] = a[x + y];
+            for (unsigned x = 0; x < 5; x++)
+                a[x + y] = c[x] ^ (~c[(x + 1) % 5] & c[(x + 2) % 5]);
+        }
+        a[0] ^= round_constants[round]; /* iota */
+    }
+    for (unsigned i = 0; i < 25; i++) {
+        for (unsigned j = 0; j < 8; j++) {
+            state[8 * i + j] = (uint8_t)a[i];
+            a[i] >>= 8;
+        }
+    }
+    crypto_wipe(c, sizeof c);
+}
