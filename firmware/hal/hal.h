@@ -1,0 +1,36 @@
+/* What the harness needs of a machine. Each family has a folder with the rest: its start-up, which
+   calls hal_init and main, and hal-inline.h, which defines
+
+     static inline void hal_marker_high(void);
+     static inline void hal_marker_low(void);
+     static inline uint8_t *hal_stack_pointer(void);
+     static inline void hal_timer_start(void);
+
+   They are inline so that they cost the same number of cycles each time and touch no stack. */
+#ifndef HAL_H
+#define HAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+void hal_init(void);
+
+/* Waits for a byte from the host. */
+uint8_t hal_serial_read(void);
+
+void hal_serial_write(uint8_t byte);
+
+/* Lowest address that the stack may reach. */
+uint8_t *hal_stack_limit(void);
+
+/* Ticks since hal_timer_start, at the timer_hz of the image's description. The timer runs by
+   itself: nothing interrupts what is timed. HAL_TIMER_OVERFLOW when it did not fit. */
+#define HAL_TIMER_OVERFLOW UINT32_MAX
+uint32_t hal_timer_stop(void);
+
+/* Storage of the harness: neither cleared at start nor counted as the primitive's RAM. */
+#define HAL_NOINIT __attribute__((section(".noinit")))
+
+#include "hal-inline.h"
+
+#endif

@@ -1,0 +1,18 @@
+/* A process has no marker pin, and its stack is not ours to paint. */
+#include <time.h>
+
+static inline void hal_marker_high(void) {
+}
+
+static inline void hal_marker_low(void) {
+}
+
+static inline uint8_t *hal_stack_pointer(void) {
+    return NULL;
+}
+
+extern struct timespec hal_timer_started;
+
+static inline void hal_timer_start(void) {
+    clock_gettime(CLOCK_MONOTONIC, &hal_timer_started);
+}

@@ -1,0 +1,36 @@
+/* The image as a Linux process: its serial line is standard input and output. */
+#include "hal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+void hal_init(void) {
+}
+
+uint8_t hal_serial_read(void) {
+    int byte = getchar();
+    if (byte == EOF)
+        exit(EXIT_SUCCESS);
+    return (uint8_t)byte;
+}
+
+void hal_serial_write(uint8_t byte) {
+    putchar(byte);
+    if (byte == 0)
+        fflush(stdout);
+}
+
+uint8_t *hal_stack_limit(void) {
+    return NULL;
+}
+
+struct timespec hal_timer_started;
+
+uint32_t hal_timer_stop(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t ns = (int64_t)(now.tv_sec - hal_timer_started.tv_sec) * 1000000000 + now.tv_nsec -
+                 hal_timer_started.tv_nsec;
+    return ns < (int64_t)HAL_TIMER_OVERFLOW ? (uint32_t)ns : HAL_TIMER_OVERFLOW;
+}

@@ -1,0 +1,12 @@
+/* The primitive's context. It is the primitive's cost in RAM, so it has a symbol of its own; the
+   copy that the harness keeps of it is not. Included once, by a kind's file. */
+#include "hal.h"
+#include "harness.h"
+#include "primitive.h"
+
+primitive_ctx primitive_context;
+static HAL_NOINIT primitive_ctx saved_context;
+
+void *const kind_context = &primitive_context;
+void *const kind_saved_context = &saved_context;
+const uint16_t kind_context_bytes = sizeof(primitive_ctx);

@@ -1,0 +1,209 @@
+#include "harness.h"
+
+#include <string.h>
+
+#include "description.h"
+#include "frame.h"
+#include "hal.h"
+
+enum { IDENTIFY = 0x01, WRITE = 0x02, RUN = 0x03, READ = 0x04, REPLY = 0x80 };
+enum { DONE, BAD_FRAME, UNKNOWN_COMMAND, OUT_OF_RANGE, UNKNOWN_OPERATION, BAD_RUN };
+enum { FLAG_EMPTY = 1, FLAG_PAINT = 2, FLAG_IN_PLACE = 4, FLAGS = 7 };
+enum { DESCRIPTION_CHUNK = 200, PAINT = 0xa5 };
+
+static HAL_NOINIT uint8_t key[KEY_BYTES];
+static HAL_NOINIT uint8_t nonce[NONCE_BYTES];
+static HAL_NOINIT uint8_t ad[AD_BYTES];
+static HAL_NOINIT uint8_t message[MESSAGE_BYTES];
+static HAL_NOINIT uint8_t tag[TAG_BYTES];
+static HAL_NOINIT uint8_t output[MESSAGE_BYTES];
+
+slot slots[SLOTS] = {
+    [SLOT_KEY] = {key, 0, KEY_BYTES}, [SLOT_NONCE] = {nonce, 0, NONCE_BYTES},
+    [SLOT_AD] = {ad, 0, AD_BYTES},    [SLOT_MESSAGE] = {message, 0, MESSAGE_BYTES},
+    [SLOT_TAG] = {tag, 0, TAG_BYTES}, [SLOT_OUTPUT] = {output, 0, MESSAGE_BYTES},
+};
+
+const uint8_t *harness_input;
+
+/* One byte more than the longest frame, so that a longer one is seen to be too long. */
+static HAL_NOINIT uint8_t frame[ENCODED_BYTES + 1];
+static uint16_t frame_length;
+
+static uint16_t get16(const uint8_t *p) {
+    return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static void put16(uint8_t *p, uint16_t value) {
+    p[0] = (uint8_t)value;
+    p[1] = (uint8_t)(value >> 8);
+}
+
+int32_t next_piece(pieces *p, const uint8_t **in) {
+    uint16_t left = (uint16_t)(slots[SLOT_MESSAGE].length - p->at);
+    uint16_t length = left;
+    if (p->next + 1 < slots[SLOT_AD].length) {
+        length = get16(&slots[SLOT_AD].bytes[p->next]);
+        if (length > left)
+            length = left;
+    } else if (p->next > slots[SLOT_AD].length + 1) {
+        return -1;
+    } else {
+        p->next = (uint16_t)(slots[SLOT_AD].length + 1);
+    }
+    p->next = (uint16_t)(p->next + 2);
+    *in = harness_input + p->at;
+    p->at = (uint16_t)(p->at + length);
+    return length;
+}
+
+typedef struct {
+    crypto_status status;
+    uint16_t stack_bytes;
+    uint32_t ticks;
+} outcome;
+
+/* The window. Its own code is the same for every step, so that what an empty one costs is what a
+   full one costs too much. Between painting and the first step nothing is called. */
+static __attribute__((noinline)) void window(outcome *result, crypto_status (*step)(void),
+                                             uint32_t repetitions, bool restore, bool paint) {
+    crypto_status status;
+    uint8_t *limit = hal_stack_limit();
+    uint8_t *top = paint ? hal_stack_pointer() : limit;
+    for (volatile uint8_t *p = limit; p < top; p++)
+        *p = PAINT;
+    hal_timer_start();
+    hal_marker_high();
+    do {
+        if (restore)
+            memcpy(kind_context, kind_saved_context, kind_context_bytes);
+        status = step();
+    } while (--repetitions != 0);
+    hal_marker_low();
+    result->ticks = hal_timer_stop();
+    result->status = status;
+    volatile uint8_t *p = limit;
+    while (p < top && *p == PAINT)
+        p++;
+    result->stack_bytes = (uint16_t)(top - p);
+}
+
+static uint8_t run(const uint8_t *body, uint16_t length, uint8_t *reply) {
+    if (length != 6)
+        return OUT_OF_RANGE;
+    if (body[0] >= kind_operation_count)
+        return UNKNOWN_OPERATION;
+    const operation *op = &kind_operations[body[0]];
+    uint8_t flags = body[1];
+    uint32_t repetitions = get16(body + 2) | (uint32_t)get16(body + 4) << 16;
+    bool in_place = (flags & FLAG_IN_PLACE) != 0;
+    if (repetitions == 0 || (flags & ~FLAGS) != 0 || (in_place && repetitions > 1))
+        return BAD_RUN;
+
+    memset(output, 0, sizeof output);
+    slots[SLOT_OUTPUT].length = 0;
+    if (in_place)
+        memcpy(output, message, slots[SLOT_MESSAGE].length);
+    harness_input = in_place ? output : message;
+
+    outcome result = {op->before(), 0, 0};
+    if (result.status == CRYPTO_OK) {
+        bool restore = repetitions > 1 && op->consumes_context;
+        if (restore)
+            memcpy(kind_saved_context, kind_context, kind_context_bytes);
+        window(&result, (flags & FLAG_EMPTY) != 0 ? nothing : op->step, repetitions, restore,
+               (flags & FLAG_PAINT) != 0);
+        op->after();
+    }
+    reply[0] = (uint8_t)result.status;
+    put16(reply + 1, result.stack_bytes);
+    put16(reply + 3, (uint16_t)result.ticks);
+    put16(reply + 5, (uint16_t)(result.ticks >> 16));
+    return DONE;
+}
+
+static uint8_t write_slot(const uint8_t *body, uint16_t length) {
+    if (length < 3 || body[0] >= SLOTS)
+        return OUT_OF_RANGE;
+    slot *s = &slots[body[0]];
+    uint16_t offset = get16(body + 1), count = (uint16_t)(length - 3);
+    if (offset > s->capacity || count > s->capacity - offset || (offset != 0 && offset > s->length))
+        return OUT_OF_RANGE;
+    memcpy(s->bytes + offset, body + 3, count);
+    if (offset == 0 || offset + count > s->length)
+        s->length = (uint16_t)(offset + count);
+    return DONE;
+}
+
+/* The replies are written over the command: each body is read before. */
+static void answer(uint16_t length) {
+    const uint8_t *body = frame + 2;
+    uint8_t *reply = frame + 3;
+    uint16_t body_length = (uint16_t)(length - 2), reply_length = 0;
+    uint8_t status = UNKNOWN_COMMAND;
+    switch (frame[0]) {
+    case IDENTIFY: {
+        uint16_t offset = body_length == 2 ? get16(body) : UINT16_MAX;
+        status = OUT_OF_RANGE;
+        if (offset <= description_bytes) {
+            uint16_t count = (uint16_t)(description_bytes - offset);
+            if (count > DESCRIPTION_CHUNK)
+                count = DESCRIPTION_CHUNK;
+            put16(reply, description_bytes);
+            memcpy(reply + 2, description + offset, count);
+            reply_length = (uint16_t)(count + 2);
+            status = DONE;
+        }
+        break;
+    }
+    case WRITE:
+        status = write_slot(body, body_length);
+        break;
+    case RUN: {
+        uint8_t results[7];
+        status = run(body, body_length, results);
+        if (status == DONE) {
+            memcpy(reply, results, sizeof results);
+            reply_length = sizeof results;
+        }
+        break;
+    }
+    case READ: {
+        uint8_t which = body[0], count = body[3];
+        uint16_t offset = get16(body + 1);
+        status = OUT_OF_RANGE;
+        if (body_length == 4 && which < SLOTS && count <= FRAME_BYTES - FRAME_OVERHEAD - 1 &&
+            offset <= slots[which].length && count <= slots[which].length - offset) {
+            memcpy(reply, slots[which].bytes + offset, count);
+            reply_length = count;
+            status = DONE;
+        }
+        break;
+    }
+    default:
+        break;
+    }
+    frame[0] |= REPLY;
+    frame[2] = status;
+    frame_send(frame, (uint16_t)(reply_length + 3));
+}
+
+void harness_receive(uint8_t byte) {
+    if (byte != 0) {
+        if (frame_length < sizeof frame)
+            frame[frame_length++] = byte;
+        return;
+    }
+    if (frame_length == 0)
+        return;
+    uint16_t length = frame_length <= ENCODED_BYTES ? frame_decode(frame, frame_length) : 0;
+    frame_length = 0;
+    if (length == 0) {
+        frame[0] = REPLY;
+        frame[1] = 0;
+        frame[2] = BAD_FRAME;
+        frame_send(frame, 3);
+    } else {
+        answer(length);
+    }
+}

@@ -1,0 +1,42 @@
+#include "context.h"
+
+static uint16_t blocks;
+
+static crypto_status check(void) {
+    blocks = (uint16_t)(slots[SLOT_MESSAGE].length / PRIMITIVE_BLOCK_BYTES);
+    bool whole = (uint16_t)(blocks * PRIMITIVE_BLOCK_BYTES) == slots[SLOT_MESSAGE].length;
+    return whole && slot_has(SLOT_KEY, PRIMITIVE_KEY_BYTES) ? CRYPTO_OK : CRYPTO_BAD_LENGTH;
+}
+
+static crypto_status init(void) {
+    primitive_init(&primitive_context, slots[SLOT_KEY].bytes);
+    return CRYPTO_OK;
+}
+
+static crypto_status before(void) {
+    crypto_status status = check();
+    return status == CRYPTO_OK ? init() : status;
+}
+
+static crypto_status encrypt(void) {
+    primitive_encrypt(&primitive_context, slots[SLOT_OUTPUT].bytes, harness_input, blocks);
+    return CRYPTO_OK;
+}
+
+static crypto_status decrypt(void) {
+    primitive_decrypt(&primitive_context, slots[SLOT_OUTPUT].bytes, harness_input, blocks);
+    return CRYPTO_OK;
+}
+
+/* What init made is seen by encrypting with it. */
+static void after_init(void) {
+    encrypt();
+    show_message_length();
+}
+
+const operation kind_operations[] = {
+    OPERATION("init", check, init, after_init, false),
+    OPERATION("encrypt", before, encrypt, show_message_length, false),
+    OPERATION("decrypt", before, decrypt, show_message_length, false),
+};
+const uint8_t kind_operation_count = sizeof kind_operations / sizeof kind_operations[0];

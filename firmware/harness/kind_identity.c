@@ -1,0 +1,12 @@
+/* The identity: its window costs what every window costs. */
+#include "context.h"
+
+static crypto_status step(void) {
+    primitive_nothing(&primitive_context);
+    return CRYPTO_OK;
+}
+
+const operation kind_operations[] = {
+    OPERATION("nothing", nothing, step, show_nothing, false),
+};
+const uint8_t kind_operation_count = sizeof kind_operations / sizeof kind_operations[0];

@@ -1,0 +1,61 @@
+#include "context.h"
+
+static crypto_status check(void) {
+    return slot_has(SLOT_KEY, PRIMITIVE_KEY_BYTES) && slot_has(SLOT_NONCE, PRIMITIVE_IV_BYTES)
+               ? CRYPTO_OK
+               : CRYPTO_BAD_LENGTH;
+}
+
+static crypto_status init(void) {
+    primitive_init(&primitive_context, slots[SLOT_KEY].bytes, slots[SLOT_NONCE].bytes);
+    return CRYPTO_OK;
+}
+
+static crypto_status before(void) {
+    crypto_status status = check();
+    return status == CRYPTO_OK ? init() : status;
+}
+
+static crypto_status encrypt(void) {
+    return primitive_encrypt(&primitive_context, slots[SLOT_OUTPUT].bytes, harness_input,
+                             slots[SLOT_MESSAGE].length);
+}
+
+static crypto_status decrypt(void) {
+    return primitive_decrypt(&primitive_context, slots[SLOT_OUTPUT].bytes, harness_input,
+                             slots[SLOT_MESSAGE].length);
+}
+
+static crypto_status encrypt_split(void) {
+    pieces p = {0, 0};
+    const uint8_t *in;
+    crypto_status status = CRYPTO_OK;
+    for (int32_t n; status == CRYPTO_OK && (n = next_piece(&p, &in)) >= 0;)
+        status = primitive_encrypt(&primitive_context,
+                                   slots[SLOT_OUTPUT].bytes + (in - harness_input), in, (size_t)n);
+    return status;
+}
+
+static crypto_status decrypt_split(void) {
+    pieces p = {0, 0};
+    const uint8_t *in;
+    crypto_status status = CRYPTO_OK;
+    for (int32_t n; status == CRYPTO_OK && (n = next_piece(&p, &in)) >= 0;)
+        status = primitive_decrypt(&primitive_context,
+                                   slots[SLOT_OUTPUT].bytes + (in - harness_input), in, (size_t)n);
+    return status;
+}
+
+static void after_init(void) {
+    encrypt();
+    show_message_length();
+}
+
+const operation kind_operations[] = {
+    OPERATION("init", check, init, after_init, false),
+    OPERATION("encrypt", before, encrypt, show_message_length, true),
+    OPERATION("decrypt", before, decrypt, show_message_length, true),
+    OPERATION("encrypt-split", before, encrypt_split, show_message_length, true),
+    OPERATION("decrypt-split", before, decrypt_split, show_message_length, true),
+};
+const uint8_t kind_operation_count = sizeof kind_operations / sizeof kind_operations[0];

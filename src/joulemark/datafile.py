@@ -1,0 +1,44 @@
+"""Reading a TOML file into a pydantic model; every error names the file and the key."""
+
+import tomllib
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from joulemark.errors import InputError
+
+
+class DataModel(BaseModel):
+    """A table of a data file: unknown keys are errors, values do not change, types are strict."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read(path: Path, model: type[Model]) -> Model:
+    """Read a data file.
+
+    Raises:
+        InputError: unreadable, not TOML, or not as the model says; names the file and the key.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", str(path)) from error
+    except UnicodeDecodeError as error:
+        raise InputError("is not UTF-8 text", str(path), "save it as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"is not TOML: {error}", str(path)) from error
+    try:
+        return model.model_validate(table)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "(the whole file)"
+        if first["type"] == "extra_forbidden":
+            mend = "remove it or correct its spelling"
+            raise InputError("unknown key", f"{path}, key {key}", mend) from error
+        what = "this key is missing" if first["type"] == "missing" else first["msg"]
+        raise InputError(what, f"{path}, key {key}") from error

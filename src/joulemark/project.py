@@ -1,0 +1,10 @@
+"""Where the project's data lies: the folders of chips, boards and firmware, and the build cache."""
+
+import os
+from pathlib import Path
+
+ROOT = Path(os.environ.get("JOULEMARK_ROOT") or Path(__file__).parents[2]).resolve()
+CHIPS = ROOT / "chips"
+BOARDS = ROOT / "boards"
+FIRMWARE = ROOT / "firmware"
+BUILD = ROOT / "build"

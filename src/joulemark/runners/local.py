@@ -1,0 +1,86 @@
+"""Runs an image as a program on this machine."""
+
+import os
+import select
+import subprocess
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from joulemark.errors import LinkError
+
+NAME = "local"
+
+
+class LocalLink:
+    """Standard input and output of an image's process.
+
+    Args:
+        path: of the program.
+        timeout_s: how long an answer may take.
+
+    Raises:
+        LinkError: it cannot be started.
+    """
+
+    def __init__(self, path: Path, timeout_s: float = 20) -> None:
+        self._path = path
+        self._timeout_s = timeout_s
+        try:
+            self._process = subprocess.Popen(
+                [str(path)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+            )
+        except OSError as error:
+            raise LinkError(f"cannot be started: {error.strerror}", str(path)) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _value: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.communicate()
+
+    def send(self, data: bytes) -> None:
+        """Write to the process."""
+        assert self._process.stdin is not None  # noqa: S101
+        try:
+            self._process.stdin.write(data)
+        except BrokenPipeError:
+            self._died()
+
+    def receive(self) -> bytes:
+        """Read up to a zero byte.
+
+        Raises:
+            LinkError: the process ended, or says nothing for too long.
+        """
+        assert self._process.stdout is not None  # noqa: S101
+        data = b""
+        while not data.endswith(b"\0"):
+            ready, _, _ = select.select([self._process.stdout], [], [], self._timeout_s)
+            if not ready:
+                raise LinkError(f"silent for {self._timeout_s:g} s", str(self._path))
+            part = os.read(self._process.stdout.fileno(), 4096)
+            if not part:
+                self._died()
+            data += part
+        return data
+
+    def _died(self) -> None:
+        _, errors = self._process.communicate()
+        said = errors.decode(errors="replace").strip() or "it said nothing"
+        what = f"the process ended with code {self._process.returncode}: {said[:4000]}"
+        raise LinkError(what, str(self._path))
