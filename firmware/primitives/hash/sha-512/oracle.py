@@ -1,0 +1,10 @@
+"""SHA-512 by Python's hashlib (OpenSSL)."""
+
+import hashlib
+
+from joulemark.oracle import Compute, Inputs, Output
+
+
+def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
+    """Hash a message."""
+    return Output(data=hashlib.sha512(inputs.message).digest())
