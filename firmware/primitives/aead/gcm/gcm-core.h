@@ -64,11 +64,10 @@ static void increment(uint8_t *counter) {
         i--;
 }
 
-/* GCTR from inc32(J0); J0 itself, encrypted, goes to `mask`. */
-static void gctr(const gcm_ctx *ctx, uint8_t *counter, const aead_message *m, uint8_t *mask) {
+/* GCTR from inc32(J0). */
+static void gctr(const gcm_ctx *ctx, uint8_t *counter, const aead_message *m) {
     uint8_t stream[GCM_BLOCK_BYTES];
     size_t done = 0;
-    block_cipher_encrypt(&ctx->cipher, mask, counter, 1);
     while (done < m->length) {
         size_t part = m->length - done < GCM_BLOCK_BYTES ? m->length - done : GCM_BLOCK_BYTES;
         increment(counter);
@@ -79,14 +78,18 @@ static void gctr(const gcm_ctx *ctx, uint8_t *counter, const aead_message *m, ui
     crypto_wipe(stream, sizeof stream);
 }
 
-/* S of algorithm 4, step 5, over the ciphertext. */
-static void ghash_message(const gcm_ctx *ctx, uint8_t *s, const aead_message *m,
-                          const uint8_t *ciphertext) {
+/* The whole tag: S of algorithm 4, step 5, over the ciphertext, masked with E(J0). */
+static void authenticate(const gcm_ctx *ctx, uint8_t *tag, const uint8_t *j0, const aead_message *m,
+                         const uint8_t *ciphertext) {
+    uint8_t mask[GCM_BLOCK_BYTES];
     for (size_t i = 0; i < GCM_BLOCK_BYTES; i++)
-        s[i] = 0;
-    ghash_data(ctx, s, m->ad, m->ad_length);
-    ghash_data(ctx, s, ciphertext, m->length);
-    ghash_lengths(ctx, s, m->ad_length, m->length);
+        tag[i] = 0;
+    ghash_data(ctx, tag, m->ad, m->ad_length);
+    ghash_data(ctx, tag, ciphertext, m->length);
+    ghash_lengths(ctx, tag, m->ad_length, m->length);
+    block_cipher_encrypt(&ctx->cipher, mask, j0, 1);
+    aead_xor(tag, tag, mask, GCM_BLOCK_BYTES);
+    crypto_wipe(mask, sizeof mask);
 }
 
 /* SP 800-38D, 5.2.1: tags of 12 to 16 bytes, and of 4 and 8 (appendix C); nonces of any length but
@@ -101,28 +104,29 @@ static int lengths_allowed(const aead_message *m) {
 }
 
 crypto_status gcm_encrypt(const gcm_ctx *ctx, const aead_message *m) {
-    uint8_t counter[GCM_BLOCK_BYTES], mask[GCM_BLOCK_BYTES], s[GCM_BLOCK_BYTES];
+    uint8_t j0[GCM_BLOCK_BYTES], counter[GCM_BLOCK_BYTES], tag[GCM_BLOCK_BYTES];
     if (!lengths_allowed(m))
         return CRYPTO_BAD_LENGTH;
-    first_counter(ctx, counter, m);
-    gctr(ctx, counter, m, mask);
-    ghash_message(ctx, s, m, m->out);
-    aead_xor(m->tag, s, mask, m->tag_length);
-    crypto_wipe(mask, sizeof mask);
-    crypto_wipe(s, sizeof s);
+    first_counter(ctx, j0, m);
+    for (size_t i = 0; i < GCM_BLOCK_BYTES; i++)
+        counter[i] = j0[i];
+    gctr(ctx, counter, m);
+    authenticate(ctx, tag, j0, m, m->out);
+    for (size_t i = 0; i < m->tag_length; i++)
+        m->tag[i] = tag[i];
+    crypto_wipe(tag, sizeof tag);
     return CRYPTO_OK;
 }
 
 crypto_status gcm_decrypt(const gcm_ctx *ctx, const aead_message *m) {
-    uint8_t counter[GCM_BLOCK_BYTES], mask[GCM_BLOCK_BYTES], s[GCM_BLOCK_BYTES];
+    uint8_t j0[GCM_BLOCK_BYTES], tag[GCM_BLOCK_BYTES];
     if (!lengths_allowed(m))
         return CRYPTO_BAD_LENGTH;
-    first_counter(ctx, counter, m);
-    ghash_message(ctx, s, m, m->in);
-    gctr(ctx, counter, m, mask);
-    aead_xor(s, s, mask, GCM_BLOCK_BYTES);
-    crypto_status status = aead_check_tag(m, s);
-    crypto_wipe(mask, sizeof mask);
-    crypto_wipe(s, sizeof s);
+    first_counter(ctx, j0, m);
+    authenticate(ctx, tag, j0, m, m->in);
+    crypto_status status = aead_check_tag(m, tag);
+    if (status == CRYPTO_OK)
+        gctr(ctx, j0, m);
+    crypto_wipe(tag, sizeof tag);
     return status;
 }

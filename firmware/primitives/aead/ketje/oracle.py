@@ -48,9 +48,7 @@ def keccak_p(state: Bits, rounds: int) -> Bits:
     """FIPS 202, algorithm 7, on bits: A[x, y, z] is bit w(5y + x) + z."""
     w = LANE_BITS
     cells = range(5)
-    a = {
-        (x, y, z): state[w * (5 * y + x) + z] for x in cells for y in cells for z in range(w)
-    }
+    a = {(x, y, z): state[w * (5 * y + x) + z] for x in cells for y in cells for z in range(w)}
     for index in range(ROUNDS - rounds, ROUNDS):
         c = {(x, z): sum(a[x, y, z] for y in cells) % 2 for x in cells for z in range(w)}
         a = {

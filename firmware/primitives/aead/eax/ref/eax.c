@@ -91,8 +91,9 @@ crypto_status eax_decrypt(const eax_ctx *ctx, const aead_message *m) {
         n[i] = tag[i];
     add_omac(ctx, tag, 1, m->ad, m->ad_length);
     add_omac(ctx, tag, 2, m->in, m->length);
-    ctr(ctx, n, m);
     crypto_status status = aead_check_tag(m, tag);
+    if (status == CRYPTO_OK)
+        ctr(ctx, n, m);
     crypto_wipe(tag, sizeof tag);
     crypto_wipe(n, sizeof n);
     return status;

@@ -7,8 +7,8 @@ static uint16_t rotate_left(uint16_t a, unsigned n) {
 
 static void keccak_p400(uint8_t *state, unsigned rounds) {
     /* Offsets of rho modulo the lane (table 2), at 5y + x. */
-    static const uint8_t offset[25] = {0, 1,  14, 12, 11, 4, 12, 6, 7,  4,  3, 10, 11,
-                                       9, 7,  9,  13, 15, 5, 8,  2, 2,  13, 8, 14};
+    static const uint8_t offset[25] = {0, 1, 14, 12, 11, 4, 12, 6, 7, 4,  3, 10, 11,
+                                       9, 7, 9,  13, 15, 5, 8,  2, 2, 13, 8, 14};
     /* RC[i] of iota, cut to 16 bits (algorithm 5), for the 20 rounds of Keccak-f[400]. */
     static const uint16_t constant[20] = {0x0001, 0x8082, 0x808a, 0x8000, 0x808b, 0x0001, 0x8081,
                                           0x8009, 0x008a, 0x0088, 0x8009, 0x000a, 0x808b, 0x008b,

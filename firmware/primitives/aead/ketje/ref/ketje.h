@@ -1,5 +1,5 @@
-/* Ketje Sr version 1 (CAESAR, 2014): MonkeyWrap over Keccak-p[400]. Nonces of 0 to 31 bytes, tags of
-   4 to 16. */
+/* Ketje Sr version 1 (CAESAR, 2014): MonkeyWrap over Keccak-p[400]. Nonces of 0 to 31 bytes, tags
+   of 4 to 16. */
 #ifndef KETJE_H
 #define KETJE_H
 

@@ -1,6 +1,6 @@
-/* RFC 7253's notation: L_*, L_$, L_0, L_1, ...; Offset, Checksum, HASH. L_$ and L_i are doubled anew
-   from L_* whenever they are needed, which keeps the context small: two doublings to L_0, and one
-   more for every trailing zero of the block's number, so three for a block on average. */
+/* RFC 7253's notation: L_*, L_$, L_0, L_1, ...; Offset, Checksum, HASH. L_$ and L_i are doubled
+   anew from L_* whenever they are needed, which keeps the context small: two doublings to L_0, and
+   one more for every trailing zero of the block's number, so three for a block on average. */
 #include "ocb3.h"
 
 enum { BLOCK = BLOCK_CIPHER_BLOCK_BYTES };

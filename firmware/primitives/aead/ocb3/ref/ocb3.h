@@ -8,7 +8,7 @@
 
 enum {
     OCB3_KEY_BYTES = BLOCK_CIPHER_KEY_BYTES,
-    OCB3_NONCE_BYTES = BLOCK_CIPHER_BLOCK_BYTES == 16 ? 12 : BLOCK_CIPHER_BLOCK_BYTES - 1,
+    OCB3_NONCE_BYTES = 11, /* the longest that both block sizes allow */
     OCB3_TAG_BYTES = BLOCK_CIPHER_BLOCK_BYTES
 };
 

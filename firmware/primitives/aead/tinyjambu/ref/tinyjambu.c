@@ -50,8 +50,7 @@ void tinyjambu_init(tinyjambu_ctx *ctx, const uint8_t *key) {
         ctx->inverted_key[i] = ~load(key + WORD_BYTES * i, WORD_BYTES);
 }
 
-static void process(const tinyjambu_ctx *ctx, const aead_message *m, int decrypting,
-                    uint8_t *tag) {
+static void process(const tinyjambu_ctx *ctx, const aead_message *m, int decrypting, uint8_t *tag) {
     uint32_t s[4] = {0, 0, 0, 0};
     permute(ctx, s, 0, STEPS_LONG);
     for (size_t i = 0; i < TINYJAMBU_NONCE_BYTES; i += WORD_BYTES) {

@@ -1,0 +1,21 @@
+"""CCM*: with a MIC it is CCM; without, CTR, both by the cryptography package over AES.
+
+IEEE 802.15.4-2006, annex B. No other block cipher of 128 bits is asked for there.
+"""
+
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers.aead import AESCCM
+
+from joulemark.oracle import Compute, Inputs, Output
+
+
+def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
+    """Encrypt, and authenticate when there is a MIC."""
+    length = len(inputs.message)
+    if inputs.tag_bytes == 0:
+        counter = b"\x01" + inputs.nonce + b"\x00\x01"
+        encryptor = Cipher(algorithms.AES(inputs.key), modes.CTR(counter)).encryptor()
+        return Output(data=encryptor.update(inputs.message) + encryptor.finalize())
+    cipher = AESCCM(inputs.key, inputs.tag_bytes)
+    sealed = cipher.encrypt(inputs.nonce, inputs.message, inputs.ad)
+    return Output(data=sealed[:length], tag=sealed[length:])
