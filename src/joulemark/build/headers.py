@@ -15,6 +15,9 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Functions of each kind, without their prefix (firmware/primitives/KIND/KIND.h)."""
 
+OPTIONAL_FUNCTIONS: Mapping[str, tuple[str, ...]] = {"block-cipher": ("sct",)}
+"""Functions that some of a kind have, for the compositions that are built over those."""
+
 CONSTANTS: Mapping[str, tuple[str, ...]] = {
     "identity": (),
     "block-cipher": ("KEY_BYTES", "BLOCK_BYTES"),
@@ -38,7 +41,8 @@ def alias(kind: str, prefix: str, name: str) -> str:
     guard = f"{role.upper()}_ALIAS_H"
     lines = [f"#ifndef {guard}", f"#define {guard}", f'#include "{prefix}.h"']
     lines.append(f"typedef {prefix}_ctx {role}_ctx;")
-    lines += [f"#define {role}_{f} {prefix}_{f}" for f in FUNCTIONS[kind]]
+    functions = (*FUNCTIONS[kind], *OPTIONAL_FUNCTIONS.get(kind, ()))
+    lines += [f"#define {role}_{f} {prefix}_{f}" for f in functions]
     constants = [f"{role.upper()}_{c} = {prefix.upper()}_{c}" for c in CONSTANTS[kind]]
     if constants:
         lines.append(f"enum {{ {', '.join(constants)} }};")
