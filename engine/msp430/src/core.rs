@@ -256,7 +256,7 @@ impl<B: Bus> Core<B> {
             self.instructions,
             self.registers[SP],
         );
-        self.code.forget_all(&mut self.memory);
+        self.code.forget_all();
     }
 
     /// The profile so far; `None` when none was started.

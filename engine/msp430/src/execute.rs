@@ -1,48 +1,807 @@
-//! The fast loop.
+//! The fast loop: predecoded instructions, specialised by operation and addressing modes.
+//!
+//! Every even address has a slot. The first time that control comes to one, the straight run of
+//! instructions from there is decoded, and each slot on the way learns how many cycles and
+//! instructions it is from there to the run's end. A run is entered only when its end is not
+//! after the next event, so nothing has to be checked inside it. An access that is not plain
+//! memory, and every instruction that is rare, is left to [`Core::step`], from a state in which
+//! the instruction has done nothing yet.
 
 use joulemark_kernel::Fault;
+use seq_macro::seq;
 
+use crate::alu::{Double, Flags, Single};
 use crate::bus::Bus;
-use crate::core::Core;
-use crate::memory::Memory;
+use crate::core::{Core, PC, Registers, SP, SR, ZERO};
+use crate::decode::{Action, Condition, Destination, Instruction, Source};
+use crate::memory::{Memory, attribute};
+use crate::observe::{Call, Observer};
+use crate::step::RETURN;
+
+/// Slots: one for each even address.
+const SLOTS: usize = 0x8000;
+/// The longest run, in instructions.
+const LONGEST_RUN: usize = 512;
+/// The longest run, in slots.
+const REACH: usize = 3 * LONGEST_RUN;
+
+/// A predecoded instruction.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// See [`kind`].
+    kind: u16,
+    source: u8,
+    destination: u8,
+    /// Source offset, immediate or jump target.
+    a: u16,
+    /// Destination offset or return address.
+    b: u16,
+}
+
+/// What is left of a run from a slot on.
+#[derive(Clone, Copy, Default)]
+struct Rest {
+    cycles: u16,
+    instructions: u16,
+}
+
+/// Kinds of slots. The regular ones are numbered by their parts, so that a constant generic
+/// parameter unfolds to a specialised piece of code for each.
+mod kind {
+    /// Source modes of double-operand instructions.
+    pub const REGISTER: usize = 0;
+    pub const CONSTANT: usize = 1;
+    pub const IMMEDIATE: usize = 2;
+    pub const INDEXED: usize = 3;
+    pub const INDIRECT: usize = 4;
+    pub const AUTOINCREMENT: usize = 5;
+
+    /// Double-operand instructions: operation, width, source mode, destination mode.
+    pub const fn double(operation: usize, byte: bool, source: usize, memory: bool) -> usize {
+        ((operation * 2 + byte as usize) * 6 + source) * 2 + memory as usize
+    }
+
+    /// Single-operand instructions on a register or in memory: operation, width, mode.
+    pub const fn single(operation: usize, byte: bool, mode: usize) -> usize {
+        SINGLE + (operation * 2 + byte as usize) * 3 + mode
+    }
+
+    /// The length of a double-operand instruction.
+    pub const fn double_words(kind: usize) -> usize {
+        let source = kind / 2 % 6;
+        1 + (source == IMMEDIATE || source == INDEXED) as usize + kind % 2
+    }
+
+    /// Only the indexed mode has a second word.
+    pub const fn single_words(kind: usize) -> usize {
+        1 + (kind % 3 == 1) as usize
+    }
+
+    pub const SINGLE: usize = 288;
+    pub const JUMP: usize = SINGLE + 24;
+    pub const SLOW: usize = JUMP + 8;
+    pub const UNDECODED: usize = SLOW + 1;
+    pub const BREAKPOINT: usize = SLOW + 2;
+    pub const NOP: usize = SLOW + 3;
+    pub const CLEAR_CARRY: usize = SLOW + 4;
+    pub const SET_CARRY: usize = SLOW + 5;
+    pub const RETURN: usize = SLOW + 6;
+    pub const BRANCH_REGISTER: usize = SLOW + 7;
+    pub const BRANCH_INDEXED: usize = SLOW + 8;
+    pub const CALL: usize = SLOW + 9;
+    pub const CALL_REGISTER: usize = SLOW + 10;
+    pub const PUSH_REGISTER: usize = SLOW + 11;
+    pub const PUSH_CONSTANT: usize = SLOW + 12;
+    pub const PUSH_IMMEDIATE: usize = SLOW + 13;
+    pub const PUSH_INDEXED: usize = SLOW + 14;
+    pub const STACK_ADD: usize = SLOW + 15;
+    pub const STACK_ADD_IMMEDIATE: usize = SLOW + 16;
+    pub const STACK_SUB: usize = SLOW + 17;
+    pub const STACK_SUB_IMMEDIATE: usize = SLOW + 18;
+}
+
+const UNDECODED: Slot = Slot {
+    kind: kind::UNDECODED as u16,
+    source: 0,
+    destination: 0,
+    a: 0,
+    b: 0,
+};
 
 /// Decoded instructions and breakpoints.
 pub(crate) struct Code {
-    breakpoints: Vec<u16>,
+    slots: Box<[Slot; SLOTS]>,
+    rests: Box<[Rest; SLOTS]>,
+    /// Cycles of each decoded instruction.
+    costs: Box<[u8; SLOTS]>,
+    breakpoints: Box<[bool; SLOTS]>,
+}
+
+/// Why the fast loop ended.
+enum Leave {
+    /// The next run, or in the exact loop the next instruction, starts too late.
+    Until,
+    /// The next instruction is for [`Core::step`].
+    Slow,
+    Undecoded,
+    Breakpoint,
+}
+
+fn slots<T: Copy>(value: T) -> Box<[T; SLOTS]> {
+    vec![value; SLOTS]
+        .into_boxed_slice()
+        .try_into()
+        .unwrap_or_else(|_| unreachable!("the length is right"))
+}
+
+fn index(address: u16) -> usize {
+    usize::from(address >> 1)
 }
 
 impl Code {
     pub fn new() -> Self {
         Self {
-            breakpoints: Vec::new(),
+            slots: slots(UNDECODED),
+            rests: slots(Rest::default()),
+            costs: slots(0),
+            breakpoints: slots(false),
         }
     }
 
     pub fn is_breakpoint(&self, address: u16) -> bool {
-        self.breakpoints.contains(&address)
+        self.breakpoints[index(address)]
     }
 
     pub fn set_breakpoint(&mut self, address: u16, on: bool) {
-        self.breakpoints.retain(|&other| other != address);
-        if on {
-            self.breakpoints.push(address);
+        self.breakpoints[index(address)] = on;
+    }
+
+    /// Undo the decoding of every run that may contain this byte.
+    pub fn forget(&mut self, address: u16, memory: &mut Memory) {
+        let last = index(address);
+        for back in 0..=REACH {
+            let slot = last.wrapping_sub(back) % SLOTS;
+            self.slots[slot] = UNDECODED;
+            self.rests[slot] = Rest::default();
+        }
+        // No decoded instruction contains this word any more.
+        memory.mark_decoded(address & !1, false);
+        memory.mark_decoded(address | 1, false);
+    }
+
+    pub fn forget_all(&mut self) {
+        self.slots.fill(UNDECODED);
+        self.rests.fill(Rest::default());
+    }
+}
+
+impl Slot {
+    const fn new(kind: usize, source: u8, destination: u8, a: u16, b: u16) -> Self {
+        Self {
+            kind: kind as u16,
+            source,
+            destination,
+            a,
+            b,
         }
     }
 
-    /// Undo the decoding of whatever instruction this byte is part of.
-    pub fn forget(&mut self, address: u16, memory: &mut Memory) {
-        memory.mark_decoded(address, false);
+    const fn is_decoded(self) -> bool {
+        self.kind as usize != kind::UNDECODED
     }
 
-    pub fn forget_all(&mut self, _memory: &mut Memory) {}
+    /// Whether control always goes elsewhere than on to the next slot in the same run.
+    const fn ends_run(self) -> bool {
+        let kind = self.kind as usize;
+        matches!(
+            kind,
+            kind::SLOW
+                | kind::RETURN
+                | kind::BRANCH_REGISTER
+                | kind::BRANCH_INDEXED
+                | kind::CALL
+                | kind::CALL_REGISTER
+        ) || (kind >= kind::JUMP && kind < kind::SLOW)
+    }
+
+    fn from_instruction(instruction: &Instruction, pc: u16) -> Self {
+        const SLOW: Slot = Slot::new(kind::SLOW, 0, 0, 0, 0);
+        let byte = instruction.byte;
+        let next = pc.wrapping_add(instruction.length);
+        match instruction.action {
+            action if action == RETURN && !byte => Self::new(kind::RETURN, 0, 0, 0, 0),
+            Action::Jump(condition, target) => {
+                Self::new(kind::JUMP + condition as usize, 0, 0, target, 0)
+            }
+            Action::Double(operation, source, destination) => {
+                Self::from_double(operation, byte, source, destination, instruction.length)
+                    .unwrap_or(SLOW)
+            }
+            Action::Single(operation, source) => {
+                let (mode, register, offset) = match source {
+                    Source::Register(number @ 4..) => (0, number, 0),
+                    Source::Indexed(base, offset) => (1, base, offset),
+                    Source::Absolute(address) if instruction.length == 4 => (1, ZERO, address),
+                    Source::Indirect(base) => (2, base, 0),
+                    _ => return SLOW,
+                };
+                let kind = kind::single(operation as usize, byte, mode);
+                Self::new(kind, register, register, offset, 0)
+            }
+            Action::Push(source) if !byte => match source {
+                Source::Register(number @ 4..) => Self::new(kind::PUSH_REGISTER, number, 0, 0, 0),
+                Source::Constant(value) if instruction.length == 2 => {
+                    Self::new(kind::PUSH_CONSTANT, 0, 0, value, 0)
+                }
+                Source::Constant(value) => Self::new(kind::PUSH_IMMEDIATE, 0, 0, value, 0),
+                Source::Indexed(base, offset) => Self::new(kind::PUSH_INDEXED, base, 0, offset, 0),
+                Source::Absolute(address) if instruction.length == 4 => {
+                    Self::new(kind::PUSH_INDEXED, ZERO, 0, address, 0)
+                }
+                _ => SLOW,
+            },
+            Action::Call(Source::Constant(target))
+                if target & 1 == 0 && instruction.length == 4 =>
+            {
+                Self::new(kind::CALL, 0, 0, target, next)
+            }
+            Action::Call(Source::Register(number @ 4..)) => {
+                Self::new(kind::CALL_REGISTER, number, 0, 0, next)
+            }
+            _ => SLOW,
+        }
+    }
+
+    fn from_double(
+        operation: Double,
+        byte: bool,
+        source: Source,
+        destination: Destination,
+        length: u16,
+    ) -> Option<Self> {
+        let extended = length == 4;
+        if let Destination::Register(number @ 0..=3) = destination {
+            let slot = match (number, operation, source) {
+                (0, Double::Mov, Source::Constant(target))
+                    if !byte && target & 1 == 0 && extended =>
+                {
+                    Self::new(kind::JUMP + Condition::Always as usize, 0, 0, target, 0)
+                }
+                (0, Double::Mov, Source::Register(from @ 4..)) if !byte => {
+                    Self::new(kind::BRANCH_REGISTER, from, 0, 0, 0)
+                }
+                (0, Double::Mov, Source::Indexed(base, offset)) if !byte => {
+                    Self::new(kind::BRANCH_INDEXED, base, 0, offset, 0)
+                }
+                (1, Double::Add, Source::Constant(value)) if !byte => {
+                    let kind = kind::STACK_ADD + usize::from(extended);
+                    Self::new(kind, 0, 0, value, 0)
+                }
+                (1, Double::Sub, Source::Constant(value)) if !byte => {
+                    let kind = kind::STACK_SUB + usize::from(extended);
+                    Self::new(kind, 0, 0, value, 0)
+                }
+                (2, Double::Bic, Source::Constant(1)) => Self::new(kind::CLEAR_CARRY, 0, 0, 0, 0),
+                (2, Double::Bis, Source::Constant(1)) => Self::new(kind::SET_CARRY, 0, 0, 0, 0),
+                (3, Double::Mov, Source::Constant(_)) if !extended => {
+                    Self::new(kind::NOP, 0, 0, 0, 0)
+                }
+                (1, Double::Cmp | Double::Bit, _) => {
+                    return Self::regular(operation, byte, source, destination, length);
+                }
+                _ => return None,
+            };
+            // The carry is changed by one word only: #1 as an immediate has two.
+            let short = matches!(slot.kind as usize, kind::CLEAR_CARRY | kind::SET_CARRY);
+            return (!short || length == 2).then_some(slot);
+        }
+        Self::regular(operation, byte, source, destination, length)
+    }
+
+    fn regular(
+        operation: Double,
+        byte: bool,
+        source: Source,
+        destination: Destination,
+        length: u16,
+    ) -> Option<Self> {
+        let (to, memory, b) = match destination {
+            Destination::Register(number) => (number, false, 0),
+            Destination::Indexed(base, offset) => (base, true, offset),
+            Destination::Absolute(address) => (ZERO, true, address),
+        };
+        // Whether the source has a word of its own.
+        let extended = length == if memory { 6 } else { 4 };
+        let (mode, from, a) = match source {
+            Source::Constant(value) if extended => (kind::IMMEDIATE, 0, value),
+            Source::Constant(value) => (kind::CONSTANT, 0, value),
+            Source::Register(2) => return None,
+            Source::Register(number) => (kind::REGISTER, number, 0),
+            Source::Indexed(base, offset) => (kind::INDEXED, base, offset),
+            Source::Absolute(address) if extended => (kind::INDEXED, ZERO, address),
+            Source::Absolute(_) => return None,
+            Source::Indirect(base) => (kind::INDIRECT, base, 0),
+            Source::Autoincrement(base, step) => (kind::AUTOINCREMENT, base, step),
+        };
+        let kind = kind::double(operation as usize, byte, mode, memory);
+        Some(Self::new(kind, from, to, a, b))
+    }
+}
+
+/// The state that the fast loop works on.
+struct Machine<'a> {
+    registers: &'a mut Registers,
+    bytes: &'a mut [u8; 0x10000],
+    attributes: &'a [u8; 0x10000],
+    observer: &'a mut Observer,
+}
+
+impl Machine<'_> {
+    #[inline(always)]
+    fn register(&self, number: u8) -> u16 {
+        self.registers[usize::from(number)]
+    }
+
+    #[inline(always)]
+    fn may(&self, address: u16, byte: bool, read: bool, write: bool) -> bool {
+        let needed = match (byte, read, write) {
+            (true, true, false) => attribute::READ_BYTE,
+            (false, true, false) => attribute::READ_WORD,
+            (true, false, _) => attribute::WRITE_BYTE,
+            (false, false, _) => attribute::WRITE_WORD,
+            // RAM that can be written directly can be read directly.
+            (true, true, true) => attribute::WRITE_BYTE,
+            (false, true, true) => attribute::WRITE_WORD,
+        };
+        self.attributes[usize::from(address)] & needed != 0
+    }
+
+    #[inline(always)]
+    fn load(&self, address: u16, byte: bool) -> u16 {
+        if byte {
+            u16::from(self.bytes[usize::from(address)])
+        } else {
+            let low = usize::from(address & 0xfffe);
+            u16::from_le_bytes([self.bytes[low], self.bytes[low + 1]])
+        }
+    }
+
+    #[inline(always)]
+    fn store(&mut self, address: u16, value: u16, byte: bool) {
+        if byte {
+            self.bytes[usize::from(address)] = value as u8;
+        } else {
+            let low = usize::from(address & 0xfffe);
+            [self.bytes[low], self.bytes[low + 1]] = value.to_le_bytes();
+        }
+    }
+
+    /// A double-operand instruction. False: nothing was done, it is for the slow way.
+    #[inline(always)]
+    fn double<const KIND: usize, const OBSERVE: bool>(
+        &mut self,
+        slot: Slot,
+        flags: &mut Flags,
+    ) -> bool {
+        let operation = const { Double::ALL[KIND / 24] };
+        let byte = const { KIND / 12 % 2 == 1 };
+        let mode = const { KIND / 2 % 6 };
+        let memory = const { KIND % 2 == 1 };
+
+        let base = self.register(slot.source);
+        let (source, from) = match mode {
+            kind::REGISTER if byte => (base & 0xff, 0),
+            kind::REGISTER => (base, 0),
+            kind::CONSTANT | kind::IMMEDIATE => (slot.a, 0),
+            _ => {
+                let address = if mode == kind::INDEXED {
+                    base.wrapping_add(slot.a)
+                } else {
+                    base
+                };
+                if !self.may(address, byte, true, false) {
+                    return false;
+                }
+                if mode == kind::AUTOINCREMENT {
+                    self.registers[usize::from(slot.source)] = base.wrapping_add(slot.a);
+                }
+                (self.load(address, byte), address)
+            }
+        };
+        let reads = operation.reads_destination();
+        if memory {
+            let to = self.register(slot.destination).wrapping_add(slot.b);
+            if !self.may(to, byte, reads, operation.writes()) {
+                if mode == kind::AUTOINCREMENT {
+                    self.registers[usize::from(slot.source)] = base;
+                }
+                return false;
+            }
+            let destination = if reads { self.load(to, byte) } else { 0 };
+            let result = flags.double(operation, byte, u32::from(source), u32::from(destination));
+            if operation.writes() {
+                self.store(to, result as u16, byte);
+            }
+            if OBSERVE {
+                if mode >= kind::INDEXED {
+                    self.observer.touch(from);
+                }
+                self.observer.touch(to);
+            }
+        } else {
+            let destination = if !reads {
+                0
+            } else if byte {
+                self.register(slot.destination) & 0xff
+            } else {
+                self.register(slot.destination)
+            };
+            let result = flags.double(operation, byte, u32::from(source), u32::from(destination));
+            if operation.writes() {
+                self.registers[usize::from(slot.destination)] = result as u16;
+            }
+            if OBSERVE && mode >= kind::INDEXED {
+                self.observer.touch(from);
+            }
+        }
+        true
+    }
+
+    /// A single-operand instruction.
+    #[inline(always)]
+    fn single<const KIND: usize, const OBSERVE: bool>(
+        &mut self,
+        slot: Slot,
+        flags: &mut Flags,
+    ) -> bool {
+        let operation = const { [Single::Rrc, Single::Swpb, Single::Rra, Single::Sxt][KIND / 6] };
+        let byte = const { KIND / 3 % 2 == 1 };
+        let base = self.register(slot.source);
+        if const { KIND % 3 == 0 } {
+            let operand = if byte { base & 0xff } else { base };
+            let result = flags.single(operation, byte, u32::from(operand));
+            self.registers[usize::from(slot.source)] = result as u16;
+            return true;
+        }
+        let address = base.wrapping_add(slot.a);
+        if !self.may(address, byte, true, true) {
+            return false;
+        }
+        let operand = self.load(address, byte);
+        let result = flags.single(operation, byte, u32::from(operand));
+        self.store(address, result as u16, byte);
+        if OBSERVE {
+            self.observer.touch(address);
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn push<const OBSERVE: bool>(&mut self, value: u16) -> bool {
+        let sp = self.registers[SP].wrapping_sub(2);
+        if sp < self.observer.low() || !self.may(sp, false, false, true) {
+            return false;
+        }
+        self.store(sp, value, false);
+        self.registers[SP] = sp;
+        if OBSERVE {
+            self.observer.touch(sp);
+        }
+        true
+    }
 }
 
 impl<B: Bus> Core<B> {
-    /// Execute instructions until the cycle counter reaches `until` or the bus has to be asked.
+    /// Execute instructions until the cycle counter reaches `until`, the bus has to be asked, or
+    /// a breakpoint is next.
     pub(crate) fn run_blocks(&mut self, until: u64) -> Result<(), Box<Fault>> {
-        while self.cycles < until && !self.ask_bus && !self.code.is_breakpoint(self.registers[0]) {
-            self.step()?;
+        while self.cycles < until && !self.ask_bus {
+            let leave = if self.observer.is_on() {
+                self.execute_runs::<true, true>(until)
+            } else {
+                match self.execute_runs::<false, false>(until) {
+                    Leave::Until => self.execute_runs::<false, true>(until),
+                    leave => leave,
+                }
+            };
+            match leave {
+                Leave::Until => {}
+                Leave::Slow => self.step()?,
+                Leave::Undecoded => self.decode_run(self.registers[PC])?,
+                Leave::Breakpoint => return Ok(()),
+            }
         }
         Ok(())
+    }
+
+    /// Decode the run of instructions that starts at `pc`.
+    fn decode_run(&mut self, pc: u16) -> Result<(), Box<Fault>> {
+        let mut run: Vec<usize> = Vec::new();
+        let mut at = pc;
+        let mut rest = Rest::default();
+        loop {
+            let slot = index(at);
+            if run.len() == LONGEST_RUN || self.observer.function_starts(at) && !run.is_empty() {
+                self.end_run_at_last(&mut run);
+                break;
+            }
+            if self.code.breakpoints[slot] {
+                self.code.slots[slot] = Slot::new(kind::BREAKPOINT, 0, 0, 0, 0);
+                break;
+            }
+            let known = self.code.slots[slot];
+            if known.is_decoded() {
+                rest = self.code.rests[slot];
+                if usize::from(rest.instructions) + run.len() > LONGEST_RUN {
+                    rest = Rest::default();
+                    self.end_run_at_last(&mut run);
+                }
+                break;
+            }
+            let instruction = match self.fetch(at) {
+                Ok(instruction) => instruction,
+                // It is a fault when control gets there.
+                Err(_) if !run.is_empty() => break,
+                Err(fault) => return Err(fault),
+            };
+            for offset in 0..instruction.length {
+                self.memory.mark_decoded(at.wrapping_add(offset), true);
+            }
+            let decoded = Slot::from_instruction(&instruction, at);
+            self.code.slots[slot] = decoded;
+            self.code.costs[slot] = instruction.cycles;
+            if decoded.kind as usize == kind::SLOW {
+                break;
+            }
+            run.push(slot);
+            if decoded.ends_run() {
+                break;
+            }
+            at = at.wrapping_add(instruction.length);
+        }
+        for &slot in run.iter().rev() {
+            rest.cycles += u16::from(self.code.costs[slot]);
+            rest.instructions += 1;
+            self.code.rests[slot] = rest;
+        }
+        Ok(())
+    }
+
+    /// The last instruction of a run goes the slow way, which is where a run can end.
+    fn end_run_at_last(&mut self, run: &mut Vec<usize>) {
+        if let Some(last) = run.pop() {
+            self.code.slots[last] = Slot::new(kind::SLOW, 0, 0, 0, 0);
+        }
+    }
+
+    /// The loop itself. `EXACT` counts each instruction by itself and stops at `until`;
+    /// otherwise whole runs are counted, and one that would pass `until` is not entered.
+    fn execute_runs<const OBSERVE: bool, const EXACT: bool>(&mut self, until: u64) -> Leave {
+        let Code {
+            slots,
+            rests,
+            costs,
+            ..
+        } = &self.code;
+        let mut machine = Machine {
+            registers: &mut self.registers,
+            bytes: &mut self.memory.bytes,
+            attributes: &self.memory.attributes,
+            observer: &mut self.observer,
+        };
+        let pc = machine.registers[PC];
+        if pc & 1 != 0 {
+            return Leave::Slow;
+        }
+        let mut ip = index(pc);
+        let mut flags = Flags::from_status(machine.registers[SR]);
+        let mut cycles = self.cycles;
+        let mut instructions = self.instructions;
+        let sleep_cycles = self.sleep_cycles;
+
+        let leave = 'runs: loop {
+            if !EXACT {
+                let rest = rests[ip];
+                let end = cycles + u64::from(rest.cycles);
+                if end > until {
+                    break 'runs Leave::Until;
+                }
+                cycles = end;
+                instructions += u64::from(rest.instructions);
+            }
+            loop {
+                if EXACT {
+                    if cycles >= until {
+                        break 'runs Leave::Until;
+                    }
+                    if OBSERVE {
+                        let pc = (ip << 1) as u16;
+                        let sp = machine.registers[SP];
+                        machine
+                            .observer
+                            .at(pc, sp, cycles - sleep_cycles, instructions);
+                    }
+                    cycles += u64::from(costs[ip]);
+                    instructions += 1;
+                }
+                let slot = slots[ip];
+                // Leave before this instruction: what was counted for it and the rest of its run
+                // has not happened.
+                macro_rules! leave {
+                    ($why:expr) => {{
+                        if EXACT {
+                            cycles -= u64::from(costs[ip]);
+                            instructions -= 1;
+                        } else {
+                            cycles -= u64::from(rests[ip].cycles);
+                            instructions -= u64::from(rests[ip].instructions);
+                        }
+                        break 'runs $why;
+                    }};
+                }
+                // Go on with the next instruction of the run.
+                macro_rules! advance {
+                    ($words:expr) => {{
+                        ip = (ip + $words) % SLOTS;
+                        continue;
+                    }};
+                }
+                // End the run, go on at an even address.
+                macro_rules! jump {
+                    ($target:expr) => {{
+                        let target: u16 = $target;
+                        if OBSERVE {
+                            machine.observer.touch(target);
+                        }
+                        ip = index(target);
+                        continue 'runs;
+                    }};
+                }
+                macro_rules! call {
+                    ($target:expr) => {{
+                        let target: u16 = $target;
+                        if target & 1 != 0 || !machine.push::<OBSERVE>(slot.b) {
+                            leave!(Leave::Slow);
+                        }
+                        let call = Call {
+                            target,
+                            return_address: slot.b,
+                            stack_pointer: machine.registers[SP],
+                        };
+                        machine
+                            .observer
+                            .call(call, cycles - sleep_cycles, instructions);
+                        jump!(target);
+                    }};
+                }
+                macro_rules! push {
+                    ($words:expr, $value:expr) => {{
+                        let value = $value;
+                        if !machine.push::<OBSERVE>(value) {
+                            leave!(Leave::Slow);
+                        }
+                        advance!($words);
+                    }};
+                }
+                macro_rules! stack {
+                    ($operation:expr, $words:expr) => {{
+                        let old = machine.registers[SP];
+                        let mut after = flags;
+                        let new =
+                            after.double($operation, false, u32::from(slot.a), u32::from(old));
+                        let new = new as u16;
+                        if new < machine.observer.low() {
+                            leave!(Leave::Slow);
+                        }
+                        flags = after;
+                        machine.registers[SP] = new;
+                        advance!($words);
+                    }};
+                }
+                seq!(N in 0..320 {
+                    match usize::from(slot.kind) {
+                        #(
+                            N => {
+                                if const { N < kind::SINGLE } {
+                                    if !machine.double::<{ N % kind::SINGLE }, OBSERVE>(
+                                        slot,
+                                        &mut flags,
+                                    ) {
+                                        leave!(Leave::Slow);
+                                    }
+                                    advance!(const { kind::double_words(N) });
+                                } else if const { N < kind::JUMP } {
+                                    if !machine.single::<{ N % 24 }, OBSERVE>(slot, &mut flags) {
+                                        leave!(Leave::Slow);
+                                    }
+                                    advance!(const { kind::single_words(N) });
+                                } else if const { Condition::ALL[N % 8] }.holds(flags) {
+                                    jump!(slot.a);
+                                } else {
+                                    jump!(((ip << 1) as u16).wrapping_add(2));
+                                }
+                            }
+                        )*
+                        kind::SLOW => leave!(Leave::Slow),
+                        kind::UNDECODED => leave!(Leave::Undecoded),
+                        kind::BREAKPOINT => leave!(Leave::Breakpoint),
+                        kind::NOP => advance!(1),
+                        kind::CLEAR_CARRY => {
+                            flags.carry = 0;
+                            advance!(1);
+                        }
+                        kind::SET_CARRY => {
+                            flags.carry = 1;
+                            advance!(1);
+                        }
+                        kind::RETURN => {
+                            let sp = machine.registers[SP];
+                            if !machine.may(sp, false, true, false) {
+                                leave!(Leave::Slow);
+                            }
+                            let target = machine.load(sp, false);
+                            if target & 1 != 0 {
+                                leave!(Leave::Slow);
+                            }
+                            if OBSERVE {
+                                machine.observer.touch(sp);
+                            }
+                            let sp = sp.wrapping_add(2);
+                            machine.registers[SP] = sp;
+                            machine
+                                .observer
+                                .returned(sp, cycles - sleep_cycles, instructions);
+                            jump!(target);
+                        }
+                        kind::BRANCH_REGISTER => {
+                            let target = machine.register(slot.source);
+                            if target & 1 != 0 {
+                                leave!(Leave::Slow);
+                            }
+                            jump!(target);
+                        }
+                        kind::BRANCH_INDEXED => {
+                            let address = machine.register(slot.source).wrapping_add(slot.a);
+                            if !machine.may(address, false, true, false) {
+                                leave!(Leave::Slow);
+                            }
+                            let target = machine.load(address, false);
+                            if target & 1 != 0 {
+                                leave!(Leave::Slow);
+                            }
+                            if OBSERVE {
+                                machine.observer.touch(address);
+                            }
+                            jump!(target);
+                        }
+                        kind::CALL => call!(slot.a),
+                        kind::CALL_REGISTER => call!(machine.register(slot.source)),
+                        kind::PUSH_REGISTER => push!(1, machine.register(slot.source)),
+                        kind::PUSH_CONSTANT => push!(1, slot.a),
+                        kind::PUSH_IMMEDIATE => push!(2, slot.a),
+                        kind::PUSH_INDEXED => {
+                            let address = machine.register(slot.source).wrapping_add(slot.a);
+                            if !machine.may(address, false, true, false) {
+                                leave!(Leave::Slow);
+                            }
+                            if OBSERVE {
+                                machine.observer.touch(address);
+                            }
+                            push!(2, machine.load(address, false));
+                        }
+                        kind::STACK_ADD => stack!(Double::Add, 1),
+                        kind::STACK_ADD_IMMEDIATE => stack!(Double::Add, 2),
+                        kind::STACK_SUB => stack!(Double::Sub, 1),
+                        kind::STACK_SUB_IMMEDIATE => stack!(Double::Sub, 2),
+                        _ => unreachable!("no such kind of slot"),
+                    }
+                });
+            }
+        };
+        machine.registers[PC] = (ip << 1) as u16;
+        machine.registers[SR] = flags.into_status(machine.registers[SR]);
+        self.cycles = cycles;
+        self.instructions = instructions;
+        leave
     }
 }

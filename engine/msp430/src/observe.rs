@@ -251,6 +251,14 @@ impl Observer {
         }
     }
 
+    /// Whether a function begins here that a run of instructions must not flow into unnoticed.
+    pub fn function_starts(&self, address: u16) -> bool {
+        let index = usize::from(address >> 1);
+        self.profiler.as_ref().is_some_and(|profiler| {
+            index > 0 && profiler.functions[index] != profiler.functions[index - 1]
+        })
+    }
+
     pub fn forget_calls(&mut self, cycles: u64, instructions: u64) {
         while self.calls.pop().is_some() {
             self.leave(cycles, instructions);
