@@ -18,9 +18,6 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
 OPTIONAL_FUNCTIONS: Mapping[str, tuple[str, ...]] = {"block-cipher": ("sct",)}
 """Functions that some of a kind have, for the compositions that are built over those."""
 
-OPTIONAL: Mapping[str, tuple[str, ...]] = {"block-cipher": ("sct",)}
-"""Functions that only some primitives of a kind have; compositions that need them say so."""
-
 CONSTANTS: Mapping[str, tuple[str, ...]] = {
     "identity": (),
     "block-cipher": ("KEY_BYTES", "BLOCK_BYTES"),
