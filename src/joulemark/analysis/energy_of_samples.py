@@ -1,0 +1,259 @@
+"""From a meter's samples to joules per operation, with their uncertainty.
+
+The method is that of the literature, made explicit: the operation is repeated until its window is
+long against the sampling interval, the window is found from marker edges or from the rise of the
+current, supply voltage x current is integrated over it, idle current measured in the same run is
+taken off, and independent runs give the interval. Uncertainties combine as in JCGM 100:2008 (GUM),
+sections 4.3.7, 5.1.2 and G.4.1.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import fmean, median, stdev
+
+import numpy as np
+import numpy.typing as npt
+
+from joulemark.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+
+_MARGIN = 3  # samples on each side of a found edge that count neither as window nor as idle
+_SEPARATION = 6.0  # deviations of noise that the levels must lie apart to be called two levels
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The meter's stated bound on the error of a reading: |error| <= of_reading * I + offset."""
+
+    of_reading: float
+    offset_a: float
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What a meter recorded in one run.
+
+    Args:
+        start_s: when each sample's averaging began.
+        current_a: mean current over each sample.
+        interval_s: from one sample to the next.
+        supply_v: supply voltage at the board.
+        accuracy: the meter's, in the range that was used.
+        edges_s: marker edges, rising and falling in turn, where the meter has digital inputs.
+        where: what the samples came from, for messages.
+    """
+
+    start_s: Floats
+    current_a: Floats
+    interval_s: float
+    supply_v: float
+    accuracy: Accuracy
+    edges_s: tuple[float, ...] = ()
+    where: str = "samples"
+
+
+@dataclass(frozen=True)
+class Window:
+    """The stretch of a run in which the operation was repeated."""
+
+    start_s: float
+    end_s: float
+    edge_uncertainty_s: float
+    """Standard uncertainty of the length."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One operation's share of one run."""
+
+    time_s: float
+    gross_j: float
+    net_j: float
+    sampling_uncertainty_j: float
+    """Standard uncertainty of the net energy that comes from where the samples lie."""
+    idle_a: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over independent runs and the interval that holds the truth with 95% confidence."""
+
+    mean: float
+    deviation: float
+    standard_uncertainty: float
+    half_width_95: float
+    runs: int
+    outliers: tuple[int, ...] = field(default=())
+    """Indices of runs far from the others. They are part of the mean all the same."""
+
+    def contains(self, truth: float) -> bool:
+        """Whether the interval holds this value."""
+        return abs(self.mean - truth) <= self.half_width_95
+
+
+def check(samples: Samples) -> None:
+    """Refuse samples that cannot be integrated.
+
+    Raises:
+        InputError: too few, not finite, overload, or not evenly spaced (samples were lost).
+    """
+    if len(samples.current_a) < 2 * _MARGIN + 2:
+        raise InputError(
+            f"only {len(samples.current_a)} samples", samples.where, "measure for longer"
+        )
+    bad = np.flatnonzero(~np.isfinite(samples.current_a))
+    if len(bad):
+        raise InputError(
+            f"sample {bad[0]} is not a number", samples.where, "the run has to be measured again"
+        )
+    overload = np.flatnonzero(np.abs(samples.current_a) > 1e3)
+    if len(overload):
+        raise InputError(
+            f"overload at sample {overload[0]}", samples.where, "choose a higher current range"
+        )
+    steps = np.diff(samples.start_s)
+    lost = np.flatnonzero(np.abs(steps - samples.interval_s) > 0.5 * samples.interval_s)
+    if len(lost):
+        at = float(samples.start_s[lost[0]])
+        raise InputError(
+            f"samples are missing after {at:.6f} s: the next comes {steps[lost[0]]:.6f} s later "
+            f"instead of {samples.interval_s:.6f} s",
+            samples.where,
+            "the run has to be measured again",
+        )
+
+
+def find_window(samples: Samples) -> Window:
+    """The window of a run: between marker edges where there are any, else where current is high.
+
+    Raises:
+        InputError: there is no window, or more than one.
+    """
+    check(samples)
+    if samples.edges_s:
+        if len(samples.edges_s) != 2:
+            raise InputError(
+                f"{len(samples.edges_s)} marker edges instead of one rising and one falling",
+                samples.where,
+                "check the marker's wire, and that one operation runs at a time",
+            )
+        start_s, end_s = samples.edges_s
+        # Each edge is known to a sample: rectangular, two of them.
+        return Window(start_s, end_s, samples.interval_s / math.sqrt(6.0))
+    above = samples.current_a > _threshold(samples)
+    changes = np.flatnonzero(np.diff(above.astype(np.int8)))
+    if above[0] or above[-1] or len(changes) != 2:
+        raise InputError(
+            f"the current rises and falls {len(changes)} times instead of twice, "
+            f"{'not ' if above[0] or above[-1] else ''}starting and ending idle",
+            samples.where,
+            "start the meter before and stop it after the operation, and keep the board quiet",
+        )
+    first, last = int(changes[0]) + 1, int(changes[1])
+    return Window(
+        float(samples.start_s[first]),
+        float(samples.start_s[last]) + samples.interval_s,
+        samples.interval_s / math.sqrt(6.0),
+    )
+
+
+def _threshold(samples: Samples) -> float:
+    """Half-way between the two levels, found by minimising the variance within them (Otsu 1979)."""
+    ordered = np.sort(samples.current_a)
+    count = np.arange(1, len(ordered))
+    total = np.cumsum(ordered)
+    low_mean = total[:-1] / count
+    high_mean = (total[-1] - total[:-1]) / (len(ordered) - count)
+    between = count * (len(ordered) - count) * (high_mean - low_mean) ** 2
+    split = int(np.argmax(between)) + 1
+    low, high = ordered[:split], ordered[split:]
+    noise = max(float(np.std(low)), float(np.std(high)))
+    rise = float(np.mean(high) - np.mean(low))
+    if rise <= _SEPARATION * noise or rise <= 2 * samples.accuracy.offset_a:
+        raise InputError(
+            f"no window: the current never rises clearly above its noise "
+            f"(levels {rise * 1e6:.3g} uA apart, noise {noise * 1e6:.3g} uA)",
+            samples.where,
+            "repeat the operation more often, choose a lower range, or wire the marker",
+        )
+    return float(np.mean(low) + np.mean(high)) / 2
+
+
+def evaluate(samples: Samples, repetitions: int) -> Run:
+    """One operation's time and energy in a run.
+
+    Args:
+        samples: of one run, idle before and after the window.
+        repetitions: executions in the window.
+
+    Raises:
+        InputError: as `find_window`; or nothing idle was recorded.
+    """
+    window = find_window(samples)
+    end_s = samples.start_s + samples.interval_s
+    margin_s = _MARGIN * samples.interval_s
+    idle = (end_s < window.start_s - margin_s) | (samples.start_s > window.end_s + margin_s)
+    if not idle.any():
+        raise InputError(
+            "nothing idle was recorded beside the window",
+            samples.where,
+            "start the meter earlier and stop it later",
+        )
+    idle_a = float(np.mean(samples.current_a[idle]))
+    # Net charge is summed a margin beyond the edges, where the net current is zero: what a sample
+    # that straddles an edge holds is counted wherever the edge is.
+    near = ~idle
+    net_c = float(np.sum(samples.current_a[near] - idle_a)) * samples.interval_s
+    length_s = window.end_s - window.start_s
+    height_a = net_c / length_s
+    return Run(
+        time_s=length_s / repetitions,
+        gross_j=samples.supply_v * (net_c + idle_a * length_s) / repetitions,
+        net_j=samples.supply_v * net_c / repetitions,
+        sampling_uncertainty_j=samples.supply_v
+        * abs(height_a)
+        * window.edge_uncertainty_s
+        / repetitions,
+        idle_a=idle_a,
+    )
+
+
+def combine(
+    values: Sequence[float], sampling_uncertainty: float, relative_bound: float, bound: float = 0.0
+) -> Estimate:
+    """Combine independent runs with what is known of the instrument.
+
+    Args:
+        values: one for each run, at least two.
+        sampling_uncertainty: standard uncertainty of one value from sampling alone. The runs'
+            scatter shows it too, but few runs that happen to agree would hide it.
+        relative_bound: the meter's bound on its gain error: rectangular, the same in all runs.
+        bound: the meter's bound on its offset's contribution, in the unit of the values.
+
+    Raises:
+        ValueError: fewer than two values.
+    """
+    from scipy.stats import t
+
+    count = len(values)
+    if count < 2:
+        raise ValueError("an interval needs at least two runs")
+    mean, deviation = fmean(values), stdev(values)
+    random = max(deviation, sampling_uncertainty) / math.sqrt(count)
+    systematic = math.hypot(relative_bound * abs(mean), bound) / math.sqrt(3.0)
+    combined = math.hypot(random, systematic)
+    # Welch-Satterthwaite: the systematic part is known, so it has endless degrees of freedom.
+    freedom = (count - 1) * (combined / random) ** 4 if random > 0 else math.inf
+    factor = float(t.ppf(0.975, freedom)) if math.isfinite(freedom) else 1.959963984540054
+    return Estimate(mean, deviation, combined, factor * combined, count, _outliers(values))
+
+
+def _outliers(values: Sequence[float]) -> tuple[int, ...]:
+    """Runs whose modified z-score is over 3.5 (Iglewicz and Hoaglin 1993)."""
+    centre = median(values)
+    spread = median(abs(v - centre) for v in values)
+    if spread == 0:
+        return ()
+    return tuple(i for i, v in enumerate(values) if 0.6745 * abs(v - centre) / spread > 3.5)

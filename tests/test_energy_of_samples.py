@@ -1,0 +1,137 @@
+"""Energy from samples whose truth is known, and samples that must be refused."""
+
+import numpy as np
+import pytest
+
+from joulemark.analysis.energy_of_samples import (
+    Accuracy,
+    Run,
+    Samples,
+    combine,
+    evaluate,
+    find_window,
+)
+from joulemark.bench.agilent_34401a import RANGES, Agilent34401A
+from joulemark.bench.supply import CurrentTrace, Floats
+from joulemark.errors import InputError
+
+SUPPLY_V = 3.0
+RANGE = RANGES[0]
+ACCURACY = Accuracy(RANGE.of_reading, RANGE.of_range * RANGE.full_scale_a)
+
+
+class Line:
+    voltage_v = SUPPLY_V
+    now_s = 0.0
+
+    def __init__(self) -> None:
+        self.trace = CurrentTrace([0.0, 1.0], [0.0])
+
+    def mean_current_a(self, start_s: Floats, end_s: Floats) -> Floats:
+        return self.trace.mean_current_a(start_s, end_s)
+
+    def marker(self, time_s: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        return time_s < 0
+
+
+def measure_with_34401a(
+    operation_s: float, repetitions: int, idle_a: float, busy_a: float, seed: int
+) -> list[Run]:
+    """Five runs with the papers' setting: 500 Hz, window by threshold."""
+    random = np.random.default_rng(seed)
+    line = Line()
+    meter = Agilent34401A(line, seed)
+    meter.execute("*RST;:CONF:CURR:DC 10e-3;:CURR:DC:NPLC 0.02;:ZERO:AUTO OFF;:TRIG:DEL 0.001")
+    runs = []
+    for _ in range(5):
+        start_s = 1.0 + random.uniform(0, 0.1)
+        end_s = start_s + operation_s * repetitions
+        line.trace = CurrentTrace([0.0, start_s, end_s, end_s + 9.0], [idle_a, busy_a, idle_a])
+        count = int((end_s + 1.0) / meter.interval_s)
+        meter.execute(f"SAMP:COUN {count}")
+        current_a = np.array((meter.execute("READ?") or "").split(","), dtype=float)
+        time_s = np.arange(count, dtype=np.float64) * meter.interval_s
+        runs.append(
+            evaluate(Samples(time_s, current_a, meter.interval_s, SUPPLY_V, ACCURACY), repetitions)
+        )
+    return runs
+
+
+@pytest.mark.parametrize(
+    ("operation_s", "repetitions", "idle_a", "busy_a"),
+    [
+        (1e-3, 10_000, 54.5e-6, 1.8e-3),
+        (100e-6, 10_000, 54.5e-6, 1.8e-3),
+        (20e-6, 20_000, 5e-6, 4e-3),
+        (1.0, 1, 54.5e-6, 1.8e-3),
+        (0.3, 1, 1e-3, 1.8e-3),
+    ],
+)
+def test_the_stated_interval_holds_the_truth(
+    operation_s: float, repetitions: int, idle_a: float, busy_a: float
+) -> None:
+    truth_j = SUPPLY_V * (busy_a - idle_a) * operation_s
+    held = 0
+    for seed in range(100):
+        runs = measure_with_34401a(operation_s, repetitions, idle_a, busy_a, seed)
+        estimate = combine(
+            [r.net_j for r in runs], runs[0].sampling_uncertainty_j, ACCURACY.of_reading
+        )
+        held += estimate.contains(truth_j)
+        # An interval that is sure to hold the truth because it is wide proves nothing.
+        assert estimate.half_width_95 < 0.006 * truth_j
+    assert held >= 93
+
+
+def samples(current_a: Floats, *, edges_s: tuple[float, ...] = ()) -> Samples:
+    return Samples(
+        np.arange(len(current_a), dtype=np.float64) * 1e-3, current_a, 1e-3, 3.0, ACCURACY, edges_s
+    )
+
+
+def plateau() -> Floats:
+    return np.repeat([1e-4, 2e-3, 1e-4], [100, 200, 100])
+
+
+def test_plateau_is_integrated_exactly() -> None:
+    run = evaluate(samples(plateau()), repetitions=10)
+    assert run.time_s == pytest.approx(0.02)
+    assert run.net_j == pytest.approx(3.0 * 1.9e-3 * 0.02)
+    assert run.gross_j == pytest.approx(3.0 * 2e-3 * 0.02)
+
+
+def test_marker_edges_find_what_the_current_does_not_show() -> None:
+    flat = np.full(400, 1e-3)
+    with pytest.raises(InputError, match="never rises clearly"):
+        find_window(samples(flat))
+    window = find_window(samples(flat, edges_s=(0.1, 0.3)))
+    assert (window.start_s, window.end_s) == (0.1, 0.3)
+
+
+@pytest.mark.parametrize(
+    ("current_a", "message"),
+    [
+        (plateau()[:5], "only 5 samples"),
+        (np.where(np.arange(400) == 7, np.nan, plateau()), "sample 7 is not a number"),
+        (np.where(np.arange(400) == 9, 9.9e37, plateau()), "overload at sample 9"),
+        (plateau()[100:], "not starting and ending idle"),
+        (np.tile(plateau(), 2), "rises and falls 4 times"),
+    ],
+)
+def test_samples_that_cannot_be_trusted_are_refused(current_a: Floats, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        evaluate(samples(current_a), repetitions=1)
+
+
+def test_lost_samples_are_noticed() -> None:
+    whole = samples(plateau())
+    keep = np.delete(np.arange(400), [150, 151])
+    holed = Samples(whole.start_s[keep], whole.current_a[keep], 1e-3, 3.0, ACCURACY, where="run 3")
+    with pytest.raises(InputError, match=r"run 3: samples are missing after 0\.149000 s"):
+        evaluate(holed, repetitions=1)
+
+
+def test_outliers_are_reported_and_kept() -> None:
+    estimate = combine([1.0, 1.01, 0.99, 1.0, 2.0], 0.0, 0.0)
+    assert estimate.outliers == (4,)
+    assert estimate.mean == pytest.approx(1.2)
