@@ -14,9 +14,9 @@ from typing import Any
 import jinja2
 import vl_convert
 
-from joulemark import primitives
 from joulemark.analysis.advice import SERVICES, Lead, Service, costs, leads
 from joulemark.errors import JoulemarkError
+from joulemark.primitives import Algorithm, Library
 from joulemark.records import Record
 from joulemark.report import charts
 from joulemark.store import Store
@@ -227,8 +227,9 @@ def _conditions(records: Sequence[Record]) -> dict[str, list[str]]:
 
 
 def _advice(records: Sequence[Record]) -> list[Advice]:
-    status = {name: primitive.status for name, primitive in primitives.catalogue().items()}
-    unsafe = {name for name, value in status.items() if value in {"broken", "deprecated"}}
+    unsafe = {
+        name for name, algorithm in Library.load().algorithms.items() if _is_unsafe(algorithm)
+    }
     result = []
     for service in SERVICES:
         able = [r for r in records if r.kind in service.operations]
@@ -238,6 +239,13 @@ def _advice(records: Sequence[Record]) -> list[Advice]:
             left_out = sorted({r.primitive for r in able} & unsafe)
             result.append(Advice(service, table, left_out))
     return result
+
+
+def _is_unsafe(algorithm: Algorithm) -> bool:
+    """Broken or deprecated, by itself or by what it is built over."""
+    return algorithm.primitive.file.status in {"broken", "deprecated"} or (
+        algorithm.over is not None and _is_unsafe(algorithm.over)
+    )
 
 
 def _findings(records: Sequence[Record]) -> list[Finding]:
