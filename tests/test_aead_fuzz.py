@@ -1,0 +1,60 @@
+"""libFuzzer on every AEAD: firmware/fuzz/aead.c with the implementation's own compile commands."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from joulemark.build import build_local
+from joulemark.errors import InputError
+from joulemark.primitives import Implementation, Library
+from joulemark.project import ROOT
+
+SECONDS = 2
+HARNESS = "firmware/harness/kind_aead.c"
+FUZZER = "firmware/fuzz/aead.c"
+
+
+def implementations() -> list[Implementation]:
+    """What runs here of what is measured by default."""
+    library = Library.load()
+    found: list[Implementation] = []
+    for algorithm in library.algorithms.values():
+        if algorithm.kind == "aead" and algorithm.is_default:
+            try:
+                found += library.implementations(algorithm)
+            except InputError:
+                continue  # test_vectors.py says what is wrong with it
+    return [i for i in found if i.runs_on("host")]
+
+
+def build_fuzzer(implementation: Implementation, folder: Path) -> Path:
+    image = build_local(implementation, compiler="clang", sanitize=True)
+    objects: list[str] = []
+    for command in image.commands:
+        if "-c" not in command:
+            continue
+        source = command[command.index("-c") + 1]
+        if source != HARNESS and not source.startswith("firmware/primitives/"):
+            continue
+        made = [FUZZER if word == HARNESS else word for word in command]
+        objects.append(str(folder / f"{len(objects)}.o"))
+        made[made.index("-o") + 1] = objects[-1]
+        made.insert(1, "-fsanitize=fuzzer-no-link")
+        subprocess.run(made, cwd=ROOT, check=True)
+    fuzzer = folder / "fuzzer"
+    compiler = image.commands[0][0]
+    sanitizers = "-fsanitize=fuzzer,address,undefined"
+    subprocess.run([compiler, sanitizers, *objects, "-o", fuzzer], check=True)
+    return fuzzer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("implementation", implementations(), ids=str)
+def test_decrypts_anything_safely(implementation: Implementation, tmp_path: Path) -> None:
+    fuzzer = build_fuzzer(implementation, tmp_path)
+    options = [f"-max_total_time={SECONDS}", "-max_len=400", "-len_control=0", "-seed=1"]
+    done = subprocess.run(
+        [fuzzer, *options], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
