@@ -1,4 +1,4 @@
-"""CBC-MAC by the cryptography package, as the last block of CBC; over other ciphers, block by block."""
+"""CBC-MAC as the last block of the cryptography package's CBC; over other ciphers, written out."""
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
