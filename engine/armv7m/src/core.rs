@@ -6,7 +6,7 @@ use crate::bus::{Bus, Width};
 use crate::memory::{Memory, Region, RegionKind};
 use crate::pipeline::{Issue, Pipeline};
 use crate::system::{Events, Request, Set, System, UsageFault, exception};
-use crate::traits::Traits;
+use crate::traits::{Class, Traits};
 
 /// What differs between the cores of this architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,9 @@ pub struct Timing {
     pub tail_chain: u8,
     /// Cycles of an exception return.
     pub exception_return: u8,
+    /// LSUCNT counts the cycles in which execute works on a load or store, as on the STM32F100
+    /// (r1p1); otherwise those after which one was the last to enter, as on the CC2650 (r2p1).
+    pub lsu_counts_execution: bool,
 }
 
 impl Timing {
@@ -34,6 +37,7 @@ impl Timing {
         exception_entry: 12,
         tail_chain: 6,
         exception_return: 10,
+        lsu_counts_execution: false,
     };
 }
 
@@ -149,7 +153,7 @@ impl<B: Bus> Core<B> {
     /// A core whose memory is empty.
     pub fn new(bus: B, config: &Config) -> Self {
         let settings = bus.memory_settings();
-        let mut pipe = Pipeline::new(&config.regions);
+        let mut pipe = Pipeline::new(&config.regions, config.timing.lsu_counts_execution);
         pipe.set_memory(settings);
         Self {
             bus,
@@ -413,7 +417,13 @@ impl<B: Bus> Core<B> {
         }
         self.instructions += 1;
         if self.skipped {
-            let issue = self.issue_of_current();
+            let mut issue = self.issue_of_current();
+            // Decode may go where a skipped branch would have gone.
+            if entry.traits.class == Class::BranchImmediate {
+                issue.target = self.r[15].wrapping_add(entry.op.imm);
+            } else if entry.traits.is(Traits::FROM_LR) {
+                issue.target = self.r[14] & !1;
+            }
             self.pipe.issue(&entry, issue, &self.memory);
         } else {
             self.execute(&entry)?;
@@ -443,7 +453,6 @@ impl<B: Bus> Core<B> {
             target: self.fall_through,
             skipped: self.skipped,
             in_it: self.it_of_current != 0,
-            last_in_it: self.it_of_current & 15 == 8,
             ..Issue::default()
         }
     }
@@ -583,12 +592,11 @@ impl<B: Bus> Core<B> {
             let value = self.load(word, Width::Word, user)?;
             return Ok(value >> bit & 1);
         }
-        let now = self.pipe.access_time();
+        let (now, events) = self.access();
         if address >> 20 == 0xe00 {
             if user || !self.privileged() {
                 return Err(Trap::Memory(1 << 9, Some(address)));
             }
-            let events = self.events();
             let whole = width == Width::Word || System::narrow_allowed(address);
             return self
                 .system
@@ -641,9 +649,9 @@ impl<B: Bus> Core<B> {
             let new = old & !(1 << bit) | (value & 1) << bit;
             return self.store(word, new, Width::Word, user);
         }
-        let now = self.pipe.access_time();
+        let (now, events) = self.access();
         if address >> 20 == 0xe00 {
-            return self.store_system(address, value, width, user, now);
+            return self.store_system(address, value, width, user, now, &events);
         }
         if let Some((bank, _)) = self.memory.find(address)
             && self.memory.region(bank).kind != RegionKind::Ram
@@ -676,13 +684,13 @@ impl<B: Bus> Core<B> {
         width: Width,
         user: bool,
         now: u64,
+        events: &Events,
     ) -> Result<(), Trap> {
         let refused = Trap::Memory(1 << 9, Some(address));
         let software_trigger = address == 0xe000_ef00 && self.system.ccr & 2 != 0;
         if (user || !self.privileged()) && !software_trigger {
             return Err(refused);
         }
-        let events = self.events();
         let value = if width == Width::Word {
             value
         } else {
@@ -694,12 +702,12 @@ impl<B: Bus> Core<B> {
                 0
             } else {
                 self.system
-                    .read(address & !3, now, &events, self.ipsr)
+                    .read(address & !3, now, events, self.ipsr)
                     .unwrap_or(0)
             };
             System::merge(old, address, value, width)
         };
-        match self.system.write(address & !3, value, now, &events) {
+        match self.system.write(address & !3, value, now, events) {
             None => return Err(refused),
             Some(Request::Reset) => {
                 self.bus
@@ -717,12 +725,17 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    fn events(&self) -> Events {
-        Events {
-            exception: self.exception_cycles,
-            sleep: self.sleep_cycles,
-            ..self.pipe.events()
-        }
+    /// When the load or store that executes is on the bus, and the events counted until then.
+    fn access(&self) -> (u64, Events) {
+        let (now, events) = self.pipe.access(&self.memory);
+        (
+            now,
+            Events {
+                exception: self.exception_cycles,
+                sleep: self.sleep_cycles,
+                ..events
+            },
+        )
     }
 
     // Exceptions.

@@ -2,11 +2,13 @@
 //! the cycle.
 
 mod bus;
+mod buses;
 mod core;
 mod decode;
 mod exec;
 mod memory;
 mod pipeline;
+mod prefetch;
 mod system;
 mod traits;
 

@@ -1,19 +1,45 @@
-//! stub
+//! The pipeline: fetch, decode, execute, and the load/store unit, cycle by cycle.
+//!
+//! Instructions run in order outside; each one is then *issued* here, with what was found out about
+//! it (where it branches, what it accesses, how long it takes), and the pipeline goes on until that
+//! instruction enters the execute stage. What happens in the same cycle happens in this order:
+//! fetched words move up the prefetch queue, execute, decode, fetch, buses.
+//!
+//! Sources. "TRM": *Cortex-M3 Technical Reference Manual* r1p1 (ARM DDI 0337G), whose chapters 1, 15
+//! and 18 describe the prefetch unit, the branch status interface and instruction timing. Where it is
+//! silent, a rule cites the calibration programs that show it, measured on a CC2650 and an STM32F100
+//! (CMEmu's `instructions/` tests: see `examples/calibrate.rs`), as "seen in NAME".
+
 use crate::bus::{MemorySettings, Width};
+use crate::buses::{Buses, FetchUse, MemoryTiming, Request};
+use crate::decode::{Kind, Op};
 use crate::memory::{Entry, Memory, Region};
+use crate::prefetch::{Prefetch, Shift, Word};
 use crate::system::Events;
-#[derive(Clone, Copy, Debug)]
+use crate::traits::{Class, Traits};
+
+/// One instruction as it enters the pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::struct_excessive_bools)]
 pub struct Issue {
+    /// Its address.
     pub pc: u32,
+    /// The next instruction's address; of a conditional branch, where it would go.
     pub target: u32,
+    /// It branches.
     pub taken: bool,
+    /// Its IT condition fails.
     pub skipped: bool,
+    /// It is in an IT block.
     pub in_it: bool,
-    pub last_in_it: bool,
+    /// The first address that it accesses.
     pub address: u32,
+    /// The size of each access.
     pub width: Width,
+    /// Cycles in execute, of what is neither load nor store nor branch.
     pub cycles: u8,
 }
+
 impl Default for Issue {
     fn default() -> Self {
         Self {
@@ -22,50 +48,1150 @@ impl Default for Issue {
             taken: false,
             skipped: false,
             in_it: false,
-            last_in_it: false,
             address: 0,
             width: Width::Word,
             cycles: 1,
         }
     }
 }
+
+/// When a branch is resolved (TRM, table 15-3), and how it ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+enum Branch {
+    /// No branch, or one that is not taken.
+    #[default]
+    None,
+    /// Decoded as conditional; the target is fetched before the condition is known.
+    Speculative,
+    /// Resolved in decode, and taken.
+    Decode,
+    /// Resolved in execute, and taken.
+    Execute,
+}
+
+/// An instruction in the execute stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::struct_excessive_bools)]
+struct Slot {
+    traits: Traits,
+    skipped: bool,
+    first: bool,
+    finished: bool,
+    /// It entered while its predecessor was still executing.
+    paired: bool,
+    folded: bool,
+    branch: Branch,
+    cycle: u8,
+    cycles: u8,
+    dirty: u16,
+    next_dirty: u16,
+    target: u32,
+    address: u32,
+    width: Width,
+    requested: u8,
+    done: u8,
+    /// Loaded registers that are still to come, lowest first.
+    registers: u16,
+    /// The register that comes first of LDRD; 16 where the lowest does.
+    first_register: u8,
+    /// The base register that is written back.
+    base: u8,
+}
+
+impl Slot {
+    /// Whether it goes through the load/store unit: a skipped instruction is a NOP.
+    const fn is_lsu(&self) -> bool {
+        self.traits.is_lsu() && !self.skipped
+    }
+
+    const fn is(&self, flag: u32) -> bool {
+        self.traits.is(flag) && !self.skipped
+    }
+
+    /// Its data register is SP or PC.
+    const fn data_is_special(&self) -> bool {
+        matches!(self.traits.data, 13 | 15)
+    }
+}
+
+/// What decode does with an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Its halfwords are not all there.
+    Waiting,
+    /// The address unit waits for registers.
+    Address,
+    /// A branch that decode has not passed on yet.
+    Branch,
+    /// It can enter execute.
+    Ready,
+}
+
+/// The decode stage, which holds the instruction that is being issued.
+#[derive(Clone, Copy, Debug)]
+struct Decode {
+    stage: Stage,
+    /// Execute held the head of the prefetch queue when this was decoded.
+    held: bool,
+    folded: bool,
+    length: u8,
+    branch: Branch,
+    lr_written: bool,
+    dirty: u16,
+}
+
+impl Decode {
+    const WAITING: Self = Self {
+        stage: Stage::Waiting,
+        held: false,
+        folded: false,
+        length: 0,
+        branch: Branch::None,
+        lr_written: false,
+        dirty: 0,
+    };
+}
+
+/// What execute tells decode in a cycle.
+#[derive(Clone, Copy, Debug)]
+struct Trigger {
+    /// A branch is on its way: decode nothing.
+    ignore: bool,
+    dirty: u16,
+    held: bool,
+}
+
+/// The instruction that just moved from decode to execute, for the prefetch queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Moved {
+    held: bool,
+    /// A NOP or a skipped instruction that the fetch unit takes for a multi-cycle one.
+    looks_long: bool,
+    branch: Branch,
+    length: u8,
+}
+
+/// What the fetch unit does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Fetch {
+    Idle,
+    Request(u32),
+    /// The target of a branch came too late in the last cycle.
+    Delayed(u32),
+    /// A request that is only right if decode goes as expected.
+    Speculate {
+        at: u32,
+        if_right: u32,
+        if_wrong: u32,
+        presented: bool,
+        branch: bool,
+    },
+}
+
+/// Everything that one cycle leaves to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::struct_excessive_bools)]
+struct State {
+    main: Option<Slot>,
+    paired: Option<Slot>,
+    /// The instruction that finished last.
+    last: Option<Slot>,
+    /// Cycles with nothing in execute, up to 2.
+    idle: u8,
+    /// Nothing was in execute when the cycle began.
+    execute_was_free: bool,
+    counts_as_lsu: bool,
+    lr_written: bool,
+    multiply_flags: bool,
+    moved: Option<Moved>,
+    /// The IT instruction that comes next is done already.
+    it_is_folded: bool,
+    verdict: Option<bool>,
+    fetch: Fetch,
+    late_fetch: Option<Fetch>,
+    prefetch: Prefetch,
+    branching: bool,
+    long_in_execute: bool,
+    decode_stalled: bool,
+    arrived: Option<(u32, FetchUse)>,
+    buses: Buses,
+}
+
+/// What the stages ask of fetch within a cycle.
+#[derive(Clone, Copy, Debug, Default)]
+struct Signals {
+    branch: Option<u32>,
+    speculative_branch: Option<u32>,
+    verdict: Option<bool>,
+    disable: bool,
+}
+
+/// The pipeline and its clock.
+#[derive(Clone)]
 pub struct Pipeline {
     now: u64,
     events: Events,
-    settings: MemorySettings,
+    state: State,
+    memory: MemoryTiming,
+    folding: bool,
+    /// LSUCNT counts what execute works on, not what entered it last.
+    lsu_counts_execution: bool,
 }
-impl Pipeline {
-    pub fn new(_: &[Region]) -> Self {
+
+impl State {
+    fn at(pc: u32) -> Self {
         Self {
-            now: 0,
-            events: Events::default(),
-            settings: MemorySettings::default(),
+            main: None,
+            paired: None,
+            last: None,
+            idle: 0,
+            execute_was_free: true,
+            counts_as_lsu: false,
+            lr_written: false,
+            multiply_flags: false,
+            moved: None,
+            it_is_folded: false,
+            verdict: None,
+            fetch: Fetch::Delayed(pc),
+            late_fetch: None,
+            prefetch: Prefetch::default(),
+            branching: false,
+            long_in_execute: false,
+            decode_stalled: false,
+            arrived: None,
+            buses: Buses::default(),
         }
     }
-    pub fn set_memory(&mut self, s: MemorySettings) {
-        self.settings = s;
+
+    fn most_recent(&self) -> Option<&Slot> {
+        self.paired
+            .as_ref()
+            .or(self.main.as_ref())
+            .or(self.last.as_ref())
     }
-    pub fn set_write_buffer(&mut self, _: bool) {}
-    pub fn set_folding(&mut self, _: bool) {}
+
+    /// The next cycle begins: finished instructions leave execute.
+    fn advance_execute(&mut self) {
+        if self.main.is_none() && self.paired.is_none() {
+            self.idle = (self.idle + 1).min(2);
+        } else {
+            self.idle = 0;
+        }
+        if let Some(slot) = &mut self.main {
+            if slot.finished {
+                self.last = self.main.take();
+            } else {
+                slot.next_cycle();
+            }
+        }
+        if let Some(slot) = &mut self.paired {
+            if slot.finished && self.main.is_none() {
+                self.last = self.paired.take();
+            } else {
+                slot.next_cycle();
+            }
+        }
+        if self.main.is_none() {
+            self.main = self.paired.take();
+        }
+        self.execute_was_free = self.main.is_none();
+    }
+
+    /// Whether execute holds the head of the prefetch queue.
+    fn head_is_held(&self) -> bool {
+        self.main.is_some_and(|slot| slot.is(Traits::HOLDS_HEAD))
+    }
+
+    /// Whether the load/store unit can take an address that overlaps the transfer under way.
+    ///
+    /// An unaligned access takes it one cycle later than an aligned one (seen in
+    /// memory/ldr_str_unaligned).
+    fn unit_accepts(&self) -> bool {
+        if self.buses.unaligned_now {
+            false
+        } else if self.buses.unaligned_before {
+            true
+        } else {
+            self.buses.data.advanced
+                || (self.buses.data.is_free() && self.buses.data.address.is_none())
+        }
+    }
+
+    /// Whether an instruction may begin while the one before it executes (TRM, section 18.3: loads
+    /// and stores pipeline; the details are those of memory/*_pipelining and control_flow/it_*).
+    ///
+    /// `late` asks what would have been had the predecessor not just finished; `folds` says that what
+    /// follows looks as if it folded.
+    fn pairs(&self, before: &Slot, next: &Traits, skipped: bool, late: bool, folds: bool) -> bool {
+        if !before.is_lsu() || before.traits.class == Class::Multiple || !self.unit_accepts() {
+            return false;
+        }
+        let store = before.is(Traits::STORE);
+        let special = before.data_is_special();
+        let store_back = store && before.is(Traits::WRITEBACK);
+        let store_offset = store && before.is(Traits::REGISTER_OFFSET);
+        let is_nop = next.is(Traits::NOP);
+        let does_nothing = is_nop || skipped;
+        let dependent = !next.is_lsu()
+            || next.class == Class::Multiple
+            || next.is(Traits::WRITEBACK)
+            || next.address & before.dirty != 0;
+        let usual = store_back || store_offset || (!store && special) || dependent;
+        if (!is_nop && store_offset)
+            || (store_back && self.buses.unaligned_before)
+            || (usual && folds && !(late && next.is_lsu()))
+            || (late && does_nothing && store && special && dependent)
+        {
+            return false;
+        }
+        if late && does_nothing && !is_nop && store {
+            return self.idle == 0;
+        }
+        !(usual && (special || !does_nothing))
+    }
+
+    /// UMULL or SMULL, then MLA that accumulates its high half, overlap by a cycle; and one more MLA
+    /// after that (seen in data_processing/xmull_mla).
+    fn multiply_pairs(
+        &self,
+        before: &Slot,
+        next: &Traits,
+        accumulates: u16,
+        operands: u16,
+    ) -> bool {
+        if !next.is(Traits::MLA) {
+            return false;
+        }
+        if before.is(Traits::MULL) {
+            let high = before.high_result();
+            return high == accumulates
+                && high & operands == 0
+                && before.cycle + 1 == before.cycles;
+        }
+        let after_long = self.last.is_some_and(|slot| slot.is(Traits::MULL));
+        after_long
+            && before.is(Traits::MLA)
+            && before.paired
+            && before.traits.writes == accumulates
+            && accumulates & operands == 0
+            && !before.finished
+    }
+
+    fn can_enter(&self, next: &Traits, op: &Op, skipped: bool) -> bool {
+        if self.paired.is_some() {
+            return false;
+        }
+        let Some(main) = &self.main else {
+            return true;
+        };
+        if main.folded {
+            return false;
+        }
+        let operands = 1 << op.rn | 1 << op.rm;
+        if !skipped && self.multiply_pairs(main, next, 1 << op.ra, operands) {
+            return true;
+        }
+        self.pairs(main, next, skipped, false, self.prefetch.tainted())
+    }
+}
+
+impl Slot {
+    fn next_cycle(&mut self) {
+        self.cycle = self.cycle.saturating_add(1).min(200);
+        self.first = false;
+        self.dirty = self.next_dirty;
+    }
+
+    /// Of UMULL and SMULL: the bit of the high half's register. `registers` keeps the low one's.
+    fn high_result(&self) -> u16 {
+        self.traits.writes & !self.registers
+    }
+}
+
+impl Pipeline {
+    pub fn new(regions: &[Region], lsu_counts_execution: bool) -> Self {
+        Self {
+            now: 0,
+            lsu_counts_execution,
+            events: Events::default(),
+            state: State::at(0),
+            memory: MemoryTiming::new(regions),
+            folding: true,
+        }
+    }
+
+    pub fn set_memory(&mut self, settings: MemorySettings) {
+        self.memory.set(settings, &mut self.state.buses);
+    }
+
+    pub fn set_write_buffer(&mut self, on: bool) {
+        self.memory.write_buffer = on;
+    }
+
+    pub fn set_folding(&mut self, on: bool) {
+        self.folding = on;
+    }
+
     pub fn cache_on(&self) -> bool {
-        self.settings.cache
+        self.memory.settings.cache
     }
-    pub fn restart(&mut self, _pc: u32, wait: u64) {
-        self.now += wait;
-    }
-    pub fn pass_time(&mut self, wait: u64) {
-        self.now += wait;
-    }
+
     pub fn now(&self) -> u64 {
         self.now
     }
-    pub fn access_time(&self) -> u64 {
-        self.now
+
+    /// Empty the pipeline and fetch from `pc` after `wait` cycles.
+    pub fn restart(&mut self, pc: u32, wait: u64) {
+        self.now += wait;
+        let buses = self.state.buses.quiet();
+        self.state = State {
+            buses,
+            ..State::at(pc)
+        };
     }
-    pub fn events(&self) -> Events {
-        self.events
+
+    pub fn pass_time(&mut self, cycles: u64) {
+        self.now += cycles;
     }
-    pub fn issue(&mut self, e: &Entry, i: Issue, _m: &Memory) {
-        self.now += u64::from(i.cycles) + u64::from(i.taken) * 2 + u64::from(e.traits.transfers);
+
+    /// The cycle in which the data of the load or store that was issued last is on the bus, and the
+    /// events counted before it.
+    ///
+    /// Only devices see it. What follows in the pipeline is not known yet and cannot change it.
+    pub fn access(&self, memory: &Memory) -> (u64, Events) {
+        let mut ahead = self.clone();
+        let mut to_come = 1 + u8::from(ahead.state.paired.is_some());
+        for _ in 0..1000 {
+            let before = ahead.events;
+            if ahead.rest_of_cycle(None, memory) {
+                to_come -= 1;
+                if to_come == 0 {
+                    return (ahead.now, before);
+                }
+            }
+            ahead.begin_cycle(memory);
+            ahead.count();
+        }
+        (self.now + 1, self.events)
+    }
+
+    /// Let time pass until this instruction enters execute.
+    pub fn issue(&mut self, entry: &Entry, issue: Issue, memory: &Memory) {
+        if self.state.it_is_folded {
+            self.state.it_is_folded = false;
+            if entry.op.kind == Kind::It {
+                return;
+            }
+        }
+        let mut decode = Decode::WAITING;
+        loop {
+            self.rest_of_cycle(Some((&mut decode, entry, &issue)), memory);
+            self.begin_cycle(memory);
+            if decode.stage == Stage::Ready
+                && self
+                    .state
+                    .can_enter(&entry.traits, &entry.op, issue.skipped)
+            {
+                self.enter(&decode, entry, &issue);
+                return;
+            }
+            self.count();
+        }
+    }
+
+    /// DWT: a cycle in which no instruction begins (ARM DDI 0403E.e, C1.8.4).
+    fn count(&mut self) {
+        let lsu = if self.lsu_counts_execution {
+            self.state.main.is_some_and(|slot| slot.is_lsu())
+        } else {
+            self.state.counts_as_lsu
+        };
+        if lsu {
+            self.events.lsu += 1;
+        } else {
+            self.events.cpi += 1;
+        }
+    }
+
+    fn begin_cycle(&mut self, memory: &Memory) {
+        self.now += 1;
+        let state = &mut self.state;
+        if let Some(fetch) = state.late_fetch.take() {
+            state.fetch = fetch;
+        }
+        state.advance_execute();
+        state.buses.tick();
+        if let Some((address, purpose)) = state.arrived.take() {
+            let word = || {
+                Word::of(
+                    memory.halfword(address & !3).unwrap_or(0),
+                    memory.halfword((address & !3) + 2).unwrap_or(0),
+                )
+            };
+            match purpose {
+                FetchUse::Queue { skip } => state.prefetch.arrive(word(), skip),
+                FetchUse::Nothing { in_data: true } => state.prefetch.arrive_stale(word()),
+                FetchUse::Nothing { in_data: false } => {}
+            }
+        }
+    }
+
+    /// Decode passes its instruction to execute.
+    fn enter(&mut self, decode: &Decode, entry: &Entry, issue: &Issue) {
+        let state = &mut self.state;
+        let traits = &entry.traits;
+        let mut branch = decode.branch;
+        let mut verdict = None;
+        if branch == Branch::Speculative {
+            branch = if issue.taken {
+                Branch::Decode
+            } else {
+                Branch::None
+            };
+            verdict = Some(issue.taken);
+        }
+        // The fetch unit takes a NOP, or a skipped instruction, for a multi-cycle one where it could
+        // have paired (seen in control_flow/it_pipeline and other/nop).
+        let looks_long = match state.most_recent() {
+            Some(before) => {
+                let late = state.main.is_none();
+                let foldable = state.prefetch.second_looks_like_it();
+                state.pairs(before, traits, issue.skipped, late, foldable)
+            }
+            None => false,
+        };
+        if !looks_long {
+            state.lr_written = false;
+            state.multiply_flags = false;
+        }
+        if !issue.skipped && !traits.is(Traits::LINK) && traits.writes & 1 << 14 != 0 {
+            state.lr_written = true;
+        }
+        if traits.is(Traits::MULS) {
+            state.multiply_flags = true;
+        }
+        state.moved = Some(Moved {
+            held: decode.held,
+            looks_long: looks_long && (traits.is(Traits::NOP) || issue.skipped),
+            branch,
+            length: decode.length,
+        });
+        state.verdict = verdict;
+        state.it_is_folded = decode.folded;
+        let not_taken = traits.is_branch() && !issue.taken;
+        let dirty = if issue.skipped || not_taken {
+            0
+        } else {
+            traits.writes
+        };
+        let registers = match traits.class {
+            Class::Multiple if !traits.is(Traits::STORE) => {
+                if matches!(entry.op.kind, Kind::Ldmia | Kind::Ldmdb) {
+                    entry.op.imm as u16
+                } else {
+                    1 << entry.op.rd | 1 << entry.op.ra
+                }
+            }
+            Class::Alu if traits.is(Traits::HOLDS_HEAD) => 1 << entry.op.rd,
+            Class::Single if !traits.is(Traits::STORE) => 1 << entry.op.rd,
+            _ => 0,
+        };
+        let slot = Slot {
+            traits: *traits,
+            skipped: issue.skipped,
+            first: true,
+            finished: false,
+            paired: state.main.is_some(),
+            folded: decode.folded,
+            branch: if branch == Branch::None && issue.taken {
+                Branch::Execute
+            } else {
+                branch
+            },
+            cycle: 0,
+            cycles: issue.cycles,
+            dirty,
+            next_dirty: dirty,
+            target: issue.target,
+            address: issue.address,
+            width: if traits.class == Class::Multiple {
+                Width::Word
+            } else {
+                issue.width
+            },
+            requested: 0,
+            done: 0,
+            registers,
+            first_register: if matches!(entry.op.kind, Kind::Ldrd | Kind::LdrdLit) {
+                entry.op.rd
+            } else {
+                16
+            },
+            base: entry.op.rn,
+        };
+        state.counts_as_lsu = slot.is_lsu() || slot.is(Traits::COUNTS_AS_LSU);
+        if decode.folded {
+            self.events.fold += 1;
+        }
+        if state.main.is_none() {
+            state.main = Some(slot);
+        } else {
+            state.paired = Some(slot);
+        }
+    }
+
+    /// Prefetch queue, execute, decode, fetch and buses of this cycle. True where a transfer of the
+    /// load/store unit is done.
+    fn rest_of_cycle(
+        &mut self,
+        decode: Option<(&mut Decode, &Entry, &Issue)>,
+        memory: &Memory,
+    ) -> bool {
+        let _ = memory;
+        let mut signals = Signals {
+            verdict: self.state.verdict.take(),
+            ..Signals::default()
+        };
+        let agu_stalled = decode
+            .as_ref()
+            .is_some_and(|(decode, ..)| decode.stage == Stage::Address);
+        self.shift_prefetch(agu_stalled);
+        let trigger = self.execute(&mut signals);
+        let mut view = decode;
+        if let Some((decode, entry, issue)) = &mut view {
+            self.decode(decode, entry, issue, trigger, &mut signals);
+        }
+        let size = view.as_ref().map_or(0, |(decode, ..)| {
+            decode.length - u8::from(decode.folded && decode.length > 1)
+        });
+        self.fetch(&signals, size);
+        let outcome = self.state.buses.tock(&mut self.memory);
+        self.state.arrived = outcome.fetched;
+        if outcome.address_taken
+            && let Some(main) = &mut self.state.main
+            && main.is(Traits::WRITEBACK)
+            && main.traits.class == Class::Single
+        {
+            // The base is written once the address is out.
+            main.next_dirty &= !(1 << main.base);
+        }
+        if outcome.transferred {
+            self.transfer_done(view.map(|(decode, entry, _)| (decode, entry)));
+        }
+        outcome.transferred
+    }
+
+    fn shift_prefetch(&mut self, agu_stalled: bool) {
+        let state = &mut self.state;
+        state.long_in_execute = state.head_is_held();
+        state.decode_stalled = false;
+        let shift = if let Some(moved) = state.moved.take() {
+            let resolved = moved.branch == Branch::Decode;
+            let shift = if moved.held && resolved {
+                Shift::Hold { waiting: false }
+            } else if state.branching {
+                Shift::Branch
+            } else if moved.length == 1 {
+                Shift::One
+            } else {
+                Shift::Two
+            };
+            state.branching = resolved;
+            if moved.looks_long {
+                state.long_in_execute = true;
+            }
+            shift
+        } else if state.execute_was_free {
+            let shift = if state.branching {
+                Shift::Branch
+            } else {
+                Shift::Fill
+            };
+            state.branching = false;
+            state.decode_stalled = agu_stalled;
+            shift
+        } else if state.branching {
+            Shift::Hold { waiting: true }
+        } else {
+            Shift::Fill
+        };
+        state.prefetch.shift(shift);
+    }
+}
+
+impl Pipeline {
+    /// The execute stage in this cycle.
+    fn execute(&mut self, signals: &mut Signals) -> Trigger {
+        let mut trigger = Trigger {
+            ignore: false,
+            dirty: 0,
+            held: false,
+        };
+        let State {
+            main,
+            paired,
+            buses,
+            late_fetch,
+            ..
+        } = &mut self.state;
+        for slot in [main, paired].into_iter().flatten() {
+            if slot.finished {
+                continue;
+            }
+            let held = slot.is(Traits::HOLDS_HEAD);
+            let dirty = slot.dirty;
+            let ignore = slot.run(buses, late_fetch, signals);
+            trigger.ignore |= ignore;
+            trigger.held |= held;
+            let nothing = slot.skipped || (slot.traits.is_branch() && slot.finished && !ignore);
+            if !nothing {
+                trigger.dirty |= dirty;
+            }
+        }
+        trigger
+    }
+
+    /// The decode stage in this cycle.
+    fn decode(
+        &mut self,
+        decode: &mut Decode,
+        entry: &Entry,
+        issue: &Issue,
+        trigger: Trigger,
+        signals: &mut Signals,
+    ) {
+        let state = &mut self.state;
+        let traits = &entry.traits;
+        if trigger.ignore {
+            *decode = Decode::WAITING;
+            state.multiply_flags = false;
+            return;
+        }
+        if decode.stage == Stage::Address && issue.skipped {
+            // It does not need the address (seen in control_flow/it_pipeline).
+            decode.stage = Stage::Ready;
+        }
+        if decode.stage == Stage::Ready {
+            if decode.branch == Branch::Speculative {
+                decode.branch = if issue.taken {
+                    Branch::Decode
+                } else {
+                    Branch::None
+                };
+                signals.verdict = Some(issue.taken);
+            }
+            self.fold(decode, traits, issue);
+            return;
+        }
+        if decode.stage == Stage::Waiting {
+            if state.prefetch.head() < traits.halves {
+                return;
+            }
+            decode.length = traits.halves;
+            decode.held = trigger.held;
+            decode.branch = Branch::None;
+            // A skipped load or store waits for its address only where the flags that skip it come
+            // from the instruction in execute, or where it looks folded after a writeback (seen in
+            // control_flow/it_pipeline).
+            let flags_are_late = state
+                .main
+                .is_some_and(|slot| slot.is(Traits::FLAGS) || slot.folded);
+            let looks_folded = state
+                .most_recent()
+                .is_some_and(|slot| slot.is_lsu() && slot.is(Traits::WRITEBACK))
+                && state.prefetch.tainted();
+            decode.stage = if traits.is(Traits::ADDRESS_UNIT) {
+                if !issue.skipped || flags_are_late || looks_folded {
+                    Stage::Address
+                } else {
+                    Stage::Ready
+                }
+            } else if traits.class == Class::BranchImmediate
+                || (traits.class == Class::BranchRegister && traits.is(Traits::FROM_LR))
+            {
+                decode.lr_written = state.lr_written;
+                Stage::Branch
+            } else {
+                Stage::Ready
+            };
+        }
+        self.fold(decode, traits, issue);
+        match decode.stage {
+            Stage::Address => {
+                decode.dirty = trigger.dirty;
+                if traits.address & trigger.dirty == 0 {
+                    decode.stage = Stage::Ready;
+                }
+            }
+            Stage::Branch => self.decode_branch(decode, traits, issue, signals),
+            Stage::Waiting | Stage::Ready => {}
+        }
+    }
+
+    /// Branches that decode resolves (TRM, table 15-3).
+    fn decode_branch(
+        &mut self,
+        decode: &mut Decode,
+        traits: &Traits,
+        issue: &Issue,
+        signals: &mut Signals,
+    ) {
+        let state = &self.state;
+        let busy = state.main.is_some() || state.paired.is_some();
+        if traits.is(Traits::CONDITIONAL) && state.multiply_flags && busy {
+            // The flags of MULS come too late (seen in data_processing/mla_mls_b and
+            // control_flow/mull_and_b_seq).
+            return;
+        }
+        decode.stage = Stage::Ready;
+        if decode.lr_written && traits.is(Traits::FROM_LR) {
+            return; // LR is written by the instruction before: execute resolves the branch.
+        }
+        if issue.in_it || traits.is(Traits::CONDITIONAL) {
+            decode.branch = Branch::Speculative;
+            signals.speculative_branch = Some(issue.target);
+        } else {
+            decode.branch = Branch::Decode;
+            signals.branch = Some(issue.target);
+        }
+    }
+
+    /// An IT that follows folds into a 16-bit instruction (TRM, section 18.1).
+    fn fold(&self, decode: &mut Decode, traits: &Traits, issue: &Issue) {
+        if self.folding
+            && !decode.folded
+            && decode.stage != Stage::Waiting
+            && decode.length == 1
+            && !issue.in_it
+            && self.state.prefetch.head() == 2
+            && traits.is(Traits::FOLDABLE)
+            && traits.is(Traits::IT_FOLLOWS)
+        {
+            decode.folded = true;
+            decode.length = 2;
+        }
+    }
+
+    /// A data phase of the load/store unit is done: it belongs to the older instruction.
+    fn transfer_done(&mut self, decode: Option<(&mut Decode, &Entry)>) {
+        let State {
+            main,
+            paired,
+            late_fetch,
+            ..
+        } = &mut self.state;
+        let Some(main) = main else {
+            return;
+        };
+        main.done += 1;
+        if main.traits.class == Class::Table {
+            return;
+        }
+        if !main.is(Traits::STORE) {
+            let register = if main.first_register < 16 && main.done == 1 {
+                u32::from(main.first_register)
+            } else {
+                main.registers.trailing_zeros()
+            };
+            let bit = 1_u16.checked_shl(register).unwrap_or(0);
+            main.registers &= !bit;
+            main.next_dirty &= !bit;
+            if bit == 1 << 15 {
+                *late_fetch = Some(Fetch::Delayed(main.target));
+            }
+            // The value goes straight to the address unit, unless a base is written back too (seen
+            // in memory/ldr_imm_index_deps, ldr_ldm_ldmdb_ldrd_deps).
+            let back = main.is(Traits::WRITEBACK) || main.is(Traits::NARROW_LDM);
+            let overwritten = paired.is_some_and(|slot| slot.dirty & bit != 0);
+            if !overwritten
+                && (!back || paired.is_some())
+                && let Some((decode, entry)) = decode
+                && decode.stage == Stage::Address
+                && entry.traits.address & decode.dirty & !bit == 0
+            {
+                decode.stage = Stage::Ready;
+            }
+        }
+        if main.done == main.traits.transfers {
+            main.finished = true;
+            main.next_dirty = 0;
+        }
+    }
+
+    // Fetch.
+
+    fn should_speculate(&self, decoded: u8) -> bool {
+        let state = &self.state;
+        let shift = match decoded {
+            0 => Shift::Fill,
+            1 => Shift::One,
+            _ => Shift::Two,
+        };
+        !state.long_in_execute
+            && !state.branching
+            && !state.decode_stalled
+            && !state.prefetch.would_fit(Shift::Hold { waiting: true })
+            && state.prefetch.would_fit(shift)
+    }
+
+    /// The fetch stage in this cycle; `decoded` is the length of the instruction in decode.
+    fn fetch(&mut self, signals: &Signals, decoded: u8) {
+        if let Some(target) = signals.branch {
+            self.fetch_branch(target);
+            return;
+        }
+        if let Some(target) = signals.speculative_branch {
+            self.speculate(target, true, decoded);
+            return;
+        }
+        if signals.verdict == Some(false)
+            && let Fetch::Speculate {
+                if_wrong,
+                presented,
+                branch: true,
+                ..
+            } = self.state.fetch
+        {
+            if presented {
+                self.state.buses.drop_latest_fetch();
+                self.state.prefetch.unreserve();
+            }
+            self.go_on(if_wrong, decoded);
+            return;
+        }
+        if signals.disable {
+            self.drop_fetches();
+            self.state.prefetch.block();
+            self.state.fetch = Fetch::Idle;
+            return;
+        }
+        match self.state.fetch {
+            Fetch::Idle => {}
+            Fetch::Request(address) => self.go_on(address, decoded),
+            Fetch::Delayed(target) => self.fetch_branch(target),
+            Fetch::Speculate {
+                if_right,
+                if_wrong,
+                presented,
+                branch,
+                ..
+            } => {
+                if branch {
+                    let held = self.state.long_in_execute;
+                    self.state.prefetch.confirm(held);
+                    if presented {
+                        self.state.buses.drop_stalled_fetch();
+                        self.state.prefetch.reserve();
+                    } else {
+                        self.drop_fetches();
+                    }
+                    self.state.branching = true;
+                }
+                if presented && self.state.prefetch.overfull() {
+                    // Asked for too early: it has to be asked for again, unless its data is under way
+                    // (seen in control_flow/b_after_ldr and memory/add_ldr_deps).
+                    self.state.fetch = if self.state.buses.drop_fetch_address().is_some() {
+                        self.state.prefetch.unreserve();
+                        Fetch::Request(if_wrong)
+                    } else {
+                        Fetch::Request(if_right)
+                    };
+                } else {
+                    self.go_on(if_right, decoded);
+                }
+            }
+        }
+    }
+
+    fn go_on(&mut self, address: u32, decoded: u8) {
+        if self.should_speculate(decoded) {
+            self.speculate(address, false, decoded);
+        } else {
+            self.request(address);
+        }
+    }
+
+    fn drop_fetches(&mut self) {
+        self.state.buses.drop_fetches();
+        self.state.arrived = None;
+    }
+
+    fn fetch_branch(&mut self, target: u32) {
+        self.drop_fetches();
+        self.state.branching = true;
+        self.state.prefetch.branch();
+        self.request(target);
+    }
+
+    fn request(&mut self, address: u32) {
+        let next = if self.state.prefetch.has_room() {
+            self.try_fetch(address)
+        } else {
+            address
+        };
+        self.state.fetch = Fetch::Request(next);
+    }
+
+    /// Ask the bus for a word; returns what to ask for next.
+    fn try_fetch(&mut self, address: u32) -> u32 {
+        let word = address & !3;
+        let purpose = FetchUse::Queue {
+            skip: address & 2 != 0,
+        };
+        if self.state.buses.ask_for_fetch(word, purpose) {
+            self.state.prefetch.reserve();
+            word.wrapping_add(4)
+        } else {
+            address
+        }
+    }
+
+    fn speculate(&mut self, address: u32, branch: bool, decoded: u8) {
+        let if_wrong = match self.state.fetch {
+            Fetch::Request(next) if branch => self.withdraw().unwrap_or(next),
+            Fetch::Speculate {
+                if_wrong,
+                if_right,
+                presented,
+                branch: was_branch,
+                ..
+            } if branch => {
+                if presented && was_branch {
+                    self.state.buses.drop_latest_fetch();
+                    self.state.prefetch.unreserve();
+                    if_wrong
+                } else {
+                    let next = if presented { if_right } else { if_wrong };
+                    self.withdraw().unwrap_or(next)
+                }
+            }
+            Fetch::Request(next) => next,
+            Fetch::Speculate {
+                if_wrong,
+                if_right,
+                branch: was_branch,
+                ..
+            } => {
+                if was_branch {
+                    if_wrong
+                } else {
+                    if_right
+                }
+            }
+            Fetch::Idle | Fetch::Delayed(_) => address,
+        };
+        let if_right = if branch || self.should_speculate(decoded) {
+            self.try_fetch(address)
+        } else {
+            address
+        };
+        self.state.fetch = Fetch::Speculate {
+            at: address,
+            if_right,
+            if_wrong,
+            presented: if_right != address,
+            branch,
+        };
+    }
+
+    /// Give up the address that waits for the bus; returns where to go on without it.
+    fn withdraw(&mut self) -> Option<u32> {
+        let (address, skip) = self.state.buses.drop_fetch_address()?;
+        self.state.prefetch.unreserve();
+        Some(address.wrapping_add(if skip { 2 } else { 0 }))
+    }
+}
+
+impl Slot {
+    fn finish(&mut self) {
+        self.finished = true;
+        self.next_dirty = 0;
+    }
+
+    fn transfer(&self, number: u8) -> Request {
+        Request {
+            address: self.address.wrapping_add(4 * u32::from(number)),
+            width: self.width,
+            write: self.traits.is(Traits::STORE),
+            purpose: FetchUse::Nothing { in_data: true },
+        }
+    }
+
+    /// One cycle of execute. True where decode has to wait for a branch.
+    fn run(
+        &mut self,
+        buses: &mut Buses,
+        late_fetch: &mut Option<Fetch>,
+        signals: &mut Signals,
+    ) -> bool {
+        if self.skipped {
+            self.finish();
+            return false;
+        }
+        match self.traits.class {
+            Class::Alu => {
+                if self.cycle + 1 >= self.cycles {
+                    self.finish();
+                } else if self.cycle + 2 == self.cycles && self.traits.writes.count_ones() == 2 {
+                    // The low half of a long product is written a cycle before the high half
+                    // (seen in data_processing/smull_umull_smlal_umlal_dependencies).
+                    self.next_dirty &= !self.registers;
+                }
+                false
+            }
+            Class::Single => {
+                if self.first {
+                    buses.data.address = Some(self.transfer(0));
+                    signals.disable |= self.traits.is_branch();
+                }
+                self.traits.is_branch()
+            }
+            Class::Multiple => {
+                if self.first {
+                    signals.disable |= self.traits.is_branch();
+                    if self.traits.is(Traits::WRITEBACK) {
+                        self.next_dirty &= !(1 << self.base);
+                    }
+                }
+                if self.requested < self.traits.transfers && buses.data.address.is_none() {
+                    buses.data.address = Some(self.transfer(self.requested));
+                    self.requested += 1;
+                }
+                self.traits.is_branch()
+            }
+            Class::Table => {
+                if self.first {
+                    buses.data.address = Some(self.transfer(0));
+                    signals.disable = true;
+                    self.requested = 1;
+                } else if self.requested == 2 {
+                    signals.branch = Some(self.target);
+                    self.finish();
+                } else if self.done == 1 {
+                    self.requested = 2;
+                }
+                true
+            }
+            Class::BranchLate => {
+                signals.disable = true;
+                *late_fetch = Some(Fetch::Delayed(self.target));
+                self.finish();
+                true
+            }
+            Class::BranchImmediate
+            | Class::BranchRegister
+            | Class::CompareBranch
+            | Class::Barrier => {
+                self.finish();
+                match self.branch {
+                    Branch::Execute => {
+                        signals.branch = Some(self.target);
+                        true
+                    }
+                    Branch::Decode => true,
+                    Branch::None | Branch::Speculative => false,
+                }
+            }
+        }
     }
 }

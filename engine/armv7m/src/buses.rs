@@ -1,0 +1,482 @@
+//! The bus matrix, its ports, and the memories behind them.
+//!
+//! The core has two masters, instruction fetch and load/store. Both follow AHB: an address phase,
+//! then a data phase in which the next address may already be out. Unlike AHB-Lite a master can also
+//! be refused: its address then stays, and nothing advances (seen wherever fetches and loads meet).
+
+use crate::bus::{MemorySettings, Width};
+use crate::memory::{Port, Region, RegionKind};
+
+/// What a fetched word is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FetchUse {
+    /// The prefetch queue; the first halfword is left out where `skip`.
+    Queue { skip: bool },
+    /// Nothing any more; it lost its use in the address phase, or in the data phase.
+    Nothing { in_data: bool },
+}
+
+/// One transfer of a master.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Request {
+    pub address: u32,
+    pub width: Width,
+    pub write: bool,
+    pub purpose: FetchUse,
+}
+
+impl Request {
+    const fn is_aligned(&self) -> bool {
+        self.address & (self.width.bytes() - 1) == 0
+    }
+
+    const fn end(&self) -> u32 {
+        self.address.wrapping_add(self.width.bytes())
+    }
+}
+
+/// A port of the bus matrix. Devices on the system bus are behind a decoder of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+enum Outlet {
+    Code,
+    System,
+    Private,
+}
+
+/// What answers: transfers to different ones do not overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Place {
+    outlet: Outlet,
+    /// Behind the system bus: memory, or devices.
+    device: bool,
+}
+
+fn place(address: u32) -> Place {
+    let outlet = match address >> 28 {
+        0 | 1 => Outlet::Code,
+        14 if address >> 20 == 0xe00 => Outlet::Private,
+        _ => Outlet::System,
+    };
+    Place {
+        outlet,
+        device: outlet == Outlet::System && address >> 28 != 2,
+    }
+}
+
+/// A data phase at a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct DataPhase {
+    place: Place,
+    write: bool,
+    /// Cycles until the last one.
+    wait: u8,
+}
+
+/// One of the core's two masters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Master {
+    pub address: Option<Request>,
+    pub data: Option<Request>,
+    /// The data phase began in this cycle.
+    pub advanced: bool,
+    ready: bool,
+    refused: bool,
+    /// What is on the bus of it: of an unaligned access, one part.
+    phase: Option<DataPhase>,
+    /// Where the next part of an unaligned access begins.
+    next_part: u32,
+}
+
+impl Master {
+    fn tick(&mut self) {
+        self.advanced = false;
+        if self.ready && !self.refused {
+            self.data = self.address.take();
+            self.advanced = self.data.is_some();
+            if let Some(request) = self.data {
+                self.next_part = part_end(request.address, request.end());
+            }
+        }
+    }
+
+    pub fn is_free(&self) -> bool {
+        self.ready && self.data.is_none()
+    }
+}
+
+/// The end of the largest aligned part of an access that begins here.
+fn part_end(address: u32, end: u32) -> u32 {
+    let left = end.wrapping_sub(address);
+    if left >= 4 && address & 3 == 0 {
+        address.wrapping_add(4)
+    } else if left >= 2 && address & 1 == 0 {
+        address.wrapping_add(2)
+    } else {
+        address.wrapping_add(1)
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct PortState {
+    /// Who had the address in the last cycle, when one was out.
+    owner: Option<Who>,
+    was_ready: bool,
+    locked: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Who {
+    Fetch,
+    Data,
+}
+
+/// All that buses and memories remember.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Buses {
+    pub fetch: Master,
+    pub data: Master,
+    /// A fetch from the system bus waits one cycle in a register (TRM, section 12.5.6).
+    registered: bool,
+    ports: [PortState; 3],
+    line: Option<u32>,
+    /// An unaligned access came to its data phase in this cycle, or in the one before.
+    pub unaligned_now: bool,
+    pub unaligned_before: bool,
+}
+
+impl Default for Buses {
+    fn default() -> Self {
+        let master = Master {
+            ready: true,
+            ..Master::default()
+        };
+        let port = PortState {
+            was_ready: true,
+            ..PortState::default()
+        };
+        Self {
+            fetch: master,
+            data: master,
+            registered: false,
+            ports: [port; 3],
+            line: None,
+            unaligned_now: false,
+            unaligned_before: false,
+        }
+    }
+}
+
+/// What came of a cycle on the buses.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outcome {
+    /// A fetch is done.
+    pub fetched: Option<(u32, FetchUse)>,
+    /// A load's or store's data phase is done.
+    pub transferred: bool,
+    /// The address of a load or store was accepted.
+    pub address_taken: bool,
+}
+
+/// How long the memories take.
+#[derive(Clone, Debug)]
+pub struct MemoryTiming {
+    pub settings: MemorySettings,
+    pub write_buffer: bool,
+    regions: Vec<Region>,
+}
+
+impl MemoryTiming {
+    pub fn new(regions: &[Region]) -> Self {
+        Self {
+            settings: MemorySettings::default(),
+            write_buffer: true,
+            regions: regions.to_vec(),
+        }
+    }
+
+    pub fn set(&mut self, settings: MemorySettings, buses: &mut Buses) {
+        if self.settings != settings {
+            buses.line = None;
+            self.settings = settings;
+        }
+    }
+
+    fn region(&self, address: u32) -> Option<&Region> {
+        self.regions
+            .iter()
+            .find(|region| address.wrapping_sub(region.start) < region.size)
+    }
+
+    /// Wait states of an access that begins now.
+    fn wait(&mut self, address: u32, write: bool, line: &mut Option<u32>) -> u8 {
+        let Some(region) = self.region(address) else {
+            return 0;
+        };
+        if write || region.kind == RegionKind::Ram {
+            return region.wait_states;
+        }
+        let _ = Port::Code;
+        if region.line_bytes != 0 && self.settings.line_buffer {
+            let wanted = Some(address & !(u32::from(region.line_bytes) - 1));
+            if *line == wanted {
+                return 0;
+            }
+            *line = wanted;
+        }
+        region.wait_states
+    }
+}
+
+impl Buses {
+    /// The same with nothing under way.
+    pub fn quiet(&self) -> Self {
+        Self {
+            line: self.line,
+            ..Self::default()
+        }
+    }
+
+    /// A new cycle: what was ready advances.
+    pub fn tick(&mut self) {
+        let fetch_advances = self.fetch.ready && !self.fetch.refused;
+        self.fetch.tick();
+        if fetch_advances {
+            self.registered = self
+                .fetch
+                .data
+                .is_some_and(|request| place(request.address).outlet == Outlet::System);
+        }
+        self.data.tick();
+        self.unaligned_before = self.unaligned_now;
+        self.unaligned_now =
+            self.data.advanced && self.data.data.is_some_and(|request| !request.is_aligned());
+    }
+
+    /// Fetch a word. False where another address still waits for the bus.
+    pub fn ask_for_fetch(&mut self, address: u32, purpose: FetchUse) -> bool {
+        match &mut self.fetch.address {
+            Some(waiting) => {
+                let usable = waiting.address == address
+                    && waiting.purpose == (FetchUse::Nothing { in_data: false });
+                if usable {
+                    waiting.purpose = purpose;
+                }
+                usable
+            }
+            address_phase @ None => {
+                *address_phase = Some(Request {
+                    address,
+                    width: Width::Word,
+                    write: false,
+                    purpose,
+                });
+                true
+            }
+        }
+    }
+
+    /// What is fetched is of no use any more; its transfers go on.
+    pub fn drop_fetches(&mut self) {
+        self.drop_fetch_address();
+        Self::drop_data(&mut self.fetch);
+    }
+
+    fn drop_data(master: &mut Master) {
+        if let Some(data) = &mut master.data
+            && matches!(data.purpose, FetchUse::Queue { .. })
+        {
+            data.purpose = FetchUse::Nothing { in_data: true };
+        }
+    }
+
+    /// The address that waits for the bus is of no use any more. Returns it, and whether its first
+    /// halfword was not wanted.
+    pub fn drop_fetch_address(&mut self) -> Option<(u32, bool)> {
+        let waiting = self.fetch.address.as_mut()?;
+        let FetchUse::Queue { skip } = waiting.purpose else {
+            return None;
+        };
+        waiting.purpose = FetchUse::Nothing { in_data: false };
+        Some((waiting.address, skip))
+    }
+
+    /// The fetch that was asked for in the last cycle is of no use any more.
+    pub fn drop_latest_fetch(&mut self) {
+        if self.fetch.advanced {
+            Self::drop_data(&mut self.fetch);
+        } else {
+            self.drop_fetch_address();
+        }
+    }
+
+    /// The fetch in its data phase is of no use any more, where it did not begin just now.
+    pub fn drop_stalled_fetch(&mut self) {
+        if !self.fetch.advanced {
+            Self::drop_data(&mut self.fetch);
+        }
+    }
+
+    /// The address that the load/store master puts on the bus: the next part of an unaligned access
+    /// before anything new.
+    fn data_presents(&self) -> Option<(u32, bool, bool)> {
+        if let Some(request) = self.data.data
+            && self.data.next_part != request.end()
+        {
+            return Some((self.data.next_part, request.write, true));
+        }
+        self.data
+            .address
+            .map(|request| (request.address, request.write, false))
+    }
+
+    /// The rest of the cycle, after the core has asked for what it wants.
+    pub fn tock(&mut self, memory: &mut MemoryTiming) -> Outcome {
+        let mut outcome = Outcome::default();
+        let done = |phase: Option<DataPhase>| phase.is_some_and(|phase| phase.wait == 0);
+        let (data_done, fetch_done) = (done(self.data.phase), done(self.fetch.phase));
+
+        // What each master puts on the bus.
+        let mut data_address = self.data_presents();
+        let mut fetch_address = None;
+        let mut registering = false;
+        if self.registered {
+            fetch_address = self.fetch.data.map(|request| request.address);
+        } else if let Some(request) = self.fetch.address {
+            if place(request.address).outlet == Outlet::System {
+                registering = true;
+            } else {
+                fetch_address = Some(request.address);
+            }
+        }
+
+        // An address for another port than the data phase's does not go out (seen in
+        // memory/ldr_two_memories and str_two_memories).
+        let elsewhere = |phase: Option<DataPhase>, address: u32| {
+            phase.is_some_and(|phase| phase.place != place(address))
+        };
+        let mut data_granted = false;
+        let mut fetch_granted = false;
+        let data_asks = data_address.filter(|&(at, ..)| !elsewhere(self.data.phase, at));
+        let fetch_asks = fetch_address.filter(|&at| !elsewhere(self.fetch.phase, at));
+
+        for outlet in [Outlet::Code, Outlet::System, Outlet::Private] {
+            let wants_data = data_asks.filter(|&(at, ..)| place(at).outlet == outlet);
+            let wants_fetch = fetch_asks.filter(|&at| place(at).outlet == outlet);
+            let at_port =
+                |phase: Option<DataPhase>| phase.filter(|phase| phase.place.outlet == outlet);
+            let data_phase = at_port(self.data.phase);
+            let fetch_phase = at_port(self.fetch.phase);
+            let owner = if data_phase.is_some() {
+                Some(Who::Data)
+            } else {
+                fetch_phase.map(|_| Who::Fetch)
+            };
+            let phase = data_phase.or(fetch_phase);
+            let ready = phase.is_none_or(|phase| phase.wait == 0);
+            let port = self.ports[outlet as usize];
+            // A waiting address is not replaced by another (AHB); otherwise loads and stores win on
+            // the code bus, and fetches on the system bus (TRM, section 12.5.6 and
+            // memory/ldr_str_timing with code in SRAM).
+            let choice = if port.owner.is_some() && !(port.was_ready && !port.locked) {
+                port.owner
+            } else if outlet == Outlet::System {
+                wants_fetch
+                    .map(|_| Who::Fetch)
+                    .or(wants_data.map(|_| Who::Data))
+            } else {
+                wants_data
+                    .map(|_| Who::Data)
+                    .or(wants_fetch.map(|_| Who::Fetch))
+            };
+            let choice = choice.filter(|who| match who {
+                Who::Data => wants_data.is_some(),
+                Who::Fetch => wants_fetch.is_some(),
+            });
+            let reads = match choice {
+                Some(Who::Data) => wants_data.is_some_and(|(_, write, _)| !write),
+                _ => true,
+            };
+            // A read does not follow a write at once on the system bus (memory/ldr_str_timing).
+            let after_write = outlet == Outlet::System
+                && reads
+                && choice.is_some()
+                && phase.is_some_and(|phase| phase.write);
+            let port = &mut self.ports[outlet as usize];
+            port.was_ready = ready;
+            port.locked = after_write;
+            port.owner = if after_write { None } else { choice };
+            if !after_write && (ready || owner == choice) {
+                match choice {
+                    Some(Who::Data) => data_granted = true,
+                    Some(Who::Fetch) => fetch_granted = true,
+                    None => {}
+                }
+            }
+        }
+
+        // The end of this cycle, seen from the masters.
+        let data_has_more = self
+            .data
+            .data
+            .is_some_and(|request| self.data.next_part != request.end());
+        let data_ready = self.data.data.is_none() || (data_done && !data_has_more);
+        let is_part = data_address.is_some_and(|(.., part)| part);
+        self.data.refused = data_address.is_some() && !is_part && !data_granted;
+        self.data.ready = data_ready;
+        outcome.address_taken = data_granted && !is_part;
+        if data_ready && self.data.data.is_some() {
+            self.data.data = None;
+            outcome.transferred = true;
+        }
+        let fetch_ready = self.fetch.data.is_none() || (!self.registered && fetch_done);
+        self.fetch.refused = if self.registered {
+            true
+        } else {
+            self.fetch.address.is_some() && !registering && !fetch_granted
+        };
+        self.fetch.ready = fetch_ready;
+        if fetch_ready && let Some(request) = self.fetch.data.take() {
+            outcome.fetched = Some((request.address, request.purpose));
+        }
+
+        // What advances at the ports.
+        let code_write_ends = self.data.phase.is_some_and(|phase| {
+            phase.write && phase.place.outlet == Outlet::Code && phase.wait == 0
+        });
+        if !data_granted || (self.data.phase.is_some() && !data_done) {
+            data_address = None;
+        }
+        let fetch_advances = fetch_granted && (self.fetch.phase.is_none() || fetch_done);
+        for (master, ends) in [(&mut self.data, data_done), (&mut self.fetch, fetch_done)] {
+            if ends {
+                master.phase = None;
+            } else if let Some(phase) = &mut master.phase {
+                phase.wait -= 1;
+            }
+        }
+        // A read that follows a write on the code bus waits a cycle in the write buffer's place
+        // (memory/ldr_str_timing).
+        let begin =
+            |address: u32, write: bool, line: &mut Option<u32>, memory: &mut MemoryTiming| {
+                let place = place(address);
+                let idle = u8::from(code_write_ends && !write && place.outlet == Outlet::Code);
+                DataPhase {
+                    place,
+                    write,
+                    wait: memory.wait(address, write, line) + idle,
+                }
+            };
+        if let Some((address, write, part)) = data_address {
+            self.data.phase = Some(begin(address, write, &mut self.line, memory));
+            if part && let Some(request) = self.data.data {
+                self.data.next_part = part_end(address, request.end());
+            }
+        }
+        if fetch_advances && let Some(address) = fetch_address {
+            self.fetch.phase = Some(begin(address, false, &mut self.line, memory));
+            self.registered = false;
+        }
+        outcome
+    }
+}
