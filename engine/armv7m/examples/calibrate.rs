@@ -234,6 +234,10 @@ fn replay(chip: &str, case: &Case) -> Outcome {
         return outcome(Err(format!("no memory at {at:#x}")), 0, 0.0);
     }
     core.set_register(15, case.entry);
+    // The oldest programs expect that a debugger has turned the DWT's counters on.
+    if let Err(at) = core.debug_write(0xe000_1000, 0x003e_0001) {
+        return outcome(Err(format!("nothing at {at:#x}")), 0, 0.0);
+    }
     core.set_breakpoint(case.exit);
     let started = std::time::Instant::now();
     let exit = core.run(Limits {

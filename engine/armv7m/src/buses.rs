@@ -344,7 +344,12 @@ impl Buses {
             fetch_address = self.fetch.data.map(|request| request.address);
         } else if let Some(request) = self.fetch.address {
             if place(request.address).outlet == Outlet::System {
-                registering = true;
+                // Not while the last fetch from elsewhere is in its data phase (seen in
+                // control_flow/bx_seq_memory_types).
+                registering = self
+                    .fetch
+                    .phase
+                    .is_none_or(|phase| phase.place == place(request.address));
             } else {
                 fetch_address = Some(request.address);
             }

@@ -326,6 +326,21 @@ impl<B: Bus> Core<B> {
         &self.calls
     }
 
+    /// Write a word as a debugger would: to memory, to the system control space or to a device.
+    /// `Err` holds the address where nothing takes it.
+    ///
+    /// # Errors
+    /// Nothing is there.
+    pub fn debug_write(&mut self, address: u32, value: u32) -> Result<(), u32> {
+        if self.memory.load(address, &value.to_le_bytes()).is_ok() {
+            return Ok(());
+        }
+        let privileged = std::mem::take(&mut self.control);
+        let done = self.store_elsewhere(address, value, Width::Word, false);
+        self.control = privileged;
+        done.map_err(|_| address)
+    }
+
     /// Whether the core sleeps.
     pub fn is_asleep(&self) -> bool {
         self.asleep.is_some()
@@ -758,6 +773,11 @@ impl<B: Bus> Core<B> {
             priority = priority.min(-1);
         }
         priority
+    }
+
+    /// FAULTMASK cannot be set in the handlers of NMI and hard faults (B1.4.3).
+    pub(crate) fn faults_can_be_masked(&self) -> bool {
+        !self.system.active.has(exception::NMI) && !self.system.active.has(exception::HARD_FAULT)
     }
 
     fn take_exceptions(&mut self) -> Result<(), Exit> {

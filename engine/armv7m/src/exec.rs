@@ -876,7 +876,7 @@ impl<B: Bus> Core<B> {
                     if op.imm & 2 != 0 {
                         self.primask = disable;
                     }
-                    if op.imm & 1 != 0 && (!disable || self.execution_priority() > -1) {
+                    if op.imm & 1 != 0 && (!disable || self.faults_can_be_masked()) {
                         self.faultmask = disable;
                     }
                     self.recheck = true;
@@ -1004,7 +1004,6 @@ impl<B: Bus> Core<B> {
         let op = &entry.op;
         let value = self.r[op.rn as usize];
         let privileged = self.privileged();
-        let before = self.execution_priority();
         let masks = (self.primask, self.basepri, self.faultmask);
         match op.imm {
             0..=3 if op.ra & 2 != 0 => self.set_apsr(value),
@@ -1018,7 +1017,9 @@ impl<B: Bus> Core<B> {
                     self.basepri = new;
                 }
             }
-            19 if privileged && before > -1 => self.faultmask = value & 1 != 0,
+            19 if privileged && (value & 1 == 0 || self.faults_can_be_masked()) => {
+                self.faultmask = value & 1 != 0;
+            }
             20 if privileged => self.set_control(value as u8 & 3),
             _ => {}
         }
