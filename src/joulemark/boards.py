@@ -1,9 +1,190 @@
-"""Boards: what a person can buy, as data."""
+"""Boards: what a person can buy, as data. A chip's file is the engine's to read."""
 
-from joulemark.datafile import DataModel
+import difflib
+import hashlib
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from pydantic import Field, PrivateAttr, model_validator
+
+from joulemark import datafile
+from joulemark.errors import InputError
+from joulemark.project import BOARDS, CHIPS
+
+if TYPE_CHECKING:
+    from joulemark._engine import Chip
+
+DCO_STEP_PPM = 3600
+PIN = r"^P[1-8]\.[0-7]$"
+
+Source = Annotated[str, Field(min_length=1)]
+Grade = Literal["measured", "datasheet", "inferred"]
 
 
-class Board(DataModel):
+class Constant(datafile.DataModel):
+    """A physical constant with where it comes from."""
+
+    value: Annotated[float, Field(gt=0)]
+    source: Source
+    grade: Grade
+
+
+class Clock(datafile.DataModel):
+    """A clock profile: how fast the core runs, and who runs it so."""
+
+    hz: Annotated[int, Field(gt=0)]
+    source: Source
+    grade: Grade
+    note: str = ""
+    """What a user of this profile has to know."""
+    external_resistor: bool = False
+    """MSP430x1xx: the DCO runs on the board's R_OSC (DCOR = 1)."""
+
+    def accepts(self, hz: int) -> bool:
+        """Tell whether a core that runs at `hz` runs at this profile.
+
+        A DCO is set in steps, from below: one step of its modulator is 0.35 % (the ratio of two
+        taps, 1.112, less one, over 32).
+        """
+        return 0 <= self.hz - hz <= self.hz * DCO_STEP_PPM // 1_000_000
+
+
+class Serial(datafile.DataModel):
+    """The serial line that the image speaks on."""
+
+    port: Annotated[str, Field(pattern=r"^[a-z]+[0-9]$")]
+    baud: Annotated[int, Field(gt=0)]
+    source: Source
+    grade: Grade
+
+
+class Marker(datafile.DataModel):
+    """The pin that brackets what is measured."""
+
+    pin: Annotated[str, Field(pattern=PIN)]
+    source: Source
+    grade: Grade
+    note: str = ""
+
+
+class StatedCurrent(datafile.DataModel):
+    """A supply current of the whole board, as its maker states it."""
+
+    state: Annotated[str, Field(min_length=1)]
+    """Power state of the chip."""
+    ampere: Annotated[float, Field(gt=0)]
+    clock_hz: Annotated[int, Field(gt=0)] | None = None
+    """Where the maker says at which clock."""
+    description: str
+    source: Source
+    grade: Grade
+
+
+class Board(datafile.DataModel):
     """A board file."""
 
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    title: str
     chip: str
+    documents: dict[str, str]
+    """Short names of the documents that sources cite."""
+    supply_v: Constant
+    crystal_hz: Constant
+    """The watch crystal that other clocks are counted against."""
+    default_clock: str
+    clock: Annotated[dict[str, Clock], Field(min_length=1)]
+    serial: Serial
+    marker: Marker
+    current: list[StatedCurrent] = []
+
+    _digest: str = PrivateAttr(default="")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.default_clock not in self.clock:
+            raise ValueError(f"default_clock: there is no [clock.{self.default_clock}]")
+        return self
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file, hexadecimal."""
+        return self._digest
+
+    @cached_property
+    def core(self) -> str:
+        """The core of its chip: the family of its firmware."""
+        return load_chip(self.chip).core
+
+    def clock_profile(self, name: str | None) -> Clock:
+        """Find a clock profile; the default one if no name is given.
+
+        Raises:
+            InputError: there is none of that name.
+        """
+        name = name or self.default_clock
+        if name not in self.clock:
+            mend = f"it has {', '.join(self.clock)}"
+            raise InputError(f"board {self.name} has no clock {name}", mend=mend)
+        return self.clock[name]
+
+
+def names() -> list[str]:
+    """Return the names of all boards."""
+    return sorted(path.stem for path in BOARDS.glob("*.toml"))
+
+
+def chip_names() -> list[str]:
+    """Return the names of all chips."""
+    return sorted(path.stem for path in CHIPS.glob("*.toml"))
+
+
+def load_board(name: str) -> Board:
+    """Read a board's file.
+
+    Raises:
+        InputError: there is none of that name, or it is wrong.
+    """
+    return read_board(_find(BOARDS, name, "board"))
+
+
+@lru_cache
+def read_board(path: Path) -> Board:
+    """Read a board file.
+
+    Raises:
+        InputError: it is wrong; names the file and the key.
+    """
+    board = datafile.read(path, Board)
+    if board.name != path.stem:
+        raise InputError(f"is {board.name!r}", f"{path}, key name", "use the file's name")
+    if not (CHIPS / f"{board.chip}.toml").is_file():
+        mend = f"there are {', '.join(chip_names())}"
+        raise InputError(f"no chip {board.chip}", f"{path}, key chip", mend)
+    board._digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return board
+
+
+@lru_cache
+def load_chip(name: str) -> "Chip":
+    """Read a chip's file.
+
+    Raises:
+        InputError: there is none of that name, or it is wrong.
+    """
+    from joulemark._engine import Chip, ChipError  # noqa: PLC0415
+
+    path = _find(CHIPS, name, "chip")
+    try:
+        return Chip.load(path)
+    except ChipError as error:
+        raise InputError(str(error)) from error
+
+
+def _find(folder: Path, name: str, what: str) -> Path:
+    path = folder / f"{name}.toml"
+    if "/" not in name and path.is_file():
+        return path
+    known = sorted(p.stem for p in folder.glob("*.toml"))
+    near = difflib.get_close_matches(name, known, 3) or known
+    raise InputError(f"no such {what}", name, f"there are {', '.join(near)}")

@@ -1,11 +1,13 @@
 """What an image is built for: this machine, or a board's chip at one of its clocks."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from joulemark.boards import Board
-from joulemark.build import toolchain
+from joulemark import boards
+from joulemark._engine import Chip
+from joulemark.boards import Board, Clock
+from joulemark.build import msp430, toolchain
 from joulemark.build.toolchain import Compiler
 from joulemark.errors import InputError
 from joulemark.project import FIRMWARE
@@ -71,4 +73,60 @@ def board_target(board: Board, clock: str | None, compiler: str) -> Target:
         InputError: no such clock, or a file is wrong.
         ToolError: no compiler.
     """
-    raise InputError(f"no firmware for {board.chip} at {clock} with {compiler}")
+    chip = boards.load_chip(board.chip)
+    profile = board.clock_profile(clock)
+    try:
+        describe = _FAMILIES[chip.core]
+    except KeyError:
+        raise InputError(f"no firmware for the core {chip.core}", f"chip {chip.name}") from None
+    return describe(board, chip, profile, compiler)
+
+
+def _msp430(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
+    found = toolchain.find(compiler, chip.core)
+    folder = FIRMWARE / "hal" / chip.core
+    link: tuple[str, ...]
+    if found.name == "clang":
+        linker = toolchain.find_linker()
+        flags = ("--target=msp430", f"-mmcu={chip.name}", "-nostdlibinc")
+        link = (linker.path, "-m", "msp430elf")
+        sources = _sources(folder)
+        libraries: tuple[str, ...] = ()
+        linker_version = linker.version
+    else:
+        # GCC has its own runtime helpers, with its own ways to call them.
+        flags = ("-mcpu=msp430", "-mhwmult=16bit", "-ffreestanding")
+        link = (found.path, *flags[:2], "-nostdlib", "-Wl,--no-warn-rwx-segments")
+        own = folder / "runtime"
+        sources = tuple(s for s in _sources(folder) if s.parent != own or s.stem == "memory")
+        libraries = ("-lmul_16", "-lgcc", "-lmul_16")
+        linker_version = found.version
+    return Target(
+        family=chip.core,
+        compiler=found,
+        flags=flags,
+        include_folders=(folder, folder / "libc"),
+        sources=sources,
+        headers={
+            "chip.h": msp430.chip_header(chip),
+            "board.h": msp430.board_header(board, clock),
+        },
+        linker_script=msp430.linker_script(chip),
+        link=(*link, *_linker_flags(found, "-T", "linker.ld", "--gc-sections", "-Map=image.map")),
+        link_end=libraries,
+        linker_version=linker_version,
+        description={
+            "board": board.name,
+            "clock_hz": str(clock.hz),
+            "timer_hz": str(clock.hz),
+        },
+    )
+
+
+def _linker_flags(compiler: Compiler, *flags: str) -> tuple[str, ...]:
+    if compiler.name == "clang":
+        return flags
+    return tuple(f"-Wl,{flag}" for flag in flags)
+
+
+_FAMILIES: Mapping[str, Callable[[Board, Chip, Clock, str], Target]] = {"msp430": _msp430}

@@ -30,8 +30,8 @@ class Compiler:
     """First line of what `--version` says."""
 
 
-def _first_line(path: str, *arguments: str) -> str:
-    """Return a tool's output's first line, remembered for as long as the tool does not change."""
+def _output(path: str, *arguments: str) -> str:
+    """Return a tool's output, remembered for as long as the tool does not change."""
     real = Path(path).resolve()
     stat = real.stat()
     key = cache.digest([str(real), str(stat.st_mtime_ns), str(stat.st_size), *arguments])
@@ -66,10 +66,10 @@ def find(name: str, family: str) -> Compiler:
         if path is None:
             continue
         if "clang" in candidate and target is not None:
-            targets = _first_line(path, "--print-targets")
+            targets = _output(path, "--print-targets")
             if not re.search(rf"^\s+{target}\s", targets, re.MULTILINE):
                 continue
-        version = _first_line(path, "--version").splitlines()[0]
+        version = _output(path, "--version").splitlines()[0]
         return Compiler("clang" if "clang" in candidate else "gcc", path, version)
     mend = "install the Debian packages clang-19 and lld-19"
     if name == "gcc":
@@ -86,7 +86,7 @@ def find_linker() -> Compiler:
     for name in ("ld.lld-19", "ld.lld-20", "ld.lld-21", "ld.lld-18", "ld.lld-17", "ld.lld"):
         path = shutil.which(name)
         if path is not None:
-            return Compiler("lld", path, _first_line(path, "--version").splitlines()[0])
+            return Compiler("lld", path, _output(path, "--version").splitlines()[0])
     raise ToolError("no ld.lld", mend="install the Debian package lld-19")
 
 

@@ -1,0 +1,26 @@
+/* From reset to main (SLAU049F, section 2.1: a reset leaves the stack pointer undefined). */
+#include "chip.h"
+
+    .section .text.start, "ax", @progbits
+    .global start
+    .type start, @function
+start:
+    mov     #0x5a80, &WDTCTL_ADDRESS    ; watchdog off (section 10.3)
+    mov     #stack_top, r1
+    mov     #data_start, r12
+    mov     #data_load, r13
+    mov     #data_bytes, r14
+    call    #memcpy
+    mov     #bss_start, r12
+    clr     r13
+    mov     #bss_bytes, r14
+    call    #memset
+    call    #main
+    .size start, . - start
+
+/* Nothing enables an interrupt: one that comes all the same stops here. */
+    .global unexpected_interrupt
+    .type unexpected_interrupt, @function
+unexpected_interrupt:
+    jmp     unexpected_interrupt
+    .size unexpected_interrupt, . - unexpected_interrupt
