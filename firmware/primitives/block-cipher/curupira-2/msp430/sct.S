@@ -1,0 +1,1 @@
+#include "curupira-sct-msp430.S"

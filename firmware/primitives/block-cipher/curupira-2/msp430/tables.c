@@ -1,0 +1,1 @@
+#include "curupira-tables-msp430.c"
