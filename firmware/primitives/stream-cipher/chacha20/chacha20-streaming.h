@@ -19,22 +19,20 @@ void chacha20_init(chacha20_ctx *ctx, const uint8_t *key, const uint8_t *nonce) 
 }
 
 void chacha20_encrypt(chacha20_ctx *ctx, uint8_t *out, const uint8_t *in, size_t length) {
-    for (; length > 0 && ctx->used % 4 != 0; length--) { /* up to a whole word of the stream */
-        *out++ = *in++ ^ (uint8_t)(ctx->stream[ctx->used / 4] >> 8 * (ctx->used % 4));
-        ctx->used++;
-    }
     while (length > 0) {
         if (ctx->used == CHACHA20_BLOCK_BYTES) {
             chacha20_block(ctx->stream, ctx->state);
             ctx->state[12]++;
             ctx->used = 0;
         }
-        uint32_t word = ctx->stream[ctx->used / 4];
-        unsigned bytes = length < 4 ? (unsigned)length : 4;
-        for (unsigned i = 0; i < bytes; i++) {
-            *out++ = *in++ ^ (uint8_t)word;
-            word >>= 8;
-        }
+        const uint8_t *stream = ctx->stream + ctx->used;
+        unsigned bytes = CHACHA20_BLOCK_BYTES - ctx->used;
+        if (length < bytes)
+            bytes = (unsigned)length;
+        for (unsigned i = 0; i < bytes; i++)
+            out[i] = in[i] ^ stream[i];
+        out += bytes;
+        in += bytes;
         ctx->used += bytes;
         length -= bytes;
     }

@@ -8,15 +8,15 @@
 enum { CHACHA20_KEY_BYTES = 32, CHACHA20_NONCE_BYTES = 12, CHACHA20_BLOCK_BYTES = 64 };
 
 typedef struct {
-    uint32_t state[16];  /* RFC 8439, section 2.3: constants, key, counter, nonce */
-    uint32_t stream[16]; /* of the block before the counter */
-    unsigned used;       /* bytes of stream already given away */
+    uint32_t state[16]; /* RFC 8439, section 2.3: constants, key, counter, nonce */
+    _Alignas(4) uint8_t stream[CHACHA20_BLOCK_BYTES]; /* of the block before the counter */
+    unsigned used;                                    /* bytes of stream already given away */
 } chacha20_ctx;
 
 void chacha20_init(chacha20_ctx *ctx, const uint8_t *key, const uint8_t *nonce);
 void chacha20_encrypt(chacha20_ctx *ctx, uint8_t *out, const uint8_t *in, size_t length);
 
-/* The block function of RFC 8439, section 2.3, without the serialization at its end. */
-void chacha20_block(uint32_t stream[16], const uint32_t state[16]);
+/* The block function of RFC 8439, section 2.3. stream is aligned for words of 32 bits. */
+void chacha20_block(uint8_t stream[CHACHA20_BLOCK_BYTES], const uint32_t state[16]);
 
 #endif

@@ -15,8 +15,8 @@ static void quarter_round(uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d) {
     *b = rotl(*b ^ *c, 7);
 }
 
-void chacha20_block(uint32_t stream[16], const uint32_t state[16]) {
-    uint32_t *x = stream;
+void chacha20_block(uint8_t stream[CHACHA20_BLOCK_BYTES], const uint32_t state[16]) {
+    uint32_t x[16];
     for (unsigned i = 0; i < 16; i++)
         x[i] = state[i];
     for (unsigned round = 0; round < 20; round += 2) {
@@ -29,6 +29,12 @@ void chacha20_block(uint32_t stream[16], const uint32_t state[16]) {
         quarter_round(&x[2], &x[7], &x[8], &x[13]);
         quarter_round(&x[3], &x[4], &x[9], &x[14]);
     }
-    for (unsigned i = 0; i < 16; i++)
-        x[i] += state[i];
+    for (unsigned i = 0; i < 16; i++) {
+        uint32_t word = x[i] + state[i];
+        *stream++ = (uint8_t)word;
+        *stream++ = (uint8_t)(word >> 8);
+        *stream++ = (uint8_t)(word >> 16);
+        *stream++ = (uint8_t)(word >> 24);
+    }
+    crypto_wipe(x, sizeof x);
 }
