@@ -96,6 +96,8 @@ class Board(datafile.DataModel):
     clock: Annotated[dict[str, Clock], Field(min_length=1)]
     serial: Serial
     marker: Marker
+    idle_state: str
+    """Power state of the chip in which the board waits for something to do."""
     current: list[StatedCurrent] = []
 
     _digest: str = PrivateAttr(default="")
