@@ -8,18 +8,18 @@
 
 enum { CCM_BLOCK_BYTES = 16 };
 
-static inline size_t ccm_q(const aead_message *m) {
+static size_t ccm_q(const aead_message *m) {
     return 15 - m->nonce_length;
 }
 
 /* Whether the message's length can be written in q bytes. */
-static inline int ccm_length_fits(const aead_message *m) {
+static int ccm_length_fits(const aead_message *m) {
     size_t q = ccm_q(m);
     return q >= sizeof(size_t) || m->length >> (8 * q) == 0;
 }
 
 /* Big-endian, in the last `length` bytes of a block. */
-static inline void ccm_store_number(uint8_t *block, size_t length, size_t number) {
+static void ccm_store_number(uint8_t *block, size_t length, size_t number) {
     for (size_t i = 0; i < length; i++) {
         block[CCM_BLOCK_BYTES - 1 - i] = (uint8_t)number;
         number = number >> 4 >> 4; /* two shifts, as a 64-bit one by 8 may cost a call */
@@ -28,8 +28,8 @@ static inline void ccm_store_number(uint8_t *block, size_t length, size_t number
 
 /* Adds data to the CBC-MAC, `used` bytes of whose next block are there already, and pads the block
    with zeros. */
-static inline void ccm_mac_data(const block_cipher_ctx *cipher, uint8_t *mac, size_t used,
-                                const uint8_t *data, size_t length) {
+static void ccm_mac_data(const block_cipher_ctx *cipher, uint8_t *mac, size_t used,
+                         const uint8_t *data, size_t length) {
     for (size_t i = 0; i < length; i++) {
         mac[used++] ^= data[i];
         if (used == CCM_BLOCK_BYTES) {
@@ -42,8 +42,8 @@ static inline void ccm_mac_data(const block_cipher_ctx *cipher, uint8_t *mac, si
 }
 
 /* T of A.2 and 6.1, over the plaintext. */
-static inline void ccm_mac(const block_cipher_ctx *cipher, uint8_t *mac, const aead_message *m,
-                           const uint8_t *plaintext) {
+static void ccm_mac(const block_cipher_ctx *cipher, uint8_t *mac, const aead_message *m,
+                    const uint8_t *plaintext) {
     size_t q = ccm_q(m);
     ccm_store_number(mac, q, m->length);
     for (size_t i = 0; i < m->nonce_length; i++)
@@ -71,7 +71,7 @@ static inline void ccm_mac(const block_cipher_ctx *cipher, uint8_t *mac, const a
 }
 
 /* Encrypts (or decrypts) the message, and leaves in `s0` the block that masks the tag. */
-static inline void ccm_ctr(const block_cipher_ctx *cipher, const aead_message *m, uint8_t *s0) {
+static void ccm_ctr(const block_cipher_ctx *cipher, const aead_message *m, uint8_t *s0) {
     uint8_t counter[CCM_BLOCK_BYTES], stream[CCM_BLOCK_BYTES];
     size_t q = ccm_q(m), done = 0;
     ccm_store_number(counter, q, 0);
@@ -91,23 +91,33 @@ static inline void ccm_ctr(const block_cipher_ctx *cipher, const aead_message *m
     crypto_wipe(stream, sizeof stream);
 }
 
-static inline void ccm_seal(const block_cipher_ctx *cipher, const aead_message *m) {
-    uint8_t mac[CCM_BLOCK_BYTES], s0[CCM_BLOCK_BYTES];
-    ccm_mac(cipher, mac, m, m->in);
+/* Both directions; tag gets a whole block. No tag is wanted of CCM* when it encrypts alone. */
+static void ccm_process(const block_cipher_ctx *cipher, const aead_message *m, int decrypting,
+                        uint8_t *tag) {
+    uint8_t s0[CCM_BLOCK_BYTES];
+    int authentic = m->tag_length > 0;
+    if (authentic && !decrypting)
+        ccm_mac(cipher, tag, m, m->in);
     ccm_ctr(cipher, m, s0);
-    aead_xor(m->tag, mac, s0, m->tag_length);
-    crypto_wipe(mac, sizeof mac);
+    if (authentic && decrypting)
+        ccm_mac(cipher, tag, m, m->out);
+    aead_xor(tag, tag, s0, m->tag_length);
     crypto_wipe(s0, sizeof s0);
 }
 
-static inline crypto_status ccm_open(const block_cipher_ctx *cipher, const aead_message *m) {
-    uint8_t mac[CCM_BLOCK_BYTES], s0[CCM_BLOCK_BYTES];
-    ccm_ctr(cipher, m, s0);
-    ccm_mac(cipher, mac, m, m->out);
-    aead_xor(mac, mac, s0, CCM_BLOCK_BYTES);
-    crypto_status status = aead_check_tag(m, mac);
-    crypto_wipe(mac, sizeof mac);
-    crypto_wipe(s0, sizeof s0);
+static void ccm_seal(const block_cipher_ctx *cipher, const aead_message *m) {
+    uint8_t tag[CCM_BLOCK_BYTES];
+    ccm_process(cipher, m, 0, tag);
+    for (size_t i = 0; i < m->tag_length; i++)
+        m->tag[i] = tag[i];
+    crypto_wipe(tag, sizeof tag);
+}
+
+static crypto_status ccm_open(const block_cipher_ctx *cipher, const aead_message *m) {
+    uint8_t tag[CCM_BLOCK_BYTES];
+    ccm_process(cipher, m, 1, tag);
+    crypto_status status = aead_check_tag(m, tag);
+    crypto_wipe(tag, sizeof tag);
     return status;
 }
 

@@ -1,6 +1,9 @@
-/* MonkeyWrap over MonkeyDuplex (Ketje v1, sections 2 and 3). An implementation defines
-     static void keccak_p400(uint8_t *state, unsigned rounds);   the last `rounds` of the 20 rounds
-   before it includes this; state is 50 bytes, lane (x, y) in bytes 2(5y + x), low byte first. */
+/* MonkeyWrap over MonkeyDuplex (Ketje v1, sections 2 and 3). An implementation defines, before it
+   includes this,
+     keccak_state                                          a type
+     static uint8_t *keccak_bytes(keccak_state *s);        the state's 50 bytes, as they are now:
+                                                           lane (x, y) in bytes 2(5y + x), low first
+     static void keccak_p400(keccak_state *s, unsigned rounds);   the last ones of the 20 rounds */
 #include "aead.h"
 
 enum {
@@ -22,16 +25,21 @@ enum {
     FRAME_END = 0x8
 };
 
-static void frame(uint8_t *state, size_t block_bytes, uint8_t bits, unsigned rounds) {
+static void frame(keccak_state *s, size_t block_bytes, uint8_t bits, unsigned rounds) {
+    uint8_t *state = keccak_bytes(s);
     state[block_bytes] ^= bits;
     state[KETJE_BLOCK_BYTES] ^= FRAME_END;
-    keccak_p400(state, rounds);
+    keccak_p400(s, rounds);
+}
+
+static void absorb(keccak_state *s, const uint8_t *in, size_t length) {
+    uint8_t *state = keccak_bytes(s);
+    aead_xor(state, state, in, length);
 }
 
 /* Key pack, nonce and padding fill the state; then the whole of the associated data. */
-static void start(const ketje_ctx *ctx, uint8_t *state, const aead_message *m) {
-    for (size_t i = 0; i < KETJE_STATE_BYTES; i++)
-        state[i] = 0;
+static void start(const ketje_ctx *ctx, keccak_state *s, const aead_message *m) {
+    uint8_t *state = keccak_bytes(s);
     state[0] = KETJE_KEY_BYTES + 2;
     for (size_t i = 0; i < KETJE_KEY_BYTES; i++)
         state[1 + i] = ctx->key[i];
@@ -40,26 +48,28 @@ static void start(const ketje_ctx *ctx, uint8_t *state, const aead_message *m) {
         state[2 + KETJE_KEY_BYTES + i] = m->nonce[i];
     state[2 + KETJE_KEY_BYTES + m->nonce_length] ^= 0x01;
     state[KETJE_STATE_BYTES - 1] ^= 0x80;
-    keccak_p400(state, KETJE_START_ROUNDS);
+    keccak_p400(s, KETJE_START_ROUNDS);
 
     size_t done = 0;
     for (; m->ad_length - done > KETJE_BLOCK_BYTES; done += KETJE_BLOCK_BYTES) {
-        aead_xor(state, state, m->ad + done, KETJE_BLOCK_BYTES);
-        frame(state, KETJE_BLOCK_BYTES, FRAME_AD, KETJE_STEP_ROUNDS);
+        absorb(s, m->ad + done, KETJE_BLOCK_BYTES);
+        frame(s, KETJE_BLOCK_BYTES, FRAME_AD, KETJE_STEP_ROUNDS);
     }
     if (m->ad_length > done)
-        aead_xor(state, state, m->ad + done, m->ad_length - done);
-    frame(state, m->ad_length - done, FRAME_AD_LAST, KETJE_STEP_ROUNDS);
+        absorb(s, m->ad + done, m->ad_length - done);
+    frame(s, m->ad_length - done, FRAME_AD_LAST, KETJE_STEP_ROUNDS);
 }
 
 /* Encrypts at most a block: the state takes the plaintext in, which is the ciphertext, as the rate
    is what the ciphertext is made of. */
-static void wrap(uint8_t *state, uint8_t *out, const uint8_t *in, size_t length) {
+static void wrap(keccak_state *s, uint8_t *out, const uint8_t *in, size_t length) {
+    uint8_t *state = keccak_bytes(s);
     for (size_t i = 0; i < length; i++)
         out[i] = state[i] ^= in[i];
 }
 
-static void unwrap(uint8_t *state, uint8_t *out, const uint8_t *in, size_t length) {
+static void unwrap(keccak_state *s, uint8_t *out, const uint8_t *in, size_t length) {
+    uint8_t *state = keccak_bytes(s);
     for (size_t i = 0; i < length; i++) {
         uint8_t c = in[i], p = (uint8_t)(state[i] ^ c);
         state[i] = c;
@@ -67,26 +77,26 @@ static void unwrap(uint8_t *state, uint8_t *out, const uint8_t *in, size_t lengt
     }
 }
 
-/* Both directions; tag gets whole blocks up to KETJE_TAG_BYTES. */
+/* Both directions; tag gets KETJE_TAG_BYTES. */
 static void process(const ketje_ctx *ctx, const aead_message *m, int decrypting, uint8_t *tag) {
-    void (*crypt)(uint8_t *, uint8_t *, const uint8_t *, size_t) = decrypting ? unwrap : wrap;
-    uint8_t state[KETJE_STATE_BYTES];
+    void (*crypt)(keccak_state *, uint8_t *, const uint8_t *, size_t) = decrypting ? unwrap : wrap;
+    keccak_state s = {0};
     size_t done = 0;
-    start(ctx, state, m);
+    start(ctx, &s, m);
     for (; m->length - done > KETJE_BLOCK_BYTES; done += KETJE_BLOCK_BYTES) {
-        crypt(state, m->out + done, m->in + done, KETJE_BLOCK_BYTES);
-        frame(state, KETJE_BLOCK_BYTES, FRAME_MESSAGE, KETJE_STEP_ROUNDS);
+        crypt(&s, m->out + done, m->in + done, KETJE_BLOCK_BYTES);
+        frame(&s, KETJE_BLOCK_BYTES, FRAME_MESSAGE, KETJE_STEP_ROUNDS);
     }
     if (m->length > done)
-        crypt(state, m->out + done, m->in + done, m->length - done);
-    frame(state, m->length - done, FRAME_MESSAGE_LAST, KETJE_STRIDE_ROUNDS);
+        crypt(&s, m->out + done, m->in + done, m->length - done);
+    frame(&s, m->length - done, FRAME_MESSAGE_LAST, KETJE_STRIDE_ROUNDS);
 
     for (size_t i = 0; i < KETJE_TAG_BYTES; i++) {
         if (i > 0 && i % KETJE_BLOCK_BYTES == 0)
-            frame(state, 0, FRAME_TAG, KETJE_STEP_ROUNDS);
-        tag[i] = state[i % KETJE_BLOCK_BYTES];
+            frame(&s, 0, FRAME_TAG, KETJE_STEP_ROUNDS);
+        tag[i] = keccak_bytes(&s)[i % KETJE_BLOCK_BYTES];
     }
-    crypto_wipe(state, sizeof state);
+    crypto_wipe(&s, sizeof s);
 }
 
 /* The nonce ends where two bits of padding and the key pack leave no more whole byte. */

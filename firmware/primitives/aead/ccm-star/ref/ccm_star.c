@@ -13,19 +13,9 @@ static int lengths_allowed(const aead_message *m) {
            ccm_length_fits(m);
 }
 
-/* Encrypts or decrypts without a MIC. */
-static crypto_status crypt_only(const ccm_star_ctx *ctx, const aead_message *m) {
-    uint8_t s0[CCM_BLOCK_BYTES];
-    ccm_ctr(&ctx->cipher, m, s0);
-    crypto_wipe(s0, sizeof s0);
-    return CRYPTO_OK;
-}
-
 crypto_status ccm_star_encrypt(const ccm_star_ctx *ctx, const aead_message *m) {
     if (!lengths_allowed(m))
         return CRYPTO_BAD_LENGTH;
-    if (m->tag_length == 0)
-        return crypt_only(ctx, m);
     ccm_seal(&ctx->cipher, m);
     return CRYPTO_OK;
 }
@@ -33,7 +23,5 @@ crypto_status ccm_star_encrypt(const ccm_star_ctx *ctx, const aead_message *m) {
 crypto_status ccm_star_decrypt(const ccm_star_ctx *ctx, const aead_message *m) {
     if (!lengths_allowed(m))
         return CRYPTO_BAD_LENGTH;
-    if (m->tag_length == 0)
-        return crypt_only(ctx, m);
     return ccm_open(&ctx->cipher, m);
 }

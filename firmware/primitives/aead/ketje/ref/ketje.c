@@ -5,7 +5,15 @@ static uint16_t rotate_left(uint16_t a, unsigned n) {
     return (uint16_t)((unsigned)a << n | (unsigned)a >> (16 - n) % 16);
 }
 
-static void keccak_p400(uint8_t *state, unsigned rounds) {
+typedef struct {
+    uint8_t bytes[50];
+} keccak_state;
+
+static uint8_t *keccak_bytes(keccak_state *s) {
+    return s->bytes;
+}
+
+static void keccak_p400(keccak_state *s, unsigned rounds) {
     /* Offsets of rho modulo the lane (table 2), at 5y + x. */
     static const uint8_t offset[25] = {0, 1, 14, 12, 11, 4, 12, 6, 7, 4,  3, 10, 11,
                                        9, 7, 9,  13, 15, 5, 8,  2, 2, 13, 8, 14};
@@ -16,7 +24,7 @@ static void keccak_p400(uint8_t *state, unsigned rounds) {
     uint16_t a[25], b[25], c[5];
 
     for (size_t i = 0; i < 25; i++)
-        a[i] = (uint16_t)(state[2 * i] | (unsigned)state[2 * i + 1] << 8);
+        a[i] = (uint16_t)(s->bytes[2 * i] | (unsigned)s->bytes[2 * i + 1] << 8);
 
     for (unsigned round = 20 - rounds; round < 20; round++) {
         for (size_t x = 0; x < 5; x++)
@@ -38,8 +46,8 @@ static void keccak_p400(uint8_t *state, unsigned rounds) {
     }
 
     for (size_t i = 0; i < 25; i++) {
-        state[2 * i] = (uint8_t)a[i];
-        state[2 * i + 1] = (uint8_t)(a[i] >> 8);
+        s->bytes[2 * i] = (uint8_t)a[i];
+        s->bytes[2 * i + 1] = (uint8_t)(a[i] >> 8);
     }
     crypto_wipe(a, sizeof a);
     crypto_wipe(b, sizeof b);
