@@ -76,6 +76,17 @@ class Sizes:
     message: int = 0
     tag: int = 0
 
+    @classmethod
+    def of(cls, sizes: Mapping[str, int], *, message: int, ad: int = 0) -> "Sizes":
+        """The usual lengths of a primitive with these sizes (docs/adding-a-primitive.md)."""
+        return cls(
+            key=sizes.get("key_bytes", 0),
+            nonce=sizes.get("nonce_bytes", 0) or sizes.get("iv_bytes", 0),
+            ad=ad,
+            message=message,
+            tag=sizes.get("tag_bytes", 0),
+        )
+
 
 def operation(kind: str, name: str) -> Operation:
     """The operation of a kind by its name."""
