@@ -1004,29 +1004,39 @@ impl<B: Bus> Core<B> {
         let op = &entry.op;
         let value = self.r[op.rn as usize];
         let privileged = self.privileged();
-        let masks = (self.primask, self.basepri, self.faultmask);
+        let priority = value as u8;
+        // The bits that a chip does not implement take part in the comparison
+        // (other/msr_mrs_priority_boosters).
+        let above_base = priority != 0 && (self.basepri == 0 || priority < self.basepri);
+        let mut raises = false;
         match op.imm {
             0..=3 if op.ra & 2 != 0 => self.set_apsr(value),
             8 if privileged => self.set_main_stack_pointer(value),
             9 if privileged => self.set_process_stack_pointer(value),
-            16 if privileged => self.primask = value & 1 != 0,
-            17 if privileged => self.basepri = value as u8 & self.system.priority_mask(),
-            18 if privileged => {
-                let new = value as u8 & self.system.priority_mask();
-                if new != 0 && (self.basepri == 0 || new < self.basepri) {
-                    self.basepri = new;
-                }
+            16 if privileged => {
+                raises = value & 1 != 0 && !self.primask;
+                self.primask = value & 1 != 0;
+            }
+            17 if privileged => {
+                raises = above_base;
+                self.basepri = priority & self.system.priority_mask();
+            }
+            18 if privileged && above_base => {
+                raises = true;
+                self.basepri = priority & self.system.priority_mask();
             }
             19 if privileged && (value & 1 == 0 || self.faults_can_be_masked()) => {
+                raises = value & 1 != 0 && !self.faultmask;
                 self.faultmask = value & 1 != 0;
             }
-            20 if privileged => self.set_control(value as u8 & 3),
+            20 if privileged => {
+                raises = true;
+                self.set_control(value as u8 & 3);
+            }
             _ => {}
         }
-        // instructions/other/msr_mrs_priority_boosters: one cycle more where a mask rises.
-        let raises = (self.primask && !masks.0)
-            || (self.basepri != 0 && (masks.1 == 0 || self.basepri < masks.1))
-            || (self.faultmask && !masks.2);
+        // One cycle more where the execution priority may rise (other/msr_mrs_priority_boosters,
+        // other/cps_it), and for CONTROL (other/msr_mrs_control).
         self.pass_in(entry, 1 + u8::from(raises));
         self.recheck = true;
         Ok(())
