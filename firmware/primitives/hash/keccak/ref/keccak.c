@@ -1,4 +1,4 @@
-#include "keccak-streaming.h"
+#include "keccak.h"
 
 static const uint64_t round_constants[24] = {
     0x0000000000000001, 0x0000000000008082, 0x800000000000808a, 0x8000000080008000,
@@ -19,7 +19,8 @@ static uint64_t rotl(uint64_t x, unsigned n) {
     return x << n | x >> (64 - n);
 }
 
-void keccak_f1600(uint8_t state[200]) {
+/* Keccak-p[1600, 24] of FIPS 202, section 3.3. */
+static void keccak_f1600(uint8_t state[200]) {
     uint64_t a[25], c[5];
     for (unsigned i = 0; i < 25; i++) {
         a[i] = 0;
@@ -55,4 +56,31 @@ void keccak_f1600(uint8_t state[200]) {
         }
     }
     crypto_wipe(c, sizeof c);
+}
+
+void keccak_init(keccak_ctx *ctx) {
+    for (unsigned i = 0; i < sizeof ctx->state; i++)
+        ctx->state[i] = 0;
+    ctx->fill = 0;
+}
+
+void keccak_update(keccak_ctx *ctx, const uint8_t *data, size_t length) {
+    unsigned fill = ctx->fill;
+    for (; length > 0; length--) {
+        ctx->state[fill++] ^= *data++;
+        if (fill == KECCAK_BLOCK_BYTES) {
+            keccak_f1600(ctx->state);
+            fill = 0;
+        }
+    }
+    ctx->fill = fill;
+}
+
+void keccak_final(keccak_ctx *ctx, uint8_t *digest) {
+    ctx->state[ctx->fill] ^= KECCAK_SUFFIX;
+    ctx->state[KECCAK_BLOCK_BYTES - 1] ^= 0x80;
+    keccak_f1600(ctx->state);
+    for (unsigned i = 0; i < KECCAK_DIGEST_BYTES; i++)
+        digest[i] = ctx->state[i];
+    crypto_wipe(ctx, sizeof *ctx);
 }

@@ -1,5 +1,5 @@
-/* Keccak[1088, 512] with 32 bytes of output: what its implementations share. Each provides
-   keccak_f1600. The state is kept as bytes, so that absorbing needs no byte order. */
+/* Keccak[1088, 512] with 32 bytes of output. The state is kept as bytes, so that absorbing needs no
+   byte order. */
 #ifndef KECCAK_H
 #define KECCAK_H
 
@@ -16,8 +16,5 @@ typedef struct {
 void keccak_init(keccak_ctx *ctx);
 void keccak_update(keccak_ctx *ctx, const uint8_t *data, size_t length);
 void keccak_final(keccak_ctx *ctx, uint8_t *digest);
-
-/* Keccak-p[1600, 24] of FIPS 202, section 3.3. */
-void keccak_f1600(uint8_t state[200]);
 
 #endif
