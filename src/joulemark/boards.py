@@ -98,7 +98,7 @@ class Board(datafile.DataModel):
     marker: Marker
     idle_state: str
     """Power state of the chip in which the board waits for something to do."""
-    current: list[StatedCurrent] = []
+    current: list[StatedCurrent] = Field([])
 
     _digest: str = PrivateAttr(default="")
 
@@ -174,7 +174,7 @@ def load_chip(name: str) -> "Chip":
     Raises:
         InputError: there is none of that name, or it is wrong.
     """
-    from joulemark._engine import Chip, ChipError  # noqa: PLC0415
+    from joulemark._engine import Chip, ChipError
 
     path = _find(CHIPS, name, "chip")
     try:

@@ -4,6 +4,7 @@ A *primitive* is a folder. An *algorithm* is what users name: a variant of a pri
 or a composition with a partner (`aes-128-ctr`). An *implementation* is one way to write it.
 """
 
+import difflib
 import importlib.util
 import itertools
 import re
@@ -20,8 +21,15 @@ from joulemark.errors import InputError
 from joulemark.oracle import Compute, Inputs, Output
 from joulemark.project import FIRMWARE
 
-SIZES = ("security_bits", "key_bytes", "block_bytes", "nonce_bytes", "iv_bytes", "tag_bytes")
-SIZES = (*SIZES, "digest_bytes")
+SIZES = (
+    "security_bits",
+    "key_bytes",
+    "block_bytes",
+    "nonce_bytes",
+    "iv_bytes",
+    "tag_bytes",
+    "digest_bytes",
+)
 INHERITED = ("key_bytes", "block_bytes", "security_bits")
 NAME = r"[a-z0-9][a-z0-9-]*"
 
@@ -38,6 +46,7 @@ def _hexadecimal(value: Any) -> Any:
 
 
 Hexadecimal = Annotated[bytes, BeforeValidator(_hexadecimal)]
+SizeName = Annotated[str, Field(pattern=rf"^({'|'.join(SIZES)})$")]
 PartnerSize = Annotated[str, Field(pattern=rf"^([1-9][0-9]*\*)?({'|'.join(SIZES)})$")]
 Size = Annotated[int, Field(ge=0)]
 
@@ -45,7 +54,7 @@ Size = Annotated[int, Field(ge=0)]
 class Variant(datafile.DataModel):
     """`[variant.NAME]`: a name that users type, the macros that it sets, its sizes."""
 
-    define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = {}
+    define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
     security_bits: Size | PartnerSize | None = None
     key_bytes: Size | PartnerSize | None = None
     block_bytes: Size | PartnerSize | None = None
@@ -80,13 +89,13 @@ class PrimitiveFile(datafile.DataModel):
     status_source: str
     status_reason: str | None = None
     patents: str | None = None
-    variant: dict[Annotated[str, Field(pattern=f"^{NAME}$")], Variant] = {}
+    variant: dict[Annotated[str, Field(pattern=f"^{NAME}$")], Variant] = Field({})
     over: str | None = None
     name: str | None = None
-    default_over: list[str] = []
-    over_requires: dict[Literal[SIZES], list[int]] = {}  # type: ignore[valid-type]
+    default_over: list[str] = Field([])
+    over_requires: dict[SizeName, list[int]] = Field({})
     sizes: Variant = Variant()
-    uses: list[Annotated[str, Field(pattern=f"^{NAME}/{NAME}$")]] = []
+    uses: list[Annotated[str, Field(pattern=f"^{NAME}/{NAME}$")]] = Field([])
     whole_blocks: bool = False
 
     @model_validator(mode="after")
@@ -219,7 +228,8 @@ class Primitive:
         path = self.folder / "oracle.py"
         name = re.sub(r"\W", "_", f"joulemark_oracle_{self.kind}_{self.name}")
         spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None and spec.loader is not None, path  # noqa: S101
+        assert spec is not None  # noqa: S101
+        assert spec.loader is not None  # noqa: S101
         module = importlib.util.module_from_spec(spec)
         try:
             spec.loader.exec_module(module)
@@ -303,8 +313,8 @@ class Implementation:
     @property
     def cores(self) -> frozenset[str] | None:
         """Cores that it runs on; None: anywhere, the host included."""
-        limits = [set(p.file.cores) for p in self.parts if p.file.cores is not None]
-        return frozenset(set.intersection(*limits)) if limits else None
+        limits = [frozenset[str](p.file.cores) for p in self.parts if p.file.cores is not None]
+        return frozenset.intersection(*limits) if limits else None
 
     def runs_on(self, core: str) -> bool:
         """Tell whether it runs on a core; `host` is this machine."""
@@ -355,8 +365,6 @@ class Library:
         try:
             return self.algorithms[name]
         except KeyError:
-            import difflib  # noqa: PLC0415
-
             near = difflib.get_close_matches(name, self.algorithms, 3) or sorted(self.algorithms)
             mend = f"did you mean {', '.join(near[:12])}?"
             raise InputError("no such primitive", name, mend) from None

@@ -8,7 +8,7 @@ from enum import IntEnum, IntFlag
 from functools import cached_property
 from typing import Protocol
 
-from cobs import cobs
+from cobs import cobs  # type: ignore[import-untyped]
 
 from joulemark.errors import LinkError
 from joulemark.kinds import Slot
@@ -83,7 +83,7 @@ def encode(kind: int, sequence: int, body: bytes = b"") -> bytes:
     content += struct.pack("<H", binascii.crc_hqx(content, 0xFFFF))
     if len(content) > FRAME_BYTES:
         raise ValueError(f"a frame holds {FRAME_BYTES} bytes, not {len(content)}")
-    return cobs.encode(content) + b"\0"
+    return bytes(cobs.encode(content)) + b"\0"
 
 
 def decode(frame: bytes) -> tuple[int, int, bytes] | None:

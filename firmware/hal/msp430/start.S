@@ -2,6 +2,7 @@
 #include "chip.h"
 
     .section .text.start, "ax", @progbits
+    .p2align 1
     .global start
     .type start, @function
 start:

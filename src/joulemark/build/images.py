@@ -5,14 +5,14 @@ import json
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from joulemark.boards import Board
-from joulemark.build import cache, headers, toolchain
+from joulemark.build import cache, headers, memory, toolchain
 from joulemark.build.targets import Target, board_target, host_target
-from joulemark.errors import BuildError, InputError
+from joulemark.errors import InputError
 from joulemark.primitives import Implementation, operations
 from joulemark.project import BUILD, FIRMWARE, ROOT
 
@@ -39,6 +39,8 @@ class BuiltImage:
     flags: str
     cached: bool = field(compare=False)
     """Nothing had to be made."""
+    wired: Path | None = None
+    """The same image around functions that do nothing; None on this machine."""
 
     @cached_property
     def commands(self) -> Sequence[Sequence[str]]:
@@ -151,8 +153,9 @@ def _units(
             rest = [*implementation.parts[number:], *implementation.parts[:number]]
             includes = tuple(dict.fromkeys(f for p in rest for f in p.include_folders))
             own += [("primitive", source, includes) for source in part.sources]
+    options = _FIXED if wired else (f"-{optimisation}",)
     for role, source, includes in own:
-        flags = (f"-{optimisation}", *defines)
+        flags = (*options, *defines)
         units.append((role, _Unit(source, (*includes, *base), flags)))
     return texts, units
 
@@ -178,17 +181,16 @@ def _make(
         raise InputError(f"does not run on {target.family}", str(implementation), mend)
     _, units = _units(target, implementation, optimisation, wired=wired)
     compiled = [(role, *_compile(target, unit)) for role, unit in units]
-    flags = " ".join(
-        [f"-{optimisation}", *target.flags]
-        + [f"-D{k}={v}" for k, v in sorted(implementation.defines.items())]
-    )
+    defines = headers.stub_defines(algorithm) if wired else implementation.defines
+    options = _FIXED if wired else (f"-{optimisation}",)
+    flags = " ".join([*options, *target.flags, *(f"-D{k}={defines[k]}" for k in sorted(defines))])
     harness = (_HARNESS / "harness.h").read_text()
     message_bytes = _MESSAGE_BYTES.search(harness)
     assert message_bytes is not None  # noqa: S101
     description = {
         "protocol": str(PROTOCOL),
-        "primitive": algorithm.name,
-        "implementation": "wired-to-identity" if wired else implementation.name,
+        "primitive": f"identity of {algorithm.kind}" if wired else algorithm.name,
+        "implementation": "wired" if wired else implementation.name,
         "compiler": target.compiler.version,
         "flags": flags,
         **target.description,
@@ -230,14 +232,13 @@ def _link(
         shutil.copyfile(path, work / name)
         names.append(name)
         roles[name] = role
-    (work / "objects.json").write_text(json.dumps(roles))
     if target.linker_script:
         (work / "linker.ld").write_text(target.linker_script)
     command = [*target.link, *names, "-o", "image.elf", *target.link_end]
     commands.append(command)
     toolchain.run(command, "linking", work)
-    if not (work / "image.elf").is_file():
-        raise BuildError("the linker made nothing", str(work))
+    if target.linker_script:
+        memory.attribute(work, work / "image.elf", roles).save(work)
 
 
 def build_local(
@@ -271,7 +272,6 @@ def build_image(
     clock: str | None = None,
     compiler: str = "clang",
     optimisation: str = "O3",
-    wired_to_identity: bool = False,
 ) -> BuiltImage:
     """Build an image for a board.
 
@@ -281,8 +281,6 @@ def build_image(
         clock: one of the board's clock profiles; the board's first one if none is given.
         compiler: `clang`, `gcc` or a clang's name.
         optimisation: `O3`, `O2` or `Os`.
-        wired_to_identity: the same image around functions that do nothing: what it lacks is the
-            primitive's memory.
 
     Raises:
         BuildError: the compiler or linker rejects it.
@@ -290,4 +288,6 @@ def build_image(
         ToolError: no compiler.
     """
     target = board_target(board, clock, compiler)
-    return _make(target, implementation, optimisation, wired=wired_to_identity)
+    wired = _make(target, implementation, optimisation, wired=True)
+    image = _make(target, implementation, optimisation, wired=False)
+    return replace(image, wired=wired.path, cached=image.cached and wired.cached)

@@ -24,6 +24,7 @@
 /* A helper in a section of its own. */
 .macro HELPER name
     .section .text.\name, "ax", @progbits
+    .p2align 1
     .global \name
     .type \name, @function
 \name:

@@ -2,6 +2,7 @@
    SLAU049F, section 1.4). Arguments and result as for every C function: r12, r13, r14; r12. */
 
     .section .text.memcpy, "ax", @progbits
+    .p2align 1
     .global memcpy
     .type memcpy, @function
 memcpy:
@@ -35,6 +36,7 @@ memcpy:
     .size memcpy, . - memcpy
 
     .section .text.memset, "ax", @progbits
+    .p2align 1
     .global memset
     .type memset, @function
 memset:

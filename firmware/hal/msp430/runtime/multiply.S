@@ -6,6 +6,7 @@
 
 /* r12 = r12 * r13 */
     .section .text.__mspabi_mpyi_hw, "ax", @progbits
+    .p2align 1
     .global __mspabi_mpyi_hw
     .type __mspabi_mpyi_hw, @function
 __mspabi_mpyi_hw:
@@ -17,6 +18,7 @@ __mspabi_mpyi_hw:
 
 /* r13:r12 = r13:r12 * r15:r14 */
     .section .text.__mspabi_mpyl_hw, "ax", @progbits
+    .p2align 1
     .global __mspabi_mpyl_hw
     .type __mspabi_mpyl_hw, @function
 __mspabi_mpyl_hw:
@@ -34,6 +36,7 @@ __mspabi_mpyl_hw:
 
 /* r15:r14:r13:r12 = r15:r14:r13:r12 * the 64 bits at 2(r1), by columns of equal weight. */
     .section .text.__mspabi_mpyll_hw, "ax", @progbits
+    .p2align 1
     .global __mspabi_mpyll_hw
     .type __mspabi_mpyll_hw, @function
 __mspabi_mpyll_hw:

@@ -1,6 +1,7 @@
 /* Shifts of 32 bits, r13:r12 by r14 (SLAA534, section 6.3). Only r12 to r14 change. */
 
     .section .text.__mspabi_slll, "ax", @progbits
+    .p2align 1
     .global __mspabi_slll
     .type __mspabi_slll, @function
 1:  rla     r12
@@ -12,6 +13,7 @@ __mspabi_slll:
     .size __mspabi_slll, . - __mspabi_slll
 
     .section .text.__mspabi_srll, "ax", @progbits
+    .p2align 1
     .global __mspabi_srll
     .type __mspabi_srll, @function
 1:  clrc
@@ -24,6 +26,7 @@ __mspabi_srll:
     .size __mspabi_srll, . - __mspabi_srll
 
     .section .text.__mspabi_sral, "ax", @progbits
+    .p2align 1
     .global __mspabi_sral
     .type __mspabi_sral, @function
 1:  rra     r13

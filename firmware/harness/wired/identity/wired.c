@@ -1,0 +1,5 @@
+#include "wired.h"
+
+void wired_nothing(const wired_ctx *ctx) {
+    (void)ctx;
+}

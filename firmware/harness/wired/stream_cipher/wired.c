@@ -1,0 +1,14 @@
+#include "wired.h"
+
+void wired_init(wired_ctx *ctx, const uint8_t *key, const uint8_t *nonce) {
+    (void)ctx;
+    (void)key;
+    (void)nonce;
+}
+
+void wired_encrypt(wired_ctx *ctx, uint8_t *out, const uint8_t *in, size_t length) {
+    (void)ctx;
+    (void)out;
+    (void)in;
+    (void)length;
+}
