@@ -1,9 +1,16 @@
-//! What every emulated machine shares: time, faults, images and traces.
+//! What every emulated machine shares: time, faults, chip files, images and traces.
 //!
 //! The kernel knows no instruction set and no peripheral.
 
+pub mod chip;
 pub mod fault;
+pub mod image;
+pub mod symbols;
 pub mod time;
+pub mod trace;
 
+pub use chip::{Chip, ChipError};
 pub use fault::{Fault, FaultKind};
-pub use time::{Cycles, Hertz, Picoseconds};
+pub use image::{Image, ImageError};
+pub use symbols::Symbols;
+pub use time::{Cycles, Hertz, Picoseconds, Timeline};

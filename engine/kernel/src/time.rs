@@ -32,6 +32,49 @@ impl Picoseconds {
     }
 }
 
+/// Turns a cycle counter whose clock changes into time, without drift.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    clock: Hertz,
+    base: Cycles,
+    /// Time at `base`, in units of 2^-64 ps: each clock change rounds by less than one unit.
+    elapsed: u128,
+}
+
+impl Timeline {
+    /// Time starts at zero with this clock.
+    pub const fn new(clock: Hertz) -> Self {
+        Self {
+            clock,
+            base: Cycles(0),
+            elapsed: 0,
+        }
+    }
+
+    /// The clock now.
+    pub const fn clock(&self) -> Hertz {
+        self.clock
+    }
+
+    const fn exact(&self, now: Cycles) -> u128 {
+        let clock = self.clock.0 as u128;
+        let scaled = (now.0 - self.base.0) as u128 * 1_000_000_000_000;
+        self.elapsed + ((scaled / clock) << 64) + ((scaled % clock) << 64) / clock
+    }
+
+    /// The time at a cycle that is not before the last clock change, rounded down.
+    pub const fn at(&self, now: Cycles) -> Picoseconds {
+        Picoseconds((self.exact(now) >> 64) as u64)
+    }
+
+    /// From this cycle on, cycles take as long as this clock says.
+    pub const fn change_clock(&mut self, now: Cycles, clock: Hertz) {
+        self.elapsed = self.exact(now);
+        self.base = now;
+        self.clock = clock;
+    }
+}
+
 macro_rules! arithmetic {
     ($unit:ty, $suffix:literal) => {
         impl Add for $unit {

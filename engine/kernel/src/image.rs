@@ -1,0 +1,424 @@
+//! Images: programs as linkers and programmers leave them.
+
+use std::path::Path;
+
+use object::elf;
+use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
+use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+use sha2::{Digest, Sha256};
+
+use crate::chip::{CoreKind, hex};
+use crate::symbols::Symbols;
+
+/// How an image is written down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Executable and Linkable Format, 32 bits.
+    Elf,
+    /// Intel HEX.
+    IntelHex,
+    /// Bytes.
+    Raw,
+}
+
+impl Format {
+    /// The name that users see.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Elf => "elf",
+            Self::IntelHex => "ihex",
+            Self::Raw => "raw",
+        }
+    }
+}
+
+/// Bytes that go to one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Where the first byte goes.
+    pub address: u32,
+    /// The bytes.
+    pub data: Vec<u8>,
+}
+
+/// A range of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// First address.
+    pub start: u32,
+    /// Bytes.
+    pub size: u32,
+}
+
+/// A program.
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// How it was written down.
+    pub format: Format,
+    /// What it was compiled for, where the file says so.
+    pub core: Option<CoreKind>,
+    /// Where it wants to start, where the file says so.
+    pub entry: Option<u32>,
+    /// What is loaded, by rising address, without overlaps.
+    pub segments: Vec<Segment>,
+    /// Loaded bytes that are not code, where the file says so.
+    pub data: Vec<Range>,
+    /// Variables: what the linker placed in writable memory, without the stack's own section.
+    pub variables: Vec<Range>,
+    /// Names.
+    pub symbols: Symbols,
+}
+
+/// An image that cannot be used: what is wrong, where, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ImageError(pub String);
+
+/// Images are for microcontrollers; a file beyond this is something else.
+const LARGEST_FILE: u64 = 64 << 20;
+
+impl Image {
+    /// Read an image; the format is told from the contents, raw where an address is given.
+    ///
+    /// # Errors
+    /// The file cannot be read or is of no known format.
+    pub fn load(path: &Path, raw_address: Option<u32>) -> Result<Self, ImageError> {
+        let name = path.display();
+        let size = std::fs::metadata(path)
+            .map_err(|error| ImageError(format!("{name}: cannot read this image: {error}")))?
+            .len();
+        if size > LARGEST_FILE {
+            return Err(ImageError(format!(
+                "{name}: {size} bytes are too many for an image; give an ELF, Intel HEX or raw file"
+            )));
+        }
+        let bytes = std::fs::read(path)
+            .map_err(|error| ImageError(format!("{name}: cannot read this image: {error}")))?;
+        Self::parse(&bytes, raw_address)
+            .map_err(|ImageError(message)| ImageError(format!("{name}: {message}")))
+    }
+
+    /// Read an image from memory.
+    ///
+    /// # Errors
+    /// The bytes are of no known format.
+    pub fn parse(bytes: &[u8], raw_address: Option<u32>) -> Result<Self, ImageError> {
+        if let Some(address) = raw_address {
+            return Self::raw(bytes, address);
+        }
+        if bytes.is_empty() {
+            return Err(ImageError("the file is empty".into()));
+        }
+        if bytes.starts_with(&elf::ELFMAG) {
+            return Self::elf(bytes);
+        }
+        if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':') {
+            return Self::intel_hex(bytes);
+        }
+        Err(ImageError(
+            "neither ELF nor Intel HEX; give an address to load it as raw bytes".into(),
+        ))
+    }
+
+    fn raw(bytes: &[u8], address: u32) -> Result<Self, ImageError> {
+        if bytes.is_empty() {
+            return Err(ImageError("the file is empty".into()));
+        }
+        let image = Self {
+            format: Format::Raw,
+            core: None,
+            entry: None,
+            segments: vec![Segment {
+                address,
+                data: bytes.to_vec(),
+            }],
+            data: Vec::new(),
+            variables: Vec::new(),
+            symbols: Symbols::default(),
+        };
+        image.tidy()
+    }
+
+    fn intel_hex(bytes: &[u8]) -> Result<Self, ImageError> {
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            ImageError(format!(
+                "Intel HEX: byte {} is not text; the file is damaged",
+                error.valid_up_to()
+            ))
+        })?;
+        let mut segments = Vec::new();
+        let mut entry = None;
+        let mut base = 0_u32;
+        let mut ended = false;
+        for (number, line) in text.lines().enumerate() {
+            if line.trim().is_empty() {
+                continue;
+            }
+            let at = |what: String| ImageError(format!("Intel HEX: line {}: {what}", number + 1));
+            if ended {
+                return Err(at("records after the end-of-file record".into()));
+            }
+            let record = ihex::Record::from_record_string(line.trim())
+                .map_err(|error| at(format!("{error}; the file is damaged")))?;
+            match record {
+                ihex::Record::Data { offset, value } => {
+                    let address = base
+                        .checked_add(u32::from(offset))
+                        .ok_or_else(|| at("address beyond 32 bits".into()))?;
+                    segments.push(Segment {
+                        address,
+                        data: value,
+                    });
+                }
+                ihex::Record::EndOfFile => ended = true,
+                ihex::Record::ExtendedSegmentAddress(segment) => base = u32::from(segment) << 4,
+                ihex::Record::ExtendedLinearAddress(high) => base = u32::from(high) << 16,
+                ihex::Record::StartSegmentAddress { cs, ip } => {
+                    entry = Some((u32::from(cs) << 4) + u32::from(ip));
+                }
+                ihex::Record::StartLinearAddress(address) => entry = Some(address),
+            }
+        }
+        if !ended {
+            return Err(ImageError(
+                "Intel HEX: the end-of-file record is missing; the file is truncated".into(),
+            ));
+        }
+        let image = Self {
+            format: Format::IntelHex,
+            core: None,
+            entry,
+            segments,
+            data: Vec::new(),
+            variables: Vec::new(),
+            symbols: Symbols::default(),
+        };
+        image.tidy()
+    }
+
+    fn elf(bytes: &[u8]) -> Result<Self, ImageError> {
+        let damaged = |error: object::Error| ImageError(format!("ELF: damaged: {error}"));
+        if bytes.get(4) != Some(&elf::ELFCLASS32) || bytes.get(5) != Some(&elf::ELFDATA2LSB) {
+            return Err(ImageError(
+                "ELF: not 32-bit little-endian, so not for a chip of ours; build it for the chip"
+                    .into(),
+            ));
+        }
+        let file =
+            ElfFile::<elf::FileHeader32<object::Endianness>>::parse(bytes).map_err(damaged)?;
+        let endian = file.endian();
+        let header = file.elf_header();
+        let core = match header.e_machine(endian) {
+            elf::EM_MSP430 => CoreKind::Msp430,
+            elf::EM_ARM => CoreKind::Armv7m,
+            machine => {
+                return Err(ImageError(format!(
+                    "ELF: for machine number {machine}, not for an MSP430 or an Arm; build it for \
+                     the chip"
+                )));
+            }
+        };
+        if core == CoreKind::Msp430 {
+            let attributes = file.section_by_name_bytes(b".MSP430.attributes");
+            let attributes = attributes.and_then(|section| section.data().ok());
+            check_not_msp430x(header.e_flags(endian), attributes)?;
+        }
+        if header.e_type(endian) != elf::ET_EXEC {
+            return Err(ImageError(
+                "ELF: not an executable but an object or a library; link it first".into(),
+            ));
+        }
+        let mut segments = Vec::new();
+        for (number, program) in file.elf_program_headers().iter().enumerate() {
+            if program.p_type(endian) != elf::PT_LOAD {
+                continue;
+            }
+            let size = program.p_filesz(endian);
+            let data = program.data(endian, bytes).map_err(|()| {
+                ImageError(format!(
+                    "ELF: segment {number} wants {size} bytes at offset {:#x} and the file has {}; \
+                     the file is truncated",
+                    program.p_offset(endian),
+                    bytes.len()
+                ))
+            })?;
+            if !data.is_empty() {
+                segments.push(Segment {
+                    address: program.p_paddr(endian),
+                    data: data.to_vec(),
+                });
+            }
+        }
+        let (mut data, mut variables) = (Vec::new(), Vec::new());
+        for section in file.sections() {
+            let object::SectionFlags::Elf { sh_flags } = section.flags() else {
+                continue;
+            };
+            let (Ok(start), Ok(size)) = (
+                u32::try_from(section.address()),
+                u32::try_from(section.size()),
+            ) else {
+                continue;
+            };
+            let has = |flag: u32| sh_flags & u64::from(flag) != 0;
+            let range = Range { start, size };
+            if !has(elf::SHF_ALLOC) || size == 0 {
+                continue;
+            }
+            if has(elf::SHF_WRITE) {
+                let is_stack = section.name().is_ok_and(|name| name.contains("stack"));
+                if !is_stack {
+                    variables.push(range);
+                }
+            } else if !has(elf::SHF_EXECINSTR) {
+                data.push(range);
+            }
+        }
+        let mut symbols = Symbols::default();
+        for symbol in file.symbols() {
+            let (Ok(name), Ok(address)) = (symbol.name(), u32::try_from(symbol.address())) else {
+                continue;
+            };
+            let named = !name.is_empty() && !name.starts_with('$') && !name.starts_with(".L");
+            if !named || symbol.is_undefined() {
+                continue;
+            }
+            let function = symbol.kind() == SymbolKind::Text;
+            if function
+                || matches!(
+                    symbol.kind(),
+                    SymbolKind::Data | SymbolKind::Label | SymbolKind::Unknown
+                )
+            {
+                // Bit 0 of an Arm function's address says Thumb and is no part of the address.
+                let thumb = core == CoreKind::Armv7m && function;
+                let address = if thumb { address & !1 } else { address };
+                symbols.insert(name, address, symbol.size() as u32, function);
+            }
+        }
+        symbols.finish();
+        let image = Self {
+            format: Format::Elf,
+            core: Some(core),
+            entry: Some(header.e_entry(endian)),
+            segments,
+            data,
+            variables,
+            symbols,
+        };
+        image.tidy()
+    }
+
+    /// Sort and join the segments, and refuse those that contradict each other.
+    fn tidy(mut self) -> Result<Self, ImageError> {
+        self.segments.sort_by_key(|segment| segment.address);
+        let mut joined: Vec<Segment> = Vec::new();
+        for segment in self.segments.drain(..) {
+            let (address, size) = (segment.address, segment.data.len());
+            if u64::from(address) + size as u64 > 1 << 32 {
+                return Err(ImageError(format!(
+                    "{size} bytes at {address:#x} go beyond 32 bits of address"
+                )));
+            }
+            match joined.last_mut() {
+                Some(last)
+                    if u64::from(last.address) + last.data.len() as u64 > u64::from(address) =>
+                {
+                    return Err(ImageError(format!(
+                        "two parts of the image both have bytes for address {address:#x}"
+                    )));
+                }
+                Some(last) if last.address as usize + last.data.len() == address as usize => {
+                    last.data.extend_from_slice(&segment.data);
+                }
+                _ => joined.push(segment),
+            }
+        }
+        if joined.iter().all(|segment| segment.data.is_empty()) {
+            return Err(ImageError("holds nothing to load".into()));
+        }
+        self.segments = joined;
+        Ok(self)
+    }
+
+    /// SHA-256 of what is loaded: for each segment its address and length (both 32 bits,
+    /// little-endian) and its bytes.
+    pub fn digest(&self) -> String {
+        let mut sha = Sha256::new();
+        for segment in &self.segments {
+            sha.update(segment.address.to_le_bytes());
+            sha.update((segment.data.len() as u32).to_le_bytes());
+            sha.update(&segment.data);
+        }
+        hex(&sha.finalize())
+    }
+
+    /// A number (decimal, `0x`...) or a symbol, as an address.
+    ///
+    /// # Errors
+    /// No such symbol; the message offers near ones.
+    pub fn resolve(&self, text: &str) -> Result<u32, ImageError> {
+        let text = text.trim();
+        if text.starts_with(|first: char| first.is_ascii_digit()) {
+            let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+            let number = match hexadecimal {
+                Some(digits) => u32::from_str_radix(digits, 16),
+                None => text.parse(),
+            };
+            return number.map_err(|_| {
+                ImageError(format!(
+                    "'{text}' is no address: use decimal or 0x with hexadecimal digits"
+                ))
+            });
+        }
+        self.symbols.address(text).ok_or_else(|| {
+            if self.symbols.is_empty() {
+                return ImageError(format!(
+                    "no symbol '{text}': a {} image without symbols; give a number",
+                    self.format.name()
+                ));
+            }
+            let near = self.symbols.near(text);
+            ImageError(if near.is_empty() {
+                format!("no symbol '{text}' in this image")
+            } else {
+                format!(
+                    "no symbol '{text}' in this image; did you mean {}?",
+                    near.join(", ")
+                )
+            })
+        })
+    }
+}
+
+/// MSP430X needs a core that knows its 20-bit instructions.
+///
+/// binutils notes the machine in the low byte of `e_flags` (include/elf/msp430.h); clang and newer
+/// GCC note the instruction set in the build attributes (SLAA534, section 13.4: `Tag_ISA`, 4, is 2
+/// for MSP430X).
+fn check_not_msp430x(flags: u32, attributes: Option<&[u8]>) -> Result<(), ImageError> {
+    const X_MACHINES: [u8; 5] = [26, 45, 46, 47, 54];
+    let machine = flags as u8;
+    let note = if X_MACHINES.contains(&machine) {
+        format!("e_flags {machine}")
+    } else if attributes.and_then(instruction_set) == Some(2) {
+        "build attribute ISA 2".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(ImageError(format!(
+        "ELF: for an MSP430X ({note}), whose 20-bit instructions this chip does not have; build it \
+         with -mcpu=msp430"
+    )))
+}
+
+/// `Tag_ISA` of a `.MSP430.attributes` section: format byte, length, "mspabi", tag 1 (whole file),
+/// length, then pairs of tag and value.
+fn instruction_set(section: &[u8]) -> Option<u8> {
+    let vendor = section.strip_prefix(b"A")?.get(4..)?;
+    let mut pairs = vendor
+        .strip_prefix(b"mspabi\0\x01")?
+        .get(4..)?
+        .chunks_exact(2);
+    pairs.find(|pair| pair[0] == 4).map(|pair| pair[1])
+}

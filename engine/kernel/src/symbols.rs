@@ -1,0 +1,127 @@
+//! Names of addresses.
+
+use std::collections::BTreeMap;
+
+/// A function and the addresses that belong to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// First address.
+    pub start: u32,
+    /// First address after it.
+    pub end: u32,
+}
+
+/// A symbol table.
+#[derive(Clone, Debug, Default)]
+pub struct Symbols {
+    addresses: BTreeMap<String, u32>,
+    functions: Vec<Function>,
+}
+
+impl Symbols {
+    /// Add a symbol; [`Symbols::finish`] has to follow the last one.
+    pub fn insert(&mut self, name: &str, address: u32, size: u32, function: bool) {
+        self.addresses.insert(name.to_owned(), address);
+        if function {
+            self.functions.push(Function {
+                name: name.to_owned(),
+                start: address,
+                end: address.saturating_add(size),
+            });
+        }
+    }
+
+    /// Order the functions; of several at one address keep one; those without a size (assembly
+    /// without `.size`) reach up to the next.
+    pub fn finish(&mut self) {
+        self.functions
+            .sort_by(|a, b| (a.start, b.end, &a.name).cmp(&(b.start, a.end, &b.name)));
+        self.functions.dedup_by_key(|function| function.start);
+        let starts: Vec<u32> = self.functions.iter().map(|f| f.start).collect();
+        for (function, next) in self.functions.iter_mut().zip(starts.into_iter().skip(1)) {
+            if function.end == function.start || function.end > next {
+                function.end = next;
+            }
+        }
+        if let Some(last) = self.functions.last_mut()
+            && last.end == last.start
+        {
+            last.end = last.start.saturating_add(2);
+        }
+    }
+
+    /// Whether there are no names at all.
+    pub fn is_empty(&self) -> bool {
+        self.addresses.is_empty()
+    }
+
+    /// All names and their addresses.
+    pub fn addresses(&self) -> &BTreeMap<String, u32> {
+        &self.addresses
+    }
+
+    /// All functions by rising address, without overlaps.
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// The address of a name.
+    pub fn address(&self, name: &str) -> Option<u32> {
+        self.addresses.get(name).copied()
+    }
+
+    /// The function that an address lies in.
+    pub fn function_at(&self, address: u32) -> Option<&Function> {
+        let after = self.functions.partition_point(|f| f.start <= address);
+        let function = self.functions.get(after.checked_sub(1)?)?;
+        (address < function.end).then_some(function)
+    }
+
+    /// The nearest name at or below an address, a function's where there is one.
+    pub fn nearest(&self, address: u32) -> Option<(&str, u32)> {
+        if let Some(function) = self.function_at(address) {
+            return Some((&function.name, address - function.start));
+        }
+        self.addresses
+            .iter()
+            .filter(|&(_, &at)| at <= address && at != 0)
+            .max_by_key(|&(_, &at)| at)
+            .map(|(name, &at)| (name.as_str(), address - at))
+    }
+
+    /// Up to three names that look like this one.
+    pub fn near(&self, name: &str) -> Vec<&str> {
+        let lower = name.to_lowercase();
+        let mut scored: Vec<(usize, &str)> = self
+            .addresses
+            .keys()
+            .filter_map(|known| {
+                let known_lower = known.to_lowercase();
+                let distance = edit_distance(&lower, &known_lower);
+                let close = distance <= 1 + lower.len() / 4;
+                let contained = lower.len() >= 3 && known_lower.contains(&lower);
+                (close || contained).then_some((distance, known.as_str()))
+            })
+            .collect();
+        scored.sort_unstable();
+        scored.into_iter().take(3).map(|(_, known)| known).collect()
+    }
+}
+
+/// Levenshtein's distance.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let substitute = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substitute.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,105 @@
+//! What happened outside the program's sight: pin edges, power states, and the VCD of both.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use crate::time::Picoseconds;
+
+/// A change of the marker pin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MarkerEdge {
+    /// Whether the pin went high.
+    pub rising: bool,
+    /// The core's cycle counter.
+    pub cycles: u64,
+    /// Instructions executed, the one that changed the pin included.
+    pub instructions: u64,
+    /// When.
+    pub time: Picoseconds,
+}
+
+/// A stretch of time in one power state at one core clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PowerInterval {
+    /// The chip file's name for it.
+    pub state: &'static str,
+    /// The core's clock, whether it is stopped in this state or not.
+    pub clock_hz: u32,
+    /// Its start.
+    pub start: Picoseconds,
+    /// Its end.
+    pub end: Picoseconds,
+}
+
+/// A change of a pin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PinEdge {
+    /// Such as `P2.3`.
+    pub pin: &'static str,
+    /// Whether it went high.
+    pub high: bool,
+    /// When.
+    pub time: Picoseconds,
+}
+
+/// Write pin edges and power states as a value change dump (IEEE 1364, section 18).
+///
+/// Power states are strings (a `GTKWave` extension that `PulseView` and `GTKWave` both show) and
+/// the clock is a 32-bit vector.
+///
+/// # Errors
+/// Writing fails.
+pub fn write_vcd(
+    output: impl Write,
+    chip: &str,
+    pins: &[PinEdge],
+    intervals: &[PowerInterval],
+) -> io::Result<()> {
+    let mut vcd = vcd::Writer::new(output);
+    vcd.timescale(1, vcd::TimescaleUnit::PS)?;
+    vcd.add_module(chip)?;
+    let mut wires = BTreeMap::new();
+    for edge in pins {
+        if !wires.contains_key(edge.pin) {
+            // VCD names may not hold a dot, which separates scopes.
+            wires.insert(edge.pin, vcd.add_wire(1, &edge.pin.replace('.', "_"))?);
+        }
+    }
+    let state = vcd.add_var(vcd::VarType::String, 1, "power_state", None)?;
+    let clock = vcd.add_wire(32, "clock_hz")?;
+    vcd.upscope()?;
+    vcd.enddefinitions()?;
+    enum Change<'a> {
+        Pin(&'a PinEdge),
+        Interval(&'a PowerInterval),
+    }
+    let mut changes: Vec<(Picoseconds, Change<'_>)> = pins
+        .iter()
+        .map(|edge| (edge.time, Change::Pin(edge)))
+        .chain(intervals.iter().map(|i| (i.start, Change::Interval(i))))
+        .collect();
+    changes.sort_by_key(|&(time, _)| time);
+    let mut now = None;
+    for (time, change) in changes {
+        if now != Some(time) {
+            vcd.timestamp(time.0)?;
+            now = Some(time);
+        }
+        match change {
+            Change::Pin(edge) => vcd.change_scalar(wires[edge.pin], edge.high)?,
+            Change::Interval(interval) => {
+                vcd.change_string(state, interval.state)?;
+                let bits = (0..32)
+                    .rev()
+                    .map(|bit| vcd::Value::from(interval.clock_hz >> bit & 1 != 0));
+                vcd.change_vector(clock, bits)?;
+            }
+        }
+    }
+    if let Some(last) = intervals.last()
+        && now != Some(last.end)
+    {
+        vcd.timestamp(last.end.0)?;
+    }
+    vcd.flush()
+}

@@ -1,0 +1,816 @@
+//! The peripherals of an MSP430x1xx chip behind the core's bus.
+
+use joulemark_kernel::chip::{Absent, MemoryKind};
+use joulemark_kernel::trace::{PinEdge, PowerInterval};
+use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Picoseconds};
+use joulemark_msp430::{Bus, FlashEffect, FlashOperation, Width};
+use joulemark_peripherals::flash::{Bank, Effect};
+use joulemark_peripherals::sfr;
+use joulemark_peripherals::timer::{Input, Kind};
+use joulemark_peripherals::{
+    BasicClock, Flash, Multiplier, Port, Sfr, SpiDevice, Timer, Usart, Watchdog,
+};
+
+/// Interrupt vectors, highest priority first (SLAS368G, interrupt vector addresses).
+mod vector {
+    pub const NMI: u16 = 0xfffc;
+    pub const TIMERB0: u16 = 0xfffa;
+    pub const TIMERB1: u16 = 0xfff8;
+    pub const WDT: u16 = 0xfff4;
+    pub const USART0RX: u16 = 0xfff2;
+    pub const USART0TX: u16 = 0xfff0;
+    pub const TIMERA0: u16 = 0xffec;
+    pub const TIMERA1: u16 = 0xffea;
+    pub const PORT1: u16 = 0xffe8;
+    pub const USART1RX: u16 = 0xffe6;
+    pub const USART1TX: u16 = 0xffe4;
+    pub const PORT2: u16 = 0xffe2;
+}
+
+/// Pin names, for traces that outlive the machine.
+static PINS: [[&str; 8]; 6] = [
+    [
+        "P1.0", "P1.1", "P1.2", "P1.3", "P1.4", "P1.5", "P1.6", "P1.7",
+    ],
+    [
+        "P2.0", "P2.1", "P2.2", "P2.3", "P2.4", "P2.5", "P2.6", "P2.7",
+    ],
+    [
+        "P3.0", "P3.1", "P3.2", "P3.3", "P3.4", "P3.5", "P3.6", "P3.7",
+    ],
+    [
+        "P4.0", "P4.1", "P4.2", "P4.3", "P4.4", "P4.5", "P4.6", "P4.7",
+    ],
+    [
+        "P5.0", "P5.1", "P5.2", "P5.3", "P5.4", "P5.5", "P5.6", "P5.7",
+    ],
+    [
+        "P6.0", "P6.1", "P6.2", "P6.3", "P6.4", "P6.5", "P6.6", "P6.7",
+    ],
+];
+
+/// A pin: index of its port and its bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pin {
+    /// 0 for port 1.
+    pub port: usize,
+    /// 0 to 7.
+    pub bit: u8,
+}
+
+impl Pin {
+    /// A pin by its name, such as `P2.3`.
+    pub fn parse(name: &str) -> Option<Self> {
+        PINS.iter().enumerate().find_map(|(port, pins)| {
+            let bit = pins.iter().position(|pin| pin.eq_ignore_ascii_case(name))?;
+            Some(Self {
+                port,
+                bit: bit as u8,
+            })
+        })
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        PINS[self.port][usize::from(self.bit)]
+    }
+}
+
+/// What a timer channel's output or input is connected to (SLAS368G, terminal functions and timer
+/// signal connections).
+struct Wiring {
+    timer_b: bool,
+    channel: usize,
+    outputs: &'static [(usize, u8)],
+    inputs: &'static [(usize, u8)],
+}
+
+const fn wire(
+    timer_b: bool,
+    channel: usize,
+    outputs: &'static [(usize, u8)],
+    inputs: &'static [(usize, u8)],
+) -> Wiring {
+    Wiring {
+        timer_b,
+        channel,
+        outputs,
+        inputs,
+    }
+}
+
+static WIRING: [Wiring; 10] = [
+    wire(false, 0, &[(0, 1), (0, 5), (1, 7)], &[(0, 1), (1, 2)]),
+    wire(false, 1, &[(0, 2), (0, 6), (1, 3)], &[(0, 2)]),
+    wire(false, 2, &[(0, 3), (0, 7), (1, 4)], &[(0, 3)]),
+    wire(true, 0, &[(3, 0)], &[(3, 0)]),
+    wire(true, 1, &[(3, 1)], &[(3, 1)]),
+    wire(true, 2, &[(3, 2)], &[(3, 2)]),
+    wire(true, 3, &[(3, 3)], &[(3, 3)]),
+    wire(true, 4, &[(3, 4)], &[(3, 4)]),
+    wire(true, 5, &[(3, 5)], &[(3, 5)]),
+    wire(true, 6, &[(3, 6)], &[(3, 6)]),
+];
+
+/// UART transmit pins, which idle high: URXD and UTXD of USART0 and USART1 on port 3.
+const UART_OUTPUTS: u8 = 1 << 4 | 1 << 6;
+
+/// A change of the marker pin that has not been stamped with instructions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawEdge {
+    pub rising: bool,
+    pub cycles: Cycles,
+}
+
+/// An SPI device's place.
+struct Slave {
+    usart: usize,
+    select: Pin,
+}
+
+/// Everything around the core.
+pub struct Msp430x1xx {
+    pub(crate) clock: BasicClock,
+    sfr: Sfr,
+    watchdog: Watchdog,
+    multiplier: Multiplier,
+    flash: Flash,
+    timer_a: Timer,
+    timer_b: Timer,
+    pub(crate) usart: [Usart; 2],
+    ports: [Port; 6],
+    slaves: Vec<Slave>,
+    absent: Vec<Absent>,
+    next: Cycles,
+    stop: bool,
+    pub(crate) marker: Option<Pin>,
+    pub(crate) new_edges: Vec<RawEdge>,
+    pub(crate) stop_on_serial: Option<u8>,
+    pub(crate) serial_seen: bool,
+    pub(crate) trace: bool,
+    pub(crate) pin_edges: Vec<PinEdge>,
+    pub(crate) intervals: Vec<PowerInterval>,
+    interval: (&'static str, u32, Picoseconds),
+}
+
+impl Msp430x1xx {
+    /// After a power-up clear. With `debugger` the watchdog is held.
+    ///
+    /// # Errors
+    /// The chip file lacks a section.
+    pub fn new(
+        chip: &Chip,
+        xt2_hz: u32,
+        dco_trim_ppm: u32,
+        debugger: bool,
+    ) -> Result<Self, String> {
+        let (Some(clock), Some(flash)) = (&chip.basic_clock, &chip.flash_controller) else {
+            return Err("needs the sections 'basic_clock' and 'flash_controller'".into());
+        };
+        let clock = BasicClock::new(clock.clone(), xt2_hz, dco_trim_ppm);
+        let banks: Vec<Bank> = chip
+            .memory
+            .iter()
+            .filter(|memory| memory.kind == MemoryKind::Flash)
+            .map(|memory| Bank {
+                start: memory.start as u16,
+                size: memory.size,
+                segment: memory.segment_size.unwrap_or(memory.size),
+                is_main: memory.start + memory.size == 0x10000,
+            })
+            .collect();
+        let mut ports: [Port; 6] = Default::default();
+        for index in 0..6 {
+            let mut outputs = if index == 2 { UART_OUTPUTS } else { 0 };
+            for &(port, bit) in WIRING.iter().flat_map(|wiring| wiring.outputs) {
+                if port == index {
+                    outputs |= 1 << bit;
+                }
+            }
+            ports[index] = Port::with_function_outputs(outputs);
+        }
+        ports[2].drive_function(4, true);
+        ports[2].drive_function(6, true);
+        // CCI2B of Timer_A and CCI6B of Timer_B are ACLK; CCI1B of Timer_A is the comparator
+        // (SLAS368G, timer signal connections).
+        let pins = [Input::Pin, Input::Pin];
+        let timer_a = Timer::new(
+            Kind::A,
+            "Timer_A",
+            &[pins, [Input::Pin, Input::Absent], [Input::Pin, Input::Aclk]],
+        );
+        let timer_b = Timer::new(
+            Kind::B,
+            "Timer_B",
+            &[
+                pins,
+                pins,
+                pins,
+                pins,
+                pins,
+                pins,
+                [Input::Pin, Input::Aclk],
+            ],
+        );
+        let interval = (clock.power_state(), clock.mclk_hz().0, Picoseconds(0));
+        let mut bus = Self {
+            clock,
+            sfr: Sfr::default(),
+            watchdog: if debugger {
+                Watchdog::held()
+            } else {
+                Watchdog::default()
+            },
+            multiplier: Multiplier::default(),
+            flash: Flash::new(flash.clone(), banks),
+            timer_a,
+            timer_b,
+            usart: [Usart::new(0), Usart::new(1)],
+            ports,
+            slaves: Vec::new(),
+            absent: chip.absent.clone(),
+            next: Cycles::NEVER,
+            stop: false,
+            marker: None,
+            new_edges: Vec::new(),
+            stop_on_serial: None,
+            serial_seen: false,
+            trace: false,
+            pin_edges: Vec::new(),
+            intervals: Vec::new(),
+            interval,
+        };
+        bus.reschedule(Cycles(0));
+        Ok(bus)
+    }
+
+    /// Hang a device on the SPI bus of a USART; its chip select is low while it is selected.
+    pub fn attach(&mut self, usart: usize, select: Pin, device: Box<dyn SpiDevice>) {
+        self.usart[usart].device = Some(device);
+        self.slaves.push(Slave { usart, select });
+    }
+
+    /// Work out again when something happens next.
+    fn reschedule(&mut self, now: Cycles) {
+        self.next = self
+            .watchdog
+            .next_event(&self.clock)
+            .min(self.timer_a.next_event(&self.clock, now))
+            .min(self.timer_b.next_event(&self.clock, now))
+            .min(self.usart[0].next_event(&self.clock))
+            .min(self.usart[1].next_event(&self.clock));
+    }
+
+    /// Put bytes on a UART's line to the chip.
+    pub(crate) fn put_serial(&mut self, index: usize, bytes: &[u8], now: Cycles) {
+        self.usart[index].put(bytes);
+        self.advance_usart(index, now);
+        self.reschedule(now);
+    }
+
+    fn advance_usart(&mut self, index: usize, now: Cycles) {
+        let sent = self.usart[index].advance(&mut self.sfr, &self.clock, now);
+        if sent.is_some() && sent == self.stop_on_serial {
+            self.serial_seen = true;
+            self.stop = true;
+        }
+    }
+
+    /// Bring both timers up to `now` and show their outputs.
+    fn advance_timers(&mut self, now: Cycles) {
+        self.timer_a.advance(&self.clock, now);
+        self.timer_b.advance(&self.clock, now);
+        self.show_timer_outputs(now);
+    }
+
+    fn show_timer_outputs(&mut self, now: Cycles) {
+        for timer_b in [false, true] {
+            let timer = if timer_b {
+                &mut self.timer_b
+            } else {
+                &mut self.timer_a
+            };
+            for change in timer.take_outputs() {
+                let wired = WIRING
+                    .iter()
+                    .filter(|w| w.timer_b == timer_b && w.channel == change.channel);
+                for &(port, bit) in wired.flat_map(|wiring| wiring.outputs) {
+                    let changed = self.ports[port].drive_function(bit, change.high);
+                    self.pins_changed(port, changed, now);
+                }
+            }
+        }
+    }
+
+    /// The board drives a pin.
+    pub(crate) fn set_pin(&mut self, pin: Pin, high: bool, now: Cycles) {
+        let changed = self.ports[pin.port].drive(pin.bit, high);
+        self.pins_changed(pin.port, changed, now);
+        self.reschedule(now);
+    }
+
+    /// Some pins of a port have a new level.
+    fn pins_changed(&mut self, port: usize, changed: u8, now: Cycles) {
+        for bit in (0..8).filter(|bit| changed >> bit & 1 != 0) {
+            let high = self.ports[port].pxin() >> bit & 1 != 0;
+            let pin = Pin { port, bit };
+            if self.marker == Some(pin) {
+                self.new_edges.push(RawEdge {
+                    rising: high,
+                    cycles: now,
+                });
+                self.stop = true;
+            }
+            if self.trace {
+                self.pin_edges.push(PinEdge {
+                    pin: pin.name(),
+                    high,
+                    time: self.clock.time(now),
+                });
+            }
+            for slave in &self.slaves {
+                if slave.select == pin
+                    && let Some(device) = &mut self.usart[slave.usart].device
+                {
+                    device.select(!high, now);
+                }
+            }
+            self.tell_timers(pin, high, now);
+        }
+    }
+
+    /// A pin that a timer captures has a new level.
+    fn tell_timers(&mut self, pin: Pin, high: bool, now: Cycles) {
+        let bit = 1 << pin.bit;
+        let port = &self.ports[pin.port];
+        if port.pxsel() & bit == 0 || port.pxdir() & bit != 0 {
+            return;
+        }
+        for wiring in &WIRING {
+            if wiring.inputs.contains(&(pin.port, pin.bit)) {
+                let timer = if wiring.timer_b {
+                    &mut self.timer_b
+                } else {
+                    &mut self.timer_a
+                };
+                timer.set_pin(wiring.channel, high, &self.clock, now);
+            }
+        }
+    }
+
+    /// `PxSEL` or `PxDIR` changed: some timer outputs may be visible now.
+    fn watch_outputs(&mut self, now: Cycles) {
+        let mut watched = [0_u8; 2];
+        for wiring in &WIRING {
+            for &(port, bit) in wiring.outputs {
+                let seen = self.ports[port].pxsel() & self.ports[port].pxdir() & 1 << bit != 0;
+                if seen {
+                    watched[usize::from(wiring.timer_b)] |= 1 << wiring.channel;
+                    let timer = if wiring.timer_b {
+                        &self.timer_b
+                    } else {
+                        &self.timer_a
+                    };
+                    let high = timer.output(wiring.channel);
+                    let changed = self.ports[port].drive_function(bit, high);
+                    self.pins_changed(port, changed, now);
+                }
+            }
+        }
+        self.timer_a.watch(watched[0]);
+        self.timer_b.watch(watched[1]);
+    }
+
+    /// The power state or the clock changed: an interval ends and the next one begins.
+    fn note_power(&mut self, now: Cycles) {
+        let (state, clock_hz) = (self.clock.power_state(), self.clock.mclk_hz().0);
+        if self.trace && (state, clock_hz) != (self.interval.0, self.interval.1) {
+            let end = self.clock.time(now);
+            self.close_interval(end);
+            self.interval = (state, clock_hz, end);
+        }
+    }
+
+    fn close_interval(&mut self, end: Picoseconds) {
+        let (state, clock_hz, start) = self.interval;
+        if end > start {
+            self.intervals.push(PowerInterval {
+                state,
+                clock_hz,
+                start,
+                end,
+            });
+        }
+    }
+
+    /// All intervals, the one that lasts cut at `now`.
+    pub(crate) fn intervals(&self, now: Cycles) -> Vec<PowerInterval> {
+        let mut intervals = self.intervals.clone();
+        let (state, clock_hz, start) = self.interval;
+        let end = self.clock.time(now);
+        if self.trace && end > start {
+            intervals.push(PowerInterval {
+                state,
+                clock_hz,
+                start,
+                end,
+            });
+        }
+        intervals
+    }
+
+    /// Forget what was kept; what lasts is counted from `now`.
+    pub(crate) fn clear_traces(&mut self, now: Cycles) {
+        self.pin_edges.clear();
+        self.intervals.clear();
+        self.interval.2 = self.clock.time(now);
+    }
+
+    /// Registers of 8 bits, 0x00 to 0xff.
+    fn read_byte(&mut self, address: u16, now: Cycles) -> Result<u8, Fault> {
+        Ok(match address {
+            0x00 => self.sfr.ie[0],
+            0x01 => self.sfr.ie[1],
+            0x02 => self.sfr.ifg[0],
+            0x03 => self.sfr.ifg[1],
+            0x04 => self.sfr.me[0],
+            0x05 => self.sfr.me[1],
+            0x18..=0x37 => match port_register(address) {
+                Some((port, register)) => {
+                    self.advance_timers(now);
+                    let port = &self.ports[port];
+                    match register {
+                        PortRegister::In => port.pxin(),
+                        PortRegister::Out => port.pxout(),
+                        PortRegister::Dir => port.pxdir(),
+                        PortRegister::Ifg => port.pxifg(),
+                        PortRegister::Ies => port.pxies(),
+                        PortRegister::Ie => port.pxie(),
+                        PortRegister::Sel => port.pxsel(),
+                    }
+                }
+                None => return Err(self.nothing(address)),
+            },
+            0x56 => self.clock.dcoctl(),
+            0x57 => self.clock.bcsctl1(),
+            0x58 => self.clock.bcsctl2(),
+            0x70..=0x7f => {
+                let index = usize::from(address >> 3 & 1);
+                self.usart[index].read(address & 7, &mut self.sfr)
+            }
+            _ => return Err(self.nothing(address)),
+        })
+    }
+
+    fn write_byte(&mut self, address: u16, value: u8, now: Cycles) -> Result<(), Fault> {
+        match address {
+            0x00 => self.sfr.ie[0] = value,
+            0x01 => self.sfr.ie[1] = value,
+            0x02 => {
+                self.sfr.ifg[0] = value;
+                self.check_oscillators();
+            }
+            0x03 => self.sfr.ifg[1] = value,
+            0x04 => self.sfr.me[0] = value,
+            0x05 => self.sfr.me[1] = value,
+            0x18..=0x37 => return self.write_port(address, value, now),
+            0x56..=0x58 => return self.write_clock(address, value, now),
+            0x70..=0x7f => {
+                let index = usize::from(address >> 3 & 1);
+                self.usart[index].write(address & 7, value, &mut self.sfr, &self.clock, now)?;
+            }
+            _ => return Err(self.nothing(address)),
+        }
+        if !(0x00..=0x03).contains(&address) {
+            // Enabling a module or setting it up may start a byte that waits on the line.
+            self.advance_usart(0, now);
+            self.advance_usart(1, now);
+            self.reschedule(now);
+        }
+        Ok(())
+    }
+
+    fn write_clock(&mut self, address: u16, value: u8, now: Cycles) -> Result<(), Fault> {
+        // What runs from the old clock is brought up to now first.
+        self.advance(now)?;
+        match address {
+            0x56 => self.clock.set_dcoctl(value, now),
+            0x57 => {
+                if value & 0x40 != 0 {
+                    let message = "LFXT1 in high-frequency mode (XTS = 1) is left out of the \
+                                   emulation";
+                    return Err(Fault::new(FaultKind::Absent, message).at(address));
+                }
+                self.clock.set_bcsctl1(value, now);
+            }
+            _ => self.clock.set_bcsctl2(value, now),
+        }
+        self.check_oscillators();
+        self.note_power(now);
+        self.reschedule(now);
+        Ok(())
+    }
+
+    fn check_oscillators(&mut self) {
+        if self.clock.is_oscillator_fault() {
+            self.sfr.ifg[0] |= sfr::OF;
+        }
+    }
+
+    fn write_port(&mut self, address: u16, value: u8, now: Cycles) -> Result<(), Fault> {
+        let Some((index, register)) = port_register(address) else {
+            return Err(self.nothing(address));
+        };
+        let port = &mut self.ports[index];
+        let changed = match register {
+            // PxIN is read-only.
+            PortRegister::In => 0,
+            PortRegister::Out => port.set_pxout(value),
+            PortRegister::Dir => port.set_pxdir(value),
+            PortRegister::Sel => port.set_pxsel(value),
+            PortRegister::Ifg => {
+                port.set_pxifg(value);
+                0
+            }
+            PortRegister::Ies => {
+                port.set_pxies(value);
+                0
+            }
+            PortRegister::Ie => {
+                port.set_pxie(value);
+                0
+            }
+        };
+        // The pin follows at the end of the cycle that writes.
+        let after = now + Cycles(1);
+        self.pins_changed(index, changed, after);
+        if matches!(register, PortRegister::Sel | PortRegister::Dir) {
+            self.watch_outputs(after);
+            self.reschedule(now);
+        }
+        Ok(())
+    }
+
+    /// Registers of 16 bits, 0x100 to 0x1ff.
+    fn read_word(&mut self, address: u16, now: Cycles) -> Result<u16, Fault> {
+        let clock = &self.clock;
+        let value = match address {
+            0x011e => self.timer_b.txiv(clock, now),
+            0x0120 => return Ok(self.watchdog.wdtctl()),
+            0x0128 => return Ok(self.flash.fctl1()),
+            0x012a => return Ok(self.flash.fctl2()),
+            0x012c => return Ok(self.flash.fctl3(now)),
+            0x012e => self.timer_a.txiv(clock, now),
+            0x0160..=0x0176 | 0x0180..=0x019e => {
+                let timer = if address < 0x0180 {
+                    &mut self.timer_a
+                } else {
+                    &mut self.timer_b
+                };
+                let channel = usize::from(address >> 1 & 7).wrapping_sub(1);
+                let is_count = address & 0x10 != 0;
+                if channel != usize::MAX && !timer.has_channel(channel) {
+                    return Err(self.nothing(address));
+                }
+                match (is_count, channel) {
+                    (false, usize::MAX) => timer.txctl(clock, now),
+                    (true, usize::MAX) => timer.txr(clock, now),
+                    (false, channel) => timer.txcctl(channel, clock, now),
+                    (true, channel) => timer.txccr(channel, clock, now),
+                }
+            }
+            _ => return Err(self.nothing(address)),
+        };
+        self.show_timer_outputs(now);
+        self.reschedule(now);
+        Ok(value)
+    }
+
+    fn write_word(&mut self, address: u16, value: u16, now: Cycles) -> Result<(), Fault> {
+        let clock = &self.clock;
+        match address {
+            // "Any access" to an interrupt vector register clears the flag that it shows.
+            0x011e => {
+                self.timer_b.txiv(clock, now);
+            }
+            0x012e => {
+                self.timer_a.txiv(clock, now);
+            }
+            0x0120 => self.watchdog.set_wdtctl(value, clock, now)?,
+            0x0128 | 0x012a | 0x012c => self.flash.set_fctl(address, value, now)?,
+            0x0160..=0x0176 | 0x0180..=0x019e => {
+                let timer = if address < 0x0180 {
+                    &mut self.timer_a
+                } else {
+                    &mut self.timer_b
+                };
+                let channel = usize::from(address >> 1 & 7).wrapping_sub(1);
+                let is_count = address & 0x10 != 0;
+                if channel != usize::MAX && !timer.has_channel(channel) {
+                    return Err(self.nothing(address));
+                }
+                match (is_count, channel) {
+                    (false, usize::MAX) => timer.set_txctl(value, clock, now)?,
+                    (true, usize::MAX) => timer.set_txr(value, clock, now),
+                    (false, channel) => timer.set_txcctl(channel, value, clock, now)?,
+                    (true, channel) => timer.set_txccr(channel, value, clock, now),
+                }
+            }
+            _ => return Err(self.nothing(address)),
+        }
+        self.show_timer_outputs(now);
+        self.reschedule(now);
+        Ok(())
+    }
+
+    /// The fault for an address without an emulated register.
+    fn nothing(&self, address: u16) -> Fault {
+        let at = u32::from(address);
+        let absent = self.absent.iter().find(|absent| {
+            absent
+                .ranges
+                .iter()
+                .any(|&[first, last]| (first..=last).contains(&at))
+        });
+        match absent {
+            Some(absent) => Fault::new(
+                FaultKind::Absent,
+                format!("the emulation leaves out {}", absent.name),
+            ),
+            None => Fault::new(FaultKind::Unmapped, "the chip has no register here"),
+        }
+        .at(address)
+    }
+}
+
+/// A register of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PortRegister {
+    In,
+    Out,
+    Dir,
+    Ifg,
+    Ies,
+    Ie,
+    Sel,
+}
+
+/// The port and the register at an address (section 9.3, table 9-1).
+fn port_register(address: u16) -> Option<(usize, PortRegister)> {
+    use PortRegister::{Dir, Ie, Ies, Ifg, In, Out, Sel};
+    let (port, place) = match address {
+        0x20..=0x26 => (0, address - 0x20),
+        0x28..=0x2e => (1, address - 0x28),
+        0x18..=0x1b => (2, address - 0x18),
+        0x1c..=0x1f => (3, address - 0x1c),
+        0x30..=0x33 => (4, address - 0x30),
+        0x34..=0x37 => (5, address - 0x34),
+        _ => return None,
+    };
+    let place = usize::from(place);
+    let register = if port < 2 {
+        [In, Out, Dir, Ifg, Ies, Ie, Sel][place]
+    } else {
+        [In, Out, Dir, Sel][place]
+    };
+    Some((port, register))
+}
+
+/// Word registers may be accessed as bytes at their even address only (section 1.4.2).
+fn odd_byte(address: u16) -> Fault {
+    Fault::new(
+        FaultKind::Misaligned,
+        "the high byte of a 16-bit register is accessed; only the even address is allowed \
+         (SLAU049F, section 1.4.2)",
+    )
+    .at(address)
+}
+
+impl Bus for Msp430x1xx {
+    #[inline]
+    fn read(&mut self, address: u16, width: Width, now: Cycles) -> Result<u16, Fault> {
+        // The high byte is zero where word and byte do not agree (section 1.4.2).
+        if address < 0x100 {
+            return self.read_byte(address, now).map(u16::from);
+        }
+        if address & 1 != 0 {
+            return Err(odd_byte(address));
+        }
+        let value = if address & 0xfff0 == 0x0130 {
+            self.multiplier.read(address, now)?
+        } else {
+            self.read_word(address, now)?
+        };
+        Ok(match width {
+            Width::Byte => value & 0xff,
+            Width::Word => value,
+        })
+    }
+
+    #[inline]
+    fn write(&mut self, address: u16, value: u16, width: Width, now: Cycles) -> Result<(), Fault> {
+        if address < 0x100 {
+            return self.write_byte(address, value as u8, now);
+        }
+        if address & 1 != 0 {
+            return Err(odd_byte(address));
+        }
+        let value = match width {
+            Width::Byte => value & 0xff,
+            Width::Word => value,
+        };
+        if address & 0xfff0 == 0x0130 {
+            self.multiplier.write(address, value, now);
+            return Ok(());
+        }
+        self.write_word(address, value, now)
+    }
+
+    fn write_flash(
+        &mut self,
+        address: u16,
+        _value: u16,
+        _width: Width,
+        now: Cycles,
+    ) -> Result<FlashOperation, Fault> {
+        let (effect, stall) = self.flash.write(address, &self.clock, now)?;
+        let effect = match effect {
+            Effect::Program => FlashEffect::Program,
+            Effect::Erase { start, size } => FlashEffect::Erase { start, size },
+        };
+        Ok(FlashOperation { effect, stall })
+    }
+
+    fn next_event(&self) -> Cycles {
+        self.next
+    }
+
+    fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
+        self.watchdog.advance(&self.clock, &mut self.sfr, now)?;
+        self.advance_timers(now);
+        self.advance_usart(0, now);
+        self.advance_usart(1, now);
+        self.reschedule(now);
+        Ok(())
+    }
+
+    fn pending_interrupt(&self, enabled: bool) -> Option<u16> {
+        let sfr = &self.sfr;
+        let both = sfr.ie[0] & sfr.ifg[0];
+        let violation = sfr.ie[0] & sfr::ACCV != 0 && self.flash.is_access_violation();
+        if both & (sfr::OF | sfr::NMI) != 0 || violation {
+            return Some(vector::NMI);
+        }
+        if !enabled {
+            return None;
+        }
+        // Highest priority first (SLAS368G, interrupt vector addresses).
+        let sources = [
+            (vector::TIMERB0, self.timer_b.is_channel_0_pending()),
+            (vector::TIMERB1, self.timer_b.is_shared_pending()),
+            (vector::WDT, both & sfr::WDT != 0),
+            (vector::USART0RX, self.usart[0].is_receive_pending(sfr)),
+            (vector::USART0TX, self.usart[0].is_transmit_pending(sfr)),
+            (vector::TIMERA0, self.timer_a.is_channel_0_pending()),
+            (vector::TIMERA1, self.timer_a.is_shared_pending()),
+            (vector::PORT1, self.ports[0].is_pending()),
+            (vector::USART1RX, self.usart[1].is_receive_pending(sfr)),
+            (vector::USART1TX, self.usart[1].is_transmit_pending(sfr)),
+            (vector::PORT2, self.ports[1].is_pending()),
+        ];
+        sources
+            .into_iter()
+            .find_map(|(vector, pending)| pending.then_some(vector))
+    }
+
+    fn acknowledge(&mut self, vector: u16, now: Cycles) {
+        match vector {
+            // Accepting an NMI clears all its enables (section 2.2.1).
+            vector::NMI => self.sfr.ie[0] &= !(sfr::NMI | sfr::OF | sfr::ACCV),
+            vector::TIMERB0 => self.timer_b.acknowledge_channel_0(),
+            vector::TIMERA0 => self.timer_a.acknowledge_channel_0(),
+            vector::WDT => self.sfr.ifg[0] &= !sfr::WDT,
+            vector::USART0RX => self.usart[0].acknowledge_receive(&mut self.sfr),
+            vector::USART0TX => self.usart[0].acknowledge_transmit(&mut self.sfr),
+            vector::USART1RX => self.usart[1].acknowledge_receive(&mut self.sfr),
+            vector::USART1TX => self.usart[1].acknowledge_transmit(&mut self.sfr),
+            _ => return,
+        }
+        // A flag that is clear again can be set by a new event.
+        self.reschedule(now);
+    }
+
+    fn power_changed(&mut self, status: u16, now: Cycles) -> Cycles {
+        self.advance_timers(now);
+        self.advance_usart(0, now);
+        self.advance_usart(1, now);
+        let wait = self.clock.power_changed(status, now);
+        self.note_power(now);
+        self.reschedule(now);
+        wait
+    }
+
+    fn take_stop(&mut self) -> bool {
+        std::mem::take(&mut self.stop)
+    }
+}

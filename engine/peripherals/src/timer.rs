@@ -1,0 +1,631 @@
+//! `Timer_A` (chapter 11) and `Timer_B` (chapter 12).
+
+use joulemark_kernel::{Cycles, Fault, FaultKind};
+
+use crate::basic_clock::{BasicClock, Source};
+
+/// TxCTL.
+const TXIFG: u16 = 1 << 0;
+const TXIE: u16 = 1 << 1;
+const TXCLR: u16 = 1 << 2;
+const CLGRP: u16 = 0x6000;
+
+/// TxCCTLn.
+const CCIFG: u16 = 1 << 0;
+const COV: u16 = 1 << 1;
+const OUT: u16 = 1 << 2;
+const CCI: u16 = 1 << 3;
+const CCIE: u16 = 1 << 4;
+const CAP: u16 = 1 << 8;
+const SCCI: u16 = 1 << 10;
+
+/// Which of the two timers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Compare values take effect at once.
+    A,
+    /// Compare values go through latches, and the counter may be shorter than 16 bits.
+    B,
+}
+
+/// What a capture input is connected to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A level that the machine keeps up to date with [`Timer::set_pin`].
+    Pin,
+    /// The auxiliary clock.
+    Aclk,
+    /// Something that the emulation leaves out.
+    Absent,
+}
+
+#[derive(Clone, Debug)]
+struct Channel {
+    control: u16,
+    value: u16,
+    /// What the counter is compared with; follows `value` at once in `Timer_A`.
+    latch: u16,
+    inputs: [Input; 2],
+    pin: bool,
+    out: bool,
+    /// The level that the capture logic saw last.
+    level: bool,
+}
+
+/// A change of an output, for the pin that shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputChange {
+    /// The channel.
+    pub channel: usize,
+    /// Its new level.
+    pub high: bool,
+}
+
+/// A timer with its capture/compare channels.
+#[derive(Clone, Debug)]
+pub struct Timer {
+    kind: Kind,
+    name: &'static str,
+    control: u16,
+    counter: u16,
+    down: bool,
+    /// Source ticks of the running divider period.
+    phase: u64,
+    /// Source ticks up to which the counter has been brought.
+    seen: u64,
+    channels: Vec<Channel>,
+    /// Channels whose output is visible on a pin: its changes have to be on time.
+    watched: u8,
+    outputs: Vec<OutputChange>,
+}
+
+impl Channel {
+    fn is_capture(&self) -> bool {
+        self.control & CAP != 0
+    }
+
+    fn output_mode(&self) -> u16 {
+        self.control >> 5 & 7
+    }
+
+    fn edges(&self) -> u16 {
+        self.control >> 14
+    }
+
+    fn input(&self) -> Option<Input> {
+        let select = self.control >> 12 & 3;
+        self.inputs.get(usize::from(select)).copied()
+    }
+
+    /// The input's level (CCIS 2 is ground, 3 is the supply).
+    fn input_level(&self, clock: &BasicClock, now: Cycles) -> bool {
+        match self.input() {
+            Some(Input::Pin) => self.pin,
+            Some(Input::Aclk) => clock.rate(Source::Aclk).is_high(now),
+            Some(Input::Absent) => false,
+            None => self.control >> 12 & 1 != 0,
+        }
+    }
+
+    fn capture(&mut self, rising: bool, counter: u16) {
+        let wanted = if rising { 1 } else { 2 };
+        if self.is_capture() && self.edges() & wanted != 0 {
+            if self.control & CCIFG != 0 {
+                self.control |= COV;
+            }
+            self.value = counter;
+            self.latch = counter;
+            self.control |= CCIFG;
+        }
+    }
+}
+
+impl Timer {
+    /// After a power-up clear. `inputs` are CCIxA and CCIxB of each channel.
+    pub fn new(kind: Kind, name: &'static str, inputs: &[[Input; 2]]) -> Self {
+        let channel = |&inputs: &[Input; 2]| Channel {
+            control: 0,
+            value: 0,
+            latch: 0,
+            inputs,
+            pin: false,
+            out: false,
+            level: false,
+        };
+        Self {
+            kind,
+            name,
+            control: 0,
+            counter: 0,
+            down: false,
+            phase: 0,
+            seen: 0,
+            channels: inputs.iter().map(channel).collect(),
+            watched: 0,
+            outputs: Vec::new(),
+        }
+    }
+
+    fn source(&self) -> Option<Source> {
+        match self.control >> 8 & 3 {
+            1 => Some(Source::Aclk),
+            2 => Some(Source::Smclk),
+            _ => None,
+        }
+    }
+
+    fn divider(&self) -> u64 {
+        1 << (self.control >> 6 & 3)
+    }
+
+    fn mode(&self) -> u16 {
+        self.control >> 4 & 3
+    }
+
+    /// The highest count that the counter's length allows (`Timer_B`: section 12.2.1).
+    fn longest(&self) -> u16 {
+        match (self.kind, self.control >> 11 & 3) {
+            (Kind::A, _) | (Kind::B, 0) => 0xffff,
+            (Kind::B, 1) => 0x0fff,
+            (Kind::B, 2) => 0x03ff,
+            (Kind::B, _) => 0x00ff,
+        }
+    }
+
+    /// Where the counter turns.
+    fn limit(&self) -> u16 {
+        if self.mode() == 2 {
+            self.longest()
+        } else {
+            self.channels[0].latch.min(self.longest())
+        }
+    }
+
+    fn is_counting(&self) -> bool {
+        self.source().is_some() && self.mode() != 0 && self.limit() != 0
+    }
+
+    /// Counts until the counter goes to `value`; `None` when it never does.
+    fn distance(&self, value: u16) -> Option<u64> {
+        let limit = u64::from(self.limit());
+        let (counter, value) = (u64::from(self.counter), u64::from(value));
+        if value > limit {
+            return None;
+        }
+        if self.mode() == 3 {
+            if counter > limit {
+                return Some(counter - value);
+            }
+            let period = 2 * limit;
+            let here = if self.down {
+                (period - counter) % period
+            } else {
+                counter
+            };
+            let ahead = |position: u64| match (position + period - here) % period {
+                0 => period,
+                distance => distance,
+            };
+            return Some(ahead(value).min(ahead((period - value) % period)));
+        }
+        if counter > limit {
+            // "The timer immediately restarts counting from zero" (section 11.2.3, up mode).
+            return Some(1 + value);
+        }
+        Some(if value > counter {
+            value - counter
+        } else {
+            limit - counter + 1 + value
+        })
+    }
+
+    /// Counts until anything happens.
+    fn distance_to_next(&self) -> u64 {
+        let latches = self.channels.iter().filter(|c| !c.is_capture());
+        latches
+            .map(|channel| channel.latch)
+            .chain([0, self.limit()])
+            .filter_map(|value| self.distance(value))
+            .min()
+            .unwrap_or(u64::MAX)
+    }
+
+    /// Count on; nothing happens before the last step.
+    fn count(&mut self, steps: u64) {
+        let limit = u64::from(self.limit());
+        let counter = u64::from(self.counter);
+        let next = if self.mode() == 3 {
+            if counter > limit {
+                self.down = true;
+            }
+            if self.down {
+                counter - steps
+            } else {
+                counter + steps
+            }
+        } else if counter >= limit {
+            steps - 1
+        } else {
+            counter + steps
+        };
+        self.counter = next as u16;
+    }
+
+    /// What follows from the counter having gone to its value.
+    fn arrive(&mut self) {
+        let limit = self.limit();
+        let at_zero = self.counter == 0;
+        let at_limit = self.counter == limit;
+        if at_zero {
+            self.control |= TXIFG;
+            self.down = false;
+        } else if at_limit && self.mode() == 3 {
+            self.down = true;
+        }
+        let counter = self.counter;
+        let equal_0 = !self.channels[0].is_capture() && self.channels[0].latch == counter;
+        for index in 0..self.channels.len() {
+            let channel = &mut self.channels[index];
+            if channel.is_capture() {
+                continue;
+            }
+            let equal = channel.latch == counter;
+            if equal {
+                channel.control |= CCIFG;
+                // The input is latched with the compare (SCCI, section 11.2.4).
+                let input = channel.control & CCI != 0;
+                channel.control = channel.control & !SCCI | if input { SCCI } else { 0 };
+            }
+            let out = match (channel.output_mode(), equal, equal_0 && index != 0) {
+                (1 | 3, true, _) | (7, false, true) => true,
+                (5 | 7, true, _) | (3, false, true) => false,
+                (4, true, _) | (2 | 6, true, false) => !channel.out,
+                (2, _, true) => false,
+                (6, _, true) => true,
+                _ => channel.out,
+            };
+            self.set_output(index, out);
+            if self.kind == Kind::B {
+                self.load_latch(index, at_zero, at_limit, equal);
+            }
+        }
+    }
+
+    fn set_output(&mut self, index: usize, out: bool) {
+        let channel = &mut self.channels[index];
+        if channel.out != out {
+            channel.out = out;
+            if self.watched & 1 << index != 0 {
+                self.outputs.push(OutputChange {
+                    channel: index,
+                    high: out,
+                });
+            }
+        }
+    }
+
+    /// TBCLx takes TBCCRx when CLLD says so (section 12.2.4, table 12-2).
+    fn load_latch(&mut self, index: usize, at_zero: bool, at_limit: bool, equal: bool) {
+        let up_down = self.mode() == 3;
+        let channel = &mut self.channels[index];
+        let load = match channel.control >> 9 & 3 {
+            0 => true,
+            1 => at_zero,
+            2 => at_zero || up_down && at_limit,
+            _ => equal,
+        };
+        if load {
+            channel.latch = channel.value;
+        }
+    }
+
+    /// Bring the counter up to `now`.
+    fn synchronize(&mut self, clock: &BasicClock, now: Cycles) {
+        let Some(source) = self.source() else {
+            return;
+        };
+        let ticks = clock.rate(source).ticks(now);
+        let passed = ticks - self.seen;
+        self.seen = ticks;
+        if !self.is_counting() {
+            return;
+        }
+        let total = self.phase + passed;
+        self.phase = total % self.divider();
+        let mut steps = total / self.divider();
+        // Whole periods that nobody watched repeat what the ones around them do.
+        // Two of them, so that an output that toggles comes back to where it was.
+        let period = if self.mode() == 3 {
+            4 * u64::from(self.limit())
+        } else {
+            2 * (u64::from(self.limit()) + 1)
+        };
+        if steps > 4 * period {
+            steps -= (steps - 3 * period) / period * period;
+        }
+        while steps > 0 {
+            let distance = self.distance_to_next();
+            if distance > steps {
+                self.count(steps);
+                break;
+            }
+            self.count(distance);
+            self.arrive();
+            steps -= distance;
+            if !self.is_counting() {
+                break;
+            }
+        }
+    }
+
+    /// Look at capture inputs: an edge since the last look was at `now`.
+    fn look_at_inputs(&mut self, clock: &BasicClock, now: Cycles) {
+        let counter = self.counter;
+        for channel in &mut self.channels {
+            let level = channel.input_level(clock, now);
+            if level != channel.level {
+                channel.level = level;
+                channel.capture(level, counter);
+            }
+        }
+    }
+
+    /// Bring the timer up to `now`; the outputs that changed are in [`Timer::take_outputs`].
+    pub fn advance(&mut self, clock: &BasicClock, now: Cycles) {
+        self.synchronize(clock, now);
+        self.look_at_inputs(clock, now);
+    }
+
+    /// Changes of watched outputs since the last call, in their order.
+    pub fn take_outputs(&mut self) -> Vec<OutputChange> {
+        std::mem::take(&mut self.outputs)
+    }
+
+    /// Say which outputs are visible on pins.
+    pub fn watch(&mut self, channels: u8) {
+        self.watched = channels;
+    }
+
+    /// The level of an output.
+    pub fn output(&self, channel: usize) -> bool {
+        self.channels[channel].out
+    }
+
+    /// The level of a channel's input pin changed.
+    pub fn set_pin(&mut self, channel: usize, high: bool, clock: &BasicClock, now: Cycles) {
+        self.advance(clock, now);
+        self.channels[channel].pin = high;
+        self.look_at_inputs(clock, now);
+    }
+
+    /// When the timer has to be looked at next.
+    pub fn next_event(&self, clock: &BasicClock, now: Cycles) -> Cycles {
+        let mut next = Cycles::NEVER;
+        let captures_aclk = |channel: &Channel| {
+            channel.is_capture() && channel.edges() != 0 && channel.input() == Some(Input::Aclk)
+        };
+        if self.channels.iter().any(captures_aclk) {
+            next = clock.rate(Source::Aclk).next_edge(now).0;
+        }
+        let Some(source) = self.source() else {
+            return next;
+        };
+        if !self.is_counting() {
+            return next;
+        }
+        let mut steps = u64::MAX;
+        let mut consider = |distance: Option<u64>| {
+            steps = steps.min(distance.unwrap_or(u64::MAX));
+        };
+        if self.control & (TXIE | TXIFG) == TXIE {
+            consider(self.distance(0));
+        }
+        for (index, channel) in self.channels.iter().enumerate() {
+            let compares = !channel.is_capture();
+            if compares && channel.control & (CCIE | CCIFG) == CCIE {
+                consider(self.distance(channel.latch));
+            }
+            if compares && self.watched & 1 << index != 0 && channel.output_mode() != 0 {
+                consider(self.distance(channel.latch));
+                consider(self.distance(self.channels[0].latch));
+            }
+        }
+        if steps == u64::MAX {
+            return next;
+        }
+        let tick = self.seen + steps * self.divider() - self.phase;
+        next.min(clock.rate(source).cycle_of(tick))
+    }
+
+    /// TxCTL.
+    pub fn txctl(&mut self, clock: &BasicClock, now: Cycles) -> u16 {
+        self.advance(clock, now);
+        self.control
+    }
+
+    /// Write TxCTL.
+    ///
+    /// # Errors
+    /// It asks for a clock from a pin or for grouped latches.
+    pub fn set_txctl(&mut self, value: u16, clock: &BasicClock, now: Cycles) -> Result<(), Fault> {
+        self.advance(clock, now);
+        let absent = |what: String| Err(Fault::new(FaultKind::Absent, what));
+        if value >> 4 & 3 != 0 && !matches!(value >> 8 & 3, 1 | 2) {
+            return absent(format!(
+                "{} counts a clock from a pin, which the emulation leaves out",
+                self.name
+            ));
+        }
+        if self.kind == Kind::B && value & CLGRP != 0 {
+            return absent(format!(
+                "{} groups its compare latches, which the emulation leaves out",
+                self.name
+            ));
+        }
+        let mask = match self.kind {
+            Kind::A => 0x03f3,
+            Kind::B => 0x1bf3,
+        };
+        self.control = value & mask;
+        if value & TXCLR != 0 {
+            // The counter, the divider and the direction (section 11.3).
+            self.counter = 0;
+            self.phase = 0;
+            self.down = false;
+        }
+        if self.mode() != 3 {
+            self.down = false;
+        }
+        self.phase %= self.divider();
+        self.counter &= self.longest();
+        if let Some(source) = self.source() {
+            self.seen = clock.rate(source).ticks(now);
+        }
+        Ok(())
+    }
+
+    /// `TxR`, the counter.
+    pub fn txr(&mut self, clock: &BasicClock, now: Cycles) -> u16 {
+        self.advance(clock, now);
+        self.counter
+    }
+
+    /// Write `TxR`.
+    pub fn set_txr(&mut self, value: u16, clock: &BasicClock, now: Cycles) {
+        self.advance(clock, now);
+        self.counter = value & self.longest();
+    }
+
+    /// Whether the timer has this channel.
+    pub fn has_channel(&self, channel: usize) -> bool {
+        channel < self.channels.len()
+    }
+
+    /// `TxCCTLn`.
+    pub fn txcctl(&mut self, channel: usize, clock: &BasicClock, now: Cycles) -> u16 {
+        self.advance(clock, now);
+        let channel = &mut self.channels[channel];
+        let cci = if channel.input_level(clock, now) {
+            CCI
+        } else {
+            0
+        };
+        channel.control = channel.control & !CCI | cci;
+        channel.control
+    }
+
+    /// Write `TxCCTLn`.
+    ///
+    /// # Errors
+    /// It captures an input that the emulation leaves out.
+    pub fn set_txcctl(
+        &mut self,
+        index: usize,
+        value: u16,
+        clock: &BasicClock,
+        now: Cycles,
+    ) -> Result<(), Fault> {
+        self.advance(clock, now);
+        let keep = CCI | SCCI;
+        let latch_now = self.kind == Kind::A || value >> 9 & 3 == 0;
+        let channel = &mut self.channels[index];
+        let was_capture = channel.is_capture();
+        // Bits 9 and 10 are CLLD in Timer_B; Timer_A has SCCI in bit 10.
+        channel.control = match self.kind {
+            Kind::A => value & !keep | channel.control & keep,
+            Kind::B => value & !CCI | channel.control & CCI,
+        };
+        if channel.is_capture() && channel.edges() != 0 && channel.input() == Some(Input::Absent) {
+            return Err(Fault::new(
+                FaultKind::Absent,
+                format!(
+                    "{} captures the output of Comparator_A, which the emulation leaves out",
+                    self.name
+                ),
+            ));
+        }
+        let counter = self.counter;
+        let level = channel.input_level(clock, now);
+        // Capture by software: CCIS switches between ground and supply while CAP is set
+        // (section 11.2.4). Switching between other inputs captures nothing here.
+        if level != channel.level && was_capture && channel.input().is_none() {
+            channel.capture(level, counter);
+        }
+        channel.level = level;
+        if latch_now {
+            channel.latch = channel.value;
+        }
+        if channel.output_mode() == 0 {
+            let out = value & OUT != 0;
+            self.set_output(index, out);
+        }
+        Ok(())
+    }
+
+    /// `TxCCRn`.
+    pub fn txccr(&mut self, channel: usize, clock: &BasicClock, now: Cycles) -> u16 {
+        self.advance(clock, now);
+        self.channels[channel].value
+    }
+
+    /// Write `TxCCRn`.
+    pub fn set_txccr(&mut self, channel: usize, value: u16, clock: &BasicClock, now: Cycles) {
+        self.advance(clock, now);
+        let at_once = self.kind == Kind::A || self.channels[channel].control >> 9 & 3 == 0;
+        let channel = &mut self.channels[channel];
+        channel.value = value;
+        if at_once {
+            channel.latch = value;
+        }
+    }
+
+    /// The highest pending source of the shared vector: its number in `TxIV`, 0 for none.
+    fn pending(&self) -> u16 {
+        let enabled = |control: u16| control & (CCIE | CCIFG) == CCIE | CCIFG;
+        let shared = self.channels.iter().enumerate().skip(1);
+        for (index, channel) in shared {
+            if enabled(channel.control) {
+                return 2 * index as u16;
+            }
+        }
+        if self.control & (TXIE | TXIFG) == TXIE | TXIFG {
+            // TAIFG is 0x0a although Timer_A3 has two channels only (table 11-3); TBIFG 0x0e.
+            return match self.kind {
+                Kind::A => 0x0a,
+                Kind::B => 0x0e,
+            };
+        }
+        0
+    }
+
+    /// Whether channel 0 asks for its own vector.
+    pub fn is_channel_0_pending(&self) -> bool {
+        self.channels[0].control & (CCIE | CCIFG) == CCIE | CCIFG
+    }
+
+    /// Whether anything else asks for the shared vector.
+    pub fn is_shared_pending(&self) -> bool {
+        self.pending() != 0
+    }
+
+    /// Channel 0's interrupt is accepted: its flag clears (section 11.2.6).
+    pub fn acknowledge_channel_0(&mut self) {
+        self.channels[0].control &= !CCIFG;
+    }
+
+    /// `TxIV`: any access clears the flag that it shows (section 11.2.6).
+    pub fn txiv(&mut self, clock: &BasicClock, now: Cycles) -> u16 {
+        self.advance(clock, now);
+        let pending = self.pending();
+        let overflow = match self.kind {
+            Kind::A => 0x0a,
+            Kind::B => 0x0e,
+        };
+        if pending == overflow {
+            self.control &= !TXIFG;
+        } else if pending != 0 {
+            self.channels[usize::from(pending / 2)].control &= !CCIFG;
+        }
+        pending
+    }
+}

@@ -1,0 +1,560 @@
+//! The Python module `joulemark._engine`. Its types and their meaning are in `_engine.pyi`.
+
+// PyO3 hands arguments over by value, and gives its exceptions and classes undocumented items.
+#![allow(clippy::needless_pass_by_value, missing_docs)]
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use joulemark_kernel::chip::Constant;
+use joulemark_kernel::{Chip as KernelChip, Image as KernelImage, trace};
+use joulemark_machine as machine;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyOSError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+create_exception!(
+    joulemark._engine,
+    EngineError,
+    PyException,
+    "Bad input to the engine: the message says what, where and how to mend it."
+);
+create_exception!(
+    joulemark._engine,
+    ChipError,
+    EngineError,
+    "A chip file that is wrong; the message names the file and the key."
+);
+create_exception!(
+    joulemark._engine,
+    ImageError,
+    EngineError,
+    "An image that cannot be read, or that is not for this chip."
+);
+
+fn machine_error(error: machine::Error) -> PyErr {
+    let text = error.to_string();
+    match error {
+        machine::Error::Image(_) => ImageError::new_err(text),
+        machine::Error::Chip(_) => ChipError::new_err(text),
+        machine::Error::Argument(_) => EngineError::new_err(text),
+    }
+}
+
+fn chip_error(error: joulemark_kernel::ChipError) -> PyErr {
+    ChipError::new_err(error.0)
+}
+
+fn image_error(error: joulemark_kernel::ImageError) -> PyErr {
+    ImageError::new_err(error.0)
+}
+
+/// A physical constant with where it comes from.
+#[pyclass(frozen, get_all, module = "joulemark._engine")]
+struct Sourced {
+    value: f64,
+    source: String,
+    grade: &'static str,
+}
+
+impl From<Constant> for Sourced {
+    fn from(constant: Constant) -> Self {
+        Self {
+            value: constant.value,
+            grade: constant.grade.name(),
+            source: constant.source,
+        }
+    }
+}
+
+/// One region of a chip's memory map.
+#[pyclass(frozen, get_all, module = "joulemark._engine")]
+#[derive(Clone)]
+struct MemoryRegion {
+    name: String,
+    kind: &'static str,
+    start: u32,
+    size: u32,
+}
+
+/// A chip file, checked: unknown keys and constants without a source are errors.
+#[pyclass(frozen, module = "joulemark._engine")]
+struct Chip {
+    chip: Arc<KernelChip>,
+}
+
+#[pymethods]
+impl Chip {
+    #[staticmethod]
+    fn load(path: PathBuf) -> PyResult<Self> {
+        let chip = Arc::new(KernelChip::load(&path).map_err(chip_error)?);
+        Ok(Self { chip })
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.chip.name
+    }
+
+    #[getter]
+    fn core(&self) -> &'static str {
+        self.chip.core.name()
+    }
+
+    #[getter]
+    fn description(&self) -> &str {
+        &self.chip.description
+    }
+
+    #[getter]
+    fn digest(&self) -> &str {
+        &self.chip.digest
+    }
+
+    #[getter]
+    fn memories(&self) -> Vec<MemoryRegion> {
+        self.chip
+            .memory
+            .iter()
+            .map(|memory| MemoryRegion {
+                name: memory.name.clone(),
+                kind: memory.kind.name(),
+                start: memory.start,
+                size: memory.size,
+            })
+            .collect()
+    }
+
+    #[getter]
+    fn vectors(&self) -> BTreeMap<&str, u32> {
+        let table = &self.chip.vectors.table;
+        table
+            .iter()
+            .map(|(name, &address)| (name.as_str(), address))
+            .collect()
+    }
+
+    #[getter]
+    fn registers(&self) -> BTreeMap<&str, (u32, u32)> {
+        let table = &self.chip.registers.table;
+        table
+            .iter()
+            .map(|(name, register)| (name.as_str(), (register.address, register.bits)))
+            .collect()
+    }
+
+    #[getter]
+    fn power_states(&self) -> Vec<&str> {
+        self.chip
+            .power_state
+            .iter()
+            .map(|state| state.name.as_str())
+            .collect()
+    }
+
+    fn current_a(&self, state: &str, clock_hz: u32, supply_v: f64) -> PyResult<Sourced> {
+        let current = self.chip.current_a(state, clock_hz, supply_v);
+        current.map(Sourced::from).map_err(chip_error)
+    }
+
+    #[getter]
+    fn absent(&self) -> Vec<&str> {
+        self.chip
+            .absent
+            .iter()
+            .map(|absent| absent.name.as_str())
+            .collect()
+    }
+
+    #[getter]
+    fn settings(&self) -> BTreeMap<&str, (u32, &str)> {
+        let settings = &self.chip.settings;
+        settings
+            .iter()
+            .map(|(name, s)| (name.as_str(), (s.default, s.description.as_str())))
+            .collect()
+    }
+}
+
+/// A program: ELF, Intel HEX, or raw bytes at an address.
+#[pyclass(frozen, module = "joulemark._engine")]
+struct Image {
+    image: Arc<KernelImage>,
+}
+
+#[pymethods]
+impl Image {
+    #[staticmethod]
+    #[pyo3(signature = (path, raw_address=None))]
+    fn load(path: PathBuf, raw_address: Option<u32>) -> PyResult<Self> {
+        let image = Arc::new(KernelImage::load(&path, raw_address).map_err(image_error)?);
+        Ok(Self { image })
+    }
+
+    #[getter]
+    fn format(&self) -> &'static str {
+        self.image.format.name()
+    }
+
+    #[getter]
+    fn entry(&self) -> Option<u32> {
+        self.image.entry
+    }
+
+    #[getter]
+    fn symbols(&self) -> BTreeMap<&str, u32> {
+        let symbols = self.image.symbols.addresses();
+        symbols
+            .iter()
+            .map(|(name, &address)| (name.as_str(), address))
+            .collect()
+    }
+
+    #[getter]
+    fn digest(&self) -> String {
+        self.image.digest()
+    }
+
+    fn resolve(&self, address: &str) -> PyResult<u32> {
+        self.image.resolve(address).map_err(image_error)
+    }
+}
+
+/// One call on the stack of the emulated program.
+#[pyclass(frozen, get_all, module = "joulemark._engine")]
+#[derive(Clone)]
+struct Frame {
+    address: u32,
+    symbol: String,
+    offset: u32,
+}
+
+/// Something that silicon would have done silently and wrongly.
+#[pyclass(frozen, get_all, module = "joulemark._engine")]
+#[derive(Clone)]
+struct Fault {
+    kind: &'static str,
+    message: String,
+    address: Option<u32>,
+    call_stack: Vec<Frame>,
+}
+
+/// Why a run ended.
+#[pyclass(frozen, get_all, module = "joulemark._engine")]
+struct Stop {
+    reason: &'static str,
+    address: u32,
+    fault: Option<Fault>,
+}
+
+impl From<machine::Stop> for Stop {
+    fn from(stop: machine::Stop) -> Self {
+        Self {
+            reason: stop.reason.name(),
+            address: stop.address,
+            fault: stop.fault.map(|fault| Fault {
+                kind: fault.kind,
+                message: fault.message,
+                address: fault.address,
+                call_stack: fault
+                    .call_stack
+                    .into_iter()
+                    .map(|frame| Frame {
+                        address: frame.address,
+                        symbol: frame.symbol,
+                        offset: frame.offset,
+                    })
+                    .collect(),
+            }),
+        }
+    }
+}
+
+/// A change of the marker pin.
+#[pyclass(frozen, get_all, module = "joulemark._engine")]
+struct MarkerEdge {
+    rising: bool,
+    cycles: u64,
+    instructions: u64,
+    time_ps: u64,
+}
+
+/// A stretch of time in one power state at one core clock.
+#[pyclass(frozen, get_all, module = "joulemark._engine")]
+struct PowerInterval {
+    state: &'static str,
+    clock_hz: u32,
+    start_ps: u64,
+    end_ps: u64,
+}
+
+/// What one function of the program cost.
+#[pyclass(frozen, get_all, module = "joulemark._engine")]
+#[derive(Clone)]
+struct FunctionCost {
+    name: String,
+    address: u32,
+    calls: u64,
+    self_cycles: u64,
+    total_cycles: u64,
+    self_instructions: u64,
+    stack_bytes: u32,
+}
+
+/// One path of calls and the cycles spent at its end: a line of a flame graph.
+#[pyclass(frozen, get_all, module = "joulemark._engine")]
+#[derive(Clone)]
+struct CallPath {
+    path: Vec<String>,
+    self_cycles: u64,
+}
+
+/// Cycles and instructions by function, and the call graph.
+#[pyclass(frozen, get_all, module = "joulemark._engine")]
+struct Profile {
+    functions: Vec<FunctionCost>,
+    paths: Vec<CallPath>,
+}
+
+/// One emulated chip. There are no globals: create as many as needed, in any thread.
+#[pyclass(module = "joulemark._engine")]
+struct Machine {
+    machine: Box<dyn machine::Machine>,
+    chip: Arc<KernelChip>,
+}
+
+#[pymethods]
+impl Machine {
+    #[new]
+    #[pyo3(signature = (chip, image, *, entry=None, marker=None, profile=false, trace=false,
+                        secrets_trace=false, settings=None))]
+    #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)]
+    fn new(
+        chip: &Chip,
+        image: &Image,
+        entry: Option<u32>,
+        marker: Option<String>,
+        profile: bool,
+        trace: bool,
+        secrets_trace: bool,
+        settings: Option<HashMap<String, u32>>,
+    ) -> PyResult<Self> {
+        let options = machine::Options {
+            entry,
+            marker,
+            profile,
+            trace,
+            secrets_trace,
+            settings: settings.unwrap_or_default().into_iter().collect(),
+        };
+        let machine = machine::build(&chip.chip, &image.image, &options).map_err(machine_error)?;
+        let chip = Arc::clone(&chip.chip);
+        Ok(Self { machine, chip })
+    }
+
+    #[pyo3(signature = (*, until=None, until_marker=false, until_serial=None, max_cycles=None))]
+    fn run(
+        &mut self,
+        py: Python<'_>,
+        until: Option<u32>,
+        until_marker: bool,
+        until_serial: Option<u8>,
+        max_cycles: Option<u64>,
+    ) -> PyResult<Stop> {
+        let until = machine::Until {
+            address: until,
+            marker: until_marker,
+            serial: until_serial,
+            max_cycles,
+        };
+        let stop = py.detach(|| self.machine.run(until));
+        stop.map(Stop::from).map_err(machine_error)
+    }
+
+    #[getter]
+    fn cycles(&self) -> u64 {
+        self.machine.cycles()
+    }
+
+    #[getter]
+    fn sleep_cycles(&self) -> u64 {
+        self.machine.sleep_cycles()
+    }
+
+    #[getter]
+    fn instructions(&self) -> u64 {
+        self.machine.instructions()
+    }
+
+    #[getter]
+    fn time_ps(&self) -> u64 {
+        self.machine.time().0
+    }
+
+    #[getter]
+    fn clock_hz(&self) -> u32 {
+        self.machine.clock_hz()
+    }
+
+    #[getter]
+    fn registers(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        // A dict keeps the order of the registers.
+        let registers = pyo3::types::PyDict::new(py);
+        for (name, value) in self.machine.registers() {
+            registers.set_item(name, value)?;
+        }
+        Ok(registers.into_any().unbind())
+    }
+
+    fn set_register(&mut self, name: &str, value: u32) -> PyResult<()> {
+        self.machine
+            .set_register(name, value)
+            .map_err(machine_error)
+    }
+
+    fn read_memory<'py>(
+        &self,
+        py: Python<'py>,
+        address: u32,
+        length: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self
+            .machine
+            .read_memory(address, length)
+            .map_err(machine_error)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn write_memory(&mut self, address: u32, data: &[u8]) -> PyResult<()> {
+        self.machine
+            .write_memory(address, data)
+            .map_err(machine_error)
+    }
+
+    #[getter]
+    fn serial_ports(&self) -> Vec<&'static str> {
+        self.machine.serial_ports().to_vec()
+    }
+
+    fn serial_write(&mut self, port: &str, data: &[u8]) -> PyResult<()> {
+        self.machine.serial_write(port, data).map_err(machine_error)
+    }
+
+    fn serial_read<'py>(&mut self, py: Python<'py>, port: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let sent = self.machine.serial_read(port).map_err(machine_error)?;
+        let bytes: Vec<u8> = sent.into_iter().map(|(byte, _)| byte).collect();
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn serial_read_timed(&mut self, port: &str) -> PyResult<Vec<(u8, u64)>> {
+        let sent = self.machine.serial_read(port).map_err(machine_error)?;
+        Ok(sent
+            .into_iter()
+            .map(|(byte, time)| (byte, time.0))
+            .collect())
+    }
+
+    fn set_pin(&mut self, pin: &str, high: bool) -> PyResult<()> {
+        self.machine.set_pin(pin, high).map_err(machine_error)
+    }
+
+    #[getter]
+    fn marker_edges(&self) -> Vec<MarkerEdge> {
+        self.machine
+            .marker_edges()
+            .iter()
+            .map(|edge| MarkerEdge {
+                rising: edge.rising,
+                cycles: edge.cycles,
+                instructions: edge.instructions,
+                time_ps: edge.time.0,
+            })
+            .collect()
+    }
+
+    fn clear_observations(&mut self) {
+        self.machine.clear_observations();
+    }
+
+    #[getter]
+    fn stack_bytes(&self) -> u32 {
+        self.machine.stack_bytes()
+    }
+
+    #[getter]
+    fn power_intervals(&self) -> Vec<PowerInterval> {
+        self.machine
+            .power_intervals()
+            .into_iter()
+            .map(|interval| PowerInterval {
+                state: interval.state,
+                clock_hz: interval.clock_hz,
+                start_ps: interval.start.0,
+                end_ps: interval.end.0,
+            })
+            .collect()
+    }
+
+    #[getter]
+    fn profile(&mut self) -> PyResult<Profile> {
+        let profile = self.machine.profile().ok_or_else(|| {
+            EngineError::new_err("no profile is kept; make the machine with profile=True")
+        })?;
+        Ok(Profile {
+            functions: profile
+                .functions
+                .into_iter()
+                .map(|function| FunctionCost {
+                    name: function.name,
+                    address: function.address,
+                    calls: function.calls,
+                    self_cycles: function.self_cycles,
+                    total_cycles: function.total_cycles,
+                    self_instructions: function.self_instructions,
+                    stack_bytes: function.stack_bytes,
+                })
+                .collect(),
+            paths: profile
+                .paths
+                .into_iter()
+                .map(|path| CallPath {
+                    path: path.path,
+                    self_cycles: path.self_cycles,
+                })
+                .collect(),
+        })
+    }
+
+    #[getter]
+    fn secrets_digest(&self) -> PyResult<String> {
+        let digest = self.machine.secrets_digest().ok_or_else(|| {
+            EngineError::new_err("no digest is kept; make the machine with secrets_trace=True")
+        })?;
+        Ok(format!("{digest:016x}"))
+    }
+
+    fn write_vcd(&self, path: PathBuf) -> PyResult<()> {
+        let file = std::fs::File::create(&path)?;
+        let intervals = self.machine.power_intervals();
+        let output = std::io::BufWriter::new(file);
+        trace::write_vcd(
+            output,
+            &self.chip.name,
+            self.machine.pin_edges(),
+            &intervals,
+        )
+        .map_err(|error| PyOSError::new_err(format!("{}: {error}", path.display())))
+    }
+}
+
+/// The emulation engine.
+#[pymodule]
+mod _engine {
+    #[pymodule_export]
+    use super::{
+        CallPath, Chip, ChipError, EngineError, Fault, Frame, FunctionCost, Image, ImageError,
+        Machine, MarkerEdge, MemoryRegion, PowerInterval, Profile, Sourced, Stop,
+    };
+}
