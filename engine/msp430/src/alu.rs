@@ -114,7 +114,7 @@ impl Flags {
 
     #[inline(always)]
     pub const fn is_less(self) -> bool {
-        (self.result | self.result >> 16 ^ self.overflow) & 0x8000 != 0
+        ((self.result | self.result >> 16) ^ self.overflow) & 0x8000 != 0
     }
 
     /// Flags of a result that cannot overflow; C is "not zero" (AND, BIT, XOR, SXT).

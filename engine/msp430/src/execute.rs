@@ -505,6 +505,8 @@ impl<B: Bus> Core<B> {
                 }
             };
             match leave {
+                // A run that ends without a jump ends on time, with its successor still to come.
+                _ if self.cycles >= until => {}
                 Leave::Until => {}
                 Leave::Slow => self.step()?,
                 Leave::Undecoded => self.decode_run(self.registers[PC])?,
