@@ -24,3 +24,13 @@
     swpb \h
     swpb \l
 .endm
+
+/* 6 cycles. t is overwritten. */
+.macro rotl8 h, l, t
+    swpb \h
+    swpb \l
+    mov.b \h, \t
+    xor.b \l, \t
+    xor \t, \h
+    xor \t, \l
+.endm

@@ -44,7 +44,7 @@ void blake2s_final(blake2s_ctx *ctx, uint8_t *digest) {
     blake2s_count(ctx, ctx->fill);
     while (ctx->fill < BLAKE2S_BLOCK_BYTES)
         ctx->block[ctx->fill++] = 0;
-    blake2s_compress(ctx->h, ctx->block, ctx->t, 0xffffffff);
+    blake2s_compress(ctx->h, ctx->block, ctx->t, 1);
     for (unsigned i = 0; i < 8; i++) {
         uint32_t word = ctx->h[i];
         *digest++ = (uint8_t)word;

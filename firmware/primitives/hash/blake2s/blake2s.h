@@ -18,7 +18,7 @@ void blake2s_init(blake2s_ctx *ctx);
 void blake2s_update(blake2s_ctx *ctx, const uint8_t *data, size_t length);
 void blake2s_final(blake2s_ctx *ctx, uint8_t *digest);
 
-/* The function F of RFC 7693, section 3.2. last is 0xffffffff for the last block, else 0. */
-void blake2s_compress(uint32_t h[8], const uint8_t *block, const uint32_t t[2], uint32_t last);
+/* The function F of RFC 7693, section 3.2. last is not 0 for the last block. */
+void blake2s_compress(uint32_t h[8], const uint8_t *block, const uint32_t t[2], unsigned last);
 
 #endif

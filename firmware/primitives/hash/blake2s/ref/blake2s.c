@@ -26,7 +26,7 @@ static void mix(uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d, uint32_t x, 
     *b = rotr(*b ^ *c, 7);
 }
 
-void blake2s_compress(uint32_t h[8], const uint8_t *block, const uint32_t t[2], uint32_t last) {
+void blake2s_compress(uint32_t h[8], const uint8_t *block, const uint32_t t[2], unsigned last) {
     uint32_t m[16], v[16];
     for (unsigned i = 0; i < 16; i++, block += 4)
         m[i] = (uint32_t)block[3] << 24 | (uint32_t)block[2] << 16 | (uint32_t)block[1] << 8 |
@@ -37,7 +37,8 @@ void blake2s_compress(uint32_t h[8], const uint8_t *block, const uint32_t t[2], 
     }
     v[12] ^= t[0];
     v[13] ^= t[1];
-    v[14] ^= last;
+    if (last)
+        v[14] = ~v[14];
     for (unsigned round = 0; round < 10; round++) {
         const uint8_t *s = sigma[round];
         mix(&v[0], &v[4], &v[8], &v[12], m[s[0]], m[s[1]]);
