@@ -2,7 +2,7 @@
    order 0, 1, 2, 3, then 4, 7, 6, 5, in which word 0 of the local vector never leaves its registers,
    and words 1, 3, 12 and 15 pass from one mixing to the next in registers. */
 
-#include "msp430-rotate.h"
+#include "msp430-rotate.inc"
 
 #define A r4, r5
 #define B r6, r7

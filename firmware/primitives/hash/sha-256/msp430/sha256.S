@@ -2,7 +2,7 @@
    moved: from round to round each slot takes the next letter. d turns into e and h into a where they
    are. Registers hold a, and b ^ c, from one round to the next. */
 
-#include "msp430-rotate.h"
+#include "msp430-rotate.inc"
 
 #define EH r4
 #define EL r5

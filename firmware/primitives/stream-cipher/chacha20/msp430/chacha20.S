@@ -3,7 +3,7 @@
    2.3: they are independent); in the one used here, words 1, 3, 12 and 15 pass from one quarter
    round to the next in registers. */
 
-#include "msp430-rotate.h"
+#include "msp430-rotate.inc"
 
 #define A r4, r5
 #define B r6, r7
