@@ -334,7 +334,7 @@ impl Buses {
     pub fn tock(&mut self, memory: &mut MemoryTiming) -> Outcome {
         let mut outcome = Outcome::default();
         let done = |phase: Option<DataPhase>| phase.is_some_and(|phase| phase.wait == 0);
-        let (data_done, fetch_done) = (done(self.data.phase), done(self.fetch.phase));
+        let (mut data_done, fetch_done) = (done(self.data.phase), done(self.fetch.phase));
 
         // What each master puts on the bus.
         let mut data_address = self.data_presents();
@@ -407,6 +407,14 @@ impl Buses {
                 && reads
                 && choice.is_some()
                 && phase.is_some_and(|phase| phase.write);
+            if after_write && choice == Some(Who::Fetch) && data_done {
+                // A fetch that has to wait so holds the write up, too (memory/str with code in SRAM).
+                data_done = false;
+                if let Some(phase) = &mut self.data.phase {
+                    phase.write = false;
+                    phase.wait = 1;
+                }
+            }
             let port = &mut self.ports[outlet as usize];
             port.was_ready = ready;
             port.locked = after_write;
