@@ -26,6 +26,7 @@ class LocalLink:
     def __init__(self, path: Path, timeout_s: float = 20) -> None:
         self._path = path
         self._timeout_s = timeout_s
+        self._last_words: str | None = None
         try:
             self._process = subprocess.Popen(
                 [str(path)],
@@ -51,14 +52,15 @@ class LocalLink:
     def close(self) -> None:
         """End the process."""
         self._process.kill()
-        self._process.communicate()
+        if self._last_words is None:
+            self._process.communicate()
 
     def send(self, data: bytes) -> None:
         """Write to the process."""
         assert self._process.stdin is not None  # noqa: S101
         try:
             self._process.stdin.write(data)
-        except BrokenPipeError:
+        except (BrokenPipeError, ValueError):  # ValueError: it was found dead before.
             self._died()
 
     def receive(self) -> bytes:
@@ -80,7 +82,8 @@ class LocalLink:
         return data
 
     def _died(self) -> None:
-        _, errors = self._process.communicate()
-        said = errors.decode(errors="replace").strip() or "it said nothing"
-        what = f"the process ended with code {self._process.returncode}: {said[:4000]}"
+        if self._last_words is None:
+            _, errors = self._process.communicate()
+            self._last_words = errors.decode(errors="replace").strip() or "it said nothing"
+        what = f"the process ended with code {self._process.returncode}: {self._last_words[:4000]}"
         raise LinkError(what, str(self._path))

@@ -1,0 +1,246 @@
+"""The image protocol: frames, slots, refusals, and a line that damages what it carries."""
+
+import binascii
+import os
+import random
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from joulemark.build import build_local
+from joulemark.errors import LinkError
+from joulemark.kinds import Slot
+from joulemark.primitives import Library
+from joulemark.project import FIRMWARE
+from joulemark.protocol import FRAME_BYTES, Command, Device, Flag, decode, encode
+from joulemark.runners.local import LocalLink
+
+CAPACITY = {
+    Slot.KEY: 160,
+    Slot.NONCE: 64,
+    Slot.AD: 256,
+    Slot.MESSAGE: 1024,
+    Slot.TAG: 64,
+    Slot.OUTPUT: 1024,
+}
+BAD_FRAME = (0x80, 0, b"\x01")
+
+
+@pytest.fixture(scope="module")
+def image() -> Path:
+    library = Library.load()
+    (identity,) = library.implementations(library["identity"])
+    return build_local(identity, sanitize=True).path
+
+
+@pytest.fixture
+def link(image: Path) -> Iterator[LocalLink]:
+    with LocalLink(image) as link:
+        yield link
+
+
+@pytest.fixture
+def device(link: LocalLink) -> Device:
+    return Device(link)
+
+
+def answer(link: LocalLink, data: bytes) -> tuple[int, int, bytes] | None:
+    link.send(data)
+    reply = link.receive()
+    assert reply.count(b"\0") == 1
+    return decode(reply.removesuffix(b"\0"))
+
+
+def test_crc_is_the_one_of_the_document() -> None:
+    # The check value of CRC-16/IBM-3740: of "123456789" (G. Cook, Catalogue of parametrised CRC
+    # algorithms).
+    assert binascii.crc_hqx(b"123456789", 0xFFFF) == 0x29B1
+
+
+@given(st.integers(0, 255), st.integers(0, 255), st.binary(max_size=FRAME_BYTES - 4))
+def test_frames_come_back(kind: int, sequence: int, body: bytes) -> None:
+    frame = encode(kind, sequence, body)
+    assert frame.count(b"\0") == 1
+    assert frame.endswith(b"\0")
+    assert len(frame) <= FRAME_BYTES + 2
+    assert decode(frame[:-1]) == (kind, sequence, body)
+
+
+@given(st.binary(max_size=64), st.data())
+def test_damaged_frames_are_seen(body: bytes, data: st.DataObject) -> None:
+    frame = bytearray(encode(Command.RUN, 7, body)[:-1])
+    at = data.draw(st.integers(0, len(frame) - 1))
+    frame[at] ^= data.draw(st.integers(1, 255))
+    assert decode(bytes(frame)) is None
+
+
+@pytest.mark.parametrize("slot", list(Slot))
+def test_slots_hold_what_the_document_says(device: Device, slot: Slot) -> None:
+    data = random.Random(slot).randbytes(CAPACITY[slot])
+    device.write(slot, data)
+    assert device.read(slot, len(data)) == data
+    with pytest.raises(LinkError, match="out of range"):
+        device.write(slot, data + b"x")
+    device.write(slot, b"")
+    assert device.read(slot, 0) == b""
+    with pytest.raises(LinkError, match="out of range"):
+        device.read(slot, 1)
+
+
+@pytest.mark.parametrize(
+    ("frame", "status"),
+    [
+        (encode(9, 1), 2),
+        (encode(Command.WRITE, 1, b"\x00\x00"), 3),
+        (encode(Command.WRITE, 1, b"\x06\x00\x00x"), 3),
+        (encode(Command.WRITE, 1, b"\x00\x01\x00x"), 3),  # a gap
+        (encode(Command.WRITE, 1, b"\x03\xff\xffx"), 3),
+        (encode(Command.READ, 1, b"\x05\xff\xff\xff"), 3),
+        (encode(Command.READ, 1, b"\x05\x00"), 3),
+        (encode(Command.IDENTIFY, 1, b"\xff\xff"), 3),
+        (encode(Command.IDENTIFY, 1), 3),
+        (encode(Command.RUN, 1, b"\x00\x00\x01\x00\x00"), 3),
+        (encode(Command.RUN, 1, b"\x01\x00\x01\x00\x00\x00"), 4),
+        (encode(Command.RUN, 1, b"\x00\x00\x00\x00\x00\x00"), 5),
+        (encode(Command.RUN, 1, b"\x00\x08\x01\x00\x00\x00"), 5),
+        (encode(Command.RUN, 1, b"\x00\x04\x02\x00\x00\x00"), 5),
+    ],
+)
+def test_refusals(link: LocalLink, frame: bytes, status: int) -> None:
+    reply = answer(link, frame)
+    assert reply is not None
+    assert reply[1:] == (1, bytes([status]))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"\x01\0",
+        b"\x05abc\0",
+        b"\xff\0",
+        encode(Command.IDENTIFY, 1, b"\0\0")[:-2] + b"\0",
+        b"\x02a" * 125 + b"\0",
+        b"\x02a" * 400 + b"\0",
+        bytes(range(1, 256)) + b"\0",
+    ],
+)
+def test_what_is_no_frame_is_answered_and_forgotten(link: LocalLink, frame: bytes) -> None:
+    assert answer(link, frame) == BAD_FRAME
+    reply = answer(link, b"\0\0" + encode(Command.IDENTIFY, 5, b"\0\0"))
+    assert reply is not None
+    assert reply[:2] == (Command.IDENTIFY | 0x80, 5)
+    assert reply[2][0] == 0
+
+
+def test_repetitions_and_flags_are_accepted(device: Device) -> None:
+    for flags in (Flag.NONE, Flag.EMPTY, Flag.PAINT, Flag.IN_PLACE):
+        device.run("nothing", flags)
+    device.run("nothing", repetitions=100_000)
+    with pytest.raises(LinkError, match="no operation encrypt"):
+        device.run("encrypt")
+
+
+class NoisyLink:
+    """A line that loses, doubles or changes bytes in either direction, now and then."""
+
+    def __init__(self, link: LocalLink, seed: int) -> None:
+        self._link = link
+        self._random = random.Random(seed)
+
+    def _noise(self, data: bytes) -> bytes:
+        at = self._random.randrange(len(data))
+        kind = self._random.randrange(10)
+        if kind == 0:
+            return data[:at] + data[at + 1 :]
+        if kind == 1:
+            return data[:at] + bytes([data[at] ^ 1 << self._random.randrange(8)]) + data[at + 1 :]
+        if kind == 2:
+            return self._random.randbytes(5) + data
+        return data
+
+    def send(self, data: bytes) -> None:
+        self._link.send(self._noise(data))
+
+    def receive(self) -> bytes:
+        return self._noise(self._link.receive())
+
+
+def test_a_noisy_line_delays_and_never_lies(image: Path) -> None:
+    with LocalLink(image, timeout_s=0.05) as link:
+        device = Device(NoisyLink(link, 1), attempts=40)
+        source = random.Random(2)
+        for _ in range(40):
+            data = source.randbytes(source.randrange(1, 600))
+            device.write(Slot.MESSAGE, data)
+            assert device.read(Slot.MESSAGE, len(data)) == data
+
+
+class Garbage:
+    """Something that is no image."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def send(self, data: bytes) -> None:
+        pass
+
+    def receive(self) -> bytes:
+        return self._data
+
+
+@given(st.binary(min_size=1, max_size=300))
+def test_garbage_is_one_clear_error(data: bytes) -> None:
+    with pytest.raises(LinkError, match="no valid answer in 3 attempts: garbage on the line"):
+        _ = Device(Garbage(data.replace(b"\0", b"") + b"x\0"), attempts=3).description
+
+
+def test_an_image_of_another_protocol_is_named() -> None:
+    text = b"protocol=99\n"
+    body = b"\0" + len(text).to_bytes(2, "little") + text
+    with pytest.raises(LinkError, match="speaks protocol 99"):
+        _ = Device(Garbage(encode(Command.IDENTIFY | 0x80, 1, body))).description
+
+
+def test_a_process_that_dies_says_why(tmp_path: Path) -> None:
+    program = tmp_path / "image"
+    program.write_text("#!/bin/sh\nhead -c 1 > /dev/null\necho oh no >&2\nexit 3\n")
+    program.chmod(0o755)
+    with LocalLink(program) as link, pytest.raises(LinkError, match="oh no"):
+        _ = Device(link).description
+
+
+@pytest.mark.parametrize("primitive", ["identity", "sha-256", "aes-128-ccm"])
+def test_fuzzed_command_loop(tmp_path: Path, primitive: str) -> None:
+    """Raw bytes, and well-formed frames with any content, under sanitizers; a short run."""
+    library = Library.load()
+    implementation = library.implementations(library[primitive])[-1]
+    image = build_local(implementation, sanitize=True)
+    fuzzer = tmp_path / "fuzzer"
+    # The harness is compiled here, so that the fuzzer sees which of its branches are taken.
+    replaced = ("-hal_c", "-main_c", "-harness_c", "-frame_c")
+    sources = [FIRMWARE / "harness" / "harness.c", FIRMWARE / "harness" / "frame.c"]
+    sources.append(Path(__file__).with_name("fuzz_harness.c"))
+    objects = [
+        str(path)
+        for path in sorted(image.path.parent.glob("*.o"))
+        if not any(name in path.name for name in replaced)
+    ]
+    subprocess.run(
+        [
+            *("clang-19", "-g", "-O1", "-fsanitize=fuzzer,address,undefined"),
+            *("-fno-sanitize-recover=all", "-Wall", "-Wextra", "-Werror"),
+            *(f"-I{FIRMWARE / folder}" for folder in ("hal", "hal/host", "harness", "primitives")),
+            *(*map(str, sources), *objects, "-o", str(fuzzer)),
+        ],
+        check=True,
+    )
+    subprocess.run(
+        [str(fuzzer), "-runs=20000", "-max_len=1200", "-seed=1", "-verbosity=0", "-timeout=10"],
+        check=True,
+        cwd=tmp_path,
+        env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"},
+    )
