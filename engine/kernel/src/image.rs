@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use object::elf;
-use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
+use object::read::elf::{ElfFile, FileHeader, ProgramHeader, SectionHeader};
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use sha2::{Digest, Sha256};
 
@@ -229,6 +229,7 @@ impl Image {
             ));
         }
         let mut segments = Vec::new();
+        let contents = loaded_sections(&file);
         for (number, program) in file.elf_program_headers().iter().enumerate() {
             if program.p_type(endian) != elf::PT_LOAD {
                 continue;
@@ -242,9 +243,22 @@ impl Image {
                     bytes.len()
                 ))
             })?;
-            if !data.is_empty() {
+            // What no section covers is the linker's padding, or the file's own headers.
+            let (offset, address) = (program.p_offset(endian), program.p_paddr(endian));
+            for &(start, size) in &contents {
+                let Some(skip) = start.checked_sub(offset).filter(|&skip| skip < length(data))
+                else {
+                    continue;
+                };
+                let end = skip.saturating_add(size).min(length(data));
                 segments.push(Segment {
-                    address: program.p_paddr(endian),
+                    address: address.wrapping_add(skip),
+                    data: data[skip as usize..end as usize].to_vec(),
+                });
+            }
+            if contents.is_empty() && !data.is_empty() {
+                segments.push(Segment {
+                    address,
                     data: data.to_vec(),
                 });
             }
@@ -389,6 +403,24 @@ impl Image {
             })
         })
     }
+}
+
+/// File offset and size of the sections that are loaded with contents.
+fn loaded_sections(file: &ElfFile<'_, elf::FileHeader32<object::Endianness>>) -> Vec<(u32, u32)> {
+    let sections = file.elf_section_table().iter();
+    let endian = file.endian();
+    sections
+        .filter(|section| {
+            section.sh_flags(endian) & elf::SHF_ALLOC != 0
+                && section.sh_type(endian) != elf::SHT_NOBITS
+                && section.sh_size(endian) != 0
+        })
+        .map(|section| (section.sh_offset(endian), section.sh_size(endian)))
+        .collect()
+}
+
+fn length(data: &[u8]) -> u32 {
+    data.len() as u32
 }
 
 /// MSP430X needs a core that knows its 20-bit instructions.

@@ -160,7 +160,6 @@ impl Msp430 {
             core.set_register(PC, entry);
             core.set_register(SP, ram_end as u16);
         }
-        core.reset_stack_low();
         let mut machine = Self {
             core,
             symbols: image.symbols.clone(),
@@ -452,8 +451,12 @@ impl Machine for Msp430 {
         self.core.bus.clear_traces(now);
         // Before the program has set its stack pointer, the end of RAM is what it will be.
         let sp = self.core.register(SP);
-        self.stack_base = if sp == 0 { self.ram_end as u16 } else { sp };
-        self.core.reset_stack_low();
+        if sp == 0 {
+            self.stack_base = self.ram_end as u16;
+        } else {
+            self.stack_base = sp;
+            self.core.reset_stack_low();
+        }
         if self.options.profile {
             let map = self.function_map();
             self.core.start_profile(map);
@@ -464,11 +467,7 @@ impl Machine for Msp430 {
     }
 
     fn stack_bytes(&self) -> u32 {
-        let low = self.core.stack_low();
-        if low == 0 {
-            return 0;
-        }
-        u32::from(self.stack_base.saturating_sub(low))
+        u32::from(self.stack_base.saturating_sub(self.core.stack_low()))
     }
 
     fn power_intervals(&self) -> Vec<PowerInterval> {

@@ -18,8 +18,8 @@ pub struct Multiplier {
     op2: u16,
     result: u32,
     sumext: u16,
-    /// When OP2 was written.
-    started: Cycles,
+    /// From when on the result can be read.
+    ready: Cycles,
 }
 
 impl Default for Multiplier {
@@ -30,7 +30,7 @@ impl Default for Multiplier {
             op2: 0,
             result: 0,
             sumext: 0,
-            started: Cycles(0),
+            ready: Cycles(0),
         }
     }
 }
@@ -50,9 +50,9 @@ impl Multiplier {
             0xc => (self.result >> 16) as u16,
             _ => self.sumext,
         };
-        // A read in the second cycle after the write is the first that a following instruction can
-        // make with an indirect source; with an absolute one it is the third.
-        if self.started.0 != 0 && now.0 < self.started.0 + 2 {
+        // The next instruction reads an indirect source two cycles after the write, and an absolute
+        // or indexed one, which has an extension word, three.
+        if now < self.ready {
             return Err(Fault::new(
                 FaultKind::Peripheral,
                 "the multiplier's result is read before it is there: put an instruction in between \
@@ -73,7 +73,7 @@ impl Multiplier {
             0x6 => Operation::AccumulateSigned,
             0x8 => {
                 self.op2 = value;
-                self.started = now;
+                self.ready = now + Cycles(3);
                 self.multiply();
                 return;
             }
