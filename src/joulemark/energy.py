@@ -10,6 +10,9 @@ from joulemark.records import Grade
 if TYPE_CHECKING:
     from joulemark._engine import PowerInterval
 
+ACTIVE = "active"
+"""What a chip file calls the state in which its core runs."""
+
 Occupancy = Mapping[tuple[str, int], int]
 """Time in picoseconds by power state and core clock in hertz."""
 
@@ -28,7 +31,7 @@ class Energy:
     """Energy drawn from the supply.
 
     `net_nj` leaves out what the board would have drawn idle for the same time. `grade` is the
-    weakest grade of the currents, `sources` what was inferred and why.
+    weakest grade of the currents that went into it.
     """
 
     gross_nj: float
@@ -37,6 +40,11 @@ class Energy:
 
 
 _WEAKNESS: tuple[Grade, ...] = ("measured", "datasheet", "inferred")
+
+
+def weakest(grades: Iterable[Grade]) -> Grade:
+    """The grade that the least trustworthy of several has."""
+    return max(grades, key=_WEAKNESS.index)
 
 
 def occupancy(intervals: Iterable["PowerInterval"], start_ps: int, end_ps: int) -> Occupancy:
@@ -50,40 +58,26 @@ def occupancy(intervals: Iterable["PowerInterval"], start_ps: int, end_ps: int) 
 
 
 def energy(
-    times: Occupancy,
-    supply_v: float,
-    current: Callable[[str, int], Current],
-    idle: Current,
+    times: Occupancy, supply_v: float, current: Callable[[str, int], Current], idle: Current
 ) -> Energy:
     """Integrate supply voltage x current over the states of a window.
 
     Args:
-        times: how long in which state.
+        times: how long in which state at which clock.
         supply_v: the board's supply.
         current: of a state at a clock.
         idle: what the board draws when it has nothing to do.
     """
     charge_c = 0.0
     total_s = 0.0
-    grades: list[Grade] = [idle.grade]
+    grades = [idle.grade]
     for (state, clock_hz), picoseconds in times.items():
         drawn = current(state, clock_hz)
-        seconds = picoseconds * 1e-12
-        charge_c += drawn.ampere * seconds
-        total_s += seconds
+        charge_c += drawn.ampere * picoseconds * 1e-12
+        total_s += picoseconds * 1e-12
         grades.append(drawn.grade)
-    gross_nj = charge_c * supply_v * 1e9
     return Energy(
-        gross_nj=gross_nj,
-        net_nj=gross_nj - idle.ampere * supply_v * total_s * 1e9,
-        grade=max(grades, key=_WEAKNESS.index),
-    )
-
-
-def difference(window: Energy, empty: Energy, repetitions: int) -> Energy:
-    """What one execution cost: the window less the empty window, shared out."""
-    return Energy(
-        gross_nj=(window.gross_nj - empty.gross_nj) / repetitions,
-        net_nj=(window.net_nj - empty.net_nj) / repetitions,
-        grade=max(window.grade, empty.grade, key=_WEAKNESS.index),
+        gross_nj=charge_c * supply_v * 1e9,
+        net_nj=(charge_c - idle.ampere * total_s) * supply_v * 1e9,
+        grade=weakest(grades),
     )

@@ -71,7 +71,7 @@ class Record:
     time_ps: int | None = None
     """`cycles` over `clock_hz`."""
     timer_time_ps: int | None = None
-    """The same by the chip's own timer, as coarse as its tick; None where it overflowed."""
+    """The first sample's gross window by the chip's own timer; None where it overflowed."""
     energy_gross_nj: float | None = None
     energy_net_nj: float | None = None
     """Net of what the board would have drawn idle for the same time."""

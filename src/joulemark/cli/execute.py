@@ -1,0 +1,256 @@
+"""`joulemark exec`: any image on a bare emulated chip."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from joulemark.cli import app
+from joulemark.errors import BudgetError, FaultError, InputError, JoulemarkError
+
+if TYPE_CHECKING:
+    from joulemark._engine import Fault, Image, Machine, Stop
+
+DEFAULT_MAX_CYCLES = 4_000_000_000
+"""Some ten seconds of emulation, and more than eight minutes of an 8 MHz chip."""
+
+_SLICE_CYCLES = 50_000_000
+"""The engine is asked for this many cycles at a time, so that Ctrl-C is heard."""
+
+Raw = Annotated[
+    str | None,
+    typer.Option("--raw", metavar="ADDRESS", help="The image is raw bytes, loaded here."),
+]
+Entry = Annotated[
+    str | None,
+    typer.Option(
+        "--entry",
+        metavar="A",
+        help="Start here; without it at the reset vector, or an ELF file's entry.",
+    ),
+]
+StopAt = Annotated[
+    str | None,
+    typer.Option("--stop-at", metavar="A", help="Stop before the instruction here is executed."),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A chip's setting at the start; repeatable."),
+]
+MaxCycles = Annotated[
+    int | None,
+    typer.Option(
+        "--max-cycles",
+        metavar="N",
+        min=1,
+        help=f"Stop after this many cycles; {DEFAULT_MAX_CYCLES:,} when not given.",
+    ),
+]
+
+
+def parse_number(text: str, what: str) -> int:
+    """A decimal, 0x or 0b number."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise InputError(f"{text!r} is not a number", what, "write 1234 or 0x4d2") from None
+
+
+def parse_settings(settings: list[str] | None) -> dict[str, int]:
+    """NAME=VALUE options as a dictionary."""
+    result = {}
+    for setting in settings or []:
+        name, equals, value = setting.partition("=")
+        if not equals or not name:
+            raise InputError(f"{setting!r} is not a setting", "--set", "write NAME=VALUE")
+        result[name] = parse_number(value, f"--set {name}")
+    return result
+
+
+def load_image(path: Path, raw: str | None) -> "Image":
+    """An image from a file."""
+    from joulemark._engine import EngineError, Image
+
+    address = None if raw is None else parse_number(raw, "--raw")
+    try:
+        return Image.load(path, address)
+    except (EngineError, OSError) as error:
+        raise InputError(str(error)) from error
+
+
+def resolve(image: "Image", text: str, option: str) -> int:
+    """An option's number or symbol as an address."""
+    from joulemark._engine import EngineError
+
+    try:
+        return image.resolve(text)
+    except EngineError as error:
+        raise InputError(str(error), option) from error
+
+
+@dataclass(frozen=True)
+class Range:
+    """A range of memory to read, as an option asks for it."""
+
+    address: int
+    length: int
+
+
+def parse_ranges(image: "Image", texts: list[str] | None) -> list[Range]:
+    """ADDRESS:LENGTH options."""
+    ranges = []
+    for text in texts or []:
+        where, colon, length = text.rpartition(":")
+        if not colon:
+            raise InputError(f"{text!r} is not a range", "--read", "write ADDRESS:LENGTH")
+        address = resolve(image, where, "--read")
+        count = parse_number(length, "--read")
+        if count < 0:
+            raise InputError(f"{text!r} has a negative length", "--read")
+        ranges.append(Range(address, count))
+    return ranges
+
+
+def read_ranges(machine: "Machine", ranges: list[Range]) -> list[dict[str, Any]]:
+    """The memory that was asked for."""
+    from joulemark._engine import EngineError
+
+    result = []
+    for r in ranges:
+        try:
+            data = machine.read_memory(r.address, r.length)
+        except EngineError as error:
+            raise InputError(str(error), f"--read {r.address:#06x}:{r.length}") from error
+        result.append({"address": r.address, "length": r.length, "hex": data.hex()})
+    return result
+
+
+def run_machine(machine: "Machine", until: int | None, max_cycles: int) -> "Stop":
+    """Run until an address, an end or a budget, answering Ctrl-C on the way."""
+    end = machine.cycles + max_cycles
+    while True:
+        stop = machine.run(until=until, max_cycles=min(_SLICE_CYCLES, end - machine.cycles))
+        if stop.reason != "cycles" or machine.cycles >= end:
+            return stop
+
+
+def fault_text(fault: "Fault") -> str:
+    """A fault with the calls that led to it."""
+    frames = [f"{f.symbol}+{f.offset:#x} ({f.address:#06x})" for f in fault.call_stack]
+    return "\n  called from ".join(
+        [f"{fault.kind}: {fault.message}\n  in {frames[0]}", *frames[1:]]
+        if frames
+        else [f"{fault.kind}: {fault.message}"]
+    )
+
+
+def fault_object(fault: "Fault") -> dict[str, Any]:
+    """A fault for JSON."""
+    return {
+        "kind": fault.kind,
+        "message": fault.message,
+        "address": fault.address,
+        "call_stack": [
+            {"address": f.address, "symbol": f.symbol, "offset": f.offset} for f in fault.call_stack
+        ],
+    }
+
+
+def end_error(
+    stop: "Stop", *, awaited: bool, budget: bool, max_cycles: int
+) -> JoulemarkError | None:
+    """The error that a run's end is, if it is one.
+
+    Args:
+        stop: how the run ended.
+        awaited: an address to stop at was given.
+        budget: a number of cycles to run was given.
+        max_cycles: the budget in force.
+    """
+    if stop.fault is not None:
+        return FaultError(f"the program faulted: {fault_text(stop.fault)}")
+    if stop.reason == "cycles" and (awaited or not budget):
+        return BudgetError(
+            f"{max_cycles:,} cycles are spent at {stop.address:#06x} and the program has not ended",
+            None,
+            "give more with --max-cycles, or check --stop-at and --entry",
+        )
+    if stop.reason == "asleep" and awaited:
+        return BudgetError(
+            f"the core sleeps at {stop.address:#06x}, nothing can wake it, "
+            "and --stop-at was not reached",
+            None,
+            "check --stop-at and --entry",
+        )
+    return None
+
+
+@app.command("exec")
+def execute(
+    image: Annotated[Path, typer.Argument(help="ELF, Intel HEX, or with --raw raw bytes.")],
+    chip: Annotated[str, typer.Option("--chip", help="Chip to emulate; `list chips` names them.")],
+    raw: Raw = None,
+    entry: Entry = None,
+    stop_at: StopAt = None,
+    read: Annotated[
+        list[str] | None,
+        typer.Option("--read", metavar="ADDRESS:LENGTH", help="Print this memory; repeatable."),
+    ] = None,
+    max_cycles: MaxCycles = None,
+    settings: Settings = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Run any image on a bare emulated chip and print what it took.
+
+    Addresses are numbers or symbols. The result is printed however the run ended; a fault exits
+    with 7, and an end other than the one asked for with 8.
+    """
+    from joulemark import boards
+    from joulemark._engine import EngineError, Machine
+
+    program = load_image(image, raw)
+    until = None if stop_at is None else resolve(program, stop_at, "--stop-at")
+    ranges = parse_ranges(program, read)
+    budget = DEFAULT_MAX_CYCLES if max_cycles is None else max_cycles
+    try:
+        machine = Machine(
+            boards.load_chip(chip),
+            program,
+            entry=None if entry is None else resolve(program, entry, "--entry"),
+            settings=parse_settings(settings) or None,
+        )
+    except EngineError as error:
+        raise InputError(str(error)) from error
+    read_ranges(machine, ranges)  # A wrong one is known before the program has run.
+    stop = run_machine(machine, until, budget)
+    result: dict[str, Any] = {
+        "stop": stop.reason,
+        "cycles": machine.cycles,
+        "instructions": machine.instructions,
+        "registers": machine.registers,
+        "read": read_ranges(machine, ranges),
+    }
+    if stop.fault is not None:
+        result["fault"] = fault_object(stop.fault)
+    if as_json:
+        typer.echo(json.dumps(result))
+    else:
+        _print(result, stop)
+    failure = end_error(
+        stop, awaited=until is not None, budget=max_cycles is not None, max_cycles=budget
+    )
+    if failure is not None:
+        raise failure
+
+
+def _print(result: dict[str, Any], stop: "Stop") -> None:
+    typer.echo(f"stop          {stop.reason} at {stop.address:#06x}")
+    typer.echo(f"cycles        {result['cycles']:,}")
+    typer.echo(f"instructions  {result['instructions']:,}")
+    cells = [f"{name:>4} {value:04x}" for name, value in result["registers"].items()]
+    for i in range(0, len(cells), 4):
+        typer.echo(("registers   " if i == 0 else " " * 12) + "  ".join(cells[i : i + 4]))
+    for item in result["read"]:
+        typer.echo(f"{item['address']:#06x}:{item['length']}  {item['hex']}")

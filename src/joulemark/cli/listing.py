@@ -1,0 +1,81 @@
+"""`joulemark list`: what there is to choose from."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from joulemark.cli import app
+
+
+class What(StrEnum):
+    """What `list` lists."""
+
+    BOARDS = "boards"
+    CHIPS = "chips"
+    PRIMITIVES = "primitives"
+    COMPILERS = "compilers"
+
+
+@app.command("list")
+def list_(what: Annotated[What, typer.Argument(help="What to list.")]) -> None:
+    """List boards, chips, primitives or compilers."""
+    rows = {
+        What.BOARDS: _boards,
+        What.CHIPS: _chips,
+        What.PRIMITIVES: _primitives,
+        What.COMPILERS: _compilers,
+    }[what]()
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        typer.echo("  ".join(cells).rstrip())
+
+
+def _boards() -> list[tuple[str, ...]]:
+    from joulemark import boards
+
+    rows: list[tuple[str, ...]] = [("board", "chip", "clocks (first: default)", "title")]
+    for board in map(boards.load_board, boards.names()):
+        names = sorted(board.clock, key=lambda name: name != board.default_clock)
+        clocks = ", ".join(f"{n} ({board.clock[n].hz / 1e6:g} MHz)" for n in names)
+        rows.append((board.name, board.chip, clocks, board.title))
+    return rows
+
+
+def _chips() -> list[tuple[str, ...]]:
+    from joulemark import boards
+
+    chips = map(boards.load_chip, boards.chip_names())
+    return [
+        ("chip", "core", "description", "absent from the emulation"),
+        *((c.name, c.core, c.description, ", ".join(c.absent)) for c in chips),
+    ]
+
+
+def _primitives() -> list[tuple[str, ...]]:
+    from joulemark.primitives import Library
+
+    library = Library.load()
+    rows: list[tuple[str, ...]] = [("primitive", "kind", "status", "by default", "implementations")]
+    for a in sorted(library.algorithms.values(), key=lambda a: (a.kind, a.name)):
+        names = ", ".join(i.name for i in library.implementations(a))
+        default = "yes" if a.is_default else "no"
+        rows.append((a.name, a.kind, a.primitive.file.status, default, names))
+    return rows
+
+
+def _compilers() -> list[tuple[str, ...]]:
+    from joulemark.build import toolchain
+    from joulemark.errors import ToolError
+
+    rows: list[tuple[str, ...]] = [("compiler", "for", "version", "path")]
+    for family in toolchain.FAMILIES:
+        for name in ("clang", "gcc"):
+            try:
+                found = toolchain.find(name, family)
+            except ToolError as error:
+                rows.append((name, family, "missing", error.mend or ""))
+            else:
+                rows.append((name, family, found.version, found.path))
+    return rows

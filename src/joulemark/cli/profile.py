@@ -1,0 +1,194 @@
+"""`joulemark profile`: where an image spends its cycles, its energy and its stack."""
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from joulemark.cli import app
+from joulemark.cli.execute import (
+    DEFAULT_MAX_CYCLES,
+    Entry,
+    MaxCycles,
+    Raw,
+    Settings,
+    StopAt,
+    end_error,
+    load_image,
+    parse_settings,
+    resolve,
+    run_machine,
+)
+from joulemark.errors import InputError, JoulemarkError
+
+if TYPE_CHECKING:
+    from joulemark._engine import Image, Profile
+    from joulemark.boards import Board
+    from joulemark.energy import Occupancy
+
+
+@dataclass(frozen=True)
+class _Profiled:
+    """What ran, and how it ended where that was not as asked for."""
+
+    costs: "Profile"
+    times: "Occupancy"
+    cycles: int
+    instructions: int
+    failure: JoulemarkError | None = None
+
+
+@app.command()
+def profile(
+    image: Annotated[Path, typer.Argument(help="ELF, Intel HEX, or with --raw raw bytes.")],
+    board: Annotated[str, typer.Option("--board", help="Board that it runs on.")],
+    operation: Annotated[
+        str | None,
+        typer.Option("--operation", help="For an image of `run`: only this operation's window."),
+    ] = None,
+    size: Annotated[
+        int, typer.Option("--size", min=0, help="With --operation: message bytes.")
+    ] = 64,
+    raw: Raw = None,
+    entry: Entry = None,
+    stop_at: StopAt = None,
+    max_cycles: MaxCycles = None,
+    settings: Settings = None,
+    flame: Annotated[
+        Path | None,
+        typer.Option("--flame", help="Write a flame graph: .svg, .html or .speedscope.json."),
+    ] = None,
+    top: Annotated[int, typer.Option("--top", min=1, help="Functions to show.")] = 30,
+) -> None:
+    """Show cycles, energy and stack per function of an image that runs on a board."""
+    from joulemark import boards
+    from joulemark.flame import write_flame
+
+    program = load_image(image, raw)
+    description = boards.load_board(board)
+    if operation is None:
+        profiled = _whole(program, description, entry, stop_at, max_cycles, settings)
+    else:
+        profiled = _window(program, description, operation, size)
+    _print(profiled, description, top)
+    if flame is not None:
+        write_flame(((p.path, p.self_cycles) for p in profiled.costs.paths), image.name, flame)
+        typer.echo(f"flame graph: {flame}")
+    if profiled.failure is not None:
+        raise profiled.failure
+
+
+def _whole(
+    program: "Image",
+    board: "Board",
+    entry: str | None,
+    stop_at: str | None,
+    max_cycles: int | None,
+    settings: list[str] | None,
+) -> _Profiled:
+    """From the start to the end."""
+    from joulemark import boards
+    from joulemark._engine import EngineError, Machine
+    from joulemark.energy import occupancy
+
+    until = None if stop_at is None else resolve(program, stop_at, "--stop-at")
+    budget = DEFAULT_MAX_CYCLES if max_cycles is None else max_cycles
+    try:
+        machine = Machine(
+            boards.load_chip(board.chip),
+            program,
+            entry=None if entry is None else resolve(program, entry, "--entry"),
+            profile=True,
+            trace=True,
+            settings=parse_settings(settings) or None,
+        )
+    except EngineError as error:
+        raise InputError(str(error)) from error
+    stop = run_machine(machine, until, budget)
+    return _Profiled(
+        costs=machine.profile,
+        times=occupancy(machine.power_intervals, 0, machine.time_ps),
+        cycles=machine.cycles,
+        instructions=machine.instructions,
+        failure=end_error(
+            stop, awaited=until is not None, budget=max_cycles is not None, max_cycles=budget
+        ),
+    )
+
+
+def _window(program: "Image", board: "Board", operation: str, size: int) -> _Profiled:
+    """One operation of an image that speaks the project's protocol, with random inputs."""
+    from joulemark import boards, kinds
+    from joulemark.primitives import Library
+    from joulemark.protocol import Device, Status
+    from joulemark.runners.emulator import EmulatedBoard
+
+    machine = EmulatedBoard(
+        boards.load_chip(board.chip),
+        program,
+        marker=board.marker.pin,
+        port=board.serial.port,
+        profile=True,
+    )
+    device = Device(machine, attempts=1)
+    algorithm = Library.load()[device.description["primitive"]]
+    random_bytes = random.Random(0).randbytes
+    exchange = kinds.exchange(
+        algorithm.kind,
+        operation,
+        sizes=kinds.Sizes.of(algorithm.sizes, message=size),
+        forward=algorithm.oracle,
+        secret=random_bytes,
+        public=random_bytes,
+    )
+    for slot, data in exchange.inputs.items():
+        device.write(slot, data)
+    result = device.run(operation)
+    if result.status is not Status.OK:
+        raise InputError(f"{operation} of {size} bytes ended with {result.status.name}", "--size")
+    window = machine.take_window()
+    assert window.profile is not None  # noqa: S101
+    return _Profiled(window.profile, window.times, window.cycles, window.instructions)
+
+
+def _print(profiled: _Profiled, board: "Board", top: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from joulemark.energy import ACTIVE
+    from joulemark.meters.model import ModelMeter
+
+    meter = ModelMeter(board)
+    total = meter.energy(profiled.times)
+    running = meter.energy({k: v for k, v in profiled.times.items() if k[0] == ACTIVE})
+    functions = sorted(profiled.costs.functions, key=lambda f: -f.self_cycles)
+    cycles = sum(f.self_cycles for f in functions) or 1
+
+    table = Table("function", box=None, pad_edge=False)
+    for name in ("calls", "self cycles", "%", "total cycles", "energy µJ", "stack B"):
+        table.add_column(name, justify="right")
+    for f in functions[:top]:
+        share = f.self_cycles / cycles
+        table.add_row(
+            f.name,
+            f"{f.calls:,}",
+            f"{f.self_cycles:,}",
+            f"{100 * share:.1f}",
+            f"{f.total_cycles:,}",
+            f"{running.gross_nj * share / 1e3:.3f}",
+            str(f.stack_bytes),
+        )
+    console = Console()
+    console.print(table)
+    if len(functions) > top:
+        typer.echo(f"{len(functions) - top} more functions; --top shows more")
+    milliseconds = sum(profiled.times.values()) / 1e9
+    typer.echo(
+        f"{profiled.cycles:,} cycles, {profiled.instructions:,} instructions, "
+        f"{milliseconds:,.3f} ms, {total.gross_nj / 1e3:,.3f} µJ "
+        f"({(total.gross_nj - running.gross_nj) / 1e3:,.3f} µJ of it asleep)"
+    )
+    for note in meter.notes(profiled.times):
+        typer.echo(note)

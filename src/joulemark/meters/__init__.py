@@ -1,0 +1,1 @@
+"""What measures current or energy. A meter knows no store."""

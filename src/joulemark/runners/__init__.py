@@ -1,0 +1,1 @@
+"""What executes an image. A runner knows no store."""

@@ -1,0 +1,130 @@
+"""Runs an image on an emulated chip: its serial line, and what happens between marker edges."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from joulemark.energy import Occupancy, occupancy
+from joulemark.errors import BudgetError, FaultError, LinkError
+
+if TYPE_CHECKING:
+    from joulemark._engine import Chip, Image, MarkerEdge, Profile
+
+NAME = "emulator"
+UNIT = "emulated"
+
+BUDGET_CYCLES = 200_000_000
+"""An answer that takes longer does not come: at 8 MHz these are 25 seconds."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """What the emulator saw between a rising and a falling marker edge."""
+
+    cycles: int
+    instructions: int
+    stack_bytes: int
+    times: Occupancy
+    addresses: str
+    """Digest of all addresses fetched, read and written."""
+    profile: "Profile | None" = None
+    """Where the cycles went, when that was asked for."""
+
+
+class EmulatedBoard:
+    """An image that runs on an emulated chip.
+
+    Args:
+        chip: what to emulate.
+        image: what to run.
+        marker: pin that brackets measurements.
+        port: serial port that speaks the image's protocol.
+        profile: count cycles per function.
+        budget_cycles: how long an answer may take.
+    """
+
+    def __init__(
+        self,
+        chip: "Chip",
+        image: "Image",
+        *,
+        marker: str,
+        port: str,
+        profile: bool = False,
+        budget_cycles: int = BUDGET_CYCLES,
+    ) -> None:
+        from joulemark._engine import Machine
+
+        self._machine: Machine = Machine(
+            chip, image, marker=marker, trace=True, secrets_trace=True, profile=profile
+        )
+        self._port = port
+        self._profile = profile
+        self.budget_cycles = budget_cycles
+        self._windows: list[Window] = []
+
+    @property
+    def clock_hz(self) -> int:
+        """The core's clock now."""
+        return self._machine.clock_hz
+
+    def send(self, data: bytes) -> None:
+        """Put bytes on the line to the chip."""
+        self._machine.serial_write(self._port, data)
+
+    def receive(self) -> bytes:
+        """Run until the program has sent a zero byte; what it sent.
+
+        Raises:
+            FaultError: the program faulted.
+            BudgetError: the program is stuck.
+            LinkError: the program sleeps and has sent nothing whole.
+        """
+        machine = self._machine
+        rising: MarkerEdge | None = None
+        end = machine.cycles + self.budget_cycles
+        while True:
+            stop = machine.run(
+                until_marker=True, until_serial=0, max_cycles=max(end - machine.cycles, 1)
+            )
+            if stop.reason == "serial":
+                return machine.serial_read(self._port)
+            if stop.reason == "marker":
+                edge = machine.marker_edges[-1]
+                if edge.rising:
+                    machine.clear_observations()
+                    rising = edge
+                elif rising is not None:
+                    self._windows.append(self._window(rising, edge))
+                    rising = None
+            elif stop.fault is not None:
+                calls = " < ".join(f"{f.symbol}+{f.offset:#x}" for f in stop.fault.call_stack)
+                raise FaultError(f"{stop.fault.kind}: {stop.fault.message} ({calls})")
+            elif stop.reason == "asleep":
+                raise LinkError(f"the image does not answer; it sleeps at {stop.address:#06x}")
+            else:
+                raise BudgetError(
+                    f"the image is stuck at {stop.address:#06x}: "
+                    f"{self.budget_cycles:,} cycles without an answer"
+                )
+
+    def _window(self, rising: "MarkerEdge", falling: "MarkerEdge") -> Window:
+        machine = self._machine
+        return Window(
+            cycles=falling.cycles - rising.cycles,
+            instructions=falling.instructions - rising.instructions,
+            stack_bytes=machine.stack_bytes,
+            times=occupancy(machine.power_intervals, rising.time_ps, falling.time_ps),
+            addresses=machine.secrets_digest,
+            profile=machine.profile if self._profile else None,
+        )
+
+    def take_window(self) -> Window:
+        """The last window since the last call; a command that was sent again gives several.
+
+        Raises:
+            LinkError: the image gave none.
+        """
+        windows, self._windows = self._windows, []
+        if not windows:
+            raise LinkError("the image answered, and its marker pin did not move")
+        return windows[-1]

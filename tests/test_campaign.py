@@ -1,0 +1,108 @@
+"""Campaign files and what they expand to."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from joulemark.campaign import Campaign, expand, load_campaign
+from joulemark.errors import InputError
+from joulemark.kinds import OPERATIONS
+from joulemark.primitives import Library
+
+
+@pytest.fixture(scope="module")
+def library() -> Library:
+    return Library.load()
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "campaign.toml"
+    path.write_text(text)
+    return path
+
+
+def test_an_empty_file_is_the_default_campaign(tmp_path: Path) -> None:
+    assert load_campaign(write(tmp_path, ""), {}) == load_campaign(None, {}) == Campaign()
+
+
+def test_one_name_is_a_list_of_one_and_options_override(tmp_path: Path) -> None:
+    path = write(tmp_path, 'primitive = "aes-128"\nsize = [16, 32]\nopt = ["O2"]\n')
+    campaign = load_campaign(path, {"opt": ["Os"], "board": None})
+    assert campaign.primitive == ("aes-128",)
+    assert campaign.size == (16, 32)
+    assert campaign.opt == ("Os",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("primitives = []", "primitives: no such key.*primitive"),
+        ('size = "16"', "size"),
+        ("size = [-1]", "size.*greater than or equal to 0"),
+        ("size = [true]", "size"),
+        ("size = []", "size"),
+        ("trials = 0", "trials"),
+        ("board = 7", "board"),
+        ("board = ", "not TOML.*line 1"),
+    ],
+)
+def test_a_wrong_file_is_one_error_that_names_file_and_key(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(InputError, match=message) as caught:
+        load_campaign(path, {})
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        load_campaign(tmp_path / "none.toml", {})
+
+
+def test_the_default_campaign_has_every_kind_and_operation(library: Library) -> None:
+    cases = [c for cases in expand(Campaign(), library).values() for c in cases]
+    found = {(c.build.kind, c.operation) for c in cases}
+    kinds = {a.kind for a in library.algorithms.values()}
+    assert found == {(kind, o.name) for kind in kinds for o in OPERATIONS[kind]}
+    assert len({c.digest for c in cases}) == len(cases)
+
+
+@given(sizes=st.lists(st.integers(0, 300), min_size=1, max_size=8, unique=True))
+def test_sizes_fit_their_primitive(sizes: list[int]) -> None:
+    library = Library.load()
+    campaign = Campaign(primitive=("aes-128*",), size=tuple(sizes), operation=("encrypt",))
+    try:
+        expanded = expand(campaign, library)
+    except InputError:
+        assert not [s for s in sizes if s]
+        return
+    for build, cases in expanded.items():
+        algorithm = library[build.primitive]
+        asked = [s for s in sizes if not algorithm.whole_blocks or (s and s % 16 == 0)]
+        assert sorted({c.message_bytes for c in cases}) == sorted(asked)
+
+
+@pytest.mark.parametrize(
+    ("field", "option"),
+    [
+        ("primitive", "--primitive"),
+        ("implementation", "--implementation"),
+        ("operation", "--operation"),
+    ],
+)
+def test_a_name_that_matches_nothing_is_an_error_with_what_there_is(
+    library: Library, field: str, option: str
+) -> None:
+    with pytest.raises(InputError, match=f"{option}: nonsense matches nothing; there are .+"):
+        expand(Campaign.model_validate({field: ["nonsense"]}), library)
+
+
+def test_an_unknown_board_or_clock_is_an_error(library: Library) -> None:
+    with pytest.raises(InputError, match="telosb"):
+        expand(Campaign(board=("telosc",)), library)
+    with pytest.raises(InputError, match="9 GHz"):
+        expand(Campaign(clock=("9 GHz",)), library)

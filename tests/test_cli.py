@@ -1,0 +1,126 @@
+"""The command line, in processes of its own, as users have it."""
+
+import json
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from command import joulemark
+
+SMALL = ("--primitive", "aes-128", "--primitive", "sha-256", "--size", "16,64", "--opt", "Os")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with a small campaign in it."""
+    path = tmp_path_factory.mktemp("cli") / "s.db"
+    joulemark("run", *SMALL, "--store", str(path))
+    return path
+
+
+def records(store: Path) -> "list[dict[str, object]]":
+    text = joulemark("export", "--format", "json", "--store", str(store)).stdout
+    result: list[dict[str, object]] = json.loads(text)
+    return result
+
+
+def test_run_measures_verifies_and_reports(store: Path) -> None:
+    found = records(store)
+    assert {r["primitive"] for r in found} == {"aes-128", "sha-256"}
+    for r in found:
+        assert r["status"] == "ok", r["failure"]
+        assert r["trials"] == 16
+        # The window is the operation and what surrounds it.
+        assert r["cycles"] == r["window_cycles"] - r["empty_cycles"] > 0  # type: ignore[operator]
+        assert r["time_ps"] == pytest.approx(r["cycles"] / r["clock_hz"] * 1e12)  # type: ignore[operator]
+        assert r["energy_gross_nj"] > r["energy_net_nj"] > 0  # type: ignore[operator]
+        assert r["stack_bytes"] > 0  # type: ignore[operator]
+    assert (store.parent / "report.html").stat().st_size > 10_000
+
+
+def test_an_unchanged_campaign_is_served_from_the_store_quickly(store: Path) -> None:
+    before = records(store)
+    started = time.monotonic()
+    done = joulemark("run", *SMALL, "--store", str(store))
+    assert time.monotonic() - started < 5
+    count = len(before)
+    assert f"measured 0, served from the store: {count} of {count}; --fresh" in done.stdout
+    assert records(store) == before
+
+
+def test_fresh_measures_again_and_exact_results_stay(store: Path) -> None:
+    before = {r["case_digest"]: r for r in records(store)}
+    joulemark("run", *SMALL, "--primitive", "sha-256", "--fresh", "--store", str(store))
+    for r in records(store):
+        old = before[r["case_digest"]]
+        assert r["seed"] != old["seed"]
+        if r["exact"] and old["exact"]:
+            assert r["cycles"] == old["cycles"]
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_export_holds_every_record(store: Path, tmp_path: Path, form: str) -> None:
+    path = tmp_path / f"records.{form}"
+    joulemark("export", "--format", form, "--store", str(store), "--out", str(path))
+    frame: pd.DataFrame = getattr(pd, f"read_{form}")(path)
+    found = records(store)
+    assert len(frame) == len(found)
+    assert list(frame["cycles"]) == [r["cycles"] for r in found]
+
+
+@pytest.mark.parametrize("what", ["boards", "chips", "primitives", "compilers"])
+def test_lists(what: str) -> None:
+    expected = {
+        "boards": "telosb",
+        "chips": "msp430f1611",
+        "primitives": "aes-128-ctr",
+        "compilers": "clang",
+    }
+    assert expected[what] in joulemark("list", what).stdout
+
+
+def test_doctor_finds_what_a_run_needs() -> None:
+    assert "joulemark._engine" in joulemark("doctor").stdout
+
+
+def test_doctor_names_what_is_missing(tmp_path: Path) -> None:
+    done = joulemark("doctor", code=4, PATH=str(tmp_path))
+    assert "apt install clang-19" in done.stdout
+    assert "clang-19" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["run", "--board", "telosc"], 3, "telosb"),
+        (["run", "--primitive", "rot13"], 3, "matches nothing"),
+        (["run", "--size", "big"], 3, "16,32,64"),
+        (["run", "none.toml"], 3, "none.toml"),
+        (["run", "--compiler", "tcc"], 3, "tcc"),
+        (["run", "--opt", "O9"], 3, "O9"),
+        (["run", "--store", "/proc/none/s.db"], 9, "/proc/none"),
+        (["report", "--store", "none.db"], 9, "no store"),
+        (["export", "--format", "csv", "--store", "none.db"], 9, "no store"),
+        (["profile", "none.elf", "--board", "telosb"], 3, "none.elf"),
+        (["list", "nothing"], 2, "nothing"),
+        (["exec"], 2, "IMAGE"),
+    ],
+)
+def test_bad_input_is_one_clear_error(
+    tmp_path: Path, arguments: list[str], code: int, message: str
+) -> None:
+    done = joulemark(*arguments, code=code, folder=tmp_path)
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "internal error" not in done.stderr
+
+
+def test_debug_shows_where(tmp_path: Path) -> None:
+    done = joulemark("--debug", "run", "none.toml", code=1, folder=tmp_path)
+    assert "Traceback" in done.stderr
+
+
+def test_help_states_the_exit_codes() -> None:
+    assert "130 interrupted" in " ".join(joulemark("--help").stdout.split())

@@ -1,0 +1,103 @@
+"""Killed at any moment, a campaign keeps what it recorded and goes on where it stopped."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from command import joulemark
+from joulemark.store import Store
+
+CAMPAIGN = (
+    "run",
+    "--primitive",
+    "sha-256",
+    "--primitive",
+    "aes-128",
+    "--opt",
+    "Os",
+    "--seed",
+    "1",
+    "--jobs",
+    "2",
+)
+COMMAND = [sys.executable, "-c", "from joulemark.cli import main; main()", *CAMPAIGN]
+
+
+def count(path: Path) -> int:
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+            return int(connection.execute("SELECT count(*) FROM records").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+def start_and_wait_for(path: Path, records: int) -> "subprocess.Popen[bytes]":
+    process = subprocess.Popen(
+        [*COMMAND, "--store", str(path)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while count(path) < records:
+        assert process.poll() is None, "it ended before it could be stopped"
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    return process
+
+
+def workers(group: int) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text().rpartition(")")[2].split()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if stat[0] != "Z" and int(stat[2]) == group:
+                found.append(int(entry.name))
+    return found
+
+
+def results(path: Path) -> dict[str, tuple[object, ...]]:
+    with Store(path) as store:
+        history = store.records(history=True)
+        assert len({r.key for r in history}) == len(history), "a case was measured twice"
+        return {r.case_digest: (r.key, r.cycles, r.energy_net_nj, r.samples) for r in history}
+
+
+@pytest.mark.slow
+def test_kill_9_loses_nothing_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    whole = tmp_path / "whole.db"
+    joulemark(*CAMPAIGN, "--store", str(whole))
+    stopped = tmp_path / "stopped.db"
+    kept = 0
+    for records in (3, 10):
+        process = start_and_wait_for(stopped, records)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        kept = count(stopped)
+        assert kept >= records
+        deadline = time.monotonic() + 5
+        while workers(process.pid) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not workers(process.pid), "workers outlived their parent"
+    done = joulemark(*CAMPAIGN, "--store", str(stopped))
+    assert f"served from the store: {kept} of " in done.stdout
+    assert results(stopped) == results(whole)
+
+
+@pytest.mark.slow
+def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    process = start_and_wait_for(path, 3)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(timeout=20) == 130
+    assert not workers(process.pid)
+    assert count(path) >= 3

@@ -1,0 +1,195 @@
+"""What measuring finds out: wrong outputs, faults, hangs, and secrets that show.
+
+A small hash, the exclusive or of all bytes, is written in ways that are right, wrong and leaky,
+and goes through the whole of Joulemark.
+"""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import joulemark
+from joulemark.project import ROOT
+
+PRIMITIVE = """
+title = "Exclusive or of all bytes"
+prefix = "xor"
+specification = "none: a test's"
+year = 2026
+status = "research"
+status_source = "none: a test's"
+[variant.xor-8]
+digest_bytes = 1
+block_bytes = 1
+"""
+IMPLEMENTATION = """
+description = "a test's"
+method = "none"
+secret_independent = true
+word_bits = 8
+"""
+VECTORS = """
+[[vector]]
+origin = "computed by hand"
+variant = "xor-8"
+message = "0102"
+output = "03"
+"""
+ORACLE = '''
+"""A test's."""
+from functools import reduce
+from operator import xor
+
+from joulemark.oracle import Compute, Inputs, Output
+
+
+def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
+    """Exclusive or of all bytes."""
+    return Output(data=bytes([reduce(xor, inputs.message, 0)]))
+'''
+HEADER = """
+#ifndef XOR_H
+#define XOR_H
+#include "hash/hash.h"
+typedef struct { uint8_t sum; } xor_ctx;
+enum { XOR_DIGEST_BYTES = 1, XOR_BLOCK_BYTES = 1 };
+void xor_init(xor_ctx *ctx);
+void xor_update(xor_ctx *ctx, const uint8_t *data, size_t length);
+void xor_final(xor_ctx *ctx, uint8_t *digest);
+#endif
+"""
+SOURCE = """
+#include "xor.h"
+%(extra)s
+void xor_init(xor_ctx *ctx) { ctx->sum = 0; }
+void xor_update(xor_ctx *ctx, const uint8_t *data, size_t length) {
+    for (size_t i = 0; i < length; i++) { uint8_t b = data[i]; %(step)s }
+}
+void xor_final(xor_ctx *ctx, uint8_t *digest) { digest[0] = ctx->sum; }
+"""
+TABLE = "static const uint8_t same[256] = {" + ", ".join(map(str, range(256))) + "};"
+WAYS = {
+    "right": ("", "ctx->sum ^= b;"),
+    "wrong": ("", "ctx->sum ^= b; if (b == 0x40) ctx->sum ^= 1;"),
+    "branch": ("", 'ctx->sum ^= b; if (b & 1) __asm__ volatile("nop");'),
+    "table": (TABLE, "ctx->sum ^= ((const volatile uint8_t *)same)[b];"),
+    "hang": ("", "ctx->sum ^= b; for (volatile int k = 1; k != 0;) continue;"),
+    "wild": ("", "ctx->sum ^= b; *(volatile uint16_t *)0x4000 = 1;"),
+    "deep": (
+        "static __attribute__((noinline)) uint8_t sink(volatile uint8_t *x) {"
+        " volatile uint8_t frame[64]; frame[0] = *x;"
+        " uint8_t r = sink(frame); return (uint8_t)(r + frame[1]); }",
+        "ctx->sum ^= sink(&b);",
+    ),
+    "broken": ("", "this is not C;"),
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project of its own with the small hash in it."""
+    root = tmp_path_factory.mktemp("project")
+    for name in ("chips", "boards", "firmware/harness", "firmware/hal"):
+        shutil.copytree(ROOT / name, root / name)
+    primitives = root / "firmware/primitives"
+    primitives.mkdir(parents=True)
+    for path in (ROOT / "firmware/primitives").glob("*.h"):
+        shutil.copy(path, primitives)
+    shutil.copytree(ROOT / "firmware/primitives/identity", primitives / "identity")
+    folder = primitives / "hash/xor"
+    folder.mkdir(parents=True)
+    shutil.copy(ROOT / "firmware/primitives/hash/hash.h", folder.parent)
+    (folder / "primitive.toml").write_text(PRIMITIVE)
+    (folder / "vectors.toml").write_text(VECTORS)
+    (folder / "oracle.py").write_text(ORACLE)
+    for name, (extra, step) in WAYS.items():
+        (folder / name).mkdir()
+        (folder / name / "implementation.toml").write_text(IMPLEMENTATION)
+        (folder / name / "xor.h").write_text(HEADER)
+        (folder / name / "xor.c").write_text(SOURCE % {"extra": extra, "step": step})
+    return root
+
+
+def measured(project: Path, name: str, code: int = 0, *options: str) -> list[dict[str, Any]]:
+    store = project / f"{name}.db"
+    done = joulemark(
+        "run",
+        *("--primitive", "xor-8", "--implementation", name, "--opt", "O2", "--size", "40"),
+        *("--store", str(store), *options),
+        code=code,
+        JOULEMARK_ROOT=str(project),
+    )
+    assert "Traceback" not in done.stderr
+    text = joulemark("export", "--format", "json", "--store", str(store)).stdout
+    records: list[dict[str, Any]] = json.loads(text)
+    assert len(records) == 4
+    return records
+
+
+def failures(project: Path, name: str) -> set[str]:
+    """Messages of the failed records, which have no number."""
+    records = measured(project, name, 6)
+    failed = [r for r in records if r["status"] == "failed"]
+    assert {r["operation"] for r in failed} >= {"update", "hash"}
+    for r in failed:
+        for key in ("cycles", "time_ps", "energy_gross_nj", "energy_net_nj", "stack_bytes"):
+            assert r[key] is None
+    return {r["failure"] for r in failed}
+
+
+@pytest.mark.parametrize(
+    ("name", "finding"),
+    [
+        ("right", "independent of data"),
+        ("branch", "time depends on data"),
+        ("table", "addresses depend on data"),
+    ],
+)
+def test_secrets_that_show_are_found(project: Path, name: str, finding: str) -> None:
+    by_operation = {r["operation"]: r for r in measured(project, name)}
+    for operation in ("update", "hash"):
+        record = by_operation[operation]
+        assert record["finding"] == finding
+        assert (record["cycles_min"] < record["cycles_max"]) == (name == "branch")
+    assert by_operation["final"]["finding"] == "independent of data"
+
+
+def test_a_wrong_output_is_no_number(project: Path) -> None:
+    # One of 640 random bytes is 0x40 with a probability of 92%; the seed is one where it is.
+    records = measured(project, "wrong", 6, "--seed", "1")
+    (failure,) = {r["failure"] for r in records if r["operation"] == "hash"}
+    assert "wrong output" in failure
+    assert "seed 1" in failure
+
+
+def test_a_wild_write_is_a_failure_that_names_it(project: Path) -> None:
+    for failure in failures(project, "wild"):
+        assert "0x4000" in failure
+        assert "xor_update" in failure
+
+
+def test_endless_recursion_is_caught_before_it_destroys_data(project: Path) -> None:
+    for failure in failures(project, "deep"):
+        assert "sink" in failure
+        assert "stack" in failure
+
+
+def test_an_endless_loop_is_stopped(project: Path) -> None:
+    for failure in failures(project, "hang"):
+        assert "stuck" in failure
+
+
+def test_what_does_not_compile_is_a_failure_with_the_compilers_words(project: Path) -> None:
+    for failure in failures(project, "broken"):
+        assert "xor.c" in failure
+        assert "error:" in failure
+
+
+def test_the_two_ways_to_measure_memory_and_stack_agree(project: Path) -> None:
+    for record in measured(project, "right"):
+        assert abs(record["flash_bytes"] - record["flash_wiring_bytes"]) <= 2
+        assert abs(record["ram_bytes"] - record["ram_wiring_bytes"]) <= 2
+        assert record["stack_bytes"] == record["stack_painted_bytes"]
