@@ -7,10 +7,13 @@ enum { COFB_BLOCK_BYTES = 16, COFB_HALF_BYTES = 8 };
 
 /* L = 2L, in GF(2^64) modulo x^64 + x^4 + x^3 + x + 1, first byte highest. */
 static void double_l(uint8_t *l) {
-    unsigned reduce = 0u - (l[0] >> 7);
-    for (size_t i = 0; i < COFB_HALF_BYTES - 1; i++)
-        l[i] = (uint8_t)(l[i] << 1 | l[i + 1] >> 7);
-    l[COFB_HALF_BYTES - 1] = (uint8_t)(l[COFB_HALF_BYTES - 1] << 1 ^ (reduce & 0x1bu));
+    unsigned carry = 0;
+    for (size_t i = COFB_HALF_BYTES; i-- > 0;) {
+        carry |= (unsigned)l[i] << 1;
+        l[i] = (uint8_t)carry;
+        carry >>= 8;
+    }
+    l[COFB_HALF_BYTES - 1] ^= (uint8_t)((0u - carry) & 0x1bu);
 }
 
 /* L = 3L */

@@ -9,11 +9,15 @@ enum { POLYNOMIAL = BLOCK == 8 ? 0x1b : BLOCK == 12 ? 0x641 : 0x87 };
 _Static_assert(BLOCK == 8 || BLOCK == 12 || BLOCK == 16, "EAX: no polynomial for this block size");
 
 static void doubled(uint8_t *out, const uint8_t *in) {
-    unsigned reduce = 0u - (in[0] >> 7);
-    for (size_t i = 0; i < BLOCK - 1; i++)
-        out[i] = (uint8_t)(in[i] << 1 | in[i + 1] >> 7);
-    out[BLOCK - 1] = (uint8_t)(in[BLOCK - 1] << 1 ^ (reduce & (POLYNOMIAL & 0xff)));
-    out[BLOCK - 2] ^= (uint8_t)(reduce & (POLYNOMIAL >> 8));
+    unsigned carry = 0;
+    for (size_t i = BLOCK; i-- > 0;) {
+        carry |= (unsigned)in[i] << 1;
+        out[i] = (uint8_t)carry;
+        carry >>= 8;
+    }
+    carry = 0u - carry;
+    out[BLOCK - 1] ^= (uint8_t)(carry & (POLYNOMIAL & 0xff));
+    out[BLOCK - 2] ^= (uint8_t)(carry & (POLYNOMIAL >> 8));
 }
 
 void eax_init(eax_ctx *ctx, const uint8_t *key) {

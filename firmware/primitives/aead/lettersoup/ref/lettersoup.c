@@ -15,25 +15,19 @@ static void next_offset(uint8_t *o) {
     o[BLOCK - 3] ^= (uint8_t)(top ^ top >> 3 ^ top >> 5);
 }
 
-/* Marvin's accumulator: sum = sum XOR start XOR SCT(data_i XOR O_i) over the blocks, XOR the tag's
-   length and the data's. */
-static void accumulate(uint8_t *sum, const uint8_t *start, const uint8_t *data, size_t length,
-                       size_t tag_length) {
-    uint8_t offset[BLOCK], block[BLOCK];
-    for (size_t i = 0; i < BLOCK; i++) {
-        offset[i] = start[i];
-        sum[i] ^= start[i];
-    }
-    for (size_t done = 0, part; done < length; done += part) {
-        part = length - done < BLOCK ? length - done : BLOCK;
-        next_offset(offset);
-        for (size_t i = 0; i < BLOCK; i++)
-            block[i] = offset[i];
-        aead_xor(block, block, data + done, part);
-        block_cipher_sct(block);
-        aead_xor(sum, sum, block, BLOCK);
-    }
+/* sum = sum XOR SCT(part XOR O): a block of Marvin, where a short one is padded with zeros. */
+static void accumulate(uint8_t *sum, const uint8_t *offset, const uint8_t *part, size_t length) {
+    uint8_t block[BLOCK];
+    for (size_t i = 0; i < BLOCK; i++)
+        block[i] = offset[i];
+    aead_xor(block, block, part, length);
+    block_cipher_sct(block);
+    aead_xor(sum, sum, block, BLOCK);
+    crypto_wipe(block, sizeof block);
+}
 
+/* What Marvin adds at the end: the length of the tag, and that of the data. */
+static void add_lengths(uint8_t *sum, size_t tag_length, size_t length) {
     /* rpad(bin(n - tau) || 1): the number of bits left out, without leading zeros, and a one. */
     unsigned left_out = (unsigned)(8 * (BLOCK - tag_length)) << 1 | 1;
     while (left_out < 0x80)
@@ -46,40 +40,49 @@ static void accumulate(uint8_t *sum, const uint8_t *start, const uint8_t *data, 
         sum[i] ^= (uint8_t)length;
         length = length >> 4 >> 4;
     }
-    crypto_wipe(offset, sizeof offset);
-    crypto_wipe(block, sizeof block);
 }
 
-/* R = E(N) XOR N */
-static void make_r(const lettersoup_ctx *ctx, uint8_t *r, const aead_message *m) {
-    block_cipher_encrypt(&ctx->cipher, r, m->nonce, 1);
-    aead_xor(r, r, m->nonce, BLOCK);
+static size_t part_of(size_t left) {
+    return left < BLOCK ? left : BLOCK;
 }
 
-static void lfsrc(const lettersoup_ctx *ctx, const uint8_t *r, const aead_message *m) {
+/* Both directions: LFSRC and Marvin go through the message with the same offsets. tag gets BLOCK
+   bytes. */
+static void process(const lettersoup_ctx *ctx, const aead_message *m, int decrypting,
+                    uint8_t *tag) {
     uint8_t offset[BLOCK], stream[BLOCK];
     for (size_t i = 0; i < BLOCK; i++)
-        offset[i] = r[i];
-    for (size_t done = 0, part; done < m->length; done += part) {
-        part = m->length - done < BLOCK ? m->length - done : BLOCK;
-        next_offset(offset);
-        block_cipher_encrypt(&ctx->cipher, stream, offset, 1);
-        aead_xor(m->out + done, m->in + done, stream, part);
-    }
-    crypto_wipe(offset, sizeof offset);
-    crypto_wipe(stream, sizeof stream);
-}
-
-static void make_tag(const lettersoup_ctx *ctx, uint8_t *tag, const uint8_t *r,
-                     const aead_message *m, const uint8_t *ciphertext) {
-    for (size_t i = 0; i < BLOCK; i++)
         tag[i] = 0;
-    if (m->ad_length > 0) {
-        accumulate(tag, ctx->l, m->ad, m->ad_length, m->tag_length); /* D */
+
+    if (m->ad_length > 0) { /* D, from L on */
+        for (size_t i = 0; i < BLOCK; i++)
+            tag[i] = offset[i] = ctx->l[i];
+        for (size_t done = 0, part; done < m->ad_length; done += part) {
+            part = part_of(m->ad_length - done);
+            next_offset(offset);
+            accumulate(tag, offset, m->ad + done, part);
+        }
+        add_lengths(tag, m->tag_length, m->ad_length);
         block_cipher_sct(tag);
     }
-    accumulate(tag, r, ciphertext, m->length, m->tag_length); /* A */
+
+    block_cipher_encrypt(&ctx->cipher, offset, m->nonce, 1); /* A, from R = E(N) XOR N on */
+    aead_xor(offset, offset, m->nonce, BLOCK);
+    aead_xor(tag, tag, offset, BLOCK);
+    for (size_t done = 0, part; done < m->length; done += part) {
+        part = part_of(m->length - done);
+        next_offset(offset);
+        block_cipher_encrypt(&ctx->cipher, stream, offset, 1);
+        if (decrypting)
+            accumulate(tag, offset, m->in + done, part);
+        aead_xor(m->out + done, m->in + done, stream, part);
+        if (!decrypting)
+            accumulate(tag, offset, m->out + done, part);
+    }
+    add_lengths(tag, m->tag_length, m->length);
     block_cipher_encrypt(&ctx->cipher, tag, tag, 1);
+    crypto_wipe(offset, sizeof offset);
+    crypto_wipe(stream, sizeof stream);
 }
 
 static int lengths_allowed(const aead_message *m) {
@@ -95,29 +98,22 @@ void lettersoup_init(lettersoup_ctx *ctx, const uint8_t *key) {
 }
 
 crypto_status lettersoup_encrypt(const lettersoup_ctx *ctx, const aead_message *m) {
-    uint8_t r[BLOCK], tag[BLOCK];
+    uint8_t tag[BLOCK];
     if (!lengths_allowed(m))
         return CRYPTO_BAD_LENGTH;
-    make_r(ctx, r, m);
-    lfsrc(ctx, r, m);
-    make_tag(ctx, tag, r, m, m->out);
+    process(ctx, m, 0, tag);
     for (size_t i = 0; i < m->tag_length; i++)
         m->tag[i] = tag[i];
-    crypto_wipe(r, sizeof r);
     crypto_wipe(tag, sizeof tag);
     return CRYPTO_OK;
 }
 
 crypto_status lettersoup_decrypt(const lettersoup_ctx *ctx, const aead_message *m) {
-    uint8_t r[BLOCK], tag[BLOCK];
+    uint8_t tag[BLOCK];
     if (!lengths_allowed(m))
         return CRYPTO_BAD_LENGTH;
-    make_r(ctx, r, m);
-    make_tag(ctx, tag, r, m, m->in);
+    process(ctx, m, 1, tag);
     crypto_status status = aead_check_tag(m, tag);
-    if (status == CRYPTO_OK)
-        lfsrc(ctx, r, m);
-    crypto_wipe(r, sizeof r);
     crypto_wipe(tag, sizeof tag);
     return status;
 }

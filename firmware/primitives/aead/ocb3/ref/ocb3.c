@@ -1,6 +1,5 @@
-/* RFC 7253's notation: L_*, L_$, L_0, L_1, ...; Offset, Checksum, HASH. L_$ and L_i are doubled
-   anew from L_* whenever they are needed, which keeps the context small: two doublings to L_0, and
-   one more for every trailing zero of the block's number, so three for a block on average. */
+/* RFC 7253's notation: L_*, L_$, L_0, L_1, ...; Offset, Checksum, HASH. The first L_i are prepared,
+   and the next ones doubled from the last of those when a block's number asks for them. */
 #include "ocb3.h"
 
 enum { BLOCK = BLOCK_CIPHER_BLOCK_BYTES };
@@ -11,21 +10,30 @@ enum { RESIDUE = BLOCK == 16 ? 0x87 : 0x641, SHIFT = BLOCK == 16 ? 8 : 33, MASK 
 _Static_assert(BLOCK == 16 || BLOCK == 12, "OCB3: block of 96 or 128 bits");
 
 static void doubled(uint8_t *out, const uint8_t *in) {
-    unsigned reduce = 0u - (in[0] >> 7);
-    for (size_t i = 0; i < BLOCK - 1; i++)
-        out[i] = (uint8_t)(in[i] << 1 | in[i + 1] >> 7);
-    out[BLOCK - 1] = (uint8_t)(in[BLOCK - 1] << 1 ^ (reduce & (RESIDUE & 0xff)));
-    out[BLOCK - 2] ^= (uint8_t)(reduce & (RESIDUE >> 8));
+    unsigned carry = 0;
+    for (size_t i = BLOCK; i-- > 0;) {
+        carry |= (unsigned)in[i] << 1;
+        out[i] = (uint8_t)carry;
+        carry >>= 8;
+    }
+    carry = 0u - carry;
+    out[BLOCK - 1] ^= (uint8_t)(carry & (RESIDUE & 0xff));
+    out[BLOCK - 2] ^= (uint8_t)(carry & (RESIDUE >> 8));
 }
 
 /* Offset_i = Offset_(i-1) XOR L_ntz(i), where i > 0 */
 static void next_offset(const ocb3_ctx *ctx, uint8_t *offset, size_t i) {
+    const uint8_t *prepared = ctx->l[0];
     uint8_t l[BLOCK];
-    doubled(l, ctx->l_star);
-    doubled(l, l);
-    for (; i % 2 == 0; i /= 2)
-        doubled(l, l);
-    aead_xor(offset, offset, l, BLOCK);
+    for (; i % 2 == 0 && prepared != ctx->l[OCB3_PREPARED - 1]; i /= 2)
+        prepared += BLOCK;
+    if (i % 2 == 0) {
+        doubled(l, prepared);
+        for (i /= 2; i % 2 == 0; i /= 2)
+            doubled(l, l);
+        prepared = l;
+    }
+    aead_xor(offset, offset, prepared, BLOCK);
     crypto_wipe(l, sizeof l);
 }
 
@@ -34,6 +42,10 @@ void ocb3_init(ocb3_ctx *ctx, const uint8_t *key) {
     for (size_t i = 0; i < BLOCK; i++)
         ctx->l_star[i] = 0;
     block_cipher_encrypt(&ctx->cipher, ctx->l_star, ctx->l_star, 1);
+    doubled(ctx->l_dollar, ctx->l_star);
+    doubled(ctx->l[0], ctx->l_dollar);
+    for (size_t i = 1; i < OCB3_PREPARED; i++)
+        doubled(ctx->l[i], ctx->l[i - 1]);
 }
 
 /* sum = sum XOR HASH(K, A) */
@@ -62,7 +74,8 @@ static void add_hash(const ocb3_ctx *ctx, uint8_t *sum, const uint8_t *a, size_t
 static void first_offset(const ocb3_ctx *ctx, uint8_t *offset, const aead_message *m) {
     enum { SHIFT_BYTES = SHIFT / 8, SHIFT_BITS = SHIFT % 8, STRETCH = BLOCK + MASK / 8 + 1 };
     uint8_t nonce[BLOCK] = {0}, stretch[STRETCH];
-    nonce[0] = (uint8_t)(m->tag_length % BLOCK << 4); /* TAGLEN mod BLOCKLEN in seven bits */
+    if (m->tag_length < BLOCK) /* TAGLEN mod BLOCKLEN in seven bits */
+        nonce[0] = (uint8_t)(m->tag_length << 4);
     for (size_t i = 0; i < m->nonce_length; i++)
         nonce[BLOCK - m->nonce_length + i] = m->nonce[i];
     nonce[BLOCK - 1 - m->nonce_length] |= 1;
@@ -99,8 +112,10 @@ static void process(const ocb3_ctx *ctx, const aead_message *m, int decrypting, 
             aead_xor(out, block, offset, BLOCK);
             aead_xor(checksum, checksum, out, BLOCK);
         } else {
-            aead_xor(checksum, checksum, in, BLOCK);
-            aead_xor(block, in, offset, BLOCK);
+            for (size_t k = 0; k < BLOCK; k++) {
+                checksum[k] ^= in[k];
+                block[k] = in[k] ^ offset[k];
+            }
             block_cipher_encrypt(&ctx->cipher, block, block, 1);
             aead_xor(out, block, offset, BLOCK);
         }
@@ -118,9 +133,8 @@ static void process(const ocb3_ctx *ctx, const aead_message *m, int decrypting, 
         checksum[left] ^= 0x80;
     }
 
-    doubled(tag, ctx->l_star); /* L_$ */
-    aead_xor(tag, tag, checksum, BLOCK);
-    aead_xor(tag, tag, offset, BLOCK);
+    aead_xor(tag, checksum, offset, BLOCK);
+    aead_xor(tag, tag, ctx->l_dollar, BLOCK);
     block_cipher_encrypt(&ctx->cipher, tag, tag, 1);
     add_hash(ctx, tag, m->ad, m->ad_length);
     crypto_wipe(offset, sizeof offset);

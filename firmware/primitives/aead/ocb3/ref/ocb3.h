@@ -9,12 +9,15 @@
 enum {
     OCB3_KEY_BYTES = BLOCK_CIPHER_KEY_BYTES,
     OCB3_NONCE_BYTES = 11, /* the longest that both block sizes allow */
-    OCB3_TAG_BYTES = BLOCK_CIPHER_BLOCK_BYTES
+    OCB3_TAG_BYTES = BLOCK_CIPHER_BLOCK_BYTES,
+    OCB3_PREPARED = 4 /* L_i; seven of eight blocks need none but the first three */
 };
 
 typedef struct {
     block_cipher_ctx cipher;
     uint8_t l_star[BLOCK_CIPHER_BLOCK_BYTES];
+    uint8_t l_dollar[BLOCK_CIPHER_BLOCK_BYTES];
+    uint8_t l[OCB3_PREPARED][BLOCK_CIPHER_BLOCK_BYTES];
 } ocb3_ctx;
 
 void ocb3_init(ocb3_ctx *ctx, const uint8_t *key);
