@@ -17,7 +17,7 @@ static uint16_t rotate_two_rows(uint16_t x) {
 }
 
 /* (r, c) gets (r, c + k). */
-static inline uint16_t rotate_columns(uint16_t x, unsigned k) {
+__attribute__((always_inline)) static inline uint16_t rotate_columns(uint16_t x, unsigned k) {
     switch (k % 4) {
     case 0:
         return x;
@@ -30,11 +30,10 @@ static inline uint16_t rotate_columns(uint16_t x, unsigned k) {
     }
 }
 
-/* Where the byte at row and column i % 4, i / 4 of input order stands after k ShiftRows left out.
- */
-static unsigned place(unsigned i, unsigned k) {
-    unsigned row = i % 4, column = i / 4;
-    return 4 * row + (column + k * row) % 4;
+/* Which byte of the block stands at a bit of the planes after k ShiftRows left out. */
+static unsigned source(unsigned bit, unsigned k) {
+    unsigned row = bit / 4, column = bit - k * row;
+    return 4 * (column % 4) + row;
 }
 
 static void swap_bits(uint16_t *a, uint16_t *b, unsigned n, uint16_t mask) {
@@ -54,20 +53,16 @@ static void transpose(uint16_t x[8]) {
 }
 
 static void to_planes(uint16_t plane[8], const uint8_t bytes[16], unsigned k) {
-    uint8_t *low_high = (uint8_t[16]){0};
-    for (unsigned i = 0; i < 16; i++)
-        low_high[place(i, k)] = bytes[i];
     for (unsigned i = 0; i < 8; i++)
-        plane[i] = (uint16_t)(low_high[i] | low_high[i + 8] << 8);
+        plane[i] = (uint16_t)(bytes[source(i, k)] | bytes[source(i + 8, k)] << 8);
     transpose(plane);
-    crypto_wipe(low_high, 16);
 }
 
 static void from_planes(uint8_t bytes[16], uint16_t plane[8], unsigned k) {
     transpose(plane);
-    for (unsigned i = 0; i < 16; i++) {
-        unsigned from = place(i, k);
-        bytes[i] = (uint8_t)(plane[from % 8] >> (from < 8 ? 0 : 8));
+    for (unsigned i = 0; i < 8; i++) {
+        bytes[source(i, k)] = (uint8_t)plane[i];
+        bytes[source(i + 8, k)] = (uint8_t)(plane[i] >> 8);
     }
 }
 
@@ -139,7 +134,7 @@ static void inverse_sub_bytes(uint16_t plane[8]) {
 }
 
 /* With B the bytes one row below and t = a ^ B(a): 2 t ^ B(a) ^ t two rows below. */
-static inline void mix_columns_after(uint16_t plane[8], unsigned k) {
+__attribute__((always_inline)) static inline void mix_columns_after(uint16_t plane[8], unsigned k) {
     uint16_t below[8], t[8];
     for (unsigned i = 0; i < 8; i++) {
         below[i] = rotate_columns(rotate_rows(plane[i]), k);

@@ -7,8 +7,11 @@ static const uint8_t inverse_sbox[256] = {AES_INVERSE_SBOX(ENTRY)};
 
 /* The state is kept as the input has it: byte 4 c + r is in row r and column c (FIPS 197, 3.4). */
 
+/* FIPS 197, 4.2.1. The barrier keeps clang from branching on the bit that is shifted out. */
 static uint8_t xtime(uint8_t b) {
-    return (uint8_t)AES_MUL2(b);
+    unsigned mask = (uint16_t)(int8_t)b >> 8;
+    __asm__("" : "+r"(mask));
+    return (uint8_t)(b << 1 ^ (mask & 0x1b));
 }
 
 static void add_round_key(uint8_t state[16], const uint8_t *round_key) {
