@@ -248,6 +248,10 @@ impl Observer {
         if index == 0 || profiler.functions[index - 1] != function {
             profiler.profile.nodes[profiler.node].calls += 1;
             profiler.entry = sp;
+            if let Some(activation) = profiler.waiting.last_mut() {
+                activation.low = activation.low.min(self.low);
+                self.low = sp;
+            }
         }
     }
 
