@@ -6,9 +6,9 @@
 
 enum { TRIVIUM_KEY_BYTES = 10, TRIVIUM_NONCE_BYTES = 10, TRIVIUM_ROOM = 16 };
 
-/* Each register is the last words of the sequence of bits that entered it, the oldest bit lowest, so
-   that nothing is shifted: the window moves on by a word with 16 steps, and back to the start when
-   there is no more room. steps.S knows these offsets. */
+/* Each register is the last words of the sequence of bits that entered it, the oldest bit lowest,
+   so that nothing is shifted: the window moves on by a word with 16 steps, and back to the start
+   when there is no more room. steps.S knows these offsets. */
 typedef struct {
     uint16_t a[6 + TRIVIUM_ROOM]; /* s_1 to s_93: s_i is bit -i of the sequence */
     uint16_t b[6 + TRIVIUM_ROOM]; /* s_94 to s_177 */
