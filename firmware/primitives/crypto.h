@@ -1,4 +1,4 @@
-/* What every primitive shares: status codes, and the two operations that must not leak or vanish. */
+/* What every primitive shares: status codes, and the operations that must not leak or vanish. */
 #ifndef CRYPTO_H
 #define CRYPTO_H
 
@@ -19,6 +19,18 @@ static inline int crypto_equal(const uint8_t *a, const uint8_t *b, size_t length
     /* The barrier keeps a compiler from leaving the loop at the first difference. */
     __asm__ volatile("" : "+r"(difference));
     return (int)((unsigned)(difference - 1u) >> 8 & 1u);
+}
+
+/* All ones where bit is 1, zero where it is 0. The barrier hides that there are two cases only,
+   which compilers would make a branch of. */
+static inline unsigned crypto_mask(unsigned bit) {
+    unsigned mask = 0u - bit;
+    __asm__("" : "+r"(mask));
+    return mask;
+}
+
+static inline uint32_t crypto_mask32(unsigned bit) {
+    return (uint32_t)(int32_t)(int)crypto_mask(bit);
 }
 
 /* Overwrites a buffer that held secrets; the stores are not optimised away. */

@@ -13,7 +13,7 @@ static void double_l(uint8_t *l) {
         l[i] = (uint8_t)carry;
         carry >>= 8;
     }
-    l[COFB_HALF_BYTES - 1] ^= (uint8_t)((0u - carry) & 0x1bu);
+    l[COFB_HALF_BYTES - 1] ^= (uint8_t)(crypto_mask(carry) & 0x1bu);
 }
 
 /* L = 3L */

@@ -15,9 +15,9 @@ static void doubled(uint8_t *out, const uint8_t *in) {
         out[i] = (uint8_t)carry;
         carry >>= 8;
     }
-    carry = 0u - carry;
-    out[BLOCK - 1] ^= (uint8_t)(carry & (POLYNOMIAL & 0xff));
-    out[BLOCK - 2] ^= (uint8_t)(carry & (POLYNOMIAL >> 8));
+    unsigned reduce = crypto_mask(carry);
+    out[BLOCK - 1] ^= (uint8_t)(reduce & (POLYNOMIAL & 0xff));
+    out[BLOCK - 2] ^= (uint8_t)(reduce & (POLYNOMIAL >> 8));
 }
 
 void eax_init(eax_ctx *ctx, const uint8_t *key) {

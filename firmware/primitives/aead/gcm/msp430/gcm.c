@@ -15,7 +15,7 @@ static void ghash_set_key(gcm_ctx *ctx, const uint8_t *h) {
         for (size_t other = 2 * n; other < 16; other += 2 * n)
             for (size_t k = 0; k < 8; k++)
                 ctx->table[other + n][k] = ctx->table[other][k] ^ v[k];
-        unsigned reduce = 0u - (v[7] & 1u);
+        unsigned reduce = crypto_mask(v[7] & 1u);
         for (size_t k = 7; k > 0; k--)
             v[k] = (uint16_t)(v[k] >> 1 | (unsigned)v[k - 1] << 15);
         v[0] = (uint16_t)(v[0] >> 1 ^ (reduce & 0xe100u));

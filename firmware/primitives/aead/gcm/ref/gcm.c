@@ -18,8 +18,8 @@ static void ghash_multiply(const gcm_ctx *ctx, uint8_t *y) {
 
     for (size_t i = 0; i < 16; i++) {
         for (unsigned bit = 8; bit-- > 0;) {
-            uint32_t take = 0u - (uint32_t)(y[i] >> bit & 1u);
-            uint32_t reduce = 0u - (v[3] & 1u);
+            uint32_t take = crypto_mask32(y[i] >> bit & 1u);
+            uint32_t reduce = crypto_mask32((unsigned)v[3] & 1u);
             for (size_t k = 0; k < 4; k++)
                 z[k] ^= v[k] & take;
             v[3] = v[3] >> 1 | v[2] << 31;

@@ -17,7 +17,7 @@ static void ghash_set_key(gcm_ctx *ctx, const uint8_t *h) {
         for (size_t other = 2 * n; other < 16; other += 2 * n)
             for (size_t k = 0; k < 4; k++)
                 ctx->table[other + n][k] = ctx->table[other][k] ^ v[k];
-        uint32_t reduce = 0u - (v[3] & 1u);
+        uint32_t reduce = crypto_mask32((unsigned)v[3] & 1u);
         v[3] = v[3] >> 1 | v[2] << 31;
         v[2] = v[2] >> 1 | v[1] << 31;
         v[1] = v[1] >> 1 | v[0] << 31;

@@ -7,22 +7,22 @@ static uint32_t load32(const uint8_t *in) {
     return (uint32_t)in[0] << 24 | (uint32_t)in[1] << 16 | (uint32_t)in[2] << 8 | in[3];
 }
 
-/* PermBits for one word: bit 4b + j of s goes to bit b of the byte that `to` names for j. */
-static uint32_t permute_bits(uint32_t s, const uint8_t *to) {
-    uint32_t t = 0;
-    for (size_t j = 0; j < 4; j++) {
-        uint32_t bits = s >> j & 0x11111111u, byte = 0;
-        for (size_t b = 0; b < 8; b++) {
-            byte |= (bits & 1u) << b;
-            bits >>= 4;
-        }
-        t |= byte << (8 * to[j]);
-    }
-    return t;
+/* Swaps the bits of x in mask with those n places above. */
+static uint32_t swap_bits(uint32_t x, uint32_t mask, unsigned n) {
+    uint32_t difference = (x ^ x >> n) & mask;
+    return x ^ difference ^ difference << n;
+}
+
+/* PermBits for word i: bit 4b + j goes to bit b of byte i - j modulo 4. */
+static uint32_t permute_bits(uint32_t s, unsigned i) {
+    s = swap_bits(s, 0x0a0a0a0a, 3);
+    s = swap_bits(s, 0x00cc00cc, 6);
+    s = swap_bits(s, 0x0000f0f0, 12);
+    s = swap_bits(s, 0x000000ff, 24);
+    return i == 3 ? s : s << 8 * (i + 1) | s >> (24 - 8 * i);
 }
 
 static void gift128_encrypt(const gift_cofb_ctx *ctx, uint8_t *block) {
-    static const uint8_t to[4][4] = {{0, 3, 2, 1}, {1, 0, 3, 2}, {2, 1, 0, 3}, {3, 2, 1, 0}};
     uint32_t s[4], w[4];
     uint8_t c = 0;
     for (size_t i = 0; i < 4; i++) {
@@ -43,8 +43,8 @@ static void gift128_encrypt(const gift_cofb_ctx *ctx, uint8_t *block) {
         s[0] = s[3];
         s[3] = swapped;
 
-        for (size_t i = 0; i < 4; i++)
-            s[i] = permute_bits(s[i], to[i]);
+        for (unsigned i = 0; i < 4; i++)
+            s[i] = permute_bits(s[i], i);
 
         /* AddRoundKey, with the round constant from its six-bit register */
         c = (uint8_t)((c << 1 | ((c >> 5 ^ c >> 4 ^ 1) & 1)) & 0x3f);

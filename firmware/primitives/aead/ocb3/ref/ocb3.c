@@ -16,9 +16,9 @@ static void doubled(uint8_t *out, const uint8_t *in) {
         out[i] = (uint8_t)carry;
         carry >>= 8;
     }
-    carry = 0u - carry;
-    out[BLOCK - 1] ^= (uint8_t)(carry & (RESIDUE & 0xff));
-    out[BLOCK - 2] ^= (uint8_t)(carry & (RESIDUE >> 8));
+    unsigned reduce = crypto_mask(carry);
+    out[BLOCK - 1] ^= (uint8_t)(reduce & (RESIDUE & 0xff));
+    out[BLOCK - 2] ^= (uint8_t)(reduce & (RESIDUE >> 8));
 }
 
 /* Offset_i = Offset_(i-1) XOR L_ntz(i), where i > 0 */
