@@ -21,12 +21,15 @@ static void doubled(uint8_t *out, const uint8_t *in) {
 }
 
 void eax_init(eax_ctx *ctx, const uint8_t *key) {
-    uint8_t l[BLOCK] = {0};
     block_cipher_init(&ctx->cipher, key);
-    block_cipher_encrypt(&ctx->cipher, l, l, 1);
-    doubled(ctx->b, l);
+    for (uint8_t t = 0; t < 3; t++) {
+        for (size_t i = 0; i < BLOCK; i++)
+            ctx->first[t][i] = 0;
+        ctx->first[t][BLOCK - 1] = t;
+    }
+    block_cipher_encrypt(&ctx->cipher, ctx->first[0], ctx->first[0], 3);
+    doubled(ctx->b, ctx->first[0]);
     doubled(ctx->p, ctx->b);
-    crypto_wipe(l, sizeof l);
 }
 
 /* tag = tag XOR OMAC^t(data) */
@@ -35,6 +38,11 @@ static void add_omac(const eax_ctx *ctx, uint8_t *tag, uint8_t t, const uint8_t 
     uint8_t mac[BLOCK] = {0};
     size_t used = BLOCK;
     mac[BLOCK - 1] = t;
+    if (length > 0) { /* t is not the last block */
+        for (size_t i = 0; i < BLOCK; i++)
+            mac[i] = ctx->first[t][i];
+        used = 0;
+    }
     for (size_t i = 0; i < length; i++) {
         if (used == BLOCK) { /* one more byte comes, so this block was not the last */
             block_cipher_encrypt(&ctx->cipher, mac, mac, 1);

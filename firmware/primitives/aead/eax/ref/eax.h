@@ -14,8 +14,9 @@ enum {
 
 typedef struct {
     block_cipher_ctx cipher;
-    uint8_t b[BLOCK_CIPHER_BLOCK_BYTES]; /* 2L: masks a whole last block of OMAC */
-    uint8_t p[BLOCK_CIPHER_BLOCK_BYTES]; /* 4L: masks a padded one */
+    uint8_t first[3][BLOCK_CIPHER_BLOCK_BYTES]; /* E(t), where OMAC^t goes on from; E(0) is L */
+    uint8_t b[BLOCK_CIPHER_BLOCK_BYTES];        /* 2L: masks a whole last block of OMAC */
+    uint8_t p[BLOCK_CIPHER_BLOCK_BYTES];        /* 4L: masks a padded one */
 } eax_ctx;
 
 void eax_init(eax_ctx *ctx, const uint8_t *key);
