@@ -499,28 +499,29 @@ impl Chip {
             grade: Grade::Measured,
         };
         let points = &found.current;
-        let value = if let Some(point) = points.iter().find(|p| p.supply_v == supply_v) {
-            point.at(clock_hz, &mut evidence)
-        } else if let [point] = points.as_slice() {
-            let stated = point.supply_v;
-            evidence.infer(format!(
-                "stated for {stated} V and taken as the same at {supply_v} V"
-            ));
-            point.at(clock_hz, &mut evidence)
-        } else {
-            let right = points
-                .iter()
-                .position(|p| p.supply_v > supply_v)
-                .unwrap_or(points.len())
-                .clamp(1, points.len() - 1);
-            let (a, b) = (&points[right - 1], &points[right]);
-            let (low, high) = (a.at(clock_hz, &mut evidence), b.at(clock_hz, &mut evidence));
-            evidence.infer(format!(
-                "on the line through the figures for {} V and {} V",
-                a.supply_v, b.supply_v
-            ));
-            low + (high - low) * (supply_v - a.supply_v) / (b.supply_v - a.supply_v)
-        };
+        let value =
+            if let Some(point) = points.iter().find(|p| (p.supply_v - supply_v).abs() < 1e-9) {
+                point.at(clock_hz, &mut evidence)
+            } else if let [point] = points.as_slice() {
+                let stated = point.supply_v;
+                evidence.infer(format!(
+                    "stated for {stated} V and taken as the same at {supply_v} V"
+                ));
+                point.at(clock_hz, &mut evidence)
+            } else {
+                let right = points
+                    .iter()
+                    .position(|p| p.supply_v > supply_v)
+                    .unwrap_or(points.len())
+                    .clamp(1, points.len() - 1);
+                let (a, b) = (&points[right - 1], &points[right]);
+                let (low, high) = (a.at(clock_hz, &mut evidence), b.at(clock_hz, &mut evidence));
+                evidence.infer(format!(
+                    "on the line through the figures for {} V and {} V",
+                    a.supply_v, b.supply_v
+                ));
+                low + (high - low) * (supply_v - a.supply_v) / (b.supply_v - a.supply_v)
+            };
         Ok(Constant {
             value,
             source: evidence.sources.join("; "),

@@ -246,7 +246,9 @@ impl Image {
             // What no section covers is the linker's padding, or the file's own headers.
             let (offset, address) = (program.p_offset(endian), program.p_paddr(endian));
             for &(start, size) in &contents {
-                let Some(skip) = start.checked_sub(offset).filter(|&skip| skip < length(data))
+                let Some(skip) = start
+                    .checked_sub(offset)
+                    .filter(|&skip| skip < length(data))
                 else {
                     continue;
                 };

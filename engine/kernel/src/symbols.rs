@@ -125,3 +125,41 @@ fn edit_distance(a: &str, b: &str) -> usize {
     }
     row[b.len()]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn symbols() -> Symbols {
+        let mut symbols = Symbols::default();
+        symbols.insert("aes_encrypt", 0x4000, 0x40, true);
+        symbols.insert("aes_decrypt", 0x4040, 0, true);
+        symbols.insert("main", 0x4100, 0x10, true);
+        symbols.insert("alias_of_main", 0x4100, 0, true);
+        symbols.insert("table", 0x5000, 0x100, false);
+        symbols.finish();
+        symbols
+    }
+
+    #[test]
+    fn functions_have_ranges_without_overlaps() {
+        let symbols = symbols();
+        let at = |address| symbols.function_at(address).map(|f| f.name.as_str());
+        assert_eq!(at(0x3fff), None);
+        assert_eq!(at(0x4000), Some("aes_encrypt"));
+        assert_eq!(at(0x403f), Some("aes_encrypt"));
+        // Without a size it reaches to the next.
+        assert_eq!(at(0x40ff), Some("aes_decrypt"));
+        assert_eq!(at(0x410f), Some("main"));
+        assert_eq!(at(0x4110), None);
+        assert_eq!(symbols.nearest(0x5010), Some(("table", 0x10)));
+    }
+
+    #[test]
+    fn a_misspelt_name_is_answered_with_near_ones() {
+        let symbols = symbols();
+        assert_eq!(symbols.near("aes_encrpt"), ["aes_encrypt", "aes_decrypt"]);
+        assert_eq!(symbols.near("MAIN"), ["main", "alias_of_main"]);
+        assert!(symbols.near("zzz").is_empty());
+    }
+}

@@ -122,4 +122,24 @@ mod tests {
         assert_eq!(Picoseconds(1_000_000).cycles(clock), Cycles(8));
         assert_eq!(Picoseconds(1_000_001).cycles(clock), Cycles(9));
     }
+
+    // Clocks and stretches whose sum stays within the 213 days that 64 bits of picoseconds hold.
+    proptest::proptest! {
+        #[test]
+        fn time_adds_up_over_clock_changes(
+            stretches in proptest::collection::vec((0_u64..1 << 30, 4096_u32..20_000_000), 1..50),
+        ) {
+            let mut timeline = Timeline::new(Hertz(stretches[0].1));
+            let (mut now, mut whole, mut parts) = (Cycles(0), 0_u128, 0_f64);
+            for (cycles, hz) in stretches {
+                timeline.change_clock(now, Hertz(hz));
+                now.0 += cycles;
+                let scaled = u128::from(cycles) * 1_000_000_000_000;
+                whole += scaled / u128::from(hz);
+                parts += (scaled % u128::from(hz)) as u32 as f64 / f64::from(hz);
+            }
+            let time = u128::from(timeline.at(now).0);
+            proptest::prop_assert!(time.abs_diff(whole + parts as u128) <= 1);
+        }
+    }
 }

@@ -42,9 +42,14 @@ pub struct PinEdge {
     pub time: Picoseconds,
 }
 
+enum Change<'a> {
+    Pin(&'a PinEdge),
+    Interval(&'a PowerInterval),
+}
+
 /// Write pin edges and power states as a value change dump (IEEE 1364, section 18).
 ///
-/// Power states are strings (a `GTKWave` extension that `PulseView` and `GTKWave` both show) and
+/// Power states are strings (a GTKWave extension that PulseView and GTKWave both show) and
 /// the clock is a 32-bit vector.
 ///
 /// # Errors
@@ -69,17 +74,24 @@ pub fn write_vcd(
     let clock = vcd.add_wire(32, "clock_hz")?;
     vcd.upscope()?;
     vcd.enddefinitions()?;
-    enum Change<'a> {
-        Pin(&'a PinEdge),
-        Interval(&'a PowerInterval),
+    // A pin was at the other level before its first edge.
+    let begin = intervals
+        .first()
+        .map_or(Picoseconds(0), |interval| interval.start);
+    vcd.timestamp(begin.0)?;
+    vcd.begin(vcd::SimulationCommand::Dumpvars)?;
+    for (pin, &wire) in &wires {
+        let first = pins.iter().find(|edge| edge.pin == *pin);
+        vcd.change_scalar(wire, first.is_some_and(|edge| !edge.high))?;
     }
+    vcd.end()?;
     let mut changes: Vec<(Picoseconds, Change<'_>)> = pins
         .iter()
         .map(|edge| (edge.time, Change::Pin(edge)))
         .chain(intervals.iter().map(|i| (i.start, Change::Interval(i))))
         .collect();
     changes.sort_by_key(|&(time, _)| time);
-    let mut now = None;
+    let mut now = Some(begin);
     for (time, change) in changes {
         if now != Some(time) {
             vcd.timestamp(time.0)?;

@@ -211,10 +211,14 @@ impl Msp430 {
         let returns = fault.call_stack.iter();
         call_stack.extend(returns.map(|&address| self.frame(address, address.saturating_sub(2))));
         let here = &call_stack[0];
-        let mut place = format!("at pc {:#06x}", here.address);
-        if !here.symbol.is_empty() {
-            place += &format!(" in {}+{:#x}", here.symbol, here.offset);
-        }
+        let place = if here.symbol.is_empty() {
+            format!("at pc {:#06x}", here.address)
+        } else {
+            format!(
+                "at pc {:#06x} in {}+{:#x}",
+                here.address, here.symbol, here.offset
+            )
+        };
         let touched = fault
             .address
             .filter(|&address| address != fault.pc)

@@ -179,16 +179,15 @@ impl Msp430x1xx {
                 is_main: memory.start + memory.size == 0x10000,
             })
             .collect();
-        let mut ports: [Port; 6] = Default::default();
-        for index in 0..6 {
-            let mut outputs = if index == 2 { UART_OUTPUTS } else { 0 };
-            for &(port, bit) in WIRING.iter().flat_map(|wiring| wiring.outputs) {
-                if port == index {
-                    outputs |= 1 << bit;
-                }
-            }
-            ports[index] = Port::with_function_outputs(outputs);
-        }
+        let mut ports: [Port; 6] = std::array::from_fn(|index| {
+            let uart = if index == 2 { UART_OUTPUTS } else { 0 };
+            let wired = WIRING.iter().flat_map(|wiring| wiring.outputs);
+            Port::with_function_outputs(
+                wired
+                    .filter(|&&(port, _)| port == index)
+                    .fold(uart, |outputs, &(_, bit)| outputs | 1 << bit),
+            )
+        });
         ports[2].drive_function(4, true);
         ports[2].drive_function(6, true);
         // CCI2B of Timer_A and CCI6B of Timer_B are ACLK; CCI1B of Timer_A is the comparator

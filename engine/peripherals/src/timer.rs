@@ -4,19 +4,21 @@ use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 use crate::basic_clock::{BasicClock, Source};
 
-/// TxCTL.
+/// `TxCTL`.
 const TXIFG: u16 = 1 << 0;
 const TXIE: u16 = 1 << 1;
 const TXCLR: u16 = 1 << 2;
 const CLGRP: u16 = 0x6000;
 
-/// TxCCTLn.
+/// `TxCCTLn`.
 const CCIFG: u16 = 1 << 0;
 const COV: u16 = 1 << 1;
 const OUT: u16 = 1 << 2;
 const CCI: u16 = 1 << 3;
 const CCIE: u16 = 1 << 4;
 const CAP: u16 = 1 << 8;
+/// When a latch of `Timer_B` is loaded.
+const CLLD: u16 = 3 << 9;
 const SCCI: u16 = 1 << 10;
 
 /// Which of the two timers.
@@ -121,7 +123,7 @@ impl Channel {
 }
 
 impl Timer {
-    /// After a power-up clear. `inputs` are CCIxA and CCIxB of each channel.
+    /// After a power-up clear. `inputs` are `CCIxA` and `CCIxB` of each channel.
     pub fn new(kind: Kind, name: &'static str, inputs: &[[Input; 2]]) -> Self {
         let channel = |&inputs: &[Input; 2]| Channel {
             control: 0,
@@ -277,11 +279,9 @@ impl Timer {
                 channel.control = channel.control & !SCCI | if input { SCCI } else { 0 };
             }
             let out = match (channel.output_mode(), equal, equal_0 && index != 0) {
-                (1 | 3, true, _) | (7, false, true) => true,
-                (5 | 7, true, _) | (3, false, true) => false,
+                (1 | 3, true, _) | (7, false, true) | (6, _, true) => true,
+                (5 | 7, true, _) | (3, false, true) | (2, _, true) => false,
                 (4, true, _) | (2 | 6, true, false) => !channel.out,
-                (2, _, true) => false,
-                (6, _, true) => true,
                 _ => channel.out,
             };
             self.set_output(index, out);
@@ -304,7 +304,7 @@ impl Timer {
         }
     }
 
-    /// TBCLx takes TBCCRx when CLLD says so (section 12.2.4, table 12-2).
+    /// `TBCLx` takes `TBCCRx` when CLLD says so (section 12.2.4, table 12-2).
     fn load_latch(&mut self, index: usize, at_zero: bool, at_limit: bool, equal: bool) {
         let up_down = self.mode() == 3;
         let channel = &mut self.channels[index];
@@ -437,13 +437,13 @@ impl Timer {
         next.min(clock.rate(source).cycle_of(tick))
     }
 
-    /// TxCTL.
+    /// `TxCTL`.
     pub fn txctl(&mut self, clock: &BasicClock, now: Cycles) -> u16 {
         self.advance(clock, now);
         self.control
     }
 
-    /// Write TxCTL.
+    /// Write `TxCTL`.
     ///
     /// # Errors
     /// It asks for a clock from a pin or for grouped latches.
@@ -527,7 +527,7 @@ impl Timer {
     ) -> Result<(), Fault> {
         self.advance(clock, now);
         let keep = CCI | SCCI;
-        let latch_now = self.kind == Kind::A || value >> 9 & 3 == 0;
+        let latch_now = self.kind == Kind::A || value & CLLD == 0;
         let channel = &mut self.channels[index];
         let was_capture = channel.is_capture();
         // Bits 9 and 10 are CLLD in Timer_B; Timer_A has SCCI in bit 10.
@@ -571,7 +571,7 @@ impl Timer {
     /// Write `TxCCRn`.
     pub fn set_txccr(&mut self, channel: usize, value: u16, clock: &BasicClock, now: Cycles) {
         self.advance(clock, now);
-        let at_once = self.kind == Kind::A || self.channels[channel].control >> 9 & 3 == 0;
+        let at_once = self.kind == Kind::A || self.channels[channel].control & CLLD == 0;
         let channel = &mut self.channels[channel];
         channel.value = value;
         if at_once {

@@ -7,7 +7,7 @@ use joulemark_kernel::{Cycles, Fault, FaultKind, Picoseconds};
 use crate::basic_clock::{BasicClock, Source};
 use crate::sfr::{self, Sfr};
 
-/// UxCTL.
+/// `UxCTL`.
 const PENA: u8 = 0x80;
 const SPB: u8 = 0x20;
 const CHAR: u8 = 0x10;
@@ -18,11 +18,11 @@ const SWRST: u8 = 0x01;
 /// U0CTL in SPI mode: the I2C mode that USART0 has besides.
 const I2C: u8 = 0x20;
 
-/// UxTCTL.
+/// `UxTCTL`.
 const URXSE: u8 = 0x08;
 const TXEPT: u8 = 0x01;
 
-/// UxRCTL.
+/// `UxRCTL`.
 const FE: u8 = 0x80;
 const PE: u8 = 0x40;
 const OE: u8 = 0x20;
@@ -124,7 +124,7 @@ impl Usart {
         }
     }
 
-    /// Ticks of the source that a character takes: each bit has UxBR ticks and, where the bit of
+    /// Ticks of the source that a character takes: each bit has `UxBR` ticks and, where the bit of
     /// the modulation register for it is set, one more (section 13.2.6).
     fn ticks_per_character(&self) -> u64 {
         let data = if self.ctl & CHAR != 0 { 8 } else { 7 };
@@ -145,7 +145,7 @@ impl Usart {
             .map_or(0, |source| clock.rate(source).ticks(now))
     }
 
-    /// A register by its place: UxCTL, UxTCTL, UxRCTL, UxMCTL, UxBR0, UxBR1, UxRXBUF, UxTXBUF.
+    /// A register by its place: `UxCTL`, `UxTCTL`, `UxRCTL`, `UxMCTL`, `UxBR0`, `UxBR1`, `UxRXBUF`, `UxTXBUF`.
     pub fn read(&mut self, place: u16, sfr: &mut Sfr) -> u8 {
         match place {
             0 => self.ctl,
