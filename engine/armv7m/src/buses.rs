@@ -5,7 +5,8 @@
 //! be refused: its address then stays, and nothing advances (seen wherever fetches and loads meet).
 
 use crate::bus::{MemorySettings, Width};
-use crate::memory::{Port, Region, RegionKind};
+use crate::cache::Cache;
+use crate::memory::{Region, RegionKind};
 
 /// What a fetched word is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -139,7 +140,6 @@ pub struct Buses {
     /// A fetch from the system bus waits one cycle in a register (TRM, section 12.5.6).
     registered: bool,
     ports: [PortState; 3],
-    line: Option<u32>,
     /// An unaligned access came to its data phase in this cycle, or in the one before.
     pub unaligned_now: bool,
     pub unaligned_before: bool,
@@ -160,7 +160,6 @@ impl Default for Buses {
             data: master,
             registered: false,
             ports: [port; 3],
-            line: None,
             unaligned_now: false,
             unaligned_before: false,
         }
@@ -184,6 +183,9 @@ pub struct MemoryTiming {
     pub settings: MemorySettings,
     pub write_buffer: bool,
     regions: Vec<Region>,
+    /// The line in the flash's buffer.
+    line: Option<u32>,
+    cache: Cache,
 }
 
 impl MemoryTiming {
@@ -192,14 +194,19 @@ impl MemoryTiming {
             settings: MemorySettings::default(),
             write_buffer: true,
             regions: regions.to_vec(),
+            line: None,
+            cache: Cache::new(),
         }
     }
 
-    pub fn set(&mut self, settings: MemorySettings, buses: &mut Buses) {
-        if self.settings != settings {
-            buses.line = None;
-            self.settings = settings;
+    pub fn set(&mut self, settings: MemorySettings) {
+        if self.settings.cache != settings.cache {
+            self.cache.clear();
         }
+        if self.settings.line_buffer != settings.line_buffer {
+            self.line = None;
+        }
+        self.settings = settings;
     }
 
     fn region(&self, address: u32) -> Option<&Region> {
@@ -208,35 +215,30 @@ impl MemoryTiming {
             .find(|region| address.wrapping_sub(region.start) < region.size)
     }
 
-    /// Wait states of an access that begins now.
-    fn wait(&mut self, address: u32, write: bool, line: &mut Option<u32>) -> u8 {
+    /// Wait states of an access whose address is taken in cycle `now`.
+    fn wait(&mut self, address: u32, write: bool, now: u64) -> u8 {
         let Some(region) = self.region(address) else {
             return 0;
         };
+        let wait_states = region.wait_states;
         if write || region.kind == RegionKind::Ram {
-            return region.wait_states;
+            return wait_states;
         }
-        let _ = Port::Code;
+        if region.cached && self.settings.cache {
+            return self.cache.access(address, wait_states, now);
+        }
         if region.line_bytes != 0 && self.settings.line_buffer {
             let wanted = Some(address & !(u32::from(region.line_bytes) - 1));
-            if *line == wanted {
+            if self.line == wanted {
                 return 0;
             }
-            *line = wanted;
+            self.line = wanted;
         }
-        region.wait_states
+        wait_states
     }
 }
 
 impl Buses {
-    /// The same with nothing under way.
-    pub fn quiet(&self) -> Self {
-        Self {
-            line: self.line,
-            ..Self::default()
-        }
-    }
-
     /// A new cycle: what was ready advances.
     pub fn tick(&mut self) {
         let fetch_advances = self.fetch.ready && !self.fetch.refused;
@@ -331,7 +333,7 @@ impl Buses {
     }
 
     /// The rest of the cycle, after the core has asked for what it wants.
-    pub fn tock(&mut self, memory: &mut MemoryTiming) -> Outcome {
+    pub fn tock(&mut self, memory: &mut MemoryTiming, now: u64) -> Outcome {
         let mut outcome = Outcome::default();
         let done = |phase: Option<DataPhase>| phase.is_some_and(|phase| phase.wait == 0);
         let (mut data_done, fetch_done) = (done(self.data.phase), done(self.fetch.phase));
@@ -470,24 +472,23 @@ impl Buses {
         }
         // A read that follows a write on the code bus waits a cycle in the write buffer's place
         // (memory/ldr_str_timing).
-        let begin =
-            |address: u32, write: bool, line: &mut Option<u32>, memory: &mut MemoryTiming| {
-                let place = place(address);
-                let idle = u8::from(code_write_ends && !write && place.outlet == Outlet::Code);
-                DataPhase {
-                    place,
-                    write,
-                    wait: memory.wait(address, write, line) + idle,
-                }
-            };
+        let begin = |address: u32, write: bool, memory: &mut MemoryTiming| {
+            let place = place(address);
+            let idle = u8::from(code_write_ends && !write && place.outlet == Outlet::Code);
+            DataPhase {
+                place,
+                write,
+                wait: memory.wait(address, write, now + u64::from(idle)) + idle,
+            }
+        };
         if let Some((address, write, part)) = data_address {
-            self.data.phase = Some(begin(address, write, &mut self.line, memory));
+            self.data.phase = Some(begin(address, write, memory));
             if part && let Some(request) = self.data.data {
                 self.data.next_part = part_end(address, request.end());
             }
         }
         if fetch_advances && let Some(address) = fetch_address {
-            self.fetch.phase = Some(begin(address, false, &mut self.line, memory));
+            self.fetch.phase = Some(begin(address, false, memory));
             self.registered = false;
         }
         outcome

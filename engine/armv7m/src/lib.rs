@@ -3,6 +3,7 @@
 
 mod bus;
 mod buses;
+mod cache;
 mod core;
 mod decode;
 mod exec;

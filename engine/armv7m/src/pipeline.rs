@@ -421,7 +421,7 @@ impl Pipeline {
     }
 
     pub fn set_memory(&mut self, settings: MemorySettings) {
-        self.memory.set(settings, &mut self.state.buses);
+        self.memory.set(settings);
     }
 
     pub fn set_write_buffer(&mut self, on: bool) {
@@ -443,11 +443,7 @@ impl Pipeline {
     /// Empty the pipeline and fetch from `pc` after `wait` cycles.
     pub fn restart(&mut self, pc: u32, wait: u64) {
         self.now += wait;
-        let buses = self.state.buses.quiet();
-        self.state = State {
-            buses,
-            ..State::at(pc)
-        };
+        self.state = State::at(pc);
     }
 
     pub fn pass_time(&mut self, cycles: u64) {
@@ -665,7 +661,7 @@ impl Pipeline {
             decode.length - u8::from(decode.folded && decode.length > 1)
         });
         self.fetch(&signals, size);
-        let outcome = self.state.buses.tock(&mut self.memory);
+        let outcome = self.state.buses.tock(&mut self.memory, self.now);
         self.state.arrived = outcome.fetched;
         if outcome.address_taken
             && let Some(main) = &mut self.state.main
