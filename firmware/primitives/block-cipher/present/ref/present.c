@@ -6,6 +6,10 @@ static const uint8_t sbox[16] = {0xc, 0x5, 0x6, 0xb, 0x9, 0x0, 0xa, 0xd,
                                  0x3, 0xe, 0xf, 0x8, 0x4, 0x7, 0x1, 0x2};
 static const uint8_t inverse_sbox[16] = {0x5, 0xe, 0xf, 0x8, 0xc, 0x1, 0x2, 0xd,
                                          0xb, 0x4, 0x6, 0x3, 0x0, 0x7, 0x9, 0xa};
+/* The S-box with bit j of its result at bit 4 j. */
+static const uint16_t spread_sbox[16] = {0x1100, 0x0101, 0x0110, 0x1011, 0x1001, 0x0000,
+                                         0x1010, 0x1101, 0x0011, 0x1110, 0x1111, 0x1000,
+                                         0x0100, 0x0111, 0x0001, 0x0010};
 
 /* Big-endian bytes to words, the least significant word first, and back. */
 static void load(uint16_t *words, const uint8_t *in, unsigned count) {
@@ -60,28 +64,40 @@ static void add(uint16_t state[4], const uint16_t round_key[4]) {
         state[i] ^= round_key[i];
 }
 
-/* sBoxLayer and pLayer: bit j of nibble i goes to bit 16 j + i, which is bit i of word j. */
-static void substitute_permute(uint16_t state[4]) {
+/* Nibble j of word k goes to nibble k of word j. */
+static void transpose(uint16_t words[4]) {
     uint16_t out[4] = {0, 0, 0, 0};
-    for (unsigned i = 0; i < 16; i++) {
-        unsigned s = sbox[state[i / 4] >> 4 * (i % 4) & 15];
-        for (unsigned j = 0; j < 4; j++)
-            out[j] |= (uint16_t)((s >> j & 1) << i);
+    for (unsigned k = 4; k-- > 0;) {
+        unsigned word = words[k];
+        for (unsigned j = 0; j < 4; j++, word >>= 4)
+            out[j] = (uint16_t)((unsigned)out[j] << 4 | (word & 15));
     }
     for (unsigned j = 0; j < 4; j++)
-        state[j] = out[j];
+        words[j] = out[j];
+}
+
+/* sBoxLayer and pLayer: bit j of nibble i goes to bit 16 j + i, which is bit i of word j. The four
+   nibbles of a word give four neighbouring bits of each, so these are gathered first. */
+static void substitute_permute(uint16_t state[4]) {
+    for (unsigned k = 0; k < 4; k++) {
+        unsigned word = state[k], gathered = 0;
+        for (unsigned i = 0; i < 4; i++, word <<= 4)
+            gathered = gathered << 1 | spread_sbox[word >> 12 & 15];
+        state[k] = (uint16_t)gathered;
+    }
+    transpose(state);
 }
 
 static void inverse_substitute_permute(uint16_t state[4]) {
-    uint16_t out[4] = {0, 0, 0, 0};
-    for (unsigned i = 0; i < 16; i++) {
-        unsigned s = 0;
-        for (unsigned j = 0; j < 4; j++)
-            s |= (state[j] >> i & 1u) << j;
-        out[i / 4] |= (uint16_t)((unsigned)inverse_sbox[s] << 4 * (i % 4));
+    transpose(state);
+    for (unsigned k = 0; k < 4; k++) {
+        unsigned gathered = state[k], word = 0;
+        for (unsigned i = 0; i < 4; i++, gathered <<= 1) {
+            unsigned bits = gathered >> 3 & 0x1111;
+            word = word << 4 | inverse_sbox[(bits | bits >> 3 | bits >> 6 | bits >> 9) & 15];
+        }
+        state[k] = (uint16_t)word;
     }
-    for (unsigned j = 0; j < 4; j++)
-        state[j] = out[j];
 }
 
 void present_encrypt(const present_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks) {
