@@ -7,16 +7,16 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import resources
+from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
 import jinja2
-import vl_convert
 
 from joulemark.analysis.advice import SERVICES, Lead, Service, costs, leads
 from joulemark.errors import JoulemarkError
 from joulemark.primitives import Algorithm, Library
+from joulemark.project import BUILD
 from joulemark.records import Record
 from joulemark.report import charts
 from joulemark.store import Store
@@ -29,6 +29,8 @@ _KINDS = {
     "mac": "Message authentication codes",
     "aead": "Authenticated encryption",
 }
+_STATUSES = ("standard", "finalist", "research", "deprecated", "broken")
+_UNSAFE = {"deprecated", "broken"}
 _EMBED = "window.vegaEmbed = vegaEmbed;"
 """All that the page needs of the plotting library."""
 _COLUMNS = (
@@ -56,6 +58,9 @@ class Advice:
 
     service: Service
     leads: list[Lead]
+    standards: list[Lead]
+    """The cheapest among standards alone, where that is another choice."""
+    security_bits: dict[str, int | None]
     left_out: list[str]
 
 
@@ -150,10 +155,24 @@ def render(records: Sequence[Record]) -> str:
         written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         style=(folder / "report.css").read_text("utf-8"),
         script=(folder / "report.js").read_text("utf-8"),
-        vega=vl_convert.javascript_bundle(_EMBED),
+        vega=_plotting_library(),
         exact=all(r.exact for r in good),
         digest=hashlib.sha256("".join(sorted(r.key for r in good)).encode()).hexdigest()[:12],
     )
+
+
+def _plotting_library() -> str:
+    """Vega-Embed and what it needs; bundling it takes seconds, so it is kept."""
+    version = metadata.version("vl-convert-python")
+    kept = BUILD / "report" / f"vega-embed-{version}.js"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        temporary = kept.with_suffix(f".{os.getpid()}")
+        import vl_convert
+
+        temporary.write_text(vl_convert.javascript_bundle(_EMBED), encoding="utf-8")
+        temporary.replace(kept)
+    return kept.read_text(encoding="utf-8")
 
 
 def _script_json(value: Any) -> str:
@@ -227,25 +246,39 @@ def _conditions(records: Sequence[Record]) -> dict[str, list[str]]:
 
 
 def _advice(records: Sequence[Record]) -> list[Advice]:
-    unsafe = {
-        name for name, algorithm in Library.load().algorithms.items() if _is_unsafe(algorithm)
-    }
+    library = Library.load().algorithms
+    known = [r for r in records if r.primitive in library]
+    unsafe = {r.primitive for r in known if _worst_status(library[r.primitive]) in _UNSAFE}
+    standard = {r.primitive for r in known if _worst_status(library[r.primitive]) == "standard"}
     result = []
     for service in SERVICES:
         able = [r for r in records if r.kind in service.operations]
-        chosen = [r for r in able if r.primitive not in unsafe]
-        table = leads(costs(chosen, service, "energy_net_nj"))
-        if table:
+        any_status = leads(
+            costs([r for r in able if r.primitive not in unsafe], service, "energy_net_nj")
+        )
+        standards = leads(
+            costs([r for r in able if r.primitive in standard], service, "energy_net_nj")
+        )
+        if any_status:
             left_out = sorted({r.primitive for r in able} & unsafe)
-            result.append(Advice(service, table, left_out))
+            same = standards == any_status
+            security = {
+                lead.build.primitive: library[lead.build.primitive].sizes.get("security_bits")
+                for lead in (*any_status, *standards)
+                if lead.build.primitive in library
+            }
+            result.append(
+                Advice(service, any_status, [] if same else standards, security, left_out)
+            )
     return result
 
 
-def _is_unsafe(algorithm: Algorithm) -> bool:
-    """Broken or deprecated, by itself or by what it is built over."""
-    return algorithm.primitive.file.status in {"broken", "deprecated"} or (
-        algorithm.over is not None and _is_unsafe(algorithm.over)
-    )
+def _worst_status(algorithm: Algorithm) -> str:
+    """Its own, or that of what it is built over when that is worse."""
+    statuses: list[str] = [algorithm.primitive.file.status]
+    if algorithm.over is not None:
+        statuses.append(_worst_status(algorithm.over))
+    return max(statuses, key=_STATUSES.index)
 
 
 def _findings(records: Sequence[Record]) -> list[Finding]:
