@@ -7,6 +7,7 @@ measured again and a changed one always is.
 import hashlib
 import json
 import secrets
+from collections import Counter
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from joulemark.primitives import Algorithm, Library
 
 SHORT_BYTES = 64
 LONG_TRIALS = 2
-"""A message longer than SHORT_BYTES gets at most this many trials."""
+"""A message longer than SHORT_BYTES, or with associated data, gets at most this many trials."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +39,20 @@ class Plan:
         return tuple(point.key for job in self.jobs for point in job.points)
 
     def without(self, done: Collection[str]) -> list[Job]:
-        """What is left to measure, the jobs with most to do first."""
+        """What is left to measure: the primitives with most to do first, each one's jobs together.
+
+        An oracle's answers are then still at hand for the primitive's next implementation.
+        """
         left = [
             replace(job, points=tuple(p for p in job.points if p.key not in done))
             for job in self.jobs
         ]
+        work: Counter[str] = Counter()
+        for job in left:
+            work[job.build.primitive] += sum(p.case.message_bytes for p in job.points)
         return sorted(
             (job for job in left if job.points),
-            key=lambda job: -sum(p.case.message_bytes for p in job.points),
+            key=lambda job: (-work[job.build.primitive], job.build.primitive),
         )
 
 
@@ -125,7 +132,7 @@ def plan(
 
 def _trials(case: Case, campaign: Campaign) -> int:
     """How often to execute a case: short messages show what depends on secrets at less cost."""
-    if case.message_bytes > SHORT_BYTES:
+    if case.message_bytes > SHORT_BYTES or case.ad_bytes > 0:
         return min(campaign.trials, LONG_TRIALS)
     return campaign.trials
 

@@ -6,6 +6,7 @@ algorithms 1 to 7 define it. It shares nothing with the C code, and agrees with 
 sequences of test vectors (the vector file says where they are).
 """
 
+from functools import cache
 from itertools import pairwise
 
 from joulemark.oracle import Compute, Inputs, Output
@@ -33,6 +34,7 @@ def to_bytes(bits: Bits) -> bytes:
     )
 
 
+@cache
 def round_constant_bit(t: int) -> int:
     """FIPS 202, algorithm 5: rc(t)."""
     register = [1, 0, 0, 0, 0, 0, 0, 0]
