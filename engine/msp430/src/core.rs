@@ -208,8 +208,9 @@ impl<B: Bus> Core<B> {
 
     /// No longer stop there.
     pub fn clear_breakpoint(&mut self, address: u16) {
-        self.code.set_breakpoint(address, false);
+        // Forget first: the slot of a breakpoint is known by the breakpoint alone.
         self.forget_code(address);
+        self.code.set_breakpoint(address, false);
     }
 
     /// The lowest address that the stack may use: growing past it is a fault.
