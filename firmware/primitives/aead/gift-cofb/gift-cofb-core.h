@@ -1,4 +1,4 @@
-/* COFB in the notation of the specification, section 2.4. An implementation defines gift_cofb_ctx
+/* COFB in the notation of the specification. An implementation defines gift_cofb_ctx
    and, before it includes this,
      static void gift128_encrypt(const gift_cofb_ctx *ctx, uint8_t *block);   in place */
 #include "aead.h"

@@ -1,4 +1,4 @@
-/* MonkeyWrap over MonkeyDuplex (Ketje v1, sections 2 and 3). An implementation defines, before it
+/* MonkeyWrap over MonkeyDuplex (Ketje v1). An implementation defines, before it
    includes this,
      keccak_state                                          a type
      static uint8_t *keccak_bytes(keccak_state *s);        the state's 50 bytes, as they are now:
@@ -14,7 +14,7 @@ enum {
     KETJE_STRIDE_ROUNDS = 6
 };
 
-/* What follows a block in the rate, first bit lowest: the frame bits of section 3, the first one of
+/* What follows a block in the rate, first bit lowest: the frame bits, the first one of
    the padding 10*1, and in FRAME_END its last one, at bit 35 where the rate of 36 bits ends. */
 enum {
     FRAME_AD = 0x4,           /* 00 1 */

@@ -1,9 +1,9 @@
 """Ketje Sr version 1, written from its specification; no library has it.
 
-Bertoni, Daemen, Peeters, Van Assche, Van Keer, "CAESAR submission: Ketje v1", 2014: MonkeyDuplex
-(section 2.1) and MonkeyWrap (section 2.2) on strings of bits, over Keccak-p[400] as FIPS 202
-algorithms 1 to 7 define it. It shares nothing with the C code, and agrees with the designers' 15
-sequences of test vectors (the vector file says where they are).
+Bertoni, Daemen, Peeters, Van Assche and Van Keer, "CAESAR submission: Ketje v1", 2014: MonkeyDuplex
+and MonkeyWrap on strings of bits, over Keccak-p[400] as FIPS 202, algorithms 1 to 7, defines it. It
+shares nothing with the C code, and gives all 194 results of the designers' TestVectors/KetjeSr.txt,
+whose keys and nonces have all lengths in bits (the vector file says where they are).
 """
 
 from functools import cache
@@ -79,7 +79,7 @@ def pad10star1(width: int, length: int) -> Bits:
 
 
 class MonkeyDuplex:
-    """Section 2.1 of the specification."""
+    """The duplex with two numbers of rounds."""
 
     def __init__(self, start: Bits) -> None:
         self._state = keccak_p(start + pad10star1(WIDTH_BITS, len(start)), START_ROUNDS)
@@ -105,7 +105,7 @@ def blocks_of(data: Bits) -> list[Bits]:
 
 
 class MonkeyWrap:
-    """Section 2.2: a session of wraps, each of which authenticates what came before it too."""
+    """A session of wraps, each of which authenticates what came before it too."""
 
     def __init__(self, key: Bits, nonce: Bits) -> None:
         packed_bytes = (len(key) + 16) // 8

@@ -23,7 +23,7 @@ def add(a: Plane, b: Plane) -> Plane:
 
 
 def xoodoo(state: bytes) -> bytes:
-    """Xoodoo[12], algorithm 1."""
+    """Xoodoo[12]."""
     lanes = [int.from_bytes(state[i : i + 4], "little") for i in range(0, 48, 4)]
     a = [lanes[0:4], lanes[4:8], lanes[8:12]]
     for constant in CONSTANTS:
@@ -41,7 +41,7 @@ def xoodoo(state: bytes) -> bytes:
 
 
 class Cyclist:
-    """Keyed mode of algorithm 2, with the parameters of Xoodyak."""
+    """Cyclist's keyed mode with the parameters of Xoodyak."""
 
     ABSORB_BYTES = 44
     SQUEEZE_BYTES = 24

@@ -5,7 +5,7 @@ void ccm_star_init(ccm_star_ctx *ctx, const uint8_t *key) {
     block_cipher_init(&ctx->cipher, key);
 }
 
-/* IEEE 802.15.4-2006: 7.6.2.3.2 (nonce), B.3.2 (L = 2), table 95 (MIC lengths). */
+/* IEEE 802.15.4-2006: annex B, with a nonce of 13 bytes (7.6), and table 95 (MIC lengths). */
 static int lengths_allowed(const aead_message *m) {
     return m->nonce_length == CCM_STAR_NONCE_BYTES &&
            (m->tag_length == 0 || m->tag_length == 4 || m->tag_length == 8 ||

@@ -1,4 +1,4 @@
-/* GIFT-128 in its bitsliced form: the GIFT-COFB specification, section 2.3. */
+/* GIFT-128 in its bitsliced form, as the GIFT-COFB specification gives it. */
 #include "gift_cofb.h"
 
 enum { ROUNDS = 40 };

@@ -1,4 +1,4 @@
-/* The specification's section 3: the state's bits 0 to 127 are s[0] to s[3], lowest first. */
+/* The state's bits 0 to 127 are s[0] to s[3], lowest first. */
 #include "tinyjambu.h"
 
 enum { WORD_BYTES = 4 };
