@@ -11,6 +11,8 @@ static const unsigned reduction = BLOCK == 8 ? 0x1b : BLOCK == 12 ? 0x641 : 0x87
 /* Doubles a block in GF(2^b), in constant time. */
 static void times_x(uint8_t block[BLOCK]) {
     unsigned mask = 0u - (block[0] >> 7);
+    /* The barrier keeps a compiler from branching on the bit. */
+    __asm__ volatile("" : "+r"(mask));
     unsigned carry = 0;
     for (unsigned i = BLOCK; i-- > 0;) {
         unsigned doubled = (unsigned)block[i] << 1 | carry;
