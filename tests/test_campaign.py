@@ -45,7 +45,7 @@ def test_one_name_is_a_list_of_one_and_options_override(tmp_path: Path) -> None:
         ("size = []", "size"),
         ("trials = 0", "trials"),
         ("board = 7", "board"),
-        ("board = ", "not TOML.*line 1"),
+        ("board = \n", "not TOML.*line 1"),
     ],
 )
 def test_a_wrong_file_is_one_error_that_names_file_and_key(

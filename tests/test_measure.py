@@ -81,7 +81,7 @@ WAYS = {
     "deep": (
         "static __attribute__((noinline)) uint8_t sink(volatile uint8_t *x) {"
         " volatile uint8_t frame[64]; frame[0] = *x;"
-        " uint8_t r = sink(frame); return (uint8_t)(r + frame[1]); }",
+        " if (frame[0] == *x) return (uint8_t)(sink(frame) + frame[0]); return 0; }",
         "ctx->sum ^= sink(&b);",
     ),
     "broken": ("", "this is not C;"),

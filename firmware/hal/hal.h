@@ -5,6 +5,7 @@
      static inline void hal_marker_low(void);
      static inline uint8_t *hal_stack_pointer(void);
      static inline void hal_timer_start(void);
+     static inline void hal_timer_stop(void);
 
    They are inline so that they cost the same number of cycles each time and touch no stack. */
 #ifndef HAL_H
@@ -23,10 +24,11 @@ void hal_serial_write(uint8_t byte);
 /* Lowest address that the stack may reach. */
 uint8_t *hal_stack_limit(void);
 
-/* Ticks since hal_timer_start, at the timer_hz of the image's description. The timer runs by
-   itself: nothing interrupts what is timed. HAL_TIMER_OVERFLOW when it did not fit. */
+/* Ticks from hal_timer_start to hal_timer_stop, at the timer_hz of the image's description. The
+   timer runs by itself: nothing interrupts what is timed. HAL_TIMER_OVERFLOW when it did not fit.
+ */
 #define HAL_TIMER_OVERFLOW UINT32_MAX
-uint32_t hal_timer_stop(void);
+uint32_t hal_timer_ticks(void);
 
 /* Storage of the harness: neither cleared at start nor counted as the primitive's RAM. */
 #define HAL_NOINIT __attribute__((section(".noinit")))

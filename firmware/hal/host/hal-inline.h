@@ -11,8 +11,12 @@ static inline uint8_t *hal_stack_pointer(void) {
     return NULL;
 }
 
-extern struct timespec hal_timer_started;
+extern struct timespec hal_timer_started, hal_timer_stopped;
 
 static inline void hal_timer_start(void) {
     clock_gettime(CLOCK_MONOTONIC, &hal_timer_started);
+}
+
+static inline void hal_timer_stop(void) {
+    clock_gettime(CLOCK_MONOTONIC, &hal_timer_stopped);
 }

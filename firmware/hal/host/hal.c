@@ -25,12 +25,10 @@ uint8_t *hal_stack_limit(void) {
     return NULL;
 }
 
-struct timespec hal_timer_started;
+struct timespec hal_timer_started, hal_timer_stopped;
 
-uint32_t hal_timer_stop(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t ns = (int64_t)(now.tv_sec - hal_timer_started.tv_sec) * 1000000000 + now.tv_nsec -
-                 hal_timer_started.tv_nsec;
+uint32_t hal_timer_ticks(void) {
+    int64_t seconds = hal_timer_stopped.tv_sec - hal_timer_started.tv_sec;
+    int64_t ns = seconds * 1000000000 + hal_timer_stopped.tv_nsec - hal_timer_started.tv_nsec;
     return ns < (int64_t)HAL_TIMER_OVERFLOW ? (uint32_t)ns : HAL_TIMER_OVERFLOW;
 }

@@ -33,3 +33,8 @@ static inline void hal_timer_start(void) {
     TBCTL = TIMER_ACLK | TIMER_CONTINUOUS | TIMER_CLEAR;
     TACTL = TIMER_SMCLK | TIMER_CONTINUOUS | TIMER_CLEAR;
 }
+
+static inline void hal_timer_stop(void) {
+    TACTL = 0;
+    TBCTL &= (uint16_t)~TIMER_CONTINUOUS; /* keeps TIMER_OVERFLOWED */
+}

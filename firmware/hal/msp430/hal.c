@@ -19,7 +19,7 @@ enum { CAPTURE_COMPARE_FLAG = 0x0001 };
 enum { WINDOW = 64 };
 #define WINDOW_CYCLES ((uint16_t)((uint64_t)CLOCK_HZ * WINDOW / CRYSTAL_HZ))
 
-/* What hal_init found; hal_timer_stop needs it better than the board file knows it. */
+/* What hal_init found; hal_timer_ticks needs it better than the board file knows it. */
 static HAL_NOINIT uint16_t window_cycles;
 
 static void wait_for_crystal(uint16_t period) {
@@ -119,8 +119,7 @@ uint8_t *hal_stack_limit(void) {
 /* Timer_B holds 2 s. Its last period may be cut, 250 cycles at 8 MHz, and the clock may drift by
    0.1 % since it was counted: less than the half round of Timer_A, 32768 cycles, that is allowed.
  */
-uint32_t hal_timer_stop(void) {
-    TACTL = 0;
+uint32_t hal_timer_ticks(void) {
     bool overflowed = (TBCTL & TIMER_OVERFLOWED) != 0;
     TBCTL = 0;
     if (overflowed)
