@@ -19,7 +19,7 @@ uint16_t frame_decode(uint8_t *bytes, uint16_t length) {
     uint16_t in = 0, out = 0;
     while (in < length) {
         uint8_t code = bytes[in++];
-        if (code == 0 || code - 1 > length - in)
+        if (code == 0 || (uint16_t)(code - 1) > (uint16_t)(length - in))
             return 0;
         for (uint8_t i = 1; i < code; i++)
             bytes[out++] = bytes[in++];

@@ -56,6 +56,8 @@ class Attribution:
     helpers: tuple[str, ...]
     total_flash_bytes: int
     total_ram_bytes: int
+    library_bytes: int
+    """Flash that is in no object: GCC's own runtime, from its library."""
 
     def save(self, folder: Path) -> None:
         """Keep it beside the image."""
@@ -123,13 +125,14 @@ class _Objects:
         return found
 
 
-def attribute(folder: Path, image: Path, roles: Mapping[str, str]) -> Attribution:
+def attribute(folder: Path, image: Path, roles: Mapping[str, str], *, library: bool) -> Attribution:
     """Find what in an image is there for the primitive.
 
     Args:
         folder: where the objects are.
         image: the linked image.
         roles: of the objects by their names: `runtime`, `harness` or `primitive`.
+        library: whether a library was linked that the objects do not show.
     """
     objects = _Objects(folder, roles)
     everything = objects.reachable()
@@ -144,7 +147,11 @@ def attribute(folder: Path, image: Path, roles: Mapping[str, str]) -> Attributio
         sizes = {s.name: s["sh_size"] for s in elf.iter_sections()}
     total_flash = sum(sizes.get(name, 0) for name in FLASH)
     total_ram = sum(sizes.get(name, 0) for name in RAM)
-    return Attribution(flash, ram + context, context, tuple(helpers), total_flash, total_ram)
+    known = sum(objects.sizes[s] for s in everything if _kind(s[1]) in FLASH)
+    in_library = total_flash - known if library else 0
+    return Attribution(
+        flash, ram + context, context, tuple(helpers), total_flash, total_ram, in_library
+    )
 
 
 def measure(built: "BuiltImage") -> Memory:
@@ -158,7 +165,7 @@ def measure(built: "BuiltImage") -> Memory:
     image = Attribution.load(built.path.parent)
     wired = Attribution.load(built.wired.parent)
     return Memory(
-        flash_bytes=image.flash_bytes,
+        flash_bytes=image.flash_bytes + image.library_bytes - wired.library_bytes,
         ram_bytes=image.ram_bytes,
         flash_wiring_bytes=image.total_flash_bytes - wired.total_flash_bytes + wired.flash_bytes,
         ram_wiring_bytes=image.total_ram_bytes - wired.total_ram_bytes + wired.ram_bytes,

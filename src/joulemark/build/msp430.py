@@ -138,28 +138,28 @@ SECTIONS
 {{
   .text : {{
     KEEP(*(.text.start))
-    *(SORT_BY_ALIGNMENT(.text .text.*))
+    *(.text SORT_BY_ALIGNMENT(.text.*))
   }} > flash
   .rodata : {{
-    *(SORT_BY_ALIGNMENT(.rodata .rodata.*))
+    *(.rodata SORT_BY_ALIGNMENT(.rodata.*))
     . = ALIGN(2);
   }} > flash
   .description : {{ KEEP(*(.description)) . = ALIGN(2); }} > flash
   .data : {{
     data_start = .;
-    *(SORT_BY_ALIGNMENT(.data .data.*))
+    *(.data SORT_BY_ALIGNMENT(.data.*))
     . = ALIGN(2);
   }} > ram AT > flash
   data_load = LOADADDR(.data);
   data_bytes = SIZEOF(.data);
   .bss (NOLOAD) : {{
     bss_start = .;
-    *(SORT_BY_ALIGNMENT(.bss .bss.* COMMON))
+    *(.bss SORT_BY_ALIGNMENT(.bss.*) COMMON)
     . = ALIGN(2);
   }} > ram
   bss_bytes = SIZEOF(.bss);
   .noinit (NOLOAD) : {{
-    *(SORT_BY_ALIGNMENT(.noinit .noinit.*))
+    *(.noinit SORT_BY_ALIGNMENT(.noinit.*))
     . = ALIGN(2);
   }} > ram
   stack_limit = .;

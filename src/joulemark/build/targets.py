@@ -95,7 +95,8 @@ def _msp430(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
         linker_version = linker.version
     else:
         # GCC has its own runtime helpers, with its own ways to call them.
-        flags = ("-mcpu=msp430", "-mhwmult=16bit", "-ffreestanding")
+        # Registers are at addresses that GCC takes for a null pointer's otherwise.
+        flags = ("-mcpu=msp430", "-mhwmult=16bit", "-ffreestanding", "--param=min-pagesize=0")
         link = (found.path, *flags[:2], "-nostdlib", "-Wl,--no-warn-rwx-segments")
         own = folder / "runtime"
         sources = tuple(s for s in _sources(folder) if s.parent != own or s.stem == "memory")
