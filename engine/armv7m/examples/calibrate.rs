@@ -84,9 +84,10 @@ fn config(chip: &str) -> Config {
         interrupts: 60,
         priority_bits: if chip == "cc2650" { 3 } else { 4 },
         cpuid: 0x412f_c231,
-        timing: Timing {
-            lsu_counts_execution: chip != "cc2650",
-            ..Timing::CORTEX_M3
+        timing: if chip == "cc2650" {
+            Timing::CORTEX_M3
+        } else {
+            Timing::CORTEX_M3_R1
         },
         stop_on_fault: true,
     }

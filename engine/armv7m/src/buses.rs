@@ -175,6 +175,8 @@ pub struct Outcome {
     pub transferred: bool,
     /// The address of a load or store was accepted.
     pub address_taken: bool,
+    /// It goes on to its data phase in the next cycle.
+    pub address_advances: bool,
 }
 
 /// How long the memories take.
@@ -409,8 +411,9 @@ impl Buses {
                 && reads
                 && choice.is_some()
                 && phase.is_some_and(|phase| phase.write);
-            if after_write && choice == Some(Who::Fetch) && data_done {
-                // A fetch that has to wait so holds the write up, too (memory/str with code in SRAM).
+            if after_write && choice == Some(Who::Fetch) && data_done && !memory.write_buffer {
+                // A fetch that has to wait so holds an unbuffered write up, too (memory/str with
+                // code in SRAM; not on the STM32F100, whose write buffer is always on).
                 data_done = false;
                 if let Some(phase) = &mut self.data.phase {
                     phase.write = false;
@@ -440,6 +443,7 @@ impl Buses {
         self.data.refused = data_address.is_some() && !is_part && !data_granted;
         self.data.ready = data_ready;
         outcome.address_taken = data_granted && !is_part;
+        outcome.address_advances = outcome.address_taken && data_ready;
         if data_ready && self.data.data.is_some() {
             self.data.data = None;
             outcome.transferred = true;

@@ -23,13 +23,14 @@ pub struct Timing {
     pub tail_chain: u8,
     /// Cycles of an exception return.
     pub exception_return: u8,
-    /// LSUCNT counts the cycles in which execute works on a load or store, as on the STM32F100
-    /// (r1p1); otherwise those after which one was the last to enter, as on the CC2650 (r2p1).
-    pub lsu_counts_execution: bool,
+    /// Major revision of the core. From 2 on there is ACTLR, which can turn the write buffer off
+    /// (DDI 0337I, section 4.1), and LSUCNT counts the cycles after which a load or store was the last
+    /// to enter execute; before, those in which execute works on one.
+    pub revision: u8,
 }
 
 impl Timing {
-    /// Cortex-M3 (ARM DDI 0337G, table 18-1 and section 5.6; DDI 0337I, section 3.9).
+    /// Cortex-M3 r2p0 and later (ARM DDI 0337G, table 18-1 and section 5.6; DDI 0337I, section 3.9).
     pub const CORTEX_M3: Self = Self {
         multiply_accumulate: 2,
         long_multiply: 0,
@@ -37,7 +38,13 @@ impl Timing {
         exception_entry: 12,
         tail_chain: 6,
         exception_return: 10,
-        lsu_counts_execution: false,
+        revision: 2,
+    };
+
+    /// Cortex-M3 r1p1.
+    pub const CORTEX_M3_R1: Self = Self {
+        revision: 1,
+        ..Self::CORTEX_M3
     };
 }
 
@@ -153,7 +160,7 @@ impl<B: Bus> Core<B> {
     /// A core whose memory is empty.
     pub fn new(bus: B, config: &Config) -> Self {
         let settings = bus.memory_settings();
-        let mut pipe = Pipeline::new(&config.regions, config.timing.lsu_counts_execution);
+        let mut pipe = Pipeline::new(&config.regions, config.timing.revision < 2);
         pipe.set_memory(settings);
         Self {
             bus,
@@ -731,9 +738,11 @@ impl<B: Bus> Core<B> {
             }
             Some(Request::Recheck) => {
                 self.recheck = true;
-                self.pipe
-                    .set_write_buffer(!self.system.write_buffer_disabled());
-                self.pipe.set_folding(!self.system.folding_disabled());
+                if self.timing.revision >= 2 {
+                    self.pipe
+                        .set_write_buffer(!self.system.write_buffer_disabled());
+                    self.pipe.set_folding(!self.system.folding_disabled());
+                }
             }
             Some(Request::None) => {}
         }
