@@ -1,7 +1,7 @@
 """The command line, in processes of its own, as users have it."""
 
 import json
-import time
+import resource
 from pathlib import Path
 
 import pandas as pd
@@ -42,9 +42,11 @@ def test_run_measures_verifies_and_reports(store: Path) -> None:
 
 def test_an_unchanged_campaign_is_served_from_the_store_quickly(store: Path) -> None:
     before = records(store)
-    started = time.monotonic()
+    started = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = joulemark("run", *SMALL, "--store", str(store))
-    assert time.monotonic() - started < 5
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # Processor time: other tests run beside this one.
+    assert ended.ru_utime + ended.ru_stime - started.ru_utime - started.ru_stime < 3
     count = len(before)
     assert f"measured 0, served from the store: {count} of {count}; --fresh" in done.stdout
     assert records(store) == before

@@ -61,7 +61,7 @@ class NoisyLink:
 @pytest.fixture(scope="module")
 def link() -> Iterator[LocalLink]:
     library = Library.load()
-    image = build_local(library.implementations(library["sha-256"])[0])
+    image = build_local(library.implementation(library["sha-256"], "ref"))
     with LocalLink(image.path, timeout_s=0.05) as opened:
         yield opened
 

@@ -15,7 +15,7 @@ from joulemark._engine import EngineError, Image
 from joulemark.build import BuiltImage, memory
 from joulemark.case import Build, Case
 from joulemark.conditions import engine_version, host
-from joulemark.energy import Occupancy, weakest
+from joulemark.energy import ACTIVE, Occupancy, weakest
 from joulemark.errors import BuildError, JoulemarkError, VerificationError
 from joulemark.kinds import Exchange, Sizes, exchange, operation
 from joulemark.meters import model
@@ -27,7 +27,7 @@ from joulemark.records import Record
 from joulemark.runners import emulator
 from joulemark.runners.emulator import BUDGET_CYCLES, EmulatedBoard, Window
 
-METHOD = 1
+METHOD = 2
 """Counts changes to how cases are measured: results of an older method are not served again."""
 
 _PROBE_BYTES = 16
@@ -228,11 +228,14 @@ class _Session:
         }
 
     def _at_clock(self, window: Window) -> Occupancy:
-        """A window's times as they are at the case's clock, which an oscillator only comes near."""
-        return {
-            (state, self.clock.hz): round(picoseconds * hz / self.clock.hz)
-            for (state, hz), picoseconds in window.times.items()
+        """A window's times at the case's clock: an oscillator only comes near it, and jitters."""
+        times = {
+            (state, self.clock.hz): picoseconds
+            for (state, _), picoseconds in window.times.items()
+            if state != ACTIVE
         }
+        times[ACTIVE, self.clock.hz] = round(window.cycles * 1e12 / self.clock.hz)
+        return times
 
     def _timer_ps(self, trial: "_Trial") -> int | None:
         """The window by the chip's own timer, which counts the core's cycles."""

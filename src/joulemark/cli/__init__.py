@@ -63,7 +63,7 @@ def main() -> None:
         # The option means the same wherever it stands.
         sys.argv = [sys.argv[0], "--debug", *(a for a in sys.argv[1:] if a != "--debug")]
     try:
-        app()
+        app(prog_name="joulemark")
     except JoulemarkError as error:
         if debug:
             raise

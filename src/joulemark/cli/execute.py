@@ -189,7 +189,9 @@ def end_error(
 
 @app.command("exec")
 def execute(
-    image: Annotated[Path, typer.Argument(help="ELF, Intel HEX, or with --raw raw bytes.")],
+    image: Annotated[
+        Path, typer.Argument(metavar="IMAGE", help="ELF, Intel HEX, or with --raw raw bytes.")
+    ],
     chip: Annotated[str, typer.Option("--chip", help="Chip to emulate; `list chips` names them.")],
     raw: Raw = None,
     entry: Entry = None,

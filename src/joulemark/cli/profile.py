@@ -42,7 +42,9 @@ class _Profiled:
 
 @app.command()
 def profile(
-    image: Annotated[Path, typer.Argument(help="ELF, Intel HEX, or with --raw raw bytes.")],
+    image: Annotated[
+        Path, typer.Argument(metavar="IMAGE", help="ELF, Intel HEX, or with --raw raw bytes.")
+    ],
     board: Annotated[str, typer.Option("--board", help="Board that it runs on.")],
     operation: Annotated[
         str | None,

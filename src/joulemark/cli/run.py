@@ -43,7 +43,10 @@ def _numbers(text: str | None, option: str) -> list[int] | None:
 @app.command()
 def run(
     campaign: Annotated[
-        Path | None, typer.Argument(help="TOML file; the default campaign when not given.")
+        Path | None,
+        typer.Argument(
+            metavar="CAMPAIGN.toml", help="TOML file; the default campaign when not given."
+        ),
     ] = None,
     board: Annotated[list[str] | None, _names("--board", "Board")] = None,
     clock: Annotated[list[str] | None, _names("--clock", "Clock profile of the board")] = None,
