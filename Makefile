@@ -58,7 +58,7 @@ $(VENV)/.python: requirements.lock $(VENV)/.system
 	touch $@
 
 $(VENV)/.engine: $(ENGINE) pyproject.toml $(VENV)/.python
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
 lock: ## pin the Python dependencies anew
