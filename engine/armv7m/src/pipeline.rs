@@ -313,13 +313,12 @@ impl State {
     /// An unaligned access takes it one cycle later than an aligned one (seen in
     /// memory/ldr_str_unaligned).
     fn unit_accepts(&self) -> bool {
-        if self.buses.unaligned_now {
+        if self.buses.unaligned_now || self.buses.data.address.is_some() {
             false
         } else if self.buses.unaligned_before {
             true
         } else {
-            self.buses.data.advanced
-                || (self.buses.data.is_free() && self.buses.data.address.is_none())
+            self.buses.data.advanced || self.buses.data.is_free()
         }
     }
 
