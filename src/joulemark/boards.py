@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from joulemark._engine import Chip
 
 DCO_STEP_PPM = 3600
+DCO_COUNT_PPM = 1000
 PIN = r"^P[1-8]\.[0-7]$"
 
 Source = Annotated[str, Field(min_length=1)]
@@ -42,12 +43,13 @@ class Clock(datafile.DataModel):
     """MSP430x1xx: the DCO runs on the board's R_OSC (DCOR = 1)."""
 
     def accepts(self, hz: int) -> bool:
-        """Tell whether a core that runs at `hz` runs at this profile.
+        """Tell whether a core that runs at `hz` runs at this profile, as near as a DCO can be set.
 
-        A DCO is set in steps, from below: one step of its modulator is 0.35 % (the ratio of two
-        taps, 1.112, less one, over 32).
+        The firmware counts the DCO against the crystal, and sets it from below in steps of its
+        modulator: 0.35 %, which is the ratio of two taps, 1.112, less one, over 32. The count is
+        right to 0.1 %.
         """
-        return 0 <= self.hz - hz <= self.hz * DCO_STEP_PPM // 1_000_000
+        return -DCO_STEP_PPM * self.hz <= (hz - self.hz) * 1_000_000 <= DCO_COUNT_PPM * self.hz
 
 
 class Serial(datafile.DataModel):

@@ -224,7 +224,7 @@ def _make(
             commands.append(command)
             objects = [(role, path) for role, _, path, _, _ in compiled]
             objects.append(("harness", described))
-            _link(target, objects, work, commands)
+            _link(target, objects, work, commands, BUILD / "failed" / build_id[:40])
             (work / "commands.json").write_text(json.dumps(commands))
     return BuiltImage(
         folder / "image.elf", build_id[:16], description, target.compiler.version, flags, cached
@@ -232,7 +232,11 @@ def _make(
 
 
 def _link(
-    target: Target, objects: list[tuple[str, Path]], work: Path, commands: list[list[str]]
+    target: Target,
+    objects: list[tuple[str, Path]],
+    work: Path,
+    commands: list[list[str]],
+    kept: Path,
 ) -> None:
     """Link in a folder of its own, so that no name in the result depends on the cache."""
     names: list[str] = []
@@ -246,7 +250,7 @@ def _link(
         (work / "linker.ld").write_text(target.linker_script)
     command = [*target.link, *names, "-o", "image.elf", *target.link_end]
     commands.append(command)
-    toolchain.run(command, "linking", work)
+    toolchain.run(command, "linking", work, kept)
     if target.linker_script:
         image = work / "image.elf"
         library = bool(target.link_end)

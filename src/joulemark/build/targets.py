@@ -86,6 +86,7 @@ def _msp430(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
     found = toolchain.find(compiler, chip.core)
     folder = FIRMWARE / "hal" / chip.core
     link: tuple[str, ...]
+    flags: tuple[str, ...]
     if found.name == "clang":
         linker = toolchain.find_linker()
         flags = ("--target=msp430", f"-mmcu={chip.name}", "-nostdlibinc")

@@ -90,8 +90,15 @@ def find_linker() -> Compiler:
     raise ToolError("no ld.lld", mend="install the Debian package lld-19")
 
 
-def run(command: list[str], what: str, folder: Path = ROOT) -> None:
+def run(command: list[str], what: str, folder: Path = ROOT, kept: Path | None = None) -> None:
     """Run a compiler or linker in a folder.
+
+    Args:
+        command: with `-o`.
+        what: is done.
+        folder: to run in.
+        kept: where the folder's contents are kept when it fails, so that the command can be
+            repeated.
 
     Raises:
         BuildError: it fails; the message has its first error and the command.
@@ -101,5 +108,9 @@ def run(command: list[str], what: str, folder: Path = ROOT) -> None:
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if "error" in line.lower()]
         first = (lines or done.stderr.splitlines() or [f"exit code {done.returncode}"])[0]
-        repeat = f"repeat it with: cd {shlex.quote(str(folder))} && {shlex.join(command)}"
-        raise BuildError(first, what, repeat)
+        if kept is not None:
+            shutil.copytree(folder, kept, dirs_exist_ok=True)
+        again = list(command)
+        again[again.index("-o") + 1] = "/dev/null"
+        repeat = f"cd {shlex.quote(str(kept or folder))} && {shlex.join(again)}"
+        raise BuildError(first, what, f"repeat it with: {repeat}")
