@@ -1,12 +1,12 @@
 //! Speed of the MSP430 core: the same ELF on this engine and on mspdebug's simulator.
 //!
 //! `cargo bench -p joulemark-msp430`. Prints emulated MHz (emulated cycles per microsecond of
-//! host time, with this engine's cycle count for both) and the ratio, and checks that both
+//! processor time, with this engine's cycle count for both) and the ratio, and checks that both
 //! computed the same. Needs clang-19, lld-19 and mspdebug.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 use joulemark_msp430::{Bus, Core, Exit, FlashOperation, Limits, Region, RegionKind, Width};
@@ -112,6 +112,23 @@ fn build() -> Program {
     }
 }
 
+/// Processor time of this thread, which other programs on the host do not lengthen.
+fn own_time() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("this is Linux");
+    let nanoseconds = text.split(' ').next().and_then(|field| field.parse().ok());
+    Duration::from_nanos(nanoseconds.expect("proc(5): the first field is time on the processor"))
+}
+
+/// Processor time of the child processes that have ended.
+fn children_time() -> Duration {
+    let text = std::fs::read_to_string("/proc/self/stat").expect("this is Linux");
+    // proc(5): fields 16 and 17 are cutime and cstime, in ticks of 10 ms; 2 may hold spaces.
+    let (_, fields) = text.rsplit_once(')').expect("field 2 is in brackets");
+    let fields = fields.split_whitespace().skip(13).take(2);
+    let ticks = fields.map(|field| field.parse::<u64>().expect("a number"));
+    Duration::from_millis(10 * ticks.sum::<u64>())
+}
+
 /// Cycles, instructions and host time to the end, and the results.
 fn run_here(program: &Program) -> (u64, u64, Duration, Vec<u8>) {
     let region = |start, size, kind| Region { start, size, kind };
@@ -126,9 +143,9 @@ fn run_here(program: &Program) -> (u64, u64, Duration, Vec<u8>) {
     }
     core.reset();
     core.set_breakpoint(program.done);
-    let start = Instant::now();
+    let start = own_time();
     let exit = core.run(Limits::default());
-    let time = start.elapsed();
+    let time = own_time() - start;
     assert_eq!(exit, Exit::Breakpoint(program.done));
     let (address, size) = program.state;
     let state = core.read_memory(address, size).expect("it is in RAM");
@@ -138,9 +155,9 @@ fn run_here(program: &Program) -> (u64, u64, Duration, Vec<u8>) {
 fn run_mspdebug(program: &Program) -> (Duration, Vec<u8>) {
     let (address, size) = program.state;
     let mspdebug = |commands: &[String]| {
-        let start = Instant::now();
+        let start = children_time();
         let output = run(Command::new("mspdebug").args(["-q", "sim"]).args(commands));
-        (start.elapsed(), output)
+        (children_time() - start, output)
     };
     let load = format!("prog {}", program.elf.display());
     let stop = format!("setbreak {:#x}", program.done);

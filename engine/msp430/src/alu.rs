@@ -8,13 +8,14 @@ use crate::core::status;
 /// carry of both widths.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Flags {
-    /// Zero when the low 16 bits are, negative when bit 15 is set.
-    pub result: u32,
-    /// Zero or one.
-    pub carry: u32,
+    /// Zero when the low 16 bits are, negative when bit 15 or 31 is set, bit 16 is the carry.
+    result: u32,
     /// Bit 15.
-    pub overflow: u32,
+    overflow: u32,
 }
+
+/// The carry in [`Flags::result`].
+const CARRY: u32 = 1 << 16;
 
 /// What a double-operand instruction computes, in the order of its opcodes from 4 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,15 +77,16 @@ impl Flags {
     pub const fn from_status(word: u16) -> Self {
         let negative = word & status::N != 0;
         let zero = word & status::Z != 0;
+        let carry = if word & status::C != 0 { CARRY } else { 0 };
         Self {
-            result: match (negative, zero) {
-                (false, false) => 1,
-                (false, true) => 0,
-                (true, false) => 0x8000,
-                // No result is both; a write to SR can make it so.
-                (true, true) => 0x8000_0000,
-            },
-            carry: (word & status::C != 0) as u32,
+            result: carry
+                | match (negative, zero) {
+                    (false, false) => 1,
+                    (false, true) => 0,
+                    (true, false) => 0x8000,
+                    // No result is both; a write to SR can make it so.
+                    (true, true) => 0x8000_0000,
+                },
             overflow: ((word & status::V != 0) as u32) << 15,
         }
     }
@@ -92,7 +94,7 @@ impl Flags {
     /// The status register with these flags and everything else from `word`.
     pub const fn into_status(self, word: u16) -> u16 {
         let rest = word & !(status::C | status::Z | status::N | status::V);
-        rest | (self.carry as u16)
+        rest | self.carry() as u16
             | if self.is_zero() { status::Z } else { 0 }
             | if self.is_negative() { status::N } else { 0 }
             | if self.overflow & 0x8000 != 0 {
@@ -100,6 +102,17 @@ impl Flags {
             } else {
                 0
             }
+    }
+
+    /// Zero or one.
+    #[inline(always)]
+    pub const fn carry(self) -> u32 {
+        self.result >> 16 & 1
+    }
+
+    #[inline(always)]
+    pub const fn set_carry(&mut self, carry: bool) {
+        self.result = self.result & !CARRY | if carry { CARRY } else { 0 };
     }
 
     #[inline(always)]
@@ -120,16 +133,14 @@ impl Flags {
     /// Flags of a result that cannot overflow; C is "not zero" (AND, BIT, XOR, SXT).
     #[inline(always)]
     fn logical(&mut self, result: u32, overflow: u32) {
-        self.result = result;
-        self.carry = u32::from(result != 0);
+        self.result = result | u32::from(result != 0) << 16;
         self.overflow = overflow;
     }
 
     #[inline(always)]
     fn add(&mut self, source: u32, destination: u32, carry: u32) -> u32 {
         let sum = source + destination + carry;
-        self.result = sum & 0xffff;
-        self.carry = sum >> 16;
+        self.result = sum;
         self.overflow = (source ^ sum) & (destination ^ sum);
         sum & 0xffff
     }
@@ -146,9 +157,9 @@ impl Flags {
             Double::Bic => return destination & !source,
             Double::Bis => return destination | source,
             Double::Add => self.add(s, d, 0),
-            Double::Addc => self.add(s, d, self.carry << shift),
+            Double::Addc => self.add(s, d, self.carry() << shift),
             Double::Sub | Double::Cmp => self.add(inverse, d, 1 << shift),
-            Double::Subc => self.add(inverse, d, self.carry << shift),
+            Double::Subc => self.add(inverse, d, self.carry() << shift),
             Double::Bit | Double::And => {
                 self.logical(s & d, 0);
                 s & d
@@ -166,7 +177,7 @@ impl Flags {
     /// adder has one carry, so each digit is its sum plus 6 whenever the sum is above 9.
     fn decimal_add(&mut self, byte: bool, source: u32, destination: u32) -> u32 {
         let digits = if byte { 2 } else { 4 };
-        let mut carry = self.carry;
+        let mut carry = self.carry();
         let mut result = 0;
         for digit in 0..digits {
             let at = 4 * digit;
@@ -175,8 +186,7 @@ impl Flags {
             sum += 6 * carry;
             result |= (sum & 0xf) << at;
         }
-        self.result = if byte { result << 8 } else { result };
-        self.carry = carry;
+        self.result = if byte { result << 8 } else { result } | carry << 16;
         self.overflow = 0;
         result
     }
@@ -197,11 +207,10 @@ impl Flags {
                 let top = if matches!(operation, Single::Rra) {
                     operand & sign
                 } else {
-                    self.carry * sign
+                    self.carry() * sign
                 };
                 let result = operand >> 1 | top;
-                self.result = result << shift;
-                self.carry = operand & 1;
+                self.result = result << shift | (operand & 1) << 16;
                 self.overflow = 0;
                 result
             }

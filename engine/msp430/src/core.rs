@@ -3,8 +3,7 @@
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 use crate::bus::{Bus, FlashEffect, Width};
-use crate::execute::Code;
-use crate::memory::{Memory, Region, attribute};
+use crate::memory::{Region, State, attribute};
 use crate::observe::{Call, Observer, Profile};
 use crate::timing;
 
@@ -67,23 +66,14 @@ pub enum Exit {
     Fault(Box<Fault>),
 }
 
-/// Registers, indexed by a byte so that no index is out of bounds; sixteen exist, and
-/// [`ZERO`] always holds 0.
-pub(crate) type Registers = [u16; 256];
-
-/// The register that stands for the base of an absolute address.
-pub(crate) const ZERO: u8 = 16;
-
 /// An MSP430 core with its flash and RAM.
 pub struct Core<B: Bus> {
     /// The chip around it.
     pub bus: B,
-    pub(crate) memory: Memory,
-    pub(crate) registers: Registers,
+    pub(crate) state: Box<State>,
     pub(crate) cycles: u64,
     pub(crate) sleep_cycles: u64,
     pub(crate) instructions: u64,
-    pub(crate) code: Code,
     pub(crate) observer: Observer,
     /// GIE as the next interrupt check sees it.
     pub(crate) interruptible: bool,
@@ -96,12 +86,10 @@ impl<B: Bus> Core<B> {
     pub fn new(bus: B, regions: &[Region]) -> Self {
         Self {
             bus,
-            memory: Memory::new(regions),
-            registers: [0; 256],
+            state: State::new(regions),
             cycles: 0,
             sleep_cycles: 0,
             instructions: 0,
-            code: Code::new(),
             observer: Observer::new(),
             interruptible: false,
             ask_bus: true,
@@ -117,7 +105,7 @@ impl<B: Bus> Core<B> {
         for (offset, &byte) in data.iter().enumerate() {
             let at = address.wrapping_add(offset as u16);
             self.forget_code(at);
-            self.memory.define(at, byte);
+            self.state.define(at, byte);
         }
         Ok(())
     }
@@ -129,13 +117,13 @@ impl<B: Bus> Core<B> {
     pub fn read_memory(&self, address: u16, length: usize) -> Result<Vec<u8>, u16> {
         self.check_memory(address, length)?;
         let start = usize::from(address);
-        Ok(self.memory.bytes[start..start + length].to_vec())
+        Ok(self.state.bytes[start..start + length].to_vec())
     }
 
     fn check_memory(&self, address: u16, length: usize) -> Result<(), u16> {
         for at in usize::from(address)..usize::from(address) + length {
-            let plain = u16::try_from(at)
-                .is_ok_and(|at| self.memory.is_ram(at) || self.memory.is_flash(at));
+            let plain =
+                u16::try_from(at).is_ok_and(|at| self.state.is_ram(at) || self.state.is_flash(at));
             if !plain {
                 return Err(at as u16);
             }
@@ -147,15 +135,15 @@ impl<B: Bus> Core<B> {
     pub fn deny_execution(&mut self, start: u16, size: usize) {
         for at in usize::from(start)..(usize::from(start) + size).min(0x10000) {
             self.forget_code(at as u16);
-            self.memory.mark_data(at as u16);
+            self.state.mark_data(at as u16);
         }
     }
 
     /// Power-up clear as the core sees it: SR is zero, PC comes from the reset vector
     /// (SLAU049F, section 2.1.1). The other registers keep their values; counters go on.
     pub fn reset(&mut self) {
-        self.registers[SR] = 0;
-        self.registers[PC] = self.memory.word(RESET_VECTOR);
+        self.state.registers[SR] = 0;
+        self.state.registers[PC] = self.state.word(RESET_VECTOR);
         self.interruptible = false;
         self.ask_bus = true;
         self.observer
@@ -168,7 +156,7 @@ impl<B: Bus> Core<B> {
     /// `number` is not below 16.
     pub fn register(&self, number: usize) -> u16 {
         assert!(number < 16, "R{number} does not exist");
-        self.registers[number]
+        self.state.registers[number]
     }
 
     /// Set a register, R0 to R15; R3 stays 0.
@@ -180,9 +168,9 @@ impl<B: Bus> Core<B> {
         match number {
             CG => {}
             SR => self.set_status(value),
-            _ => self.registers[number] = value,
+            _ => self.state.registers[number] = value,
         }
-        self.interruptible = self.registers[SR] & GIE != 0;
+        self.interruptible = self.state.registers[SR] & GIE != 0;
     }
 
     /// Cycles since the core was made, with those that it slept through.
@@ -202,7 +190,7 @@ impl<B: Bus> Core<B> {
 
     /// Stop before the instruction at this address.
     pub fn set_breakpoint(&mut self, address: u16) {
-        self.code.set_breakpoint(address, true);
+        self.state.set_breakpoint(address, true);
         self.forget_code(address);
     }
 
@@ -210,7 +198,7 @@ impl<B: Bus> Core<B> {
     pub fn clear_breakpoint(&mut self, address: u16) {
         // Forget first: the slot of a breakpoint is known by the breakpoint alone.
         self.forget_code(address);
-        self.code.set_breakpoint(address, false);
+        self.state.set_breakpoint(address, false);
     }
 
     /// The lowest address that the stack may use: growing past it is a fault.
@@ -228,7 +216,7 @@ impl<B: Bus> Core<B> {
 
     /// Measure stack use from here on.
     pub fn reset_stack_low(&mut self) {
-        self.observer.reset_stack_low(self.registers[SP]);
+        self.observer.reset_stack_low(self.state.registers[SP]);
     }
 
     /// Calls and interrupts that have not returned, outermost first.
@@ -255,9 +243,9 @@ impl<B: Bus> Core<B> {
             functions,
             self.active_cycles(),
             self.instructions,
-            self.registers[SP],
+            self.state.registers[SP],
         );
-        self.code.forget_all();
+        self.state.forget_all();
     }
 
     /// The profile so far; `None` when none was started.
@@ -273,7 +261,7 @@ impl<B: Bus> Core<B> {
         match self.run_until(until, first) {
             Ok(exit) => exit,
             Err(mut fault) => {
-                fault.pc = u32::from(self.registers[PC]);
+                fault.pc = u32::from(self.state.registers[PC]);
                 fault.call_stack = self
                     .calls()
                     .iter()
@@ -302,7 +290,7 @@ impl<B: Bus> Core<B> {
                     continue;
                 }
                 // One instruction after GIE was set, a pending interrupt has its turn.
-                let enabled = self.registers[SR] & GIE != 0;
+                let enabled = self.state.registers[SR] & GIE != 0;
                 self.ask_bus = self.interruptible != enabled;
                 self.interruptible = enabled;
                 event = self.bus.next_event().0;
@@ -310,17 +298,17 @@ impl<B: Bus> Core<B> {
             if self.cycles >= until {
                 return Ok(Exit::Cycles);
             }
-            if self.registers[SR] & CPUOFF != 0 {
+            if self.state.registers[SR] & CPUOFF != 0 {
                 let wake = event.min(until);
-                if wake == u64::MAX {
+                if event == u64::MAX {
                     return Ok(Exit::Asleep);
                 }
                 self.sleep_cycles += wake - self.cycles;
                 self.cycles = wake;
                 continue;
             }
-            let pc = self.registers[PC];
-            if self.code.is_breakpoint(pc) && !leave_breakpoint {
+            let pc = self.state.registers[PC];
+            if self.state.is_breakpoint(pc) && !leave_breakpoint {
                 return Ok(Exit::Breakpoint(pc));
             }
             if self.ask_bus || leave_breakpoint {
@@ -349,12 +337,12 @@ impl<B: Bus> Core<B> {
 
     /// Accept an interrupt (SLAU049F, section 2.2.3).
     fn accept(&mut self, vector: u16) -> Result<(), Box<Fault>> {
-        let (pc, status) = (self.registers[PC], self.registers[SR]);
-        let target = self.memory.word(vector);
+        let (pc, status) = (self.state.registers[PC], self.state.registers[SR]);
+        let target = self.state.word(vector);
         self.observer
             .charge(self.active_cycles(), self.instructions);
         self.push(pc)?;
-        let slot = self.registers[SP];
+        let slot = self.state.registers[SP];
         self.push(status)?;
         self.observe_call(target, pc, slot);
         self.observer.touch(target);
@@ -363,15 +351,15 @@ impl<B: Bus> Core<B> {
         // "The SR is cleared with the exception of SCG0, which is left unchanged."
         self.set_status(status & SCG0);
         self.interruptible = false;
-        self.registers[PC] = target;
+        self.state.registers[PC] = target;
         self.ask_bus = true;
         Ok(())
     }
 
     /// Write SR; tell the bus about a change of the low-power mode.
     pub(crate) fn set_status(&mut self, value: u16) {
-        let old = self.registers[SR];
-        self.registers[SR] = value;
+        let old = self.state.registers[SR];
+        self.state.registers[SR] = value;
         if (old ^ value) & POWER != 0 {
             self.cycles += self.bus.power_changed(value, Cycles(self.cycles)).0;
             self.ask_bus = true;
@@ -383,8 +371,8 @@ impl<B: Bus> Core<B> {
 
     /// Undo the decoding of whatever instruction this byte is part of.
     pub(crate) fn forget_code(&mut self, address: u16) {
-        if self.memory.has(address, attribute::DECODED) || self.code.is_breakpoint(address) {
-            self.code.forget(address, &mut self.memory);
+        if self.state.has(address, attribute::DECODED) || self.state.is_breakpoint(address) {
+            self.state.forget(address);
         }
     }
 
@@ -396,17 +384,17 @@ impl<B: Bus> Core<B> {
         } else {
             attribute::READ_WORD
         };
-        if self.memory.has(address, direct) {
+        if self.state.has(address, direct) {
             return Ok(if byte {
-                u16::from(self.memory.bytes[usize::from(address)])
+                u16::from(self.state.bytes[usize::from(address)])
             } else {
-                self.memory.word(address)
+                self.state.word(address)
             });
         }
         if !byte && address & 1 != 0 {
             return Err(misaligned(address, "a word is read"));
         }
-        if self.memory.is_peripheral(address) {
+        if self.state.is_peripheral(address) {
             self.ask_bus = true;
             let width = if byte { Width::Byte } else { Width::Word };
             return Ok(self.bus.read(address, width, Cycles(now))?);
@@ -428,19 +416,19 @@ impl<B: Bus> Core<B> {
         let width = if byte { Width::Byte } else { Width::Word };
         let bytes = value.to_le_bytes();
         let bytes = if byte { &bytes[..1] } else { &bytes[..] };
-        if self.memory.is_peripheral(address) {
+        if self.state.is_peripheral(address) {
             self.ask_bus = true;
             return Ok(self.bus.write(address, value, width, Cycles(now))?);
         }
-        if self.memory.is_ram(address) {
+        if self.state.is_ram(address) {
             for (offset, &byte) in bytes.iter().enumerate() {
                 let at = address + offset as u16;
                 self.forget_code(at);
-                self.memory.define(at, byte);
+                self.state.define(at, byte);
             }
             return Ok(());
         }
-        if self.memory.is_flash(address) {
+        if self.state.is_flash(address) {
             self.ask_bus = true;
             let operation = self.bus.write_flash(address, value, width, Cycles(now))?;
             match operation.effect {
@@ -449,15 +437,15 @@ impl<B: Bus> Core<B> {
                     for (offset, &byte) in bytes.iter().enumerate() {
                         let at = address + offset as u16;
                         self.forget_code(at);
-                        let old = self.memory.bytes[usize::from(at)];
-                        self.memory.define(at, old & byte);
+                        let old = self.state.bytes[usize::from(at)];
+                        self.state.define(at, old & byte);
                     }
                 }
                 FlashEffect::Erase { start, size } => {
                     for at in u32::from(start)..(u32::from(start) + size).min(0x10000) {
-                        if self.memory.is_flash(at as u16) {
+                        if self.state.is_flash(at as u16) {
                             self.forget_code(at as u16);
-                            self.memory.undefine(at as u16);
+                            self.state.undefine(at as u16);
                         }
                     }
                 }
@@ -470,7 +458,7 @@ impl<B: Bus> Core<B> {
 
     fn no_memory(&self, address: u16, byte: bool, verb: &str) -> Box<Fault> {
         let what = if byte { "a byte" } else { "a word" };
-        if self.memory.is_flash(address) {
+        if self.state.is_flash(address) {
             let message = format!("{what} of flash that was never programmed is {verb}");
             Box::new(Fault::new(FaultKind::Unprogrammed, message).at(address))
         } else {
@@ -481,17 +469,17 @@ impl<B: Bus> Core<B> {
 
     /// Push a word.
     pub(crate) fn push(&mut self, value: u16) -> Result<(), Box<Fault>> {
-        let sp = self.registers[SP].wrapping_sub(2);
+        let sp = self.state.registers[SP].wrapping_sub(2);
         self.stack_grows(sp)?;
         self.observer.touch(sp);
         self.write(sp, value, false, self.cycles)?;
-        self.registers[SP] = sp;
+        self.state.registers[SP] = sp;
         Ok(())
     }
 
     /// The stack pointer goes down to `sp` by a push, a call, an interrupt or arithmetic.
     pub(crate) fn stack_grows(&mut self, sp: u16) -> Result<(), Box<Fault>> {
-        self.observer.stack_grows(self.registers[SP], sp)
+        self.observer.stack_grows(self.state.registers[SP], sp)
     }
 }
 

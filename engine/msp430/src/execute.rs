@@ -7,27 +7,28 @@
 //! memory, and every instruction that is rare, is left to [`Core::step`], from a state in which
 //! the instruction has done nothing yet.
 
+use bytemuck::Zeroable;
 use joulemark_kernel::Fault;
 use seq_macro::seq;
 
 use crate::alu::{Double, Flags, Single};
 use crate::bus::Bus;
-use crate::core::{Core, PC, Registers, SP, SR, ZERO};
+use crate::core::{Core, PC, SP, SR};
 use crate::decode::{Action, Condition, Destination, Instruction, Source};
-use crate::memory::{Memory, attribute};
+use crate::memory::{State, ZERO, attribute};
 use crate::observe::{Call, Observer};
 use crate::step::RETURN;
 
 /// Slots: one for each even address.
-const SLOTS: usize = 0x8000;
+pub(crate) const SLOTS: usize = 0x8000;
 /// The longest run, in instructions.
 const LONGEST_RUN: usize = 512;
 /// The longest run, in slots.
 const REACH: usize = 3 * LONGEST_RUN;
 
 /// A predecoded instruction.
-#[derive(Clone, Copy)]
-struct Slot {
+#[derive(Clone, Copy, Zeroable)]
+pub(crate) struct Slot {
     /// See [`kind`].
     kind: u16,
     source: u8,
@@ -39,8 +40,8 @@ struct Slot {
 }
 
 /// What is left of a run from a slot on.
-#[derive(Clone, Copy, Default)]
-struct Rest {
+#[derive(Clone, Copy, Default, Zeroable)]
+pub(crate) struct Rest {
     cycles: u16,
     instructions: u16,
 }
@@ -55,10 +56,18 @@ mod kind {
     pub const INDEXED: usize = 3;
     pub const INDIRECT: usize = 4;
     pub const AUTOINCREMENT: usize = 5;
+    /// SR, whose flags have to be packed first.
+    pub const STATUS: usize = 6;
+    const MODES: usize = 7;
+
+    /// Whether a source mode reads memory.
+    pub const fn in_memory(mode: usize) -> bool {
+        matches!(mode, INDEXED | INDIRECT | AUTOINCREMENT)
+    }
 
     /// Double-operand instructions: operation, width, source mode, destination mode.
     pub const fn double(operation: usize, byte: bool, source: usize, memory: bool) -> usize {
-        ((operation * 2 + byte as usize) * 6 + source) * 2 + memory as usize
+        ((operation * 2 + byte as usize) * MODES + source) * 2 + memory as usize
     }
 
     /// Single-operand instructions on a register or in memory: operation, width, mode.
@@ -66,10 +75,24 @@ mod kind {
         SINGLE + (operation * 2 + byte as usize) * 3 + mode
     }
 
+    /// The parts of the number of a double-operand instruction.
+    pub const fn operation(kind: usize) -> usize {
+        kind / (4 * MODES)
+    }
+    pub const fn byte(kind: usize) -> bool {
+        kind / (2 * MODES) % 2 == 1
+    }
+    pub const fn mode(kind: usize) -> usize {
+        kind / 2 % MODES
+    }
+    pub const fn memory(kind: usize) -> bool {
+        kind % 2 == 1
+    }
+
     /// The length of a double-operand instruction.
     pub const fn double_words(kind: usize) -> usize {
-        let source = kind / 2 % 6;
-        1 + (source == IMMEDIATE || source == INDEXED) as usize + kind % 2
+        let source = mode(kind);
+        1 + (source == IMMEDIATE || source == INDEXED) as usize + memory(kind) as usize
     }
 
     /// Only the indexed mode has a second word.
@@ -77,7 +100,7 @@ mod kind {
         1 + (kind % 3 == 1) as usize
     }
 
-    pub const SINGLE: usize = 288;
+    pub const SINGLE: usize = 12 * 2 * MODES * 2;
     pub const JUMP: usize = SINGLE + 24;
     pub const SLOW: usize = JUMP + 8;
     pub const UNDECODED: usize = SLOW + 1;
@@ -100,23 +123,6 @@ mod kind {
     pub const STACK_SUB_IMMEDIATE: usize = SLOW + 18;
 }
 
-const UNDECODED: Slot = Slot {
-    kind: kind::UNDECODED as u16,
-    source: 0,
-    destination: 0,
-    a: 0,
-    b: 0,
-};
-
-/// Decoded instructions and breakpoints.
-pub(crate) struct Code {
-    slots: Box<[Slot; SLOTS]>,
-    rests: Box<[Rest; SLOTS]>,
-    /// Cycles of each decoded instruction.
-    costs: Box<[u8; SLOTS]>,
-    breakpoints: Box<[bool; SLOTS]>,
-}
-
 /// Why the fast loop ended.
 enum Leave {
     /// The next run, or in the exact loop the next instruction, starts too late.
@@ -127,55 +133,41 @@ enum Leave {
     Breakpoint,
 }
 
-fn slots<T: Copy>(value: T) -> Box<[T; SLOTS]> {
-    vec![value; SLOTS]
-        .into_boxed_slice()
-        .try_into()
-        .unwrap_or_else(|_| unreachable!("the length is right"))
-}
-
 fn index(address: u16) -> usize {
     usize::from(address >> 1)
 }
 
-impl Code {
-    pub fn new() -> Self {
-        Self {
-            slots: slots(UNDECODED),
-            rests: slots(Rest::default()),
-            costs: slots(0),
-            breakpoints: slots(false),
-        }
-    }
-
+impl State {
     pub fn is_breakpoint(&self, address: u16) -> bool {
-        self.breakpoints[index(address)]
+        self.breakpoints[index(address)] != 0
     }
 
     pub fn set_breakpoint(&mut self, address: u16, on: bool) {
-        self.breakpoints[index(address)] = on;
+        self.breakpoints[index(address)] = u8::from(on);
     }
 
     /// Undo the decoding of every run that may contain this byte.
-    pub fn forget(&mut self, address: u16, memory: &mut Memory) {
+    pub fn forget(&mut self, address: u16) {
         let last = index(address);
         for back in 0..=REACH {
             let slot = last.wrapping_sub(back) % SLOTS;
-            self.slots[slot] = UNDECODED;
+            self.slots[slot] = Slot::UNDECODED;
             self.rests[slot] = Rest::default();
         }
         // No decoded instruction contains this word any more.
-        memory.mark_decoded(address & !1, false);
-        memory.mark_decoded(address | 1, false);
+        self.mark_decoded(address & !1, false);
+        self.mark_decoded(address | 1, false);
     }
 
     pub fn forget_all(&mut self) {
-        self.slots.fill(UNDECODED);
+        self.slots.fill(Slot::UNDECODED);
         self.rests.fill(Rest::default());
     }
 }
 
 impl Slot {
+    pub const UNDECODED: Self = Self::new(kind::UNDECODED, 0, 0, 0, 0);
+
     const fn new(kind: usize, source: u8, destination: u8, a: u16, b: u16) -> Self {
         Self {
             kind: kind as u16,
@@ -315,7 +307,7 @@ impl Slot {
         let (mode, from, a) = match source {
             Source::Constant(value) if extended => (kind::IMMEDIATE, 0, value),
             Source::Constant(value) => (kind::CONSTANT, 0, value),
-            Source::Register(2) => return None,
+            Source::Register(2) => (kind::STATUS, 2, 0),
             Source::Register(number) => (kind::REGISTER, number, 0),
             Source::Indexed(base, offset) => (kind::INDEXED, base, offset),
             Source::Absolute(address) if extended => (kind::INDEXED, ZERO, address),
@@ -328,18 +320,16 @@ impl Slot {
     }
 }
 
-/// The state that the fast loop works on.
+/// What the fast loop works on.
 struct Machine<'a> {
-    registers: &'a mut Registers,
-    bytes: &'a mut [u8; 0x10000],
-    attributes: &'a [u8; 0x10000],
+    state: &'a mut State,
     observer: &'a mut Observer,
 }
 
 impl Machine<'_> {
     #[inline(always)]
     fn register(&self, number: u8) -> u16 {
-        self.registers[usize::from(number)]
+        self.state.registers[usize::from(number)]
     }
 
     #[inline(always)]
@@ -353,26 +343,26 @@ impl Machine<'_> {
             (true, true, true) => attribute::WRITE_BYTE,
             (false, true, true) => attribute::WRITE_WORD,
         };
-        self.attributes[usize::from(address)] & needed != 0
+        self.state.attributes[usize::from(address)] & needed != 0
     }
 
     #[inline(always)]
     fn load(&self, address: u16, byte: bool) -> u16 {
         if byte {
-            u16::from(self.bytes[usize::from(address)])
+            u16::from(self.state.bytes[usize::from(address)])
         } else {
             let low = usize::from(address & 0xfffe);
-            u16::from_le_bytes([self.bytes[low], self.bytes[low + 1]])
+            u16::from_le_bytes([self.state.bytes[low], self.state.bytes[low + 1]])
         }
     }
 
     #[inline(always)]
     fn store(&mut self, address: u16, value: u16, byte: bool) {
         if byte {
-            self.bytes[usize::from(address)] = value as u8;
+            self.state.bytes[usize::from(address)] = value as u8;
         } else {
             let low = usize::from(address & 0xfffe);
-            [self.bytes[low], self.bytes[low + 1]] = value.to_le_bytes();
+            [self.state.bytes[low], self.state.bytes[low + 1]] = value.to_le_bytes();
         }
     }
 
@@ -383,16 +373,20 @@ impl Machine<'_> {
         slot: Slot,
         flags: &mut Flags,
     ) -> bool {
-        let operation = const { Double::ALL[KIND / 24] };
-        let byte = const { KIND / 12 % 2 == 1 };
-        let mode = const { KIND / 2 % 6 };
-        let memory = const { KIND % 2 == 1 };
+        let operation = const { Double::ALL[kind::operation(KIND)] };
+        let byte = const { kind::byte(KIND) };
+        let mode = const { kind::mode(KIND) };
+        let memory = const { kind::memory(KIND) };
 
         let base = self.register(slot.source);
         let (source, from) = match mode {
             kind::REGISTER if byte => (base & 0xff, 0),
             kind::REGISTER => (base, 0),
             kind::CONSTANT | kind::IMMEDIATE => (slot.a, 0),
+            kind::STATUS => {
+                let status = flags.into_status(self.state.registers[SR]);
+                (if byte { status & 0xff } else { status }, 0)
+            }
             _ => {
                 let address = if mode == kind::INDEXED {
                     base.wrapping_add(slot.a)
@@ -403,7 +397,7 @@ impl Machine<'_> {
                     return false;
                 }
                 if mode == kind::AUTOINCREMENT {
-                    self.registers[usize::from(slot.source)] = base.wrapping_add(slot.a);
+                    self.state.registers[usize::from(slot.source)] = base.wrapping_add(slot.a);
                 }
                 (self.load(address, byte), address)
             }
@@ -413,7 +407,7 @@ impl Machine<'_> {
             let to = self.register(slot.destination).wrapping_add(slot.b);
             if !self.may(to, byte, reads, operation.writes()) {
                 if mode == kind::AUTOINCREMENT {
-                    self.registers[usize::from(slot.source)] = base;
+                    self.state.registers[usize::from(slot.source)] = base;
                 }
                 return false;
             }
@@ -423,7 +417,7 @@ impl Machine<'_> {
                 self.store(to, result as u16, byte);
             }
             if OBSERVE {
-                if mode >= kind::INDEXED {
+                if kind::in_memory(mode) {
                     self.observer.touch(from);
                 }
                 self.observer.touch(to);
@@ -438,9 +432,9 @@ impl Machine<'_> {
             };
             let result = flags.double(operation, byte, u32::from(source), u32::from(destination));
             if operation.writes() {
-                self.registers[usize::from(slot.destination)] = result as u16;
+                self.state.registers[usize::from(slot.destination)] = result as u16;
             }
-            if OBSERVE && mode >= kind::INDEXED {
+            if OBSERVE && kind::in_memory(mode) {
                 self.observer.touch(from);
             }
         }
@@ -460,7 +454,7 @@ impl Machine<'_> {
         if const { KIND % 3 == 0 } {
             let operand = if byte { base & 0xff } else { base };
             let result = flags.single(operation, byte, u32::from(operand));
-            self.registers[usize::from(slot.source)] = result as u16;
+            self.state.registers[usize::from(slot.source)] = result as u16;
             return true;
         }
         let address = base.wrapping_add(slot.a);
@@ -478,12 +472,12 @@ impl Machine<'_> {
 
     #[inline(always)]
     fn push<const OBSERVE: bool>(&mut self, value: u16) -> bool {
-        let sp = self.registers[SP].wrapping_sub(2);
+        let sp = self.state.registers[SP].wrapping_sub(2);
         if sp < self.observer.low() || !self.may(sp, false, false, true) {
             return false;
         }
         self.store(sp, value, false);
-        self.registers[SP] = sp;
+        self.state.registers[SP] = sp;
         if OBSERVE {
             self.observer.touch(sp);
         }
@@ -509,7 +503,7 @@ impl<B: Bus> Core<B> {
                 _ if self.cycles >= until => {}
                 Leave::Until => {}
                 Leave::Slow => self.step()?,
-                Leave::Undecoded => self.decode_run(self.registers[PC])?,
+                Leave::Undecoded => self.decode_run(self.state.registers[PC])?,
                 Leave::Breakpoint => return Ok(()),
             }
         }
@@ -527,13 +521,13 @@ impl<B: Bus> Core<B> {
                 self.end_run_at_last(&mut run);
                 break;
             }
-            if self.code.breakpoints[slot] {
-                self.code.slots[slot] = Slot::new(kind::BREAKPOINT, 0, 0, 0, 0);
+            if self.state.breakpoints[slot] != 0 {
+                self.state.slots[slot] = Slot::new(kind::BREAKPOINT, 0, 0, 0, 0);
                 break;
             }
-            let known = self.code.slots[slot];
+            let known = self.state.slots[slot];
             if known.is_decoded() {
-                rest = self.code.rests[slot];
+                rest = self.state.rests[slot];
                 if usize::from(rest.instructions) + run.len() > LONGEST_RUN {
                     rest = Rest::default();
                     self.end_run_at_last(&mut run);
@@ -547,11 +541,11 @@ impl<B: Bus> Core<B> {
                 Err(fault) => return Err(fault),
             };
             for offset in 0..instruction.length {
-                self.memory.mark_decoded(at.wrapping_add(offset), true);
+                self.state.mark_decoded(at.wrapping_add(offset), true);
             }
             let decoded = Slot::from_instruction(&instruction, at);
-            self.code.slots[slot] = decoded;
-            self.code.costs[slot] = instruction.cycles;
+            self.state.slots[slot] = decoded;
+            self.state.costs[slot] = instruction.cycles;
             if decoded.kind as usize == kind::SLOW {
                 break;
             }
@@ -562,9 +556,9 @@ impl<B: Bus> Core<B> {
             at = at.wrapping_add(instruction.length);
         }
         for &slot in run.iter().rev() {
-            rest.cycles += u16::from(self.code.costs[slot]);
+            rest.cycles += u16::from(self.state.costs[slot]);
             rest.instructions += 1;
-            self.code.rests[slot] = rest;
+            self.state.rests[slot] = rest;
         }
         Ok(())
     }
@@ -572,38 +566,30 @@ impl<B: Bus> Core<B> {
     /// The last instruction of a run goes the slow way, which is where a run can end.
     fn end_run_at_last(&mut self, run: &mut Vec<usize>) {
         if let Some(last) = run.pop() {
-            self.code.slots[last] = Slot::new(kind::SLOW, 0, 0, 0, 0);
+            self.state.slots[last] = Slot::new(kind::SLOW, 0, 0, 0, 0);
         }
     }
 
     /// The loop itself. `EXACT` counts each instruction by itself and stops at `until`;
     /// otherwise whole runs are counted, and one that would pass `until` is not entered.
     fn execute_runs<const OBSERVE: bool, const EXACT: bool>(&mut self, until: u64) -> Leave {
-        let Code {
-            slots,
-            rests,
-            costs,
-            ..
-        } = &self.code;
         let mut machine = Machine {
-            registers: &mut self.registers,
-            bytes: &mut self.memory.bytes,
-            attributes: &self.memory.attributes,
+            state: &mut self.state,
             observer: &mut self.observer,
         };
-        let pc = machine.registers[PC];
+        let pc = machine.state.registers[PC];
         if pc & 1 != 0 {
             return Leave::Slow;
         }
         let mut ip = index(pc);
-        let mut flags = Flags::from_status(machine.registers[SR]);
+        let mut flags = Flags::from_status(machine.state.registers[SR]);
         let mut cycles = self.cycles;
         let mut instructions = self.instructions;
         let sleep_cycles = self.sleep_cycles;
 
         let leave = 'runs: loop {
             if !EXACT {
-                let rest = rests[ip];
+                let rest = machine.state.rests[ip];
                 let end = cycles + u64::from(rest.cycles);
                 if end > until {
                     break 'runs Leave::Until;
@@ -618,25 +604,25 @@ impl<B: Bus> Core<B> {
                     }
                     if OBSERVE {
                         let pc = (ip << 1) as u16;
-                        let sp = machine.registers[SP];
+                        let sp = machine.state.registers[SP];
                         machine
                             .observer
                             .at(pc, sp, cycles - sleep_cycles, instructions);
                     }
-                    cycles += u64::from(costs[ip]);
+                    cycles += u64::from(machine.state.costs[ip]);
                     instructions += 1;
                 }
-                let slot = slots[ip];
+                let slot = machine.state.slots[ip];
                 // Leave before this instruction: what was counted for it and the rest of its run
                 // has not happened.
                 macro_rules! leave {
                     ($why:expr) => {{
                         if EXACT {
-                            cycles -= u64::from(costs[ip]);
+                            cycles -= u64::from(machine.state.costs[ip]);
                             instructions -= 1;
                         } else {
-                            cycles -= u64::from(rests[ip].cycles);
-                            instructions -= u64::from(rests[ip].instructions);
+                            cycles -= u64::from(machine.state.rests[ip].cycles);
+                            instructions -= u64::from(machine.state.rests[ip].instructions);
                         }
                         break 'runs $why;
                     }};
@@ -668,7 +654,7 @@ impl<B: Bus> Core<B> {
                         let call = Call {
                             target,
                             return_address: slot.b,
-                            stack_pointer: machine.registers[SP],
+                            stack_pointer: machine.state.registers[SP],
                         };
                         machine
                             .observer
@@ -687,7 +673,7 @@ impl<B: Bus> Core<B> {
                 }
                 macro_rules! stack {
                     ($operation:expr, $words:expr) => {{
-                        let old = machine.registers[SP];
+                        let old = machine.state.registers[SP];
                         let mut after = flags;
                         let new =
                             after.double($operation, false, u32::from(slot.a), u32::from(old));
@@ -696,11 +682,11 @@ impl<B: Bus> Core<B> {
                             leave!(Leave::Slow);
                         }
                         flags = after;
-                        machine.registers[SP] = new;
+                        machine.state.registers[SP] = new;
                         advance!($words);
                     }};
                 }
-                seq!(N in 0..320 {
+                seq!(N in 0..368 {
                     match usize::from(slot.kind) {
                         #(
                             N => {
@@ -729,15 +715,15 @@ impl<B: Bus> Core<B> {
                         kind::BREAKPOINT => leave!(Leave::Breakpoint),
                         kind::NOP => advance!(1),
                         kind::CLEAR_CARRY => {
-                            flags.carry = 0;
+                            flags.set_carry(false);
                             advance!(1);
                         }
                         kind::SET_CARRY => {
-                            flags.carry = 1;
+                            flags.set_carry(true);
                             advance!(1);
                         }
                         kind::RETURN => {
-                            let sp = machine.registers[SP];
+                            let sp = machine.state.registers[SP];
                             if !machine.may(sp, false, true, false) {
                                 leave!(Leave::Slow);
                             }
@@ -749,7 +735,7 @@ impl<B: Bus> Core<B> {
                                 machine.observer.touch(sp);
                             }
                             let sp = sp.wrapping_add(2);
-                            machine.registers[SP] = sp;
+                            machine.state.registers[SP] = sp;
                             machine
                                 .observer
                                 .returned(sp, cycles - sleep_cycles, instructions);
@@ -800,8 +786,8 @@ impl<B: Bus> Core<B> {
                 });
             }
         };
-        machine.registers[PC] = (ip << 1) as u16;
-        machine.registers[SR] = flags.into_status(machine.registers[SR]);
+        machine.state.registers[PC] = (ip << 1) as u16;
+        machine.state.registers[SR] = flags.into_status(machine.state.registers[SR]);
         self.cycles = cycles;
         self.instructions = instructions;
         leave

@@ -42,45 +42,47 @@ pub(crate) mod attribute {
     pub const DATA: u8 = 1 << 6;
 }
 
+use bytemuck::Zeroable;
+
+use crate::execute::{Rest, SLOTS, Slot};
 use attribute::{DATA, DECODED, DEFINED, READ_BYTE, READ_WORD, WRITE_BYTE, WRITE_WORD};
 
-/// What is at an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-enum Kind {
-    Nothing,
-    Ram,
-    Flash,
-    Peripheral,
+/// What is at an address; 0 is nothing.
+const RAM_KIND: u8 = 1;
+const FLASH_KIND: u8 = 2;
+const PERIPHERAL_KIND: u8 = 3;
+
+/// Registers, indexed by a byte so that no index is out of bounds; sixteen exist, and
+/// [`ZERO`] always holds 0.
+pub(crate) type Registers = [u16; 256];
+
+/// The register that stands for the base of an absolute address.
+pub(crate) const ZERO: u8 = 16;
+
+/// Registers, memory and decoded code in one piece: the fast loop reaches all of it from one
+/// pointer, and has that many more host registers for other things.
+#[derive(Zeroable)]
+pub(crate) struct State {
+    pub registers: Registers,
+    pub bytes: [u8; 0x10000],
+    pub attributes: [u8; 0x10000],
+    pub slots: [Slot; SLOTS],
+    pub rests: [Rest; SLOTS],
+    /// Cycles of each decoded instruction.
+    pub costs: [u8; SLOTS],
+    pub breakpoints: [u8; SLOTS],
+    kinds: [u8; 0x10000],
 }
 
-/// The address space.
-pub(crate) struct Memory {
-    pub bytes: Box<[u8; 0x10000]>,
-    pub attributes: Box<[u8; 0x10000]>,
-    kinds: Box<[Kind; 0x10000]>,
-}
-
-/// 64 Ki of a value, without a detour over the stack.
-pub(crate) fn filled<T: Copy>(value: T) -> Box<[T; 0x10000]> {
-    vec![value; 0x10000]
-        .into_boxed_slice()
-        .try_into()
-        .unwrap_or_else(|_| unreachable!("the length is right"))
-}
-
-impl Memory {
-    pub fn new(regions: &[Region]) -> Self {
-        let mut memory = Self {
-            bytes: filled(0),
-            attributes: filled(0),
-            kinds: filled(Kind::Nothing),
-        };
+impl State {
+    pub fn new(regions: &[Region]) -> Box<Self> {
+        let mut memory: Box<Self> = bytemuck::zeroed_box();
+        memory.slots.fill(Slot::UNDECODED);
         for region in regions {
             let (kind, byte) = match region.kind {
-                RegionKind::Ram => (Kind::Ram, 0),
-                RegionKind::Flash => (Kind::Flash, 0xff),
-                RegionKind::Peripheral => (Kind::Peripheral, 0),
+                RegionKind::Ram => (RAM_KIND, 0),
+                RegionKind::Flash => (FLASH_KIND, 0xff),
+                RegionKind::Peripheral => (PERIPHERAL_KIND, 0),
             };
             let start = usize::from(region.start);
             let end = start.saturating_add(region.size as usize).min(0x10000);
@@ -100,7 +102,7 @@ impl Memory {
         let partner = self.attributes[usize::from(address ^ 1)];
         let pair = even && self.kinds[usize::from(address)] == self.kinds[usize::from(address ^ 1)];
         let direct = match self.kinds[usize::from(address)] {
-            Kind::Ram => {
+            RAM_KIND => {
                 let read = READ_BYTE | if pair { READ_WORD } else { 0 };
                 // Writes to decoded code and first writes take the long way.
                 let settled = |facts: u8| facts & DEFINED != 0 && facts & DECODED == 0;
@@ -113,7 +115,7 @@ impl Memory {
                 }
                 read | write
             }
-            Kind::Flash if facts & DEFINED != 0 => {
+            FLASH_KIND if facts & DEFINED != 0 => {
                 READ_BYTE
                     | if pair && partner & DEFINED != 0 {
                         READ_WORD
@@ -134,15 +136,15 @@ impl Memory {
     }
 
     pub fn is_ram(&self, address: u16) -> bool {
-        self.kinds[usize::from(address)] == Kind::Ram
+        self.kinds[usize::from(address)] == RAM_KIND
     }
 
     pub fn is_flash(&self, address: u16) -> bool {
-        self.kinds[usize::from(address)] == Kind::Flash
+        self.kinds[usize::from(address)] == FLASH_KIND
     }
 
     pub fn is_peripheral(&self, address: u16) -> bool {
-        self.kinds[usize::from(address)] == Kind::Peripheral
+        self.kinds[usize::from(address)] == PERIPHERAL_KIND
     }
 
     pub fn has(&self, address: u16, fact: u8) -> bool {

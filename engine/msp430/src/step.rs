@@ -15,8 +15,8 @@ impl Condition {
         match self {
             Self::NotZero => !flags.is_zero(),
             Self::Zero => flags.is_zero(),
-            Self::NoCarry => flags.carry == 0,
-            Self::Carry => flags.carry != 0,
+            Self::NoCarry => flags.carry() == 0,
+            Self::Carry => flags.carry() != 0,
             Self::Negative => flags.is_negative(),
             Self::GreaterOrEqual => !flags.is_less(),
             Self::Less => flags.is_less(),
@@ -58,31 +58,31 @@ impl<B: Bus> Core<B> {
             return Err(misaligned(pc, "an instruction is fetched"));
         }
         self.check_executable(pc)?;
-        let length = decode::length(self.memory.word(pc));
+        let length = decode::length(self.state.word(pc));
         for offset in (2..length).step_by(2) {
             self.check_executable(pc.wrapping_add(offset))?;
         }
-        decode::decode(pc, |address| self.memory.word(address)).ok_or_else(|| {
-            let word = self.memory.word(pc);
+        decode::decode(pc, |address| self.state.word(address)).ok_or_else(|| {
+            let word = self.state.word(pc);
             let message = format!("{word:#06x} is no instruction of the MSP430");
             Box::new(Fault::new(FaultKind::InvalidOpcode, message).at(pc))
         })
     }
 
     fn check_executable(&self, address: u16) -> Result<(), Box<Fault>> {
-        let all = |fact| self.memory.has(address, fact) && self.memory.has(address | 1, fact);
-        let (kind, message) = if self.memory.is_peripheral(address) {
+        let all = |fact| self.state.has(address, fact) && self.state.has(address | 1, fact);
+        let (kind, message) = if self.state.is_peripheral(address) {
             (FaultKind::ExecuteData, "a peripheral register is executed")
-        } else if !self.memory.is_flash(address) && !self.memory.is_ram(address) {
+        } else if !self.state.is_flash(address) && !self.state.is_ram(address) {
             (
                 FaultKind::Unmapped,
                 "the chip has no memory to execute here",
             )
-        } else if self.memory.has(address, attribute::DATA) {
+        } else if self.state.has(address, attribute::DATA) {
             (FaultKind::ExecuteData, "data is executed")
         } else if all(attribute::DEFINED) {
             return Ok(());
-        } else if self.memory.is_flash(address) {
+        } else if self.state.is_flash(address) {
             (
                 FaultKind::Unprogrammed,
                 "flash that was never programmed is executed",
@@ -98,30 +98,30 @@ impl<B: Bus> Core<B> {
 
     /// Execute one instruction.
     pub(crate) fn step(&mut self) -> Result<(), Box<Fault>> {
-        let pc = self.registers[PC];
-        let sp = self.registers[SP];
+        let pc = self.state.registers[PC];
+        let sp = self.state.registers[SP];
         self.observer
             .at(pc, sp, self.active_cycles(), self.instructions);
         let instruction = self.fetch(pc)?;
-        let before = self.registers[SR];
+        let before = self.state.registers[SR];
         let cycles = u64::from(instruction.cycles);
-        self.registers[PC] = pc.wrapping_add(instruction.length);
+        self.state.registers[PC] = pc.wrapping_add(instruction.length);
         self.cycles += cycles;
         self.instructions += 1;
         if let Err(fault) = self.execute(instruction) {
-            self.registers[PC] = pc;
+            self.state.registers[PC] = pc;
             self.cycles -= cycles;
             self.instructions -= 1;
             return Err(fault);
         }
         if instruction.action.transfers() {
-            self.observer.touch(self.registers[PC]);
+            self.observer.touch(self.state.registers[PC]);
         }
         // "The instruction following EINT is always executed, even if an interrupt service
         // request is pending" (SLAU049F, EINT), and DINT takes effect one instruction late
         // (DINT, note): an interrupt check after a write to SR still sees the old GIE. RETI and
         // a core that went to sleep have no next instruction to wait for.
-        let after = self.registers[SR];
+        let after = self.state.registers[SR];
         let at_once = instruction.action == Action::Reti || after & CPUOFF != 0;
         self.interruptible = if at_once { after } else { before } & GIE != 0;
         Ok(())
@@ -134,7 +134,7 @@ impl<B: Bus> Core<B> {
             cycles,
             ..
         } = instruction;
-        let mut flags = Flags::from_status(self.registers[SR]);
+        let mut flags = Flags::from_status(self.state.registers[SR]);
         // When data goes over the bus: the last cycle writes, the one before it reads what is
         // written back, and a source is read as late as the other accesses allow. The manual
         // gives only the number of cycles; this order is inferred.
@@ -143,7 +143,7 @@ impl<B: Bus> Core<B> {
         match action {
             Action::Jump(condition, target) => {
                 if condition.holds(flags) {
-                    self.registers[PC] = target;
+                    self.state.registers[PC] = target;
                 }
             }
             Action::Double(operation, source, destination) => {
@@ -156,7 +156,7 @@ impl<B: Bus> Core<B> {
                 let (s, d) = (u32::from(operand), u32::from(target.value));
                 let result = flags.double(operation, byte, s, d) as u16;
                 if operation.sets_flags() {
-                    self.registers[SR] = flags.into_status(self.registers[SR]);
+                    self.state.registers[SR] = flags.into_status(self.state.registers[SR]);
                 }
                 if operation.writes() {
                     match destination {
@@ -174,7 +174,7 @@ impl<B: Bus> Core<B> {
                 let operand = self.source(source, byte, last.saturating_sub(1).max(first))?;
                 let result = flags.single(operation, byte, u32::from(operand.value)) as u16;
                 if operation != Single::Swpb {
-                    self.registers[SR] = flags.into_status(self.registers[SR]);
+                    self.state.registers[SR] = flags.into_status(self.state.registers[SR]);
                 }
                 match source {
                     Source::Register(number) => self.set(number, result, false)?,
@@ -183,7 +183,7 @@ impl<B: Bus> Core<B> {
             }
             Action::Push(source) => {
                 let operand = self.source(source, byte, first + 1)?.value;
-                let sp = self.registers[SP].wrapping_sub(2);
+                let sp = self.state.registers[SP].wrapping_sub(2);
                 // "SP1 is the stack pointer after PUSH SP", and POP SP gives SP1 back: the value
                 // pushed is the decremented one (SLAU049F, section 3.2.2, figure 3-5).
                 let value = match source {
@@ -194,21 +194,21 @@ impl<B: Bus> Core<B> {
                 self.stack_grows(sp)?;
                 self.observer.touch(sp);
                 self.write(sp, value, byte, last)?;
-                self.registers[SP] = sp;
+                self.state.registers[SP] = sp;
             }
             Action::Call(source) => {
                 let target = self.source(source, false, first + 1)?.value;
-                let return_address = self.registers[PC];
+                let return_address = self.state.registers[PC];
                 self.push(return_address)?;
-                self.registers[PC] = target;
-                self.observe_call(target, return_address, self.registers[SP]);
+                self.state.registers[PC] = target;
+                self.observe_call(target, return_address, self.state.registers[SP]);
             }
             Action::Reti => {
-                let sp = self.registers[SP];
+                let sp = self.state.registers[SP];
                 let status = self.read(sp, false, first + 1)?;
                 let pc = self.read(sp.wrapping_add(2), false, first + 2)?;
-                self.registers[SP] = sp.wrapping_add(4);
-                self.registers[PC] = pc;
+                self.state.registers[SP] = sp.wrapping_add(4);
+                self.state.registers[PC] = pc;
                 self.set_status(status);
                 self.observe_return();
             }
@@ -218,7 +218,8 @@ impl<B: Bus> Core<B> {
 
     /// Locate and read a source operand.
     fn source(&mut self, source: Source, byte: bool, now: u64) -> Result<Operand, Box<Fault>> {
-        let register = |number: u8| self.registers[usize::from(number)];
+        let registers = &self.state.registers;
+        let register = |number: u8| registers[usize::from(number)];
         let address = match source {
             Source::Constant(value) => return Ok(Operand { address: 0, value }),
             Source::Register(number) => {
@@ -232,7 +233,7 @@ impl<B: Bus> Core<B> {
         };
         let value = self.read(address, byte, now)?;
         if let Source::Autoincrement(base, step) = source {
-            self.registers[usize::from(base)] = address.wrapping_add(step);
+            self.state.registers[usize::from(base)] = address.wrapping_add(step);
         }
         Ok(Operand { address, value })
     }
@@ -248,11 +249,11 @@ impl<B: Bus> Core<B> {
         let address = match destination {
             Destination::Register(number) => {
                 let mask = if byte { 0xff } else { 0xffff };
-                let value = self.registers[usize::from(number)] & mask;
+                let value = self.state.registers[usize::from(number)] & mask;
                 return Ok(Operand { address: 0, value });
             }
             Destination::Indexed(base, offset) => {
-                self.registers[usize::from(base)].wrapping_add(offset)
+                self.state.registers[usize::from(base)].wrapping_add(offset)
             }
             Destination::Absolute(address) => address,
         };
@@ -274,17 +275,17 @@ impl<B: Bus> Core<B> {
                 } else {
                     self.stack_grows(value)?;
                 }
-                self.registers[SP] = value;
+                self.state.registers[SP] = value;
             }
             SR => self.set_status(value),
             CG => {}
-            number => self.registers[number] = value,
+            number => self.state.registers[number] = value,
         }
         Ok(())
     }
 
     fn observe_return(&mut self) {
-        let sp = self.registers[SP];
+        let sp = self.state.registers[SP];
         self.observer
             .returned(sp, self.active_cycles(), self.instructions);
     }
