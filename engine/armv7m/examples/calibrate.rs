@@ -516,7 +516,7 @@ fn one_archive(path: &Path, verbose: bool) -> (String, Vec<(String, Tally)>, u64
                         case.configuration
                     );
                     if verbose {
-                        for d in differences.iter().take(24) {
+                        for d in differences.iter().take(240) {
                             text += &format!(
                                 "          {}[{}]: {:#x} measured, {:#x} here ({:+})\n",
                                 d.symbol,

@@ -236,8 +236,8 @@ pub struct Pipeline {
     state: State,
     memory: MemoryTiming,
     folding: bool,
-    /// LSUCNT counts what execute works on, not what entered it last.
-    lsu_counts_execution: bool,
+    /// A core of revision 0 or 1.
+    first_revision: bool,
 }
 
 /// More cycles than any instruction waits to enter execute.
@@ -414,10 +414,10 @@ impl Slot {
 }
 
 impl Pipeline {
-    pub fn new(regions: &[Region], lsu_counts_execution: bool) -> Self {
+    pub fn new(regions: &[Region], first_revision: bool) -> Self {
         Self {
             now: 0,
-            lsu_counts_execution,
+            first_revision,
             events: Events::default(),
             state: State::at(0),
             memory: MemoryTiming::new(regions),
@@ -504,7 +504,7 @@ impl Pipeline {
 
     /// DWT: a cycle in which no instruction begins (ARM DDI 0403E.e, C1.8.4).
     fn count(&mut self) {
-        let lsu = if self.lsu_counts_execution {
+        let lsu = if self.first_revision {
             self.state.main.is_some_and(|slot| slot.is_lsu())
         } else {
             self.state.counts_as_lsu
@@ -599,8 +599,13 @@ impl Pipeline {
             Class::Single if !traits.is(Traits::STORE) => 1 << entry.op.rd,
             _ => 0,
         };
+        let mut traits_of_slot = *traits;
+        if self.first_revision && traits.class == Class::CompareBranch {
+            // control_flow/cbz, cbz_deps
+            traits_of_slot.flags &= !Traits::HOLDS_HEAD;
+        }
         let slot = Slot {
-            traits: *traits,
+            traits: traits_of_slot,
             skipped: issue.skipped,
             first: true,
             finished: false,
@@ -897,7 +902,11 @@ impl Pipeline {
             && decode.length == 1
             && !issue.in_it
             && self.state.prefetch.head() == 2
-            && traits.is(Traits::FOLDABLE)
+            && traits.is(if self.first_revision {
+                Traits::FOLDABLE_R1
+            } else {
+                Traits::FOLDABLE
+            })
             && traits.is(Traits::IT_FOLLOWS)
         {
             decode.folded = true;

@@ -83,6 +83,9 @@ impl Traits {
     /// Is never skipped in an IT block: BKPT.
     pub const NEVER_SKIPPED: u32 = 1 << 17;
 
+    /// The same on cores of revision 1.
+    pub const FOLDABLE_R1: u32 = 1 << 18;
+
     /// Of nothing.
     pub const NONE: Self = Self {
         class: Class::Alu,
@@ -325,16 +328,16 @@ impl Traits {
                 t.flags |= Self::IT_FOLLOWS;
             }
             // What IT folds into (instructions/control_flow/it_fold): neither loads and stores,
-            // nor branches, nor CPS, nor what writes SP or compares it as first operand.
-            let compares_sp = op.kind == Kind::CmpReg && op.rn == 13;
-            if !t.is_lsu()
-                && !t.is_branch()
-                && op.kind != Kind::Cps
-                && t.writes & bit(13) == 0
-                && !compares_sp
-                && op.kind != Kind::It
-            {
-                t.flags |= Self::FOLDABLE;
+            // nor branches, nor CPS. From revision 2 on, not what writes SP or compares it as first
+            // operand; before, not MULS.
+            if !t.is_lsu() && !t.is_branch() && !matches!(op.kind, Kind::Cps | Kind::It) {
+                let compares_sp = op.kind == Kind::CmpReg && op.rn == 13;
+                if t.writes & bit(13) == 0 && !compares_sp {
+                    t.flags |= Self::FOLDABLE;
+                }
+                if op.kind != Kind::Mul {
+                    t.flags |= Self::FOLDABLE_R1;
+                }
             }
         }
         t
