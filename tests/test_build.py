@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from joulemark import boards
 from joulemark._engine import Image
 from joulemark.build import build_image, build_local, memory, toolchain
-from joulemark.build.msp430 import baud_setting
+from joulemark.build.families.msp430 import baud_setting
 from joulemark.errors import BuildError, InputError, ToolError
 from joulemark.kinds import Slot
 from joulemark.primitives import Implementation, Library

@@ -8,7 +8,7 @@ import difflib
 import importlib.util
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -483,6 +483,3 @@ def operations(kind: str, folder: Path = FIRMWARE / "harness") -> tuple[str, ...
 def kinds(folder: Path = FIRMWARE / "harness") -> list[str]:
     """Return the kinds of primitive that the harness knows."""
     return sorted(p.stem.removeprefix("kind_").replace("_", "-") for p in folder.glob("kind_*.c"))
-
-
-Oracle = Callable[[Inputs], Output]

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from joulemark.boards import Board
 from joulemark.build import cache, headers, memory, toolchain
-from joulemark.build.targets import Target, board_target, host_target
+from joulemark.build.families.host import host_target
+from joulemark.build.targets import Target, board_target
 from joulemark.errors import InputError
 from joulemark.primitives import Implementation, operations
 from joulemark.project import BUILD, FIRMWARE, ROOT

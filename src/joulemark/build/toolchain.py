@@ -8,15 +8,13 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from joulemark.build import cache
+from joulemark.build import cache, families
 from joulemark.errors import BuildError, InputError, ToolError
 from joulemark.project import BUILD, ROOT
 
-FAMILIES = ("host", "msp430", "armv7m")
+FAMILIES = tuple(families.names())
 OPTIMISATIONS = ("O3", "O2", "Os")
 _CLANGS = ("clang-19", "clang-20", "clang-21", "clang-18", "clang-17", "clang")
-_GCCS = {"msp430": "msp430-elf-gcc", "armv7m": "arm-none-eabi-gcc", "host": "gcc"}
-_CLANG_TARGETS = {"msp430": "msp430", "armv7m": "thumb"}
 
 
 @dataclass(frozen=True)
@@ -52,22 +50,22 @@ def find(name: str, family: str) -> Compiler:
         ToolError: there is none that makes code for the family.
         InputError: no such compiler.
     """
+    module = families.load(family)
     if name == "clang":
         candidates: tuple[str, ...] = _CLANGS
     elif name == "gcc":
-        candidates = (_GCCS[family],)
+        candidates = (module.GCC,)
     elif re.fullmatch(r"clang-\d+", name):
         candidates = (name,)
     else:
         raise InputError(f"no such compiler: {name}", mend="use clang, clang-NUMBER or gcc")
-    target = _CLANG_TARGETS.get(family)
     for candidate in candidates:
         path = shutil.which(candidate)
         if path is None:
             continue
-        if "clang" in candidate and target is not None:
+        if "clang" in candidate and module.CLANG_TARGET is not None:
             targets = _output(path, "--print-targets")
-            if not re.search(rf"^\s+{target}\s", targets, re.MULTILINE):
+            if not re.search(rf"^\s+{module.CLANG_TARGET}\s", targets, re.MULTILINE):
                 continue
         version = _output(path, "--version").splitlines()[0]
         return Compiler("clang" if "clang" in candidate else "gcc", path, version)

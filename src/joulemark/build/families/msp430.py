@@ -4,7 +4,14 @@ from dataclasses import dataclass
 
 from joulemark._engine import Chip
 from joulemark.boards import Board, Clock
+from joulemark.build import toolchain
+from joulemark.build.targets import Target, sources_in
+from joulemark.build.toolchain import Compiler
 from joulemark.errors import InputError
+from joulemark.project import FIRMWARE
+
+CLANG_TARGET = "msp430"
+GCC = "msp430-elf-gcc"
 
 _SYMBOL_BITS = 10
 """Start, eight data bits, stop."""
@@ -171,3 +178,58 @@ SECTIONS
   /DISCARD/ : {{ *(.comment .note.* .llvm_addrsig .MSP430.attributes) }}
 }}
 """
+
+
+def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
+    """Describe an MSP430x1xx chip on a board at one of its clocks.
+
+    Raises:
+        InputError: the board's file asks for what the chip does not have.
+        ToolError: no compiler.
+    """
+    found = toolchain.find(compiler, chip.core)
+    folder = FIRMWARE / "hal" / chip.core
+    link: tuple[str, ...]
+    flags: tuple[str, ...]
+    if found.name == "clang":
+        linker = toolchain.find_linker()
+        flags = ("--target=msp430", f"-mmcu={chip.name}", "-nostdlibinc")
+        link = (linker.path, "-m", "msp430elf")
+        sources = sources_in(folder)
+        libraries: tuple[str, ...] = ()
+        linker_version = linker.version
+    else:
+        # GCC has its own runtime helpers, with its own ways to call them.
+        # Registers are at addresses that GCC takes for a null pointer's otherwise.
+        flags = ("-mcpu=msp430", "-mhwmult=16bit", "-ffreestanding", "--param=min-pagesize=0")
+        link = (found.path, *flags[:2], "-nostdlib", "-Wl,--no-warn-rwx-segments")
+        own = folder / "runtime"
+        sources = tuple(s for s in sources_in(folder) if s.parent != own or s.stem == "memory")
+        libraries = ("-lmul_16", "-lgcc", "-lmul_16")
+        linker_version = found.version
+    return Target(
+        family=chip.core,
+        compiler=found,
+        flags=flags,
+        include_folders=(folder, folder / "libc"),
+        sources=sources,
+        headers={
+            "chip.h": chip_header(chip),
+            "board.h": board_header(board, clock),
+        },
+        linker_script=linker_script(chip),
+        link=(*link, *_linker_flags(found, "-T", "linker.ld", "--gc-sections", "-Map=image.map")),
+        link_end=libraries,
+        linker_version=linker_version,
+        description={
+            "board": board.name,
+            "clock_hz": str(clock.hz),
+            "timer_hz": str(clock.hz),
+        },
+    )
+
+
+def _linker_flags(compiler: Compiler, *flags: str) -> tuple[str, ...]:
+    if compiler.name == "clang":
+        return flags
+    return tuple(f"-Wl,{flag}" for flag in flags)
