@@ -213,6 +213,23 @@ def test_a_process_that_dies_says_why(tmp_path: Path) -> None:
         _ = Device(link).description
 
 
+def seeds() -> Iterator[bytes]:
+    """What the fuzzer begins with: a line without an end, full slots, operations on them."""
+    yield b"r" + b"x" * 600 + b"\0"
+
+    def frame(*content: int) -> bytes:
+        return bytes([len(content), *content])
+
+    fill = b""
+    for slot, capacity in CAPACITY.items():
+        for offset in range(0, capacity, 200):
+            data = b"\x01" * min(200, capacity - offset)
+            fill += frame(Command.WRITE, 1, slot, offset & 255, offset >> 8, *data)
+        yield fill[-1400:]
+    for operation in range(4):
+        yield frame(Command.RUN, 1, operation, 0, 2, 0, 0, 0) + frame(4, 1, 5, 0, 0, 16)
+
+
 @pytest.mark.parametrize("primitive", ["identity", "sha-256", "aes-128-ccm"])
 def test_fuzzed_command_loop(tmp_path: Path, primitive: str) -> None:
     """Raw bytes, and well-formed frames with any content, under sanitizers; a short run."""
@@ -238,8 +255,20 @@ def test_fuzzed_command_loop(tmp_path: Path, primitive: str) -> None:
         ],
         check=True,
     )
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for number, seed in enumerate(seeds()):
+        (corpus / str(number)).write_bytes(seed)
     subprocess.run(
-        [str(fuzzer), "-runs=20000", "-max_len=1200", "-seed=1", "-verbosity=0", "-timeout=10"],
+        [
+            str(fuzzer),
+            str(corpus),
+            "-runs=20000",
+            "-max_len=1500",
+            "-seed=1",
+            "-verbosity=0",
+            "-timeout=10",
+        ],
         check=True,
         cwd=tmp_path,
         env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"},

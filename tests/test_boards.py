@@ -1,0 +1,74 @@
+"""Board files: every shipped one is right, and a wrong one is named with its key."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from joulemark import boards
+from joulemark.errors import InputError
+from joulemark.project import BOARDS
+
+
+def constants(value: Any) -> list[dict[str, Any]]:
+    """All tables that state a source or a grade."""
+    if isinstance(value, list):
+        return [c for item in value for c in constants(item)]
+    if not isinstance(value, dict):
+        return []
+    own = [value] if {"source", "grade"} & set(value) else []
+    return own + [c for item in value.values() for c in constants(item)]
+
+
+@pytest.mark.parametrize("name", boards.names())
+def test_shipped_boards(name: str) -> None:
+    board = boards.load_board(name)
+    table = tomllib.loads((BOARDS / f"{name}.toml").read_text())
+    for constant in constants(table):
+        assert constant["source"]
+        assert constant["grade"] in ("measured", "datasheet", "inferred")
+    states = boards.load_chip(board.chip).power_states
+    assert {c.state for c in board.current} <= set(states)
+    assert len(board.digest) == 64
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('name = "telosb"', 'name = "telosc"', r"key name: is 'telosc'"),
+        ('chip = "msp430f1611"', 'chip = "z80"', r"key chip: no chip z80; there are"),
+        ("[serial]", "[serial]\nparity = 1", r"key serial.parity: unknown key"),
+        ("baud = 230400", "baud = 0", r"key serial.baud"),
+        ('pin = "P6.2"', 'pin = "P9.2"', r"key marker.pin"),
+        ('default_clock = "max"', 'default_clock = "fast"', r"no \[clock.fast\]"),
+        ('grade = "datasheet"', 'grade = "guess"', r"grade: Input should be"),
+        ("value = 3.0", "value = -3.0", r"key supply_v.value"),
+        ("hz = 8000000\n", "", r"key clock.max.hz: this key is missing"),
+    ],
+)
+def test_errors_name_file_and_key(tmp_path: Path, old: str, new: str, message: str) -> None:
+    text = (BOARDS / "telosb.toml").read_text()
+    assert old in text
+    path = tmp_path / "telosb.toml"
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError, match=message) as caught:
+        boards.read_board(path)
+    assert str(path) in str(caught.value)
+
+
+def test_unknown_boards_and_chips_are_answered_with_near_ones() -> None:
+    with pytest.raises(InputError, match=r"telosa: no such board; there are telosb"):
+        boards.load_board("telosa")
+    with pytest.raises(InputError, match=r"no such chip; there are msp430f1611"):
+        boards.load_chip("msp430f1612")
+    with pytest.raises(InputError, match="no such board"):
+        boards.load_board("../boards/telosb")
+
+
+def test_a_clock_is_accepted_as_near_as_it_can_be_set() -> None:
+    clock = boards.load_board("telosb").clock["max"]
+    assert clock.accepts(8_000_000)
+    assert clock.accepts(7_975_000)
+    assert not clock.accepts(7_960_000)
+    assert not clock.accepts(8_010_000)
