@@ -145,7 +145,7 @@ fn run_here(program: &Program) -> (u64, u64, Duration, Vec<u8>) {
     core.set_breakpoint(program.done);
     let start = own_time();
     let exit = core.run(Limits::default());
-    let time = own_time() - start;
+    let time = own_time().saturating_sub(start);
     assert_eq!(exit, Exit::Breakpoint(program.done));
     let (address, size) = program.state;
     let state = core.read_memory(address, size).expect("it is in RAM");
@@ -157,7 +157,7 @@ fn run_mspdebug(program: &Program) -> (Duration, Vec<u8>) {
     let mspdebug = |commands: &[String]| {
         let start = children_time();
         let output = run(Command::new("mspdebug").args(["-q", "sim"]).args(commands));
-        (children_time() - start, output)
+        (children_time().saturating_sub(start), output)
     };
     let load = format!("prog {}", program.elf.display());
     let stop = format!("setbreak {:#x}", program.done);
@@ -190,7 +190,8 @@ fn main() {
         state, reference,
         "the two engines computed different results"
     );
-    let mhz = |time: Duration| cycles as f64 / time.as_secs_f64() / 1e6;
+    let kilocycles = u32::try_from(cycles / 1000).expect("the program is short");
+    let mhz = |time: Duration| f64::from(kilocycles) / 1000.0 / time.as_secs_f64();
     println!(
         "AES-128, SHA-256, ChaCha20 by clang -O2: {cycles} cycles, {instructions} instructions"
     );

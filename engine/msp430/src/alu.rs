@@ -1,4 +1,8 @@
 //! Arithmetic and the flags it leaves.
+#![allow(
+    clippy::inline_always,
+    reason = "constant arguments have to reach each specialised instruction"
+)]
 
 use crate::core::status;
 
@@ -117,7 +121,7 @@ impl Flags {
 
     #[inline(always)]
     pub const fn is_zero(self) -> bool {
-        self.result & 0xffff == 0
+        self.result as u16 == 0
     }
 
     #[inline(always)]

@@ -392,14 +392,14 @@ impl<B: Bus> Core<B> {
             });
         }
         if !byte && address & 1 != 0 {
-            return Err(misaligned(address, "a word is read"));
+            return Err(misaligned(address, "a word is read").into());
         }
         if self.state.is_peripheral(address) {
             self.ask_bus = true;
             let width = if byte { Width::Byte } else { Width::Word };
             return Ok(self.bus.read(address, width, Cycles(now))?);
         }
-        Err(self.no_memory(address, byte, "read"))
+        Err(self.no_memory(address, byte, "read").into())
     }
 
     /// Write data.
@@ -411,7 +411,7 @@ impl<B: Bus> Core<B> {
         now: u64,
     ) -> Result<(), Box<Fault>> {
         if !byte && address & 1 != 0 {
-            return Err(misaligned(address, "a word is written"));
+            return Err(misaligned(address, "a word is written").into());
         }
         let width = if byte { Width::Byte } else { Width::Word };
         let bytes = value.to_le_bytes();
@@ -453,17 +453,17 @@ impl<B: Bus> Core<B> {
             self.cycles += operation.stall.0;
             return Ok(());
         }
-        Err(self.no_memory(address, byte, "written"))
+        Err(self.no_memory(address, byte, "written").into())
     }
 
-    fn no_memory(&self, address: u16, byte: bool, verb: &str) -> Box<Fault> {
+    fn no_memory(&self, address: u16, byte: bool, verb: &str) -> Fault {
         let what = if byte { "a byte" } else { "a word" };
         if self.state.is_flash(address) {
             let message = format!("{what} of flash that was never programmed is {verb}");
-            Box::new(Fault::new(FaultKind::Unprogrammed, message).at(address))
+            Fault::new(FaultKind::Unprogrammed, message).at(address)
         } else {
             let message = format!("{what} is {verb} where the chip has no memory");
-            Box::new(Fault::new(FaultKind::Unmapped, message).at(address))
+            Fault::new(FaultKind::Unmapped, message).at(address)
         }
     }
 
@@ -483,7 +483,7 @@ impl<B: Bus> Core<B> {
     }
 }
 
-pub(crate) fn misaligned(address: u16, what: &str) -> Box<Fault> {
+pub(crate) fn misaligned(address: u16, what: &str) -> Fault {
     let message = format!("{what} at an odd address; silicon drops bit 0 without a word");
-    Box::new(Fault::new(FaultKind::Misaligned, message).at(address))
+    Fault::new(FaultKind::Misaligned, message).at(address)
 }

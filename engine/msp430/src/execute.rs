@@ -6,6 +6,10 @@
 //! after the next event, so nothing has to be checked inside it. An access that is not plain
 //! memory, and every instruction that is rare, is left to [`Core::step`], from a state in which
 //! the instruction has done nothing yet.
+#![allow(
+    clippy::inline_always,
+    reason = "constant arguments have to reach each specialised instruction"
+)]
 
 use bytemuck::Zeroable;
 use joulemark_kernel::Fault;
@@ -337,11 +341,9 @@ impl Machine<'_> {
         let needed = match (byte, read, write) {
             (true, true, false) => attribute::READ_BYTE,
             (false, true, false) => attribute::READ_WORD,
-            (true, false, _) => attribute::WRITE_BYTE,
-            (false, false, _) => attribute::WRITE_WORD,
-            // RAM that can be written directly can be read directly.
-            (true, true, true) => attribute::WRITE_BYTE,
-            (false, true, true) => attribute::WRITE_WORD,
+            // What can be written directly is RAM, and can be read directly.
+            (true, ..) => attribute::WRITE_BYTE,
+            (false, ..) => attribute::WRITE_WORD,
         };
         self.state.attributes[usize::from(address)] & needed != 0
     }
@@ -451,7 +453,7 @@ impl Machine<'_> {
         let operation = const { [Single::Rrc, Single::Swpb, Single::Rra, Single::Sxt][KIND / 6] };
         let byte = const { KIND / 3 % 2 == 1 };
         let base = self.register(slot.source);
-        if const { KIND % 3 == 0 } {
+        if const { KIND.is_multiple_of(3) } {
             let operand = if byte { base & 0xff } else { base };
             let result = flags.single(operation, byte, u32::from(operand));
             self.state.registers[usize::from(slot.source)] = result as u16;
@@ -572,6 +574,7 @@ impl<B: Bus> Core<B> {
 
     /// The loop itself. `EXACT` counts each instruction by itself and stops at `until`;
     /// otherwise whole runs are counted, and one that would pass `until` is not entered.
+    #[allow(clippy::identity_op, reason = "some of a generated sequence are small")]
     fn execute_runs<const OBSERVE: bool, const EXACT: bool>(&mut self, until: u64) -> Leave {
         let mut machine = Machine {
             state: &mut self.state,
@@ -631,7 +634,6 @@ impl<B: Bus> Core<B> {
                 macro_rules! advance {
                     ($words:expr) => {{
                         ip = (ip + $words) % SLOTS;
-                        continue;
                     }};
                 }
                 // End the run, go on at an even address.
@@ -686,7 +688,7 @@ impl<B: Bus> Core<B> {
                         advance!($words);
                     }};
                 }
-                seq!(N in 0..368 {
+                seq! { N in 0..368 {
                     match usize::from(slot.kind) {
                         #(
                             N => {
@@ -703,9 +705,10 @@ impl<B: Bus> Core<B> {
                                         leave!(Leave::Slow);
                                     }
                                     advance!(const { kind::single_words(N) });
-                                } else if const { Condition::ALL[N % 8] }.holds(flags) {
-                                    jump!(slot.a);
                                 } else {
+                                    if const { Condition::ALL[N % 8] }.holds(flags) {
+                                        jump!(slot.a);
+                                    }
                                     jump!(((ip << 1) as u16).wrapping_add(2));
                                 }
                             }
@@ -783,7 +786,7 @@ impl<B: Bus> Core<B> {
                         kind::STACK_SUB_IMMEDIATE => stack!(Double::Sub, 2),
                         _ => unreachable!("no such kind of slot"),
                     }
-                });
+                } }
             }
         };
         machine.state.registers[PC] = (ip << 1) as u16;

@@ -124,7 +124,7 @@ impl Observer {
     }
 
     /// The stack pointer below which [`Observer::stack_grows`] has something to do.
-    #[inline(always)]
+    #[inline]
     pub fn low(&self) -> u16 {
         self.low
     }
@@ -224,7 +224,7 @@ impl Observer {
     }
 
     /// Control is at `pc`: a function may have been entered by a jump.
-    #[inline(always)]
+    #[inline]
     pub fn at(&mut self, pc: u16, sp: u16, cycles: u64, instructions: u64) {
         if let Some(profiler) = &mut self.profiler
             && profiler.functions[usize::from(pc >> 1)] != profiler.function()
@@ -315,7 +315,7 @@ impl Observer {
     }
 
     /// Mix an address into the digest.
-    #[inline(always)]
+    #[inline]
     pub fn touch(&mut self, address: u16) {
         if let Some(digest) = &mut self.digest {
             // Multiplication by an odd constant is a bijection, so no address is lost; the

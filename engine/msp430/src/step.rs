@@ -43,9 +43,10 @@ impl Action {
     /// Whether control may go elsewhere than to the next instruction.
     const fn transfers(self) -> bool {
         match self {
-            Self::Jump(..) | Self::Call(_) | Self::Reti => true,
             Self::Double(operation, _, Destination::Register(0)) => operation.writes(),
-            Self::Single(_, Source::Register(0)) => true,
+            Self::Jump(..) | Self::Call(_) | Self::Reti | Self::Single(_, Source::Register(0)) => {
+                true
+            }
             _ => false,
         }
     }
@@ -55,7 +56,7 @@ impl<B: Bus> Core<B> {
     /// Check that the words of the instruction at `pc` may be executed, and decode it.
     pub(crate) fn fetch(&self, pc: u16) -> Result<Instruction, Box<Fault>> {
         if pc & 1 != 0 {
-            return Err(misaligned(pc, "an instruction is fetched"));
+            return Err(misaligned(pc, "an instruction is fetched").into());
         }
         self.check_executable(pc)?;
         let length = decode::length(self.state.word(pc));

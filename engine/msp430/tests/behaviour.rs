@@ -573,12 +573,12 @@ mod observation {
         let mut plain = program();
         assert_eq!(plain.run(Limits::default()), Exit::Breakpoint(0x4008));
         let mut core = program();
-        let mut functions = Box::new([0_u16; 0x8000]);
+        let mut functions = vec![0_u16; 0x8000];
         functions[0x4000 / 2..0x4010 / 2].fill(1);
         functions[0x4010 / 2..0x4020 / 2].fill(2);
         functions[0x4020 / 2..0x4030 / 2].fill(3);
         functions[0x4030 / 2..0x4040 / 2].fill(4);
-        core.start_profile(functions);
+        core.start_profile(functions.try_into().expect("the length is right"));
         assert_eq!(core.run(Limits::default()), Exit::Breakpoint(0x4008));
         assert_eq!(
             core.cycles(),

@@ -27,7 +27,7 @@ struct Program {
 
 impl Program {
     /// A source operand: register and As for the first word, and the extension word.
-    fn source(&self, random: &mut Random, byte: bool) -> (u16, u16, Option<u16>) {
+    fn source(random: &mut Random, byte: bool) -> (u16, u16, Option<u16>) {
         // Indirection through a pointer that may be odd is for bytes; the others stay in range.
         let offset = |random: &mut Random| 2 * random.below(8) as u16 + byte as u16;
         match random.below(9) {
@@ -49,19 +49,16 @@ impl Program {
             // Double operand. DADD is left to the test of single instructions.
             0..9 => {
                 let opcode = random.pick(&[4_u16, 5, 6, 7, 8, 9, 0xb, 0xc, 0xd, 0xe, 0xf]);
-                let (register, mode, extension) = self.source(random, byte);
+                let (register, mode, extension) = Self::source(random, byte);
                 let first = opcode << 12 | register << 8 | mode << 4 | width;
-                match random.below(3) {
-                    0 => {
-                        let offset = 2 * random.below(8) as u16;
-                        self.code.push(first | 0x80 | random.pick(&POINTERS));
-                        self.code.extend(extension);
-                        self.code.push(offset);
-                    }
-                    _ => {
-                        self.code.push(first | random.pick(&FREE));
-                        self.code.extend(extension);
-                    }
+                if random.below(3) == 0 {
+                    let offset = 2 * random.below(8) as u16;
+                    self.code.push(first | 0x80 | random.pick(&POINTERS));
+                    self.code.extend(extension);
+                    self.code.push(offset);
+                } else {
+                    self.code.push(first | random.pick(&FREE));
+                    self.code.extend(extension);
                 }
             }
             // An increment of a pointer, and back, so that it stays in range.
@@ -80,7 +77,7 @@ impl Program {
                 }
             }
             12 if self.depth < 16 => {
-                let (register, mode, extension) = self.source(random, false);
+                let (register, mode, extension) = Self::source(random, false);
                 self.code.push(0x1200 | mode << 4 | register);
                 self.code.extend(extension);
                 self.depth += 1;

@@ -91,7 +91,7 @@ impl Random {
     }
 
     pub fn below(&mut self, limit: u64) -> u64 {
-        (self.next() >> 32) * limit >> 32
+        ((self.next() >> 32) * limit) >> 32
     }
 
     pub fn word(&mut self) -> u16 {

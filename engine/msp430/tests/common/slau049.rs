@@ -86,7 +86,7 @@ pub const FORMAT_I: [(Mode, Mode, u8, u8); 35] = [
 /// for the constant generators).
 pub fn source_mode(mode: u16, register: u16) -> Mode {
     match (mode, register) {
-        (0, _) | (1 | 2 | 3, 3) | (2 | 3, 2) => Rn,
+        (0, _) | (1..=3, 3) | (2 | 3, 2) => Rn,
         (1, 0) => Symbolic,
         (1, 2) => Absolute,
         (1, _) => Indexed,
