@@ -76,6 +76,9 @@ class Chip:
     @property
     def absent(self) -> list[str]:
         """What the emulation leaves out; touching it is a fault that names it."""
+    @property
+    def settings(self) -> dict[str, tuple[int, str]]:
+        """Settings of a machine at start: default and description."""
 
 @final
 class Image:
@@ -233,7 +236,9 @@ class Machine:
         Args:
             chip: what to emulate.
             image: what to run.
-            entry: start here instead of at the reset vector.
+            entry: start here instead of at the reset vector, as a debugger that places the
+                program counter does: the stack pointer is at the end of RAM and the watchdog is
+                held. An image without a reset vector starts so at its own entry.
             marker: pin that brackets measurements, such as "P2.3".
             profile: count cycles per function.
             trace: keep pin and power-state changes for `write_vcd` and `power_intervals`.
@@ -258,9 +263,16 @@ class Machine:
             until_marker: stop after the next change of the marker pin.
             until_serial: stop when the program has sent this byte on its serial port.
             max_cycles: stop when this many more cycles are spent.
+
+        Raises:
+            EngineError: a condition that this machine cannot watch.
         """
     @property
-    def cycles(self) -> int: ...
+    def cycles(self) -> int:
+        """Cycles of the core's clock, with those that passed while the core slept."""
+    @property
+    def sleep_cycles(self) -> int:
+        """The part of `cycles` that the core slept through."""
     @property
     def instructions(self) -> int: ...
     @property
@@ -278,10 +290,19 @@ class Machine:
             EngineError: the range is not memory.
         """
     def write_memory(self, address: int, data: bytes) -> None: ...
+    @property
+    def serial_ports(self) -> list[str]: ...
     def serial_write(self, port: str, data: bytes) -> None:
-        """Queue bytes on the line into the chip; they arrive at the line's speed."""
+        """Queue bytes on the line into the chip.
+
+        They wait until the program has switched its receiver on, then arrive at the line's speed.
+        """
     def serial_read(self, port: str) -> bytes:
         """All bytes that the program has sent since the last call."""
+    def serial_read_timed(self, port: str) -> list[tuple[int, int]]:
+        """As `serial_read`, each byte with the time in ps at which its stop bit ended."""
+    def set_pin(self, pin: str, high: bool) -> None:
+        """Drive an input pin, such as "P1.0"."""
     @property
     def marker_edges(self) -> list[MarkerEdge]: ...
     def clear_observations(self) -> None:
@@ -292,8 +313,17 @@ class Machine:
     @property
     def power_intervals(self) -> list[PowerInterval]: ...
     @property
-    def profile(self) -> Profile: ...
+    def profile(self) -> Profile:
+        """Since the last clear.
+
+        Raises:
+            EngineError: the machine was made without `profile`.
+        """
     @property
     def secrets_digest(self) -> str:
-        """Digest of all addresses fetched, read and written since the last clear."""
+        """Digest of all addresses fetched, read and written since the last clear.
+
+        Raises:
+            EngineError: the machine was made without `secrets_trace`.
+        """
     def write_vcd(self, path: str | PathLike[str]) -> None: ...

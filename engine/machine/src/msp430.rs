@@ -58,12 +58,7 @@ impl Msp430 {
             })
             .collect();
 
-        let holds = |address: u32, size: u32| {
-            image.segments.iter().any(|segment| {
-                let offset = address.wrapping_sub(segment.address) as usize;
-                offset + size as usize <= segment.data.len()
-            })
-        };
+        check_fit(chip, image)?;
         let reset = u32::from(RESET_VECTOR);
         let word = |address: u32| {
             let segment = image.segments.iter().find(|s| {
@@ -75,7 +70,7 @@ impl Msp430 {
                 segment.data[offset + 1],
             ])))
         };
-        let vector = if holds(reset, 2) { word(reset) } else { None };
+        let vector = word(reset);
         // An image without a reset vector can only be started as a debugger starts it.
         let placed = match (options.entry, vector) {
             (Some(entry), vector) if Some(entry) != vector => Some(entry),
@@ -102,36 +97,8 @@ impl Msp430 {
         }
         let mut core = Core::new(bus, &regions);
         for segment in &image.segments {
-            let (start, size) = (segment.address, segment.data.len());
-            let last = u64::from(start) + size as u64 - 1;
-            let fits = u16::try_from(start)
-                .ok()
-                .filter(|_| last <= 0xffff)
-                .map(|start| core.load(start, &segment.data));
-            let bad = match fits {
-                Some(Ok(())) => continue,
-                Some(Err(address)) => u32::from(address),
-                None => start.max(0x10000),
-            };
-            let room: Vec<String> = chip
-                .memory
-                .iter()
-                .filter(|memory| memory.kind != MemoryKind::Peripheral)
-                .map(|m| {
-                    format!(
-                        "{} {:#06x}-{:#06x}",
-                        m.name,
-                        m.start,
-                        m.start + (m.size - 1)
-                    )
-                })
-                .collect();
-            return Err(Error::Image(format!(
-                "this image puts {size} bytes at {start:#06x} to {last:#06x}, but {bad:#06x} is no \
-                 memory of chip {}; it has {}",
-                chip.name,
-                room.join(", ")
-            )));
+            let loaded = core.load(segment.address as u16, &segment.data);
+            debug_assert_eq!(loaded, Ok(()), "check_fit saw to it");
         }
         for range in &image.data {
             if range.start < 0x10000 {
@@ -291,6 +258,43 @@ impl Msp430 {
         }
         map
     }
+}
+
+/// Every byte of the image has to have a place in flash or RAM.
+fn check_fit(chip: &Chip, image: &Image) -> Result<(), Error> {
+    let is_memory = |address: u32| {
+        let region = chip.region(address);
+        region.is_some_and(|region| region.kind != MemoryKind::Peripheral) && address < 0x10000
+    };
+    for segment in &image.segments {
+        let (start, size) = (segment.address, segment.data.len());
+        let Some(bad) = (0..size as u32)
+            .map(|offset| start.saturating_add(offset))
+            .find(|&address| !is_memory(address))
+        else {
+            continue;
+        };
+        let room: Vec<String> = chip
+            .memory
+            .iter()
+            .filter(|memory| memory.kind != MemoryKind::Peripheral)
+            .map(|m| {
+                format!(
+                    "{} {:#06x}-{:#06x}",
+                    m.name,
+                    m.start,
+                    m.start + (m.size - 1)
+                )
+            })
+            .collect();
+        return Err(Error::Image(format!(
+            "this image puts {size} bytes at {start:#06x}, but {bad:#06x} is no memory of chip {}; it \
+             has {}",
+            chip.name,
+            room.join(", ")
+        )));
+    }
+    Ok(())
 }
 
 fn pin(name: &str) -> Result<Pin, Error> {

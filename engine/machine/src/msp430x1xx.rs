@@ -239,7 +239,7 @@ impl Msp430x1xx {
             intervals: Vec::new(),
             interval,
         };
-        bus.reschedule(Cycles(0));
+        bus.reschedule();
         Ok(bus)
     }
 
@@ -250,12 +250,12 @@ impl Msp430x1xx {
     }
 
     /// Work out again when something happens next.
-    fn reschedule(&mut self, now: Cycles) {
+    fn reschedule(&mut self) {
         self.next = self
             .watchdog
             .next_event(&self.clock)
-            .min(self.timer_a.next_event(&self.clock, now))
-            .min(self.timer_b.next_event(&self.clock, now))
+            .min(self.timer_a.next_event(&self.clock))
+            .min(self.timer_b.next_event(&self.clock))
             .min(self.usart[0].next_event(&self.clock))
             .min(self.usart[1].next_event(&self.clock));
     }
@@ -264,7 +264,7 @@ impl Msp430x1xx {
     pub(crate) fn put_serial(&mut self, index: usize, bytes: &[u8], now: Cycles) {
         self.usart[index].put(bytes);
         self.advance_usart(index, now);
-        self.reschedule(now);
+        self.reschedule();
     }
 
     fn advance_usart(&mut self, index: usize, now: Cycles) {
@@ -305,7 +305,7 @@ impl Msp430x1xx {
     pub(crate) fn set_pin(&mut self, pin: Pin, high: bool, now: Cycles) {
         let changed = self.ports[pin.port].drive(pin.bit, high);
         self.pins_changed(pin.port, changed, now);
-        self.reschedule(now);
+        self.reschedule();
     }
 
     /// Some pins of a port have a new level.
@@ -484,7 +484,7 @@ impl Msp430x1xx {
             // Enabling a module or setting it up may start a byte that waits on the line.
             self.advance_usart(0, now);
             self.advance_usart(1, now);
-            self.reschedule(now);
+            self.reschedule();
         }
         Ok(())
     }
@@ -506,7 +506,7 @@ impl Msp430x1xx {
         }
         self.check_oscillators();
         self.note_power(now);
-        self.reschedule(now);
+        self.reschedule();
         Ok(())
     }
 
@@ -545,7 +545,7 @@ impl Msp430x1xx {
         self.pins_changed(index, changed, after);
         if matches!(register, PortRegister::Sel | PortRegister::Dir) {
             self.watch_outputs(after);
-            self.reschedule(now);
+            self.reschedule();
         }
         Ok(())
     }
@@ -581,7 +581,7 @@ impl Msp430x1xx {
             _ => return Err(self.nothing(address)),
         };
         self.show_timer_outputs(now);
-        self.reschedule(now);
+        self.reschedule();
         Ok(value)
     }
 
@@ -618,7 +618,7 @@ impl Msp430x1xx {
             _ => return Err(self.nothing(address)),
         }
         self.show_timer_outputs(now);
-        self.reschedule(now);
+        self.reschedule();
         Ok(())
     }
 
@@ -749,7 +749,7 @@ impl Bus for Msp430x1xx {
         self.advance_timers(now);
         self.advance_usart(0, now);
         self.advance_usart(1, now);
-        self.reschedule(now);
+        self.reschedule();
         Ok(())
     }
 
@@ -783,6 +783,8 @@ impl Bus for Msp430x1xx {
     }
 
     fn acknowledge(&mut self, vector: u16, now: Cycles) {
+        // What happened before the flag clears must not set it afterwards.
+        self.advance_timers(now);
         match vector {
             // Accepting an NMI clears all its enables (section 2.2.1).
             vector::NMI => self.sfr.ie[0] &= !(sfr::NMI | sfr::OF | sfr::ACCV),
@@ -796,7 +798,7 @@ impl Bus for Msp430x1xx {
             _ => return,
         }
         // A flag that is clear again can be set by a new event.
-        self.reschedule(now);
+        self.reschedule();
     }
 
     fn power_changed(&mut self, status: u16, now: Cycles) -> Cycles {
@@ -805,7 +807,7 @@ impl Bus for Msp430x1xx {
         self.advance_usart(1, now);
         let wait = self.clock.power_changed(status, now);
         self.note_power(now);
-        self.reschedule(now);
+        self.reschedule();
         wait
     }
 

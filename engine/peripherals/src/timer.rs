@@ -50,8 +50,6 @@ struct Channel {
     inputs: [Input; 2],
     pin: bool,
     out: bool,
-    /// The level that the capture logic saw last.
-    level: bool,
 }
 
 /// A change of an output, for the pin that shows it.
@@ -75,6 +73,8 @@ pub struct Timer {
     phase: u64,
     /// Source ticks up to which the counter has been brought.
     seen: u64,
+    /// Up to when edges of ACLK have been captured.
+    looked: Cycles,
     channels: Vec<Channel>,
     /// Channels whose output is visible on a pin: its changes have to be on time.
     watched: u8,
@@ -132,7 +132,6 @@ impl Timer {
             inputs,
             pin: false,
             out: false,
-            level: false,
         };
         Self {
             kind,
@@ -142,6 +141,7 @@ impl Timer {
             down: false,
             phase: 0,
             seen: 0,
+            looked: Cycles(0),
             channels: inputs.iter().map(channel).collect(),
             watched: 0,
             outputs: Vec::new(),
@@ -191,13 +191,14 @@ impl Timer {
     fn distance(&self, value: u16) -> Option<u64> {
         let limit = u64::from(self.limit());
         let (counter, value) = (u64::from(self.counter), u64::from(value));
+        if self.mode() == 3 && counter > limit {
+            // It counts down to the new limit.
+            return counter.checked_sub(value).filter(|&distance| distance > 0);
+        }
         if value > limit {
             return None;
         }
         if self.mode() == 3 {
-            if counter > limit {
-                return Some(counter - value);
-            }
             let period = 2 * limit;
             let here = if self.down {
                 (period - counter) % period
@@ -237,8 +238,10 @@ impl Timer {
         let limit = u64::from(self.limit());
         let counter = u64::from(self.counter);
         let next = if self.mode() == 3 {
-            if counter > limit {
+            if counter >= limit {
                 self.down = true;
+            } else if counter == 0 {
+                self.down = false;
             }
             if self.down {
                 counter - steps
@@ -340,7 +343,7 @@ impl Timer {
         } else {
             2 * (u64::from(self.limit()) + 1)
         };
-        if steps > 4 * period {
+        if steps > 4 * period && self.counter <= self.limit() {
             steps -= (steps - 3 * period) / period * period;
         }
         while steps > 0 {
@@ -358,22 +361,29 @@ impl Timer {
         }
     }
 
-    /// Look at capture inputs: an edge since the last look was at `now`.
-    fn look_at_inputs(&mut self, clock: &BasicClock, now: Cycles) {
-        let counter = self.counter;
-        for channel in &mut self.channels {
-            let level = channel.input_level(clock, now);
-            if level != channel.level {
-                channel.level = level;
-                channel.capture(level, counter);
-            }
-        }
+    fn captures_aclk(channel: &Channel) -> bool {
+        channel.is_capture() && channel.edges() != 0 && channel.input() == Some(Input::Aclk)
     }
 
-    /// Bring the timer up to `now`; the outputs that changed are in [`Timer::take_outputs`].
+    /// Bring the timer up to `now`, with a stop at each edge of ACLK where a channel captures it;
+    /// the outputs that changed are in [`Timer::take_outputs`].
     pub fn advance(&mut self, clock: &BasicClock, now: Cycles) {
+        while self.channels.iter().any(Self::captures_aclk) {
+            let (edge, rising) = clock.rate(Source::Aclk).next_edge(self.looked);
+            if edge > now {
+                break;
+            }
+            self.synchronize(clock, edge);
+            self.looked = edge;
+            let counter = self.counter;
+            for channel in &mut self.channels {
+                if Self::captures_aclk(channel) {
+                    channel.capture(rising, counter);
+                }
+            }
+        }
+        self.looked = now;
         self.synchronize(clock, now);
-        self.look_at_inputs(clock, now);
     }
 
     /// Changes of watched outputs since the last call, in their order.
@@ -394,18 +404,20 @@ impl Timer {
     /// The level of a channel's input pin changed.
     pub fn set_pin(&mut self, channel: usize, high: bool, clock: &BasicClock, now: Cycles) {
         self.advance(clock, now);
-        self.channels[channel].pin = high;
-        self.look_at_inputs(clock, now);
+        let counter = self.counter;
+        let channel = &mut self.channels[channel];
+        let changed = channel.pin != high;
+        channel.pin = high;
+        if changed && channel.input() == Some(Input::Pin) {
+            channel.capture(high, counter);
+        }
     }
 
     /// When the timer has to be looked at next.
-    pub fn next_event(&self, clock: &BasicClock, now: Cycles) -> Cycles {
+    pub fn next_event(&self, clock: &BasicClock) -> Cycles {
         let mut next = Cycles::NEVER;
-        let captures_aclk = |channel: &Channel| {
-            channel.is_capture() && channel.edges() != 0 && channel.input() == Some(Input::Aclk)
-        };
-        if self.channels.iter().any(captures_aclk) {
-            next = clock.rate(Source::Aclk).next_edge(now).0;
+        if self.channels.iter().any(Self::captures_aclk) {
+            next = clock.rate(Source::Aclk).next_edge(self.looked).0;
         }
         let Some(source) = self.source() else {
             return next;
@@ -530,6 +542,7 @@ impl Timer {
         let latch_now = self.kind == Kind::A || value & CLLD == 0;
         let channel = &mut self.channels[index];
         let was_capture = channel.is_capture();
+        let old_level = channel.input_level(clock, now);
         // Bits 9 and 10 are CLLD in Timer_B; Timer_A has SCCI in bit 10.
         channel.control = match self.kind {
             Kind::A => value & !keep | channel.control & keep,
@@ -548,10 +561,9 @@ impl Timer {
         let level = channel.input_level(clock, now);
         // Capture by software: CCIS switches between ground and supply while CAP is set
         // (section 11.2.4). Switching between other inputs captures nothing here.
-        if level != channel.level && was_capture && channel.input().is_none() {
+        if level != old_level && was_capture && channel.input().is_none() {
             channel.capture(level, counter);
         }
-        channel.level = level;
         if latch_now {
             channel.latch = channel.value;
         }

@@ -536,7 +536,8 @@ impl Machine {
     }
 
     fn write_vcd(&self, path: PathBuf) -> PyResult<()> {
-        let file = std::fs::File::create(&path)?;
+        let failed = |error| PyOSError::new_err(format!("{}: {error}", path.display()));
+        let file = std::fs::File::create(&path).map_err(failed)?;
         let intervals = self.machine.power_intervals();
         let output = std::io::BufWriter::new(file);
         trace::write_vcd(
@@ -545,7 +546,7 @@ impl Machine {
             self.machine.pin_edges(),
             &intervals,
         )
-        .map_err(|error| PyOSError::new_err(format!("{}: {error}", path.display())))
+        .map_err(failed)
     }
 }
 

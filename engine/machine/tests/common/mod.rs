@@ -1,0 +1,133 @@
+//! Small MSP430 programs, assembled and linked by clang-19 and lld-19, and machines that run them.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use joulemark_kernel::{Chip, Image};
+use joulemark_machine::{Machine, Options, Reason, Stop, Until, build};
+
+/// The chip under test.
+pub fn chip() -> Chip {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/msp430f1611.toml");
+    Chip::load(&path).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Assemble a program. It has the chip's register names, `start` as its reset vector, and a
+/// section `.vector.NAME` for each other interrupt vector that it uses.
+pub fn elf(source: &str) -> Vec<u8> {
+    let chip = chip();
+    let mut text = String::new();
+    for (name, register) in &chip.registers.table {
+        let _ = writeln!(text, ".equ {name}, {:#x}", register.address);
+    }
+    text +=
+        ".section .vector.RESET,\"a\"\n.word start\n.text\n.globl start\n.type start,@function\n";
+    text += source;
+    let mut script = String::from(
+        "ENTRY(start)\nSECTIONS {\n.text 0x4000 : { *(.text*) }\n.rodata : { *(.rodata*) }\n\
+         .data 0x1100 : AT(0x9000) { *(.data*) }\n.bss 0x1200 : { *(.bss*) }\n",
+    );
+    let mut vectors: Vec<(&String, &u32)> = chip.vectors.table.iter().collect();
+    vectors.sort_by_key(|&(_, &address)| address);
+    for (name, address) in vectors {
+        let _ = writeln!(
+            script,
+            ".vector.{name} {address:#x} : {{ KEEP(*(.vector.{name})) }}"
+        );
+    }
+    script += "}\n";
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = |name: &str| -> PathBuf { folder.path().join(name) };
+    std::fs::write(file("program.S"), text).expect("writes");
+    std::fs::write(file("link.ld"), script).expect("writes");
+    let run = |command: &mut Command| {
+        let output = command
+            .output()
+            .unwrap_or_else(|error| panic!("{command:?}: {error}; install clang-19 and lld-19"));
+        let complaints = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command:?}:\n{complaints}");
+    };
+    run(Command::new("clang-19")
+        .args(["--target=msp430", "-c", "-o"])
+        .args([file("program.o"), file("program.S")]));
+    run(Command::new("ld.lld-19")
+        .arg("-T")
+        .args([file("link.ld"), file("program.o")])
+        .arg("-o")
+        .arg(file("program.elf")));
+    std::fs::read(file("program.elf")).expect("the linker wrote it")
+}
+
+/// An assembled program as an image.
+pub fn image(source: &str) -> Image {
+    Image::parse(&elf(source), None).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A machine after reset.
+pub fn machine_with(source: &str, options: &Options) -> (Box<dyn Machine>, Image) {
+    let image = image(source);
+    let machine = build(&chip(), &image, options).unwrap_or_else(|error| panic!("{error}"));
+    (machine, image)
+}
+
+/// A machine with pin P2.3 as its marker that keeps everything.
+pub fn machine(source: &str) -> (Box<dyn Machine>, Image) {
+    let options = Options {
+        marker: Some("P2.3".into()),
+        profile: true,
+        trace: true,
+        ..Options::default()
+    };
+    machine_with(source, &options)
+}
+
+/// Run to a symbol within a million cycles.
+pub fn run_to(machine: &mut dyn Machine, image: &Image, symbol: &str) {
+    let stop = run(
+        machine,
+        Until {
+            address: Some(image.resolve(symbol).expect("the symbol is there")),
+            max_cycles: Some(1_000_000),
+            ..Until::default()
+        },
+    );
+    assert_eq!(stop.reason, Reason::Address, "{stop:?}");
+}
+
+/// Run for some cycles.
+pub fn run_for(machine: &mut dyn Machine, cycles: u64) -> Stop {
+    run(
+        machine,
+        Until {
+            max_cycles: Some(cycles),
+            ..Until::default()
+        },
+    )
+}
+
+/// Run until a condition holds.
+pub fn run(machine: &mut dyn Machine, until: Until) -> Stop {
+    machine.run(until).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Run until a fault of this kind; its message.
+pub fn fault(source: &str, kind: &str) -> String {
+    let (mut machine, _) = machine(source);
+    let stop = run_for(&mut *machine, 1_000_000);
+    let fault = stop
+        .fault
+        .unwrap_or_else(|| panic!("no fault but {:?}", stop.reason));
+    assert_eq!(fault.kind, kind, "{}", fault.message);
+    fault.message
+}
+
+/// A word of memory at a symbol.
+pub fn word(machine: &dyn Machine, image: &Image, symbol: &str, index: u32) -> u16 {
+    let address = image.resolve(symbol).expect("the symbol is there") + 2 * index;
+    let bytes = machine.read_memory(address, 2).expect("it is memory");
+    u16::from_le_bytes([bytes[0], bytes[1]])
+}

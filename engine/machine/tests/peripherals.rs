@@ -1,0 +1,787 @@
+//! Programs that use the peripherals, and what they must see and do, to the cycle.
+
+mod common;
+
+use common::{fault, machine, machine_with, run, run_for, run_to, word};
+use joulemark_machine::{Options, Reason, Until};
+
+/// Set up the stack, stop the watchdog, make P2.3 an output.
+const BEGIN: &str = "
+start:
+    mov #0x3900, r1
+    mov #0x5a80, &WDTCTL
+    bis.b #8, &P2DIR
+";
+
+fn program(rest: &str) -> String {
+    format!("{BEGIN}{rest}")
+}
+
+fn edge_distances(machine: &dyn joulemark_machine::Machine) -> Vec<u64> {
+    let edges = machine.marker_edges();
+    edges
+        .windows(2)
+        .map(|pair| pair[1].cycles - pair[0].cycles)
+        .collect()
+}
+
+#[test]
+fn a_sleeping_core_is_woken_each_timer_period_to_the_cycle() {
+    // Up mode counts 0 to CCR0: 1000 counts; SMCLK / 4 makes 4000 cycles.
+    for (control, period) in [("0x0214", 1000), ("0x0294", 4000)] {
+        let (mut machine, _) = machine(&program(&format!(
+            "
+    mov #999, &TACCR0
+    mov #0x10, &TACCTL0
+    mov #{control}, &TACTL
+    bis #0x18, r2
+    nop
+tick:
+    xor.b #8, &P2OUT
+    reti
+    .section .vector.TIMERA0,\"a\"
+    .word tick
+"
+        )));
+        assert_eq!(run_for(&mut *machine, 50_000).reason, Reason::Cycles);
+        let distances = edge_distances(&*machine);
+        assert!(distances.len() >= 10, "{distances:?}");
+        assert!(
+            distances.iter().all(|&distance| distance == period),
+            "{distances:?}"
+        );
+    }
+}
+
+#[test]
+fn an_interrupt_costs_six_cycles_and_its_reti_five() {
+    // The loop of JMP (2 cycles) is left for 6 + 1 (nop) + 5 cycles once.
+    let (mut machine, image) = machine(&program(
+        "
+    mov #500, &TACCR0
+    mov #0x10, &TACCTL0
+    mov #0x0204, &TACTL
+    bis #0x10, &TACTL
+    bis #8, r2
+    nop
+wait:
+    jmp wait
+tick:
+    nop
+    reti
+    .section .vector.TIMERA0,\"a\"
+    .word tick
+",
+    ));
+    run_to(&mut *machine, &image, "wait");
+    machine.clear_observations();
+    let before = (machine.cycles(), machine.instructions());
+    run_for(&mut *machine, 550);
+    let profile = machine.profile().expect("is kept");
+    let spent: u64 = profile
+        .functions
+        .iter()
+        .map(|function| function.self_cycles)
+        .sum();
+    assert_eq!(spent, machine.cycles() - before.0);
+    let instructions = machine.instructions() - before.1;
+    // Two of the instructions are in the handler.
+    assert_eq!(machine.cycles() - before.0, 2 * (instructions - 2) + 12);
+}
+
+#[test]
+fn timer_vectors_name_the_source_and_clear_it() {
+    // CCR1 at 100, CCR2 at 200, overflow of up mode at 301: TAIV reads 2, 4, 10.
+    let (mut machine, image) = machine(&program(
+        "
+    mov #300, &TACCR0
+    mov #100, &TACCR1
+    mov #200, &TACCR2
+    mov #0x10, &TACCTL1
+    mov #0x10, &TACCTL2
+    mov #seen, r10
+    mov #0x0216, &TACTL
+    bis #0x18, r2
+    nop
+tick:
+    mov &TAIV, 0(r10)
+    incd r10
+    reti
+    .section .vector.TIMERA1,\"a\"
+    .word tick
+    .bss
+seen: .space 32
+",
+    ));
+    run_for(&mut *machine, 700);
+    let seen: Vec<u16> = (0..6)
+        .map(|index| word(&*machine, &image, "seen", index))
+        .collect();
+    assert_eq!(seen, [2, 4, 10, 2, 4, 10]);
+}
+
+#[test]
+fn timer_b_runs_from_aclk_through_lpm3() {
+    // 32768 Hz / 8 and 16 counts: 256 wake-ups a second; the core sleeps in between.
+    let (mut machine, _) = machine(&program(
+        "
+    mov #15, &TBCCR0
+    mov #0x10, &TBCCTL0
+    mov #0x01d4, &TBCTL
+    bis #0xd8, r2
+    nop
+tick:
+    xor.b #8, &P2OUT
+    reti
+    .section .vector.TIMERB0,\"a\"
+    .word tick
+",
+    ));
+    while machine.time().0 < 1_000_000_000_000 {
+        assert_eq!(run_for(&mut *machine, 10_000).reason, Reason::Cycles);
+    }
+    let edges = machine.marker_edges();
+    assert!((255..=257).contains(&edges.len()), "{}", edges.len());
+    for pair in edges.windows(2) {
+        // Each wake-up is on the first core cycle after the crystal's edge.
+        let distance = pair[1].time.0 - pair[0].time.0;
+        let cycle_ps = 1_000_000_000_000 / u64::from(machine.clock_hz());
+        assert!(distance.abs_diff(3_906_250_000) <= cycle_ps, "{distance}");
+    }
+    let intervals = machine.power_intervals();
+    assert!(
+        intervals
+            .windows(2)
+            .all(|pair| pair[0].end == pair[1].start)
+    );
+    let asleep: u64 = intervals
+        .iter()
+        .filter(|interval| interval.state == "lpm3")
+        .map(|interval| interval.end.0 - interval.start.0)
+        .sum();
+    assert!(
+        asleep > 985_000_000_000 && asleep < 1_000_000_000_000,
+        "{asleep}"
+    );
+    // Waking from LPM3 waits for the DCO: 6 us at 750 kHz are 5 cycles.
+    let profile = machine.profile().expect("is kept");
+    let tick = profile
+        .functions
+        .iter()
+        .find(|f| f.name == "start")
+        .expect("all one function");
+    assert!(tick.self_cycles < machine.cycles() - machine.sleep_cycles() + 1);
+}
+
+#[test]
+fn captures_of_aclk_count_the_dco() {
+    // CCI2B is ACLK: as start-up code calibrates the DCO. DCO at 750 kHz: 22.9 counts a period.
+    let (mut machine, image) = machine(&program(
+        "
+    mov #0x5100, &TACCTL2
+    mov #0x0224, &TACTL
+    mov #seen, r10
+again:
+    bit #1, &TACCTL2
+    jz again
+    bic #1, &TACCTL2
+    mov &TACCR2, 0(r10)
+    incd r10
+    cmp #seen_end, r10
+    jnz again
+done:
+    jmp done
+    .bss
+seen: .space 64
+seen_end:
+",
+    ));
+    run_to(&mut *machine, &image, "done");
+    let seen: Vec<u16> = (0..32)
+        .map(|index| word(&*machine, &image, "seen", index))
+        .collect();
+    for pair in seen.windows(2) {
+        assert!(matches!(pair[1].wrapping_sub(pair[0]), 22 | 23), "{seen:?}");
+    }
+    // 31 periods of the crystal in cycles of 750 kHz, to within the first and last count.
+    let exact = 31.0 * f64::from(machine.clock_hz()) / 32_768.0;
+    let counted = f64::from(seen[31].wrapping_sub(seen[0]));
+    assert!((counted - exact).abs() <= 1.0, "{counted} {exact}");
+}
+
+#[test]
+fn the_crystal_keeps_time_while_the_dco_changes() {
+    // Each round sets another DCO frequency; Timer_B counts the crystal all the while.
+    let (mut machine, image) = machine(&program(
+        "
+    mov #0x0124, &TBCTL
+    clr r10
+again:
+    mov.b r10, &DCOCTL
+    mov #40, r11
+wait:
+    dec r11
+    jnz wait
+    add #37, r10
+    mov.b r10, r12
+    and.b #7, r12
+    bis.b #0x80, r12
+    mov.b r12, &BCSCTL1
+    inc &rounds
+    cmp #2000, &rounds
+    jnz again
+done:
+    mov &TBR, &seen
+    jmp done
+    .bss
+rounds: .space 2
+seen: .space 2
+",
+    ));
+    run_to(&mut *machine, &image, "done");
+    run_for(&mut *machine, 9);
+    let ticks = u128::from(machine.time().0) * 32_768 / 1_000_000_000_000;
+    let seen = word(&*machine, &image, "seen", 0);
+    // Timer_B was started within the first period of the crystal.
+    let behind = (ticks as u16).wrapping_sub(seen);
+    assert!(ticks > 5000 && behind <= 1, "{ticks} {seen}");
+    let changes = machine.power_intervals().len();
+    assert!(changes > 3000, "{changes}");
+}
+
+#[test]
+fn a_byte_takes_as_long_as_divider_and_modulation_say() {
+    // 69 ticks a bit, modulation 0x2c adds one in bits 2, 3 and 5: 693 ticks for 8N1.
+    let (mut machine, _) = machine(&program(
+        "
+    mov.b #0x10, &U1CTL
+    bis.b #1, &U1CTL
+    mov.b #0x20, &U1TCTL
+    mov.b #69, &U1BR0
+    clr.b &U1BR1
+    mov.b #0x2c, &U1MCTL
+    bis.b #0x30, &ME2
+    bic.b #1, &U1CTL
+    mov.b #0x41, r10
+again:
+    bit.b #0x20, &IFG2
+    jz again
+    mov.b r10, &U1TXBUF
+    inc r10
+    jmp again
+",
+    ));
+    run_for(&mut *machine, 693 * 20);
+    let clock_hz = u128::from(machine.clock_hz());
+    let sent = machine.serial_read("USART1").expect("a port");
+    let bytes: Vec<u8> = sent.iter().map(|&(byte, _)| byte).collect();
+    assert!(
+        bytes.len() >= 18 && bytes.iter().zip(0x41..).all(|(&a, b)| a == b),
+        "{bytes:?}"
+    );
+    let total = u128::from(sent[17].1.0 - sent[0].1.0);
+    let expected = 17 * 693 * 1_000_000_000_000 / clock_hz;
+    assert!(total.abs_diff(expected) <= 2, "{total} {expected}");
+}
+
+/// USART1 as a UART at 10 ticks a bit, receive interrupt on.
+const UART: &str = "
+    mov.b #0x11, &U1CTL
+    mov.b #0x20, &U1TCTL
+    mov.b #10, &U1BR0
+    clr.b &U1BR1
+    clr.b &U1MCTL
+    bis.b #0x30, &ME2
+    bic.b #1, &U1CTL
+";
+
+#[test]
+fn received_bytes_interrupt_at_the_lines_speed() {
+    let (mut machine, _) = machine(&program(&format!(
+        "{UART}
+    bis.b #0x10, &IE2
+    bis #0x18, r2
+    nop
+receive:
+    xor.b #8, &P2OUT
+    mov.b &U1RXBUF, r15
+    xor.b #0x20, r15
+    mov.b r15, &U1TXBUF
+    reti
+    .section .vector.USART1RX,\"a\"
+    .word receive
+"
+    )));
+    assert_eq!(run_for(&mut *machine, 10_000).reason, Reason::Asleep);
+    machine.serial_write("usart1", b"Hello").expect("a port");
+    let stop = run(
+        &mut *machine,
+        Until {
+            serial: Some(b'O'),
+            max_cycles: Some(10_000),
+            ..Until::default()
+        },
+    );
+    assert_eq!(stop.reason, Reason::Serial);
+    assert_eq!(edge_distances(&*machine), [100; 4]);
+    let sent = machine.serial_read("USART1").expect("a port");
+    assert_eq!(
+        sent.iter().map(|&(byte, _)| byte).collect::<Vec<_>>(),
+        b"hELLO"
+    );
+    let error = machine
+        .serial_write("USART7", b"x")
+        .expect_err("no such port");
+    assert!(error.to_string().contains("USART7") && error.to_string().contains("USART1"));
+}
+
+#[test]
+fn a_byte_that_is_not_fetched_in_time_is_overrun() {
+    let (mut machine, image) = machine(&program(&format!(
+        "{UART}
+here:
+    jmp here
+fetch:
+    mov.b &U1RCTL, r10
+    mov.b &U1RXBUF, r11
+    mov.b &U1RCTL, r12
+done:
+    jmp done
+"
+    )));
+    run_to(&mut *machine, &image, "here");
+    machine.serial_write("USART1", b"ab").expect("a port");
+    run_for(&mut *machine, 250);
+    machine
+        .set_register("pc", image.resolve("fetch").expect("there"))
+        .expect("a register");
+    run_to(&mut *machine, &image, "done");
+    let registers = machine.registers();
+    let value = |number: usize| registers[number].1;
+    // OE and RXERR; the later byte; reading it cleared them.
+    assert_eq!(
+        (value(10), value(11), value(12)),
+        (0x21, u32::from(b'b'), 0)
+    );
+}
+
+#[test]
+fn the_watchdog_bites_on_time_and_says_so() {
+    let (mut machine, _) = machine("start: jmp start\n");
+    let stop = run_for(&mut *machine, 1_000_000);
+    let fault = stop.fault.expect("it bites");
+    assert_eq!(fault.kind, "watchdog");
+    assert!(
+        fault.message.contains("32768") && fault.message.contains("start"),
+        "{}",
+        fault.message
+    );
+    // 32768 clocks of SMCLK, which is MCLK, and the rest of an instruction.
+    assert!(
+        machine.cycles().abs_diff(32_768) <= 2,
+        "{}",
+        machine.cycles()
+    );
+
+    let message = fault_of_password();
+    assert!(message.contains("password"), "{message}");
+}
+
+fn fault_of_password() -> String {
+    fault("start: mov #0x0080, &WDTCTL\n jmp start\n", "watchdog")
+}
+
+#[test]
+fn the_watchdog_as_an_interval_timer_interrupts() {
+    // SMCLK / 64.
+    let (mut machine, _) = machine(&program(
+        "
+    mov #0x5a1b, &WDTCTL
+    bis.b #1, &IE1
+    bis #0x18, r2
+    nop
+tick:
+    xor.b #8, &P2OUT
+    reti
+    .section .vector.WDT,\"a\"
+    .word tick
+",
+    ));
+    run_for(&mut *machine, 10_000);
+    let distances = edge_distances(&*machine);
+    assert!(distances.len() > 100 && distances.iter().all(|&distance| distance == 64));
+}
+
+#[test]
+fn a_debuggers_entry_holds_the_watchdog_and_sets_the_stack() {
+    let source = "start: jmp start\nother: push r10\n call #leaf\nspin: jmp spin\nleaf: ret\n";
+    let image = common::image(source);
+    let options = Options {
+        entry: Some(image.resolve("other").expect("there")),
+        ..Options::default()
+    };
+    let (mut machine, image) = machine_with(source, &options);
+    assert_eq!(machine.registers()[1].1, 0x3900);
+    run_to(&mut *machine, &image, "spin");
+    assert_eq!(run_for(&mut *machine, 100_000).reason, Reason::Cycles);
+    assert_eq!(machine.stack_bytes(), 4);
+}
+
+/// Flash unlocked, timing generator MCLK / 2: 375 kHz from the 750 kHz after reset.
+const FLASH: &str = "
+    mov #0xa541, &FCTL2
+    mov #0xa500, &FCTL3
+";
+
+#[test]
+fn flash_is_programmed_and_erased_and_takes_its_time() {
+    let (mut machine, image) = machine(&program(&format!(
+        "{FLASH}
+    mov #0xa540, &FCTL1
+before_word:
+    mov #0x1234, &0x8000
+after_word:
+    mov #0x0ff0, &0x8002
+    mov #0xa502, &FCTL1
+before_erase:
+    mov #0, &0x8000
+after_erase:
+    mov #0xa540, &FCTL1
+    mov #0x4321, &0x8000
+done:
+    jmp done
+"
+    )));
+    run_to(&mut *machine, &image, "before_word");
+    let before = machine.cycles();
+    run_to(&mut *machine, &image, "after_word");
+    // 35 generator clocks of two cycles, up to one clock to meet its edge, and MOV's 5.
+    let spent = machine.cycles() - before;
+    assert!((70..=77).contains(&spent), "{spent}");
+    assert_eq!(machine.read_memory(0x8000, 2).expect("flash"), [0x34, 0x12]);
+    run_to(&mut *machine, &image, "before_erase");
+    let before = machine.cycles();
+    run_to(&mut *machine, &image, "after_erase");
+    let spent = machine.cycles() - before;
+    assert!((2 * 4819..2 * 4819 + 8).contains(&spent), "{spent}");
+    assert_eq!(machine.read_memory(0x8000, 4).expect("flash"), [0xff; 4]);
+    run_to(&mut *machine, &image, "done");
+    assert_eq!(machine.read_memory(0x8000, 2).expect("flash"), [0x21, 0x43]);
+}
+
+#[test]
+fn flash_written_without_its_controller_is_a_fault() {
+    let cases = [
+        ("mov #1, &0x8000", "locked"),
+        ("mov #0xa500, &FCTL3\n mov #1, &0x8000", "WRT"),
+        (
+            "mov #0xa540, &FCTL2\n mov #0xa500, &FCTL3\n mov #0xa540, &FCTL1\n mov #1, &0x8000",
+            "750000 Hz",
+        ),
+    ];
+    for (code, expected) in cases {
+        let message = fault(&program(code), "flash-write");
+        assert!(
+            message.contains(expected) && message.contains("0x8000"),
+            "{message}"
+        );
+    }
+    let message = fault(&program("mov #0x5540, &FCTL1"), "peripheral");
+    assert!(message.contains("key"), "{message}");
+}
+
+#[test]
+fn what_is_left_out_is_named_when_touched() {
+    let cases = [
+        ("mov #1, &ADC12CTL0", "ADC12"),
+        ("mov.b &ADC12MCTL0, r10", "ADC12"),
+        ("mov #1, &DMACTL0", "DMA"),
+        ("mov.b #1, &CACTL1", "Comparator_A"),
+        ("mov #1, &DAC12_0CTL", "DAC12"),
+        ("mov.b #1, &SVSCTL", "supply voltage supervisor"),
+        ("mov #0x0010, &TACTL", "clock from a pin"),
+        ("mov.b #0xc4, &BCSCTL1", "high-frequency mode"),
+        ("mov.b #0x24, &U0CTL", "I2C"),
+    ];
+    for (code, expected) in cases {
+        let message = fault(&program(code), "absent");
+        assert!(message.contains(expected), "{code}: {message}");
+    }
+    let message = fault(&program("mov.b &0x60, r10"), "unmapped");
+    assert!(message.contains("0x0060"), "{message}");
+    fault(&program("mov.b &TAR+1, r10"), "misaligned");
+}
+
+#[test]
+fn port_edges_interrupt_and_are_seen_by_captures() {
+    let (mut machine, image) = machine(&program(
+        "
+    bis.b #4, &P1SEL
+    mov #0x4110, &TACCTL1
+    mov #0x0224, &TACTL
+    mov #0x5a18, &WDTCTL
+    bis.b #1, &P1IE
+    bis.b #1, &P2IE
+    bis.b #1, &P2IES
+    bis #0x18, r2
+    nop
+port1:
+    bic.b #1, &P1IFG
+    inc &seen
+    reti
+port2:
+    bic.b #1, &P2IFG
+    inc &seen+2
+    reti
+capture:
+    mov &TAIV, &seen+4
+    mov &TACCR1, &seen+6
+    reti
+    .section .vector.PORT1,\"a\"
+    .word port1
+    .section .vector.PORT2,\"a\"
+    .word port2
+    .section .vector.TIMERA1,\"a\"
+    .word capture
+    .bss
+seen: .space 8
+",
+    ));
+    run_for(&mut *machine, 1000);
+    for high in [true, false, true] {
+        machine.set_pin("P1.0", high).expect("a pin");
+        machine.set_pin("P2.0", high).expect("a pin");
+        machine.set_pin("P1.2", high).expect("a pin");
+        run_for(&mut *machine, 100);
+    }
+    let seen = |index| word(&*machine, &image, "seen", index);
+    // Port 1 sees rising edges, port 2 falling ones.
+    assert_eq!((seen(0), seen(1), seen(2)), (2, 1, 2));
+    assert!(seen(3) > 1100 && seen(3) < 1200);
+    assert!(machine.set_pin("P9.9", true).is_err());
+}
+
+#[test]
+fn a_timer_output_shows_on_its_pin() {
+    // Toggle/reset and set/reset on TA1 (P1.2) and TA2 (P1.3): pulse width modulation.
+    let (mut machine, _) = machine(&program(
+        "
+    bis.b #0x0c, &P1SEL
+    bis.b #0x0c, &P1DIR
+    mov #99, &TACCR0
+    mov #30, &TACCR1
+    mov #0xe0, &TACCTL1
+    mov #0x0214, &TACTL
+here:
+    jmp here
+",
+    ));
+    run_for(&mut *machine, 2000);
+    let edges = machine.pin_edges();
+    let mine: Vec<_> = edges.iter().filter(|edge| edge.pin == "P1.2").collect();
+    let clock = u64::from(machine.clock_hz());
+    let cycles =
+        |ps: u64| (u128::from(ps) * u128::from(clock) + 500_000_000_000) / 1_000_000_000_000;
+    assert!(mine.len() > 30);
+    // Reset at CCR1, set at CCR0: high from 99 to 30, to the cycle where the loop's two allow.
+    for pair in mine.windows(2).skip(1) {
+        let distance = cycles(pair[1].time.0 - pair[0].time.0);
+        let expected = if pair[0].high { 31 } else { 69 };
+        assert!(distance.abs_diff(expected) <= 1, "{distance} {expected}");
+    }
+}
+
+#[test]
+fn profiles_and_power_states_add_up() {
+    let (mut machine, image) = machine(&program(
+        "
+    mov #99, &TACCR0
+    mov #0x10, &TACCTL0
+    mov #0x0214, &TACTL
+again:
+    call #outer
+    bis #0x18, r2
+    jmp again
+    .size start, . - start
+    .type outer, @function
+outer:
+    push r10
+    call #inner
+    call #inner
+    pop r10
+    ret
+    .size outer, . - outer
+    .type inner, @function
+inner:
+    nop
+    nop
+    ret
+    .size inner, . - inner
+    .type tick, @function
+tick:
+    bic #0x10, 0(r1)
+    reti
+    .size tick, . - tick
+    .section .vector.TIMERA0,\"a\"
+    .word tick
+",
+    ));
+    run_for(&mut *machine, 12_345);
+    run_to(&mut *machine, &image, "again");
+    let profile = machine.profile().expect("is kept");
+    let spent: u64 = profile
+        .functions
+        .iter()
+        .map(|function| function.self_cycles)
+        .sum();
+    let instructions: u64 = profile.functions.iter().map(|f| f.self_instructions).sum();
+    assert_eq!(spent, machine.cycles() - machine.sleep_cycles());
+    assert_eq!(instructions, machine.instructions());
+    let by_path: u64 = profile.paths.iter().map(|path| path.self_cycles).sum();
+    assert_eq!(by_path, spent);
+    let cost = |name: &str| {
+        profile
+            .functions
+            .iter()
+            .find(|f| f.name == name)
+            .expect("it ran")
+    };
+    let (outer, inner) = (cost("outer"), cost("inner"));
+    assert_eq!(inner.calls, 2 * outer.calls);
+    // CALL 5 and RET 3 belong to the caller and the callee: two NOPs and RET.
+    assert_eq!(inner.self_cycles, 5 * inner.calls);
+    assert_eq!(outer.total_cycles, outer.self_cycles + inner.total_cycles);
+    assert_eq!(outer.stack_bytes, 4);
+    let path = ["start", "outer", "inner"].map(String::from).to_vec();
+    assert!(profile.paths.iter().any(|found| found.path == path));
+
+    let intervals = machine.power_intervals();
+    let whole: u64 = intervals
+        .iter()
+        .map(|interval| interval.end.0 - interval.start.0)
+        .sum();
+    assert_eq!(whole, machine.time().0);
+    assert!(intervals.iter().any(|interval| interval.state == "lpm0"));
+}
+
+#[test]
+fn a_trace_is_a_vcd_that_a_reader_understands() {
+    let (mut machine, _) = machine(&program(
+        "
+    mov #0x5a18, &WDTCTL
+    mov #4, r10
+again:
+    xor.b #8, &P2OUT
+    dec r10
+    jnz again
+    bis #0x10, r2
+    nop
+",
+    ));
+    assert_eq!(run_for(&mut *machine, 1000).reason, Reason::Cycles);
+    let mut bytes = Vec::new();
+    let intervals = machine.power_intervals();
+    joulemark_kernel::trace::write_vcd(&mut bytes, "msp430f1611", machine.pin_edges(), &intervals)
+        .expect("writes");
+    let mut parser = vcd::Parser::new(bytes.as_slice());
+    let header = parser.parse_header().expect("a header");
+    assert_eq!(header.timescale, Some((1, vcd::TimescaleUnit::PS)));
+    let pin = header
+        .find_var(&["msp430f1611", "P2_3"])
+        .expect("the pin")
+        .code;
+    let state = header
+        .find_var(&["msp430f1611", "power_state"])
+        .expect("the state")
+        .code;
+    let (mut now, mut edges, mut states) = (0, Vec::new(), Vec::new());
+    for command in parser {
+        match command.expect("a command") {
+            vcd::Command::Timestamp(time) => {
+                assert!(time >= now);
+                now = time;
+            }
+            vcd::Command::ChangeScalar(code, value) if code == pin => edges.push((now, value)),
+            vcd::Command::ChangeString(code, text) if code == state => states.push(text),
+            _ => {}
+        }
+    }
+    let expected: Vec<(u64, vcd::Value)> = machine
+        .marker_edges()
+        .iter()
+        .map(|edge| (edge.time.0, vcd::Value::from(edge.rising)))
+        .collect();
+    assert_eq!(edges[0], (0, vcd::Value::V0));
+    assert_eq!(edges[1..], expected);
+    assert_eq!(states, ["active", "lpm0"]);
+}
+
+#[test]
+fn a_fault_names_where_it_happened_and_who_called() {
+    let (mut machine, _) = machine(&program(
+        "
+    call #outer
+    jmp start
+    .size start, . - start
+    .type outer, @function
+outer:
+    call #inner
+    ret
+    .size outer, . - outer
+    .type inner, @function
+inner:
+    mov #0x1235, r10
+    mov @r10, r11
+    ret
+    .size inner, . - inner
+",
+    ));
+    let fault = run_for(&mut *machine, 1000).fault.expect("an odd address");
+    assert_eq!((fault.kind, fault.address), ("misaligned", Some(0x1235)));
+    assert!(fault.message.contains("inner+0x4"), "{}", fault.message);
+    let names: Vec<&str> = fault
+        .call_stack
+        .iter()
+        .map(|frame| frame.symbol.as_str())
+        .collect();
+    assert_eq!(names, ["inner", "outer", "start"]);
+}
+
+#[test]
+fn a_stop_address_is_reached_before_it_is_executed_and_left_again() {
+    let (mut machine, image) = machine(&program("\nagain:\n nop\n jmp again\n"));
+    let until = Until {
+        address: Some(image.resolve("again").expect("there")),
+        ..Until::default()
+    };
+    assert_eq!(run(&mut *machine, until).reason, Reason::Address);
+    let first = machine.cycles();
+    assert_eq!(run(&mut *machine, until).reason, Reason::Address);
+    assert_eq!(machine.cycles() - first, 3);
+}
+
+#[test]
+fn the_secrets_digest_tells_paths_and_addresses_apart() {
+    let digest = |value: u16| {
+        let options = Options {
+            secrets_trace: true,
+            ..Options::default()
+        };
+        let source = program(&format!(
+            "
+    mov #{value}, r10
+    mov 0x1200(r10), r11
+    mov #0x1300, r12
+    jmp done
+done:
+    jmp done
+"
+        ));
+        // RAM reads as zero.
+        let (mut machine, image) = machine_with(&source, &options);
+        run_to(&mut *machine, &image, "done");
+        machine.secrets_digest().expect("is kept")
+    };
+    assert_eq!(digest(0), digest(0));
+    assert_ne!(digest(0), digest(2));
+}

@@ -1,0 +1,134 @@
+//! The timer, which skips to where something happens, against one that counts every tick.
+
+use std::path::Path;
+
+use joulemark_kernel::{Chip, Cycles};
+use joulemark_peripherals::timer::{Input, Kind};
+use joulemark_peripherals::{BasicClock, Timer};
+use proptest::prelude::*;
+
+/// SLAU049F, sections 11.2.3 and 11.2.4, as they are told: one count after the other.
+#[derive(Default)]
+struct Reference {
+    mode: u16,
+    divider: u64,
+    counter: u16,
+    down: bool,
+    ticks: u64,
+    compare: [u16; 3],
+    equal: [bool; 3],
+    overflow: bool,
+    /// Output of channel 1 in toggle mode.
+    toggled: bool,
+}
+
+impl Reference {
+    fn tick(&mut self) {
+        self.ticks += 1;
+        if !self.ticks.is_multiple_of(self.divider) {
+            return;
+        }
+        let limit = if self.mode == 2 {
+            0xffff
+        } else {
+            self.compare[0]
+        };
+        if limit == 0 {
+            return;
+        }
+        if self.mode == 3 {
+            if self.counter >= limit {
+                self.down = true;
+            } else if self.counter == 0 {
+                self.down = false;
+            }
+            self.counter = if self.down {
+                self.counter - 1
+            } else {
+                self.counter + 1
+            };
+            // It turns when it gets there, not when it leaves.
+            if self.counter == 0 || self.counter == limit {
+                self.down = self.counter != 0;
+            }
+        } else if self.counter >= limit {
+            self.counter = 0;
+        } else {
+            self.counter += 1;
+        }
+        self.overflow |= self.counter == 0;
+        for (equal, &compare) in self.equal.iter_mut().zip(&self.compare) {
+            *equal |= self.counter == compare;
+        }
+        self.toggled ^= self.counter == self.compare[1];
+    }
+}
+
+fn compare() -> impl Strategy<Value = u16> {
+    prop_oneof![0_u16..20, 0_u16..2000, any::<u16>()]
+}
+
+proptest! {
+    #[test]
+    fn skipping_equals_counting(
+        kind in prop_oneof![Just(Kind::A), Just(Kind::B)],
+        mode in 1_u16..4,
+        divider in 0_u16..4,
+        compare in [compare(), compare(), compare()],
+        start in compare(),
+        looks in proptest::collection::vec(
+            (prop_oneof![1_u64..50, 1_u64..5000, 1_u64..200_000], proptest::option::of(compare())),
+            1..8,
+        ),
+    ) {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/msp430f1611.toml");
+        let chip = Chip::load(&path).expect("loads");
+        let clock = BasicClock::new(chip.basic_clock.expect("has one"), 0, 1_000_000);
+        let pins = [Input::Pin, Input::Pin];
+        let mut timer = Timer::new(kind, "timer", &[pins, pins, pins]);
+        let mut reference = Reference {
+            mode, divider: 1 << divider, counter: start, compare, ..Reference::default()
+        };
+        let mut now = Cycles(0);
+        for (channel, &value) in compare.iter().enumerate() {
+            timer.set_txccr(channel, value, &clock, now);
+        }
+        // Channel 1 toggles its output; channel 2's interrupt is on.
+        timer.set_txcctl(1, 0x0080, &clock, now).expect("is there");
+        timer.set_txcctl(2, 0x0010, &clock, now).expect("is there");
+        timer.set_txr(start, &clock, now);
+        timer.set_txctl(0x0200 | divider << 6 | mode << 4, &clock, now).expect("is there");
+        for (look, moved) in looks {
+            if let Some(counter) = moved {
+                timer.set_txr(counter, &clock, now);
+                reference.counter = counter;
+            }
+            // The event of channel 2 is due exactly when counting gets there.
+            let due = timer.next_event(&clock);
+            prop_assert!(due > now);
+            for _ in 0..look {
+                let before = reference.equal[2];
+                reference.tick();
+                now += Cycles(1);
+                if reference.equal[2] && !before {
+                    prop_assert_eq!(due, now);
+                }
+            }
+            prop_assert_eq!(due <= now, reference.equal[2] && due != Cycles::NEVER);
+            prop_assert_eq!(timer.txr(&clock, now), reference.counter);
+            prop_assert_eq!(timer.txctl(&clock, now) & 1 != 0, reference.overflow);
+            for channel in 0..3 {
+                let flag = timer.txcctl(channel, &clock, now) & 1 != 0;
+                prop_assert_eq!(flag, reference.equal[channel], "channel {}", channel);
+            }
+            prop_assert_eq!(timer.output(1), reference.toggled);
+            // Clear all flags for the next round.
+            reference.equal = [false; 3];
+            reference.overflow = false;
+            timer.set_txctl(0x0200 | divider << 6 | mode << 4, &clock, now).expect("is there");
+            timer.set_txcctl(0, 0, &clock, now).expect("is there");
+            timer.set_txcctl(1, 0x0080, &clock, now).expect("is there");
+            timer.set_txcctl(2, 0x0010, &clock, now).expect("is there");
+        }
+    }
+}
