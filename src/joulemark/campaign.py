@@ -44,7 +44,7 @@ class Campaign(BaseModel):
     """Everything when empty; a composition then over its default partners."""
     implementation: Names = ("*",)
     operation: Names = ("*",)
-    size: Bytes = (1, 8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 256, 512, 1024)
+    size: Bytes = (1, 8, 16, 24, 32, 48, 64, 96, 128, 256, 1024)
     """Message sizes; those that a primitive or an image cannot take are left out."""
     ad_size: Bytes = (0, 16)
     """Sizes of associated data, for AEADs."""

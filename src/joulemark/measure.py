@@ -17,7 +17,7 @@ from joulemark.case import Build, Case
 from joulemark.conditions import engine_version, host
 from joulemark.energy import ACTIVE, Occupancy, weakest
 from joulemark.errors import BuildError, JoulemarkError, VerificationError
-from joulemark.kinds import Exchange, Sizes, exchange, operation
+from joulemark.kinds import Exchange, Sizes, Slot, exchange, operation
 from joulemark.meters import model
 from joulemark.meters.model import ModelMeter
 from joulemark.oracle import Inputs, Output
@@ -90,6 +90,7 @@ class _Session:
         self.implementation = library.implementation(self.algorithm, job.build.implementation)
         self._running: tuple[EmulatedBoard, Device] | None = None
         self._empty: dict[tuple[str, int], Window] = {}
+        self._written: dict[Slot, bytes] = {}
 
     @property
     def image(self) -> BuiltImage:
@@ -155,6 +156,7 @@ class _Session:
             )
             device = Device(machine, attempts=1)
             self._check_identity(device.description, machine)
+            self._written = {}
             self._running = machine, device
         return self._running
 
@@ -250,7 +252,11 @@ class _Session:
         machine.budget_cycles = BUDGET_CYCLES * case.repetitions
         put = self._exchange(case, number)
         for slot, data in put.inputs.items():
-            device.write(slot, data)
+            if self._written.get(slot) != data:
+                device.write(slot, data)
+                self._written[slot] = data
+        # The image writes the tag slot itself.
+        self._written.pop(Slot.TAG, None)
         known = case.operation, case.repetitions
         if known not in self._empty:
             device.run(case.operation, Flag.EMPTY, case.repetitions)

@@ -22,7 +22,7 @@ from joulemark.errors import BuildError
 from joulemark.measure import METHOD, Job, Point
 from joulemark.primitives import Algorithm, Library
 
-SHORT_BYTES = 64
+SHORT_BYTES = 32
 LONG_TRIALS = 2
 """A message longer than SHORT_BYTES, or with associated data, gets at most this many trials."""
 
