@@ -6,6 +6,25 @@ All times are emulated; none of them depends on the machine that this runs on.
 from os import PathLike
 from typing import Literal, final
 
+__all__ = [
+    "CallPath",
+    "Chip",
+    "ChipError",
+    "EngineError",
+    "Fault",
+    "Frame",
+    "FunctionCost",
+    "Image",
+    "ImageError",
+    "Machine",
+    "MarkerEdge",
+    "MemoryRegion",
+    "PowerInterval",
+    "Profile",
+    "Sourced",
+    "Stop",
+]
+
 class EngineError(Exception):
     """Bad input to the engine: the message says what, where and how to mend it."""
 
@@ -219,8 +238,8 @@ class Profile:
 class Machine:
     """One emulated chip. There are no globals: create as many as needed, in any thread."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         chip: Chip,
         image: Image,
         *,
@@ -230,7 +249,7 @@ class Machine:
         trace: bool = False,
         secrets_trace: bool = False,
         settings: dict[str, int] | None = None,
-    ) -> None:
+    ) -> Machine:
         """Load an image and reset.
 
         Args:
@@ -309,7 +328,7 @@ class Machine:
         """Forget marker edges, profile, intervals and high-water marks; the machine goes on."""
     @property
     def stack_bytes(self) -> int:
-        """Stack high-water mark since the last `clear_observations`, from the stack pointer then."""
+        """Stack high-water mark since the last `clear_observations`, from where SP was then."""
     @property
     def power_intervals(self) -> list[PowerInterval]: ...
     @property
