@@ -1,0 +1,30 @@
+"""Every implementation gives on the emulated board what the standards say, for each build.
+
+An implementation with code for this core alone does not run on the host: what test_vectors.py
+checks of the others there is checked of it here.
+"""
+
+import pytest
+
+from emulated import BOARD, BuildOf, builds
+from vectors import CHECKS, IMPLEMENTATIONS, Subject, applicable, check_published_vector
+
+ONLY_HERE = [way for way in IMPLEMENTATIONS if way.parts[0].file.cores and way.runs_on(BOARD.core)]
+
+
+def subject_of(build: BuildOf) -> Subject:
+    return Subject(build.implementation, build.start()[1])
+
+
+@pytest.mark.parametrize("build", builds(way for way in IMPLEMENTATIONS if way.algorithm.vectors))
+def test_published_vectors(build: BuildOf) -> None:
+    subject = subject_of(build)
+    for vector in subject.algorithm.vectors:
+        check_published_vector(subject, vector)
+
+
+@pytest.mark.parametrize("build", builds(ONLY_HERE, ["Os"]))
+def test_properties(build: BuildOf) -> None:
+    subject = subject_of(build)
+    for check in applicable(build.implementation):
+        CHECKS[check](subject)
