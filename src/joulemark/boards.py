@@ -83,6 +83,56 @@ class StatedCurrent(datafile.DataModel):
     grade: Grade
 
 
+class Stated(datafile.DataModel):
+    """Something stated of a board; what several documents state stands side by side."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    description: str
+    source: Source
+    grade: Grade
+
+
+class Load(Stated):
+    """A current that flows while something is on: a light, a sensor on standby."""
+
+    ampere: Annotated[float, Field(gt=0)]
+    uncertainty_a: Annotated[float, Field(gt=0)] | None = None
+    """Half width of the 95% interval, where it is stated."""
+
+
+class RadioState(Load):
+    """A current of the radio."""
+
+    whole_board: bool = False
+    """The rest of the board is in it: it replaces the sleep current, and does not add to it."""
+
+
+class Radio(datafile.DataModel):
+    """The radio and its frames."""
+
+    name: str
+    bit_rate_hz: Constant
+    frame_overhead_bytes: Constant
+    """What goes on air around a payload without security."""
+    frame_bytes_max: Constant
+    """Overhead and payload at most."""
+    state: Annotated[list[RadioState], Field(min_length=1)]
+
+
+class Activity(Stated):
+    """Something that the board does now and then, at what cost."""
+
+    kind: Literal["sensing", "radio", "security"]
+    time_s: Annotated[float, Field(gt=0)]
+    time_uncertainty_s: Annotated[float, Field(gt=0)] | None = None
+    energy_j: Annotated[float, Field(gt=0)]
+    """Net of what the board draws asleep; of all executions."""
+    energy_uncertainty_j: Annotated[float, Field(gt=0)] | None = None
+    """Half width of the 95% interval, where it is stated."""
+    executions: Annotated[int, Field(gt=0)] = 1
+    """How many executions time and energy are of."""
+
+
 class Board(datafile.DataModel):
     """A board file."""
 
@@ -101,6 +151,9 @@ class Board(datafile.DataModel):
     idle_state: str
     """Power state of the chip in which the board waits for something to do."""
     current: list[StatedCurrent] = Field([])
+    load: list[Load] = Field([])
+    radio: Radio | None = None
+    activity: list[Activity] = Field([])
 
     _digest: str = PrivateAttr(default="")
 

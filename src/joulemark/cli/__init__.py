@@ -45,6 +45,7 @@ def options(
 
 # Each module adds its commands to the application.
 from joulemark.cli import (  # noqa: E402
+    budget,
     doctor,
     execute,
     listing,
@@ -53,7 +54,7 @@ from joulemark.cli import (  # noqa: E402
     run,
 )
 
-__all__ = ["app", "doctor", "execute", "listing", "main", "output", "profile", "run"]
+__all__ = ["app", "budget", "doctor", "execute", "listing", "main", "output", "profile", "run"]
 
 
 def main() -> None:

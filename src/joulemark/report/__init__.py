@@ -146,8 +146,8 @@ def render(records: Sequence[Record]) -> str:
     return environment.get_template("report.html.jinja").render(
         sections=sections,
         columns=_COLUMNS,
-        rows=_script_json([list(row.values()) for row in rows]),
-        specifications=_script_json(specifications),
+        rows=script_json([list(row.values()) for row in rows]),
+        specifications=script_json(specifications),
         failures=[r for r in records if r.status != "ok"],
         verified=sum(r.trials or 0 for r in good),
         count=len(good),
@@ -155,13 +155,13 @@ def render(records: Sequence[Record]) -> str:
         written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         style=(folder / "report.css").read_text("utf-8"),
         script=(folder / "report.js").read_text("utf-8"),
-        vega=_plotting_library(),
+        vega=plotting_library(),
         exact=all(r.exact for r in good),
         digest=hashlib.sha256("".join(sorted(r.key for r in good)).encode()).hexdigest()[:12],
     )
 
 
-def _plotting_library() -> str:
+def plotting_library() -> str:
     """Vega-Embed and what it needs; bundling it takes seconds, so it is kept."""
     version = metadata.version("vl-convert-python")
     kept = BUILD / "report" / f"vega-embed-{version}.js"
@@ -175,7 +175,7 @@ def _plotting_library() -> str:
     return kept.read_text(encoding="utf-8")
 
 
-def _script_json(value: Any) -> str:
+def script_json(value: Any) -> str:
     """JSON that is safe inside a script element."""
     return json.dumps(value, separators=(",", ":")).replace("</", "<\\/")
 

@@ -101,7 +101,7 @@ def cost_charts(records: Sequence[Record], kind: str) -> dict[str, dict[str, Any
             base.mark_line(interpolate="linear", strokeWidth=1.5).encode(y=y),
             base.mark_point(filled=True, size=28).encode(y=y).add_params(highlight, *parameters),
         )
-        result[metric] = _responsive(chart, height=300)
+        result[metric] = responsive(chart, height=300)
     return result
 
 
@@ -142,10 +142,10 @@ def memory_chart(records: Sequence[Record]) -> dict[str, Any]:
             tooltip=["primitive:N", "build:N", "memory:N", alt.Tooltip("bytes:Q", format=",")],
         )
     )
-    return _responsive(bars, height=26 * len(names) + 20)
+    return responsive(bars, height=26 * len(names) + 20)
 
 
-def _responsive(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int) -> dict[str, Any]:
+def responsive(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int) -> dict[str, Any]:
     """As wide as the page allows, legend below so that a phone keeps its plot."""
     sized = chart.properties(width="container", height=height).configure_legend(
         orient="bottom", columns=3, symbolType="circle", labelLimit=200

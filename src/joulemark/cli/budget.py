@@ -1,0 +1,108 @@
+"""`joulemark budget`: what a device does all day, and how long its battery lasts."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from joulemark.cli import app
+from joulemark.cli.output import DEFAULT_STORE, StoreOption
+
+if TYPE_CHECKING:
+    from joulemark.budget import Budget, Variant
+    from joulemark.scenario import Scenario
+
+
+@app.command()
+def budget(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="What it does.")],
+    store: StoreOption = DEFAULT_STORE,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The HTML page; beside the store if not given.")
+    ] = None,
+) -> None:
+    """Where a device's current goes, how long its battery lasts, and what changes that."""
+    from joulemark.budget import Store as Costs
+    from joulemark.budget import budget as compute
+    from joulemark.budget import variants
+    from joulemark.report.budget import write_page
+    from joulemark.scenario import read
+    from joulemark.store import Store
+
+    asked = read(scenario)
+    needs_store = any(
+        step.primitive is not None
+        for steps in (
+            *(m.protection for m in asked.message),
+            asked.handshake.processing if asked.handshake else [],
+        )
+        for step in steps
+    )
+    if needs_store and "://" not in store and not Path(store).exists():
+        costs = Costs([], store)
+    elif needs_store:
+        with Store(store, create=False) as opened:
+            costs = Costs(opened.records(), opened.name)
+    else:
+        costs = Costs([], store)
+    base = compute(asked, costs)
+    others = variants(asked, costs, base)
+    _show(asked, base, others)
+    beside = Path(store).parent if "://" not in store else Path(DEFAULT_STORE).parent
+    page = out or beside / f"budget-{scenario.stem}.html"
+    write_page(asked, base, others, page)
+    typer.echo(f"page: {page}")
+
+
+def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=120)
+    battery = scenario.battery
+    typer.echo(f"{scenario.title} ({scenario.board})")
+    typer.echo(
+        f"battery: {battery.usable_ah * 1e3:.4g} mAh down to {battery.cutoff_v:g} V, "
+        f"± {battery.capacity_tolerance:.0%}, "
+        f"loses {battery.self_discharge_per_year:.3g} of its charge a year\n"
+    )
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("part", no_wrap=True)
+    for name in ("µA", "±", "share"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for part, ampere in base.parts_a.items():
+        if ampere.value:
+            table.add_row(
+                part,
+                f"{ampere.value * 1e6:.4g}",
+                f"{ampere.half_width_95 * 1e6:.2g}",
+                f"{base.share(part):.2%}",
+            )
+    total = base.current_a
+    table.add_row(
+        "average", f"{total.value * 1e6:.4g}", f"{total.half_width_95 * 1e6:.2g}", "", style="bold"
+    )
+    console.print(table)
+    life = base.lifetime_days
+    typer.echo(f"\nlifetime: {life.value:.4g} days ± {life.half_width_95:.2g} (95%)\n")
+    if others:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        table.add_column("what if", no_wrap=True)
+        for name in ("µA", "days", "change"):
+            table.add_column(name, justify="right", no_wrap=True)
+        for other in others:
+            table.add_row(
+                other.label,
+                f"{other.budget.current_a.value * 1e6:.4g}",
+                f"{other.budget.lifetime_days.value:.4g}",
+                f"{other.lifetime_change:+.2%}",
+            )
+        console.print(table)
+        typer.echo("")
+    for source in base.sources:
+        typer.echo(f"  {source}")
+    typer.echo(
+        f"  where no uncertainty is stated: ± {scenario.tolerance:.0%} is taken (the scenario's)"
+    )

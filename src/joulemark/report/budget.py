@@ -1,0 +1,79 @@
+"""A budget as a page: one HTML file that needs nothing else."""
+
+import os
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import jinja2
+import pandas as pd
+
+from joulemark.budget import PARTS, Budget, Variant
+from joulemark.errors import JoulemarkError
+from joulemark.report import plotting_library, script_json
+from joulemark.report.charts import responsive
+from joulemark.scenario import Scenario
+
+
+def chart(variants: list[Variant]) -> dict[str, Any]:
+    """The parts of the average current, stacked, a bar a variant."""
+    names = [v.label for v in variants]
+    frame = pd.DataFrame(
+        [
+            {"variant": v.label, "part": part, "order": i, "ua": v.budget.parts_a[part].value * 1e6}
+            for v in variants
+            for i, part in enumerate(PARTS)
+        ]
+    )
+    used = [p for p in PARTS if frame.loc[frame["part"] == p, "ua"].gt(0).any()]
+    bars = (
+        alt.Chart(frame[frame["part"].isin(used)])
+        .mark_bar()
+        .encode(
+            y=alt.Y("variant:N", sort=names, title=None).axis(labelLimit=260),
+            x=alt.X("ua:Q", title="average current (µA)"),
+            color=alt.Color("part:N", sort=used, title=None).scale(domain=used, scheme="tableau10"),
+            order=alt.Order("order:Q"),
+            tooltip=[
+                "variant:N",
+                "part:N",
+                alt.Tooltip("ua:Q", title="µA", format=",.4g"),
+            ],
+        )
+    )
+    return responsive(bars, height=26 * len(names) + 20)
+
+
+def write_page(scenario: Scenario, base: Budget, others: list[Variant], path: Path) -> None:
+    """Write the page; it appears whole or not at all.
+
+    Raises:
+        JoulemarkError: it cannot be written.
+    """
+    variants = [Variant("as the scenario says", base, 0.0), *others]
+    folder = resources.files(__package__)
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text("utf-8")),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    html = environment.get_template("budget.html.jinja").render(
+        scenario=scenario,
+        base=base,
+        variants=variants,
+        style=(folder / "report.css").read_text("utf-8"),
+        vega=plotting_library(),
+        specification=script_json(chart(variants)),
+    )
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(html, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        what = f"the page cannot be written: {error.strerror}"
+        raise JoulemarkError(what, str(path), "choose another --out") from error
