@@ -179,29 +179,102 @@ pub struct Outcome {
     pub address_advances: bool,
 }
 
+/// What an access to memory with a history cost: to a buffered or cached line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    /// Of a fetch, where; of a load, how far behind its first address.
+    pub address: u32,
+    by: By,
+    /// Cycles since the instruction was issued.
+    pub at: u8,
+    pub wait: u8,
+}
+
+/// Who accesses memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum By {
+    #[default]
+    Fetch,
+    /// The load that entered execute last.
+    Load,
+    /// The one before it, which was unaligned and is not done yet.
+    EarlierLoad,
+}
+
+/// The most queries of one instruction that are remembered.
+pub const QUERIES: usize = 3;
+
+/// Where the memories are and what they are.
+#[derive(Debug)]
+struct Map {
+    regions: Vec<Region>,
+    /// First region of each megabyte; `NO_REGION` where there is none.
+    pages: Vec<u8>,
+}
+
+const NO_REGION: u8 = 0xff;
+
 /// How long the memories take.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct MemoryTiming {
     pub settings: MemorySettings,
     pub write_buffer: bool,
-    regions: Vec<Region>,
+    map: Map,
     /// The line in the flash's buffer.
     line: Option<u32>,
     cache: Cache,
+    /// What the accesses of this instruction cost, the first `known` of them found out before.
+    pub log: Vec<Query>,
+    known: usize,
+    asked: usize,
+    /// The cycle in which the instruction was issued.
+    since: u64,
+    /// The first address of the load or store that entered execute last, and what stands for it in
+    /// the pipeline; and the same of the one before.
+    base: (u32, u32),
+    earlier_base: (u32, u32),
+}
+
+/// What a look ahead must leave as it was.
+pub struct Snapshot {
+    line: Option<u32>,
+    cache: Option<Cache>,
 }
 
 impl MemoryTiming {
     pub fn new(regions: &[Region]) -> Self {
+        let mut pages = vec![NO_REGION; 4096];
+        for (number, region) in regions.iter().enumerate() {
+            for page in region.start >> 20..=(region.start + (region.size - 1)) >> 20 {
+                let first = &mut pages[page as usize];
+                if *first == NO_REGION {
+                    *first = number as u8;
+                }
+            }
+        }
         Self {
             settings: MemorySettings::default(),
             write_buffer: true,
-            regions: regions.to_vec(),
+            map: Map {
+                regions: regions.to_vec(),
+                pages,
+            },
             line: None,
             cache: Cache::new(),
+            log: Vec::new(),
+            known: 0,
+            asked: 0,
+            since: 0,
+            base: (0, 0),
+            earlier_base: (0, 0),
         }
     }
 
-    pub fn set(&mut self, settings: MemorySettings) {
+    /// True where something changed.
+    pub fn set(&mut self, settings: MemorySettings) -> bool {
+        if self.settings == settings {
+            return false;
+        }
         if self.settings.cache != settings.cache {
             self.cache.clear();
         }
@@ -209,33 +282,111 @@ impl MemoryTiming {
             self.line = None;
         }
         self.settings = settings;
+        true
     }
 
     fn region(&self, address: u32) -> Option<&Region> {
-        self.regions
-            .iter()
-            .find(|region| address.wrapping_sub(region.start) < region.size)
+        let first = self.map.pages[(address >> 20) as usize];
+        if first == NO_REGION {
+            return None;
+        }
+        let inside = |region: &&Region| address.wrapping_sub(region.start) < region.size;
+        Some(&self.map.regions[first as usize])
+            .filter(inside)
+            .or_else(|| self.map.regions.iter().find(inside))
+    }
+
+    const fn has_history(&self, region: &Region) -> bool {
+        (region.cached && self.settings.cache)
+            || (region.line_bytes != 0 && self.settings.line_buffer)
+    }
+
+    /// An address in the same memory, aligned alike: to the pipeline both are the same.
+    pub fn representative(&self, address: u32) -> u32 {
+        self.region(address)
+            .map_or(address & 0xfff0_0000, |region| region.start)
+            | (address & 3)
+    }
+
+    /// A load or store enters execute.
+    pub fn enters(&mut self, address: u32, representative: u32) {
+        self.earlier_base = self.base;
+        self.base = (address, representative);
+    }
+
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            line: self.line,
+            cache: self.settings.cache.then(|| self.cache.clone()),
+        }
+    }
+
+    pub fn restore(&mut self, snapshot: Snapshot) {
+        self.line = snapshot.line;
+        if let Some(cache) = snapshot.cache {
+            self.cache = cache;
+        }
+    }
+
+    /// A new instruction begins, and the first of its accesses cost this.
+    pub fn begin(&mut self, now: u64, known: &[Query]) {
+        self.log.clear();
+        self.log.extend_from_slice(known);
+        self.known = known.len();
+        self.asked = 0;
+        self.since = now;
     }
 
     /// Wait states of an access whose address is taken in cycle `now`.
-    fn wait(&mut self, address: u32, write: bool, now: u64) -> u8 {
+    fn wait(&mut self, address: u32, write: bool, by: By, now: u64) -> u8 {
         let Some(region) = self.region(address) else {
             return 0;
         };
         let wait_states = region.wait_states;
-        if write || region.kind == RegionKind::Ram {
+        if write || region.kind == RegionKind::Ram || !self.has_history(region) {
             return wait_states;
         }
+        self.asked += 1;
+        if self.asked <= self.known {
+            return self.log[self.asked - 1].wait;
+        }
+        let mut query = Query {
+            address: match by {
+                By::Fetch => address,
+                By::Load => address.wrapping_sub(self.base.1),
+                By::EarlierLoad => address.wrapping_sub(self.earlier_base.1),
+            },
+            by,
+            at: (now - self.since).min(255) as u8,
+            wait: 0,
+        };
+        query.wait = self.ask(&query, self.since);
+        self.log.push(query);
+        query.wait
+    }
+
+    /// Wait states of a read of memory with a history, by an instruction that was issued at `since`.
+    #[inline]
+    pub fn ask(&mut self, query: &Query, since: u64) -> u8 {
+        let address = match query.by {
+            By::Fetch => query.address,
+            By::Load => self.base.0.wrapping_add(query.address),
+            By::EarlierLoad => self.earlier_base.0.wrapping_add(query.address),
+        };
+        let Some(region) = self.region(address) else {
+            return 0;
+        };
+        let wait_states = region.wait_states;
         if region.cached && self.settings.cache {
-            return self.cache.access(address, wait_states, now);
+            return self
+                .cache
+                .access(address, wait_states, since + u64::from(query.at));
         }
-        if region.line_bytes != 0 && self.settings.line_buffer {
-            let wanted = Some(address & !(u32::from(region.line_bytes) - 1));
-            if self.line == wanted {
-                return 0;
-            }
-            self.line = wanted;
+        let wanted = Some(address & !(u32::from(region.line_bytes) - 1));
+        if self.line == wanted {
+            return 0;
         }
+        self.line = wanted;
         wait_states
     }
 }
@@ -476,23 +627,28 @@ impl Buses {
         }
         // A read that follows a write on the code bus waits a cycle in the write buffer's place
         // (memory/ldr_str_timing).
-        let begin = |address: u32, write: bool, memory: &mut MemoryTiming| {
+        let begin = |address: u32, write: bool, by: By, memory: &mut MemoryTiming| {
             let place = place(address);
             let idle = u8::from(code_write_ends && !write && place.outlet == Outlet::Code);
             DataPhase {
                 place,
                 write,
-                wait: memory.wait(address, write, now + u64::from(idle)) + idle,
+                wait: memory.wait(address, write, by, now + u64::from(idle)) + idle,
             }
         };
         if let Some((address, write, part)) = data_address {
-            self.data.phase = Some(begin(address, write, memory));
+            let by = if part && self.data.address.is_some() {
+                By::EarlierLoad
+            } else {
+                By::Load
+            };
+            self.data.phase = Some(begin(address, write, by, memory));
             if part && let Some(request) = self.data.data {
                 self.data.next_part = part_end(address, request.end());
             }
         }
         if fetch_advances && let Some(address) = fetch_address {
-            self.fetch.phase = Some(begin(address, false, memory));
+            self.fetch.phase = Some(begin(address, false, By::Fetch, memory));
             self.registered = false;
         }
         outcome

@@ -3,8 +3,9 @@
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 use crate::bus::{Bus, Width};
+use crate::memo::Pipeline;
 use crate::memory::{Memory, Region, RegionKind};
-use crate::pipeline::{Issue, Pipeline};
+use crate::pipeline::Issue;
 use crate::system::{Events, Request, Set, System, UsageFault, exception};
 use crate::traits::{Class, Traits};
 
@@ -750,7 +751,7 @@ impl<B: Bus> Core<B> {
     }
 
     /// When the load or store that executes is on the bus, and the events counted until then.
-    fn access(&self) -> (u64, Events) {
+    fn access(&mut self) -> (u64, Events) {
         let (now, events) = self.pipe.access(&self.memory);
         (
             now,

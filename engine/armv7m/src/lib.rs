@@ -7,6 +7,7 @@ mod cache;
 mod core;
 mod decode;
 mod exec;
+mod memo;
 mod memory;
 mod pipeline;
 mod prefetch;

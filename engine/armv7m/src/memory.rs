@@ -98,6 +98,8 @@ pub struct Memory {
     banks: Vec<Bank>,
     /// First bank of each megabyte; `NO_BANK` where there is none.
     pages: Box<[u8; 4096]>,
+    /// Changes whenever decoded instructions are written over.
+    pub code_version: u64,
 }
 
 const NO_BANK: u8 = 0xff;
@@ -140,7 +142,11 @@ impl Memory {
                 }
             })
             .collect();
-        Self { banks, pages }
+        Self {
+            banks,
+            pages,
+            code_version: 0,
+        }
     }
 
     /// The number of the bank that holds an address, and the offset in it.
@@ -206,7 +212,10 @@ impl Memory {
                 let first = (offset / 2).saturating_sub(1);
                 let last = (offset + size).div_ceil(2).min(bank.entries.len());
                 for entry in &mut bank.entries[first..last] {
-                    *entry = Entry::EMPTY;
+                    if entry.op.kind != decode::Kind::Empty {
+                        *entry = Entry::EMPTY;
+                        self.code_version += 1;
+                    }
                 }
             }
         }

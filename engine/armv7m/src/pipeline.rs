@@ -191,7 +191,7 @@ enum Fetch {
 /// Everything that one cycle leaves to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::struct_excessive_bools)]
-struct State {
+pub struct State {
     main: Option<Slot>,
     paired: Option<Slot>,
     /// The instruction that finished last.
@@ -204,8 +204,6 @@ struct State {
     lr_written: bool,
     multiply_flags: bool,
     moved: Option<Moved>,
-    /// The IT instruction that comes next is done already.
-    it_is_folded: bool,
     verdict: Option<bool>,
     /// Stores that left execute before their data phase.
     buffered: u8,
@@ -228,14 +226,13 @@ struct Signals {
     disable: bool,
 }
 
-/// The pipeline and its clock.
-#[derive(Clone)]
-pub struct Pipeline {
-    now: u64,
-    events: Events,
-    state: State,
-    memory: MemoryTiming,
-    folding: bool,
+/// The pipeline as it is simulated, cycle by cycle, and its clock.
+pub struct Simulation {
+    pub now: u64,
+    pub events: Events,
+    pub state: State,
+    pub memory: MemoryTiming,
+    pub folding: bool,
     /// A core of revision 0 or 1.
     first_revision: bool,
 }
@@ -244,7 +241,8 @@ pub struct Pipeline {
 const LONGEST: u32 = 4096;
 
 impl State {
-    fn at(pc: u32) -> Self {
+    /// An empty pipeline that fetches from here.
+    pub fn at(pc: u32) -> Self {
         Self {
             main: None,
             paired: None,
@@ -255,7 +253,6 @@ impl State {
             lr_written: false,
             multiply_flags: false,
             moved: None,
-            it_is_folded: false,
             verdict: None,
             buffered: 0,
             fetch: Fetch::Delayed(pc),
@@ -285,14 +282,14 @@ impl State {
         }
         if let Some(slot) = &mut self.main {
             if slot.finished {
-                self.last = self.main.take();
+                self.last = self.main.take().map(Slot::retired);
             } else {
                 slot.next_cycle();
             }
         }
         if let Some(slot) = &mut self.paired {
             if slot.finished && self.main.is_none() {
-                self.last = self.paired.take();
+                self.last = self.paired.take().map(Slot::retired);
             } else {
                 slot.next_cycle();
             }
@@ -313,12 +310,13 @@ impl State {
     /// An unaligned access takes it one cycle later than an aligned one (seen in
     /// memory/ldr_str_unaligned).
     fn unit_accepts(&self) -> bool {
-        if self.buses.unaligned_now || self.buses.data.address.is_some() {
+        if self.buses.unaligned_now {
             false
         } else if self.buses.unaligned_before {
             true
         } else {
-            self.buses.data.advanced || self.buses.data.is_free()
+            self.buses.data.advanced
+                || (self.buses.data.is_free() && self.buses.data.address.is_none())
         }
     }
 
@@ -396,13 +394,32 @@ impl State {
         if !skipped && self.multiply_pairs(main, next, 1 << op.ra, operands) {
             return true;
         }
-        self.pairs(main, next, skipped, false, self.prefetch.tainted())
+        // Behind a buffered store an address may still wait for the bus.
+        let waits = self.buffered != 0 && self.buses.data.address.is_some();
+        !waits && self.pairs(main, next, skipped, false, self.prefetch.tainted())
     }
 }
 
 impl Slot {
+    /// What is still of interest after it left execute.
+    const fn retired(self) -> Self {
+        Self {
+            target: 0,
+            address: 0,
+            cycle: 0,
+            cycles: 0,
+            requested: 0,
+            done: 0,
+            base: 0,
+            registers: 0,
+            ..self
+        }
+    }
+
     fn next_cycle(&mut self) {
-        self.cycle = self.cycle.saturating_add(1).min(200);
+        if matches!(self.traits.class, Class::Alu) {
+            self.cycle += 1;
+        }
         self.first = false;
         self.dirty = self.next_dirty;
     }
@@ -413,7 +430,7 @@ impl Slot {
     }
 }
 
-impl Pipeline {
+impl Simulation {
     pub fn new(regions: &[Region], first_revision: bool) -> Self {
         Self {
             now: 0,
@@ -425,81 +442,51 @@ impl Pipeline {
         }
     }
 
-    pub fn set_memory(&mut self, settings: MemorySettings) {
-        self.memory.set(settings);
-    }
-
-    pub fn set_write_buffer(&mut self, on: bool) {
-        self.memory.write_buffer = on;
-    }
-
-    pub fn set_folding(&mut self, on: bool) {
-        self.folding = on;
-    }
-
-    pub fn cache_on(&self) -> bool {
-        self.memory.settings.cache
-    }
-
-    pub fn now(&self) -> u64 {
-        self.now
-    }
-
-    /// Empty the pipeline and fetch from `pc` after `wait` cycles.
-    pub fn restart(&mut self, pc: u32, wait: u64) {
-        self.now += wait;
-        self.state = State::at(pc);
-    }
-
-    pub fn pass_time(&mut self, cycles: u64) {
-        self.now += cycles;
-    }
-
     /// The cycle in which the data of the load or store that was issued last is on the bus, and the
     /// events counted before it.
     ///
     /// Only devices see it. What follows in the pipeline is not known yet and cannot change it.
-    pub fn access(&self, memory: &Memory) -> (u64, Events) {
-        let mut ahead = self.clone();
-        let mut to_come = 1 + u8::from(ahead.state.paired.is_some()) + ahead.state.buffered;
-        for _ in 0..1000 {
-            let before = ahead.events;
-            if ahead.rest_of_cycle(None, memory) {
-                to_come -= 1;
-                if to_come == 0 {
-                    return (ahead.now, before);
-                }
+    pub fn access(&mut self, memory: &Memory) -> (u64, Events) {
+        let saved = (self.now, self.events, self.state);
+        let snapshot = self.memory.snapshot();
+        self.memory.begin(self.now, &[]);
+        let mut to_come = 1 + u8::from(self.state.paired.is_some()) + self.state.buffered;
+        let mut before = self.events;
+        for _ in 0..LONGEST {
+            before = self.events;
+            to_come -= u8::from(self.rest_of_cycle(None, memory));
+            if to_come == 0 {
+                break;
             }
-            ahead.begin_cycle(memory);
-            ahead.count();
+            self.begin_cycle(memory);
+            self.count();
         }
-        (self.now + 1, self.events)
+        let found = self.now;
+        self.memory.restore(snapshot);
+        (self.now, self.events, self.state) = saved;
+        (found, before)
     }
 
-    /// Let time pass until this instruction enters execute.
-    pub fn issue(&mut self, entry: &Entry, issue: Issue, memory: &Memory) {
-        if self.state.it_is_folded {
-            self.state.it_is_folded = false;
-            if entry.op.kind == Kind::It {
-                return;
-            }
-        }
+    /// Let time pass until this instruction enters execute. True where the IT that follows it is
+    /// done with it.
+    pub fn issue(&mut self, entry: &Entry, issue: &Issue, memory: &Memory) -> bool {
         let mut decode = Decode::WAITING;
         for _ in 0..LONGEST {
-            self.rest_of_cycle(Some((&mut decode, entry, &issue)), memory);
+            self.rest_of_cycle(Some((&mut decode, entry, issue)), memory);
             self.begin_cycle(memory);
             if decode.stage == Stage::Ready
                 && self
                     .state
                     .can_enter(&entry.traits, &entry.op, issue.skipped)
             {
-                self.enter(&decode, entry, &issue);
-                return;
+                self.enter(&decode, entry, issue);
+                return decode.folded;
             }
             self.count();
         }
         debug_assert!(false, "the pipeline stalls for ever before {:#x}", issue.pc);
-        self.enter(&decode, entry, &issue);
+        self.enter(&decode, entry, issue);
+        decode.folded
     }
 
     /// DWT: a cycle in which no instruction begins (ARM DDI 0403E.e, C1.8.4).
@@ -580,7 +567,6 @@ impl Pipeline {
             length: decode.length,
         });
         state.verdict = verdict;
-        state.it_is_folded = decode.folded;
         let not_taken = traits.is_branch() && !issue.taken;
         let dirty = if issue.skipped || not_taken {
             0
@@ -620,7 +606,11 @@ impl Pipeline {
             cycles: issue.cycles,
             dirty,
             next_dirty: dirty,
-            target: issue.target,
+            target: if traits.is_branch() || traits.class == Class::Barrier {
+                issue.target
+            } else {
+                0
+            },
             address: issue.address,
             width: if traits.class == Class::Multiple {
                 Width::Word
@@ -757,7 +747,7 @@ impl Pipeline {
     }
 }
 
-impl Pipeline {
+impl Simulation {
     /// The execute stage in this cycle.
     fn execute(&mut self, signals: &mut Signals) -> Trigger {
         let mut trigger = Trigger {
