@@ -37,8 +37,8 @@ format: setup $(VENV)/.test-tools ## rewrite all sources in the project's format
 	$(BIN)/ruff check --fix .
 	clang-format-19 -i $(C_FILES)
 
-bench: setup $(VENV)/.test-tools ## compare the engine with mspdebug's simulator
-	$(BIN)/python benches/engine.py
+bench: $(VENV)/.test-tools ## compare the engine with mspdebug's simulator
+	cargo bench --package joulemark-msp430
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) build target
