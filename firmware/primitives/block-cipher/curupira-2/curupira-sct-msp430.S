@@ -1,6 +1,6 @@
 /* void curupira2_sct(uint8_t *block), the square-complete transform, in place; an implementation folder
    includes this in a .S file of its own. */
-#include "curupira-round-msp430.h"
+#include "curupira-round-msp430.inc"
 
     .section .text.curupira2_sct, "ax", @progbits
     .global curupira2_sct

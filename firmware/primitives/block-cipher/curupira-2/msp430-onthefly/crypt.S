@@ -1,5 +1,5 @@
 /* void curupira2_encrypt(const curupira2_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks) */
-#include "curupira-round-msp430.h"
+#include "curupira-round-msp430.inc"
 
 /* The frame: in, out, blocks, ctx, and the array that the key moves in. */
 #define IN 0

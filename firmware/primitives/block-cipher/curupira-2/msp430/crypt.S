@@ -1,6 +1,6 @@
 /* void curupira2_encrypt(const curupira2_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks)
    void curupira2_decrypt(const curupira2_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks) */
-#include "curupira-round-msp430.h"
+#include "curupira-round-msp430.inc"
 
 /* A round with a key; the result is in \n0, \n1, \w0, \w1 as W0 to W3, and X01, X23. 119 cycles. */
 .macro round w0, w1, w2, w3, n0, n1

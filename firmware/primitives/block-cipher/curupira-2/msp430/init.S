@@ -1,5 +1,5 @@
 /* void curupira2_init(curupira2_ctx *ctx, const uint8_t *key) */
-#include "curupira-round-msp430.h"
+#include "curupira-round-msp430.inc"
 
 #define KEY r4        /* k[0] of this round in the array on the stack */
 #define ROUND r5
