@@ -1,7 +1,7 @@
 //! Replays programs that were measured on real Cortex-M3 chips and compares every word of their
 //! results: cycles, counters, registers, flags, memory.
 //!
-//! The measurements are those published with CMEmu (`cmemu-tests/tests/` of
+//! The measurements are those published with `CMEmu` (`cmemu-tests/tests/` of
 //! github.com/mimuw-distributed-systems-group/cmemu): archives of flash images with the memory that
 //! the chip held afterwards. Only `instructions/` folders belong to the calibration set; programs
 //! under `benchmarks/` are kept for acceptance and are refused here.
@@ -9,7 +9,10 @@
 //! `JOULEMARK_CMEMU_TESTS=FOLDER cargo run --release -p joulemark-armv7m --example calibrate --
 //! [--verbose] [--markdown FILE] [FILTER...]`
 
+#![allow(clippy::cast_precision_loss)] // counts, for percentages
+
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -376,8 +379,7 @@ fn main() {
     });
     paths.sort();
     let next = AtomicUsize::new(0);
-    let results: Mutex<BTreeMap<String, (String, Vec<(String, Tally)>, u64, f64)>> =
-        Mutex::new(BTreeMap::new());
+    let results: Mutex<BTreeMap<String, Replayed>> = Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
@@ -460,7 +462,10 @@ fn row(kind: &str, tally: &Tally) -> String {
     )
 }
 
-fn one_archive(path: &Path, verbose: bool) -> (String, Vec<(String, Tally)>, u64, f64) {
+/// What was printed of an archive, its cases by kind, emulated cycles, and seconds.
+type Replayed = (String, Vec<(String, Tally)>, u64, f64);
+
+fn one_archive(path: &Path, verbose: bool) -> Replayed {
     let mut text = String::new();
     let mut tallies = Vec::new();
     let (mut cycles, mut seconds) = (0, 0.0);
@@ -491,8 +496,9 @@ fn one_archive(path: &Path, verbose: bool) -> (String, Vec<(String, Tally)>, u64
         };
         match outcome.differences {
             Err(error) => {
-                text += &format!(
-                    "     case {}: {error} {}\n",
+                let _ = writeln!(
+                    text,
+                    "     case {}: {error} {}",
                     case.number, case.configuration
                 );
                 tally.times_exact = 0;
@@ -509,16 +515,18 @@ fn one_archive(path: &Path, verbose: bool) -> (String, Vec<(String, Tally)>, u64
                     tally.worst = tally.worst.max(relative);
                 }
                 if !differences.is_empty() {
-                    text += &format!(
-                        "     case {}: {} words differ {}\n",
+                    let _ = writeln!(
+                        text,
+                        "     case {}: {} words differ {}",
                         case.number,
                         differences.len(),
                         case.configuration
                     );
                     if verbose {
-                        for d in differences.iter().take(240) {
-                            text += &format!(
-                                "          {}[{}]: {:#x} measured, {:#x} here ({:+})\n",
+                        for d in differences.iter().take(24) {
+                            let _ = writeln!(
+                                text,
+                                "          {}[{}]: {:#x} measured, {:#x} here ({:+})",
                                 d.symbol,
                                 d.index,
                                 d.expected,

@@ -27,11 +27,11 @@ pub struct Request {
 }
 
 impl Request {
-    const fn is_aligned(&self) -> bool {
+    const fn is_aligned(self) -> bool {
         self.address & (self.width.bytes() - 1) == 0
     }
 
-    const fn end(&self) -> u32 {
+    const fn end(self) -> u32 {
         self.address.wrapping_add(self.width.bytes())
     }
 }
@@ -109,9 +109,9 @@ impl Master {
 /// The end of the largest aligned part of an access that begins here.
 fn part_end(address: u32, end: u32) -> u32 {
     let left = end.wrapping_sub(address);
-    if left >= 4 && address & 3 == 0 {
+    if left >= 4 && address.is_multiple_of(4) {
         address.wrapping_add(4)
-    } else if left >= 2 && address & 1 == 0 {
+    } else if left >= 2 && address.is_multiple_of(2) {
         address.wrapping_add(2)
     } else {
         address.wrapping_add(1)
@@ -360,14 +360,14 @@ impl MemoryTiming {
             at: (now - self.since).min(255) as u8,
             wait: 0,
         };
-        query.wait = self.ask(&query, self.since);
+        query.wait = self.ask(query, self.since);
         self.log.push(query);
         query.wait
     }
 
     /// Wait states of a read of memory with a history, by an instruction that was issued at `since`.
     #[inline]
-    pub fn ask(&mut self, query: &Query, since: u64) -> u8 {
+    pub fn ask(&mut self, query: Query, since: u64) -> u8 {
         let address = match query.by {
             By::Fetch => query.address,
             By::Load => self.base.0.wrapping_add(query.address),
@@ -538,7 +538,7 @@ impl Buses {
             // A waiting address is not replaced by another (AHB); otherwise loads and stores win on
             // the code bus, and fetches on the system bus (TRM, section 12.5.6 and
             // memory/ldr_str_timing with code in SRAM).
-            let choice = if port.owner.is_some() && !(port.was_ready && !port.locked) {
+            let choice = if port.owner.is_some() && (port.locked || !port.was_ready) {
                 port.owner
             } else if outlet == Outlet::System {
                 wants_fetch

@@ -2,7 +2,7 @@
 //!
 //! The manual gives the geometry and that replacement is pseudo-random and that the tag of the next
 //! line is looked up ahead. What exactly happens was measured by others (the cache programs published
-//! with CMEmu, and M. Matraszek's thesis that they cite); the rules below carry the facts, and
+//! with `CMEmu`, and M. Matraszek's thesis that they cite); the rules below carry the facts, and
 //! `flash/cache/instructions/` agrees with them.
 
 const SETS: usize = 256;

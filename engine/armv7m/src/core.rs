@@ -429,7 +429,7 @@ impl<B: Bus> Core<B> {
         self.skipped = false;
         if self.it != 0 {
             let condition = self.it >> 4;
-            self.it = if self.it & 7 == 0 {
+            self.it = if self.it.is_multiple_of(8) {
                 0
             } else {
                 (self.it & 0xe0) | (self.it << 1 & 0x1f)
@@ -745,7 +745,6 @@ impl<B: Bus> Core<B> {
                     self.pipe.set_folding(!self.system.folding_disabled());
                 }
             }
-            Some(Request::None) => {}
         }
         Ok(())
     }
@@ -1076,12 +1075,11 @@ impl<B: Bus> Core<B> {
     // Sleep.
 
     /// WFI and WFE.
-    pub(crate) fn wait(&mut self, for_event: bool) -> Result<(), Trap> {
+    pub(crate) fn wait(&mut self, for_event: bool) {
         self.asleep = Some(for_event);
         let deep = self.system.scr & 4 != 0;
         let now = Cycles(self.pipe.now());
         self.bus.sleep(true, deep, now);
-        Ok(())
     }
 
     /// Whether something ends the sleep (B1.5.17 to B1.5.19): PRIMASK does not count.

@@ -485,7 +485,7 @@ fn miscellaneous_narrow(hw: u32) -> Op {
         6 if hw & 0xe0 == 0x60 => op(Kind::Cps)
             .imm(hw & 3)
             .ra((hw >> 4) & 1)
-            .set_if(hw & 12 != 0 || hw & 3 == 0, Op::UNPREDICTABLE),
+            .set_if(hw & 0xc != 0 || hw.is_multiple_of(4), Op::UNPREDICTABLE),
         10 => {
             let kind = match (hw >> 6) & 3 {
                 0 => Kind::Rev,

@@ -51,7 +51,7 @@ const fn shift_c(value: u32, kind: u8, amount: u32, carry: bool) -> (u32, bool) 
 
 /// Cycles of UMULL and SMULL (ARM DDI 0337G, table 18-1: 3 to 5, early termination by operand).
 ///
-/// Which operands end early is what instructions/data_processing/smull_umull_timing shows: the
+/// Which operands end early is what `instructions/data_processing/smull_umull_timing` shows: the
 /// multiplier works on 16-bit halves and leaves out partial products of zero halves.
 pub fn long_multiply_cycles(x: u32, y: u32, signed: bool) -> u8 {
     let (xh, xl) = (x >> 16 != 0, x & 0xffff != 0);
@@ -73,7 +73,7 @@ pub fn long_multiply_cycles(x: u32, y: u32, signed: bool) -> u8 {
 
 /// Cycles of UMLAL and SMLAL (ARM DDI 0337G, table 18-1: 4 to 7).
 ///
-/// As [`long_multiply_cycles`], from instructions/data_processing/smlal_umlal_timing.
+/// As [`long_multiply_cycles`], from `instructions/data_processing/smlal_umlal_timing`.
 pub fn long_accumulate_cycles(x: u32, y: u32, signed: bool) -> u8 {
     let (xh, xl) = (x >> 16 != 0, x & 0xffff != 0);
     let (yh, yl) = (y >> 16 != 0, y & 0xffff != 0);
@@ -93,7 +93,7 @@ pub fn long_accumulate_cycles(x: u32, y: u32, signed: bool) -> u8 {
 /// Cycles of UDIV and SDIV (ARM DDI 0337G, table 18-1: 2 to 12).
 ///
 /// Four quotient bits a cycle after normalisation, by magnitudes; the corrections for a negative
-/// divisor are what instructions/data_processing/sdiv_udiv_timing and sdiv_powers_of_two show.
+/// divisor are what `instructions/data_processing/sdiv_udiv_timing` and `sdiv_powers_of_two` show.
 pub fn divide_cycles(x: u32, y: u32, signed: bool) -> u8 {
     if x == 0 || y == 0 {
         return 2;
@@ -302,7 +302,7 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    fn aligned(&mut self, address: u32, to: u32) -> Done {
+    fn aligned(address: u32, to: u32) -> Done {
         if address & (to - 1) == 0 {
             Ok(())
         } else {
@@ -730,7 +730,7 @@ impl<B: Bus> Core<B> {
                 } else {
                     (self.literal(op), 0)
                 };
-                self.aligned(address, 4)?;
+                Self::aligned(address, 4)?;
                 self.issue_transfer(entry, address, Width::Word);
                 let first = self.load(address, Width::Word, false)?;
                 let second = self.load(address.wrapping_add(4), Width::Word, false)?;
@@ -742,7 +742,7 @@ impl<B: Bus> Core<B> {
             }
             Kind::Strd => {
                 let (address, back) = self.address(op);
-                self.aligned(address, 4)?;
+                Self::aligned(address, 4)?;
                 self.issue_transfer(entry, address, Width::Word);
                 self.store(address, self.r[op.rd as usize], Width::Word, false)?;
                 self.store(
@@ -761,7 +761,7 @@ impl<B: Bus> Core<B> {
                     Kind::Ldrexb => (rn!(), Width::Byte),
                     _ => (rn!(), Width::Half),
                 };
-                self.aligned(address, width.bytes())?;
+                Self::aligned(address, width.bytes())?;
                 self.issue_transfer(entry, address, width);
                 let value = self.load(address, width, false)?;
                 self.exclusive = true;
@@ -773,7 +773,7 @@ impl<B: Bus> Core<B> {
                     Kind::Strexb => (rn!(), Width::Byte),
                     _ => (rn!(), Width::Half),
                 };
-                self.aligned(address, width.bytes())?;
+                Self::aligned(address, width.bytes())?;
                 self.issue_transfer(entry, address, width);
                 let fails = !self.exclusive;
                 if !fails {
@@ -859,12 +859,12 @@ impl<B: Bus> Core<B> {
                 if self.event {
                     self.event = false;
                 } else {
-                    self.wait(true)?;
+                    self.wait(true);
                 }
             }
             Kind::Wfi => {
                 alu!();
-                self.wait(false)?;
+                self.wait(false);
             }
             Kind::Cps => {
                 let disable = op.ra != 0;
@@ -898,7 +898,7 @@ impl<B: Bus> Core<B> {
                 let value = self.special_register(op.imm);
                 self.write_register(op.rd, value);
             }
-            Kind::Msr => return self.write_special_register(entry),
+            Kind::Msr => self.write_special_register(entry),
             Kind::Dsb | Kind::Dmb => self.pass_in(entry, self.timing.barrier),
             Kind::Isb => self.take(entry, self.fall_through),
             Kind::Coprocessor => {
@@ -922,7 +922,7 @@ impl<B: Bus> Core<B> {
         } else {
             (base.wrapping_sub(bytes), base.wrapping_sub(bytes))
         };
-        self.aligned(address, 4)?;
+        Self::aligned(address, 4)?;
         let start = address;
         let branches = op.imm & 0x8000 != 0;
         if !branches {
@@ -960,7 +960,7 @@ impl<B: Bus> Core<B> {
         } else {
             (base.wrapping_sub(bytes), base.wrapping_sub(bytes))
         };
-        self.aligned(address, 4)?;
+        Self::aligned(address, 4)?;
         self.issue_transfer(entry, address, Width::Word);
         let mut list = op.imm;
         while list != 0 {
@@ -1000,7 +1000,7 @@ impl<B: Bus> Core<B> {
     }
 
     /// MSR (B5.2.3).
-    fn write_special_register(&mut self, entry: &Entry) -> Done {
+    fn write_special_register(&mut self, entry: &Entry) {
         let op = &entry.op;
         let value = self.r[op.rn as usize];
         let privileged = self.privileged();
@@ -1039,6 +1039,5 @@ impl<B: Bus> Core<B> {
         // other/cps_it), and for CONTROL (other/msr_mrs_control).
         self.pass_in(entry, 1 + u8::from(raises));
         self.recheck = true;
-        Ok(())
     }
 }

@@ -300,7 +300,7 @@ impl Pipeline {
             }
             while self.known < asks {
                 let mut query = found.queries[self.known];
-                query.wait = self.simulation.memory.ask(&query, now);
+                query.wait = self.simulation.memory.ask(query, now);
                 self.answers[self.known] = query;
                 self.known += 1;
                 if query != found.queries[self.known - 1] {

@@ -7,9 +7,9 @@ use crate::traits::Traits;
 /// The core's bus that a memory answers on (Cortex-M3 TRM r2p1, section 2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Port {
-    /// `ICode` and `DCode`, joined outside the core: 0 to 0x1fff_ffff.
+    /// `ICode` and `DCode`, joined outside the core: 0 to `0x1fff_ffff`.
     Code,
-    /// The system bus: 0x2000_0000 to 0xdfff_ffff, and the vendor's space.
+    /// The system bus: `0x2000_0000` to `0xdfff_ffff`, and the vendor's space.
     System,
 }
 

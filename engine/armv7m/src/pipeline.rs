@@ -8,9 +8,9 @@
 //! Sources. "TRM": *Cortex-M3 Technical Reference Manual* r1p1 (ARM DDI 0337G), whose chapters 1, 15
 //! and 18 describe the prefetch unit, the branch status interface and instruction timing. Where it is
 //! silent, a rule cites the calibration programs that show it, measured on a CC2650 and an STM32F100
-//! (CMEmu's `instructions/` tests: see `examples/calibrate.rs`), as "seen in NAME".
+//! (`CMEmu`'s `instructions/` tests: see `examples/calibrate.rs`), as "seen in NAME".
 
-use crate::bus::{MemorySettings, Width};
+use crate::bus::Width;
 use crate::buses::{Buses, FetchUse, MemoryTiming, Request};
 use crate::decode::{Kind, Op};
 use crate::memory::{Entry, Memory, Region};
@@ -308,7 +308,7 @@ impl State {
     /// Whether the load/store unit can take an address that overlaps the transfer under way.
     ///
     /// An unaligned access takes it one cycle later than an aligned one (seen in
-    /// memory/ldr_str_unaligned).
+    /// `memory/ldr_str_unaligned`).
     fn unit_accepts(&self) -> bool {
         if self.buses.unaligned_now {
             false
@@ -321,7 +321,7 @@ impl State {
     }
 
     /// Whether an instruction may begin while the one before it executes (TRM, section 18.3: loads
-    /// and stores pipeline; the details are those of memory/*_pipelining and control_flow/it_*).
+    /// and stores pipeline; the details are those of memory/*_pipelining and `control_flow/it`_*).
     ///
     /// `late` asks what would have been had the predecessor not just finished; `folds` says that what
     /// follows looks as if it folded.
@@ -354,7 +354,7 @@ impl State {
     }
 
     /// UMULL or SMULL, then MLA that accumulates its high half, overlap by a cycle; and one more MLA
-    /// after that (seen in data_processing/xmull_mla).
+    /// after that (seen in `data_processing/xmull_mla`).
     fn multiply_pairs(
         &self,
         before: &Slot,
@@ -479,13 +479,13 @@ impl Simulation {
                     .state
                     .can_enter(&entry.traits, &entry.op, issue.skipped)
             {
-                self.enter(&decode, entry, issue);
+                self.enter(decode, entry, issue);
                 return decode.folded;
             }
             self.count();
         }
         debug_assert!(false, "the pipeline stalls for ever before {:#x}", issue.pc);
-        self.enter(&decode, entry, issue);
+        self.enter(decode, entry, issue);
         decode.folded
     }
 
@@ -527,7 +527,7 @@ impl Simulation {
     }
 
     /// Decode passes its instruction to execute.
-    fn enter(&mut self, decode: &Decode, entry: &Entry, issue: &Issue) {
+    fn enter(&mut self, decode: Decode, entry: &Entry, issue: &Issue) {
         let state = &mut self.state;
         let traits = &entry.traits;
         let mut branch = decode.branch;
@@ -685,7 +685,7 @@ impl Simulation {
     }
 
     /// With the write buffer on, a store with an immediate offset leaves execute when its address is
-    /// out (TRM, section 18.3: "always one cycle"; seen in memory/mov_str_imm_deps on the STM32F100).
+    /// out (TRM, section 18.3: "always one cycle"; seen in `memory/mov_str_imm_deps` on the STM32F100).
     fn release_store(&mut self) {
         let State {
             main,

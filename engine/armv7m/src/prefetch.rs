@@ -35,7 +35,7 @@ struct Look {
 
 /// The storage of the queue as a ring. Halfwords stay in it after they were consumed, and decode
 /// looks at the second one of its head without asking whether it is still valid: an IT that is long
-/// gone can keep an instruction from pairing (seen in control_flow/it_pipeline and it_fold).
+/// gone can keep an instruction from pairing (seen in `control_flow/it_pipeline` and `it_fold`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Ring {
     slots: [Look; HALVES as usize],

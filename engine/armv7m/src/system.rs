@@ -1,4 +1,4 @@
-//! The system control space: NVIC, SCB, SysTick and the DWT's counters (ARM DDI 0403E.e, B3 and C1.8).
+//! The system control space: NVIC, SCB, `SysTick` and the DWT's counters (ARM DDI 0403E.e, B3 and C1.8).
 
 use crate::bus::Width;
 
@@ -100,7 +100,6 @@ impl Events {
 /// What a write to the system control space asks of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    None,
     /// Look for exceptions to take.
     Recheck,
     Reset,
@@ -306,6 +305,7 @@ impl System {
     // Register access.
 
     /// Read a word at an address in the private peripheral bus; `None` where there is nothing.
+    #[allow(clippy::match_same_arms)] // in the order of the addresses
     pub fn read(&mut self, address: u32, now: u64, events: &Events, ipsr: u16) -> Option<u32> {
         let word = ((address & 0x7c) / 4) as usize;
         Some(match address {
@@ -326,9 +326,13 @@ impl System {
             0xe000_e014 => self.tick_reload,
             0xe000_e018 => self.tick_now(now),
             0xe000_e01c => 0xc000_0000, // NOREF and SKEW: no calibration value
-            0xe000_e100..=0xe000_e11c | 0xe000_e180..=0xe000_e19c => self.bits(&self.enabled, word),
-            0xe000_e200..=0xe000_e21c | 0xe000_e280..=0xe000_e29c => self.bits(&self.pending, word),
-            0xe000_e300..=0xe000_e31c => self.bits(&self.active, word),
+            0xe000_e100..=0xe000_e11c | 0xe000_e180..=0xe000_e19c => {
+                Self::bits(&self.enabled, word)
+            }
+            0xe000_e200..=0xe000_e21c | 0xe000_e280..=0xe000_e29c => {
+                Self::bits(&self.pending, word)
+            }
+            0xe000_e300..=0xe000_e31c => Self::bits(&self.active, word),
             0xe000_e400..=0xe000_e4ec => {
                 let first = exception::EXTERNAL + (address - 0xe000_e400) as usize;
                 u32::from_le_bytes(std::array::from_fn(|i| {
@@ -388,6 +392,7 @@ impl System {
     }
 
     /// Write a word; `None` where there is nothing.
+    #[allow(clippy::match_same_arms)] // in the order of the addresses
     pub fn write(
         &mut self,
         address: u32,
@@ -520,7 +525,7 @@ impl System {
         old & !(mask << shift) | (value & mask) << shift
     }
 
-    fn bits(&self, set: &Set, word: usize) -> u32 {
+    fn bits(set: &Set, word: usize) -> u32 {
         (0..32).fold(0, |bits, bit| {
             let number = exception::EXTERNAL + word * 32 + bit;
             bits | u32::from(number < 256 && set.has(number)) << bit

@@ -113,6 +113,7 @@ impl Traits {
     }
 
     /// Of a decoded instruction and its halfwords; `second` follows the first in memory.
+    #[allow(clippy::match_same_arms)] // by kind of instruction
     pub fn of(op: &Op, first: u16, second: u16) -> Self {
         let mut t = Self {
             halves: op.length / 2,
@@ -356,11 +357,7 @@ impl Traits {
                 self.flags |= Self::STORE | Self::REGISTER_OFFSET;
                 self.address |= bit(op.rm);
             }
-            Kind::Strex => {
-                self.flags |= Self::STORE;
-                self.writes = bit(op.ra);
-            }
-            Kind::Strexb | Kind::Strexh => {
+            Kind::Strex | Kind::Strexb | Kind::Strexh => {
                 self.flags |= Self::STORE;
                 self.writes = bit(op.ra);
             }
