@@ -74,3 +74,9 @@ class LinkError(JoulemarkError):
     """The image does not answer, or answers nonsense, on its serial line."""
 
     exit_code = 10
+
+
+class MeterError(JoulemarkError):
+    """An instrument does not answer, refuses a command or lost samples."""
+
+    exit_code = 11

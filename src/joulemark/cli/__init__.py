@@ -10,7 +10,7 @@ from joulemark.errors import JoulemarkError
 EXIT_CODES = """Exit codes: 0 done; 1 internal error; 2 wrong usage; 3 a file or value is wrong;
 4 a tool is missing; 5 the firmware does not build; 6 an output is wrong; 7 the emulated program
 faulted; 8 it spent its cycles or fell asleep before its end; 9 the results store failed; 10 the
-image does not answer; 130 interrupted."""
+image does not answer; 11 an instrument failed; 130 interrupted."""
 
 app = typer.Typer(
     name="joulemark",
@@ -47,6 +47,7 @@ def options(
 from joulemark.cli import (  # noqa: E402
     budget,
     doctor,
+    energy,
     execute,
     listing,
     output,
@@ -54,7 +55,18 @@ from joulemark.cli import (  # noqa: E402
     run,
 )
 
-__all__ = ["app", "budget", "doctor", "execute", "listing", "main", "output", "profile", "run"]
+__all__ = [
+    "app",
+    "budget",
+    "doctor",
+    "energy",
+    "execute",
+    "listing",
+    "main",
+    "output",
+    "profile",
+    "run",
+]
 
 
 def main() -> None:

@@ -1,0 +1,142 @@
+"""Nordic Power Profiler Kit II as an ammeter, through ppk2-api; its input D0 is the marker's."""
+
+import threading
+import time
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import serial
+from ppk2_api.ppk2_api import PPK2_API
+
+from joulemark.analysis.energy_of_samples import Accuracy, Samples
+from joulemark.errors import InputError, MeterError
+from joulemark.meters import Specification
+
+_RATE_HZ = 100_000
+_SAMPLE_BYTES = 4
+_COUNTER_SHIFT, _COUNTER_BITS = 18, 0x3F  # as in ppk2-api's and the simulated device's samples
+_MARKER_BIT = 0x01
+_PATIENCE_S = 5.0
+
+
+class Ppk2:
+    """One profiler.
+
+    Args:
+        resource: its serial port.
+        supply_v: supply voltage at the board.
+        accuracy: relative bound on its error. Its manual has no table that a bound can be taken
+            from, so whoever measures states it, from a calibration or the maker's promise.
+
+    Raises:
+        InputError: no accuracy is stated.
+        MeterError: it cannot be reached.
+    """
+
+    specification = Specification(
+        title="Nordic Power Profiler Kit II",
+        document="ppk2-api: 100 000 samples a second, five ranges",
+        rate_hz=_RATE_HZ,
+        resolution="by range",
+        ranges=(),
+    )
+
+    def __init__(self, resource: str, supply_v: float, accuracy: float | None = None) -> None:
+        self.where = f"PPK2 at {resource}"
+        if accuracy is None:
+            mend = "give --accuracy, as a fraction of the reading"
+            raise InputError("the accuracy of this meter has to be stated", self.where, mend)
+        self._accuracy = Accuracy(accuracy, 0.0)
+        self._supply_v = supply_v
+        self._recorded = bytearray()
+        self._failure: Exception | None = None
+        self._thread: threading.Thread | None = None
+        try:
+            self._device: Any = PPK2_API(resource, timeout=1, exclusive=True)
+            known = self._device.get_modifiers()
+        except (serial.SerialException, OSError) as error:
+            mend = "check the port, and that no other program holds it"
+            raise MeterError(f"cannot be opened: {error}", self.where, mend) from error
+        if not known:
+            self.close()
+            raise MeterError("it does not tell its calibration", self.where, "is it a PPK2?")
+        self._device.use_ampere_meter()
+        self._device.set_source_voltage(round(supply_v * 1e3))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _value: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of it."""
+        port, self._device.ser = self._device.ser, None
+        if port is not None:
+            port.close()
+
+    def start(self, seconds: float) -> None:
+        """Stream in the background."""
+        self._recorded = bytearray()
+        self._failure = None
+        wanted = round(seconds * _RATE_HZ) * _SAMPLE_BYTES
+        self._device.ser.reset_input_buffer()
+        self._thread = threading.Thread(target=self._listen, args=(wanted,), daemon=True)
+        self._device.start_measuring()
+        self._thread.start()
+
+    def _listen(self, wanted: int) -> None:
+        last = time.monotonic()
+        try:
+            while len(self._recorded) < wanted:
+                data = self._device.ser.read(self._device.ser.in_waiting or 1)
+                if data:
+                    self._recorded += data
+                    last = time.monotonic()
+                elif time.monotonic() - last > _PATIENCE_S:
+                    raise OSError(f"no sample for {_PATIENCE_S:g} s")
+        except (serial.SerialException, OSError, TypeError) as error:
+            self._failure = error
+
+    def finish(self) -> Samples:
+        """What was streamed, with the marker's edges.
+
+        Raises:
+            MeterError: it was unplugged, or samples are missing.
+        """
+        if self._thread is None:
+            raise MeterError("it was not started", self.where)
+        self._thread.join()
+        if self._failure is not None:
+            mend = "check the cable; what was measured before is kept"
+            raise MeterError(f"it stopped: {self._failure}", self.where, mend)
+        self._device.stop_measuring()
+        whole = len(self._recorded) // _SAMPLE_BYTES * _SAMPLE_BYTES
+        raw = bytes(self._recorded[:whole])
+        counter = np.frombuffer(raw, "<u4") >> _COUNTER_SHIFT
+        lost = np.flatnonzero((counter[1:] - counter[:-1]) & _COUNTER_BITS != 1)
+        if len(lost):
+            what = f"samples are missing after {lost[0] / _RATE_HZ:.5f} s"
+            raise MeterError(what, self.where, "use another USB port; the run is measured again")
+        self._device.remainder = {"sequence": b"", "len": 0}
+        current_ua, bits = self._device.get_samples(raw)
+        level = np.asarray(bits, dtype=np.int64) & _MARKER_BIT
+        edges = np.flatnonzero(np.diff(level)) + 1
+        return Samples(
+            np.arange(len(current_ua), dtype=np.float64) / _RATE_HZ,
+            np.asarray(current_ua, dtype=np.float64) * 1e-6,
+            1 / _RATE_HZ,
+            self._supply_v,
+            self._accuracy,
+            edges_s=tuple(float(e) / _RATE_HZ for e in edges),
+            where=self.where,
+        )
+
+
+METER = Ppk2

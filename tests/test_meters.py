@@ -1,0 +1,288 @@
+"""Meters against the simulated instruments; traces from elsewhere; what goes wrong with them."""
+
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from command import joulemark
+from joulemark import meters
+from joulemark.analysis.energy_of_samples import Accuracy, evaluate
+from joulemark.bench.agilent_34401a import RANGES, Agilent34401A
+from joulemark.bench.agilent_e3631a import AgilentE3631A
+from joulemark.bench.nordic_ppk2 import NordicPpk2
+from joulemark.bench.scpi import ScpiInstrument, ScpiServer
+from joulemark.bench.supply import CurrentTrace
+from joulemark.errors import InputError, MeterError
+from joulemark.meters import manual, scpi, trace
+from joulemark.meters.ppk2 import Ppk2
+
+Floats = npt.NDArray[np.float64]
+START_S, END_S, IDLE_A, BUSY_A, SUPPLY_V = 0.4, 1.4, 50e-6, 2e-3, 3.0
+NET_J = SUPPLY_V * (BUSY_A - IDLE_A) * (END_S - START_S)
+
+
+class Line:
+    voltage_v = SUPPLY_V
+    now_s = 0.0
+    trace = CurrentTrace([0.0, START_S, END_S, 1e6], [IDLE_A, BUSY_A, IDLE_A])
+
+    def mean_current_a(self, start_s: Floats, end_s: Floats) -> Floats:
+        return self.trace.mean_current_a(start_s, end_s)
+
+    def marker(self, time_s: Floats) -> npt.NDArray[np.bool_]:
+        return (time_s >= START_S) & (time_s < END_S)
+
+
+Serve = Callable[[ScpiInstrument], ScpiServer]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    servers: list[ScpiServer] = []
+
+    def start(instrument: ScpiInstrument) -> ScpiServer:
+        servers.append(ScpiServer(instrument))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+def test_meters_are_found_by_name() -> None:
+    assert meters.names() == ["ppk2", "scpi"]
+    with pytest.raises(InputError, match="no such meter: ppk3; there are ppk2, scpi"):
+        meters.find("ppk3")
+
+
+def test_multimeter_measures_the_window(serve: Serve) -> None:
+    server = serve(Agilent34401A(Line(), seed=11))
+    with scpi.Agilent34401A(server.resource, SUPPLY_V) as meter:
+        meter.start(2.0)
+        samples = meter.finish()
+    assert len(samples.current_a) == 1000
+    run = evaluate(samples, 1)
+    assert run.net_j == pytest.approx(NET_J, rel=3e-3)
+    assert run.time_s == pytest.approx(END_S - START_S, abs=2 * samples.interval_s)
+
+
+def test_driver_and_simulation_have_the_same_table() -> None:
+    """Both were taken from the manual, apart from each other."""
+    driver = [
+        (r.full_scale_a, r.of_reading, r.of_range) for r in scpi.Agilent34401A.specification.ranges
+    ]
+    assert driver == [(r.full_scale_a, r.of_reading, r.of_range) for r in RANGES]
+
+
+def test_supply_is_driven(serve: Serve) -> None:
+    instrument = AgilentE3631A(Line(), seed=2)
+    supply = scpi.AgilentE3631A(serve(instrument).resource)
+    supply.power(3.0, 0.1)
+    assert supply.measure_v() == pytest.approx(
+        3.0, abs=3.0 * supply.readback_of_output + supply.readback_v
+    )
+    assert instrument.true_voltage_v == pytest.approx(3.0, abs=0.03)
+    with pytest.raises(MeterError, match=r"-222,\"Data out of range\" to APPL P6V, 9"):
+        supply.power(9.0, 0.1)
+    supply.off()
+    assert instrument.true_voltage_v == 0
+    supply.close()
+
+
+def test_the_wrong_instrument_is_noticed(serve: Serve) -> None:
+    server = serve(AgilentE3631A(Line(), seed=2))
+    with pytest.raises(MeterError, match=r"34401A at .*: it says it is 'HEWLETT-PACKARD,E3631A"):
+        scpi.Agilent34401A(server.resource, SUPPLY_V)
+
+
+def test_nothing_at_the_address_is_a_clear_error() -> None:
+    with pytest.raises(MeterError, match=r"34401A at TCPIP::127.0.0.1::9::SOCKET"):
+        scpi.Agilent34401A("TCPIP::127.0.0.1::9::SOCKET", SUPPLY_V)
+
+
+class _Unplugged(Agilent34401A):
+    """Sends half of its readings."""
+
+    def execute(self, line: str) -> str | None:
+        answer = super().execute(line)
+        return answer[: len(answer) // 2] if answer and line.strip() == "READ?" else answer
+
+
+def test_lost_readings_are_noticed(serve: Serve) -> None:
+    server = serve(_Unplugged(Line(), seed=1))
+    with scpi.Agilent34401A(server.resource, SUPPLY_V) as meter:
+        meter.start(0.2)
+        with pytest.raises(MeterError, match=r"readings came instead of 100|not a number"):
+            meter.finish()
+
+
+def test_more_readings_than_a_trigger_gives(serve: Serve) -> None:
+    server = serve(Agilent34401A(Line(), seed=1))
+    with (
+        scpi.Agilent34401A(server.resource, SUPPLY_V) as meter,
+        pytest.raises(InputError, match="60000 readings do not fit"),
+    ):
+        meter.start(120.0)
+    with pytest.raises(InputError, match=r"no range of 0.5 A.*0.01, 0.1, 1, 3 A"):
+        scpi.Agilent34401A(server.resource, SUPPLY_V, 0.5)
+
+
+def test_profiler_measures_the_window_by_its_edges() -> None:
+    device = NordicPpk2(Line(), seed=4)
+    with Ppk2(device.port, SUPPLY_V, accuracy=0.0) as meter:
+        meter.start(2.0)
+        samples = meter.finish()
+    device.close()
+    assert samples.edges_s == pytest.approx((START_S, END_S), abs=1.1e-5)
+    assert evaluate(samples, 1).net_j == pytest.approx(NET_J, rel=5e-3)
+
+
+def test_profiler_wants_its_accuracy_stated() -> None:
+    with pytest.raises(
+        InputError, match="accuracy of this meter has to be stated; give --accuracy"
+    ):
+        Ppk2("/dev/null", SUPPLY_V)
+
+
+# Traces. All of them hold the same run.
+TIMES_S = np.arange(200) * 1e-2
+CURRENT_A = np.where((TIMES_S >= START_S - 1e-9) & (TIMES_S < END_S - 1e-9), BUSY_A, IDLE_A)
+CHOICE = trace.Choice(supply_v=SUPPLY_V, accuracy=Accuracy(0.0, 0.0))
+
+
+def rows(*columns: npt.NDArray[Any], separator: str = ",") -> str:
+    lines = (separator.join(f"{v:.9g}" for v in row) for row in zip(*columns, strict=True))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def labview(decimal: str = ".") -> str:
+    head = (
+        "LabVIEW Measurement\t\nWriter_Version\t2\nReader_Version\t2\nSeparator\tTab\n"
+        f"Decimal_Separator\t{decimal}\nMulti_Headings\tNo\nX_Columns\tOne\n"
+        "Time_Pref\tRelative\n***End_of_Header***\t\n\t\nChannels\t1\t\nSamples\t200\t\n"
+        "Y_Unit_Label\tA\t\nX_Dimension\tTime\t\nX0\t0.0\t\nDelta_X\t0.010000\t\n"
+        "***End_of_Header***\t\t\nX_Value\tCurrent\tComment\n"
+    )
+    return head + rows(TIMES_S, CURRENT_A, separator="\t").replace(".", decimal)
+
+
+LEVEL = (CURRENT_A > 1e-3).astype(float)
+WHOLE = {
+    "plain.csv": "time (s),current (A)\n" + rows(TIMES_S, CURRENT_A),
+    "other-units.csv": "time (ms);supply (V);board (mA)\n"
+    + rows(TIMES_S * 1e3, np.full(200, 3.0), CURRENT_A * 1e3, separator=";"),
+    "ppk2.csv": "Timestamp(ms),Current(uA),D0,D1\n"
+    + rows(TIMES_S * 1e3, CURRENT_A * 1e6, LEVEL, LEVEL * 0),
+    "joulescope.csv": "# exported\n#time (s),current (A),voltage (V)\n"
+    + rows(TIMES_S, CURRENT_A, np.full(200, 3.0)),
+    "labview.lvm": labview(),
+    "labview-comma.lvm": labview(","),
+    "micro-sign.csv": "time (s)\tcurrent (\N{MICRO SIGN}A)\n"
+    + rows(TIMES_S, CURRENT_A * 1e6, separator="\t"),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_traces_of_all_kinds_hold_the_same_run(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(WHOLE[name])
+    samples = trace.read(path, CHOICE)
+    assert samples.interval_s == pytest.approx(1e-2)
+    assert evaluate(samples, 1).net_j == pytest.approx(NET_J, rel=1e-9)
+    assert bool(samples.edges_s) == (name == "ppk2.csv")
+
+
+BROKEN = {
+    "two alike": (
+        "time (s),board (A),radio (A)\n" + rows(TIMES_S, CURRENT_A, CURRENT_A),
+        r"2 columns could be the current: 'board \(A\)', 'radio \(A\)'; give --current-column",
+    ),
+    "no current": ("time (s),x\n" + rows(TIMES_S, CURRENT_A), "no column is a current; give"),
+    "no unit": (
+        "time (s),current\n" + rows(TIMES_S, CURRENT_A),
+        "unit of column 'current' is not known; give --current-unit",
+    ),
+    "no names": (rows(TIMES_S, CURRENT_A), "line 1: has no line of column names; put one before"),
+    "not a number": (
+        "time (s),current (A)\n" + rows(TIMES_S, CURRENT_A).replace("0.05,5e-05", "0.05,NaN"),
+        r"line 7: 'NaN' is not a number",
+    ),
+    "cut in a line": (
+        WHOLE["plain.csv"][:-10] + "\n",
+        r"line 201: is cut short: 1 of 2 columns",
+    ),
+    "cut in a number": (WHOLE["plain.csv"][:-2], "last line does not end"),
+    "a hole": (
+        "time (s),current (A)\n" + rows(np.delete(TIMES_S, [9, 10]), np.delete(CURRENT_A, [9, 10])),
+        r"samples are missing after 0\.08",
+    ),
+    "time goes back": (
+        "time (s),current (A)\n" + rows(TIMES_S[[0, 1, 1, 2]], CURRENT_A[:4]),
+        "line 4: time does not go on",
+    ),
+    "half a header": (labview()[:120], "ends in its header"),
+    "empty": ("", "is empty"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_traces_say_what_and_where(name: str, tmp_path: Path) -> None:
+    text, message = BROKEN[name]
+    path = tmp_path / "run.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        trace.read(path, CHOICE)
+
+
+def test_a_wrong_unit_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text(WHOLE["plain.csv"])
+    choice = trace.Choice(current_unit="mV", supply_v=3.0, accuracy=Accuracy(0, 0))
+    with pytest.raises(InputError, match="is in mV, which is no unit of current; units are a, ma"):
+        trace.read(path, choice)
+    choice = trace.Choice(current_unit="mA", supply_v=3.0, accuracy=Accuracy(0, 0))
+    with pytest.raises(InputError, match="says A, and mA was given"):
+        trace.read(path, choice)
+
+
+def test_a_choice_settles_what_the_file_leaves_open(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text("t,board,radio\n" + rows(TIMES_S, CURRENT_A * 1e3, CURRENT_A))
+    choice = trace.Choice("t", "board", "s", "mA", SUPPLY_V, Accuracy(0.0, 0.0))
+    assert evaluate(trace.read(path, choice), 1).net_j == pytest.approx(NET_J)
+
+
+def test_command_combines_runs(tmp_path: Path) -> None:
+    for number in (1, 2):
+        (tmp_path / f"{number}.csv").write_text(WHOLE["plain.csv"])
+    arguments = ("--repetitions", "100", "--supply-v", "3", "--accuracy", "0.001")
+    printed = joulemark("energy", "1.csv", "2.csv", *arguments, folder=tmp_path).stdout
+    net_uj = NET_J / 100 * 1e6
+    assert f"{net_uj:.6g} uJ net" in printed
+    assert f"net: {net_uj:.6g} uJ +- " in printed
+    refused = joulemark("energy", "1.csv", "--supply-v", "3", code=3, folder=tmp_path).stderr
+    assert "give --accuracy" in refused
+
+
+def test_manual_readings_are_checked() -> None:
+    typed = iter(["twelve", "0,5", "0.4", "0.7"])
+    questions: list[str] = []
+
+    def read_line(question: str) -> str:
+        questions.append(question)
+        return next(typed)
+
+    joule, deviation = manual.ask(read_line, "mWh", 0.0, 0.1)
+    assert joule == pytest.approx(0.2 * 3.6)
+    assert deviation == pytest.approx(0.1 * 3.6 / math.sqrt(6))
+    assert "'twelve' is not a number" in questions[1]
+    assert "0.4 is below 0.5" in questions[3]
+    with pytest.raises(InputError, match="repeat the operation more often"):
+        manual.ask(lambda _: "1", "Wh", 0.0, 0.01)
+    with pytest.raises(InputError, match="no such unit: kWh"):
+        manual.ask(lambda _: "1", "kWh", 0.0, 0.01)
