@@ -428,8 +428,8 @@ fn length(data: &[u8]) -> u32 {
 /// MSP430X needs a core that knows its 20-bit instructions.
 ///
 /// binutils notes the machine in the low byte of `e_flags` (include/elf/msp430.h); clang and newer
-/// GCC note the instruction set in the build attributes (SLAA534, section 13.4: `Tag_ISA`, 4, is 2
-/// for MSP430X).
+/// GCC note the instruction set in the build attributes (SLAA534, build attributes: `Tag_ISA`, 4,
+/// is 2 for MSP430X).
 fn check_not_msp430x(flags: u32, attributes: Option<&[u8]>) -> Result<(), ImageError> {
     const X_MACHINES: [u8; 5] = [26, 45, 46, 47, 54];
     let machine = flags as u8;

@@ -195,7 +195,7 @@ impl BasicClock {
     }
 
     /// The low-power bits of the status register changed. Returns how long the core has to wait
-    /// for the DCO to start (section 4.2.7) before it goes on.
+    /// for the DCO to start before it goes on.
     pub fn power_changed(&mut self, status: u16, now: Cycles) -> Cycles {
         let old = self.status;
         self.status = status & (CPUOFF | OSCOFF | SCG0 | SCG1);

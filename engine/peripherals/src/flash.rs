@@ -89,7 +89,7 @@ impl Flash {
     /// Write FCTL1, FCTL2 or FCTL3 (0x128, 0x12a, 0x12c).
     ///
     /// # Errors
-    /// Without the key the chip resets (section 5.3.4).
+    /// Without the key the chip resets (section 5.3.6).
     pub fn set_fctl(&mut self, address: u16, value: u16, now: Cycles) -> Result<(), Fault> {
         if value >> 8 != 0xa5 {
             self.fctl3 |= KEYV;
@@ -200,7 +200,7 @@ impl Flash {
                     bank.segment,
                 )
             } else if mode & ERASE == 0 {
-                // Mass erase: all of main memory (section 5.3.1, table 5-1).
+                // Mass erase: all of main memory (section 5.3.2, table 5-1).
                 self.banks
                     .iter()
                     .find(|bank| bank.is_main)

@@ -95,7 +95,7 @@ impl Multiplier {
     fn multiply(&mut self) {
         let unsigned = u32::from(self.op1) * u32::from(self.op2);
         let signed = i32::from(self.op1 as i16) * i32::from(self.op2 as i16);
-        // SUMEXT (section 7.2.2, table 7-2): 0, the sign, the carry of the sum, the sum's sign.
+        // SUMEXT (section 7.2.2, table 7-3): 0, the sign, the carry of the sum, the sum's sign.
         (self.result, self.sumext) = match self.operation {
             Operation::Multiply => (unsigned, 0),
             Operation::MultiplySigned => (signed as u32, (signed >> 31) as u16),

@@ -100,7 +100,7 @@ impl Port {
         self.ie = value;
     }
 
-    /// Write `PxIES`. Table 9-2 says only that a write "may" set a flag, so none is set here.
+    /// Write `PxIES`. Section 9.2.5 says only that a write "can" set a flag, so none is set here.
     pub fn set_pxies(&mut self, value: u8) {
         self.ies = value;
     }

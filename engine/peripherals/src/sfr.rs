@@ -1,4 +1,4 @@
-//! Special function registers: interrupt enables and flags, module enables (section 1.4.3; bits in
+//! Special function registers: interrupt enables and flags, module enables (section 1.4.4; bits in
 //! SLAS368G, special function registers).
 
 /// IE1 and IFG1: watchdog.

@@ -307,7 +307,7 @@ impl Timer {
         }
     }
 
-    /// `TBCLx` takes `TBCCRx` when CLLD says so (section 12.2.4, table 12-2).
+    /// `TBCLx` takes `TBCCRx` when CLLD says so (section 12.2.4).
     fn load_latch(&mut self, index: usize, at_zero: bool, at_limit: bool, equal: bool) {
         let up_down = self.mode() == 3;
         let channel = &mut self.channels[index];
@@ -601,7 +601,7 @@ impl Timer {
             }
         }
         if self.control & (TXIE | TXIFG) == TXIE | TXIFG {
-            // TAIFG is 0x0a although Timer_A3 has two channels only (table 11-3); TBIFG 0x0e.
+            // TAIFG is 0x0a although Timer_A3 has two channels only (section 11.3); TBIFG 0x0e.
             return match self.kind {
                 Kind::A => 0x0a,
                 Kind::B => 0x0e,

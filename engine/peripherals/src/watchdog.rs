@@ -57,7 +57,7 @@ impl Watchdog {
     /// Write WDTCTL.
     ///
     /// # Errors
-    /// Without the password the chip resets (section 10.2.1).
+    /// Without the password the chip resets (section 10.2).
     pub fn set_wdtctl(&mut self, value: u16, clock: &BasicClock, now: Cycles) -> Result<(), Fault> {
         if (value >> 8) as u8 != PASSWORD {
             return Err(Fault::new(

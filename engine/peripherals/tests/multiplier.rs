@@ -50,7 +50,7 @@ proptest! {
                 _ => (i64::from(sum as i32) + signed_a * signed_b, true),
             };
             sum = exact as u32;
-            // SLAU049F, table 7-2.
+            // SLAU049F, table 7-3.
             let extension = match (address, signed) {
                 (0x0130, _) => 0,
                 (_, true) => if (sum as i32) < 0 { 0xffff } else { 0 },
