@@ -654,7 +654,7 @@ enum PortRegister {
     Sel,
 }
 
-/// The port and the register at an address (section 9.3, table 9-1).
+/// The port and the register at an address (section 9.3).
 fn port_register(address: u16) -> Option<(usize, PortRegister)> {
     use PortRegister::{Dir, Ie, Ies, Ifg, In, Out, Sel};
     let (port, place) = match address {
@@ -675,12 +675,12 @@ fn port_register(address: u16) -> Option<(usize, PortRegister)> {
     Some((port, register))
 }
 
-/// Word registers may be accessed as bytes at their even address only (section 1.4.2).
+/// Word registers may be accessed as bytes at their even address only (section 1.4.3).
 fn odd_byte(address: u16) -> Fault {
     Fault::new(
         FaultKind::Misaligned,
         "the high byte of a 16-bit register is accessed; only the even address is allowed \
-         (SLAU049F, section 1.4.2)",
+         (SLAU049F, section 1.4.3)",
     )
     .at(address)
 }
@@ -688,7 +688,7 @@ fn odd_byte(address: u16) -> Fault {
 impl Bus for Msp430x1xx {
     #[inline]
     fn read(&mut self, address: u16, width: Width, now: Cycles) -> Result<u16, Fault> {
-        // The high byte is zero where word and byte do not agree (section 1.4.2).
+        // The high byte is zero where word and byte do not agree (section 1.4.3).
         if address < 0x100 {
             return self.read_byte(address, now).map(u16::from);
         }
