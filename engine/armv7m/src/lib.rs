@@ -9,6 +9,8 @@ mod decode;
 mod exec;
 mod memo;
 mod memory;
+#[cfg(test)]
+mod oracle;
 mod pipeline;
 mod prefetch;
 mod system;

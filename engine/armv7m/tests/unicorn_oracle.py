@@ -1,0 +1,93 @@
+"""Run single instructions and short sequences in Unicorn and report the state that they leave.
+
+Reads cases from standard input until it ends and writes one answer for each, both in the fixed binary
+layout that `src/oracle.rs` states.
+"""
+
+import struct
+import sys
+
+from unicorn import (
+    UC_ARCH_ARM,
+    UC_MODE_MCLASS,
+    UC_MODE_THUMB,
+    UC_PROT_EXEC,
+    UC_PROT_READ,
+    Uc,
+    UcError,
+)
+from unicorn.arm_const import (
+    UC_ARM_REG_LR,
+    UC_ARM_REG_PC,
+    UC_ARM_REG_R0,
+    UC_ARM_REG_R1,
+    UC_ARM_REG_R2,
+    UC_ARM_REG_R3,
+    UC_ARM_REG_R4,
+    UC_ARM_REG_R5,
+    UC_ARM_REG_R6,
+    UC_ARM_REG_R7,
+    UC_ARM_REG_R8,
+    UC_ARM_REG_R9,
+    UC_ARM_REG_R10,
+    UC_ARM_REG_R11,
+    UC_ARM_REG_R12,
+    UC_ARM_REG_SP,
+    UC_ARM_REG_XPSR,
+    UC_CPU_ARM_CORTEX_M3,
+)
+
+CODE = 0x1000
+DATA = 0x2000_0000
+DATA_BYTES = 0x1000
+REGISTERS = (
+    UC_ARM_REG_R0,
+    UC_ARM_REG_R1,
+    UC_ARM_REG_R2,
+    UC_ARM_REG_R3,
+    UC_ARM_REG_R4,
+    UC_ARM_REG_R5,
+    UC_ARM_REG_R6,
+    UC_ARM_REG_R7,
+    UC_ARM_REG_R8,
+    UC_ARM_REG_R9,
+    UC_ARM_REG_R10,
+    UC_ARM_REG_R11,
+    UC_ARM_REG_R12,
+    UC_ARM_REG_SP,
+    UC_ARM_REG_LR,
+)
+CASE = struct.Struct("<II32s15II")
+ANSWER = struct.Struct("<I16II")
+
+
+def main() -> None:
+    """Answer every case on standard input."""
+    machine = Uc(UC_ARCH_ARM, UC_MODE_THUMB | UC_MODE_MCLASS)
+    machine.ctl_set_cpu_model(UC_CPU_ARM_CORTEX_M3)
+    machine.mem_map(0, 0x10000, UC_PROT_READ | UC_PROT_EXEC)
+    machine.mem_map(DATA, 0x10000)
+    pattern = bytes((i * 7 + (i >> 5)) & 0xFF for i in range(DATA_BYTES))
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    while len(record := source.read(CASE.size)) == CASE.size:
+        count, until, code, *rest = CASE.unpack(record)
+        registers, flags = rest[:15], rest[15]
+        machine.mem_write(CODE, code)
+        machine.ctl_remove_cache(CODE, CODE + len(code))
+        machine.mem_write(DATA, pattern)
+        for register, value in zip(REGISTERS, registers, strict=True):
+            machine.reg_write(register, value)
+        machine.reg_write(UC_ARM_REG_XPSR, flags | 1 << 24)
+        failed = 0
+        try:
+            machine.emu_start(CODE | 1, until, count=count)
+        except UcError:
+            failed = 1
+        values = [machine.reg_read(register) for register in REGISTERS]
+        values.append(machine.reg_read(UC_ARM_REG_PC))
+        sink.write(ANSWER.pack(failed, *values, machine.reg_read(UC_ARM_REG_XPSR)))
+        sink.write(machine.mem_read(DATA, DATA_BYTES))
+    sink.flush()
+
+
+main()
