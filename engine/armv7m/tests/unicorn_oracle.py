@@ -1,7 +1,7 @@
 """Run single instructions and short sequences in Unicorn and report the state that they leave.
 
-Reads cases from standard input until it ends and writes one answer for each, both in the fixed binary
-layout that `src/oracle.rs` states.
+Reads cases from standard input until it ends and writes one answer for each, both in the fixed
+binary layout that `src/oracle.rs` states.
 """
 
 import struct
