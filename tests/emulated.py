@@ -9,7 +9,7 @@ import pytest
 
 from joulemark import boards
 from joulemark._engine import Image
-from joulemark.build import build_image
+from joulemark.build import BuiltImage, build_image
 from joulemark.build.toolchain import OPTIMISATIONS
 from joulemark.primitives import Implementation
 from joulemark.protocol import Device
@@ -33,16 +33,17 @@ class BuildOf:
     def __str__(self) -> str:
         return f"{self.implementation}-{self.compiler}-{self.optimisation}"
 
-    def image(self) -> Image:
-        built = build_image(
+    def build(self) -> BuiltImage:
+        return build_image(
             self.implementation, BOARD, compiler=self.compiler, optimisation=self.optimisation
         )
-        return Image.load(built.path)
 
     def start(self) -> tuple[EmulatedBoard, Device]:
         """The image on a board of its own."""
         chip = boards.load_chip(BOARD.chip)
-        machine = EmulatedBoard(chip, self.image(), marker=BOARD.marker.pin, port=BOARD.serial.port)
+        machine = EmulatedBoard(
+            chip, Image.load(self.build().path), marker=BOARD.marker.pin, port=BOARD.serial.port
+        )
         return machine, Device(machine, attempts=1)
 
 

@@ -58,7 +58,8 @@ static void add_omac(const eax_ctx *ctx, uint8_t *tag, uint8_t t, const uint8_t 
     crypto_wipe(mac, sizeof mac);
 }
 
-/* CTR from the block N, whose OMAC stands in `tag`; N is a number modulo 2^(8 BLOCK). */
+/* CTR from the block N, whose OMAC stands in `tag`; N is a number modulo 2^(8 BLOCK). It is made
+   with the key, so the carry goes through all of it, however far it reaches. */
 static void ctr(const eax_ctx *ctx, const uint8_t *tag, const aead_message *m) {
     uint8_t counter[BLOCK], stream[BLOCK];
     size_t done = 0;
@@ -69,8 +70,12 @@ static void ctr(const eax_ctx *ctx, const uint8_t *tag, const aead_message *m) {
         block_cipher_encrypt(&ctx->cipher, stream, counter, 1);
         aead_xor(m->out + done, m->in + done, stream, part);
         done += part;
-        for (size_t i = BLOCK; i > 0 && ++counter[i - 1] == 0;)
-            i--;
+        unsigned carry = 1;
+        for (size_t i = BLOCK; i-- > 0;) {
+            carry += counter[i];
+            counter[i] = (uint8_t)carry;
+            carry >>= 8;
+        }
     }
     crypto_wipe(counter, sizeof counter);
     crypto_wipe(stream, sizeof stream);

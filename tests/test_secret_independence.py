@@ -1,0 +1,203 @@
+"""What claims that its time and addresses do not depend on secrets, held to it on emitted code.
+
+Compilers make and unmake such leaks, so each build is checked by itself: keys and messages change,
+everything public stays, and cycles and the digest of all addresses must not move. A branch that
+goes the other way once in 65536 times hides from that, though all-zero and all-one secrets are
+among those tried: so nothing that decides a branch may look at secrets either.
+"""
+
+import itertools
+import random
+from collections.abc import Iterator
+from functools import lru_cache, partial
+from pathlib import Path
+
+import pytest
+
+from branches import WatchedBoard, deciders
+from emulated import BOARD, BuildOf, builds
+from joulemark._engine import Image
+from joulemark.kinds import OPERATIONS, Exchange, Operation, Sizes, exchange
+from joulemark.oracle import Inputs, Output
+from joulemark.primitives import Algorithm, Implementation, Library
+from joulemark.protocol import Device, Status
+from vectors import IMPLEMENTATIONS, LIBRARY
+
+LEAKY = {
+    "primitive.toml": """
+        title = "Length of the message's beginning of zeros"
+        prefix = "leaky"
+        specification = "none: a test's"
+        year = 2026
+        status = "research"
+        status_source = "none: a test's"
+        [variant.leaky]
+        digest_bytes = 1
+        block_bytes = 1
+    """,
+    "oracle.py": """
+from joulemark.oracle import Output
+
+def compute(variant, inputs, over):
+    return Output(data=bytes([len(inputs.message) - len(inputs.message.lstrip(bytes(1)))]))
+    """,
+    "ref/implementation.toml": """
+        description = "stops at the first byte that is not zero"
+        method = "none"
+        secret_independent = true
+        word_bits = 8
+    """,
+    "ref/leaky.h": """
+#ifndef LEAKY_H
+#define LEAKY_H
+#include "hash/hash.h"
+typedef struct { uint8_t zeros; uint8_t ended; } leaky_ctx;
+enum { LEAKY_DIGEST_BYTES = 1, LEAKY_BLOCK_BYTES = 1 };
+void leaky_init(leaky_ctx *ctx);
+void leaky_update(leaky_ctx *ctx, const uint8_t *data, size_t length);
+void leaky_final(leaky_ctx *ctx, uint8_t *digest);
+#endif
+    """,
+    "ref/leaky.c": """
+#include "leaky.h"
+void leaky_init(leaky_ctx *ctx) { ctx->zeros = 0; ctx->ended = 0; }
+void leaky_update(leaky_ctx *ctx, const uint8_t *data, size_t length) {
+    for (size_t i = 0; i < length && !ctx->ended; i++) {
+        if (data[i] != 0) ctx->ended = 1;
+        else ctx->zeros++;
+    }
+}
+void leaky_final(leaky_ctx *ctx, uint8_t *digest) { digest[0] = ctx->zeros; }
+    """,
+}
+RANDOM_TRIALS = 4
+MESSAGE_BLOCKS = 2
+AD_BYTES = 5
+
+PATTERNS = [b"\x00", b"\xff", b"\xff\x00", b"\x00\xff", b"\xff\xff\x00\x00", b"\xfe\xff", b"\x80"]
+
+
+def secrets() -> Iterator[tuple[bytes | None, bytes | None]]:
+    """What to fill keys and messages with; None is random."""
+    yield from itertools.product(PATTERNS[:2], PATTERNS[:2])
+    yield from ((pattern, None) for pattern in PATTERNS)
+    yield from ((None, pattern) for pattern in PATTERNS)
+    yield from [(None, None)] * RANDOM_TRIALS
+
+
+def fill(patterns: Iterator[bytes | None], source: random.Random, length: int) -> bytes:
+    """The next secret."""
+    pattern = next(patterns)
+    if pattern is None:
+        return source.randbytes(length)
+    return (pattern * length)[:length]
+
+
+@lru_cache(maxsize=4096)
+def forward(algorithm: Algorithm, inputs: Inputs) -> Output:
+    """The oracle's answer, kept for the other operations and builds: some oracles are slow."""
+    return algorithm.oracle(inputs)
+
+
+def trials(implementation: Implementation, operation: Operation) -> Iterator[Exchange]:
+    """The same case over and over, with other secrets."""
+    algorithm = implementation.algorithm
+    sizes = Sizes.of(
+        algorithm.sizes,
+        message=MESSAGE_BLOCKS * algorithm.sizes.get("block_bytes", 16) if operation.sized else 16,
+        ad=AD_BYTES if operation.with_ad else 0,
+    )
+    if algorithm.whole_blocks and not operation.sized:
+        sizes = Sizes.of(algorithm.sizes, message=algorithm.sizes["block_bytes"])
+    for number, (key, message) in enumerate(secrets()):
+        source = random.Random(f"{algorithm} {number}")
+        yield exchange(
+            algorithm.kind,
+            operation.name,
+            sizes=sizes,
+            forward=partial(forward, algorithm),
+            secret=partial(fill, iter((key, message)), source),
+            public=random.Random(f"{algorithm}").randbytes,
+        )
+
+
+def observations(build: BuildOf, operation: Operation) -> set[tuple[int, str]]:
+    """Cycles and address digests over all trials; each output is right."""
+    machine, device = build.start()
+    seen = set()
+    for put in trials(build.implementation, operation):
+        for slot, data in put.inputs.items():
+            device.write(slot, data)
+        assert device.run(operation.name).status is Status.OK
+        for slot, expected in put.expected.items():
+            assert device.read(slot, len(expected)) == expected
+        window = machine.take_window()
+        seen.add((window.cycles, window.addresses))
+    return seen
+
+
+def leaks(build: BuildOf) -> list[str]:
+    """Operations whose time or addresses depend on secrets, and how."""
+    found = []
+    for operation in OPERATIONS[build.implementation.algorithm.kind]:
+        seen = observations(build, operation)
+        times = {cycles for cycles, _ in seen}
+        if len(times) > 1:
+            found.append(f"{operation.name}: {min(times)} to {max(times)} cycles")
+        elif len(seen) > 1:
+            found.append(f"{operation.name}: addresses differ")
+    return found
+
+
+CLAIMING = [way for way in IMPLEMENTATIONS if way.secret_independent]
+
+
+@pytest.mark.parametrize("build", builds(CLAIMING))
+def test_claims_hold(build: BuildOf) -> None:
+    assert leaks(build) == []
+
+
+def branches_on_secrets(build: BuildOf) -> list[str]:
+    """Instructions that decide a branch by other values when only secrets are others."""
+    path = build.build().path
+    board = WatchedBoard(Image.load(path), BOARD)
+    device = Device(board, attempts=1)
+    found = []
+    candidates = deciders(path)
+    for operation in OPERATIONS[build.implementation.algorithm.kind]:
+        first, second = list(trials(build.implementation, operation))[-2:]
+        seen = board.watch(device, operation.name, first, candidates)
+        again = board.watch(device, operation.name, second, seen)
+        found += [f"{operation.name}: {d}" for d in seen if seen[d] != again[d]]
+    return found
+
+
+@pytest.mark.parametrize("build", builds(CLAIMING))
+def test_no_branch_looks_at_secrets(build: BuildOf) -> None:
+    assert branches_on_secrets(build) == []
+
+
+def test_carries_that_became_branches_are_found() -> None:
+    """Clang compares the words of SHA-512's 64-bit sums to carry, and jumps."""
+    (plain,) = LIBRARY.implementations(LIBRARY["sha-512"])
+    assert branches_on_secrets(BuildOf(plain, "clang", "O2"))
+
+
+def test_addresses_that_depend_on_secrets_are_found() -> None:
+    """AES by tables: time is the same whatever is looked up, and where is not."""
+    table = LIBRARY.implementation(LIBRARY["aes-128"], "ttable")
+    found = leaks(BuildOf(table, "clang", "Os"))
+    assert "encrypt: addresses differ" in found
+
+
+def test_time_that_depends_on_secrets_is_found(tmp_path: Path) -> None:
+    """A comparison that stops at the first difference, written as a hash of what it compares."""
+    folder = tmp_path / "hash" / "leaky"
+    for name, text in LEAKY.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    library = Library.load(tmp_path)
+    (way,) = library.implementations(library["leaky"])
+    found = leaks(BuildOf(way, "clang", "Os"))
+    assert any(leak.startswith("hash:") and leak.endswith("cycles") for leak in found), found
