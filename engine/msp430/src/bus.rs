@@ -16,7 +16,8 @@ pub enum Width {
 pub struct FlashOperation {
     /// What happens to the memory.
     pub effect: FlashEffect,
-    /// How long the core is held (SLAU049F, section 5.3.2: it is, when it executes from flash).
+    /// How long the core is held when it executes from flash; code in RAM goes on (SLAU049F,
+    /// sections 5.3.2 and 5.3.3).
     pub stall: Cycles,
 }
 

@@ -31,7 +31,7 @@ pub mod status {
     pub const POWER: u16 = CPUOFF | OSCOFF | SCG0 | SCG1;
 }
 
-use status::{CPUOFF, GIE, POWER, SCG0};
+use status::{CPUOFF, GIE, POWER};
 
 /// The register numbers that have a name.
 pub(crate) const PC: usize = 0;
@@ -140,7 +140,7 @@ impl<B: Bus> Core<B> {
     }
 
     /// Power-up clear as the core sees it: SR is zero, PC comes from the reset vector
-    /// (SLAU049F, section 2.1.1). The other registers keep their values; counters go on.
+    /// (SLAU049F, section 2.1.3). The other registers keep their values; counters go on.
     pub fn reset(&mut self) {
         self.state.registers[SR] = 0;
         self.state.registers[PC] = self.state.word(RESET_VECTOR);
@@ -224,9 +224,19 @@ impl<B: Bus> Core<B> {
         self.observer.calls()
     }
 
-    /// Digest all addresses from here on, or stop that. The digest starts anew.
-    pub fn set_address_digest(&mut self, on: bool) {
-        self.observer.set_digest(on);
+    /// Digest all addresses from here on; the digest starts anew.
+    pub fn start_address_digest(&mut self) {
+        self.observer.start_digest();
+    }
+
+    /// Whether addresses are being digested.
+    pub fn is_digesting(&self) -> bool {
+        self.observer.is_digesting()
+    }
+
+    /// Leave the digest as it is from here on.
+    pub fn stop_address_digest(&mut self) {
+        self.observer.stop_digest();
     }
 
     /// Digest of the addresses of all instructions that control went to, and of all data that
@@ -338,7 +348,7 @@ impl<B: Bus> Core<B> {
     /// Accept an interrupt (SLAU049F, section 2.2.3).
     fn accept(&mut self, vector: u16) -> Result<(), Box<Fault>> {
         let (pc, status) = (self.state.registers[PC], self.state.registers[SR]);
-        let target = self.state.word(vector);
+        let target = self.read(vector, false, self.cycles)?;
         self.observer
             .charge(self.active_cycles(), self.instructions);
         self.push(pc)?;
@@ -348,8 +358,8 @@ impl<B: Bus> Core<B> {
         self.observer.touch(target);
         self.cycles += timing::INTERRUPT;
         self.bus.acknowledge(vector, Cycles(self.cycles));
-        // "The SR is cleared with the exception of SCG0, which is left unchanged."
-        self.set_status(status & SCG0);
+        // "The SR is cleared. This terminates any low-power mode."
+        self.set_status(0);
         self.interruptible = false;
         self.state.registers[PC] = target;
         self.ask_bus = true;
@@ -450,7 +460,9 @@ impl<B: Bus> Core<B> {
                     }
                 }
             }
-            self.cycles += operation.stall.0;
+            if self.state.is_flash(self.state.registers[PC]) {
+                self.cycles += operation.stall.0;
+            }
             return Ok(());
         }
         Err(self.no_memory(address, byte, "written").into())

@@ -127,7 +127,7 @@ impl<F: FnMut(u16) -> u16> Words<F> {
             (_, PC) => (Source::Constant(self.take().1 & mask), Mode::Immediate),
             (_, SR) => constant(8),
             (_, CG) => constant(0xffff),
-            // The stack pointer stays even (SLAU049F, section 3.2.2 and POP).
+            // The stack pointer stays even (SLAU049F, notes on pages 3-54 and 3-55).
             (_, _) => {
                 let step = if byte && register != SP { 1 } else { 2 };
                 (Source::Autoincrement(register, step), Mode::Autoincrement)

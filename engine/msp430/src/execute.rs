@@ -492,8 +492,13 @@ impl<B: Bus> Core<B> {
     /// a breakpoint is next.
     pub(crate) fn run_blocks(&mut self, until: u64) -> Result<(), Box<Fault>> {
         while self.cycles < until && !self.ask_bus {
-            let leave = if self.observer.is_on() {
+            let leave = if self.observer.is_profiling() {
                 self.execute_runs::<true, true>(until)
+            } else if self.observer.is_digesting() {
+                match self.execute_runs::<true, false>(until) {
+                    Leave::Until => self.execute_runs::<true, true>(until),
+                    leave => leave,
+                }
             } else {
                 match self.execute_runs::<false, false>(until) {
                     Leave::Until => self.execute_runs::<false, true>(until),

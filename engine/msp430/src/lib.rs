@@ -1,4 +1,47 @@
 //! The MSP430 CPU: every instruction, exact to the cycle.
+//!
+//! A [`Core`] is a CPU with its flash and RAM; everything else of a chip is behind the [`Bus`]
+//! that it is made with. There are no globals: make as many cores as needed, in any thread.
+//!
+//! # Time
+//! The unit is the MCLK cycle. The source is SLAU049F, *MSP430x1xx Family User's Guide*; what the
+//! manual leaves open is marked *inferred*.
+//!
+//! | rule | source |
+//! |---|---|
+//! | format I by source and destination mode; MOV, BIT and CMP save nothing | table 3-16, page 3-73 |
+//! | destination PC: 2 from Rn and @Rn, else 3, whatever the operation | table 3-16 |
+//! | RRA, RRC, SWPB, SXT, PUSH, CALL by mode | table 3-15, page 3-72 |
+//! | a jump takes 2, taken or not | page 3-72 |
+//! | generated constants cost what a register costs | section 3.2.4: no code word, no access |
+//! | RETI 5; from the acceptance of an interrupt to its first instruction 6 | table 3-14, section 2.2.3 |
+//! | an interrupt is accepted between instructions; SR is cleared, which ends a low-power mode | section 2.2.3 |
+//! | after EINT one more instruction is executed; DINT is one instruction late | pages 3-40 and 3-39, notes |
+//! | after RETI there is no such delay; nor when the instruction that sets GIE sets CPUOFF | inferred |
+//! | data goes over the bus in the instruction's last cycle; what is written back is read in the cycle before; a source is read 3 cycles earlier where the destination is in memory | inferred |
+//! | the start of an oscillator and the time that flash holds the core come from the bus | sections 4.2 and 5.3 |
+//!
+//! While CPUOFF is set the cycle counter goes on, event by event, and [`Core::sleep_cycles`]
+//! counts that part; the bus hears of each change of mode ([`Bus::power_changed`]).
+//!
+//! # State
+//! All operands and modes, PC, SP, SR and R3 included, are checked word by word against mspdebug's
+//! simulator; `tests/instructions.rs` lists where that one differs and what the manual says.
+//! Undefined by the manual, and here: DADD clears V, and digits above 9 add 6 and carry one; R3 as
+//! a base is 0 (*inferred*).
+//!
+//! # Faults
+//! What silicon does silently and wrongly ends the run with a [`joulemark_kernel::Fault`] before
+//! it takes effect: unmapped and odd accesses, words that are no instruction (also a constant as
+//! the operand of RRA and its like, and the byte forms of SWPB, SXT and CALL), flash that was not
+//! programmed, execution of peripherals, of RAM that was never written and of what
+//! [`Core::deny_execution`] says is data, and a stack that grows past its limit. The fault carries
+//! the return addresses of the calls that led to it.
+//!
+//! # Speed
+//! Instructions are decoded once, into runs that end before the next event, so that a run needs no
+//! checks inside (`execute.rs`). Everything rare goes one instruction at a time through the
+//! definition in `step.rs`. `benches/engine` compares with mspdebug's simulator.
 
 mod alu;
 mod bus;

@@ -66,7 +66,8 @@ pub(crate) struct Observer {
     calls: Vec<Call>,
     pub stack_limit: u16,
     low: u16,
-    digest: Option<u64>,
+    digesting: bool,
+    digest: u64,
     profiler: Option<Box<Profiler>>,
 }
 
@@ -109,14 +110,20 @@ impl Observer {
             calls: Vec::with_capacity(256),
             stack_limit: 0,
             low: u16::MAX,
-            digest: None,
+            digesting: false,
+            digest: 0,
             profiler: None,
         }
     }
 
-    /// Whether anything is on that the fast loop has to stop for.
-    pub fn is_on(&self) -> bool {
-        self.digest.is_some() || self.profiler.is_some()
+    /// Whether every instruction has to be looked at.
+    pub fn is_profiling(&self) -> bool {
+        self.profiler.is_some()
+    }
+
+    /// Whether jumps and data addresses have to be looked at.
+    pub fn is_digesting(&self) -> bool {
+        self.digesting
     }
 
     pub fn calls(&self) -> &[Call] {
@@ -306,22 +313,27 @@ impl Observer {
         Some(&profiler.profile)
     }
 
-    pub fn set_digest(&mut self, on: bool) {
-        self.digest = on.then_some(0);
+    pub fn start_digest(&mut self) {
+        self.digesting = true;
+        self.digest = 0;
+    }
+
+    pub fn stop_digest(&mut self) {
+        self.digesting = false;
     }
 
     pub fn digest(&self) -> u64 {
-        self.digest.unwrap_or(0)
+        self.digest
     }
 
     /// Mix an address into the digest.
     #[inline]
     pub fn touch(&mut self, address: u16) {
-        if let Some(digest) = &mut self.digest {
+        if self.digesting {
             // Multiplication by an odd constant is a bijection, so no address is lost; the
             // constant is 2^64 over the golden ratio (Knuth, TAOCP 3, section 6.4).
-            *digest =
-                (digest.rotate_left(23) ^ u64::from(address)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            self.digest = (self.digest.rotate_left(23) ^ u64::from(address))
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }
     }
 }

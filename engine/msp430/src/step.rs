@@ -119,9 +119,9 @@ impl<B: Bus> Core<B> {
             self.observer.touch(self.state.registers[PC]);
         }
         // "The instruction following EINT is always executed, even if an interrupt service
-        // request is pending" (SLAU049F, EINT), and DINT takes effect one instruction late
-        // (DINT, note): an interrupt check after a write to SR still sees the old GIE. RETI and
-        // a core that went to sleep have no next instruction to wait for.
+        // request is pending" (SLAU049F, page 3-40), and DINT has to be followed by a NOP (page
+        // 3-39): an interrupt check after a write to SR still sees the old GIE. RETI and a core
+        // that went to sleep have no such instruction.
         let after = self.state.registers[SR];
         let at_once = instruction.action == Action::Reti || after & CPUOFF != 0;
         self.interruptible = if at_once { after } else { before } & GIE != 0;

@@ -18,7 +18,7 @@ const DATA: std::ops::Range<u16> = 0x1200..0x1280;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Deviation {
     /// `MOV.B @SP+`: mspdebug adds 1. "SP is always incremented by two, independent of the byte
-    /// suffix" (SLAU049F, section 3.4.6, POP, note).
+    /// suffix" (SLAU049F, page 3-54, note).
     ByteAutoincrementOfSp,
     /// mspdebug pushes the old value. SP1, which PUSH SP leaves on the stack and in SP, is what
     /// POP SP gives back (SLAU049F, section 3.2.2, figure 3-5).
@@ -26,13 +26,13 @@ enum Deviation {
     /// mspdebug clears the upper byte of the stack's word. A byte write drives one byte lane;
     /// mspdebug's own later simulator keeps the upper byte too.
     PushByte,
-    /// mspdebug stores to R3, which is a constant generator and no register (SLAU049F, section
-    /// 3.2.4): "the registers, used in the constant mode, cannot be addressed explicitly".
+    /// mspdebug stores to R3. "Registers R2 and R3, used in the constant mode, cannot be addressed
+    /// explicitly; they act as source-only registers" (SLAU049F, section 3.2.4).
     WriteToR3,
     /// mspdebug takes the address for 0. R3 as a base is 0 here, as in any other use.
     IndexedByR3,
     /// mspdebug lets digits above 9 carry two into the next digit. The manual leaves the result
-    /// open (SLAU049F, section 3.4.6, DADD); a digit's adder has one carry, and mspdebug's own
+    /// open (SLAU049F, page 3-36); a digit's adder has one carry, and mspdebug's own
     /// later simulator, compared with silicon, has one too.
     InvalidDecimalDigits,
 }
