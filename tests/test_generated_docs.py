@@ -1,0 +1,16 @@
+"""The generated pages are what their generator writes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from joulemark.project import ROOT
+
+TOOL = ROOT / "tools" / "generate_docs.py"
+
+
+def test_static_pages_are_up_to_date(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, TOOL, "--out", tmp_path], check=True)
+    for page in tmp_path.iterdir():
+        committed = (ROOT / "docs" / page.name).read_text()
+        assert page.read_text() == committed, f"run {TOOL.relative_to(ROOT)}"
