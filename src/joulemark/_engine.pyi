@@ -261,7 +261,8 @@ class Machine:
             marker: pin that brackets measurements, such as "P2.3".
             profile: count cycles per function.
             trace: keep pin and power-state changes for `write_vcd` and `power_intervals`.
-            secrets_trace: keep a digest of every address fetched, read and written.
+            secrets_trace: keep a digest of every address fetched, read and written; where there
+                is a marker, between its rising and its falling edge.
             settings: named chip settings at start, as the chip file lists them.
 
         Raises:
@@ -340,7 +341,7 @@ class Machine:
         """
     @property
     def secrets_digest(self) -> str:
-        """Digest of all addresses fetched, read and written since the last clear.
+        """Digest of the addresses that `secrets_trace` watches, since it began or the last clear.
 
         Raises:
             EngineError: the machine was made without `secrets_trace`.

@@ -27,7 +27,8 @@ pub struct Options {
     pub profile: bool,
     /// Keep pin and power-state changes.
     pub trace: bool,
-    /// Keep a digest of every address fetched, read and written.
+    /// Keep a digest of every address fetched, read and written: where there is a marker, between
+    /// its rising and its falling edge.
     pub secrets_trace: bool,
     /// Named chip settings at start.
     pub settings: BTreeMap<String, u32>,

@@ -100,6 +100,9 @@ impl Msp430 {
             let loaded = core.load(segment.address as u16, &segment.data);
             debug_assert_eq!(loaded, Ok(()), "check_fit saw to it");
         }
+        for mirror in &chip.mirror {
+            core.mirror(mirror.start as u16, mirror.size as u16, mirror.of as u16);
+        }
         for range in &image.data {
             if range.start < 0x10000 {
                 core.deny_execution(range.start as u16, range.size as usize);
@@ -147,14 +150,20 @@ impl Msp430 {
 
     fn stamp_edges(&mut self) -> bool {
         let instructions = self.core.instructions();
-        let bus = &mut self.core.bus;
-        let edges = std::mem::take(&mut bus.new_edges);
+        let edges = std::mem::take(&mut self.core.bus.new_edges);
         for edge in &edges {
+            if self.options.secrets_trace {
+                if edge.rising {
+                    self.core.start_address_digest();
+                } else {
+                    self.core.stop_address_digest();
+                }
+            }
             self.edges.push(MarkerEdge {
                 rising: edge.rising,
                 cycles: edge.cycles.0,
                 instructions,
-                time: bus.clock.time(edge.cycles),
+                time: self.core.bus.clock.time(edge.cycles),
             });
         }
         !edges.is_empty()
@@ -469,8 +478,10 @@ impl Machine for Msp430 {
             let map = self.function_map();
             self.core.start_profile(map);
         }
-        if self.options.secrets_trace {
-            self.core.set_address_digest(true);
+        // With a marker, only what is between its edges is of interest.
+        let watched = self.options.marker.is_none() || self.core.is_digesting();
+        if self.options.secrets_trace && watched {
+            self.core.start_address_digest();
         }
     }
 

@@ -785,3 +785,23 @@ done:
     assert_eq!(digest(0), digest(0));
     assert_ne!(digest(0), digest(2));
 }
+
+#[test]
+fn the_mirror_of_ram_shows_the_same_bytes() {
+    let (mut machine, image) = machine(&program(
+        "
+    mov #0x0200, r10
+    mov #0x1234, &0x1100
+    mov.b &0x0201, r11
+    mov #0x5678, &0x09fe
+    mov &0x18fe, r12
+    add @r10+, r12
+done:
+    jmp done
+",
+    ));
+    run_to(&mut *machine, &image, "done");
+    let registers = machine.registers();
+    assert_eq!((registers[11].1, registers[12].1), (0x12, 0x5678 + 0x1234));
+    assert!(fault(&program("mov &0x0a00, r10"), "unmapped").contains("0x0a00"));
+}

@@ -79,6 +79,8 @@ pub struct Core<B: Bus> {
     pub(crate) interruptible: bool,
     /// The bus may have something new to say: ask it before the next instruction.
     pub(crate) ask_bus: bool,
+    /// Second views of memory: first address, bytes, where the contents are.
+    mirrors: Vec<(u16, u16, u16)>,
 }
 
 impl<B: Bus> Core<B> {
@@ -93,7 +95,21 @@ impl<B: Bus> Core<B> {
             observer: Observer::new(),
             interruptible: false,
             ask_bus: true,
+            mirrors: Vec::new(),
         }
+    }
+
+    /// Show the memory at `of` a second time, as data, where no region is.
+    pub fn mirror(&mut self, start: u16, size: u16, of: u16) {
+        self.mirrors.push((start, size, of));
+    }
+
+    /// Where the contents of an address in a mirror are.
+    fn mirrored(&self, address: u16) -> Option<u16> {
+        self.mirrors.iter().find_map(|&(start, size, of)| {
+            let offset = address.wrapping_sub(start);
+            (offset < size).then(|| of.wrapping_add(offset))
+        })
     }
 
     /// Put bytes into flash or RAM, as a programmer does: free of time and of flash rules.
@@ -409,6 +425,9 @@ impl<B: Bus> Core<B> {
             let width = if byte { Width::Byte } else { Width::Word };
             return Ok(self.bus.read(address, width, Cycles(now))?);
         }
+        if let Some(address) = self.mirrored(address) {
+            return self.read(address, byte, now);
+        }
         Err(self.no_memory(address, byte, "read").into())
     }
 
@@ -464,6 +483,9 @@ impl<B: Bus> Core<B> {
                 self.cycles += operation.stall.0;
             }
             return Ok(());
+        }
+        if let Some(address) = self.mirrored(address) {
+            return self.write(address, value, byte, now);
         }
         Err(self.no_memory(address, byte, "written").into())
     }
