@@ -19,12 +19,12 @@ run: setup ## measure the default campaign, write the report
 	$(BIN)/joulemark run
 
 test: setup $(VENV)/.test-tools ## run all tests
-	cargo test --workspace --release --quiet
+	cargo test --workspace --profile verify --quiet
 	$(BIN)/pytest -n auto
 
 check: setup $(VENV)/.test-tools ## format, lint and types of all three languages
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --release --quiet -- -D warnings
+	cargo clippy --workspace --all-targets --profile verify --quiet -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
