@@ -1,0 +1,373 @@
+//! Small programs of our own and the cycles between two readings of CYCCNT around them.
+//!
+//! The counts are what the model gives that agrees with the programs measured on real chips (see
+//! `examples/calibrate.rs` and docs/accuracy-cortex-m3.md); each names the measured programs that
+//! show the same effect. They keep a change from being silent.
+
+use joulemark_armv7m::{
+    Bus, Config, Core, Exit, Limits, MemorySettings, Region, RegionKind, Timing, Width,
+};
+use joulemark_kernel::{Cycles, Fault};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chip {
+    /// Flash of 64 bits with two wait states; write buffer off, as where it was measured.
+    Cc2650 { line_buffer: bool, cache: bool },
+    /// No wait states, a core of revision 1.
+    Stm32f100,
+}
+
+const CHIPS: [Chip; 4] = [
+    Chip::Cc2650 {
+        line_buffer: false,
+        cache: false,
+    },
+    Chip::Cc2650 {
+        line_buffer: true,
+        cache: false,
+    },
+    Chip::Cc2650 {
+        line_buffer: true,
+        cache: true,
+    },
+    Chip::Stm32f100,
+];
+
+struct Program {
+    name: &'static str,
+    seen_in: &'static str,
+    /// What is between the readings.
+    body: &'static str,
+    /// ISB; LDR R2, [R0, #4]; the body; LDR R3, [R0, #4]; a branch to itself.
+    code: &'static [u16],
+    /// On each of [`CHIPS`].
+    cycles: [u32; 4],
+}
+
+const PROGRAMS: &[Program] = &[
+    Program {
+        name: "nothing between the readings",
+        seen_in: "other/nop",
+        body: "",
+        code: &[0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0xf8d0, 0x3004, 0xe7fe],
+        cycles: [3, 3, 2, 1],
+    },
+    Program {
+        name: "eight narrow additions",
+        seen_in: "data_processing/add_adc_sub_sbc_rsb_reg",
+        body: "adds r4, r4, r5; adds r4, r4, r5; adds r4, r4, r5; adds r4, r4, r5; adds r4, r4, r5; adds r4, r4, r5; adds r4, r4, r5; adds r4, r4, r5",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0x1964, 0x1964, 0x1964, 0x1964, 0x1964, 0x1964, 0x1964,
+            0x1964, 0xf8d0, 0x3004, 0xe7fe,
+        ],
+        cycles: [15, 11, 10, 10],
+    },
+    Program {
+        name: "eight wide additions",
+        seen_in: "data_processing/add_adc_sub_sbc_rsb_reg",
+        body: "add.w r4, r4, r5; add.w r4, r4, r5; add.w r4, r4, r5; add.w r4, r4, r5; add.w r4, r4, r5; add.w r4, r4, r5; add.w r4, r4, r5; add.w r4, r4, r5",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0xeb04, 0x0405, 0xeb04, 0x0405, 0xeb04, 0x0405, 0xeb04,
+            0x0405, 0xeb04, 0x0405, 0xeb04, 0x0405, 0xeb04, 0x0405, 0xeb04, 0x0405, 0xf8d0, 0x3004,
+            0xe7fe,
+        ],
+        cycles: [27, 19, 18, 10],
+    },
+    Program {
+        name: "four loads overlap",
+        seen_in: "memory/ldr_imm",
+        body: "ldr r4, [r1]; ldr r5, [r1, #4]; ldr r6, [r1, #8]; ldr r7, [r1, #12]",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0x680c, 0x684d, 0x688e, 0x68cf, 0xf8d0, 0x3004, 0xe7fe,
+        ],
+        cycles: [9, 8, 7, 7],
+    },
+    Program {
+        name: "a load waits for its address",
+        seen_in: "memory/ldr_deps",
+        body: "ldr r4, [r1, #16]; ldr r5, [r4]; ldr r4, [r1, #16]; ldr r5, [r4]",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0x690c, 0x6825, 0x690c, 0x6825, 0xf8d0, 0x3004, 0xe7fe,
+        ],
+        cycles: [10, 10, 9, 9],
+    },
+    Program {
+        name: "a load after addition of its base",
+        seen_in: "memory/add_ldr_deps",
+        body: "adds r1, #4; ldr r4, [r1]; adds r1, #4; ldr r4, [r1]",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0x3104, 0x680c, 0x3104, 0x680c, 0xf8d0, 0x3004, 0xe7fe,
+        ],
+        cycles: [11, 11, 10, 10],
+    },
+    Program {
+        name: "stores between moves",
+        seen_in: "memory/mov_str_imm_deps",
+        body: "mov r4, r5; str r6, [r1]; mov r4, r5; str r6, [r1]; mov r4, r5; str r6, [r1]",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0x462c, 0x600e, 0x462c, 0x600e, 0x462c, 0x600e, 0xf8d0,
+            0x3004, 0xe7fe,
+        ],
+        cycles: [12, 12, 11, 9],
+    },
+    Program {
+        name: "stores with a register offset",
+        seen_in: "memory/str_reg_pipelining",
+        body: "str r6, [r1, r7]; nop; str r6, [r1, r7]; mov r4, r5",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0x51ce, 0xbf00, 0x51ce, 0x462c, 0xf8d0, 0x3004, 0xe7fe,
+        ],
+        cycles: [9, 8, 7, 7],
+    },
+    Program {
+        name: "load after store",
+        seen_in: "memory/ldr_str_timing",
+        body: "str r6, [r1]; ldr r4, [r1, #4]; str r6, [r1]; ldr r4, [r1, #4]",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0x600e, 0x684c, 0x600e, 0x684c, 0xf8d0, 0x3004, 0xe7fe,
+        ],
+        cycles: [10, 10, 9, 9],
+    },
+    Program {
+        name: "unaligned loads",
+        seen_in: "memory/ldr_str_unaligned",
+        body: "ldr.w r4, [r1, #1]; ldr.w r4, [r1, #2]; ldrh.w r4, [r1, #3]",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0xf8d1, 0x4001, 0xf8d1, 0x4002, 0xf8b1, 0x4003, 0xf8d0,
+            0x3004, 0xe7fe,
+        ],
+        cycles: [12, 11, 10, 10],
+    },
+    Program {
+        name: "load multiple, store multiple",
+        seen_in: "memory/ldm_ldmdb",
+        body: "ldmia r1, {r4, r5, r6, r7}; stmia r1!, {r4, r5, r6, r7}",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0xe891, 0x00f0, 0xc1f0, 0xf8d0, 0x3004, 0xe7fe,
+        ],
+        cycles: [13, 13, 12, 12],
+    },
+    Program {
+        name: "push and pop",
+        seen_in: "memory/push_pop",
+        body: "push {r4, r5, r6}; pop {r4, r5, r6}",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0xb470, 0xbc70, 0xf8d0, 0x3004, 0xe7fe,
+        ],
+        cycles: [11, 11, 10, 10],
+    },
+    Program {
+        name: "division of 32 bits",
+        seen_in: "data_processing/sdiv_udiv_timing",
+        body: "mov.w r4, #-1; movs r5, #1; udiv r6, r4, r5",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0xf04f, 0x34ff, 0x2501, 0xfbb4, 0xf6f5, 0xf8d0, 0x3004,
+            0xe7fe,
+        ],
+        cycles: [21, 19, 18, 16],
+    },
+    Program {
+        name: "long product of full operands",
+        seen_in: "data_processing/smull_umull_timing",
+        body: "ldr r4, [r1, #20]; ldr r5, [r1, #24]; umull r6, r7, r4, r5",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0x694c, 0x698d, 0xfba4, 0x6705, 0xf8d0, 0x3004, 0xe7fe,
+        ],
+        cycles: [11, 11, 10, 10],
+    },
+    Program {
+        name: "long product, then accumulate",
+        seen_in: "data_processing/xmull_mla",
+        body: "umull r6, r7, r4, r5; mla r7, r4, r5, r7",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0xfba4, 0x6705, 0xfb04, 0x7705, 0xf8d0, 0x3004, 0xe7fe,
+        ],
+        cycles: [9, 7, 6, 6],
+    },
+    Program {
+        name: "taken branches",
+        seen_in: "control_flow/b_seq",
+        body: "b.n 1f; nop; 1: b.n 2f; nop; nop; 2: b.w 3f; nop; 3:",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0xe000, 0xbf00, 0xe001, 0xbf00, 0xbf00, 0xf000, 0xb801,
+            0xbf00, 0xf8d0, 0x3004, 0xe7fe,
+        ],
+        cycles: [24, 14, 14, 9],
+    },
+    Program {
+        name: "conditional branches not taken",
+        seen_in: "control_flow/bcond",
+        body: "cmp r5, r5; bne.n 1f; adds r4, #1; bne.n 1f; adds r4, #1; 1:",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0x42ad, 0xd102, 0x3401, 0xd100, 0x3401, 0xf8d0, 0x3004,
+            0xe7fe,
+        ],
+        cycles: [18, 9, 8, 8],
+    },
+    Program {
+        name: "a loop",
+        seen_in: "control_flow/bcond",
+        body: "movs r4, #4; 1: subs r4, #1; bne.n 1b",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0x2404, 0x3c01, 0xd1fd, 0xf8d0, 0x3004, 0xe7fe,
+        ],
+        cycles: [36, 29, 19, 14],
+    },
+    Program {
+        name: "call and return",
+        seen_in: "control_flow/bl_blx_bx",
+        body: "bl 1f; b.n 2f; 1: bx lr; 2:",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0xf000, 0xf801, 0xe000, 0x4770, 0xf8d0, 0x3004, 0xe7fe,
+        ],
+        cycles: [21, 15, 12, 8],
+    },
+    Program {
+        name: "compare and branch",
+        seen_in: "control_flow/cbz_deps",
+        body: "movs r4, #0; cbz r4, 1f; nop; 1: cbnz r4, 2f; adds r5, #1; 2:",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0x2400, 0xb104, 0xbf00, 0xb904, 0x3501, 0xf8d0, 0x3004,
+            0xe7fe,
+        ],
+        cycles: [18, 15, 12, 8],
+    },
+    Program {
+        name: "IT folds",
+        seen_in: "control_flow/it_fold",
+        body: "cmp r5, r5; adds r4, r4, r5; it eq; addeq r4, r4, r5; adds r4, r4, r5; ite eq; moveq r6, r4; movne r6, r5",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0x42ad, 0x1964, 0xbf08, 0x1964, 0x1964, 0xbf0c, 0x4626,
+            0x462e, 0xf8d0, 0x3004, 0xe7fe,
+        ],
+        cycles: [15, 11, 10, 8],
+    },
+    Program {
+        name: "table branch",
+        seen_in: "control_flow/tbb_tbh",
+        body: "movs r4, #0; tbb [pc, r4]; .byte 2, 2; .hword 0xbf00; 1:",
+        code: &[
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0x2400, 0xe8df, 0xf004, 0x0202, 0xbf00, 0xf8d0, 0x3004,
+            0xe7fe,
+        ],
+        cycles: [23, 17, 13, 11],
+    },
+];
+
+struct Quiet(MemorySettings);
+
+impl Bus for Quiet {
+    fn read(&mut self, _: u32, _: Width, _: Cycles) -> Result<u32, Fault> {
+        Ok(0)
+    }
+
+    fn write(&mut self, _: u32, _: u32, _: Width, _: Cycles) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn memory_settings(&self) -> MemorySettings {
+        self.0
+    }
+
+    fn reset_requested(&mut self, _: Cycles) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+const CODE: u32 = 0x100;
+const DATA: u32 = 0x2000_0100;
+
+fn cycles(chip: Chip, code: &[u16]) -> u32 {
+    let flash = Region::new(RegionKind::Flash, 0, 0x1000);
+    let (flash, settings, timing) = match chip {
+        Chip::Cc2650 { line_buffer, cache } => (
+            Region {
+                wait_states: 2,
+                line_bytes: 8,
+                cached: true,
+                ..flash
+            },
+            MemorySettings { line_buffer, cache },
+            Timing::CORTEX_M3,
+        ),
+        Chip::Stm32f100 => (flash, MemorySettings::default(), Timing::CORTEX_M3_R1),
+    };
+    let mut core = Core::new(
+        Quiet(settings),
+        &Config {
+            regions: vec![flash, Region::new(RegionKind::Ram, 0x2000_0000, 0x1000)],
+            interrupts: 32,
+            priority_bits: 3,
+            cpuid: 0,
+            timing,
+            stop_on_fault: true,
+        },
+    );
+    let bytes: Vec<u8> = code.iter().flat_map(|half| half.to_le_bytes()).collect();
+    core.load_image(CODE, &bytes).unwrap();
+    let vectors = [0x2000_0800_u32, CODE | 1];
+    let vectors: Vec<u8> = vectors.iter().flat_map(|word| word.to_le_bytes()).collect();
+    core.load_image(0, &vectors).unwrap();
+    core.reset(0).unwrap();
+    core.debug_write(0xe000_1000, 0x003e_0001).unwrap(); // DWT_CTRL: all counters
+    core.debug_write(0xe000_e008, 2).unwrap(); // ACTLR.DISDEFWBUF
+    core.debug_write(DATA + 16, DATA).unwrap();
+    core.debug_write(DATA + 20, 0xffff_ffff).unwrap();
+    core.debug_write(DATA + 24, 0x1234_5678).unwrap();
+    for (register, value) in [(0, 0xe000_1000), (1, DATA), (5, 5), (7, 0)] {
+        core.set_register(register, value);
+    }
+    let last = CODE + 2 * (code.len() as u32 - 1);
+    core.set_breakpoint(last);
+    assert_eq!(
+        core.run(Limits {
+            until: Some(Cycles(10_000)),
+            step_first: true,
+        }),
+        Exit::Breakpoint(last)
+    );
+    core.register(3).wrapping_sub(core.register(2))
+}
+
+#[test]
+fn programs_take_as_long_as_the_measurements_imply() {
+    let mut wrong = Vec::new();
+    for program in PROGRAMS {
+        let actual = CHIPS.map(|chip| cycles(chip, program.code));
+        if actual != program.cycles {
+            wrong.push(format!(
+                "{} ({}; seen in {}): {actual:?}, not {:?}",
+                program.name, program.body, program.seen_in, program.cycles
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_second_run_of_the_same_code_takes_as_long_as_simulated() {
+    // What is looked up the second time must not differ from what was simulated: a loop body costs
+    // the same in each turn once the first is over.
+    for chip in CHIPS {
+        let turns = |count: u16| {
+            // ISB; LDR R2; MOVS R4, #count; ADDS R5, #1; LDR R6, [R1]; SUBS R4, #1; BNE; LDR R3; B .
+            let code = [
+                0xf3bf,
+                0x8f6f,
+                0xf8d0,
+                0x2004,
+                0x2400 | count,
+                0x3501,
+                0x680e,
+                0x3c01,
+                0xd1fb,
+                0xf8d0,
+                0x3004,
+                0xe7fe,
+            ];
+            cycles(chip, &code)
+        };
+        let step = turns(4) - turns(3);
+        assert_eq!(turns(200) - turns(3), 197 * step, "{chip:?}");
+    }
+}
