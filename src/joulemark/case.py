@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 
 
@@ -40,8 +40,8 @@ class Case:
     @cached_property
     def canonical(self) -> str:
         """The case as JSON, the same for equal cases everywhere and always."""
-        values = asdict(self)
-        values.update(values.pop("build"))
+        values = {**vars(self.build), **vars(self)}
+        del values["build"]
         return json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
     @cached_property

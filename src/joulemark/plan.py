@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from joulemark import boards
-from joulemark.build import BuiltImage, build_image
+from joulemark.build import BuiltImage, Sources, build_image
 from joulemark.campaign import Campaign
 from joulemark.case import Build, Case
 from joulemark.conditions import engine_version, project_commit
@@ -67,6 +67,7 @@ def build_all(
         processes: how many at a time.
         built: called for each image.
     """
+    sources = Sources()
 
     def make(build: Build) -> BuiltImage | BuildError:
         algorithm = library[build.primitive]
@@ -77,6 +78,7 @@ def build_all(
                 clock=build.clock,
                 compiler=build.compiler,
                 optimisation=build.optimisation,
+                sources=sources,
             )
         except BuildError as error:
             return error

@@ -181,15 +181,16 @@ class Store:
         return self._fetch(query)
 
     def find(self, keys: Iterable[str]) -> dict[str, Record]:
-        """The last good record of each of these keys, where there is one."""
+        """The last good record of each of these keys, where there is one, without its lists."""
         wanted = set(keys)
         last = (
             sa.select(sa.func.max(_records.c.id))
             .where(_records.c.status == "ok")
             .group_by(_records.c.key)
         )
-        query = sa.select(*(_records.c[name] for name in _FIELDS)).where(_records.c.id.in_(last))
-        return {r.key: r for r in self._fetch(query) if r.key in wanted}
+        short = [c for c in _records.c if c.name in _FIELDS and not isinstance(c.type, sa.JSON)]
+        found = self._fetch(sa.select(*short).where(_records.c.id.in_(last)))
+        return {r.key: r for r in found if r.key in wanted}
 
     def _fetch(self, query: sa.Select[Any]) -> list[Record]:
         try:

@@ -5,6 +5,7 @@ share the cache.
 """
 
 import contextlib
+import functools
 import hashlib
 import os
 import shutil
@@ -17,12 +18,9 @@ from joulemark.project import BUILD
 
 def digest(parts: Iterable[str | bytes]) -> str:
     """Digest of a sequence: its elements and where they end."""
-    state = hashlib.sha256()
-    for part in parts:
-        data = part.encode() if isinstance(part, str) else part
-        state.update(len(data).to_bytes(8, "little"))
-        state.update(data)
-    return state.hexdigest()
+    encoded = [part.encode() if isinstance(part, str) else part for part in parts]
+    lengths = ",".join(str(len(data)) for data in encoded).encode()
+    return hashlib.sha256(b"\0".join([lengths, *encoded])).hexdigest()
 
 
 @contextlib.contextmanager
@@ -51,6 +49,7 @@ def entry(section: str, key: str) -> Iterator[tuple[Path, Path | None]]:
         shutil.rmtree(work, ignore_errors=True)
 
 
+@functools.lru_cache(maxsize=65536)
 def relative(path: Path, to: Path) -> str:
     """Name a path as seen from a folder, so that no command or object holds an absolute path."""
     return os.path.relpath(path, to)

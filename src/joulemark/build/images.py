@@ -1,6 +1,5 @@
 """Making an image: compile what is not in the cache, link, describe."""
 
-import functools
 import json
 import re
 import shutil
@@ -12,6 +11,7 @@ from pathlib import Path
 from joulemark.boards import Board
 from joulemark.build import cache, headers, memory, toolchain
 from joulemark.build.families.host import host_target
+from joulemark.build.sources import Sources
 from joulemark.build.targets import Target, board_target
 from joulemark.errors import InputError
 from joulemark.primitives import Implementation, operations
@@ -22,7 +22,6 @@ _ENTRY = "2"
 """Counts changes to what an image's cache entry holds beside the image."""
 _HARNESS = FIRMWARE / "harness"
 _MESSAGE_BYTES = re.compile(r"\bMESSAGE_BYTES = (\d+)")
-_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 _STANDARD = ("-std=c11", "-Wall", "-Wextra")
 _SECTIONS = ("-ffunction-sections", "-fdata-sections")
 _FIXED = ("-O2",)
@@ -62,31 +61,6 @@ class _Unit:
     flags: tuple[str, ...]
 
 
-@functools.lru_cache(maxsize=4096)
-def _scan(path: str, _mtime_ns: int, _size: int) -> tuple[bytes, tuple[str, ...]]:
-    data = Path(path).read_bytes()
-    return data, tuple(name.decode() for name in _INCLUDE.findall(data))
-
-
-def _closure(unit: _Unit) -> list[tuple[str, bytes]]:
-    """Return a source and all that it includes between quotes: names as included, and contents."""
-    found: dict[Path, tuple[str, bytes]] = {}
-    waiting = [(unit.source.name, unit.source)]
-    while waiting:
-        name, path = waiting.pop()
-        if path in found:
-            continue
-        stat = path.stat()
-        data, included = _scan(str(path), stat.st_mtime_ns, stat.st_size)
-        found[path] = (name, data)
-        for other in included:
-            for folder in (path.parent, *unit.includes):
-                if (folder / other).is_file():
-                    waiting.append((other, Path(folder / other).resolve()))
-                    break
-    return sorted(found.values())
-
-
 def _generated(texts: Mapping[str, str]) -> Path:
     """Return a folder with the given files."""
     key = cache.digest(part for item in sorted(texts.items()) for part in item)
@@ -97,7 +71,7 @@ def _generated(texts: Mapping[str, str]) -> Path:
     return folder
 
 
-def _compile(target: Target, unit: _Unit) -> tuple[str, Path, bool, list[str]]:
+def _compile(target: Target, unit: _Unit, sources: Sources) -> tuple[str, Path, bool, list[str]]:
     """Compile one source: key, object, whether it was there, the command."""
     name = cache.relative(unit.source, ROOT)
     generated = unit.source.is_relative_to(BUILD)
@@ -109,8 +83,8 @@ def _compile(target: Target, unit: _Unit) -> tuple[str, Path, bool, list[str]]:
     flags.append(f"-ffile-prefix-map={BUILD}=build")
     flags.append(f"-ffile-prefix-map={ROOT}=.")
     parts: list[str | bytes] = [target.compiler.version, label, *flags[:-2]]
-    for included, data in _closure(unit):
-        parts += [included, data]
+    for included, digest in sources.closure(unit.source, unit.includes):
+        parts += [included, digest]
     key = cache.digest(parts)
     includes = [f"-I{cache.relative(folder, ROOT)}" for folder in unit.includes]
     command = [target.compiler.path, *flags, *includes, "-c", name, "-o"]
@@ -176,7 +150,12 @@ def _description_source(text: str) -> str:
 
 
 def _make(
-    target: Target, implementation: Implementation, optimisation: str, *, wired: bool
+    target: Target,
+    implementation: Implementation,
+    optimisation: str,
+    sources: Sources,
+    *,
+    wired: bool,
 ) -> BuiltImage:
     if optimisation not in toolchain.OPTIMISATIONS:
         mend = f"use one of {', '.join(toolchain.OPTIMISATIONS)}"
@@ -186,7 +165,7 @@ def _make(
         mend = f"it is for {', '.join(sorted(implementation.cores or ()))}"
         raise InputError(f"does not run on {target.family}", str(implementation), mend)
     _, units = _units(target, implementation, optimisation, wired=wired)
-    compiled = [(role, *_compile(target, unit)) for role, unit in units]
+    compiled = [(role, *_compile(target, unit, sources)) for role, unit in units]
     defines = headers.stub_defines(algorithm) if wired else implementation.defines
     options = _FIXED if wired else (f"-{optimisation}",)
     flags = " ".join([*options, *target.flags, *(f"-D{k}={defines[k]}" for k in sorted(defines))])
@@ -221,7 +200,7 @@ def _make(
             text = "".join(f"{k}={v}\n" for k, v in description.items())
             (work / "description.txt").write_text(text)
             source = _generated({"description.c": _description_source(text)}) / "description.c"
-            _, described, _, command = _compile(target, _Unit(source, (_HARNESS,), _FIXED))
+            _, described, _, command = _compile(target, _Unit(source, (_HARNESS,), _FIXED), sources)
             commands.append(command)
             objects = [(role, path) for role, _, path, _, _ in compiled]
             objects.append(("harness", described))
@@ -279,7 +258,7 @@ def build_local(
         ToolError: no compiler.
     """
     target = host_target(compiler, sanitize=sanitize)
-    return _make(target, implementation, optimisation, wired=False)
+    return _make(target, implementation, optimisation, Sources(), wired=False)
 
 
 def build_image(
@@ -289,6 +268,7 @@ def build_image(
     clock: str | None = None,
     compiler: str = "clang",
     optimisation: str = "O3",
+    sources: Sources | None = None,
 ) -> BuiltImage:
     """Build an image for a board.
 
@@ -298,13 +278,19 @@ def build_image(
         clock: one of the board's clock profiles; the board's first one if none is given.
         compiler: `clang`, `gcc` or a clang's name.
         optimisation: `O3`, `O2` or `Os`.
+        sources: one for all images that are made of the same state of the tree.
 
     Raises:
         BuildError: the compiler or linker rejects it.
         InputError: an option is wrong, or it does not run on this chip.
         ToolError: no compiler.
     """
-    target = board_target(board, clock, compiler)
-    wired = _make(target, implementation, optimisation, wired=True)
-    image = _make(target, implementation, optimisation, wired=False)
+    sources = sources or Sources()
+    made_for = (board.name, clock, compiler)
+    target = sources.once(made_for, lambda: board_target(board, clock, compiler))
+    wired = sources.once(
+        (*made_for, implementation.algorithm.name),
+        lambda: _make(target, implementation, optimisation, sources, wired=True),
+    )
+    image = _make(target, implementation, optimisation, sources, wired=False)
     return replace(image, wired=wired.path, cached=image.cached and wired.cached)

@@ -102,6 +102,7 @@ def board_header(board: Board, clock: Clock) -> str:
         "SERIAL_SEL": "P3SEL",
         "SERIAL_DIR": "P3DIR",
         "SERIAL_ME": f"ME{unit}",
+        "SERIAL_IE": f"IE{unit}",
         "SERIAL_IFG": f"IFG{unit}",
     }
     for register in ("CTL", "TCTL", "RCTL", "MCTL", "BR0", "BR1", "RXBUF", "TXBUF"):
@@ -128,8 +129,9 @@ def linker_script(chip: Chip) -> str:
     if flash is None or ram is None or not flash.start < first:
         raise InputError("has no RAM, or no flash at its vectors", f"chip {chip.name}")
     by_address = {address: name for name, address in chip.vectors.items()}
+    handlers = {"RESET": "start", "USART0RX": "serial_received", "USART1RX": "serial_received"}
     vectors = "\n".join(
-        f"    SHORT({'start' if by_address.get(a) == 'RESET' else 'unexpected_interrupt'})"
+        f"    SHORT({handlers.get(by_address.get(a, ''), 'unexpected_interrupt')})"
         for a in range(first, flash.start + flash.size, 2)
     )
     return f"""\
