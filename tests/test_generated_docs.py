@@ -1,5 +1,6 @@
 """The generated pages are what their generator writes."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,3 +15,8 @@ def test_static_pages_are_up_to_date(tmp_path: Path) -> None:
     for page in tmp_path.iterdir():
         committed = (ROOT / "docs" / page.name).read_text()
         assert page.read_text() == committed, f"run {TOOL.relative_to(ROOT)}"
+
+
+def test_results_are_of_one_clean_commit() -> None:
+    page = (ROOT / "docs" / "results-telosb.md").read_text()
+    assert re.search(r"^\| commit \| [0-9a-f]{40} \|$", page, re.MULTILINE)
