@@ -115,7 +115,7 @@ void poly1305_final(poly1305_ctx *ctx, uint8_t *tag) {
         reduced[i] = limb & MASK;
         carry = limb >> BITS;
     }
-    uint16_t take = (uint16_t)(0u - carry);
+    uint16_t take = (uint16_t)crypto_mask(carry);
 
     uint32_t buffer = 0;
     unsigned bits = 0, at = 0, sum = 0;
