@@ -207,7 +207,7 @@ fn core() -> Core<Nothing> {
             stop_on_fault: true,
         },
     );
-    core.load_image(0, &[0; 0x10000]).expect("memory");
+    core.load_image(0, &vec![0; 0x10000]).expect("memory");
     core
 }
 

@@ -380,7 +380,7 @@ impl State {
             && !before.finished
     }
 
-    fn can_enter(&self, next: &Traits, op: &Op, skipped: bool) -> bool {
+    fn can_enter(&self, next: &Traits, op: &Op, skipped: bool, first_revision: bool) -> bool {
         if self.paired.is_some() {
             return false;
         }
@@ -396,7 +396,8 @@ impl State {
         }
         // Behind a buffered store an address may still wait for the bus.
         let waits = self.buffered != 0 && self.buses.data.address.is_some();
-        !waits && self.pairs(main, next, skipped, false, self.prefetch.tainted())
+        let folds = self.prefetch.tainted() && !first_revision;
+        !waits && self.pairs(main, next, skipped, false, folds)
     }
 }
 
@@ -475,9 +476,12 @@ impl Simulation {
             self.rest_of_cycle(Some((&mut decode, entry, issue)), memory);
             self.begin_cycle(memory);
             if decode.stage == Stage::Ready
-                && self
-                    .state
-                    .can_enter(&entry.traits, &entry.op, issue.skipped)
+                && self.state.can_enter(
+                    &entry.traits,
+                    &entry.op,
+                    issue.skipped,
+                    self.first_revision,
+                )
             {
                 self.enter(decode, entry, issue);
                 return decode.folded;
