@@ -143,6 +143,8 @@ pub struct Buses {
     /// An unaligned access came to its data phase in this cycle, or in the one before.
     pub unaligned_now: bool,
     pub unaligned_before: bool,
+    /// A fetch address that waits for the bus may be taken back.
+    takes_back: bool,
 }
 
 impl Default for Buses {
@@ -162,6 +164,7 @@ impl Default for Buses {
             ports: [port; 3],
             unaligned_now: false,
             unaligned_before: false,
+            takes_back: false,
         }
     }
 }
@@ -392,6 +395,14 @@ impl MemoryTiming {
 }
 
 impl Buses {
+    /// Nothing under way.
+    pub fn new(takes_back: bool) -> Self {
+        Self {
+            takes_back,
+            ..Self::default()
+        }
+    }
+
     /// A new cycle: what was ready advances.
     pub fn tick(&mut self) {
         let fetch_advances = self.fetch.ready && !self.fetch.refused;
@@ -453,7 +464,11 @@ impl Buses {
             return None;
         };
         waiting.purpose = FetchUse::Nothing { in_data: false };
-        Some((waiting.address, skip))
+        let address = waiting.address;
+        if self.takes_back {
+            self.fetch.address = None;
+        }
+        Some((address, skip))
     }
 
     /// The fetch that was asked for in the last cycle is of no use any more.

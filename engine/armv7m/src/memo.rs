@@ -191,7 +191,7 @@ impl Pipeline {
     /// Empty the pipeline and fetch from `pc` after `wait` cycles.
     pub fn restart(&mut self, pc: u32, wait: u64) {
         self.simulation.now += wait;
-        self.simulation.state = State::at(pc);
+        self.simulation.state = State::at(pc, self.simulation.first_revision);
         self.state = NO_STATE;
         self.fresh = true;
         self.it_is_folded = false;

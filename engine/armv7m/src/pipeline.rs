@@ -234,7 +234,7 @@ pub struct Simulation {
     pub memory: MemoryTiming,
     pub folding: bool,
     /// A core of revision 0 or 1.
-    first_revision: bool,
+    pub first_revision: bool,
 }
 
 /// More cycles than any instruction waits to enter execute.
@@ -242,7 +242,11 @@ const LONGEST: u32 = 4096;
 
 impl State {
     /// An empty pipeline that fetches from here.
-    pub fn at(pc: u32) -> Self {
+    ///
+    /// On the STM32F100 a fetch address that waits for the bus is taken back when a branch makes it
+    /// useless; on the CC2650 it stays until it is accepted (seen in control_flow/bx with code in
+    /// SRAM).
+    pub fn at(pc: u32, first_revision: bool) -> Self {
         Self {
             main: None,
             paired: None,
@@ -262,7 +266,7 @@ impl State {
             long_in_execute: false,
             decode_stalled: false,
             arrived: None,
-            buses: Buses::default(),
+            buses: Buses::new(first_revision),
         }
     }
 
@@ -437,7 +441,7 @@ impl Simulation {
             now: 0,
             first_revision,
             events: Events::default(),
-            state: State::at(0),
+            state: State::at(0, first_revision),
             memory: MemoryTiming::new(regions),
             folding: true,
         }
