@@ -19,7 +19,16 @@ start:
     call    #main
     .size start, . - start
 
-/* Nothing enables an interrupt: one that comes all the same stops here. */
+/* hal_serial_read sleeps until this comes: back to it, awake, with interrupts off (section 2.3.1: the
+   status register is on the stack). Taking the interrupt has cleared its flag (section 13.2.7). */
+    .global serial_received
+    .type serial_received, @function
+serial_received:
+    bic     #0x0018, 0(r1)              ; CPUOFF, GIE
+    reti
+    .size serial_received, . - serial_received
+
+/* Nothing enables another interrupt: one that comes all the same stops here. */
     .global unexpected_interrupt
     .type unexpected_interrupt, @function
 unexpected_interrupt:
