@@ -71,12 +71,12 @@ def _forward(algorithm: str, inputs: Inputs) -> Output:
 
 def measure(job: Job) -> Iterator[Record]:
     """Measure the cases of an image, one record each; a case that fails gives a failed record."""
-    session = _Session(job)
+    session = Session(job)
     for point in job.points:
         yield session.record(point)
 
 
-class _Session:
+class Session:
     """One image, its emulated board, and what all of its records share."""
 
     def __init__(self, job: Job) -> None:
@@ -140,7 +140,7 @@ class _Session:
             self._running = None
             cost = {"status": "failed", "failure": str(error)}
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
-        return Record(measured_at=now, **base, **cost)
+        return Record(measured_at=now, **(base | cost))
 
     @cached_property
     def program(self) -> Image:
@@ -265,14 +265,7 @@ class _Session:
         window = machine.take_window()
         if result.status is not Status.OK:
             raise VerificationError(f"ended with {result.status.name}", str(case))
-        for slot, expected in put.expected.items():
-            got = device.read(slot, len(expected))
-            if got != expected:
-                raise VerificationError(
-                    f"wrong {slot.name.lower()}: {_short(got)} instead of {_short(expected)} "
-                    f"(trial {number}, seed {self.job.seed})",
-                    str(case),
-                )
+        check_outputs(device, put, case, number, self.job.seed)
         return _Trial(window, result.stack_bytes, result.timer_ticks)
 
     def _exchange(self, case: Case, number: int) -> Exchange:
@@ -299,6 +292,22 @@ class _Trial:
     window: Window
     painted_bytes: int
     timer_ticks: int
+
+
+def check_outputs(device: Device, put: Exchange, case: Case, number: int, seed: int) -> None:
+    """Compare what a trial left in the image with the oracle's answer.
+
+    Raises:
+        VerificationError: it differs.
+    """
+    for slot, expected in put.expected.items():
+        got = device.read(slot, len(expected))
+        if got != expected:
+            raise VerificationError(
+                f"wrong {slot.name.lower()}: {_short(got)} instead of {_short(expected)} "
+                f"(trial {number}, seed {seed})",
+                str(case),
+            )
 
 
 def _short(data: bytes) -> str:

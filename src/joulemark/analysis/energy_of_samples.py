@@ -201,12 +201,23 @@ def evaluate(samples: Samples, repetitions: int) -> Run:
             samples.where,
             "start the meter earlier and stop it later",
         )
-    idle_a = float(np.mean(samples.current_a[idle]))
-    # Net charge is summed a margin beyond the edges, where the net current is zero: what a sample
-    # that straddles an edge holds is counted wherever the edge is.
-    near = ~idle
-    net_c = float(np.sum(samples.current_a[near] - idle_a)) * samples.interval_s
     length_s = window.end_s - window.start_s
+    if samples.edges_s:
+        # Exactly between the edges: beside them the board may be at work on something else, which
+        # is not idle either.
+        overlap_s = np.clip(
+            np.minimum(end_s, window.end_s) - np.maximum(samples.start_s, window.start_s), 0.0, None
+        )
+        gross_c = float(np.sum(samples.current_a * overlap_s))
+        beside_a = samples.current_a[idle]
+        half_way_a = (gross_c / length_s + float(np.median(beside_a))) / 2
+        idle_a = float(np.mean(beside_a[beside_a <= max(half_way_a, float(np.min(beside_a)))]))
+        net_c = gross_c - idle_a * length_s
+    else:
+        # Net charge is summed a margin beyond the edges, where the net current is zero: what a
+        # sample that straddles an edge holds is counted wherever the edge is.
+        idle_a = float(np.mean(samples.current_a[idle]))
+        net_c = float(np.sum(samples.current_a[~idle] - idle_a)) * samples.interval_s
     height_a = net_c / length_s
     return Run(
         time_s=length_s / repetitions,

@@ -45,6 +45,7 @@ def options(
 
 # Each module adds its commands to the application.
 from joulemark.cli import (  # noqa: E402
+    bench,
     budget,
     doctor,
     energy,
@@ -57,6 +58,7 @@ from joulemark.cli import (  # noqa: E402
 
 __all__ = [
     "app",
+    "bench",
     "budget",
     "doctor",
     "energy",

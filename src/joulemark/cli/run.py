@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,6 +39,13 @@ def _numbers(text: str | None, option: str) -> list[int] | None:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise InputError(f"{text!r} is no list of sizes", option, "write 16,32,64") from None
+
+
+class Runner(StrEnum):
+    """What executes images."""
+
+    EMULATOR = "emulator"
+    SERIAL = "serial"
 
 
 @app.command()
@@ -82,11 +90,27 @@ def run(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Measure again what the store already has.")
     ] = False,
+    runner: Annotated[
+        Runner, typer.Option("--runner", help="Emulated, or a board on a serial line.")
+    ] = Runner.EMULATOR,
+    port: Annotated[str | None, typer.Option("--port", help="Serial port of the board.")] = None,
+    meter: Annotated[
+        str | None, typer.Option("--meter", help="Instrument on the board's supply.")
+    ] = None,
+    resource: Annotated[
+        str | None, typer.Option("--resource", help="Its VISA resource name, or serial port.")
+    ] = None,
+    accuracy: Annotated[
+        float | None, typer.Option("--accuracy", help="Bound on its error, where it states none.")
+    ] = None,
+    unit: Annotated[str, typer.Option("--unit", help="Which specimen of the board.")] = "unnamed",
 ) -> None:
     """Build firmware, run it on an emulated board, verify every output, and keep what it cost.
 
     What the store already has is served from there. Options override the campaign file. Stopped
     at any moment, the same command goes on where it stopped.
+
+    With --runner serial the board has its image and measures it with an instrument, always anew.
     """
     from joulemark.campaign import expand, load_campaign
     from joulemark.plan import plan
@@ -115,9 +139,13 @@ def run(
     processes = jobs or len(os.sched_getaffinity(0))
     with Store(store) as opened:
         todo = plan(chosen, library, _build(cases, library, processes), cases)
-        served = {} if fresh else opened.find(todo.keys)
+        on_board = runner is Runner.SERIAL
+        served = {} if fresh or on_board else opened.find(todo.keys)
         left = todo.without(served)
-        measured = _measure(opened, left, processes) if left else []
+        if on_board:
+            measured = _measure_on_board(opened, left, port, meter, resource, accuracy, unit)
+        else:
+            measured = _measure(opened, left, processes) if left else []
         typer.echo(
             f"measured {len(measured)}, served from the store: {len(served)} of {len(todo.keys)}"
             + ("; --fresh measures again" if served else "")
@@ -198,6 +226,39 @@ def _measure(store: "Store", jobs: "Sequence[Job]", processes: int) -> "list[Rec
             None,
             "give the same command again to go on",
         ) from None
+    return measured
+
+
+def _measure_on_board(
+    store: "Store",
+    jobs: "Sequence[Job]",
+    port: str | None,
+    meter: str | None,
+    resource: str | None,
+    accuracy: float | None,
+    unit: str,
+) -> "list[Record]":
+    """Measure the image that the board has; each record is in the store before the next."""
+    from joulemark import boards
+    from joulemark.lab import Setup, measure_on_board
+    from joulemark.meters import find
+
+    if port is None or meter is None or resource is None:
+        raise InputError("--port, --meter and --resource are needed", "--runner serial")
+    if len(jobs) != 1:
+        what = f"a board has one image, and these cases need {len(jobs)}"
+        mend = "choose one with --board, --primitive, --implementation and --opt"
+        raise InputError(what, "--runner serial", mend)
+    kind = find(meter)
+    options = {} if kind.specification.ranges else {"accuracy": accuracy}
+    supply_v = boards.load_board(jobs[0].build.board).supply_v.value
+    measured: list[Record] = []
+    with kind(resource, supply_v, **options) as opened:  # type: ignore[call-arg]
+        for record in measure_on_board(jobs[0], Setup(port, opened, meter, unit)):
+            store.append(record)
+            measured.append(record)
+            for note in record.notes[:2]:
+                typer.echo(f"{record.operation} {record.message_bytes} B: {note}")
     return measured
 
 

@@ -1,0 +1,71 @@
+"""`joulemark bench`: an emulated board in real time, with simulated instruments on its supply."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from joulemark.cli import app
+
+
+@app.command()
+def bench(
+    primitive: Annotated[str, typer.Option("--primitive", help="What the image holds.")],
+    implementation: Annotated[str, typer.Option("--implementation", help="Of the primitive.")],
+    board: Annotated[str, typer.Option("--board", help="Board to emulate.")] = "telosb",
+    clock: Annotated[str | None, typer.Option("--clock", help="Its clock profile.")] = None,
+    compiler: Annotated[str, typer.Option("--compiler")] = "clang",
+    opt: Annotated[str, typer.Option("--opt", help="Optimisation.")] = "O3",
+    speed: Annotated[
+        float, typer.Option("--speed", min=0.01, help="The board's seconds in a second.")
+    ] = 1.0,
+    seed: Annotated[int, typer.Option("--seed", help="Of the instruments' errors.")] = 1,
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", help="End after these; else with Ctrl-C.")
+    ] = None,
+) -> None:
+    """Run a board's image in real time, with a multimeter, a supply and a profiler on its supply.
+
+    Its serial line and the profiler are pseudo-terminals, multimeter and supply TCP ports. The
+    board runs as if the supply were on.
+    """
+    from joulemark import boards
+    from joulemark._engine import Image
+    from joulemark.bench.agilent_34401a import Agilent34401A
+    from joulemark.bench.agilent_e3631a import AgilentE3631A
+    from joulemark.bench.emulated import EmulatedSupplyLine
+    from joulemark.bench.nordic_ppk2 import NordicPpk2
+    from joulemark.bench.scpi import ScpiServer
+    from joulemark.build import build_image
+    from joulemark.primitives import Library
+
+    library = Library.load()
+    chosen = boards.load_board(board)
+    built = build_image(
+        library.implementation(library[primitive], implementation),
+        chosen,
+        clock=clock or chosen.default_clock,
+        compiler=compiler,
+        optimisation=opt.removeprefix("-"),
+    )
+    line = EmulatedSupplyLine(chosen, Image.load(built.path), speed)
+    servers = [
+        ScpiServer(Agilent34401A(line, seed)),
+        ScpiServer(AgilentE3631A(line, seed + 1)),
+    ]
+    profiler = NordicPpk2(line, seed + 2)
+    try:
+        typer.echo(f"image:      {primitive}/{implementation}, build {built.build_id}")
+        typer.echo(f"serial:     {line.port}")
+        typer.echo(f"multimeter: {servers[0].resource}")
+        typer.echo(f"supply:     {servers[1].resource}")
+        typer.echo(f"profiler:   {profiler.port}")
+        if seconds is not None:
+            time.sleep(seconds)
+        while seconds is None:
+            time.sleep(3600)
+    finally:
+        profiler.close()
+        for server in servers:
+            server.close()
+        line.close()

@@ -1,0 +1,73 @@
+"""Runs an image on a real board, or what stands in for one, over its serial line."""
+
+import time
+from types import TracebackType
+from typing import Self
+
+import serial
+
+from joulemark.errors import LinkError
+
+NAME = "serial"
+
+
+class SerialLink:
+    """The serial line of a board that has its image.
+
+    Args:
+        port: of the host.
+        baud: as the board's file says.
+        timeout_s: how long an answer may take.
+
+    Raises:
+        LinkError: the port cannot be opened.
+    """
+
+    def __init__(self, port: str, baud: int, timeout_s: float = 5.0) -> None:
+        self._where = port
+        self.timeout_s = timeout_s
+        try:
+            self._port = serial.Serial(port, baud, timeout=0.05, exclusive=True)
+        except (serial.SerialException, OSError, ValueError) as error:
+            mend = "check the port's name, and that no other program holds it"
+            raise LinkError(f"cannot be opened: {error}", port, mend) from error
+        self._port.reset_input_buffer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _value: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self._port.close()
+
+    def send(self, data: bytes) -> None:
+        """Write to the line.
+
+        Raises:
+            LinkError: it was unplugged.
+        """
+        try:
+            self._port.write(data)
+        except (serial.SerialException, OSError) as error:
+            raise LinkError(f"went away: {error}", self._where, "plug it in again") from error
+
+    def receive(self) -> bytes:
+        """Read up to a zero byte.
+
+        Raises:
+            LinkError: none comes in time, or it was unplugged.
+        """
+        data = b""
+        deadline = time.monotonic() + self.timeout_s
+        while not data.endswith(b"\0"):
+            try:
+                data += self._port.read(max(self._port.in_waiting, 1))
+            except (serial.SerialException, OSError) as error:
+                raise LinkError(f"went away: {error}", self._where, "plug it in again") from error
+            if time.monotonic() > deadline:
+                raise LinkError(f"silent for {self.timeout_s:g} s", self._where)
+        return data

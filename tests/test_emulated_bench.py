@@ -1,0 +1,131 @@
+"""An emulated board in real time, measured through its serial line and simulated instruments."""
+
+import dataclasses
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from joulemark import boards
+from joulemark._engine import Image
+from joulemark.bench.agilent_34401a import Agilent34401A
+from joulemark.bench.emulated import EmulatedSupplyLine
+from joulemark.bench.nordic_ppk2 import NordicPpk2
+from joulemark.bench.scpi import ScpiServer
+from joulemark.build import build_image
+from joulemark.case import Build, Case
+from joulemark.errors import LinkError
+from joulemark.lab import Setup, measure_on_board
+from joulemark.measure import Job, Point, measure
+from joulemark.meters import scpi
+from joulemark.meters.ppk2 import Ppk2
+from joulemark.primitives import Library
+from joulemark.protocol import Device
+from joulemark.records import Record
+from joulemark.runners.serial import SerialLink
+
+TELOSB = boards.load_board("telosb")
+BUILD = Build(
+    board="telosb",
+    clock="max",
+    kind="block-cipher",
+    primitive="aes-128",
+    implementation="msp430",
+    compiler="clang",
+    optimisation="O3",
+)
+CASE = Case(build=BUILD, operation="encrypt", message_bytes=64)
+
+
+@pytest.fixture(scope="module")
+def job() -> Job:
+    library = Library.load()
+    image = build_image(
+        library.implementation(library["aes-128"], "msp430"),
+        TELOSB,
+        clock="max",
+        compiler="clang",
+        optimisation="O3",
+    )
+    point = Point(case=CASE, trials=2, key="key")
+    return Job(build=BUILD, image=image, points=(point,), seed=7, project_commit=None)
+
+
+@pytest.fixture(scope="module")
+def exact(job: Job) -> Record:
+    (record,) = measure(job)
+    assert record.status == "ok", record.failure
+    return record
+
+
+@pytest.fixture
+def line(job: Job) -> Iterator[EmulatedSupplyLine]:
+    bench = EmulatedSupplyLine(TELOSB, Image.load(job.image.path))  # type: ignore[union-attr]
+    yield bench
+    bench.close()
+
+
+def half_width_nj(record: Record) -> float:
+    note = next(n for n in record.notes if n.startswith("gross: "))
+    return float(note.split("+- ")[1].split()[0]) * 1e3
+
+
+def test_the_board_sleeps_while_it_waits(line: EmulatedSupplyLine) -> None:
+    """Otherwise no multimeter could tell work from waiting."""
+    with SerialLink(line.port, TELOSB.serial.baud) as link:
+        assert Device(link).description["primitive"] == "aes-128"
+    time.sleep(0.3)
+    start = np.array([line.now_s - 0.1])
+    assert line.mean_current_a(start, start + 0.1)[0] == pytest.approx(54.5e-6)
+    assert not line.marker(start).any()
+
+
+@pytest.mark.slow
+def test_profiler_and_model_agree(line: EmulatedSupplyLine, job: Job, exact: Record) -> None:
+    device = NordicPpk2(line, seed=3)
+    try:
+        with Ppk2(device.port, TELOSB.supply_v.value, accuracy=0.005) as meter:
+            (record,) = measure_on_board(job, Setup(line.port, meter, "ppk2", "bench"))
+    finally:
+        device.close()
+    assert record.status == "ok", record.failure
+    assert exact.energy_gross_nj is not None
+    assert record.cycles == pytest.approx(exact.cycles)
+    assert record.energy_gross_nj == pytest.approx(exact.energy_gross_nj, rel=5e-3)
+    assert record.case_digest != exact.case_digest
+
+
+@pytest.mark.slow
+def test_multimeter_and_model_agree(line: EmulatedSupplyLine, job: Job, exact: Record) -> None:
+    server = ScpiServer(Agilent34401A(line, seed=3))
+    try:
+        with scpi.Agilent34401A(server.resource, TELOSB.supply_v.value) as meter:
+            (record,) = measure_on_board(job, Setup(line.port, meter, "scpi", "bench"))
+    finally:
+        server.close()
+    assert record.status == "ok", record.failure
+    assert record.energy_gross_nj is not None
+    assert exact.energy_gross_nj is not None
+    width_nj = half_width_nj(record)
+    assert abs(record.energy_gross_nj - exact.energy_gross_nj) <= width_nj
+    assert width_nj < 0.01 * exact.energy_gross_nj
+
+
+def test_another_image_on_the_board_is_a_failed_case(line: EmulatedSupplyLine, job: Job) -> None:
+    class NoMeter:
+        specification = scpi.Agilent34401A.specification
+
+    wanted = dataclasses.replace(
+        job.image,  # type: ignore[type-var]
+        description={**job.image.description, "build": "0" * 16},  # type: ignore[union-attr]
+    )
+    other = dataclasses.replace(job, image=wanted)
+    (record,) = measure_on_board(other, Setup(line.port, NoMeter(), "scpi", "bench"))  # type: ignore[arg-type]
+    assert record.status == "failed"
+    assert "the board's image says build" in (record.failure or "")
+
+
+def test_no_such_port() -> None:
+    with pytest.raises(LinkError, match="/dev/nowhere: cannot be opened"):
+        SerialLink("/dev/nowhere", 9600)
