@@ -406,6 +406,11 @@ impl State {
 }
 
 impl Slot {
+    /// It is a table branch that knows where to go.
+    const fn has_table_target(&self) -> bool {
+        matches!(self.traits.class, Class::Table) && self.requested == 2
+    }
+
     /// What is still of interest after it left execute.
     const fn retired(self) -> Self {
         Self {
@@ -500,7 +505,16 @@ impl Simulation {
     /// DWT: a cycle in which no instruction begins (ARM DDI 0403E.e, C1.8.4).
     fn count(&mut self) {
         let lsu = if self.first_revision {
-            self.state.main.is_some_and(|slot| slot.is_lsu())
+            // Not the last cycle of a table branch, but the one after a load of PC (seen in
+            // control_flow/tbb_tbh and ldr_pc on the STM32F100).
+            let state = &self.state;
+            state.main.map_or_else(
+                || {
+                    matches!(state.fetch, Fetch::Delayed(_))
+                        && state.last.is_some_and(|slot| slot.is_lsu())
+                },
+                |slot| slot.is_lsu() && !slot.has_table_target(),
+            )
         } else {
             self.state.counts_as_lsu
         };
