@@ -154,6 +154,7 @@ pub struct Core<B: Bus> {
     stack_low: u32,
     stack_limit: u32,
     stop_on_fault: bool,
+    address_digest: Option<u64>,
     config: Config,
 }
 
@@ -200,6 +201,7 @@ impl<B: Bus> Core<B> {
             stack_low: u32::MAX,
             stack_limit: 0,
             stop_on_fault: config.stop_on_fault,
+            address_digest: None,
             config: config.clone(),
         }
     }
@@ -329,6 +331,26 @@ impl<B: Bus> Core<B> {
         self.stack_low = self.r[13];
     }
 
+    /// From now on keep a digest of every address fetched, read and written.
+    pub fn start_address_digest(&mut self) {
+        self.address_digest = Some(0);
+    }
+
+    /// The digest since [`Core::start_address_digest`].
+    pub fn address_digest(&self) -> Option<u64> {
+        self.address_digest
+    }
+
+    #[inline]
+    fn touch(&mut self, address: u32) {
+        if let Some(digest) = &mut self.address_digest {
+            // Multiplication by an odd constant is a bijection, so no address is lost; the constant
+            // is 2^64 over the golden ratio (Knuth, TAOCP 3, section 6.4).
+            *digest =
+                (digest.rotate_left(23) ^ u64::from(address)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+    }
+
     /// Calls that have not returned, outermost first.
     pub fn calls(&self) -> &[Call] {
         &self.calls
@@ -422,6 +444,7 @@ impl<B: Bus> Core<B> {
             return Err(Trap::Memory(8, None)); // IBUSERR
         };
         let entry = *entry;
+        self.touch(pc);
         self.r[15] = pc.wrapping_add(4);
         self.fall_through = pc.wrapping_add(u32::from(entry.op.length));
         self.next_pc = self.fall_through;
@@ -597,6 +620,7 @@ impl<B: Bus> Core<B> {
     /// Read for an instruction.
     #[inline]
     pub(crate) fn load(&mut self, address: u32, width: Width, user: bool) -> Result<u32, Trap> {
+        self.touch(address);
         if address & (width.bytes() - 1) != 0 && self.system.unaligned_traps() {
             return Err(Trap::Usage(UsageFault::Unaligned));
         }
@@ -646,6 +670,7 @@ impl<B: Bus> Core<B> {
         width: Width,
         user: bool,
     ) -> Result<(), Trap> {
+        self.touch(address);
         if address & (width.bytes() - 1) != 0 && self.system.unaligned_traps() {
             return Err(Trap::Usage(UsageFault::Unaligned));
         }

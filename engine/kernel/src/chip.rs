@@ -113,11 +113,63 @@ pub struct Memory {
     pub size: u32,
     /// Bytes that an erase takes at once, for flash.
     pub segment_size: Option<u32>,
+    /// How long an access takes; absent where every access takes one cycle.
+    pub timing: Option<MemoryTiming>,
     /// Document and table, page or section.
     #[serde(deserialize_with = "non_empty")]
     pub source: String,
     /// How far it can be trusted.
     pub grade: Grade,
+}
+
+/// How long accesses to a memory take, and what shortens them.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryTiming {
+    /// Cycles that an access takes beyond its first.
+    pub wait_states: Constant,
+    /// Bytes of the line that a buffer in front of the memory keeps; absent where there is none.
+    pub line_buffer_bytes: Option<Constant>,
+    /// Accesses go through the [`Cache`] while it is on.
+    #[serde(default)]
+    pub cached: bool,
+    /// This is the cache's own RAM: no memory while the cache is on.
+    #[serde(default)]
+    pub cache_ram: bool,
+}
+
+/// A cache's geometry.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    /// All lines together.
+    pub size_bytes: Constant,
+    /// Lines that an address may be in.
+    pub ways: Constant,
+    /// Bytes of a line.
+    pub line_bytes: Constant,
+}
+
+/// A Cortex-M core as one chip has it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CortexM {
+    /// The series of chips that share their peripherals, as the emulation and the firmware name it.
+    pub series: String,
+    /// The CPUID register.
+    pub cpuid: Constant,
+    /// External interrupt lines.
+    pub interrupts: Constant,
+    /// Implemented bits of an interrupt priority.
+    pub priority_bits: Constant,
+    /// The core's clock after reset.
+    pub reset_hz: Constant,
+    /// The highest clock.
+    pub max_hz: Constant,
+    /// The frequency of the crystal that the fast clock comes from, where software selects it.
+    pub crystal_hz: Option<Constant>,
+    /// What of this core's timing has not been compared with silicon; shown with every result.
+    pub timing_note: String,
 }
 
 /// Addresses that show a part of another region.
@@ -280,6 +332,10 @@ pub struct Chip {
     /// Settings of a machine at start.
     #[serde(default)]
     pub settings: BTreeMap<String, Setting>,
+    /// Cortex-M core.
+    pub cortex_m: Option<CortexM>,
+    /// Code cache.
+    pub cache: Option<Cache>,
     /// MSP430x1xx clocks.
     pub basic_clock: Option<BasicClock>,
     /// MSP430x1xx flash controller.
@@ -446,15 +502,27 @@ impl Chip {
                 "key 'basic_clock.dco_tap3_hz': needs one entry for each RSEL, 0 to 7".into(),
             );
         }
-        if self.core == CoreKind::Msp430 {
-            for (key, present) in [
+        let needed: &[(&str, bool)] = match self.core {
+            CoreKind::Msp430 => &[
                 ("basic_clock", self.basic_clock.is_some()),
                 ("flash_controller", self.flash_controller.is_some()),
-            ] {
-                if !present {
-                    return Err(format!("key '{key}': missing; an msp430 chip needs it"));
-                }
+            ],
+            CoreKind::Armv7m => &[("cortex_m", self.cortex_m.is_some())],
+        };
+        for (key, present) in needed {
+            if !present {
+                return Err(format!(
+                    "key '{key}': missing; an {} chip needs it",
+                    self.core
+                ));
             }
+        }
+        let cached = |memory: &Memory| {
+            let timing = memory.timing.as_ref();
+            timing.is_some_and(|timing| timing.cached || timing.cache_ram)
+        };
+        if self.cache.is_none() && self.memory.iter().any(cached) {
+            return Err("key 'cache': missing; a memory's timing names it".into());
         }
         Ok(())
     }

@@ -1,6 +1,9 @@
 //! Machines: a core, its chip's peripherals and an image, put together so that they run and can be
 //! observed. Nothing is shared between machines, and observing costs no emulated time.
 
+pub mod armv7m;
+mod calls;
+pub mod cortex_m;
 pub mod msp430;
 pub mod msp430x1xx;
 pub mod profile;
@@ -20,6 +23,7 @@ pub struct Options {
     ///
     /// A debugger that places the program counter also sets up what a reset and start-up code would
     /// have: the stack pointer is at the end of RAM and the watchdog is held. Registers hold zero.
+    /// On an `ARMv7-M` core the stack pointer is the image's first word, where that is in RAM.
     pub entry: Option<u32>,
     /// The pin that brackets measurements, such as `P2.3`.
     pub marker: Option<String>,
@@ -223,9 +227,6 @@ pub fn build(chip: &Chip, image: &Image, options: &Options) -> Result<Box<dyn Ma
     }
     match chip.core {
         CoreKind::Msp430 => Ok(Box::new(msp430::Msp430::new(chip, image, options)?)),
-        CoreKind::Armv7m => Err(Error::Chip(format!(
-            "chip {}: this engine has no {} core yet",
-            chip.name, chip.core
-        ))),
+        CoreKind::Armv7m => Ok(Box::new(armv7m::Armv7m::new(chip, image, options)?)),
     }
 }

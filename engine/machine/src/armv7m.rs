@@ -1,0 +1,594 @@
+//! A machine with an `ARMv7-M` core.
+
+use joulemark_armv7m::{Config, Core, Exit, Limits, Region, RegionKind, Timing};
+use joulemark_kernel::chip::{Constant, Memory, MemoryKind};
+use joulemark_kernel::trace::{MarkerEdge, PinEdge, PowerInterval};
+use joulemark_kernel::{Chip, Cycles, Fault, Image, Picoseconds, Symbols};
+
+use crate::calls::CallTree;
+use crate::cortex_m::CortexM;
+use crate::profile;
+use crate::{Error, FaultReport, Frame, Machine, Options, Profile, Reason, Stop, Until};
+
+const SP: usize = 13;
+const PC: usize = 15;
+/// The program status register in Thumb state (ARM DDI 0403E, B1.4.2).
+const THUMB: u32 = 1 << 24;
+const VTOR: u32 = 0xe000_ed08;
+const ACTLR: u32 = 0xe000_e008;
+const DISDEFWBUF: u32 = 2;
+
+/// An `ARMv7-M` machine.
+pub struct Armv7m {
+    core: Core<CortexM>,
+    symbols: Symbols,
+    options: Options,
+    /// Where the stack pointer was when observation began.
+    stack_base: u32,
+    edges: Vec<MarkerEdge>,
+    calls: Option<CallTree>,
+    /// The last run stopped before the instruction at this address.
+    stopped_at: Option<u32>,
+}
+
+impl Armv7m {
+    /// Load an image and reset.
+    ///
+    /// # Errors
+    /// The image does not fit the chip, or an option is wrong.
+    pub fn new(chip: &Chip, image: &Image, options: &Options) -> Result<Self, Error> {
+        let settings = chip
+            .settings_with(&options.settings)
+            .map_err(|error| Error::Argument(error.0))?;
+        let setting = |name: &str| settings.get(name).copied().unwrap_or(0);
+        check_fit(chip, image)?;
+        let in_chip = |what: String| Error::Chip(format!("chip {}: {what}", chip.name));
+        let bus = CortexM::new(chip, &setting, options.trace).map_err(in_chip)?;
+        let mut core = Core::new(bus, &config(chip, setting("stop_on_fault") != 0)?);
+        if let Some(name) = &options.marker {
+            core.bus.marker = Some(core.bus.pin(name).map_err(Error::Argument)?);
+        }
+        for segment in &image.segments {
+            let loaded = core.load_image(segment.address, &segment.data);
+            debug_assert_eq!(loaded, Ok(()), "check_fit saw to it");
+        }
+        start(&mut core, chip, image, options)?;
+        if settings.get("write_buffer") == Some(&0) {
+            let _ = core.debug_write(ACTLR, DISDEFWBUF);
+        }
+        // The stack may go down to the last variable in the memory that it begins in.
+        let sp = core.register(SP);
+        let home = chip.memory.iter().find(|memory| {
+            memory.kind == MemoryKind::Ram && (memory.start + 1..=end(memory)).contains(&sp)
+        });
+        if let Some(ram) = home {
+            let ends = image
+                .variables
+                .iter()
+                .map(|range| range.start.saturating_add(range.size));
+            let limit = ends.filter(|&at| at > ram.start && at < sp).max();
+            core.set_stack_limit(limit.unwrap_or(ram.start));
+        }
+        let mut machine = Self {
+            core,
+            symbols: image.symbols.clone(),
+            options: options.clone(),
+            stack_base: 0,
+            edges: Vec::new(),
+            calls: None,
+            stopped_at: None,
+        };
+        machine.clear_observations();
+        Ok(machine)
+    }
+
+    fn stamp_edges(&mut self) -> bool {
+        let instructions = self.core.instructions();
+        let edges = std::mem::take(&mut self.core.bus.new_edges);
+        for edge in &edges {
+            self.edges.push(MarkerEdge {
+                rising: edge.rising,
+                cycles: edge.cycles.0,
+                instructions,
+                time: self.core.bus.timeline.at(edge.cycles),
+            });
+        }
+        !edges.is_empty()
+    }
+
+    fn frame(&self, address: u32, lookup: u32) -> Frame {
+        let nearest = self.symbols.nearest(lookup);
+        let (symbol, start) =
+            nearest.map_or(("", address), |(name, offset)| (name, lookup - offset));
+        Frame {
+            address,
+            symbol: symbol.to_owned(),
+            offset: address.saturating_sub(start),
+        }
+    }
+
+    fn report(&self, fault: &Fault) -> FaultReport {
+        let mut call_stack = vec![self.frame(fault.pc, fault.pc)];
+        // A return address may belong to the next function where a call is the last instruction.
+        let returns = fault.call_stack.iter();
+        call_stack.extend(returns.map(|&address| self.frame(address, address.saturating_sub(2))));
+        let here = &call_stack[0];
+        let place = if here.symbol.is_empty() {
+            format!("at pc {:#010x}", here.address)
+        } else {
+            format!(
+                "at pc {:#010x} in {}+{:#x}",
+                here.address, here.symbol, here.offset
+            )
+        };
+        let touched = fault
+            .address
+            .filter(|&address| address != fault.pc)
+            .map_or(String::new(), |address| {
+                format!("address {address:#010x}, ")
+            });
+        FaultReport {
+            kind: fault.kind.name(),
+            message: format!("{} ({touched}{place})", fault.message),
+            address: fault.address,
+            call_stack,
+        }
+    }
+
+    fn stop(&self, reason: Reason) -> Stop {
+        Stop {
+            reason,
+            address: self.core.register(PC),
+            fault: None,
+        }
+    }
+
+    /// Run to a limit; one instruction at a time where calls are watched.
+    fn advance(&mut self, limits: Limits) -> Exit {
+        let Some(calls) = &mut self.calls else {
+            return self.core.run(limits);
+        };
+        let mut step_first = limits.step_first;
+        loop {
+            calls.before(self.core.register(PC), &self.symbols);
+            let limit = limits.until.unwrap_or(Cycles::NEVER);
+            let exit = self.core.run(Limits {
+                until: Some(limit.min(self.core.cycles() + Cycles(1))),
+                step_first,
+            });
+            let depth = self.core.calls().len();
+            let busy = self.core.cycles() - self.core.sleep_cycles();
+            calls.after(
+                depth,
+                busy.0,
+                self.core.instructions(),
+                self.core.register(SP),
+            );
+            if exit != Exit::Cycles || self.core.cycles() >= limit {
+                return exit;
+            }
+            step_first = false;
+        }
+    }
+
+    fn run_on(&mut self, until: Until, address: Option<u32>) -> Stop {
+        let now = self.core.cycles().0;
+        let mut limits = Limits {
+            until: until
+                .max_cycles
+                .map(|more| Cycles(now.saturating_add(more))),
+            // A second run to the same address goes once around to it.
+            step_first: address.is_some() && address == self.stopped_at,
+        };
+        self.stopped_at = None;
+        loop {
+            let exit = self.advance(limits);
+            let edges = self.stamp_edges();
+            let serial = std::mem::take(&mut self.core.bus.serial_seen);
+            match exit {
+                Exit::Fault(fault) => {
+                    let report = self.report(&fault);
+                    return Stop {
+                        fault: Some(report),
+                        ..self.stop(Reason::Fault)
+                    };
+                }
+                Exit::Breakpoint(at) => {
+                    self.stopped_at = Some(at);
+                    return self.stop(Reason::Address);
+                }
+                Exit::Cycles => return self.stop(Reason::Cycles),
+                Exit::Asleep => return self.stop(Reason::Asleep),
+                Exit::Stopped if edges && until.marker => return self.stop(Reason::Marker),
+                Exit::Stopped if serial => return self.stop(Reason::Serial),
+                Exit::Stopped => limits.step_first = false,
+            }
+        }
+    }
+
+    fn port(&self, name: &str) -> Result<usize, Error> {
+        let ports = self.core.bus.serial_ports();
+        let found = ports
+            .iter()
+            .position(|port| port.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| {
+            Error::Argument(format!(
+                "no serial port '{name}'; there are {}",
+                ports.join(", ")
+            ))
+        })
+    }
+}
+
+fn end(memory: &Memory) -> u32 {
+    memory.start.saturating_add(memory.size)
+}
+
+fn is_memory(chip: &Chip, address: u32) -> bool {
+    let mirror = chip.mirror.iter().any(|mirror| {
+        address
+            .checked_sub(mirror.start)
+            .is_some_and(|offset| offset < mirror.size)
+    });
+    let region = chip.region(address);
+    mirror || region.is_some_and(|memory| memory.kind != MemoryKind::Peripheral)
+}
+
+fn memories(chip: &Chip) -> String {
+    let memories = chip.memory.iter();
+    let room: Vec<String> = memories
+        .filter(|memory| memory.kind != MemoryKind::Peripheral)
+        .map(|m| {
+            format!(
+                "{} {:#010x}-{:#010x}",
+                m.name,
+                m.start,
+                m.start + (m.size - 1)
+            )
+        })
+        .collect();
+    room.join(", ")
+}
+
+/// Every byte of the image has to have a place in memory.
+fn check_fit(chip: &Chip, image: &Image) -> Result<(), Error> {
+    for segment in &image.segments {
+        let (start, size) = (segment.address, segment.data.len());
+        let bad = (0..size as u32)
+            .map(|offset| start.saturating_add(offset))
+            .find(|&address| !is_memory(chip, address));
+        if let Some(bad) = bad {
+            return Err(Error::Image(format!(
+                "this image puts {size} bytes at {start:#010x}, but {bad:#010x} is no memory of chip \
+                 {}; it has {}",
+                chip.name,
+                memories(chip)
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn config(chip: &Chip, stop_on_fault: bool) -> Result<Config, Error> {
+    let Some(core) = &chip.cortex_m else {
+        let what = "needs the section 'cortex_m'";
+        return Err(Error::Chip(format!("chip {}: {what}", chip.name)));
+    };
+    if let Some(cache) = &chip.cache {
+        let geometry = [&cache.size_bytes, &cache.ways, &cache.line_bytes].map(Constant::whole);
+        if geometry != [8192, 4, 8] {
+            return Err(Error::Chip(format!(
+                "chip {}: key 'cache': the emulation knows a cache of 8192 bytes, 4 ways and lines of \
+                 8 bytes, and no other",
+                chip.name
+            )));
+        }
+    }
+    let mut regions: Vec<Region> = chip
+        .memory
+        .iter()
+        .filter_map(|memory| {
+            let kind = match memory.kind {
+                MemoryKind::Flash => RegionKind::Flash,
+                MemoryKind::Rom => RegionKind::Rom,
+                MemoryKind::Ram => RegionKind::Ram,
+                MemoryKind::Peripheral => return None,
+            };
+            let mut region = Region::new(kind, memory.start, memory.size);
+            if let Some(timing) = &memory.timing {
+                region.wait_states = timing.wait_states.whole() as u8;
+                let line = timing.line_buffer_bytes.as_ref();
+                region.line_bytes = line.map_or(0, |bytes| bytes.whole() as u8);
+                region.cached = timing.cached;
+                region.cache_ram = timing.cache_ram;
+            }
+            Some(region)
+        })
+        .collect();
+    for mirror in &chip.mirror {
+        let Some(of) = regions.iter().find(|region| region.start == mirror.of) else {
+            return Err(Error::Chip(format!(
+                "chip {}: key 'mirror': an {} core's mirror begins where a memory does",
+                chip.name, chip.core
+            )));
+        };
+        let mirrored = Region {
+            start: mirror.start,
+            size: mirror.size,
+            alias_of: Some(mirror.of),
+            ..*of
+        };
+        regions.push(mirrored);
+    }
+    // CPUID: variant in bits 23 to 20 (ARM DDI 0403E, B3.2.3).
+    let cpuid = core.cpuid.whole();
+    let timing = if cpuid >> 20 & 15 >= 2 {
+        Timing::CORTEX_M3
+    } else {
+        Timing::CORTEX_M3_R1
+    };
+    Ok(Config {
+        regions,
+        interrupts: core.interrupts.whole() as usize,
+        priority_bits: core.priority_bits.whole() as u8,
+        cpuid,
+        timing,
+        stop_on_fault,
+    })
+}
+
+/// The word that the image holds at an address.
+fn image_word(image: &Image, address: u32) -> Option<u32> {
+    image.segments.iter().find_map(|segment| {
+        let offset = address.checked_sub(segment.address)? as usize;
+        let bytes = segment.data.get(offset..offset.checked_add(4)?)?;
+        Some(u32::from_le_bytes(bytes.try_into().ok()?))
+    })
+}
+
+/// Reset; with an entry, as a debugger does that loads the stack pointer and places the program
+/// counter.
+fn start(
+    core: &mut Core<CortexM>,
+    chip: &Chip,
+    image: &Image,
+    options: &Options,
+) -> Result<(), Error> {
+    let Some(&reset) = chip.vectors.table.get("RESET") else {
+        let what = "key 'vectors.table': needs RESET";
+        return Err(Error::Chip(format!("chip {}: {what}", chip.name)));
+    };
+    let table = reset - 4;
+    let mirrors = chip.mirror.iter();
+    let views: Vec<u32> = mirrors
+        .filter(|mirror| mirror.of == table)
+        .map(|mirror| mirror.start)
+        .chain([table])
+        .collect();
+    let vectors = views
+        .iter()
+        .find_map(|&view| Some((image_word(image, view)?, image_word(image, view + 4)?)));
+    let is_ram = |sp: u32| {
+        let mut memories = chip.memory.iter();
+        memories.any(|m| m.kind == MemoryKind::Ram && (m.start + 1..=end(m)).contains(&sp))
+    };
+    let entry = match (options.entry, vectors) {
+        (Some(entry), _) => Some(entry),
+        (None, Some(_)) => None,
+        (None, None) => Some(image.entry.ok_or_else(|| {
+            Error::Image(format!(
+                "this {} image has no vector table (nothing at {table:#010x}) and names no entry; say \
+                 where to start",
+                image.format.name()
+            ))
+        })?),
+    };
+    core.reset(table).map_err(|at| {
+        Error::Chip(format!(
+            "chip {}: there is no memory at {at:#010x}, where its vector table is",
+            chip.name
+        ))
+    })?;
+    // Where nothing is mapped at 0, boot code has set VTOR before the program starts.
+    if !views.contains(&0) {
+        let _ = core.debug_write(VTOR, table);
+    }
+    let Some(entry) = entry else {
+        let (sp, pc) = vectors.unwrap_or_default();
+        if !is_ram(sp) || !is_memory(chip, pc & !1) {
+            return Err(Error::Image(format!(
+                "the vector table at {table:#010x} begins with {sp:#010x} and {pc:#010x}, which are no \
+                 stack pointer and reset handler on chip {}; it has {}",
+                chip.name,
+                memories(chip)
+            )));
+        }
+        return Ok(());
+    };
+    let entry = entry & !1;
+    if !is_memory(chip, entry) {
+        return Err(Error::Argument(format!(
+            "entry {entry:#x} is no memory of chip {}; it has {}",
+            chip.name,
+            memories(chip)
+        )));
+    }
+    let first = image
+        .segments
+        .first()
+        .and_then(|segment| image_word(image, segment.address));
+    let sp = vectors
+        .map(|(sp, _)| sp)
+        .or(first)
+        .filter(|&sp| is_ram(sp))
+        .or_else(|| {
+            let rams = chip.memory.iter().filter(|m| m.kind == MemoryKind::Ram);
+            rams.max_by_key(|memory| memory.size).map(end)
+        })
+        .unwrap_or_default();
+    core.set_xpsr(THUMB);
+    core.set_register(SP, sp);
+    core.set_register(PC, entry);
+    Ok(())
+}
+
+impl Machine for Armv7m {
+    fn run(&mut self, until: Until) -> Result<Stop, Error> {
+        if until.marker && self.options.marker.is_none() {
+            return Err(Error::Argument(
+                "cannot run until the marker changes: the machine was made without a marker pin"
+                    .into(),
+            ));
+        }
+        let address = until.address.map(|address| address & !1);
+        self.core.bus.stop_on_serial = until.serial;
+        if let Some(address) = address {
+            self.core.set_breakpoint(address);
+        }
+        let stop = self.run_on(until, address);
+        if let Some(address) = address {
+            self.core.clear_breakpoint(address);
+        }
+        Ok(stop)
+    }
+
+    fn cycles(&self) -> u64 {
+        self.core.cycles().0
+    }
+
+    fn sleep_cycles(&self) -> u64 {
+        self.core.sleep_cycles().0
+    }
+
+    fn instructions(&self) -> u64 {
+        self.core.instructions()
+    }
+
+    fn time(&self) -> Picoseconds {
+        self.core.bus.timeline.at(self.core.cycles())
+    }
+
+    fn clock_hz(&self) -> u32 {
+        self.core.bus.timeline.clock().0
+    }
+
+    fn registers(&self) -> Vec<(String, u32)> {
+        let numbered = (0..13).map(|number| (format!("r{number}"), self.core.register(number)));
+        let named = [("sp", 13), ("lr", 14), ("pc", 15)]
+            .map(|(name, number)| (name.to_owned(), self.core.register(number)));
+        let status = [("xpsr".to_owned(), self.core.xpsr())];
+        numbered.chain(named).chain(status).collect()
+    }
+
+    fn set_register(&mut self, name: &str, value: u32) -> Result<(), Error> {
+        let lower = name.to_lowercase();
+        let number = match lower.as_str() {
+            "sp" => Some(13),
+            "lr" => Some(14),
+            "pc" => Some(15),
+            "xpsr" => {
+                self.core.set_xpsr(value);
+                return Ok(());
+            }
+            _ => lower
+                .strip_prefix('r')
+                .and_then(|digits| digits.parse().ok())
+                .filter(|&number: &usize| number < 16),
+        };
+        let Some(number) = number else {
+            return Err(Error::Argument(format!(
+                "no register '{name}'; there are r0 to r15, sp, lr, pc and xpsr"
+            )));
+        };
+        self.stopped_at = None;
+        self.core.set_register(number, value);
+        Ok(())
+    }
+
+    fn read_memory(&self, address: u32, length: usize) -> Result<Vec<u8>, Error> {
+        let wanted = u32::try_from(length).unwrap_or(u32::MAX);
+        self.core.read_memory(address, wanted).map_err(|at| {
+            Error::Argument(format!(
+                "cannot read {length} bytes at {address:#010x}: {at:#010x} is neither flash nor RAM"
+            ))
+        })
+    }
+
+    fn write_memory(&mut self, address: u32, data: &[u8]) -> Result<(), Error> {
+        self.core.load_image(address, data).map_err(|at| {
+            Error::Argument(format!(
+                "cannot write {} bytes at {address:#010x}: {at:#010x} is neither flash nor RAM",
+                data.len()
+            ))
+        })
+    }
+
+    fn serial_ports(&self) -> &'static [&'static str] {
+        self.core.bus.serial_ports()
+    }
+
+    fn serial_write(&mut self, name: &str, data: &[u8]) -> Result<(), Error> {
+        let index = self.port(name)?;
+        let now = self.core.cycles();
+        self.core.bus.put_serial(index, data, now);
+        Ok(())
+    }
+
+    fn serial_read(&mut self, name: &str) -> Result<Vec<(u8, Picoseconds)>, Error> {
+        let index = self.port(name)?;
+        Ok(std::mem::take(&mut self.core.bus.sent[index]))
+    }
+
+    fn set_pin(&mut self, name: &str, high: bool) -> Result<(), Error> {
+        let pin = self.core.bus.pin(name).map_err(Error::Argument)?;
+        let now = self.core.cycles();
+        self.core.bus.set_pin(pin, high, now);
+        self.stamp_edges();
+        Ok(())
+    }
+
+    fn marker_edges(&self) -> &[MarkerEdge] {
+        &self.edges
+    }
+
+    fn clear_observations(&mut self) {
+        self.edges.clear();
+        let now = self.core.cycles();
+        self.core.bus.clear_traces(now);
+        self.stack_base = self.core.register(SP);
+        self.core.reset_stack_low();
+        if self.options.profile {
+            let busy = now - self.core.sleep_cycles();
+            self.calls = Some(CallTree::new(
+                self.core.calls().len(),
+                busy.0,
+                self.core.instructions(),
+                self.stack_base,
+            ));
+        }
+        if self.options.secrets_trace {
+            self.core.start_address_digest();
+        }
+    }
+
+    fn stack_bytes(&self) -> u32 {
+        self.stack_base.saturating_sub(self.core.stack_low())
+    }
+
+    fn power_intervals(&self) -> Vec<PowerInterval> {
+        self.core.bus.intervals(self.core.cycles())
+    }
+
+    fn pin_edges(&self) -> &[PinEdge] {
+        &self.core.bus.pin_edges
+    }
+
+    fn profile(&mut self) -> Option<Profile> {
+        let calls = self.calls.as_ref()?;
+        Some(profile::summarise(&calls.nodes(), &self.symbols))
+    }
+
+    fn secrets_digest(&self) -> Option<u64> {
+        self.core.address_digest()
+    }
+}

@@ -1,0 +1,450 @@
+//! What is around a Cortex-M core: pins, power states and traces for all series, and each series'
+//! registers in a file of its own.
+
+mod cc2538;
+mod cc26x0;
+mod stm32f1;
+
+use std::sync::LazyLock;
+
+use joulemark_armv7m::{Bus, MemorySettings, Width};
+use joulemark_kernel::chip::{Absent, Constant};
+use joulemark_kernel::trace::{PinEdge, PowerInterval};
+use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Hertz, Picoseconds, Timeline};
+
+use crate::msp430x1xx::RawEdge;
+
+/// Pins of a port.
+const PORT_PINS: usize = 32;
+
+/// Names of pins: DIO0 to DIO31, then PA0 to PA31, PB0, ... as series with ports call them.
+static PINS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let plain = (0..PORT_PINS).map(|pin| format!("DIO{pin}"));
+    let ports = ('A'..='E').flat_map(|port| (0..PORT_PINS).map(move |pin| format!("P{port}{pin}")));
+    plain.chain(ports).collect()
+});
+
+/// A pin: its port and its bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pin {
+    port: usize,
+    bit: usize,
+}
+
+/// The levels of all pins.
+#[derive(Clone, Debug)]
+pub struct Pins {
+    /// Index into [`PINS`] of the first port's first pin.
+    first: usize,
+    /// Pins of each port.
+    counts: &'static [usize],
+    /// What the program drives, where it does.
+    output: [u32; 5],
+    enabled: [u32; 5],
+    /// What the board drives.
+    input: [u32; 5],
+}
+
+impl Pins {
+    const fn new(first: usize, counts: &'static [usize]) -> Self {
+        Self {
+            first,
+            counts,
+            output: [0; 5],
+            enabled: [0; 5],
+            input: [0; 5],
+        }
+    }
+
+    fn level(&self, port: usize) -> u32 {
+        self.output[port] & self.enabled[port] | self.input[port] & !self.enabled[port]
+    }
+
+    fn name(&self, pin: Pin) -> &'static str {
+        &PINS[self.first + pin.port * PORT_PINS + pin.bit]
+    }
+
+    fn parse(&self, name: &str) -> Option<Pin> {
+        let all = self.counts.iter().enumerate();
+        all.flat_map(|(port, &count)| (0..count).map(move |bit| Pin { port, bit }))
+            .find(|&pin| self.name(pin).eq_ignore_ascii_case(name))
+    }
+
+    fn range(&self) -> String {
+        let last = self.counts.len() - 1;
+        let end = Pin {
+            port: last,
+            bit: self.counts[last] - 1,
+        };
+        let start = Pin { port: 0, bit: 0 };
+        format!("{} to {}", self.name(start), self.name(end))
+    }
+}
+
+/// What a register access of a series may do to the rest of the chip.
+pub struct Context<'a> {
+    /// The pins; changes are noticed after the access.
+    pub pins: &'a mut Pins,
+    /// When the access is on the bus.
+    pub now: Cycles,
+    /// Set to change the core's clock.
+    pub clock_hz: Option<u32>,
+}
+
+/// The registers of one series of chips.
+pub trait Series: Send + Sync {
+    /// Names of the serial ports.
+    fn serial_ports(&self) -> &'static [&'static str];
+    /// Read a word; `None` where the series has no register.
+    ///
+    /// # Errors
+    /// It may not be read so.
+    fn read(&mut self, address: u32, context: &mut Context<'_>) -> Result<Option<u32>, Fault>;
+    /// Write a word; false where the series has no register.
+    ///
+    /// # Errors
+    /// It may not be written so.
+    fn write(&mut self, address: u32, value: u32, context: &mut Context<'_>)
+    -> Result<bool, Fault>;
+    /// Queue bytes on a port's line into the chip.
+    fn put_serial(&mut self, port: usize, bytes: &[u8]);
+    /// Bring the devices up to `now`; `sent` is told of bytes that went out: port, byte, time.
+    fn advance(&mut self, now: Cycles, sent: &mut dyn FnMut(usize, u8, Cycles));
+    /// When [`Series::advance`] has something to do.
+    fn next_event(&self) -> Cycles;
+    /// Interrupt lines that are asserted.
+    fn interrupts(&self) -> [u64; 4];
+    /// What the memory controller is set to.
+    fn memory_settings(&self) -> MemorySettings {
+        MemorySettings::default()
+    }
+    /// The power state of a core that sleeps.
+    fn sleep_state(&self) -> &'static str;
+}
+
+/// Everything around the core.
+pub struct CortexM {
+    series: Box<dyn Series>,
+    pub(crate) pins: Pins,
+    pub(crate) timeline: Timeline,
+    max_hz: u32,
+    chip: String,
+    absent: Vec<Absent>,
+    stop: bool,
+    pending_fault: Option<Fault>,
+    state: &'static str,
+    pub(crate) marker: Option<Pin>,
+    pub(crate) new_edges: Vec<RawEdge>,
+    pub(crate) stop_on_serial: Option<u8>,
+    pub(crate) serial_seen: bool,
+    pub(crate) sent: Vec<Vec<(u8, Picoseconds)>>,
+    trace: bool,
+    pub(crate) pin_edges: Vec<PinEdge>,
+    intervals: Vec<PowerInterval>,
+    interval: (&'static str, u32, Picoseconds),
+}
+
+const ACTIVE: &str = "active";
+
+impl CortexM {
+    /// After reset.
+    ///
+    /// # Errors
+    /// The chip file is of no series that the emulation knows.
+    pub fn new(chip: &Chip, setting: &dyn Fn(&str) -> u32, trace: bool) -> Result<Self, String> {
+        let core = chip
+            .cortex_m
+            .as_ref()
+            .ok_or("needs the section 'cortex_m'")?;
+        let crystal_hz = core.crystal_hz.as_ref().map_or(0, Constant::whole);
+        let (series, pins): (Box<dyn Series>, Pins) = match core.series.as_str() {
+            "cc26x0" => (
+                Box::new(cc26x0::Cc26x0::new(
+                    setting("cache_mode"),
+                    setting("line_buffer") == 0,
+                )),
+                Pins::new(0, &[32]),
+            ),
+            "cc2538" => (
+                Box::new(cc2538::Cc2538::new(crystal_hz)),
+                Pins::new(PORT_PINS, &[8; 4]),
+            ),
+            "stm32f1" => (
+                Box::new(stm32f1::Stm32f1::new(core.reset_hz.whole(), crystal_hz)),
+                Pins::new(PORT_PINS, &[16; 5]),
+            ),
+            other => {
+                return Err(format!(
+                    "key 'cortex_m.series': no series '{other}'; there are cc26x0, cc2538, stm32f1"
+                ));
+            }
+        };
+        let hz = core.reset_hz.whole();
+        let ports = series.serial_ports().len();
+        Ok(Self {
+            series,
+            pins,
+            timeline: Timeline::new(Hertz(hz)),
+            max_hz: core.max_hz.whole(),
+            chip: chip.name.clone(),
+            absent: chip.absent.clone(),
+            stop: false,
+            pending_fault: None,
+            state: ACTIVE,
+            marker: None,
+            new_edges: Vec::new(),
+            stop_on_serial: None,
+            serial_seen: false,
+            sent: vec![Vec::new(); ports],
+            trace,
+            pin_edges: Vec::new(),
+            intervals: Vec::new(),
+            interval: (ACTIVE, hz, Picoseconds(0)),
+        })
+    }
+
+    /// A pin by its name.
+    pub(crate) fn pin(&self, name: &str) -> Result<Pin, String> {
+        self.pins
+            .parse(name)
+            .ok_or_else(|| format!("no pin '{name}'; pins are {}", self.pins.range()))
+    }
+
+    pub(crate) fn serial_ports(&self) -> &'static [&'static str] {
+        self.series.serial_ports()
+    }
+
+    /// Put bytes on a UART's line to the chip.
+    pub(crate) fn put_serial(&mut self, port: usize, bytes: &[u8], now: Cycles) {
+        self.series.put_serial(port, bytes);
+        self.advance_series(now);
+    }
+
+    /// The board drives a pin.
+    pub(crate) fn set_pin(&mut self, pin: Pin, high: bool, now: Cycles) {
+        let before = self.levels();
+        let bit = 1 << pin.bit;
+        let input = &mut self.pins.input[pin.port];
+        *input = if high { *input | bit } else { *input & !bit };
+        self.pins_changed(before, now);
+    }
+
+    fn levels(&self) -> [u32; 5] {
+        std::array::from_fn(|port| self.pins.level(port))
+    }
+
+    fn pins_changed(&mut self, before: [u32; 5], now: Cycles) {
+        let after = self.levels();
+        for port in 0..self.pins.counts.len() {
+            let mut changed = before[port] ^ after[port];
+            while changed != 0 {
+                let bit = changed.trailing_zeros() as usize;
+                changed &= changed - 1;
+                let (pin, high) = (Pin { port, bit }, after[port] >> bit & 1 != 0);
+                if self.marker == Some(pin) {
+                    self.new_edges.push(RawEdge {
+                        rising: high,
+                        cycles: now,
+                    });
+                    self.stop = true;
+                }
+                if self.trace {
+                    self.pin_edges.push(PinEdge {
+                        pin: self.pins.name(pin),
+                        high,
+                        time: self.timeline.at(now),
+                    });
+                }
+            }
+        }
+    }
+
+    fn advance_series(&mut self, now: Cycles) {
+        let (sent, timeline, wanted) = (&mut self.sent, &self.timeline, self.stop_on_serial);
+        let mut seen = false;
+        self.series.advance(now, &mut |port, byte, at| {
+            sent[port].push((byte, timeline.at(at)));
+            seen |= wanted == Some(byte);
+        });
+        if seen {
+            self.serial_seen = true;
+            self.stop = true;
+        }
+    }
+
+    /// Let a register access happen, and what follows from it.
+    fn access<T>(
+        &mut self,
+        now: Cycles,
+        act: impl FnOnce(&mut dyn Series, &mut Context<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        self.advance_series(now);
+        let before = self.levels();
+        let mut context = Context {
+            pins: &mut self.pins,
+            now,
+            clock_hz: None,
+        };
+        let result = act(&mut *self.series, &mut context)?;
+        if let Some(hz) = context.clock_hz {
+            if hz > self.max_hz {
+                return Err(Fault::new(
+                    FaultKind::Peripheral,
+                    format!(
+                        "the core's clock is set to {hz} Hz, above the chip's {} Hz",
+                        self.max_hz
+                    ),
+                ));
+            }
+            self.timeline.change_clock(now, Hertz(hz));
+            self.note_power(now);
+        }
+        self.pins_changed(before, now);
+        Ok(result)
+    }
+
+    fn note_power(&mut self, now: Cycles) {
+        let hz = self.timeline.clock().0;
+        if self.trace && (self.state, hz) != (self.interval.0, self.interval.1) {
+            let end = self.timeline.at(now);
+            self.close_interval(end);
+            self.interval = (self.state, hz, end);
+        }
+    }
+
+    fn close_interval(&mut self, end: Picoseconds) {
+        let (state, clock_hz, start) = self.interval;
+        if end > start {
+            self.intervals.push(PowerInterval {
+                state,
+                clock_hz,
+                start,
+                end,
+            });
+        }
+    }
+
+    /// All intervals, the one that lasts cut at `now`.
+    pub(crate) fn intervals(&self, now: Cycles) -> Vec<PowerInterval> {
+        let mut intervals = self.intervals.clone();
+        let (state, clock_hz, start) = self.interval;
+        let end = self.timeline.at(now);
+        if self.trace && end > start {
+            intervals.push(PowerInterval {
+                state,
+                clock_hz,
+                start,
+                end,
+            });
+        }
+        intervals
+    }
+
+    /// Forget what was kept; what lasts is counted from `now`.
+    pub(crate) fn clear_traces(&mut self, now: Cycles) {
+        self.pin_edges.clear();
+        self.intervals.clear();
+        self.interval.2 = self.timeline.at(now);
+    }
+
+    /// The fault for an address without an emulated register.
+    fn nothing(&self, address: u32) -> Fault {
+        let absent = self.absent.iter().find(|absent| {
+            let mut ranges = absent.ranges.iter();
+            ranges.any(|&[first, last]| (first..=last).contains(&address))
+        });
+        match absent {
+            Some(absent) => Fault::new(
+                FaultKind::Absent,
+                format!("the emulation of {} leaves out {}", self.chip, absent.name),
+            ),
+            None => Fault::new(
+                FaultKind::Unmapped,
+                format!("the emulation of {} has no register here", self.chip),
+            ),
+        }
+        .at(address)
+    }
+}
+
+impl Bus for CortexM {
+    fn read(&mut self, address: u32, width: Width, now: Cycles) -> Result<u32, Fault> {
+        let word = address & !3;
+        let value = self
+            .access(now, |series, context| series.read(word, context))
+            .map_err(|fault| fault.at(address))?;
+        let value = value.ok_or_else(|| self.nothing(address))?;
+        Ok(value >> ((address & 3) * 8) & (u32::MAX >> (32 - 8 * width.bytes())))
+    }
+
+    fn write(&mut self, address: u32, value: u32, width: Width, now: Cycles) -> Result<(), Fault> {
+        if width != Width::Word && address & 3 != 0 {
+            return Err(Fault::new(
+                FaultKind::Absent,
+                "the emulation leaves out stores to parts of registers",
+            )
+            .at(address));
+        }
+        let found = self
+            .access(now, |series, context| series.write(address, value, context))
+            .map_err(|fault| fault.at(address))?;
+        if found {
+            Ok(())
+        } else {
+            Err(self.nothing(address))
+        }
+    }
+
+    fn next_event(&self) -> Cycles {
+        if self.pending_fault.is_some() {
+            return Cycles(0);
+        }
+        self.series.next_event()
+    }
+
+    fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
+        if let Some(fault) = self.pending_fault.take() {
+            return Err(fault);
+        }
+        self.advance_series(now);
+        Ok(())
+    }
+
+    fn interrupts(&self) -> [u64; 4] {
+        self.series.interrupts()
+    }
+
+    fn memory_settings(&self) -> MemorySettings {
+        self.series.memory_settings()
+    }
+
+    fn sleep(&mut self, asleep: bool, deep: bool, now: Cycles) -> Cycles {
+        if asleep && deep {
+            self.pending_fault = Some(Fault::new(
+                FaultKind::Absent,
+                format!(
+                    "the emulation of {} leaves out deep sleep (SCR.SLEEPDEEP)",
+                    self.chip
+                ),
+            ));
+        }
+        self.state = if asleep {
+            self.series.sleep_state()
+        } else {
+            ACTIVE
+        };
+        self.note_power(now);
+        Cycles(0)
+    }
+
+    fn reset_requested(&mut self, _now: Cycles) -> Result<(), Fault> {
+        Err(Fault::new(
+            FaultKind::Absent,
+            "the program asks for a reset (AIRCR.SYSRESETREQ), which ends the run",
+        ))
+    }
+
+    fn take_stop(&mut self) -> bool {
+        std::mem::take(&mut self.stop)
+    }
+}

@@ -1,0 +1,209 @@
+//! STM32F100: RCC, flash access control, GPIO and USARTs (RM0041).
+
+use joulemark_kernel::{Cycles, Fault, FaultKind};
+use joulemark_peripherals::Stm32Usart;
+
+use super::{Context, Series};
+
+const USART: [u32; 3] = [0x4001_3800, 0x4000_4400, 0x4000_4800];
+/// Their interrupt lines.
+const USART_LINE: [u32; 3] = [37, 38, 39];
+const GPIOA: u32 = 0x4001_0800;
+const RCC: u32 = 0x4002_1000;
+const FLASH_ACR: u32 = 0x4002_2000;
+
+/// `RCC_CR` and `RCC_CFGR`.
+const HSION: u32 = 1;
+const HSEON: u32 = 1 << 16;
+const PLLON: u32 = 1 << 24;
+const PLLSRC: u32 = 1 << 16;
+
+pub struct Stm32f1 {
+    usart: [Stm32Usart; 3],
+    hsi_hz: u32,
+    hse_hz: u32,
+    /// RCC by word: CR, CFGR, ...
+    rcc: [u32; 12],
+    flash_acr: u32,
+    /// CRL and CRH of each port.
+    configuration: [[u32; 2]; 5],
+}
+
+impl Stm32f1 {
+    pub fn new(hsi_hz: u32, hse_hz: u32) -> Self {
+        let mut rcc = [0; 12];
+        rcc[0] = 0x80 | HSION;
+        rcc[5] = 0x14;
+        Self {
+            usart: Default::default(),
+            hsi_hz,
+            hse_hz,
+            rcc,
+            flash_acr: 0,
+            configuration: [[0x4444_4444; 2]; 5],
+        }
+    }
+
+    fn pll_hz(&self) -> u32 {
+        let cfgr = self.rcc[1];
+        let input = if cfgr & PLLSRC != 0 {
+            self.hse_hz / ((self.rcc[11] & 15) + 1)
+        } else {
+            self.hsi_hz / 2
+        };
+        input * ((cfgr >> 18 & 15) + 2).min(16)
+    }
+
+    /// Where SW and HPRE put the core's clock.
+    fn clock_hz(&self) -> Result<u32, Fault> {
+        let (cr, cfgr) = (self.rcc[0], self.rcc[1]);
+        let (hz, on, name) = match cfgr & 3 {
+            0 => (self.hsi_hz, cr & HSION, "HSI"),
+            1 => (self.hse_hz, cr & HSEON, "HSE"),
+            _ => (self.pll_hz(), cr & PLLON, "PLL"),
+        };
+        if on == 0 {
+            return Err(Fault::new(
+                FaultKind::Peripheral,
+                format!("RCC_CFGR selects {name} as the system clock while it is off"),
+            ));
+        }
+        // HPRE: 0xxx none, 1000 to 1011 by 2 to 16, 1100 to 1111 by 64 to 512.
+        let prescaler = cfgr >> 4 & 15;
+        let shift = match prescaler {
+            0..=7 => 0,
+            8..=11 => prescaler - 7,
+            _ => prescaler - 6,
+        };
+        Ok(hz >> shift)
+    }
+
+    /// PPRE: 0xx none, 100 to 111 by 2 to 16.
+    fn bus_divider(&self, shift: u32) -> u32 {
+        let field = self.rcc[1] >> shift & 7;
+        if field < 4 { 1 } else { 1 << (field - 3) }
+    }
+
+    fn write_rcc(
+        &mut self,
+        index: usize,
+        value: u32,
+        context: &mut Context<'_>,
+    ) -> Result<(), Fault> {
+        self.rcc[index] = value;
+        if matches!(index, 0 | 1 | 11) {
+            context.clock_hz = Some(self.clock_hz()?);
+            self.usart[0].divider = self.bus_divider(11);
+            let slow = self.bus_divider(8);
+            self.usart[1].divider = slow;
+            self.usart[2].divider = slow;
+        }
+        Ok(())
+    }
+
+    fn gpio(address: u32) -> Option<(usize, u32)> {
+        let offset = address.checked_sub(GPIOA)?;
+        (offset < 5 * 0x400).then_some((offset as usize / 0x400, offset % 0x400))
+    }
+
+    /// An output has MODE other than 0; with CNF's high bit a peripheral drives it.
+    fn outputs(configuration: [u32; 2]) -> u32 {
+        (0..16).fold(0, |outputs, bit| {
+            let field = configuration[bit / 8] >> (bit % 8 * 4) & 15;
+            outputs | u32::from(field & 3 != 0 && field & 8 == 0) << bit
+        })
+    }
+}
+
+impl Series for Stm32f1 {
+    fn serial_ports(&self) -> &'static [&'static str] {
+        &["USART1", "USART2", "USART3"]
+    }
+
+    fn read(&mut self, address: u32, context: &mut Context<'_>) -> Result<Option<u32>, Fault> {
+        if let Some(index) = USART.iter().position(|&base| base == address & !0x3ff) {
+            return Ok(self.usart[index].read(address & 0x3ff));
+        }
+        if let Some((port, offset)) = Self::gpio(address) {
+            return Ok(match offset {
+                0 | 4 => Some(self.configuration[port][offset as usize / 4]),
+                8 => Some(context.pins.level(port)),
+                0xc => Some(context.pins.output[port]),
+                0x10 | 0x14 | 0x18 => Some(0),
+                _ => None,
+            });
+        }
+        Ok(match address {
+            // What is on is ready, and what is selected is used, at once.
+            RCC => {
+                let cr = self.rcc[0];
+                Some(cr | (cr & (HSION | HSEON | PLLON)) << 1)
+            }
+            0x4002_1004 => Some(self.rcc[1] & !0xc | (self.rcc[1] & 3) << 2),
+            0x4002_1008..=0x4002_1024 | 0x4002_102c => Some(self.rcc[(address - RCC) as usize / 4]),
+            FLASH_ACR => Some(self.flash_acr),
+            _ => None,
+        })
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        value: u32,
+        context: &mut Context<'_>,
+    ) -> Result<bool, Fault> {
+        if let Some(index) = USART.iter().position(|&base| base == address & !0x3ff) {
+            return self.usart[index].write(address & 0x3ff, value, context.now);
+        }
+        if let Some((port, offset)) = Self::gpio(address) {
+            let output = &mut context.pins.output[port];
+            match offset {
+                0 | 4 => {
+                    self.configuration[port][offset as usize / 4] = value;
+                    context.pins.enabled[port] = Self::outputs(self.configuration[port]);
+                }
+                0xc => *output = value & 0xffff,
+                // Setting wins over resetting.
+                0x10 => *output = *output & !(value >> 16) | value & 0xffff,
+                0x14 => *output &= !(value & 0xffff),
+                _ => return Ok(false),
+            }
+            return Ok(true);
+        }
+        match address {
+            RCC..=0x4002_1024 | 0x4002_102c => {
+                self.write_rcc((address - RCC) as usize / 4, value, context)?;
+            }
+            FLASH_ACR => self.flash_acr = value & 8,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn put_serial(&mut self, port: usize, bytes: &[u8]) {
+        self.usart[port].put(bytes);
+    }
+
+    fn advance(&mut self, now: Cycles, sent: &mut dyn FnMut(usize, u8, Cycles)) {
+        for (port, usart) in self.usart.iter_mut().enumerate() {
+            usart.advance(now, |byte, at| sent(port, byte, at));
+        }
+    }
+
+    fn next_event(&self) -> Cycles {
+        let events = self.usart.iter().map(Stm32Usart::next_event);
+        events.min().unwrap_or(Cycles::NEVER)
+    }
+
+    fn interrupts(&self) -> [u64; 4] {
+        let pending = self.usart.iter().zip(USART_LINE);
+        let lines = pending.fold(0, |lines, (usart, line)| {
+            lines | u64::from(usart.is_pending()) << line
+        });
+        [lines, 0, 0, 0]
+    }
+
+    fn sleep_state(&self) -> &'static str {
+        "sleep"
+    }
+}

@@ -1,0 +1,202 @@
+//! The `PrimeCell` UART (ARM DDI 0183, PL011) as TI's chips have it (SWCU117 and SWRU319, chapters UART).
+
+use joulemark_kernel::{Cycles, Fault, FaultKind};
+
+use crate::serial_line::SerialLine;
+
+const FEN: u32 = 1 << 4;
+const UARTEN: u32 = 1;
+const HSE: u32 = 1 << 5;
+const TXE: u32 = 1 << 8;
+const RXE: u32 = 1 << 9;
+const RX: u32 = 1 << 4;
+const TX: u32 = 1 << 5;
+const RT: u32 = 1 << 6;
+const OE: u32 = 1 << 10;
+
+/// A PL011 UART.
+#[derive(Clone, Debug)]
+pub struct Pl011 {
+    line: SerialLine,
+    fifo: usize,
+    ibrd: u32,
+    fbrd: u32,
+    lcrh: u32,
+    ctl: u32,
+    ifls: u32,
+    imsc: u32,
+    ris: u32,
+    overrun: bool,
+}
+
+impl Pl011 {
+    /// After reset, with FIFOs of this depth.
+    pub const fn new(fifo: usize) -> Self {
+        Self {
+            line: SerialLine::new(1, 1),
+            fifo,
+            ibrd: 0,
+            fbrd: 0,
+            lcrh: 0,
+            ctl: TXE | RXE,
+            ifls: 0x12,
+            imsc: 0,
+            ris: 0,
+            overrun: false,
+        }
+    }
+
+    /// Queue bytes on the line into the chip.
+    pub fn put(&mut self, bytes: &[u8]) {
+        self.line.put(bytes);
+    }
+
+    /// A character of start, eight data bits and stop: the divisor counts in 1/64, and 16 (8 where
+    /// HSE is set) of the divided clocks make a bit.
+    fn character(&self) -> Cycles {
+        let divisor = u64::from(self.ibrd) * 64 + u64::from(self.fbrd);
+        let samples = if self.ctl & HSE != 0 { 8 } else { 16 };
+        Cycles((10 * samples * divisor).div_ceil(64).max(1))
+    }
+
+    fn receiver_on(&self) -> bool {
+        self.ctl & (UARTEN | RXE) == UARTEN | RXE && self.ibrd != 0
+    }
+
+    /// Bring the line up to `now`; `sent` is told of each byte that has gone out.
+    pub fn advance(&mut self, now: Cycles, sent: impl FnMut(u8, Cycles)) {
+        let (before, on, character) = (self.line.queued(), self.receiver_on(), self.character());
+        self.line.advance(now, character, on, sent);
+        if before > self.transmit_level() && self.line.queued() <= self.transmit_level() {
+            self.ris |= TX;
+        }
+        if self.line.waiting() >= self.receive_level() {
+            self.ris |= RX;
+        }
+        if self.line.overrun {
+            self.line.overrun = false;
+            self.overrun = true;
+            self.ris |= OE;
+        }
+        if now >= self.timeout() {
+            self.ris |= RT;
+        }
+    }
+
+    /// When a byte has waited for 32 bits' time without another.
+    fn timeout(&self) -> Cycles {
+        if self.line.waiting() == 0 || self.lcrh & FEN == 0 || self.ris & RT != 0 {
+            return Cycles::NEVER;
+        }
+        self.line.last_arrival() + Cycles(self.character().0 * 32 / 10)
+    }
+
+    /// When [`Pl011::advance`] has something to do.
+    pub fn next_event(&self) -> Cycles {
+        self.line.next_event().min(self.timeout())
+    }
+
+    /// Whether its interrupt line is asserted.
+    pub const fn is_pending(&self) -> bool {
+        self.ris & self.imsc != 0
+    }
+
+    /// Eighths of the FIFO by the fields of IFLS: 1/8, 1/4, 1/2, 3/4, 7/8.
+    fn level(&self, select: u32) -> usize {
+        if self.lcrh & FEN == 0 {
+            return 1;
+        }
+        self.fifo * [1, 2, 4, 6, 7, 7, 7, 7][(select & 7) as usize] / 8
+    }
+
+    fn receive_level(&self) -> usize {
+        self.level(self.ifls >> 3)
+    }
+
+    fn transmit_level(&self) -> usize {
+        if self.lcrh & FEN == 0 {
+            0
+        } else {
+            self.level(self.ifls)
+        }
+    }
+
+    /// Read the register at an offset; `None` where there is none.
+    pub fn read(&mut self, offset: u32) -> Option<u32> {
+        Some(match offset {
+            0x00 => {
+                let byte = u32::from(self.line.take().unwrap_or(0));
+                if self.line.waiting() < self.receive_level() {
+                    self.ris &= !RX;
+                }
+                if self.line.waiting() == 0 {
+                    self.ris &= !RT;
+                }
+                byte | u32::from(self.overrun) << 11
+            }
+            0x04 => u32::from(self.overrun) << 3,
+            0x18 => {
+                u32::from(self.line.is_sending()) << 3
+                    | u32::from(self.line.waiting() == 0) << 4
+                    | u32::from(self.line.is_transmit_full()) << 5
+                    | u32::from(self.line.is_receive_full()) << 6
+                    | u32::from(self.line.queued() == 0) << 7
+            }
+            0x24 => self.ibrd,
+            0x28 => self.fbrd,
+            0x2c => self.lcrh,
+            0x30 => self.ctl,
+            0x34 => self.ifls,
+            0x38 => self.imsc,
+            0x3c => self.ris,
+            0x40 => self.ris & self.imsc,
+            _ => return None,
+        })
+    }
+
+    /// Write the register at an offset; false where there is none.
+    ///
+    /// # Errors
+    /// Something that the emulation leaves out, or a byte that is lost.
+    pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
+        match offset {
+            0x00 => {
+                if self.ctl & (UARTEN | TXE) != UARTEN | TXE || self.ibrd == 0 {
+                    return Err(Fault::new(
+                        FaultKind::Peripheral,
+                        "a byte is written to a UART whose transmitter is off or has no baud rate",
+                    ));
+                }
+                let character = self.character();
+                if !self.line.send(value as u8, now, character) {
+                    return Err(Fault::new(
+                        FaultKind::Peripheral,
+                        "a byte is written to a UART whose transmit FIFO is full; it is lost",
+                    ));
+                }
+            }
+            0x04 => self.overrun = false,
+            0x24 => self.ibrd = value & 0xffff,
+            0x28 => self.fbrd = value & 0x3f,
+            0x2c => {
+                // Break, parity and a second stop bit; word length 8.
+                if value & 0x8f != 0 || value & 0x60 != 0x60 {
+                    return Err(Fault::new(
+                        FaultKind::Absent,
+                        "the emulation leaves out UART characters other than 8 data bits, no parity, 1 \
+                         stop bit",
+                    ));
+                }
+                self.lcrh = value;
+                let depth = if value & FEN != 0 { self.fifo } else { 1 };
+                self.line.set_depths(depth, depth);
+            }
+            0x30 => self.ctl = value & 0xffff,
+            0x34 => self.ifls = value & 0x3f,
+            0x38 => self.imsc = value & 0x7ff,
+            0x44 => self.ris &= !value,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
