@@ -134,6 +134,7 @@ enum Who {
 
 /// All that buses and memories remember.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::struct_excessive_bools)] // one flip-flop each
 pub struct Buses {
     pub fetch: Master,
     pub data: Master,

@@ -1,5 +1,18 @@
 //! An ARMv7-M core as a Cortex-M3 has it: every instruction, its pipeline and its buses, exact to
 //! the cycle.
+//!
+//! [`Core`] holds registers, memories ([`Region`]) and the system control space (NVIC, SCB, `SysTick`,
+//! DWT); everything else of a chip is behind a [`Bus`]. [`Core::run`] goes on until an [`Exit`]; single
+//! steps are `run` with [`Limits::step_first`] and a limit that is already reached, between which
+//! registers, cycles, instructions, calls and memory can be read, as a profile or a trace needs.
+//!
+//! How it works: an instruction is decoded once for each address (`decode`, `traits`), executed in order
+//! (`exec`), and issued to the pipeline (`pipeline`, `prefetch`, `buses`, `cache`), which says in which
+//! cycle it enters execute and, for a device, in which its data is on the bus. What the pipeline did in
+//! a state is remembered (`memo`).
+//!
+//! Not modelled: the MPU, trace and breakpoint units, late arrival of exceptions. The cycles of exception
+//! entry and return are the manual's, not measured.
 
 mod bus;
 mod buses;

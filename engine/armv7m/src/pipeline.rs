@@ -244,7 +244,7 @@ impl State {
     /// An empty pipeline that fetches from here.
     ///
     /// On the STM32F100 a fetch address that waits for the bus is taken back when a branch makes it
-    /// useless; on the CC2650 it stays until it is accepted (seen in control_flow/bx with code in
+    /// useless; on the CC2650 it stays until it is accepted (seen in `control_flow/bx` with code in
     /// SRAM).
     pub fn at(pc: u32, first_revision: bool) -> Self {
         Self {
