@@ -124,6 +124,9 @@ class WatchedBoard:
     def send(self, data: bytes) -> None:
         self._machine.serial_write(self._port, data)
 
+    def settle(self) -> None:
+        """Nothing comes unasked: the line is not disturbed."""
+
     def receive(self) -> bytes:
         machine = self._machine
         inside = False

@@ -168,6 +168,9 @@ class NoisyLink:
     def receive(self) -> bytes:
         return self._noise(self._link.receive())
 
+    def settle(self) -> None:
+        self._link.settle()
+
 
 def test_a_noisy_line_delays_and_never_lies(image: Path) -> None:
     with LocalLink(image, timeout_s=0.05) as link:
@@ -190,6 +193,9 @@ class Garbage:
 
     def receive(self) -> bytes:
         return self._data
+
+    def settle(self) -> None:
+        pass
 
 
 @given(st.binary(min_size=1, max_size=300))

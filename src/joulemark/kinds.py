@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
+from joulemark.errors import InputError
 from joulemark.oracle import Inputs, Output
 
 
@@ -89,8 +90,16 @@ class Sizes:
 
 
 def operation(kind: str, name: str) -> Operation:
-    """The operation of a kind by its name."""
-    return next(o for o in OPERATIONS[kind] if o.name == name)
+    """The operation of a kind by its name.
+
+    Raises:
+        InputError: it has none of that name.
+    """
+    for known in OPERATIONS[kind]:
+        if known.name == name:
+            return known
+    mend = f"there are {', '.join(o.name for o in OPERATIONS[kind])}"
+    raise InputError(f"a {kind} has no operation {name}", mend=mend)
 
 
 def exchange(

@@ -33,6 +33,9 @@ class Link(Protocol):
             LinkError: none came in time, or the line is closed.
         """
 
+    def settle(self) -> None:
+        """Wait until nothing comes any more, and forget what came."""
+
 
 class Command(IntEnum):
     """Types of frames to the image."""
@@ -194,8 +197,15 @@ class Device:
         frame = encode(command, self._sequence, body)
         trouble = "it does not answer"
         for attempt in range(self._attempts):
-            # The zero ends whatever a broken frame before has left in the image.
-            self._link.send(frame if attempt == 0 else b"\0" + frame)
+            if attempt == 0:
+                self._link.send(frame)
+            else:
+                # An image does not listen while it answers. The zero ends whatever a broken frame
+                # before has left in it.
+                self._link.settle()
+                self._link.send(b"\0")
+                self._link.settle()
+                self._link.send(frame)
             try:
                 status, reply = self._reply(command)
             except LinkError as error:

@@ -146,7 +146,9 @@ class Store:
         reason = str(error.orig if isinstance(error, DBAPIError) else error).splitlines()[0]
         lower = reason.lower()
         mend = "records written before are safe"
-        if "full" in lower or "no space" in lower or "disk i/o" in lower:
+        if "disk i/o" in lower:
+            mend = "check that it is a file on a disk that works; records written before are safe"
+        elif "full" in lower or "no space" in lower:
             mend = (
                 "free some space and give the same command again: "
                 "it goes on where it stopped, nothing recorded is lost"

@@ -16,6 +16,10 @@ BUDGET_CYCLES = 200_000_000
 """An answer that takes longer does not come: at 8 MHz these are 25 seconds."""
 
 
+_QUIET_PER_S = 500
+"""Two milliseconds of silence: at 9600 baud a byte takes one."""
+
+
 @dataclass(frozen=True)
 class Window:
     """What the emulator saw between a rising and a falling marker edge."""
@@ -106,6 +110,13 @@ class EmulatedBoard:
                     f"the image is stuck at {stop.address:#06x}: "
                     f"{self.budget_cycles:,} cycles without an answer"
                 )
+
+    def settle(self) -> None:
+        """Run until the program has sent nothing for as long as a few bytes take."""
+        while True:
+            self._machine.run(max_cycles=self._machine.clock_hz // _QUIET_PER_S)
+            if not self._machine.serial_read(self._port):
+                return
 
     def _window(self, rising: "MarkerEdge", falling: "MarkerEdge") -> Window:
         machine = self._machine

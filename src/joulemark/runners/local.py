@@ -5,11 +5,12 @@ import select
 import subprocess
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NoReturn, Self
 
 from joulemark.errors import LinkError
 
 NAME = "local"
+_QUIET_S = 0.005
 
 
 class LocalLink:
@@ -26,7 +27,7 @@ class LocalLink:
     def __init__(self, path: Path, timeout_s: float = 20) -> None:
         self._path = path
         self._timeout_s = timeout_s
-        self._last_words: str | None = None
+        self._end: LinkError | None = None
         try:
             self._process = subprocess.Popen(
                 [str(path)],
@@ -81,9 +82,19 @@ class LocalLink:
             data += part
         return data
 
-    def _died(self) -> None:
-        if self._last_words is None:
+    def settle(self) -> None:
+        """Read until nothing comes for some milliseconds."""
+        assert self._process.stdout is not None  # noqa: S101
+        if self._end is not None:
+            self._died()
+        while select.select([self._process.stdout], [], [], _QUIET_S)[0]:
+            if not os.read(self._process.stdout.fileno(), 4096):
+                self._died()
+
+    def _died(self) -> NoReturn:
+        if self._end is None:
             _, errors = self._process.communicate()
-            self._last_words = errors.decode(errors="replace").strip() or "it said nothing"
-        what = f"the process ended with code {self._process.returncode}: {self._last_words[:4000]}"
-        raise LinkError(what, str(self._path))
+            said = errors.decode(errors="replace").strip() or "it said nothing"
+            what = f"the process ended with code {self._process.returncode}: {said[:4000]}"
+            self._end = LinkError(what, str(self._path))
+        raise self._end

@@ -55,6 +55,20 @@ class SerialLink:
         except (serial.SerialException, OSError) as error:
             raise LinkError(f"went away: {error}", self._where, "plug it in again") from error
 
+    def settle(self) -> None:
+        """Read until nothing comes for longer than a host and its USB bridge hold bytes back.
+
+        Raises:
+            LinkError: it was unplugged, or what comes does not end.
+        """
+        deadline = time.monotonic() + self.timeout_s
+        try:
+            while self._port.read(4096):
+                if time.monotonic() > deadline:
+                    raise LinkError("what comes does not end", self._where, "check the baud rate")
+        except (serial.SerialException, OSError) as error:
+            raise LinkError(f"went away: {error}", self._where, "plug it in again") from error
+
     def receive(self) -> bytes:
         """Read up to a zero byte.
 
