@@ -53,7 +53,7 @@ class LocalLink:
     def close(self) -> None:
         """End the process."""
         self._process.kill()
-        if self._last_words is None:
+        if self._end is None:
             self._process.communicate()
 
     def send(self, data: bytes) -> None:
