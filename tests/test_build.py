@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from elftools.elf.elffile import ELFFile
@@ -339,7 +340,7 @@ def test_an_image_that_does_not_fit_says_so(tmp_path: Path) -> None:
         ({"optimisation": "O9"}, "O9: no such optimisation; use one of O3, O2, Os"),
     ],
 )
-def test_wrong_options_are_named(arguments: dict[str, str], message: str) -> None:
+def test_wrong_options_are_named(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         build_image(AES, TELOSB, **arguments)
 
