@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 DCO_STEP_PPM = 3600
 DCO_COUNT_PPM = 1000
-PIN = r"^P[1-8]\.[0-7]$"
+PIN = r"^(P[1-8]\.[0-7]|DIO[0-9]{1,2}|P[A-E][0-9]{1,2})$"
+"""Of an MSP430, of a CC26x0, and of chips with lettered ports."""
 
 Source = Annotated[str, Field(min_length=1)]
 Grade = Literal["measured", "datasheet", "inferred"]
@@ -57,6 +58,9 @@ class Serial(datafile.DataModel):
 
     port: Annotated[str, Field(pattern=r"^[a-z]+[0-9]$")]
     baud: Annotated[int, Field(gt=0)]
+    tx_pin: str = ""
+    """Where the chip lets it be chosen: the pin that the chip sends on."""
+    rx_pin: str = ""
     source: Source
     grade: Grade
 
