@@ -153,7 +153,8 @@ impl<B: Bus> Core<B> {
                     _ => last.saturating_sub(3),
                 };
                 let operand = self.source(source, byte, read_at)?.value;
-                let target = self.destination(operation, destination, byte, last.saturating_sub(1))?;
+                let target =
+                    self.destination(operation, destination, byte, last.saturating_sub(1))?;
                 let (s, d) = (u32::from(operand), u32::from(target.value));
                 let result = flags.double(operation, byte, s, d) as u16;
                 if operation.sets_flags() {
