@@ -2,6 +2,7 @@
 
 import difflib
 import hashlib
+import tomllib
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
@@ -240,6 +241,17 @@ def load_chip(name: str) -> "Chip":
         return Chip.load(path)
     except ChipError as error:
         raise InputError(str(error)) from error
+
+
+@lru_cache
+def timing_note(chip: str) -> str:
+    """What of a chip's emulated timing was not compared with silicon; empty where all was.
+
+    Raises:
+        InputError: there is no such chip.
+    """
+    core = tomllib.loads(_find(CHIPS, chip, "chip").read_text()).get("cortex_m", {})
+    return str(core.get("timing_note", ""))
 
 
 def _find(folder: Path, name: str, what: str) -> Path:

@@ -225,6 +225,7 @@ class Session:
             "secret_independent_claim": self.implementation.secret_independent,
             "notes": [
                 *self.meter.notes(self._at_clock(first)),
+                *filter(None, [boards.timing_note(self.board.chip)]),
                 *([f"clock {self.job.build.clock}: {self.clock.note}"] if self.clock.note else []),
             ],
         }
