@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 from command import joulemark
+from joulemark.errors import JoulemarkError
+from joulemark.project import ROOT
 
 SMALL = ("--primitive", "aes-128", "--primitive", "sha-256", "--size", "16,64", "--opt", "Os")
 
@@ -126,3 +128,16 @@ def test_debug_shows_where(tmp_path: Path) -> None:
 
 def test_help_states_the_exit_codes() -> None:
     assert "130 interrupted" in " ".join(joulemark("--help").stdout.split())
+
+
+def test_every_exit_code_is_documented_and_stands_for_one_error() -> None:
+    def kinds(base: type[JoulemarkError]) -> "set[type[JoulemarkError]]":
+        return {base}.union(*(kinds(sub) for sub in base.__subclasses__()))
+
+    codes = [error.exit_code for error in kinds(JoulemarkError)]
+    documented = (ROOT / "docs/command-line.md").read_text()
+    shown = " ".join(joulemark("--help").stdout.split())
+    for code in codes:
+        assert f"\n| {code} |" in documented
+        assert f" {code} " in shown
+    assert len(set(codes)) == len(codes)

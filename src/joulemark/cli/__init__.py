@@ -1,5 +1,7 @@
 """The command `joulemark`."""
 
+import importlib
+import pkgutil
 import sys
 from typing import Annotated
 
@@ -43,34 +45,9 @@ def options(
     """What security costs on a constrained device: time, energy, flash, RAM, stack."""
 
 
-# Each module adds its commands to the application.
-from joulemark.cli import (  # noqa: E402
-    bench,
-    budget,
-    doctor,
-    energy,
-    execute,
-    listing,
-    method,
-    output,
-    profile,
-    run,
-)
-
-__all__ = [
-    "app",
-    "bench",
-    "budget",
-    "doctor",
-    "energy",
-    "execute",
-    "listing",
-    "main",
-    "method",
-    "output",
-    "profile",
-    "run",
-]
+# Each module of the package adds its commands.
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")
 
 
 def main() -> None:
