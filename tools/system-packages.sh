@@ -23,16 +23,11 @@ done
 python3 -c 'import venv, ensurepip' 2>/dev/null || missing="$missing python3-venv"
 # Libraries, which no command shows: the sanitizers' and the fuzzer's runtime, and ARM's newlib.
 if [ "${1:-run}" = test ]; then
+    runtime=$(clang-19 -print-resource-dir 2>/dev/null || true)
+    [ -n "$(find "$runtime/lib" -name 'libclang_rt.fuzzer*' 2>/dev/null)" ] ||
+        missing="$missing libclang-rt-19-dev"
     newlib=$(arm-none-eabi-gcc -print-file-name=libc.a 2>/dev/null || true)
     [ "${newlib#/}" != "$newlib" ] || missing="$missing libnewlib-arm-none-eabi"
-fi
-if [ "${1:-run}" = test ] && command -v clang-19 >/dev/null 2>&1; then
-    [ -e "$(clang-19 -print-file-name=libclang_rt.asan.a)" ] ||
-        [ -e "$(clang-19 --print-runtime-dir)/libclang_rt.asan-$(uname -m).a" ] ||
-        [ -e "$(clang-19 --print-runtime-dir)/libclang_rt.asan.a" ] ||
-        missing="$missing libclang-rt-19-dev"
-elif [ "${1:-run}" = test ]; then
-    missing="$missing libclang-rt-19-dev"
 fi
 
 if [ -n "$missing" ]; then
