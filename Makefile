@@ -29,7 +29,7 @@ check: setup $(VENV)/.test-tools ## format, lint and types of all three language
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/stubtest joulemark._engine
-	clang-format-19 --dry-run -Werror $(C_FILES)
+	@echo clang-format-19; clang-format-19 --dry-run -Werror $(C_FILES)
 
 format: setup $(VENV)/.test-tools ## rewrite all sources in the project's format
 	cargo fmt --all
