@@ -2,11 +2,12 @@
 
 import contextlib
 import ctypes
+import itertools
 import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
@@ -35,20 +36,29 @@ def _start_worker(records: Connection, lock: Lock, parent: int) -> None:
             os._exit(1)
 
 
-def _work(job: Job) -> None:
-    for record in measure(job):
+def _work(jobs: Sequence[Job]) -> None:
+    for record in itertools.chain.from_iterable(map(measure, jobs)):
         # Written when send returns, so a job that is done has nothing on its way.
         with _Worker.lock:
             _Worker.records.send(record)
 
 
-def conduct(jobs: Iterable[Job], processes: int) -> Iterator[Record]:
+def _groups(jobs: Sequence[Job], processes: int) -> list[list[Job]]:
+    """Jobs that one worker does: all of a primitive's, whose oracle then answers only once.
+
+    Where there are few primitives, each job is on its own, so that no worker idles.
+    """
+    groups = [list(g) for _, g in itertools.groupby(jobs, lambda job: job.build.primitive)]
+    return groups if len(groups) >= 4 * processes else [[job] for job in jobs]
+
+
+def conduct(jobs: Sequence[Job], processes: int) -> Iterator[Record]:
     """Measure jobs in parallel and yield records as they are made.
 
     When the caller stops early (Ctrl-C, a full disk), the workers are stopped with it.
 
     Args:
-        jobs: one for each image; those that take longest first.
+        jobs: one for each image; a primitive's together, those that take longest first.
         processes: how many at a time.
 
     Raises:
@@ -62,7 +72,7 @@ def conduct(jobs: Iterable[Job], processes: int) -> Iterator[Record]:
     )
     pending: set[Future[None]] = set()
     try:
-        pending = {pool.submit(_work, job) for job in jobs}
+        pending = {pool.submit(_work, group) for group in _groups(jobs, processes)}
         while pending:
             while reader.poll(0.05):
                 yield reader.recv()
