@@ -144,9 +144,17 @@ def _description_source(text: str) -> str:
     lines = "\n".join(f"    {json.dumps(line + chr(10))}" for line in text.splitlines())
     return (
         '#include "description.h"\n'
-        f'__attribute__((section(".description"))) const char description[] =\n{lines};\n'
+        f"const char description[] =\n{lines};\n"
         "const uint16_t description_bytes = sizeof description - 1;\n"
     )
+
+
+def _description_script(text: str) -> str:
+    """The same for the linker: a compiler would take longer than all of the rest of the linking."""
+    data = text.encode()
+    lines = [" ".join(f"BYTE({b:#04x})" for b in data[i : i + 12]) for i in range(0, len(data), 12)]
+    end = ". = ALIGN(2); description_bytes = .;"
+    return "\n".join(["description = .;", *lines, end, f"SHORT({len(data)})", ""])
 
 
 def _make(
@@ -199,11 +207,16 @@ def _make(
             cached = False
             text = "".join(f"{k}={v}\n" for k, v in description.items())
             (work / "description.txt").write_text(text)
-            source = _generated({"description.c": _description_source(text)}) / "description.c"
-            _, described, _, command = _compile(target, _Unit(source, (_HARNESS,), _FIXED), sources)
-            commands.append(command)
             objects = [(role, path) for role, _, path, _, _ in compiled]
-            objects.append(("harness", described))
+            if target.linker_script:
+                (work / "linker.ld").write_text(target.linker_script)
+                (work / "description.ld").write_text(_description_script(text))
+            else:
+                source = _generated({"description.c": _description_source(text)}) / "description.c"
+                unit = _Unit(source, (_HARNESS,), _FIXED)
+                _, described, _, command = _compile(target, unit, sources)
+                commands.append(command)
+                objects.append(("harness", described))
             _link(target, objects, work, commands, BUILD / "failed" / build_id[:40])
             (work / "commands.json").write_text(json.dumps(commands))
     return BuiltImage(
@@ -226,8 +239,6 @@ def _link(
         shutil.copyfile(path, work / name)
         names.append(name)
         roles[name] = role
-    if target.linker_script:
-        (work / "linker.ld").write_text(target.linker_script)
     command = [*target.link, *names, "-o", "image.elf", *target.link_end]
     commands.append(command)
     toolchain.run(command, "linking", work, kept)

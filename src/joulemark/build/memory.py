@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FLASH = (".text", ".rodata", ".data")
 RAM = (".data", ".bss")
 _CONTEXT = ".bss.primitive_context"
-_ROOTS = (".text.start", ".description")
+_ROOT = ".text.start"
 
 Section = tuple[str, str]
 """Object and section name."""
@@ -112,7 +112,7 @@ class _Objects:
     def reachable(self, without: str | None = None) -> set[Section]:
         """Sections that the image needs, all of them or without those of objects of one role."""
         found: set[Section] = set()
-        waiting = [s for s in self.sizes if s[1] in _ROOTS]
+        waiting = [s for s in self.sizes if s[1] == _ROOT]
         while waiting:
             section = waiting.pop()
             if section in found or self.roles[section[0]] == without:

@@ -200,7 +200,7 @@ SECTIONS
     *(.rodata SORT_BY_ALIGNMENT(.rodata.*))
     . = ALIGN(4);
   }} > flash
-  .description : {{ KEEP(*(.description)) . = ALIGN(4); }} > flash
+  .description : {{ INCLUDE description.ld . = ALIGN(4); }} > flash
   .data : ALIGN(4) {{
     data_start = .;
     *(.data SORT_BY_ALIGNMENT(.data.*))

@@ -153,7 +153,7 @@ SECTIONS
     *(.rodata SORT_BY_ALIGNMENT(.rodata.*))
     . = ALIGN(2);
   }} > flash
-  .description : {{ KEEP(*(.description)) . = ALIGN(2); }} > flash
+  .description : {{ INCLUDE description.ld . = ALIGN(2); }} > flash
   .data : {{
     data_start = .;
     *(.data SORT_BY_ALIGNMENT(.data.*))
