@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from joulemark.analysis.advice import SERVICES, costs, leads
+from joulemark.errors import JoulemarkError
 from joulemark.records import Record
 from joulemark.report import render, write_report
 from joulemark.store import Store
@@ -176,3 +177,10 @@ def test_report_is_written_whole(records: list[Record], tmp_path: Path) -> None:
             store.append(item)
         write_report(store, tmp_path / "out" / "report.html")
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["report.html"]
+
+
+def test_what_is_no_file_is_not_replaced(records: list[Record], tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        store.append(records[0])
+        with pytest.raises(JoulemarkError, match="is not a file"):
+            write_report(store, tmp_path)

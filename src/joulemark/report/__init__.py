@@ -114,6 +114,8 @@ def write_report(store: Store, path: Path) -> None:
     if not records:
         raise JoulemarkError("nothing was measured", store.name, "give `joulemark run` first")
     html = render(records)
+    if path.exists() and not path.is_file():
+        raise JoulemarkError("is not a file", str(path), "choose another --out")
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
