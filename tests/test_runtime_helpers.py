@@ -33,6 +33,7 @@ def build(folder: Path, compiler: str, optimisation: str, *, whole: bool = False
     for name, text in target.headers.items():
         (folder / name).write_text(text)
     (folder / "linker.ld").write_text(target.linker_script)
+    (folder / "description.ld").write_text("")
     includes = [f"-I{path}" for path in (*target.include_folders, folder)]
     program = Path(__file__).with_name("runtime_helpers.c")
     sources = [program, *(s for s in target.sources if s.name != "hal.c")]
