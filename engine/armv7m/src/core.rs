@@ -316,14 +316,14 @@ impl<B: Bus> Core<B> {
         self.breakpoints.retain(|&at| at != address);
     }
 
-    /// Fault where the stack pointer goes below this.
+    /// Fault where the stack grows below this.
     pub fn set_stack_limit(&mut self, lowest: u32) {
         self.stack_limit = lowest;
     }
 
     /// The lowest stack pointer since [`Core::reset_stack_low`].
     pub fn stack_low(&self) -> u32 {
-        self.stack_low.min(self.r[13])
+        self.stack_low
     }
 
     /// Begin a new low-water mark.
@@ -472,24 +472,37 @@ impl<B: Bus> Core<B> {
             }
             self.pipe.issue(&entry, issue, &self.memory);
         } else {
+            let sp = self.r[13];
             self.execute(&entry)?;
             if entry.traits.writes & 1 << 13 != 0 {
-                self.stack_low = self.stack_low.min(self.r[13]);
-                if self.r[13] < self.stack_limit {
-                    return Err(Trap::Stop(Box::new(
-                        Fault::new(
-                            FaultKind::StackOverflow,
-                            format!("the stack pointer went below {:#x}", self.stack_limit),
-                        )
-                        .at(self.r[13]),
-                    )));
-                }
+                self.stack_moved(sp, entry.op.rn == 13)?;
             }
             if entry.traits.is_branch() && !self.calls.is_empty() {
                 self.returned();
             }
         }
         self.pc = self.next_pc;
+        Ok(())
+    }
+
+    /// The stack pointer was `before`, and was counted down from there or loaded with something else,
+    /// such as another thread's stack, which may be anywhere.
+    fn stack_moved(&mut self, before: u32, counted: bool) -> Result<(), Trap> {
+        let sp = self.r[13];
+        if sp >= self.stack_limit {
+            self.stack_low = self.stack_low.min(sp);
+        } else if counted && before >= self.stack_limit {
+            return Err(Trap::Stop(Box::new(
+                Fault::new(
+                    FaultKind::StackOverflow,
+                    format!(
+                        "the stack grows into data: it may use {:#010x} and up",
+                        self.stack_limit
+                    ),
+                )
+                .at(sp),
+            )));
+        }
         Ok(())
     }
 

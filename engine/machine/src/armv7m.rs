@@ -16,6 +16,9 @@ const PC: usize = 15;
 const THUMB: u32 = 1 << 24;
 const VTOR: u32 = 0xe000_ed08;
 const ACTLR: u32 = 0xe000_e008;
+const DWT_CTRL: u32 = 0xe000_1000;
+/// All of the DWT's counters on (ARM DDI 0403E, C1.8.7).
+const DWT_COUNTERS: u32 = 0x003e_0001;
 const DISDEFWBUF: u32 = 2;
 
 /// An `ARMv7-M` machine.
@@ -66,8 +69,9 @@ impl Armv7m {
                 .variables
                 .iter()
                 .map(|range| range.start.saturating_add(range.size));
-            let limit = ends.filter(|&at| at > ram.start && at < sp).max();
-            core.set_stack_limit(limit.unwrap_or(ram.start));
+            if let Some(limit) = ends.filter(|&at| at > ram.start && at < sp).max() {
+                core.set_stack_limit(limit);
+            }
         }
         let mut machine = Self {
             core,
@@ -346,8 +350,8 @@ fn image_word(image: &Image, address: u32) -> Option<u32> {
     })
 }
 
-/// Reset; with an entry, as a debugger does that loads the stack pointer and places the program
-/// counter.
+/// Reset; with an entry, as a debugger does that loads the stack pointer, places the program
+/// counter and has turned the DWT's counters on.
 fn start(
     core: &mut Core<CortexM>,
     chip: &Chip,
@@ -429,6 +433,7 @@ fn start(
     core.set_xpsr(THUMB);
     core.set_register(SP, sp);
     core.set_register(PC, entry);
+    let _ = core.debug_write(DWT_CTRL, DWT_COUNTERS);
     Ok(())
 }
 
