@@ -37,8 +37,8 @@ format: setup $(VENV)/.test-tools ## rewrite all sources in the project's format
 	$(BIN)/ruff check --fix .
 	clang-format-19 -i $(C_FILES)
 
-bench: $(VENV)/.test-tools ## compare the engine with mspdebug's simulator
-	cargo bench --package joulemark-msp430
+bench: $(VENV)/.test-tools ## speed of the engine: MSP430 beside mspdebug, Cortex-M3 in each configuration of memory
+	cargo bench --package joulemark-msp430 --package joulemark-armv7m
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) build target
