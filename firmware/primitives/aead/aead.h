@@ -39,8 +39,7 @@ static inline crypto_status aead_check_tag(const aead_message *m, uint8_t *compu
 
 /* out = a XOR b; out may be a or b. */
 static inline void aead_xor(uint8_t *out, const uint8_t *a, const uint8_t *b, size_t length) {
-    for (size_t i = 0; i < length; i++)
-        out[i] = (uint8_t)(a[i] ^ b[i]);
+    crypto_xor(out, a, b, length);
 }
 
 #endif

@@ -8,14 +8,11 @@
 
 enum { CTR_KEY_BYTES = BLOCK_CIPHER_KEY_BYTES, CTR_IV_BYTES = BLOCK_CIPHER_BLOCK_BYTES };
 
-/* Blocks given to the cipher at once, so that one that works on several together can. */
-enum { CTR_BATCH_BLOCKS = 4 };
-
 typedef struct {
     block_cipher_ctx cipher;
     uint8_t counter[BLOCK_CIPHER_BLOCK_BYTES];
-    uint8_t stream[CTR_BATCH_BLOCKS * BLOCK_CIPHER_BLOCK_BYTES];
-    unsigned made, used; /* bytes of stream that there are, and that are already given away */
+    uint8_t stream[BLOCK_CIPHER_BLOCK_BYTES];
+    size_t left; /* bytes at the end of stream that are not used yet */
 } ctr_ctx;
 
 void ctr_init(ctr_ctx *ctx, const uint8_t *key, const uint8_t *iv);

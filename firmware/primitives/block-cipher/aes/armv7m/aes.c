@@ -1,0 +1,64 @@
+#include "aes.h"
+#include "aes-key-expansion.h"
+#include "aes-tables.h"
+
+#define COLUMN(r0, r1, r2, r3)                                                                     \
+    ((uint32_t)(r0) | (uint32_t)(r1) << 8 | (uint32_t)(r2) << 16 | (uint32_t)(r3) << 24)
+#define S(s) (s)
+#define T(s) COLUMN(AES_MUL2(s), s, s, AES_MUL3(s))
+#define U(s) COLUMN(AES_MUL14(s), AES_MUL9(s), AES_MUL13(s), AES_MUL11(s))
+
+/* Variables, though nothing changes them: in RAM, where they do not hold up the fetching of
+   instructions, a block takes 582 cycles on an STM32F100 instead of 712. */
+uint32_t aes_table[256] = {AES_SBOX(T)};
+aes_inverse_tables aes_inverse_table = {{AES_INVERSE_SBOX(U)}, {AES_INVERSE_SBOX(S)}};
+
+static uint32_t substitute(uint32_t word) {
+    const uint8_t *sbox = (const uint8_t *)aes_table + 1;
+    return COLUMN(sbox[4 * (word & 0xff)], sbox[4 * (word >> 8 & 0xff)],
+                  sbox[4 * (word >> 16 & 0xff)], sbox[4 * (word >> 24)]);
+}
+
+static uint32_t turn(uint32_t word, unsigned bits) {
+    return word << bits | word >> (32 - bits);
+}
+
+/* Each byte times x (FIPS 197, 4.2.1). */
+static uint32_t xtimes(uint32_t word) {
+    return (word & 0x7f7f7f7f) << 1 ^ (word >> 7 & 0x01010101) * 0x1b;
+}
+
+/* The inverse matrix is the matrix times circ(5, 0, 4, 0): Daemen and Rijmen, The Design of
+   Rijndael, section 4.1.3. Without a table: who never decrypts does not need the inverse one. */
+static uint32_t inverse_mix_columns(uint32_t word) {
+    word ^= xtimes(xtimes(word ^ turn(word, 16)));
+    uint32_t below = turn(word, 24), sum = word ^ below;
+    return xtimes(sum) ^ below ^ turn(sum, 16);
+}
+
+/* KeyExpansion of FIPS 197, 5.2, with the first byte of a word lowest. */
+void aes_init(aes_ctx *ctx, const uint8_t *key) {
+    uint32_t *w = ctx->encrypt_keys, word = 0;
+    for (size_t i = 0; i < AES_KEY_WORDS; i++, key += 4)
+        w[i] = word = COLUMN(key[0], key[1], key[2], key[3]);
+    unsigned rcon = 1;
+    for (size_t i = AES_KEY_WORDS, position = 0; i < 4 * (AES_ROUNDS + 1); i++) {
+        if (position == 0) {
+            word = substitute(turn(word, 24)) ^ rcon;
+            rcon = AES_MUL2(rcon);
+        } else if (AES_KEY_WORDS > 6 && position == 4) {
+            word = substitute(word);
+        }
+        word ^= w[i - AES_KEY_WORDS];
+        w[i] = word;
+        position = position + 1 == AES_KEY_WORDS ? 0 : position + 1;
+    }
+    /* Last round key first. */
+    for (size_t c = 0; c < 4; c++) {
+        ctx->decrypt_keys[c] = w[4 * AES_ROUNDS + c];
+        ctx->decrypt_keys[4 * AES_ROUNDS + c] = w[c];
+    }
+    for (size_t i = 1; i < AES_ROUNDS; i++)
+        for (size_t c = 0; c < 4; c++)
+            ctx->decrypt_keys[4 * (AES_ROUNDS - i) + c] = inverse_mix_columns(w[4 * i + c]);
+}
