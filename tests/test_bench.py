@@ -9,8 +9,9 @@ import pytest
 import pyvisa
 from ppk2_api.ppk2_api import PPK2_API
 
-from joulemark.bench.agilent_34401a import OVERLOAD, RANGES, Agilent34401A
+from joulemark.bench.agilent_34401a import RANGES, Agilent34401A
 from joulemark.bench.agilent_e3631a import AgilentE3631A
+from joulemark.bench.multimeter import OVERLOAD
 from joulemark.bench.nordic_ppk2 import SAMPLE_RATE_HZ, NordicPpk2
 from joulemark.bench.scpi import ScpiServer
 from joulemark.bench.supply import CurrentTrace

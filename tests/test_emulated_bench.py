@@ -18,7 +18,7 @@ from joulemark.case import Build, Case
 from joulemark.errors import LinkError
 from joulemark.lab import Setup, measure_on_board
 from joulemark.measure import Job, Point, measure
-from joulemark.meters import scpi
+from joulemark.meters import manual, scpi
 from joulemark.meters.ppk2 import Ppk2
 from joulemark.primitives import Library
 from joulemark.protocol import Device
@@ -64,6 +64,10 @@ def line(job: Job) -> Iterator[EmulatedSupplyLine]:
     bench = EmulatedSupplyLine(TELOSB, Image.load(job.image.path))  # type: ignore[union-attr]
     yield bench
     bench.close()
+
+
+# For cases that fail before anything is measured.
+NO_METER = manual.Manual(lambda _: "", "Wh", 0.0, 1.0, 0.0)
 
 
 def half_width_nj(record: Record) -> float:
@@ -113,15 +117,12 @@ def test_multimeter_and_model_agree(line: EmulatedSupplyLine, job: Job, exact: R
 
 
 def test_another_image_on_the_board_is_a_failed_case(line: EmulatedSupplyLine, job: Job) -> None:
-    class NoMeter:
-        specification = scpi.Agilent34401A.specification
-
     wanted = dataclasses.replace(
         job.image,  # type: ignore[type-var]
         description={**job.image.description, "build": "0" * 16},  # type: ignore[union-attr]
     )
     other = dataclasses.replace(job, image=wanted)
-    (record,) = measure_on_board(other, Setup(line.port, NoMeter(), "scpi", "bench"))  # type: ignore[arg-type]
+    (record,) = measure_on_board(other, Setup(line.port, NO_METER, "scpi", "bench"))
     assert record.status == "failed"
     assert "the board's image says build" in (record.failure or "")
 

@@ -55,9 +55,10 @@ def serve() -> Iterator[Serve]:
 
 
 def test_meters_are_found_by_name() -> None:
-    assert meters.names() == ["ppk2", "scpi"]
-    with pytest.raises(InputError, match="no such meter: ppk3; there are ppk2, scpi"):
-        meters.find("ppk3")
+    assert {"manual", "ppk2", "scpi"} <= set(meters.names())
+    for name in ("ppk3", "model", "trace"):
+        with pytest.raises(InputError, match=f"no such meter: {name}; there are .*manual, "):
+            meters.open_meter(name, meters.Options("/dev/null", SUPPLY_V))
 
 
 def test_multimeter_measures_the_window(serve: Serve) -> None:
@@ -74,7 +75,7 @@ def test_multimeter_measures_the_window(serve: Serve) -> None:
 def test_driver_and_simulation_have_the_same_table() -> None:
     """Both were taken from the manual, apart from each other."""
     driver = [
-        (r.full_scale_a, r.of_reading, r.of_range) for r in scpi.Agilent34401A.specification.ranges
+        (r.full_scale_a, r.of_reading, r.of_range) for r in scpi.Agilent34401A.ranges
     ]
     assert driver == [(r.full_scale_a, r.of_reading, r.of_range) for r in RANGES]
 
@@ -270,19 +271,41 @@ def test_command_combines_runs(tmp_path: Path) -> None:
 
 
 def test_manual_readings_are_checked() -> None:
-    typed = iter(["twelve", "0,5", "0.4", "0.7"])
+    typed = iter(["twelve", "", "0,5", "0.4", "nan", "0.7"])
     questions: list[str] = []
 
     def read_line(question: str) -> str:
         questions.append(question)
         return next(typed)
 
-    joule, deviation = manual.ask(read_line, "mWh", 0.0, 0.1)
-    assert joule == pytest.approx(0.2 * 3.6)
-    assert deviation == pytest.approx(0.1 * 3.6 / math.sqrt(6))
-    assert "'twelve' is not a number" in questions[1]
-    assert "0.4 is below 0.5" in questions[3]
+    meter = manual.Manual(read_line, "mWh", 0.0, 0.1, 0.02)
+    meter.start(60.0)
+    counted = meter.finish()
+    assert counted.joule == pytest.approx(0.2 * 3.6)
+    assert counted.uncertainty_j == pytest.approx(0.1 * 3.6 / math.sqrt(6))
+    assert counted.of_reading == 0.02
+    for question, said in zip(
+        questions,
+        (
+            "reading now (mWh); about 60 s run then: ",
+            "'twelve' is not a number; once more: ",
+            "'' is not a number; once more: ",
+            "reading at the end (mWh): ",
+            "0.4 is below 0.5, or not finite; once more: ",
+            "nan is below 0.5, or not finite; once more: ",
+        ),
+        strict=True,
+    ):
+        assert question == said
+    still = manual.Manual(lambda _: "1", "Wh", 0.0, 0.01, 0.02)
+    still.start(60.0)
     with pytest.raises(InputError, match="repeat the operation more often"):
-        manual.ask(lambda _: "1", "Wh", 0.0, 0.01)
+        still.finish()
     with pytest.raises(InputError, match="no such unit: kWh"):
-        manual.ask(lambda _: "1", "kWh", 0.0, 0.01)
+        manual.Manual(lambda _: "1", "kWh", 0.0, 0.01, 0.02)
+    for options, missing in (
+        (meters.Options(None, 0.0, 0.02), "give --resolution"),
+        (meters.Options(None, 0.0, resolution=0.1), "give --accuracy"),
+    ):
+        with pytest.raises(InputError, match=missing):
+            meters.open_meter("manual", options)

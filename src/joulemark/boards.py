@@ -5,9 +5,10 @@ import hashlib
 import tomllib
 from functools import cached_property, lru_cache
 from pathlib import Path
+from string import Formatter
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from joulemark import datafile
 from joulemark.errors import InputError
@@ -20,6 +21,8 @@ DCO_STEP_PPM = 3600
 DCO_COUNT_PPM = 1000
 PIN = r"^(P[1-8]\.[0-7]|DIO[0-9]{1,2}|P[A-E][0-9]{1,2})$"
 """Of an MSP430, of a CC26x0, and of chips with lettered ports."""
+
+FLASH_PLACEHOLDERS = frozenset({"elf", "hex", "port"})
 
 Source = Annotated[str, Field(min_length=1)]
 Grade = Literal["measured", "datasheet", "inferred"]
@@ -73,6 +76,35 @@ class Marker(datafile.DataModel):
     source: Source
     grade: Grade
     note: str = ""
+
+
+class Flash(datafile.DataModel):
+    """How an image is written to the board."""
+
+    command: Annotated[list[str], Field(min_length=1)]
+    """Program and arguments; {elf} and {hex} stand for the image's file, {port} for the port."""
+    get: Annotated[str, Field(min_length=1)]
+    """How to install the program."""
+    tried: bool
+    """On such a board."""
+    source: Source
+    note: str = ""
+
+    @field_validator("command")
+    @classmethod
+    def _known_placeholders(cls, command: list[str]) -> list[str]:
+        for argument in command:
+            try:
+                names = {name for _, name, _, _ in Formatter().parse(argument) if name is not None}
+            except ValueError as error:
+                raise ValueError(f"{argument!r}: {error}") from error
+            if unknown := names - FLASH_PLACEHOLDERS:
+                there = ", ".join(f"{{{name}}}" for name in sorted(FLASH_PLACEHOLDERS))
+                raise ValueError(
+                    f"{argument!r}: no such placeholder: {', '.join(sorted(unknown))}; "
+                    f"there are {there}"
+                )
+        return command
 
 
 class StatedCurrent(datafile.DataModel):
@@ -153,6 +185,7 @@ class Board(datafile.DataModel):
     clock: Annotated[dict[str, Clock], Field(min_length=1)]
     serial: Serial
     marker: Marker
+    flash: Flash | None = None
     idle_state: str
     """Power state of the chip in which the board waits for something to do."""
     current: list[StatedCurrent] = Field([])

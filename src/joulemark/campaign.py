@@ -10,10 +10,14 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from joulemark import boards
+from joulemark.build import families
 from joulemark.case import Build, Case
 from joulemark.errors import InputError
 from joulemark.kinds import OPERATIONS
 from joulemark.primitives import Algorithm, Library
+
+LOCAL = "local"
+"""What stands for board and clock profile where a case runs on this machine."""
 
 
 def _as_list(value: Any) -> Any:
@@ -37,7 +41,7 @@ class Campaign(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    board: Names = ("telosb",)
+    board: Names = ("telosb", "sensortag-cc2650", "openmote-cc2538")
     clock: Names = ()
     """Clock profiles; the board's first when empty."""
     primitive: Names = ()
@@ -48,9 +52,10 @@ class Campaign(BaseModel):
     """Message sizes; those that a primitive or an image cannot take are left out."""
     ad_size: Bytes = (0, 16)
     """Sizes of associated data, for AEADs."""
-    compiler: Names = ("clang",)
+    compiler: Names = ()
+    """The default for each board's core when empty."""
     opt: Names = ("O3", "Os")
-    repetitions: Annotated[int, Field(strict=True, ge=1, le=1_000_000)] = 1
+    repetitions: Annotated[int, Field(strict=True, ge=1, le=2**32 - 1)] = 1
     trials: Annotated[int, Field(strict=True, ge=1, le=100_000)] = 16
     """Executions of each case, each with its own random keys and messages."""
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**53)] | None = None
@@ -125,8 +130,26 @@ def _cases(build: Build, algorithm: Algorithm, campaign: Campaign) -> Iterator[C
                 )
 
 
-def expand(campaign: Campaign, library: Library) -> dict[Build, list[Case]]:
+def _targets(campaign: Campaign, local: bool) -> Iterator[tuple[str, Sequence[str], str]]:
+    """Board, clock profiles and core of what cases are built for."""
+    if local:
+        yield LOCAL, (LOCAL,), "host"
+        return
+    for name in campaign.board:
+        board = boards.load_board(name)
+        clocks = campaign.clock or (board.default_clock,)
+        for clock in clocks:
+            board.clock_profile(clock)
+        yield name, clocks, board.core
+
+
+def expand(campaign: Campaign, library: Library, *, local: bool = False) -> dict[Build, list[Case]]:
     """All cases of a campaign, by image.
+
+    Args:
+        campaign: the cases.
+        library: all primitives.
+        local: they are for this machine, whatever boards the campaign names.
 
     Raises:
         InputError: a name matches nothing.
@@ -146,15 +169,12 @@ def expand(campaign: Campaign, library: Library) -> dict[Build, list[Case]]:
     ]
     names = [i.name for a in algorithms for i in library.implementations(a)]
     _need(implementations, campaign.implementation, "--implementation", names)
-    for name in campaign.board:
-        board = boards.load_board(name)
-        clocks = campaign.clock or (board.default_clock,)
-        for clock in clocks:
-            board.clock_profile(clock)
+    for name, clocks, core in _targets(campaign, local):
+        compilers = campaign.compiler or (families.load(core).DEFAULT_COMPILER,)
         for clock, compiler, opt, (algorithm, implementation) in itertools.product(
-            clocks, campaign.compiler, campaign.opt, implementations
+            clocks, compilers, campaign.opt, implementations
         ):
-            if not implementation.runs_on(board.core):
+            if not implementation.runs_on(core):
                 continue
             build = Build(
                 board=name,

@@ -1,32 +1,52 @@
-"""Measures cases on a board that answers on a serial line, with an instrument on its supply."""
+"""Measures cases on a board that answers on a serial line, or on this machine, with a meter."""
 
 import dataclasses
 import hashlib
+import json
 import math
+import platform
+import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, Protocol
 
 from joulemark import boards
-from joulemark.analysis.energy_of_samples import Estimate, combine, evaluate
+from joulemark.analysis.energy_of_samples import (
+    Counted,
+    Estimate,
+    Run,
+    estimates,
+    evaluate,
+    evaluate_counted,
+)
 from joulemark.boards import DCO_STEP_PPM
-from joulemark.case import Case
-from joulemark.errors import LinkError, VerificationError
-from joulemark.measure import TIMER_OVERFLOW, Job, Point, Session, check_outputs
+from joulemark.build import BuiltImage, build_local
+from joulemark.campaign import Campaign
+from joulemark.case import Build, Case
+from joulemark.conditions import project_commit
+from joulemark.errors import BuildError, LinkError, VerificationError
+from joulemark.measure import METHOD, TIMER_OVERFLOW, Job, Point, Session, check_outputs
 from joulemark.meters import Meter
-from joulemark.protocol import Device, Flag, RunResult, Status
+from joulemark.primitives import Library
+from joulemark.protocol import Device, Flag, Link, RunResult, Status
 from joulemark.records import Record
-from joulemark.runners import serial
+from joulemark.runners import local, serial
+from joulemark.runners.local import LocalLink
 from joulemark.runners.serial import SerialLink
 
 RUNS = 5
 _SAMPLES_IN_WINDOW = 2000
-"""Where no number of repetitions is given: the window is this many samples long, and fits the
-chip's timer."""
-_WINDOW_MAX_S = 1.6
+"""Where no number of repetitions is given, the window is this many samples long, or as long as the
+meter's specification says."""
+_TIMER_S = 1.6
+"""The chips' timers hold a window that is this long."""
+_ROUGH_S = 5e-3
 _QUIET_S = 0.3
-"""Idle time that is recorded before and after the window, at least."""
+_QUIET_SAMPLES = 8
+"""Idle time and samples that are recorded before and after the window, at least."""
 _TIMER_DISAGREEMENT = 0.01
 
 
@@ -35,46 +55,64 @@ class Setup:
     """What a campaign on hardware is measured with."""
 
     port: str
+    """Serial port of the board; empty for this machine."""
     meter: Meter
     meter_name: str
     unit: str
     """Which specimen of the board."""
+    runs: int = RUNS
+    supply_bound: float = 0.0
+    """Relative bound on the error of the supply voltage that the meter was told."""
+    supply_note: str = "supply voltage as the board's file says, taken as exact"
+
+
+class _Line(Link, Protocol):
+    timeout_s: float
+
+
+def key_of(text: str, runner: str, meter: str, unit: str) -> str:
+    """What stands for a case's key or digest in records that stand beside the emulator's."""
+    return hashlib.sha256(f"{runner}/{meter}/{unit}/{text}".encode()).hexdigest()
 
 
 class _Lab(Session):
     """One image on a board, and the meter."""
 
-    def __init__(self, job: Job, setup: Setup, link: SerialLink) -> None:
+    runner = serial.NAME
+
+    def __init__(self, job: Job, setup: Setup, open_line: Callable[[], _Line]) -> None:
         super().__init__(job)
         self._setup = setup
-        self._link = link
+        self._open_line = open_line
+        self._line: _Line | None = None
         self._answers: Device | None = None
 
     def record(self, point: Point) -> Record:
         """Measure one case."""
         made = super().record(point)
-        apart = f"{serial.NAME}/{self._setup.meter_name}/{self._setup.unit}/"
-        return dataclasses.replace(
-            made,
-            # These records stand beside the emulator's of the same case.
-            key=hashlib.sha256(f"{apart}{point.key}".encode()).hexdigest(),
-            case_digest=hashlib.sha256(f"{apart}{point.case.digest}".encode()).hexdigest(),
-            runner=serial.NAME,
-            meter=self._setup.meter_name,
-            unit=self._setup.unit,
-        )
+        told = (self.runner, self._setup.meter_name, self._setup.unit)
+        return dataclasses.replace(made, case_digest=key_of(point.case.digest, *told))
+
+    def _conditions(self) -> dict[str, Any]:
+        return super()._conditions() | {
+            "runner": self.runner,
+            "meter": self._setup.meter_name,
+            "unit": self._setup.unit,
+        }
 
     @property
     def _device(self) -> Device:
         if self._answers is None:
-            device = Device(self._link)
-            for key, value in self.image.description.items():
+            image = self.image
+            self._line = self._open_line()
+            device = Device(self._line)
+            for key, value in image.description.items():
                 if device.description.get(key) != value:
                     raise LinkError(
                         f"the board's image says {key} = {device.description.get(key)}, and this "
                         f"case needs {value}",
                         self._setup.port,
-                        f"flash {self.image.path}",
+                        f"flash {image.path}, or give --flash",
                     )
             self._answers = device
         return self._answers
@@ -88,100 +126,237 @@ class _Lab(Session):
             raise
 
     def _measured(self, case: Case) -> dict[str, Any]:
-        device, meter = self._device, self._setup.meter
-        rate_hz = meter.specification.rate_hz
+        device, specification = self._device, self._setup.meter.specification
         for slot, data in self._exchange(case, 0).inputs.items():
             device.write(slot, data)
-        once_s = self._seconds(device.run(case.operation), case)
+        once_s = self._once_s(case)
         repetitions = case.repetitions
         if repetitions == 1:
-            window_s = min(_SAMPLES_IN_WINDOW / rate_hz, _WINDOW_MAX_S)
-            repetitions = max(math.ceil(window_s / max(once_s, 1e-6)), 1)
-        empty_s = self._seconds(device.run(case.operation, Flag.EMPTY, repetitions), case)
-        runs, timer_s = [], []
-        for number in range(RUNS):
-            put = self._exchange(case, number)
-            for slot, data in put.inputs.items():
-                device.write(slot, data)
-            expected_s = once_s * repetitions
-            self._link.timeout_s = 5.0 + 2.0 * expected_s
-            # A meter may take as long again to be triggered as the quiet time is.
-            meter.start(expected_s + 4 * _QUIET_S)
-            time.sleep(_QUIET_S)
-            result = device.run(case.operation, Flag.NONE, repetitions)
-            samples = meter.finish()
-            if result.status is not Status.OK:
-                raise VerificationError(f"ended with {result.status.name}", str(case))
-            check_outputs(device, put, case, number, self.job.seed)
-            runs.append(evaluate(samples, repetitions))
-            timer_s.append(self._seconds(result, case))
-        edges = bool(samples.edges_s)
-        # Between edges lies the empty window's time too. A window found in the current holds the
-        # command's and the answer's handling as well: only its power is taken, and its time is the
-        # chip's timer's, which is as far off as the clock is.
-        factors = [
-            1.0 - empty_s / t if edges else (t - empty_s) / (r.time_s * repetitions)
-            for r, t in zip(runs, timer_s, strict=True)
-        ]
-        clock_bound = 0.0 if edges else DCO_STEP_PPM * 1e-6
-        bound = math.hypot(samples.accuracy.of_reading, clock_bound)
-        sampling = max(r.sampling_uncertainty_j for r in runs)
-        gross = combine(
-            [r.gross_j * f for r, f in zip(runs, factors, strict=True)], sampling, bound
-        )
-        net = combine([r.net_j * f for r, f in zip(runs, factors, strict=True)], sampling, bound)
-        times_s = [(t - empty_s) / repetitions for t in timer_s]
-        cycles = [t * self.clock.hz for t in times_s]
-        memory = self.memory
+            window_s = specification.window_s
+            if specification.rate_hz is not None:
+                window_s = min(_SAMPLES_IN_WINDOW / specification.rate_hz, window_s)
+            repetitions = max(math.ceil(window_s / once_s), 1)
+        length = self._length(case, repetitions, once_s)
+        runs = [self._run(case, repetitions, length, n) for n in range(self._setup.runs)]
+        # A window that was found in the current is as long as the chip's timer says, and that is
+        # as far off as its clock is.
+        clock_bound = 0.0 if runs[0].edges or specification.rate_hz is None else self._clock_bound
+        relative = math.hypot(runs[0].of_reading, clock_bound, self._setup.supply_bound)
+        gross, net = estimates([r.run for r in runs], relative)
+        times_s = [(r.timer_s or length.window_s) - length.empty_s for r in runs]
+        stated = [("gross", gross), *([("net", net)] if net is not None else [])]
         return {
             "status": "ok",
             "repetitions": repetitions,
-            "samples": [
-                {
-                    "gross_pj": round(r.gross_j * 1e12),
-                    "net_pj": round(r.net_j * 1e12),
-                    "window_ns": round(r.time_s * repetitions * 1e9),
-                    "timer_ns": round(t * 1e9),
-                }
-                for r, t in zip(runs, timer_s, strict=True)
-            ],
+            "samples": [r.sample for r in runs],
             "exact": False,
-            "cycles": fmean(cycles),
-            "cycles_min": min(cycles),
-            "cycles_max": max(cycles),
-            "time_ps": round(fmean(times_s) * 1e12),
-            "timer_time_ps": round(timer_s[0] * 1e12),
+            **self._cycles([t / repetitions for t in times_s]),
+            "time_ps": round(fmean(times_s) / repetitions * 1e12),
+            "timer_time_ps": None if runs[0].timer_s is None else round(runs[0].timer_s * 1e12),
             "energy_gross_nj": gross.mean * 1e9,
-            "energy_net_nj": net.mean * 1e9,
+            "energy_net_nj": None if net is None else net.mean * 1e9,
             "energy_grade": "measured",
+            **self._memory(),
+            "trials": len(runs),
+            "secret_independent_claim": self.implementation.secret_independent,
+            "notes": [
+                *(_interval(name, e) for name, e in stated),
+                f"{specification.title}: {specification.document}",
+                self._setup.supply_note,
+                "net of what was drawn before and after, while waiting for a command"
+                if net is not None
+                else "no net energy: idle was not measured",
+                *_disagreement(runs),
+            ],
+        }
+
+    def _once_s(self, case: Case) -> float:
+        """About how long one execution takes: of as many as the timer can tell apart."""
+        count, window_s = 1, 0.0
+        while window_s < _ROUGH_S:
+            timed_s = self._seconds(self._device.run(case.operation, Flag.NONE, count))
+            if timed_s is None:
+                what = f"{count} executions are longer than the chip's timer holds"
+                raise VerificationError(what, str(case), "choose a smaller message")
+            window_s = timed_s
+            if window_s < _ROUGH_S:
+                count = max(math.ceil(1.5 * _ROUGH_S * count / max(window_s, 1e-5)), count + 1)
+        return window_s / count
+
+    def _length(self, case: Case, repetitions: int, once_s: float) -> "_Length":
+        """How long a window is, and how much of it is no operation.
+
+        The chip's timer times a window that it holds; a longer one is told from a shorter one.
+        """
+        held = min(repetitions, max(int(_TIMER_S / once_s), 1))
+        empty_s = self._seconds(self._device.run(case.operation, Flag.EMPTY, held))
+        window_s: float | None = once_s * repetitions
+        if held < repetitions:
+            window_s = self._seconds(self._device.run(case.operation, Flag.NONE, held))
+        if empty_s is None or window_s is None:
+            what = "the window is longer than the chip's timer holds"
+            raise VerificationError(what, str(case), "fewer --repetitions")
+        if held < repetitions:
+            return _Length(window_s * repetitions / held, empty_s * repetitions / held)
+        return _Length(window_s, empty_s)
+
+    def _run(self, case: Case, repetitions: int, length: "_Length", number: int) -> "_OneRun":
+        """One run with its own inputs, its output verified."""
+        device, meter = self._device, self._setup.meter
+        put = self._exchange(case, number)
+        for slot, data in put.inputs.items():
+            device.write(slot, data)
+        assert self._line is not None  # noqa: S101
+        self._line.timeout_s = 5.0 + 2.0 * length.window_s
+        rate_hz, idle_w = meter.specification.rate_hz, None
+        if rate_hz is None:
+            if not meter.specification.attended:
+                idle_w = self._idle_w(length.window_s)
+            meter.start(length.window_s)
+        else:
+            quiet_s = max(_QUIET_S, _QUIET_SAMPLES / rate_hz)
+            # A meter may take as long again to be triggered as the quiet time is.
+            meter.start(length.window_s + 4 * quiet_s)
+            time.sleep(quiet_s)
+        began_s = time.monotonic()
+        result = device.run(case.operation, Flag.NONE, repetitions)
+        wall_s = time.monotonic() - began_s
+        got = meter.finish()
+        if result.status is not Status.OK:
+            raise VerificationError(f"ended with {result.status.name}", str(case))
+        check_outputs(device, put, case, number, self.job.seed)
+        timer_s = self._seconds(result)
+        timed_s = length.window_s if timer_s is None else timer_s
+        operation_s = timed_s - length.empty_s
+        if isinstance(got, Counted):
+            run = evaluate_counted(got, wall_s, repetitions, idle_w)
+            # The command's way to the board and back counts as idle.
+            beside_j = 0.0 if idle_w is None else idle_w * (wall_s - timed_s) / repetitions
+            run = dataclasses.replace(run, gross_j=run.gross_j - beside_j)
+            return _OneRun(_times(run, operation_s / timed_s), wall_s, timer_s, got.of_reading)
+        run = evaluate(got, repetitions)
+        window_s = run.time_s * repetitions
+        # Between edges lies the empty window's time too. A window found in the current holds the
+        # command's and the answer's handling as well: only its power is taken.
+        edges = bool(got.edges_s)
+        factor = operation_s / (timed_s if edges else window_s)
+        return _OneRun(_times(run, factor), window_s, timer_s, got.accuracy.of_reading, edges)
+
+    def _idle_w(self, seconds: float) -> float:
+        """What a counting meter counts while nothing is asked for."""
+        self._setup.meter.start(seconds)
+        began_s = time.monotonic()
+        time.sleep(seconds)
+        counted = self._setup.meter.finish()
+        assert isinstance(counted, Counted)  # noqa: S101
+        return counted.joule / (time.monotonic() - began_s)
+
+    @property
+    def _clock_bound(self) -> float:
+        """How far off the clock may be that the chip's timer counts."""
+        return DCO_STEP_PPM * 1e-6
+
+    def _cycles(self, times_s: list[float]) -> dict[str, float | None]:
+        cycles = [t * self.clock.hz for t in times_s]
+        return {"cycles": fmean(cycles), "cycles_min": min(cycles), "cycles_max": max(cycles)}
+
+    def _memory(self) -> dict[str, int | None]:
+        memory = self.memory
+        return {
             "flash_bytes": memory.flash_bytes,
             "ram_bytes": memory.ram_bytes,
             "flash_wiring_bytes": memory.flash_wiring_bytes,
             "ram_wiring_bytes": memory.ram_wiring_bytes,
-            "trials": RUNS,
-            "secret_independent_claim": self.implementation.secret_independent,
-            "notes": [
-                *(_interval(name, e) for name, e in (("gross", gross), ("net", net))),
-                f"{meter.specification.title}: {meter.specification.document}",
-                "net of what the board drew while it waited for its next command",
-                *self._disagreement([r.time_s * repetitions for r in runs], timer_s),
-            ],
         }
 
-    def _seconds(self, result: RunResult, case: Case) -> float:
+    def _seconds(self, result: RunResult) -> float | None:
+        """A window by the chip's own timer; None where it did not hold it."""
         if result.timer_ticks == TIMER_OVERFLOW:
-            raise VerificationError(
-                "the window is longer than the chip's timer holds", str(case), "fewer --repetitions"
-            )
+            return None
         return result.timer_ticks / int(self.image.description["timer_hz"])
 
-    @staticmethod
-    def _disagreement(window_s: list[float], timer_s: list[float]) -> list[str]:
-        """The chip's timer and the meter's window tell the same time, or the record says not."""
-        apart = fmean(window_s) / fmean(timer_s) - 1.0
-        if abs(apart) <= _TIMER_DISAGREEMENT:
-            return []
-        return [f"the meter's window is {apart:+.1%} of the chip's timer's"]
+
+class _LocalLab(_Lab):
+    """One image as a program on this machine."""
+
+    runner = local.NAME
+
+    def _conditions(self) -> dict[str, Any]:
+        return {
+            # Its clock goes up and down as it likes.
+            "clock_hz": 0,
+            "chip": _processor(),
+            "runner": self.runner,
+            "meter": self._setup.meter_name,
+            "unit": self._setup.unit,
+            "board_digest": "",
+            "chip_digest": "",
+        }
+
+    @property
+    def _image_digest(self) -> str:
+        return hashlib.sha256(self.image.path.read_bytes()).hexdigest()
+
+    @property
+    def _clock_bound(self) -> float:
+        return 0.0
+
+    def _cycles(self, times_s: list[float]) -> dict[str, float | None]:
+        return {}
+
+    def _memory(self) -> dict[str, int | None]:
+        return {}
+
+
+@dataclasses.dataclass(frozen=True)
+class _Length:
+    """Of a window that is to be measured."""
+
+    window_s: float
+    empty_s: float
+    """Its share that is no operation."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _OneRun:
+    run: Run
+    """The operation's, without the empty window's share."""
+    window_s: float
+    """By the meter, or by this machine's clock where the meter counts."""
+    timer_s: float | None
+    of_reading: float
+    edges: bool = False
+
+    @property
+    def sample(self) -> dict[str, int]:
+        """What a record keeps of it."""
+        values = {"gross_pj": self.run.gross_j * 1e12, "net_pj": self.run.net_j * 1e12}
+        values["window_ns"] = self.window_s * 1e9
+        if self.timer_s is not None:
+            values["timer_ns"] = self.timer_s * 1e9
+        return {name: round(v) for name, v in values.items() if not math.isnan(v)}
+
+
+def _times(run: Run, factor: float) -> Run:
+    """A run's energies times a factor."""
+    return dataclasses.replace(
+        run,
+        gross_j=run.gross_j * factor,
+        net_j=run.net_j * factor,
+        sampling_uncertainty_j=run.sampling_uncertainty_j * factor,
+        gross_bound_j=run.gross_bound_j * factor,
+    )
+
+
+def _disagreement(runs: list[_OneRun]) -> list[str]:
+    """The chip's timer and the meter's window tell the same time, or the record says not."""
+    timed = [(r.window_s, r.timer_s) for r in runs if r.timer_s is not None]
+    if not timed:
+        return ["windows are longer than the chip's timer holds: told from shorter ones"]
+    apart = fmean(w for w, _ in timed) / fmean(t for _, t in timed) - 1.0
+    if abs(apart) <= _TIMER_DISAGREEMENT:
+        return []
+    return [f"the meter's window is {apart:+.1%} off the chip's timer's"]
 
 
 def _interval(name: str, estimate: Estimate) -> str:
@@ -196,13 +371,71 @@ def _interval(name: str, estimate: Estimate) -> str:
 
 
 def measure_on_board(job: Job, setup: Setup) -> Iterator[Record]:
-    """Measure the cases of the image that the board has, one record each.
-
-    Raises:
-        LinkError: the port cannot be opened.
-    """
+    """Measure the cases of the image that the board has, one record each."""
     baud = boards.load_board(job.build.board).serial.baud
-    with SerialLink(setup.port, baud) as link:
-        session = _Lab(job, setup, link)
+    with ExitStack() as lines:
+        session = _Lab(job, setup, lambda: lines.enter_context(SerialLink(setup.port, baud)))
         for point in job.points:
             yield session.record(point)
+
+
+def measure_here(job: Job, setup: Setup) -> Iterator[Record]:
+    """Measure the cases of an image as a program on this machine, one record each."""
+    with ExitStack() as lines:
+
+        def start() -> LocalLink:
+            return lines.enter_context(LocalLink(_built(job).path))
+
+        session = _LocalLab(job, setup, start)
+        for point in job.points:
+            yield session.record(point)
+
+
+def _built(job: Job) -> BuiltImage:
+    if isinstance(job.image, BuildError):
+        raise job.image
+    return job.image
+
+
+def local_jobs(
+    campaign: Campaign, library: Library, cases: Mapping[Build, list[Case]]
+) -> list[Job]:
+    """Build a campaign's images for this machine, and give each case its key."""
+    jobs = []
+    for build, points in cases.items():
+        way = library.implementation(library[build.primitive], build.implementation)
+        image: BuiltImage | BuildError
+        try:
+            image = build_local(way, compiler=build.compiler, optimisation=build.optimisation)
+        except BuildError as error:
+            image = error
+        made_of = str(image) if isinstance(image, BuildError) else image.build_id
+        shared = json.dumps([METHOD, platform.node(), _processor(), made_of, campaign.seed])
+        jobs.append(
+            Job(
+                build=build,
+                image=image,
+                points=tuple(
+                    Point(
+                        case=case,
+                        trials=campaign.trials,
+                        key=hashlib.sha256(f"{shared}{case.canonical}".encode()).hexdigest(),
+                    )
+                    for case in points
+                ),
+                seed=campaign.seed if campaign.seed is not None else secrets.randbits(53),
+                project_commit=project_commit(),
+            )
+        )
+    return jobs
+
+
+def _processor() -> str:
+    """What Linux calls this machine's processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    fields = dict(line.split(":", 1) for line in lines if ":" in line)
+    named = {key.strip(): value.strip() for key, value in fields.items()}
+    return named.get("Model") or named.get("model name") or platform.machine()

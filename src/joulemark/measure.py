@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from joulemark import boards
-from joulemark._engine import EngineError, Image
+from joulemark._engine import Chip, EngineError, Image
 from joulemark.build import BuiltImage, memory
 from joulemark.case import Build, Case
 from joulemark.conditions import engine_version, host
@@ -81,16 +81,32 @@ class Session:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.board = boards.load_board(job.build.board)
-        self.chip = boards.load_chip(self.board.chip)
-        self.meter = ModelMeter(self.board)
-        self.clock = self.board.clock_profile(job.build.clock)
         library = _library()
         self.algorithm = library[job.build.primitive]
         self.implementation = library.implementation(self.algorithm, job.build.implementation)
         self._running: tuple[EmulatedBoard, Device] | None = None
         self._empty: dict[tuple[str, int], Window] = {}
         self._written: dict[Slot, bytes] = {}
+
+    @cached_property
+    def board(self) -> boards.Board:
+        """The board's file."""
+        return boards.load_board(self.job.build.board)
+
+    @cached_property
+    def chip(self) -> Chip:
+        """Its chip's file."""
+        return boards.load_chip(self.board.chip)
+
+    @cached_property
+    def clock(self) -> boards.Clock:
+        """The clock profile."""
+        return self.board.clock_profile(self.job.build.clock)
+
+    @cached_property
+    def meter(self) -> ModelMeter:
+        """The model of its currents."""
+        return ModelMeter(self.board)
 
     @property
     def image(self) -> BuiltImage:
@@ -111,19 +127,13 @@ class Session:
             "key": point.key,
             "case_digest": case.digest,
             **dataclasses.asdict(build),
-            "clock_hz": self.clock.hz,
-            "chip": self.board.chip,
             "operation": case.operation,
             "message_bytes": case.message_bytes,
             "ad_bytes": case.ad_bytes,
             "tag_bytes": case.tag_bytes,
             "repetitions": case.repetitions,
             "seed": self.job.seed,
-            "unit": emulator.UNIT,
-            "runner": emulator.NAME,
-            "meter": model.NAME,
-            "board_digest": self.board.digest,
-            "chip_digest": self.chip.digest,
+            **self._conditions(),
             "project_commit": self.job.project_commit,
             "engine_version": engine_version(),
             "host": host(),
@@ -133,7 +143,7 @@ class Session:
                 "compiler_version": self.image.compiler,
                 "flags": self.image.flags,
                 "build_id": self.image.build_id,
-                "image_digest": self.program.digest,
+                "image_digest": self._image_digest,
             }
             cost = self._cost(case, point.trials)
         except (JoulemarkError, EngineError) as error:
@@ -141,6 +151,22 @@ class Session:
             cost = {"status": "failed", "failure": str(error)}
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
         return Record(measured_at=now, **(base | cost))
+
+    @property
+    def _image_digest(self) -> str:
+        return self.program.digest
+
+    def _conditions(self) -> dict[str, Any]:
+        """What the case is measured on, and with."""
+        return {
+            "clock_hz": self.clock.hz,
+            "chip": self.board.chip,
+            "unit": emulator.UNIT,
+            "runner": emulator.NAME,
+            "meter": model.NAME,
+            "board_digest": self.board.digest,
+            "chip_digest": self.chip.digest,
+        }
 
     @cached_property
     def program(self) -> Image:
@@ -262,7 +288,9 @@ class Session:
         if known not in self._empty:
             device.run(case.operation, Flag.EMPTY, case.repetitions)
             self._empty[known] = machine.take_window()
-        result = device.run(case.operation, Flag.PAINT, case.repetitions)
+        # Painting costs more time than most operations do; the emulator sees each trial's stack.
+        paint = Flag.PAINT if number == 0 else Flag(0)
+        result = device.run(case.operation, paint, case.repetitions)
         window = machine.take_window()
         if result.status is not Status.OK:
             raise VerificationError(f"ended with {result.status.name}", str(case))

@@ -14,7 +14,14 @@ from statistics import fmean, stdev
 import numpy as np
 import numpy.typing as npt
 
-from joulemark.analysis.energy_of_samples import Estimate, Run, combine, evaluate
+from joulemark.analysis.energy_of_samples import (
+    Estimate,
+    Run,
+    Samples,
+    estimates,
+    evaluate,
+    evaluate_counted,
+)
 from joulemark.bench.agilent_34401a import Agilent34401A
 from joulemark.bench.nordic_ppk2 import NordicPpk2
 from joulemark.bench.scpi import ScpiServer
@@ -108,12 +115,13 @@ def _record(
     count = max(math.ceil(window_s / known.seconds), 1)
     line.line = _Line(known, count * known.seconds, _IDLE_S + draw.uniform(0, 0.05))
     meter.start(line.line.end_s + _IDLE_S)
-    return evaluate(meter.finish(), count)
+    samples = meter.finish()
+    assert isinstance(samples, Samples)  # noqa: S101
+    return evaluate(samples, count)
 
 
 def _estimate(runs: list[Run], bound: float) -> Estimate:
-    sampling = max(r.sampling_uncertainty_j for r in runs)
-    return combine([r.gross_j for r in runs], sampling, bound)
+    return estimates(runs, bound)[0]
 
 
 def multimeter(known: Known, seed: int) -> Estimate:
@@ -123,7 +131,7 @@ def multimeter(known: Known, seed: int) -> Estimate:
     server = ScpiServer(Agilent34401A(line, seed))
     try:
         with scpi.Agilent34401A(server.resource, known.supply_v) as meter:
-            bound = meter.specification.ranges[0].of_reading
+            bound = meter.ranges[0].of_reading
             return _estimate([_record(known, 1.6, meter, line, draw) for _ in range(RUNS)], bound)
     finally:
         server.close()
@@ -150,16 +158,22 @@ def usb_meter(known: Known, seed: int) -> Estimate:
     draw = random.Random(f"{known.name}/{seed}")
     gain = 1 + draw.uniform(-USB_GAIN, USB_GAIN)
     count = max(math.ceil(_USB_WINDOW_S / known.seconds), 1)
-    values, deviation = [], 0.0
+    seconds = count * known.seconds
+    shown: list[str] = []
+    meter = manual.Manual(lambda _: shown.pop(0), "Wh", 0.0, USB_STEP_WH, USB_GAIN)
+    runs = []
     for _ in range(RUNS):
+        # It goes on counting while the person reads and types.
+        late_s = draw.uniform(0, manual.REACTION_S) + draw.uniform(0, manual.REACTION_S)
+        beside_j = known.supply_v * known.idle_a * late_s
         before_wh = draw.uniform(0, 1)
-        after_wh = before_wh + gain * known.gross_j * count / 3600
-        shown = iter(
+        after_wh = before_wh + gain * (known.gross_j * count + beside_j) / 3600
+        shown += [
             f"{math.floor(wh / USB_STEP_WH) * USB_STEP_WH:.6f}" for wh in (before_wh, after_wh)
-        )
-        joule, deviation = manual.ask(lambda _, s=shown: next(s), "Wh", 0.0, USB_STEP_WH)  # type: ignore[misc]
-        values.append(joule / count)
-    return combine(values, deviation / count, USB_GAIN)
+        ]
+        meter.start(seconds)
+        runs.append(evaluate_counted(meter.finish(), seconds, count))
+    return _estimate(runs, USB_GAIN)
 
 
 METHODS: Sequence[tuple[str, Callable[[Known, int], Estimate]]] = (

@@ -55,6 +55,25 @@ class Samples:
 
 
 @dataclass(frozen=True)
+class Counted:
+    """What a meter that counts energy counted from the start of a run to its end.
+
+    Args:
+        joule: the difference of its readings.
+        uncertainty_j: standard uncertainty that its steps leave.
+        of_reading: bound on its gain's error.
+        edge_bound_s: bound on how far from the run's start and end it was read.
+        where: which meter, for messages.
+    """
+
+    joule: float
+    uncertainty_j: float
+    of_reading: float
+    edge_bound_s: float
+    where: str = "counter"
+
+
+@dataclass(frozen=True)
 class Window:
     """The stretch of a run in which the operation was repeated."""
 
@@ -73,7 +92,11 @@ class Run:
     net_j: float
     sampling_uncertainty_j: float
     """Standard uncertainty of the net energy that comes from where the samples lie."""
+    gross_bound_j: float
+    """Bound on what the meter's offset does to the gross energy, the same in all runs. In the net
+    energy it cancels: idle is measured with it too."""
     idle_a: float
+    """Not a number where a meter counts energy."""
 
 
 @dataclass(frozen=True)
@@ -227,8 +250,51 @@ def evaluate(samples: Samples, repetitions: int) -> Run:
         * abs(height_a)
         * window.edge_uncertainty_s
         / repetitions,
+        gross_bound_j=samples.supply_v * samples.accuracy.offset_a * length_s / repetitions,
         idle_a=idle_a,
     )
+
+
+def evaluate_counted(
+    counted: Counted, seconds: float, repetitions: int, idle_w: float | None = None
+) -> Run:
+    """One operation's energy from a meter that counts.
+
+    Args:
+        counted: over a run.
+        seconds: how long the run was.
+        repetitions: executions in it.
+        idle_w: what was drawn without the operation; None where it was not measured.
+    """
+    net_j = math.nan if idle_w is None else (counted.joule - idle_w * seconds) / repetitions
+    # Read as far from the start and from the end as the bound says, always the same way.
+    edges_j = counted.joule / seconds * counted.edge_bound_s * math.sqrt(2.0)
+    return Run(
+        time_s=seconds / repetitions,
+        gross_j=counted.joule / repetitions,
+        net_j=net_j,
+        # Idle was counted in the same steps.
+        sampling_uncertainty_j=counted.uncertainty_j
+        * (1 if idle_w is None else math.sqrt(2.0))
+        / repetitions,
+        gross_bound_j=edges_j / repetitions,
+        idle_a=math.nan,
+    )
+
+
+def estimates(runs: Sequence[Run], relative_bound: float) -> tuple[Estimate, Estimate | None]:
+    """Gross and net energy over independent runs; no net where nothing idle was measured.
+
+    Args:
+        runs: at least two.
+        relative_bound: bound on the gain's error: of meter, supply voltage and clock together.
+    """
+    sampling = max(r.sampling_uncertainty_j for r in runs)
+    bound = max(r.gross_bound_j for r in runs)
+    gross = combine([r.gross_j for r in runs], sampling, relative_bound, bound)
+    if any(math.isnan(r.net_j) for r in runs):
+        return gross, None
+    return gross, combine([r.net_j for r in runs], sampling, relative_bound)
 
 
 def combine(

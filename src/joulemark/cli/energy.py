@@ -1,5 +1,7 @@
 """`joulemark energy`: joules per operation, from traces or from an instrument."""
 
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +11,8 @@ from joulemark.cli import app
 from joulemark.errors import InputError
 
 if TYPE_CHECKING:
-    from joulemark.analysis.energy_of_samples import Run, Samples
+    from joulemark.analysis.energy_of_samples import Counted, Run, Samples
+    from joulemark.meters import Options
 
 
 @app.command()
@@ -24,7 +27,7 @@ def energy(
         str | None, typer.Option("--meter", help="Record with this instrument; or manual.")
     ] = None,
     resource: Annotated[
-        str | None, typer.Option("--resource", help="VISA resource, or serial port.")
+        str | None, typer.Option("--resource", help="VISA resource, serial port or folder.")
     ] = None,
     seconds: Annotated[float, typer.Option("--seconds", help="To record in each run.")] = 10.0,
     runs: Annotated[int, typer.Option("--runs", min=2, help="To record.")] = 5,
@@ -36,47 +39,59 @@ def energy(
     current_column: Annotated[str | None, typer.Option("--current-column")] = None,
     time_unit: Annotated[str | None, typer.Option("--time-unit")] = None,
     current_unit: Annotated[str | None, typer.Option("--current-unit")] = None,
-    unit: Annotated[str, typer.Option("--unit", help="Of a manual reading.")] = "Wh",
+    current_range: Annotated[
+        float | None, typer.Option("--range", metavar="A", help="The instrument's current range.")
+    ] = None,
+    unit: Annotated[
+        str, typer.Option("--meter-unit", help="Of what a person reads: Wh, mWh, J, Ah, mAh.")
+    ] = "Wh",
     resolution: Annotated[
-        float, typer.Option("--resolution", help="Smallest step of a manual reading.")
-    ] = 1e-5,
+        float | None, typer.Option("--resolution", help="Smallest step of what a person reads.")
+    ] = None,
 ) -> None:
     """Energy of an operation from recorded currents, with its uncertainty.
 
     In each run the board is idle, repeats the operation, and is idle again.
     """
-    from joulemark.analysis.energy_of_samples import Accuracy, combine, evaluate
-    from joulemark.meters import trace
+    from joulemark.analysis.energy_of_samples import (
+        Accuracy,
+        Counted,
+        estimates,
+        evaluate,
+        evaluate_counted,
+    )
+    from joulemark.meters import Options, trace
 
     if (meter is None) == (not traces):
-        raise InputError("give trace files, or --meter with --resource", "joulemark energy")
-    if meter == "manual":
-        _manual(unit, supply_v, resolution, accuracy, runs, repetitions)
-        return
+        raise InputError("give trace files, or --meter", "joulemark energy")
     bound = None if accuracy is None else Accuracy(accuracy, 0.0)
-    results: list[Run] = []
-    used: Accuracy | None = None
+    choice = trace.Choice(time_column, current_column, time_unit, current_unit, supply_v, bound)
     if traces:
-        choice = trace.Choice(time_column, current_column, time_unit, current_unit, supply_v, bound)
-        recorded = (trace.read(path, choice) for path in traces)
-        for samples in recorded:
-            results.append(evaluate(samples, repetitions))
-            used = samples.accuracy
-            _show_run(len(results), results[-1], samples)
+        recorded: Iterable[Samples | Counted] = (trace.read(path, choice) for path in traces)
     else:
-        for samples in _record(meter or "", resource, supply_v, accuracy, seconds, runs):
-            results.append(evaluate(samples, repetitions))
-            used = samples.accuracy
-            _show_run(len(results), results[-1], samples)
-    if len(results) < 2 or used is None:
+        if supply_v is None and not (meter == "manual" and not unit.endswith("Ah")):
+            raise InputError("the supply voltage is not known", "--meter", "give --supply-v")
+        options = Options(
+            resource, supply_v or 0.0, accuracy, current_range, unit, resolution=resolution
+        )
+        recorded = _record(meter or "", options, seconds, runs)
+    results: list[Run] = []
+    relative = 0.0
+    for got in recorded:
+        if isinstance(got, Counted):
+            results.append(evaluate_counted(got, seconds, repetitions))
+            relative = got.of_reading
+        else:
+            results.append(evaluate(got, repetitions))
+            relative = got.accuracy.of_reading
+        _show_run(len(results), results[-1], got)
+    if len(results) < 2:
         typer.echo("one run: no interval; give more for one")
         return
-    for name, values in (
-        ("gross", [r.gross_j for r in results]),
-        ("net", [r.net_j for r in results]),
-    ):
-        sampling = max(r.sampling_uncertainty_j for r in results)
-        estimate = combine(values, sampling, used.of_reading)
+    gross, net = estimates(results, relative)
+    for name, estimate in (("gross", gross), ("net", net)):
+        if estimate is None:
+            continue
         outliers = ", ".join(str(i + 1) for i in estimate.outliers)
         typer.echo(
             f"{name}: {estimate.mean * 1e6:.6g} uJ +- {estimate.half_width_95 * 1e6:.2g} (95%), "
@@ -86,58 +101,27 @@ def energy(
 
 
 def _record(
-    name: str,
-    resource: str | None,
-    supply_v: float | None,
-    accuracy: float | None,
-    seconds: float,
-    runs: int,
-) -> "list[Samples]":
-    from joulemark.meters import find
+    name: str, options: "Options", seconds: float, runs: int
+) -> "Iterator[Samples | Counted]":
+    from joulemark.meters import open_meter
 
-    if resource is None or supply_v is None:
-        raise InputError("an instrument needs --resource and --supply-v", f"--meter {name}")
-    kind = find(name)
-    options = {} if kind.specification.ranges else {"accuracy": accuracy}
-    result = []
-    with kind(resource, supply_v, **options) as opened:  # type: ignore[call-arg]
+    with open_meter(name, options) as opened:
         for run in range(runs):
             opened.start(seconds)
-            typer.echo(f"run {run + 1}: start the operation now; recording for {seconds:g} s")
-            result.append(opened.finish())
-    return result
+            if not opened.specification.attended:
+                typer.echo(f"run {run + 1}: start the operation now; recording for {seconds:g} s")
+            if opened.specification.rate_hz is None and not opened.specification.attended:
+                time.sleep(seconds)
+            yield opened.finish()
 
 
-def _manual(
-    unit: str,
-    supply_v: float | None,
-    resolution: float,
-    accuracy: float | None,
-    runs: int,
-    repetitions: int,
-) -> None:
-    from joulemark.analysis.energy_of_samples import combine
-    from joulemark.meters.manual import ask
+def _show_run(number: int, run: "Run", got: "Samples | Counted") -> None:
+    from joulemark.analysis.energy_of_samples import Samples
 
-    if accuracy is None:
-        mend = "give --accuracy, as a fraction of the reading"
-        raise InputError("the accuracy of a manual meter has to be stated", "--meter manual", mend)
-    if supply_v is None and unit.endswith("Ah"):
-        raise InputError("ampere-hours need the voltage", "--meter manual", "give --supply-v")
-    values, deviation = [], 0.0
-    for run in range(runs):
-        typer.echo(f"run {run + 1}")
-        joule, deviation = ask(input, unit, supply_v or 0.0, resolution)
-        values.append(joule / repetitions)
-    estimate = combine(values, deviation / repetitions, accuracy)
-    typer.echo(
-        f"gross: {estimate.mean * 1e6:.6g} uJ +- {estimate.half_width_95 * 1e6:.2g} (95%), "
-        f"{estimate.runs} runs"
-    )
-
-
-def _show_run(number: int, run: "Run", samples: "Samples") -> None:
-    window = "edges" if samples.edges_s else "threshold"
+    if not isinstance(got, Samples):
+        typer.echo(f"run {number}: {run.gross_j * 1e6:.6g} uJ gross")
+        return
+    window = "edges" if got.edges_s else "threshold"
     typer.echo(
         f"run {number}: {run.time_s * 1e6:.6g} us, {run.gross_j * 1e6:.6g} uJ gross, "
         f"{run.net_j * 1e6:.6g} uJ net, idle {run.idle_a * 1e6:.4g} uA (window by {window})"

@@ -3,6 +3,8 @@
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +13,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli.output import DEFAULT_REPORT, DEFAULT_STORE, StoreOption
-from joulemark.errors import InputError, JoulemarkError, VerificationError
+from joulemark.errors import InputError, JoulemarkError, MeterError, VerificationError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -19,11 +21,16 @@ if TYPE_CHECKING:
     from joulemark.build import BuiltImage
     from joulemark.case import Build
     from joulemark.errors import BuildError
-    from joulemark.measure import Job
+    from joulemark.measure import Job, Point
+    from joulemark.plan import Plan
     from joulemark.primitives import Library
     from joulemark.records import Record
     from joulemark.store import Store
 
+SUPPLY_LIMIT_A = 0.5
+"""What a supply is let deliver to a board."""
+SUPPLY_APART = 0.05
+"""How far, of what was set, a supply's reading may be off."""
 _TABLE_BYTES = 64
 """The table at the end shows the message size nearest to this."""
 
@@ -46,6 +53,7 @@ class Runner(StrEnum):
 
     EMULATOR = "emulator"
     SERIAL = "serial"
+    LOCAL = "local"
 
 
 @app.command()
@@ -91,29 +99,53 @@ def run(
         bool, typer.Option("--fresh", help="Measure again what the store already has.")
     ] = False,
     runner: Annotated[
-        Runner, typer.Option("--runner", help="Emulated, or a board on a serial line.")
+        Runner,
+        typer.Option("--runner", help="Emulated, a board on a serial line, or this machine."),
     ] = Runner.EMULATOR,
     port: Annotated[str | None, typer.Option("--port", help="Serial port of the board.")] = None,
     meter: Annotated[
         str | None, typer.Option("--meter", help="Instrument on the board's supply.")
     ] = None,
     resource: Annotated[
-        str | None, typer.Option("--resource", help="Its VISA resource name, or serial port.")
+        str | None,
+        typer.Option("--resource", help="Its VISA resource name, serial port or folder."),
     ] = None,
     accuracy: Annotated[
         float | None, typer.Option("--accuracy", help="Bound on its error, where it states none.")
     ] = None,
+    current_range: Annotated[
+        float | None, typer.Option("--range", metavar="A", help="Its current range.")
+    ] = None,
+    meter_unit: Annotated[
+        str, typer.Option("--meter-unit", help="Of what a person reads: Wh, mWh, J, Ah, mAh.")
+    ] = "Wh",
+    resolution: Annotated[
+        float | None, typer.Option("--resolution", help="Smallest step of what a person reads.")
+    ] = None,
+    runs: Annotated[
+        int, typer.Option("--runs", min=2, help="Independent runs of a case with an instrument.")
+    ] = 5,
+    supply_v: Annotated[
+        float | None, typer.Option("--supply-v", help="Supply voltage; the board's if not given.")
+    ] = None,
+    supply: Annotated[
+        str | None, typer.Option("--supply", help="VISA resource of an E3631A that feeds it.")
+    ] = None,
     unit: Annotated[str, typer.Option("--unit", help="Which specimen of the board.")] = "unnamed",
+    flash: Annotated[
+        bool, typer.Option("--flash", help="Write each image to the board, as its file says.")
+    ] = False,
 ) -> None:
     """Build firmware, run it on an emulated board, verify every output, and keep what it cost.
 
     What the store already has is served from there. Options override the campaign file. Stopped
     at any moment, the same command goes on where it stopped.
 
-    With --runner serial the board has its image and measures it with an instrument, always anew.
+    With --runner serial a real board runs its image, with --runner local this machine does, and
+    an instrument measures it.
     """
     from joulemark.campaign import expand, load_campaign
-    from joulemark.plan import plan
+    from joulemark.plan import Plan, plan
     from joulemark.primitives import Library
     from joulemark.store import Store
 
@@ -135,17 +167,31 @@ def run(
         },
     )
     library = Library.load()
-    cases = expand(chosen, library)
+    here = runner is Runner.LOCAL
+    cases = expand(chosen, library, local=here)
     processes = jobs or len(os.sched_getaffinity(0))
+    bench = _Bench(
+        runner, port, meter, resource, accuracy, current_range, meter_unit, resolution, runs,
+        supply_v, supply, unit, flash,
+    )  # fmt: skip
+    bench.check()
     with Store(store) as opened:
-        todo = plan(chosen, library, _build(cases, library, processes), cases)
-        on_board = runner is Runner.SERIAL
-        served = {} if fresh or on_board else opened.find(todo.keys)
-        left = todo.without(served)
-        if on_board:
-            measured = _measure_on_board(opened, left, port, meter, resource, accuracy, unit)
+        if here:
+            from joulemark.lab import local_jobs
+
+            todo = Plan(tuple(local_jobs(chosen, library, cases)))
         else:
-            measured = _measure(opened, left, processes) if left else []
+            todo = plan(chosen, library, _build(cases, library, processes), cases)
+        if runner is not Runner.EMULATOR:
+            todo = bench.keyed(todo)
+        served = {} if fresh else opened.find(todo.keys)
+        left = todo.without(served)
+        if not left:
+            measured = []
+        elif runner is Runner.EMULATOR:
+            measured = _measure(opened, left, processes)
+        else:
+            measured = bench.measure(opened, left)
         typer.echo(
             f"measured {len(measured)}, served from the store: {len(served)} of {len(todo.keys)}"
             + ("; --fresh measures again" if served else "")
@@ -229,37 +275,135 @@ def _measure(store: "Store", jobs: "Sequence[Job]", processes: int) -> "list[Rec
     return measured
 
 
-def _measure_on_board(
-    store: "Store",
-    jobs: "Sequence[Job]",
-    port: str | None,
-    meter: str | None,
-    resource: str | None,
-    accuracy: float | None,
-    unit: str,
-) -> "list[Record]":
-    """Measure the image that the board has; each record is in the store before the next."""
-    from joulemark import boards
-    from joulemark.lab import Setup, measure_on_board
-    from joulemark.meters import find
+@dataclass(frozen=True)
+class _Bench:
+    """A real board or this machine, and the instrument that measures it: as the options say."""
 
-    if port is None or meter is None or resource is None:
-        raise InputError("--port, --meter and --resource are needed", "--runner serial")
-    if len(jobs) != 1:
-        what = f"a board has one image, and these cases need {len(jobs)}"
-        mend = "choose one with --board, --primitive, --implementation and --opt"
-        raise InputError(what, "--runner serial", mend)
-    kind = find(meter)
-    options = {} if kind.specification.ranges else {"accuracy": accuracy}
-    supply_v = boards.load_board(jobs[0].build.board).supply_v.value
-    measured: list[Record] = []
-    with kind(resource, supply_v, **options) as opened:  # type: ignore[call-arg]
-        for record in measure_on_board(jobs[0], Setup(port, opened, meter, unit)):
-            store.append(record)
-            measured.append(record)
-            for note in record.notes[:2]:
-                typer.echo(f"{record.operation} {record.message_bytes} B: {note}")
-    return measured
+    runner: Runner
+    port: str | None
+    meter: str | None
+    resource: str | None
+    accuracy: float | None
+    range_a: float | None
+    meter_unit: str
+    resolution: float | None
+    runs: int
+    supply_v: float | None
+    supply: str | None
+    unit: str
+    flash: bool
+
+    def check(self) -> None:
+        """Refuse what does not go together, before anything is built."""
+        where = f"--runner {self.runner}"
+        if self.runner is Runner.EMULATOR:
+            if self.flash or self.meter or self.port:
+                raise InputError(
+                    "an emulated board has no port and no instrument",
+                    where,
+                    "give --runner serial or local",
+                )
+            return
+        if self.meter is None:
+            raise InputError("it is not said what measures", where, "give --meter")
+        if self.runner is Runner.SERIAL and self.port is None:
+            raise InputError("it is not said where the board is", where, "give --port")
+        if self.runner is Runner.LOCAL and (self.flash or self.port):
+            raise InputError("this machine is not flashed and has no port", where)
+
+    def keyed(self, todo: "Plan") -> "Plan":
+        """The same cases, with keys of records that stand beside the emulator's."""
+        from joulemark.lab import key_of
+
+        def point(old: "Point") -> "Point":
+            return replace(old, key=key_of(old.key, self.runner, self.meter or "", self.unit))
+
+        return replace(
+            todo,
+            jobs=tuple(replace(j, points=tuple(map(point, j.points))) for j in todo.jobs),
+        )
+
+    def measure(self, store: "Store", jobs: "Sequence[Job]") -> "list[Record]":
+        """Measure; each record is in the store before the next case begins."""
+        from joulemark import boards
+        from joulemark.build import BuiltImage
+        from joulemark.lab import Setup, measure_here, measure_on_board
+        from joulemark.meters import Options, open_meter
+        from joulemark.runners.flash import flash
+
+        total = sum(len(job.points) for job in jobs)
+        if self.runner is Runner.SERIAL and len(jobs) != 1 and not self.flash:
+            what = f"a board has one image, and these cases need {len(jobs)}"
+            mend = "choose one with --board, --primitive, --implementation and --opt, or --flash"
+            raise InputError(what, f"--runner {self.runner}", mend)
+        measured: list[Record] = []
+        with ExitStack() as opened:
+            supply_v, bound, note = self._voltage(jobs[0].build.board, opened)
+            options = Options(
+                self.resource,
+                supply_v,
+                self.accuracy,
+                self.range_a,
+                self.meter_unit,
+                self.resolution,
+            )
+            meter = opened.enter_context(open_meter(self.meter or "", options))
+            setup = Setup(
+                self.port or "", meter, self.meter or "", self.unit, self.runs, bound, note
+            )
+            measure = measure_here if self.runner is Runner.LOCAL else measure_on_board
+            try:
+                for job in jobs:
+                    if self.flash and isinstance(job.image, BuiltImage):
+                        flash(boards.load_board(job.build.board), job.image, setup.port)
+                    for record in measure(job, setup):
+                        store.append(record)
+                        measured.append(record)
+                        _tell(record)
+            except (KeyboardInterrupt, EOFError):
+                raise InterruptedRunError(
+                    f"interrupted after {len(measured)} of {total} cases, all of them in the store",
+                    None,
+                    "give the same command again to go on",
+                ) from None
+        return measured
+
+    def _voltage(self, board: str, opened: ExitStack) -> tuple[float, float, str]:
+        """Supply voltage, the relative bound on its error, and where it is from."""
+        from joulemark import boards
+
+        if self.supply_v is not None:
+            volt, where = self.supply_v, "as stated by whoever measured"
+        elif self.runner is Runner.LOCAL:
+            # Meters of a whole machine know its voltage; a display in ampere-hours does not.
+            if self.meter == "manual" and self.meter_unit.endswith("Ah"):
+                raise InputError("ampere-hours need the voltage", "--meter", "give --supply-v")
+            return 0.0, 0.0, "the meter knows the voltage"
+        else:
+            volt, where = boards.load_board(board).supply_v.value, "as the board's file says"
+        if self.supply is None:
+            return volt, 0.0, f"supply voltage: {volt:g} V, {where}, taken as exact"
+        from joulemark.meters.scpi import AgilentE3631A
+
+        supply = AgilentE3631A(self.supply)
+        opened.callback(supply.close)
+        supply.power(volt, SUPPLY_LIMIT_A)
+        read_v = supply.measure_v()
+        if abs(read_v - volt) > SUPPLY_APART * volt:
+            raise MeterError(
+                f"it is set to {volt:g} V and reads {read_v:g} V", self.supply, "is it overloaded?"
+            )
+        bound = supply.readback_of_output + supply.readback_v / read_v
+        return read_v, bound, f"supply voltage: {read_v:.4f} V +- {bound:.2%}, read back by E3631A"
+
+
+def _tell(record: "Record") -> None:
+    """What came of a case, as soon as it is there."""
+    name = f"{record.primitive} {record.operation} {record.message_bytes} B"
+    if record.status == "failed":
+        typer.echo(f"{name}: failed: {record.failure}")
+    for note in record.notes[:2]:
+        typer.echo(f"{name}: {note}")
 
 
 class InterruptedRunError(JoulemarkError):
@@ -274,6 +418,10 @@ def _failures(failed: "Sequence[Record]") -> str:
     if len(kinds) > 10:
         lines.append(f"  and {len(kinds) - 10} other failures, all in the store")
     return f"{len(failed)} cases failed and have no number:\n" + "\n".join(lines)
+
+
+def _memory(record: "Record") -> tuple[int | None, int | None, int | None]:
+    return record.flash_bytes, record.ram_bytes, record.stack_bytes
 
 
 def _show(records: "Sequence[Record]") -> None:
@@ -314,12 +462,10 @@ def _show(records: "Sequence[Record]") -> None:
             best.operation,
             str(best.message_bytes),
             best.optimisation,
-            f"{best.cycles:,.0f}",
+            "" if best.cycles is None else f"{best.cycles:,.0f}",
             f"{(best.time_ps or 0) / 1e9:.3f}",
-            f"{(best.energy_net_nj or 0) / 1e3:.2f}",
-            str(best.flash_bytes),
-            str(best.ram_bytes),
-            str(best.stack_bytes),
+            "" if best.energy_net_nj is None else f"{best.energy_net_nj / 1e3:.2f}",
+            *("" if v is None else str(v) for v in _memory(best)),
             finding or "",
         )
     # A pipe or a file has no width that a table must fit.

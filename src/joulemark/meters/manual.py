@@ -1,55 +1,130 @@
-"""A meter that a person reads: a USB meter that counts watt-hours or ampere-hours."""
+"""A meter that a person reads: a USB meter that counts watt-hours or ampere-hours.
+
+As in yilmaz-2018: the reading is typed in when the operation is done. A person needs time to read:
+`REACTION_S` is assumed, and goes into the uncertainty.
+"""
 
 import math
 from collections.abc import Callable
+from types import TracebackType
+from typing import Self
 
+from joulemark.analysis.energy_of_samples import Counted
 from joulemark.errors import InputError
+from joulemark.meters import Options, Specification
 
 UNITS = {"Wh": 3600.0, "mWh": 3.6, "J": 1.0, "Ah": 3600.0, "mAh": 3.6}
 """Joule per unit; ampere-hours are per volt."""
+REACTION_S = 1.0
+"""Assumed bound on how late a display is read."""
+_WINDOW_S = 100.0
 
 
-def ask(
-    read_line: Callable[[str], str], unit: str, supply_v: float, resolution: float
-) -> tuple[float, float]:
-    """Ask for the readings before and after a run.
+class Manual:
+    """A display that counts energy or charge, read before and after each run.
 
     Args:
-        read_line: shows a question and returns what was typed.
+        read_line: shows a question and returns what was typed; EOFError ends the measurement.
         unit: of the display: one of UNITS.
         supply_v: for ampere-hours.
         resolution: smallest step of the display, in its unit.
-
-    Returns:
-        Energy in joule, and its standard uncertainty from the display's steps: two readings,
-        rectangular (JCGM 100:2008, 4.3.7).
+        accuracy: relative bound on its error.
 
     Raises:
-        InputError: the unit is not known, or the display did not move far enough to say anything.
+        InputError: the unit is not known, or the step is none.
     """
-    if unit not in UNITS:
-        raise InputError(f"no such unit: {unit}", "--unit", f"there are {', '.join(UNITS)}")
-    before = _reading(read_line, f"reading before the run ({unit}): ", 0.0)
-    after = _reading(read_line, f"reading after the run ({unit}): ", before)
-    if after - before < resolution:
-        raise InputError(
-            f"the display moved by {after - before:g} {unit} and its step is {resolution:g}",
-            "manual meter",
-            "repeat the operation more often",
+
+    def __init__(
+        self,
+        read_line: Callable[[str], str],
+        unit: str,
+        supply_v: float,
+        resolution: float,
+        accuracy: float,
+    ) -> None:
+        if unit not in UNITS:
+            raise InputError(
+                f"no such unit: {unit}", "--meter-unit", f"there are {', '.join(UNITS)}"
+            )
+        if not 0 < resolution < math.inf:
+            raise InputError(f"a step of {resolution:g} is none", "--resolution")
+        self._read_line = read_line
+        self._unit = unit
+        self._joule = UNITS[unit] * (supply_v if unit.endswith("Ah") else 1.0)
+        self._resolution = resolution
+        self._accuracy = accuracy
+        self._before = 0.0
+        self.specification = Specification(
+            title="display read by a person",
+            document=f"stated by whoever measured: steps of {resolution:g} {unit}, "
+            f"+-{accuracy:.2%}; read at most {REACTION_S:g} s late (assumed)",
+            rate_hz=None,
+            resolution=f"{resolution:g} {unit}",
+            window_s=_WINDOW_S,
+            attended=True,
         )
-    joule = UNITS[unit] * (supply_v if unit.endswith("Ah") else 1.0)
-    return (after - before) * joule, resolution * joule / math.sqrt(6.0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _value: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        pass
+
+    def start(self, seconds: float) -> None:
+        """Ask for the reading before the run, which begins when it is typed."""
+        question = f"reading now ({self._unit}); about {seconds:.0f} s run then: "
+        self._before = self._reading(question, 0.0)
+
+    def finish(self) -> Counted:
+        """Ask for the reading after the run.
+
+        Raises:
+            InputError: the display did not move far enough to say anything.
+        """
+        after = self._reading(f"reading at the end ({self._unit}): ", self._before)
+        moved = after - self._before
+        if moved < self._resolution:
+            raise InputError(
+                f"the display moved by {moved:g} {self._unit} and its step is {self._resolution:g}",
+                "manual meter",
+                "repeat the operation more often",
+            )
+        return Counted(
+            moved * self._joule,
+            # Two readings, each known to a step: rectangular (JCGM 100:2008, 4.3.7).
+            self._resolution * self._joule / math.sqrt(6.0),
+            self._accuracy,
+            edge_bound_s=REACTION_S,
+            where="manual meter",
+        )
+
+    def _reading(self, question: str, least: float) -> float:
+        """A number that is not below another; asked for until it is one."""
+        while True:
+            typed = self._read_line(question).strip().replace(",", ".")
+            try:
+                value = float(typed)
+            except ValueError:
+                question = f"{typed!r} is not a number; once more: "
+                continue
+            if math.isfinite(value) and value >= least:
+                return value
+            question = f"{typed} is below {least:g}, or not finite; once more: "
 
 
-def _reading(read_line: Callable[[str], str], question: str, least: float) -> float:
-    """A number that is not below another; asked for until it is one."""
-    while True:
-        typed = read_line(question).strip().replace(",", ".")
-        try:
-            value = float(typed)
-        except ValueError:
-            question = f"{typed!r} is not a number; once more: "
-            continue
-        if math.isfinite(value) and value >= least:
-            return value
-        question = f"{typed} is below {least:g}, or not finite; once more: "
+def open_meter(options: Options) -> Manual:
+    """A display as the options describe it.
+
+    Raises:
+        InputError: its step, its unit or its accuracy is missing or wrong.
+    """
+    if options.resolution is None:
+        mend = "give --resolution, in the display's unit"
+        raise InputError("the display's smallest step is not known", "--meter manual", mend)
+    accuracy = options.need_accuracy("--meter manual")
+    return Manual(options.ask, options.unit, options.supply_v, options.resolution, accuracy)

@@ -11,7 +11,7 @@ from ppk2_api.ppk2_api import PPK2_API
 
 from joulemark.analysis.energy_of_samples import Accuracy, Samples
 from joulemark.errors import InputError, MeterError
-from joulemark.meters import Specification
+from joulemark.meters import Options, Specification
 
 _RATE_HZ = 100_000
 _SAMPLE_BYTES = 4
@@ -39,7 +39,7 @@ class Ppk2:
         document="ppk2-api: 100 000 samples a second, five ranges",
         rate_hz=_RATE_HZ,
         resolution="by range",
-        ranges=(),
+        window_s=2000 / _RATE_HZ,
     )
 
     def __init__(self, resource: str, supply_v: float, accuracy: float | None = None) -> None:
@@ -139,4 +139,12 @@ class Ppk2:
         )
 
 
-METER = Ppk2
+def open_meter(options: Options) -> Ppk2:
+    """A profiler on a serial port.
+
+    Raises:
+        InputError: port or accuracy is missing.
+        MeterError: it cannot be reached.
+    """
+    where = options.need_resource("/dev/ttyACM0")
+    return Ppk2(where, options.supply_v, options.need_accuracy(f"PPK2 at {where}"))

@@ -26,7 +26,7 @@ class LocalLink:
 
     def __init__(self, path: Path, timeout_s: float = 20) -> None:
         self._path = path
-        self._timeout_s = timeout_s
+        self.timeout_s = timeout_s
         self._end: LinkError | None = None
         try:
             self._process = subprocess.Popen(
@@ -73,9 +73,9 @@ class LocalLink:
         assert self._process.stdout is not None  # noqa: S101
         data = b""
         while not data.endswith(b"\0"):
-            ready, _, _ = select.select([self._process.stdout], [], [], self._timeout_s)
+            ready, _, _ = select.select([self._process.stdout], [], [], self.timeout_s)
             if not ready:
-                raise LinkError(f"silent for {self._timeout_s:g} s", str(self._path))
+                raise LinkError(f"silent for {self.timeout_s:g} s", str(self._path))
             part = os.read(self._process.stdout.fileno(), 4096)
             if not part:
                 self._died()
