@@ -12,6 +12,7 @@ from joulemark.errors import InputError
 from joulemark.project import CHIPS, FIRMWARE
 
 CLANG_TARGET = "thumb"
+DEFAULT_COMPILER = "gcc"
 GCC = "arm-none-eabi-gcc"
 
 _BOOT_BYTES = {"cc26x0": 88, "cc2538": 44}

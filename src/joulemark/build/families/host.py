@@ -5,6 +5,7 @@ from joulemark.build.targets import Target, sources_in
 from joulemark.project import FIRMWARE
 
 CLANG_TARGET = None
+DEFAULT_COMPILER = "clang"
 GCC = "gcc"
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
 

@@ -11,6 +11,7 @@ from joulemark.errors import InputError
 from joulemark.project import FIRMWARE
 
 CLANG_TARGET = "msp430"
+DEFAULT_COMPILER = "clang"
 GCC = "msp430-elf-gcc"
 
 _SYMBOL_BITS = 10
