@@ -97,6 +97,11 @@ def primitives_page(library: Library) -> str:
             "implementations",
         )
         lines += ["", f"## {title}", *table(header, rows)]
+        lines += (
+            f"\nMissing from {primitive.file.title}: {primitive.file.missing}"
+            for primitive in library.primitives.values()
+            if primitive.kind == kind and primitive.file.missing is not None
+        )
     return "\n".join(lines) + "\n"
 
 

@@ -89,6 +89,8 @@ class PrimitiveFile(datafile.DataModel):
     status_source: str
     status_reason: str | None = None
     patents: str | None = None
+    missing: str | None = None
+    """What of the specification is not here, and why."""
     variant: dict[Annotated[str, Field(pattern=f"^{NAME}$")], Variant] = Field({})
     over: str | None = None
     name: str | None = None
