@@ -11,6 +11,10 @@ uint32_t hal_timer_ticks(void) {
     return 0;
 }
 
+void hal_quiet(uint16_t ms) {
+    (void)ms;
+}
+
 uint8_t *hal_stack_limit(void) {
     return NULL;
 }
@@ -52,7 +56,7 @@ static void receive_frame(uint8_t *content, uint16_t length) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    enum { RUN = 3, REPETITIONS = 4, RUN_BYTES = 8 };
+    enum { RUN = 3, REPETITIONS = 4, RUN_BYTES = 10 };
     if (size > 0 && data[0] == 'r') {
         receive(data, size);
         return 0;

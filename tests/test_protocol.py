@@ -3,7 +3,9 @@
 import binascii
 import os
 import random
+import struct
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -103,11 +105,11 @@ def test_slots_hold_what_the_document_says(device: Device, slot: Slot) -> None:
         (encode(Command.READ, 1, b"\x05\x00"), 3),
         (encode(Command.IDENTIFY, 1, b"\xff\xff"), 3),
         (encode(Command.IDENTIFY, 1), 3),
-        (encode(Command.RUN, 1, b"\x00\x00\x01\x00\x00"), 3),
-        (encode(Command.RUN, 1, b"\x01\x00\x01\x00\x00\x00"), 4),
-        (encode(Command.RUN, 1, b"\x00\x00\x00\x00\x00\x00"), 5),
-        (encode(Command.RUN, 1, b"\x00\x08\x01\x00\x00\x00"), 5),
-        (encode(Command.RUN, 1, b"\x00\x04\x02\x00\x00\x00"), 5),
+        (encode(Command.RUN, 1, struct.pack("<BBI", 0, 0, 1)), 3),
+        (encode(Command.RUN, 1, struct.pack("<BBIH", 1, 0, 1, 0)), 4),
+        (encode(Command.RUN, 1, struct.pack("<BBIH", 0, 0, 0, 0)), 5),
+        (encode(Command.RUN, 1, struct.pack("<BBIH", 0, 8, 1, 0)), 5),
+        (encode(Command.RUN, 1, struct.pack("<BBIH", 0, 4, 2, 0)), 5),
     ],
 )
 def test_refusals(link: LocalLink, frame: bytes, status: int) -> None:
@@ -142,6 +144,13 @@ def test_repetitions_and_flags_are_accepted(device: Device) -> None:
     device.run("nothing", repetitions=100_000)
     with pytest.raises(LinkError, match="no operation encrypt"):
         device.run("encrypt")
+
+
+def test_quiet_time_passes_before_and_after_the_window(device: Device) -> None:
+    began_s = time.monotonic()
+    result = device.run("nothing", quiet_ms=50)
+    assert time.monotonic() - began_s >= 0.1
+    assert result.timer_ticks * 1e-9 < 0.05
 
 
 class NoisyLink:
@@ -233,7 +242,7 @@ def seeds() -> Iterator[bytes]:
             fill += frame(Command.WRITE, 1, slot, offset & 255, offset >> 8, *data)
         yield fill[-1400:]
     for operation in range(4):
-        yield frame(Command.RUN, 1, operation, 0, 2, 0, 0, 0) + frame(4, 1, 5, 0, 0, 16)
+        yield frame(Command.RUN, 1, operation, 0, 2, 0, 0, 0, 0, 0) + frame(4, 1, 5, 0, 0, 16)
 
 
 @pytest.mark.parametrize("primitive", ["identity", "sha-256", "aes-128-ccm"])

@@ -21,6 +21,10 @@ uint8_t hal_serial_read(void);
 
 void hal_serial_write(uint8_t byte);
 
+/* Sleeps for so many milliseconds or up to 1 % longer, by the chip's own timer: to a meter on the
+   supply the board is idle. */
+void hal_quiet(uint16_t ms);
+
 /* Lowest address that the stack may reach. */
 uint8_t *hal_stack_limit(void);
 

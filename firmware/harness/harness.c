@@ -9,7 +9,11 @@
 enum { IDENTIFY = 0x01, WRITE = 0x02, RUN = 0x03, READ = 0x04, REPLY = 0x80 };
 enum { DONE, BAD_FRAME, UNKNOWN_COMMAND, OUT_OF_RANGE, UNKNOWN_OPERATION, BAD_RUN };
 enum { FLAG_EMPTY = 1, FLAG_PAINT = 2, FLAG_IN_PLACE = 4, FLAGS = 7 };
-enum { DESCRIPTION_CHUNK = 200, PAINT = 0xa5 };
+enum { DESCRIPTION_CHUNK = 200 };
+
+/* What the stack is painted with, as wide as a register. */
+typedef uintptr_t stack_word;
+#define PAINT ((stack_word)0xa5a5a5a5a5a5a5a5u)
 
 static HAL_NOINIT uint8_t key[KEY_BYTES];
 static HAL_NOINIT uint8_t nonce[NONCE_BYTES];
@@ -68,9 +72,9 @@ typedef struct {
 static __attribute__((noinline)) void window(outcome *result, crypto_status (*step)(void),
                                              uint32_t repetitions, bool restore, bool paint) {
     crypto_status status;
-    uint8_t *limit = hal_stack_limit();
-    uint8_t *top = paint ? hal_stack_pointer() : limit;
-    for (volatile uint8_t *p = limit; p < top; p++)
+    volatile stack_word *limit = (stack_word *)(void *)hal_stack_limit();
+    volatile stack_word *top = paint ? (stack_word *)(void *)hal_stack_pointer() : limit;
+    for (volatile stack_word *p = limit; p < top; p++)
         *p = PAINT;
     hal_timer_start();
     hal_marker_high();
@@ -81,23 +85,24 @@ static __attribute__((noinline)) void window(outcome *result, crypto_status (*st
     } while (--repetitions != 0);
     hal_marker_low();
     hal_timer_stop();
-    volatile uint8_t *p = limit;
+    volatile stack_word *p = limit;
     while (p < top && *p == PAINT)
         p++;
-    result->stack_bytes = (uint16_t)(top - p);
+    result->stack_bytes = (uint16_t)((uintptr_t)top - (uintptr_t)p);
     /* A call, which may need more stack than the step did: after the look at the paint. */
     result->ticks = hal_timer_ticks();
     result->status = status;
 }
 
 static uint8_t run(const uint8_t *body, uint16_t length, uint8_t *reply) {
-    if (length != 6)
+    if (length != 8)
         return OUT_OF_RANGE;
     if (body[0] >= kind_operation_count)
         return UNKNOWN_OPERATION;
     const operation *op = &kind_operations[body[0]];
     uint8_t flags = body[1];
     uint32_t repetitions = get16(body + 2) | (uint32_t)get16(body + 4) << 16;
+    uint16_t quiet_ms = get16(body + 6);
     bool in_place = (flags & FLAG_IN_PLACE) != 0;
     if (repetitions == 0 || (flags & ~FLAGS) != 0 || (in_place && repetitions > 1))
         return BAD_RUN;
@@ -113,8 +118,10 @@ static uint8_t run(const uint8_t *body, uint16_t length, uint8_t *reply) {
         bool restore = repetitions > 1 && op->consumes_context;
         if (restore)
             memcpy(kind_saved_context, kind_context, kind_context_bytes);
+        hal_quiet(quiet_ms);
         window(&result, (flags & FLAG_EMPTY) != 0 ? nothing : op->step, repetitions, restore,
                (flags & FLAG_PAINT) != 0);
+        hal_quiet(quiet_ms);
         op->after();
     }
     reply[0] = (uint8_t)result.status;

@@ -13,7 +13,7 @@ from cobs import cobs  # type: ignore[import-untyped]
 from joulemark.errors import LinkError
 from joulemark.kinds import Slot
 
-PROTOCOL = "1"
+PROTOCOL = "2"
 FRAME_BYTES = 250
 _CHUNK = 200
 _ATTEMPTS = 4
@@ -171,8 +171,20 @@ class Device:
             data += part
         return data
 
-    def run(self, operation: str, flags: Flag = Flag.NONE, repetitions: int = 1) -> RunResult:
+    def run(
+        self,
+        operation: str,
+        flags: Flag = Flag.NONE,
+        repetitions: int = 1,
+        quiet_ms: int = 0,
+    ) -> RunResult:
         """Run an operation.
+
+        Args:
+            operation: one of `operations`.
+            flags: how.
+            repetitions: executions in the window.
+            quiet_ms: how long the image sleeps before the window and again after it.
 
         Raises:
             LinkError: no answer, or no such operation.
@@ -181,7 +193,7 @@ class Device:
             mend = f"it has {', '.join(self.operations)}"
             raise LinkError(f"the image has no operation {operation}", mend=mend)
         number = self.operations.index(operation)
-        body = struct.pack("<BBI", number, flags, repetitions)
+        body = struct.pack("<BBIH", number, flags, repetitions, quiet_ms)
         reply = self._command(Command.RUN, body, f"running {operation}")
         if len(reply) != 7:
             raise LinkError(f"the image's answer to RUN has {len(reply)} bytes, not 7")

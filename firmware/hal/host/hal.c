@@ -21,6 +21,11 @@ void hal_serial_write(uint8_t byte) {
         fflush(stdout);
 }
 
+void hal_quiet(uint16_t ms) {
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000l};
+    nanosleep(&time, NULL);
+}
+
 uint8_t *hal_stack_limit(void) {
     return NULL;
 }

@@ -12,7 +12,7 @@ enum {
     TAP_MAX = 7,
     MOD_BITS = 0x10 /* highest bit of the modulator */
 };
-enum { CAPTURE_COMPARE_FLAG = 0x0001 };
+enum { CAPTURE_COMPARE_FLAG = 0x0001, CAPTURE_COMPARE_INTERRUPT = 0x0010 };
 
 /* The crystal's periods in which the core's cycles are counted: their number, rounded down, fits
    16 bits up to 33 MHz. */
@@ -112,6 +112,22 @@ void hal_serial_write(uint8_t byte) {
     while ((SERIAL_IFG & SERIAL_TX_FLAG) == 0)
         continue;
     SERIAL_TXBUF = byte;
+}
+
+/* Sleeps in LPM3, in which the crystal runs on (section 2.3). A millisecond is 33 of its periods,
+   rounded up: no division, which would be a runtime helper. The first period is one in part. */
+void hal_quiet(uint16_t ms) {
+    enum { PART_MS = 1000, PERIODS = CRYSTAL_HZ / 1000 + 1 };
+    while (ms > 0) {
+        uint16_t part_ms = ms < PART_MS ? ms : PART_MS;
+        ms -= part_ms;
+        TBCCR0 = (uint16_t)(part_ms * PERIODS + 1);
+        TBCCTL0 = CAPTURE_COMPARE_INTERRUPT;
+        TBCTL = TIMER_ACLK | TIMER_CONTINUOUS | TIMER_CLEAR;
+        __asm__ volatile("bis #0x00d8, r2" ::: "memory"); /* SCG1, SCG0, CPUOFF, GIE */
+        TBCTL = 0;
+        TBCCTL0 = 0;
+    }
 }
 
 uint8_t *hal_stack_limit(void) {

@@ -19,14 +19,15 @@ start:
     call    #main
     .size start, . - start
 
-/* hal_serial_read sleeps until this comes: back to it, awake, with interrupts off (section 2.3.1: the
-   status register is on the stack). Taking the interrupt has cleared its flag (section 13.2.7). */
-    .global serial_received
-    .type serial_received, @function
-serial_received:
-    bic     #0x0018, 0(r1)              ; CPUOFF, GIE
+/* hal_serial_read and hal_quiet sleep until this comes: back to them, awake, with interrupts off
+   (section 2.3.1: the status register is on the stack). Taking the interrupt has cleared its flag
+   (sections 12.2.6 and 13.2.7). */
+    .global wake
+    .type wake, @function
+wake:
+    bic     #0x00d8, 0(r1)              ; SCG1, SCG0, CPUOFF, GIE
     reti
-    .size serial_received, . - serial_received
+    .size wake, . - wake
 
 /* Nothing enables another interrupt: one that comes all the same stops here. */
     .global unexpected_interrupt

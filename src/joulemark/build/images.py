@@ -17,7 +17,7 @@ from joulemark.errors import InputError
 from joulemark.primitives import Implementation, operations
 from joulemark.project import BUILD, FIRMWARE, ROOT
 
-PROTOCOL = 1
+PROTOCOL = 2
 _ENTRY = "2"
 """Counts changes to what an image's cache entry holds beside the image."""
 _HARNESS = FIRMWARE / "harness"
@@ -235,7 +235,7 @@ def _link(
     names: list[str] = []
     roles: dict[str, str] = {}
     for number, (role, path) in enumerate(objects):
-        name = f"{number:02}-{path.name}"
+        name = f"{number:02}-{role}-{path.name}"
         shutil.copyfile(path, work / name)
         names.append(name)
         roles[name] = role

@@ -156,12 +156,15 @@ def board_header(board: Board, chip: Chip, clock: Clock) -> str:
     if series not in _SERIES:
         mend = f"there is for {', '.join(_SERIES)}"
         raise InputError(f"no firmware for the series {series}", f"chip {chip.name}", mend)
-    defines = _SERIES[series](board, clock)
+    defines = {"CLOCK_HZ": f"{clock.hz}u", **_SERIES[series](board, clock)}
     return _header("board", [f"#define {name} {value}" for name, value in defines.items()])
 
 
 def linker_script(chip: Chip) -> str:
     """Write the linker script from the chip's memory map and vectors.
+
+    Where flash has wait states, how long code takes depends on where it lies. What a window runs
+    comes first, so that no change to the rest of the image moves it.
 
     Raises:
         InputError: the chip has no flash that begins with its vectors.
@@ -193,7 +196,12 @@ SECTIONS
     LONG(stack_top)
 {entries}
   }} > flash
-  .text : {{
+  .text : ALIGN(8) {{
+    *-harness-harness_c.o(.text.window*)
+    *-kind_*.o(.text .text.* .rodata .rodata.*)
+    *-primitive-*.o(.text SORT_BY_ALIGNMENT(.text.*))
+    *-primitive-*.o(.rodata SORT_BY_ALIGNMENT(.rodata.*))
+    *.a:(.text .text.* .rodata .rodata.*)
     KEEP(*(.text.start))
     *(.text SORT_BY_ALIGNMENT(.text.*))
   }} > flash

@@ -130,7 +130,8 @@ def linker_script(chip: Chip) -> str:
     if flash is None or ram is None or not flash.start < first:
         raise InputError("has no RAM, or no flash at its vectors", f"chip {chip.name}")
     by_address = {address: name for name, address in chip.vectors.items()}
-    handlers = {"RESET": "start", "USART0RX": "serial_received", "USART1RX": "serial_received"}
+    waking = ("USART0RX", "USART1RX", "TIMERB0")
+    handlers = {"RESET": "start", **dict.fromkeys(waking, "wake")}
     vectors = "\n".join(
         f"    SHORT({handlers.get(by_address.get(a, ''), 'unexpected_interrupt')})"
         for a in range(first, flash.start + flash.size, 2)
