@@ -73,7 +73,12 @@ def examine() -> list[Finding]:
     """Look for everything that Joulemark can use."""
     findings = [
         Finding("python", "runs Joulemark", platform.python_version(), "", needed=True),
-        _module("joulemark._engine", "emulates the chips", "make setup"),
+        _module("joulemark._engine", "emulates the chips", "make setup", needed=True),
+        _module(
+            "joulescope",
+            "--meter joulescope (a driver that was not tried on the instrument)",
+            "pip install joulemark[joulescope]",
+        ),
     ]
     for tool in TOOLS:
         path = shutil.which(tool.command)
@@ -82,10 +87,10 @@ def examine() -> list[Finding]:
     return findings
 
 
-def _module(name: str, purpose: str, get: str) -> Finding:
+def _module(name: str, purpose: str, get: str, *, needed: bool = False) -> Finding:
     try:
         module = importlib.import_module(name)
     except ImportError as error:
         sys.modules.pop(name, None)
-        return Finding(f"{name} ({error})", purpose, None, get, needed=True)
-    return Finding(name, purpose, str(getattr(module, "__file__", "built in")), get, needed=True)
+        return Finding(f"{name} ({error})", purpose, None, get, needed)
+    return Finding(name, purpose, str(getattr(module, "__file__", "built in")), get, needed)

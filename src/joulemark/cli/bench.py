@@ -24,17 +24,19 @@ def bench(
         float | None, typer.Option("--seconds", help="End after these; else with Ctrl-C.")
     ] = None,
 ) -> None:
-    """Run a board's image in real time, with a multimeter, a supply and a profiler on its supply.
+    """Run a board's image in real time, with simulated instruments on its supply.
 
-    Its serial line and the profiler are pseudo-terminals, multimeter and supply TCP ports. The
-    board runs as if the supply were on.
+    Its serial line, the profiler and the USB meter are pseudo-terminals, multimeters and supply
+    TCP ports. The board runs as if the supply were on.
     """
     from joulemark import boards
     from joulemark._engine import Image
     from joulemark.bench.agilent_34401a import Agilent34401A
     from joulemark.bench.agilent_e3631a import AgilentE3631A
     from joulemark.bench.emulated import EmulatedSupplyLine
+    from joulemark.bench.keysight_34465a import Keysight34465A
     from joulemark.bench.nordic_ppk2 import NordicPpk2
+    from joulemark.bench.rdtech_um25c import RdtechUm25c
     from joulemark.bench.scpi import ScpiServer
     from joulemark.build import build_image
     from joulemark.primitives import Library
@@ -52,20 +54,25 @@ def bench(
     servers = [
         ScpiServer(Agilent34401A(line, seed)),
         ScpiServer(AgilentE3631A(line, seed + 1)),
+        ScpiServer(Keysight34465A(line, seed + 3)),
     ]
     profiler = NordicPpk2(line, seed + 2)
+    usb_meter = RdtechUm25c(line, seed + 4)
     try:
         typer.echo(f"image:      {primitive}/{implementation}, build {built.build_id}")
         typer.echo(f"serial:     {line.port}")
-        typer.echo(f"multimeter: {servers[0].resource}")
-        typer.echo(f"supply:     {servers[1].resource}")
-        typer.echo(f"profiler:   {profiler.port}")
+        typer.echo(f"multimeter: {servers[0].resource}  34401A, --meter scpi")
+        typer.echo(f"multimeter: {servers[2].resource}  34465A, --meter scpi")
+        typer.echo(f"supply:     {servers[1].resource}  E3631A, --supply")
+        typer.echo(f"profiler:   {profiler.port}  PPK2, --meter ppk2")
+        typer.echo(f"USB meter:  {usb_meter.port}  UM25C, --meter um25c")
         if seconds is not None:
             time.sleep(seconds)
         while seconds is None:
             time.sleep(3600)
     finally:
         profiler.close()
+        usb_meter.close()
         for server in servers:
             server.close()
         line.close()

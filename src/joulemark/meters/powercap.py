@@ -1,0 +1,102 @@
+"""Linux powercap: the energy that a processor counts of itself, such as Intel's RAPL.
+
+Documentation/power/powercap/powercap.rst and Documentation/ABI/testing/sysfs-class-powercap:
+energy_uj counts microjoule up to max_energy_range_uj and begins anew.
+"""
+
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from joulemark.analysis.energy_of_samples import Counted
+from joulemark.errors import InputError, MeterError
+from joulemark.meters import Options, Specification
+
+UPDATE_S = 1e-3
+"""Assumed: how often a processor brings its counter up to date."""
+_WINDOW_S = 2.0
+
+
+class Powercap:
+    """One power zone.
+
+    Args:
+        zone: its folder.
+        accuracy: relative bound on its error; the kernel states none.
+
+    Raises:
+        InputError: it is no power zone.
+        MeterError: it cannot be read.
+    """
+
+    def __init__(self, zone: Path, accuracy: float) -> None:
+        self._zone = zone
+        self._accuracy = accuracy
+        if not (zone / "energy_uj").exists():
+            raise InputError(
+                "is no power zone with a counter",
+                str(zone),
+                "name one such as /sys/class/powercap/intel-rapl:0",
+            )
+        self._range_uj = self._read("max_energy_range_uj")
+        self._begin_uj = self._read("energy_uj")
+        self.specification = Specification(
+            title=f"Linux powercap, zone {(zone / 'name').read_text().strip()}",
+            document="counts of the processor; accuracy as stated by whoever measured: "
+            f"{accuracy:.2%}; brought up to date each millisecond (assumed)",
+            rate_hz=None,
+            resolution="1 uJ",
+            window_s=_WINDOW_S,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _value: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        pass
+
+    def start(self, seconds: float) -> None:
+        """Note the counter."""
+        self._begin_uj = self._read("energy_uj")
+
+    def finish(self) -> Counted:
+        """What it counted since; it may have begun anew once.
+
+        Raises:
+            MeterError: it cannot be read, or has not moved.
+        """
+        moved_uj = self._read("energy_uj") - self._begin_uj
+        if moved_uj < 0:
+            # From the highest count it goes on at zero.
+            moved_uj += self._range_uj + 1
+        if moved_uj <= 0:
+            raise MeterError("its counter does not move", str(self._zone), "use another zone")
+        return Counted(
+            moved_uj * 1e-6, 1e-6, self._accuracy, edge_bound_s=UPDATE_S, where=str(self._zone)
+        )
+
+    def _read(self, name: str) -> int:
+        path = self._zone / name
+        try:
+            return int(path.read_text(encoding="ascii"))
+        except PermissionError as error:
+            mend = f"let your user read it (sudo chmod a+r {path}), or measure as root"
+            raise MeterError("may not be read", str(path), mend) from error
+        except (OSError, ValueError) as error:
+            raise MeterError(f"cannot be read: {error}", str(path)) from error
+
+
+def open_meter(options: Options) -> Powercap:
+    """A power zone under /sys/class/powercap.
+
+    Raises:
+        InputError: folder or accuracy is missing, or it is no power zone.
+        MeterError: it cannot be read.
+    """
+    zone = options.need_resource("/sys/class/powercap/intel-rapl:0")
+    return Powercap(Path(zone), options.need_accuracy(zone))

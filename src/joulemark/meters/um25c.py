@@ -1,0 +1,121 @@
+"""RDTech UM25C and UM24C: USB meters that are read over a serial line, mostly Bluetooth's.
+
+Asked with 0xF0, a meter sends 130 bytes: model, voltage, current and what it has counted, numbers
+big-endian, 0xFFF1 at the end. The protocol is undocumented: it is as libsigrok's rdtech-um and
+rdserialtool read it. Accuracy: as sellers state RDTech's specification, not read from RDTech.
+"""
+
+import struct
+import time
+
+import serial
+
+from joulemark.analysis.energy_of_samples import Accuracy
+from joulemark.errors import MeterError
+from joulemark.meters import Options, Specification
+from joulemark.meters.polled import Polled
+
+_ASK = b"\xf0"
+_FRAME_BYTES = 130
+_END = 0xFFF1
+_INTERVAL_S = 0.5  # it measures twice a second
+_PATIENCE_S = 2.0
+
+
+class _Model:
+    """How a model counts, and the bound on its error."""
+
+    def __init__(self, name: str, volt: float, ampere: float) -> None:
+        self.name = name
+        self.volt = volt
+        self.ampere = ampere
+
+
+_MODELS = {0x0963: _Model("UM24C", 0.01, 0.001), 0x09C9: _Model("UM25C", 0.001, 0.0001)}
+# UM25C: voltage 0.05 % + 2 counts, current 0.1 % + 4 counts; of a power both count.
+_OF_READING = 0.0015
+_COUNTS = 4
+
+
+def decode(frame: bytes) -> tuple[str, float, float]:
+    """A frame's model, current in ampere and voltage in volt.
+
+    Raises:
+        ValueError: it is no frame of a meter that is known.
+    """
+    if len(frame) != _FRAME_BYTES:
+        raise ValueError(f"{len(frame)} bytes instead of {_FRAME_BYTES}")
+    identity, volt, ampere = struct.unpack_from(">HHH", frame)
+    (end,) = struct.unpack_from(">H", frame, _FRAME_BYTES - 2)
+    if identity not in _MODELS or end != _END:
+        known = ", ".join(m.name for m in _MODELS.values())
+        raise ValueError(f"{frame[:4].hex()}...{end:04x} is no frame of {known}")
+    model = _MODELS[identity]
+    return model.name, ampere * model.ampere, volt * model.volt
+
+
+class _Line:
+    def __init__(self, resource: str) -> None:
+        self.where = f"USB meter at {resource}"
+        try:
+            self._port = serial.Serial(resource, 9600, timeout=0.05, exclusive=True)
+        except (serial.SerialException, OSError, ValueError) as error:
+            mend = "pair it and bind it to a port (rfcomm bind), or check the port's name"
+            raise MeterError(f"cannot be opened: {error}", self.where, mend) from error
+
+    def ask(self) -> bytes:
+        data = b""
+        try:
+            self._port.reset_input_buffer()
+            self._port.write(_ASK)
+            end_s = time.monotonic() + _PATIENCE_S
+            while len(data) < _FRAME_BYTES and time.monotonic() < end_s:
+                data += self._port.read(_FRAME_BYTES - len(data))
+        except (serial.SerialException, OSError, TypeError) as error:
+            mend = "check that it is near and on; what was measured before is kept"
+            raise MeterError(f"it went away: {error}", self.where, mend) from error
+        if not data:
+            mend = "check that it is near, on and paired"
+            raise MeterError(f"it is silent for {_PATIENCE_S:g} s", self.where, mend)
+        return data
+
+    def close(self) -> None:
+        self._port.close()
+
+
+def open_meter(options: Options) -> Polled:
+    """A USB meter on a serial port. It measures voltage too.
+
+    Raises:
+        InputError: the port is missing.
+        MeterError: it cannot be reached, or is something else.
+    """
+    line = _Line(options.need_resource("/dev/rfcomm0"))
+    names: list[str] = []
+
+    def read() -> tuple[float, float]:
+        try:
+            name, ampere, volt = decode(line.ask())
+        except ValueError as error:
+            raise MeterError(f"{error}", line.where, "is it a UM25C?") from error
+        names.append(name)
+        return ampere, volt
+
+    try:
+        read()
+    except MeterError:
+        line.close()
+        raise
+    model = next(m for m in _MODELS.values() if m.name == names[0])
+    of_reading = options.accuracy if options.accuracy is not None else _OF_READING
+    specification = Specification(
+        title=f"RDTech {model.name}",
+        document="accuracy as stated by whoever measured"
+        if options.accuracy is not None
+        else "as sellers state it for the UM25C: 0.05 % + 2 counts, 0.1 % + 4 counts (inferred)",
+        rate_hz=1 / _INTERVAL_S,
+        resolution=f"{model.ampere * 1e3:g} mA, {model.volt * 1e3:g} mV",
+        window_s=60.0,
+    )
+    accuracy = Accuracy(of_reading, _COUNTS * model.ampere)
+    return Polled(read, _INTERVAL_S, accuracy, specification, where=line.where, close=line.close)
