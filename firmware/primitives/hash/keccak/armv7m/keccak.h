@@ -1,0 +1,24 @@
+/* Keccak[1088, 512] with 32 bytes of output, for ARMv7-M. */
+#ifndef KECCAK_H
+#define KECCAK_H
+
+#include "hash.h"
+
+enum { KECCAK_DIGEST_BYTES = 32, KECCAK_BLOCK_BYTES = 136 };
+
+/* The even bits of a lane and its odd bits, each turned right by what keccak.c says. */
+typedef struct {
+    uint32_t word[2];
+} keccak_lane;
+
+typedef struct {
+    keccak_lane state[25]; /* lane (x, y) is number x + 5 y */
+    uint8_t pending[8];    /* bytes of a lane that is not full yet */
+    unsigned fill;         /* bytes absorbed since the last permutation, with those pending */
+} keccak_ctx;
+
+void keccak_init(keccak_ctx *ctx);
+void keccak_update(keccak_ctx *ctx, const uint8_t *data, size_t length);
+void keccak_final(keccak_ctx *ctx, uint8_t *digest);
+
+#endif
