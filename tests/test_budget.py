@@ -136,7 +136,7 @@ def test_variants_change_one_thing_at_a_time() -> None:
 
 WRONG = [
     ({"sense": [{"activity": "humdity", "every_s": 1.0}]}, "has no activity humdity.*humidity"),
-    ({"load": [{"name": "led"}]}, "has no load led; add it to boards/telosb.toml"),
+    ({"load": [{"name": "led"}]}, "has no load led; there are sht11-standby"),
     ({"sleep": {"state": "lpm9"}}, "has no power state lpm9; it has"),
     (
         {

@@ -113,6 +113,8 @@ class StatedCurrent(datafile.DataModel):
     state: Annotated[str, Field(min_length=1)]
     """Power state of the chip."""
     ampere: Annotated[float, Field(gt=0)]
+    uncertainty_a: Annotated[float, Field(gt=0)] | None = None
+    """Half width of the 95% interval, where it is stated."""
     clock_hz: Annotated[int, Field(gt=0)] | None = None
     """Where the maker says at which clock."""
     description: str
@@ -283,8 +285,23 @@ def timing_note(chip: str) -> str:
     Raises:
         InputError: there is no such chip.
     """
-    core = tomllib.loads(_find(CHIPS, chip, "chip").read_text()).get("cortex_m", {})
+    core = _chip_file(chip).get("cortex_m", {})
     return str(core.get("timing_note", ""))
+
+
+@lru_cache
+def memories_keep_state(chip: str) -> bool:
+    """Whether a chip has a cache or line buffers, which make times depend on what ran before.
+
+    Raises:
+        InputError: there is no such chip.
+    """
+    timings = [memory.get("timing", {}) for memory in _chip_file(chip)["memory"]]
+    return any("line_buffer_bytes" in t or t.get("cached", False) for t in timings)
+
+
+def _chip_file(chip: str) -> dict[str, Any]:
+    return tomllib.loads(_find(CHIPS, chip, "chip").read_text())
 
 
 def _find(folder: Path, name: str, what: str) -> Path:

@@ -210,7 +210,7 @@ class _Device:
             )
         current = self._meter().current(state, self.hz)
         text = f"{state}: {current.ampere * 1e3:g} mA ({current.grade}: {current.source})"
-        return self.quantity(f"state {state}", current.ampere, None, text)
+        return self.quantity(f"state {state}", current.ampere, current.uncertainty_a, text)
 
     def load_a(self, load: Load) -> Any:
         """Current of a load or of a state of the radio."""

@@ -24,6 +24,8 @@ class Current:
     ampere: float
     grade: Grade
     source: str
+    uncertainty_a: float | None = None
+    """Half width of the 95% interval, where it is stated."""
 
 
 @dataclass(frozen=True)

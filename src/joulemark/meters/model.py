@@ -36,7 +36,7 @@ class ModelMeter:
         for stated in self._board.current:
             at_this_clock = stated.clock_hz == clock_hz or (stated.clock_hz is None and any_clock)
             if stated.state == state and at_this_clock:
-                return Current(stated.ampere, stated.grade, stated.source)
+                return Current(stated.ampere, stated.grade, stated.source, stated.uncertainty_a)
         return chip
 
     @property
