@@ -6,7 +6,7 @@ use crate::bus::{Bus, Width};
 use crate::memo::Pipeline;
 use crate::memory::{Memory, Region, RegionKind};
 use crate::pipeline::Issue;
-use crate::system::{Events, Request, Set, System, UsageFault, exception};
+use crate::system::{Events, Request, System, UsageFault};
 use crate::traits::{Class, Traits};
 
 /// What differs between the cores of this architecture.
@@ -107,10 +107,20 @@ pub struct Call {
 #[derive(Clone, Debug)]
 pub enum Trap {
     Usage(UsageFault),
-    /// CFSR bit, and the address where it is known.
-    Memory(u32, Option<u32>),
+    /// The instruction could not be fetched.
+    Fetch,
+    /// There is nothing at this address, or it may not be accessed so.
+    Access(u32),
     SupervisorCall,
+    /// The run ends with this fault, which has no place yet.
     Stop(Box<Fault>),
+    Exit(Box<Exit>),
+}
+
+impl From<Exit> for Trap {
+    fn from(exit: Exit) -> Self {
+        Self::Exit(Box::new(exit))
+    }
 }
 
 /// An ARMv7-M core with its memories.
@@ -141,19 +151,19 @@ pub struct Core<B: Bus> {
     pub(crate) exclusive: bool,
     pub(crate) event: bool,
     pub(crate) recheck: bool,
-    pc: u32,
+    pub(crate) pc: u32,
     pub(crate) next_pc: u32,
     pub(crate) fall_through: u32,
     skipped: bool,
-    asleep: Option<bool>,
+    pub(crate) asleep: Option<bool>,
     instructions: u64,
-    sleep_cycles: u64,
-    exception_cycles: u64,
+    pub(crate) sleep_cycles: u64,
+    pub(crate) exception_cycles: u64,
     breakpoints: Vec<u32>,
-    calls: Vec<Call>,
-    stack_low: u32,
-    stack_limit: u32,
-    stop_on_fault: bool,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) stack_low: u32,
+    pub(crate) stack_limit: u32,
+    pub(crate) stop_on_fault: bool,
     address_digest: Option<u64>,
     config: Config,
 }
@@ -371,6 +381,18 @@ impl<B: Bus> Core<B> {
         done.map_err(|_| address)
     }
 
+    /// Read a register of the system control space as a debugger would. `Err` holds the address where
+    /// there is none.
+    ///
+    /// # Errors
+    /// Nothing is there.
+    pub fn debug_read(&mut self, address: u32) -> Result<u32, u32> {
+        let (now, events) = self.access();
+        self.system
+            .read(address, now, &events, self.ipsr)
+            .ok_or(address)
+    }
+
     /// Whether the core sleeps.
     pub fn is_asleep(&self) -> bool {
         self.asleep.is_some()
@@ -398,8 +420,7 @@ impl<B: Bus> Core<B> {
 
     /// One instruction, or one step of sleep.
     fn turn(&mut self, until: u64) -> Result<(), Exit> {
-        let due = self.bus.next_event().0.min(self.system.next_tick());
-        if self.pipe.now() >= due {
+        if self.pipe.now() >= self.next_due() {
             self.advance_devices()?;
         }
         if self.asleep.is_some() {
@@ -419,7 +440,7 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    fn advance_devices(&mut self) -> Result<(), Exit> {
+    pub(crate) fn advance_devices(&mut self) -> Result<(), Exit> {
         let now = self.pipe.now();
         if self.system.advance_tick(now) {
             self.recheck = true;
@@ -441,7 +462,7 @@ impl<B: Bus> Core<B> {
         }
         let pc = self.pc;
         let Some(entry) = self.memory.entry(pc) else {
-            return Err(Trap::Memory(8, None)); // IBUSERR
+            return Err(Trap::Fetch);
         };
         let entry = *entry;
         self.touch(pc);
@@ -620,7 +641,7 @@ impl<B: Bus> Core<B> {
         self.switch_stack(|core| core.control = new);
     }
 
-    fn switch_stack(&mut self, change: impl FnOnce(&mut Self)) {
+    pub(crate) fn switch_stack(&mut self, change: impl FnOnce(&mut Self)) {
         let before = self.uses_process_stack();
         change(self);
         if self.uses_process_stack() != before {
@@ -655,7 +676,7 @@ impl<B: Bus> Core<B> {
         let (now, events) = self.access();
         if address >> 20 == 0xe00 {
             if user || !self.privileged() {
-                return Err(Trap::Memory(1 << 9, Some(address)));
+                return Err(Trap::Access(address));
             }
             let whole = width == Width::Word || System::narrow_allowed(address);
             return self
@@ -663,7 +684,7 @@ impl<B: Bus> Core<B> {
                 .read(address & !3, now, &events, self.ipsr)
                 .filter(|_| whole)
                 .map(|word| word >> ((address & 3) * 8) & (u32::MAX >> (32 - 8 * width.bytes())))
-                .ok_or(Trap::Memory(1 << 9, Some(address)));
+                .ok_or(Trap::Access(address));
         }
         if address & (width.bytes() - 1) != 0 {
             // Unaligned, and not inside one memory: device memory faults (A3.2.1).
@@ -747,7 +768,7 @@ impl<B: Bus> Core<B> {
         now: u64,
         events: &Events,
     ) -> Result<(), Trap> {
-        let refused = Trap::Memory(1 << 9, Some(address));
+        let refused = Trap::Access(address);
         let software_trigger = address == 0xe000_ef00 && self.system.ccr & 2 != 0;
         if (user || !self.privileged()) && !software_trigger {
             return Err(refused);
@@ -770,12 +791,15 @@ impl<B: Bus> Core<B> {
         };
         match self.system.write(address & !3, value, now, events) {
             None => return Err(refused),
+            Some(Request::Refuse(fault)) => return Err(Trap::Stop(Box::new(fault))),
             Some(Request::Reset) => {
                 self.bus
                     .reset_requested(Cycles(now))
                     .map_err(|fault| Trap::Stop(Box::new(fault)))?;
             }
             Some(Request::Recheck) => {
+                // A line that is still high pends again at once.
+                self.system.lines(self.bus.interrupts());
                 self.recheck = true;
                 if self.timing.revision >= 2 {
                     self.pipe
@@ -800,414 +824,15 @@ impl<B: Bus> Core<B> {
         )
     }
 
-    // Exceptions.
-
-    /// B1.5.4.
-    pub(crate) fn execution_priority(&self) -> i32 {
-        let mut priority = 256;
-        if !self.system.active.is_empty() {
-            for number in self.system.active.iter() {
-                priority = priority.min(self.system.group_priority_of(number));
-            }
-        }
-        if self.basepri != 0 {
-            priority = priority.min(self.system.group(self.basepri));
-        }
-        if self.primask {
-            priority = priority.min(0);
-        }
-        if self.faultmask {
-            priority = priority.min(-1);
-        }
-        priority
-    }
-
-    /// FAULTMASK cannot be set in the handlers of NMI and hard faults (B1.4.3).
-    pub(crate) fn faults_can_be_masked(&self) -> bool {
-        !self.system.active.has(exception::NMI) && !self.system.active.has(exception::HARD_FAULT)
-    }
-
-    fn take_exceptions(&mut self) -> Result<(), Exit> {
-        if let Some((number, priority)) = self.system.first_pending()
-            && priority < self.execution_priority()
-        {
-            self.system.pending.put(number, false);
-            let entry = self.timing.exception_entry;
-            self.enter(number, self.pc, entry)?;
-        }
-        Ok(())
-    }
-
-    /// Exception entry (B1.5.6, B1.5.7).
-    fn enter(&mut self, number: usize, return_address: u32, cycles: u8) -> Result<(), Exit> {
-        if self.stop_on_fault && (3..=6).contains(&number) {
-            return Err(self.fault_exit(number));
-        }
-        let aligns = self.system.ccr & 0x200 != 0 && self.r[13] & 4 != 0;
-        let frame = (self.r[13] - if aligns { 4 } else { 0 }).wrapping_sub(32);
-        let status = self.xpsr() | u32::from(aligns) << 9;
-        let values = [
-            self.r[0],
-            self.r[1],
-            self.r[2],
-            self.r[3],
-            self.r[12],
-            self.r[14],
-            return_address,
-            status,
-        ];
-        for (index, value) in values.into_iter().enumerate() {
-            let at = frame.wrapping_add(4 * index as u32);
-            if self.store(at, value, Width::Word, false).is_err() {
-                return Err(self.lockup("stacking for an exception failed", Some(at)));
-            }
-        }
-        self.r[13] = frame;
-        self.stack_low = self.stack_low.min(frame);
-        let mode = if self.ipsr != 0 {
-            0xffff_fff1
-        } else if self.control & 2 != 0 {
-            0xffff_fffd
-        } else {
-            0xffff_fff9
-        };
-        self.switch_stack(|core| core.ipsr = number as u16);
-        self.control &= !2;
-        self.r[14] = mode;
-        self.calls.push(Call {
-            target: 0,
-            return_address,
-            stack_pointer: frame,
-            exception: true,
-        });
-        self.begin_handler(number, cycles)
-    }
-
-    fn begin_handler(&mut self, number: usize, cycles: u8) -> Result<(), Exit> {
-        self.it = 0;
-        self.exclusive = false;
-        self.event = true;
-        self.system.active.put(number, true);
-        self.recheck = true;
-        let vector = self.system.vtor.wrapping_add(4 * number as u32);
-        let Ok(bytes) = self.memory.dump(vector, 4) else {
-            self.system.hfsr |= 2;
-            return Err(self.lockup("the vector table cannot be read (VTOR)", Some(vector)));
-        };
-        let handler = u32::from_le_bytes(bytes.try_into().unwrap_or([0; 4]));
-        self.thumb = handler & 1 != 0;
-        self.pc = handler & !1;
-        if let Some(call) = self.calls.last_mut() {
-            call.target = self.pc;
-        }
-        self.exception_cycles += u64::from(cycles);
-        self.pipe.restart(self.pc, u64::from(cycles));
-        Ok(())
-    }
-
-    pub(crate) fn is_exception_return(&self, value: u32) -> bool {
-        self.ipsr != 0 && value >> 28 == 15
-    }
-
-    /// Exception return (B1.5.8).
-    pub(crate) fn exception_return(&mut self, value: u32) -> Result<(), Trap> {
-        let number = self.ipsr as usize;
-        if !self.system.active.has(number) {
-            return Err(Trap::Usage(UsageFault::InvalidReturn));
-        }
-        let nested = self.system.active.iter().count() > 1;
-        let (to_thread, process) = match value & 15 {
-            1 => (false, false),
-            9 => (true, false),
-            13 => (true, true),
-            _ => {
-                self.system.active.put(number, false);
-                return Err(Trap::Usage(UsageFault::InvalidReturn));
-            }
-        };
-        if to_thread && nested && self.system.ccr & 1 == 0 {
-            self.system.active.put(number, false);
-            return Err(Trap::Usage(UsageFault::InvalidReturn));
-        }
-        self.system.active.put(number, false);
-        if number != exception::NMI {
-            self.faultmask = false;
-        }
-        self.recheck = true;
-        // Tail-chaining (B1.5.12): the frame stays where it is.
-        if let Some((next, priority)) = self.system.first_pending()
-            && priority < self.execution_priority_returning(to_thread)
-        {
-            self.system.pending.put(next, false);
-            self.ipsr = next as u16;
-            self.r[14] = value;
-            let cycles = self.timing.tail_chain;
-            return self
-                .begin_handler(next, cycles)
-                .map(|()| self.next_pc = self.pc)
-                .map_err(|exit| match exit {
-                    Exit::Fault(fault) => Trap::Stop(fault),
-                    _ => Trap::Usage(UsageFault::InvalidReturn),
-                });
-        }
-        if self.system.scr & 2 != 0 && to_thread {
-            self.asleep = Some(false);
-        }
-        let frame = if process {
-            self.process_stack_pointer()
-        } else {
-            self.main_stack_pointer()
-        };
-        let mut values = [0; 8];
-        for (index, slot) in values.iter_mut().enumerate() {
-            *slot = self.load(frame.wrapping_add(4 * index as u32), Width::Word, false)?;
-        }
-        self.r[0] = values[0];
-        self.r[1] = values[1];
-        self.r[2] = values[2];
-        self.r[3] = values[3];
-        self.r[12] = values[4];
-        self.r[14] = values[5];
-        let status = values[7];
-        let top = frame.wrapping_add(32) | ((status >> 9 & 1) << 2);
-        if process {
-            self.set_process_stack_pointer(top);
-        } else {
-            self.set_main_stack_pointer(top);
-        }
-        self.switch_stack(|core| {
-            core.ipsr = (status & 0x1ff) as u16;
-            if to_thread {
-                core.control = (core.control & 1) | if process { 2 } else { 0 };
-            }
-        });
-        self.set_xpsr(status);
-        self.next_pc = values[6] & !1;
-        self.pc = self.next_pc;
-        self.exclusive = false;
-        self.event = true;
-        if let Some(index) = self.calls.iter().rposition(|call| call.exception) {
-            self.calls.truncate(index);
-        }
-        let cycles = u64::from(self.timing.exception_return);
-        self.exception_cycles += cycles;
-        self.pipe.restart(self.next_pc, cycles);
-        Ok(())
-    }
-
-    fn execution_priority_returning(&self, to_thread: bool) -> i32 {
-        if to_thread && self.system.active.is_empty() {
-            let mut priority = 256;
-            if self.basepri != 0 {
-                priority = self.system.group(self.basepri);
-            }
-            return if self.primask {
-                priority.min(0)
-            } else {
-                priority
-            };
-        }
-        self.execution_priority()
-    }
-
-    fn trapped(&mut self, trap: Trap) -> Result<(), Exit> {
-        let number = match trap {
-            Trap::Stop(fault) => return Err(self.stop(*fault)),
-            Trap::SupervisorCall => exception::SV_CALL,
-            Trap::Usage(cause) => {
-                self.system.cfsr |= 1 << cause as u32;
-                exception::USAGE_FAULT
-            }
-            Trap::Memory(bits, address) => {
-                self.system.cfsr |= bits;
-                if bits == 8 {
-                    self.system.cfsr = (self.system.cfsr & !8) | 1 << 8; // IBUSERR
-                }
-                if let Some(address) = address {
-                    self.system.bfar = address;
-                    self.system.cfsr |= 1 << 15;
-                }
-                exception::BUS_FAULT
-            }
-        };
-        let priority = self.execution_priority();
-        let return_address = if number == exception::SV_CALL {
-            self.fall_through
-        } else {
-            self.pc
-        };
-        let enabled = number == exception::SV_CALL || self.system.can_be_taken(number);
-        let number = if enabled && self.system.group_priority_of(number) < priority {
-            number
-        } else {
-            self.system.hfsr |= 1 << 30;
-            if priority <= -1 {
-                return Err(self.lockup("a fault inside the hard fault or NMI handler", None));
-            }
-            exception::HARD_FAULT
-        };
-        let entry = self.timing.exception_entry;
-        self.enter(number, return_address, entry)
-    }
-
-    fn stop(&self, mut fault: Fault) -> Exit {
-        fault.pc = self.pc;
-        fault.call_stack = self
-            .calls
-            .iter()
-            .rev()
-            .map(|call| call.return_address)
-            .collect();
-        Exit::Fault(Box::new(fault))
-    }
-
-    fn fault_exit(&self, number: usize) -> Exit {
-        let (cfsr, hfsr) = (self.system.cfsr, self.system.hfsr);
-        let names: Vec<&str> = CFSR_NAMES
-            .iter()
-            .filter(|(bit, _)| cfsr >> bit & 1 != 0)
-            .map(|&(_, name)| name)
-            .collect();
-        let kind = if cfsr & 1 << 16 != 0 {
-            FaultKind::InvalidOpcode
-        } else if cfsr & 1 << 24 != 0 {
-            FaultKind::Misaligned
-        } else if cfsr & 1 << 17 != 0 {
-            FaultKind::ExecuteData
-        } else {
-            FaultKind::Unmapped
-        };
-        let name = match number {
-            3 => "hard fault",
-            4 => "memory management fault",
-            5 => "bus fault",
-            _ => "usage fault",
-        };
-        let mut fault = Fault::new(
-            kind,
-            format!(
-                "{name}: {} (CFSR {cfsr:#010x}, HFSR {hfsr:#010x})",
-                names.join("; ")
-            ),
-        );
-        if cfsr & 1 << 15 != 0 {
-            fault = fault.at(self.system.bfar);
-        }
-        self.stop(fault)
-    }
-
-    fn lockup(&self, why: &str, address: Option<u32>) -> Exit {
-        let mut fault = Fault::new(
-            FaultKind::Unmapped,
-            format!(
-                "lockup: {why} (CFSR {:#010x}, HFSR {:#010x}, VTOR {:#010x})",
-                self.system.cfsr, self.system.hfsr, self.system.vtor
-            ),
-        );
-        if let Some(address) = address {
-            fault = fault.at(address);
-        }
-        self.stop(fault)
-    }
-
-    // Sleep.
-
-    /// WFI and WFE.
-    pub(crate) fn wait(&mut self, for_event: bool) {
-        self.asleep = Some(for_event);
-        let deep = self.system.scr & 4 != 0;
-        let now = Cycles(self.pipe.now());
-        self.bus.sleep(true, deep, now);
-    }
-
-    /// Whether something ends the sleep (B1.5.17 to B1.5.19): PRIMASK does not count.
-    fn wakes(&self, for_event: bool) -> bool {
-        if for_event && (self.event || (self.system.scr & 16 != 0 && self.any_pending())) {
-            return true;
-        }
-        let mask = if self.basepri == 0 {
-            256
-        } else {
-            self.system.group(self.basepri)
-        };
-        let mut priority = mask;
-        for number in self.system.active.iter() {
-            priority = priority.min(self.system.group_priority_of(number));
-        }
-        self.system
-            .first_pending()
-            .is_some_and(|(_, pending)| pending < priority)
-    }
-
-    fn any_pending(&self) -> bool {
-        self.system.pending != Set::default()
-    }
-
-    fn doze(&mut self, until: u64) -> Result<(), Exit> {
-        let for_event = self.asleep == Some(true);
-        if self.wakes(for_event) {
-            if for_event {
-                self.event = false;
-            }
-            self.asleep = None;
-            self.recheck = true;
-            let deep = self.system.scr & 4 != 0;
-            let wait = self.bus.sleep(false, deep, Cycles(self.pipe.now())).0;
-            self.sleep_cycles += wait;
-            self.pipe.pass_time(wait);
-            return Ok(());
-        }
-        let due = self.bus.next_event().0.min(self.system.next_tick());
-        if due == u64::MAX {
-            return Err(Exit::Asleep);
-        }
-        let next = due.min(until);
-        let wait = next.saturating_sub(self.pipe.now());
-        if wait == 0 && next < due {
-            return Err(Exit::Cycles);
-        }
-        self.sleep_cycles += wait;
-        self.pipe.pass_time(wait);
-        if self.pipe.now() >= due {
-            self.advance_devices()?;
-        }
-        if self.bus.take_stop() {
-            return Err(Exit::Stopped);
-        }
-        if self.pipe.now() >= until {
-            return Err(Exit::Cycles);
-        }
-        Ok(())
-    }
-
     /// What it was built with.
     pub fn config(&self) -> &Config {
         &self.config
     }
 }
 
-const CFSR_NAMES: [(u32, &str); 13] = [
-    (8, "instruction fetch where there is no memory"),
-    (
-        9,
-        "data access where there is nothing or that is not allowed",
-    ),
-    (10, "late data access error"),
-    (11, "unstacking failed"),
-    (12, "stacking failed"),
-    (0, "instruction access not allowed"),
-    (1, "data access not allowed"),
-    (16, "undefined instruction"),
-    (17, "branch to an even address (not Thumb)"),
-    (18, "bad exception return"),
-    (19, "coprocessor instruction and no coprocessor"),
-    (24, "unaligned access"),
-    (25, "division by zero"),
-];
-
 fn bus_trap(fault: Fault, address: u32) -> Trap {
     if fault.kind == FaultKind::Unmapped {
-        Trap::Memory(1 << 9, Some(address))
+        Trap::Access(address)
     } else {
         Trap::Stop(Box::new(fault))
     }

@@ -11,14 +11,17 @@
 //! cycle it enters execute and, for a device, in which its data is on the bus. What the pipeline did in
 //! a state is remembered (`memo`).
 //!
-//! Not modelled: the MPU, trace and breakpoint units, late arrival of exceptions. The cycles of exception
-//! entry and return are the manual's, not measured.
+//! Not modelled: the MPU (`MPU_TYPE` says that there is none), trace and breakpoint units. An exception waits
+//! for the end of the instruction that executes: LDM, STM and divisions are not interrupted. Errors of
+//! buffered stores are precise. The cycles of exception entry, late arrival and return are the manual's,
+//! not measured.
 
 mod bus;
 mod buses;
 mod cache;
 mod core;
 mod decode;
+mod exceptions;
 mod exec;
 mod memo;
 mod memory;

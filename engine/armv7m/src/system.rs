@@ -1,5 +1,7 @@
 //! The system control space: NVIC, SCB, `SysTick` and the DWT's counters (ARM DDI 0403E.e, B3 and C1.8).
 
+use joulemark_kernel::{Fault, FaultKind};
+
 use crate::bus::Width;
 
 /// A usage fault's cause, as its bit in CFSR (B3.2.15).
@@ -98,11 +100,13 @@ impl Events {
 }
 
 /// What a write to the system control space asks of the core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// Look for exceptions to take.
     Recheck,
     Reset,
+    /// The run ends: what was written would go wrong, or is not emulated.
+    Refuse(Fault),
 }
 
 /// System control space.
@@ -110,6 +114,10 @@ pub struct System {
     pub pending: Set,
     pub active: Set,
     pub enabled: Set,
+    /// The external lines when they were last looked at.
+    levels: [u64; 4],
+    /// Something has come to be pending with SEVONPEND set.
+    pub pended_event: bool,
     priority: [u8; 256],
     priority_bits: u8,
     interrupts: usize,
@@ -140,6 +148,8 @@ impl System {
             pending: Set::default(),
             active: Set::default(),
             enabled: Set::default(),
+            levels: [0; 4],
+            pended_event: false,
             priority: [0; 256],
             priority_bits,
             interrupts,
@@ -238,16 +248,31 @@ impl System {
             .map(|number| (number, self.group_priority_of(number)))
     }
 
-    /// External lines: a high level pends (B3.4.1); `active` ones pend again when they return.
+    /// An exception comes to be pending.
+    pub const fn pend(&mut self, number: usize) {
+        if !self.pending.has(number) {
+            self.pending.put(number, true);
+            self.pended_event |= self.scr & 0x10 != 0; // SEVONPEND
+        }
+    }
+
+    /// External lines: a high level pends (B3.4.1); while its exception is active, only a rising edge
+    /// does. True where something came to be pending.
     pub fn lines(&mut self, levels: [u64; 4]) -> bool {
         let mut changed = false;
-        for (word, level) in levels.iter().enumerate() {
-            let mut bits = *level;
+        for (word, level) in levels.into_iter().enumerate() {
+            let rising = level & !self.levels[word];
+            self.levels[word] = level;
+            let mut bits = level;
             while bits != 0 {
-                let number = exception::EXTERNAL + word * 64 + bits.trailing_zeros() as usize;
+                let bit = bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                if number < 256 && !self.active.has(number) && !self.pending.has(number) {
-                    self.pending.put(number, true);
+                let number = exception::EXTERNAL + word * 64 + bit;
+                if number < 256
+                    && !self.pending.has(number)
+                    && (rising >> bit & 1 != 0 || !self.active.has(number))
+                {
+                    self.pend(number);
                     changed = true;
                 }
             }
@@ -295,7 +320,7 @@ impl System {
             self.tick_value = 0;
             self.tick_flag = true;
             if self.tick_control & 2 != 0 {
-                self.pending.put(exception::SYS_TICK, true);
+                self.pend(exception::SYS_TICK);
                 pends = true;
             }
         }
@@ -439,7 +464,11 @@ impl System {
             }
             0xe000_e100..=0xe000_e11c => self.change(word, value, |s| &mut s.enabled, true),
             0xe000_e180..=0xe000_e19c => self.change(word, value, |s| &mut s.enabled, false),
-            0xe000_e200..=0xe000_e21c => self.change(word, value, |s| &mut s.pending, true),
+            0xe000_e200..=0xe000_e21c => {
+                let before = self.pending;
+                self.change(word, value, |s| &mut s.pending, true);
+                self.pended_event |= self.pending != before && self.scr & 0x10 != 0;
+            }
             0xe000_e280..=0xe000_e29c => self.change(word, value, |s| &mut s.pending, false),
             0xe000_e300..=0xe000_e31c => {}
             0xe000_e400..=0xe000_e4ec => {
@@ -452,16 +481,41 @@ impl System {
             }
             0xe000_ed04 => {
                 if value & 1 << 31 != 0 {
-                    self.pending.put(exception::NMI, true);
+                    self.pend(exception::NMI);
                 }
-                if value & 3 << 27 != 0 {
-                    self.pending.put(exception::PEND_SV, value & 1 << 28 != 0);
-                }
-                if value & 3 << 25 != 0 {
-                    self.pending.put(exception::SYS_TICK, value & 1 << 26 != 0);
+                for (number, clear) in [(exception::PEND_SV, 27), (exception::SYS_TICK, 25)] {
+                    if value >> clear & 1 != 0 {
+                        self.pending.put(number, false);
+                    }
+                    if value >> clear & 2 != 0 {
+                        self.pend(number);
+                    }
                 }
             }
-            0xe000_ed08 => self.vtor = value & 0x3fff_ff80,
+            0xe000_ed08 => {
+                // The table's alignment is the next power of two (B3.2.5).
+                let size = (4 * (exception::EXTERNAL + self.interrupts) as u32)
+                    .next_power_of_two()
+                    .max(0x80);
+                if value & (size - 1) != 0 {
+                    let fault = Fault::new(
+                        FaultKind::Misaligned,
+                        format!(
+                            "VTOR is set to {value:#010x}, where no vector table may begin: this core's \
+                             is aligned to {size:#x} bytes"
+                        ),
+                    );
+                    return Some(Request::Refuse(fault.at(address)));
+                }
+                self.vtor = value;
+            }
+            0xe000_ed94 if value & 1 != 0 => {
+                let fault = Fault::new(
+                    FaultKind::Absent,
+                    "the emulation leaves out the memory protection unit (MPU_CTRL.ENABLE)",
+                );
+                return Some(Request::Refuse(fault.at(address)));
+            }
             0xe000_ed0c => {
                 if value >> 16 == 0x05fa {
                     self.aircr_group = (value >> 8) as u8 & 7;
@@ -489,7 +543,7 @@ impl System {
             0xe000_ef00 => {
                 let number = exception::EXTERNAL + (value & 0x1ff) as usize;
                 if number < exception::EXTERNAL + self.interrupts {
-                    self.pending.put(number, true);
+                    self.pend(number);
                 }
             }
             0xe000_edfc => self.demcr = value,

@@ -17,6 +17,8 @@ pub enum FaultKind {
     ExecuteData,
     /// The stack pointer went below the limit that the stack may grow to.
     StackOverflow,
+    /// A fault where the core cannot take one: it stands still until a reset.
+    Lockup,
     /// A word that is no instruction of this core.
     InvalidOpcode,
     /// The watchdog reset the chip.
@@ -37,6 +39,7 @@ impl FaultKind {
             Self::Unprogrammed => "unprogrammed",
             Self::ExecuteData => "execute-data",
             Self::StackOverflow => "stack-overflow",
+            Self::Lockup => "lockup",
             Self::InvalidOpcode => "invalid-opcode",
             Self::Watchdog => "watchdog",
             Self::Absent => "absent",

@@ -1,0 +1,579 @@
+//! Exceptions: entry, return, faults, lockup, and sleep until one comes (ARM DDI 0403E.e, B1.5).
+
+use joulemark_kernel::{Cycles, Fault, FaultKind};
+
+use crate::bus::{Bus, Width};
+use crate::core::{Call, Core, Exit, Trap};
+use crate::system::{UsageFault, exception};
+
+/// CFSR (B3.2.15): bit, the manual's name, what it means.
+const CFSR: [(u32, &str, &str); 17] = [
+    (0, "IACCVIOL", "execution where execution is not allowed"),
+    (1, "DACCVIOL", "data access that is not allowed"),
+    (3, "MUNSTKERR", "unstacking from where it is not allowed"),
+    (4, "MSTKERR", "stacking to where it is not allowed"),
+    (7, "MMARVALID", ""),
+    (8, "IBUSERR", "instruction fetch where there is no memory"),
+    (
+        9,
+        "PRECISERR",
+        "data access where there is nothing or that is not allowed",
+    ),
+    (10, "IMPRECISERR", "late data access error"),
+    (11, "UNSTKERR", "unstacking from where there is no memory"),
+    (12, "STKERR", "stacking to where there is no memory"),
+    (15, "BFARVALID", ""),
+    (16, "UNDEFINSTR", "undefined instruction"),
+    (17, "INVSTATE", "branch to an even address (not Thumb)"),
+    (18, "INVPC", "bad exception return"),
+    (19, "NOCP", "coprocessor instruction and no coprocessor"),
+    (24, "UNALIGNED", "unaligned access"),
+    (25, "DIVBYZERO", "division by zero"),
+];
+/// HFSR (B3.2.16).
+const HFSR: [(u32, &str, &str); 3] = [
+    (1, "VECTTBL", "the vector table cannot be read"),
+    (30, "FORCED", ""),
+    (31, "DEBUGEVT", ""),
+];
+const VECTTBL: u32 = 1 << 1;
+const FORCED: u32 = 1 << 30;
+const MMARVALID: u32 = 1 << 7;
+const BFARVALID: u32 = 1 << 15;
+const UNSTKERR: u32 = 1 << 11;
+const STKERR: u32 = 1 << 12;
+
+/// SCR and CCR.
+const SLEEPONEXIT: u32 = 1 << 1;
+const SLEEPDEEP: u32 = 1 << 2;
+const NONBASETHRDENA: u32 = 1;
+const BFHFNMIGN: u32 = 1 << 8;
+const STKALIGN: u32 = 1 << 9;
+
+/// Cycles from the restart of the pipeline until its first instruction is in execute, without wait
+/// states.
+const REFILL: u64 = 3;
+
+fn names(register: &str, value: u32, bits: &[(u32, &str, &str)]) -> String {
+    let set: Vec<&str> = bits
+        .iter()
+        .filter(|&&(bit, ..)| value >> bit & 1 != 0)
+        .map(|&(_, name, _)| name)
+        .collect();
+    let space = if set.is_empty() { "" } else { " " };
+    format!("{register} {value:#010x}{space}{}", set.join("+"))
+}
+
+impl<B: Bus> Core<B> {
+    /// B1.5.4.
+    pub(crate) fn execution_priority(&self) -> i32 {
+        let mut priority = 256;
+        if !self.system.active.is_empty() {
+            for number in self.system.active.iter() {
+                priority = priority.min(self.system.group_priority_of(number));
+            }
+        }
+        if self.basepri != 0 {
+            priority = priority.min(self.system.group(self.basepri));
+        }
+        if self.primask {
+            priority = priority.min(0);
+        }
+        if self.faultmask {
+            priority = priority.min(-1);
+        }
+        priority
+    }
+
+    /// FAULTMASK cannot be set in the handlers of NMI and hard faults (B1.4.3).
+    pub(crate) fn faults_can_be_masked(&self) -> bool {
+        !self.system.active.has(exception::NMI) && !self.system.active.has(exception::HARD_FAULT)
+    }
+
+    /// What is pending and would be taken at this priority.
+    fn candidate(&self, priority: i32) -> Option<usize> {
+        self.system
+            .first_pending()
+            .filter(|&(_, pending)| pending < priority)
+            .map(|(number, _)| number)
+    }
+
+    pub(crate) fn take_exceptions(&mut self) -> Result<(), Exit> {
+        if let Some(number) = self.candidate(self.execution_priority()) {
+            self.system.pending.put(number, false);
+            self.enter(number, self.pc)?;
+        }
+        Ok(())
+    }
+
+    /// Exception entry (B1.5.6, B1.5.7).
+    fn enter(&mut self, number: usize, return_address: u32) -> Result<(), Exit> {
+        if self.stop_on_fault && (exception::HARD_FAULT..=exception::USAGE_FAULT).contains(&number)
+        {
+            return Err(self.fault_exit(number));
+        }
+        let aligns = self.system.ccr & STKALIGN != 0 && self.r[13] & 4 != 0;
+        let frame = self.r[13]
+            .wrapping_sub(if aligns { 4 } else { 0 })
+            .wrapping_sub(32);
+        let status = self.xpsr() | u32::from(aligns) << 9;
+        let values = [
+            self.r[0],
+            self.r[1],
+            self.r[2],
+            self.r[3],
+            self.r[12],
+            self.r[14],
+            return_address,
+            status,
+        ];
+        let mut failed = None;
+        for (value, at) in values.into_iter().zip((frame..).step_by(4)) {
+            match self.store(at, value, Width::Word, false) {
+                Ok(()) => {}
+                Err(Trap::Stop(fault)) => return Err(self.stop(*fault)),
+                Err(_) => failed = failed.or(Some(at)),
+            }
+        }
+        let mut taken = number;
+        if let Some(at) = failed {
+            self.system.cfsr |= STKERR;
+            if number == exception::NMI || number == exception::HARD_FAULT {
+                return Err(self.lockup("stacking failed on entry to NMI or hard fault", Some(at)));
+            }
+            // The derived exception comes late, or stays pending behind the first (B1.5.11).
+            let derived = self.escalated(exception::BUS_FAULT, self.execution_priority());
+            if self.system.group_priority_of(derived) <= self.system.group_priority_of(number) {
+                if self.stop_on_fault {
+                    return Err(self.fault_exit(derived));
+                }
+                self.system.pend(number);
+                taken = derived;
+            } else {
+                self.system.pend(derived);
+            }
+        }
+        self.r[13] = frame;
+        if frame >= self.stack_limit {
+            self.stack_low = self.stack_low.min(frame);
+        }
+        let back = if self.ipsr != 0 {
+            0xffff_fff1
+        } else if self.control & 2 != 0 {
+            0xffff_fffd
+        } else {
+            0xffff_fff9
+        };
+        self.switch_stack(|core| core.ipsr = taken as u16);
+        self.control &= !2;
+        self.r[14] = back;
+        self.calls.push(Call {
+            target: 0,
+            return_address,
+            stack_pointer: frame,
+            exception: true,
+        });
+        self.begin_handler(taken, self.timing.exception_entry)
+    }
+
+    /// The frame is on the stack: go to the handler (`ExceptionTaken`).
+    fn begin_handler(&mut self, number: usize, cycles: u8) -> Result<(), Exit> {
+        let (mut number, begins) = self.late_arrival(number, cycles)?;
+        let handler = loop {
+            let vector = self.system.vtor.wrapping_add(4 * number as u32);
+            if let Ok(bytes) = self.memory.dump(vector, 4) {
+                break u32::from_le_bytes(bytes.try_into().unwrap_or([0; 4]));
+            }
+            self.system.hfsr |= VECTTBL;
+            if number == exception::HARD_FAULT || number == exception::NMI {
+                let why = format!(
+                    "the vector of exception {number} cannot be read (VTOR {:#010x})",
+                    self.system.vtor
+                );
+                return Err(self.lockup(&why, Some(vector)));
+            }
+            self.system.pend(number);
+            number = exception::HARD_FAULT;
+            if self.stop_on_fault {
+                return Err(self.fault_exit(number));
+            }
+        };
+        self.ipsr = number as u16;
+        self.it = 0;
+        self.exclusive = false;
+        self.event = true;
+        self.system.active.put(number, true);
+        self.recheck = true;
+        self.thumb = handler & 1 != 0;
+        self.pc = handler & !1;
+        if let Some(call) = self.calls.last_mut() {
+            call.target = self.pc;
+        }
+        self.restart_at(begins);
+        Ok(())
+    }
+
+    /// Go on at the program counter, with its instruction in execute in this cycle where memory has
+    /// no wait states.
+    fn restart_at(&mut self, cycle: u64) {
+        let begins = cycle.saturating_sub(REFILL).max(self.pipe.now());
+        self.pipe.restart(self.pc, begins - self.pipe.now());
+    }
+
+    /// Let the cycles of an entry pass. What comes meanwhile and has a higher priority is taken
+    /// instead, without stacking again (Cortex-M3 TRM, late arrival): its vector is fetched anew,
+    /// which takes as long as a tail-chain.
+    fn late_arrival(&mut self, first: usize, cycles: u8) -> Result<(usize, u64), Exit> {
+        let (start, mut number) = (self.pipe.now(), first);
+        let mut end = start + u64::from(cycles);
+        while self.wait_for_event(end)? {
+            let priority = self.system.group_priority_of(number);
+            if let Some(late) = self.candidate(priority.min(self.execution_priority())) {
+                self.system.pend(number);
+                self.system.pending.put(late, false);
+                number = late;
+                end = end.max(self.pipe.now() + u64::from(self.timing.tail_chain));
+            }
+        }
+        self.exception_cycles += end - start;
+        Ok((number, end))
+    }
+
+    /// Let time pass until a device's next event, if that is before `end`.
+    fn wait_for_event(&mut self, end: u64) -> Result<bool, Exit> {
+        let now = self.pipe.now();
+        let due = self.next_due().max(now);
+        if due >= end {
+            return Ok(false);
+        }
+        self.pipe.pass_time(due - now);
+        self.advance_devices()?;
+        // A device that has nothing to do and says that it has must not stop time.
+        if self.next_due() <= due {
+            self.pipe.pass_time(1);
+        }
+        Ok(true)
+    }
+
+    pub(crate) fn next_due(&self) -> u64 {
+        self.bus.next_event().0.min(self.system.next_tick())
+    }
+
+    pub(crate) fn is_exception_return(&self, value: u32) -> bool {
+        self.ipsr != 0 && value >> 28 == 15
+    }
+
+    /// Exception return (B1.5.8).
+    pub(crate) fn exception_return(&mut self, value: u32) -> Result<(), Trap> {
+        let number = self.ipsr as usize;
+        let nested = self.system.active.iter().count() > 1;
+        let (to_thread, process) = match value {
+            0xffff_fff1 => (false, false),
+            0xffff_fff9 => (true, false),
+            0xffff_fffd => (true, true),
+            _ => return self.refuse_return(number, value),
+        };
+        let base = !nested || self.system.ccr & NONBASETHRDENA != 0;
+        if !self.system.active.has(number) || (to_thread && !base) {
+            return self.refuse_return(number, value);
+        }
+        self.deactivate(number);
+        // A pending exception is taken without unstacking (tail-chaining), one that comes while the
+        // registers are unstacked too.
+        let start = self.pipe.now();
+        let end = start + u64::from(self.timing.exception_return);
+        loop {
+            if let Some(next) = self.candidate(self.execution_priority()) {
+                self.exception_cycles += self.pipe.now() - start;
+                self.system.pending.put(next, false);
+                return self.tail_chain(next, value);
+            }
+            if !self.wait_for_event(end).map_err(Trap::from)? {
+                break;
+            }
+        }
+        let frame = if process {
+            self.process_stack_pointer()
+        } else {
+            self.main_stack_pointer()
+        };
+        let mut values = [0; 8];
+        for (slot, at) in values.iter_mut().zip((frame..).step_by(4)) {
+            match self.load(at, Width::Word, false) {
+                Ok(word) => *slot = word,
+                Err(Trap::Stop(fault)) => return Err(Trap::Stop(fault)),
+                Err(_) => {
+                    self.system.cfsr |= UNSTKERR;
+                    return self.fault_in_return(exception::BUS_FAULT, value);
+                }
+            }
+        }
+        let [r0, r1, r2, r3, r12, lr, pc, status] = values;
+        let restored = (status & 0x1ff) as u16;
+        if (restored == 0) != to_thread {
+            self.system.cfsr |= 1 << UsageFault::InvalidReturn as u32;
+            return self.fault_in_return(exception::USAGE_FAULT, value);
+        }
+        [self.r[0], self.r[1], self.r[2], self.r[3]] = [r0, r1, r2, r3];
+        [self.r[12], self.r[14]] = [r12, lr];
+        let top = frame.wrapping_add(32) | ((status >> 9 & 1) << 2);
+        if process {
+            self.set_process_stack_pointer(top);
+        } else {
+            self.set_main_stack_pointer(top);
+        }
+        self.switch_stack(|core| {
+            core.ipsr = restored;
+            if to_thread {
+                core.control = (core.control & 1) | if process { 2 } else { 0 };
+            }
+        });
+        self.set_xpsr(status);
+        self.next_pc = pc & !1;
+        self.pc = self.next_pc;
+        self.exclusive = false;
+        self.event = true;
+        if let Some(index) = self.calls.iter().rposition(|call| call.exception) {
+            self.calls.truncate(index);
+        }
+        self.exception_cycles += end - start;
+        self.restart_at(end);
+        if to_thread && self.system.active.is_empty() && self.system.scr & SLEEPONEXIT != 0 {
+            self.wait(false);
+        }
+        Ok(())
+    }
+
+    fn deactivate(&mut self, number: usize) {
+        self.system.active.put(number, false);
+        if number != exception::NMI {
+            self.faultmask = false;
+        }
+        // A line that is still high pends again.
+        self.system.lines(self.bus.interrupts());
+        self.recheck = true;
+    }
+
+    /// The frame stays where it is, and another handler runs.
+    fn tail_chain(&mut self, next: usize, value: u32) -> Result<(), Trap> {
+        self.r[14] = value;
+        self.begin_handler(next, self.timing.tail_chain)?;
+        self.next_pc = self.pc;
+        Ok(())
+    }
+
+    fn refuse_return(&mut self, number: usize, value: u32) -> Result<(), Trap> {
+        self.deactivate(number);
+        self.system.cfsr |= 1 << UsageFault::InvalidReturn as u32;
+        self.fault_in_return(exception::USAGE_FAULT, value)
+    }
+
+    fn fault_in_return(&mut self, number: usize, value: u32) -> Result<(), Trap> {
+        let priority = self.execution_priority();
+        if priority <= -1 {
+            return Err(self
+                .lockup("a fault in the return from an exception", None)
+                .into());
+        }
+        let number = self.escalated(number, priority);
+        if self.stop_on_fault {
+            return Err(self.fault_exit(number).into());
+        }
+        self.tail_chain(number, value | 0xf000_0000)
+    }
+
+    /// The exception itself, or a hard fault where it is disabled or may not preempt (B1.5.14).
+    fn escalated(&mut self, number: usize, priority: i32) -> usize {
+        let enabled = number == exception::SV_CALL || self.system.can_be_taken(number);
+        if enabled && self.system.group_priority_of(number) < priority {
+            return number;
+        }
+        self.system.hfsr |= FORCED;
+        exception::HARD_FAULT
+    }
+
+    /// An instruction did not complete.
+    pub(crate) fn trapped(&mut self, trap: Trap) -> Result<(), Exit> {
+        let priority = self.execution_priority();
+        let number = match trap {
+            Trap::Stop(fault) => return Err(self.stop(*fault)),
+            Trap::Exit(exit) => return Err(*exit),
+            Trap::SupervisorCall => exception::SV_CALL,
+            Trap::Usage(cause) => {
+                self.system.cfsr |= 1 << cause as u32;
+                exception::USAGE_FAULT
+            }
+            Trap::Fetch => {
+                // Devices and the system's own space cannot be executed (B3.1).
+                if matches!(self.pc, 0x4000_0000..=0x5fff_ffff | 0xa000_0000..) {
+                    self.system.cfsr |= 1;
+                    exception::MEM_MANAGE
+                } else {
+                    self.system.cfsr |= 1 << 8;
+                    exception::BUS_FAULT
+                }
+            }
+            Trap::Access(address) => {
+                self.system.bfar = address;
+                self.system.cfsr |= 1 << 9 | BFARVALID;
+                if priority <= -1 && self.system.ccr & BFHFNMIGN != 0 {
+                    self.pc = self.fall_through;
+                    self.pipe.restart(self.pc, 0);
+                    return Ok(());
+                }
+                exception::BUS_FAULT
+            }
+        };
+        let return_address = if number == exception::SV_CALL {
+            self.fall_through
+        } else {
+            // It is executed again after the handler.
+            self.it = self.it_of_current;
+            self.pc
+        };
+        if priority <= -1 {
+            self.system.hfsr |= FORCED;
+            let handler = if self.faultmask && self.faults_can_be_masked() {
+                "while FAULTMASK is set"
+            } else {
+                "inside the handler of a hard fault or NMI"
+            };
+            return Err(self.lockup(&format!("a fault {handler}"), None));
+        }
+        let number = self.escalated(number, priority);
+        self.enter(number, return_address)
+    }
+
+    pub(crate) fn stop(&self, mut fault: Fault) -> Exit {
+        fault.pc = self.pc;
+        fault.call_stack = self
+            .calls
+            .iter()
+            .rev()
+            .map(|call| call.return_address)
+            .collect();
+        Exit::Fault(Box::new(fault))
+    }
+
+    /// What the fault registers say, in words and by name.
+    fn fault_registers(&self) -> (String, String) {
+        let (cfsr, hfsr) = (self.system.cfsr, self.system.hfsr);
+        let meanings: Vec<&str> = CFSR
+            .iter()
+            .filter(|&&(bit, _, meaning)| cfsr >> bit & 1 != 0 && !meaning.is_empty())
+            .chain(
+                HFSR.iter()
+                    .filter(|&&(bit, ..)| bit == 1 && hfsr & VECTTBL != 0),
+            )
+            .map(|&(_, _, meaning)| meaning)
+            .collect();
+        let mut registers = vec![names("CFSR", cfsr, &CFSR), names("HFSR", hfsr, &HFSR)];
+        if cfsr & MMARVALID != 0 {
+            registers.push(format!("MMFAR {:#010x}", self.system.mmfar));
+        }
+        if cfsr & BFARVALID != 0 {
+            registers.push(format!("BFAR {:#010x}", self.system.bfar));
+        }
+        (meanings.join("; "), registers.join(", "))
+    }
+
+    fn fault_exit(&self, number: usize) -> Exit {
+        let cfsr = self.system.cfsr;
+        let has = |bits: u32| cfsr & bits != 0;
+        let kind = if has(1 << 16 | 1 << 19) {
+            FaultKind::InvalidOpcode
+        } else if has(1 << 24) {
+            FaultKind::Misaligned
+        } else if has(1 << 17 | 1) {
+            FaultKind::ExecuteData
+        } else {
+            FaultKind::Unmapped
+        };
+        let name = match number {
+            exception::HARD_FAULT => "hard fault",
+            exception::MEM_MANAGE => "memory management fault",
+            exception::BUS_FAULT => "bus fault",
+            _ => "usage fault",
+        };
+        let (meaning, registers) = self.fault_registers();
+        let colon = if meaning.is_empty() { "" } else { ": " };
+        let mut fault = Fault::new(kind, format!("{name}{colon}{meaning} ({registers})"));
+        if has(BFARVALID) {
+            fault = fault.at(self.system.bfar);
+        } else if has(MMARVALID) {
+            fault = fault.at(self.system.mmfar);
+        }
+        self.stop(fault)
+    }
+
+    fn lockup(&self, why: &str, address: Option<u32>) -> Exit {
+        let (meaning, registers) = self.fault_registers();
+        let colon = if meaning.is_empty() { "" } else { ": " };
+        let mut fault = Fault::new(
+            FaultKind::Lockup,
+            format!("lockup: {why}{colon}{meaning} ({registers})"),
+        );
+        if let Some(address) = address {
+            fault = fault.at(address);
+        }
+        self.stop(fault)
+    }
+
+    // Sleep.
+
+    /// WFI and WFE, and a return with SLEEPONEXIT.
+    pub(crate) fn wait(&mut self, for_event: bool) {
+        if self.wakes(for_event) {
+            return;
+        }
+        self.asleep = Some(for_event);
+        let deep = self.system.scr & SLEEPDEEP != 0;
+        let now = Cycles(self.pipe.now());
+        self.bus.sleep(true, deep, now);
+    }
+
+    /// Whether something ends the sleep (B1.5.17 to B1.5.19): PRIMASK does not count.
+    fn wakes(&mut self, for_event: bool) -> bool {
+        self.event |= std::mem::take(&mut self.system.pended_event);
+        if for_event && std::mem::take(&mut self.event) {
+            return true;
+        }
+        let primask = std::mem::take(&mut self.primask);
+        let priority = self.execution_priority();
+        self.primask = primask;
+        self.candidate(priority).is_some()
+    }
+
+    pub(crate) fn doze(&mut self, until: u64) -> Result<(), Exit> {
+        if self.wakes(self.asleep == Some(true)) {
+            self.asleep = None;
+            self.recheck = true;
+            let deep = self.system.scr & SLEEPDEEP != 0;
+            let wait = self.bus.sleep(false, deep, Cycles(self.pipe.now())).0;
+            self.sleep_cycles += wait;
+            self.pipe.pass_time(wait);
+            return Ok(());
+        }
+        let due = self.next_due();
+        if due == u64::MAX {
+            return Err(Exit::Asleep);
+        }
+        let next = due.min(until);
+        let wait = next.saturating_sub(self.pipe.now());
+        if wait == 0 && next < due {
+            return Err(Exit::Cycles);
+        }
+        self.sleep_cycles += wait;
+        self.pipe.pass_time(wait);
+        if self.pipe.now() >= due {
+            self.advance_devices()?;
+        }
+        if self.bus.take_stop() {
+            return Err(Exit::Stopped);
+        }
+        if self.pipe.now() >= until {
+            return Err(Exit::Cycles);
+        }
+        Ok(())
+    }
+}

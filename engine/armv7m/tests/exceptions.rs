@@ -1,0 +1,795 @@
+//! Exceptions: their order, their cycles, what they leave on the stack, and faults.
+//!
+//! Programs are put together from a few encodings (ARM DDI 0403E.e, A7.7). How handlers nest is
+//! compared with another emulator in `tests/test_arm_exceptions.py`.
+
+use joulemark_armv7m::{Bus, Config, Core, Exit, Limits, Region, RegionKind, Timing, Width};
+use joulemark_kernel::{Cycles, Fault, FaultKind};
+
+const RAM: u32 = 0x2000_0000;
+const STACK: u32 = RAM + 0x1000;
+/// Handlers are here, 64 bytes for each exception, and thread code after them.
+const HANDLERS: u32 = 0x400;
+const THREAD: u32 = 0x2000;
+/// Each handler counts its calls and keeps its last cycle here, 8 bytes for each exception.
+const LOG: u32 = RAM + 0x2000;
+
+const CYCCNT: u32 = 0xe000_1004;
+const STIR: u32 = 0xe000_ef00;
+const ICSR: u32 = 0xe000_ed04;
+const SHCSR: u32 = 0xe000_ed24;
+const CFSR: u32 = 0xe000_ed28;
+const CCR: u32 = 0xe000_ed14;
+const VTOR: u32 = 0xe000_ed08;
+const SCR: u32 = 0xe000_ed10;
+
+/// Interrupt lines that rise at given cycles, and stay up until they are lowered.
+#[derive(Default)]
+struct Lines {
+    rises: Vec<(u64, u32)>,
+    high: u64,
+    sleeps: Vec<(bool, u64)>,
+}
+
+impl Bus for Lines {
+    fn read(&mut self, address: u32, _: Width, _: Cycles) -> Result<u32, Fault> {
+        Err(Fault::new(FaultKind::Unmapped, "nothing").at(address))
+    }
+
+    /// A store lowers the lines in it.
+    fn write(&mut self, address: u32, value: u32, _: Width, _: Cycles) -> Result<(), Fault> {
+        if address != 0x4000_0000 {
+            return Err(Fault::new(FaultKind::Unmapped, "nothing").at(address));
+        }
+        self.high &= !u64::from(value);
+        Ok(())
+    }
+
+    fn next_event(&self) -> Cycles {
+        let times = self.rises.iter().map(|&(at, _)| Cycles(at));
+        times.min().unwrap_or(Cycles::NEVER)
+    }
+
+    fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
+        let due = self.rises.iter().filter(|&&(at, _)| at <= now.0);
+        self.high |= due.fold(0, |high, &(_, line)| high | 1 << line);
+        self.rises.retain(|&(at, _)| at > now.0);
+        Ok(())
+    }
+
+    fn interrupts(&self) -> [u64; 4] {
+        [self.high, 0, 0, 0]
+    }
+
+    fn sleep(&mut self, asleep: bool, _deep: bool, now: Cycles) -> Cycles {
+        self.sleeps.push((asleep, now.0));
+        Cycles(0)
+    }
+
+    fn reset_requested(&mut self, _: Cycles) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+// Encodings.
+const NOP: u16 = 0xbf00;
+const BX_LR: u16 = 0x4770;
+const END: u16 = 0xe7fe;
+const UDF: u16 = 0xde00;
+const WFI: u16 = 0xbf30;
+const WFE: u16 = 0xbf20;
+const SEV: u16 = 0xbf40;
+const CPSID_I: u16 = 0xb672;
+const CPSIE_I: u16 = 0xb662;
+const CPSID_F: u16 = 0xb671;
+
+const fn svc(number: u16) -> u16 {
+    0xdf00 | number
+}
+
+/// MOVW and MOVT (A7.7.76, A7.7.79).
+fn constant(register: u16, value: u32) -> Vec<u16> {
+    let half = |opcode: u16, value: u16| {
+        [
+            opcode | (value >> 11 & 1) << 10 | value >> 12,
+            (value >> 8 & 7) << 12 | register << 8 | value & 0xff,
+        ]
+    };
+    let mut code = half(0xf240, value as u16).to_vec();
+    code.extend(half(0xf2c0, (value >> 16) as u16));
+    code
+}
+
+/// Store a constant; R6 and R7 are lost.
+fn store(address: u32, value: u32) -> Vec<u16> {
+    let mut code = constant(6, address);
+    code.extend(constant(7, value));
+    code.push(0x6037); // STR R7, [R6]
+    code
+}
+
+/// MSR: 16 PRIMASK, 17 BASEPRI, 19 FAULTMASK, 20 CONTROL, 9 PSP; R7 is lost.
+fn special(number: u16, value: u32) -> Vec<u16> {
+    let mut code = constant(7, value);
+    code.extend([0xf387, 0x8800 | number]);
+    code
+}
+
+fn join(parts: &[&[u16]]) -> Vec<u16> {
+    parts.concat()
+}
+
+/// Handlers that count and note the cycle at which they begin, and then run `more`.
+fn handler(number: u32, more: &[u16]) -> Vec<u16> {
+    let mut code = constant(0, CYCCNT);
+    code.push(0x6801); // LDR R1, [R0]
+    code.extend(constant(0, LOG + 8 * number));
+    code.extend([
+        0x6041, // STR R1, [R0, #4]
+        0x6802, 0x3201, 0x6002, // LDR R2, [R0]; ADDS R2, #1; STR R2, [R0]
+    ]);
+    code.extend(more);
+    code.push(BX_LR);
+    code
+}
+
+#[derive(Clone, Default)]
+struct Program<'a> {
+    thread: &'a [u16],
+    handlers: Vec<(u32, Vec<u16>)>,
+    /// Exceptions and their priorities; the rest have 0.
+    priorities: &'a [(u32, u8)],
+    rises: &'a [(u64, u32)],
+    wait_states: u8,
+    stop_on_fault: bool,
+}
+
+impl Program<'_> {
+    /// A core that has been reset, with a breakpoint at the end of the thread.
+    fn load(&self) -> Core<Lines> {
+        let config = Config {
+            regions: vec![
+                Region {
+                    wait_states: self.wait_states,
+                    ..Region::new(RegionKind::Flash, 0, 0x10000)
+                },
+                Region::new(RegionKind::Ram, RAM, 0x4000),
+            ],
+            interrupts: 48,
+            priority_bits: 3,
+            cpuid: 0x412f_c231,
+            timing: Timing::CORTEX_M3,
+            stop_on_fault: self.stop_on_fault,
+        };
+        let bus = Lines {
+            rises: self.rises.to_vec(),
+            ..Lines::default()
+        };
+        let mut core = Core::new(bus, &config);
+        let bytes =
+            |code: &[u16]| -> Vec<u8> { code.iter().flat_map(|half| half.to_le_bytes()).collect() };
+        let mut table = vec![STACK, THREAD | 1];
+        table.extend((2..64).map(|number| (HANDLERS + 64 * number) | 1));
+        let table: Vec<u8> = table.iter().flat_map(|word| word.to_le_bytes()).collect();
+        core.load_image(0, &table).unwrap();
+        for number in 2..64 {
+            let own = self.handlers.iter().find(|&&(of, _)| of == number);
+            let code = own.map_or_else(|| handler(number, &[]), |(_, code)| code.clone());
+            assert!(code.len() <= 32);
+            core.load_image(HANDLERS + 64 * number, &bytes(&code))
+                .unwrap();
+        }
+        core.load_image(THREAD, &bytes(&join(&[self.thread, &[END]])))
+            .unwrap();
+        core.reset(0).unwrap();
+        core.set_breakpoint(THREAD + 2 * self.thread.len() as u32);
+        core.debug_write(0xe000_1000, 0x003e_0001).unwrap();
+        for set in [0xe000_e100, 0xe000_e104] {
+            core.debug_write(set, u32::MAX).unwrap();
+        }
+        let mut words = std::collections::BTreeMap::new();
+        for &(number, priority) in self.priorities {
+            let at = number
+                + if number < 16 {
+                    0xe000_ed14
+                } else {
+                    0xe000_e3f0
+                };
+            *words.entry(at & !3).or_insert(0) |= u32::from(priority) << (at % 4 * 8);
+        }
+        for (at, word) in words {
+            core.debug_write(at, word).unwrap();
+        }
+        core
+    }
+
+    /// Run to the end of the thread.
+    fn run(&self) -> Core<Lines> {
+        let mut core = self.load();
+        let exit = core.run(Limits {
+            until: Some(Cycles(100_000)),
+            step_first: false,
+        });
+        assert!(matches!(exit, Exit::Breakpoint(_)), "{exit:?}");
+        core
+    }
+
+    fn fault(&self) -> Fault {
+        match self.load().run(Limits {
+            until: Some(Cycles(100_000)),
+            step_first: false,
+        }) {
+            Exit::Fault(fault) => *fault,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn word(core: &Core<Lines>, address: u32) -> u32 {
+    u32::from_le_bytes(core.read_memory(address, 4).unwrap().try_into().unwrap())
+}
+
+/// Calls of a handler, and the cycle of its last.
+fn log(core: &Core<Lines>, number: u32) -> (u32, u32) {
+    (
+        word(core, LOG + 8 * number),
+        word(core, LOG + 8 * number + 4),
+    )
+}
+
+fn step(core: &mut Core<Lines>) -> (u32, u64) {
+    let exit = core.run(Limits {
+        until: Some(Cycles(0)),
+        step_first: true,
+    });
+    assert!(
+        matches!(exit, Exit::Cycles | Exit::Breakpoint(_)),
+        "{exit:?}"
+    );
+    (core.register(15), core.cycles().0)
+}
+
+/// Single steps: the address of each instruction, and the cycle in which it entered execute.
+fn trace(program: &Program<'_>, count: usize) -> Vec<(u32, u64)> {
+    let mut core = program.load();
+    (0..count)
+        .map(|_| {
+            let at = core.register(15);
+            let (next, cycle) = step(&mut core);
+            // A step that takes an exception executes the handler's first instruction, MOVW.
+            let entered = next.wrapping_sub(4);
+            let is_handler = (HANDLERS..THREAD).contains(&entered) && entered % 64 == 0;
+            (if is_handler { entered } else { at }, cycle)
+        })
+        .collect()
+}
+
+/// When the instruction at an address entered execute.
+fn when(trace: &[(u32, u64)], address: u32) -> u64 {
+    let found = trace.iter().find(|&&(at, _)| at == address);
+    found.map(|&(_, cycle)| cycle).unwrap()
+}
+
+const fn handler_of(number: u32) -> u32 {
+    HANDLERS + 64 * number
+}
+
+/// A handler that lowers its line and returns; BX is its last instruction, 10 bytes in.
+fn lowers(line: u32) -> (u32, Vec<u16>) {
+    (16 + line, join(&[&store(0x4000_0000, 1 << line), &[BX_LR]]))
+}
+const LOWERS_BX: u32 = 18;
+
+/// When its BX entered execute: its step ends later.
+fn returns_at(trace: &[(u32, u64)], number: u32) -> u64 {
+    let bx = handler_of(number) + LOWERS_BX;
+    trace[trace.iter().position(|&(at, _)| at == bx).unwrap() - 1].1 + 1
+}
+
+#[test]
+fn entry_takes_12_cycles_return_10_and_tail_chaining_6() {
+    for rise in 8..16 {
+        let program = Program {
+            thread: &[NOP; 40],
+            rises: &[(rise, 0), (rise, 1)],
+            handlers: vec![lowers(0), lowers(1)],
+            ..Program::default()
+        };
+        let steps = trace(&program, 60);
+        let first = when(&steps, handler_of(16));
+        assert_eq!(first, rise + 12);
+        let second = when(&steps, handler_of(17));
+        assert_eq!(second, returns_at(&steps, 16) + 6);
+        let last = steps
+            .iter()
+            .position(|&(at, _)| at == handler_of(17) + LOWERS_BX)
+            .unwrap();
+        assert_eq!(steps[last + 1].1, returns_at(&steps, 17) + 10);
+    }
+}
+
+#[test]
+fn a_higher_priority_that_comes_during_entry_goes_first_on_the_same_frame() {
+    for delay in 0..30 {
+        let program = Program {
+            thread: &[NOP; 60],
+            rises: &[(10, 0), (10 + delay, 1)],
+            priorities: &[(16, 0x40)],
+            handlers: vec![lowers(0), lowers(1)],
+            ..Program::default()
+        };
+        let steps = trace(&program, 80);
+        let (low, high) = (when(&steps, handler_of(16)), when(&steps, handler_of(17)));
+        let core = program.run();
+        let frames = (STACK - core.stack_low()) / 32;
+        if delay < 12 {
+            assert_eq!(high, 22.max(10 + delay + 6), "delay {delay}");
+            assert!(high < low);
+            assert_eq!(frames, 1);
+        } else {
+            assert!(low < high);
+            // After the first handler's last instruction it tail-chains or comes anew.
+            let ends = returns_at(&steps, 16);
+            assert_eq!(
+                frames,
+                if 10 + delay < ends { 2 } else { 1 },
+                "delay {delay}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_comes_while_registers_are_unstacked_takes_over_their_frame() {
+    let alone = Program {
+        thread: &[NOP; 60],
+        rises: &[(10, 0)],
+        handlers: vec![lowers(0), lowers(1)],
+        ..Program::default()
+    };
+    let steps = trace(&alone, 40);
+    let returns = returns_at(&steps, 16);
+    for delay in 1..14 {
+        let rises = [(10, 0), (returns + delay, 1)];
+        let program = Program {
+            rises: &rises,
+            handlers: alone.handlers.clone(),
+            ..alone
+        };
+        let steps = trace(&program, 60);
+        let taken = when(&steps, handler_of(17)) - returns - delay;
+        if delay < 10 {
+            assert_eq!(taken, 6, "delay {delay}");
+        } else {
+            assert!(taken >= 12, "delay {delay}: {taken}");
+        }
+    }
+}
+
+#[test]
+fn frames_are_aligned_where_ccr_asks_for_it_and_returns_undo_it() {
+    for (aligns, offset, process) in [0, 1].into_iter().flat_map(|a| {
+        [0, 4]
+            .into_iter()
+            .flat_map(move |o| [0, 1].map(|p| (a, o, p)))
+    }) {
+        let sp = STACK - 0x100 - offset;
+        // CCR, PSP or MSP, CONTROL.SPSEL, then the call.
+        let thread = join(&[
+            &store(CCR, aligns << 9),
+            &special(if process == 1 { 9 } else { 8 }, sp),
+            &special(20, 2 * process),
+            &[svc(7)],
+            &[0x466b], // MOV R3, SP
+        ]);
+        // The handler keeps both stack pointers and LR: MRS R4, MSP; MRS R5, PSP; MOV R8, LR.
+        let code = vec![0xf3ef, 0x8408, 0xf3ef, 0x8509, 0x46f0, BX_LR];
+        let core = Program {
+            thread: &thread,
+            handlers: vec![(11, code)],
+            ..Program::default()
+        }
+        .run();
+        let padded = aligns == 1 && offset == 4;
+        let frame = sp - 32 - if padded { 4 } else { 0 };
+        assert_eq!(core.register(4 + process as usize), frame);
+        assert_eq!(
+            core.register(8),
+            if process == 1 {
+                0xffff_fffd
+            } else {
+                0xffff_fff9
+            }
+        );
+        assert_eq!(core.register(3), sp);
+        let status = word(&core, frame + 28);
+        assert_eq!(status >> 9 & 1, u32::from(padded));
+        assert_eq!(status & 0x1ff, 0);
+        assert_eq!(
+            word(&core, frame + 24),
+            THREAD + 2 * thread.len() as u32 - 2
+        );
+        assert_eq!(core.xpsr() & 0x1ff, 0);
+    }
+}
+
+#[test]
+fn only_the_architectures_return_values_return() {
+    for value in 0xffff_ff00..=u32::MAX {
+        // BX to the value in a handler; usage faults are on and stay in their handler's log.
+        let thread = join(&[&store(SHCSR, 1 << 18), &special(9, 0x6000_0000), &[svc(0)]]);
+        let code = join(&[&constant(0, value), &[0x4700]]);
+        // MVN LR, #6: the fault's handler returns as it should have been.
+        let mends = |number| (number, handler(number, &[0xf06f, 0x0e06]));
+        let program = Program {
+            thread: &thread,
+            handlers: vec![(11, code), mends(3), mends(6)],
+            ..Program::default()
+        };
+        let mut core = program.run();
+        // FFFFFFF1 returns to a handler, and there is none; FFFFFFFD to a stack where there is nothing.
+        let valid = value == 0xffff_fff9;
+        if value == 0xffff_fffd {
+            assert_eq!(word_of(&mut core, CFSR), 1 << 11, "unstacking failed");
+            assert_eq!(log(&core, 3).0, 1);
+        } else {
+            assert_eq!(log(&core, 6).0, u32::from(!valid), "{value:x}");
+            assert_eq!(word_of(&mut core, CFSR), if valid { 0 } else { 1 << 18 });
+        }
+    }
+}
+
+/// A register of the system control space.
+fn word_of(core: &mut Core<Lines>, address: u32) -> u32 {
+    core.debug_read(address).unwrap()
+}
+
+struct Cause {
+    code: &'static [u16],
+    /// Its exception, and its bit in SHCSR.
+    number: u32,
+    enable: u32,
+    cfsr: u32,
+    bytes: u32,
+    kind: FaultKind,
+    says: &'static str,
+}
+
+const CAUSES: &[Cause] = &[
+    Cause {
+        code: &[UDF],
+        number: 6,
+        enable: 1 << 18,
+        cfsr: 1 << 16,
+        bytes: 2,
+        kind: FaultKind::InvalidOpcode,
+        says: "undefined instruction (CFSR 0x00010000 UNDEFINSTR",
+    },
+    Cause {
+        code: &[0xee00, 0x0000], // CDP p0
+        number: 6,
+        enable: 1 << 18,
+        cfsr: 1 << 19,
+        bytes: 4,
+        kind: FaultKind::InvalidOpcode,
+        says: "CFSR 0x00080000 NOCP",
+    },
+    Cause {
+        code: &[0xe850, 0x1f01], // LDREX R1, [R0, #4], and R0 is odd
+        number: 6,
+        enable: 1 << 18,
+        cfsr: 1 << 24,
+        bytes: 4,
+        kind: FaultKind::Misaligned,
+        says: "CFSR 0x01000000 UNALIGNED",
+    },
+    Cause {
+        code: &[0x6829], // LDR R1, [R5], and R5 is 0x60000000
+        number: 5,
+        enable: 1 << 17,
+        cfsr: 0x8200,
+        bytes: 2,
+        kind: FaultKind::Unmapped,
+        says: "PRECISERR+BFARVALID, HFSR 0x40000000 FORCED, BFAR 0x60000000)",
+    },
+];
+
+#[test]
+fn faults_go_to_their_handler_or_to_the_hard_faults() {
+    for cause in CAUSES {
+        for enabled in [false, true] {
+            // R0 odd, R5 nowhere; IT EQ twice, so that the cause's state is in the frame.
+            let before = join(&[
+                &store(SHCSR, if enabled { cause.enable } else { 0 }),
+                &constant(0, RAM + 1),
+                &constant(5, 0x6000_0000),
+            ]);
+            let thread = join(&[&before, cause.code, &[NOP]]);
+            // The handler skips the cause: LDR R0, [SP, #24]; ADDS R0, #bytes; STR R0, [SP, #24].
+            let skip = [0x9806, 0x3000 | cause.bytes as u16, 0x9006];
+            let handlers = [3, cause.number]
+                .map(|number| (number, handler(number, &skip)))
+                .to_vec();
+            let program = Program {
+                thread: &thread,
+                handlers,
+                ..Program::default()
+            };
+            let mut core = program.run();
+            let taken = if enabled { cause.number } else { 3 };
+            assert_eq!(log(&core, taken).0, 1, "{}", cause.says);
+            assert_eq!(log(&core, 9 - taken).0, 0);
+            assert_eq!(word_of(&mut core, CFSR), cause.cfsr);
+            assert_eq!(
+                word_of(&mut core, 0xe000_ed2c),
+                if enabled { 0 } else { 1 << 30 }
+            );
+            if !enabled {
+                let stopped = Program {
+                    stop_on_fault: true,
+                    ..program
+                }
+                .fault();
+                assert_eq!(stopped.kind, cause.kind);
+                assert!(stopped.message.contains(cause.says), "{}", stopped.message);
+                assert_eq!(stopped.pc, THREAD + 2 * before.len() as u32);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fault_in_an_it_block_keeps_its_condition() {
+    // MOVS R0, #0 sets Z; ITTE EQ; UDF; MOV R1, #1; MOV R1, #2.
+    let thread = [0x2000, 0xbf06, UDF, 0x2101, 0x2102];
+    let code = vec![0x9907, BX_LR]; // LDR R1, [SP, #28]
+    let mut core = Program {
+        thread: &thread,
+        handlers: vec![(3, code)],
+        ..Program::default()
+    }
+    .load();
+    for _ in 0..4 {
+        step(&mut core);
+    }
+    let status = core.register(1);
+    let it = status >> 25 & 3 | (status >> 10 & 0x3f) << 2;
+    assert_eq!(
+        it, 0x06,
+        "ITSTATE of the first instruction: EQ and the rest of the mask"
+    );
+}
+
+#[test]
+fn a_fault_where_none_can_be_taken_is_a_lockup() {
+    let faults = [
+        (
+            "inside the handler of a hard fault or NMI",
+            vec![UDF],
+            vec![(3, vec![UDF])],
+        ),
+        ("while FAULTMASK is set", vec![CPSID_F, UDF], vec![]),
+        (
+            "the vector of exception 3 cannot be read (VTOR 0x10000000)",
+            join(&[&store(VTOR, 0x1000_0000), &[svc(0)]]),
+            vec![],
+        ),
+        (
+            "stacking failed on entry to NMI or hard fault",
+            join(&[&special(8, 0x2001_0000), &[UDF]]),
+            vec![],
+        ),
+    ];
+    for (why, thread, handlers) in faults {
+        let fault = Program {
+            thread: &thread,
+            handlers,
+            ..Program::default()
+        }
+        .fault();
+        assert_eq!(fault.kind, FaultKind::Lockup);
+        assert!(fault.message.starts_with("lockup: "));
+        assert!(fault.message.contains(why), "{}", fault.message);
+        assert!(fault.message.contains("CFSR 0x"));
+    }
+}
+
+#[test]
+fn a_supervisor_call_that_is_masked_is_a_hard_fault() {
+    for (mask, masked) in [
+        (special(16, 1), true),
+        (special(17, 0x40), true),
+        (special(17, 0xc0), false),
+    ] {
+        let thread = join(&[&mask, &[svc(0)]]);
+        let program = Program {
+            thread: &thread,
+            priorities: &[(11, 0x80)],
+            ..Program::default()
+        };
+        let core = program.run();
+        assert_eq!(log(&core, 3).0, u32::from(masked));
+        assert_eq!(log(&core, 11).0, u32::from(!masked));
+    }
+}
+
+#[test]
+fn code_without_privilege_may_not_touch_the_system() {
+    // CONTROL.nPRIV, then a store to STIR: a bus fault unless CCR.USERSETMPEND.
+    for allowed in [false, true] {
+        let thread = join(&[
+            &store(SHCSR, 1 << 17),
+            &store(CCR, if allowed { 2 } else { 0 }),
+            &special(20, 1),
+            &store(STIR, 5),
+            &[CPSID_I],
+            &special(17, 0x20),
+        ]);
+        // LDR R0, [SP, #24]; ADDS R0, #2; STR R0, [SP, #24].
+        let skip = handler(5, &[0x9806, 0x3002, 0x9006]);
+        let core = Program {
+            thread: &thread,
+            handlers: vec![(5, skip)],
+            ..Program::default()
+        }
+        .run();
+        assert_eq!(log(&core, 21).0, u32::from(allowed));
+        assert_eq!(log(&core, 5).0, u32::from(!allowed));
+        // CPS and MSR did nothing.
+        let mut core = core;
+        core.bus.rises = vec![(core.cycles().0 + 1, 3)];
+        core.clear_breakpoint(THREAD + 2 * thread.len() as u32);
+        core.run(Limits {
+            until: Some(core.cycles() + Cycles(100)),
+            step_first: true,
+        });
+        assert!(log(&core, 19).0 >= 1);
+    }
+}
+
+#[test]
+fn sleep_ends_with_what_could_preempt_even_under_primask() {
+    for (mask, wakes) in [
+        (vec![CPSID_I], true),
+        (special(17, 0x40), false),
+        (special(17, 0xc0), true),
+    ] {
+        let thread = join(&[&mask, &[WFI, NOP]]);
+        let program = Program {
+            thread: &thread,
+            priorities: &[(16, 0x80)],
+            rises: &[(100, 0)],
+            handlers: vec![lowers(0)],
+            ..Program::default()
+        };
+        let mut core = program.load();
+        let exit = core.run(Limits {
+            until: Some(Cycles(1000)),
+            step_first: false,
+        });
+        assert_eq!(matches!(exit, Exit::Breakpoint(_)), wakes, "{exit:?}");
+        assert_eq!(core.is_asleep(), !wakes);
+        if wakes {
+            let (slept, woke) = (core.bus.sleeps[0], core.bus.sleeps[1]);
+            assert!(slept.0 && !woke.0);
+            assert_eq!(woke.1, 100);
+            assert_eq!(core.sleep_cycles().0, 100 - slept.1);
+        }
+    }
+}
+
+#[test]
+fn events_wake_and_are_used_up() {
+    // SEV is an event: the first WFE goes on, the second sleeps for good.
+    let mut core = Program {
+        thread: &[SEV, WFE, NOP, WFE, NOP],
+        ..Program::default()
+    }
+    .load();
+    assert_eq!(core.run(Limits::default()), Exit::Asleep);
+    assert_eq!(core.register(15), THREAD + 8);
+    // With SEVONPEND, an interrupt that is disabled is an event too.
+    let thread = join(&[&store(SCR, 0x10), &store(0xe000_e180, 1), &[WFE, NOP]]);
+    let program = Program {
+        thread: &thread,
+        rises: &[(100, 0)],
+        ..Program::default()
+    };
+    let core = program.run();
+    assert_eq!(log(&core, 16).0, 0);
+    assert_eq!(core.bus.sleeps.last(), Some(&(false, 100)));
+}
+
+#[test]
+fn sleep_on_exit_sleeps_again_after_each_handler() {
+    let thread = join(&[&store(SCR, 2), &[WFI, UDF]]);
+    let rises: Vec<(u64, u32)> = (1..=5).map(|i| (100 * i, 0)).collect();
+    let handlers = vec![(16, join(&[&store(0x4000_0000, 1), &[0x3501, BX_LR]]))]; // ADDS R5, #1
+    let mut core = Program {
+        thread: &thread,
+        rises: &rises,
+        handlers,
+        ..Program::default()
+    }
+    .load();
+    assert_eq!(core.run(Limits::default()), Exit::Asleep);
+    assert_eq!(core.register(5), 5);
+    assert_eq!(core.bus.sleeps.len(), 11);
+}
+
+#[test]
+fn a_line_that_stays_high_comes_again_and_one_that_was_cleared_does_not() {
+    // The handler counts in R5 and lowers the line the third time.
+    let count = [0x3501, 0x2d03, 0xd100, 0x6037]; // ADDS R5, #1; CMP R5, #3; BNE +0; STR R7, [R6]
+    let body = join(&[&constant(6, 0x4000_0000), &constant(7, 1), &count, &[BX_LR]]);
+    let program = Program {
+        thread: &[NOP; 60],
+        rises: &[(10, 0)],
+        handlers: vec![(16, body)],
+        ..Program::default()
+    };
+    let core = program.run();
+    assert_eq!(core.register(5), 3);
+    assert_eq!(STACK - core.stack_low(), 32, "it tail-chained to itself");
+}
+
+#[test]
+fn faults_of_data_are_ignored_at_the_highest_priorities_where_ccr_says_so() {
+    // BFHFNMIGN and FAULTMASK; a load from nowhere leaves its register.
+    let thread = join(&[
+        &store(CCR, 1 << 8),
+        &constant(5, 0x6000_0000),
+        &[0x2107, CPSID_F, 0x6829, 0x000a], // MOVS R1, #7; CPSID f; LDR R1, [R5]; MOVS R2, R1
+    ]);
+    let mut core = Program {
+        thread: &thread,
+        ..Program::default()
+    }
+    .run();
+    assert_eq!(core.register(2), 7);
+    assert_eq!(word_of(&mut core, CFSR), 0x8200);
+}
+
+#[test]
+fn pendsv_and_systick_are_pended_and_cleared_through_icsr() {
+    for (number, set) in [(14, 1 << 28), (15, 1 << 26), (2, 1 << 31)] {
+        let core = Program {
+            thread: &join(&[&store(ICSR, set), &[NOP]]),
+            ..Program::default()
+        }
+        .run();
+        assert_eq!(log(&core, number).0, 1);
+        if number != 2 {
+            let thread = join(&[
+                &[CPSID_I][..],
+                &store(ICSR, set),
+                &store(ICSR, set >> 1),
+                &[CPSIE_I, NOP],
+            ]);
+            let core = Program {
+                thread: &thread,
+                ..Program::default()
+            }
+            .run();
+            assert_eq!(log(&core, number).0, 0);
+        }
+    }
+}
+
+#[test]
+fn a_vector_table_that_is_not_aligned_and_the_mpu_are_refused() {
+    for (address, value, says) in [
+        (VTOR, RAM + 0x80, "aligned to 0x100 bytes"),
+        (VTOR, RAM + 2, "VTOR is set to 0x20000002"),
+        (0xe000_ed94, 1, "leaves out the memory protection unit"),
+    ] {
+        let thread = store(address, value);
+        let fault = Program {
+            thread: &thread,
+            ..Program::default()
+        }
+        .fault();
+        assert!(fault.message.contains(says), "{}", fault.message);
+        assert_eq!(fault.address, Some(address));
+    }
+}
