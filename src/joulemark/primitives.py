@@ -324,7 +324,7 @@ class Implementation:
 
     @property
     def secret_independent(self) -> bool:
-        """The claim that time and addresses do not depend on secrets."""
+        """The claim that time and addresses do not depend on secrets; False claims nothing."""
         return all(p.file.secret_independent for p in self.parts)
 
     def __str__(self) -> str:

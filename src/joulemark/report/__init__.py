@@ -71,7 +71,7 @@ class Finding:
     primitive: str
     implementation: str
     build: str
-    claim: bool | None
+    claim: bool
     time_varies_in: list[str]
     addresses_vary_in: list[str]
     largest_spread_cycles: float
@@ -80,7 +80,7 @@ class Finding:
     @property
     def contradicts(self) -> bool:
         """The implementation claims independence and the trials show otherwise."""
-        return self.claim is True and bool(self.time_varies_in or self.addresses_vary_in)
+        return self.claim and bool(self.time_varies_in or self.addresses_vary_in)
 
 
 @dataclass(frozen=True)
@@ -303,7 +303,7 @@ def _findings(records: Sequence[Record]) -> list[Finding]:
                 primitive=primitive,
                 implementation=implementation,
                 build=build,
-                claim=group[0].secret_independent_claim,
+                claim=group[0].secret_independent_claim is True,
                 time_varies_in=time,
                 addresses_vary_in=addresses,
                 largest_spread_cycles=max(spreads, default=0.0),
