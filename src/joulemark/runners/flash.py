@@ -51,7 +51,7 @@ def flash(board: Board, image: BuiltImage, port: str) -> None:
         raise LinkError(
             f"the board was not flashed: exit code {done.returncode}: {said}",
             " ".join(command),
-            "check cable, port and that the board is in its boot loader",
+            f"check cable, port and that the board is in its boot loader; {board.flash.note}",
         )
 
 
