@@ -85,9 +85,9 @@ class Flash(datafile.DataModel):
     """Program and arguments; {elf} and {hex} stand for the image's file, {port} for the port."""
     get: Annotated[str, Field(min_length=1)]
     """How to install the program."""
-    tried: bool
-    """On such a board."""
     source: Source
+    grade: Grade
+    """`measured` where it was tried on such a board."""
     note: str = ""
 
     @field_validator("command")
