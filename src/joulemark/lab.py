@@ -45,8 +45,11 @@ _TIMER_S = 1.6
 """The chips' timers hold a window that is this long."""
 _ROUGH_S = 5e-3
 _QUIET_S = 0.3
-_QUIET_SAMPLES = 8
-"""Idle time and samples that are recorded before and after the window, at least."""
+_QUIET_SAMPLES = 16
+"""The board sleeps before and after the window for so long, and for so many samples, at least."""
+_LEAD_S = 0.1
+_LEAD_SAMPLES = 3
+"""What is recorded before the board is told to begin."""
 _TIMER_DISAGREEMENT = 0.01
 
 
@@ -163,9 +166,7 @@ class _Lab(Session):
                 *(_interval(name, e) for name, e in stated),
                 f"{specification.title}: {specification.document}",
                 self._setup.supply_note,
-                "net of what was drawn before and after, while waiting for a command"
-                if net is not None
-                else "no net energy: idle was not measured",
+                self._idle_note if net is not None else "no net energy: idle was not measured",
                 *_disagreement(runs),
             ],
         }
@@ -208,18 +209,20 @@ class _Lab(Session):
             device.write(slot, data)
         assert self._line is not None  # noqa: S101
         self._line.timeout_s = 5.0 + 2.0 * length.window_s
-        rate_hz, idle_w = meter.specification.rate_hz, None
+        rate_hz, idle_w, quiet_s = meter.specification.rate_hz, None, 0.0
         if rate_hz is None:
             if not meter.specification.attended:
                 idle_w = self._idle_w(length.window_s)
             meter.start(length.window_s)
         else:
             quiet_s = max(_QUIET_S, _QUIET_SAMPLES / rate_hz)
-            # A meter may take as long again to be triggered as the quiet time is.
-            meter.start(length.window_s + 4 * quiet_s)
-            time.sleep(quiet_s)
+            lead_s = max(_LEAD_S, _LEAD_SAMPLES / rate_hz)
+            # The clock that the board sleeps by is another than the meter's.
+            meter.start(length.window_s + 2.1 * quiet_s + 4 * lead_s)
+            time.sleep(lead_s)
+            self._line.timeout_s += 2.1 * quiet_s
         began_s = time.monotonic()
-        result = device.run(case.operation, Flag.NONE, repetitions)
+        result = device.run(case.operation, Flag.NONE, repetitions, round(quiet_s * 1e3))
         wall_s = time.monotonic() - began_s
         got = meter.finish()
         if result.status is not Status.OK:
@@ -234,10 +237,10 @@ class _Lab(Session):
             beside_j = 0.0 if idle_w is None else idle_w * (wall_s - timed_s) / repetitions
             run = dataclasses.replace(run, gross_j=run.gross_j - beside_j)
             return _OneRun(_times(run, operation_s / timed_s), wall_s, timer_s, got.of_reading)
-        run = evaluate(got, repetitions)
+        run = evaluate(got, repetitions, quiet_s)
         window_s = run.time_s * repetitions
-        # Between edges lies the empty window's time too. A window found in the current holds the
-        # command's and the answer's handling as well: only its power is taken.
+        # Between edges lies the empty window's time too. A window found in the current is known
+        # to a sample or two: only its power is taken.
         edges = bool(got.edges_s)
         factor = operation_s / (timed_s if edges else window_s)
         return _OneRun(_times(run, factor), window_s, timer_s, got.accuracy.of_reading, edges)
@@ -255,6 +258,10 @@ class _Lab(Session):
     def _clock_bound(self) -> float:
         """How far off the clock may be that the chip's timer counts."""
         return DCO_STEP_PPM * 1e-6
+
+    @property
+    def _idle_note(self) -> str:
+        return "net of what the board drew asleep before and after the window, in the same run"
 
     def _cycles(self, times_s: list[float]) -> dict[str, float | None]:
         cycles = [t * self.clock.hz for t in times_s]
@@ -300,6 +307,10 @@ class _LocalLab(_Lab):
     @property
     def _clock_bound(self) -> float:
         return 0.0
+
+    @property
+    def _idle_note(self) -> str:
+        return "net of what was counted or recorded while this machine waited"
 
     def _cycles(self, times_s: list[float]) -> dict[str, float | None]:
         return {}

@@ -20,6 +20,7 @@ from joulemark.errors import InputError
 Floats = npt.NDArray[np.float64]
 
 _MARGIN = 3  # samples on each side of a found edge that count neither as window nor as idle
+_OTHERS = 0.05  # of the window's time, that other work may take
 _SEPARATION = 6.0  # deviations of noise that the levels must lie apart to be called two levels
 
 
@@ -148,8 +149,13 @@ def check(samples: Samples) -> None:
         )
 
 
-def find_window(samples: Samples) -> Window:
+def find_window(samples: Samples, *, among_others: bool = False) -> Window:
     """The window of a run: between marker edges where there are any, else where current is high.
+
+    Args:
+        samples: of one run.
+        among_others: the current may be high for other reasons too, such as a command that is
+            received, if that takes little time beside the window.
 
     Raises:
         InputError: there is no window, or more than one.
@@ -167,7 +173,14 @@ def find_window(samples: Samples) -> Window:
         return Window(start_s, end_s, samples.interval_s / math.sqrt(6.0))
     above = samples.current_a > _threshold(samples)
     changes = np.flatnonzero(np.diff(above.astype(np.int8)))
-    if above[0] or above[-1] or len(changes) != 2:
+    rises, falls = changes[::2] + 1, changes[1::2] + 1
+    whole = not above[0] and not above[-1] and len(changes) > 0
+    if whole and among_others:
+        lengths = falls - rises
+        longest = int(np.argmax(lengths))
+        if np.sum(lengths) - lengths[longest] <= _OTHERS * lengths[longest]:
+            changes = changes[2 * longest : 2 * longest + 2]
+    if not whole or len(changes) != 2:
         raise InputError(
             f"the current rises and falls {len(changes)} times instead of twice, "
             f"{'not ' if above[0] or above[-1] else ''}starting and ending idle",
@@ -204,20 +217,28 @@ def _threshold(samples: Samples) -> float:
     return float(np.mean(low) + np.mean(high)) / 2
 
 
-def evaluate(samples: Samples, repetitions: int) -> Run:
+def evaluate(samples: Samples, repetitions: int, quiet_s: float | None = None) -> Run:
     """One operation's time and energy in a run.
 
     Args:
         samples: of one run, idle before and after the window.
         repetitions: executions in the window.
+        quiet_s: how long it is idle before and after; None where it is whenever it is not busy.
 
     Raises:
         InputError: as `find_window`; or nothing idle was recorded.
     """
-    window = find_window(samples)
+    window = find_window(samples, among_others=quiet_s is not None)
     end_s = samples.start_s + samples.interval_s
     margin_s = _MARGIN * samples.interval_s
-    idle = (end_s < window.start_s - margin_s) | (samples.start_s > window.end_s + margin_s)
+    outside = (end_s < window.start_s - margin_s) | (samples.start_s > window.end_s + margin_s)
+    idle = outside
+    if quiet_s is not None:
+        idle = (
+            outside
+            & (samples.start_s >= window.start_s - quiet_s + margin_s)
+            & (end_s <= window.end_s + quiet_s - margin_s)
+        )
     if not idle.any():
         raise InputError(
             "nothing idle was recorded beside the window",
@@ -240,7 +261,7 @@ def evaluate(samples: Samples, repetitions: int) -> Run:
         # Net charge is summed a margin beyond the edges, where the net current is zero: what a
         # sample that straddles an edge holds is counted wherever the edge is.
         idle_a = float(np.mean(samples.current_a[idle]))
-        net_c = float(np.sum(samples.current_a[~idle] - idle_a)) * samples.interval_s
+        net_c = float(np.sum(samples.current_a[~outside] - idle_a)) * samples.interval_s
     height_a = net_c / length_s
     return Run(
         time_s=length_s / repetitions,

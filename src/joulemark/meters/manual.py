@@ -77,7 +77,7 @@ class Manual:
 
     def start(self, seconds: float) -> None:
         """Ask for the reading before the run, which begins when it is typed."""
-        question = f"reading now ({self._unit}); about {seconds:.0f} s run then: "
+        question = f"reading now ({self._unit}); about {seconds:.2g} s run then: "
         self._before = self._reading(question, 0.0)
 
     def finish(self) -> Counted:
