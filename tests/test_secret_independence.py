@@ -150,24 +150,9 @@ def leaks(build: BuildOf) -> list[str]:
 
 
 CLAIMING = builds(way for way in IMPLEMENTATIONS if way.secret_independent)
-GAPS = {
-    ("sha3-256/ref", "gcc"): "GCC makes branches of what carries between the words of a lane",
-    ("keccak-256/ref", "gcc"): "GCC makes branches of what carries between the words of a lane",
-}
-"""Claims that a compiler breaks, and how: findings against that compiler."""
 
 
-@pytest.fixture
-def build(request: pytest.FixtureRequest) -> BuildOf:
-    """A build; a gap that is known must fail."""
-    made: BuildOf = request.param
-    reason = GAPS.get((str(made.implementation), made.compiler))
-    if reason is not None:
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
-    return made
-
-
-@pytest.mark.parametrize("build", CLAIMING, indirect=True)
+@pytest.mark.parametrize("build", CLAIMING)
 def test_claims_hold(build: BuildOf) -> None:
     assert leaks(build) == []
 
@@ -187,7 +172,7 @@ def branches_on_secrets(build: BuildOf) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("build", CLAIMING, indirect=True)
+@pytest.mark.parametrize("build", CLAIMING)
 def test_no_branch_looks_at_secrets(build: BuildOf) -> None:
     assert branches_on_secrets(build) == []
 

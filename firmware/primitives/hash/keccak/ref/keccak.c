@@ -19,6 +19,13 @@ static uint64_t rotl(uint64_t x, unsigned n) {
     return x << n | x >> (64 - n);
 }
 
+/* By halves: of a shift of the whole lane by one, GCC for the MSP430 makes a sum whose carries it
+   branches on. */
+static uint64_t rotl1(uint64_t x) {
+    uint32_t low = (uint32_t)x, high = (uint32_t)(x >> 32);
+    return (uint64_t)(high << 1 | low >> 31) << 32 | (low << 1 | high >> 31);
+}
+
 /* Keccak-p[1600, 24] of FIPS 202, section 3.3. */
 static void keccak_f1600(uint8_t state[200]) {
     uint64_t a[25], c[5];
@@ -31,12 +38,13 @@ static void keccak_f1600(uint8_t state[200]) {
         for (unsigned x = 0; x < 5; x++) /* theta */
             c[x] = a[x] ^ a[x + 5] ^ a[x + 10] ^ a[x + 15] ^ a[x + 20];
         for (unsigned x = 0; x < 5; x++) {
-            uint64_t d = c[(x + 4) % 5] ^ rotl(c[(x + 1) % 5], 1);
+            uint64_t d = c[(x + 4) % 5] ^ rotl1(c[(x + 1) % 5]);
             for (unsigned y = 0; y < 25; y += 5)
                 a[x + y] ^= d;
         }
-        uint64_t moving = a[1]; /* rho and pi */
-        for (unsigned i = 0; i < 24; i++) {
+        uint64_t moving = a[pi_lane[0]]; /* rho and pi */
+        a[pi_lane[0]] = rotl1(a[1]);
+        for (unsigned i = 1; i < 24; i++) {
             uint64_t displaced = a[pi_lane[i]];
             a[pi_lane[i]] = rotl(moving, rho_offset[i]);
             moving = displaced;
