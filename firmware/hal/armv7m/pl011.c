@@ -3,9 +3,14 @@
 #include "hal.h"
 
 #ifdef SERIAL_PL011
+#include "series.h"
+
 enum { WORD_8 = 0x60, FIFOS = 0x10 };
 enum { UARTEN = 1, TXE = 1 << 8, RXE = 1 << 9 };
 enum { RXFE = 1 << 4, TXFF = 1 << 5 };
+/* Interrupts: the receive FIFO has reached its level or bytes have waited in it for 32 bits' time;
+   the transmit FIFO has fallen to its level. */
+enum { RX = 1 << 4, TX = 1 << 5, RT = 1 << 6 };
 
 void pl011_start(void) {
     SERIAL_CTL = 0;
@@ -13,17 +18,29 @@ void pl011_start(void) {
     SERIAL_FBRD = SERIAL_DIVIDER & 63;
     SERIAL_LCRH = WORD_8 | FIFOS;
     SERIAL_CTL = UARTEN | TXE | RXE;
+    serial_interrupt_wakes();
+}
+
+static void wait_while(uint32_t flag, uint32_t interrupts) {
+    SERIAL_IMSC = interrupts;
+    for (;;) {
+        SERIAL_ICR = TX;
+        serial_interrupt_forget();
+        if ((SERIAL_FR & flag) == 0)
+            return;
+        sleep_until_serial_interrupt();
+    }
 }
 
 uint8_t hal_serial_read(void) {
-    while ((SERIAL_FR & RXFE) != 0)
-        continue;
+    if ((SERIAL_FR & RXFE) != 0)
+        wait_while(RXFE, RX | RT);
     return (uint8_t)SERIAL_DR;
 }
 
 void hal_serial_write(uint8_t byte) {
-    while ((SERIAL_FR & TXFF) != 0)
-        continue;
+    if ((SERIAL_FR & TXFF) != 0)
+        wait_while(TXFF, TX);
     SERIAL_DR = byte;
 }
 #endif

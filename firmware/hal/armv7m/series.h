@@ -2,8 +2,34 @@
 #ifndef SERIES_H
 #define SERIES_H
 
+#include "board.h"
+#include "chip.h"
+
 void start_clock(void);
 void start_marker(void);
 void start_serial(void);
+
+/* NVIC_ISER and NVIC_ICPR (ARM DDI 0403E, section B3.4) of the serial port's interrupt. */
+#define SERIAL_ISER (((volatile uint32_t *)0xe000e100)[SERIAL_INTERRUPT / 32])
+#define SERIAL_ICPR (((volatile uint32_t *)0xe000e280)[SERIAL_INTERRUPT / 32])
+#define SERIAL_INTERRUPT_BIT (1ul << SERIAL_INTERRUPT % 32)
+
+/* The core sleeps while it waits for the serial port: the current then shows to a meter when the
+   board works. The port's interrupt is enabled in the NVIC and masked by PRIMASK: it ends the
+   sleep all the same (section B1.5.19), and no handler runs. */
+static inline void serial_interrupt_wakes(void) {
+    __asm__ volatile("cpsid i");
+    SERIAL_ISER = SERIAL_INTERRUPT_BIT;
+}
+
+/* Before one looks whether there is something to wait for. */
+static inline void serial_interrupt_forget(void) {
+    SERIAL_ICPR = SERIAL_INTERRUPT_BIT;
+    __asm__ volatile("dsb" ::: "memory");
+}
+
+static inline void sleep_until_serial_interrupt(void) {
+    __asm__ volatile("wfi" ::: "memory");
+}
 
 #endif

@@ -14,6 +14,7 @@ from joulemark.project import BUILD, ROOT
 
 FAMILIES = tuple(families.names())
 OPTIMISATIONS = ("O3", "O2", "Os")
+_REASON = re.compile(r"(?<!collect2: )error|undefined reference|overflowed|will not fit", re.I)
 _CLANGS = ("clang-19", "clang-20", "clang-21", "clang-18", "clang-17", "clang")
 
 
@@ -104,7 +105,7 @@ def run(command: list[str], what: str, folder: Path = ROOT, kept: Path | None = 
     BUILD.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        lines = [line for line in done.stderr.splitlines() if "error" in line.lower()]
+        lines = [line for line in done.stderr.splitlines() if _REASON.search(line)]
         first = (lines or done.stderr.splitlines() or [f"exit code {done.returncode}"])[0]
         if kept is not None:
             shutil.copytree(folder, kept, dirs_exist_ok=True)

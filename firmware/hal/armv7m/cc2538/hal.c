@@ -13,6 +13,7 @@ void start_clock(void) {
         continue;
     SYS_CTRL_CLOCK_CTRL = OSC32K | OSC_PD;
     SYS_CTRL_RCGCUART = ON;
+    SYS_CTRL_SCGCUART = ON;
 }
 
 void start_marker(void) {

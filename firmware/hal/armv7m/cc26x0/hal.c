@@ -19,6 +19,7 @@ void start_clock(void) {
         continue;
     PRCM_GPIOCLKGR = ON;
     PRCM_UARTCLKGR = ON;
+    PRCM_UARTCLKGS = ON;
     PRCM_CLKLOADCTL = LOAD;
     while ((PRCM_CLKLOADCTL & LOAD_DONE) == 0)
         continue;

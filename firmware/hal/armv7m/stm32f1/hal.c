@@ -35,16 +35,27 @@ void start_serial(void) {
     GPIOA_CRH = (GPIOA_CRH & ~0xff0ul) | ALTERNATE_50_MHZ << 4 | FLOATING_INPUT << 8;
     USART1_BRR = SERIAL_DIVIDER;
     USART1_CR1 = UE | TE | RE;
+    serial_interrupt_wakes();
+}
+
+static void wait_for(uint32_t flag) {
+    /* The enables of CR1 are where the flags of SR are. */
+    USART1_CR1 = UE | TE | RE | flag;
+    for (;;) {
+        serial_interrupt_forget();
+        if ((USART1_SR & flag) != 0)
+            break;
+        sleep_until_serial_interrupt();
+    }
+    USART1_CR1 = UE | TE | RE;
 }
 
 uint8_t hal_serial_read(void) {
-    while ((USART1_SR & RXNE) == 0)
-        continue;
+    wait_for(RXNE);
     return (uint8_t)USART1_DR;
 }
 
 void hal_serial_write(uint8_t byte) {
-    while ((USART1_SR & TXE) == 0)
-        continue;
+    wait_for(TXE);
     USART1_DR = byte;
 }

@@ -57,9 +57,10 @@ def _port(board: Board, port: str) -> None:
         raise InputError(what, f"board {board.name}, key serial.port", f"it has {port}")
 
 
+_PL011_REGISTERS = ("DR", "FR", "IBRD", "FBRD", "LCRH", "CTL", "IMSC", "ICR")
 _PL011 = {
     "SERIAL_PL011": 1,
-    **{f"SERIAL_{r}": f"UART0_{r}" for r in ("DR", "FR", "IBRD", "FBRD", "LCRH", "CTL")},
+    **{f"SERIAL_{r}": f"UART0_{r}" for r in _PL011_REGISTERS},
 }
 
 
@@ -156,7 +157,12 @@ def board_header(board: Board, chip: Chip, clock: Clock) -> str:
     if series not in _SERIES:
         mend = f"there is for {', '.join(_SERIES)}"
         raise InputError(f"no firmware for the series {series}", f"chip {chip.name}", mend)
-    defines = {"CLOCK_HZ": f"{clock.hz}u", **_SERIES[series](board, clock)}
+    interrupt = (chip.vectors[board.serial.port.upper()] - chip.vectors["RESET"]) // 4 - 15
+    defines = {
+        "CLOCK_HZ": f"{clock.hz}u",
+        "SERIAL_INTERRUPT": interrupt,
+        **_SERIES[series](board, clock),
+    }
     return _header("board", [f"#define {name} {value}" for name, value in defines.items()])
 
 
