@@ -118,6 +118,48 @@ def test_a_damaged_store_is_one_clear_error(tmp_path: Path, damage: str) -> None
     assert path.read_bytes()[: len(before)] == before
 
 
+@pytest.mark.parametrize(
+    ("cycles_max", "same", "keeps_state", "finding"),
+    [
+        (5, True, False, "independent of data"),
+        (6, True, False, "time depends on data"),
+        (5, False, False, "addresses depend on data"),
+        (6, False, False, "time depends on data"),
+        # What a cache holds decides the time too: only the addresses tell.
+        (5, True, True, "independent of data"),
+        (6, True, True, "addresses independent of data"),
+        (6, False, True, "addresses depend on data"),
+    ],
+)
+def test_what_trials_show_about_secrets(
+    cycles_max: float, same: bool, keeps_state: bool, finding: str
+) -> None:
+    record = dataclasses.replace(
+        RECORD,
+        trials=2,
+        cycles_min=5.0,
+        cycles_max=cycles_max,
+        addresses_equal=same,
+        memories_keep_state=keeps_state,
+    )
+    assert record.finding == finding
+
+
+def test_an_older_store_is_kept_and_gains_the_fields_that_came_later(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    with Store(path) as store:
+        store.append(RECORD)
+    with sqlite3.connect(path) as connection:
+        connection.execute("ALTER TABLE records DROP COLUMN memories_keep_state")
+        connection.execute("UPDATE joulemark_schema SET version = 1")
+    with Store(path) as store:
+        (kept,) = store.records()
+        assert kept == RECORD
+        store.append(dataclasses.replace(RECORD, memories_keep_state=True))
+    with Store(path) as store:
+        assert store.records()[-1].memories_keep_state
+
+
 def test_another_schema_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     Store(path).close()

@@ -6,7 +6,7 @@ import tomllib
 from functools import cached_property, lru_cache
 from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 

@@ -248,6 +248,7 @@ class Session:
             "stack_painted_bytes": max(t.painted_bytes for t in trials),
             "trials": len(trials),
             "addresses_equal": len({w.addresses for w in windows}) == 1,
+            "memories_keep_state": boards.memories_keep_state(self.board.chip),
             "secret_independent_claim": self.implementation.secret_independent,
             "notes": [
                 *self.meter.notes(self._at_clock(first)),

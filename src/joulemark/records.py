@@ -93,8 +93,11 @@ class Record:
     """Executions with fresh random inputs, each one's output verified."""
     addresses_equal: bool | None = None
     """All trials touched the same addresses in the same order."""
+    memories_keep_state: bool | None = None
+    """The chip has a cache or line buffers: equal work can take unequal times."""
     secret_independent_claim: bool | None = None
-    """What the implementation claims; None where it claims nothing."""
+    """The implementation claims that time and addresses do not depend on secrets; else it claims
+    nothing."""
     notes: Sequence[str] = field(default_factory=list)
     """What a reader must know to judge the number, such as inferred constants."""
 
@@ -123,8 +126,10 @@ class Record:
             return None
         if self.addresses_equal is None:
             return None  # A real board's timer and clock vary by themselves.
-        if self.cycles_min != self.cycles_max:
+        if self.cycles_min != self.cycles_max and not self.memories_keep_state:
             return "time depends on data"
         if self.addresses_equal is False:
             return "addresses depend on data"
+        if self.cycles_min != self.cycles_max:
+            return "addresses independent of data"
         return "independent of data"

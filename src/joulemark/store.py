@@ -19,7 +19,7 @@ from joulemark.records import Record
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _metadata = sa.MetaData()
 _TYPES: dict[Any, Any] = {
@@ -119,11 +119,13 @@ class Store:
             with self._engine.connect() as connection:
                 tables = set(sa.inspect(connection).get_table_names())
                 if _schema.name in tables:
-                    version = connection.scalar(sa.select(_schema.c.version))
-                    if version != SCHEMA_VERSION:
+                    version = connection.scalar(sa.select(_schema.c.version)) or 0
+                    if version < SCHEMA_VERSION:
+                        self._upgrade()
+                    elif version > SCHEMA_VERSION:
                         raise StoreError(
-                            f"the store has schema version {version}, this joulemark writes "
-                            f"version {SCHEMA_VERSION}",
+                            f"the store has schema version {version}, this joulemark knows "
+                            f"versions up to {SCHEMA_VERSION}",
                             self.name,
                             "name another store with --store, or use the joulemark that made it",
                         )
@@ -140,6 +142,17 @@ class Store:
                     connection.execute(_schema.insert().values(version=SCHEMA_VERSION))
         except SQLAlchemyError as error:
             raise self._explain(error, "opened") from error
+
+    def _upgrade(self) -> None:
+        """Give an older store the fields that came later; its records have no value in them."""
+        with self._engine.begin() as connection:
+            kept = {c["name"] for c in sa.inspect(connection).get_columns(_records.name)}
+            for column in _records.columns:
+                if column.name not in kept:
+                    kind = column.type.compile(self._engine.dialect)
+                    add = f"ALTER TABLE {_records.name} ADD COLUMN {column.name} {kind}"
+                    connection.execute(sa.text(add))
+            connection.execute(_schema.update().values(version=SCHEMA_VERSION))
 
     def _explain(self, error: SQLAlchemyError, verb: str) -> StoreError:
         """One message for a database's error; the store itself is as it was before."""
