@@ -1,6 +1,7 @@
 """The report in a real browser, from records made up by a formula that the test knows."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,46 @@ def test_table_filters_and_sorts(page: Page) -> None:
     header.click()
     values = [float(text.replace(",", "")) for text in cells.all_inner_texts()]
     assert values == sorted(values, reverse=True)
+
+
+def test_boards_stand_side_by_side(records: list[Record], browser: Browser, tmp_path: Path) -> None:
+    other = [
+        replace(
+            r,
+            key=f"{r.key}-fast",
+            board="sensortag-cc2650",
+            clock_hz=48_000_000,
+            time_ps=(r.time_ps or 0) // 6,
+            energy_net_nj=(r.energy_net_nj or 0) * 2,
+        )
+        for r in records
+    ]
+    path = tmp_path / "report.html"
+    path.write_text(render([*records, *other]))
+    opened = browser.new_page(viewport={"width": 390, "height": 844})
+    opened.goto(path.as_uri())
+    opened.wait_for_selector("html[data-plots=drawn]")
+    cells = opened.locator("#comparison tbody tr:nth-child(2) td").all_inner_texts()
+    # 64 bytes at 100 cycles a byte: 800 us at 8 MHz, a sixth of it at 48 MHz for twice the energy.
+    sixth, twice = "133", "12.8"
+    assert cells == [
+        "cheap-start",
+        "encrypt",
+        "64",
+        *("6,400", sixth, twice),
+        "6,400",
+        "800",
+        "6.4",
+    ]
+    best = opened.locator("#comparison tbody tr:nth-child(2) td.best").all_inner_texts()
+    assert best == [sixth, "6.4"]
+    assert opened.locator("#plot-boards svg .mark-symbol path").count() >= 4
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 390
+    opened.close()
+
+
+def test_one_board_is_compared_with_nothing(page: Page) -> None:
+    assert page.locator("#comparison").count() == 0
 
 
 def test_text_from_records_is_never_markup(browser: Browser, tmp_path: Path) -> None:

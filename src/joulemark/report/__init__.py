@@ -19,6 +19,7 @@ from joulemark.primitives import Algorithm, Library
 from joulemark.project import BUILD
 from joulemark.records import Record
 from joulemark.report import charts
+from joulemark.report.comparison import compare
 from joulemark.store import Store
 
 _KINDS = {
@@ -34,6 +35,7 @@ _UNSAFE = {"deprecated", "broken"}
 _EMBED = "window.vegaEmbed = vegaEmbed;"
 """All that the page needs of the plotting library."""
 _COLUMNS = (
+    ("board", "board"),
     ("primitive", "primitive"),
     ("implementation", "implementation"),
     ("operation", "operation"),
@@ -96,6 +98,7 @@ class Section:
     plots: list[tuple[str, str, str]] = field(default_factory=list)
     memory: str | None = None
     findings: list[Finding] = field(default_factory=list)
+    memories_keep_state: bool = False
     notes: list[str] = field(default_factory=list)
     first_row: int = 0
 
@@ -136,6 +139,9 @@ def render(records: Sequence[Record]) -> str:
     for board, clock in sorted({(r.board, r.clock) for r in good}):
         chosen = [r for r in good if (r.board, r.clock) == (board, clock)]
         sections.append(_section(chosen, specifications))
+    comparison = compare(good)
+    if comparison:
+        specifications["plot-boards"] = charts.comparison_chart(comparison, _KINDS)
     rows = [_row(r) for r in good]
     folder = resources.files(__package__)
     environment = jinja2.Environment(
@@ -145,8 +151,11 @@ def render(records: Sequence[Record]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["significant"] = significant
     return environment.get_template("report.html.jinja").render(
         sections=sections,
+        comparison=comparison,
+        kinds=_KINDS,
         columns=_COLUMNS,
         rows=script_json([list(row.values()) for row in rows]),
         specifications=script_json(specifications),
@@ -161,6 +170,11 @@ def render(records: Sequence[Record]) -> str:
         exact=all(r.exact for r in good),
         digest=hashlib.sha256("".join(sorted(r.key for r in good)).encode()).hexdigest()[:12],
     )
+
+
+def significant(value: float) -> str:
+    """Three significant digits at least, and never an exponent."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def plotting_library() -> str:
@@ -199,7 +213,7 @@ def _row(record: Record) -> dict[str, Any]:
     shown = {
         name: values[name] if name in values else getattr(record, name) for name, _ in _COLUMNS
     }
-    return {"board": record.board, "clock": record.clock, "kind": record.kind} | shown
+    return {"clock": record.clock, "kind": record.kind} | shown
 
 
 def _section(records: list[Record], specifications: dict[str, Any]) -> Section:
@@ -224,6 +238,7 @@ def _section(records: list[Record], specifications: dict[str, Any]) -> Section:
         plots=plots,
         memory=f"plot-{prefix}-memory" if memory else None,
         findings=_findings(records),
+        memories_keep_state=any(r.memories_keep_state for r in records),
         notes=[text for text, _ in Counter(n for r in records for n in r.notes).most_common()],
     )
 

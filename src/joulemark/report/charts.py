@@ -1,12 +1,13 @@
 """The report's plots, as Vega-Lite specifications."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
 from joulemark.records import Record
+from joulemark.report.comparison import Comparison
 
 _MAIN_OPERATION = {
     "block-cipher": "encrypt",
@@ -143,6 +144,59 @@ def memory_chart(records: Sequence[Record]) -> dict[str, Any]:
         )
     )
     return responsive(bars, height=26 * len(names) + 20)
+
+
+def comparison_chart(comparison: Comparison, kinds: Mapping[str, str]) -> dict[str, Any]:
+    """Each board's time or energy for each primitive of a kind that the reader chooses."""
+    metrics = {
+        "energy net of idle (µJ)": "energy_net_nj",
+        "time (µs)": "time_ps",
+        "cycles": "cycles",
+    }
+    per = {"energy_net_nj": 1e3, "time_ps": 1e6, "cycles": 1}
+    frame = pd.DataFrame(
+        [
+            {
+                "kind": kinds[row.kind],
+                "primitive": f"{row.primitive} {row.operation}, {row.message_bytes} B",
+                "board": board,
+                "build": f"{r.implementation}, {r.compiler} -{r.optimisation}",
+                "metric": title,
+                "value": getattr(r, metric) / per[metric],
+            }
+            for row in comparison.rows
+            for board, r in row.cells.items()
+            for title, metric in metrics.items()
+        ]
+    )
+    present = [title for title in kinds.values() if title in set(frame["kind"])]
+    parameters = {
+        name: alt.param(
+            name=name, value=options[0], bind=alt.binding_select(options=options, name=f"{name} ")
+        )
+        for name, options in (("kind", present), ("metric", list(metrics)))
+    }
+    shown = (alt.datum.kind == parameters["kind"]) & (alt.datum.metric == parameters["metric"])
+    points = (
+        alt.Chart(frame)
+        .transform_filter(shown)
+        .mark_point(filled=True, size=90)
+        .encode(
+            y=alt.Y("primitive:N", title=None).axis(labelLimit=260, grid=True),
+            x=alt.X("value:Q", title=None).scale(type="log", nice=False),
+            color=alt.Color("board:N", title=None).scale(domain=comparison.places).legend(columns=1),
+            shape=alt.Shape("board:N", title=None).scale(domain=comparison.places),
+            tooltip=[
+                "board:N",
+                "primitive:N",
+                "build:N",
+                "metric:N",
+                alt.Tooltip("value:Q", format=",.4g"),
+            ],
+        )
+        .add_params(*parameters.values())
+    )
+    return responsive(points, height=420)
 
 
 def responsive(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ const plotted = Promise.all(
 // The table: filter, sort, and draw a page of rows at a time.
 const PAGE = 100;
 const index = Object.fromEntries(COLUMNS.map((name, i) => [name, i]));
-const visible = COLUMNS.slice(3);
+const visible = COLUMNS.slice(2);
 const words = ROWS.map((row) => row.join(" ").toLowerCase());
 const state = { sort: null, ascending: true, limit: PAGE };
 const body = document.querySelector("#table tbody");
