@@ -1,0 +1,72 @@
+"""Boards side by side: what the cheapest build of each primitive costs on each."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from joulemark.records import Record
+
+_OPERATIONS = {"encrypt", "hash", "mac"}
+_SIZE_BYTES = 64
+
+
+@dataclass(frozen=True)
+class Row:
+    """One operation of a primitive, on every board that was measured."""
+
+    kind: str
+    primitive: str
+    operation: str
+    message_bytes: int
+    cells: dict[str, Record]
+    """By board and clock."""
+
+    def least(self, metric: str) -> float:
+        """The smallest value of a numeric field among the boards."""
+        values: list[float] = [getattr(record, metric) for record in self.cells.values()]
+        return min(values)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The boards, and what each primitive costs on them."""
+
+    places: list[str]
+    rows: list[Row]
+
+
+def place(record: Record) -> str:
+    """Board and clock of a record, as one name."""
+    return f"{record.board}, {record.clock_hz / 1e6:.4g} MHz"
+
+
+def compare(records: Sequence[Record]) -> Comparison | None:
+    """Compare boards by the build that takes the least net energy on each.
+
+    A primitive's size is the one nearest to 64 bytes that was measured on all boards that have
+    it, without associated data.
+
+    Returns:
+        None where there is one board at one clock.
+    """
+    places = sorted({place(r) for r in records})
+    if len(places) < 2:
+        return None
+    best: dict[tuple[str, str, str], dict[int, dict[str, Record]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
+    for r in records:
+        if r.operation not in _OPERATIONS or r.ad_bytes or not r.energy_net_nj or not r.cycles:
+            continue
+        cells = best[r.kind, r.primitive, r.operation][r.message_bytes]
+        known = cells.get(place(r))
+        if known is None or r.energy_net_nj < (known.energy_net_nj or 0):
+            cells[place(r)] = r
+    rows = []
+    for (kind, primitive, operation), sizes in best.items():
+        most = max(len(cells) for cells in sizes.values())
+        shared = [size for size, cells in sizes.items() if len(cells) == most]
+        size = min(shared, key=lambda size: (abs(size - _SIZE_BYTES), size))
+        if most > 1:
+            rows.append(Row(kind, primitive, operation, size, sizes[size]))
+    return Comparison(places, sorted(rows, key=lambda r: (r.kind, r.primitive, r.operation)))
