@@ -38,6 +38,7 @@ TOOLS = (
         "arm-none-eabi-gcc",
         "compiles firmware for Cortex-M",
         "apt install gcc-arm-none-eabi libnewlib-arm-none-eabi",
+        needed=True,
     ),
     Tool("cargo", "builds the engine from source", "https://rustup.rs"),
     Tool("mspdebug", "independent oracle of the engine's tests", "apt install mspdebug"),

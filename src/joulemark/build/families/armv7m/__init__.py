@@ -1,8 +1,13 @@
-"""What the build writes for ARMv7-M chips: linker script and headers of a chip and a board."""
+"""What the build writes for ARMv7-M chips: linker script and headers of a chip and a board.
 
-import re
+A series of chips is a module here and a folder of the same name under `firmware/hal/armv7m`, both
+found by the series that the chip's file names.
+"""
+
+import importlib
+import pkgutil
 import tomllib
-from collections.abc import Callable, Mapping
+from types import ModuleType
 
 from joulemark._engine import Chip
 from joulemark.boards import Board, Clock
@@ -15,10 +20,6 @@ CLANG_TARGET = "thumb"
 DEFAULT_COMPILER = "gcc"
 GCC = "arm-none-eabi-gcc"
 
-_BOOT_BYTES = {"cc26x0": 88, "cc2538": 44}
-"""At the end of flash, for the boot ROM."""
-_WORST_ERROR = 0.02
-"""Of a baud rate."""
 _CORE = ("-mcpu=cortex-m3", "-mthumb")
 
 
@@ -29,107 +30,17 @@ def series_of(chip: Chip) -> str:
     return series
 
 
-def divider(clock_hz: int, baud: int, parts: int) -> int:
-    """Compute a baud rate's divider of the clock, in so many parts of a cycle.
-
-    Raises:
-        InputError: no divider is near enough.
-    """
-    value = round(clock_hz * parts / baud)
-    error = abs(clock_hz * parts / max(value, 1) / baud - 1)
-    if not 16 * parts <= value < 1 << 20 or error > _WORST_ERROR:
-        what = f"{baud} baud cannot be divided from {clock_hz} Hz"
-        raise InputError(what, mend="choose another baud rate in the board's file")
-    return value
+def _series_names() -> list[str]:
+    names = (module.name for module in pkgutil.iter_modules(__path__))
+    return sorted(name for name in names if not name.startswith("_"))
 
 
-def _pin(board: Board, key: str, name: str, pattern: str) -> tuple[str, int]:
-    """Port and number of a pin."""
-    match = re.fullmatch(pattern, name)
-    if match is None:
-        raise InputError(f"no pin {name!r} on this chip", f"board {board.name}, key {key}")
-    return match[1], int(match[2])
-
-
-def _port(board: Board, port: str) -> None:
-    if board.serial.port != port:
-        what = f"no serial port {board.serial.port} in the firmware"
-        raise InputError(what, f"board {board.name}, key serial.port", f"it has {port}")
-
-
-_PL011_REGISTERS = ("DR", "FR", "IBRD", "FBRD", "LCRH", "CTL", "IMSC", "ICR")
-_PL011 = {
-    "SERIAL_PL011": 1,
-    **{f"SERIAL_{r}": f"UART0_{r}" for r in _PL011_REGISTERS},
-}
-
-
-def _cc26x0(board: Board, clock: Clock) -> dict[str, object]:
-    _port(board, "uart0")
-    _, marker = _pin(board, "marker.pin", board.marker.pin, r"(DIO)(\d|[12]\d|3[01])")
-    pins = {
-        f"SERIAL_{name}_IOCFG": _pin(board, f"serial.{key}", pin, r"(DIO)(\d|[12]\d|3[01])")[1]
-        for name, key, pin in (
-            ("TX", "tx_pin", board.serial.tx_pin),
-            ("RX", "rx_pin", board.serial.rx_pin),
-        )
-    }
-    return {
-        "MARKER_HIGH_ADDRESS": "GPIO_DOUTSET31_0_ADDRESS",
-        "MARKER_LOW_ADDRESS": "GPIO_DOUTCLR31_0_ADDRESS",
-        "MARKER_HIGH_VALUE": f"{1 << marker:#x}u",
-        "MARKER_LOW_VALUE": f"{1 << marker:#x}u",
-        **{key: f"IOC_IOCFG{number}" for key, number in pins.items()},
-        "SERIAL_DIVIDER": divider(clock.hz, board.serial.baud, 4),
-        **_PL011,
-    }
-
-
-def _cc2538(board: Board, clock: Clock) -> dict[str, object]:
-    _port(board, "uart0")
-    pattern = r"P([A-D])([0-7])"
-    port, bit = _pin(board, "marker.pin", board.marker.pin, pattern)
-    tx, tx_bit = _pin(board, "serial.tx_pin", board.serial.tx_pin, pattern)
-    rx, rx_bit = _pin(board, "serial.rx_pin", board.serial.rx_pin, pattern)
-    # DATA's address bits 9 to 2 are a mask of the pins that a store changes (SWRU319, GPIO).
-    address = f"(GPIO_{port}_DATA_ADDRESS - 0x3fc + {4 << bit:#x})"
-    return {
-        "MARKER_HIGH_ADDRESS": address,
-        "MARKER_LOW_ADDRESS": address,
-        "MARKER_HIGH_VALUE": f"{1 << bit:#x}u",
-        "MARKER_LOW_VALUE": "0u",
-        "MARKER_DIR": f"GPIO_{port}_DIR",
-        "SERIAL_TX_SEL": f"IOC_P{tx}{tx_bit}_SEL",
-        "SERIAL_TX_OVER": f"IOC_P{tx}{tx_bit}_OVER",
-        "SERIAL_TX_AFSEL": f"GPIO_{tx}_AFSEL",
-        "SERIAL_TX_BIT": f"{1 << tx_bit:#x}u",
-        "SERIAL_RX_AFSEL": f"GPIO_{rx}_AFSEL",
-        "SERIAL_RX_BIT": f"{1 << rx_bit:#x}u",
-        "SERIAL_RX_NUMBER": 8 * "ABCD".index(rx) + rx_bit,
-        "SERIAL_DIVIDER": divider(clock.hz, board.serial.baud, 4),
-        **_PL011,
-    }
-
-
-def _stm32f1(board: Board, clock: Clock) -> dict[str, object]:
-    _port(board, "usart1")
-    port, bit = _pin(board, "marker.pin", board.marker.pin, r"P([A-E])(\d|1[0-5])")
-    return {
-        "MARKER_HIGH_ADDRESS": f"GPIO{port}_BSRR_ADDRESS",
-        "MARKER_LOW_ADDRESS": f"GPIO{port}_BRR_ADDRESS",
-        "MARKER_HIGH_VALUE": f"{1 << bit:#x}u",
-        "MARKER_LOW_VALUE": f"{1 << bit:#x}u",
-        "MARKER_CR": f"GPIO{port}_CR{'L' if bit < 8 else 'H'}",
-        "MARKER_CR_SHIFT": bit % 8 * 4,
-        "SERIAL_DIVIDER": divider(clock.hz, board.serial.baud, 1),
-    }
-
-
-_SERIES: Mapping[str, Callable[[Board, Clock], dict[str, object]]] = {
-    "cc26x0": _cc26x0,
-    "cc2538": _cc2538,
-    "stm32f1": _stm32f1,
-}
+def _load(chip: Chip) -> ModuleType:
+    series = series_of(chip)
+    if series not in _series_names():
+        mend = f"there is for {', '.join(_series_names())}"
+        raise InputError(f"no firmware for the series {series}", f"chip {chip.name}", mend)
+    return importlib.import_module(f"{__name__}.{series}")
 
 
 def _header(name: str, lines: list[str]) -> str:
@@ -153,15 +64,11 @@ def board_header(board: Board, chip: Chip, clock: Clock) -> str:
     Raises:
         InputError: the board's file asks for what the firmware does not have.
     """
-    series = series_of(chip)
-    if series not in _SERIES:
-        mend = f"there is for {', '.join(_SERIES)}"
-        raise InputError(f"no firmware for the series {series}", f"chip {chip.name}", mend)
     interrupt = (chip.vectors[board.serial.port.upper()] - chip.vectors["RESET"]) // 4 - 15
     defines = {
         "CLOCK_HZ": f"{clock.hz}u",
         "SERIAL_INTERRUPT": interrupt,
-        **_SERIES[series](board, clock),
+        **_load(chip).defines(board, clock),
     }
     return _header("board", [f"#define {name} {value}" for name, value in defines.items()])
 
@@ -185,7 +92,7 @@ def linker_script(chip: Chip) -> str:
         f"    LONG({'start' if by_address.get(a) == 'RESET' else 'unexpected_interrupt'} | 1)"
         for a in range(first + 4, max(by_address) + 4, 4)
     )
-    boot = _BOOT_BYTES.get(series_of(chip), 0)
+    boot = _load(chip).BOOT_BYTES
     configuration = f"  .boot_configuration {flash.start + flash.size - boot:#x} : {{"
     return f"""\
 ENTRY(start)
@@ -260,7 +167,7 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
     flags: tuple[str, ...] = _CORE
     if found.name == "clang":
         flags = ("--target=thumbv7m-none-eabi", *_CORE, "-nostdlibinc")
-    others = {FIRMWARE / "hal" / chip.core / name for name in _SERIES} - {series}
+    others = {FIRMWARE / "hal" / chip.core / name for name in _series_names()} - {series}
     script = ("-T", "linker.ld", "-Wl,--gc-sections", "-Wl,-Map=image.map")
     return Target(
         family=chip.core,
