@@ -1,5 +1,7 @@
 //! What the core needs of the chip around it.
 
+use std::ops::Range;
+
 use joulemark_kernel::{Cycles, Fault};
 
 /// The size of an access.
@@ -40,6 +42,23 @@ impl Default for MemorySettings {
             cache: false,
         }
     }
+}
+
+/// Where control has gone, and what has been counted until then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// The next instruction.
+    pub pc: u32,
+    /// Calls and exceptions that have not returned.
+    pub depth: usize,
+    /// Cycles that the core did not sleep through.
+    pub busy_cycles: u64,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// The stack pointer now.
+    pub stack_pointer: u32,
+    /// The lowest stack pointer since the last time.
+    pub stack_low: u32,
 }
 
 /// Everything that is neither memory nor part of the core: peripherals, interrupt lines, events.
@@ -99,6 +118,14 @@ pub trait Bus {
     /// # Errors
     /// The reset ends the run.
     fn reset_requested(&mut self, now: Cycles) -> Result<(), Fault>;
+
+    /// Control has gone to another place than the next instruction, or has left the addresses that
+    /// this answered the last time. Asked only while the core is watched
+    /// ([`Core::watch`](crate::Core::watch)).
+    fn control(&mut self, control: &Control) -> Range<u32> {
+        let _ = control;
+        0..u32::MAX
+    }
 
     /// Whether the run is to end at this instruction boundary; asking clears it.
     fn take_stop(&mut self) -> bool {

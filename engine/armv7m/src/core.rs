@@ -1,8 +1,10 @@
 //! The core's state, exceptions, and the run loop.
 
+use std::ops::Range;
+
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
-use crate::bus::{Bus, Width};
+use crate::bus::{Bus, Control, Width};
 use crate::memo::Pipeline;
 use crate::memory::{Memory, Region, RegionKind};
 use crate::pipeline::Issue;
@@ -163,6 +165,10 @@ pub struct Core<B: Bus> {
     pub(crate) calls: Vec<Call>,
     pub(crate) stack_low: u32,
     pub(crate) stack_limit: u32,
+    /// While the bus is told where control goes: the addresses that it need not be told of, and the
+    /// lowest stack pointer since it was.
+    watched: Option<Range<u32>>,
+    pub(crate) watched_low: u32,
     pub(crate) stop_on_fault: bool,
     address_digest: Option<u64>,
     config: Config,
@@ -210,6 +216,8 @@ impl<B: Bus> Core<B> {
             calls: Vec::new(),
             stack_low: u32::MAX,
             stack_limit: 0,
+            watched: None,
+            watched_low: u32::MAX,
             stop_on_fault: config.stop_on_fault,
             address_digest: None,
             config: config.clone(),
@@ -366,6 +374,27 @@ impl<B: Bus> Core<B> {
         &self.calls
     }
 
+    /// From now on tell the bus where control goes, beginning with where it is.
+    pub fn watch(&mut self) {
+        let stack_pointer = self.r[13];
+        let control = Control {
+            pc: self.pc,
+            depth: self.calls.len(),
+            busy_cycles: self.pipe.now() - self.sleep_cycles,
+            instructions: self.instructions,
+            stack_pointer,
+            stack_low: self.watched_low.min(stack_pointer),
+        };
+        self.watched_low = stack_pointer;
+        self.watched = Some(self.bus.control(&control));
+    }
+
+    pub(crate) fn watch_entry(&mut self) {
+        if self.watched.is_some() {
+            self.watch();
+        }
+    }
+
     /// Write a word as a debugger would: to memory, to the system control space or to a device.
     /// `Err` holds the address where nothing takes it.
     ///
@@ -433,6 +462,11 @@ impl<B: Bus> Core<B> {
         match self.step() {
             Ok(()) => {}
             Err(trap) => self.trapped(trap)?,
+        }
+        if let Some(range) = &self.watched
+            && (self.pc != self.fall_through || !range.contains(&self.pc))
+        {
+            self.watch();
         }
         if self.bus.take_stop() {
             return Err(Exit::Stopped);
@@ -512,6 +546,7 @@ impl<B: Bus> Core<B> {
         let sp = self.r[13];
         if sp >= self.stack_limit {
             self.stack_low = self.stack_low.min(sp);
+            self.watched_low = self.watched_low.min(sp);
         } else if counted && before >= self.stack_limit {
             return Err(Trap::Stop(Box::new(
                 Fault::new(

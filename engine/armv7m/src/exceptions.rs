@@ -102,6 +102,7 @@ impl<B: Bus> Core<B> {
         if let Some(number) = self.candidate(self.execution_priority()) {
             self.system.pending.put(number, false);
             self.enter(number, self.pc)?;
+            self.watch_entry();
         }
         Ok(())
     }
@@ -156,6 +157,7 @@ impl<B: Bus> Core<B> {
         self.r[13] = frame;
         if frame >= self.stack_limit {
             self.stack_low = self.stack_low.min(frame);
+            self.watched_low = self.watched_low.min(frame);
         }
         let back = if self.ipsr != 0 {
             0xffff_fff1

@@ -32,6 +32,6 @@ mod prefetch;
 mod system;
 mod traits;
 
-pub use bus::{Bus, MemorySettings, Width};
+pub use bus::{Bus, Control, MemorySettings, Width};
 pub use core::{Call, Config, Core, Exit, Limits, Timing};
 pub use memory::{Port, Region, RegionKind};

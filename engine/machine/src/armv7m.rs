@@ -3,12 +3,13 @@
 use joulemark_armv7m::{Config, Core, Exit, Limits, Region, RegionKind, Timing};
 use joulemark_kernel::chip::{Constant, Memory, MemoryKind};
 use joulemark_kernel::trace::{MarkerEdge, PinEdge, PowerInterval};
-use joulemark_kernel::{Chip, Cycles, Fault, Image, Picoseconds, Symbols};
+use joulemark_kernel::{Chip, Cycles, Image, Picoseconds, Symbols};
 
 use crate::calls::CallTree;
 use crate::cortex_m::CortexM;
 use crate::profile;
-use crate::{Error, FaultReport, Frame, Machine, Options, Profile, Reason, Stop, Until};
+use crate::report::fault_report;
+use crate::{Error, Machine, Options, Profile, Reason, Stop, Until};
 
 const SP: usize = 13;
 const PC: usize = 15;
@@ -29,7 +30,6 @@ pub struct Armv7m {
     /// Where the stack pointer was when observation began.
     stack_base: u32,
     edges: Vec<MarkerEdge>,
-    calls: Option<CallTree>,
     /// The last run stopped before the instruction at this address.
     stopped_at: Option<u32>,
 }
@@ -79,7 +79,6 @@ impl Armv7m {
             options: options.clone(),
             stack_base: 0,
             edges: Vec::new(),
-            calls: None,
             stopped_at: None,
         };
         machine.clear_observations();
@@ -90,53 +89,10 @@ impl Armv7m {
         let instructions = self.core.instructions();
         let edges = std::mem::take(&mut self.core.bus.new_edges);
         for edge in &edges {
-            self.edges.push(MarkerEdge {
-                rising: edge.rising,
-                cycles: edge.cycles.0,
-                instructions,
-                time: self.core.bus.timeline.at(edge.cycles),
-            });
+            let time = self.core.bus.timeline.at(edge.cycles);
+            self.edges.push(edge.stamped(instructions, time));
         }
         !edges.is_empty()
-    }
-
-    fn frame(&self, address: u32, lookup: u32) -> Frame {
-        let nearest = self.symbols.nearest(lookup);
-        let (symbol, start) =
-            nearest.map_or(("", address), |(name, offset)| (name, lookup - offset));
-        Frame {
-            address,
-            symbol: symbol.to_owned(),
-            offset: address.saturating_sub(start),
-        }
-    }
-
-    fn report(&self, fault: &Fault) -> FaultReport {
-        let mut call_stack = vec![self.frame(fault.pc, fault.pc)];
-        // A return address may belong to the next function where a call is the last instruction.
-        let returns = fault.call_stack.iter();
-        call_stack.extend(returns.map(|&address| self.frame(address, address.saturating_sub(2))));
-        let here = &call_stack[0];
-        let place = if here.symbol.is_empty() {
-            format!("at pc {:#010x}", here.address)
-        } else {
-            format!(
-                "at pc {:#010x} in {}+{:#x}",
-                here.address, here.symbol, here.offset
-            )
-        };
-        let touched = fault
-            .address
-            .filter(|&address| address != fault.pc)
-            .map_or(String::new(), |address| {
-                format!("address {address:#010x}, ")
-            });
-        FaultReport {
-            kind: fault.kind.name(),
-            message: format!("{} ({touched}{place})", fault.message),
-            address: fault.address,
-            call_stack,
-        }
     }
 
     fn stop(&self, reason: Reason) -> Stop {
@@ -144,34 +100,6 @@ impl Armv7m {
             reason,
             address: self.core.register(PC),
             fault: None,
-        }
-    }
-
-    /// Run to a limit; one instruction at a time where calls are watched.
-    fn advance(&mut self, limits: Limits) -> Exit {
-        let Some(calls) = &mut self.calls else {
-            return self.core.run(limits);
-        };
-        let mut step_first = limits.step_first;
-        loop {
-            calls.before(self.core.register(PC), &self.symbols);
-            let limit = limits.until.unwrap_or(Cycles::NEVER);
-            let exit = self.core.run(Limits {
-                until: Some(limit.min(self.core.cycles() + Cycles(1))),
-                step_first,
-            });
-            let depth = self.core.calls().len();
-            let busy = self.core.cycles() - self.core.sleep_cycles();
-            calls.after(
-                depth,
-                busy.0,
-                self.core.instructions(),
-                self.core.register(SP),
-            );
-            if exit != Exit::Cycles || self.core.cycles() >= limit {
-                return exit;
-            }
-            step_first = false;
         }
     }
 
@@ -186,12 +114,12 @@ impl Armv7m {
         };
         self.stopped_at = None;
         loop {
-            let exit = self.advance(limits);
+            let exit = self.core.run(limits);
             let edges = self.stamp_edges();
             let serial = std::mem::take(&mut self.core.bus.serial_seen);
             match exit {
                 Exit::Fault(fault) => {
-                    let report = self.report(&fault);
+                    let report = fault_report(&fault, &self.symbols, 8);
                     return Stop {
                         fault: Some(report),
                         ..self.stop(Reason::Fault)
@@ -563,13 +491,8 @@ impl Machine for Armv7m {
         self.stack_base = self.core.register(SP);
         self.core.reset_stack_low();
         if self.options.profile {
-            let busy = now - self.core.sleep_cycles();
-            self.calls = Some(CallTree::new(
-                self.core.calls().len(),
-                busy.0,
-                self.core.instructions(),
-                self.stack_base,
-            ));
+            self.core.bus.calls = Some(CallTree::new(self.symbols.clone()));
+            self.core.watch();
         }
         if self.options.secrets_trace {
             self.core.start_address_digest();
@@ -589,7 +512,10 @@ impl Machine for Armv7m {
     }
 
     fn profile(&mut self) -> Option<Profile> {
-        let calls = self.calls.as_ref()?;
+        self.core.bus.calls.as_ref()?;
+        // What is not charged yet belongs to what runs now.
+        self.core.watch();
+        let calls = self.core.bus.calls.as_ref()?;
         Some(profile::summarise(&calls.nodes(), &self.symbols))
     }
 

@@ -1,7 +1,9 @@
-//! The tree of calls of a program, kept from what can be seen between instructions.
+//! The tree of calls of a program, kept from where control goes.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
+use joulemark_armv7m::Control;
 use joulemark_kernel::Symbols;
 
 use crate::profile::Node;
@@ -18,44 +20,27 @@ pub struct CallTree {
     nodes: Vec<Node>,
     children: HashMap<(usize, Option<usize>), usize>,
     waiting: Vec<Activation>,
-    /// Calls that have not returned.
-    depth: usize,
     node: usize,
     /// The stack pointer at the node's entry, and the lowest since.
     entry: u32,
     low: u32,
-    /// Counters up to which everything has been charged.
-    cycles: u64,
-    instructions: u64,
-    /// The last instruction called.
-    called: bool,
-    /// The function that the last instruction was in, and its addresses.
-    function: (Option<usize>, u32, u32),
+    /// Where control was last, up to which everything has been charged.
+    last: Option<Control>,
+    symbols: Symbols,
 }
 
 impl CallTree {
-    /// Nothing is known of the calls that have led here.
-    pub fn new(depth: usize, cycles: u64, instructions: u64, sp: u32) -> Self {
-        let root = Node {
-            parent: None,
-            function: None,
-            calls: 0,
-            self_cycles: 0,
-            self_instructions: 0,
-            stack_bytes: 0,
-        };
+    /// It begins where it is first told that control is.
+    pub fn new(symbols: Symbols) -> Self {
         Self {
-            nodes: vec![root],
+            nodes: vec![Node::root()],
             children: HashMap::new(),
             waiting: Vec::new(),
-            depth,
+            last: None,
             node: 0,
-            entry: sp,
-            low: sp,
-            cycles,
-            instructions,
-            called: false,
-            function: (None, 1, 0),
+            entry: 0,
+            low: 0,
+            symbols,
         }
     }
 
@@ -65,83 +50,73 @@ impl CallTree {
             nodes.push(Node {
                 parent: Some(parent),
                 function,
-                calls: 0,
-                self_cycles: 0,
-                self_instructions: 0,
-                stack_bytes: 0,
+                ..Node::root()
             });
             nodes.len() - 1
         })
     }
 
-    fn find(&mut self, pc: u32, symbols: &Symbols) -> Option<usize> {
-        let (known, start, end) = self.function;
-        if (start..end).contains(&pc) {
-            return known;
-        }
-        let functions = symbols.functions();
+    /// The function at an address, and the addresses that nothing else begins in.
+    fn find(&self, pc: u32) -> (Option<usize>, Range<u32>) {
+        let functions = self.symbols.functions();
         let after = functions.partition_point(|function| function.start <= pc);
         let index = after
             .checked_sub(1)
             .filter(|&index| pc < functions[index].end);
-        self.function = match index {
-            Some(index) => (Some(index), functions[index].start, functions[index].end),
-            None => (None, pc, pc + 1),
-        };
-        index
-    }
-
-    /// The instruction at `pc` is about to execute.
-    pub fn before(&mut self, pc: u32, symbols: &Symbols) {
-        let function = self.find(pc, symbols);
-        if std::mem::take(&mut self.called) {
-            self.node = self.child(self.node, function);
-            self.nodes[self.node].calls += 1;
-        } else if self.node == 0 || self.nodes[self.node].function != function {
-            // A jump: the function takes the place of the one that jumped.
-            self.note_stack();
-            let parent = self.nodes[self.node].parent.unwrap_or(0);
-            self.node = self.child(parent, function);
-            if pc == self.function.1 {
-                self.nodes[self.node].calls += 1;
-            }
+        let next = functions.get(after).map_or(u32::MAX, |next| next.start);
+        match index {
+            Some(index) => (Some(index), functions[index].start..functions[index].end),
+            None => (None, pc..next),
         }
     }
 
-    fn note_stack(&mut self) {
+    /// Control has gone somewhere. Answers the addresses in which it need not be followed.
+    pub fn control(&mut self, at: &Control) -> Range<u32> {
+        let last = self.last.replace(*at).unwrap_or_else(|| {
+            (self.entry, self.low) = (at.stack_pointer, at.stack_pointer);
+            *at
+        });
         let node = &mut self.nodes[self.node];
-        node.stack_bytes = node.stack_bytes.max(self.entry.saturating_sub(self.low));
-    }
-
-    /// It has executed, and this is what the counters, the stack pointer and the calls are now.
-    pub fn after(&mut self, depth: usize, cycles: u64, instructions: u64, sp: u32) {
-        let node = &mut self.nodes[self.node];
-        node.self_cycles += cycles - self.cycles;
-        node.self_instructions += instructions - self.instructions;
-        (self.cycles, self.instructions) = (cycles, instructions);
-        self.low = self.low.min(sp);
-        if depth > self.depth {
+        node.self_cycles += at.busy_cycles - last.busy_cycles;
+        node.self_instructions += at.instructions - last.instructions;
+        self.low = self.low.min(at.stack_low);
+        let (function, range) = self.find(at.pc);
+        if at.depth > last.depth {
             self.waiting.push(Activation {
                 node: self.node,
                 entry: self.entry,
                 low: self.low,
             });
-            (self.entry, self.low) = (sp, sp);
-            self.called = true;
+            (self.entry, self.low) = (at.stack_pointer, at.stack_pointer);
+            self.node = self.child(self.node, function);
+            self.nodes[self.node].calls += 1;
+            return range;
         }
-        for _ in depth..self.depth {
+        for _ in at.depth..last.depth {
             self.note_stack();
             let Some(activation) = self.waiting.pop() else {
                 // A return out of what was running when this tree began.
                 self.node = 0;
-                (self.entry, self.low) = (sp, sp);
+                (self.entry, self.low) = (at.stack_pointer, at.stack_pointer);
                 continue;
             };
             self.node = activation.node;
             self.entry = activation.entry;
             self.low = self.low.min(activation.low);
         }
-        self.depth = depth;
+        if self.node == 0 || self.nodes[self.node].function != function {
+            // A jump: the function takes the place of the one that jumped.
+            self.note_stack();
+            let parent = self.nodes[self.node].parent.unwrap_or(0);
+            self.node = self.child(parent, function);
+            self.nodes[self.node].calls += u64::from(at.pc == range.start);
+        }
+        range
+    }
+
+    fn note_stack(&mut self) {
+        let node = &mut self.nodes[self.node];
+        node.stack_bytes = node.stack_bytes.max(self.entry.saturating_sub(self.low));
     }
 
     /// What has been counted.

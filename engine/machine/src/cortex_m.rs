@@ -5,14 +5,16 @@ mod cc2538;
 mod cc26x0;
 mod stm32f1;
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use joulemark_armv7m::{Bus, MemorySettings, Width};
+use joulemark_armv7m::{Bus, Control, MemorySettings, Width};
 use joulemark_kernel::chip::{Absent, Constant};
 use joulemark_kernel::trace::{PinEdge, PowerInterval};
 use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Hertz, Picoseconds, Timeline};
 
-use crate::msp430x1xx::RawEdge;
+use crate::calls::CallTree;
+use crate::report::RawEdge;
 
 /// Pins of a port.
 const PORT_PINS: usize = 32;
@@ -142,6 +144,8 @@ pub struct CortexM {
     pub(crate) pin_edges: Vec<PinEdge>,
     intervals: Vec<PowerInterval>,
     interval: (&'static str, u32, Picoseconds),
+    /// Cycles by function, where they are wanted.
+    pub(crate) calls: Option<CallTree>,
 }
 
 const ACTIVE: &str = "active";
@@ -200,6 +204,7 @@ impl CortexM {
             pin_edges: Vec::new(),
             intervals: Vec::new(),
             interval: (ACTIVE, hz, Picoseconds(0)),
+            calls: None,
         })
     }
 
@@ -435,6 +440,11 @@ impl Bus for CortexM {
         };
         self.note_power(now);
         Cycles(0)
+    }
+
+    fn control(&mut self, control: &Control) -> Range<u32> {
+        let calls = self.calls.as_mut();
+        calls.map_or(0..u32::MAX, |calls| calls.control(control))
     }
 
     fn reset_requested(&mut self, _now: Cycles) -> Result<(), Fault> {

@@ -7,6 +7,7 @@ pub mod cortex_m;
 pub mod msp430;
 pub mod msp430x1xx;
 pub mod profile;
+mod report;
 
 use std::collections::BTreeMap;
 

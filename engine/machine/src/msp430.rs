@@ -2,13 +2,14 @@
 
 use joulemark_kernel::chip::MemoryKind;
 use joulemark_kernel::trace::{MarkerEdge, PinEdge, PowerInterval};
-use joulemark_kernel::{Chip, Cycles, Fault, Image, Picoseconds, Symbols};
+use joulemark_kernel::{Chip, Cycles, Image, Picoseconds, Symbols};
 use joulemark_msp430::{Core, Exit, Limits, RESET_VECTOR, Region, RegionKind};
 use joulemark_peripherals::SpiDevice;
 
 use crate::msp430x1xx::{Msp430x1xx, Pin};
 use crate::profile::{self, Node};
-use crate::{Error, FaultReport, Frame, Machine, Options, Profile, Reason, Stop, Until};
+use crate::report::fault_report;
+use crate::{Error, Machine, Options, Profile, Reason, Stop, Until};
 
 const PORTS: &[&str] = &["USART0", "USART1"];
 const PC: usize = 0;
@@ -159,52 +160,10 @@ impl Msp430 {
                     self.core.stop_address_digest();
                 }
             }
-            self.edges.push(MarkerEdge {
-                rising: edge.rising,
-                cycles: edge.cycles.0,
-                instructions,
-                time: self.core.bus.clock.time(edge.cycles),
-            });
+            let time = self.core.bus.clock.time(edge.cycles);
+            self.edges.push(edge.stamped(instructions, time));
         }
         !edges.is_empty()
-    }
-
-    fn frame(&self, address: u32, lookup: u32) -> Frame {
-        let nearest = self.symbols.nearest(lookup);
-        let (symbol, start) =
-            nearest.map_or(("", address), |(name, offset)| (name, lookup - offset));
-        Frame {
-            address,
-            symbol: symbol.to_owned(),
-            offset: address.saturating_sub(start),
-        }
-    }
-
-    fn report(&self, fault: &Fault) -> FaultReport {
-        let mut call_stack = vec![self.frame(fault.pc, fault.pc)];
-        // A return address may belong to the next function where a call is the last instruction:
-        // the call itself says whose it is.
-        let returns = fault.call_stack.iter();
-        call_stack.extend(returns.map(|&address| self.frame(address, address.saturating_sub(2))));
-        let here = &call_stack[0];
-        let place = if here.symbol.is_empty() {
-            format!("at pc {:#06x}", here.address)
-        } else {
-            format!(
-                "at pc {:#06x} in {}+{:#x}",
-                here.address, here.symbol, here.offset
-            )
-        };
-        let touched = fault
-            .address
-            .filter(|&address| address != fault.pc)
-            .map_or(String::new(), |address| format!("address {address:#06x}, "));
-        FaultReport {
-            kind: fault.kind.name(),
-            message: format!("{} ({touched}{place})", fault.message),
-            address: fault.address,
-            call_stack,
-        }
     }
 
     fn stop(&self, reason: Reason) -> Stop {
@@ -231,7 +190,7 @@ impl Msp430 {
             let serial = std::mem::take(&mut self.core.bus.serial_seen);
             match exit {
                 Exit::Fault(fault) => {
-                    let report = self.report(&fault);
+                    let report = fault_report(&fault, &self.symbols, 4);
                     return Stop {
                         fault: Some(report),
                         ..self.stop(Reason::Fault)

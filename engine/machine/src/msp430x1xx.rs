@@ -11,6 +11,8 @@ use joulemark_peripherals::{
     BasicClock, Flash, Multiplier, Port, Sfr, SpiDevice, Timer, Usart, Watchdog,
 };
 
+use crate::report::RawEdge;
+
 /// Interrupt vectors, highest priority first (SLAS368G, interrupt vector addresses).
 mod vector {
     pub const NMI: u16 = 0xfffc;
@@ -114,13 +116,6 @@ static WIRING: [Wiring; 10] = [
 
 /// UART transmit pins, which idle high: URXD and UTXD of USART0 and USART1 on port 3.
 const UART_OUTPUTS: u8 = 1 << 4 | 1 << 6;
-
-/// A change of the marker pin that has not been stamped with instructions.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RawEdge {
-    pub rising: bool,
-    pub cycles: Cycles,
-}
 
 /// An SPI device's place.
 struct Slave {

@@ -58,6 +58,20 @@ pub struct Node {
     pub stack_bytes: u32,
 }
 
+impl Node {
+    /// What is no function and has no caller.
+    pub const fn root() -> Self {
+        Self {
+            parent: None,
+            function: None,
+            calls: 0,
+            self_cycles: 0,
+            self_instructions: 0,
+            stack_bytes: 0,
+        }
+    }
+}
+
 /// What code without a symbol is called.
 const NO_SYMBOL: &str = "(no symbol)";
 

@@ -1,0 +1,66 @@
+//! What all machines tell in the same way: faults with names to their addresses, and marker edges.
+
+use joulemark_kernel::trace::MarkerEdge;
+use joulemark_kernel::{Cycles, Fault, Picoseconds, Symbols};
+
+use crate::{FaultReport, Frame};
+
+/// A change of the marker pin that has not been stamped with instructions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawEdge {
+    pub rising: bool,
+    pub cycles: Cycles,
+}
+
+impl RawEdge {
+    pub const fn stamped(self, instructions: u64, time: Picoseconds) -> MarkerEdge {
+        MarkerEdge {
+            rising: self.rising,
+            cycles: self.cycles.0,
+            instructions,
+            time,
+        }
+    }
+}
+
+/// The place of an address; `lookup` is an address that surely belongs to the same function.
+fn frame(symbols: &Symbols, address: u32, lookup: u32) -> Frame {
+    let nearest = symbols.nearest(lookup);
+    let (symbol, start) = nearest.map_or(("", address), |(name, offset)| (name, lookup - offset));
+    Frame {
+        address,
+        symbol: symbol.to_owned(),
+        offset: address.saturating_sub(start),
+    }
+}
+
+/// A fault with names; addresses are written with so many hexadecimal digits.
+pub(crate) fn fault_report(fault: &Fault, symbols: &Symbols, digits: usize) -> FaultReport {
+    let width = digits + 2;
+    let mut call_stack = vec![frame(symbols, fault.pc, fault.pc)];
+    // A return address may belong to the next function where a call is the last instruction: the
+    // call itself says whose it is.
+    let returns = fault.call_stack.iter();
+    call_stack.extend(returns.map(|&address| frame(symbols, address, address.saturating_sub(2))));
+    let here = &call_stack[0];
+    let place = if here.symbol.is_empty() {
+        format!("at pc {:#0width$x}", here.address)
+    } else {
+        format!(
+            "at pc {:#0width$x} in {}+{:#x}",
+            here.address, here.symbol, here.offset
+        )
+    };
+    let touched = fault
+        .address
+        .filter(|&address| address != fault.pc)
+        .map_or(String::new(), |address| {
+            format!("address {address:#0width$x}, ")
+        });
+    FaultReport {
+        kind: fault.kind.name(),
+        message: format!("{} ({touched}{place})", fault.message),
+        address: fault.address,
+        call_stack,
+    }
+}
