@@ -29,8 +29,7 @@ void chacha20_encrypt(chacha20_ctx *ctx, uint8_t *out, const uint8_t *in, size_t
         unsigned bytes = CHACHA20_BLOCK_BYTES - ctx->used;
         if (length < bytes)
             bytes = (unsigned)length;
-        for (unsigned i = 0; i < bytes; i++)
-            out[i] = in[i] ^ stream[i];
+        crypto_xor(out, in, stream, bytes);
         out += bytes;
         in += bytes;
         ctx->used += bytes;

@@ -35,8 +35,7 @@
 #define STREAM 36
 #define STATE 40
 
-.macro quarter_round a, b, c, d
-    add     \a, \a, \b, ror #B_LATE
+.macro quarter_round_begun a, b, c, d
     eor     \d, \a, \d, ror #D_LATE
     add     \c, \c, \d, ror #16
     eor     \b, \c, \b, ror #B_LATE
@@ -46,23 +45,30 @@
     eor     \b, \c, \b, ror #20
 .endm
 
-/* A column round, then a diagonal one. */
+.macro quarter_round a, b, c, d
+    add     \a, \a, \b, ror #B_LATE
+    quarter_round_begun \a, \b, \c, \d
+.endm
+
+/* A column round, then a diagonal one. A load waits for a store right before it. */
 .macro double_round
     quarter_round A0, B0, C0_C3, D0
     quarter_round A1, B1, C1, D1_D3
     quarter_round A2, B2, C2, D2
     str     C0_C3, [sp, #C0]
     str     D1_D3, [sp, #D1]
+    add     A3, A3, B3, ror #B_LATE
     ldr     C0_C3, [sp, #C3]
     ldr     D1_D3, [sp, #D3]
-    quarter_round A3, B3, C0_C3, D1_D3
+    quarter_round_begun A3, B3, C0_C3, D1_D3
     quarter_round A0, B1, C2, D1_D3
     quarter_round A1, B2, C0_C3, D0
     str     C0_C3, [sp, #C3]
     str     D1_D3, [sp, #D3]
+    add     A2, A2, B3, ror #B_LATE
     ldr     C0_C3, [sp, #C0]
     ldr     D1_D3, [sp, #D1]
-    quarter_round A2, B3, C0_C3, D1_D3
+    quarter_round_begun A2, B3, C0_C3, D1_D3
     quarter_round A3, B0, C1, D2
 .endm
 
