@@ -11,8 +11,6 @@
 
 .set BYTES, 50                  ; of a state
 
-; (LLVM's assembler drops an instruction whose offset begins with a parenthesis.)
-
 ; Rotations: by 8 with a swap of bytes, otherwise one bit in two cycles.
 .macro left r, n
         .rept \n
@@ -31,12 +29,12 @@
         left    \r, \n
         .elseif \n < 9
         swpb    \r
-        right   \r, (8 - \n)
+        right   \r, 8-\n
         .elseif \n < 12
         swpb    \r
-        left    \r, (\n - 8)
+        left    \r, \n-8
         .else
-        right   \r, (16 - \n)
+        right   \r, 16-\n
         .endif
 .endm
 

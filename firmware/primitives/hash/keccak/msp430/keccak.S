@@ -66,7 +66,7 @@
 .macro lane b, x, y, n, j
     mov \x*8+\y*40+((\j-\n)&3)*2(FROM), \b
     xor D_OFFSET+\x*8+((\j-\n)&3)*2(sp), \b
-    rotl \b, (\n+((\j-\n)&3)-\j)/4
+    rotl \b, 0-(\j-\n-((\j-\n)&3))/4
 .endm
 
 /* Word j of lane (x, y) of the output: b0 ^ (not b1 and b2). op is mov for the first row. */
