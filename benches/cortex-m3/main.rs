@@ -4,6 +4,8 @@
 //! processor time) and checks that each configuration computed what this machine computes natively.
 //! Needs arm-none-eabi-gcc and cc.
 
+#![allow(clippy::cast_precision_loss)] // counts, for rates
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;

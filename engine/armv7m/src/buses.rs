@@ -183,21 +183,121 @@ pub struct Outcome {
     pub address_advances: bool,
 }
 
-/// What an access to memory with a history cost: to a buffered or cached line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The line that a buffer between a bus and its memory holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Held {
+    #[default]
+    Nothing,
+    Line(u32),
+    /// The line of the last load whose address is not known beforehand: [`MemoryTiming::loaded_line`].
+    Loaded,
+}
+
+/// What buffered and cached memory leaves from one cycle to the next, apart from the cache's tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct History {
+    held: Held,
+    /// Cycles until the last line has come from flash behind the cache; negative afterwards.
+    until_done: i8,
+    /// Cycles since the cache's RAM was asked, while that still matters.
+    since_asked: i8,
+    /// The load or store that entered execute last, and the one before, have addresses with a
+    /// history that are not known beforehand.
+    dynamic: [bool; 2],
+}
+
+impl History {
+    /// Nothing of the last line's coming matters any more.
+    const LONG_AGO: i8 = -4;
+
+    pub const fn new() -> Self {
+        Self {
+            held: Held::Nothing,
+            until_done: Self::LONG_AGO,
+            since_asked: 2,
+            dynamic: [false; 2],
+        }
+    }
+
+    /// The same a long time later, with nothing under way.
+    pub const fn settled(self) -> Self {
+        Self {
+            held: self.held,
+            ..Self::new()
+        }
+    }
+
+    pub fn tick(&mut self) {
+        if self.until_done > Self::LONG_AGO {
+            self.until_done -= 1;
+            self.since_asked = (self.since_asked + 1).min(2);
+        }
+        if self.until_done == Self::LONG_AGO {
+            self.since_asked = 2;
+        }
+    }
+
+    /// A load or store enters execute.
+    pub fn enters(&mut self, dynamic: bool) {
+        self.dynamic = [dynamic, self.dynamic[0]];
+    }
+
+    /// A tag that was looked up ahead is not used two cycles after a line came from flash, nor three
+    /// where the cache's RAM was asked in between (`flash/cache/instructions/`).
+    ///
+    /// `idle` cycles from now.
+    const fn lookup_is_late(&self, idle: i8) -> bool {
+        let since_done = idle - self.until_done;
+        since_done == 2 || (since_done == 3 && self.since_asked + idle == 1)
+    }
+}
+
+/// How an access stands to the line that is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    Same,
+    /// It is in the line after.
+    Next,
+    Other,
+}
+
+/// What memory with a history answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    relation: Relation,
+    /// The cache's tags have it.
+    cached: bool,
+}
+
+/// An access to buffered or cached memory whose cost is not known beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// Of a fetch, where; of a load, how far behind its first address.
-    pub address: u32,
-    by: By,
-    /// Cycles since the instruction was issued.
-    pub at: u8,
-    pub wait: u8,
+    /// Where; or, where `age` says which load it is, how far behind the beginning of the memory that
+    /// stands for its address.
+    address: u32,
+    /// [`KNOWN`], or how many loads with such addresses were issued after it.
+    age: u8,
+    /// Cycles since the first instruction was issued.
+    at: u16,
+    held: Held,
+    /// A tag that was looked up ahead could not be used.
+    late: bool,
+    pub answer: Answer,
+}
+
+/// The age of an access whose address is known beforehand.
+const KNOWN: u8 = u8::MAX;
+
+impl Query {
+    /// It asks for nothing but a tag that was there.
+    pub fn is_plain_hit(&self) -> bool {
+        self.age == KNOWN && self.held != Held::Loaded && self.answer.cached
+    }
 }
 
 /// Who accesses memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
-    #[default]
     Fetch,
     /// The load that entered execute last.
     Load,
@@ -205,18 +305,24 @@ enum By {
     EarlierLoad,
 }
 
-/// The most queries of one instruction that are remembered.
-pub const QUERIES: usize = 3;
-
 /// Where the memories are and what they are.
 #[derive(Debug)]
 struct Map {
     regions: Vec<Region>,
-    /// First region of each megabyte; `NO_REGION` where there is none.
-    pages: Vec<u8>,
+    /// What each megabyte is: a region's number, one of the kinds below, or `SEVERAL`.
+    kinds: Box<[u8; 4096]>,
 }
 
-const NO_REGION: u8 = 0xff;
+/// What is no region, by the bus that it is on.
+const NO_CODE: u8 = 12;
+const NO_RAM: u8 = 13;
+const DEVICES: u8 = 14;
+const PRIVATE: u8 = 15;
+const SEVERAL: u8 = 16;
+/// The most regions of a chip.
+const MOST_REGIONS: usize = NO_CODE as usize;
+
+const LOADS: usize = 16;
 
 /// How long the memories take.
 #[derive(Debug)]
@@ -224,80 +330,134 @@ pub struct MemoryTiming {
     pub settings: MemorySettings,
     pub write_buffer: bool,
     map: Map,
-    /// The line in the flash's buffer.
-    line: Option<u32>,
+    /// Kinds of memory that are buffered or cached now, one bit each.
+    with_history: u16,
     cache: Cache,
-    /// What the accesses of this instruction cost, the first `known` of them found out before.
+    /// See [`Held::Loaded`].
+    loaded_line: u32,
+    /// The addresses of the last loads from memory with a history, as far as they were not known
+    /// beforehand, and how many there were.
+    loads: [u32; LOADS],
+    issued: usize,
+    /// Of these, those that entered execute as far as is simulated.
+    pub entered: usize,
+    /// What the accesses since `since` cost, as far as it was not known beforehand; the first `known`
+    /// were found out before.
     pub log: Vec<Query>,
-    known: usize,
-    asked: usize,
-    /// The cycle in which the instruction was issued.
+    known: Vec<Answer>,
     since: u64,
-    /// The first address of the load or store that entered execute last, and what stands for it in
-    /// the pipeline; and the same of the one before.
-    base: (u32, u32),
-    earlier_base: (u32, u32),
 }
 
 /// What a look ahead must leave as it was.
 pub struct Snapshot {
-    line: Option<u32>,
+    loaded_line: u32,
     cache: Option<Cache>,
+}
+
+/// What a region of memory or a bus without memory is called in [`Map::kinds`].
+fn kind_of_nothing(address: u32) -> u8 {
+    match place(address) {
+        Place {
+            outlet: Outlet::Code,
+            ..
+        } => NO_CODE,
+        Place {
+            outlet: Outlet::Private,
+            ..
+        } => PRIVATE,
+        Place { device: true, .. } => DEVICES,
+        Place { .. } => NO_RAM,
+    }
 }
 
 impl MemoryTiming {
     pub fn new(regions: &[Region]) -> Self {
-        let mut pages = vec![NO_REGION; 4096];
+        assert!(regions.len() <= MOST_REGIONS, "too many memories");
+        let mut kinds = Box::new(std::array::from_fn(|page| {
+            kind_of_nothing((page as u32) << 20)
+        }));
         for (number, region) in regions.iter().enumerate() {
             for page in region.start >> 20..=(region.start + (region.size - 1)) >> 20 {
-                let first = &mut pages[page as usize];
-                if *first == NO_REGION {
-                    *first = number as u8;
-                }
+                let kind: &mut u8 = &mut kinds[page as usize];
+                *kind = if *kind >= NO_CODE && *kind != SEVERAL {
+                    number as u8
+                } else {
+                    SEVERAL
+                };
             }
         }
-        Self {
+        let mut timing = Self {
             settings: MemorySettings::default(),
             write_buffer: true,
             map: Map {
                 regions: regions.to_vec(),
-                pages,
+                kinds,
             },
-            line: None,
+            with_history: 0,
             cache: Cache::new(),
+            loaded_line: 0,
+            loads: [0; LOADS],
+            issued: 0,
+            entered: 0,
             log: Vec::new(),
-            known: 0,
-            asked: 0,
+            known: Vec::new(),
             since: 0,
-            base: (0, 0),
-            earlier_base: (0, 0),
+        };
+        timing.find_history();
+        timing
+    }
+
+    fn find_history(&mut self) {
+        self.with_history = 0;
+        for (number, region) in self.map.regions.iter().enumerate() {
+            let has = region.kind != RegionKind::Ram && self.has_history(region);
+            self.with_history |= u16::from(has) << number;
         }
     }
 
     /// True where something changed.
-    pub fn set(&mut self, settings: MemorySettings) -> bool {
+    pub fn set(&mut self, settings: MemorySettings, history: &mut History) -> bool {
         if self.settings == settings {
             return false;
         }
         if self.settings.cache != settings.cache {
             self.cache.clear();
         }
-        if self.settings.line_buffer != settings.line_buffer {
-            self.line = None;
+        if self.settings.line_buffer != settings.line_buffer
+            || self.settings.cache != settings.cache
+        {
+            history.held = Held::Nothing;
         }
         self.settings = settings;
+        self.find_history();
         true
     }
 
-    fn region(&self, address: u32) -> Option<&Region> {
-        let first = self.map.pages[(address >> 20) as usize];
-        if first == NO_REGION {
-            return None;
+    /// The kind of memory at an address, which is all that the pipeline sees of it besides alignment.
+    #[inline]
+    pub fn kind(&self, address: u32) -> u8 {
+        let kind = self.map.kinds[(address >> 20) as usize];
+        if kind == SEVERAL {
+            return self.kind_in_shared_page(address);
         }
-        let inside = |region: &&Region| address.wrapping_sub(region.start) < region.size;
-        Some(&self.map.regions[first as usize])
-            .filter(inside)
-            .or_else(|| self.map.regions.iter().find(inside))
+        kind
+    }
+
+    #[cold]
+    fn kind_in_shared_page(&self, address: u32) -> u8 {
+        let inside = |region: &Region| address.wrapping_sub(region.start) < region.size;
+        self.map
+            .regions
+            .iter()
+            .position(inside)
+            .map_or_else(|| kind_of_nothing(address), |number| number as u8)
+    }
+
+    fn region(&self, address: u32) -> Option<&Region> {
+        self.map
+            .regions
+            .get(self.kind(address) as usize)
+            .filter(|region| address.wrapping_sub(region.start) < region.size)
     }
 
     const fn has_history(&self, region: &Region) -> bool {
@@ -305,44 +465,70 @@ impl MemoryTiming {
             || (region.line_bytes != 0 && self.settings.line_buffer)
     }
 
-    /// An address in the same memory, aligned alike: to the pipeline both are the same.
-    pub fn representative(&self, address: u32) -> u32 {
-        self.region(address)
-            .map_or(address & 0xfff0_0000, |region| region.start)
-            | (address & 3)
+    /// Whether accesses to this kind of memory have a history.
+    #[inline]
+    pub const fn is_dynamic(&self, kind: u8) -> bool {
+        self.with_history >> kind & 1 != 0
     }
 
-    /// A load or store enters execute.
-    pub fn enters(&mut self, address: u32, representative: u32) {
-        self.earlier_base = self.base;
-        self.base = (address, representative);
+    /// The address that stands for all of this kind and alignment.
+    pub fn representative(&self, kind: u8, low_bits: u32) -> u32 {
+        let start = match kind {
+            NO_CODE => 0x1ff0_0000,
+            NO_RAM => 0x2ff0_0000,
+            DEVICES => 0x4000_0000,
+            PRIVATE => 0xe000_0000,
+            _ => self.map.regions[kind as usize].start,
+        };
+        start | low_bits
+    }
+
+    /// A load of memory with a history is issued, from an address that is not known beforehand.
+    #[inline]
+    pub fn issue_load(&mut self, address: u32) {
+        self.loads[self.issued % LOADS] = address;
+        self.issued += 1;
     }
 
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
-            line: self.line,
+            loaded_line: self.loaded_line,
             cache: self.settings.cache.then(|| self.cache.clone()),
         }
     }
 
     pub fn restore(&mut self, snapshot: Snapshot) {
-        self.line = snapshot.line;
+        self.loaded_line = snapshot.loaded_line;
         if let Some(cache) = snapshot.cache {
             self.cache = cache;
         }
     }
 
-    /// A new instruction begins, and the first of its accesses cost this.
-    pub fn begin(&mut self, now: u64, known: &[Query]) {
+    /// A new log begins, and the first accesses in it got these answers.
+    ///
+    /// `to_enter` loads that are issued did not enter execute yet.
+    pub fn begin(&mut self, now: u64, to_enter: usize, known: &[Answer]) {
+        self.entered = self.issued - to_enter;
         self.log.clear();
-        self.log.extend_from_slice(known);
-        self.known = known.len();
-        self.asked = 0;
+        self.known.clear();
+        self.known.extend_from_slice(known);
         self.since = now;
     }
 
-    /// Wait states of an access whose address is taken in cycle `now`.
-    fn wait(&mut self, address: u32, write: bool, by: By, now: u64) -> u8 {
+    /// The number of the cache's contents while nothing is on its way into it.
+    #[inline]
+    pub fn settled_cache(&mut self, now: u64) -> Option<u64> {
+        self.cache.settled(now)
+    }
+
+    /// Wait states of an access whose address is taken `idle` cycles after `now`.
+    fn wait(
+        &mut self,
+        (address, write, by): (u32, bool, By),
+        history: &mut History,
+        now: u64,
+        idle: u8,
+    ) -> u8 {
         let Some(region) = self.region(address) else {
             return 0;
         };
@@ -350,48 +536,127 @@ impl MemoryTiming {
         if write || region.kind == RegionKind::Ram || !self.has_history(region) {
             return wait_states;
         }
-        self.asked += 1;
-        if self.asked <= self.known {
-            return self.log[self.asked - 1].wait;
-        }
-        let mut query = Query {
-            address: match by {
-                By::Fetch => address,
-                By::Load => address.wrapping_sub(self.base.1),
-                By::EarlierLoad => address.wrapping_sub(self.earlier_base.1),
-            },
-            by,
-            at: (now - self.since).min(255) as u8,
-            wait: 0,
+        let start = region.start;
+        let cached = region.cached && self.settings.cache;
+        let age = match by {
+            By::Load if history.dynamic[0] => 0,
+            By::EarlierLoad if history.dynamic[1] => u8::from(history.dynamic[0]),
+            _ => KNOWN,
         };
-        query.wait = self.ask(query, self.since);
-        self.log.push(query);
-        query.wait
+        let mut query = Query {
+            address: if age == KNOWN {
+                address
+            } else {
+                address - start
+            },
+            age: if age == KNOWN {
+                KNOWN
+            } else {
+                age + (self.issued - self.entered) as u8
+            },
+            at: (now + u64::from(idle) - self.since) as u16,
+            held: history.held,
+            late: history.lookup_is_late(idle as i8),
+            answer: Answer {
+                relation: Relation::Other,
+                cached: false,
+            },
+        };
+        let line = address & !(line_bytes(region) - 1);
+        let known_relation =
+            (age == KNOWN && history.held != Held::Loaded).then(|| relation(history.held, 0, line));
+        if known_relation == Some(Relation::Same) {
+            return 0;
+        }
+        if cached || known_relation.is_none() {
+            query.answer = match self.known.get(self.log.len()) {
+                Some(&answer) => answer,
+                None => self.ask(&query, self.since),
+            };
+            self.log.push(query);
+        } else if let Some(relation) = known_relation {
+            query.answer.relation = relation;
+        }
+        let relation = query.answer.relation;
+        if age == KNOWN {
+            history.held = Held::Line(line);
+        } else if relation != Relation::Same {
+            history.held = Held::Loaded;
+        }
+        if relation == Relation::Same {
+            return 0;
+        }
+        if !cached {
+            return wait_states;
+        }
+        let ahead = relation == Relation::Next && !query.late;
+        let delay = u8::from(!ahead);
+        if query.answer.cached {
+            if history.until_done > History::LONG_AGO {
+                history.since_asked = -((delay + idle) as i8);
+            }
+            return delay;
+        }
+        let wait = delay + wait_states;
+        history.until_done = 1 + (wait + idle) as i8;
+        wait
     }
 
-    /// Wait states of a read of memory with a history, by an instruction that was issued at `since`.
+    /// Ask again what was asked when the instructions were issued first; they begin at `since` now.
     #[inline]
-    pub fn ask(&mut self, query: Query, since: u64) -> u8 {
-        let address = match query.by {
-            By::Fetch => query.address,
-            By::Load => self.base.0.wrapping_add(query.address),
-            By::EarlierLoad => self.earlier_base.0.wrapping_add(query.address),
+    pub fn ask(&mut self, query: &Query, since: u64) -> Answer {
+        let address = if query.age == KNOWN {
+            query.address
+        } else {
+            let load = self.loads[(self.issued - 1 - query.age as usize) % LOADS];
+            (load & !3).wrapping_add(query.address)
         };
         let Some(region) = self.region(address) else {
-            return 0;
+            return Answer {
+                relation: Relation::Same,
+                cached: false,
+            };
         };
+        let line = address & !(line_bytes(region) - 1);
         let wait_states = region.wait_states;
-        if region.cached && self.settings.cache {
-            return self
-                .cache
-                .access(address, wait_states, since + u64::from(query.at));
+        let cached = region.cached && self.settings.cache;
+        let relation = relation(query.held, self.loaded_line, line);
+        if query.age != KNOWN {
+            self.loaded_line = line;
         }
-        let wanted = Some(address & !(u32::from(region.line_bytes) - 1));
-        if self.line == wanted {
-            return 0;
+        let mut answer = Answer {
+            relation,
+            cached: false,
+        };
+        if cached && relation != Relation::Same {
+            let ahead = relation == Relation::Next && !query.late;
+            answer.cached =
+                self.cache
+                    .access(line, wait_states, ahead, since + u64::from(query.at));
         }
-        self.line = wanted;
-        wait_states
+        answer
+    }
+}
+
+/// The lines that an access is buffered by: the cache's are of 8 bytes (SWCU117, section 7.2).
+const fn line_bytes(region: &Region) -> u32 {
+    if region.line_bytes == 0 {
+        8
+    } else {
+        region.line_bytes as u32
+    }
+}
+
+fn relation(held: Held, loaded_line: u32, line: u32) -> Relation {
+    let before = match held {
+        Held::Nothing => return Relation::Other,
+        Held::Line(before) => before,
+        Held::Loaded => loaded_line,
+    };
+    match line.wrapping_sub(before) {
+        0 => Relation::Same,
+        8 => Relation::Next,
+        _ => Relation::Other,
     }
 }
 
@@ -502,7 +767,7 @@ impl Buses {
     }
 
     /// The rest of the cycle, after the core has asked for what it wants.
-    pub fn tock(&mut self, memory: &mut MemoryTiming, now: u64) -> Outcome {
+    pub fn tock(&mut self, memory: &mut MemoryTiming, history: &mut History, now: u64) -> Outcome {
         let mut outcome = Outcome::default();
         let done = |phase: Option<DataPhase>| phase.is_some_and(|phase| phase.wait == 0);
         let (mut data_done, fetch_done) = (done(self.data.phase), done(self.fetch.phase));
@@ -643,13 +908,13 @@ impl Buses {
         }
         // A read that follows a write on the code bus waits a cycle in the write buffer's place
         // (memory/ldr_str_timing).
-        let begin = |address: u32, write: bool, by: By, memory: &mut MemoryTiming| {
+        let mut begin = |address: u32, write: bool, by: By, memory: &mut MemoryTiming| {
             let place = place(address);
             let idle = u8::from(code_write_ends && !write && place.outlet == Outlet::Code);
             DataPhase {
                 place,
                 write,
-                wait: memory.wait(address, write, by, now + u64::from(idle)) + idle,
+                wait: memory.wait((address, write, by), history, now, idle) + idle,
             }
         };
         if let Some((address, write, part)) = data_address {

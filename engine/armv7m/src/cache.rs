@@ -41,15 +41,11 @@ pub struct Cache {
     filled_full: Box<[bool; SETS]>,
     /// The last eight bits of a linear feedback shift register with taps 8, 6, 5 and 4.
     random: u8,
-    /// The line in the buffer between bus and cache.
-    line: Option<u32>,
-    /// The line whose tag was looked up ahead.
-    next_line: Option<u32>,
-    flash_done: Option<u64>,
-    ram_asked: Option<u64>,
     last: Option<Update>,
     /// In the order of their coming.
     fills: [Option<Fill>; 2],
+    /// Changes with the tags.
+    pub version: u64,
 }
 
 impl Cache {
@@ -59,10 +55,7 @@ impl Cache {
             next_way: Box::new([0; SETS]),
             filled_full: Box::new([false; SETS]),
             random: 0x34,
-            line: None,
-            next_line: None,
-            flash_done: None,
-            ram_asked: None,
+            version: 0,
             last: None,
             fills: [None; 2],
         }
@@ -72,6 +65,7 @@ impl Cache {
     pub fn clear(&mut self) {
         *self = Self {
             random: self.random,
+            version: self.version + 1,
             ..Self::new()
         };
     }
@@ -80,26 +74,16 @@ impl Cache {
         (line >> 3) as usize % SETS
     }
 
-    /// An access whose address is taken in cycle `now`; returns its wait states.
-    pub fn access(&mut self, address: u32, flash_wait_states: u8, now: u64) -> u8 {
-        let line = address & !7;
-        if self.line == Some(line) {
-            return 0;
-        }
-        self.line = Some(line);
-        let ahead = self.next_line == Some(line) && !self.lookup_is_late(now);
-        self.next_line = Some(line.wrapping_add(8));
-        let lookup = now + u64::from(!ahead);
-        self.write_tags(lookup);
-        let delay = u8::from(!ahead);
+    /// An access whose address is taken in cycle `now`, to a line that is not in the buffer between
+    /// bus and cache. Whether it is cached.
+    pub fn access(&mut self, line: u32, flash_wait_states: u8, ahead: bool, now: u64) -> bool {
+        let delay = u64::from(!ahead);
+        self.write_tags(now + delay);
         let set = Self::set_of(line);
         if self.tags[set].contains(&(line + 1)) {
-            self.ram_asked = Some(lookup);
-            return delay;
+            return true;
         }
-        let wait = delay + flash_wait_states;
-        let done = now + 1 + u64::from(wait);
-        self.flash_done = Some(done);
+        let done = now + 1 + delay + u64::from(flash_wait_states);
         let free = usize::from(self.fills[0].is_some());
         self.fills[free] = Some(Fill {
             line,
@@ -107,15 +91,16 @@ impl Cache {
             was_full: self.tags[set][WAYS - 1] != 0,
             due: done + 2,
         });
-        wait
+        false
     }
 
-    /// A tag that was looked up ahead is not used two cycles after a line came from flash, nor three
-    /// where the cache's RAM was asked in between.
-    fn lookup_is_late(&self, now: u64) -> bool {
-        self.flash_done.is_some_and(|done| {
-            now == done + 2 || (now == done + 3 && self.ram_asked == Some(now - 1))
-        })
+    /// The version of the tags where nothing is on its way to them.
+    #[inline]
+    pub fn settled(&mut self, now: u64) -> Option<u64> {
+        if self.fills[0].is_some() {
+            self.write_tags(now);
+        }
+        self.fills[0].is_none().then_some(self.version)
     }
 
     /// Write the tags of lines whose time has come before cycle `now`.
@@ -160,5 +145,6 @@ impl Cache {
             reused: reuses,
         });
         self.tags[set][way as usize] = fill.line + 1;
+        self.version += 1;
     }
 }

@@ -5,9 +5,8 @@ use std::ops::Range;
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 use crate::bus::{Bus, Control, Width};
-use crate::memo::Pipeline;
-use crate::memory::{Memory, Region, RegionKind};
-use crate::pipeline::Issue;
+use crate::memo::{self, Pipeline};
+use crate::memory::{Entry, Memory, Region, RegionKind};
 use crate::system::{Events, Request, System, UsageFault};
 use crate::traits::{Class, Traits};
 
@@ -156,7 +155,10 @@ pub struct Core<B: Bus> {
     pub(crate) pc: u32,
     pub(crate) next_pc: u32,
     pub(crate) fall_through: u32,
-    skipped: bool,
+    /// Something may have happened that other instructions must not run before.
+    leave: bool,
+    /// The number of the instruction that executes among those decoded.
+    current: u32,
     pub(crate) asleep: Option<bool>,
     instructions: u64,
     pub(crate) sleep_cycles: u64,
@@ -207,7 +209,8 @@ impl<B: Bus> Core<B> {
             pc: 0,
             next_pc: 0,
             fall_through: 0,
-            skipped: false,
+            leave: false,
+            current: 0,
             asleep: None,
             instructions: 0,
             sleep_cycles: 0,
@@ -326,6 +329,7 @@ impl<B: Bus> Core<B> {
     pub fn set_breakpoint(&mut self, address: u32) {
         if !self.breakpoints.contains(&address) {
             self.breakpoints.push(address);
+            self.pipe.forget_code(&mut self.memory);
         }
     }
 
@@ -410,6 +414,12 @@ impl<B: Bus> Core<B> {
         done.map_err(|_| address)
     }
 
+    /// What the DWT counted.
+    #[cfg(test)]
+    pub(crate) fn debug_counters(&self) -> Events {
+        self.pipe.events()
+    }
+
     /// Read a register of the system control space as a debugger would. `Err` holds the address where
     /// there is none.
     ///
@@ -447,10 +457,13 @@ impl<B: Bus> Core<B> {
         }
     }
 
-    /// One instruction, or one step of sleep.
+    /// One block of instructions, or one instruction where something is due soon, or one step of
+    /// sleep.
     fn turn(&mut self, until: u64) -> Result<(), Exit> {
-        if self.pipe.now() >= self.next_due() {
+        let mut due = self.next_due();
+        if self.pipe.now() >= due {
             self.advance_devices()?;
+            due = self.next_due();
         }
         if self.asleep.is_some() {
             return self.doze(until);
@@ -459,9 +472,15 @@ impl<B: Bus> Core<B> {
             self.recheck = false;
             self.take_exceptions()?;
         }
-        match self.step() {
-            Ok(()) => {}
-            Err(trap) => self.trapped(trap)?,
+        let most = if self.pipe.now() + memo::MOST_CYCLES < due.min(until) {
+            u32::MAX
+        } else {
+            1
+        };
+        let done = self.run_block(most);
+        self.pipe.flush(&self.memory);
+        if let Err(trap) = done {
+            self.trapped(trap)?;
         }
         if let Some(range) = &self.watched
             && (self.pc != self.fall_through || !range.contains(&self.pc))
@@ -490,54 +509,74 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    fn step(&mut self) -> Result<(), Trap> {
+    /// Run up to `most` instructions, to the end of the block at most.
+    fn run_block(&mut self, most: u32) -> Result<(), Trap> {
+        if self.memory.code_changed {
+            self.pipe.forget_code(&mut self.memory);
+        }
         if !self.thumb {
             return Err(Trap::Usage(UsageFault::InvalidState));
         }
-        let pc = self.pc;
-        let Some(entry) = self.memory.entry(pc) else {
+        let breakpoints = &self.breakpoints;
+        let is_end = |at| breakpoints.contains(&at);
+        let Some(block) = self.pipe.block(self.pc, &mut self.memory, is_end) else {
             return Err(Trap::Fetch);
         };
-        let entry = *entry;
+        self.pipe.begin(self.pc, self.it, block.first);
+        self.leave = false;
+        let fence = self.watched.as_ref().map_or(u32::MAX, |range| range.end);
+        for number in block.first..block.first + block.count.min(most) {
+            let entry = self.pipe.entry(number);
+            self.current = number;
+            self.step(&entry)?;
+            if self.leave || self.memory.code_changed || self.pc >= fence {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn step(&mut self, entry: &Entry) -> Result<(), Trap> {
+        let pc = self.pc;
         self.touch(pc);
         self.r[15] = pc.wrapping_add(4);
         self.fall_through = pc.wrapping_add(u32::from(entry.op.length));
         self.next_pc = self.fall_through;
         self.it_of_current = self.it;
-        self.skipped = false;
+        self.instructions += 1;
         if self.it != 0 {
             let condition = self.it >> 4;
-            self.it = if self.it.is_multiple_of(8) {
-                0
-            } else {
-                (self.it & 0xe0) | (self.it << 1 & 0x1f)
-            };
-            if !self.condition(condition) && !entry.traits.is(Traits::NEVER_SKIPPED) {
-                self.skipped = true;
+            self.it = memo::advance_it(self.it);
+            let skipped = !self.condition(condition) && !entry.traits.is(Traits::NEVER_SKIPPED);
+            self.pipe.conditional(skipped);
+            if skipped {
+                self.skip(entry);
+                self.pc = self.next_pc;
+                return Ok(());
             }
         }
-        self.instructions += 1;
-        if self.skipped {
-            let mut issue = self.issue_of_current();
-            // Decode may go where a skipped branch would have gone.
-            if entry.traits.class == Class::BranchImmediate {
-                issue.target = self.r[15].wrapping_add(entry.op.imm);
-            } else if entry.traits.is(Traits::FROM_LR) {
-                issue.target = self.r[14] & !1;
-            }
-            self.pipe.issue(&entry, issue, &self.memory);
-        } else {
-            let sp = self.r[13];
-            self.execute(&entry)?;
-            if entry.traits.writes & 1 << 13 != 0 {
-                self.stack_moved(sp, entry.op.rn == 13)?;
-            }
-            if entry.traits.is_branch() && !self.calls.is_empty() {
-                self.returned();
-            }
+        let sp = self.r[13];
+        self.execute(entry)?;
+        if entry.traits.writes & 1 << 13 != 0 {
+            self.stack_moved(sp, entry.op.rn == 13)?;
+        }
+        if entry.traits.is_branch() && !self.calls.is_empty() {
+            self.returned();
         }
         self.pc = self.next_pc;
         Ok(())
+    }
+
+    fn skip(&mut self, entry: &Entry) {
+        self.pipe.issue();
+        // Decode may go where a skipped branch would have gone.
+        if entry.traits.class == Class::BranchImmediate {
+            self.pipe
+                .branches(false, self.r[15].wrapping_add(entry.op.imm));
+        } else if entry.traits.is(Traits::FROM_LR) {
+            self.pipe.branches(false, self.r[14] & !1);
+        }
     }
 
     /// The stack pointer was `before`, and was counted down from there or loaded with something else,
@@ -560,16 +599,6 @@ impl<B: Bus> Core<B> {
             )));
         }
         Ok(())
-    }
-
-    pub(crate) fn issue_of_current(&self) -> Issue {
-        Issue {
-            pc: self.pc,
-            target: self.fall_through,
-            skipped: self.skipped,
-            in_it: self.it_of_current != 0,
-            ..Issue::default()
-        }
     }
 
     pub(crate) fn called(&mut self, target: u32) {
@@ -848,7 +877,13 @@ impl<B: Bus> Core<B> {
 
     /// When the load or store that executes is on the bus, and the events counted until then.
     fn access(&mut self) -> (u64, Events) {
+        self.leave = true;
         let (now, events) = self.pipe.access(&self.memory);
+        // A branch to what is loaded is issued once that is known.
+        self.pipe.begin(self.pc, self.it_of_current, self.current);
+        if self.it_of_current != 0 {
+            self.pipe.conditional(false);
+        }
         (
             now,
             Events {

@@ -3,6 +3,8 @@
 //! Encodings: *ARMv7-M Architecture Reference Manual* (ARM DDI 0403E.e), chapter A5; each group
 //! names its section.
 
+use crate::bus::Width;
+
 /// What an operation does. Operand forms are part of the kind, so that execution needs one dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -133,6 +135,37 @@ pub enum Kind {
     Coprocessor,
     /// Not decoded yet.
     Empty,
+}
+
+impl Kind {
+    /// The size of each access of a load or store.
+    pub const fn width(self) -> Width {
+        match self {
+            Self::LdrbImm
+            | Self::LdrsbImm
+            | Self::StrbImm
+            | Self::LdrbReg
+            | Self::LdrsbReg
+            | Self::StrbReg
+            | Self::LdrbLit
+            | Self::LdrsbLit
+            | Self::Ldrexb
+            | Self::Strexb
+            | Self::Tbb => Width::Byte,
+            Self::LdrhImm
+            | Self::LdrshImm
+            | Self::StrhImm
+            | Self::LdrhReg
+            | Self::LdrshReg
+            | Self::StrhReg
+            | Self::LdrhLit
+            | Self::LdrshLit
+            | Self::Ldrexh
+            | Self::Strexh
+            | Self::Tbh => Width::Half,
+            _ => Width::Word,
+        }
+    }
 }
 
 /// One decoded instruction.

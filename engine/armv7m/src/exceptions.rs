@@ -267,6 +267,7 @@ impl<B: Bus> Core<B> {
 
     /// Exception return (B1.5.8).
     pub(crate) fn exception_return(&mut self, value: u32) -> Result<(), Trap> {
+        self.pipe.flush(&self.memory);
         let number = self.ipsr as usize;
         let nested = self.system.active.iter().count() > 1;
         let (to_thread, process) = match value {
@@ -525,6 +526,7 @@ impl<B: Bus> Core<B> {
 
     /// WFI and WFE, and a return with SLEEPONEXIT.
     pub(crate) fn wait(&mut self, for_event: bool) {
+        self.pipe.flush(&self.memory);
         if self.wakes(for_event) {
             return;
         }

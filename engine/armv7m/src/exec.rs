@@ -6,7 +6,6 @@ use crate::bus::{Bus, Width};
 use crate::core::{Core, Trap};
 use crate::decode::{Kind, Op};
 use crate::memory::Entry;
-use crate::pipeline::Issue;
 use crate::system::UsageFault;
 
 /// What an instruction left to be done.
@@ -199,36 +198,16 @@ impl<B: Bus> Core<B> {
         target & !1
     }
 
-    fn take(&mut self, entry: &Entry, target: u32) {
+    fn take(&mut self, target: u32) {
         self.next_pc = target;
-        let issue = Issue {
-            taken: true,
-            target,
-            ..self.issue_of_current()
-        };
-        self.pipe.issue(entry, issue, &self.memory);
+        self.pipe.issue();
+        self.pipe.branches(true, target);
     }
 
-    fn pass(&mut self, entry: &Entry) {
-        let issue = self.issue_of_current();
-        self.pipe.issue(entry, issue, &self.memory);
-    }
-
-    fn pass_in(&mut self, entry: &Entry, cycles: u8) {
-        let issue = Issue {
-            cycles,
-            ..self.issue_of_current()
-        };
-        self.pipe.issue(entry, issue, &self.memory);
-    }
-
-    fn issue_transfer(&mut self, entry: &Entry, address: u32, width: Width) {
-        let issue = Issue {
-            address,
-            width,
-            ..self.issue_of_current()
-        };
-        self.pipe.issue(entry, issue, &self.memory);
+    /// A branch that is not taken.
+    fn pass_by(&mut self, target: u32) {
+        self.pipe.issue();
+        self.pipe.branches(false, target);
     }
 
     fn load_single(
@@ -243,7 +222,7 @@ impl<B: Bus> Core<B> {
         if op.rd == 15 {
             return self.load_pc(entry, address, back);
         }
-        self.issue_transfer(entry, address, width);
+        self.pipe.issue_access(&entry.traits, address);
         let value = self.load(address, width, op.is(Op::UNPRIVILEGED))?;
         let value = match (signed, width) {
             (true, Width::Byte) => value as u8 as i8 as u32,
@@ -274,13 +253,8 @@ impl<B: Bus> Core<B> {
             self.interworking(target)
         };
         self.next_pc = next;
-        let issue = Issue {
-            taken: true,
-            target: next,
-            address,
-            ..self.issue_of_current()
-        };
-        self.pipe.issue(entry, issue, &self.memory);
+        self.pipe.issue_access(&entry.traits, address);
+        self.pipe.branches(true, next);
         if is_return {
             return self.exception_return(target);
         }
@@ -289,7 +263,7 @@ impl<B: Bus> Core<B> {
 
     fn store_single(&mut self, entry: &Entry, address: u32, width: Width, back: u32) -> Done {
         let op = &entry.op;
-        self.issue_transfer(entry, address, width);
+        self.pipe.issue_access(&entry.traits, address);
         self.store(
             address,
             self.r[op.rd as usize],
@@ -316,7 +290,7 @@ impl<B: Bus> Core<B> {
         let op = &entry.op;
         macro_rules! alu {
             () => {
-                self.pass(entry)
+                self.pipe.issue()
             };
         }
         macro_rules! rn {
@@ -431,7 +405,7 @@ impl<B: Bus> Core<B> {
             Kind::MovReg => {
                 let (value, carry) = self.shifted(op);
                 if op.rd == 15 {
-                    self.take(entry, value & !1);
+                    self.take(value & !1);
                 } else {
                     alu!();
                     self.write_logical(op, value, carry);
@@ -455,7 +429,7 @@ impl<B: Bus> Core<B> {
             Kind::AddReg => {
                 let (value, _) = self.shifted(op);
                 if op.rd == 15 {
-                    self.take(entry, rn!().wrapping_add(value) & !1);
+                    self.take(rn!().wrapping_add(value) & !1);
                 } else {
                     alu!();
                     self.write_sum(op, rn!(), value, false);
@@ -591,14 +565,14 @@ impl<B: Bus> Core<B> {
                 self.write_register(op.rd, value);
             }
             Kind::Mla => {
-                self.pass_in(entry, self.timing.multiply_accumulate);
+                self.pipe.issue_timed(self.timing.multiply_accumulate);
                 let value = rn!()
                     .wrapping_mul(rm!())
                     .wrapping_add(self.r[op.ra as usize]);
                 self.write_register(op.rd, value);
             }
             Kind::Mls => {
-                self.pass_in(entry, self.timing.multiply_accumulate);
+                self.pipe.issue_timed(self.timing.multiply_accumulate);
                 let value = self.r[op.ra as usize].wrapping_sub(rn!().wrapping_mul(rm!()));
                 self.write_register(op.rd, value);
             }
@@ -610,7 +584,7 @@ impl<B: Bus> Core<B> {
                 } else {
                     self.timing.long_multiply
                 };
-                self.pass_in(entry, cycles);
+                self.pipe.issue_timed(cycles);
                 let product = if signed {
                     (i64::from(x as i32) * i64::from(y as i32)) as u64
                 } else {
@@ -627,7 +601,7 @@ impl<B: Bus> Core<B> {
                 } else {
                     self.timing.long_multiply
                 };
-                self.pass_in(entry, cycles);
+                self.pipe.issue_timed(cycles);
                 let product = if signed {
                     (i64::from(x as i32) * i64::from(y as i32)) as u64
                 } else {
@@ -642,7 +616,7 @@ impl<B: Bus> Core<B> {
             Kind::Sdiv | Kind::Udiv => {
                 let (x, y) = (rn!(), rm!());
                 let signed = op.kind == Kind::Sdiv;
-                self.pass_in(entry, divide_cycles(x, y, signed));
+                self.pipe.issue_timed(divide_cycles(x, y, signed));
                 if y == 0 && self.system.divide_by_zero_traps() {
                     return Err(Trap::Usage(UsageFault::DivideByZero));
                 }
@@ -731,7 +705,7 @@ impl<B: Bus> Core<B> {
                     (self.literal(op), 0)
                 };
                 Self::aligned(address, 4)?;
-                self.issue_transfer(entry, address, Width::Word);
+                self.pipe.issue_access(&entry.traits, address);
                 let first = self.load(address, Width::Word, false)?;
                 let second = self.load(address.wrapping_add(4), Width::Word, false)?;
                 if op.is(Op::WRITEBACK) {
@@ -743,7 +717,7 @@ impl<B: Bus> Core<B> {
             Kind::Strd => {
                 let (address, back) = self.address(op);
                 Self::aligned(address, 4)?;
-                self.issue_transfer(entry, address, Width::Word);
+                self.pipe.issue_access(&entry.traits, address);
                 self.store(address, self.r[op.rd as usize], Width::Word, false)?;
                 self.store(
                     address.wrapping_add(4),
@@ -762,7 +736,7 @@ impl<B: Bus> Core<B> {
                     _ => (rn!(), Width::Half),
                 };
                 Self::aligned(address, width.bytes())?;
-                self.issue_transfer(entry, address, width);
+                self.pipe.issue_access(&entry.traits, address);
                 let value = self.load(address, width, false)?;
                 self.exclusive = true;
                 self.write_register(op.rd, value);
@@ -774,7 +748,7 @@ impl<B: Bus> Core<B> {
                     _ => (rn!(), Width::Half),
                 };
                 Self::aligned(address, width.bytes())?;
-                self.issue_transfer(entry, address, width);
+                self.pipe.issue_access(&entry.traits, address);
                 let fails = !self.exclusive;
                 if !fails {
                     self.store(address, self.r[op.rd as usize], width, false)?;
@@ -798,41 +772,31 @@ impl<B: Bus> Core<B> {
                 let offset = self.load(address, width, false)?;
                 let target = self.r[15].wrapping_add(offset * 2);
                 self.next_pc = target;
-                let issue = Issue {
-                    taken: true,
-                    target,
-                    address,
-                    width,
-                    ..self.issue_of_current()
-                };
-                self.pipe.issue(entry, issue, &self.memory);
+                self.pipe.issue_access(&entry.traits, address);
+                self.pipe.branches(true, target);
             }
-            Kind::B => self.take(entry, self.r[15].wrapping_add(op.imm)),
+            Kind::B => self.take(self.r[15].wrapping_add(op.imm)),
             Kind::Bcond => {
                 if self.condition(op.ra) {
-                    self.take(entry, self.r[15].wrapping_add(op.imm));
+                    self.take(self.r[15].wrapping_add(op.imm));
                 } else {
-                    let issue = Issue {
-                        target: self.r[15].wrapping_add(op.imm),
-                        ..self.issue_of_current()
-                    };
-                    self.pipe.issue(entry, issue, &self.memory);
+                    self.pass_by(self.r[15].wrapping_add(op.imm));
                 }
             }
             Kind::Bl => {
                 let target = self.r[15].wrapping_add(op.imm);
-                self.take(entry, target);
+                self.take(target);
                 self.r[14] = self.fall_through | 1;
                 self.called(target);
             }
             Kind::Bx | Kind::Blx => {
                 let value = rm!();
                 if op.kind == Kind::Bx && self.is_exception_return(value) {
-                    self.take(entry, value & !1);
+                    self.take(value & !1);
                     return self.exception_return(value);
                 }
                 let target = self.interworking(value);
-                self.take(entry, target);
+                self.take(target);
                 if op.kind == Kind::Blx {
                     self.r[14] = self.fall_through | 1;
                     self.called(target);
@@ -840,9 +804,9 @@ impl<B: Bus> Core<B> {
             }
             Kind::Cbz | Kind::Cbnz => {
                 if (rn!() == 0) == (op.kind == Kind::Cbz) {
-                    self.take(entry, self.r[15].wrapping_add(op.imm));
+                    self.take(self.r[15].wrapping_add(op.imm));
                 } else {
-                    alu!();
+                    self.pass_by(self.fall_through);
                 }
             }
             Kind::It => {
@@ -871,7 +835,8 @@ impl<B: Bus> Core<B> {
                 let raises = disable
                     && ((op.imm & 2 != 0 && !self.primask) || (op.imm & 1 != 0 && !self.faultmask));
                 // instructions/other/cps_it: one cycle more where the priority rises.
-                self.pass_in(entry, if raises && self.privileged() { 2 } else { 1 });
+                self.pipe
+                    .issue_timed(if raises && self.privileged() { 2 } else { 1 });
                 if self.privileged() {
                     if op.imm & 2 != 0 {
                         self.primask = disable;
@@ -899,8 +864,8 @@ impl<B: Bus> Core<B> {
                 self.write_register(op.rd, value);
             }
             Kind::Msr => self.write_special_register(entry),
-            Kind::Dsb | Kind::Dmb => self.pass_in(entry, self.timing.barrier),
-            Kind::Isb => self.take(entry, self.fall_through),
+            Kind::Dsb | Kind::Dmb => self.pipe.issue_timed(self.timing.barrier),
+            Kind::Isb => self.take(self.fall_through),
             Kind::Coprocessor => {
                 alu!();
                 return Err(Trap::Usage(UsageFault::NoCoprocessor));
@@ -926,7 +891,7 @@ impl<B: Bus> Core<B> {
         let start = address;
         let branches = op.imm & 0x8000 != 0;
         if !branches {
-            self.issue_transfer(entry, start, Width::Word);
+            self.pipe.issue_access(&entry.traits, start);
         }
         let mut values = [0; 16];
         let mut list = op.imm;
@@ -961,7 +926,7 @@ impl<B: Bus> Core<B> {
             (base.wrapping_sub(bytes), base.wrapping_sub(bytes))
         };
         Self::aligned(address, 4)?;
-        self.issue_transfer(entry, address, Width::Word);
+        self.pipe.issue_access(&entry.traits, address);
         let mut list = op.imm;
         while list != 0 {
             let register = list.trailing_zeros();
@@ -1037,7 +1002,7 @@ impl<B: Bus> Core<B> {
         }
         // One cycle more where the execution priority may rise (other/msr_mrs_priority_boosters,
         // other/cps_it), and for CONTROL (other/msr_mrs_control).
-        self.pass_in(entry, 1 + u8::from(raises));
+        self.pipe.issue_timed(1 + u8::from(raises));
         self.recheck = true;
     }
 }

@@ -21,6 +21,8 @@ mod buses;
 mod cache;
 mod core;
 mod decode;
+#[cfg(test)]
+mod differential;
 mod exceptions;
 mod exec;
 mod memo;

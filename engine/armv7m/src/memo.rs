@@ -1,74 +1,67 @@
 //! The pipeline as the core uses it: what was simulated once is looked up the next time.
 //!
-//! An instruction that is issued in a state of the pipeline, with the same facts about it, always takes
-//! as long and leads to the same next state, as long as the accesses to buffered and cached lines cost
-//! the same; those are asked again each time, in the same order. So a loop is simulated a few times and
+//! The core runs a block of instructions, up to the next branch, and notes of each what its time
+//! depends on besides the code itself: whether it was skipped, which memory it accessed with what
+//! alignment, how long it multiplies, where it branches. Then the whole block is timed at once: from
+//! the same state of the pipeline, with the same notes, it always takes as long and leads to the same
+//! next state, as long as accesses to buffered and cached lines that are not known beforehand cost the
+//! same; those are asked again each time, in the same order. So a loop is simulated a few times and
 //! then only counted.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::bus::{MemorySettings, Width};
-use crate::buses::{QUERIES, Query};
+use crate::bus::MemorySettings;
+use crate::buses::{Answer, Query};
 use crate::decode::Kind;
 use crate::memory::{Entry, Memory, Region};
 use crate::pipeline::{Issue, Simulation, State};
 use crate::system::Events;
+use crate::traits::Traits;
 
-/// Everything that the way of an instruction through the pipeline depends on, besides memory.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Everything that the way of a block through the pipeline depends on, besides memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     from: u32,
+    /// Its first instruction.
     pc: u32,
+    /// Where the branch at its end goes, or would go.
     target: u32,
-    address: u32,
+    /// Instructions, ITSTATE before them, whether the last is a branch and whether it is taken.
     bits: u32,
-}
-
-impl Key {
-    const NONE: Self = Self {
-        from: NO_STATE,
-        pc: 0,
-        target: 0,
-        address: 0,
-        bits: 0,
-    };
-
-    fn slot(&self) -> usize {
-        let mix = |hash: u64, value: u32| {
-            (hash ^ u64::from(value))
-                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-                .rotate_left(23)
-        };
-        let hash = mix(
-            mix(
-                mix(u64::from(self.from) << 32 | u64::from(self.pc), self.target),
-                self.address,
-            ),
-            self.bits,
-        );
-        ((hash >> 40) as usize & (SETS - 1)) * WAYS
-    }
+    notes: u64,
 }
 
 /// What becomes of it.
-#[derive(Clone, Copy)]
-struct Transition {
+#[derive(Clone, Debug)]
+struct Way {
     key: Key,
     to: u32,
-    cycles: u16,
-    cpi: u16,
-    lsu: u16,
-    folds: bool,
-    asks: u8,
-    queries: [Query; QUERIES],
+    cycles: u32,
+    cpi: u32,
+    lsu: u32,
+    folds: u32,
+    /// Its queries.
+    first: u32,
+    asks: u32,
+    /// The cache's version when all of the queries were hits.
+    version: u64,
+    /// All of the queries ask for cached lines, no matter what was accessed.
+    plain: bool,
+    /// The ways that were taken after this one.
+    next: [u32; 2],
+    /// Another way with the same key, where memory answered otherwise.
+    sibling: u32,
 }
 
-const SETS: usize = 1 << 13;
-/// Outcomes of the same instruction that are kept, such as a hit and a miss.
-const WAYS: usize = 4;
 const STATES: usize = 1 << 16;
-const NO_STATE: u32 = u32::MAX;
+const WAYS: usize = 1 << 17;
+const NONE: u32 = u32::MAX;
+
+/// Instructions of a block. With the most cycles that one can take they bound how long it is.
+const LONGEST_BLOCK: usize = 32;
+/// A block of the most instructions, each with 16 accesses of 4 cycles.
+pub const MOST_CYCLES: u64 = 64 * LONGEST_BLOCK as u64;
 
 #[derive(Default)]
 struct Mixer(u64);
@@ -109,55 +102,94 @@ impl Hasher for Mixer {
     }
 }
 
+/// Instructions that are decoded together: up to a branch, or as many as can be timed at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// In [`Pipeline::entries`].
+    pub first: u32,
+    pub count: u32,
+}
+
+/// Instructions that ran and are not timed yet.
+#[derive(Debug, Default)]
+struct Pending {
+    pc: u32,
+    it: u8,
+    first: u32,
+    count: u32,
+    notes: u64,
+    /// Bits of the notes.
+    length: u32,
+    /// Loads from memory with a history, of addresses that are not known beforehand.
+    dynamic: usize,
+    branch: bool,
+    taken: bool,
+    target: u32,
+}
+
+/// Bits of a note: of a skip, an access, a time.
+const SKIP: u32 = 1;
+const ACCESS: u32 = 6;
+const TIME: u32 = 4;
+
 /// The pipeline and its clock.
 pub struct Pipeline {
     simulation: Simulation,
-    /// The number of the state, `NO_STATE` where it has none yet.
+    /// Look nothing up, for comparison.
+    plain: bool,
+    blocks: Vec<Block>,
+    entries: Vec<Entry>,
+    pending: Pending,
+    /// The number of the state, `NONE` where it has none yet.
     state: u32,
     /// The simulation is in that state; otherwise it has to be put there first.
     fresh: bool,
-    /// The IT instruction that comes next is done already.
-    it_is_folded: bool,
-    /// What memory answered to the instruction that is being looked up.
-    answers: [Query; QUERIES],
-    known: usize,
+    /// The way that was taken last.
+    current: u32,
+    /// What memory answered to the block that is being looked up.
+    answers: Vec<Answer>,
     states: Vec<State>,
     numbers: HashMap<State, u32, BuildHasherDefault<Mixer>>,
-    transitions: Vec<Transition>,
-    /// The way that is written next where a set is full.
-    victim: u8,
-    code_version: u64,
+    ways: Vec<Way>,
+    index: HashMap<Key, u32, BuildHasherDefault<Mixer>>,
+    queries: Vec<Query>,
 }
 
 impl Pipeline {
     pub fn new(regions: &[Region], first_revision: bool) -> Self {
-        let empty = Transition {
-            key: Key::NONE,
-            to: NO_STATE,
-            cycles: 0,
-            cpi: 0,
-            lsu: 0,
-            folds: false,
-            asks: 0,
-            queries: [Query::default(); QUERIES],
-        };
         Self {
             simulation: Simulation::new(regions, first_revision),
-            state: NO_STATE,
+            plain: false,
+            blocks: Vec::new(),
+            entries: Vec::new(),
+            pending: Pending::default(),
+            state: NONE,
             fresh: true,
-            it_is_folded: false,
-            answers: [Query::default(); QUERIES],
-            known: 0,
+            current: NONE,
+            answers: Vec::new(),
             states: Vec::new(),
             numbers: HashMap::default(),
-            transitions: vec![empty; SETS * WAYS],
-            victim: 0,
-            code_version: 0,
+            ways: Vec::new(),
+            index: HashMap::default(),
+            queries: Vec::new(),
         }
     }
 
+    /// From now on simulate everything.
+    #[cfg(test)]
+    pub fn look_nothing_up(&mut self) {
+        self.plain = true;
+    }
+
+    #[cfg(test)]
+    pub fn events(&self) -> Events {
+        self.simulation.events
+    }
+
     pub fn set_memory(&mut self, settings: MemorySettings) {
-        if self.simulation.memory.set(settings) {
+        self.put_in_state();
+        let Simulation { memory, state, .. } = &mut self.simulation;
+        if memory.set(settings, &mut state.history) {
             self.forget();
         }
     }
@@ -190,15 +222,17 @@ impl Pipeline {
 
     /// Empty the pipeline and fetch from `pc` after `wait` cycles.
     pub fn restart(&mut self, pc: u32, wait: u64) {
+        self.put_in_state();
         self.simulation.now += wait;
-        self.simulation.state = State::at(pc, self.simulation.first_revision);
-        self.state = NO_STATE;
-        self.fresh = true;
-        self.it_is_folded = false;
+        let history = self.simulation.state.history.settled();
+        self.simulation.state = State::at(pc, self.simulation.first_revision, history);
+        self.state = NONE;
+        self.current = NONE;
     }
 
     /// When the load or store that was issued last has its data on the bus, and the events before.
     pub fn access(&mut self, memory: &Memory) -> (u64, Events) {
+        self.flush(memory);
         self.put_in_state();
         self.simulation.access(memory)
     }
@@ -214,12 +248,22 @@ impl Pipeline {
     #[cold]
     fn forget(&mut self) {
         self.put_in_state();
-        self.state = NO_STATE;
+        self.state = NONE;
+        self.current = NONE;
         self.states.clear();
         self.numbers.clear();
-        for transition in &mut self.transitions {
-            transition.key = Key::NONE;
-        }
+        self.ways.clear();
+        self.index.clear();
+        self.queries.clear();
+    }
+
+    /// Forget what was decoded.
+    #[cold]
+    pub fn forget_code(&mut self, memory: &mut Memory) {
+        self.forget();
+        memory.forget_blocks();
+        self.blocks.clear();
+        self.entries.clear();
     }
 
     fn number(&mut self) -> u32 {
@@ -227,140 +271,387 @@ impl Pipeline {
         if let Some(&number) = self.numbers.get(state) {
             return number;
         }
-        if self.states.len() == STATES {
-            self.forget();
-        }
         let number = self.states.len() as u32;
         self.states.push(self.simulation.state);
         self.numbers.insert(self.simulation.state, number);
         number
     }
 
-    /// Let time pass until this instruction enters execute.
-    #[inline]
-    pub fn issue(&mut self, entry: &Entry, mut issue: Issue, memory: &Memory) {
-        if self.it_is_folded {
-            self.it_is_folded = false;
-            if entry.op.kind == Kind::It {
-                return;
-            }
-        }
-        if memory.code_version != self.code_version {
-            self.code_version = memory.code_version;
-            self.forget();
-        }
-        let address = issue.address;
-        let is_lsu = entry.traits.is_lsu();
-        if is_lsu {
-            issue.address = self.simulation.memory.representative(address);
-        }
-        let width = match issue.width {
-            Width::Byte => 0,
-            Width::Half => 1,
-            Width::Word => 2,
-        };
-        let key = Key {
-            from: self.state,
-            pc: issue.pc,
-            target: issue.target,
-            address: issue.address,
-            bits: u32::from(issue.taken)
-                | u32::from(issue.skipped) << 1
-                | u32::from(issue.in_it) << 2
-                | width << 3
-                | u32::from(issue.cycles) << 8,
-        };
-        if !self.look_up(key) {
-            self.simulate(entry, &issue, memory, key);
-        }
-        if is_lsu {
-            self.simulation.memory.enters(address, issue.address);
-        }
-    }
+    // Blocks.
 
-    /// Go where the instruction went before. False, with the answers of memory so far in
-    /// `self.answers`, where it went nowhere so.
+    /// The block that begins at an even address; `None` where there is no memory.
     #[inline]
-    fn look_up(&mut self, key: Key) -> bool {
-        self.known = 0;
-        if key.from == NO_STATE {
-            return false;
+    pub fn block(
+        &mut self,
+        pc: u32,
+        memory: &mut Memory,
+        is_end: impl Fn(u32) -> bool,
+    ) -> Option<Block> {
+        if let Some(number) = memory.block(pc) {
+            return Some(self.blocks[number as usize]);
         }
-        let first = key.slot();
-        let now = self.simulation.now;
-        for found in &self.transitions[first..first + WAYS] {
-            if found.key != key {
-                continue;
-            }
-            let asks = found.asks as usize;
-            let same =
-                self.known <= asks && found.queries[..self.known] == self.answers[..self.known];
-            if !same {
-                continue;
-            }
-            while self.known < asks {
-                let mut query = found.queries[self.known];
-                query.wait = self.simulation.memory.ask(query, now);
-                self.answers[self.known] = query;
-                self.known += 1;
-                if query != found.queries[self.known - 1] {
-                    break;
-                }
-            }
-            if found.queries[..self.known] == self.answers[..self.known] && self.known == asks {
-                self.simulation.now += u64::from(found.cycles);
-                self.simulation.events.cpi += u64::from(found.cpi);
-                self.simulation.events.lsu += u64::from(found.lsu);
-                self.simulation.events.fold += u64::from(found.folds);
-                self.it_is_folded = found.folds;
-                self.state = found.to;
-                self.fresh = false;
-                return true;
-            }
-        }
-        false
+        self.decode_block(pc, memory, is_end)
     }
 
     #[cold]
-    fn simulate(&mut self, entry: &Entry, issue: &Issue, memory: &Memory, mut key: Key) {
+    fn decode_block(
+        &mut self,
+        pc: u32,
+        memory: &mut Memory,
+        is_end: impl Fn(u32) -> bool,
+    ) -> Option<Block> {
+        let first = self.entries.len();
+        let (mut at, mut length) = (pc, 0);
+        // Instructions that can be in an IT block: the first may be in one that began before.
+        let mut conditional = 4;
+        for count in 0..LONGEST_BLOCK {
+            if count != 0 && is_end(at) {
+                break;
+            }
+            let Some(entry) = memory.decode(at) else {
+                break;
+            };
+            let traits = &entry.traits;
+            if conditional != 0 {
+                conditional -= 1;
+                length += SKIP;
+            }
+            if entry.op.kind == Kind::It {
+                conditional = 4;
+            }
+            if traits.is_lsu() && !traits.is(Traits::LITERAL) {
+                length += ACCESS;
+            }
+            if traits.is(Traits::TIMED) {
+                length += TIME;
+            }
+            if length > u64::BITS {
+                break;
+            }
+            self.entries.push(entry);
+            if traits.is(Traits::ENDS_BLOCK) {
+                break;
+            }
+            at = at.wrapping_add(u32::from(entry.op.length));
+        }
+        if self.entries.len() == first {
+            return None;
+        }
+        let block = Block {
+            first: first as u32,
+            count: (self.entries.len() - first) as u32,
+        };
+        memory.set_block(pc, self.blocks.len() as u32);
+        self.blocks.push(block);
+        Some(block)
+    }
+
+    #[inline]
+    pub fn entry(&self, number: u32) -> Entry {
+        self.entries[number as usize]
+    }
+
+    // Notes.
+
+    /// Instructions from here on will be issued; the first one is this entry.
+    #[inline]
+    pub fn begin(&mut self, pc: u32, it: u8, first: u32) {
+        self.pending = Pending {
+            pc,
+            it,
+            first,
+            ..Pending::default()
+        };
+    }
+
+    #[inline]
+    fn note(&mut self, value: u64, bits: u32) {
+        self.pending.notes |= value << self.pending.length;
+        self.pending.length += bits;
+    }
+
+    /// The instruction that will be issued next is in an IT block.
+    #[inline]
+    pub fn conditional(&mut self, skipped: bool) {
+        self.note(u64::from(skipped), SKIP);
+    }
+
+    /// An instruction is issued of which nothing more is to be known.
+    #[inline]
+    pub fn issue(&mut self) {
+        self.pending.count += 1;
+    }
+
+    /// An instruction is issued that takes this long in execute.
+    #[inline]
+    pub fn issue_timed(&mut self, cycles: u8) {
+        self.note(u64::from(cycles), TIME);
+        self.issue();
+    }
+
+    /// A load or store is issued.
+    #[inline]
+    pub fn issue_access(&mut self, traits: &Traits, address: u32) {
+        if !traits.is(Traits::LITERAL) {
+            let kind = self.simulation.memory.kind(address);
+            self.note(u64::from(kind) << 2 | u64::from(address & 3), ACCESS);
+            if self.simulation.memory.is_dynamic(kind) {
+                self.simulation.memory.issue_load(address);
+                self.pending.dynamic += 1;
+            }
+        }
+        self.issue();
+    }
+
+    /// The instruction that was issued last is a branch.
+    #[inline]
+    pub fn branches(&mut self, taken: bool, target: u32) {
+        self.pending.branch = true;
+        self.pending.taken = taken;
+        self.pending.target = target;
+    }
+
+    // Time.
+
+    /// Let time pass until the last instruction that was issued enters execute.
+    #[inline]
+    pub fn flush(&mut self, memory: &Memory) {
+        let pending = &self.pending;
+        if pending.count == 0 {
+            return;
+        }
+        let key = Key {
+            from: self.state,
+            pc: pending.pc,
+            target: pending.target,
+            bits: pending.count
+                | u32::from(pending.it) << 8
+                | u32::from(pending.branch) << 16
+                | u32::from(pending.taken) << 17,
+            notes: pending.notes,
+        };
+        self.answers.clear();
+        if self.current != NONE {
+            for (place, way) in self.ways[self.current as usize]
+                .next
+                .into_iter()
+                .enumerate()
+            {
+                if way != NONE && self.ways[way as usize].key == key {
+                    if self.holds(way) {
+                        if place == 1 {
+                            self.ways[self.current as usize].next.swap(0, 1);
+                        }
+                        self.take(way);
+                    } else {
+                        self.search(key, memory);
+                    }
+                    return;
+                }
+            }
+        }
+        self.search(key, memory);
+    }
+
+    /// Whether memory answers as it did on this way. What it answered is added to `answers`.
+    #[inline]
+    fn holds(&mut self, number: u32) -> bool {
+        let way = &mut self.ways[number as usize];
+        if way.asks == 0 {
+            return true;
+        }
+        let Self {
+            simulation: Simulation { memory, now, .. },
+            queries,
+            answers,
+            ..
+        } = self;
+        let settled = if way.plain && answers.is_empty() {
+            memory.settled_cache(*now)
+        } else {
+            None
+        };
+        if settled == Some(way.version) {
+            return true;
+        }
+        let queries = &queries[way.first as usize..][..way.asks as usize];
+        let agrees = answers
+            .iter()
+            .zip(queries)
+            .all(|(answer, query)| *answer == query.answer);
+        if !agrees || answers.len() > queries.len() {
+            return false;
+        }
+        for query in &queries[answers.len()..] {
+            let answer = memory.ask(query, *now);
+            answers.push(answer);
+            if answer != query.answer {
+                return false;
+            }
+        }
+        if let Some(version) = settled {
+            way.version = version;
+        }
+        true
+    }
+
+    /// Go where the block went before.
+    #[inline]
+    fn take(&mut self, number: u32) {
+        let way = &self.ways[number as usize];
+        self.simulation.now += u64::from(way.cycles);
+        self.simulation.events.cpi += u64::from(way.cpi);
+        self.simulation.events.lsu += u64::from(way.lsu);
+        self.simulation.events.fold += u64::from(way.folds);
+        self.state = way.to;
+        self.fresh = false;
+        self.current = number;
+        self.pending.count = 0;
+    }
+
+    #[cold]
+    fn search(&mut self, key: Key, memory: &Memory) {
+        let mut way = if self.plain || key.from == NONE {
+            NONE
+        } else {
+            self.index.get(&key).copied().unwrap_or(NONE)
+        };
+        while way != NONE {
+            if self.holds(way) {
+                self.follow(way);
+                self.take(way);
+                return;
+            }
+            way = self.ways[way as usize].sibling;
+        }
+        self.simulate(key, memory);
+    }
+
+    /// This way comes after the current one.
+    fn follow(&mut self, way: u32) {
+        if let Some(current) = self.ways.get_mut(self.current as usize) {
+            current.next = [way, current.next[0]];
+        }
+    }
+
+    fn simulate(&mut self, mut key: Key, memory: &Memory) {
         self.put_in_state();
-        if self.state == NO_STATE {
+        if self.states.len() + 2 > STATES || self.ways.len() == WAYS {
+            self.forget();
+        }
+        if self.state == NONE {
             key.from = self.number();
         }
         let (now, events) = (self.simulation.now, self.simulation.events);
         self.simulation
             .memory
-            .begin(now, &self.answers[..self.known]);
-        let folds = self.simulation.issue(entry, issue, memory);
-        self.it_is_folded = folds;
-        let states_before = self.states.len();
-        self.state = self.number();
-        let forgotten = self.states.len() < states_before;
-        let log = &self.simulation.memory.log;
-        let cycles = self.simulation.now - now;
-        if log.len() > QUERIES || cycles > 255 || forgotten {
+            .begin(now, self.pending.dynamic, &self.answers);
+        let pending = std::mem::take(&mut self.pending);
+        let mut reader = Reader::new(&pending);
+        for entry in &self.entries[pending.first as usize..][..pending.count as usize] {
+            let issue = reader.next(entry, &self.simulation);
+            self.simulation.issue(entry, &issue, memory);
+        }
+        if self.plain {
+            self.state = NONE;
             return;
         }
-        let mut queries = [Query::default(); QUERIES];
-        queries[..log.len()].copy_from_slice(log);
-        let first = key.slot();
-        let set = &mut self.transitions[first..first + WAYS];
-        let way = set
-            .iter()
-            .position(|transition| transition.key == Key::NONE)
-            .unwrap_or_else(|| {
-                self.victim = (self.victim + 1) % WAYS as u8;
-                usize::from(self.victim)
-            });
-        set[way] = Transition {
+        self.state = self.number();
+        let log = &self.simulation.memory.log;
+        let number = self.ways.len() as u32;
+        self.ways.push(Way {
             key,
             to: self.state,
-            cycles: cycles as u16,
-            cpi: (self.simulation.events.cpi - events.cpi) as u16,
-            lsu: (self.simulation.events.lsu - events.lsu) as u16,
-            folds,
-            asks: log.len() as u8,
-            queries,
+            cycles: (self.simulation.now - now) as u32,
+            cpi: (self.simulation.events.cpi - events.cpi) as u32,
+            lsu: (self.simulation.events.lsu - events.lsu) as u32,
+            folds: (self.simulation.events.fold - events.fold) as u32,
+            first: self.queries.len() as u32,
+            asks: log.len() as u32,
+            version: u64::MAX,
+            plain: log.iter().all(Query::is_plain_hit),
+            next: [NONE; 2],
+            sibling: self.index.get(&key).copied().unwrap_or(NONE),
+        });
+        self.queries.extend_from_slice(log);
+        self.index.insert(key, number);
+        self.follow(number);
+        self.current = number;
+    }
+}
+
+/// What the notes say of each instruction.
+struct Reader<'a> {
+    pending: &'a Pending,
+    notes: u64,
+    pc: u32,
+    it: u8,
+    left: u32,
+}
+
+impl<'a> Reader<'a> {
+    fn new(pending: &'a Pending) -> Self {
+        Self {
+            pending,
+            notes: pending.notes,
+            pc: pending.pc,
+            it: pending.it,
+            left: pending.count,
+        }
+    }
+
+    fn take(&mut self, bits: u32) -> u32 {
+        let value = self.notes & ((1 << bits) - 1);
+        self.notes >>= bits;
+        value as u32
+    }
+
+    fn next(&mut self, entry: &Entry, simulation: &Simulation) -> Issue {
+        let Entry { op, traits } = entry;
+        let pc = self.pc;
+        self.pc = pc.wrapping_add(u32::from(op.length));
+        self.left -= 1;
+        let in_it = self.it != 0;
+        let skipped = in_it && self.take(SKIP) != 0;
+        self.it = advance_it(self.it);
+        let mut issue = Issue {
+            pc,
+            target: self.pc,
+            skipped,
+            in_it,
+            width: op.kind.width(),
+            ..Issue::default()
         };
+        if self.left == 0 && self.pending.branch {
+            issue.taken = self.pending.taken;
+            issue.target = self.pending.target;
+        }
+        if skipped {
+            return issue;
+        }
+        if op.kind == Kind::It {
+            self.it = op.imm as u8;
+        }
+        if traits.is(Traits::TIMED) {
+            issue.cycles = self.take(TIME) as u8;
+        }
+        if traits.is(Traits::LITERAL) {
+            issue.address = (pc.wrapping_add(4) & !3).wrapping_add(op.imm);
+        } else if traits.is_lsu() {
+            let note = self.take(ACCESS);
+            let kind = (note >> 2) as u8;
+            issue.address = simulation.memory.representative(kind, note & 3);
+            issue.dynamic = simulation.memory.is_dynamic(kind);
+        }
+        issue
+    }
+}
+
+/// ITSTATE after an instruction (ARM DDI 0403E.e, A7.3.3).
+pub const fn advance_it(it: u8) -> u8 {
+    if it.is_multiple_of(8) {
+        0
+    } else {
+        (it & 0xe0) | (it << 1 & 0x1f)
     }
 }

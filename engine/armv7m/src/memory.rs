@@ -77,20 +77,15 @@ pub struct Entry {
     pub traits: Traits,
 }
 
-impl Entry {
-    pub const EMPTY: Self = Self {
-        op: Op::EMPTY,
-        traits: Traits::NONE,
-    };
-}
-
 struct Bank {
     region: Region,
     /// The bank with the contents: its own number, or the aliased one's.
     contents: usize,
     bytes: Vec<u8>,
-    entries: Vec<Entry>,
-    has_code: bool,
+    /// For each halfword the number of the block of instructions that begins there, plus one.
+    blocks: Vec<u32>,
+    /// The halfwords that instructions were decoded from.
+    decoded: Vec<bool>,
 }
 
 /// All memories.
@@ -98,8 +93,8 @@ pub struct Memory {
     banks: Vec<Bank>,
     /// First bank of each megabyte; `NO_BANK` where there is none.
     pages: Box<[u8; 4096]>,
-    /// Changes whenever decoded instructions are written over.
-    pub code_version: u64,
+    /// Decoded instructions were written over.
+    pub code_changed: bool,
 }
 
 const NO_BANK: u8 = 0xff;
@@ -137,15 +132,15 @@ impl Memory {
                     region: *region,
                     contents,
                     bytes: vec![fill; own],
-                    entries: Vec::new(),
-                    has_code: false,
+                    blocks: Vec::new(),
+                    decoded: Vec::new(),
                 }
             })
             .collect();
         Self {
             banks,
             pages,
-            code_version: 0,
+            code_changed: false,
         }
     }
 
@@ -198,67 +193,59 @@ impl Memory {
         bank.bytes
             .get_mut(offset..offset + size)?
             .copy_from_slice(&value.to_le_bytes()[..size]);
-        if bank.has_code {
-            self.forget(contents, offset, size);
+        if !bank.decoded.is_empty() {
+            let halves = offset / 2..(offset + size).div_ceil(2);
+            self.code_changed |= bank.decoded[halves].contains(&true);
         }
         Some(())
     }
 
-    /// Decode again what overlaps these bytes.
-    #[cold]
-    fn forget(&mut self, contents: usize, offset: usize, size: usize) {
-        for bank in &mut self.banks {
-            if bank.contents == contents && bank.has_code {
-                let first = (offset / 2).saturating_sub(1);
-                let last = (offset + size).div_ceil(2).min(bank.entries.len());
-                for entry in &mut bank.entries[first..last] {
-                    if entry.op.kind != decode::Kind::Empty {
-                        *entry = Entry::EMPTY;
-                        self.code_version += 1;
-                    }
-                }
-            }
-        }
-    }
-
-    /// The decoded instruction at an even address; `None` where there is no memory.
+    /// The number of the block that begins at an even address.
     #[inline]
-    pub fn entry(&mut self, address: u32) -> Option<&Entry> {
+    pub fn block(&self, address: u32) -> Option<u32> {
         let (number, offset) = self.find(address)?;
-        let index = offset / 2;
-        if self.banks[number]
-            .entries
-            .get(index)
-            .is_none_or(|entry| entry.op.kind == decode::Kind::Empty)
-        {
-            self.decode(number, index, address)?;
-        }
-        Some(&self.banks[number].entries[index])
+        self.banks[number].blocks.get(offset / 2)?.checked_sub(1)
     }
 
-    #[cold]
-    fn decode(&mut self, number: usize, index: usize, address: u32) -> Option<()> {
-        let halves = self.banks[number].region.size as usize / 2;
-        if self.banks[number].entries.is_empty() {
-            self.banks[number].entries = vec![Entry::EMPTY; halves];
-            let contents = self.banks[number].contents;
-            self.banks[number].has_code = true;
-            self.banks[contents].has_code = true;
-            if self.banks[contents].entries.is_empty() {
-                self.banks[contents].entries = vec![Entry::EMPTY; halves];
-            }
+    /// The block that begins here has this number.
+    pub fn set_block(&mut self, address: u32, block: u32) {
+        if let Some((number, offset)) = self.find(address) {
+            let bank = &mut self.banks[number];
+            bank.blocks.resize(bank.region.size as usize / 2, 0);
+            bank.blocks[offset / 2] = block + 1;
         }
+    }
+
+    /// There are no blocks any more.
+    pub fn forget_blocks(&mut self) {
+        for bank in &mut self.banks {
+            bank.blocks.clear();
+            bank.decoded.clear();
+        }
+        self.code_changed = false;
+    }
+
+    /// Decode the instruction at an even address; `None` where there is no memory.
+    pub fn decode(&mut self, address: u32) -> Option<Entry> {
         let first = self.halfword(address)?;
-        let second = self.halfword(address + 2).unwrap_or(0);
-        if decode::is_wide(first) && self.halfword(address + 2).is_none() {
+        let second = self.halfword(address + 2);
+        if decode::is_wide(first) && second.is_none() {
             return None;
         }
+        let second = second.unwrap_or(0);
         let op = decode::decode(first, second);
-        self.banks[number].entries[index] = Entry {
+        for at in (address..).step_by(2).take(usize::from(op.length) / 2) {
+            if let Some((number, offset)) = self.find(at) {
+                let contents = self.banks[number].contents;
+                let bank = &mut self.banks[contents];
+                bank.decoded.resize(bank.region.size as usize / 2, false);
+                bank.decoded[offset / 2] = true;
+            }
+        }
+        Some(Entry {
             op,
             traits: Traits::of(&op, first, second),
-        };
-        Some(())
+        })
     }
 
     pub fn halfword(&self, address: u32) -> Option<u16> {

@@ -11,7 +11,7 @@
 //! (`CMEmu`'s `instructions/` tests: see `examples/calibrate.rs`), as "seen in NAME".
 
 use crate::bus::Width;
-use crate::buses::{Buses, FetchUse, MemoryTiming, Request};
+use crate::buses::{Buses, FetchUse, History, MemoryTiming, Request};
 use crate::decode::{Kind, Op};
 use crate::memory::{Entry, Memory, Region};
 use crate::prefetch::{Prefetch, Shift, Word};
@@ -32,8 +32,11 @@ pub struct Issue {
     pub skipped: bool,
     /// It is in an IT block.
     pub in_it: bool,
-    /// The first address that it accesses.
+    /// The first address that it accesses, or one that stands for all of the same memory and
+    /// alignment.
     pub address: u32,
+    /// What that costs depends on where in its memory it is.
+    pub dynamic: bool,
     /// The size of each access.
     pub width: Width,
     /// Cycles in execute, of what is neither load nor store nor branch.
@@ -49,6 +52,7 @@ impl Default for Issue {
             skipped: false,
             in_it: false,
             address: 0,
+            dynamic: false,
             width: Width::Word,
             cycles: 1,
         }
@@ -215,6 +219,9 @@ pub struct State {
     decode_stalled: bool,
     arrived: Option<(u32, FetchUse)>,
     buses: Buses,
+    pub history: History,
+    /// The IT instruction that comes next is done already.
+    it_is_folded: bool,
 }
 
 /// What the stages ask of fetch within a cycle.
@@ -246,7 +253,7 @@ impl State {
     /// On the STM32F100 a fetch address that waits for the bus is taken back when a branch makes it
     /// useless; on the CC2650 it stays until it is accepted (seen in `control_flow/bx` with code in
     /// SRAM).
-    pub fn at(pc: u32, first_revision: bool) -> Self {
+    pub fn at(pc: u32, first_revision: bool, history: History) -> Self {
         Self {
             main: None,
             paired: None,
@@ -267,6 +274,8 @@ impl State {
             decode_stalled: false,
             arrived: None,
             buses: Buses::new(first_revision),
+            history,
+            it_is_folded: false,
         }
     }
 
@@ -446,7 +455,7 @@ impl Simulation {
             now: 0,
             first_revision,
             events: Events::default(),
-            state: State::at(0, first_revision),
+            state: State::at(0, first_revision, History::new()),
             memory: MemoryTiming::new(regions),
             folding: true,
         }
@@ -459,7 +468,7 @@ impl Simulation {
     pub fn access(&mut self, memory: &Memory) -> (u64, Events) {
         let saved = (self.now, self.events, self.state);
         let snapshot = self.memory.snapshot();
-        self.memory.begin(self.now, &[]);
+        self.memory.begin(self.now, 0, &[]);
         let mut to_come = 1 + u8::from(self.state.paired.is_some()) + self.state.buffered;
         let mut before = self.events;
         for _ in 0..LONGEST {
@@ -477,9 +486,12 @@ impl Simulation {
         (found, before)
     }
 
-    /// Let time pass until this instruction enters execute. True where the IT that follows it is
-    /// done with it.
-    pub fn issue(&mut self, entry: &Entry, issue: &Issue, memory: &Memory) -> bool {
+    /// Let time pass until this instruction enters execute; none where it is an IT that was done with
+    /// the instruction before.
+    pub fn issue(&mut self, entry: &Entry, issue: &Issue, memory: &Memory) {
+        if std::mem::take(&mut self.state.it_is_folded) && entry.op.kind == Kind::It {
+            return;
+        }
         let mut decode = Decode::WAITING;
         for _ in 0..LONGEST {
             self.rest_of_cycle(Some((&mut decode, entry, issue)), memory);
@@ -493,13 +505,12 @@ impl Simulation {
                 )
             {
                 self.enter(decode, entry, issue);
-                return decode.folded;
+                return;
             }
             self.count();
         }
         debug_assert!(false, "the pipeline stalls for ever before {:#x}", issue.pc);
         self.enter(decode, entry, issue);
-        decode.folded
     }
 
     /// DWT: a cycle in which no instruction begins (ARM DDI 0403E.e, C1.8.4).
@@ -533,6 +544,7 @@ impl Simulation {
         }
         state.advance_execute();
         state.buses.tick();
+        state.history.tick();
         if let Some((address, purpose)) = state.arrived.take() {
             let word = || {
                 Word::of(
@@ -650,8 +662,13 @@ impl Simulation {
             base: entry.op.rn,
         };
         state.counts_as_lsu = slot.is_lsu() || slot.is(Traits::COUNTS_AS_LSU);
+        state.it_is_folded = decode.folded;
         if decode.folded {
             self.events.fold += 1;
+        }
+        if slot.is_lsu() {
+            state.history.enters(issue.dynamic);
+            self.memory.entered += usize::from(issue.dynamic);
         }
         if state.main.is_none() {
             state.main = Some(slot);
@@ -685,7 +702,10 @@ impl Simulation {
             decode.length - u8::from(decode.folded && decode.length > 1)
         });
         self.fetch(&signals, size);
-        let outcome = self.state.buses.tock(&mut self.memory, self.now);
+        let outcome = {
+            let State { buses, history, .. } = &mut self.state;
+            buses.tock(&mut self.memory, history, self.now)
+        };
         self.state.arrived = outcome.fetched;
         if outcome.address_advances && self.memory.write_buffer {
             self.release_store();

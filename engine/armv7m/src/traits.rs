@@ -85,6 +85,12 @@ impl Traits {
 
     /// The same on cores of revision 1.
     pub const FOLDABLE_R1: u32 = 1 << 18;
+    /// Its cycles in execute depend on more than the instruction.
+    pub const TIMED: u32 = 1 << 19;
+    /// Its address depends on nothing but where the instruction is.
+    pub const LITERAL: u32 = 1 << 20;
+    /// It changes more than registers and memory, so nothing is decoded ahead of it.
+    pub const ENDS_BLOCK: u32 = 1 << 21;
 
     /// Of nothing.
     pub const NONE: Self = Self {
@@ -323,6 +329,50 @@ impl Traits {
             Kind::Nop => t.flags |= Self::NOP,
             Kind::Bkpt => t.flags |= Self::NEVER_SKIPPED,
             _ => {}
+        }
+        if matches!(
+            op.kind,
+            Kind::Smull
+                | Kind::Umull
+                | Kind::Smlal
+                | Kind::Umlal
+                | Kind::Mla
+                | Kind::Mls
+                | Kind::Sdiv
+                | Kind::Udiv
+                | Kind::Cps
+                | Kind::Msr
+                | Kind::Dsb
+                | Kind::Dmb
+        ) {
+            t.flags |= Self::TIMED;
+        }
+        if matches!(
+            op.kind,
+            Kind::LdrLit
+                | Kind::LdrbLit
+                | Kind::LdrhLit
+                | Kind::LdrsbLit
+                | Kind::LdrshLit
+                | Kind::LdrdLit
+        ) {
+            t.flags |= Self::LITERAL;
+        }
+        if t.is_branch()
+            || matches!(
+                op.kind,
+                Kind::Isb
+                    | Kind::Svc
+                    | Kind::Bkpt
+                    | Kind::Wfe
+                    | Kind::Wfi
+                    | Kind::Cps
+                    | Kind::Msr
+                    | Kind::Coprocessor
+                    | Kind::Undefined
+            )
+        {
+            t.flags |= Self::ENDS_BLOCK;
         }
         if !is_wide(first) {
             if looks_like_it(second) {
