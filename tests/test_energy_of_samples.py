@@ -100,6 +100,33 @@ def test_plateau_is_integrated_exactly() -> None:
     assert run.gross_j == pytest.approx(3.0 * 2e-3 * 0.02)
 
 
+def among_others(*parts: tuple[int, float]) -> Floats:
+    """Idle but for these parts, and a window of 200 samples in the middle."""
+    current_a = np.full(1000, 1e-4)
+    current_a[400:600] = 2e-3
+    for start, length in parts:
+        current_a[start : start + int(length)] = 2e-3
+    return current_a
+
+
+def test_a_window_is_found_between_command_and_answer() -> None:
+    with_others = samples(among_others((250, 10), (750, 10)))
+    with pytest.raises(InputError, match="rises and falls 6 times"):
+        evaluate(with_others, 1)
+    run = evaluate(with_others, 1, quiet_s=0.14)
+    assert run.time_s == pytest.approx(0.2)
+    assert run.net_j == pytest.approx(3.0 * 1.9e-3 * 0.2)
+    assert run.idle_a == pytest.approx(1e-4)
+
+
+@pytest.mark.parametrize("part", [(350, 10), (640, 10), (100, 150)])
+def test_other_work_in_the_quiet_time_or_as_long_as_the_window_is_refused(
+    part: tuple[int, int],
+) -> None:
+    with pytest.raises(InputError, match="rises and falls 4 times"):
+        evaluate(samples(among_others(part)), 1, quiet_s=0.14)
+
+
 def test_marker_edges_find_what_the_current_does_not_show() -> None:
     flat = np.full(400, 1e-3)
     with pytest.raises(InputError, match="never rises clearly"):

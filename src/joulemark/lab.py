@@ -8,7 +8,7 @@ import platform
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import closing
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Protocol
@@ -29,7 +29,7 @@ from joulemark.case import Build, Case
 from joulemark.conditions import project_commit
 from joulemark.errors import BuildError, LinkError, VerificationError
 from joulemark.measure import METHOD, TIMER_OVERFLOW, Job, Point, Session, check_outputs
-from joulemark.meters import Meter
+from joulemark.meters import Meter, Specification
 from joulemark.primitives import Library
 from joulemark.protocol import Device, Flag, Link, RunResult, Status
 from joulemark.records import Record
@@ -71,6 +71,8 @@ class Setup:
 
 class _Line(Link, Protocol):
     timeout_s: float
+
+    def close(self) -> None: ...
 
 
 def key_of(text: str, runner: str, meter: str, unit: str) -> str:
@@ -125,8 +127,15 @@ class _Lab(Session):
         try:
             return self._measured(case)
         except LinkError:
-            self._answers = None
+            # The next case may find it plugged in again.
+            self.close()
             raise
+
+    def close(self) -> None:
+        """Let go of the line."""
+        if self._line is not None:
+            self._line.close()
+        self._line = self._answers = None
 
     def _measured(self, case: Case) -> dict[str, Any]:
         device, specification = self._device, self._setup.meter.specification
@@ -166,6 +175,7 @@ class _Lab(Session):
                 *(_interval(name, e) for name, e in stated),
                 f"{specification.title}: {specification.document}",
                 self._setup.supply_note,
+                *_how_found(runs[0], specification),
                 self._idle_note if net is not None else "no net energy: idle was not measured",
                 *_disagreement(runs),
             ],
@@ -359,6 +369,15 @@ def _times(run: Run, factor: float) -> Run:
     )
 
 
+def _how_found(run: _OneRun, specification: Specification) -> list[str]:
+    if specification.rate_hz is None:
+        return []
+    if run.edges:
+        return ["window between the marker's edges"]
+    unseen = f"; {specification.marker} saw no marker" if specification.marker else ""
+    return [f"window found in the current{unseen}"]
+
+
 def _disagreement(runs: list[_OneRun]) -> list[str]:
     """The chip's timer and the meter's window tell the same time, or the record says not."""
     timed = [(r.window_s, r.timer_s) for r in runs if r.timer_s is not None]
@@ -384,20 +403,14 @@ def _interval(name: str, estimate: Estimate) -> str:
 def measure_on_board(job: Job, setup: Setup) -> Iterator[Record]:
     """Measure the cases of the image that the board has, one record each."""
     baud = boards.load_board(job.build.board).serial.baud
-    with ExitStack() as lines:
-        session = _Lab(job, setup, lambda: lines.enter_context(SerialLink(setup.port, baud)))
+    with closing(_Lab(job, setup, lambda: SerialLink(setup.port, baud))) as session:
         for point in job.points:
             yield session.record(point)
 
 
 def measure_here(job: Job, setup: Setup) -> Iterator[Record]:
     """Measure the cases of an image as a program on this machine, one record each."""
-    with ExitStack() as lines:
-
-        def start() -> LocalLink:
-            return lines.enter_context(LocalLink(_built(job).path))
-
-        session = _LocalLab(job, setup, start)
+    with closing(_LocalLab(job, setup, lambda: LocalLink(_built(job).path))) as session:
         for point in job.points:
             yield session.record(point)
 

@@ -20,7 +20,7 @@ from joulemark.errors import InputError
 Floats = npt.NDArray[np.float64]
 
 _MARGIN = 3  # samples on each side of a found edge that count neither as window nor as idle
-_OTHERS = 0.05  # of the window's time, that other work may take
+_QUIET = 0.9  # of the quiet time, in which nothing but the window may be seen
 _SEPARATION = 6.0  # deviations of noise that the levels must lie apart to be called two levels
 
 
@@ -149,13 +149,14 @@ def check(samples: Samples) -> None:
         )
 
 
-def find_window(samples: Samples, *, among_others: bool = False) -> Window:
+def find_window(samples: Samples, quiet_s: float | None = None) -> Window:
     """The window of a run: between marker edges where there are any, else where current is high.
 
     Args:
         samples: of one run.
-        among_others: the current may be high for other reasons too, such as a command that is
-            received, if that takes little time beside the window.
+        quiet_s: how long it is idle before and after; before that and after that the current may
+            be high for other reasons too, such as a command that is received, for half as long
+            as the window at most.
 
     Raises:
         InputError: there is no window, or more than one.
@@ -175,10 +176,13 @@ def find_window(samples: Samples, *, among_others: bool = False) -> Window:
     changes = np.flatnonzero(np.diff(above.astype(np.int8)))
     rises, falls = changes[::2] + 1, changes[1::2] + 1
     whole = not above[0] and not above[-1] and len(changes) > 0
-    if whole and among_others:
+    if whole and quiet_s is not None:
         lengths = falls - rises
         longest = int(np.argmax(lengths))
-        if np.sum(lengths) - lengths[longest] <= _OTHERS * lengths[longest]:
+        others = np.delete(lengths, longest)
+        apart = _QUIET * quiet_s / samples.interval_s
+        near = (falls > rises[longest] - apart) & (rises < falls[longest] + apart)
+        if np.sum(near) == 1 and np.all(2 * others <= lengths[longest]):
             changes = changes[2 * longest : 2 * longest + 2]
     if not whole or len(changes) != 2:
         raise InputError(
@@ -228,7 +232,7 @@ def evaluate(samples: Samples, repetitions: int, quiet_s: float | None = None) -
     Raises:
         InputError: as `find_window`; or nothing idle was recorded.
     """
-    window = find_window(samples, among_others=quiet_s is not None)
+    window = find_window(samples, quiet_s)
     end_s = samples.start_s + samples.interval_s
     margin_s = _MARGIN * samples.interval_s
     outside = (end_s < window.start_s - margin_s) | (samples.start_s > window.end_s + margin_s)

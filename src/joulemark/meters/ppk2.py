@@ -1,5 +1,6 @@
 """Nordic Power Profiler Kit II as an ammeter, through ppk2-api; its input D0 is the marker's."""
 
+import termios
 import threading
 import time
 from types import TracebackType
@@ -40,6 +41,7 @@ class Ppk2:
         rate_hz=_RATE_HZ,
         resolution="by range",
         window_s=2000 / _RATE_HZ,
+        marker="D0",
     )
 
     def __init__(self, resource: str, supply_v: float, accuracy: float | None = None) -> None:
@@ -82,14 +84,25 @@ class Ppk2:
             port.close()
 
     def start(self, seconds: float) -> None:
-        """Stream in the background."""
+        """Stream in the background.
+
+        Raises:
+            MeterError: it was unplugged.
+        """
         self._recorded = bytearray()
         self._failure = None
         wanted = round(seconds * _RATE_HZ) * _SAMPLE_BYTES
-        self._device.ser.reset_input_buffer()
         self._thread = threading.Thread(target=self._listen, args=(wanted,), daemon=True)
-        self._device.start_measuring()
+        try:
+            self._device.ser.reset_input_buffer()
+            self._device.start_measuring()
+        except (serial.SerialException, OSError, termios.error) as error:
+            raise self._gone(error) from error
         self._thread.start()
+
+    def _gone(self, error: Exception) -> MeterError:
+        mend = "check the cable; what was measured before is kept"
+        return MeterError(f"it stopped: {error}", self.where, mend)
 
     def _listen(self, wanted: int) -> None:
         last = time.monotonic()
@@ -114,9 +127,11 @@ class Ppk2:
             raise MeterError("it was not started", self.where)
         self._thread.join()
         if self._failure is not None:
-            mend = "check the cable; what was measured before is kept"
-            raise MeterError(f"it stopped: {self._failure}", self.where, mend)
-        self._device.stop_measuring()
+            raise self._gone(self._failure)
+        try:
+            self._device.stop_measuring()
+        except (serial.SerialException, OSError) as error:
+            raise self._gone(error) from error
         whole = len(self._recorded) // _SAMPLE_BYTES * _SAMPLE_BYTES
         raw = bytes(self._recorded[:whole])
         counter = np.frombuffer(raw, "<u4") >> _COUNTER_SHIFT

@@ -33,6 +33,10 @@ class SerialLink:
             raise LinkError(f"cannot be opened: {error}", port, mend) from error
         self._port.reset_input_buffer()
 
+    def close(self) -> None:
+        """Let go of it."""
+        self._port.close()
+
     def __enter__(self) -> Self:
         return self
 
@@ -42,7 +46,7 @@ class SerialLink:
         _value: BaseException | None,
         _traceback: TracebackType | None,
     ) -> None:
-        self._port.close()
+        self.close()
 
     def send(self, data: bytes) -> None:
         """Write to the line.
