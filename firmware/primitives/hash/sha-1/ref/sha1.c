@@ -1,4 +1,4 @@
-#include "sha1.h"
+#include "sha1-streaming.h"
 
 static uint32_t rotate_left(uint32_t x, unsigned n) {
     return x << n | x >> (32 - n);
@@ -8,13 +8,8 @@ static uint32_t load(const uint8_t *in) {
     return (uint32_t)in[0] << 24 | (uint32_t)in[1] << 16 | (uint32_t)in[2] << 8 | in[3];
 }
 
-static void store(uint8_t *out, uint32_t word) {
-    for (unsigned i = 4; i-- > 0; word >>= 8)
-        out[i] = (uint8_t)word;
-}
-
 /* FIPS 180-4, section 6.1.3: the message schedule in 16 words. */
-static void compress(uint32_t h[5], const uint8_t *block) {
+void sha1_compress(uint32_t h[5], const uint8_t *block) {
     uint32_t w[16];
     for (unsigned t = 0; t < 16; t++)
         w[t] = load(block + 4 * t);
@@ -51,51 +46,4 @@ static void compress(uint32_t h[5], const uint8_t *block) {
     h[3] += d;
     h[4] += e;
     crypto_wipe(w, sizeof w);
-}
-
-void sha1_init(sha1_ctx *ctx) {
-    static const uint32_t initial[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
-    for (unsigned i = 0; i < 5; i++)
-        ctx->h[i] = initial[i];
-    ctx->length = 0;
-}
-
-void sha1_update(sha1_ctx *ctx, const uint8_t *data, size_t length) {
-    unsigned used = (unsigned)ctx->length % SHA1_BLOCK_BYTES;
-    ctx->length += length;
-    while (length > 0) {
-        if (used == 0 && length >= SHA1_BLOCK_BYTES) {
-            compress(ctx->h, data);
-            data += SHA1_BLOCK_BYTES;
-            length -= SHA1_BLOCK_BYTES;
-            continue;
-        }
-        ctx->block[used++] = *data++;
-        length--;
-        if (used == SHA1_BLOCK_BYTES) {
-            compress(ctx->h, ctx->block);
-            used = 0;
-        }
-    }
-}
-
-void sha1_final(sha1_ctx *ctx, uint8_t *digest) {
-    /* FIPS 180-4, section 5.1.1: a one bit, zeros, the length in 64 bits. */
-    uint64_t bits = ctx->length * 8;
-    unsigned used = (unsigned)ctx->length % SHA1_BLOCK_BYTES;
-    ctx->block[used++] = 0x80;
-    if (used > SHA1_BLOCK_BYTES - 8) {
-        while (used < SHA1_BLOCK_BYTES)
-            ctx->block[used++] = 0;
-        compress(ctx->h, ctx->block);
-        used = 0;
-    }
-    while (used < SHA1_BLOCK_BYTES - 8)
-        ctx->block[used++] = 0;
-    store(ctx->block + 56, (uint32_t)(bits >> 32));
-    store(ctx->block + 60, (uint32_t)bits);
-    compress(ctx->h, ctx->block);
-    for (unsigned i = 0; i < 5; i++)
-        store(digest + 4 * i, ctx->h[i]);
-    crypto_wipe(ctx, sizeof *ctx);
 }
