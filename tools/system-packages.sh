@@ -11,7 +11,7 @@ PYTHON_MINIMUM=3.11 # tomllib
 
 # command=package; what `make run` needs, and what `make test` needs beyond it.
 run_tools="clang-19=clang-19 ld.lld-19=lld-19 arm-none-eabi-gcc=gcc-arm-none-eabi cc=gcc python3=python3"
-test_tools="mspdebug=mspdebug chromium=chromium clang-format-19=clang-format-19 llvm-objcopy-19=llvm-19"
+test_tools="g++=g++ mspdebug=mspdebug chromium=chromium clang-format-19=clang-format-19 llvm-objcopy-19=llvm-19"
 
 wanted=$run_tools
 [ "${1:-run}" = run ] || wanted="$wanted $test_tools"
@@ -21,13 +21,14 @@ for pair in $wanted; do
     command -v "${pair%%=*}" >/dev/null 2>&1 || missing="$missing ${pair#*=}"
 done
 python3 -c 'import venv, ensurepip' 2>/dev/null || missing="$missing python3-venv"
-# Libraries, which no command shows: ARM's newlib; the sanitizers' and the fuzzer's runtime.
+# Libraries, which no command shows: ARM's newlib; the sanitizers' and the fuzzer's runtime; Crypto++.
 newlib=$(arm-none-eabi-gcc -print-file-name=libc.a 2>/dev/null || true)
 [ "${newlib#/}" != "$newlib" ] || missing="$missing libnewlib-arm-none-eabi"
 if [ "${1:-run}" = test ]; then
     runtime=$(clang-19 -print-resource-dir 2>/dev/null || true)
     [ -n "$(find "$runtime/lib" -name 'libclang_rt.fuzzer*' 2>/dev/null)" ] ||
         missing="$missing libclang-rt-19-dev"
+    [ -f /usr/include/cryptopp/cryptlib.h ] || missing="$missing libcrypto++-dev"
 fi
 
 if [ -n "$missing" ]; then

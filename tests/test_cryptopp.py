@@ -1,0 +1,64 @@
+"""Oracles that are our own Python, against Crypto++ (tests/cryptopp.cpp), with random inputs."""
+
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from joulemark.oracle import Inputs
+from vectors import LIBRARY
+
+TRIALS = 100
+REVERSED = {"skipjack"}
+"""Crypto++ takes a key and a block from their other ends."""
+NOT_EMPTY = {"xtea-cbc-mac"}
+"""Crypto++ enciphers no block of an empty message; here it is padded to one."""
+NAMES = [
+    "speck-64-128",
+    "simon-64-128",
+    "skipjack",
+    "xtea",
+    "xtea-eax",
+    "xtea-cmac",
+    "xtea-cbc-mac",
+    "siphash-2-4",
+]
+
+
+@pytest.fixture(scope="module")
+def cryptopp(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("cryptopp") / "cryptopp"
+    source = Path(__file__).with_name("cryptopp.cpp")
+    subprocess.run(
+        ["g++", "-std=c++17", "-Wall", "-Wextra", source, "-lcryptopp", "-o", program], check=True
+    )
+    return program
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_oracles_agree_with_cryptopp(cryptopp: Path, name: str) -> None:
+    algorithm = LIBRARY[name]
+    sizes = algorithm.sizes
+    source = random.Random(name)
+    questions, expected = "", []
+    for trial in range(1 if name in NOT_EMPTY else 0, TRIALS):
+        inputs = Inputs(
+            key=source.randbytes(sizes["key_bytes"]),
+            nonce=source.randbytes(sizes.get("nonce_bytes", 0)),
+            ad=source.randbytes(trial % 20 if algorithm.kind == "aead" else 0),
+            message=source.randbytes(8 if algorithm.kind == "block-cipher" else trial),
+            tag_bytes=sizes.get("tag_bytes", 0),
+        )
+        output = algorithm.oracle(inputs)
+        answer = output.data + output.tag
+        fields = [inputs.key, inputs.nonce, inputs.ad, inputs.message]
+        if name in REVERSED:
+            fields = [field[::-1] for field in fields]
+            answer = answer[::-1]
+        questions += " ".join([name, *(field.hex() or "-" for field in fields)]) + "\n"
+        expected.append(answer.hex())
+    answers = subprocess.run(
+        [cryptopp], input=questions, check=True, capture_output=True, text=True
+    ).stdout
+    assert answers.split() == expected
