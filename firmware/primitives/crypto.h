@@ -45,8 +45,9 @@ static inline void crypto_store_word(uint8_t *to, uint32_t word) {
 }
 #endif
 
-/* out = a XOR b, where out may be a or b. By words on a core that has them at any address, and
-   loads together, because there one that follows another takes one cycle less. */
+/* out = a XOR b, where out may be a or b. By words where the core has them at these
+   addresses; on ARM with loads together, because there one that follows another takes one cycle
+   less. */
 static inline void crypto_xor(uint8_t *out, const uint8_t *a, const uint8_t *b, size_t length) {
 #ifdef __ARM_FEATURE_UNALIGNED
     for (; length >= 16; length -= 16, out += 16, a += 16, b += 16) {
@@ -60,6 +61,11 @@ static inline void crypto_xor(uint8_t *out, const uint8_t *a, const uint8_t *b, 
     }
     for (; length >= 4; length -= 4, out += 4, a += 4, b += 4)
         crypto_store_word(out, crypto_load_word(a) ^ crypto_load_word(b));
+#elif SIZE_MAX == 0xffff
+    typedef uint16_t __attribute__((may_alias)) word;
+    if ((((uintptr_t)out | (uintptr_t)a | (uintptr_t)b) & 1) == 0)
+        for (; length >= 2; length -= 2, out += 2, a += 2, b += 2)
+            *(word *)out = *(const word *)a ^ *(const word *)b;
 #endif
     for (size_t i = 0; i < length; i++)
         out[i] = (uint8_t)(a[i] ^ b[i]);

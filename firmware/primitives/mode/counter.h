@@ -9,29 +9,33 @@
    is shared. No cipher for a 16-bit core works so, and RAM is scarcer there. */
 enum { COUNTER_BATCH = sizeof(size_t) > 2 ? 4 : 1 };
 
-/* Adds to the big-endian number in the block's last `counting` bytes. A counter is public: to stop
-   at the first byte without a carry leaks nothing. */
-static inline void counter_add(uint8_t *counter, size_t counting, unsigned n) {
+/* What is known of a counter by who watches. Only in one that is public may a carry show. */
+typedef enum { COUNTER_PUBLIC, COUNTER_SECRET } counter_kind;
+
+/* Adds to the big-endian number in the block's last `counting` bytes. */
+static inline void counter_add(uint8_t *counter, size_t counting, unsigned n, counter_kind kind) {
     uint8_t *byte = counter + BLOCK_CIPHER_BLOCK_BYTES - 1;
     unsigned sum = *byte + n;
     *byte = (uint8_t)sum;
-    while (sum > 0xff && --counting > 0) {
-        sum = *--byte + 1u;
+    while ((kind == COUNTER_SECRET || sum > 0xff) && --counting > 0) {
+        sum = *--byte + (sum >> 8);
         *byte = (uint8_t)sum;
     }
 }
 
 /* out = in XOR the stream that begins with the block `counter`, which is left one past the last
    that was used. */
-static void counter_encrypt(const block_cipher_ctx *cipher, uint8_t *counter, size_t counting,
-                            uint8_t *out, const uint8_t *in, size_t length) {
+__attribute__((noinline)) static void counter_encrypt(const block_cipher_ctx *cipher,
+                                                      uint8_t *counter, size_t counting,
+                                                      counter_kind kind, uint8_t *out,
+                                                      const uint8_t *in, size_t length) {
     enum { BLOCK = BLOCK_CIPHER_BLOCK_BYTES, BATCH_BYTES = COUNTER_BATCH * BLOCK };
     uint8_t counters[BATCH_BYTES], stream[BATCH_BYTES];
     if (length == 0)
         return;
     for (uint8_t *block = counters; block < counters + BATCH_BYTES; block += BLOCK) {
         __builtin_memcpy(block, counter, BLOCK);
-        counter_add(counter, counting, 1);
+        counter_add(counter, counting, 1, kind);
     }
     for (;;) {
         size_t bytes = length < BATCH_BYTES ? length : BATCH_BYTES;
@@ -40,16 +44,18 @@ static void counter_encrypt(const block_cipher_ctx *cipher, uint8_t *counter, si
         crypto_xor(out, in, stream, bytes);
         if (length == bytes) {
             __builtin_memcpy(counter, counters + (blocks - 1) * BLOCK, BLOCK);
-            counter_add(counter, counting, 1);
+            counter_add(counter, counting, 1, kind);
             break;
         }
         out += bytes;
         in += bytes;
         length -= bytes;
         for (uint8_t *block = counters; block < counters + BATCH_BYTES; block += BLOCK)
-            counter_add(block, counting, COUNTER_BATCH);
+            counter_add(block, counting, COUNTER_BATCH, kind);
     }
     crypto_wipe(stream, sizeof stream);
+    if (kind == COUNTER_SECRET)
+        crypto_wipe(counters, sizeof counters);
 }
 
 #endif

@@ -4,6 +4,7 @@
 #define CCM_CORE_H
 
 #include "aead.h"
+#include "mode/counter.h"
 #include "over.h"
 
 enum { CCM_BLOCK_BYTES = 16 };
@@ -30,8 +31,12 @@ static void ccm_store_number(uint8_t *block, size_t length, size_t number) {
    with zeros. */
 static void ccm_mac_data(const block_cipher_ctx *cipher, uint8_t *mac, size_t used,
                          const uint8_t *data, size_t length) {
-    for (size_t i = 0; i < length; i++) {
-        mac[used++] ^= data[i];
+    while (length > 0) {
+        size_t room = CCM_BLOCK_BYTES - used, part = length < room ? length : room;
+        crypto_xor(mac + used, mac + used, data, part);
+        used += part;
+        data += part;
+        length -= part;
         if (used == CCM_BLOCK_BYTES) {
             block_cipher_encrypt(cipher, mac, mac, 1);
             used = 0;
@@ -72,23 +77,15 @@ static void ccm_mac(const block_cipher_ctx *cipher, uint8_t *mac, const aead_mes
 
 /* Encrypts (or decrypts) the message, and leaves in `s0` the block that masks the tag. */
 static void ccm_ctr(const block_cipher_ctx *cipher, const aead_message *m, uint8_t *s0) {
-    uint8_t counter[CCM_BLOCK_BYTES], stream[CCM_BLOCK_BYTES];
-    size_t q = ccm_q(m), done = 0;
+    uint8_t counter[CCM_BLOCK_BYTES];
+    size_t q = ccm_q(m);
     ccm_store_number(counter, q, 0);
     counter[0] = (uint8_t)(q - 1);
     for (size_t i = 0; i < m->nonce_length; i++)
         counter[1 + i] = m->nonce[i];
     block_cipher_encrypt(cipher, s0, counter, 1);
-
-    while (done < m->length) {
-        size_t part = m->length - done < CCM_BLOCK_BYTES ? m->length - done : CCM_BLOCK_BYTES;
-        for (size_t i = CCM_BLOCK_BYTES - 1; ++counter[i] == 0;)
-            i--;
-        block_cipher_encrypt(cipher, stream, counter, 1);
-        aead_xor(m->out + done, m->in + done, stream, part);
-        done += part;
-    }
-    crypto_wipe(stream, sizeof stream);
+    counter[CCM_BLOCK_BYTES - 1] = 1;
+    counter_encrypt(cipher, counter, q, COUNTER_PUBLIC, m->out, m->in, m->length);
 }
 
 /* Both directions; tag gets a whole block. No tag is wanted of CCM* when it encrypts alone. */

@@ -4,6 +4,7 @@
      static void ghash_set_key(gcm_ctx *ctx, const uint8_t *h);
      static void ghash_multiply(const gcm_ctx *ctx, uint8_t *y);       y = y * H */
 #include "aead.h"
+#include "mode/counter.h"
 #include "over.h"
 
 enum { GCM_BLOCK_BYTES = 16 };
@@ -18,16 +19,13 @@ void gcm_init(gcm_ctx *ctx, const uint8_t *key) {
 
 /* Adds data, padded with zeros to whole blocks, to the hash y. */
 static void ghash_data(const gcm_ctx *ctx, uint8_t *y, const uint8_t *data, size_t length) {
-    size_t used = 0;
-    for (size_t i = 0; i < length; i++) {
-        y[used++] ^= data[i];
-        if (used == GCM_BLOCK_BYTES) {
-            ghash_multiply(ctx, y);
-            used = 0;
-        }
-    }
-    if (used > 0)
+    while (length > 0) {
+        size_t part = length < GCM_BLOCK_BYTES ? length : GCM_BLOCK_BYTES;
+        crypto_xor(y, y, data, part);
         ghash_multiply(ctx, y);
+        data += part;
+        length -= part;
+    }
 }
 
 /* Adds the block of the two lengths in bits. */
@@ -58,24 +56,11 @@ static void first_counter(const gcm_ctx *ctx, uint8_t *j, const aead_message *m)
     }
 }
 
-/* inc32 of 6.2: the carry ends at the fourth byte from the end. */
-static void increment(uint8_t *counter) {
-    for (size_t i = GCM_BLOCK_BYTES - 1; i >= GCM_BLOCK_BYTES - 4 && ++counter[i] == 0;)
-        i--;
-}
-
-/* GCTR from inc32(J0). */
+/* GCTR from inc32(J0), of which the last four bytes count (6.2). */
 static void gctr(const gcm_ctx *ctx, uint8_t *counter, const aead_message *m) {
-    uint8_t stream[GCM_BLOCK_BYTES];
-    size_t done = 0;
-    while (done < m->length) {
-        size_t part = m->length - done < GCM_BLOCK_BYTES ? m->length - done : GCM_BLOCK_BYTES;
-        increment(counter);
-        block_cipher_encrypt(&ctx->cipher, stream, counter, 1);
-        aead_xor(m->out + done, m->in + done, stream, part);
-        done += part;
-    }
-    crypto_wipe(stream, sizeof stream);
+    counter_kind kind = m->nonce_length == 12 ? COUNTER_PUBLIC : COUNTER_SECRET;
+    counter_add(counter, 4, 1, kind);
+    counter_encrypt(&ctx->cipher, counter, 4, kind, m->out, m->in, m->length);
 }
 
 /* The whole tag: S of algorithm 4, step 5, over the ciphertext, masked with E(J0). */

@@ -1,5 +1,6 @@
 /* The paper's notation: OMAC^t, N, H, C with their tags; B = 2L and P = 4L. */
 #include "eax.h"
+#include "mode/counter.h"
 
 enum { BLOCK = BLOCK_CIPHER_BLOCK_BYTES };
 
@@ -43,12 +44,16 @@ static void add_omac(const eax_ctx *ctx, uint8_t *tag, uint8_t t, const uint8_t 
             mac[i] = ctx->first[t][i];
         used = 0;
     }
-    for (size_t i = 0; i < length; i++) {
-        if (used == BLOCK) { /* one more byte comes, so this block was not the last */
+    while (length > 0) {
+        if (used == BLOCK) { /* more comes, so this block was not the last */
             block_cipher_encrypt(&ctx->cipher, mac, mac, 1);
             used = 0;
         }
-        mac[used++] ^= data[i];
+        size_t part = length < BLOCK - used ? length : BLOCK - used;
+        crypto_xor(mac + used, mac + used, data, part);
+        used += part;
+        data += part;
+        length -= part;
     }
     if (used < BLOCK)
         mac[used] ^= 0x80;
@@ -58,27 +63,14 @@ static void add_omac(const eax_ctx *ctx, uint8_t *tag, uint8_t t, const uint8_t 
     crypto_wipe(mac, sizeof mac);
 }
 
-/* CTR from the block N, whose OMAC stands in `tag`; N is a number modulo 2^(8 BLOCK). It is made
-   with the key, so the carry goes through all of it, however far it reaches. */
-static void ctr(const eax_ctx *ctx, const uint8_t *tag, const aead_message *m) {
-    uint8_t counter[BLOCK], stream[BLOCK];
-    size_t done = 0;
+/* CTR from the block N, a number modulo 2^(8 BLOCK). It is made with the key, so the carry goes
+   through all of it, however far it reaches. */
+static void ctr(const eax_ctx *ctx, const uint8_t *n, const aead_message *m) {
+    uint8_t counter[BLOCK];
     for (size_t i = 0; i < BLOCK; i++)
-        counter[i] = tag[i];
-    while (done < m->length) {
-        size_t part = m->length - done < BLOCK ? m->length - done : BLOCK;
-        block_cipher_encrypt(&ctx->cipher, stream, counter, 1);
-        aead_xor(m->out + done, m->in + done, stream, part);
-        done += part;
-        unsigned carry = 1;
-        for (size_t i = BLOCK; i-- > 0;) {
-            carry += counter[i];
-            counter[i] = (uint8_t)carry;
-            carry >>= 8;
-        }
-    }
+        counter[i] = n[i];
+    counter_encrypt(&ctx->cipher, counter, BLOCK, COUNTER_SECRET, m->out, m->in, m->length);
     crypto_wipe(counter, sizeof counter);
-    crypto_wipe(stream, sizeof stream);
 }
 
 static int lengths_allowed(const aead_message *m) {

@@ -11,13 +11,17 @@ crypto_status cbc_mac_init(cbc_mac_ctx *ctx, const uint8_t *key, size_t key_leng
 }
 
 void cbc_mac_update(cbc_mac_ctx *ctx, const uint8_t *data, size_t length) {
-    unsigned used = ctx->used;
-    for (; length > 0; length--) {
+    size_t used = ctx->used;
+    while (length > 0) {
         if (used == CBC_MAC_TAG_BYTES) {
             block_cipher_encrypt(&ctx->cipher, ctx->mac, ctx->mac, 1);
             used = 0;
         }
-        ctx->mac[used++] ^= *data++;
+        size_t room = CBC_MAC_TAG_BYTES - used, part = length < room ? length : room;
+        crypto_xor(ctx->mac + used, ctx->mac + used, data, part);
+        used += part;
+        data += part;
+        length -= part;
     }
     ctx->used = (uint8_t)used;
 }

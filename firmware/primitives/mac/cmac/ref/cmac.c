@@ -36,14 +36,18 @@ crypto_status cmac_init(cmac_ctx *ctx, const uint8_t *key, size_t key_length) {
 }
 
 void cmac_update(cmac_ctx *ctx, const uint8_t *data, size_t length) {
-    unsigned used = ctx->used;
-    for (; length > 0; length--) {
+    size_t used = ctx->used;
+    while (length > 0) {
         /* A whole block waits for more data: the last one is treated differently. */
         if (used == BLOCK) {
             block_cipher_encrypt(&ctx->cipher, ctx->mac, ctx->mac, 1);
             used = 0;
         }
-        ctx->mac[used++] ^= *data++;
+        size_t part = length < BLOCK - used ? length : BLOCK - used;
+        crypto_xor(ctx->mac + used, ctx->mac + used, data, part);
+        used += part;
+        data += part;
+        length -= part;
     }
     ctx->used = (uint8_t)used;
 }

@@ -11,13 +11,14 @@ void cbc_init(cbc_ctx *ctx, const uint8_t *key, const uint8_t *iv) {
 crypto_status cbc_encrypt(cbc_ctx *ctx, uint8_t *out, const uint8_t *in, size_t length) {
     if (length % BLOCK != 0)
         return CRYPTO_BAD_LENGTH;
+    const uint8_t *chain = ctx->chain;
     for (; length > 0; length -= BLOCK, in += BLOCK, out += BLOCK) {
-        for (unsigned i = 0; i < BLOCK; i++)
-            ctx->chain[i] ^= in[i];
-        block_cipher_encrypt(&ctx->cipher, ctx->chain, ctx->chain, 1);
-        for (unsigned i = 0; i < BLOCK; i++)
-            out[i] = ctx->chain[i];
+        crypto_xor(out, in, chain, BLOCK);
+        block_cipher_encrypt(&ctx->cipher, out, out, 1);
+        chain = out;
     }
+    for (unsigned i = 0; i < BLOCK; i++)
+        ctx->chain[i] = chain[i];
     return CRYPTO_OK;
 }
 
@@ -33,13 +34,11 @@ crypto_status cbc_decrypt(cbc_ctx *ctx, uint8_t *out, const uint8_t *in, size_t 
         last[i] = in[length - BLOCK + i];
     if (out != in) { /* all blocks at once: the cipher may work on several together */
         block_cipher_decrypt(&ctx->cipher, out, in, length / BLOCK);
-        for (size_t i = BLOCK; i < length; i++)
-            out[i] ^= in[i - BLOCK];
+        crypto_xor(out + BLOCK, out + BLOCK, in, length - BLOCK);
     } else {
         for (size_t at = length - BLOCK; at > 0; at -= BLOCK) {
             block_cipher_decrypt(&ctx->cipher, out + at, in + at, 1);
-            for (unsigned i = 0; i < BLOCK; i++)
-                out[at + i] ^= in[at - BLOCK + i];
+            crypto_xor(out + at, out + at, in + at - BLOCK, BLOCK);
         }
         block_cipher_decrypt(&ctx->cipher, out, in, 1);
     }

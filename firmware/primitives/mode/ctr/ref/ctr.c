@@ -21,12 +21,14 @@ static size_t use_up(ctr_ctx *ctx, uint8_t *out, const uint8_t *in, size_t lengt
 crypto_status ctr_encrypt(ctr_ctx *ctx, uint8_t *out, const uint8_t *in, size_t length) {
     size_t done = use_up(ctx, out, in, length);
     size_t whole = (length - done) / BLOCK * BLOCK;
-    counter_encrypt(&ctx->cipher, ctx->counter, BLOCK, out + done, in + done, whole);
+    counter_encrypt(&ctx->cipher, ctx->counter, BLOCK, COUNTER_PUBLIC, out + done, in + done,
+                    whole);
     done += whole;
     if (done < length) {
         for (unsigned i = 0; i < BLOCK; i++)
             ctx->stream[i] = 0;
-        counter_encrypt(&ctx->cipher, ctx->counter, BLOCK, ctx->stream, ctx->stream, BLOCK);
+        counter_encrypt(&ctx->cipher, ctx->counter, BLOCK, COUNTER_PUBLIC, ctx->stream, ctx->stream,
+                        BLOCK);
         ctx->left = BLOCK;
         use_up(ctx, out + done, in + done, length - done);
     }
