@@ -11,6 +11,7 @@ from ppk2_api.ppk2_api import PPK2_API
 
 from joulemark.bench.agilent_34401a import RANGES, Agilent34401A
 from joulemark.bench.agilent_e3631a import AgilentE3631A
+from joulemark.bench.keysight_34465a import Keysight34465A
 from joulemark.bench.multimeter import OVERLOAD
 from joulemark.bench.nordic_ppk2 import SAMPLE_RATE_HZ, NordicPpk2
 from joulemark.bench.scpi import ScpiServer
@@ -114,6 +115,98 @@ def test_multimeter_overload_is_not_a_number_to_trust() -> None:
     meter = Agilent34401A(Short(), seed=1)
     meter.execute("CONF:CURR:DC 10e-3,1e-6;:SAMP:COUN 1")
     assert float(meter.execute("READ?") or 0) == OVERLOAD
+
+
+class Advancing(StepLine):
+    """Each look at the time finds it later."""
+
+    step_s = 0.1
+    _now_s = 0.0
+
+    @property
+    def now_s(self) -> float:  # type: ignore[override]
+        self._now_s += self.step_s
+        return self._now_s
+
+
+def truevolt(line: StepLine | None = None) -> Keysight34465A:
+    meter = Keysight34465A(line or StepLine(), seed=7)
+    for command in (
+        "*RST",
+        "CONF:CURR:DC 10e-3",
+        "CURR:DC:ZERO:AUTO OFF",
+        "CURR:DC:APER 500e-6",
+        "SAMP:SOUR TIM",
+        "SAMP:TIM 1e-3",
+        "SAMP:COUN 1000",
+    ):
+        assert meter.execute(command) is None
+        assert meter.execute("SYST:ERR?") == '+0,"No error"'
+    return meter
+
+
+def test_truevolt_samples_into_its_memory() -> None:
+    """Truevolt Series Operating and Service Guide: SAMPle, DATA and R?."""
+    meter = truevolt()
+    meter.execute("INIT")
+    first = (meter.execute("DATA:REM? 400,WAIT") or "").split(",")
+    assert len(first) == 400
+    # Less than asked for is an error without WAIT.
+    assert meter.execute("DATA:REM? 5") is None
+    assert meter.execute("SYST:ERR?") == '-230,"Data stale"'
+    rest = (meter.execute("DATA:REM? 600,WAIT") or "").split(",")
+    readings = np.array([*first, *rest], dtype=float)
+    # A reading every millisecond: half a second holds 500 of them.
+    for part, true in ((readings[:499], LOW_A), (readings[501:], HIGH_A)):
+        assert abs(part.mean() - true) < 10e-3 * 0.05e-2
+        assert part.std() > 0
+    # There were no more than a thousand.
+    assert meter.execute("DATA:REM? 1,WAIT") is None
+    assert meter.execute("SYST:ERR?") == '-230,"Data stale"'
+
+
+def test_truevolt_sends_what_there_is_as_a_block() -> None:
+    meter = truevolt(Advancing())
+    meter.execute("INIT")
+    points = int(meter.execute("DATA:POIN?") or 0)
+    assert 0 < points < 1000
+    block = meter.execute("R? 3") or ""
+    # "#2" and two digits: the length of what follows.
+    assert block.startswith("#2")
+    assert int(block[2:4]) == len(block[4:])
+    assert len(block[4:].split(",")) == 3
+    everything = meter.execute("R?") or ""
+    digits = int(everything[1])
+    assert int(everything[2 : 2 + digits]) == len(everything) - 2 - digits
+
+
+def test_truevolt_overwrites_the_oldest_readings_and_says_so() -> None:
+    line = Advancing()
+    meter = truevolt(line)
+    meter.execute("SAMP:COUN 60000")
+    meter.execute("INIT")
+    assert meter.execute("STAT:QUES:COND?") == "0"
+    line.step_s = 100.0
+    assert meter.execute("DATA:POIN?") == "+50000"
+    assert meter.execute("STAT:QUES:COND?") == str(1 << 14)
+    # Another setting clears the memory.
+    meter.execute("SAMP:TIM 2e-3")
+    assert meter.execute("DATA:POIN?") == "+0"
+
+
+def test_truevolt_refuses_as_the_manual_says() -> None:
+    meter = truevolt()
+    dialogue = {
+        "CURR:DC:APER 100e-6": '-222,"Data out of range"',  # 200 us without the option DIG
+        "SAMP:SOUR NOISE": '-224,"Illegal parameter value"',
+        "SAMP:TIM 100e-6": '-222,"Data out of range"',
+        "FETC?": '-230,"Data stale"',
+        "SAMP:COUN 2000000000": '-222,"Data out of range"',
+    }
+    for line, expected in dialogue.items():
+        meter.execute(line)
+        assert meter.execute("SYST:ERR?") == expected, line
+    assert float(meter.execute("SAMP:TIM? MIN") or 0) == pytest.approx(550e-6)
 
 
 def test_supply_dialogue() -> None:

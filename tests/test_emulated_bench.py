@@ -9,6 +9,7 @@ import pytest
 
 from joulemark import boards
 from joulemark._engine import Image
+from joulemark.analysis.energy_of_samples import Samples
 from joulemark.bench.agilent_34401a import Agilent34401A
 from joulemark.bench.emulated import EmulatedSupplyLine
 from joulemark.bench.nordic_ppk2 import NordicPpk2
@@ -23,6 +24,7 @@ from joulemark.meters.ppk2 import Ppk2
 from joulemark.primitives import Library
 from joulemark.protocol import Device
 from joulemark.records import Record
+from joulemark.report import render
 from joulemark.runners.serial import SerialLink
 
 TELOSB = boards.load_board("telosb")
@@ -97,6 +99,7 @@ def test_profiler_and_model_agree(line: EmulatedSupplyLine, job: Job, exact: Rec
     assert exact.energy_gross_nj is not None
     assert record.cycles == pytest.approx(exact.cycles)
     assert record.energy_gross_nj == pytest.approx(exact.energy_gross_nj, rel=5e-3)
+    assert record.energy_net_nj == pytest.approx(exact.energy_net_nj, rel=5e-3)
     assert record.case_digest != exact.case_digest
 
 
@@ -114,6 +117,48 @@ def test_multimeter_and_model_agree(line: EmulatedSupplyLine, job: Job, exact: R
     width_nj = half_width_nj(record)
     assert abs(record.energy_gross_nj - exact.energy_gross_nj) <= width_nj
     assert width_nj < 0.01 * exact.energy_gross_nj
+    # Idle is the same state in both: the board sleeps in it beside the window.
+    assert record.energy_net_nj is not None
+    assert exact.energy_net_nj is not None
+    net = next(n for n in record.notes if n.startswith("net: "))
+    assert abs(record.energy_net_nj - exact.energy_net_nj) <= (
+        float(net.split("+- ")[1].split()[0]) * 1e3
+    )
+
+
+class Hasty(Ppk2):
+    """A profiler whose clock is 2% fast."""
+
+    def finish(self) -> Samples:
+        true = super().finish()
+        return dataclasses.replace(
+            true,
+            start_s=true.start_s * 1.02,
+            interval_s=true.interval_s * 1.02,
+            edges_s=tuple(t * 1.02 for t in true.edges_s),
+        )
+
+
+@pytest.mark.slow
+def test_clocks_that_disagree_are_reported(line: EmulatedSupplyLine, job: Job) -> None:
+    """The chip's timer and the meter's edges time each window; both are kept."""
+    told = {}
+    for kind in (Ppk2, Hasty):
+        device = NordicPpk2(line, seed=3)
+        try:
+            with kind(device.port, TELOSB.supply_v.value, accuracy=0.005) as meter:
+                (record,) = measure_on_board(job, Setup(line.port, meter, "ppk2", "bench"))
+        finally:
+            device.close()
+        assert record.status == "ok", record.failure
+        ratios = [int(s["window_ns"]) / int(s["timer_ns"]) for s in record.samples]
+        assert ratios == pytest.approx([1.02 if kind is Hasty else 1.0] * len(ratios), rel=5e-3)
+        told[kind] = [n for n in record.notes if "off the chip's timer's" in n]
+        shown = render([record])
+        assert ("off the chip&#39;s timer&#39;s" in shown) == (kind is Hasty)
+    assert told[Ppk2] == []
+    (note,) = told[Hasty]
+    assert note.startswith(("the meter's window is +1.", "the meter's window is +2."))
 
 
 def test_another_image_on_the_board_is_a_failed_case(line: EmulatedSupplyLine, job: Job) -> None:

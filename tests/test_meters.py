@@ -1,6 +1,8 @@
 """Meters against the simulated instruments; traces from elsewhere; what goes wrong with them."""
 
 import math
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from joulemark import meters
 from joulemark.analysis.energy_of_samples import Accuracy, evaluate
 from joulemark.bench.agilent_34401a import RANGES, Agilent34401A
 from joulemark.bench.agilent_e3631a import AgilentE3631A
+from joulemark.bench.keysight_34465a import Keysight34465A
 from joulemark.bench.nordic_ppk2 import NordicPpk2
 from joulemark.bench.scpi import ScpiInstrument, ScpiServer
 from joulemark.bench.supply import CurrentTrace
@@ -36,6 +39,19 @@ class Line:
 
     def marker(self, time_s: Floats) -> npt.NDArray[np.bool_]:
         return (time_s >= START_S) & (time_s < END_S)
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
+    """Each command would wait for it."""
+    heavy = "numpy", "scipy", "pandas", "pyvisa", "serial"
+    program = (
+        "import sys, joulemark.cli, joulemark.meters, joulemark.meters.model, joulemark.measure\n"
+        f"print([m for m in {heavy} if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "[]\n", done.stderr
 
 
 Serve = Callable[[ScpiInstrument], ScpiServer]
@@ -72,11 +88,53 @@ def test_multimeter_measures_the_window(serve: Serve) -> None:
     assert run.time_s == pytest.approx(END_S - START_S, abs=2 * samples.interval_s)
 
 
+def test_buffered_multimeter_measures_the_window(serve: Serve) -> None:
+    server = serve(Keysight34465A(Line(), seed=11))
+    with scpi.Keysight34465A(server.resource, SUPPLY_V, 0.0006) as meter:
+        meter.start(2.5)
+        samples = meter.finish()
+        # More than its memory holds would be overwritten.
+        with pytest.raises(InputError, match="60000 readings do not fit one trigger"):
+            meter.start(60.0)
+    assert len(samples.current_a) == 2500
+    assert evaluate(samples, 1).net_j == pytest.approx(NET_J, rel=3e-3)
+    with pytest.raises(InputError, match=r"no range of 0.5 A.*0.0001, 0.001, 0.01, 0.1, 1, 3 A"):
+        scpi.Keysight34465A(server.resource, SUPPLY_V, 0.0006, 0.5)
+
+
+def test_readings_go_through_the_memory_where_the_line_is_slow(serve: Serve) -> None:
+    server = serve(Agilent34401A(Line(), seed=11))
+    with scpi.Agilent34401A(server.resource, SUPPLY_V, through_memory=True) as meter:
+        assert meter.specification.rate_hz == pytest.approx(100)
+        meter.start(2.0)
+        samples = meter.finish()
+        with pytest.raises(InputError, match="600 readings do not fit one trigger, which"):
+            meter.start(6.0)
+    assert evaluate(samples, 1).net_j == pytest.approx(NET_J, rel=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("instrument", "kind"),
+    [(Agilent34401A, scpi.Agilent34401A), (Keysight34465A, scpi.Keysight34465A)],
+)
+def test_the_multimeter_that_answers_is_driven(
+    serve: Serve, instrument: Callable[[Line, int], ScpiInstrument], kind: type
+) -> None:
+    resource = serve(instrument(Line(), 1)).resource
+    options = meters.Options(resource, SUPPLY_V, accuracy=0.001, range_a=100e-3)
+    with meters.open_meter("scpi", options) as meter:
+        assert isinstance(meter, kind)
+
+
+def test_the_34465a_wants_its_accuracy_stated(serve: Serve) -> None:
+    resource = serve(Keysight34465A(Line(), 1)).resource
+    with pytest.raises(InputError, match=r"34465A at .*accuracy of this meter has to be stated"):
+        meters.open_meter("scpi", meters.Options(resource, SUPPLY_V))
+
+
 def test_driver_and_simulation_have_the_same_table() -> None:
     """Both were taken from the manual, apart from each other."""
-    driver = [
-        (r.full_scale_a, r.of_reading, r.of_range) for r in scpi.Agilent34401A.ranges
-    ]
+    driver = [(r.full_scale_a, r.of_reading, r.of_range) for r in scpi.Agilent34401A.ranges]
     assert driver == [(r.full_scale_a, r.of_reading, r.of_range) for r in RANGES]
 
 
@@ -212,6 +270,10 @@ BROKEN = {
     "not a number": (
         "time (s),current (A)\n" + rows(TIMES_S, CURRENT_A).replace("0.05,5e-05", "0.05,NaN"),
         r"line 7: 'NaN' is not a number",
+    ),
+    "wrong unit": (
+        "time (s),current (K)\n" + rows(TIMES_S, CURRENT_A),
+        r"column 'current \(K\)' is in K, which is no unit of current; units are a, ma",
     ),
     "cut in a line": (
         WHOLE["plain.csv"][:-10] + "\n",
