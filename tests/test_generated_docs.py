@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from joulemark.project import ROOT
 
 TOOL = ROOT / "tools" / "generate_docs.py"
@@ -17,6 +19,6 @@ def test_static_pages_are_up_to_date(tmp_path: Path) -> None:
         assert page.read_text() == committed, f"run {TOOL.relative_to(ROOT)}"
 
 
-def test_results_are_of_one_clean_commit() -> None:
-    page = (ROOT / "docs" / "results-telosb.md").read_text()
-    assert re.search(r"^\| commit \| [0-9a-f]{40} \|$", page, re.MULTILINE)
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("results-*.md")), ids=lambda p: p.name)
+def test_results_are_of_one_clean_commit(page: Path) -> None:
+    assert re.search(r"^\| commit \| [0-9a-f]{40} \|$", page.read_text(), re.MULTILINE)
