@@ -1,5 +1,5 @@
 #include "aes.h"
-#include "aes-key-expansion.h"
+#include "aes-sbox.h"
 #include "aes-tables.h"
 
 #define COLUMN(r0, r1, r2, r3)                                                                     \
