@@ -8,6 +8,8 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+from joulemark import boards
+
 
 @dataclass(frozen=True)
 class Tool:
@@ -81,11 +83,27 @@ def examine() -> list[Finding]:
             "pip install joulemark[joulescope]",
         ),
     ]
-    for tool in TOOLS:
+    for tool in (*TOOLS, *_flashing()):
         path = shutil.which(tool.command)
         state = None if path is None else f"{_version(path)}  {path}"
         findings.append(Finding(tool.command, tool.purpose, state, tool.get, tool.needed))
     return findings
+
+
+def _flashing() -> list[Tool]:
+    """What board files write images with."""
+    found: dict[str, Tool] = {}
+    for name in boards.names():
+        flash = boards.load_board(name).flash
+        if flash is None:
+            continue
+        program = flash.command[0]
+        tried = "" if flash.grade == "measured" else ", not tried on the board"
+        purpose = f"--flash of {name}{tried}"
+        if program in found:
+            purpose = f"{found[program].purpose}; of {name}{tried}"
+        found[program] = Tool(program, purpose, flash.get)
+    return list(found.values())
 
 
 def _module(name: str, purpose: str, get: str, *, needed: bool = False) -> Finding:

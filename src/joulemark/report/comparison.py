@@ -37,6 +37,8 @@ class Comparison:
 
 def place(record: Record) -> str:
     """Board and clock of a record, as one name."""
+    if not record.clock_hz:
+        return record.board
     return f"{record.board}, {record.clock_hz / 1e6:.4g} MHz"
 
 
