@@ -5,6 +5,7 @@
 #include "aead.h"
 
 enum { XOODYAK_KEY_BYTES = 16, XOODYAK_NONCE_BYTES = 16, XOODYAK_TAG_BYTES = 16 };
+enum { XOODYAK_STATE_BYTES = 48 };
 
 typedef struct {
     uint8_t key[XOODYAK_KEY_BYTES];

@@ -1,0 +1,103 @@
+/* Xoodoo[12], with the specification's names: theta, rho west, iota, chi, rho east. The twelve words
+   stay in registers. Those of plane 0 are as they should be. Those of the others change places within
+   their plane by changing names, and lie there not yet rotated: the next instruction that takes one
+   rotates it. */
+    .syntax unified
+    .thumb
+
+#define A0 r0
+#define A1 r1
+#define A2 r2
+#define A3 r3
+#define B0 r4
+#define B1 r5
+#define B2 r6
+#define B3 r7
+#define C0 r8
+#define C1 r9
+#define C2 r10
+#define C3 r11
+#define T r12
+#define U lr
+
+/* op d, n, m rotated to the left, by an expression. */
+.macro left op, d, n, m, by
+    .if     (\by) & 31
+    \op     \d, \n, \m, ror #(32 - (\by)) & 31
+    .else
+    \op     \d, \n, \m
+    .endif
+.endm
+
+/* Before round k, words of plane 1 have k bits of rotation still to come, and those of plane 2 have
+   19 k: theta's E = (p <<< 5) ^ (p <<< 14) of a column, but for the rotation by 5. */
+.macro effect k, e, a, b, c
+    left    eor, \e, \a, \b, \k
+    left    eor, \e, \e, \c, 19 * \k
+    left    eor, \e, \e, \e, 9
+.endm
+
+.macro add_effect k, e, a, b, c
+    left    eor, \a, \a, \e, 5
+    left    eor, \b, \b, \e, 5 - \k
+    left    eor, \c, \c, \e, 5 - 19 * \k
+.endm
+
+/* chi. a' = a ^ ~b c has the same b ~a' as a had b ~a. */
+.macro chi k, a, b, c
+    left    bic, T, \c, \b, \k - (19 * \k + 11)
+    left    bic, U, \a, \c, 19 * \k + 11
+    left    eor, \a, \a, T, 19 * \k + 11
+    left    bic, T, \b, \a, -\k
+    left    eor, \b, \b, U, -\k
+    left    eor, \c, \c, T, \k - (19 * \k + 11)
+.endm
+
+.macro round k, constant, b0, b1, b2, b3, c0, c1, c2, c3
+    effect  \k, T, A3, \b3, \c3
+    effect  \k, U, A0, \b0, \c0
+    add_effect \k, T, A0, \b0, \c0
+    effect  \k, T, A1, \b1, \c1
+    add_effect \k, U, A1, \b1, \c1
+    effect  \k, U, A2, \b2, \c2
+    add_effect \k, T, A2, \b2, \c2
+    add_effect \k, U, A3, \b3, \c3
+    eor     A0, A0, #\constant
+    chi     \k, A0, \b3, \c0
+    chi     \k, A1, \b0, \c1
+    chi     \k, A2, \b1, \c2
+    chi     \k, A3, \b2, \c3
+.endm
+
+    .section .text.xoodyak_xoodoo, "ax", %progbits
+    .global xoodyak_xoodoo
+    .type   xoodyak_xoodoo, %function
+    .thumb_func
+    .p2align 2
+/* void xoodyak_xoodoo(uint8_t state[48]) */
+xoodyak_xoodoo:
+    push    {r0, r4-r11, lr}
+    ldm     r0, {r0-r11}
+    .p2align 2
+    round   0, 0x058, B0, B1, B2, B3, C0, C1, C2, C3
+    round   1, 0x038, B3, B0, B1, B2, C2, C3, C0, C1
+    round   2, 0x3c0, B2, B3, B0, B1, C0, C1, C2, C3
+    round   3, 0x0d0, B1, B2, B3, B0, C2, C3, C0, C1
+    round   4, 0x120, B0, B1, B2, B3, C0, C1, C2, C3
+    round   5, 0x014, B3, B0, B1, B2, C2, C3, C0, C1
+    round   6, 0x060, B2, B3, B0, B1, C0, C1, C2, C3
+    round   7, 0x02c, B1, B2, B3, B0, C2, C3, C0, C1
+    round   8, 0x380, B0, B1, B2, B3, C0, C1, C2, C3
+    round   9, 0x0f0, B3, B0, B1, B2, C2, C3, C0, C1
+    round   10, 0x1a0, B2, B3, B0, B1, C0, C1, C2, C3
+    round   11, 0x012, B1, B2, B3, B0, C2, C3, C0, C1
+    .irp    word, B0, B1, B2, B3
+    ror     \word, \word, #20
+    .endr
+    .irp    word, C0, C1, C2, C3
+    ror     \word, \word, #28
+    .endr
+    pop     {r12}
+    stmia   r12, {r0-r11}
+    pop     {r4-r11, pc}
+    .size   xoodyak_xoodoo, . - xoodyak_xoodoo
