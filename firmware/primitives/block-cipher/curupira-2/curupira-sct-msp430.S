@@ -1,11 +1,11 @@
-/* void curupira2_sct(uint8_t *block), the square-complete transform, in place; an implementation folder
-   includes this in a .S file of its own. */
+/* void SCT(uint8_t *block), the square-complete transform, in place; an implementation folder sets the
+   name and includes this in a .S file of its own. */
 #include "curupira-round-msp430.inc"
 
-    .section .text.curupira2_sct, "ax", @progbits
-    .global curupira2_sct
-    .type   curupira2_sct, @function
-curupira2_sct:
+    .section .text.curupira_sct, "ax", @progbits
+    .global SCT
+    .type   SCT, @function
+SCT:
     push    r4
     push    r5
     push    r6
@@ -61,4 +61,4 @@ curupira2_sct:
     pop     r5
     pop     r4
     ret
-    .size   curupira2_sct, . - curupira2_sct
+    .size   SCT, . - SCT

@@ -1,0 +1,2 @@
+#define SCT curupira1_sct
+#include "block-cipher/curupira-2/curupira-sct-msp430.S"
