@@ -201,6 +201,12 @@ def test_one_board_is_compared_with_nothing(page: Page) -> None:
     assert page.locator("#comparison").count() == 0
 
 
+def test_boards_with_nothing_in_common_are_not_compared() -> None:
+    other = record("dear-start", "encrypt", 16, 5.0, board="sensortag-cc2650", clock_hz=48_000_000)
+    page = render([record("cheap-start", "encrypt", 16, 5.0), other])
+    assert 'id="comparison"' not in page
+
+
 def test_text_from_records_is_never_markup(browser: Browser, tmp_path: Path) -> None:
     evil = "</script><img src=x onerror=document.title='owned'>"
     path = tmp_path / "report.html"

@@ -49,7 +49,7 @@ def compare(records: Sequence[Record]) -> Comparison | None:
     it, without associated data.
 
     Returns:
-        None where there is one board at one clock.
+        None where nothing was measured on more than one board or clock.
     """
     places = sorted({place(r) for r in records})
     if len(places) < 2:
@@ -71,4 +71,6 @@ def compare(records: Sequence[Record]) -> Comparison | None:
         size = min(shared, key=lambda size: (abs(size - _SIZE_BYTES), size))
         if most > 1:
             rows.append(Row(kind, primitive, operation, size, sizes[size]))
+    if not rows:
+        return None
     return Comparison(places, sorted(rows, key=lambda r: (r.kind, r.primitive, r.operation)))
