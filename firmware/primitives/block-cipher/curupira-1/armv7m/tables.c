@@ -1,0 +1,2 @@
+#define CURUPIRA_TABLES curupira1_tables
+#include "block-cipher/curupira-2/curupira-tables-armv7m.c"
