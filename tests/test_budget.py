@@ -4,14 +4,26 @@ import math
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from command import joulemark
 from joulemark import boards, datafile, scenario
-from joulemark.budget import DAY_S, Store, airtime_s, best, budget, lifetime_s, variants
+from joulemark.budget import (
+    DAY_S,
+    Interval,
+    Store,
+    airtime_s,
+    best,
+    budget,
+    lifetime_s,
+    variants,
+)
 from joulemark.errors import InputError
+from joulemark.meters.model import ModelMeter
 from joulemark.project import ROOT
+from joulemark.records import Record
 from joulemark.scenario import Battery, Scenario
 
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))
@@ -134,6 +146,79 @@ def test_variants_change_one_thing_at_a_time() -> None:
     )
 
 
+def measured(primitive: str, time_ps: int, **changes: Any) -> Record:
+    """A case of 8 bytes without associated data on a TelosB."""
+    same = "key case_digest measured_at implementation compiler optimisation unit runner host"
+    values: dict[str, Any] = {
+        **dict.fromkeys([*same.split(), "board_digest", "chip_digest"], "-"),
+        **{"status": "ok", "board": "telosb", "clock": "max", "clock_hz": 8_000_000},
+        **{"chip": "msp430f1611", "kind": "block-cipher", "operation": "encrypt", "seed": 0},
+        **{"message_bytes": 8, "ad_bytes": 0, "tag_bytes": 0, "repetitions": 1, "meter": "model"},
+        **{"energy_gross_nj": 1.0, "power_states_ps": {"active": time_ps}},
+    }
+    return Record(**{**values, "primitive": primitive, "time_ps": time_ps, **changes})
+
+
+STEP = {"primitive": "skipjack", "operation": "encrypt", "message_bytes": 8}
+SECURED = {
+    "radio": {"transmit": "tx-0dbm"},
+    "message": [{"every_s": 10.0, "payload_bytes": 8, "protection": [STEP]}],
+}
+
+
+def test_processing_is_time_at_the_currents_of_the_boards_file() -> None:
+    """The quickest implementation's; not what a record says of an older board file's currents."""
+    costs = Store([measured("skipjack", 9 * 10**9), measured("skipjack", 2 * 10**9)], "store")
+    base = budget(make(**SECURED), costs)
+    active_a = ModelMeter(TELOSB).current("active", 8_000_000).ampere
+    expected_a = (active_a - 5.1e-6) * 2e-3 / 10
+    assert base.parts_a["security processing"].value == pytest.approx(expected_a)
+
+
+def test_an_instruments_energy_is_taken_as_it_is() -> None:
+    record = measured("skipjack", 2 * 10**9, meter="ppk2", energy_gross_nj=30_000.0)
+    base = budget(make(**SECURED), Store([record], "store"))
+    expected_w = (30e-6 - 3.0 * 5.1e-6 * 2e-3) / 10
+    assert base.parts_a["security processing"].value == pytest.approx(expected_w / 3.0)
+
+
+def test_everything_that_was_not_measured_is_named_at_once() -> None:
+    asked = make(
+        **SECURED,
+        handshake={"every_s": 60.0, "processing": [{"primitive": "sha-1", "operation": "hash"}]},
+        what_if={"primitive": ["xtea", "aes-*", "skip*"]},
+    )
+    Store([], "store").require(make())
+    with pytest.raises(InputError) as caught:
+        Store([measured("skipjack", 1)], "the store").require(asked)
+    assert caught.value.args
+    message = str(caught.value)
+    assert "the store: not measured on telosb (max): aes-* encrypt, sha-1 hash, xtea encrypt" in (
+        message
+    )
+    start = "`joulemark run --board telosb --clock max "
+    assert f"{start}--primitive sha-1 --operation hash --size 0 --ad-size 0`" in message
+    both = "--primitive xtea --primitive 'aes-*' --operation encrypt --size 8 --ad-size 0`"
+    assert start + both in message
+
+
+@pytest.mark.parametrize(
+    ("value", "half_width", "shown"),
+    [
+        (484.5, 113.0, ("480", "110")),
+        (3884.0, 96.0, ("3884", "96")),
+        (25.8, 0.9, ("25.80", "0.90")),
+        (0.04133, 0.0099, ("0.0413", "0.0099")),
+        (5.1, 0.0, ("5.1", "0")),
+    ],
+)
+def test_figures_have_as_many_digits_as_are_known(
+    value: float, half_width: float, shown: tuple[str, str]
+) -> None:
+    assert Interval(value, half_width).rounded() == shown
+    assert Interval(value * 1e-6, half_width * 1e-6).rounded(1e6) == shown
+
+
 WRONG = [
     ({"sense": [{"activity": "humdity", "every_s": 1.0}]}, "has no activity humdity.*humidity"),
     ({"load": [{"name": "led"}]}, "has no load led; there are sht11-standby"),
@@ -178,15 +263,83 @@ def test_a_wrong_key_names_the_file_and_the_key(tmp_path: Path) -> None:
         scenario.read(path)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("capacity_ah = 2.0", "capacity_ah = -2.0", "key battery.capacity_ah: .*greater than 0"),
+        ("cutoff_v = 2.1", "cutoff_v = 1.0", "key battery: .*below capacity_to_v"),
+        ("curve = ", "# curve = ", "key battery: .*curve has to say how much is left"),
+        ("[1.6, 1.0]]", "[1.6, 1.7]]", "key battery: .*rise within 0 to 1"),
+        ("every_s = 600.0", "every_s = 0.0", "key sense.0.every_s: .*greater than 0"),
+        ("every_s = 600.0", 'every_s = "often"', "key sense.0.every_s: .*valid number"),
+        ("payload_bytes = 40", "payload_bytes = 99999", "key message.0.payload_bytes"),
+        ('operation = "encrypt"\n', "", "key message.0.protection.0: .*needs an operation"),
+        ('primitive = "aes-128-ccm"\n', "", "key message.0.protection.0: .*one of them"),
+        ("retransmissions = 0.1", "retries = 0.1", "key message.0.retries: unknown key"),
+        ('board = "telosb"\n', "", "key board: this key is missing"),
+        ("tolerance = 0.2", "tolerance = 2", "key tolerance: .*less than 1"),
+        ("[radio]", "[radio", "is not TOML"),
+    ],
+)
+def test_wrong_scenarios_name_the_file_and_the_key(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    text = (ROOT / "scenarios" / "telosb-aead.toml").read_text()
+    assert old in text
+    path = tmp_path / "wrong.toml"
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError, match=message) as caught:
+        scenario.read(path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("text", [None, b"\xff\xfe"])
+def test_a_file_that_cannot_be_read_is_one_clear_error(tmp_path: Path, text: bytes | None) -> None:
+    path = tmp_path / "scenario.toml"
+    if text is not None:
+        path.write_bytes(text)
+    shown = joulemark("budget", str(path), folder=tmp_path, code=3).stderr
+    assert re.search(r"scenario.toml: (cannot be read: No such file|is not UTF-8 text)", shown)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda p: p.stem)
-def test_shipped_scenarios_are_right(path: Path) -> None:
-    datafile.read(path, Scenario)
+def test_shipped_scenarios_run_after_the_commands_that_they_ask_for(
+    path: Path, tmp_path: Path
+) -> None:
+    asked = ["budget", str(path)]
+    shown = joulemark(*asked, folder=tmp_path, code=3).stderr
+    commands = re.findall(r"`joulemark (run [^`]*)`", shown)
+    assert commands
+    for command in commands:
+        joulemark(*shlex.split(command), "--opt", "O3", "--trials", "2", folder=tmp_path)
+    printed = joulemark(*asked, folder=tmp_path).stdout
+    chosen = datafile.read(path, Scenario)
+    assert printed.startswith(f"{chosen.title} ({chosen.board})")
+    table = printed.partition("share")[2].partition("average")[0]
+    parts = [float(s) for s in re.findall(r"([\d.]+)%", table)]
+    assert sum(parts) == pytest.approx(100, abs=0.05)
+    for word in ("no security", "security processing", "security bytes", "lifetime: "):
+        assert word in printed
+    for value in (*chosen.what_if.primitive, *chosen.what_if.transmit):
+        assert value in printed
 
 
 def _masked(text: str) -> list[str]:
-    """Lines without their numbers, which follow the firmware, and without the width of columns."""
+    """Lines without what follows the firmware, and without the width of columns."""
+    text = re.sub(r"\(\S+, \w+ -O\w; emulated\)", "(emulated)", text)
     lines = [re.sub(r"[-+]?[\d.,]+(e[-+]?\d+)?", "#", line) for line in text.splitlines()]
     return [" ".join(line.split()) for line in lines if line.strip()]
+
+
+def _holds_what_the_page_says_of_it(printed: str) -> None:
+    share = {
+        part: float(percent)
+        for part, percent in re.findall(r"^([a-z ]+?) +[\d.]+ +[\d.]+ +([\d.]+)%$", printed, re.M)
+    }
+    assert share["radio"] > 50
+    assert share["loads"] > 0.8 * (100 - share["radio"])
+    assert share["security processing"] + share["security bytes"] + share["handshake"] < 0.1
 
 
 def test_the_page_of_the_docs_shows_what_its_commands_print(tmp_path: Path) -> None:
@@ -200,6 +353,8 @@ def test_the_page_of_the_docs_shows_what_its_commands_print(tmp_path: Path) -> N
         printed = joulemark(*arguments, folder=tmp_path).stdout
         if shown:
             assert _masked(printed) == _masked(shown)
+        if "sensortag" in command and shown:
+            _holds_what_the_page_says_of_it(printed)
     page = (tmp_path / "results/budget-telosb-aead.html").read_text()
     assert "security processing" in page
     assert "vegaEmbed(" in page

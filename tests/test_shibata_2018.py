@@ -1,5 +1,7 @@
 """The SensorTag of shibata-2018: its tables, from the data of the board's file and of the study."""
 
+from statistics import fmean, stdev
+
 import pytest
 
 from joulemark import boards, datafile
@@ -15,7 +17,7 @@ class Sections(datafile.DataModel):
 BOARD = boards.load_board("sensortag-cc2650")
 STUDY = datafile.read(ROOT / "studies/shibata-2018/sensortag.toml", Sections)
 CURRENTS: dict[str, StatedCurrent | Load] = {
-    **{c.state: c for c in BOARD.current},
+    **{c.state: c for c in BOARD.current if c.source.endswith("table I")},
     **{load.name: load for load in BOARD.load if load.grade == "measured"},
 }
 MEASURED = [a for a in (*BOARD.activity, *STUDY.activity) if a.grade == "measured"]
@@ -136,6 +138,24 @@ def test_nothing_else_is_said_to_be_the_papers() -> None:
     of_tables = [s for s in sources if s.startswith("shibata-2018, table")]
     assert len(of_tables) == len(lines(TABLE_I)) + len(ROWS)
     assert len(ACTIVITIES) == len(MEASURED)
+
+
+def test_sending_costs_366_times_as_much_as_encrypting() -> None:
+    ratio = ACTIVITIES["transmit"].energy_j / ACTIVITIES["lettersoup-encrypt"].energy_j
+    assert round(ratio) == 366
+
+
+def test_the_current_while_computing_is_that_of_its_energies() -> None:
+    """Table I's busy current would make every operation of tables III to VII 2.5 times as dear."""
+    computing = BOARD.current[0]
+    (asleep,) = (c for c in BOARD.current if c.state == "standby")
+    net_a = [a.energy_j / a.time_s / BOARD.supply_v.value for a in MEASURED if a.kind == "security"]
+    assert len(net_a) == 32
+    assert computing.state == "active"
+    assert computing.ampere == pytest.approx(fmean(net_a) + asleep.ampere, rel=1e-3)
+    assert computing.uncertainty_a is not None
+    assert computing.uncertainty_a == pytest.approx(1.96 * stdev(net_a), rel=0.03)
+    assert CURRENTS["active"].ampere > 2.2 * max(net_a)
 
 
 def test_measured_figures_go_before_those_of_data_sheets() -> None:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the generated pages of docs/: from the primitives' files, and from a results store.
+"""Writes the generated pages of docs/: from primitives' and boards' files, and a results store.
 
-`tools/generate_docs.py` writes docs/primitives.md; with `--store STORE` docs/results-BOARD.md too,
-for each board of the campaign tools/results.toml, from its records.
+`tools/generate_docs.py` writes docs/primitives.md and docs/boards.md; with `--store STORE`
+docs/results-BOARD.md too, for each board of the campaign tools/results.toml, from its records.
 """
 
 import argparse
@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from joulemark import boards
+from joulemark.boards import Activity, Board, Load, StatedCurrent
 from joulemark.primitives import Algorithm, Library, Primitive
 from joulemark.project import ROOT
 from joulemark.records import Record
@@ -383,6 +385,90 @@ def results_page(records: Iterable[Record], board: str, library: Library) -> str
     return "\n".join(lines) + "\n"
 
 
+# docs/boards.md
+
+GRADES = ("measured", "datasheet", "inferred")
+
+
+def _quantity(value: float, half_width: float | None, unit: str) -> str:
+    """A value in the prefix that suits it, with its interval."""
+    prefix, factor = next(
+        ((p, f) for p, f in (("", 1.0), ("m", 1e3), ("µ", 1e6)) if value * f >= 1), ("n", 1e9)
+    )
+    shown = f"{value * factor:.6g}"
+    if half_width is not None:
+        shown += f" ± {half_width * factor:.2g}"
+    return f"{shown} {prefix}{unit}"
+
+
+def _current_rows(stated: Sequence[StatedCurrent | Load]) -> list[tuple[str, ...]]:
+    """A row a statement, the figure in the column of its grade."""
+    rows = []
+    for each in stated:
+        shown = _quantity(each.ampere, each.uncertainty_a, "A")
+        name = each.state if isinstance(each, StatedCurrent) else each.name
+        columns = (shown if each.grade == grade else "" for grade in GRADES)
+        rows.append((f"`{name}`", each.description, *columns, each.source))
+    return rows
+
+
+def _activity_rows(stated: Sequence[Activity]) -> list[tuple[str, ...]]:
+    rows = []
+    for each in stated:
+        shown = ", ".join(
+            _quantity(value / each.executions, width and width / each.executions, unit)
+            for value, width, unit in (
+                (each.time_s, each.time_uncertainty_s, "s"),
+                (each.energy_j, each.energy_uncertainty_j, "J"),
+            )
+        )
+        columns = (shown if each.grade == grade else "" for grade in GRADES)
+        rows.append((f"`{each.name}`", each.description, *columns, each.source))
+    return rows
+
+
+def _board_section(board: Board) -> list[str]:
+    lines = ["", f"## {board.title}", f"`{board.name}`, at {board.supply_v.value:g} V."]
+    radio = board.radio
+    parts: list[tuple[str, list[tuple[str, ...]]]] = [
+        ("Currents of the board", _current_rows(board.current)),
+        ("Radio", _current_rows(radio.state if radio else [])),
+        ("Loads", _current_rows(board.load)),
+        ("Activities, one execution: time, energy net of sleep", _activity_rows(board.activity)),
+    ]
+    for title, rows in parts:
+        if not rows:
+            continue
+        lines += ["", f"### {title}"]
+        if title == "Radio" and radio is not None:
+            lines += [
+                f"{radio.name}: {radio.bit_rate_hz.value / 1e3:g} kbit/s,"
+                f" {radio.frame_overhead_bytes.value:g} bytes around a payload,"
+                f" at most {radio.frame_bytes_max.value:g} in all.",
+                "",
+            ]
+        lines += table(("name", "what", "measured", "data sheet", "inferred", "source"), rows)
+    lines += ["", "Documents:", ""]
+    lines += [f"- {name}: {text}" for name, text in board.documents.items()]
+    return lines
+
+
+def boards_page() -> str:
+    """What boards draw, and who says so."""
+    lines = [
+        GENERATED,
+        "# What boards draw",
+        "",
+        "From the boards' files, with what the chips' makers state of radio and sensors beside what"
+        " was measured. Where several figures have one name, `joulemark budget` takes the radio's"
+        " own before the whole board's, then the measured, the data sheet's, the inferred. What the"
+        " chips alone draw is in `chips/`.",
+    ]
+    for name in boards.names():
+        lines += _board_section(boards.load_board(name))
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
     """Write the pages."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -390,7 +476,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=DOCS, help="folder of the pages")
     arguments = parser.parse_args()
     library = Library.load()
-    pages = {"primitives.md": primitives_page(library)}
+    pages = {"primitives.md": primitives_page(library), "boards.md": boards_page()}
     if arguments.store is not None:
         with Store(arguments.store, create=False) as store:
             records = store.records()

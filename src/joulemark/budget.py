@@ -7,6 +7,7 @@ their bits over the bit rate (section IV-C). Uncertainties go through the sums t
 
 import difflib
 import math
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -22,8 +23,9 @@ from uncertainties import (  # type: ignore[import-untyped]
 
 from joulemark import boards
 from joulemark.boards import Activity, Board, Load, Radio, RadioState, Stated
-from joulemark.energy import weakest
+from joulemark.energy import ACTIVE
 from joulemark.errors import InputError
+from joulemark.meters import model
 from joulemark.meters.model import ModelMeter
 from joulemark.records import Record
 from joulemark.scenario import Battery, Message, Scenario, Step
@@ -47,6 +49,14 @@ class Interval:
     def of(cls, quantity: Any) -> "Interval":
         """Of a normal distribution; a plain number has no width."""
         return cls(nominal_value(quantity), _NORMAL_95 * std_dev(quantity))
+
+    def rounded(self, factor: float = 1.0) -> tuple[str, str]:
+        """Value and half width for people, times a factor: two digits of the latter decide."""
+        value, half_width = self.value * factor, self.half_width_95 * factor
+        if half_width <= 0:
+            return f"{value:.4g}", "0"
+        places = 1 - math.floor(math.log10(half_width))
+        return tuple(f"{round(v, places):.{max(places, 0)}f}" for v in (value, half_width))  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
@@ -110,11 +120,13 @@ class Store:
     """
 
     def __init__(self, records: Sequence[Record], name: str) -> None:
-        self._good = [r for r in records if r.status == "ok" and r.energy_gross_nj is not None]
+        self._good = [
+            r for r in records if r.status == "ok" and None not in (r.energy_gross_nj, r.time_ps)
+        ]
         self._name = name
 
     def find(self, step: Step, board: Board, clock: str) -> Record:
-        """The measured case that takes least energy.
+        """The measured case that takes least time, and so least energy.
 
         Raises:
             InputError: none was measured; names the command that measures it.
@@ -126,16 +138,47 @@ class Store:
             and (step.implementation is None or r.implementation == step.implementation)
         ]
         if not fits:
-            chosen = f" --implementation {step.implementation}" if step.implementation else ""
-            raise InputError(
+            what = (
                 f"{step.primitive} {step.operation} of {step.message_bytes} bytes with "
-                f"{step.ad_bytes} of associated data was not measured on {board.name} ({clock})",
-                self._name,
-                f"give `joulemark run --board {board.name} --clock {clock} "
-                f"--primitive {step.primitive} --operation {step.operation} "
-                f"--size {step.message_bytes} --ad-size {step.ad_bytes}{chosen}`",
+                f"{step.ad_bytes} of associated data was not measured on {board.name} ({clock})"
             )
-        return min(fits, key=lambda r: r.energy_gross_nj or 0.0)
+            raise InputError(what, self._name, f"give {_commands([step], board, clock)}")
+        return min(fits, key=lambda r: r.time_ps or 0)
+
+    def require(self, scenario: Scenario) -> None:
+        """Look for everything at once that a scenario and its variants need.
+
+        Raises:
+            InputError: something was not measured; names the commands that measure all of it.
+        """
+        board = boards.load_board(scenario.board)
+        clock = scenario.clock or board.default_clock
+        steps = [s for m in scenario.message for s in m.protection if s.primitive is not None]
+        first = steps[0].primitive if steps else None
+        if scenario.handshake is not None:
+            steps += [s for s in scenario.handshake.processing if s.primitive is not None]
+        steps += [
+            s.model_copy(update={"primitive": glob, "implementation": None})
+            for s in steps
+            if s.primitive == first
+            for glob in scenario.what_if.primitive
+        ]
+        missing = [
+            s
+            for s in steps
+            if not any(
+                fnmatchcase(r.primitive, s.primitive or "")
+                and s.implementation in (None, r.implementation)
+                for r in self._alike(s, board, clock)
+            )
+        ]
+        if missing:
+            names = ", ".join(sorted({f"{s.primitive} {s.operation}" for s in missing}))
+            raise InputError(
+                f"not measured on {board.name} ({clock}): {names}",
+                self._name,
+                f"give {_commands(missing, board, clock)}",
+            )
 
     def alternatives(self, step: Step, board: Board, clock: str, globs: list[str]) -> list[str]:
         """Other primitives that were measured in the same operation and size.
@@ -157,6 +200,18 @@ class Store:
             sized = r.message_bytes == step.message_bytes or r.operation == "init"
             if point == (board.name, clock, step.operation, step.ad_bytes) and sized:
                 yield r
+
+
+def _commands(steps: Iterable[Step], board: Board, clock: str) -> str:
+    """The commands that measure steps."""
+    alike: dict[str, dict[str, None]] = {}
+    for step in steps:
+        chosen = f" --implementation {step.implementation}" if step.implementation else ""
+        sizes = f"--size {step.message_bytes} --ad-size {step.ad_bytes}"
+        rest = f"--operation {step.operation} {sizes}{chosen}"
+        alike.setdefault(rest, {})[f"--primitive {shlex.quote(step.primitive or '')}"] = None
+    start = f"joulemark run --board {board.name} --clock {clock}"
+    return ", and ".join(f"`{start} {' '.join(names)} {rest}`" for rest, names in alike.items())
 
 
 class _Quantities:
@@ -239,10 +294,9 @@ class _Device:
     def activity_j(self, name: str) -> Any:
         """Energy of one execution, net of sleep."""
         activity: Activity = best(self.board.activity, name, "activity", self.board)
-        text = (
-            f"{name}: {activity.energy_j / activity.executions * 1e6:.4g} uJ "
-            f"({activity.grade}: {activity.source})"
-        )
+        micro = activity.energy_j / activity.executions * 1e6
+        shown = f"{micro:.4g} uJ" if micro < 1e4 else f"{micro / 1e3:.4g} mJ"
+        text = f"{name}: {shown} ({activity.grade}: {activity.source})"
         total = self.quantity(
             f"activity {name}", activity.energy_j, activity.energy_uncertainty_j, text
         )
@@ -254,15 +308,22 @@ class _Device:
             return self.activity_j(step.activity) * step.executions
         record = self._store.find(step, self.board, self.clock)
         case = f"{record.primitive} {record.operation} {record.message_bytes} B"
+        name = f"{case} {record.ad_bytes}"
+        how = f"{record.implementation}, {record.compiler} -{record.optimisation}"
+        seconds = (record.time_ps or 0) * 1e-12
+        if record.meter == model.NAME:
+            # With the currents that the board's file states now.
+            states = record.power_states_ps or {ACTIVE: 1}
+            shares = {state: part / sum(states.values()) for state, part in states.items()}
+            ampere = sum(self.state_a(state) * share for state, share in shares.items())
+            text = f"{case}: {seconds * 1e6:.4g} us ({how}; emulated)"
+            bound = None if boards.timing_note(self.board.chip) else 0.0
+            spent = self.quantity(name, seconds, bound, text)
+            return self.volt * (ampere - self.sleep_a) * spent * step.executions
         nj = record.energy_gross_nj or 0.0
-        text = (
-            f"{case}: {nj / 1e3:.4g} uJ gross ({record.implementation}, {record.compiler} "
-            f"-{record.optimisation}; {record.meter} meter, "
-            f"{weakest([record.energy_grade or 'inferred'])} current)"
-        )
-        gross = self.quantity(f"{case} {record.ad_bytes}", nj * 1e-9, None, text)
-        asleep = self.sleep_a * self.volt * (record.time_ps or 0) * 1e-12
-        return (gross - asleep) * step.executions
+        text = f"{case}: {nj / 1e3:.4g} uJ gross ({how}; {record.meter} meter)"
+        gross = self.quantity(name, nj * 1e-9, None, text)
+        return (gross - self.sleep_a * self.volt * seconds) * step.executions
 
     def frame_s(self, payload_bytes: int) -> float:
         """Airtime of a frame."""

@@ -97,7 +97,7 @@ class Step(datafile.DataModel):
     message_bytes: Bytes = 0
     ad_bytes: Bytes = 0
     implementation: str | None = None
-    """The one that takes least energy when not given."""
+    """The one that takes least time when not given."""
     activity: str | None = None
     executions: Annotated[int, Field(gt=0)] = 1
 

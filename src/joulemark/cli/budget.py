@@ -45,6 +45,7 @@ def budget(
             costs = Costs(opened.records(), opened.name)
     else:
         costs = Costs([], store)
+    costs.require(asked)
     base = compute(asked, costs)
     others = variants(asked, costs, base)
     _show(asked, base, others)
@@ -74,19 +75,11 @@ def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None
         table.add_column(name, justify="right", no_wrap=True)
     for part, ampere in base.parts_a.items():
         if ampere.value:
-            table.add_row(
-                part,
-                f"{ampere.value * 1e6:.4g}",
-                f"{ampere.half_width_95 * 1e6:.2g}",
-                f"{base.share(part):.2%}",
-            )
-    total = base.current_a
-    table.add_row(
-        "average", f"{total.value * 1e6:.4g}", f"{total.half_width_95 * 1e6:.2g}", "", style="bold"
-    )
+            table.add_row(part, *ampere.rounded(1e6), f"{base.share(part):.2%}")
+    table.add_row("average", *base.current_a.rounded(1e6), "", style="bold")
     console.print(table)
-    life = base.lifetime_days
-    typer.echo(f"\nlifetime: {life.value:.4g} days ± {life.half_width_95:.2g} (95%)\n")
+    days, half_width = base.lifetime_days.rounded()
+    typer.echo(f"\nlifetime: {days} days ± {half_width} (95%)\n")
     if others:
         table = Table(box=None, pad_edge=False, header_style="bold")
         table.add_column("what if", no_wrap=True)

@@ -15,6 +15,9 @@ from joulemark.report import plotting_library, script_json
 from joulemark.report.charts import responsive
 from joulemark.scenario import Scenario
 
+_COLOURS = ("#9aa5b1", "#59a14f", "#edc948", "#4e79a7", "#e15759", "#f28e2b", "#b07aa1")
+"""Of the parts: the same on every page."""
+
 
 def chart(variants: list[Variant]) -> dict[str, Any]:
     """The parts of the average current, stacked, a bar a variant."""
@@ -33,7 +36,9 @@ def chart(variants: list[Variant]) -> dict[str, Any]:
         .encode(
             y=alt.Y("variant:N", sort=names, title=None).axis(labelLimit=260),
             x=alt.X("ua:Q", title="average current (µA)"),
-            color=alt.Color("part:N", sort=used, title=None).scale(domain=used, scheme="tableau10"),
+            color=alt.Color("part:N", sort=used, title=None).scale(
+                domain=used, range=[_COLOURS[PARTS.index(part)] for part in used]
+            ),
             order=alt.Order("order:Q"),
             tooltip=[
                 "variant:N",
