@@ -1,5 +1,7 @@
 """Energy from samples whose truth is known, and samples that must be refused."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from joulemark.analysis.energy_of_samples import (
     Run,
     Samples,
     combine,
+    estimates,
     evaluate,
     find_window,
 )
@@ -98,6 +101,26 @@ def test_plateau_is_integrated_exactly() -> None:
     assert run.time_s == pytest.approx(0.02)
     assert run.net_j == pytest.approx(3.0 * 1.9e-3 * 0.02)
     assert run.gross_j == pytest.approx(3.0 * 2e-3 * 0.02)
+
+
+def test_an_offset_cancels_only_where_idle_has_it_too() -> None:
+    """A meter that shows no less than zero hides its offset when idle."""
+    runs = {}
+    for signed in (True, False):
+        accuracy = Accuracy(0.0, 1e-4, signed=signed)
+        whole = dataclasses.replace(samples(plateau()), accuracy=accuracy)
+        runs[signed] = evaluate(whole, 1)
+    offset_j = 3.0 * 1e-4 * 0.2
+    for run in runs.values():
+        assert run.gross_bound_j == pytest.approx(offset_j)
+    assert [runs[s].net_bound_j for s in (True, False)] == [0.0, pytest.approx(offset_j)]
+    gross, net = estimates([runs[False]] * 2, 0.0)
+    assert net is not None
+    assert gross.half_width_95 == pytest.approx(net.half_width_95)
+    assert net.half_width_95 > 0.95 * offset_j
+    _, signed_net = estimates([runs[True]] * 2, 0.0)
+    assert signed_net is not None
+    assert signed_net.half_width_95 < net.half_width_95
 
 
 def among_others(*parts: tuple[int, float]) -> Floats:

@@ -49,7 +49,8 @@ _QUIET_SAMPLES = 16
 """The board sleeps before and after the window for so long, and for so many samples, at least."""
 _LEAD_S = 0.1
 _LEAD_SAMPLES = 3
-"""What is recorded before the board is told to begin."""
+_LATE_S = 1.0
+"""What is recorded before the board is told to begin; and how late that may be."""
 _TIMER_DISAGREEMENT = 0.01
 
 
@@ -227,8 +228,11 @@ class _Lab(Session):
         else:
             quiet_s = max(_QUIET_S, _QUIET_SAMPLES / rate_hz)
             lead_s = max(_LEAD_S, _LEAD_SAMPLES / rate_hz)
-            # The clock that the board sleeps by is another than the meter's.
-            meter.start(length.window_s + 2.1 * quiet_s + 4 * lead_s)
+            # A slow meter's first sample is of what was before it.
+            time.sleep(1 / rate_hz)
+            # The clock that the board sleeps by is another than the meter's, and the command may
+            # be late.
+            meter.start(length.window_s + 2.1 * quiet_s + 4 * lead_s + _LATE_S)
             time.sleep(lead_s)
             self._line.timeout_s += 2.1 * quiet_s
         began_s = time.monotonic()
@@ -366,6 +370,7 @@ def _times(run: Run, factor: float) -> Run:
         net_j=run.net_j * factor,
         sampling_uncertainty_j=run.sampling_uncertainty_j * factor,
         gross_bound_j=run.gross_bound_j * factor,
+        net_bound_j=run.net_bound_j * factor,
     )
 
 

@@ -30,6 +30,8 @@ class Accuracy:
 
     of_reading: float
     offset_a: float
+    signed: bool = True
+    """It reads below zero too, so that its offset cancels from a difference of readings."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +96,11 @@ class Run:
     sampling_uncertainty_j: float
     """Standard uncertainty of the net energy that comes from where the samples lie."""
     gross_bound_j: float
-    """Bound on what the meter's offset does to the gross energy, the same in all runs. In the net
-    energy it cancels: idle is measured with it too."""
+    """Bound on what the meter's offset does to the gross energy, the same in all runs."""
     idle_a: float
     """Not a number where a meter counts energy."""
+    net_bound_j: float = 0.0
+    """The same for the net energy: idle is measured with the offset too."""
 
 
 @dataclass(frozen=True)
@@ -267,6 +270,7 @@ def evaluate(samples: Samples, repetitions: int, quiet_s: float | None = None) -
         idle_a = float(np.mean(samples.current_a[idle]))
         net_c = float(np.sum(samples.current_a[~outside] - idle_a)) * samples.interval_s
     height_a = net_c / length_s
+    offset_j = samples.supply_v * samples.accuracy.offset_a * length_s / repetitions
     return Run(
         time_s=length_s / repetitions,
         gross_j=samples.supply_v * (net_c + idle_a * length_s) / repetitions,
@@ -275,8 +279,9 @@ def evaluate(samples: Samples, repetitions: int, quiet_s: float | None = None) -
         * abs(height_a)
         * window.edge_uncertainty_s
         / repetitions,
-        gross_bound_j=samples.supply_v * samples.accuracy.offset_a * length_s / repetitions,
+        gross_bound_j=offset_j,
         idle_a=idle_a,
+        net_bound_j=0.0 if samples.accuracy.signed else offset_j,
     )
 
 
@@ -319,7 +324,8 @@ def estimates(runs: Sequence[Run], relative_bound: float) -> tuple[Estimate, Est
     gross = combine([r.gross_j for r in runs], sampling, relative_bound, bound)
     if any(math.isnan(r.net_j) for r in runs):
         return gross, None
-    return gross, combine([r.net_j for r in runs], sampling, relative_bound)
+    net_bound = max(r.net_bound_j for r in runs)
+    return gross, combine([r.net_j for r in runs], sampling, relative_bound, net_bound)
 
 
 def combine(

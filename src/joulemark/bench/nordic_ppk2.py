@@ -5,14 +5,14 @@ Profiler and the ppk2-api package use them. Ranges and accuracy: PPK2 user guide
 Kit II" hardware description (200 nA to 1 A, five ranges, 100 kS/s).
 """
 
-import os
 import threading
-import tty
 
 import numpy as np
 import numpy.typing as npt
 
 from joulemark.bench.supply import Floats, SupplyLine
+from joulemark.bench.terminal import Terminal
+from joulemark.errors import MeterError
 
 SAMPLE_RATE_HZ = 100_000
 _BLOCK = 2_000  # samples sent at a time, 20 ms
@@ -40,12 +40,9 @@ class NordicPpk2:
     def __init__(self, line: SupplyLine, seed: int) -> None:
         self._line = line
         self._random = np.random.default_rng(seed)
-        self._master, slave = os.openpty()
-        tty.setraw(slave)
-        self.port = os.ttyname(slave)
-        self._slave = slave  # kept open, so that a client may come and go
+        self._terminal = Terminal()
+        self.port = self._terminal.port
         self._streaming = threading.Event()
-        self._closed = threading.Event()
         self._threads = [
             threading.Thread(target=target, daemon=True) for target in (self._listen, self._stream)
         ]
@@ -54,24 +51,18 @@ class NordicPpk2:
 
     def close(self) -> None:
         """Unplug."""
-        self._closed.set()
         self._streaming.set()
-        os.close(self._slave)
-        os.close(self._master)
+        self._terminal.close(*self._threads)
 
     def _listen(self) -> None:
-        while not self._closed.is_set():
-            try:
-                code = os.read(self._master, 1)[0]
-                for _ in range(_PARAMETERS.get(code, 0)):
-                    os.read(self._master, 1)
-            except (OSError, IndexError):
-                return
-            if code == _GET_METADATA:
-                os.write(self._master, _metadata())
-            elif code == _AVERAGE_START:
+        while code := self._terminal.read(1):
+            for _ in range(_PARAMETERS.get(code[0], 0)):
+                self._terminal.read(1)
+            if code[0] == _GET_METADATA:
+                self._terminal.write(_metadata())
+            elif code[0] == _AVERAGE_START:
                 self._streaming.set()
-            elif code == _AVERAGE_STOP:
+            elif code[0] == _AVERAGE_STOP:
                 self._streaming.clear()
 
     def _stream(self) -> None:
@@ -79,16 +70,16 @@ class NordicPpk2:
         while True:
             self._streaming.wait()
             start_s = self._line.now_s
-            while self._streaming.is_set() and not self._closed.is_set():
+            while self._streaming.is_set() and not self._terminal.closed:
                 edges_s = start_s + np.arange(_BLOCK + 1) / SAMPLE_RATE_HZ
                 start_s = float(edges_s[-1])
-                words = self._samples(edges_s, counter)
-                counter += _BLOCK
                 try:
-                    os.write(self._master, words.tobytes())
-                except OSError:
-                    return
-            if self._closed.is_set():
+                    words = self._samples(edges_s, counter)
+                except MeterError:
+                    return  # The board was switched off.
+                counter += _BLOCK
+                self._terminal.write(words.tobytes())
+            if self._terminal.closed:
                 return
 
     def _samples(self, edges_s: Floats, counter: int) -> npt.NDArray[np.uint32]:

@@ -5,14 +5,13 @@ specimen's errors are drawn within what sellers state: 0.05 % + 2 counts of the 
 counts of the current.
 """
 
-import os
 import struct
 import threading
-import tty
 
 import numpy as np
 
 from joulemark.bench.supply import SupplyLine
+from joulemark.bench.terminal import Terminal
 
 _ASK = 0xF0
 _IDENTITY, _END = 0x09C9, 0xFFF1
@@ -36,25 +35,19 @@ class RdtechUm25c:
         self._ampere_gain = 1 + draw.uniform(-0.001, 0.001)
         self._volt_offset = draw.uniform(-2, 2)
         self._ampere_offset = draw.uniform(-4, 4)
-        self._master, self._slave = os.openpty()
-        tty.setraw(self._slave)  # kept open, so that a client may come and go
-        self.port = os.ttyname(self._slave)
+        self._terminal = Terminal()
+        self.port = self._terminal.port
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def close(self) -> None:
         """Unplug."""
-        os.close(self._slave)
-        os.close(self._master)
+        self._terminal.close(self._thread)
 
     def _run(self) -> None:
-        while True:
-            try:
-                asked = os.read(self._master, 64)
-                for _ in range(asked.count(_ASK)):
-                    os.write(self._master, self.frame())
-            except OSError:
-                return
+        while asked := self._terminal.read(64):
+            for _ in range(asked.count(_ASK)):
+                self._terminal.write(self.frame())
 
     def frame(self) -> bytes:
         """What it sends now."""

@@ -1,5 +1,6 @@
 """What reads voltage and current at a steady pace: meters that do not stream by themselves."""
 
+import itertools
 import threading
 import time
 from collections.abc import Callable
@@ -46,6 +47,7 @@ class Polled:
         self._interval_s = interval_s
         self._accuracy = accuracy
         self._thread: threading.Thread | None = None
+        self._ending = threading.Event()
         self._rows: list[tuple[float, float, float]] = []
         self._failure: MeterError | None = None
 
@@ -59,11 +61,13 @@ class Polled:
         _traceback: TracebackType | None,
     ) -> None:
         if self._thread is not None:
+            self._ending.set()
             self._thread.join()
         self.close()
 
     def start(self, seconds: float) -> None:
-        """Begin to read."""
+        """Begin to read, for at least this long and until it is to finish."""
+        self._ending.clear()
         self._rows, self._failure = [], None
         self._thread = threading.Thread(target=self._run, args=(seconds,), daemon=True)
         self._thread.start()
@@ -71,7 +75,10 @@ class Polled:
     def _run(self, seconds: float) -> None:
         begin_s = time.monotonic()
         try:
-            for number in range(max(round(seconds / self._interval_s), 1)):
+            for number in itertools.count():
+                # Whoever is late must not make the recording end before the window.
+                if number * self._interval_s >= seconds and self._ending.is_set():
+                    break
                 time.sleep(max(begin_s + number * self._interval_s - time.monotonic(), 0.0))
                 at_s = time.monotonic() - begin_s
                 ampere, volt = self._read()
@@ -87,6 +94,7 @@ class Polled:
         """
         if self._thread is None:
             raise MeterError("it was not started", self.where)
+        self._ending.set()
         self._thread.join()
         if self._failure is not None:
             raise self._failure

@@ -54,6 +54,7 @@ class Ppk2:
         self._recorded = bytearray()
         self._failure: Exception | None = None
         self._thread: threading.Thread | None = None
+        self._ending = threading.Event()
         try:
             self._device: Any = PPK2_API(resource, timeout=1, exclusive=True)
             known = self._device.get_modifiers()
@@ -84,13 +85,14 @@ class Ppk2:
             port.close()
 
     def start(self, seconds: float) -> None:
-        """Stream in the background.
+        """Stream in the background, for at least this long and until it is to finish.
 
         Raises:
             MeterError: it was unplugged.
         """
         self._recorded = bytearray()
         self._failure = None
+        self._ending.clear()
         wanted = round(seconds * _RATE_HZ) * _SAMPLE_BYTES
         self._thread = threading.Thread(target=self._listen, args=(wanted,), daemon=True)
         try:
@@ -107,7 +109,8 @@ class Ppk2:
     def _listen(self, wanted: int) -> None:
         last = time.monotonic()
         try:
-            while len(self._recorded) < wanted:
+            # A host that is late must not make the recording end before the window.
+            while len(self._recorded) < wanted or not self._ending.is_set():
                 data = self._device.ser.read(self._device.ser.in_waiting or 1)
                 if data:
                     self._recorded += data
@@ -125,6 +128,7 @@ class Ppk2:
         """
         if self._thread is None:
             raise MeterError("it was not started", self.where)
+        self._ending.set()
         self._thread.join()
         if self._failure is not None:
             raise self._gone(self._failure)

@@ -117,5 +117,5 @@ def open_meter(options: Options) -> Polled:
         resolution=f"{model.ampere * 1e3:g} mA, {model.volt * 1e3:g} mV",
         window_s=60.0,
     )
-    accuracy = Accuracy(of_reading, _COUNTS * model.ampere)
+    accuracy = Accuracy(of_reading, _COUNTS * model.ampere, signed=False)
     return Polled(read, _INTERVAL_S, accuracy, specification, where=line.where, close=line.close)

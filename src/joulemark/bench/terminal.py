@@ -1,0 +1,52 @@
+"""A pseudo-terminal that a simulated instrument sits at."""
+
+import os
+import select
+import threading
+import tty
+
+_LOOK_S = 0.05
+
+
+class Terminal:
+    """The instrument's end; whoever opens `port` has the other one.
+
+    Threads wait in `read` and `write` until there is something to do or `close` is called. They
+    have to be joined before it lets go of the terminal: its numbers go to the next one.
+    """
+
+    def __init__(self) -> None:
+        self._master, self._slave = os.openpty()
+        tty.setraw(self._slave)  # kept open, so that a client may come and go
+        os.set_blocking(self._master, False)
+        self.port = os.ttyname(self._slave)
+        self._closed = threading.Event()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is time to end."""
+        return self._closed.is_set()
+
+    def read(self, most: int) -> bytes:
+        """Wait for bytes; none when it is closed."""
+        while not self._closed.is_set():
+            if select.select([self._master], [], [], _LOOK_S)[0]:
+                return os.read(self._master, most)
+        return b""
+
+    def write(self, data: bytes) -> None:
+        """Send bytes, as fast as they are read; drop them when it is closed."""
+        left = memoryview(data)
+        while left and not self._closed.is_set():
+            if select.select([], [self._master], [], _LOOK_S)[1]:
+                left = left[os.write(self._master, left) :]
+
+    def close(self, *threads: threading.Thread) -> None:
+        """Unplug, when these threads have ended."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        for thread in threads:
+            thread.join()
+        os.close(self._slave)
+        os.close(self._master)
