@@ -28,8 +28,10 @@ void hal_quiet(uint16_t ms) {
         SYSTICK_LOAD = part_ms * (CLOCK_HZ / 1000) - 1;
         SYSTICK_VAL = 0;
         SYSTICK_CTRL = ENABLE | TICKINT | CLKSOURCE_CORE;
-        while ((SYSTICK_CTRL & COUNTFLAG) == 0)
+        while ((SYSTICK_CTRL & COUNTFLAG) == 0) {
+            serial_interrupt_forget(); /* it would end the sleep at once */
             __asm__ volatile("wfi" ::: "memory");
+        }
         SYSTICK_CTRL = 0;
         ICSR = PENDSTCLR;
     }
