@@ -11,11 +11,6 @@
 #define CURUPIRA_COLUMN(r0, r1, r2) ((uint32_t)((r0) | (r1) << 8) | (uint32_t)(r2) << 17)
 #define CURUPIRA_MARKS 0x04010000u
 
-typedef struct {
-    uint32_t columns[3][256]; /* S(x) times a column of D: of theta after gamma, for each row */
-    uint8_t sbox[256];
-} curupira_tables;
-
 /* Columns of round keys, in the order of their use, from bytes: for decryption, theta is applied to
    those in between, because theta(a) + theta(k) = theta(a + k). */
 static inline void curupira_columns(uint32_t *columns, uint8_t *round_key, unsigned rounds,

@@ -9,9 +9,10 @@
 #define ROW2(s) CURUPIRA_COLUMN(CURUPIRA_MUL2(s), MUL4(s), MUL6(s) ^ (s))
 
 /* A variable, though nothing changes it: in RAM it does not hold up the fetching of instructions.
- */
-extern curupira_tables CURUPIRA_TABLES;
-curupira_tables CURUPIRA_TABLES = {
-    {{CURUPIRA_SBOX(ROW0)}, {CURUPIRA_SBOX(ROW1)}, {CURUPIRA_SBOX(ROW2)}},
-    {CURUPIRA_SBOX(CURUPIRA_ENTRY)},
-};
+   The S-box is used in one round only. */
+extern uint32_t CURUPIRA_TABLES[3][256];
+uint32_t CURUPIRA_TABLES[3][256] = {
+    {CURUPIRA_SBOX(ROW0)}, {CURUPIRA_SBOX(ROW1)}, {CURUPIRA_SBOX(ROW2)}};
+
+extern const uint8_t CURUPIRA_S[256];
+const uint8_t CURUPIRA_S[256] = {CURUPIRA_SBOX(CURUPIRA_ENTRY)};

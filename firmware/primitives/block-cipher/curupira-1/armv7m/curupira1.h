@@ -1,6 +1,5 @@
-/* Curupira-1 for ARMv7-M: round keys of both directions prepared; CURUPIRA1_KEY_BITS = 96, 144,
- * 192.
- */
+/* Curupira-1 for ARMv7-M: round keys of both directions prepared; CURUPIRA1_KEY_BITS is 96, 144 or
+   192. */
 #ifndef CURUPIRA1_H
 #define CURUPIRA1_H
 
