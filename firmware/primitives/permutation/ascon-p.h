@@ -3,11 +3,16 @@
    An implementation folder defines ascon_p once, in a file of its own that includes one of
      "permutation/ascon-p-ref.c"       portable
      "permutation/ascon-p-msp430.S"    MSP430 assembly (from a .S file)
-   and includes this header for the rest. */
+     "permutation/ascon-p-armv7m.S"    ARMv7-M assembly (from a .S file), over interleaved words
+   and includes this header for the rest, in the last case after it has defined ASCON_INTERLEAVED.
+ */
 #ifndef ASCON_P_H
 #define ASCON_P_H
 
 #include "crypto.h"
+#ifdef ASCON_INTERLEAVED
+#include "permutation/interleave.h"
+#endif
 
 /* S0 to S4. A word's byte 0 is its least significant one (SP 800-232, section 2.1, appendix A). */
 typedef struct {
@@ -17,15 +22,36 @@ typedef struct {
 /* The last `rounds` rounds of the 12: 12 and 8 are the ones that SP 800-232 uses. */
 void ascon_p(ascon_state *s, unsigned rounds);
 
+/* A word as the permutation has it. */
+static inline uint64_t ascon_word(uint64_t word) {
+#ifdef ASCON_INTERLEAVED
+    return interleave(word);
+#else
+    return word;
+#endif
+}
+
 /* Bytes to word, where length <= 8; missing bytes are zero. */
 static inline uint64_t ascon_load(const uint8_t *in, size_t length) {
     uint64_t word = 0;
+#ifdef ASCON_INTERLEAVED
+    if (length == 8)
+        return ascon_word((uint64_t)crypto_load_word(in + 4) << 32 | crypto_load_word(in));
+#endif
     while (length > 0)
         word = word << 8 | in[--length];
-    return word;
+    return ascon_word(word);
 }
 
 static inline void ascon_store(uint8_t *out, uint64_t word, size_t length) {
+#ifdef ASCON_INTERLEAVED
+    word = deinterleave(word);
+    if (length == 8) {
+        crypto_store_word(out, (uint32_t)word);
+        crypto_store_word(out + 4, (uint32_t)(word >> 32));
+        return;
+    }
+#endif
     for (size_t i = 0; i < length; i++) {
         out[i] = (uint8_t)word;
         word >>= 8;
@@ -34,7 +60,7 @@ static inline void ascon_store(uint8_t *out, uint64_t word, size_t length) {
 
 /* The padding of SP 800-232, section 2.1: a one bit right after `length` < 8 bytes. */
 static inline uint64_t ascon_pad(size_t length) {
-    return (uint64_t)1 << (8 * length);
+    return ascon_word((uint64_t)1 << (8 * length));
 }
 
 #endif

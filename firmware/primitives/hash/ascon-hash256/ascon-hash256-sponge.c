@@ -7,7 +7,7 @@ void ascon_hash256_init(ascon_hash256_ctx *ctx) {
     static const uint64_t initial[5] = {0x9b1e5494e934d681, 0x4bc3a01e333751d2, 0xae65396c6b34b81a,
                                         0x3c7fd4a4d56a4db3, 0x1a5c464906c5976d};
     for (unsigned i = 0; i < 5; i++)
-        ctx->state.x[i] = initial[i];
+        ctx->state.x[i] = ascon_word(initial[i]);
     ctx->used = 0;
 }
 

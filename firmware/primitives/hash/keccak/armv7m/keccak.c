@@ -1,4 +1,5 @@
 #include "keccak.h"
+#include "permutation/interleave.h"
 
 enum { RATE_LANES = KECCAK_BLOCK_BYTES / 8 };
 
@@ -14,50 +15,19 @@ static uint32_t rotate_right(uint32_t x, unsigned n) {
     return x >> (n & 31) | x << (-n & 31);
 }
 
-/* Exchanges the bits of x under mask with those n places above. */
-static uint32_t exchange(uint32_t x, unsigned n, uint32_t mask) {
-    uint32_t t = (x >> n ^ x) & mask;
-    return x ^ t ^ t << n;
-}
-
-/* The even bits to the lower half, the odd ones to the upper half. */
-static uint32_t separate(uint32_t x) {
-    x = exchange(x, 1, 0x22222222);
-    x = exchange(x, 2, 0x0c0c0c0c);
-    x = exchange(x, 4, 0x00f000f0);
-    return exchange(x, 8, 0x0000ff00);
-}
-
-static uint32_t mix(uint32_t x) {
-    x = exchange(x, 8, 0x0000ff00);
-    x = exchange(x, 4, 0x00f000f0);
-    x = exchange(x, 2, 0x0c0c0c0c);
-    return exchange(x, 1, 0x22222222);
-}
-
-static uint32_t load(const uint8_t *p) {
-    return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
-}
-
-static void store(uint8_t *p, uint32_t word) {
-    p[0] = (uint8_t)word;
-    p[1] = (uint8_t)(word >> 8);
-    p[2] = (uint8_t)(word >> 16);
-    p[3] = (uint8_t)(word >> 24);
-}
-
 static inline void absorb(keccak_ctx *ctx, unsigned lane, const uint8_t bytes[8]) {
-    uint32_t low = separate(load(bytes)), high = separate(load(bytes + 4));
-    uint32_t even = (low & 0xffff) | high << 16, odd = low >> 16 | (high & 0xffff0000);
-    ctx->state[lane].word[0] ^= rotate_right(even, turned[lane][0]);
-    ctx->state[lane].word[1] ^= rotate_right(odd, turned[lane][1]);
+    uint64_t word =
+        interleave((uint64_t)crypto_load_word(bytes + 4) << 32 | crypto_load_word(bytes));
+    ctx->state[lane].word[0] ^= rotate_right((uint32_t)word, turned[lane][0]);
+    ctx->state[lane].word[1] ^= rotate_right((uint32_t)(word >> 32), turned[lane][1]);
 }
 
 static void squeeze(const keccak_ctx *ctx, unsigned lane, uint8_t bytes[8]) {
     uint32_t even = rotate_right(ctx->state[lane].word[0], 32u - turned[lane][0]);
     uint32_t odd = rotate_right(ctx->state[lane].word[1], 32u - turned[lane][1]);
-    store(bytes, mix((even & 0xffff) | odd << 16));
-    store(bytes + 4, mix(even >> 16 | (odd & 0xffff0000)));
+    uint64_t word = deinterleave((uint64_t)odd << 32 | even);
+    crypto_store_word(bytes, (uint32_t)word);
+    crypto_store_word(bytes + 4, (uint32_t)(word >> 32));
 }
 
 void keccak_init(keccak_ctx *ctx) {
