@@ -338,6 +338,12 @@ impl<B: Bus> Core<B> {
         self.breakpoints.retain(|&at| at != address);
     }
 
+    /// `SysTick` counts the core's clock divided by this where CLKSOURCE is clear; without it, CLKSOURCE
+    /// is always set.
+    pub fn set_systick_divider(&mut self, divider: u32) {
+        self.system.tick_divider = divider;
+    }
+
     /// Fault where the stack grows below this.
     pub fn set_stack_limit(&mut self, lowest: u32) {
         self.stack_limit = lowest;

@@ -138,6 +138,8 @@ pub struct System {
     tick_since: u64,
     tick_value: u32,
     tick_flag: bool,
+    /// What the core's clock is divided by for `SysTick`'s other clock; 0 where there is none.
+    pub tick_divider: u32,
     dwt: Dwt,
     cpuid: u32,
 }
@@ -145,14 +147,16 @@ pub struct System {
 impl System {
     pub fn new(interrupts: usize, priority_bits: u8, cpuid: u32) -> Self {
         Self {
+            interrupts,
+            priority_bits,
+            tick_divider: 0,
+            cpuid,
             pending: Set::default(),
             active: Set::default(),
             enabled: Set::default(),
             levels: [0; 4],
             pended_event: false,
             priority: [0; 256],
-            priority_bits,
-            interrupts,
             vtor: 0,
             aircr_group: 0,
             scr: 0,
@@ -173,12 +177,14 @@ impl System {
                 control: 0x4000_0000,
                 ..Dwt::default()
             },
-            cpuid,
         }
     }
 
     pub fn reset(&mut self) {
-        *self = Self::new(self.interrupts, self.priority_bits, self.cpuid);
+        *self = Self {
+            tick_divider: self.tick_divider,
+            ..Self::new(self.interrupts, self.priority_bits, self.cpuid)
+        };
     }
 
     pub const fn divide_by_zero_traps(&self) -> bool {
@@ -282,11 +288,20 @@ impl System {
 
     // SysTick (B3.3).
 
+    /// Cycles of a count (CLKSOURCE; without another clock it reads as 1).
+    const fn tick_cycles(&self) -> u64 {
+        if self.tick_divider == 0 || self.tick_control & 4 != 0 {
+            1
+        } else {
+            self.tick_divider as u64
+        }
+    }
+
     fn tick_now(&self, now: u64) -> u32 {
         if self.tick_control & 1 == 0 {
             return self.tick_value;
         }
-        let passed = now - self.tick_since;
+        let passed = (now - self.tick_since) / self.tick_cycles();
         if passed <= u64::from(self.tick_value) {
             return self.tick_value - passed as u32;
         }
@@ -307,9 +322,9 @@ impl System {
             if self.tick_reload == 0 {
                 return u64::MAX;
             }
-            return self.tick_since + 1 + u64::from(self.tick_reload);
+            return self.tick_since + (1 + u64::from(self.tick_reload)) * self.tick_cycles();
         }
-        self.tick_since + u64::from(self.tick_value)
+        self.tick_since + u64::from(self.tick_value) * self.tick_cycles()
     }
 
     /// The counter came to zero: set the flag, pend, and start again. True where it pends.
@@ -344,13 +359,15 @@ impl System {
             0xe000_e004 => (self.interrupts as u32).div_ceil(32).saturating_sub(1),
             0xe000_e008 => self.actlr,
             0xe000_e010 => {
-                let value = self.tick_control | 4 | u32::from(self.tick_flag) << 16;
+                let only = u32::from(self.tick_divider == 0) << 2;
+                let value = self.tick_control | only | u32::from(self.tick_flag) << 16;
                 self.tick_flag = false;
                 value
             }
             0xe000_e014 => self.tick_reload,
             0xe000_e018 => self.tick_now(now),
-            0xe000_e01c => 0xc000_0000, // NOREF and SKEW: no calibration value
+            // NOREF where there is no other clock, and SKEW: no calibration value.
+            0xe000_e01c => u32::from(self.tick_divider == 0) << 31 | 1 << 30,
             0xe000_e100..=0xe000_e11c | 0xe000_e180..=0xe000_e19c => {
                 Self::bits(&self.enabled, word)
             }

@@ -168,6 +168,10 @@ pub struct CortexM {
     pub max_hz: Constant,
     /// The frequency of the crystal that the fast clock comes from, where software selects it.
     pub crystal_hz: Option<Constant>,
+    /// The slow clock of timers and watchdogs, where the chip has one of its own.
+    pub low_hz: Option<Constant>,
+    /// What the core's clock is divided by for `SysTick`'s other clock, where there is one.
+    pub systick_divider: Option<Constant>,
     /// What of this core's timing has not been compared with silicon; shown with every result.
     pub timing_note: String,
 }

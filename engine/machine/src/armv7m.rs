@@ -48,6 +48,11 @@ impl Armv7m {
         let in_chip = |what: String| Error::Chip(format!("chip {}: {what}", chip.name));
         let bus = CortexM::new(chip, &setting, options.trace).map_err(in_chip)?;
         let mut core = Core::new(bus, &config(chip, setting("stop_on_fault") != 0)?);
+        let divider = chip
+            .cortex_m
+            .as_ref()
+            .and_then(|core| core.systick_divider.as_ref());
+        core.set_systick_divider(divider.map_or(0, Constant::whole));
         if let Some(name) = &options.marker {
             core.bus.marker = Some(core.bus.pin(name).map_err(Error::Argument)?);
         }

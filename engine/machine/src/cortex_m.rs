@@ -111,7 +111,18 @@ pub trait Series: Send + Sync {
     /// Queue bytes on a port's line into the chip.
     fn put_serial(&mut self, port: usize, bytes: &[u8]);
     /// Bring the devices up to `now`; `sent` is told of bytes that went out: port, byte, time.
-    fn advance(&mut self, now: Cycles, sent: &mut dyn FnMut(usize, u8, Cycles));
+    ///
+    /// # Errors
+    /// A watchdog resets the chip.
+    fn advance(
+        &mut self,
+        now: Cycles,
+        sent: &mut dyn FnMut(usize, u8, Cycles),
+    ) -> Result<(), Fault>;
+    /// The core's clock has changed: devices with clocks of their own see another ratio.
+    fn clock_changed(&mut self, now: Cycles, core_hz: u32) {
+        let _ = (now, core_hz);
+    }
     /// When [`Series::advance`] has something to do.
     fn next_event(&self) -> Cycles;
     /// Interrupt lines that are asserted.
@@ -133,6 +144,8 @@ pub struct CortexM {
     chip: String,
     absent: Vec<Absent>,
     stop: bool,
+    /// When the devices have something to do; asked for before every instruction.
+    due: Cycles,
     pending_fault: Option<Fault>,
     state: &'static str,
     pub(crate) marker: Option<Pin>,
@@ -161,20 +174,36 @@ impl CortexM {
             .as_ref()
             .ok_or("needs the section 'cortex_m'")?;
         let crystal_hz = core.crystal_hz.as_ref().map_or(0, Constant::whole);
+        let low_hz = core
+            .low_hz
+            .as_ref()
+            .ok_or("needs the key 'cortex_m.low_hz'")?;
+        let low_hz = low_hz.whole();
         let (series, pins): (Box<dyn Series>, Pins) = match core.series.as_str() {
             "cc26x0" => (
                 Box::new(cc26x0::Cc26x0::new(
                     setting("cache_mode"),
                     setting("line_buffer") == 0,
+                    setting("trng_seed"),
+                    core.reset_hz.whole(),
+                    low_hz,
                 )),
                 Pins::new(0, &[32]),
             ),
             "cc2538" => (
-                Box::new(cc2538::Cc2538::new(crystal_hz)),
+                Box::new(cc2538::Cc2538::new(
+                    crystal_hz,
+                    core.reset_hz.whole(),
+                    low_hz,
+                )),
                 Pins::new(PORT_PINS, &[8; 4]),
             ),
             "stm32f1" => (
-                Box::new(stm32f1::Stm32f1::new(core.reset_hz.whole(), crystal_hz)),
+                Box::new(stm32f1::Stm32f1::new(
+                    core.reset_hz.whole(),
+                    crystal_hz,
+                    low_hz,
+                )),
                 Pins::new(PORT_PINS, &[16; 5]),
             ),
             other => {
@@ -193,6 +222,7 @@ impl CortexM {
             chip: chip.name.clone(),
             absent: chip.absent.clone(),
             stop: false,
+            due: Cycles::NEVER,
             pending_fault: None,
             state: ACTIVE,
             marker: None,
@@ -267,14 +297,26 @@ impl CortexM {
     fn advance_series(&mut self, now: Cycles) {
         let (sent, timeline, wanted) = (&mut self.sent, &self.timeline, self.stop_on_serial);
         let mut seen = false;
-        self.series.advance(now, &mut |port, byte, at| {
+        let advanced = self.series.advance(now, &mut |port, byte, at| {
             sent[port].push((byte, timeline.at(at)));
             seen |= wanted == Some(byte);
         });
+        if let Err(fault) = advanced {
+            self.pending_fault.get_or_insert(fault);
+        }
+        self.set_due();
         if seen {
             self.serial_seen = true;
             self.stop = true;
         }
+    }
+
+    fn set_due(&mut self) {
+        self.due = if self.pending_fault.is_some() {
+            Cycles(0)
+        } else {
+            self.series.next_event()
+        };
     }
 
     /// Let a register access happen, and what follows from it.
@@ -302,9 +344,11 @@ impl CortexM {
                 ));
             }
             self.timeline.change_clock(now, Hertz(hz));
+            self.series.clock_changed(now, hz);
             self.note_power(now);
         }
         self.pins_changed(before, now);
+        self.set_due();
         Ok(result)
     }
 
@@ -401,18 +445,12 @@ impl Bus for CortexM {
     }
 
     fn next_event(&self) -> Cycles {
-        if self.pending_fault.is_some() {
-            return Cycles(0);
-        }
-        self.series.next_event()
+        self.due
     }
 
     fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
-        if let Some(fault) = self.pending_fault.take() {
-            return Err(fault);
-        }
         self.advance_series(now);
-        Ok(())
+        self.pending_fault.take().map_or(Ok(()), Err)
     }
 
     fn interrupts(&self) -> [u64; 4] {
@@ -432,6 +470,7 @@ impl Bus for CortexM {
                     self.chip
                 ),
             ));
+            self.set_due();
         }
         self.state = if asleep {
             self.series.sleep_state()

@@ -10,28 +10,44 @@
 //! compared with a copy of the guide again; register addresses were, with TI's own
 //! (`chips/msp430f1611.toml`).
 
+pub mod aon_rtc;
 pub mod basic_clock;
 pub mod flash;
+pub mod gpt;
 pub mod multiplier;
 pub mod pl011;
 pub mod port;
 pub mod rate;
 pub mod serial_line;
 pub mod sfr;
+pub mod smwdthrosc;
+pub mod stm32_rtc;
+pub mod stm32_tim;
 pub mod stm32_usart;
+pub mod stm32_watchdogs;
+pub mod ti_watchdog;
 pub mod timer;
+pub mod trng;
 pub mod usart;
 pub mod watchdog;
 
+pub use aon_rtc::AonRtc;
 pub use basic_clock::{BasicClock, Source};
 pub use flash::Flash;
+pub use gpt::Gpt;
 pub use multiplier::Multiplier;
 pub use pl011::Pl011;
 pub use port::Port;
 pub use rate::Rate;
 pub use serial_line::SerialLine;
 pub use sfr::Sfr;
+pub use smwdthrosc::Smwdthrosc;
+pub use stm32_rtc::Stm32Rtc;
+pub use stm32_tim::Stm32Tim;
 pub use stm32_usart::Stm32Usart;
+pub use stm32_watchdogs::{Iwdg, Wwdg};
+pub use ti_watchdog::TiWatchdog;
 pub use timer::Timer;
+pub use trng::Trng;
 pub use usart::{SpiDevice, Usart};
 pub use watchdog::Watchdog;

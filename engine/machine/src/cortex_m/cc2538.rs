@@ -1,15 +1,19 @@
-//! CC2538: UARTs, GPIO, I/O control, and clocks of `SYS_CTRL` (SWRU319).
+//! CC2538: UARTs, GPIO, I/O control, timers, sleep timer, watchdog, and clocks of `SYS_CTRL` (SWRU319).
+//! Addresses and interrupt lines of the timers were compared with those in Contiki's port.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind};
-use joulemark_peripherals::Pl011;
+use joulemark_peripherals::{Gpt, Pl011, Smwdthrosc};
 
 use super::{Context, Series};
 
 const UART0: u32 = 0x4000_c000;
 const UART1: u32 = 0x4000_d000;
+const GPT0: u32 = 0x4003_0000;
+const GPT3: u32 = 0x4003_3000;
 const SYS_CTRL: u32 = 0x400d_2000;
 const FCTL: u32 = 0x400d_3008;
 const IOC: u32 = 0x400d_4000;
+const SMWDTHROSC: u32 = 0x400d_5000;
 const GPIO_A: u32 = 0x400d_9000;
 const GPIO_D: u32 = 0x400d_c000;
 
@@ -22,9 +26,13 @@ const OSC: u32 = 1 << 16;
 
 pub struct Cc2538 {
     uart: [Pl011; 2],
+    gpt: [Gpt; 4],
+    slow: Smwdthrosc,
+    low_hz: u32,
     crystal_hz: u32,
     clock_ctrl: u32,
-    gates: [u32; 3],
+    /// Clock gates of timers and UARTs: run, sleep, deep sleep and reset of each.
+    gates: [u32; 12],
     /// Cache mode: FCTL.CM, 1 after reset.
     fctl: u32,
     ioc: [u32; 0x44],
@@ -33,12 +41,15 @@ pub struct Cc2538 {
 }
 
 impl Cc2538 {
-    pub fn new(crystal_hz: u32) -> Self {
+    pub fn new(crystal_hz: u32, core_hz: u32, low_hz: u32) -> Self {
         Self {
             uart: [Pl011::new(16), Pl011::new(16)],
+            gpt: Default::default(),
+            slow: Smwdthrosc::new(core_hz, low_hz),
+            low_hz,
             crystal_hz,
             clock_ctrl: OSC32K | OSC_PD | OSC | 1 << 8 | 1,
-            gates: [0; 3],
+            gates: [0; 12],
             fctl: 4,
             ioc: [0; 0x44],
             direction: [0; 4],
@@ -80,10 +91,12 @@ impl Series for Cc2538 {
             UART0 | UART1 if offset == 0xfc8 => Some(0),
             UART0 => self.uart[0].read(offset),
             UART1 => self.uart[1].read(offset),
+            base @ GPT0..=GPT3 => self.gpt[(base - GPT0) as usize >> 12].read(offset, context.now),
+            SMWDTHROSC => self.slow.read(offset, context.now),
             SYS_CTRL => match offset {
                 0 => Some(self.clock_ctrl),
                 4 => Some(self.clock_ctrl | XOSC_STB | HSOSC_STB),
-                0x28 | 0x2c | 0x30 => Some(self.gates[(offset as usize - 0x28) / 4]),
+                0x08..=0x14 | 0x28..=0x34 => Some(self.gates[(offset as usize - 8) / 4]),
                 _ => None,
             },
             IOC => self.ioc.get(offset as usize / 4).copied(),
@@ -124,12 +137,17 @@ impl Series for Cc2538 {
             }
             UART0 => return self.uart[0].write(offset, value, context.now),
             UART1 => return self.uart[1].write(offset, value, context.now),
+            base @ GPT0..=GPT3 => {
+                let gpt = &mut self.gpt[(base - GPT0) as usize >> 12];
+                return gpt.write(offset, value, context.now);
+            }
+            SMWDTHROSC => return self.slow.write(offset, value, context.now),
             SYS_CTRL => match offset {
                 0 => {
                     self.clock_ctrl = value & 0x0322_0707 | value & OSC;
                     context.clock_hz = Some(self.clock_hz());
                 }
-                0x28 | 0x2c | 0x30 => self.gates[(offset as usize - 0x28) / 4] = value & 3,
+                0x08..=0x14 | 0x28..=0x34 => self.gates[(offset as usize - 8) / 4] = value & 15,
                 _ => return Ok(false),
             },
             IOC => {
@@ -148,19 +166,44 @@ impl Series for Cc2538 {
         self.uart[port].put(bytes);
     }
 
-    fn advance(&mut self, now: Cycles, sent: &mut dyn FnMut(usize, u8, Cycles)) {
+    fn advance(
+        &mut self,
+        now: Cycles,
+        sent: &mut dyn FnMut(usize, u8, Cycles),
+    ) -> Result<(), Fault> {
         for (port, uart) in self.uart.iter_mut().enumerate() {
             uart.advance(now, |byte, at| sent(port, byte, at));
         }
+        for gpt in &mut self.gpt {
+            gpt.advance(now);
+        }
+        self.slow.advance(now)
+    }
+
+    fn clock_changed(&mut self, now: Cycles, core_hz: u32) {
+        self.slow.set_core_hz(core_hz, self.low_hz, now);
     }
 
     fn next_event(&self) -> Cycles {
-        self.uart[0].next_event().min(self.uart[1].next_event())
+        let gpt = self.gpt.iter().map(Gpt::next_event);
+        gpt.chain(self.uart.iter().map(Pl011::next_event))
+            .chain([self.slow.next_event()])
+            .min()
+            .unwrap_or(Cycles::NEVER)
     }
 
     fn interrupts(&self) -> [u64; 4] {
-        let pending = |index: usize| u64::from(self.uart[index].is_pending());
-        [pending(0) << 5 | pending(1) << 6, 0, 0, 0]
+        let mut lines = [0; 4];
+        let mut put = |line: usize, high: bool| lines[line / 64] |= u64::from(high) << (line % 64);
+        put(5, self.uart[0].is_pending());
+        put(6, self.uart[1].is_pending());
+        for (gpt, first) in self.gpt.iter().zip([19, 21, 23, 35]) {
+            let [a, b] = gpt.pending();
+            put(first, a);
+            put(first + 1, b);
+        }
+        put(145, self.slow.is_pending());
+        lines
     }
 
     fn sleep_state(&self) -> &'static str {

@@ -1,16 +1,39 @@
-//! STM32F100: RCC, flash access control, GPIO and USARTs (RM0041).
+//! STM32F100: RCC, power control, flash access control, GPIO, USARTs, timers, watchdogs and real-time
+//! clock (RM0041). Addresses and interrupt lines were compared with ST's header `stm32f100xb.h`.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind};
-use joulemark_peripherals::Stm32Usart;
+use joulemark_peripherals::{Iwdg, Stm32Rtc, Stm32Tim, Stm32Usart, Wwdg};
 
 use super::{Context, Series};
 
 const USART: [u32; 3] = [0x4001_3800, 0x4000_4400, 0x4000_4800];
 /// Their interrupt lines.
 const USART_LINE: [u32; 3] = [37, 38, 39];
+/// TIM2, TIM3, TIM4, TIM6 and TIM7: addresses, compare channels and interrupt lines.
+const TIM: [(u32, usize, usize); 5] = [
+    (0x4000_0000, 4, 28),
+    (0x4000_0400, 4, 29),
+    (0x4000_0800, 4, 30),
+    (0x4000_1000, 0, 54),
+    (0x4000_1400, 0, 55),
+];
+const RTC: u32 = 0x4000_2800;
+const RTC_LINE: usize = 3;
+const WWDG: u32 = 0x4000_2c00;
+const WWDG_LINE: usize = 0;
+const IWDG: u32 = 0x4000_3000;
+const PWR_CR: u32 = 0x4000_7000;
+const PWR_CSR: u32 = 0x4000_7004;
+const DBP: u32 = 1 << 8;
 const GPIOA: u32 = 0x4001_0800;
 const RCC: u32 = 0x4002_1000;
 const FLASH_ACR: u32 = 0x4002_2000;
+
+/// Indices of `RCC_BDCR` and `RCC_CSR`.
+const BDCR: usize = 8;
+const CSR: usize = 9;
+/// The watch crystal of the real-time clock (RM0041, LSE clock).
+const LSE_HZ: u32 = 32_768;
 
 /// `RCC_CR` and `RCC_CFGR`.
 const HSION: u32 = 1;
@@ -20,6 +43,13 @@ const PLLSRC: u32 = 1 << 16;
 
 pub struct Stm32f1 {
     usart: [Stm32Usart; 3],
+    tim: [Stm32Tim; 5],
+    rtc: Stm32Rtc,
+    wwdg: Wwdg,
+    iwdg: Iwdg,
+    pwr_cr: u32,
+    lsi_hz: u32,
+    core_hz: u32,
     hsi_hz: u32,
     hse_hz: u32,
     /// RCC by word: CR, CFGR, ...
@@ -30,12 +60,19 @@ pub struct Stm32f1 {
 }
 
 impl Stm32f1 {
-    pub fn new(hsi_hz: u32, hse_hz: u32) -> Self {
+    pub fn new(hsi_hz: u32, hse_hz: u32, lsi_hz: u32) -> Self {
         let mut rcc = [0; 12];
         rcc[0] = 0x80 | HSION;
         rcc[5] = 0x14;
         Self {
             usart: Default::default(),
+            tim: TIM.map(|(_, channels, _)| Stm32Tim::new(channels)),
+            rtc: Stm32Rtc::default(),
+            wwdg: Wwdg::default(),
+            iwdg: Iwdg::new(hsi_hz, lsi_hz),
+            pwr_cr: 0,
+            lsi_hz,
+            core_hz: hsi_hz,
             hsi_hz,
             hse_hz,
             rcc,
@@ -90,15 +127,42 @@ impl Stm32f1 {
         value: u32,
         context: &mut Context<'_>,
     ) -> Result<(), Fault> {
+        if index == BDCR && self.pwr_cr & DBP == 0 {
+            return Err(Fault::new(
+                FaultKind::Peripheral,
+                "RCC_BDCR is written while PWR_CR.DBP is clear, and nothing happens",
+            ));
+        }
         self.rcc[index] = value;
+        if index == BDCR {
+            self.set_rtc_clock(context.now);
+        }
         if matches!(index, 0 | 1 | 11) {
             context.clock_hz = Some(self.clock_hz()?);
             self.usart[0].divider = self.bus_divider(11);
             let slow = self.bus_divider(8);
             self.usart[1].divider = slow;
             self.usart[2].divider = slow;
+            // Timers run at twice the bus clock where that is divided (RM0041, clock tree).
+            for tim in &mut self.tim {
+                tim.set_clock(if slow == 1 { 1 } else { 2 }, slow.into(), context.now);
+            }
+            self.wwdg.set_divider(slow.into(), context.now);
         }
         Ok(())
+    }
+
+    /// RTCSEL: none, LSE, LSI, HSE / 128.
+    fn set_rtc_clock(&mut self, now: Cycles) {
+        let bdcr = self.rcc[BDCR];
+        let hz = match bdcr >> 8 & 3 {
+            _ if bdcr & 1 << 15 == 0 => 0,
+            1 if bdcr & 1 != 0 => LSE_HZ,
+            2 if self.rcc[CSR] & 1 != 0 => self.lsi_hz,
+            3 => self.hse_hz / 128,
+            _ => 0,
+        };
+        self.rtc.set_clock(hz, self.core_hz, now);
     }
 
     fn gpio(address: u32) -> Option<(usize, u32)> {
@@ -133,14 +197,26 @@ impl Series for Stm32f1 {
                 _ => None,
             });
         }
+        if let Some(index) = TIM.iter().position(|&(base, ..)| base == address & !0x3ff) {
+            return Ok(self.tim[index].read(address & 0x3ff, context.now));
+        }
         Ok(match address {
+            RTC..WWDG => self.rtc.read(address - RTC, context.now),
+            WWDG..IWDG => self.wwdg.read(address - WWDG, context.now),
+            IWDG..0x4000_3400 => self.iwdg.read(address - IWDG),
+            PWR_CR => Some(self.pwr_cr),
+            PWR_CSR => Some(0),
             // What is on is ready, and what is selected is used, at once.
             RCC => {
                 let cr = self.rcc[0];
                 Some(cr | (cr & (HSION | HSEON | PLLON)) << 1)
             }
             0x4002_1004 => Some(self.rcc[1] & !0xc | (self.rcc[1] & 3) << 2),
-            0x4002_1008..=0x4002_1024 | 0x4002_102c => Some(self.rcc[(address - RCC) as usize / 4]),
+            0x4002_1020 | 0x4002_1024 => {
+                let value = self.rcc[(address - RCC) as usize / 4];
+                Some(value | (value & 1) << 1)
+            }
+            0x4002_1008..=0x4002_101c | 0x4002_102c => Some(self.rcc[(address - RCC) as usize / 4]),
             FLASH_ACR => Some(self.flash_acr),
             _ => None,
         })
@@ -170,7 +246,14 @@ impl Series for Stm32f1 {
             }
             return Ok(true);
         }
+        if let Some(index) = TIM.iter().position(|&(base, ..)| base == address & !0x3ff) {
+            return self.tim[index].write(address & 0x3ff, value, context.now);
+        }
         match address {
+            RTC..WWDG => return self.rtc.write(address - RTC, value, context.now),
+            WWDG..IWDG => return self.wwdg.write(address - WWDG, value, context.now),
+            IWDG..0x4000_3400 => return self.iwdg.write(address - IWDG, value, context.now),
+            PWR_CR => self.pwr_cr = value & 0x1f3,
             RCC..=0x4002_1024 | 0x4002_102c => {
                 self.write_rcc((address - RCC) as usize / 4, value, context)?;
             }
@@ -184,22 +267,50 @@ impl Series for Stm32f1 {
         self.usart[port].put(bytes);
     }
 
-    fn advance(&mut self, now: Cycles, sent: &mut dyn FnMut(usize, u8, Cycles)) {
+    fn advance(
+        &mut self,
+        now: Cycles,
+        sent: &mut dyn FnMut(usize, u8, Cycles),
+    ) -> Result<(), Fault> {
         for (port, usart) in self.usart.iter_mut().enumerate() {
             usart.advance(now, |byte, at| sent(port, byte, at));
         }
+        for tim in &mut self.tim {
+            tim.advance(now);
+        }
+        self.rtc.advance(now);
+        self.wwdg.advance(now)?;
+        self.iwdg.advance(now)
+    }
+
+    fn clock_changed(&mut self, now: Cycles, core_hz: u32) {
+        self.core_hz = core_hz;
+        self.iwdg.set_core_hz(core_hz, self.lsi_hz, now);
+        self.set_rtc_clock(now);
     }
 
     fn next_event(&self) -> Cycles {
-        let events = self.usart.iter().map(Stm32Usart::next_event);
-        events.min().unwrap_or(Cycles::NEVER)
+        let usart = self.usart.iter().map(Stm32Usart::next_event);
+        usart
+            .chain(self.tim.iter().map(Stm32Tim::next_event))
+            .chain([
+                self.rtc.next_event(),
+                self.wwdg.next_event(),
+                self.iwdg.next_event(),
+            ])
+            .min()
+            .unwrap_or(Cycles::NEVER)
     }
 
     fn interrupts(&self) -> [u64; 4] {
-        let pending = self.usart.iter().zip(USART_LINE);
-        let lines = pending.fold(0, |lines, (usart, line)| {
-            lines | u64::from(usart.is_pending()) << line
-        });
+        let mut lines = u64::from(self.rtc.is_pending()) << RTC_LINE
+            | u64::from(self.wwdg.is_pending()) << WWDG_LINE;
+        for (usart, line) in self.usart.iter().zip(USART_LINE) {
+            lines |= u64::from(usart.is_pending()) << line;
+        }
+        for (tim, (_, _, line)) in self.tim.iter().zip(TIM) {
+            lines |= u64::from(tim.is_pending()) << line;
+        }
         [lines, 0, 0, 0]
     }
 
