@@ -28,7 +28,11 @@ def test_shipped_boards(name: str) -> None:
     for constant in constants(table):
         assert constant["source"]
         assert constant["grade"] in ("measured", "datasheet", "inferred")
+    _, _, body = (BOARDS / f"{name}.toml").read_text().partition("[supply_v]")
+    for document in board.documents:
+        assert document in body, "a document that nothing cites"
     states = boards.load_chip(board.chip).power_states
+    assert board.idle_state in states
     assert {c.state for c in board.current} <= set(states)
     assert len(board.digest) == 64
 
@@ -53,6 +57,33 @@ def test_errors_name_file_and_key(tmp_path: Path, old: str, new: str, message: s
     text = (BOARDS / "telosb.toml").read_text()
     assert old in text
     path = tmp_path / "telosb.toml"
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError, match=message) as caught:
+        boards.read_board(path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("ampere = 6.1e-3\n", "", r"key radio.state.0.ampere: this key is missing"),
+        ("ampere = 6.1e-3", "ampere = -6.1e-3", r"key radio.state.0.ampere: .*greater than 0"),
+        ("ampere = 6.1e-3", 'ampere = "6.1 mA"', r"key radio.state.0.ampere: .*valid number"),
+        ("uncertainty_a = 0.26e-3", "uncertainty_a = 0", r"key current.0.uncertainty_a"),
+        ("whole_board = true", "whole_bord = true", r"key radio.state.0.whole_bord: unknown key"),
+        ("value = 250000, source", "value = 250000, origin", r"key radio.bit_rate_hz"),
+        ("executions = 16000", "executions = 0", r"key activity.0.executions"),
+        ('kind = "sensing"', 'kind = "sensor"', r"key activity.0.kind: Input should be 'sensing'"),
+        ('name = "red-led"', 'name = "red LED"', r"key load.\d+.name: .*match pattern"),
+        ('source = "shibata-2018, table VIII"', 'source = ""', r"key activity.\d+.source"),
+    ],
+)
+def test_errors_in_what_a_board_draws_name_file_and_key(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    text = (BOARDS / "sensortag-cc2650.toml").read_text()
+    assert old in text
+    path = tmp_path / "sensortag-cc2650.toml"
     path.write_text(text.replace(old, new, 1))
     with pytest.raises(InputError, match=message) as caught:
         boards.read_board(path)
