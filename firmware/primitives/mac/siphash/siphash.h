@@ -17,4 +17,7 @@ crypto_status siphash_init(siphash_ctx *ctx, const uint8_t *key, size_t key_leng
 void siphash_update(siphash_ctx *ctx, const uint8_t *data, size_t length);
 void siphash_final(siphash_ctx *ctx, uint8_t *tag);
 
+/* Takes whole blocks of 8 bytes into the state: section 2.2 of the paper, SipHash-2-4. */
+void siphash_compress(uint64_t v[4], const uint8_t *data, size_t blocks);
+
 #endif

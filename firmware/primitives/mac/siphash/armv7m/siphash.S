@@ -1,0 +1,78 @@
+/* SipHash's compression with two rounds. Words of 64 bits are pairs of registers. */
+    .syntax unified
+    .thumb
+
+#define V0 r4, r5
+#define V1 r6, r7
+#define V2 r8, r9
+#define V3 r10, r11
+
+/* A rotation by 32 is an exchange of names. */
+#define V0_ROTATED r5, r4
+#define V2_ROTATED r9, r8
+
+#define ML r2 /* of the message */
+#define MH r3
+#define T r12
+#define U lr
+
+#define END 4
+
+.macro add64 al, ah, bl, bh
+    adds    \al, \al, \bl
+    adc     \ah, \ah, \bh
+.endm
+
+/* a = (a <<< n) ^ b */
+.macro rotate_xor n, al, ah, bl, bh
+    eor     T, \bl, \al, lsl #\n
+    eor     U, \bh, \al, lsr #32 - \n
+    eor     \al, T, \ah, lsr #32 - \n
+    eor     \ah, U, \ah, lsl #\n
+.endm
+
+/* SipRound (figure 2.1), from v0 and v2 to v0 and v2 with their halves exchanged. */
+.macro sip_round v0l, v0h, v2l, v2h
+    add64   \v0l, \v0h, V1
+    add64   \v2l, \v2h, V3
+    rotate_xor 13, V1, \v0l, \v0h
+    rotate_xor 16, V3, \v2l, \v2h
+    add64   \v2l, \v2h, V1
+    add64   \v0h, \v0l, V3
+    rotate_xor 17, V1, \v2l, \v2h
+    rotate_xor 21, V3, \v0h, \v0l
+.endm
+
+    .section .text.siphash_compress, "ax", %progbits
+    .global siphash_compress
+    .type   siphash_compress, %function
+    .thumb_func
+    .p2align 2
+/* void siphash_compress(uint64_t v[4], const uint8_t *data, size_t blocks) */
+siphash_compress:
+    cmp     r2, #0
+    bne     .Lbegin
+    bx      lr
+.Lbegin:
+    push    {r4-r11, lr}
+    add     r2, r1, r2, lsl #3
+    push    {r0, r2}
+    ldmia   r0, {r4-r11}
+    .p2align 2
+.Lblock:
+    ldr     ML, [r1]
+    ldr     MH, [r1, #4]
+    adds    r1, #8
+    eor     r10, r10, ML
+    eor     r11, r11, MH
+    sip_round V0, V2
+    sip_round V0_ROTATED, V2_ROTATED
+    eor     r4, r4, ML
+    eor     r5, r5, MH
+    ldr     r0, [sp, #END]
+    cmp     r1, r0
+    bne     .Lblock
+    pop     {r0, r2}
+    stmia   r0, {r4-r11}
+    pop     {r4-r11, pc}
+    .size   siphash_compress, . - siphash_compress
