@@ -33,6 +33,23 @@ static inline uint32_t crypto_mask32(unsigned bit) {
     return (uint32_t)(int32_t)(int)crypto_mask(bit);
 }
 
+/* a + b modulo 2^64. Compilers for the MSP430 compare the words of such a sum to carry from one to
+   the next, and jump. */
+static inline uint64_t crypto_add64(uint64_t a, uint64_t b) {
+#ifdef __MSP430__
+    uint16_t w0 = (uint16_t)a, w1 = (uint16_t)(a >> 16);
+    uint16_t w2 = (uint16_t)(a >> 32), w3 = (uint16_t)(a >> 48);
+    __asm__("add %4, %0\n\taddc %5, %1\n\taddc %6, %2\n\taddc %7, %3"
+            : "+&r"(w0), "+&r"(w1), "+&r"(w2), "+&r"(w3)
+            : "r"((uint16_t)b), "r"((uint16_t)(b >> 16)), "r"((uint16_t)(b >> 32)),
+              "r"((uint16_t)(b >> 48))
+            : "cc");
+    return (uint64_t)((uint32_t)w3 << 16 | w2) << 32 | ((uint32_t)w1 << 16 | w0);
+#else
+    return a + b;
+#endif
+}
+
 #ifdef __ARM_FEATURE_UNALIGNED
 static inline uint32_t crypto_load_word(const uint8_t *from) {
     uint32_t word;
@@ -74,8 +91,12 @@ static inline void crypto_xor(uint8_t *out, const uint8_t *a, const uint8_t *b, 
 /* Overwrites a buffer that held secrets; the stores are not optimised away. */
 static inline void crypto_wipe(void *buffer, size_t length) {
     uint8_t *p = buffer;
-    for (size_t i = 0; i < length; i++)
-        p[i] = 0;
+#ifdef __ARM_FEATURE_UNALIGNED
+    for (; length >= 4; length -= 4, p += 4)
+        crypto_store_word(p, 0);
+#endif
+    for (; length > 0; length--)
+        *p++ = 0;
     __asm__ volatile("" : : "r"(buffer) : "memory");
 }
 

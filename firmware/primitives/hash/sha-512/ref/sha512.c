@@ -53,20 +53,23 @@ static void compress(uint64_t state[8], const uint8_t *block) {
             uint64_t s1 = w[(t - 2) & 15], s0 = w[(t - 15) & 15];
             s1 = rotate_right(s1, 19) ^ rotate_right(s1, 61) ^ s1 >> 6;
             s0 = rotate_right(s0, 1) ^ rotate_right(s0, 8) ^ s0 >> 7;
-            w[t & 15] += s1 + w[(t - 7) & 15] + s0;
+            s1 = crypto_add64(crypto_add64(s1, w[(t - 7) & 15]), s0);
+            w[t & 15] = crypto_add64(w[t & 15], s1);
         }
         uint64_t *a = &v[(0u - t) & 7], *b = &v[(1u - t) & 7], *c = &v[(2u - t) & 7];
         uint64_t *d = &v[(3u - t) & 7], *e = &v[(4u - t) & 7], *f = &v[(5u - t) & 7];
         uint64_t *g = &v[(6u - t) & 7], *h = &v[(7u - t) & 7];
-        uint64_t t1 = *h + (rotate_right(*e, 14) ^ rotate_right(*e, 18) ^ rotate_right(*e, 41)) +
-                      ((*e & *f) ^ (~*e & *g)) + k[t] + w[t & 15];
-        uint64_t t2 = (rotate_right(*a, 28) ^ rotate_right(*a, 34) ^ rotate_right(*a, 39)) +
-                      ((*a & *b) ^ (*a & *c) ^ (*b & *c));
-        *d += t1;
-        *h = t1 + t2;
+        uint64_t t1 = crypto_add64(*h, k[t]);
+        t1 = crypto_add64(t1, w[t & 15]);
+        t1 = crypto_add64(t1, (*e & *f) ^ (~*e & *g));
+        t1 = crypto_add64(t1, rotate_right(*e, 14) ^ rotate_right(*e, 18) ^ rotate_right(*e, 41));
+        uint64_t t2 = (*a & *b) ^ (*a & *c) ^ (*b & *c);
+        t2 = crypto_add64(t2, rotate_right(*a, 28) ^ rotate_right(*a, 34) ^ rotate_right(*a, 39));
+        *d = crypto_add64(*d, t1);
+        *h = crypto_add64(t1, t2);
     }
     for (unsigned i = 0; i < 8; i++)
-        state[i] += v[i];
+        state[i] = crypto_add64(state[i], v[i]);
     crypto_wipe(w, sizeof w);
     crypto_wipe(v, sizeof v);
 }
