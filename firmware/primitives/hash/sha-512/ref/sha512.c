@@ -1,4 +1,4 @@
-#include "sha512.h"
+#include "sha512-streaming.h"
 
 /* FIPS 180-4, section 4.2.3. */
 static const uint64_t k[80] = {
@@ -34,14 +34,9 @@ static uint64_t load(const uint8_t *in) {
     return word;
 }
 
-static void store(uint8_t *out, uint64_t word) {
-    for (unsigned i = 8; i-- > 0; word >>= 8)
-        out[i] = (uint8_t)word;
-}
-
 /* FIPS 180-4, section 6.4.2, with the message schedule in 16 words. The working variables a to h
    stand in v[0] to v[7], turned by one place in each round instead of moved. */
-static void compress(uint64_t state[8], const uint8_t *block) {
+void sha512_compress(uint64_t state[8], const uint8_t *block) {
     uint64_t w[16], v[8];
     for (unsigned t = 0; t < 16; t++)
         w[t] = load(block + 8 * t);
@@ -72,53 +67,4 @@ static void compress(uint64_t state[8], const uint8_t *block) {
         state[i] = crypto_add64(state[i], v[i]);
     crypto_wipe(w, sizeof w);
     crypto_wipe(v, sizeof v);
-}
-
-void sha512_init(sha512_ctx *ctx) {
-    static const uint64_t initial[8] = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b,
-                                        0xa54ff53a5f1d36f1, 0x510e527fade682d1, 0x9b05688c2b3e6c1f,
-                                        0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
-    for (unsigned i = 0; i < 8; i++)
-        ctx->h[i] = initial[i];
-    ctx->length = 0;
-}
-
-void sha512_update(sha512_ctx *ctx, const uint8_t *data, size_t length) {
-    unsigned used = (unsigned)ctx->length % SHA512_BLOCK_BYTES;
-    ctx->length += length;
-    while (length > 0) {
-        if (used == 0 && length >= SHA512_BLOCK_BYTES) {
-            compress(ctx->h, data);
-            data += SHA512_BLOCK_BYTES;
-            length -= SHA512_BLOCK_BYTES;
-            continue;
-        }
-        ctx->block[used++] = *data++;
-        length--;
-        if (used == SHA512_BLOCK_BYTES) {
-            compress(ctx->h, ctx->block);
-            used = 0;
-        }
-    }
-}
-
-void sha512_final(sha512_ctx *ctx, uint8_t *digest) {
-    /* FIPS 180-4, section 5.1.2: a one bit, zeros, the length in 128 bits. */
-    uint64_t bits = ctx->length << 3, overflow = ctx->length >> 61;
-    unsigned used = (unsigned)ctx->length % SHA512_BLOCK_BYTES;
-    ctx->block[used++] = 0x80;
-    if (used > SHA512_BLOCK_BYTES - 16) {
-        while (used < SHA512_BLOCK_BYTES)
-            ctx->block[used++] = 0;
-        compress(ctx->h, ctx->block);
-        used = 0;
-    }
-    while (used < SHA512_BLOCK_BYTES - 16)
-        ctx->block[used++] = 0;
-    store(ctx->block + 112, overflow);
-    store(ctx->block + 120, bits);
-    compress(ctx->h, ctx->block);
-    for (unsigned i = 0; i < 8; i++)
-        store(digest + 8 * i, ctx->h[i]);
-    crypto_wipe(ctx, sizeof *ctx);
 }
