@@ -22,11 +22,14 @@ from joulemark.bench.nordic_ppk2 import NordicPpk2
 from joulemark.bench.scpi import ScpiServer
 from joulemark.build import build_image
 from joulemark.case import Build, Case
+from joulemark.errors import LinkError
 from joulemark.lab import Setup, measure_on_board
 from joulemark.measure import Job, Point
+from joulemark.measure import measure as emulate
 from joulemark.meters import Meter, manual, scpi
 from joulemark.meters.ppk2 import Ppk2
 from joulemark.primitives import Library
+from joulemark.protocol import Device, Flag, RunResult
 from joulemark.records import Record
 
 Floats = npt.NDArray[np.float64]
@@ -249,6 +252,34 @@ def test_a_marker_that_bounces_or_is_not_wired(line: EmulatedSupplyLine, job: Jo
     (wired,) = with_profiler(NordicPpk2(line, seed=2), one, line)
     assert "window between the marker's edges" in wired.notes
     assert unwired.energy_gross_nj == pytest.approx(wired.energy_gross_nj, rel=0.01)
+
+
+@pytest.mark.slow
+def test_a_meter_is_ready_again_when_the_board_did_not_answer(
+    line: EmulatedSupplyLine, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would go on with the run that failed."""
+    true_run = Device.run
+    quiet_runs = 0
+
+    def run(
+        device: Device, operation: str, flags: Flag = Flag.NONE, count: int = 1, quiet_ms: int = 0
+    ) -> RunResult:
+        nonlocal quiet_runs
+        quiet_runs += quiet_ms > 0
+        if quiet_ms and quiet_runs == BROKEN_RUN:
+            raise LinkError("silent for 5 s", "the line")
+        return true_run(device, operation, flags, count, quiet_ms)
+
+    monkeypatch.setattr(Device, "run", run)
+    made = with_profiler(NordicPpk2(line, seed=2), job, line)
+    assert [r.status for r in made] == ["ok", "failed", "ok"], [r.failure for r in made]
+    assert made[1].failure == "the line: silent for 5 s"
+    exact = list(emulate(job))
+    for number in (0, 2):
+        assert made[number].energy_gross_nj == pytest.approx(
+            exact[number].energy_gross_nj, rel=5e-3
+        )
 
 
 NO_METER = manual.Manual(lambda _: "", "Wh", 0.0, 1.0, 0.0)

@@ -98,6 +98,7 @@ def test_profiler_and_model_agree(line: EmulatedSupplyLine, job: Job, exact: Rec
     assert record.status == "ok", record.failure
     assert exact.energy_gross_nj is not None
     assert record.cycles == pytest.approx(exact.cycles)
+    assert record.stack_painted_bytes == exact.stack_painted_bytes
     assert record.energy_gross_nj == pytest.approx(exact.energy_gross_nj, rel=5e-3)
     assert record.energy_net_nj == pytest.approx(exact.energy_net_nj, rel=5e-3)
     assert record.case_digest != exact.case_digest

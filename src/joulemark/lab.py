@@ -8,7 +8,7 @@ import platform
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Protocol
@@ -27,7 +27,7 @@ from joulemark.build import BuiltImage, build_local
 from joulemark.campaign import Campaign
 from joulemark.case import Build, Case
 from joulemark.conditions import project_commit
-from joulemark.errors import BuildError, LinkError, VerificationError
+from joulemark.errors import BuildError, JoulemarkError, LinkError, VerificationError
 from joulemark.measure import METHOD, TIMER_OVERFLOW, Job, Point, Session, check_outputs
 from joulemark.meters import Meter, Specification
 from joulemark.primitives import Library
@@ -142,6 +142,7 @@ class _Lab(Session):
         device, specification = self._device, self._setup.meter.specification
         for slot, data in self._exchange(case, 0).inputs.items():
             device.write(slot, data)
+        painted_bytes = device.run(case.operation, Flag.PAINT).stack_bytes
         once_s = self._once_s(case)
         repetitions = case.repetitions
         if repetitions == 1:
@@ -154,7 +155,8 @@ class _Lab(Session):
         # A window that was found in the current is as long as the chip's timer says, and that is
         # as far off as its clock is.
         clock_bound = 0.0 if runs[0].edges or specification.rate_hz is None else self._clock_bound
-        relative = math.hypot(runs[0].of_reading, clock_bound, self._setup.supply_bound)
+        supply_bound = 0.0 if specification.measures_voltage else self._setup.supply_bound
+        relative = math.hypot(runs[0].of_reading, clock_bound, supply_bound)
         gross, net = estimates([r.run for r in runs], relative)
         times_s = [(r.timer_s or length.window_s) - length.empty_s for r in runs]
         stated = [("gross", gross), *([("net", net)] if net is not None else [])]
@@ -170,12 +172,15 @@ class _Lab(Session):
             "energy_net_nj": None if net is None else net.mean * 1e9,
             "energy_grade": "measured",
             **self._memory(),
+            "stack_painted_bytes": painted_bytes or None,
             "trials": len(runs),
             "secret_independent_claim": self.implementation.secret_independent,
             "notes": [
                 *(_interval(name, e) for name, e in stated),
                 f"{specification.title}: {specification.document}",
-                self._setup.supply_note,
+                "supply voltage: the meter's"
+                if specification.measures_voltage
+                else self._setup.supply_note,
                 *_how_found(runs[0], specification),
                 self._idle_note if net is not None else "no net energy: idle was not measured",
                 *_disagreement(runs),
@@ -236,7 +241,14 @@ class _Lab(Session):
             time.sleep(lead_s)
             self._line.timeout_s += 2.1 * quiet_s
         began_s = time.monotonic()
-        result = device.run(case.operation, Flag.NONE, repetitions, round(quiet_s * 1e3))
+        try:
+            result = device.run(case.operation, Flag.NONE, repetitions, round(quiet_s * 1e3))
+        except LinkError:
+            if not meter.specification.attended:
+                # Or it would still be at this run in the next one.
+                with suppress(JoulemarkError):
+                    meter.finish()
+            raise
         wall_s = time.monotonic() - began_s
         got = meter.finish()
         if result.status is not Status.OK:

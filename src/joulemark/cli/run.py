@@ -315,8 +315,15 @@ class _Bench:
         """The same cases, with keys of records that stand beside the emulator's."""
         from joulemark.lab import key_of
 
+        # Measured in another way it is another result.
+        how = (
+            *(self.accuracy, self.range_a, self.meter_unit, self.resolution, self.runs),
+            *(self.supply_v, self.supply is not None),
+        )
+
         def point(old: "Point") -> "Point":
-            return replace(old, key=key_of(old.key, self.runner, self.meter or "", self.unit))
+            text = f"{old.key}/{how}"
+            return replace(old, key=key_of(text, self.runner, self.meter or "", self.unit))
 
         return replace(
             todo,

@@ -49,6 +49,8 @@ class Specification:
     """How long a window has to be to be measured well."""
     ranges: tuple[CurrentRange, ...] = ()
     """Empty where the accuracy has to be stated by whoever measures."""
+    measures_voltage: bool = False
+    """It needs not be told the supply voltage."""
     marker: str = ""
     """Its digital input for the marker, where it has one."""
     attended: bool = False

@@ -79,6 +79,7 @@ def open_meter(options: Options) -> Polled:
         document=f"accuracy as stated by whoever measured: {accuracy:.2%} of reading",
         rate_hz=1 / interval_s,
         resolution=f"{step_a * 1e3:g} mA",
+        measures_voltage=True,
     )
     # A reading is rounded to a step.
     bound = Accuracy(accuracy, step_a / 2)

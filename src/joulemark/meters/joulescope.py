@@ -39,6 +39,7 @@ class Joulescope:
             document=f"accuracy as stated by whoever measured: {accuracy:.2%} of reading",
             rate_hz=_RATE_HZ,
             resolution="by range",
+            measures_voltage=True,
             window_s=2000 / _RATE_HZ,
         )
         try:

@@ -61,6 +61,7 @@ class Manual:
             rate_hz=None,
             resolution=f"{resolution:g} {unit}",
             window_s=_WINDOW_S,
+            measures_voltage=not unit.endswith("Ah"),
             attended=True,
         )
 

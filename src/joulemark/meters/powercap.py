@@ -46,6 +46,7 @@ class Powercap:
             f"{accuracy:.2%}; brought up to date each millisecond (assumed)",
             rate_hz=None,
             resolution="1 uJ",
+            measures_voltage=True,
             window_s=_WINDOW_S,
         )
 

@@ -115,6 +115,7 @@ def open_meter(options: Options) -> Polled:
         else "as sellers state it for the UM25C: 0.05 % + 2 counts, 0.1 % + 4 counts (inferred)",
         rate_hz=1 / _INTERVAL_S,
         resolution=f"{model.ampere * 1e3:g} mA, {model.volt * 1e3:g} mV",
+        measures_voltage=True,
         window_s=60.0,
     )
     accuracy = Accuracy(of_reading, _COUNTS * model.ampere, signed=False)
