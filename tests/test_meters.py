@@ -332,6 +332,41 @@ def test_command_combines_runs(tmp_path: Path) -> None:
     assert "give --accuracy" in refused
 
 
+def test_command_records_with_an_instrument(serve: Serve) -> None:
+    resource = serve(Agilent34401A(Line(), seed=4)).resource
+    instrument = ("--meter", "scpi", "--resource", resource, "--supply-v", "3")
+    printed = joulemark(
+        *("energy", *instrument, "--seconds", "2", "--runs", "2", "--repetitions", "100")
+    ).stdout
+    assert "run 1: start the operation now; recording for 2 s" in printed
+    (net,) = (line for line in printed.splitlines() if line.startswith("net: "))
+    assert float(net.split()[1]) == pytest.approx(NET_J / 100 * 1e6, rel=3e-3)
+    refused = joulemark("energy", "--meter", "scpi", "--resource", resource, code=3).stderr
+    assert "the supply voltage is not known; give --supply-v" in refused
+    gone = joulemark(
+        "energy", *instrument[:3], "TCPIP::127.0.0.1::9::SOCKET", *instrument[4:], code=11
+    )
+    assert "Connection refused; check cable and power" in gone.stderr
+
+
+def test_command_asks_a_person() -> None:
+    typed = "1.0\n1.5\nnothing\n2.0\n2.6\n"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-c", "from joulemark.cli import main; main()", "energy"),
+            *("--meter", "manual", "--meter-unit", "mWh", "--resolution", "0.01"),
+            *("--accuracy", "0.02", "--runs", "2", "--repetitions", "1000", "--seconds", "60"),
+        ],
+        input=typed,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "'nothing' is not a number" in done.stdout
+    assert "gross: 1980 uJ +- " in done.stdout
+    assert "net: " not in done.stdout
+
+
 def test_manual_readings_are_checked() -> None:
     typed = iter(["twelve", "", "0,5", "0.4", "nan", "0.7"])
     questions: list[str] = []

@@ -1,6 +1,7 @@
 """SCPI as an instrument speaks it: a command tree over a stream (IEEE 488.2, SCPI-1999)."""
 
 import re
+import socket
 import socketserver
 import threading
 from collections import deque
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 _ERROR_QUEUE = 20  # entries; 34401A User's Guide, chapter 5
+_LOOK_S = 0.02
 
 
 class ScpiError(Exception):
@@ -165,13 +167,22 @@ class ScpiServer:
     def __init__(self, instrument: ScpiInstrument, port: int = 0) -> None:
         class Handler(socketserver.StreamRequestHandler):
             def handle(self) -> None:
+                self._hurry()
                 for raw in self.rfile:
+                    self._hurry()
                     answer = instrument.execute(raw.decode("ascii", errors="replace"))
                     if answer is not None:
                         self.wfile.write(answer.encode("ascii") + b"\n")
 
+            def _hurry(self) -> None:
+                # A client's next command waits for this one's acknowledgement, which Linux would
+                # hold back for 40 ms.
+                self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+
         self._server = socketserver.TCPServer(("127.0.0.1", port), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(_LOOK_S,), daemon=True
+        )
         self._thread.start()
 
     @property
