@@ -1,7 +1,7 @@
 """A simulated Agilent E3631A: the supply that the board hangs on.
 
-Commands: Agilent E3631A User's Guide (E3631-90002), chapters 4 and 5; accuracies: chapter 1,
-specifications, 12 months.
+Commands and programming ranges: Agilent E3631A User's Guide (E3631-90002), chapter 4 (table 4-1)
+and 5. The accuracies are inferred: its specifications were not read.
 """
 
 from typing import ClassVar
@@ -11,8 +11,9 @@ import numpy as np
 from joulemark.bench.scpi import ILLEGAL_PARAMETER, ScpiInstrument, command, number
 from joulemark.bench.supply import SupplyLine
 
-# Output: highest voltage, highest current (programmable, 3 % above the rating).
+# Table 4-1: highest voltage and current that can be programmed; current after *RST.
 _OUTPUTS = {"P6V": (6.18, 5.15), "P25V": (25.75, 1.03), "N25V": (25.75, 1.03)}
+_RESET_A = {"P6V": 5.0, "P25V": 1.0, "N25V": 1.0}
 _PROGRAMMING = (0.05e-2, 20e-3)  # of output, volt
 _READBACK = (0.1e-2, 5e-3)  # of output, volt; +6 V output
 _MEASURE_S = 0.1  # averaging of MEASure:CURRent?
@@ -40,7 +41,7 @@ class AgilentE3631A(ScpiInstrument):
         self._selected = "P6V"
         self._on = False
         self._volt = dict.fromkeys(_OUTPUTS, 0.0)
-        self._limit = {name: limit for name, (_, limit) in _OUTPUTS.items()}
+        self._limit = dict(_RESET_A)
 
     @command("INSTrument[:SELect]")
     def select(self, name: str) -> None:
@@ -73,7 +74,7 @@ class AgilentE3631A(ScpiInstrument):
     def set_limit(self, ampere: str) -> None:
         """Current limit of the selected output."""
         highest = _OUTPUTS[self._selected][1]
-        self._limit[self._selected] = number(ampere, 0.0, highest, highest)
+        self._limit[self._selected] = number(ampere, 0.0, highest, _RESET_A[self._selected])
 
     @command("[SOURce:]CURRent[:LEVel][:IMMediate][:AMPLitude]?")
     def limit(self) -> str:

@@ -1,7 +1,7 @@
 """Multimeters as ammeters, and the E3631A supply, over any line that VISA knows.
 
 Commands and tables: 34401A User's Guide (34401-90004), chapters 4 and 8; E3631A User's Guide
-(E3631-90002), chapters 1 and 4; Truevolt Series Operating and Service Guide, SCPI Programming
+(E3631-90002), chapter 4; Truevolt Series Operating and Service Guide, SCPI Programming
 Reference.
 """
 
@@ -360,7 +360,7 @@ class AgilentE3631A:
         resource: VISA resource name.
     """
 
-    # E3631A User's Guide, chapter 1: readback accuracy, +6 V output, 12 months.
+    # Readback accuracy of the +6 V output over a year: inferred, its specifications were not read.
     readback_of_output, readback_v = 0.1e-2, 5e-3
 
     def __init__(self, resource: str) -> None:
