@@ -30,11 +30,9 @@ static const uint8_t *next_offset(marvin_ctx *ctx) {
 
 static void add_block(marvin_ctx *ctx, const uint8_t *data) {
     const uint8_t *o = next_offset(ctx);
-    for (unsigned i = 0; i < BLOCK; i++)
-        ctx->block.bytes[i] = data[i] ^ o[i];
+    crypto_xor(ctx->block.bytes, data, o, BLOCK);
     block_cipher_sct(ctx->block.bytes);
-    for (unsigned i = 0; i < BLOCK / 2; i++)
-        ctx->sum.words[i] ^= ctx->block.words[i];
+    crypto_xor(ctx->sum.bytes, ctx->sum.bytes, ctx->block.bytes, BLOCK);
 }
 
 crypto_status marvin_init(marvin_ctx *ctx, const uint8_t *key, size_t key_length) {
