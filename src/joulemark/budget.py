@@ -60,12 +60,26 @@ class Interval:
 
 
 @dataclass(frozen=True)
+class MessageCost:
+    """What security costs a message that is sent once (daidone-2014, sections IV-B to IV-D)."""
+
+    payload_bytes: int
+    security_bytes: int
+    air_s: float
+    """Of the security bytes."""
+    air_j: Interval
+    processing_s: float
+    processing_j: Interval
+
+
+@dataclass(frozen=True)
 class Budget:
     """Where the current goes."""
 
     current_a: Interval
     parts_a: dict[str, Interval]
     lifetime_days: Interval
+    messages: list[MessageCost]
     sources: list[str]
     """Every constant that went in."""
 
@@ -108,6 +122,16 @@ def best(stated: Iterable[AnyStated], name: str, what: str, board: Board) -> Any
     return min(
         named,
         key=lambda s: (isinstance(s, RadioState) and s.whole_board, grades.index(s.grade)),
+    )
+
+
+def security_of(message: MessageCost) -> str:
+    """What security costs a message, for people."""
+    air, processing = (" ± ".join(j.rounded(1e6)) for j in (message.air_j, message.processing_j))
+    return (
+        f"A message of {message.payload_bytes} bytes: {message.security_bytes} bytes of security "
+        f"take {message.air_s * 1e6:.4g} µs on air and {air} µJ, processing "
+        f"{message.processing_s * 1e6:.4g} µs and {processing} µJ."
     )
 
 
@@ -291,8 +315,8 @@ class _Device:
             ampere = ampere + self.state_a(use.processor) - self.sleep_a
         return self.volt * ampere * seconds
 
-    def activity_j(self, name: str) -> Any:
-        """Energy of one execution, net of sleep."""
+    def activity(self, name: str) -> tuple[float, Any]:
+        """Time and energy of one execution, net of sleep."""
         activity: Activity = best(self.board.activity, name, "activity", self.board)
         micro = activity.energy_j / activity.executions * 1e6
         shown = f"{micro:.4g} uJ" if micro < 1e4 else f"{micro / 1e3:.4g} mJ"
@@ -300,12 +324,20 @@ class _Device:
         total = self.quantity(
             f"activity {name}", activity.energy_j, activity.energy_uncertainty_j, text
         )
-        return total / activity.executions
+        return activity.time_s / activity.executions, total / activity.executions
 
-    def step_j(self, step: Step) -> Any:
-        """Energy of security processing, net of sleep."""
+    def steps(self, steps: Iterable[Step]) -> tuple[float, Any]:
+        """Time and energy of security processing, net of sleep."""
+        total_s, total_j = 0.0, 0.0
+        for step in steps:
+            seconds, joule = self._step(step)
+            total_s += seconds * step.executions
+            total_j += joule * step.executions
+        return total_s, total_j
+
+    def _step(self, step: Step) -> tuple[float, Any]:
         if step.activity is not None:
-            return self.activity_j(step.activity) * step.executions
+            return self.activity(step.activity)
         record = self._store.find(step, self.board, self.clock)
         case = f"{record.primitive} {record.operation} {record.message_bytes} B"
         name = f"{case} {record.ad_bytes}"
@@ -319,11 +351,11 @@ class _Device:
             text = f"{case}: {seconds * 1e6:.4g} us ({how}; emulated)"
             bound = None if boards.timing_note(self.board.chip) else 0.0
             spent = self.quantity(name, seconds, bound, text)
-            return self.volt * (ampere - self.sleep_a) * spent * step.executions
+            return seconds, self.volt * (ampere - self.sleep_a) * spent
         nj = record.energy_gross_nj or 0.0
         text = f"{case}: {nj / 1e3:.4g} uJ gross ({how}; {record.meter} meter)"
         gross = self.quantity(name, nj * 1e-9, None, text)
-        return (gross - self.sleep_a * self.volt * seconds) * step.executions
+        return seconds, gross - self.sleep_a * self.volt * seconds
 
     def frame_s(self, payload_bytes: int) -> float:
         """Airtime of a frame."""
@@ -350,13 +382,12 @@ def budget(scenario: Scenario, store: Store) -> Budget:
     power_w: dict[str, Any] = dict.fromkeys(PARTS, 0.0)
     power_w["sleep"] = device.sleep_a * device.volt
     for sense in scenario.sense:
-        energy_j = device.activity_j(sense.activity) * sense.executions
+        energy_j = device.activity(sense.activity)[1] * sense.executions
         power_w["sensing"] += energy_j / sense.every_s
     for load in scenario.load:
         stated = best(device.board.load, load.name, "load", device.board)
         power_w["loads"] += device.load_a(stated) * device.volt * load.duty
-    for message in scenario.message:
-        _message(device, message, power_w)
+    messages = [_message(device, message, power_w) for message in scenario.message]
     _listening(device, power_w)
     _handshake(device, power_w)
     parts = {part: watt / device.volt for part, watt in power_w.items()}
@@ -365,29 +396,37 @@ def budget(scenario: Scenario, store: Store) -> Budget:
         current_a=Interval.of(total),
         parts_a={part: Interval.of(ampere) for part, ampere in parts.items()},
         lifetime_days=Interval.of(lifetime_s(scenario.battery, total) / DAY_S),
+        messages=messages,
         sources=device.quantity.sources,
     )
 
 
-def _message(device: _Device, message: Message, power_w: dict[str, Any]) -> None:
+def _message(device: _Device, message: Message, power_w: dict[str, Any]) -> MessageCost:
     use = device.scenario.radio
     assert use is not None  # noqa: S101
     attempts = 1.0 + message.retransmissions
     both_s = device.frame_s(message.payload_bytes + message.security_bytes)
     plain_s = device.frame_s(message.payload_bytes)
     if use.message is not None:
-        plain_j = device.activity_j(use.message)
+        _, plain_j = device.activity(use.message)
     else:
         plain_j = device.radio_j(use.transmit, plain_s)
         if use.listen_s > 0:
             plain_j = plain_j + device.radio_j(use.receive, use.listen_s)
     power_w["radio"] += attempts * plain_j / message.every_s
-    if message.security_bytes:
-        extra_j = device.radio_j(use.transmit, both_s - plain_s)
-        power_w["security bytes"] += attempts * extra_j / message.every_s
+    extra_j = device.radio_j(use.transmit, both_s - plain_s) if message.security_bytes else 0.0
+    power_w["security bytes"] += attempts * extra_j / message.every_s
     # A retransmission sends the same frame again: it is not protected anew.
-    for step in message.protection:
-        power_w["security processing"] += device.step_j(step) / message.every_s
+    processing_s, processing_j = device.steps(message.protection)
+    power_w["security processing"] += processing_j / message.every_s
+    return MessageCost(
+        message.payload_bytes,
+        message.security_bytes,
+        both_s - plain_s,
+        Interval.of(extra_j),
+        processing_s,
+        Interval.of(processing_j),
+    )
 
 
 def _listening(device: _Device, power_w: dict[str, Any]) -> None:
@@ -395,7 +434,7 @@ def _listening(device: _Device, power_w: dict[str, Any]) -> None:
     if use is None or use.checks_per_s == 0:
         return
     if use.check is not None:
-        check_j = device.activity_j(use.check)
+        _, check_j = device.activity(use.check)
     elif use.check_s > 0:
         check_j = device.radio_j(use.receive, use.check_s)
     else:
@@ -416,8 +455,7 @@ def _handshake(device: _Device, power_w: dict[str, Any]) -> None:
             total_j += device.radio_j(use.receive, use.listen_s)
     for length in shake.received_bytes:
         total_j += device.radio_j(use.receive, device.frame_s(length))
-    for step in shake.processing:
-        total_j += device.step_j(step)
+    total_j += device.steps(shake.processing)[1]
     power_w["handshake"] += total_j / shake.every_s
 
 

@@ -59,6 +59,8 @@ def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None
     from rich.console import Console
     from rich.table import Table
 
+    from joulemark.budget import security_of
+
     console = Console()
     if not console.is_terminal:
         console = Console(width=120)
@@ -80,6 +82,9 @@ def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None
     console.print(table)
     days, half_width = base.lifetime_days.rounded()
     typer.echo(f"\nlifetime: {days} days ± {half_width} (95%)\n")
+    for message in base.messages:
+        if message.security_bytes or message.processing_s:
+            typer.echo(f"{security_of(message)}\n")
     if others:
         table = Table(box=None, pad_edge=False, header_style="bold")
         table.add_column("what if", no_wrap=True)

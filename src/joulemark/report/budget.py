@@ -9,7 +9,7 @@ import altair as alt
 import jinja2
 import pandas as pd
 
-from joulemark.budget import PARTS, Budget, Variant
+from joulemark.budget import PARTS, Budget, Variant, security_of
 from joulemark.errors import JoulemarkError
 from joulemark.report import plotting_library, script_json
 from joulemark.report.charts import responsive
@@ -68,6 +68,7 @@ def write_page(scenario: Scenario, base: Budget, others: list[Variant], path: Pa
     html = environment.get_template("budget.html.jinja").render(
         scenario=scenario,
         base=base,
+        security_of=security_of,
         variants=variants,
         style=(folder / "report.css").read_text("utf-8"),
         vega=plotting_library(),
