@@ -679,7 +679,7 @@ aes_decrypt:
     leave_function
     .size aes_decrypt, . - aes_decrypt
 
-/* void aes_sub_planes(uint32_t planes[8]); */
+/* void aes_sub_planes(uint32_t planes[8]) */
     .section .text.aes_sub_planes, "ax", %progbits
     .global aes_sub_planes
     .type aes_sub_planes, %function
@@ -696,3 +696,18 @@ aes_sub_planes:
     stm     lr, {r0-r7}
     leave_function
     .size aes_sub_planes, . - aes_sub_planes
+
+/* void aes_transpose(uint32_t planes[8]) */
+    .section .text.aes_transpose, "ax", %progbits
+    .global aes_transpose
+    .type aes_transpose, %function
+    .balign 4
+    .thumb_func
+aes_transpose:
+    push    {r4-r8, lr}
+    mov     lr, r0
+    ldm     lr, {r0-r7}
+    transpose
+    stm     lr, {r0-r7}
+    pop     {r4-r8, pc}
+    .size aes_transpose, . - aes_transpose

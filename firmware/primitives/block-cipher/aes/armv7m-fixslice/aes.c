@@ -2,8 +2,10 @@
 #include "aes.h"
 #include "aes-sbox.h"
 
-/* SubBytes of all that is in the planes, without the constant; in aes.S. */
+/* In aes.S: SubBytes of all that is in the planes, without the constant; words of columns to
+   planes, or back. */
 void aes_sub_planes(uint32_t planes[8]);
+void aes_transpose(uint32_t planes[8]);
 
 static uint32_t turn(uint32_t word, unsigned bits) {
     return word << bits | word >> (32 - bits);
@@ -22,27 +24,15 @@ static uint32_t sub_word(uint32_t word) {
     return word;
 }
 
-static void swap_bits(uint32_t *x, uint32_t *y, unsigned n, uint32_t mask) {
-    uint32_t t = (*x >> n ^ *y) & mask;
-    *y ^= t;
-    *x ^= t << n;
-}
-
 /* The planes of a round key, the same for both blocks, in the places that it has after k ShiftRows
    were left out: row r is k r columns further on. */
 static void to_planes(uint32_t planes[8], const uint32_t columns[4], unsigned k) {
     for (unsigned c = 0; c < 4; c++) {
-        uint32_t word = 0;
-        for (unsigned r = 0; r < 4; r++)
-            word |= columns[(c - k * r) % 4] & 0xffu << 8 * r;
-        planes[2 * c] = planes[2 * c + 1] = word;
+        uint32_t even = (columns[c] & 0x000000ff) | (columns[(c - 2 * k) % 4] & 0x00ff0000);
+        uint32_t odd = (columns[(c - k) % 4] & 0x0000ff00) | (columns[(c + k) % 4] & 0xff000000);
+        planes[2 * c] = planes[2 * c + 1] = even | odd;
     }
-    for (unsigned i = 0; i < 8; i += 2)
-        swap_bits(&planes[i], &planes[i + 1], 1, 0x55555555);
-    for (unsigned i = 0; i < 8; i += i % 4 == 0 ? 1 : 3)
-        swap_bits(&planes[i], &planes[i + 2], 2, 0x33333333);
-    for (unsigned i = 0; i < 4; i++)
-        swap_bits(&planes[i], &planes[i + 4], 4, 0x0f0f0f0f);
+    aes_transpose(planes);
 }
 
 void aes_init(aes_ctx *ctx, const uint8_t *key) {
