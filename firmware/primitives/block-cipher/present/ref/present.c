@@ -1,9 +1,6 @@
 #include "present.h"
+#include "present-schedule.h"
 
-enum { KEY_WORDS = PRESENT_KEY_BITS / 16 };
-
-static const uint8_t sbox[16] = {0xc, 0x5, 0x6, 0xb, 0x9, 0x0, 0xa, 0xd,
-                                 0x3, 0xe, 0xf, 0x8, 0x4, 0x7, 0x1, 0x2};
 static const uint8_t inverse_sbox[16] = {0x5, 0xe, 0xf, 0x8, 0xc, 0x1, 0x2, 0xd,
                                          0xb, 0x4, 0x6, 0x3, 0x0, 0x7, 0x9, 0xa};
 /* The S-box with bit j of its result at bit 4 j. */
@@ -11,12 +8,7 @@ static const uint16_t spread_sbox[16] = {0x1100, 0x0101, 0x0110, 0x1011, 0x1001,
                                          0x1010, 0x1101, 0x0011, 0x1110, 0x1111, 0x1000,
                                          0x0100, 0x0111, 0x0001, 0x0010};
 
-/* Big-endian bytes to words, the least significant word first, and back. */
-static void load(uint16_t *words, const uint8_t *in, unsigned count) {
-    for (unsigned i = 0; i < count; i++, in += 2)
-        words[count - 1 - i] = (uint16_t)((unsigned)in[0] << 8 | in[1]);
-}
-
+/* Words to big-endian bytes, the least significant word first. */
 static void store(uint8_t *out, const uint16_t *words, unsigned count) {
     for (unsigned i = count; i-- > 0; out += 2) {
         out[0] = (uint8_t)(words[i] >> 8);
@@ -25,38 +17,7 @@ static void store(uint8_t *out, const uint16_t *words, unsigned count) {
 }
 
 void present_init(present_ctx *ctx, const uint8_t *key) {
-    uint16_t k[KEY_WORDS], rotated[KEY_WORDS];
-    load(k, key, KEY_WORDS);
-    for (unsigned round = 0;; round++) {
-        for (unsigned i = 0; i < 4; i++)
-            ctx->round_keys[round][i] = k[KEY_WORDS - 4 + i];
-        if (round == PRESENT_ROUNDS)
-            break;
-
-        /* 61 to the left is four words to the left and 3 bits back. */
-        for (unsigned i = 0; i < KEY_WORDS; i++) {
-            unsigned low = (i + KEY_WORDS - 4) % KEY_WORDS, high = (low + 1) % KEY_WORDS;
-            rotated[i] = (uint16_t)(k[low] >> 3 | (unsigned)k[high] << 13);
-        }
-        for (unsigned i = 0; i < KEY_WORDS; i++)
-            k[i] = rotated[i];
-
-        /* The S-box on the top nibble, or the top two, and the round counter on bits 19 to 15, or
-           66 to 62. */
-        unsigned counter = round + 1;
-        uint16_t *top = &k[KEY_WORDS - 1];
-        *top = (uint16_t)((*top & 0x0fff) | (unsigned)sbox[*top >> 12] << 12);
-#if PRESENT_KEY_BITS == 80
-        k[1] ^= (uint16_t)(counter >> 1);
-        k[0] ^= (uint16_t)(counter << 15);
-#else
-        *top = (uint16_t)((*top & 0xf0ff) | (unsigned)sbox[*top >> 8 & 15] << 8);
-        k[4] ^= (uint16_t)(counter >> 2);
-        k[3] ^= (uint16_t)(counter << 14);
-#endif
-    }
-    crypto_wipe(k, sizeof k);
-    crypto_wipe(rotated, sizeof rotated);
+    present_expand(ctx->round_keys, key);
 }
 
 static void add(uint16_t state[4], const uint16_t round_key[4]) {
@@ -103,7 +64,7 @@ static void inverse_substitute_permute(uint16_t state[4]) {
 void present_encrypt(const present_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks) {
     uint16_t state[4];
     for (; blocks > 0; blocks--, in += PRESENT_BLOCK_BYTES, out += PRESENT_BLOCK_BYTES) {
-        load(state, in, 4);
+        present_load(state, in, 4);
         for (unsigned round = 0; round < PRESENT_ROUNDS; round++) {
             add(state, ctx->round_keys[round]);
             substitute_permute(state);
@@ -117,7 +78,7 @@ void present_encrypt(const present_ctx *ctx, uint8_t *out, const uint8_t *in, si
 void present_decrypt(const present_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks) {
     uint16_t state[4];
     for (; blocks > 0; blocks--, in += PRESENT_BLOCK_BYTES, out += PRESENT_BLOCK_BYTES) {
-        load(state, in, 4);
+        present_load(state, in, 4);
         add(state, ctx->round_keys[PRESENT_ROUNDS]);
         for (unsigned round = PRESENT_ROUNDS; round-- > 0;) {
             inverse_substitute_permute(state);
