@@ -34,8 +34,8 @@ const TRNG_LINE: u32 = 33;
 /// VIMS.CTL (section 7.9.2).
 const MODE: u32 = 3;
 const MODE_CACHE: u32 = 1;
-const IDCODE_LB_DIS: u32 = 1 << 4;
-const SYSBUS_LB_DIS: u32 = 1 << 5;
+const SYSBUS_LB_DIS: u32 = 1 << 4;
+const IDCODE_LB_DIS: u32 = 1 << 5;
 
 /// Index of PRCM.GPTCLKDIV.
 const GPTCLKDIV: usize = 0xcc / 4;
@@ -239,7 +239,7 @@ impl Series for Cc26x0 {
 
     fn memory_settings(&self) -> MemorySettings {
         MemorySettings {
-            line_buffer: self.vims_ctl & SYSBUS_LB_DIS == 0,
+            line_buffer: self.vims_ctl & IDCODE_LB_DIS == 0,
             cache: self.vims_ctl & MODE == MODE_CACHE,
         }
     }
