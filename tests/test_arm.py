@@ -2,6 +2,7 @@
 
 import json
 import struct
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,8 @@ def test_an_undefined_instruction_is_named_with_its_fault_register(tmp_path: Pat
 def test_a_fault_in_a_fault_handler_is_a_lockup(tmp_path: Path) -> None:
     stop = machine(tmp_path, [UDF], settings={"stop_on_fault": 0}).run(max_cycles=1000)
     assert stop.fault is not None
-    assert "lockup: a fault inside the" in stop.fault.message
+    assert stop.fault.kind == "lockup"
+    assert "a fault inside the handler of a hard fault" in stop.fault.message
 
 
 def test_an_access_to_nothing_is_a_bus_fault(tmp_path: Path) -> None:
@@ -79,3 +81,268 @@ def test_exec_loads_the_stack_pointer_from_the_first_word(tmp_path: Path, chip: 
     result = json.loads(done.stdout)
     assert result["registers"]["sp"] == RAM_TOP - 4
     assert result["read"][0]["hex"] == "2a000000"
+
+
+PROGRAM = """
+    .syntax unified
+    .thumb
+    .macro function name
+    .global \\name
+    .type \\name, %function
+    .thumb_func
+\\name:
+    .endm
+    .section .vectors, "a"
+    .word {top}, reset
+    .rept 78
+    .word hard
+    .endr
+    .text
+    function reset
+    bl outer
+    b .
+    function outer
+    push {{r4, lr}}
+    bl inner
+    pop {{r4, pc}}
+    function inner
+{inner}
+    bx lr
+    .ltorg
+    function hard
+{hard}
+    .ltorg
+"""
+
+
+def elf(folder: Path, chip: str, inner: str, hard: str = "b .") -> Path:
+    """A program whose `inner` is called by `outer`, which is called by `reset`."""
+    base = boards.load_chip(chip).vectors["RESET"] - 4
+    source = PROGRAM.format(top=RAM_TOP, inner=inner, hard=hard)
+    (folder / "program.S").write_text(source)
+    subprocess.run(
+        [
+            *("arm-none-eabi-gcc", "-mcpu=cortex-m3", "-nostdlib", "-Wl,-e,reset"),
+            *(f"-Wl,-Ttext={base + 0x200:#x},--section-start=.vectors={base:#x}",),
+            *("program.S", "-o", "program.elf"),
+        ],
+        cwd=folder,
+        check=True,
+    )
+    return folder / "program.elf"
+
+
+CHIPS = ["cc2650", "cc2538", "stm32f100rb"]
+VTOR, CCR = 0xE000ED08, 0xE000ED14
+
+
+def store(address: int, value: int) -> str:
+    return f"ldr r0, ={address:#x}\n ldr r1, ={value:#x}\n str r1, [r0]\n"
+
+
+def jump(address: int) -> str:
+    return f"ldr r0, ={address:#x}\n bx r0\n"
+
+
+BAD_PROGRAMS = {
+    "undefined": ("udf #0", "b .", ["undefined instruction", "UNDEFINSTR", "FORCED"]),
+    "unmapped": (
+        "ldr r0, =0xa0000000\n ldr r1, [r0]",
+        "b .",
+        ["PRECISERR+BFARVALID", "BFAR 0xa0000000"],
+    ),
+    "unaligned": (store(CCR, 1 << 3) + "ldr r1, [r0, #1]", "b .", ["unaligned", "UNALIGNED"]),
+    "division": (
+        store(CCR, 1 << 4) + "movs r2, #0\n udiv r1, r1, r2",
+        "b .",
+        ["division by zero", "DIVBYZERO"],
+    ),
+    "not thumb": (jump(0x20000100), "b .", ["even address", "INVSTATE"]),
+    "in a device": (jump(0x40000001), "b .", ["execution is not allowed", "IACCVIOL"]),
+    "nowhere": (jump(0x1F000001), "b .", ["instruction fetch", "IBUSERR"]),
+    "no return": ("svc #0", "ldr r0, =0xfffffff3\n bx r0", ["bad exception return", "INVPC"]),
+    "vectors nowhere": (
+        store(VTOR, 0x10000000) + "svc #0",
+        "b .",
+        ["the vector of exception 3 cannot be read (VTOR 0x10000000)", "VECTTBL"],
+    ),
+    "vectors misaligned": (store(VTOR, 0x20000080), "b .", ["VTOR is set to 0x20000080"]),
+    "in the handler": (
+        "ldr r0, =0xa0000000\n str r1, [r0]",
+        "udf #1",
+        ["inside the handler of a hard fault", "PRECISERR+BFARVALID+UNDEFINSTR", "hard+0x0"],
+    ),
+    "masked": ("cpsid f\n udf #2", "b .", ["while FAULTMASK is set", "UNDEFINSTR"]),
+    "stack": ("ldr r0, =0xa0000100\n mov sp, r0\n push {r0}", "b .", ["BFAR 0xa00000fc"]),
+    "mpu": (store(0xE000ED94, 1), "b .", ["memory protection unit"]),
+}
+LOCKS_UP = {"vectors nowhere", "in the handler", "masked"}
+
+
+@pytest.mark.parametrize(
+    "chip", [CHIPS[0], *(pytest.param(chip, marks=pytest.mark.slow) for chip in CHIPS[1:])]
+)
+@pytest.mark.parametrize("name", BAD_PROGRAMS)
+def test_a_bad_program_is_one_clear_error_with_registers_and_calls(
+    tmp_path: Path, chip: str, name: str
+) -> None:
+    inner, hard, says = BAD_PROGRAMS[name]
+    image = elf(tmp_path, chip, inner, hard)
+    # Lockups come after the program's own handler has had its turn.
+    stop = str(int(name not in LOCKS_UP))
+    done = joulemark(
+        *("exec", "--chip", chip, str(image), "--set", f"stop_on_fault={stop}", "--json"),
+        *("--max-cycles", "10000"),
+        code=7,
+    )
+    fault = json.loads(done.stdout)["fault"]
+    assert (fault["kind"] == "lockup") == (name in LOCKS_UP)
+    for part in [*says, "in ", "called from outer" if name != "no return" else "hard"]:
+        assert part in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_an_image_that_does_not_fit_is_refused(tmp_path: Path, chip: str) -> None:
+    flash = next(m for m in boards.load_chip(chip).memories if m.name == "flash")
+    image = tmp_path / "image.bin"
+    image.write_bytes(struct.pack("<2I", RAM_TOP, flash.start + 9) + bytes(flash.size - 4))
+    done = joulemark(*("exec", "--chip", chip, "--raw", hex(flash.start), str(image)), code=3)
+    assert f"{flash.start + flash.size:#010x} is no memory of chip {chip}" in done.stderr
+    image.write_bytes(struct.pack("<2IH", RAM_TOP, 0, LOOP))
+    done = joulemark(
+        *("exec", "--chip", chip, "--raw", hex(flash.start), "--entry", "0x30000000", str(image)),
+        code=3,
+    )
+    assert "entry 0x30000000 is no memory" in done.stderr
+    # Without an entry its vector table has to be one.
+    done = joulemark("exec", "--chip", chip, "--raw", hex(flash.start), str(image), code=3)
+    assert "no stack pointer and reset handler" in done.stderr
+
+
+def cycles_of(chip: str, image: Path, *settings: str) -> int:
+    options = [option for setting in settings for option in ("--set", setting)]
+    done = joulemark("exec", "--chip", chip, str(image), *options, "--stop-at", "hard", "--json")
+    cycles: int = json.loads(done.stdout)["cycles"]
+    return cycles
+
+
+# Loads and stores in a loop that does not fit a line of flash; the way out is through a fault.
+LOOP_PROGRAM = (
+    "ldr r0, =0x20000100\n movs r2, #200\n1: ldr r1, [r0]\n adds r1, r1, r2\n str r1, [r0]\n"
+    " str r1, [r0, #4]\n add.w r3, r1, r2\n add.w r4, r3, r2\n subs r2, #1\n bne 1b\n b hard"
+)
+
+
+def test_settings_change_time_the_right_way(tmp_path: Path) -> None:
+    image = elf(tmp_path, "cc2650", LOOP_PROGRAM)
+    as_reset = cycles_of("cc2650", image)
+    assert as_reset == cycles_of("cc2650", image, "cache_mode=0", "line_buffer=1")
+    assert cycles_of("cc2650", image, "line_buffer=0") > as_reset
+    assert cycles_of("cc2650", image, "cache_mode=1") < as_reset
+    assert cycles_of("cc2650", image, "write_buffer=0") >= as_reset
+    # Off, the cache's RAM is neither cache nor memory: as GPRAM, for code in flash.
+    assert cycles_of("cc2650", image, "cache_mode=3") == as_reset
+    assert cycles_of("cc2650", image, "trng_seed=7") == as_reset
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_a_wrong_setting_is_answered_with_those_there_are(tmp_path: Path, chip: str) -> None:
+    image = elf(tmp_path, chip, "nop")
+    done = joulemark("exec", "--chip", chip, str(image), "--set", "cash=1", code=3)
+    for name in boards.load_chip(chip).settings:
+        assert name in done.stderr
+    done = joulemark("exec", "--chip", chip, str(image), "--set", "stop_on_fault=2", code=3)
+    assert "stop_on_fault" in done.stderr
+    assert "0 to 1" in done.stderr
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_observation_takes_no_emulated_time(tmp_path: Path, chip: str) -> None:
+    image = Image.load(elf(tmp_path, chip, LOOP_PROGRAM))
+
+    def run(**options: bool) -> tuple[Machine, tuple[int, ...]]:
+        machine = Machine(boards.load_chip(chip), image, **options)  # type: ignore[arg-type]
+        assert machine.run(until=image.resolve("hard")).reason == "address"
+        return machine, (machine.cycles, machine.instructions, *machine.registers.values())
+
+    _, alone = run()
+    profiled, seen = run(profile=True, trace=True, secrets_trace=True)
+    assert seen == alone
+    costs = {cost.name: cost for cost in profiled.profile.functions}
+    assert sum(cost.self_cycles for cost in costs.values()) == profiled.cycles
+    assert sum(cost.self_instructions for cost in costs.values()) == profiled.instructions
+    assert [costs[name].calls for name in ("reset", "outer", "inner")] == [1, 1, 1]
+    assert costs["outer"].stack_bytes == 8
+
+
+# What wakes each chip by an interrupt after some time: registers to set, and the cycles until then.
+WAKERS = {
+    # GPT0, 32 bits, counting down once from 10000; line 15.
+    "cc2650": (
+        [(0x4001000C, 0), (0x40010004, 1), (0x40010028, 10_000), (0x40010018, 1)],
+        (0x4001000C, 1),
+        (15, 10_000, "idle"),
+    ),
+    # The sleep timer 20 ticks of 32,768 Hz on, at 16 MHz, in power mode 2; line 145.
+    "cc2538": (
+        [(0x400D2058, 2), (0xE000ED10, 4), *((0x400D5040 + 4 * i, 0) for i in (3, 2, 1))],
+        (0x400D5040, 20),
+        (145, 20 * 16_000_000 // 32_768, "pm2"),
+    ),
+    # TIM2 overflows after 100 steps of 100 cycles; line 28.
+    "stm32f100rb": (
+        [(0x40000028, 99), (0x4000002C, 99), (0x40000014, 1), (0x40000010, 0), (0x4000000C, 1)],
+        (0x40000000, 1),
+        (28, 10_000, "sleep"),
+    ),
+}
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_a_timer_wakes_a_sleeping_core(tmp_path: Path, chip: str) -> None:
+    settings, start, (line, cycles, state) = WAKERS[chip]
+    enable = (0xE000E100 + line // 32 * 4, 1 << line % 32)
+    code = "".join(store(*setting) for setting in [enable, *settings, start])
+    vectors = elf(tmp_path, chip, code + "wfi\n b hard", "b .")
+    image = Image.load(vectors)
+    machine = Machine(boards.load_chip(chip), image, trace=True, settings={"stop_on_fault": 0})
+    if line > 63:  # beyond the table of these programs
+        base = boards.load_chip(chip).vectors["RESET"] - 4
+        machine.write_memory(base + 4 * (16 + line), struct.pack("<I", image.resolve("hard") | 1))
+    assert machine.run(until=image.resolve("hard"), max_cycles=100_000).reason == "address"
+    assert machine.registers["xpsr"] & 0x1FF == 16 + line
+    # The sleep timer has counted while the program set it up.
+    assert abs(machine.sleep_cycles - cycles) < 100
+    assert [interval.state for interval in machine.power_intervals] == ["active", state, "active"]
+
+
+BITES = {
+    "cc2650": [(0x40080000, 1000), (0x40080008, 3)],
+    "cc2538": [(0x400D5000, 0xB)],
+    "stm32f100rb": [(0x40003000, 0x5555), (0x40003008, 9), (0x40003000, 0xCCCC)],
+}
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_a_watchdog_that_is_not_fed_ends_the_run(tmp_path: Path, chip: str) -> None:
+    image = elf(tmp_path, chip, "".join(store(*setting) for setting in BITES[chip]) + "b .")
+    done = joulemark("exec", "--chip", chip, str(image), "--max-cycles", "200000", code=7)
+    assert "watchdog" in done.stderr
+    assert "resets the chip" in done.stderr
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_what_is_left_out_is_named_when_touched(tmp_path: Path, chip: str) -> None:
+    description = boards.load_chip(chip)
+    for address, part in {
+        "cc2650": [(0x40000000, "SSI0"), (0x40091000, "always-on domain")],
+        "cc2538": [(0x40008000, "SSI0"), (0x44004000, "PKA")],
+        "stm32f100rb": [(0x40005400, "I2C1"), (0x40010400, "EXTI")],
+    }[chip]:
+        image = elf(tmp_path, chip, f"ldr r0, ={address:#x}\n ldr r1, [r0]")
+        stop = Machine(description, Image.load(image)).run(max_cycles=1000)
+        assert stop.fault is not None
+        assert stop.fault.kind == "absent"
+        assert part in stop.fault.message
+        assert any(part in name for name in description.absent)

@@ -479,7 +479,10 @@ impl<B: Bus> Core<B> {
             self.take_exceptions()?;
         }
         let most = if self.pipe.now() + memo::MOST_CYCLES < due.min(until) {
-            u32::MAX
+            // Where functions are told apart, a block ends where one does.
+            self.watched.as_ref().map_or(u32::MAX, |range| {
+                (range.end.saturating_sub(self.pc) / 4).max(1)
+            })
         } else {
             1
         };
@@ -565,7 +568,7 @@ impl<B: Bus> Core<B> {
         let sp = self.r[13];
         self.execute(entry)?;
         if entry.traits.writes & 1 << 13 != 0 {
-            self.stack_moved(sp, entry.op.rn == 13)?;
+            self.stack_moved(sp, entry.op.rn == 13 && !entry.traits.is_branch())?;
         }
         if entry.traits.is_branch() && !self.calls.is_empty() {
             self.returned();

@@ -514,7 +514,7 @@ impl<B: Bus> Core<B> {
         let colon = if meaning.is_empty() { "" } else { ": " };
         let mut fault = Fault::new(
             FaultKind::Lockup,
-            format!("lockup: {why}{colon}{meaning} ({registers})"),
+            format!("{why}{colon}{meaning} ({registers})"),
         );
         if let Some(address) = address {
             fault = fault.at(address);

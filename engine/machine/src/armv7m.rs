@@ -332,7 +332,8 @@ fn start(
     }
     let Some(entry) = entry else {
         let (sp, pc) = vectors.unwrap_or_default();
-        if !is_ram(sp) || !is_memory(chip, pc & !1) {
+        // Bit 0 of a vector says Thumb, which is all that this core has (B1.5.3).
+        if !is_ram(sp) || pc & 1 == 0 || !is_memory(chip, pc & !1) {
             return Err(Error::Image(format!(
                 "the vector table at {table:#010x} begins with {sp:#010x} and {pc:#010x}, which are no \
                  stack pointer and reset handler on chip {}; it has {}",

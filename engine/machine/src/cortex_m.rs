@@ -133,6 +133,10 @@ pub trait Series: Send + Sync {
     }
     /// The power state of a core that sleeps.
     fn sleep_state(&self) -> &'static str;
+    /// The same with SCR.SLEEPDEEP; `None` where the emulation leaves it out.
+    fn deep_sleep_state(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Everything around the core.
@@ -462,7 +466,8 @@ impl Bus for CortexM {
     }
 
     fn sleep(&mut self, asleep: bool, deep: bool, now: Cycles) -> Cycles {
-        if asleep && deep {
+        let deep_state = self.series.deep_sleep_state();
+        if asleep && deep && deep_state.is_none() {
             self.pending_fault = Some(Fault::new(
                 FaultKind::Absent,
                 format!(
@@ -472,10 +477,10 @@ impl Bus for CortexM {
             ));
             self.set_due();
         }
-        self.state = if asleep {
-            self.series.sleep_state()
-        } else {
-            ACTIVE
+        self.state = match (asleep, deep) {
+            (false, _) => ACTIVE,
+            (true, false) => self.series.sleep_state(),
+            (true, true) => deep_state.unwrap_or_else(|| self.series.sleep_state()),
         };
         self.note_power(now);
         Cycles(0)

@@ -251,7 +251,8 @@ def _print(result: dict[str, Any], stop: "Stop") -> None:
     typer.echo(f"stop          {stop.reason} at {stop.address:#06x}")
     typer.echo(f"cycles        {result['cycles']:,}")
     typer.echo(f"instructions  {result['instructions']:,}")
-    cells = [f"{name:>4} {value:04x}" for name, value in result["registers"].items()]
+    digits = 8 if "lr" in result["registers"] else 4  # 32 bits or 16
+    cells = [f"{name:>4} {value:0{digits}x}" for name, value in result["registers"].items()]
     for i in range(0, len(cells), 4):
         typer.echo(("registers   " if i == 0 else " " * 12) + "  ".join(cells[i : i + 4]))
     for item in result["read"]:

@@ -33,6 +33,8 @@ pub struct Cc2538 {
     clock_ctrl: u32,
     /// Clock gates of timers and UARTs: run, sleep, deep sleep and reset of each.
     gates: [u32; 12],
+    /// PMCTL: the power mode that deep sleep enters.
+    power_mode: u32,
     /// Cache mode: FCTL.CM, 1 after reset.
     fctl: u32,
     ioc: [u32; 0x44],
@@ -50,6 +52,7 @@ impl Cc2538 {
             crystal_hz,
             clock_ctrl: OSC32K | OSC_PD | OSC | 1 << 8 | 1,
             gates: [0; 12],
+            power_mode: 0,
             fctl: 4,
             ioc: [0; 0x44],
             direction: [0; 4],
@@ -96,6 +99,7 @@ impl Series for Cc2538 {
             SYS_CTRL => match offset {
                 0 => Some(self.clock_ctrl),
                 4 => Some(self.clock_ctrl | XOSC_STB | HSOSC_STB),
+                0x58 => Some(self.power_mode),
                 0x08..=0x14 | 0x28..=0x34 => Some(self.gates[(offset as usize - 8) / 4]),
                 _ => None,
             },
@@ -147,6 +151,7 @@ impl Series for Cc2538 {
                     self.clock_ctrl = value & 0x0322_0707 | value & OSC;
                     context.clock_hz = Some(self.clock_hz());
                 }
+                0x58 => self.power_mode = value & 3,
                 0x08..=0x14 | 0x28..=0x34 => self.gates[(offset as usize - 8) / 4] = value & 15,
                 _ => return Ok(false),
             },
@@ -208,5 +213,9 @@ impl Series for Cc2538 {
 
     fn sleep_state(&self) -> &'static str {
         "sleep"
+    }
+
+    fn deep_sleep_state(&self) -> Option<&'static str> {
+        Some(["sleep", "pm1", "pm2", "pm3"][self.power_mode as usize])
     }
 }
