@@ -7,7 +7,8 @@
      void p_decrypt(const p_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks);
 
    The key has P_KEY_BYTES bytes. Buffers have blocks * P_BLOCK_BYTES bytes and are either the same
-   or do not overlap. Nothing can fail.
+   or do not overlap. Nothing can fail. Give as many blocks at once as there are: some
+   implementations work on several together.
 
    A cipher that Marvin and LetterSoup are built over has one function more,
      void p_sct(uint8_t *block);
