@@ -27,6 +27,15 @@ def test_an_empty_file_is_the_default_campaign(tmp_path: Path) -> None:
     assert load_campaign(write(tmp_path, ""), {}) == load_campaign(None, {}) == Campaign()
 
 
+def test_the_default_boards_each_have_their_cores_compiler(library: Library) -> None:
+    builds = expand(Campaign(), library)
+    assert {(b.board, b.compiler) for b in builds} == {
+        ("telosb", "clang"),
+        ("sensortag-cc2650", "gcc"),
+        ("openmote-cc2538", "gcc"),
+    }
+
+
 def test_one_name_is_a_list_of_one_and_options_override(tmp_path: Path) -> None:
     path = write(tmp_path, 'primitive = "aes-128"\nsize = [16, 32]\nopt = ["O2"]\n')
     campaign = load_campaign(path, {"opt": ["Os"], "board": None})

@@ -11,7 +11,10 @@ from command import joulemark
 from joulemark.errors import JoulemarkError
 from joulemark.project import ROOT
 
-SMALL = ("--primitive", "aes-128", "--primitive", "sha-256", "--size", "16,64", "--opt", "Os")
+SMALL = (
+    *("--board", "telosb", "--primitive", "aes-128", "--primitive", "sha-256"),
+    *("--size", "16,64", "--opt", "Os"),
+)
 
 
 @pytest.fixture(scope="module")
