@@ -32,7 +32,8 @@ class AgilentE3631A(ScpiInstrument):
     def __init__(self, line: SupplyLine, seed: int) -> None:
         super().__init__()
         self._line = line
-        self._error = np.random.default_rng(seed).uniform(-1, 1)
+        # What it gives and what it reads back are off apart from each other.
+        self._output_error, self._readback_error = np.random.default_rng(seed).uniform(-1, 1, 2)
         self.reset()
 
     @command("*RST")
@@ -95,9 +96,9 @@ class AgilentE3631A(ScpiInstrument):
     def measure_voltage(self, name: str | None = None) -> str:
         """Voltage at the terminals, as the supply reads it back."""
         output = self._output(name or self._selected)
-        true = self._volt[output] if self._on else 0.0
+        true = self._true_v(output)
         of_output, volt = _READBACK
-        return f"{true + self._error * (true * of_output + volt):+.8E}"
+        return f"{true + self._readback_error * (true * of_output + volt):+.8E}"
 
     @command("MEASure:CURRent[:DC]?")
     def measure_current(self, name: str | None = None) -> str:
@@ -110,10 +111,15 @@ class AgilentE3631A(ScpiInstrument):
     @property
     def true_voltage_v(self) -> float:
         """What the board really gets, within the programming accuracy."""
+        return self._true_v("P6V")
+
+    def _true_v(self, output: str) -> float:
         if not self._on:
             return 0.0
         of_output, volt = _PROGRAMMING
-        return self._volt["P6V"] * (1 + self._error * of_output) + self._error * volt
+        return self._volt[output] + float(self._output_error) * (
+            self._volt[output] * of_output + volt
+        )
 
     def _output(self, name: str) -> str:
         if name.upper() not in _OUTPUTS:
