@@ -24,10 +24,11 @@ static void shift(uint32_t *r, uint32_t bits) {
     r[2] = bits & 0xffff;
 }
 
-/* 16 steps; returns the keystream, which `feedback`, all ones or zero, lets into both registers. No
-   tap is at one of the 15 newest bits. */
-static uint32_t steps(grain_v1_ctx *ctx, uint32_t feedback) {
-    const uint32_t *b = ctx->b, *s = ctx->s;
+/* 16 steps; returns the keystream in the lower half of a word, which `feedback`, all ones or zero,
+   lets into both registers. No tap is at one of the 15 newest bits. */
+__attribute__((always_inline)) static inline uint32_t steps(grain_v1_state *state,
+                                                            uint32_t feedback) {
+    const uint32_t *b = state->b, *s = state->s;
 
     /* h(x) of section 2, with x0 to x3 taken out, and the output. */
     uint32_t x0 = tap(s, 3), x1 = tap(s, 25), x2 = tap(s, 46), x3 = tap(s, 64), x4 = tap(b, 63);
@@ -49,37 +50,39 @@ static uint32_t steps(grain_v1_ctx *ctx, uint32_t feedback) {
 
     feedback &= z;
     g ^= s[0] ^ feedback;
-    shift(ctx->s, f ^ feedback);
-    shift(ctx->b, g);
-    return z & 0xffff;
+    shift(state->s, f ^ feedback);
+    shift(state->b, g);
+    return z;
 }
 
 void grain_v1_init(grain_v1_ctx *ctx, const uint8_t *key, const uint8_t *nonce) {
-    ctx->b[0] = load(key);
-    ctx->b[1] = load(key + 4);
-    ctx->b[2] = (uint32_t)key[9] << 8 | key[8];
-    ctx->s[0] = load(nonce);
-    ctx->s[1] = load(nonce + 4);
-    ctx->s[2] = 0xffff;
+    grain_v1_state state = {.b = {load(key), load(key + 4), (uint32_t)key[9] << 8 | key[8]},
+                            .s = {load(nonce), load(nonce + 4), 0xffff}};
     for (unsigned i = 0; i < 160 / 16; i++)
-        steps(ctx, ~(uint32_t)0);
+        steps(&state, ~(uint32_t)0);
+    ctx->state = state;
     ctx->left = 0;
-}
-
-static uint32_t stream(grain_v1_ctx *ctx) {
-    uint32_t low = steps(ctx, 0);
-    return low | steps(ctx, 0) << 16;
 }
 
 void grain_v1_encrypt(grain_v1_ctx *ctx, uint8_t *out, const uint8_t *in, size_t length) {
     for (; ctx->left > 0 && length > 0; length--, ctx->left--, ctx->stream >>= 8)
         *out++ = (uint8_t)(*in++ ^ ctx->stream);
-    for (; length >= 4; length -= 4, out += 4, in += 4)
-        store(out, load(in) ^ stream(ctx));
-    if (length > 0) {
-        ctx->stream = stream(ctx);
-        ctx->left = 4;
-        for (; length > 0; length--, ctx->left--, ctx->stream >>= 8)
-            *out++ = (uint8_t)(*in++ ^ ctx->stream);
+    if (length == 0)
+        return;
+    grain_v1_state state = ctx->state; /* which no store to out can change */
+    while (length > 0) {
+        uint32_t stream = 0;
+        for (unsigned i = 0; i < 2; i++)
+            stream = stream >> 16 | steps(&state, 0) << 16;
+        if (length < 4) {
+            ctx->stream = stream;
+            ctx->left = 4;
+            for (; length > 0; length--, ctx->left--, ctx->stream >>= 8)
+                *out++ = (uint8_t)(*in++ ^ ctx->stream);
+            break;
+        }
+        store(out, load(in) ^ stream);
+        length -= 4, out += 4, in += 4;
     }
+    ctx->state = state;
 }

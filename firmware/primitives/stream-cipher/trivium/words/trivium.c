@@ -20,7 +20,7 @@ __attribute__((always_inline)) static inline uint32_t tap(const uint32_t *r, uns
 }
 
 /* 32 steps (specification, section 2.1): no tap is at one of the 65 newest bits. */
-static uint32_t steps(trivium_ctx *s) {
+__attribute__((always_inline)) static inline uint32_t steps(trivium_state *s) {
     uint32_t t1 = tap(s->a, 3, 66) ^ tap(s->a, 3, 93);
     uint32_t t2 = tap(s->b, 3, 162 - 93) ^ tap(s->b, 3, 177 - 93);
     uint32_t t3 = tap(s->c, 4, 243 - 177) ^ tap(s->c, 4, 288 - 177);
@@ -35,28 +35,34 @@ static uint32_t steps(trivium_ctx *s) {
 }
 
 void trivium_init(trivium_ctx *ctx, const uint8_t *key, const uint8_t *nonce) {
-    ctx->a[0] = (uint32_t)key[1] << 24 | (uint32_t)key[0] << 16;
-    ctx->a[1] = load(key + 2);
-    ctx->a[2] = load(key + 6);
-    ctx->b[0] = (uint32_t)nonce[1] << 24 | (uint32_t)nonce[0] << 16;
-    ctx->b[1] = load(nonce + 2);
-    ctx->b[2] = load(nonce + 6);
-    ctx->c[0] = (uint32_t)0xe << 16; /* s_286 to s_288 */
-    ctx->c[1] = ctx->c[2] = ctx->c[3] = 0;
+    trivium_state s = {
+        .a = {(uint32_t)key[1] << 24 | (uint32_t)key[0] << 16, load(key + 2), load(key + 6)},
+        .b = {(uint32_t)nonce[1] << 24 | (uint32_t)nonce[0] << 16, load(nonce + 2),
+              load(nonce + 6)},
+        .c = {(uint32_t)0xe << 16}}; /* s_286 to s_288 */
     for (unsigned i = 0; i < 4 * 288 / 32; i++)
-        steps(ctx);
+        steps(&s);
+    ctx->state = s;
     ctx->left = 0;
 }
 
 void trivium_encrypt(trivium_ctx *ctx, uint8_t *out, const uint8_t *in, size_t length) {
     for (; ctx->left > 0 && length > 0; length--, ctx->left--, ctx->stream >>= 8)
         *out++ = (uint8_t)(*in++ ^ ctx->stream);
-    for (; length >= 4; length -= 4, out += 4, in += 4)
-        store(out, load(in) ^ steps(ctx));
-    if (length > 0) {
-        ctx->stream = steps(ctx);
-        ctx->left = 4;
-        for (; length > 0; length--, ctx->left--, ctx->stream >>= 8)
-            *out++ = (uint8_t)(*in++ ^ ctx->stream);
+    if (length == 0)
+        return;
+    trivium_state s = ctx->state; /* which no store to out can change */
+    while (length > 0) {
+        uint32_t stream = steps(&s);
+        if (length < 4) {
+            ctx->stream = stream;
+            ctx->left = 4;
+            for (; length > 0; length--, ctx->left--, ctx->stream >>= 8)
+                *out++ = (uint8_t)(*in++ ^ ctx->stream);
+            break;
+        }
+        store(out, load(in) ^ stream);
+        length -= 4, out += 4, in += 4;
     }
+    ctx->state = s;
 }

@@ -6,10 +6,14 @@
 
 enum { TRIVIUM_KEY_BYTES = 10, TRIVIUM_NONCE_BYTES = 10 };
 
+/* The last bits that entered each register, the newest one highest: s_1 to s_93, s_94 to s_177,
+   s_178 to s_288. */
 typedef struct {
-    /* The last bits that entered each register, the newest one highest: s_1 to s_93, s_94 to s_177,
-       s_178 to s_288. */
     uint32_t a[3], b[3], c[4];
+} trivium_state;
+
+typedef struct {
+    trivium_state state;
     uint32_t stream; /* its lowest bytes are still to be used */
     unsigned left;   /* how many of them */
 } trivium_ctx;
