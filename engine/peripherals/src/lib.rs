@@ -6,9 +6,7 @@
 //! Section numbers without a document are those of the MSP430x1xx Family User's Guide, SLAU049F:
 //! chapter 2 System Resets, Interrupts, and Operating Modes; 4 Basic Clock Module; 5 Flash Memory
 //! Controller; 7 Hardware Multiplier; 9 Digital I/O; 10 Watchdog Timer; 11 `Timer_A`;
-//! 12 `Timer_B`; 13 USART, UART Mode; 14 USART, SPI Mode. The numbers below a chapter's were not
-//! compared with a copy of the guide again; register addresses were, with TI's own
-//! (`chips/msp430f1611.toml`).
+//! 12 `Timer_B`; 13 USART, UART Mode; 14 USART, SPI Mode.
 
 pub mod aon_rtc;
 pub mod basic_clock;
