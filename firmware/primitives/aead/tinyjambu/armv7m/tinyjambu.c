@@ -1,0 +1,1 @@
+#include "tinyjambu-core.c"
