@@ -6,7 +6,7 @@
    (r + 1, c + k) instead of (r + 1, c); a round key is stored in the places of its round, and the
    last round's output is put right when it is stored. Only k modulo 4 matters.
 
-   All instructions are 32 bits long: a Cortex-M3 loses cycles on loads among those that are not
+   The rounds' instructions are 32 bits long: a Cortex-M3 loses cycles on loads among those that are not
    aligned. Loads stand together, because one that follows another takes one cycle, not two. */
     .syntax unified
     .thumb
@@ -500,11 +500,15 @@
     beq     \to
 .endm
 
+/* No secret stays where nobody keeps one. */
 .macro leave_function
-    movs    r0, #0 /* no secret stays where nobody keeps one */
-    movs    r1, #0
-    movs    r2, #0
-    movs    r3, #0
+    mov     r0, #0
+    mov     r1, #0
+    mov     r2, #0
+    mov     r3, #0
+    .irp    word, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+    str.w   r0, [sp, #4 * \word]
+    .endr
     add     sp, sp, #FRAME
     pop     {r4-r11, pc}
 .endm
