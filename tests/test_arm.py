@@ -227,6 +227,18 @@ def cycles_of(chip: str, image: Path, *settings: str) -> int:
     return cycles
 
 
+@pytest.mark.parametrize("mode", [1, 3])
+def test_gpram_is_memory_in_its_mode_only(tmp_path: Path, mode: int) -> None:
+    image = elf(tmp_path, "cc2650", store(0x11000000, 1) + "b hard")
+    joulemark("exec", "--chip", "cc2650", str(image), "--stop-at", "hard")
+    options = ("--set", f"cache_mode={mode}", "--stop-at", "hard")
+    done = joulemark("exec", "--chip", "cc2650", str(image), *options, code=7)
+    assert "GPRAM is no memory" in done.stderr
+    image = elf(tmp_path, "cc2650", store(0x40034004, 2) + "b hard")
+    done = joulemark("exec", "--chip", "cc2650", str(image), "--stop-at", "hard", code=7)
+    assert "reserved" in done.stderr
+
+
 # Loads and stores in a loop that does not fit a line of flash; the way out is through a fault.
 LOOP_PROGRAM = (
     "ldr r0, =0x20000100\n movs r2, #200\n1: ldr r1, [r0]\n adds r1, r1, r2\n str r1, [r0]\n"

@@ -105,6 +105,11 @@ pub trait Bus {
         MemorySettings::default()
     }
 
+    /// Whether the cache's RAM is no memory now: it is the cache's, or off. Asked after each write.
+    fn cache_ram_off(&self) -> bool {
+        self.memory_settings().cache
+    }
+
     /// The core goes to sleep (`SLEEPDEEP` is set where `deep`) or wakes.
     ///
     /// Returns how long the core waits before it goes on, such as for an oscillator to start.

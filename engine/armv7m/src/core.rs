@@ -131,6 +131,8 @@ pub struct Core<B: Bus> {
     pub bus: B,
     pub(crate) memory: Memory,
     pub(crate) pipe: Pipeline,
+    /// See [`Bus::cache_ram_off`].
+    cache_ram_off: bool,
     pub(crate) system: System,
     pub(crate) timing: Timing,
     pub(crate) r: [u32; 16],
@@ -182,10 +184,12 @@ impl<B: Bus> Core<B> {
         let settings = bus.memory_settings();
         let mut pipe = Pipeline::new(&config.regions, config.timing.revision < 2);
         pipe.set_memory(settings);
+        let cache_ram_off = bus.cache_ram_off();
         Self {
             bus,
             memory: Memory::new(&config.regions),
             pipe,
+            cache_ram_off,
             system: System::new(config.interrupts, config.priority_bits, config.cpuid),
             timing: config.timing,
             r: [0; 16],
@@ -733,7 +737,7 @@ impl<B: Bus> Core<B> {
         }
         if let Some((bank, offset)) = self.memory.find(address)
             && let Some(value) = self.memory.read(bank, offset, width)
-            && !(self.memory.region(bank).cache_ram && self.pipe.cache_on())
+            && !(self.memory.region(bank).cache_ram && self.cache_ram_off)
         {
             return Ok(value);
         }
@@ -783,7 +787,7 @@ impl<B: Bus> Core<B> {
         }
         if let Some((bank, offset)) = self.memory.find(address)
             && self.memory.region(bank).kind == RegionKind::Ram
-            && !(self.memory.region(bank).cache_ram && self.pipe.cache_on())
+            && !(self.memory.region(bank).cache_ram && self.cache_ram_off)
             && self.memory.write(bank, offset, value, width).is_some()
         {
             return Ok(());
@@ -826,6 +830,7 @@ impl<B: Bus> Core<B> {
             .write(address, value, width, Cycles(now))
             .map_err(|fault| bus_trap(fault, address))?;
         self.pipe.set_memory(self.bus.memory_settings());
+        self.cache_ram_off = self.bus.cache_ram_off();
         if self.system.lines(self.bus.interrupts()) {
             self.recheck = true;
         }

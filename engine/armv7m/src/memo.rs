@@ -208,10 +208,6 @@ impl Pipeline {
         }
     }
 
-    pub fn cache_on(&self) -> bool {
-        self.simulation.memory.settings.cache
-    }
-
     pub fn now(&self) -> u64 {
         self.simulation.now
     }

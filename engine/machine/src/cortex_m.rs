@@ -131,6 +131,10 @@ pub trait Series: Send + Sync {
     fn memory_settings(&self) -> MemorySettings {
         MemorySettings::default()
     }
+    /// Whether the cache's RAM is no memory now.
+    fn cache_ram_off(&self) -> bool {
+        self.memory_settings().cache
+    }
     /// The power state of a core that sleeps.
     fn sleep_state(&self) -> &'static str;
     /// The same with SCR.SLEEPDEEP; `None` where the emulation leaves it out.
@@ -463,6 +467,10 @@ impl Bus for CortexM {
 
     fn memory_settings(&self) -> MemorySettings {
         self.series.memory_settings()
+    }
+
+    fn cache_ram_off(&self) -> bool {
+        self.series.cache_ram_off()
     }
 
     fn sleep(&mut self, asleep: bool, deep: bool, now: Cycles) -> Cycles {

@@ -2,12 +2,15 @@
 //! VIMS (SWCU117). Addresses and interrupt lines were compared with TI's headers `hw_memmap.h` and
 //! `hw_ints.h`.
 
+use std::ops::RangeInclusive;
+
 use joulemark_armv7m::MemorySettings;
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 use joulemark_peripherals::{AonRtc, Gpt, Pl011, TiWatchdog, Trng};
 
 use super::{Context, Series};
 
+const GPRAM: RangeInclusive<u32> = 0x1100_0000..=0x1100_1fff;
 const UART0: u32 = 0x4000_1000;
 const GPT0: u32 = 0x4001_0000;
 const GPT3: u32 = 0x4001_3000;
@@ -77,6 +80,17 @@ impl Cc26x0 {
         }
     }
 
+    /// GPRAM comes here while it is no memory.
+    fn refuse_gpram(address: u32) -> Result<(), Fault> {
+        if !GPRAM.contains(&address) {
+            return Ok(());
+        }
+        Err(Fault::new(
+            FaultKind::Peripheral,
+            "GPRAM is no memory while VIMS is in cache mode or off (VIMS.CTL.MODE)",
+        ))
+    }
+
     fn read_prcm(&self, offset: u32) -> Option<u32> {
         Some(match offset {
             // LOAD_DONE: settings are taken over at once.
@@ -127,6 +141,7 @@ impl Series for Cc26x0 {
     }
 
     fn read(&mut self, address: u32, context: &mut Context<'_>) -> Result<Option<u32>, Fault> {
+        Self::refuse_gpram(address)?;
         let offset = address & 0xfff;
         Ok(match address & !0xfff {
             UART0 => self.uart.read(offset),
@@ -156,6 +171,7 @@ impl Series for Cc26x0 {
         value: u32,
         context: &mut Context<'_>,
     ) -> Result<bool, Fault> {
+        Self::refuse_gpram(address)?;
         let offset = address & 0xfff;
         match address & !0xfff {
             UART0 => return self.uart.write(offset, value, context.now),
@@ -242,6 +258,10 @@ impl Series for Cc26x0 {
             line_buffer: self.vims_ctl & IDCODE_LB_DIS == 0,
             cache: self.vims_ctl & MODE == MODE_CACHE,
         }
+    }
+
+    fn cache_ram_off(&self) -> bool {
+        self.vims_ctl & MODE != 0
     }
 
     fn sleep_state(&self) -> &'static str {
