@@ -483,10 +483,7 @@ impl<B: Bus> Core<B> {
             self.take_exceptions()?;
         }
         let most = if self.pipe.now() + memo::MOST_CYCLES < due.min(until) {
-            // Where functions are told apart, a block ends where one does.
-            self.watched.as_ref().map_or(u32::MAX, |range| {
-                (range.end.saturating_sub(self.pc) / 4).max(1)
-            })
+            u32::MAX
         } else {
             1
         };
@@ -537,6 +534,7 @@ impl<B: Bus> Core<B> {
         };
         self.pipe.begin(self.pc, self.it, block.first);
         self.leave = false;
+        // Where functions are told apart, a block ends where one does.
         let fence = self.watched.as_ref().map_or(u32::MAX, |range| range.end);
         for number in block.first..block.first + block.count.min(most) {
             let entry = self.pipe.entry(number);

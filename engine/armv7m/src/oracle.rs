@@ -173,6 +173,7 @@ fn run(core: &mut Core<Nothing>, case: &Case) -> Answer {
         core.set_register(number, *value);
     }
     core.set_xpsr(case.flags | 1 << 24);
+    core.exclusive = false;
     let mut failed = false;
     for _ in 0..case.count {
         let exit = core.run(Limits {
@@ -284,6 +285,7 @@ fn compare(name: &str, cases: &[Case]) {
             ));
         }
     }
+    eprintln!("{name}: {} cases compared", cases.len());
     assert!(
         wrong.is_empty(),
         "{name}: {} of {} differ\n{}",
