@@ -117,7 +117,18 @@ def measured(project: Path, name: str, code: int = 0, *options: str) -> list[dic
     store = project / f"{name}.db"
     done = joulemark(
         "run",
-        *("--primitive", "xor-8", "--implementation", name, "--opt", "O2", "--size", "32"),
+        *(
+            "--board",
+            "telosb",
+            "--primitive",
+            "xor-8",
+            "--implementation",
+            name,
+            "--opt",
+            "O2",
+            "--size",
+            "32",
+        ),
         *("--store", str(store), *options),
         code=code,
         JOULEMARK_ROOT=str(project),
