@@ -199,6 +199,10 @@ def test_a_bad_program_is_one_clear_error_with_registers_and_calls(
     assert (fault["kind"] == "lockup") == (name in LOCKS_UP)
     for part in [*says, "in ", "called from outer" if name != "no return" else "hard"]:
         assert part in done.stderr
+    if name == "masked":  # CPSID is interrupted by nothing, and UDF follows it
+        assert "inner+0x2" in done.stderr
+    if name == "in the handler":
+        assert "called from inner+0x2" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -1,6 +1,6 @@
 //! Exceptions: entry, return, faults, lockup, and sleep until one comes (ARM DDI 0403E.e, B1.5).
 
-use joulemark_kernel::{Cycles, Fault, FaultKind};
+use joulemark_kernel::{Caller, Cycles, Fault, FaultKind};
 
 use crate::bus::{Bus, Width};
 use crate::core::{Call, Core, Exit, Trap};
@@ -453,7 +453,13 @@ impl<B: Bus> Core<B> {
             .calls
             .iter()
             .rev()
-            .map(|call| call.return_address)
+            .map(|call| {
+                if call.exception {
+                    Caller::Interrupted(call.return_address)
+                } else {
+                    Caller::Call(call.return_address)
+                }
+            })
             .collect();
         Exit::Fault(Box::new(fault))
     }

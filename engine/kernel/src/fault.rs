@@ -48,6 +48,15 @@ impl FaultKind {
     }
 }
 
+/// What goes on when a function or a handler returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// A call, and the address after it, which may belong to the next function already.
+    Call(u32),
+    /// What an exception interrupted, and the address where it did.
+    Interrupted(u32),
+}
+
 /// One fault, with where it happened.
 ///
 /// A peripheral makes one with [`Fault::new`] and [`Fault::at`]; the core adds the program counter
@@ -62,8 +71,8 @@ pub struct Fault {
     pub pc: u32,
     /// One sentence for the user, without the addresses above.
     pub message: String,
-    /// Return addresses, innermost first.
-    pub call_stack: Vec<u32>,
+    /// Who waits for a return, innermost first.
+    pub call_stack: Vec<Caller>,
 }
 
 impl Fault {

@@ -10,7 +10,7 @@ pub mod time;
 pub mod trace;
 
 pub use chip::{Chip, ChipError};
-pub use fault::{Fault, FaultKind};
+pub use fault::{Caller, Fault, FaultKind};
 pub use image::{Image, ImageError};
 pub use symbols::Symbols;
 pub use time::{Cycles, Hertz, Picoseconds, Timeline};

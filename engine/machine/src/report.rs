@@ -1,7 +1,7 @@
 //! What all machines tell in the same way: faults with names to their addresses, and marker edges.
 
 use joulemark_kernel::trace::MarkerEdge;
-use joulemark_kernel::{Cycles, Fault, Picoseconds, Symbols};
+use joulemark_kernel::{Caller, Cycles, Fault, Picoseconds, Symbols};
 
 use crate::{FaultReport, Frame};
 
@@ -38,10 +38,11 @@ fn frame(symbols: &Symbols, address: u32, lookup: u32) -> Frame {
 pub(crate) fn fault_report(fault: &Fault, symbols: &Symbols, digits: usize) -> FaultReport {
     let width = digits + 2;
     let mut call_stack = vec![frame(symbols, fault.pc, fault.pc)];
-    // A return address may belong to the next function where a call is the last instruction: the
-    // call itself says whose it is.
-    let returns = fault.call_stack.iter();
-    call_stack.extend(returns.map(|&address| frame(symbols, address, address.saturating_sub(2))));
+    call_stack.extend(fault.call_stack.iter().map(|caller| match *caller {
+        // The call itself says whose it is.
+        Caller::Call(address) => frame(symbols, address, address.saturating_sub(2)),
+        Caller::Interrupted(address) => frame(symbols, address, address),
+    }));
     let here = &call_stack[0];
     let place = if here.symbol.is_empty() {
         format!("at pc {:#0width$x}", here.address)

@@ -1,6 +1,6 @@
 //! The core's state, and what a machine does with it.
 
-use joulemark_kernel::{Cycles, Fault, FaultKind};
+use joulemark_kernel::{Caller, Cycles, Fault, FaultKind};
 
 use crate::bus::{Bus, FlashEffect, Width};
 use crate::memory::{Region, State, attribute};
@@ -292,7 +292,7 @@ impl<B: Bus> Core<B> {
                     .calls()
                     .iter()
                     .rev()
-                    .map(|call| u32::from(call.return_address))
+                    .map(|call| Caller::Call(call.return_address.into()))
                     .collect();
                 Exit::Fault(fault)
             }

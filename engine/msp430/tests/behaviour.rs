@@ -3,7 +3,7 @@
 mod common;
 
 use common::{PC, SP, SR, all_ram, word, words};
-use joulemark_kernel::{Cycles, Fault, FaultKind};
+use joulemark_kernel::{Caller, Cycles, Fault, FaultKind};
 use joulemark_msp430::{
     Bus, Core, Exit, FlashEffect, FlashOperation, Limits, Region, RegionKind, Width, status,
 };
@@ -465,7 +465,10 @@ mod faults {
         let fault = fault(run(&mut core, 1000));
         assert_eq!(fault.kind, FaultKind::InvalidOpcode);
         assert_eq!(fault.pc, 0x400c);
-        assert_eq!(fault.call_stack, [0x400a, 0x4004]);
+        assert_eq!(
+            fault.call_stack,
+            [Caller::Call(0x400a), Caller::Call(0x4004)]
+        );
     }
 
     #[test]
