@@ -119,6 +119,8 @@ def test_multimeter_and_model_agree(line: EmulatedSupplyLine, job: Job, exact: R
     assert abs(record.energy_gross_nj - exact.energy_gross_nj) <= width_nj
     assert width_nj < 0.01 * exact.energy_gross_nj
     # Idle is the same state in both: the board sleeps in it beside the window.
+    (idle,) = (n for n in record.notes if "net of what the board drew" in n)
+    assert idle.endswith("uA; the model's net energy is net of 5.1 uA (lpm3)")
     assert record.energy_net_nj is not None
     assert exact.energy_net_nj is not None
     net = next(n for n in record.notes if n.startswith("net: "))

@@ -182,7 +182,9 @@ class _Lab(Session):
                 if specification.measures_voltage
                 else self._setup.supply_note,
                 *_how_found(runs[0], specification),
-                self._idle_note if net is not None else "no net energy: idle was not measured",
+                self._idle_note(runs)
+                if net is not None
+                else "no net energy: idle was not measured",
                 *_disagreement(runs),
             ],
         }
@@ -285,9 +287,15 @@ class _Lab(Session):
         """How far off the clock may be that the chip's timer counts."""
         return DCO_STEP_PPM * 1e-6
 
-    @property
-    def _idle_note(self) -> str:
-        return "net of what the board drew asleep before and after the window, in the same run"
+    def _idle_note(self, runs: "list[_OneRun]") -> str:
+        text = "net of what the board drew asleep before and after the window, in the same run"
+        idle_a = [r.run.idle_a for r in runs]
+        if any(math.isnan(a) for a in idle_a):
+            return text
+        return (
+            f"{text}: {fmean(idle_a) * 1e6:.4g} uA; the model's net energy is net of "
+            f"{self.meter.idle.ampere * 1e6:.4g} uA ({self.board.idle_state})"
+        )
 
     def _cycles(self, times_s: list[float]) -> dict[str, float | None]:
         cycles = [t * self.clock.hz for t in times_s]
@@ -334,8 +342,7 @@ class _LocalLab(_Lab):
     def _clock_bound(self) -> float:
         return 0.0
 
-    @property
-    def _idle_note(self) -> str:
+    def _idle_note(self, runs: "list[_OneRun]") -> str:
         return "net of what was counted or recorded while this machine waited"
 
     def _cycles(self, times_s: list[float]) -> dict[str, float | None]:
