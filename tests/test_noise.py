@@ -108,10 +108,12 @@ def test_an_emulated_board_stands_noise_on_its_line(damage: Damage) -> None:
             device.write(Slot.MESSAGE, message)
             device.run("hash")
             digest = device.read(Slot.OUTPUT, 32)
+            # An image that runs while the line settles answers without a window: that is said.
+            window = emulated.take_window()
         except LinkError:
             continue
         assert digest == oracle(Inputs(message=message)).data
-        assert emulated.take_window().cycles > 0
+        assert window.cycles > 0
         right += 1
     assert noisy.damaged > 10
     assert right > 12
