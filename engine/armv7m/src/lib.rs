@@ -6,10 +6,10 @@
 //! steps are `run` with [`Limits::step_first`] and a limit that is already reached, between which
 //! registers, cycles, instructions, calls and memory can be read, as a profile or a trace needs.
 //!
-//! How it works: an instruction is decoded once for each address (`decode`, `traits`), executed in order
-//! (`exec`), and issued to the pipeline (`pipeline`, `prefetch`, `buses`, `cache`), which says in which
-//! cycle it enters execute and, for a device, in which its data is on the bus. What the pipeline did in
-//! a state is remembered (`memo`).
+//! How it works: a block of instructions, up to the next branch, is decoded once for each address
+//! (`decode`, `traits`), executed in order (`exec`), and issued to the pipeline (`pipeline`, `prefetch`,
+//! `buses`, `cache`), which says in which cycle each enters execute and, for a device, in which its data
+//! is on the bus. What the pipeline did with a block in a state is remembered (`memo`).
 //!
 //! Not modelled: the MPU (`MPU_TYPE` says that there is none), trace and breakpoint units. An exception waits
 //! for the end of the instruction that executes: LDM, STM and divisions are not interrupted. Errors of
