@@ -65,7 +65,13 @@ static inline void crypto_store_word(uint8_t *to, uint32_t word) {
 /* out = a XOR b, where out may be a or b. By words where the core has them at these
    addresses; on ARM with loads together, because there one that follows another takes one cycle
    less. */
-static inline void crypto_xor(uint8_t *out, const uint8_t *a, const uint8_t *b, size_t length) {
+#ifdef __OPTIMIZE_SIZE__
+__attribute__((noinline, unused)) static
+#else
+static inline
+#endif
+    void
+    crypto_xor(uint8_t *out, const uint8_t *a, const uint8_t *b, size_t length) {
 #ifdef __ARM_FEATURE_UNALIGNED
     for (; length >= 16; length -= 16, out += 16, a += 16, b += 16) {
         uint32_t w = crypto_load_word(a), x = crypto_load_word(a + 4);

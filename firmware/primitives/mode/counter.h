@@ -25,10 +25,10 @@ static inline void counter_add(uint8_t *counter, size_t counting, unsigned n, co
 
 /* out = in XOR the stream that begins with the block `counter`, which is left one past the last
    that was used. */
-__attribute__((noinline)) static void counter_encrypt(const block_cipher_ctx *cipher,
-                                                      uint8_t *counter, size_t counting,
-                                                      counter_kind kind, uint8_t *out,
-                                                      const uint8_t *in, size_t length) {
+__attribute__((noinline, unused)) static void counter_encrypt(const block_cipher_ctx *cipher,
+                                                              uint8_t *counter, size_t counting,
+                                                              counter_kind kind, uint8_t *out,
+                                                              const uint8_t *in, size_t length) {
     enum { BLOCK = BLOCK_CIPHER_BLOCK_BYTES, BATCH_BYTES = COUNTER_BATCH * BLOCK };
     uint8_t counters[BATCH_BYTES], stream[BATCH_BYTES];
     if (length == 0)

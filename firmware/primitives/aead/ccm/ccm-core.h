@@ -46,60 +46,81 @@ static void ccm_mac_data(const block_cipher_ctx *cipher, uint8_t *mac, size_t us
         block_cipher_encrypt(cipher, mac, mac, 1);
 }
 
-/* T of A.2 and 6.1, over the plaintext. */
-static void ccm_mac(const block_cipher_ctx *cipher, uint8_t *mac, const aead_message *m,
-                    const uint8_t *plaintext) {
+/* B_0 of A.2.1. */
+static void ccm_first_block(uint8_t *block, const aead_message *m) {
     size_t q = ccm_q(m);
-    ccm_store_number(mac, q, m->length);
+    ccm_store_number(block, q, m->length);
     for (size_t i = 0; i < m->nonce_length; i++)
-        mac[1 + i] = m->nonce[i];
-    mac[0] = (uint8_t)((m->ad_length > 0 ? 0x40u : 0u) | (m->tag_length - 2) / 2 << 3 | (q - 1));
-    block_cipher_encrypt(cipher, mac, mac, 1);
-
-    if (m->ad_length > 0) {
-        /* A.2.2: two bytes of length; fffe and four; ffff and eight. */
-        size_t used = 0, length_bytes = 2;
-        if (m->ad_length >= 0xff00u) {
-            length_bytes = 4;
-#if SIZE_MAX > 0xffffffff
-            if (m->ad_length > 0xffffffffu)
-                length_bytes = 8;
-#endif
-            mac[used++] ^= 0xff;
-            mac[used++] ^= length_bytes == 4 ? 0xfe : 0xff;
-        }
-        for (size_t i = length_bytes; i-- > 0;)
-            mac[used++] ^= i < sizeof(size_t) ? (uint8_t)(m->ad_length >> (8 * i)) : 0;
-        ccm_mac_data(cipher, mac, used, m->ad, m->ad_length);
-    }
-    ccm_mac_data(cipher, mac, 0, plaintext, m->length);
+        block[1 + i] = m->nonce[i];
+    block[0] = (uint8_t)((m->ad_length > 0 ? 0x40u : 0u) | (m->tag_length - 2) / 2 << 3 | (q - 1));
 }
 
-/* Encrypts (or decrypts) the message, and leaves in `s0` the block that masks the tag. */
-static void ccm_ctr(const block_cipher_ctx *cipher, const aead_message *m, uint8_t *s0) {
-    uint8_t counter[CCM_BLOCK_BYTES];
+/* Ctr_0 of A.3. */
+static void ccm_first_counter(uint8_t *counter, const aead_message *m) {
     size_t q = ccm_q(m);
     ccm_store_number(counter, q, 0);
-    counter[0] = (uint8_t)(q - 1);
     for (size_t i = 0; i < m->nonce_length; i++)
         counter[1 + i] = m->nonce[i];
-    block_cipher_encrypt(cipher, s0, counter, 1);
-    counter[CCM_BLOCK_BYTES - 1] = 1;
-    counter_encrypt(cipher, counter, q, COUNTER_PUBLIC, m->out, m->in, m->length);
+    counter[0] = (uint8_t)(q - 1);
 }
 
-/* Both directions; tag gets a whole block. No tag is wanted of CCM* when it encrypts alone. */
+static void ccm_mac_ad(const block_cipher_ctx *cipher, uint8_t *mac, const aead_message *m) {
+    if (m->ad_length == 0)
+        return;
+    /* A.2.2: two bytes of length; fffe and four; ffff and eight. */
+    size_t used = 0, length_bytes = 2;
+    if (m->ad_length >= 0xff00u) {
+        length_bytes = 4;
+#if SIZE_MAX > 0xffffffff
+        if (m->ad_length > 0xffffffffu)
+            length_bytes = 8;
+#endif
+        mac[used++] ^= 0xff;
+        mac[used++] ^= length_bytes == 4 ? 0xfe : 0xff;
+    }
+    for (size_t i = length_bytes; i-- > 0;)
+        mac[used++] ^= i < sizeof(size_t) ? (uint8_t)(m->ad_length >> (8 * i)) : 0;
+    ccm_mac_data(cipher, mac, used, m->ad, m->ad_length);
+}
+
+/* Both directions; tag gets as many bytes as are wanted. No tag is wanted of CCM* when it encrypts
+   alone. A block of the CBC-MAC and the next one of the stream go through the cipher together,
+   which may work on several blocks at once. */
 static void ccm_process(const block_cipher_ctx *cipher, const aead_message *m, int decrypting,
                         uint8_t *tag) {
-    uint8_t s0[CCM_BLOCK_BYTES];
-    int authentic = m->tag_length > 0;
-    if (authentic && !decrypting)
-        ccm_mac(cipher, tag, m, m->in);
-    ccm_ctr(cipher, m, s0);
-    if (authentic && decrypting)
-        ccm_mac(cipher, tag, m, m->out);
-    aead_xor(tag, tag, s0, m->tag_length);
-    crypto_wipe(s0, sizeof s0);
+    uint8_t counter[CCM_BLOCK_BYTES], blocks[3 * CCM_BLOCK_BYTES];
+    uint8_t *mac = blocks, *stream = mac + CCM_BLOCK_BYTES, *s0 = stream + CCM_BLOCK_BYTES;
+    const uint8_t *in = m->in;
+    uint8_t *out = m->out;
+    size_t q = ccm_q(m), left = m->length, authentic = m->tag_length > 0;
+    ccm_first_counter(counter, m);
+    __builtin_memcpy(s0, counter, CCM_BLOCK_BYTES);
+    counter_add(counter, q, 1, COUNTER_PUBLIC);
+    __builtin_memcpy(stream, counter, CCM_BLOCK_BYTES);
+    if (authentic) {
+        ccm_first_block(mac, m);
+        block_cipher_encrypt(cipher, blocks, blocks, 3);
+        ccm_mac_ad(cipher, mac, m);
+    } else {
+        block_cipher_encrypt(cipher, stream, stream, 1);
+    }
+    while (left > 0) {
+        size_t part = left < CCM_BLOCK_BYTES ? left : CCM_BLOCK_BYTES;
+        if (!decrypting)
+            crypto_xor(mac, mac, in, part);
+        crypto_xor(out, in, stream, part);
+        if (decrypting)
+            crypto_xor(mac, mac, out, part);
+        in += part;
+        out += part;
+        left -= part;
+        counter_add(counter, q, 1, COUNTER_PUBLIC);
+        __builtin_memcpy(stream, counter, CCM_BLOCK_BYTES);
+        uint8_t *from = authentic ? mac : stream;
+        block_cipher_encrypt(cipher, from, from, authentic + (left > 0));
+    }
+    aead_xor(tag, mac, s0, m->tag_length);
+    crypto_wipe(blocks, sizeof blocks);
 }
 
 static void ccm_seal(const block_cipher_ctx *cipher, const aead_message *m) {
