@@ -37,9 +37,4 @@ static inline crypto_status aead_check_tag(const aead_message *m, uint8_t *compu
     return CRYPTO_BAD_TAG;
 }
 
-/* out = a XOR b; out may be a or b. */
-static inline void aead_xor(uint8_t *out, const uint8_t *a, const uint8_t *b, size_t length) {
-    crypto_xor(out, a, b, length);
-}
-
 #endif

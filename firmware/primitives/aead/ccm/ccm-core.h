@@ -119,7 +119,7 @@ static void ccm_process(const block_cipher_ctx *cipher, const aead_message *m, i
         uint8_t *from = authentic ? mac : stream;
         block_cipher_encrypt(cipher, from, from, authentic + (left > 0));
     }
-    aead_xor(tag, mac, s0, m->tag_length);
+    crypto_xor(tag, mac, s0, m->tag_length);
     crypto_wipe(blocks, sizeof blocks);
 }
 

@@ -48,7 +48,7 @@ static void first_counter(const gcm_ctx *ctx, uint8_t *j, const aead_message *m)
     for (size_t i = 0; i < GCM_BLOCK_BYTES; i++)
         j[i] = 0;
     if (m->nonce_length == 12) {
-        aead_xor(j, j, m->nonce, 12);
+        crypto_xor(j, j, m->nonce, 12);
         j[15] = 1;
     } else {
         ghash_data(ctx, j, m->nonce, m->nonce_length);
@@ -73,7 +73,7 @@ static void authenticate(const gcm_ctx *ctx, uint8_t *tag, const uint8_t *j0, co
     ghash_data(ctx, tag, ciphertext, m->length);
     ghash_lengths(ctx, tag, m->ad_length, m->length);
     block_cipher_encrypt(&ctx->cipher, mask, j0, 1);
-    aead_xor(tag, tag, mask, GCM_BLOCK_BYTES);
+    crypto_xor(tag, tag, mask, GCM_BLOCK_BYTES);
     crypto_wipe(mask, sizeof mask);
 }
 

@@ -22,7 +22,7 @@ static void triple_l(uint8_t *l) {
     for (size_t i = 0; i < COFB_HALF_BYTES; i++)
         once[i] = l[i];
     double_l(l);
-    aead_xor(l, l, once, COFB_HALF_BYTES);
+    crypto_xor(l, l, once, COFB_HALF_BYTES);
     crypto_wipe(once, sizeof once);
 }
 
@@ -34,7 +34,7 @@ static void absorb(const gift_cofb_ctx *ctx, uint8_t *y, const uint8_t *x, size_
         g[i] = (uint8_t)(y[COFB_HALF_BYTES + i] ^ l[i]);
         g[COFB_HALF_BYTES + i] = (uint8_t)(y[i] << 1 | y[(i + 1) % COFB_HALF_BYTES] >> 7);
     }
-    aead_xor(g, g, x, length);
+    crypto_xor(g, g, x, length);
     if (length < COFB_BLOCK_BYTES)
         g[length] ^= 0x80;
     gift128_encrypt(ctx, g);

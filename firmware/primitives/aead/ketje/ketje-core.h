@@ -34,7 +34,7 @@ static void frame(keccak_state *s, size_t block_bytes, uint8_t bits, unsigned ro
 
 static void absorb(keccak_state *s, const uint8_t *in, size_t length) {
     uint8_t *state = keccak_bytes(s);
-    aead_xor(state, state, in, length);
+    crypto_xor(state, state, in, length);
 }
 
 /* Key pack, nonce and padding fill the state; then the whole of the associated data. */

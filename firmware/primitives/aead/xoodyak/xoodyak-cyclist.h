@@ -22,8 +22,8 @@ static void process(const xoodyak_ctx *ctx, const aead_message *m, int decryptin
     size_t done, part;
 
     /* Cyclist(K, N, -): K || N || enc8(|N|) fits in one block. */
-    aead_xor(state, state, ctx->key, XOODYAK_KEY_BYTES);
-    aead_xor(state + XOODYAK_KEY_BYTES, state + XOODYAK_KEY_BYTES, m->nonce, XOODYAK_NONCE_BYTES);
+    crypto_xor(state, state, ctx->key, XOODYAK_KEY_BYTES);
+    crypto_xor(state + XOODYAK_KEY_BYTES, state + XOODYAK_KEY_BYTES, m->nonce, XOODYAK_NONCE_BYTES);
     state[XOODYAK_KEY_BYTES + XOODYAK_NONCE_BYTES] ^= XOODYAK_NONCE_BYTES;
     down_end(state, XOODYAK_KEY_BYTES + XOODYAK_NONCE_BYTES + 1, DOWN_KEY);
 
@@ -33,7 +33,7 @@ static void process(const xoodyak_ctx *ctx, const aead_message *m, int decryptin
         part = m->ad_length - done < RATE_ABSORB ? m->ad_length - done : RATE_ABSORB;
         up(state, 0);
         if (part > 0)
-            aead_xor(state, state, m->ad + done, part);
+            crypto_xor(state, state, m->ad + done, part);
         down_end(state, part, done == 0 ? DOWN_ABSORB : 0);
         done += part;
     } while (done < m->ad_length);
@@ -44,10 +44,10 @@ static void process(const xoodyak_ctx *ctx, const aead_message *m, int decryptin
         part = m->length - done < RATE_CRYPT ? m->length - done : RATE_CRYPT;
         up(state, done == 0 ? UP_CRYPT : 0);
         if (decrypting) {
-            aead_xor(m->out + done, m->in + done, state, part);
-            aead_xor(state, state, m->out + done, part);
+            crypto_xor(m->out + done, m->in + done, state, part);
+            crypto_xor(state, state, m->out + done, part);
         } else {
-            aead_xor(state, state, m->in + done, part);
+            crypto_xor(state, state, m->in + done, part);
             for (size_t i = 0; i < part; i++)
                 m->out[done + i] = state[i];
         }

@@ -57,9 +57,9 @@ static void add_omac(const eax_ctx *ctx, uint8_t *tag, uint8_t t, const uint8_t 
     }
     if (used < BLOCK)
         mac[used] ^= 0x80;
-    aead_xor(mac, mac, used < BLOCK ? ctx->p : ctx->b, BLOCK);
+    crypto_xor(mac, mac, used < BLOCK ? ctx->p : ctx->b, BLOCK);
     block_cipher_encrypt(&ctx->cipher, mac, mac, 1);
-    aead_xor(tag, tag, mac, BLOCK);
+    crypto_xor(tag, tag, mac, BLOCK);
     crypto_wipe(mac, sizeof mac);
 }
 

@@ -20,9 +20,9 @@ static void accumulate(uint8_t *sum, const uint8_t *offset, const uint8_t *part,
     uint8_t block[BLOCK];
     for (size_t i = 0; i < BLOCK; i++)
         block[i] = offset[i];
-    aead_xor(block, block, part, length);
+    crypto_xor(block, block, part, length);
     block_cipher_sct(block);
-    aead_xor(sum, sum, block, BLOCK);
+    crypto_xor(sum, sum, block, BLOCK);
     crypto_wipe(block, sizeof block);
 }
 
@@ -67,15 +67,15 @@ static void process(const lettersoup_ctx *ctx, const aead_message *m, int decryp
     }
 
     block_cipher_encrypt(&ctx->cipher, offset, m->nonce, 1); /* A, from R = E(N) XOR N on */
-    aead_xor(offset, offset, m->nonce, BLOCK);
-    aead_xor(tag, tag, offset, BLOCK);
+    crypto_xor(offset, offset, m->nonce, BLOCK);
+    crypto_xor(tag, tag, offset, BLOCK);
     for (size_t done = 0, part; done < m->length; done += part) {
         part = part_of(m->length - done);
         next_offset(offset);
         block_cipher_encrypt(&ctx->cipher, stream, offset, 1);
         if (decrypting)
             accumulate(tag, offset, m->in + done, part);
-        aead_xor(m->out + done, m->in + done, stream, part);
+        crypto_xor(m->out + done, m->in + done, stream, part);
         if (!decrypting)
             accumulate(tag, offset, m->out + done, part);
     }

@@ -37,7 +37,7 @@ static void next_offset(const ocb3_ctx *ctx, uint8_t *offset, size_t i) {
             doubled(l, l);
         prepared = l;
     }
-    aead_xor(offset, offset, prepared, BLOCK);
+    crypto_xor(offset, offset, prepared, BLOCK);
     crypto_wipe(l, sizeof l);
 }
 
@@ -58,17 +58,17 @@ static void add_hash(const ocb3_ctx *ctx, uint8_t *sum, const uint8_t *a, size_t
     size_t done = 0, i = 1;
     for (; length - done >= BLOCK; i++) {
         next_offset(ctx, offset, i);
-        aead_xor(block, offset, a + done, BLOCK);
+        crypto_xor(block, offset, a + done, BLOCK);
         block_cipher_encrypt(&ctx->cipher, block, block, 1);
-        aead_xor(sum, sum, block, BLOCK);
+        crypto_xor(sum, sum, block, BLOCK);
         done += BLOCK;
     }
     if (length > done) {
-        aead_xor(block, offset, ctx->l_star, BLOCK);
-        aead_xor(block, block, a + done, length - done);
+        crypto_xor(block, offset, ctx->l_star, BLOCK);
+        crypto_xor(block, block, a + done, length - done);
         block[length - done] ^= 0x80;
         block_cipher_encrypt(&ctx->cipher, block, block, 1);
-        aead_xor(sum, sum, block, BLOCK);
+        crypto_xor(sum, sum, block, BLOCK);
     }
     crypto_wipe(offset, sizeof offset);
     crypto_wipe(block, sizeof block);
@@ -118,32 +118,32 @@ static void process(const ocb3_ctx *ctx, const aead_message *m, int decrypting, 
         } while (blocks < BATCH && m->length - done - bytes >= BLOCK);
         if (!decrypting)
             for (size_t k = 0; k < bytes; k += BLOCK)
-                aead_xor(checksum, checksum, in + k, BLOCK);
-        aead_xor(block, in, offsets, bytes);
+                crypto_xor(checksum, checksum, in + k, BLOCK);
+        crypto_xor(block, in, offsets, bytes);
         if (decrypting)
             block_cipher_decrypt(&ctx->cipher, block, block, blocks);
         else
             block_cipher_encrypt(&ctx->cipher, block, block, blocks);
-        aead_xor(out, block, offsets, bytes);
+        crypto_xor(out, block, offsets, bytes);
         if (decrypting)
             for (size_t k = 0; k < bytes; k += BLOCK)
-                aead_xor(checksum, checksum, out + k, BLOCK);
+                crypto_xor(checksum, checksum, out + k, BLOCK);
         done += bytes;
     }
     if (m->length > done) {
         size_t left = m->length - done;
-        aead_xor(offset, offset, ctx->l_star, BLOCK);
+        crypto_xor(offset, offset, ctx->l_star, BLOCK);
         block_cipher_encrypt(&ctx->cipher, block, offset, 1); /* Pad */
         if (!decrypting)
-            aead_xor(checksum, checksum, m->in + done, left);
-        aead_xor(m->out + done, m->in + done, block, left);
+            crypto_xor(checksum, checksum, m->in + done, left);
+        crypto_xor(m->out + done, m->in + done, block, left);
         if (decrypting)
-            aead_xor(checksum, checksum, m->out + done, left);
+            crypto_xor(checksum, checksum, m->out + done, left);
         checksum[left] ^= 0x80;
     }
 
-    aead_xor(tag, checksum, offset, BLOCK);
-    aead_xor(tag, tag, ctx->l_dollar, BLOCK);
+    crypto_xor(tag, checksum, offset, BLOCK);
+    crypto_xor(tag, tag, ctx->l_dollar, BLOCK);
     block_cipher_encrypt(&ctx->cipher, tag, tag, 1);
     add_hash(ctx, tag, m->ad, m->ad_length);
     crypto_wipe(offset, sizeof offset);
