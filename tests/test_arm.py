@@ -203,6 +203,14 @@ def test_a_bad_program_is_one_clear_error_with_registers_and_calls(
     assert "Traceback" not in done.stderr
 
 
+def test_a_program_that_stays_in_its_fault_handler_has_faulted(tmp_path: Path) -> None:
+    image = elf(tmp_path, "cc2650", "udf #0", "b .")
+    options = ("--set", "stop_on_fault=0", "--max-cycles", "10000")
+    done = joulemark("exec", "--chip", "cc2650", str(image), *options, code=7)
+    for part in ("in the handler of a hard fault: undefined", "UNDEFINSTR", "from inner+0x0"):
+        assert part in done.stderr
+
+
 @pytest.mark.parametrize("chip", CHIPS)
 def test_an_image_that_does_not_fit_is_refused(tmp_path: Path, chip: str) -> None:
     flash = next(m for m in boards.load_chip(chip).memories if m.name == "flash")

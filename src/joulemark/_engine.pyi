@@ -167,7 +167,8 @@ class Stop:
     @property
     def address(self) -> int: ...
     @property
-    def fault(self) -> Fault | None: ...
+    def fault(self) -> Fault | None:
+        """Why, or what led to the handler in which the program was when its cycles were spent."""
 
 @final
 class MarkerEdge:

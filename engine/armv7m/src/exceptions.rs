@@ -486,6 +486,19 @@ impl<B: Bus> Core<B> {
         (meanings.join("; "), registers.join(", "))
     }
 
+    /// The fault whose handler has not returned.
+    pub fn handled_fault(&self) -> Option<Fault> {
+        let mut faults = exception::HARD_FAULT..=exception::USAGE_FAULT;
+        let number = faults.find(|&number| self.system.active.has(number))?;
+        match self.fault_exit(number) {
+            Exit::Fault(mut fault) => {
+                fault.message = format!("in the handler of a {}", fault.message);
+                Some(*fault)
+            }
+            _ => None,
+        }
+    }
+
     fn fault_exit(&self, number: usize) -> Exit {
         let cfsr = self.system.cfsr;
         let has = |bits: u32| cfsr & bits != 0;

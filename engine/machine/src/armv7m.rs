@@ -134,7 +134,14 @@ impl Armv7m {
                     self.stopped_at = Some(at);
                     return self.stop(Reason::Address);
                 }
-                Exit::Cycles => return self.stop(Reason::Cycles),
+                Exit::Cycles => {
+                    // A program that waits in a fault's handler has faulted.
+                    let fault = self.core.handled_fault();
+                    return Stop {
+                        fault: fault.map(|fault| fault_report(&fault, &self.symbols, 8)),
+                        ..self.stop(Reason::Cycles)
+                    };
+                }
                 Exit::Asleep => return self.stop(Reason::Asleep),
                 Exit::Stopped if edges && until.marker => return self.stop(Reason::Marker),
                 Exit::Stopped if serial => return self.stop(Reason::Serial),

@@ -114,7 +114,7 @@ pub struct Stop {
     pub reason: Reason,
     /// The address of the next instruction, or of the one that faulted.
     pub address: u32,
-    /// The fault, where that is why.
+    /// The fault, where that is why, or in whose handler the program was when its cycles were spent.
     pub fault: Option<FaultReport>,
 }
 
