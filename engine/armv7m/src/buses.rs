@@ -144,6 +144,8 @@ pub struct Buses {
     /// An unaligned access came to its data phase in this cycle, or in the one before.
     pub unaligned_now: bool,
     pub unaligned_before: bool,
+    /// The last part of an unaligned access was in its data phase in the cycle before.
+    split_ended: bool,
     /// A fetch address that waits for the bus may be taken back.
     takes_back: bool,
 }
@@ -165,6 +167,7 @@ impl Default for Buses {
             ports: [port; 3],
             unaligned_now: false,
             unaligned_before: false,
+            split_ended: false,
             takes_back: false,
         }
     }
@@ -770,22 +773,49 @@ impl Buses {
     pub fn tock(&mut self, memory: &mut MemoryTiming, history: &mut History, now: u64) -> Outcome {
         let mut outcome = Outcome::default();
         let done = |phase: Option<DataPhase>| phase.is_some_and(|phase| phase.wait == 0);
-        let (mut data_done, fetch_done) = (done(self.data.phase), done(self.fetch.phase));
+        let (mut data_done, mut fetch_done) = (done(self.data.phase), done(self.fetch.phase));
+
+        // An access that is split holds up fetches from the system bus, wherever it goes itself: a
+        // fetch does not end before the last part, no address goes out until a cycle after that, and
+        // none is registered in these two cycles (memory/ldr_str_unaligned with code in SRAM, of which
+        // this leaves one cycle too much or too little after some pairs of such accesses).
+        let split = self.data.data.filter(|request| !request.is_aligned());
+        let more = split.is_some_and(|request| self.data.next_part != request.end());
+        let last = split.is_some() && !more;
+        let after = std::mem::replace(&mut self.split_ended, last);
+        let begins = self
+            .data
+            .address
+            .is_some_and(|request| !request.is_aligned());
+        let fetches_from_system = self.fetch.phase.map(|phase| phase.place.outlet)
+            == Some(Outlet::System)
+            || self
+                .fetch
+                .address
+                .or(self.fetch.data)
+                .is_some_and(|request| place(request.address).outlet == Outlet::System);
+        fetch_done &= !(fetches_from_system && (begins || more));
 
         // What each master puts on the bus.
         let mut data_address = self.data_presents();
         let mut fetch_address = None;
         let mut registering = false;
         if self.registered {
-            fetch_address = self.fetch.data.map(|request| request.address);
+            fetch_address = self
+                .fetch
+                .data
+                .map(|request| request.address)
+                .filter(|_| !begins && !more && !last && !after);
         } else if let Some(request) = self.fetch.address {
             if place(request.address).outlet == Outlet::System {
                 // Not while the last fetch from elsewhere is in its data phase (seen in
                 // control_flow/bx_seq_memory_types).
-                registering = self
-                    .fetch
-                    .phase
-                    .is_none_or(|phase| phase.place == place(request.address));
+                registering = !last
+                    && !after
+                    && self
+                        .fetch
+                        .phase
+                        .is_none_or(|phase| phase.place == place(request.address));
             } else {
                 fetch_address = Some(request.address);
             }
@@ -903,7 +933,7 @@ impl Buses {
             if ends {
                 master.phase = None;
             } else if let Some(phase) = &mut master.phase {
-                phase.wait -= 1;
+                phase.wait = phase.wait.saturating_sub(1);
             }
         }
         // A read that follows a write on the code bus waits a cycle in the write buffer's place
