@@ -328,6 +328,13 @@ def test_command_combines_runs(tmp_path: Path) -> None:
     net_uj = NET_J / 100 * 1e6
     assert f"{net_uj:.6g} uJ net" in printed
     assert f"net: {net_uj:.6g} uJ +- " in printed
+    assert "page: " not in printed
+    page = ("--out", "page.html")
+    assert (
+        "page: page.html"
+        in joulemark("energy", "1.csv", "2.csv", *arguments, *page, folder=tmp_path).stdout
+    )
+    assert "2.csv" in (tmp_path / "page.html").read_text()
     refused = joulemark("energy", "1.csv", "--supply-v", "3", code=3, folder=tmp_path).stderr
     assert "give --accuracy" in refused
 

@@ -4,13 +4,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from joulemark.analysis.advice import SERVICES, costs, leads
+from joulemark.analysis.energy_of_samples import Accuracy, Samples, estimates, evaluate
 from joulemark.errors import JoulemarkError
 from joulemark.records import Record
 from joulemark.report import render, write_report
+from joulemark.report.energy import Recorded
+from joulemark.report.energy import write_page as write_energy_page
 from joulemark.store import Store
 
 SIZES = (16, 32, 64, 128)
@@ -205,6 +209,32 @@ def test_boards_with_nothing_in_common_are_not_compared() -> None:
     other = record("dear-start", "encrypt", 16, 5.0, board="sensortag-cc2650", clock_hz=48_000_000)
     page = render([record("cheap-start", "encrypt", 16, 5.0), other])
     assert 'id="comparison"' not in page
+
+
+def test_recorded_currents_are_drawn_with_their_windows(browser: Browser, tmp_path: Path) -> None:
+    start_s = np.linspace(0.0, 1.999, 2000)
+    recorded = []
+    for shift in (0.0, 0.01, 0.02):
+        busy = (start_s >= 0.5 + shift) & (start_s < 1.5)
+        current_a = np.where(busy, 4e-3, 6e-5)
+        samples = Samples(start_s, current_a, 1e-3, 3.0, Accuracy(0.001, 0.0), where=f"<{shift}>")
+        recorded.append(Recorded(samples, evaluate(samples, 100)))
+    both = estimates([r.run for r in recorded], 0.001)
+    write_energy_page(recorded, 100, both, tmp_path / "page.html")
+    opened = browser.new_page(viewport={"width": 390, "height": 844})
+    opened.goto((tmp_path / "page.html").as_uri())
+    opened.wait_for_selector("html[data-plots=drawn]")
+    assert opened.locator(".plot svg").count() == 4  # each run, and all of them
+    # The mean of what a person could compute: 3 V x 4 mA x (1, 0.99, 0.98) s / 100.
+    assert "gross: 118.8" in opened.locator("header").inner_text()
+    window = opened.locator("#run-1 svg .mark-rect path").bounding_box()
+    whole = opened.locator("#run-1 svg .mark-area path").bounding_box()
+    assert window is not None
+    assert whole is not None
+    assert window["width"] / whole["width"] == pytest.approx(0.5, abs=0.01)
+    assert opened.locator("#runs svg .mark-symbol path").count() == 6
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 390
+    opened.close()
 
 
 def test_text_from_records_is_never_markup(browser: Browser, tmp_path: Path) -> None:

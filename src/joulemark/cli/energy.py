@@ -11,7 +11,7 @@ from joulemark.cli import app
 from joulemark.errors import InputError
 
 if TYPE_CHECKING:
-    from joulemark.analysis.energy_of_samples import Counted, Run, Samples
+    from joulemark.analysis.energy_of_samples import Counted, Estimate, Run, Samples
     from joulemark.meters import Options
 
 
@@ -48,6 +48,9 @@ def energy(
     resolution: Annotated[
         float | None, typer.Option("--resolution", help="Smallest step of what a person reads.")
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write a page with the traces and the runs.")
+    ] = None,
 ) -> None:
     """Energy of an operation from recorded currents, with its uncertainty.
 
@@ -76,6 +79,7 @@ def energy(
         )
         recorded = _record(meter or "", options, seconds, runs)
     results: list[Run] = []
+    kept: list[Samples | Counted] = []
     relative = 0.0
     for got in recorded:
         if isinstance(got, Counted):
@@ -85,11 +89,22 @@ def energy(
             results.append(evaluate(got, repetitions))
             relative = got.accuracy.of_reading
         _show_run(len(results), results[-1], got)
-    if len(results) < 2:
+        if out is not None:
+            kept.append(got)
+    both = estimates(results, relative) if len(results) > 1 else None
+    _show_estimates(both)
+    if out is not None:
+        from joulemark.report.energy import Recorded, write_page
+
+        write_page([Recorded(*r) for r in zip(kept, results, strict=True)], repetitions, both, out)
+        typer.echo(f"page: {out}")
+
+
+def _show_estimates(both: "tuple[Estimate, Estimate | None] | None") -> None:
+    if both is None:
         typer.echo("one run: no interval; give more for one")
         return
-    gross, net = estimates(results, relative)
-    for name, estimate in (("gross", gross), ("net", net)):
+    for name, estimate in zip(("gross", "net"), both, strict=True):
         if estimate is None:
             continue
         outliers = ", ".join(str(i + 1) for i in estimate.outliers)

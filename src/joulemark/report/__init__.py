@@ -2,23 +2,18 @@
 
 import datetime
 import hashlib
-import json
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import metadata, resources
+from importlib import resources
 from pathlib import Path
 from typing import Any
-
-import jinja2
 
 from joulemark.analysis.advice import SERVICES, Lead, Service, costs, leads
 from joulemark.errors import JoulemarkError
 from joulemark.primitives import Algorithm, Library
-from joulemark.project import BUILD
 from joulemark.records import Record
-from joulemark.report import charts
+from joulemark.report import charts, page
 from joulemark.report.comparison import compare
 from joulemark.store import Store
 
@@ -32,8 +27,6 @@ _KINDS = {
 }
 _STATUSES = ("standard", "finalist", "research", "deprecated", "broken")
 _UNSAFE = {"deprecated", "broken"}
-_EMBED = "window.vegaEmbed = vegaEmbed;"
-"""All that the page needs of the plotting library."""
 _COLUMNS = (
     ("board", "board"),
     ("primitive", "primitive"),
@@ -116,19 +109,7 @@ def write_report(store: Store, path: Path) -> None:
     records = [r for r in store.records() if r.kind != "identity"]
     if not records:
         raise JoulemarkError("nothing was measured", store.name, "give `joulemark run` first")
-    html = render(records)
-    if path.exists() and not path.is_file():
-        raise JoulemarkError("is not a file", str(path), "choose another --out")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(html, encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise JoulemarkError(
-            f"the report cannot be written: {error.strerror}", str(path), "choose another --out"
-        ) from error
+    page.write(render(records), path)
 
 
 def render(records: Sequence[Record]) -> str:
@@ -143,57 +124,23 @@ def render(records: Sequence[Record]) -> str:
     if comparison:
         specifications["plot-boards"] = charts.comparison_chart(comparison, _KINDS)
     rows = [_row(r) for r in good]
-    folder = resources.files(__package__)
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text("utf-8")),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["significant"] = significant
-    return environment.get_template("report.html.jinja").render(
+    return page.render(
+        "report.html.jinja",
         sections=sections,
         comparison=comparison,
         kinds=_KINDS,
         columns=_COLUMNS,
-        rows=script_json([list(row.values()) for row in rows]),
-        specifications=script_json(specifications),
+        rows=page.script_json([list(row.values()) for row in rows]),
+        specifications=page.script_json(specifications),
         failures=[r for r in records if r.status != "ok"],
         verified=sum(r.trials or 0 for r in good),
         count=len(good),
         primitives=len({r.primitive for r in good}),
         written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        style=(folder / "report.css").read_text("utf-8"),
-        script=(folder / "report.js").read_text("utf-8"),
-        vega=plotting_library(),
+        script=(resources.files(__package__) / "report.js").read_text("utf-8"),
         exact=all(r.exact for r in good),
         digest=hashlib.sha256("".join(sorted(r.key for r in good)).encode()).hexdigest()[:12],
     )
-
-
-def significant(value: float) -> str:
-    """Three significant digits at least, and never an exponent."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def plotting_library() -> str:
-    """Vega-Embed and what it needs; bundling it takes seconds, so it is kept."""
-    version = metadata.version("vl-convert-python")
-    kept = BUILD / "report" / f"vega-embed-{version}.js"
-    if not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        temporary = kept.with_suffix(f".{os.getpid()}")
-        import vl_convert
-
-        temporary.write_text(vl_convert.javascript_bundle(_EMBED), encoding="utf-8")
-        temporary.replace(kept)
-    return kept.read_text(encoding="utf-8")
-
-
-def script_json(value: Any) -> str:
-    """JSON that is safe inside a script element."""
-    return json.dumps(value, separators=(",", ":")).replace("</", "<\\/")
 
 
 def _row(record: Record) -> dict[str, Any]:

@@ -1,17 +1,13 @@
 """A budget as a page: one HTML file that needs nothing else."""
 
-import os
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import altair as alt
-import jinja2
 import pandas as pd
 
 from joulemark.budget import PARTS, Budget, Variant, security_of
-from joulemark.errors import JoulemarkError
-from joulemark.report import plotting_library, script_json
+from joulemark.report import page
 from joulemark.report.charts import responsive
 from joulemark.scenario import Scenario
 
@@ -57,29 +53,12 @@ def write_page(scenario: Scenario, base: Budget, others: list[Variant], path: Pa
         JoulemarkError: it cannot be written.
     """
     variants = [Variant("as the scenario says", base, 0.0), *others]
-    folder = resources.files(__package__)
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text("utf-8")),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    html = environment.get_template("budget.html.jinja").render(
+    html = page.render(
+        "budget.html.jinja",
         scenario=scenario,
         base=base,
         security_of=security_of,
         variants=variants,
-        style=(folder / "report.css").read_text("utf-8"),
-        vega=plotting_library(),
-        specification=script_json(chart(variants)),
+        specification=page.script_json(chart(variants)),
     )
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(html, encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        what = f"the page cannot be written: {error.strerror}"
-        raise JoulemarkError(what, str(path), "choose another --out") from error
+    page.write(html, path)

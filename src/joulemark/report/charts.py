@@ -169,6 +169,7 @@ def comparison_chart(comparison: Comparison, kinds: Mapping[str, str]) -> dict[s
             for title, metric in metrics.items()
         ]
     )
+    places = comparison.places
     present = [title for title in kinds.values() if title in set(frame["kind"])]
     parameters = {
         name: alt.param(
@@ -184,8 +185,8 @@ def comparison_chart(comparison: Comparison, kinds: Mapping[str, str]) -> dict[s
         .encode(
             y=alt.Y("primitive:N", title=None).axis(labelLimit=260, grid=True),
             x=alt.X("value:Q", title=None).scale(type="log", nice=False),
-            color=alt.Color("board:N", title=None).scale(domain=comparison.places).legend(columns=1),
-            shape=alt.Shape("board:N", title=None).scale(domain=comparison.places),
+            color=alt.Color("board:N", title=None).scale(domain=places).legend(columns=1),
+            shape=alt.Shape("board:N", title=None).scale(domain=places),
             tooltip=[
                 "board:N",
                 "primitive:N",

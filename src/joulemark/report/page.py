@@ -1,0 +1,80 @@
+"""What all pages share: templates, the plotting library, files that appear whole or not at all."""
+
+import json
+import os
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from joulemark.errors import JoulemarkError
+from joulemark.project import BUILD
+
+_EMBED = "window.vegaEmbed = vegaEmbed;"
+"""All that a page needs of the plotting library."""
+
+
+def significant(value: float) -> str:
+    """Three significant digits at least, and never an exponent for what is large."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def render(template: str, **values: Any) -> str:
+    """A page as HTML that needs nothing else.
+
+    Args:
+        template: its file's name, in this package.
+        values: what it shows, besides `style` and `vega`.
+    """
+    folder = resources.files(__package__)
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text("utf-8")),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["significant"] = significant
+    style = (folder / "report.css").read_text("utf-8")
+    return environment.get_template(template).render(
+        style=style, vega=_plotting_library(), **values
+    )
+
+
+def _plotting_library() -> str:
+    """Vega-Embed and what it needs; bundling it takes seconds, so it is kept."""
+    version = metadata.version("vl-convert-python")
+    kept = BUILD / "report" / f"vega-embed-{version}.js"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        temporary = kept.with_suffix(f".{os.getpid()}")
+        import vl_convert
+
+        temporary.write_text(vl_convert.javascript_bundle(_EMBED), encoding="utf-8")
+        temporary.replace(kept)
+    return kept.read_text(encoding="utf-8")
+
+
+def script_json(value: Any) -> str:
+    """JSON that is safe inside a script element."""
+    return json.dumps(value, separators=(",", ":")).replace("</", "<\\/")
+
+
+def write(html: str, path: Path) -> None:
+    """Write a page; it appears whole or not at all.
+
+    Raises:
+        JoulemarkError: it cannot be written.
+    """
+    if path.exists() and not path.is_file():
+        raise JoulemarkError("is not a file", str(path), "choose another --out")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(html, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        what = f"the page cannot be written: {error.strerror}"
+        raise JoulemarkError(what, str(path), "choose another --out") from error
