@@ -4,6 +4,8 @@ import dataclasses
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from joulemark.analysis.energy_of_samples import (
     Accuracy,
@@ -140,6 +142,30 @@ def test_a_window_is_found_between_command_and_answer() -> None:
     assert run.time_s == pytest.approx(0.2)
     assert run.net_j == pytest.approx(3.0 * 1.9e-3 * 0.2)
     assert run.idle_a == pytest.approx(1e-4)
+
+
+@given(
+    st.lists(st.integers(1, 3), min_size=1, max_size=4),
+    st.lists(st.integers(1, 3), min_size=1, max_size=4),
+)
+def test_an_edge_that_crosses_the_threshold_more_than_once_is_one_edge(
+    rising: list[int], falling: list[int]
+) -> None:
+    """Runs of one to three samples, high and low in turn, before the window and after it."""
+    current_a = plateau()
+    high = np.flatnonzero(current_a > np.mean(current_a))
+    first, last = int(high[0]), int(high[-1])
+    at = first
+    for i, length in enumerate(rising):
+        at -= length
+        current_a[at : at + length] = current_a[0] if i % 2 == 0 else current_a[first + 20]
+    at = last + 1
+    for i, length in enumerate(falling):
+        current_a[at : at + length] = current_a[0] if i % 2 == 0 else current_a[first + 20]
+        at += length
+    window = find_window(samples(current_a))
+    assert window.start_s == pytest.approx(first * 1e-3, abs=12.1e-3)
+    assert window.end_s == pytest.approx((last + 1) * 1e-3, abs=12.1e-3)
 
 
 @pytest.mark.parametrize("part", [(350, 10), (640, 10), (100, 150)])

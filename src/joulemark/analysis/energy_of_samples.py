@@ -177,8 +177,12 @@ def find_window(samples: Samples, quiet_s: float | None = None) -> Window:
         return Window(start_s, end_s, samples.interval_s / math.sqrt(6.0))
     above = samples.current_a > _threshold(samples)
     changes = np.flatnonzero(np.diff(above.astype(np.int8)))
-    rises, falls = changes[::2] + 1, changes[1::2] + 1
     whole = not above[0] and not above[-1] and len(changes) > 0
+    if whole:
+        # An edge may cross the threshold more than once, such as where a profiler changes range.
+        separate = np.diff(changes)[1::2] > _MARGIN
+        changes = changes[np.repeat(np.concatenate(([True], separate, [True])), 2)[1:-1]]
+    rises, falls = changes[::2] + 1, changes[1::2] + 1
     if whole and quiet_s is not None:
         lengths = falls - rises
         longest = int(np.argmax(lengths))
