@@ -46,9 +46,10 @@ class Campaign(BaseModel):
     """Clock profiles; the board's first when empty."""
     primitive: Names = ()
     """Everything when empty; a composition then over its default partners."""
-    implementation: Names = ("*",)
+    implementation: Names = ()
+    """All where a primitive is named; else those of `Library.implementations_by_default`."""
     operation: Names = ("*",)
-    size: Bytes = (1, 8, 16, 24, 32, 48, 64, 96, 128, 256, 1024)
+    size: Bytes = (1, 8, 16, 24, 48, 64, 96, 128, 1024)
     """Message sizes; those that a primitive or an image cannot take are left out."""
     ad_size: Bytes = (0, 16)
     """Sizes of associated data, for AEADs."""
@@ -56,7 +57,7 @@ class Campaign(BaseModel):
     """The default for each board's core when empty."""
     opt: Names = ("O3", "Os")
     repetitions: Annotated[int, Field(strict=True, ge=1, le=2**32 - 1)] = 1
-    trials: Annotated[int, Field(strict=True, ge=1, le=100_000)] = 16
+    trials: Annotated[int, Field(strict=True, ge=1, le=100_000)] = 8
     """Executions of each case, each with its own random keys and messages."""
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**53)] | None = None
     """Of the random inputs; drawn anew when not given."""
@@ -161,21 +162,24 @@ def expand(campaign: Campaign, library: Library, *, local: bool = False) -> dict
         if (_matches(a.name, campaign.primitive) if campaign.primitive else a.is_default)
     ]
     _need(algorithms, campaign.primitive, "--primitive", library.algorithms)
-    implementations = [
-        (a, i)
-        for a in algorithms
-        for i in library.implementations(a)
-        if _matches(i.name, campaign.implementation)
-    ]
-    names = [i.name for a in algorithms for i in library.implementations(a)]
-    _need(implementations, campaign.implementation, "--implementation", names)
+    wanted = campaign.implementation or ("*",)
+    names = {i.name for a in algorithms for i in library.implementations(a)}
+    _need([name for name in names if _matches(name, wanted)], wanted, "--implementation", names)
     for name, clocks, core in _targets(campaign, local):
         compilers = campaign.compiler or (families.load(core).DEFAULT_COMPILER,)
+        implementations = [
+            (a, i)
+            for a in algorithms
+            for i in (
+                library.implementations(a)
+                if campaign.primitive or campaign.implementation
+                else library.implementations_by_default(a, core)
+            )
+            if _matches(i.name, wanted) and i.runs_on(core)
+        ]
         for clock, compiler, opt, (algorithm, implementation) in itertools.product(
             clocks, compilers, campaign.opt, implementations
         ):
-            if not implementation.runs_on(core):
-                continue
             build = Build(
                 board=name,
                 clock=clock,

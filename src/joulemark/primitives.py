@@ -171,7 +171,7 @@ class Part:
 
     primitive: "Primitive"
     name: str
-    file: ImplementationFile
+    file: ImplementationFile = field(hash=False)
 
     @property
     def folder(self) -> Path:
@@ -457,6 +457,26 @@ class Library:
             if implementation.cores is None or implementation.cores:
                 result.append(implementation)
         return result
+
+    def implementations_by_default(self, algorithm: Algorithm, core: str) -> list[Implementation]:
+        """Return the ways that are worth measuring on a core when nobody asks for others.
+
+        All of a primitive that stands alone. Of one that is built over others, those whose parts
+        are written for the core, and the portable ones where that is the only choice, or the only
+        one that is independent of secrets.
+        """
+        able = [i for i in self.implementations(algorithm) if i.runs_on(core)]
+        if len(able) == 0 or len(able[0].parts) == 1:
+            return able
+        chosen: set[Part] = set()
+        for place in zip(*(i.parts for i in able), strict=True):
+            parts = set(place)
+            own = {p for p in parts if p.file.cores is not None}
+            independent = {p for p in parts if p.file.secret_independent}
+            chosen |= own or parts
+            if not own & independent:
+                chosen |= independent
+        return [i for i in able if chosen.issuperset(i.parts)]
 
     def implementation(self, algorithm: Algorithm, name: str) -> Implementation:
         """Find one implementation by name.
