@@ -55,9 +55,9 @@ class Campaign(BaseModel):
     """Sizes of associated data, for AEADs."""
     compiler: Names = ()
     """The default for each board's core when empty."""
-    opt: Names = ("O3", "Os")
+    opt: Names = ("O3",)
     repetitions: Annotated[int, Field(strict=True, ge=1, le=2**32 - 1)] = 1
-    trials: Annotated[int, Field(strict=True, ge=1, le=100_000)] = 8
+    trials: Annotated[int, Field(strict=True, ge=1, le=100_000)] = 16
     """Executions of each case, each with its own random keys and messages."""
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**53)] | None = None
     """Of the random inputs; drawn anew when not given."""
