@@ -36,7 +36,7 @@ def test_run_measures_verifies_and_reports(store: Path) -> None:
     assert {r["primitive"] for r in found} == {"aes-128", "sha-256"}
     for r in found:
         assert r["status"] == "ok", r["failure"]
-        assert r["trials"] == (16 if r["message_bytes"] <= 32 else 2)  # type: ignore[operator]
+        assert r["trials"] == (8 if r["message_bytes"] <= 32 else 2)  # type: ignore[operator]
         # The window is the operation and what surrounds it.
         assert r["cycles"] == r["window_cycles"] - r["empty_cycles"] > 0  # type: ignore[operator]
         assert r["time_ps"] == pytest.approx(r["cycles"] / r["clock_hz"] * 1e12)  # type: ignore[operator]

@@ -49,7 +49,7 @@ class Campaign(BaseModel):
     implementation: Names = ()
     """All where a primitive is named; else those of `Library.implementations_by_default`."""
     operation: Names = ("*",)
-    size: Bytes = (1, 8, 16, 24, 48, 64, 96, 128, 1024)
+    size: Bytes = (1, 8, 16, 24, 48, 64, 96, 128, 512)
     """Message sizes; those that a primitive or an image cannot take are left out."""
     ad_size: Bytes = (0, 16)
     """Sizes of associated data, for AEADs."""
@@ -57,7 +57,7 @@ class Campaign(BaseModel):
     """The default for each board's core when empty."""
     opt: Names = ("O3",)
     repetitions: Annotated[int, Field(strict=True, ge=1, le=2**32 - 1)] = 1
-    trials: Annotated[int, Field(strict=True, ge=1, le=100_000)] = 16
+    trials: Annotated[int, Field(strict=True, ge=1, le=100_000)] = 8
     """Executions of each case, each with its own random keys and messages."""
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**53)] | None = None
     """Of the random inputs; drawn anew when not given."""
