@@ -478,5 +478,5 @@ def _show(records: "Sequence[Record]") -> None:
     # A pipe or a file has no width that a table must fit.
     console = Console()
     if not console.is_terminal:
-        console = Console(width=160)
+        console = Console(width=200)
     console.print(table)
