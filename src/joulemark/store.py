@@ -8,11 +8,12 @@ import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from joulemark.closes import Closes
 from joulemark.errors import StoreError
 from joulemark.records import Record
 
@@ -74,7 +75,7 @@ def store_url(location: str | Path) -> str:
     return text if "://" in text else f"sqlite:///{Path(text).expanduser()}"
 
 
-class Store:
+class Store(Closes):
     """Records in a database.
 
     Args:
@@ -228,9 +229,3 @@ class Store:
     def close(self) -> None:
         """Give the connections back."""
         self._engine.dispose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -8,7 +8,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from joulemark.errors import InputError
@@ -108,12 +108,7 @@ class Meter(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
     def start(self, seconds: float) -> None:
         """Begin to record for this long, or to count, and come back.

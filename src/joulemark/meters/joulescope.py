@@ -6,19 +6,19 @@ current.
 """
 
 import threading
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from joulemark.analysis.energy_of_samples import Accuracy, Samples
+from joulemark.closes import Closes
 from joulemark.errors import MeterError, ToolError
 from joulemark.meters import Options, Specification
 
 _RATE_HZ = 100_000
 
 
-class Joulescope:
+class Joulescope(Closes):
     """One Joulescope.
 
     Args:
@@ -48,15 +48,8 @@ class Joulescope:
         except Exception as error:  # The package raises whatever its C library does.
             raise MeterError(f"cannot be opened: {error}", self.where) from error
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Let go of it."""
         if self._thread is not None:
             self._thread.join()
         self._device.close()

@@ -6,10 +6,9 @@ As in yilmaz-2018: the reading is typed in when the operation is done. A person 
 
 import math
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self
 
 from joulemark.analysis.energy_of_samples import Counted
+from joulemark.closes import Closes
 from joulemark.errors import InputError
 from joulemark.meters import Options, Specification
 
@@ -20,7 +19,7 @@ REACTION_S = 1.0
 _WINDOW_S = 100.0
 
 
-class Manual:
+class Manual(Closes):
     """A display that counts energy or charge, read before and after each run.
 
     Args:
@@ -64,17 +63,6 @@ class Manual:
             measures_voltage=not unit.endswith("Ah"),
             attended=True,
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        pass
 
     def start(self, seconds: float) -> None:
         """Ask for the reading before the run, which begins when it is typed."""

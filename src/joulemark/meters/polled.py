@@ -4,12 +4,11 @@ import itertools
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
 from joulemark.analysis.energy_of_samples import Accuracy, Samples
+from joulemark.closes import Closes
 from joulemark.errors import MeterError
 from joulemark.meters import Specification
 
@@ -18,7 +17,7 @@ _GAP_S = 0.1
 """A reading may be late by so many intervals, or by so much."""
 
 
-class Polled:
+class Polled(Closes):
     """Reads in the background.
 
     Args:
@@ -42,7 +41,7 @@ class Polled:
     ) -> None:
         self.specification = specification
         self.where = where
-        self.close = close
+        self._release = close
         self._read = read
         self._interval_s = interval_s
         self._accuracy = accuracy
@@ -51,19 +50,12 @@ class Polled:
         self._rows: list[tuple[float, float, float]] = []
         self._failure: MeterError | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Let go of it."""
         if self._thread is not None:
             self._ending.set()
             self._thread.join()
-        self.close()
+        self._release()
 
     def start(self, seconds: float) -> None:
         """Begin to read, for at least this long and until it is to finish."""

@@ -5,10 +5,9 @@ energy_uj counts microjoule up to max_energy_range_uj and begins anew.
 """
 
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from joulemark.analysis.energy_of_samples import Counted
+from joulemark.closes import Closes
 from joulemark.errors import InputError, MeterError
 from joulemark.meters import Options, Specification
 
@@ -17,7 +16,7 @@ UPDATE_S = 1e-3
 _WINDOW_S = 2.0
 
 
-class Powercap:
+class Powercap(Closes):
     """One power zone.
 
     Args:
@@ -49,17 +48,6 @@ class Powercap:
             measures_voltage=True,
             window_s=_WINDOW_S,
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        pass
 
     def start(self, seconds: float) -> None:
         """Note the counter."""

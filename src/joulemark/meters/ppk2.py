@@ -3,14 +3,14 @@
 import termios
 import threading
 import time
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import serial
 from ppk2_api.ppk2_api import PPK2_API
 
 from joulemark.analysis.energy_of_samples import Accuracy, Samples
+from joulemark.closes import Closes
 from joulemark.errors import InputError, MeterError
 from joulemark.meters import Options, Specification
 
@@ -21,7 +21,7 @@ _MARKER_BIT = 0x01
 _PATIENCE_S = 5.0
 
 
-class Ppk2:
+class Ppk2(Closes):
     """One profiler.
 
     Args:
@@ -66,17 +66,6 @@ class Ppk2:
             raise MeterError("it does not tell its calibration", self.where, "is it a PPK2?")
         self._device.use_ampere_meter()
         self._device.set_source_voltage(round(supply_v * 1e3))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Let go of it."""

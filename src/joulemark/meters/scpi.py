@@ -6,14 +6,13 @@ Reference.
 """
 
 import math
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 import pyvisa
 from pyvisa.resources import MessageBasedResource, SerialInstrument
 
 from joulemark.analysis.energy_of_samples import Accuracy, Samples
+from joulemark.closes import Closes
 from joulemark.errors import InputError, MeterError
 from joulemark.meters import CurrentRange, Options, Specification
 
@@ -91,7 +90,7 @@ class _Session:
         return MeterError(f"it does not answer: {error}", self.where, mend)
 
 
-class _Multimeter:
+class _Multimeter(Closes):
     """What the multimeters share: a fixed range, a number of readings, and what may be wrong.
 
     Args:
@@ -114,17 +113,6 @@ class _Multimeter:
         self._full_scale_a = full_scale_a
         self._accuracy = accuracy
         self._count = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Let go of it."""

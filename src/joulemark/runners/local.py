@@ -4,16 +4,16 @@ import os
 import select
 import subprocess
 from pathlib import Path
-from types import TracebackType
-from typing import NoReturn, Self
+from typing import NoReturn
 
+from joulemark.closes import Closes
 from joulemark.errors import LinkError
 
 NAME = "local"
 _QUIET_S = 0.005
 
 
-class LocalLink:
+class LocalLink(Closes):
     """Standard input and output of an image's process.
 
     Args:
@@ -38,17 +38,6 @@ class LocalLink:
             )
         except OSError as error:
             raise LinkError(f"cannot be started: {error.strerror}", str(path)) from error
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the process."""

@@ -1,17 +1,16 @@
 """Runs an image on a real board, or what stands in for one, over its serial line."""
 
 import time
-from types import TracebackType
-from typing import Self
 
 import serial
 
+from joulemark.closes import Closes
 from joulemark.errors import LinkError
 
 NAME = "serial"
 
 
-class SerialLink:
+class SerialLink(Closes):
     """The serial line of a board that has its image.
 
     Args:
@@ -36,17 +35,6 @@ class SerialLink:
     def close(self) -> None:
         """Let go of it."""
         self._port.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def send(self, data: bytes) -> None:
         """Write to the line.
