@@ -169,7 +169,9 @@ class _Lab(Session):
             "time_ps": round(fmean(times_s) / repetitions * 1e12),
             "timer_time_ps": None if runs[0].timer_s is None else round(runs[0].timer_s * 1e12),
             "energy_gross_nj": gross.mean * 1e9,
+            "energy_gross_half_width_nj": gross.half_width_95 * 1e9,
             "energy_net_nj": None if net is None else net.mean * 1e9,
+            "energy_net_half_width_nj": None if net is None else net.half_width_95 * 1e9,
             "energy_grade": "measured",
             **self._memory(),
             "stack_painted_bytes": painted_bytes or None,
@@ -264,14 +266,14 @@ class _Lab(Session):
             # The command's way to the board and back counts as idle.
             beside_j = 0.0 if idle_w is None else idle_w * (wall_s - timed_s) / repetitions
             run = dataclasses.replace(run, gross_j=run.gross_j - beside_j)
-            return _OneRun(_times(run, operation_s / timed_s), wall_s, timer_s, got.of_reading)
+            return _OneRun(run.times(operation_s / timed_s), wall_s, timer_s, got.of_reading)
         run = evaluate(got, repetitions, quiet_s)
         window_s = run.time_s * repetitions
         # Between edges lies the empty window's time too. A window found in the current is known
         # to a sample or two: only its power is taken.
         edges = bool(got.edges_s)
         factor = operation_s / (timed_s if edges else window_s)
-        return _OneRun(_times(run, factor), window_s, timer_s, got.accuracy.of_reading, edges)
+        return _OneRun(run.times(factor), window_s, timer_s, got.accuracy.of_reading, edges)
 
     def _idle_w(self, seconds: float) -> float:
         """What a counting meter counts while nothing is asked for."""
@@ -379,18 +381,6 @@ class _OneRun:
         if self.timer_s is not None:
             values["timer_ns"] = self.timer_s * 1e9
         return {name: round(v) for name, v in values.items() if not math.isnan(v)}
-
-
-def _times(run: Run, factor: float) -> Run:
-    """A run's energies times a factor."""
-    return dataclasses.replace(
-        run,
-        gross_j=run.gross_j * factor,
-        net_j=run.net_j * factor,
-        sampling_uncertainty_j=run.sampling_uncertainty_j * factor,
-        gross_bound_j=run.gross_bound_j * factor,
-        net_bound_j=run.net_bound_j * factor,
-    )
 
 
 def _how_found(run: _OneRun, specification: Specification) -> list[str]:

@@ -9,7 +9,7 @@ drivers that measure hardware. And the same cases go through the model and throu
 import math
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean, stdev
 
 import numpy as np
@@ -187,16 +187,7 @@ def _by_current(known: Known, meter: Meter, line: _Swapped, draw: random.Random)
         samples, count = _record(known, 1.6, meter, line, draw)
         run = evaluate(samples, count, _QUIET_S)
         factor = line.line.window_s * clock / (run.time_s * count)
-        runs.append(
-            replace(
-                run,
-                gross_j=run.gross_j * factor,
-                net_j=run.net_j * factor,
-                sampling_uncertainty_j=run.sampling_uncertainty_j * factor,
-                gross_bound_j=run.gross_bound_j * factor,
-                net_bound_j=run.net_bound_j * factor,
-            )
-        )
+        runs.append(run.times(factor))
     return runs
 
 
@@ -357,13 +348,11 @@ def pairs(model: Record, measured: Record) -> list[Pair]:
     """A case's energies through the model and through an instrument."""
     result = []
     for energy in ("gross", "net"):
-        note = next((n for n in measured.notes if n.startswith(f"{energy}: ")), None)
         of_model = getattr(model, f"energy_{energy}_nj")
         of_meter = getattr(measured, f"energy_{energy}_nj")
-        if note is None or of_model is None or of_meter is None:
-            continue
-        half_width_nj = float(note.split("+- ")[1].split()[0]) * 1e3
-        result.append(Pair(model, measured, energy, of_model, of_meter, half_width_nj))
+        half_width_nj = getattr(measured, f"energy_{energy}_half_width_nj")
+        if of_model is not None and of_meter is not None and half_width_nj is not None:
+            result.append(Pair(model, measured, energy, of_model, of_meter, half_width_nj))
     return result
 
 

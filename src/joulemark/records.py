@@ -73,8 +73,11 @@ class Record:
     timer_time_ps: int | None = None
     """The first sample's gross window by the chip's own timer; None where it overflowed."""
     energy_gross_nj: float | None = None
+    energy_gross_half_width_nj: float | None = None
+    """Half width of the 95% interval, where an instrument measured."""
     energy_net_nj: float | None = None
     """Net of what the board would have drawn idle for the same time."""
+    energy_net_half_width_nj: float | None = None
     energy_grade: Grade | None = None
     """The weakest grade among the currents that went into the energy."""
     power_states_ps: Mapping[str, int] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from joulemark.records import Record
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _metadata = sa.MetaData()
 _TYPES: dict[Any, Any] = {
