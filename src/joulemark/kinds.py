@@ -58,6 +58,16 @@ OPERATIONS: Mapping[str, tuple[Operation, ...]] = {
     ),
 }
 
+MAIN_OPERATION: Mapping[str, str] = {
+    "block-cipher": "encrypt",
+    "stream-cipher": "encrypt",
+    "hash": "hash",
+    "mac": "mac",
+    "mode": "encrypt",
+    "aead": "encrypt",
+}
+"""What is shown of a kind until its reader chooses another operation."""
+
 
 @dataclass(frozen=True)
 class Exchange:

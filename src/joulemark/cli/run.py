@@ -436,9 +436,10 @@ def _show(records: "Sequence[Record]") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    main = {"encrypt", "hash", "mac"}
+    from joulemark.kinds import MAIN_OPERATION
+
     good = [r for r in records if r.status == "ok" and r.kind != "identity"]
-    shown = [r for r in good if r.operation in main] or good
+    shown = [r for r in good if r.operation == MAIN_OPERATION.get(r.kind)] or good
     groups: dict[tuple[str, str, str, str, str], list[Record]] = {}
     for r in shown:
         groups.setdefault((r.board, r.clock, r.kind, r.primitive, r.implementation), []).append(r)

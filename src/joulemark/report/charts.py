@@ -6,18 +6,9 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from joulemark.kinds import MAIN_OPERATION
 from joulemark.records import Record
 from joulemark.report.comparison import Comparison
-
-_MAIN_OPERATION = {
-    "block-cipher": "encrypt",
-    "stream-cipher": "encrypt",
-    "mode": "encrypt",
-    "hash": "hash",
-    "mac": "mac",
-    "aead": "encrypt",
-}
-"""What a plot of a kind shows until its reader chooses another operation."""
 
 
 def _best_builds(records: Sequence[Record]) -> pd.DataFrame:
@@ -55,7 +46,7 @@ def cost_charts(records: Sequence[Record], kind: str) -> dict[str, dict[str, Any
     frame = _best_builds([r for r in records if r.kind == kind])
     if frame.empty:
         return {}
-    operations = sorted(frame["operation"].unique(), key=lambda o: (o != _MAIN_OPERATION[kind], o))
+    operations = sorted(frame["operation"].unique(), key=lambda o: (o != MAIN_OPERATION[kind], o))
     associated = sorted(frame["ad"].unique(), key=lambda text: int(text.split()[0]))
     parameters: list[alt.Parameter] = []
     shown = alt.expr.isValid(alt.datum.bytes)

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from joulemark.kinds import MAIN_OPERATION
 from joulemark.records import Record
 
-_OPERATIONS = {"encrypt", "hash", "mac"}
 _SIZE_BYTES = 64
 
 
@@ -58,7 +58,12 @@ def compare(records: Sequence[Record]) -> Comparison | None:
         lambda: defaultdict(dict)
     )
     for r in records:
-        if r.operation not in _OPERATIONS or r.ad_bytes or not r.energy_net_nj or not r.cycles:
+        if (
+            r.operation != MAIN_OPERATION.get(r.kind)
+            or r.ad_bytes
+            or not r.energy_net_nj
+            or not r.cycles
+        ):
             continue
         cells = best[r.kind, r.primitive, r.operation][r.message_bytes]
         known = cells.get(place(r))
