@@ -8,7 +8,7 @@ from typing import Any
 
 import jinja2
 
-from joulemark.errors import JoulemarkError
+from joulemark.errors import InputError
 from joulemark.project import BUILD
 
 _EMBED = "window.vegaEmbed = vegaEmbed;"
@@ -65,10 +65,10 @@ def write(html: str, path: Path) -> None:
     """Write a page; it appears whole or not at all.
 
     Raises:
-        JoulemarkError: it cannot be written.
+        InputError: it cannot be written.
     """
     if path.exists() and not path.is_file():
-        raise JoulemarkError("is not a file", str(path), "choose another --out")
+        raise InputError("is not a file", str(path), "choose another --out")
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,4 +77,4 @@ def write(html: str, path: Path) -> None:
     except OSError as error:
         temporary.unlink(missing_ok=True)
         what = f"the page cannot be written: {error.strerror}"
-        raise JoulemarkError(what, str(path), "choose another --out") from error
+        raise InputError(what, str(path), "choose another --out") from error
