@@ -278,7 +278,15 @@ def load_chip(name: str) -> "Chip":
         raise InputError(str(error)) from error
 
 
-@lru_cache
+def series(chip: str) -> str:
+    """The series of Cortex-M chips that a chip belongs to.
+
+    Raises:
+        InputError: there is no such chip.
+    """
+    return str(_chip_file(chip)["cortex_m"]["series"])
+
+
 def timing_note(chip: str) -> str:
     """What of a chip's emulated timing was not compared with silicon; empty where all was.
 
@@ -289,7 +297,6 @@ def timing_note(chip: str) -> str:
     return str(core.get("timing_note", ""))
 
 
-@lru_cache
 def memories_keep_state(chip: str) -> bool:
     """Whether a chip has a cache or line buffers, which make times depend on what ran before.
 
@@ -300,6 +307,7 @@ def memories_keep_state(chip: str) -> bool:
     return any("line_buffer_bytes" in t or t.get("cached", False) for t in timings)
 
 
+@lru_cache
 def _chip_file(chip: str) -> dict[str, Any]:
     return tomllib.loads(_find(CHIPS, chip, "chip").read_text())
 

@@ -6,15 +6,15 @@ found by the series that the chip's file names.
 
 import importlib
 import pkgutil
-import tomllib
 from types import ModuleType
 
+from joulemark import boards
 from joulemark._engine import Chip
 from joulemark.boards import Board, Clock
 from joulemark.build import toolchain
 from joulemark.build.targets import Target, sources_in
 from joulemark.errors import InputError
-from joulemark.project import CHIPS, FIRMWARE
+from joulemark.project import FIRMWARE
 
 CLANG_TARGET = "thumb"
 DEFAULT_COMPILER = "gcc"
@@ -23,20 +23,13 @@ GCC = "arm-none-eabi-gcc"
 _CORE = ("-mcpu=cortex-m3", "-mthumb")
 
 
-def series_of(chip: Chip) -> str:
-    """Return the series of chips that a chip belongs to: a folder of the firmware."""
-    text = (CHIPS / f"{chip.name}.toml").read_text()
-    series: str = tomllib.loads(text)["cortex_m"]["series"]
-    return series
-
-
 def _series_names() -> list[str]:
     names = (module.name for module in pkgutil.iter_modules(__path__))
     return sorted(name for name in names if not name.startswith("_"))
 
 
 def _load(chip: Chip) -> ModuleType:
-    series = series_of(chip)
+    series = boards.series(chip.name)
     if series not in _series_names():
         mend = f"there is for {', '.join(_series_names())}"
         raise InputError(f"no firmware for the series {series}", f"chip {chip.name}", mend)
@@ -162,7 +155,7 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
     found = toolchain.find(compiler, chip.core)
     linker = toolchain.find("gcc", chip.core)
     folder = FIRMWARE / "hal" / chip.core
-    series = folder / series_of(chip)
+    series = folder / boards.series(chip.name)
     header = board_header(board, chip, clock)
     flags: tuple[str, ...] = _CORE
     if found.name == "clang":
