@@ -31,6 +31,62 @@ pub struct PowerInterval {
     pub end: Picoseconds,
 }
 
+/// Power states over time: the intervals that have ended, and the one that lasts.
+#[derive(Clone, Debug)]
+pub struct PowerTrace {
+    ended: Vec<PowerInterval>,
+    state: &'static str,
+    clock_hz: u32,
+    start: Picoseconds,
+}
+
+impl PowerTrace {
+    /// From time 0, in a state at a clock.
+    #[must_use]
+    pub const fn new(state: &'static str, clock_hz: u32) -> Self {
+        Self {
+            ended: Vec::new(),
+            state,
+            clock_hz,
+            start: Picoseconds(0),
+        }
+    }
+
+    /// The state and the clock as they are now: where they changed, an interval ends.
+    pub fn note(&mut self, state: &'static str, clock_hz: u32, now: impl FnOnce() -> Picoseconds) {
+        if (state, clock_hz) != (self.state, self.clock_hz) {
+            let now = now();
+            self.ended.extend(self.lasting(now));
+            (self.state, self.clock_hz, self.start) = (state, clock_hz, now);
+        }
+    }
+
+    /// All intervals, the one that lasts cut at `now`.
+    #[must_use]
+    pub fn until(&self, now: Picoseconds) -> Vec<PowerInterval> {
+        self.ended
+            .iter()
+            .cloned()
+            .chain(self.lasting(now))
+            .collect()
+    }
+
+    /// Forget what was kept; what lasts is counted from `now`.
+    pub fn restart(&mut self, now: Picoseconds) {
+        self.ended.clear();
+        self.start = now;
+    }
+
+    fn lasting(&self, end: Picoseconds) -> Option<PowerInterval> {
+        (end > self.start).then_some(PowerInterval {
+            state: self.state,
+            clock_hz: self.clock_hz,
+            start: self.start,
+            end,
+        })
+    }
+}
+
 /// A change of a pin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PinEdge {

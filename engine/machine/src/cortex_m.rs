@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use joulemark_armv7m::{Bus, Control, MemorySettings, Width};
 use joulemark_kernel::chip::{Absent, Constant};
-use joulemark_kernel::trace::{PinEdge, PowerInterval};
+use joulemark_kernel::trace::{PinEdge, PowerInterval, PowerTrace};
 use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Hertz, Picoseconds, Timeline};
 
 use crate::calls::CallTree;
@@ -163,8 +163,7 @@ pub struct CortexM {
     pub(crate) sent: Vec<Vec<(u8, Picoseconds)>>,
     trace: bool,
     pub(crate) pin_edges: Vec<PinEdge>,
-    intervals: Vec<PowerInterval>,
-    interval: (&'static str, u32, Picoseconds),
+    power: PowerTrace,
     /// Cycles by function, where they are wanted.
     pub(crate) calls: Option<CallTree>,
 }
@@ -240,8 +239,7 @@ impl CortexM {
             sent: vec![Vec::new(); ports],
             trace,
             pin_edges: Vec::new(),
-            intervals: Vec::new(),
-            interval: (ACTIVE, hz, Picoseconds(0)),
+            power: PowerTrace::new(ACTIVE, hz),
             calls: None,
         })
     }
@@ -362,46 +360,25 @@ impl CortexM {
 
     fn note_power(&mut self, now: Cycles) {
         let hz = self.timeline.clock().0;
-        if self.trace && (self.state, hz) != (self.interval.0, self.interval.1) {
-            let end = self.timeline.at(now);
-            self.close_interval(end);
-            self.interval = (self.state, hz, end);
-        }
-    }
-
-    fn close_interval(&mut self, end: Picoseconds) {
-        let (state, clock_hz, start) = self.interval;
-        if end > start {
-            self.intervals.push(PowerInterval {
-                state,
-                clock_hz,
-                start,
-                end,
-            });
+        if self.trace {
+            let timeline = &self.timeline;
+            self.power.note(self.state, hz, || timeline.at(now));
         }
     }
 
     /// All intervals, the one that lasts cut at `now`.
     pub(crate) fn intervals(&self, now: Cycles) -> Vec<PowerInterval> {
-        let mut intervals = self.intervals.clone();
-        let (state, clock_hz, start) = self.interval;
-        let end = self.timeline.at(now);
-        if self.trace && end > start {
-            intervals.push(PowerInterval {
-                state,
-                clock_hz,
-                start,
-                end,
-            });
+        if self.trace {
+            self.power.until(self.timeline.at(now))
+        } else {
+            Vec::new()
         }
-        intervals
     }
 
     /// Forget what was kept; what lasts is counted from `now`.
     pub(crate) fn clear_traces(&mut self, now: Cycles) {
         self.pin_edges.clear();
-        self.intervals.clear();
-        self.interval.2 = self.timeline.at(now);
+        self.power.restart(self.timeline.at(now));
     }
 
     /// The fault for an address without an emulated register.

@@ -1,8 +1,8 @@
 //! The peripherals of an MSP430x1xx chip behind the core's bus.
 
 use joulemark_kernel::chip::{Absent, MemoryKind};
-use joulemark_kernel::trace::{PinEdge, PowerInterval};
-use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Picoseconds};
+use joulemark_kernel::trace::{PinEdge, PowerInterval, PowerTrace};
+use joulemark_kernel::{Chip, Cycles, Fault, FaultKind};
 use joulemark_msp430::{Bus, FlashEffect, FlashOperation, Width};
 use joulemark_peripherals::flash::{Bank, Effect};
 use joulemark_peripherals::sfr;
@@ -144,8 +144,7 @@ pub struct Msp430x1xx {
     pub(crate) serial_seen: bool,
     pub(crate) trace: bool,
     pub(crate) pin_edges: Vec<PinEdge>,
-    pub(crate) intervals: Vec<PowerInterval>,
-    interval: (&'static str, u32, Picoseconds),
+    power: PowerTrace,
 }
 
 impl Msp430x1xx {
@@ -206,7 +205,7 @@ impl Msp430x1xx {
                 [Input::Pin, Input::Aclk],
             ],
         );
-        let interval = (clock.power_state(), clock.mclk_hz().0, Picoseconds(0));
+        let power = PowerTrace::new(clock.power_state(), clock.mclk_hz().0);
         let mut bus = Self {
             clock,
             sfr: Sfr::default(),
@@ -231,8 +230,7 @@ impl Msp430x1xx {
             serial_seen: false,
             trace: false,
             pin_edges: Vec::new(),
-            intervals: Vec::new(),
-            interval,
+            power,
         };
         bus.reschedule();
         Ok(bus)
@@ -377,47 +375,26 @@ impl Msp430x1xx {
 
     /// The power state or the clock changed: an interval ends and the next one begins.
     fn note_power(&mut self, now: Cycles) {
-        let (state, clock_hz) = (self.clock.power_state(), self.clock.mclk_hz().0);
-        if self.trace && (state, clock_hz) != (self.interval.0, self.interval.1) {
-            let end = self.clock.time(now);
-            self.close_interval(end);
-            self.interval = (state, clock_hz, end);
-        }
-    }
-
-    fn close_interval(&mut self, end: Picoseconds) {
-        let (state, clock_hz, start) = self.interval;
-        if end > start {
-            self.intervals.push(PowerInterval {
-                state,
-                clock_hz,
-                start,
-                end,
-            });
+        if self.trace {
+            let clock = &self.clock;
+            self.power
+                .note(clock.power_state(), clock.mclk_hz().0, || clock.time(now));
         }
     }
 
     /// All intervals, the one that lasts cut at `now`.
     pub(crate) fn intervals(&self, now: Cycles) -> Vec<PowerInterval> {
-        let mut intervals = self.intervals.clone();
-        let (state, clock_hz, start) = self.interval;
-        let end = self.clock.time(now);
-        if self.trace && end > start {
-            intervals.push(PowerInterval {
-                state,
-                clock_hz,
-                start,
-                end,
-            });
+        if self.trace {
+            self.power.until(self.clock.time(now))
+        } else {
+            Vec::new()
         }
-        intervals
     }
 
     /// Forget what was kept; what lasts is counted from `now`.
     pub(crate) fn clear_traces(&mut self, now: Cycles) {
         self.pin_edges.clear();
-        self.intervals.clear();
-        self.interval.2 = self.clock.time(now);
+        self.power.restart(self.clock.time(now));
     }
 
     /// Registers of 8 bits, 0x00 to 0xff.
