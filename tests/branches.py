@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from joulemark import boards
 from joulemark._engine import Image, Machine
-from joulemark.boards import Board
-from joulemark.kinds import Exchange
-from joulemark.protocol import Device, Status
+from joulemark.catalogue import boards
+from joulemark.catalogue.boards import Board
+from joulemark.catalogue.kinds import Exchange
+from joulemark.runners.protocol import Device, Status
 
 MOST_HITS = 100
 """Of one instruction in one operation that are looked at."""

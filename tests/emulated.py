@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from joulemark import boards
 from joulemark._engine import Image
-from joulemark.build import BuiltImage, build_image
-from joulemark.build.toolchain import OPTIMISATIONS
-from joulemark.primitives import Implementation
-from joulemark.protocol import Device
+from joulemark.catalogue import boards
+from joulemark.catalogue.primitives import Implementation
+from joulemark.images import BuiltImage, build_image
+from joulemark.images.toolchain import OPTIMISATIONS
 from joulemark.runners.emulator import EmulatedBoard
+from joulemark.runners.protocol import Device
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet

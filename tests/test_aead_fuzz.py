@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from joulemark.build import build_local
+from joulemark.catalogue.primitives import Implementation, Library
 from joulemark.errors import InputError
-from joulemark.primitives import Implementation, Library
+from joulemark.images import build_local
 from joulemark.project import ROOT
 
 SECONDS = 2

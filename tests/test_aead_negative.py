@@ -11,13 +11,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from joulemark.build import build_local
+from joulemark.catalogue.kinds import Slot
+from joulemark.catalogue.primitives import Implementation, Library
 from joulemark.errors import InputError
-from joulemark.kinds import Slot
+from joulemark.images import build_local
 from joulemark.oracle import Inputs, Output
-from joulemark.primitives import Implementation, Library
-from joulemark.protocol import Device, Flag, Status
 from joulemark.runners.local import LocalLink
+from joulemark.runners.protocol import Device, Flag, Status
 
 LIBRARY = Library.load()
 LONGEST_NONCE = 40

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from command import joulemark
-from joulemark import boards
 from joulemark._engine import EngineError, Image, Machine
+from joulemark.catalogue import boards
 
 BOARDS = ["sensortag-cc2650", "openmote-cc2538", "stm32vldiscovery"]
 RAM_TOP = 0x20001000

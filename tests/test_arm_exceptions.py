@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from joulemark import boards
 from joulemark._engine import Image, Machine
+from joulemark.catalogue import boards
 
 SOURCE = Path(__file__).with_name("exceptions.c")
 SCENARIOS, KEPT = 400, 1024

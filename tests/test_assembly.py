@@ -6,8 +6,8 @@ import subprocess
 import pytest
 
 from emulated import BOARD
-from joulemark.build import build_image
-from joulemark.primitives import Implementation
+from joulemark.catalogue.primitives import Implementation
+from joulemark.images import build_image
 from joulemark.project import ROOT
 from vectors import IMPLEMENTATIONS
 

@@ -9,13 +9,13 @@ import pytest
 import pyvisa
 from ppk2_api.ppk2_api import PPK2_API
 
-from joulemark.bench.agilent_34401a import RANGES, Agilent34401A
-from joulemark.bench.agilent_e3631a import AgilentE3631A
-from joulemark.bench.keysight_34465a import Keysight34465A
-from joulemark.bench.multimeter import OVERLOAD
-from joulemark.bench.nordic_ppk2 import SAMPLE_RATE_HZ, NordicPpk2
-from joulemark.bench.scpi import ScpiServer
-from joulemark.bench.supply import CurrentTrace
+from joulemark.simulated.agilent_34401a import RANGES, Agilent34401A
+from joulemark.simulated.agilent_e3631a import AgilentE3631A
+from joulemark.simulated.keysight_34465a import Keysight34465A
+from joulemark.simulated.multimeter import OVERLOAD
+from joulemark.simulated.nordic_ppk2 import SAMPLE_RATE_HZ, NordicPpk2
+from joulemark.simulated.scpi import ScpiServer
+from joulemark.simulated.supply import CurrentTrace
 
 Floats = npt.NDArray[np.float64]
 STEP_S = 0.5

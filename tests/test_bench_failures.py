@@ -14,23 +14,23 @@ import numpy.typing as npt
 import pytest
 
 from command import joulemark
-from joulemark import boards
 from joulemark._engine import Image
-from joulemark.bench.agilent_34401a import Agilent34401A
-from joulemark.bench.emulated import EmulatedSupplyLine
-from joulemark.bench.nordic_ppk2 import NordicPpk2
-from joulemark.bench.scpi import ScpiServer
-from joulemark.build import build_image
-from joulemark.case import Build, Case
+from joulemark.campaign.case import Build, Case
+from joulemark.catalogue import boards
+from joulemark.catalogue.primitives import Library
 from joulemark.errors import LinkError
-from joulemark.lab import Setup, measure_on_board
-from joulemark.measure import Job, Point
-from joulemark.measure import measure as emulate
+from joulemark.images import build_image
+from joulemark.measure.instrumented import Setup, measure_on_board
+from joulemark.measure.session import Job, Point
+from joulemark.measure.session import measure as emulate
 from joulemark.meters import Meter, manual, scpi
 from joulemark.meters.ppk2 import Ppk2
-from joulemark.primitives import Library
-from joulemark.protocol import Device, Flag, RunResult
-from joulemark.records import Record
+from joulemark.records.record import Record
+from joulemark.runners.protocol import Device, Flag, RunResult
+from joulemark.simulated.agilent_34401a import Agilent34401A
+from joulemark.simulated.emulated import EmulatedSupplyLine
+from joulemark.simulated.nordic_ppk2 import NordicPpk2
+from joulemark.simulated.scpi import ScpiServer
 
 Floats = npt.NDArray[np.float64]
 TELOSB = boards.load_board("telosb")

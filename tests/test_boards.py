@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from joulemark import boards
+from joulemark.catalogue import boards
 from joulemark.errors import InputError
 from joulemark.project import BOARDS
 

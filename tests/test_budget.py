@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from command import joulemark
-from joulemark import boards, datafile, scenario
-from joulemark.budget import (
+from joulemark.analysis import scenario
+from joulemark.analysis.budget import (
     DAY_S,
     Interval,
     Store,
@@ -20,11 +20,12 @@ from joulemark.budget import (
     lifetime_s,
     variants,
 )
+from joulemark.analysis.scenario import Battery, Scenario
+from joulemark.catalogue import boards, datafile
 from joulemark.errors import InputError
 from joulemark.meters.model import ModelMeter
 from joulemark.project import ROOT
-from joulemark.records import Record
-from joulemark.scenario import Battery, Scenario
+from joulemark.records.record import Record
 
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))
 NO_STORE = Store([], "no store")

@@ -16,16 +16,16 @@ from elftools.elf.sections import SymbolTableSection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from joulemark import boards
 from joulemark._engine import Image
-from joulemark.build import build_image, build_local, memory, toolchain
-from joulemark.build.families.msp430 import baud_setting
+from joulemark.catalogue import boards
+from joulemark.catalogue.kinds import Slot
+from joulemark.catalogue.primitives import Implementation, Library
 from joulemark.errors import BuildError, InputError, ToolError
-from joulemark.kinds import Slot
-from joulemark.primitives import Implementation, Library
+from joulemark.images import build_image, build_local, memory, toolchain
+from joulemark.images.families.msp430 import baud_setting
 from joulemark.project import FIRMWARE, ROOT
-from joulemark.protocol import Device, Flag, Status
 from joulemark.runners.emulator import EmulatedBoard
+from joulemark.runners.protocol import Device, Flag, Status
 
 LIBRARY = Library.load()
 TELOSB = boards.load_board("telosb")
@@ -237,9 +237,9 @@ def checkout(folder: Path) -> Path:
 
 PROGRAM = """
 import sys
-from joulemark import boards
-from joulemark.build import build_image
-from joulemark.primitives import Library
+from joulemark.catalogue import boards
+from joulemark.images import build_image
+from joulemark.catalogue.primitives import Library
 library = Library.load()
 board = boards.load_board("telosb")
 for name in sys.argv[1:]:

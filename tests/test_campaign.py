@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from joulemark.campaign import Campaign, expand, load_campaign
+from joulemark.campaign.campaign import Campaign, expand, load_campaign
+from joulemark.catalogue.kinds import OPERATIONS
+from joulemark.catalogue.primitives import Library
 from joulemark.errors import InputError
-from joulemark.kinds import OPERATIONS
-from joulemark.primitives import Library
 
 
 @pytest.fixture(scope="module")

@@ -7,25 +7,25 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from joulemark import boards
 from joulemark._engine import Image
 from joulemark.analysis.energy_of_samples import Samples
-from joulemark.bench.agilent_34401a import Agilent34401A
-from joulemark.bench.emulated import EmulatedSupplyLine
-from joulemark.bench.nordic_ppk2 import NordicPpk2
-from joulemark.bench.scpi import ScpiServer
-from joulemark.build import build_image
-from joulemark.case import Build, Case
+from joulemark.campaign.case import Build, Case
+from joulemark.catalogue import boards
+from joulemark.catalogue.primitives import Library
 from joulemark.errors import LinkError
-from joulemark.lab import Setup, measure_on_board
-from joulemark.measure import Job, Point, measure
+from joulemark.images import build_image
+from joulemark.measure.instrumented import Setup, measure_on_board
+from joulemark.measure.session import Job, Point, measure
 from joulemark.meters import manual, scpi
 from joulemark.meters.ppk2 import Ppk2
-from joulemark.primitives import Library
-from joulemark.protocol import Device
-from joulemark.records import Record
+from joulemark.records.record import Record
 from joulemark.report import render
+from joulemark.runners.protocol import Device
 from joulemark.runners.serial import SerialLink
+from joulemark.simulated.agilent_34401a import Agilent34401A
+from joulemark.simulated.emulated import EmulatedSupplyLine
+from joulemark.simulated.nordic_ppk2 import NordicPpk2
+from joulemark.simulated.scpi import ScpiServer
 
 TELOSB = boards.load_board("telosb")
 BUILD = Build(

@@ -16,9 +16,9 @@ from joulemark.analysis.energy_of_samples import (
     evaluate,
     find_window,
 )
-from joulemark.bench.agilent_34401a import RANGES, Agilent34401A
-from joulemark.bench.supply import CurrentTrace, Floats
 from joulemark.errors import InputError
+from joulemark.simulated.agilent_34401a import RANGES, Agilent34401A
+from joulemark.simulated.supply import CurrentTrace, Floats
 
 SUPPLY_V = 3.0
 RANGE = RANGES[0]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from joulemark.errors import InputError
-from joulemark.flame import speedscope, svg, write_flame
+from joulemark.report.flame import speedscope, svg, write_flame
 
 names = st.sampled_from(["main", "aes<encrypt>", "mem&cpy", "f", 'q"'])
 profiles = st.lists(st.tuples(st.lists(names, min_size=1, max_size=5), st.integers(0, 10**9)))

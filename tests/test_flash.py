@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from command import joulemark
-from joulemark import boards
 from joulemark._engine import Image, Machine
-from joulemark.build import build_image
-from joulemark.primitives import Library
+from joulemark.catalogue import boards
+from joulemark.catalogue.primitives import Library
+from joulemark.images import build_image
 from joulemark.runners.flash import intel_hex
 
 CASE = (

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from command import joulemark
-from joulemark.store import Store
+from joulemark.records.store import Store
 
 CAMPAIGN = (
     *("run", "--board", "telosb", "--board", "sensortag-cc2650"),

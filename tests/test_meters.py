@@ -14,15 +14,15 @@ import pytest
 from command import joulemark
 from joulemark import meters
 from joulemark.analysis.energy_of_samples import Accuracy, evaluate
-from joulemark.bench.agilent_34401a import RANGES, Agilent34401A
-from joulemark.bench.agilent_e3631a import AgilentE3631A
-from joulemark.bench.keysight_34465a import Keysight34465A
-from joulemark.bench.nordic_ppk2 import NordicPpk2
-from joulemark.bench.scpi import ScpiInstrument, ScpiServer
-from joulemark.bench.supply import CurrentTrace
 from joulemark.errors import InputError, MeterError
 from joulemark.meters import manual, scpi, trace
 from joulemark.meters.ppk2 import Ppk2
+from joulemark.simulated.agilent_34401a import RANGES, Agilent34401A
+from joulemark.simulated.agilent_e3631a import AgilentE3631A
+from joulemark.simulated.keysight_34465a import Keysight34465A
+from joulemark.simulated.nordic_ppk2 import NordicPpk2
+from joulemark.simulated.scpi import ScpiInstrument, ScpiServer
+from joulemark.simulated.supply import CurrentTrace
 
 Floats = npt.NDArray[np.float64]
 START_S, END_S, IDLE_A, BUSY_A, SUPPLY_V = 0.4, 1.4, 50e-6, 2e-3, 3.0
@@ -45,7 +45,7 @@ def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     """Each command would wait for it."""
     heavy = "numpy", "scipy", "pandas", "pyvisa", "serial"
     program = (
-        "import sys, joulemark.cli, joulemark.meters, joulemark.meters.model, joulemark.measure\n"
+        "import sys, joulemark.cli, joulemark.meters.model, joulemark.measure.session\n"
         f"print([m for m in {heavy} if m in sys.modules])"
     )
     done = subprocess.run(

@@ -15,10 +15,10 @@ import pytest
 
 from joulemark import meters
 from joulemark.analysis.energy_of_samples import Counted, Samples, evaluate
-from joulemark.bench.rdtech_um25c import RdtechUm25c
-from joulemark.bench.supply import CurrentTrace
 from joulemark.errors import InputError, MeterError, ToolError
 from joulemark.meters import Options, um25c
+from joulemark.simulated.rdtech_um25c import RdtechUm25c
+from joulemark.simulated.supply import CurrentTrace
 
 Floats = npt.NDArray[np.float64]
 IDLE_A, BUSY_A, SUPPLY_V = 0.1, 0.4, 5.0

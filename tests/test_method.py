@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from joulemark import method
-from joulemark.method import Known, Method
 from joulemark.project import ROOT
+from joulemark.simulated import check as method
+from joulemark.simulated.check import Known, Method
 
 # Round numbers; the page's are of real operations.
 SHORT = Known("short", 250e-6, 3.0, 4e-3, 5e-6, 50e-6)

@@ -5,15 +5,15 @@ from collections.abc import Callable
 
 import pytest
 
-from joulemark import boards
 from joulemark._engine import Image
-from joulemark.build import build_image
+from joulemark.catalogue import boards
+from joulemark.catalogue.kinds import Slot
+from joulemark.catalogue.primitives import Library
 from joulemark.errors import BudgetError, LinkError
-from joulemark.kinds import Slot
+from joulemark.images import build_image
 from joulemark.oracle import Inputs
-from joulemark.primitives import Library
-from joulemark.protocol import Device, Link
 from joulemark.runners.emulator import EmulatedBoard
+from joulemark.runners.protocol import Device, Link
 
 Damage = Callable[[bytes, random.Random], bytes]
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from joulemark.build.headers import CONSTANTS, FUNCTIONS, alias
+from joulemark.catalogue.kinds import OPERATIONS
+from joulemark.catalogue.primitives import SIZES, Library, Primitive, kinds, operations
 from joulemark.errors import InputError, JoulemarkError
-from joulemark.kinds import OPERATIONS
+from joulemark.images.headers import CONSTANTS, FUNCTIONS, alias
 from joulemark.oracle import Inputs
-from joulemark.primitives import SIZES, Library, Primitive, kinds, operations
 from joulemark.project import FIRMWARE
 
 LIBRARY = Library.load()

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from command import joulemark
-from joulemark import boards
-from joulemark.build import build_image
-from joulemark.primitives import Library
+from joulemark.catalogue import boards
+from joulemark.catalogue.primitives import Library
+from joulemark.images import build_image
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from joulemark.build import build_local
+from joulemark.catalogue.kinds import Slot
+from joulemark.catalogue.primitives import Library
 from joulemark.errors import LinkError
-from joulemark.kinds import Slot
-from joulemark.primitives import Library
+from joulemark.images import build_local
 from joulemark.project import FIRMWARE
-from joulemark.protocol import FRAME_BYTES, Command, Device, Flag, decode, encode
 from joulemark.runners.local import LocalLink
+from joulemark.runners.protocol import FRAME_BYTES, Command, Device, Flag, decode, encode
 
 CAPACITY = {
     Slot.KEY: 160,

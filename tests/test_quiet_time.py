@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import pytest
 
-from joulemark import boards
 from joulemark._engine import Image, Machine, PowerInterval
-from joulemark.boards import Board
-from joulemark.build import BuiltImage, build_image
+from joulemark.catalogue import boards
+from joulemark.catalogue.boards import Board
+from joulemark.catalogue.kinds import Slot
+from joulemark.catalogue.primitives import Library
 from joulemark.errors import LinkError
-from joulemark.kinds import Slot
-from joulemark.primitives import Library
-from joulemark.protocol import Device, RunResult
+from joulemark.images import BuiltImage, build_image
+from joulemark.runners.protocol import Device, RunResult
 
 ASLEEP = {
     "telosb": "lpm3",

@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 from command import joulemark
-from joulemark import boards
-from joulemark.build import build_image
-from joulemark.primitives import Library
+from joulemark.catalogue import boards
+from joulemark.catalogue.primitives import Library
+from joulemark.images import build_image
 from joulemark.project import ROOT
 
 _CAMPAIGN = """

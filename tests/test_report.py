@@ -11,11 +11,11 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from joulemark.analysis.advice import SERVICES, costs, leads
 from joulemark.analysis.energy_of_samples import Accuracy, Samples, estimates, evaluate
 from joulemark.errors import JoulemarkError
-from joulemark.records import Record
+from joulemark.records.record import Record
+from joulemark.records.store import Store
 from joulemark.report import render, write_report
 from joulemark.report.energy import Recorded
 from joulemark.report.energy import write_page as write_energy_page
-from joulemark.store import Store
 
 SIZES = (16, 32, 64, 128)
 # name: (cycles of init, cycles per byte)

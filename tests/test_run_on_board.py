@@ -15,17 +15,17 @@ from pathlib import Path
 import pytest
 
 from command import joulemark
-from joulemark import boards
 from joulemark._engine import Image
-from joulemark.bench.agilent_34401a import Agilent34401A
-from joulemark.bench.agilent_e3631a import AgilentE3631A
-from joulemark.bench.emulated import EmulatedSupplyLine
-from joulemark.bench.keysight_34465a import Keysight34465A
-from joulemark.bench.scpi import ScpiInstrument, ScpiServer
-from joulemark.build import build_image
-from joulemark.primitives import Library
-from joulemark.records import Record
-from joulemark.store import Store
+from joulemark.catalogue import boards
+from joulemark.catalogue.primitives import Library
+from joulemark.images import build_image
+from joulemark.records.record import Record
+from joulemark.records.store import Store
+from joulemark.simulated.agilent_34401a import Agilent34401A
+from joulemark.simulated.agilent_e3631a import AgilentE3631A
+from joulemark.simulated.emulated import EmulatedSupplyLine
+from joulemark.simulated.keysight_34465a import Keysight34465A
+from joulemark.simulated.scpi import ScpiInstrument, ScpiServer
 
 TELOSB = boards.load_board("telosb")
 CASE = (

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from joulemark import boards
 from joulemark._engine import Image, Machine
-from joulemark.build.targets import board_target
+from joulemark.catalogue import boards
 from joulemark.errors import ToolError
+from joulemark.images.targets import board_target
 
 CASES = 64
 BUDGET_CYCLES = 100_000_000

@@ -17,10 +17,10 @@ import pytest
 from branches import WatchedBoard, deciders
 from emulated import BOARD, BuildOf, builds
 from joulemark._engine import Image
-from joulemark.kinds import OPERATIONS, Exchange, Operation, Sizes, exchange
+from joulemark.catalogue.kinds import OPERATIONS, Exchange, Operation, Sizes, exchange
+from joulemark.catalogue.primitives import Algorithm, Implementation, Library
 from joulemark.oracle import Inputs, Output
-from joulemark.primitives import Algorithm, Implementation, Library
-from joulemark.protocol import Device, Status
+from joulemark.runners.protocol import Device, Status
 from vectors import IMPLEMENTATIONS, LIBRARY
 
 LEAKY = {

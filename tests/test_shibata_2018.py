@@ -4,9 +4,9 @@ from statistics import fmean, stdev
 
 import pytest
 
-from joulemark import boards, datafile
-from joulemark.boards import Activity, Load, StatedCurrent
-from joulemark.budget import best
+from joulemark.analysis.budget import best
+from joulemark.catalogue import boards, datafile
+from joulemark.catalogue.boards import Activity, Load, StatedCurrent
 from joulemark.project import ROOT
 
 

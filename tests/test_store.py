@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from joulemark.errors import StoreError
-from joulemark.records import Record
-from joulemark.store import Store
+from joulemark.records.record import Record
+from joulemark.records.store import Store
 
 RECORD = Record(
     key="k",

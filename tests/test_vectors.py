@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from joulemark.build import build_local
-from joulemark.kinds import OPERATIONS
-from joulemark.primitives import operations
-from joulemark.protocol import Device
+from joulemark.catalogue.kinds import OPERATIONS
+from joulemark.catalogue.primitives import operations
+from joulemark.images import build_local
 from joulemark.runners.local import LocalLink
+from joulemark.runners.protocol import Device
 from vectors import (
     CHECKS,
     IMPLEMENTATIONS,

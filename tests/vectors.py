@@ -2,11 +2,11 @@
 
 import random
 
+from joulemark.catalogue.kinds import OPERATIONS, Slot
+from joulemark.catalogue.primitives import Algorithm, Implementation, Library, Vector
 from joulemark.errors import InputError
-from joulemark.kinds import OPERATIONS, Slot
 from joulemark.oracle import Inputs, Output
-from joulemark.primitives import Algorithm, Implementation, Library, Vector
-from joulemark.protocol import Device, Flag, RunResult, Status
+from joulemark.runners.protocol import Device, Flag, RunResult, Status
 
 LIBRARY = Library.load()
 LENGTHS = [0, 1, 7, 8, 15, 16, 17, 31, 33, 55, 56, 63, 64, 65, 111, 127, 128, 129, 136, 137, 300]

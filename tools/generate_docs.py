@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from joulemark import boards
-from joulemark.boards import Activity, Board, Load, StatedCurrent
-from joulemark.primitives import Algorithm, Library, Primitive
+from joulemark.catalogue import boards
+from joulemark.catalogue.boards import Activity, Board, Load, StatedCurrent
+from joulemark.catalogue.primitives import Algorithm, Library, Primitive
 from joulemark.project import ROOT
-from joulemark.records import Record
-from joulemark.store import Store
+from joulemark.records.record import Record
+from joulemark.records.store import Store
 
 DOCS = ROOT / "docs"
 BOARDS = {

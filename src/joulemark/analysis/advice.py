@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from joulemark.records import Record
+from joulemark.records.record import Record
 
 
 @dataclass(frozen=True)

@@ -29,17 +29,17 @@ def bench(
     Its serial line, the profiler and the USB meter are pseudo-terminals, multimeters and supply
     TCP ports. The board runs as if the supply were on.
     """
-    from joulemark import boards
     from joulemark._engine import Image
-    from joulemark.bench.agilent_34401a import Agilent34401A
-    from joulemark.bench.agilent_e3631a import AgilentE3631A
-    from joulemark.bench.emulated import EmulatedSupplyLine
-    from joulemark.bench.keysight_34465a import Keysight34465A
-    from joulemark.bench.nordic_ppk2 import NordicPpk2
-    from joulemark.bench.rdtech_um25c import RdtechUm25c
-    from joulemark.bench.scpi import ScpiServer
-    from joulemark.build import build_image
-    from joulemark.primitives import Library
+    from joulemark.catalogue import boards
+    from joulemark.catalogue.primitives import Library
+    from joulemark.images import build_image
+    from joulemark.simulated.agilent_34401a import Agilent34401A
+    from joulemark.simulated.agilent_e3631a import AgilentE3631A
+    from joulemark.simulated.emulated import EmulatedSupplyLine
+    from joulemark.simulated.keysight_34465a import Keysight34465A
+    from joulemark.simulated.nordic_ppk2 import NordicPpk2
+    from joulemark.simulated.rdtech_um25c import RdtechUm25c
+    from joulemark.simulated.scpi import ScpiServer
 
     library = Library.load()
     chosen = boards.load_board(board)

@@ -9,8 +9,8 @@ from joulemark.cli import app
 from joulemark.cli.output import DEFAULT_STORE, StoreOption
 
 if TYPE_CHECKING:
-    from joulemark.budget import Budget, Variant
-    from joulemark.scenario import Scenario
+    from joulemark.analysis.budget import Budget, Variant
+    from joulemark.analysis.scenario import Scenario
 
 
 @app.command()
@@ -22,12 +22,12 @@ def budget(
     ] = None,
 ) -> None:
     """Where a device's current goes, how long its battery lasts, and what changes that."""
-    from joulemark.budget import Store as Costs
-    from joulemark.budget import budget as compute
-    from joulemark.budget import variants
+    from joulemark.analysis.budget import Store as Costs
+    from joulemark.analysis.budget import budget as compute
+    from joulemark.analysis.budget import variants
+    from joulemark.analysis.scenario import read
+    from joulemark.records.store import Store
     from joulemark.report.budget import write_page
-    from joulemark.scenario import read
-    from joulemark.store import Store
 
     asked = read(scenario)
     needs_store = any(
@@ -59,7 +59,7 @@ def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None
     from rich.console import Console
     from rich.table import Table
 
-    from joulemark.budget import security_of
+    from joulemark.analysis.budget import security_of
 
     console = Console()
     if not console.is_terminal:

@@ -209,8 +209,8 @@ def execute(
     Addresses are numbers or symbols. The result is printed however the run ended; a fault exits
     with 7, and an end other than the one asked for with 8.
     """
-    from joulemark import boards
     from joulemark._engine import EngineError, Machine
+    from joulemark.catalogue import boards
 
     program = load_image(image, raw)
     until = None if stop_at is None else resolve(program, stop_at, "--stop-at")

@@ -33,7 +33,7 @@ def list_(what: Annotated[What, typer.Argument(help="What to list.")]) -> None:
 
 
 def _boards() -> list[tuple[str, ...]]:
-    from joulemark import boards
+    from joulemark.catalogue import boards
 
     rows: list[tuple[str, ...]] = [("board", "chip", "clocks (first: default)", "title")]
     for board in map(boards.load_board, boards.names()):
@@ -44,7 +44,7 @@ def _boards() -> list[tuple[str, ...]]:
 
 
 def _chips() -> list[tuple[str, ...]]:
-    from joulemark import boards
+    from joulemark.catalogue import boards
 
     chips = map(boards.load_chip, boards.chip_names())
     return [
@@ -54,7 +54,7 @@ def _chips() -> list[tuple[str, ...]]:
 
 
 def _primitives() -> list[tuple[str, ...]]:
-    from joulemark.primitives import Library
+    from joulemark.catalogue.primitives import Library
 
     library = Library.load()
     rows: list[tuple[str, ...]] = [("primitive", "kind", "status", "by default", "implementations")]
@@ -66,8 +66,8 @@ def _primitives() -> list[tuple[str, ...]]:
 
 
 def _compilers() -> list[tuple[str, ...]]:
-    from joulemark.build import toolchain
     from joulemark.errors import ToolError
+    from joulemark.images import toolchain
 
     rows: list[tuple[str, ...]] = [("compiler", "for", "version", "path")]
     for family in toolchain.FAMILIES:

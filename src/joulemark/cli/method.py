@@ -9,9 +9,9 @@ import typer
 from joulemark.cli import app
 
 if TYPE_CHECKING:
-    from joulemark.measure import Job
-    from joulemark.method import Known, Pair
-    from joulemark.records import Record
+    from joulemark.measure.session import Job
+    from joulemark.records.record import Record
+    from joulemark.simulated.check import Known, Pair
 
 _OPERATIONS = (
     ("block-cipher", "aes-128", "msp430", "encrypt", 16),
@@ -32,7 +32,7 @@ def method_check(
     out: Annotated[Path | None, typer.Option("--out", help="Write the page here too.")] = None,
 ) -> None:
     """Measure operations whose energy is known with each method: bias, spread, interval."""
-    from joulemark.method import check, page
+    from joulemark.simulated.check import check, page
 
     text = page(check(_known(), repetitions), _compared())
     typer.echo(text)
@@ -44,11 +44,11 @@ def _job(
     kind: str, primitive: str, implementation: str, operations: "Iterable[tuple[str, int]]"
 ) -> "Job":
     """Cases of one image of the TelosB, by operation and size."""
-    from joulemark import boards
-    from joulemark.build import build_image
-    from joulemark.case import Build, Case
-    from joulemark.measure import Job, Point
-    from joulemark.primitives import Library
+    from joulemark.campaign.case import Build, Case
+    from joulemark.catalogue import boards
+    from joulemark.catalogue.primitives import Library
+    from joulemark.images import build_image
+    from joulemark.measure.session import Job, Point
 
     library = Library.load()
     board = boards.load_board("telosb")
@@ -82,7 +82,7 @@ def _job(
 def _measured(job: "Job") -> "list[Record]":
     """The model's records."""
     from joulemark.errors import VerificationError
-    from joulemark.measure import measure
+    from joulemark.measure.session import measure
 
     made = list(measure(job))
     for record in made:
@@ -92,9 +92,9 @@ def _measured(job: "Job") -> "list[Record]":
 
 
 def _known() -> "list[Known]":
-    from joulemark import boards
+    from joulemark.catalogue import boards
     from joulemark.meters.model import ModelMeter
-    from joulemark.method import Known
+    from joulemark.simulated.check import Known
 
     board = boards.load_board("telosb")
     hz = board.clock_profile(None).hz
@@ -118,17 +118,17 @@ def _known() -> "list[Known]":
 
 def _compared() -> "list[Pair]":
     """Cases through the model, and through instruments on the emulated bench in real time."""
-    from joulemark import boards
     from joulemark._engine import Image
-    from joulemark.bench.agilent_34401a import Agilent34401A
-    from joulemark.bench.emulated import EmulatedSupplyLine
-    from joulemark.bench.nordic_ppk2 import NordicPpk2
-    from joulemark.bench.scpi import ScpiServer
-    from joulemark.build import BuiltImage
+    from joulemark.catalogue import boards
     from joulemark.errors import VerificationError
-    from joulemark.lab import Setup, measure_on_board
+    from joulemark.images import BuiltImage
+    from joulemark.measure.instrumented import Setup, measure_on_board
     from joulemark.meters import Options, open_meter
-    from joulemark.method import PPK2_BOUND, Pair, pairs
+    from joulemark.simulated.agilent_34401a import Agilent34401A
+    from joulemark.simulated.check import PPK2_BOUND, Pair, pairs
+    from joulemark.simulated.emulated import EmulatedSupplyLine
+    from joulemark.simulated.nordic_ppk2 import NordicPpk2
+    from joulemark.simulated.scpi import ScpiServer
 
     board = boards.load_board("telosb")
     volt = board.supply_v.value

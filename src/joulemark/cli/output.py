@@ -36,8 +36,8 @@ def report(
     out: Annotated[Path, typer.Option("--out", help="The HTML file to write.")] = DEFAULT_REPORT,
 ) -> None:
     """Write the HTML report of a store."""
+    from joulemark.records.store import Store
     from joulemark.report import write_report
-    from joulemark.store import Store
 
     with Store(store, create=False) as opened:
         write_report(opened, out)
@@ -56,8 +56,8 @@ def export(
     ] = False,
 ) -> None:
     """Write the records of a store as CSV, JSON or Parquet."""
-    from joulemark.export import export as write
-    from joulemark.store import Store
+    from joulemark.records.export import export as write
+    from joulemark.records.store import Store
 
     with Store(store, create=False) as opened:
         count = write(opened, form.value, out, history=history)

@@ -25,8 +25,8 @@ from joulemark.errors import InputError, JoulemarkError
 
 if TYPE_CHECKING:
     from joulemark._engine import Image, Profile
-    from joulemark.boards import Board
-    from joulemark.energy import Occupancy
+    from joulemark.catalogue.boards import Board
+    from joulemark.meters.power import Occupancy
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ def profile(
     top: Annotated[int, typer.Option("--top", min=1, help="Functions to show.")] = 30,
 ) -> None:
     """Show cycles, energy and stack per function of an image that runs on a board."""
-    from joulemark import boards
-    from joulemark.flame import write_flame
+    from joulemark.catalogue import boards
+    from joulemark.report.flame import write_flame
 
     program = load_image(image, raw)
     description = boards.load_board(board)
@@ -91,9 +91,9 @@ def _whole(
     settings: list[str] | None,
 ) -> _Profiled:
     """From the start to the end."""
-    from joulemark import boards
     from joulemark._engine import EngineError, Machine
-    from joulemark.energy import occupancy
+    from joulemark.catalogue import boards
+    from joulemark.meters.power import occupancy
 
     until = None if stop_at is None else resolve(program, stop_at, "--stop-at")
     budget = DEFAULT_MAX_CYCLES if max_cycles is None else max_cycles
@@ -122,10 +122,10 @@ def _whole(
 
 def _window(program: "Image", board: "Board", operation: str, size: int) -> _Profiled:
     """One operation of an image that speaks the project's protocol, with random inputs."""
-    from joulemark import boards, kinds
-    from joulemark.primitives import Library
-    from joulemark.protocol import Device, Status
+    from joulemark.catalogue import boards, kinds
+    from joulemark.catalogue.primitives import Library
     from joulemark.runners.emulator import EmulatedBoard
+    from joulemark.runners.protocol import Device, Status
 
     machine = EmulatedBoard(
         boards.load_chip(board.chip),
@@ -159,8 +159,8 @@ def _print(profiled: _Profiled, board: "Board", top: int) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from joulemark.energy import ACTIVE
     from joulemark.meters.model import ModelMeter
+    from joulemark.meters.power import ACTIVE
 
     meter = ModelMeter(board)
     total = meter.energy(profiled.times)

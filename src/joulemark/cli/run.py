@@ -18,14 +18,14 @@ from joulemark.errors import InputError, JoulemarkError, MeterError, Verificatio
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from joulemark.build import BuiltImage
-    from joulemark.case import Build
+    from joulemark.campaign.case import Build
+    from joulemark.campaign.plan import Plan
+    from joulemark.catalogue.primitives import Library
     from joulemark.errors import BuildError
-    from joulemark.measure import Job, Point
-    from joulemark.plan import Plan
-    from joulemark.primitives import Library
-    from joulemark.records import Record
-    from joulemark.store import Store
+    from joulemark.images import BuiltImage
+    from joulemark.measure.session import Job, Point
+    from joulemark.records.record import Record
+    from joulemark.records.store import Store
 
 SUPPLY_LIMIT_A = 0.5
 """What a supply is let deliver to a board."""
@@ -144,10 +144,10 @@ def run(
     With --runner serial a real board runs its image, with --runner local this machine does, and
     an instrument measures it.
     """
-    from joulemark.campaign import expand, load_campaign
-    from joulemark.plan import Plan, plan
-    from joulemark.primitives import Library
-    from joulemark.store import Store
+    from joulemark.campaign.campaign import expand, load_campaign
+    from joulemark.campaign.plan import Plan, plan
+    from joulemark.catalogue.primitives import Library
+    from joulemark.records.store import Store
 
     chosen = load_campaign(
         campaign,
@@ -177,7 +177,7 @@ def run(
     bench.check()
     with Store(store) as opened:
         if here:
-            from joulemark.lab import local_jobs
+            from joulemark.measure.instrumented import local_jobs
 
             todo = Plan(tuple(local_jobs(chosen, library, cases)))
         else:
@@ -246,7 +246,7 @@ def _build(
     cases: "Mapping[Build, object]", library: "Library", processes: int
 ) -> "dict[Build, BuiltImage | BuildError]":
     """Build all images with a progress bar."""
-    from joulemark.plan import build_all
+    from joulemark.campaign.plan import build_all
 
     with _progress() as progress:
         task = progress.add_task("building", total=len(cases))
@@ -255,7 +255,7 @@ def _build(
 
 def _measure(store: "Store", jobs: "Sequence[Job]", processes: int) -> "list[Record]":
     """Measure with a progress bar; each record is in the store before the next is awaited."""
-    from joulemark.conduct import conduct
+    from joulemark.measure.pool import conduct
 
     measured: list[Record] = []
     total = sum(len(job.points) for job in jobs)
@@ -313,7 +313,7 @@ class _Bench:
 
     def keyed(self, todo: "Plan") -> "Plan":
         """The same cases, with keys of records that stand beside the emulator's."""
-        from joulemark.lab import key_of
+        from joulemark.measure.instrumented import key_of
 
         # Measured in another way it is another result.
         how = (
@@ -332,9 +332,9 @@ class _Bench:
 
     def measure(self, store: "Store", jobs: "Sequence[Job]") -> "list[Record]":
         """Measure; each record is in the store before the next case begins."""
-        from joulemark import boards
-        from joulemark.build import BuiltImage
-        from joulemark.lab import Setup, measure_here, measure_on_board
+        from joulemark.catalogue import boards
+        from joulemark.images import BuiltImage
+        from joulemark.measure.instrumented import Setup, measure_here, measure_on_board
         from joulemark.meters import Options, open_meter
         from joulemark.runners.flash import flash
 
@@ -377,7 +377,7 @@ class _Bench:
 
     def _voltage(self, board: str, opened: ExitStack) -> tuple[float, float, str]:
         """Supply voltage, the relative bound on its error, and where it is from."""
-        from joulemark import boards
+        from joulemark.catalogue import boards
 
         if self.supply_v is not None:
             volt, where = self.supply_v, "as stated by whoever measured"
@@ -436,7 +436,7 @@ def _show(records: "Sequence[Record]") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from joulemark.kinds import MAIN_OPERATION
+    from joulemark.catalogue.kinds import MAIN_OPERATION
 
     good = [r for r in records if r.status == "ok" and r.kind != "identity"]
     shown = [r for r in good if r.operation == MAIN_OPERATION.get(r.kind)] or good

@@ -2,9 +2,9 @@
 
 from functools import lru_cache
 
-from joulemark import boards
-from joulemark.boards import Board
-from joulemark.energy import Current, Energy, Occupancy, energy
+from joulemark.catalogue import boards
+from joulemark.catalogue.boards import Board
+from joulemark.meters.power import Current, Energy, Occupancy, energy
 
 NAME = "model"
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from joulemark.analysis.advice import SERVICES, Lead, Service, costs, leads
+from joulemark.catalogue.primitives import Algorithm, Library
 from joulemark.errors import JoulemarkError
-from joulemark.primitives import Algorithm, Library
-from joulemark.records import Record
+from joulemark.records.record import Record
+from joulemark.records.store import Store
 from joulemark.report import charts, page
 from joulemark.report.comparison import compare
-from joulemark.store import Store
 
 _KINDS = {
     "mode": "Block cipher modes",

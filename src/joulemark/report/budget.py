@@ -6,10 +6,10 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from joulemark.budget import PARTS, Budget, Variant, security_of
+from joulemark.analysis.budget import PARTS, Budget, Variant, security_of
+from joulemark.analysis.scenario import Scenario
 from joulemark.report import page
 from joulemark.report.charts import responsive
-from joulemark.scenario import Scenario
 
 _COLOURS = ("#9aa5b1", "#59a14f", "#edc948", "#4e79a7", "#e15759", "#f28e2b", "#b07aa1")
 """Of the parts: the same on every page."""

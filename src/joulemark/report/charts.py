@@ -6,8 +6,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from joulemark.kinds import MAIN_OPERATION
-from joulemark.records import Record
+from joulemark.catalogue.kinds import MAIN_OPERATION
+from joulemark.records.record import Record
 from joulemark.report.comparison import Comparison
 
 

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from joulemark.kinds import MAIN_OPERATION
-from joulemark.records import Record
+from joulemark.catalogue.kinds import MAIN_OPERATION
+from joulemark.records.record import Record
 
 _SIZE_BYTES = 64
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from joulemark.energy import Occupancy, occupancy
 from joulemark.errors import BudgetError, FaultError, LinkError
+from joulemark.meters.power import Occupancy, occupancy
 
 if TYPE_CHECKING:
     from joulemark._engine import Chip, Image, MarkerEdge, Profile

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from joulemark.boards import Board
-from joulemark.build import BuiltImage
+from joulemark.catalogue.boards import Board
 from joulemark.errors import InputError, LinkError, ToolError
+from joulemark.images import BuiltImage
 
 _PATIENCE_S = 180.0
 _DATA, _END, _EXTENDED_LINEAR_ADDRESS = 0, 1, 4  # record types of Intel HEX

@@ -1,0 +1,522 @@
+"""What a device does all day, in ampere: average current, shares, lifetime.
+
+Each contribution is its power times its duration (daidone-2014, section IV-D); bytes on air take
+their bits over the bit rate (section IV-C). Uncertainties go through the sums to first order (JCGM
+100:2008, section 5), with what a constant has in two places counted once.
+"""
+
+import difflib
+import math
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from uncertainties import (  # type: ignore[import-untyped]
+    nominal_value,
+    std_dev,
+    ufloat,
+    umath,
+)
+
+from joulemark.analysis.scenario import Battery, Message, Scenario, Step
+from joulemark.catalogue import boards
+from joulemark.catalogue.boards import Activity, Board, Load, Radio, RadioState, Stated
+from joulemark.errors import InputError
+from joulemark.meters import model
+from joulemark.meters.model import ModelMeter
+from joulemark.meters.power import ACTIVE
+from joulemark.records.record import Record
+
+PARTS = ("sleep", "sensing", "loads", "radio", "security processing", "security bytes", "handshake")
+DAY_S = 86_400.0
+_YEAR_S = 365.25 * DAY_S
+_NORMAL_95 = 1.959963984540054
+
+AnyStated = TypeVar("AnyStated", bound=Stated)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value and half the width of its 95% interval."""
+
+    value: float
+    half_width_95: float
+
+    @classmethod
+    def of(cls, quantity: Any) -> "Interval":
+        """Of a normal distribution; a plain number has no width."""
+        return cls(nominal_value(quantity), _NORMAL_95 * std_dev(quantity))
+
+    def rounded(self, factor: float = 1.0) -> tuple[str, str]:
+        """Value and half width for people, times a factor: two digits of the latter decide."""
+        value, half_width = self.value * factor, self.half_width_95 * factor
+        if half_width <= 0:
+            return f"{value:.4g}", "0"
+        places = 1 - math.floor(math.log10(half_width))
+        return tuple(f"{round(v, places):.{max(places, 0)}f}" for v in (value, half_width))  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class MessageCost:
+    """What security costs a message that is sent once (daidone-2014, sections IV-B to IV-D)."""
+
+    payload_bytes: int
+    security_bytes: int
+    air_s: float
+    """Of the security bytes."""
+    air_j: Interval
+    processing_s: float
+    processing_j: Interval
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Where the current goes."""
+
+    current_a: Interval
+    parts_a: dict[str, Interval]
+    lifetime_days: Interval
+    messages: list[MessageCost]
+    sources: list[str]
+    """Every constant that went in."""
+
+    def share(self, part: str) -> float:
+        """A part's fraction of the average current."""
+        return self.parts_a[part].value / self.current_a.value
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What changes if."""
+
+    label: str
+    budget: Budget
+    lifetime_change: float
+    """Of the lifetime, as a fraction of the scenario's."""
+
+
+def airtime_s(bytes_on_air: float, bit_rate_hz: float) -> float:
+    """How long bytes take on air (daidone-2014, section IV-C)."""
+    return 8.0 * bytes_on_air / bit_rate_hz
+
+
+def best(stated: Iterable[AnyStated], name: str, what: str, board: Board) -> AnyStated:
+    """Of all statements of a name, the one with the best grade.
+
+    A current of the radio alone goes before one of the whole board, so that states compare.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    known = list(stated)
+    named = [s for s in known if s.name == name]
+    if not named:
+        names = sorted({s.name for s in known})
+        near = difflib.get_close_matches(name, names, 3) or names
+        mend = f"there are {', '.join(near)}" if names else f"add it to boards/{board.name}.toml"
+        raise InputError(f"board {board.name} has no {what} {name}", None, mend)
+    grades = ("measured", "datasheet", "inferred")
+    return min(
+        named,
+        key=lambda s: (isinstance(s, RadioState) and s.whole_board, grades.index(s.grade)),
+    )
+
+
+def security_of(message: MessageCost) -> str:
+    """What security costs a message, for people."""
+    air, processing = (" ± ".join(j.rounded(1e6)) for j in (message.air_j, message.processing_j))
+    return (
+        f"A message of {message.payload_bytes} bytes: {message.security_bytes} bytes of security "
+        f"take {message.air_s * 1e6:.4g} µs on air and {air} µJ, processing "
+        f"{message.processing_s * 1e6:.4g} µs and {processing} µJ."
+    )
+
+
+class Store:
+    """The costs of primitives that were measured.
+
+    Args:
+        records: of the results store.
+        name: of the store, for messages.
+    """
+
+    def __init__(self, records: Sequence[Record], name: str) -> None:
+        self._good = [
+            r for r in records if r.status == "ok" and None not in (r.energy_gross_nj, r.time_ps)
+        ]
+        self._name = name
+
+    def find(self, step: Step, board: Board, clock: str) -> Record:
+        """The measured case that takes least time, and so least energy.
+
+        Raises:
+            InputError: none was measured; names the command that measures it.
+        """
+        fits = [
+            r
+            for r in self._alike(step, board, clock)
+            if r.primitive == step.primitive
+            and (step.implementation is None or r.implementation == step.implementation)
+        ]
+        if not fits:
+            what = (
+                f"{step.primitive} {step.operation} of {step.message_bytes} bytes with "
+                f"{step.ad_bytes} of associated data was not measured on {board.name} ({clock})"
+            )
+            raise InputError(what, self._name, f"give {_commands([step], board, clock)}")
+        return min(fits, key=lambda r: r.time_ps or 0)
+
+    def require(self, scenario: Scenario) -> None:
+        """Look for everything at once that a scenario and its variants need.
+
+        Raises:
+            InputError: something was not measured; names the commands that measure all of it.
+        """
+        board = boards.load_board(scenario.board)
+        clock = scenario.clock or board.default_clock
+        steps = [s for m in scenario.message for s in m.protection if s.primitive is not None]
+        first = steps[0].primitive if steps else None
+        if scenario.handshake is not None:
+            steps += [s for s in scenario.handshake.processing if s.primitive is not None]
+        steps += [
+            s.model_copy(update={"primitive": glob, "implementation": None})
+            for s in steps
+            if s.primitive == first
+            for glob in scenario.what_if.primitive
+        ]
+        missing = [
+            s
+            for s in steps
+            if not any(
+                fnmatchcase(r.primitive, s.primitive or "")
+                and s.implementation in (None, r.implementation)
+                for r in self._alike(s, board, clock)
+            )
+        ]
+        if missing:
+            names = ", ".join(sorted({f"{s.primitive} {s.operation}" for s in missing}))
+            raise InputError(
+                f"not measured on {board.name} ({clock}): {names}",
+                self._name,
+                f"give {_commands(missing, board, clock)}",
+            )
+
+    def alternatives(self, step: Step, board: Board, clock: str, globs: list[str]) -> list[str]:
+        """Other primitives that were measured in the same operation and size.
+
+        Raises:
+            InputError: a glob matches none of them.
+        """
+        kind = self.find(step, board, clock).kind
+        names = sorted({r.primitive for r in self._alike(step, board, clock) if r.kind == kind})
+        found = [n for n in names if any(fnmatchcase(n, g) for g in globs) and n != step.primitive]
+        for glob in globs:
+            if not any(fnmatchcase(n, glob) for n in names):
+                self.find(step.model_copy(update={"primitive": glob}), board, clock)
+        return found
+
+    def _alike(self, step: Step, board: Board, clock: str) -> Iterator[Record]:
+        for r in self._good:
+            point = (r.board, r.clock, r.operation, r.ad_bytes)
+            sized = r.message_bytes == step.message_bytes or r.operation == "init"
+            if point == (board.name, clock, step.operation, step.ad_bytes) and sized:
+                yield r
+
+
+def _commands(steps: Iterable[Step], board: Board, clock: str) -> str:
+    """The commands that measure steps."""
+    alike: dict[str, dict[str, None]] = {}
+    for step in steps:
+        chosen = f" --implementation {step.implementation}" if step.implementation else ""
+        sizes = f"--size {step.message_bytes} --ad-size {step.ad_bytes}"
+        rest = f"--operation {step.operation} {sizes}{chosen}"
+        alike.setdefault(rest, {})[f"--primitive {shlex.quote(step.primitive or '')}"] = None
+    start = f"joulemark run --board {board.name} --clock {clock}"
+    return ", and ".join(f"`{start} {' '.join(names)} {rest}`" for rest, names in alike.items())
+
+
+class _Quantities:
+    """Constants as quantities with an uncertainty; the same constant is the same quantity."""
+
+    def __init__(self, tolerance: float) -> None:
+        self._tolerance = tolerance
+        self._known: dict[str, Any] = {}
+        self.sources: list[str] = []
+
+    def __call__(self, name: str, value: float, half_width_95: float | None, text: str) -> Any:
+        if name not in self._known:
+            deviation = (
+                half_width_95 / _NORMAL_95
+                if half_width_95 is not None
+                else value * self._tolerance / math.sqrt(3.0)  # rectangular
+            )
+            self._known[name] = ufloat(value, deviation) if deviation > 0 else value
+            self.sources.append(text)
+        return self._known[name]
+
+
+class _Device:
+    """A board in a scenario, its currents and energies as quantities."""
+
+    def __init__(self, scenario: Scenario, store: Store) -> None:
+        self.scenario = scenario
+        self.board = boards.load_board(scenario.board)
+        self.clock = scenario.clock or self.board.default_clock
+        self.hz = self.board.clock_profile(self.clock).hz
+        self.volt = self.board.supply_v.value
+        self.quantity = _Quantities(scenario.tolerance)
+        self._store = store
+        self._meter = lru_cache(1)(lambda: ModelMeter(self.board))
+
+    @property
+    def sleep_a(self) -> Any:
+        sleep = self.scenario.sleep
+        if sleep.load is not None:
+            return self.load_a(best(self.board.load, sleep.load, "load", self.board))
+        return self.state_a(sleep.state or self.board.idle_state)
+
+    def state_a(self, state: str) -> Any:
+        """Current of a power state of the chip."""
+        known = boards.load_chip(self.board.chip).power_states
+        if state not in known:
+            raise InputError(
+                f"chip {self.board.chip} has no power state {state}",
+                None,
+                f"it has {', '.join(known)}",
+            )
+        current = self._meter().current(state, self.hz)
+        text = f"{state}: {current.ampere * 1e3:g} mA ({current.grade}: {current.source})"
+        return self.quantity(f"state {state}", current.ampere, current.uncertainty_a, text)
+
+    def load_a(self, load: Load) -> Any:
+        """Current of a load or of a state of the radio."""
+        text = f"{load.name}: {load.ampere * 1e3:g} mA ({load.grade}: {load.source})"
+        name = f"{type(load).__name__} {load.name}"
+        return self.quantity(name, load.ampere, load.uncertainty_a, text)
+
+    @property
+    def radio(self) -> Radio:
+        if self.board.radio is None:
+            mend = f"add [radio] to boards/{self.board.name}.toml"
+            raise InputError(f"board {self.board.name} has no radio", None, mend)
+        return self.board.radio
+
+    def radio_j(self, state_name: str, seconds: float) -> Any:
+        """Energy of the radio in a state, net of sleep."""
+        use = self.scenario.radio
+        state = best(self.radio.state, state_name, "radio state", self.board)
+        ampere = self.load_a(state)
+        if state.whole_board:
+            ampere = ampere - self.sleep_a
+        elif use is not None and use.processor is not None:
+            ampere = ampere + self.state_a(use.processor) - self.sleep_a
+        return self.volt * ampere * seconds
+
+    def activity(self, name: str) -> tuple[float, Any]:
+        """Time and energy of one execution, net of sleep."""
+        activity: Activity = best(self.board.activity, name, "activity", self.board)
+        micro = activity.energy_j / activity.executions * 1e6
+        shown = f"{micro:.4g} uJ" if micro < 1e4 else f"{micro / 1e3:.4g} mJ"
+        text = f"{name}: {shown} ({activity.grade}: {activity.source})"
+        total = self.quantity(
+            f"activity {name}", activity.energy_j, activity.energy_uncertainty_j, text
+        )
+        return activity.time_s / activity.executions, total / activity.executions
+
+    def steps(self, steps: Iterable[Step]) -> tuple[float, Any]:
+        """Time and energy of security processing, net of sleep."""
+        total_s, total_j = 0.0, 0.0
+        for step in steps:
+            seconds, joule = self._step(step)
+            total_s += seconds * step.executions
+            total_j += joule * step.executions
+        return total_s, total_j
+
+    def _step(self, step: Step) -> tuple[float, Any]:
+        if step.activity is not None:
+            return self.activity(step.activity)
+        record = self._store.find(step, self.board, self.clock)
+        case = f"{record.primitive} {record.operation} {record.message_bytes} B"
+        name = f"{case} {record.ad_bytes}"
+        how = f"{record.implementation}, {record.compiler} -{record.optimisation}"
+        seconds = (record.time_ps or 0) * 1e-12
+        if record.meter == model.NAME:
+            # With the currents that the board's file states now.
+            states = record.power_states_ps or {ACTIVE: 1}
+            shares = {state: part / sum(states.values()) for state, part in states.items()}
+            ampere = sum(self.state_a(state) * share for state, share in shares.items())
+            text = f"{case}: {seconds * 1e6:.4g} us ({how}; emulated)"
+            bound = None if boards.timing_note(self.board.chip) else 0.0
+            spent = self.quantity(name, seconds, bound, text)
+            return seconds, self.volt * (ampere - self.sleep_a) * spent
+        nj = record.energy_gross_nj or 0.0
+        text = f"{case}: {nj / 1e3:.4g} uJ gross ({how}; {record.meter} meter)"
+        gross = self.quantity(name, nj * 1e-9, None, text)
+        return seconds, gross - self.sleep_a * self.volt * seconds
+
+    def frame_s(self, payload_bytes: int) -> float:
+        """Airtime of a frame."""
+        radio = self.radio
+        total = radio.frame_overhead_bytes.value + payload_bytes
+        if total > radio.frame_bytes_max.value:
+            most = radio.frame_bytes_max.value - radio.frame_overhead_bytes.value
+            raise InputError(
+                f"a frame of the {radio.name} holds at most {most:g} bytes of payload and "
+                f"security, not {payload_bytes}",
+                self.scenario.title,
+                "send it as several messages",
+            )
+        return airtime_s(total, radio.bit_rate_hz.value)
+
+
+def budget(scenario: Scenario, store: Store) -> Budget:
+    """Where a scenario's current goes, and how long its battery lasts.
+
+    Raises:
+        InputError: the board has no such thing, or a primitive was not measured.
+    """
+    device = _Device(scenario, store)
+    power_w: dict[str, Any] = dict.fromkeys(PARTS, 0.0)
+    power_w["sleep"] = device.sleep_a * device.volt
+    for sense in scenario.sense:
+        energy_j = device.activity(sense.activity)[1] * sense.executions
+        power_w["sensing"] += energy_j / sense.every_s
+    for load in scenario.load:
+        stated = best(device.board.load, load.name, "load", device.board)
+        power_w["loads"] += device.load_a(stated) * device.volt * load.duty
+    messages = [_message(device, message, power_w) for message in scenario.message]
+    _listening(device, power_w)
+    _handshake(device, power_w)
+    parts = {part: watt / device.volt for part, watt in power_w.items()}
+    total = sum(parts.values())
+    return Budget(
+        current_a=Interval.of(total),
+        parts_a={part: Interval.of(ampere) for part, ampere in parts.items()},
+        lifetime_days=Interval.of(lifetime_s(scenario.battery, total) / DAY_S),
+        messages=messages,
+        sources=device.quantity.sources,
+    )
+
+
+def _message(device: _Device, message: Message, power_w: dict[str, Any]) -> MessageCost:
+    use = device.scenario.radio
+    assert use is not None  # noqa: S101
+    attempts = 1.0 + message.retransmissions
+    both_s = device.frame_s(message.payload_bytes + message.security_bytes)
+    plain_s = device.frame_s(message.payload_bytes)
+    if use.message is not None:
+        _, plain_j = device.activity(use.message)
+    else:
+        plain_j = device.radio_j(use.transmit, plain_s)
+        if use.listen_s > 0:
+            plain_j = plain_j + device.radio_j(use.receive, use.listen_s)
+    power_w["radio"] += attempts * plain_j / message.every_s
+    extra_j = device.radio_j(use.transmit, both_s - plain_s) if message.security_bytes else 0.0
+    power_w["security bytes"] += attempts * extra_j / message.every_s
+    # A retransmission sends the same frame again: it is not protected anew.
+    processing_s, processing_j = device.steps(message.protection)
+    power_w["security processing"] += processing_j / message.every_s
+    return MessageCost(
+        message.payload_bytes,
+        message.security_bytes,
+        both_s - plain_s,
+        Interval.of(extra_j),
+        processing_s,
+        Interval.of(processing_j),
+    )
+
+
+def _listening(device: _Device, power_w: dict[str, Any]) -> None:
+    use = device.scenario.radio
+    if use is None or use.checks_per_s == 0:
+        return
+    if use.check is not None:
+        _, check_j = device.activity(use.check)
+    elif use.check_s > 0:
+        check_j = device.radio_j(use.receive, use.check_s)
+    else:
+        raise InputError(
+            "checks_per_s without check_s or check", device.scenario.title, "say how long one takes"
+        )
+    power_w["radio"] += use.checks_per_s * check_j
+
+
+def _handshake(device: _Device, power_w: dict[str, Any]) -> None:
+    shake, use = device.scenario.handshake, device.scenario.radio
+    if shake is None or use is None:
+        return
+    total_j: Any = 0.0
+    for length in shake.sent_bytes:
+        total_j += device.radio_j(use.transmit, device.frame_s(length))
+        if use.listen_s > 0:
+            total_j += device.radio_j(use.receive, use.listen_s)
+    for length in shake.received_bytes:
+        total_j += device.radio_j(use.receive, device.frame_s(length))
+    total_j += device.steps(shake.processing)[1]
+    power_w["handshake"] += total_j / shake.every_s
+
+
+def lifetime_s(battery: Battery, ampere: Any) -> Any:
+    """How long a battery feeds a current while it discharges itself.
+
+    The charge left obeys dQ/dt = -I - kQ, where k makes an idle battery lose the stated fraction in
+    a year; it is solved for Q = 0 at the cut-off.
+    """
+    usable_c: Any = battery.usable_ah * 3600.0
+    if battery.capacity_tolerance > 0:
+        usable_c = ufloat(usable_c, usable_c * battery.capacity_tolerance / math.sqrt(3.0))
+    if battery.self_discharge_per_year == 0:
+        return usable_c / ampere
+    rate = -math.log1p(-battery.self_discharge_per_year) / _YEAR_S
+    return umath.log1p(rate * usable_c / ampere) / rate
+
+
+def variants(scenario: Scenario, store: Store, base: Budget) -> list[Variant]:
+    """What changes if: one thing at a time, as the scenario's [what_if] says; and no security."""
+    result = []
+    for label, changed in _changes(scenario, store):
+        other = budget(changed, store)
+        change = other.lifetime_days.value / base.lifetime_days.value - 1.0
+        result.append(Variant(label, other, change))
+    return result
+
+
+def _changes(scenario: Scenario, store: Store) -> Iterator[tuple[str, Scenario]]:
+    def messages(change: Callable[[Message], dict[str, Any]]) -> Scenario:
+        changed = [m.model_copy(update=change(m)) for m in scenario.message]
+        return scenario.model_copy(update={"message": changed})
+
+    secured = any(m.protection or m.security_bytes for m in scenario.message)
+    if secured or scenario.handshake:
+        plain = messages(lambda _: {"protection": [], "security_bytes": 0})
+        yield "no security", plain.model_copy(update={"handshake": None})
+    asked = scenario.what_if
+    steps = [s for m in scenario.message for s in m.protection if s.primitive is not None][:1]
+    if asked.primitive and steps:
+        board = boards.load_board(scenario.board)
+        clock = scenario.clock or board.default_clock
+        for name in store.alternatives(steps[0], board, clock, asked.primitive):
+            swap = lru_cache(None)(lambda step, name=name: _swapped(step, steps[0], name))
+            yield (
+                f"{name} for {steps[0].primitive}",
+                messages(lambda m, swap=swap: {"protection": [swap(s) for s in m.protection]}),  # type: ignore[misc]
+            )
+    for count in asked.security_bytes:
+        yield f"{count} security bytes", messages(lambda _, n=count: {"security_bytes": n})  # type: ignore[misc]
+    for every_s in asked.message_every_s:
+        yield f"a message every {every_s:g} s", messages(lambda _, s=every_s: {"every_s": s})  # type: ignore[misc]
+    if scenario.radio is not None:
+        for key, values in (("transmit", asked.transmit), ("checks_per_s", asked.checks_per_s)):
+            for value in values:
+                radio = scenario.radio.model_copy(update={key: value})
+                label = f"{value:g} checks/s" if isinstance(value, float) else f"radio: {value}"
+                yield label, scenario.model_copy(update={"radio": radio})
+
+
+def _swapped(step: Step, old: Step, name: str) -> Step:
+    if step.primitive != old.primitive:
+        return step
+    return step.model_copy(update={"primitive": name, "implementation": None})

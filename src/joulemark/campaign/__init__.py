@@ -1,0 +1,1 @@
+"""What to do: cases, and the plan that gives each its image and its key."""

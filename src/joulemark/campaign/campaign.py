@@ -1,0 +1,197 @@
+"""A campaign: which cases to run, from a TOML file, the command line, or neither."""
+
+import itertools
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from joulemark.campaign.case import Build, Case
+from joulemark.catalogue import boards
+from joulemark.catalogue.kinds import OPERATIONS
+from joulemark.catalogue.primitives import Algorithm, Library
+from joulemark.errors import InputError
+from joulemark.images import families
+
+LOCAL = "local"
+"""What stands for board and clock profile where a case runs on this machine."""
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_as_list), Field(min_length=1)]
+Bytes = Annotated[
+    tuple[Annotated[int, Field(strict=True, ge=0, le=65535)], ...],
+    BeforeValidator(_as_list),
+    Field(min_length=1),
+]
+
+
+class Campaign(BaseModel):
+    """What to measure. Each field is one name or number, or a list of them.
+
+    Names of primitives, implementations and operations may be globs. The keys are those of the
+    command line's options, which override the file.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    board: Names = ("telosb", "sensortag-cc2650", "openmote-cc2538")
+    clock: Names = ()
+    """Clock profiles; the board's first when empty."""
+    primitive: Names = ()
+    """Everything when empty; a composition then over its default partners."""
+    implementation: Names = ()
+    """All where a primitive is named; else those of `Library.implementations_by_default`."""
+    operation: Names = ("*",)
+    size: Bytes = (1, 8, 16, 24, 48, 64, 96, 128, 512)
+    """Message sizes; those that a primitive or an image cannot take are left out."""
+    ad_size: Bytes = (0, 16)
+    """Sizes of associated data, for AEADs."""
+    compiler: Names = ()
+    """The default for each board's core when empty."""
+    opt: Names = ("O3",)
+    repetitions: Annotated[int, Field(strict=True, ge=1, le=2**32 - 1)] = 1
+    trials: Annotated[int, Field(strict=True, ge=1, le=100_000)] = 8
+    """Executions of each case, each with its own random keys and messages."""
+    seed: Annotated[int, Field(strict=True, ge=0, lt=2**53)] | None = None
+    """Of the random inputs; drawn anew when not given."""
+
+
+def load_campaign(path: Path | None, overrides: dict[str, Any]) -> Campaign:
+    """A campaign from a file and what overrides it.
+
+    Args:
+        path: a TOML file, or None for the default campaign.
+        overrides: keys of the file; None values override nothing.
+
+    Raises:
+        InputError: the file cannot be read, or a key or value is wrong.
+    """
+    values: dict[str, Any] = {}
+    if path is not None:
+        try:
+            values = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror}", str(path)) from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"not TOML: {error}", str(path)) from error
+    values.update({k: v for k, v in overrides.items() if v is not None})
+    try:
+        return Campaign.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"][:1])
+        overridden = overrides.get(key) is not None
+        where = f"--{key.replace('_', '-')}" if overridden or path is None else f"{path}: {key}"
+        known = ", ".join(Campaign.model_fields)
+        what = "no such key" if first["type"] == "extra_forbidden" else first["msg"]
+        raise InputError(
+            what, where, f"the keys are: {known}" if what == "no such key" else None
+        ) from error
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _need(
+    found: Collection[object], patterns: Sequence[str], option: str, names: Iterable[str]
+) -> None:
+    if not found:
+        raise InputError(
+            f"{', '.join(patterns)} matches nothing",
+            option,
+            f"there are {', '.join(sorted(set(names)))}",
+        )
+
+
+def _cases(build: Build, algorithm: Algorithm, campaign: Campaign) -> Iterator[Case]:
+    """All cases of one image."""
+    block = algorithm.sizes.get("block_bytes", 1) if algorithm.whole_blocks else 1
+    tag = algorithm.sizes.get("tag_bytes", 0)
+    for operation in OPERATIONS[algorithm.kind]:
+        if not _matches(operation.name, campaign.operation):
+            continue
+        sizes = [s for s in campaign.size if s % block == 0 and (s or block == 1)]
+        for message in sizes if operation.sized else [0]:
+            for ad in campaign.ad_size if operation.with_ad else (0,):
+                yield Case(
+                    build=build,
+                    operation=operation.name,
+                    message_bytes=message,
+                    ad_bytes=ad,
+                    tag_bytes=tag,
+                    repetitions=campaign.repetitions,
+                )
+
+
+def _targets(campaign: Campaign, local: bool) -> Iterator[tuple[str, Sequence[str], str]]:
+    """Board, clock profiles and core of what cases are built for."""
+    if local:
+        yield LOCAL, (LOCAL,), "host"
+        return
+    for name in campaign.board:
+        board = boards.load_board(name)
+        clocks = campaign.clock or (board.default_clock,)
+        for clock in clocks:
+            board.clock_profile(clock)
+        yield name, clocks, board.core
+
+
+def expand(campaign: Campaign, library: Library, *, local: bool = False) -> dict[Build, list[Case]]:
+    """All cases of a campaign, by image.
+
+    Args:
+        campaign: the cases.
+        library: all primitives.
+        local: they are for this machine, whatever boards the campaign names.
+
+    Raises:
+        InputError: a name matches nothing.
+    """
+    result: dict[Build, list[Case]] = {}
+    algorithms = [
+        a
+        for a in library.algorithms.values()
+        if (_matches(a.name, campaign.primitive) if campaign.primitive else a.is_default)
+    ]
+    _need(algorithms, campaign.primitive, "--primitive", library.algorithms)
+    wanted = campaign.implementation or ("*",)
+    names = {i.name for a in algorithms for i in library.implementations(a)}
+    _need([name for name in names if _matches(name, wanted)], wanted, "--implementation", names)
+    for name, clocks, core in _targets(campaign, local):
+        compilers = campaign.compiler or (families.load(core).DEFAULT_COMPILER,)
+        implementations = [
+            (a, i)
+            for a in algorithms
+            for i in (
+                library.implementations(a)
+                if campaign.primitive or campaign.implementation
+                else library.implementations_by_default(a, core)
+            )
+            if _matches(i.name, wanted) and i.runs_on(core)
+        ]
+        for clock, compiler, opt, (algorithm, implementation) in itertools.product(
+            clocks, compilers, campaign.opt, implementations
+        ):
+            build = Build(
+                board=name,
+                clock=clock,
+                kind=algorithm.kind,
+                primitive=algorithm.name,
+                implementation=implementation.name,
+                compiler=compiler,
+                optimisation=opt,
+            )
+            cases = list(_cases(build, algorithm, campaign))
+            if cases:
+                result[build] = cases
+    kinds = {a.kind for a in algorithms}
+    _need(result, campaign.operation, "--operation", (o.name for k in kinds for o in OPERATIONS[k]))
+    return result

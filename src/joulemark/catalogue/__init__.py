@@ -1,0 +1,1 @@
+"""What there is: boards, chips, kinds, primitives, as their files say."""

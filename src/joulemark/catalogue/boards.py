@@ -1,0 +1,321 @@
+"""Boards: what a person can buy, as data. A chip's file is the engine's to read."""
+
+import difflib
+import hashlib
+import tomllib
+from functools import cached_property, lru_cache
+from pathlib import Path
+from string import Formatter
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import Field, PrivateAttr, field_validator, model_validator
+
+from joulemark.catalogue import datafile
+from joulemark.errors import InputError
+from joulemark.project import BOARDS, CHIPS
+
+if TYPE_CHECKING:
+    from joulemark._engine import Chip
+
+DCO_STEP_PPM = 3600
+DCO_COUNT_PPM = 1000
+PIN = r"^(P[1-8]\.[0-7]|DIO[0-9]{1,2}|P[A-E][0-9]{1,2})$"
+"""Of an MSP430, of a CC26x0, and of chips with lettered ports."""
+
+FLASH_PLACEHOLDERS = frozenset({"elf", "hex", "port"})
+
+Source = Annotated[str, Field(min_length=1)]
+Grade = Literal["measured", "datasheet", "inferred"]
+
+
+class Constant(datafile.DataModel):
+    """A physical constant with where it comes from."""
+
+    value: Annotated[float, Field(gt=0)]
+    source: Source
+    grade: Grade
+
+
+class Clock(datafile.DataModel):
+    """A clock profile: how fast the core runs, and who runs it so."""
+
+    hz: Annotated[int, Field(gt=0)]
+    source: Source
+    grade: Grade
+    note: str = ""
+    """What a user of this profile has to know."""
+    external_resistor: bool = False
+    """MSP430x1xx: the DCO runs on the board's R_OSC (DCOR = 1)."""
+
+    def accepts(self, hz: int) -> bool:
+        """Tell whether a core that runs at `hz` runs at this profile, as near as a DCO can be set.
+
+        The firmware counts the DCO against the crystal, and sets it from below in steps of its
+        modulator: 0.35 %, which is the ratio of two taps, 1.112, less one, over 32. The count is
+        right to 0.1 %.
+        """
+        return -DCO_STEP_PPM * self.hz <= (hz - self.hz) * 1_000_000 <= DCO_COUNT_PPM * self.hz
+
+
+class Serial(datafile.DataModel):
+    """The serial line that the image speaks on."""
+
+    port: Annotated[str, Field(pattern=r"^[a-z]+[0-9]$")]
+    baud: Annotated[int, Field(gt=0)]
+    tx_pin: str = ""
+    """Where the chip lets it be chosen: the pin that the chip sends on."""
+    rx_pin: str = ""
+    source: Source
+    grade: Grade
+
+
+class Marker(datafile.DataModel):
+    """The pin that brackets what is measured."""
+
+    pin: Annotated[str, Field(pattern=PIN)]
+    source: Source
+    grade: Grade
+    note: str = ""
+
+
+class Flash(datafile.DataModel):
+    """How an image is written to the board."""
+
+    command: Annotated[list[str], Field(min_length=1)]
+    """Program and arguments; {elf} and {hex} stand for the image's file, {port} for the port."""
+    get: Annotated[str, Field(min_length=1)]
+    """How to install the program."""
+    source: Source
+    grade: Grade
+    """`measured` where it was tried on such a board."""
+    note: str = ""
+
+    @field_validator("command")
+    @classmethod
+    def _known_placeholders(cls, command: list[str]) -> list[str]:
+        for argument in command:
+            try:
+                names = {name for _, name, _, _ in Formatter().parse(argument) if name is not None}
+            except ValueError as error:
+                raise ValueError(f"{argument!r}: {error}") from error
+            if unknown := names - FLASH_PLACEHOLDERS:
+                there = ", ".join(f"{{{name}}}" for name in sorted(FLASH_PLACEHOLDERS))
+                raise ValueError(
+                    f"{argument!r}: no such placeholder: {', '.join(sorted(unknown))}; "
+                    f"there are {there}"
+                )
+        return command
+
+
+class StatedCurrent(datafile.DataModel):
+    """A supply current of the whole board, as its maker states it."""
+
+    state: Annotated[str, Field(min_length=1)]
+    """Power state of the chip."""
+    ampere: Annotated[float, Field(gt=0)]
+    uncertainty_a: Annotated[float, Field(gt=0)] | None = None
+    """Half width of the 95% interval, where it is stated."""
+    clock_hz: Annotated[int, Field(gt=0)] | None = None
+    """Where the maker says at which clock."""
+    description: str
+    source: Source
+    grade: Grade
+
+
+class Stated(datafile.DataModel):
+    """Something stated of a board; what several documents state stands side by side."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    description: str
+    source: Source
+    grade: Grade
+
+
+class Load(Stated):
+    """A current that flows while something is on: a light, a sensor on standby."""
+
+    ampere: Annotated[float, Field(gt=0)]
+    uncertainty_a: Annotated[float, Field(gt=0)] | None = None
+    """Half width of the 95% interval, where it is stated."""
+
+
+class RadioState(Load):
+    """A current of the radio."""
+
+    whole_board: bool = False
+    """The rest of the board is in it: it replaces the sleep current, and does not add to it."""
+
+
+class Radio(datafile.DataModel):
+    """The radio and its frames."""
+
+    name: str
+    bit_rate_hz: Constant
+    frame_overhead_bytes: Constant
+    """What goes on air around a payload without security."""
+    frame_bytes_max: Constant
+    """Overhead and payload at most."""
+    state: Annotated[list[RadioState], Field(min_length=1)]
+
+
+class Activity(Stated):
+    """Something that the board does now and then, at what cost."""
+
+    kind: Literal["sensing", "radio", "security"]
+    time_s: Annotated[float, Field(gt=0)]
+    time_uncertainty_s: Annotated[float, Field(gt=0)] | None = None
+    energy_j: Annotated[float, Field(gt=0)]
+    """Net of what the board draws asleep; of all executions."""
+    energy_uncertainty_j: Annotated[float, Field(gt=0)] | None = None
+    """Half width of the 95% interval, where it is stated."""
+    executions: Annotated[int, Field(gt=0)] = 1
+    """How many executions time and energy are of."""
+
+
+class Board(datafile.DataModel):
+    """A board file."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    title: str
+    chip: str
+    documents: dict[str, str]
+    """Short names of the documents that sources cite."""
+    supply_v: Constant
+    crystal_hz: Constant
+    """The watch crystal that other clocks are counted against."""
+    default_clock: str
+    clock: Annotated[dict[str, Clock], Field(min_length=1)]
+    serial: Serial
+    marker: Marker
+    flash: Flash | None = None
+    idle_state: str
+    """Power state of the chip in which the board waits for something to do."""
+    current: list[StatedCurrent] = Field([])
+    load: list[Load] = Field([])
+    radio: Radio | None = None
+    activity: list[Activity] = Field([])
+
+    _digest: str = PrivateAttr(default="")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.default_clock not in self.clock:
+            raise ValueError(f"default_clock: there is no [clock.{self.default_clock}]")
+        return self
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file, hexadecimal."""
+        return self._digest
+
+    @cached_property
+    def core(self) -> str:
+        """The core of its chip: the family of its firmware."""
+        return load_chip(self.chip).core
+
+    def clock_profile(self, name: str | None) -> Clock:
+        """Find a clock profile; the default one if no name is given.
+
+        Raises:
+            InputError: there is none of that name.
+        """
+        name = name or self.default_clock
+        if name not in self.clock:
+            mend = f"it has {', '.join(self.clock)}"
+            raise InputError(f"board {self.name} has no clock {name}", mend=mend)
+        return self.clock[name]
+
+
+def names() -> list[str]:
+    """Return the names of all boards."""
+    return sorted(path.stem for path in BOARDS.glob("*.toml"))
+
+
+def chip_names() -> list[str]:
+    """Return the names of all chips."""
+    return sorted(path.stem for path in CHIPS.glob("*.toml"))
+
+
+def load_board(name: str) -> Board:
+    """Read a board's file.
+
+    Raises:
+        InputError: there is none of that name, or it is wrong.
+    """
+    return read_board(_find(BOARDS, name, "board"))
+
+
+@lru_cache
+def read_board(path: Path) -> Board:
+    """Read a board file.
+
+    Raises:
+        InputError: it is wrong; names the file and the key.
+    """
+    board = datafile.read(path, Board)
+    if board.name != path.stem:
+        raise InputError(f"is {board.name!r}", f"{path}, key name", "use the file's name")
+    if not (CHIPS / f"{board.chip}.toml").is_file():
+        mend = f"there are {', '.join(chip_names())}"
+        raise InputError(f"no chip {board.chip}", f"{path}, key chip", mend)
+    board._digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return board
+
+
+@lru_cache
+def load_chip(name: str) -> "Chip":
+    """Read a chip's file.
+
+    Raises:
+        InputError: there is none of that name, or it is wrong.
+    """
+    from joulemark._engine import Chip, ChipError
+
+    path = _find(CHIPS, name, "chip")
+    try:
+        return Chip.load(path)
+    except ChipError as error:
+        raise InputError(str(error)) from error
+
+
+def series(chip: str) -> str:
+    """The series of Cortex-M chips that a chip belongs to.
+
+    Raises:
+        InputError: there is no such chip.
+    """
+    return str(_chip_file(chip)["cortex_m"]["series"])
+
+
+def timing_note(chip: str) -> str:
+    """What of a chip's emulated timing was not compared with silicon; empty where all was.
+
+    Raises:
+        InputError: there is no such chip.
+    """
+    core = _chip_file(chip).get("cortex_m", {})
+    return str(core.get("timing_note", ""))
+
+
+def memories_keep_state(chip: str) -> bool:
+    """Whether a chip has a cache or line buffers, which make times depend on what ran before.
+
+    Raises:
+        InputError: there is no such chip.
+    """
+    timings = [memory.get("timing", {}) for memory in _chip_file(chip)["memory"]]
+    return any("line_buffer_bytes" in t or t.get("cached", False) for t in timings)
+
+
+@lru_cache
+def _chip_file(chip: str) -> dict[str, Any]:
+    return tomllib.loads(_find(CHIPS, chip, "chip").read_text())
+
+
+def _find(folder: Path, name: str, what: str) -> Path:
+    path = folder / f"{name}.toml"
+    if "/" not in name and path.is_file():
+        return path
+    known = sorted(p.stem for p in folder.glob("*.toml"))
+    near = difflib.get_close_matches(name, known, 3) or known
+    raise InputError(f"no such {what}", name, f"there are {', '.join(near)}")

@@ -1,0 +1,507 @@
+"""Finding the primitives and their implementations; docs/adding-a-primitive.md is the contract.
+
+A *primitive* is a folder. An *algorithm* is what users name: a variant of a primitive (`aes-128`)
+or a composition with a partner (`aes-128-ctr`). An *implementation* is one way to write it.
+"""
+
+import difflib
+import importlib.util
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from joulemark.catalogue import datafile
+from joulemark.errors import InputError
+from joulemark.oracle import Compute, Inputs, Output
+from joulemark.project import FIRMWARE
+
+SIZES = (
+    "security_bits",
+    "key_bytes",
+    "block_bytes",
+    "nonce_bytes",
+    "iv_bytes",
+    "tag_bytes",
+    "digest_bytes",
+)
+INHERITED = ("key_bytes", "block_bytes", "security_bits")
+NAME = r"[a-z0-9][a-z0-9-]*"
+
+Core = Literal["msp430", "armv7m"]
+
+
+def _hexadecimal(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return bytes.fromhex(value)
+    except ValueError as error:
+        raise ValueError(f"not hexadecimal: {error}") from error
+
+
+Hexadecimal = Annotated[bytes, BeforeValidator(_hexadecimal)]
+SizeName = Annotated[str, Field(pattern=rf"^({'|'.join(SIZES)})$")]
+PartnerSize = Annotated[str, Field(pattern=rf"^([1-9][0-9]*\*)?({'|'.join(SIZES)})$")]
+Size = Annotated[int, Field(ge=0)]
+
+
+class Variant(datafile.DataModel):
+    """`[variant.NAME]`: a name that users type, the macros that it sets, its sizes."""
+
+    define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
+    security_bits: Size | PartnerSize | None = None
+    key_bytes: Size | PartnerSize | None = None
+    block_bytes: Size | PartnerSize | None = None
+    nonce_bytes: Size | PartnerSize | None = None
+    iv_bytes: Size | PartnerSize | None = None
+    tag_bytes: Size | PartnerSize | None = None
+    digest_bytes: Size | PartnerSize | None = None
+
+    def resolve(self, partner: Mapping[str, int]) -> dict[str, int]:
+        """Return the sizes in numbers; `"2*key_bytes"` is twice the partner's."""
+        sizes = {name: partner[name] for name in INHERITED if name in partner}
+        for name in SIZES:
+            value = getattr(self, name)
+            if isinstance(value, str):
+                factor, _, of = value.rpartition("*")
+                if of not in partner:
+                    raise ValueError(f"{name} = {value!r}, but the partner has no {of}")
+                value = int(factor or 1) * partner[of]
+            if value is not None:
+                sizes[name] = value
+        return sizes
+
+
+class PrimitiveFile(datafile.DataModel):
+    """`primitive.toml`."""
+
+    title: str
+    prefix: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    specification: str
+    year: Annotated[int, Field(ge=1970, le=2100)]
+    status: Literal["standard", "finalist", "research", "deprecated", "broken"]
+    status_source: str
+    status_reason: str | None = None
+    patents: str | None = None
+    missing: str | None = None
+    """What of the specification is not here, and why."""
+    variant: dict[Annotated[str, Field(pattern=f"^{NAME}$")], Variant] = Field({})
+    over: str | None = None
+    name: str | None = None
+    default_over: list[str] = Field([])
+    over_requires: dict[SizeName, list[int]] = Field({})
+    sizes: Variant = Variant()
+    uses: list[Annotated[str, Field(pattern=f"^{NAME}/{NAME}$")]] = Field([])
+    whole_blocks: bool = False
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.status in ("deprecated", "broken") and self.status_reason is None:
+            raise ValueError(f'status_reason is required with status = "{self.status}"')
+        if self.over is None:
+            if not self.variant:
+                raise ValueError("at least one [variant.NAME] is required (or over = KIND)")
+            for key in ("name", "default_over", "over_requires", "sizes"):
+                if key in self.model_fields_set:
+                    raise ValueError(f"{key} needs over = KIND")
+            for name, variant in self.variant.items():
+                for size in SIZES:
+                    if isinstance(getattr(variant, size), str):
+                        raise ValueError(f"variant.{name}.{size} must be a number without over")
+        else:
+            if self.variant:
+                raise ValueError("a composition has sizes in [sizes], not in [variant.NAME]")
+            if self.name is None or not re.fullmatch(NAME, self.name.replace("{over}", "x", 1)):
+                raise ValueError('over needs name = "...{over}..." in lower case')
+            if "{over}" not in self.name:
+                raise ValueError("name must contain {over}")
+        return self
+
+
+def _not_empty(value: list[Core]) -> list[Core]:
+    if not value:
+        raise ValueError("is empty: leave the key out where the code runs anywhere")
+    return value
+
+
+class ImplementationFile(datafile.DataModel):
+    """`implementation.toml`."""
+
+    description: str
+    method: str
+    cores: Annotated[list[Core], AfterValidator(_not_empty)] | None = None
+    secret_independent: bool
+    word_bits: Literal[8, 16, 32, 64]
+
+
+class Vector(datafile.DataModel):
+    """One published test vector."""
+
+    origin: str
+    variant: str
+    key: Hexadecimal = b""
+    nonce: Hexadecimal = b""
+    ad: Hexadecimal = b""
+    message: Hexadecimal = b""
+    output: Hexadecimal | None = None
+    tag: Hexadecimal | None = None
+
+    @model_validator(mode="after")
+    def _has_result(self) -> Self:
+        if self.output is None and self.tag is None:
+            raise ValueError("a vector needs output or tag")
+        return self
+
+
+class VectorFile(datafile.DataModel):
+    """`vectors.toml`."""
+
+    vector: Annotated[list[Vector], Field(min_length=1)]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One implementation folder."""
+
+    primitive: "Primitive"
+    name: str
+    file: ImplementationFile = field(hash=False)
+
+    @property
+    def folder(self) -> Path:
+        """Where its sources are."""
+        return self.primitive.folder / self.name
+
+    @property
+    def sources(self) -> list[Path]:
+        """C and assembly files, sorted."""
+        return sorted(p for p in self.folder.iterdir() if p.suffix in (".c", ".S"))
+
+    @property
+    def include_folders(self) -> list[Path]:
+        """Where its headers are looked for."""
+        primitives = self.primitive.folder.parents[1]
+        return [self.folder, self.primitive.folder, self.primitive.folder.parent, primitives]
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A primitive's folder."""
+
+    kind: str
+    name: str
+    folder: Path
+    file: PrimitiveFile = field(hash=False)
+    parts: tuple[Part, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def load(cls, folder: Path) -> "Primitive":
+        """Read a primitive's folder.
+
+        Raises:
+            InputError: a file of it is missing or wrong.
+        """
+        file = datafile.read(folder / "primitive.toml", PrimitiveFile)
+        primitive = cls(folder.parent.name, folder.name, folder, file)
+        parts = tuple(
+            Part(primitive, path.parent.name, datafile.read(path, ImplementationFile))
+            for path in sorted(folder.glob("*/implementation.toml"))
+        )
+        object.__setattr__(primitive, "parts", parts)
+        return primitive
+
+    @cached_property
+    def vectors(self) -> tuple[Vector, ...]:
+        """The published vectors; none for a primitive that computes nothing (identity)."""
+        path = self.folder / "vectors.toml"
+        if self.kind == "identity" and not path.exists():
+            return ()
+        return tuple(datafile.read(path, VectorFile).vector)
+
+    @cached_property
+    def compute(self) -> Compute:
+        """The oracle's function."""
+        path = self.folder / "oracle.py"
+        name = re.sub(r"\W", "_", f"joulemark_oracle_{self.kind}_{self.name}")
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None  # noqa: S101
+        assert spec.loader is not None  # noqa: S101
+        module = importlib.util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+            compute: Compute = module.compute
+        except FileNotFoundError as error:
+            raise InputError("is missing", str(path)) from error
+        except AttributeError as error:
+            raise InputError("has no function compute", str(path)) from error
+        return compute
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """What users name: a variant of a primitive, or a composition."""
+
+    name: str
+    primitive: Primitive
+    variant: Variant = field(hash=False)
+    sizes: Mapping[str, int] = field(hash=False)
+    over: "Algorithm | None" = None
+    is_default: bool = True
+    """Measured when nobody asks for more."""
+
+    @property
+    def kind(self) -> str:
+        """Its kind: the name of the folder that its primitive is in."""
+        return self.primitive.kind
+
+    @property
+    def prefix(self) -> str:
+        """What its functions' names begin with."""
+        return self.primitive.file.prefix
+
+    @property
+    def whole_blocks(self) -> bool:
+        """Whether messages must be multiples of `block_bytes`."""
+        return self.kind == "block-cipher" or self.primitive.file.whole_blocks
+
+    @property
+    def defines(self) -> dict[str, int]:
+        """Macros that its sources, and those of everything that includes them, need."""
+        return self.variant.define | (self.over.defines if self.over else {})
+
+    @property
+    def vectors(self) -> list[Vector]:
+        """Published vectors of this algorithm."""
+        return [v for v in self.primitive.vectors if v.variant == self.name]
+
+    def oracle(self, inputs: Inputs) -> Output:
+        """Compute what the forward direction must give, by an independent library."""
+        return self.primitive.compute(self.name, inputs, self._partner_oracle())
+
+    def _partner_oracle(self) -> Compute | None:
+        if self.over is None:
+            return None
+        partner = self.over
+
+        def compute(_variant: str, inputs: Inputs, _over: Compute | None) -> Output:
+            return partner.oracle(inputs)
+
+        return compute
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """One way to write an algorithm: its own folder first, then those that it is built over."""
+
+    algorithm: Algorithm
+    name: str
+    parts: tuple[Part, ...]
+    defines: Mapping[str, int] = field(hash=False)
+
+    @property
+    def over(self) -> Part | None:
+        """The partner's part, for a composition."""
+        return self.parts[-1] if self.algorithm.over else None
+
+    @property
+    def cores(self) -> frozenset[str] | None:
+        """Cores that it runs on; None: anywhere, the host included."""
+        limits = [frozenset[str](p.file.cores) for p in self.parts if p.file.cores is not None]
+        return frozenset.intersection(*limits) if limits else None
+
+    def runs_on(self, core: str) -> bool:
+        """Tell whether it runs on a core; `host` is this machine."""
+        return self.cores is None or core in self.cores
+
+    @property
+    def secret_independent(self) -> bool:
+        """The claim that time and addresses do not depend on secrets; False claims nothing."""
+        return all(p.file.secret_independent for p in self.parts)
+
+    def __str__(self) -> str:
+        return f"{self.algorithm}/{self.name}"
+
+
+class Library:
+    """All primitives under a folder, and the algorithms that they make."""
+
+    def __init__(self, primitives: list[Primitive]) -> None:
+        self.primitives = {f"{p.kind}/{p.name}": p for p in primitives}
+        self.algorithms: dict[str, Algorithm] = {}
+        for algorithm in itertools.chain(self._plain(), self._compositions()):
+            other = self.algorithms.get(algorithm.name)
+            if other is not None:
+                where = f"{algorithm.primitive.folder / 'primitive.toml'}"
+                what = f"{algorithm.name} is also the name of one in {other.primitive.folder}"
+                raise InputError(what, where, "give one of them another name")
+            self.algorithms[algorithm.name] = algorithm
+
+    @classmethod
+    def load(cls, folder: Path = FIRMWARE / "primitives") -> "Library":
+        """Find and read all primitives under a folder.
+
+        Raises:
+            InputError: a file is missing or wrong.
+        """
+        found = sorted(folder.glob("*/*/primitive.toml"))
+        if not found:
+            mend = "a primitive is KIND/NAME/primitive.toml"
+            raise InputError("no primitives found", str(folder), mend)
+        return cls([Primitive.load(path.parent) for path in found])
+
+    def __getitem__(self, name: str) -> Algorithm:
+        """Find an algorithm by the name that users type.
+
+        Raises:
+            InputError: there is none of that name.
+        """
+        try:
+            return self.algorithms[name]
+        except KeyError:
+            near = difflib.get_close_matches(name, self.algorithms, 3) or sorted(self.algorithms)
+            mend = f"did you mean {', '.join(near[:12])}?"
+            raise InputError("no such primitive", name, mend) from None
+
+    def _plain(self) -> Iterator[Algorithm]:
+        for primitive in self.primitives.values():
+            for name, variant in primitive.file.variant.items():
+                yield Algorithm(name, primitive, variant, variant.resolve({}))
+
+    def _compositions(self) -> Iterator[Algorithm]:
+        plain = list(self._plain())
+        for primitive in self.primitives.values():
+            file = primitive.file
+            if file.over is None or file.name is None:
+                continue
+            where = str(primitive.folder / "primitive.toml")
+            partners = {a.name: a for a in plain if a.kind == file.over}
+            if not partners:
+                raise InputError(f"there is no primitive of kind {file.over}", f"{where}, key over")
+            for name in file.default_over:
+                if name not in partners:
+                    mend = f"there are {', '.join(sorted(partners))}"
+                    raise InputError(f"no {file.over} {name}", f"{where}, key default_over", mend)
+            for partner in partners.values():
+                if any(partner.sizes.get(s) not in v for s, v in file.over_requires.items()):
+                    if partner.name in file.default_over:
+                        what = f"{partner.name} is excluded by over_requires"
+                        raise InputError(what, f"{where}, key default_over")
+                    continue
+                try:
+                    sizes = file.sizes.resolve(partner.sizes)
+                except ValueError as error:
+                    raise InputError(str(error), f"{where}, key sizes") from error
+                name = file.name.replace("{over}", partner.name)
+                default = partner.name in file.default_over
+                yield Algorithm(name, primitive, file.sizes, sizes, partner, default)
+
+    def vectors(self, primitive: Primitive) -> tuple[Vector, ...]:
+        """Return a primitive's published vectors, checked to be of variants that exist.
+
+        Raises:
+            InputError: one is of a variant that does not exist.
+        """
+        names = {a.name for a in self.algorithms.values() if a.primitive is primitive}
+        for number, vector in enumerate(primitive.vectors, 1):
+            if vector.variant not in names:
+                where = f"{primitive.folder / 'vectors.toml'}, vector {number}, key variant"
+                mend = f"there are {', '.join(sorted(names))}"
+                raise InputError(f"no variant {vector.variant}", where, mend)
+        return primitive.vectors
+
+    def used_by(self, primitive: Primitive) -> list[Primitive]:
+        """Return the primitives that one names in `uses`, and those that they name, once each.
+
+        Raises:
+            InputError: there is no such primitive, or it needs a partner that this one has not.
+        """
+        found: list[Primitive] = []
+        for name in primitive.file.uses:
+            where = f"{primitive.folder / 'primitive.toml'}, key uses"
+            used = self.primitives.get(name)
+            if used is None:
+                raise InputError(f"no primitive {name}", where, "write KIND/NAME")
+            over = used.file.over
+            if over is not None and over != primitive.file.over:
+                what = f"{name} is built over a {over}"
+                raise InputError(what, where, f'this one needs over = "{over}" too')
+            for other in (used, *self.used_by(used)):
+                if other not in found:
+                    found.append(other)
+        return found
+
+    def implementations(self, algorithm: Algorithm) -> list[Implementation]:
+        """Return all ways to write an algorithm: each choice of each folder that it needs."""
+        primitive = algorithm.primitive
+        used = self.used_by(primitive)
+        partner = [algorithm.over.primitive] if algorithm.over else []
+        chain = [primitive, *used, *partner]
+        defines = dict(algorithm.defines)
+        for other in used:
+            for variant in other.file.variant.values():
+                defines |= variant.define
+        result = []
+        for parts in itertools.product(*(p.parts for p in chain)):
+            named = [p for p in parts if len(p.primitive.parts) > 1 or p.primitive in partner]
+            name = "+".join(p.name for p in named or parts[:1])
+            implementation = Implementation(algorithm, name, parts, defines)
+            if implementation.cores is None or implementation.cores:
+                result.append(implementation)
+        return result
+
+    def implementations_by_default(self, algorithm: Algorithm, core: str) -> list[Implementation]:
+        """Return the ways that are worth measuring on a core when nobody asks for others.
+
+        All of a primitive that stands alone. Of one that is built over others, those whose parts
+        are written for the core, and the portable ones where that is the only choice, or the only
+        one that is independent of secrets.
+        """
+        able = [i for i in self.implementations(algorithm) if i.runs_on(core)]
+        if len(able) == 0 or len(able[0].parts) == 1:
+            return able
+        chosen: set[Part] = set()
+        for place in zip(*(i.parts for i in able), strict=True):
+            parts = set(place)
+            own = {p for p in parts if p.file.cores is not None}
+            independent = {p for p in parts if p.file.secret_independent}
+            chosen |= own or parts
+            if not own & independent:
+                chosen |= independent
+        return [i for i in able if chosen.issuperset(i.parts)]
+
+    def implementation(self, algorithm: Algorithm, name: str) -> Implementation:
+        """Find one implementation by name.
+
+        Raises:
+            InputError: there is none of that name.
+        """
+        found = {i.name: i for i in self.implementations(algorithm)}
+        if name not in found:
+            what = f"{algorithm} has no implementation {name}"
+            raise InputError(what, mend=f"there are {', '.join(found)}")
+        return found[name]
+
+
+def operations(kind: str, folder: Path = FIRMWARE / "harness") -> tuple[str, ...]:
+    """Return the operations of a kind, in the order of their numbers in the image protocol."""
+    path = folder / f"kind_{kind.replace('-', '_')}.c"
+    try:
+        source = path.read_text(encoding="utf-8")
+    except OSError as error:
+        mend = f"there are {', '.join(kinds(folder))}"
+        raise InputError(f"no such kind of primitive: {kind}", str(path), mend) from error
+    return tuple(re.findall(r'OPERATION\("([a-z-]+)"', source))
+
+
+def kinds(folder: Path = FIRMWARE / "harness") -> list[str]:
+    """Return the kinds of primitive that the harness knows."""
+    return sorted(p.stem.removeprefix("kind_").replace("_", "-") for p in folder.glob("kind_*.c"))

@@ -1,0 +1,115 @@
+"""What this machine has for Joulemark, what it lacks, and how to get it."""
+
+import importlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from joulemark.catalogue import boards
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A program that some part of Joulemark calls.
+
+    Args:
+        command: its name on the PATH.
+        purpose: what does not work without it.
+        get: how to install it.
+        needed: `joulemark run` with its defaults cannot do without it.
+    """
+
+    command: str
+    purpose: str
+    get: str
+    needed: bool = False
+
+
+TOOLS = (
+    Tool("clang-19", "compiles firmware for the MSP430", "apt install clang-19", needed=True),
+    Tool("ld.lld-19", "links firmware for the MSP430", "apt install lld-19", needed=True),
+    Tool(
+        "msp430-elf-gcc",
+        "a second compiler for the MSP430 (--compiler gcc)",
+        "TI's MSP430-GCC, or build Debian's gcc-12-source for msp430-elf",
+    ),
+    Tool(
+        "arm-none-eabi-gcc",
+        "compiles firmware for Cortex-M",
+        "apt install gcc-arm-none-eabi libnewlib-arm-none-eabi",
+        needed=True,
+    ),
+    Tool("cargo", "builds the engine from source", "https://rustup.rs"),
+    Tool("mspdebug", "independent oracle of the engine's tests", "apt install mspdebug"),
+    Tool("clang-format-19", "`make check`", "apt install clang-format-19"),
+    Tool("chromium", "tests of the report", "apt install chromium chromium-driver"),
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked for: where `state` is None it is missing."""
+
+    name: str
+    purpose: str
+    state: str | None
+    get: str
+    needed: bool
+
+
+def _version(command: str) -> str:
+    """The version that a program prints, or just that it is there."""
+    try:
+        done = subprocess.run(
+            [command, "--version"], capture_output=True, text=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return "does not start"
+    found = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
+    return found.group() if found else "installed"
+
+
+def examine() -> list[Finding]:
+    """Look for everything that Joulemark can use."""
+    findings = [
+        Finding("python", "runs Joulemark", platform.python_version(), "", needed=True),
+        _module("joulemark._engine", "emulates the chips", "make setup", needed=True),
+        _module(
+            "joulescope",
+            "--meter joulescope (a driver that was not tried on the instrument)",
+            "pip install joulemark[joulescope]",
+        ),
+    ]
+    for tool in (*TOOLS, *_flashing()):
+        path = shutil.which(tool.command)
+        state = None if path is None else f"{_version(path)}  {path}"
+        findings.append(Finding(tool.command, tool.purpose, state, tool.get, tool.needed))
+    return findings
+
+
+def _flashing() -> list[Tool]:
+    """What board files write images with."""
+    found: dict[str, Tool] = {}
+    for name in boards.names():
+        flash = boards.load_board(name).flash
+        if flash is None:
+            continue
+        program = flash.command[0]
+        tried = "" if flash.grade == "measured" else ", not tried on the board"
+        purpose = f"--flash of {name}{tried}"
+        if program in found:
+            purpose = f"{found[program].purpose}; of {name}{tried}"
+        found[program] = Tool(program, purpose, flash.get)
+    return list(found.values())
+
+
+def _module(name: str, purpose: str, get: str, *, needed: bool = False) -> Finding:
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        sys.modules.pop(name, None)
+        return Finding(f"{name} ({error})", purpose, None, get, needed)
+    return Finding(name, purpose, str(getattr(module, "__file__", "built in")), get, needed)

@@ -1,0 +1,181 @@
+"""What the build writes for ARMv7-M chips: linker script and headers of a chip and a board.
+
+A series of chips is a module here and a folder of the same name under `firmware/hal/armv7m`, both
+found by the series that the chip's file names.
+"""
+
+import importlib
+import pkgutil
+from types import ModuleType
+
+from joulemark._engine import Chip
+from joulemark.catalogue import boards
+from joulemark.catalogue.boards import Board, Clock
+from joulemark.errors import InputError
+from joulemark.images import toolchain
+from joulemark.images.targets import Target, sources_in
+from joulemark.project import FIRMWARE
+
+CLANG_TARGET = "thumb"
+DEFAULT_COMPILER = "gcc"
+GCC = "arm-none-eabi-gcc"
+
+_CORE = ("-mcpu=cortex-m3", "-mthumb")
+
+
+def _series_names() -> list[str]:
+    names = (module.name for module in pkgutil.iter_modules(__path__))
+    return sorted(name for name in names if not name.startswith("_"))
+
+
+def _load(chip: Chip) -> ModuleType:
+    series = boards.series(chip.name)
+    if series not in _series_names():
+        mend = f"there is for {', '.join(_series_names())}"
+        raise InputError(f"no firmware for the series {series}", f"chip {chip.name}", mend)
+    return importlib.import_module(f"{__name__}.{series}")
+
+
+def _header(name: str, lines: list[str]) -> str:
+    guard = f"{name.upper()}_H"
+    return "\n".join([f"#ifndef {guard}", f"#define {guard}", *lines, "#endif", ""])
+
+
+def chip_header(chip: Chip) -> str:
+    """Write the chip's registers for C (`UART0_DR`) and assembly (`UART0_DR_ADDRESS`)."""
+    registers = sorted(chip.registers.items(), key=lambda item: (item[1], item[0]))
+    lines = [f"#define {name}_ADDRESS {address:#010x}" for name, (address, _) in registers]
+    lines += ["#ifndef __ASSEMBLER__", "#include <stdint.h>"]
+    for name, (_, bits) in registers:
+        lines.append(f"#define {name} (*(volatile uint{bits}_t *){name}_ADDRESS)")
+    return _header("chip", [*lines, "#endif"])
+
+
+def board_header(board: Board, chip: Chip, clock: Clock) -> str:
+    """Write the board's clock, serial line and marker.
+
+    Raises:
+        InputError: the board's file asks for what the firmware does not have.
+    """
+    interrupt = (chip.vectors[board.serial.port.upper()] - chip.vectors["RESET"]) // 4 - 15
+    defines = {
+        "CLOCK_HZ": f"{clock.hz}u",
+        "SERIAL_INTERRUPT": interrupt,
+        **_load(chip).defines(board, clock),
+    }
+    return _header("board", [f"#define {name} {value}" for name, value in defines.items()])
+
+
+def linker_script(chip: Chip) -> str:
+    """Write the linker script from the chip's memory map and vectors.
+
+    Where flash has wait states, how long code takes depends on where it lies. What a window runs
+    comes first, so that no change to the rest of the image moves it.
+
+    Raises:
+        InputError: the chip has no flash that begins with its vectors.
+    """
+    first = chip.vectors.get("RESET", 0) - 4
+    flash = next((m for m in chip.memories if m.kind == "flash" and m.start == first), None)
+    ram = max((m for m in chip.memories if m.kind == "ram"), key=lambda m: m.size, default=None)
+    if flash is None or ram is None:
+        raise InputError("has no RAM, or no flash at its vectors", f"chip {chip.name}")
+    by_address = {address: name for name, address in chip.vectors.items()}
+    entries = "\n".join(
+        f"    LONG({'start' if by_address.get(a) == 'RESET' else 'unexpected_interrupt'} | 1)"
+        for a in range(first + 4, max(by_address) + 4, 4)
+    )
+    boot = _load(chip).BOOT_BYTES
+    configuration = f"  .boot_configuration {flash.start + flash.size - boot:#x} : {{"
+    return f"""\
+ENTRY(start)
+MEMORY
+{{
+  ram (rw) : ORIGIN = {ram.start:#010x}, LENGTH = {ram.size:#x}
+  flash (rx) : ORIGIN = {flash.start:#010x}, LENGTH = {flash.size - boot:#x}
+}}
+SECTIONS
+{{
+  stack_top = ORIGIN(ram) + LENGTH(ram);
+  .vectors : {{
+    vectors = .;
+    LONG(stack_top)
+{entries}
+  }} > flash
+  .text : ALIGN(8) {{
+    *-harness-harness_c.o(.text.window*)
+    *-kind_*.o(.text .text.* .rodata .rodata.*)
+    *-primitive-*.o(.text SORT_BY_ALIGNMENT(.text.*))
+    *-primitive-*.o(.rodata SORT_BY_ALIGNMENT(.rodata.*))
+    *.a:(.text .text.* .rodata .rodata.*)
+    KEEP(*(.text.start))
+    *(.text SORT_BY_ALIGNMENT(.text.*))
+  }} > flash
+  .rodata : {{
+    *(.rodata SORT_BY_ALIGNMENT(.rodata.*))
+    . = ALIGN(4);
+  }} > flash
+  .description : {{ INCLUDE description.ld . = ALIGN(4); }} > flash
+  .data : ALIGN(4) {{
+    data_start = .;
+    *(.data SORT_BY_ALIGNMENT(.data.*))
+    . = ALIGN(4);
+  }} > ram AT > flash
+  data_load = LOADADDR(.data);
+  data_bytes = SIZEOF(.data);
+  .bss (NOLOAD) : ALIGN(8) {{
+    bss_start = .;
+    *(.bss SORT_BY_ALIGNMENT(.bss.*) COMMON)
+    . = ALIGN(4);
+  }} > ram
+  bss_bytes = SIZEOF(.bss);
+  .noinit (NOLOAD) : {{
+    *(.noinit SORT_BY_ALIGNMENT(.noinit.*))
+    . = ALIGN(8);
+  }} > ram
+  stack_limit = .;
+  ASSERT(stack_limit + 512 <= stack_top, "fewer than 512 bytes of RAM are left for the stack")
+{configuration if boot else ""}
+{"    KEEP(*(.boot_configuration)) }" if boot else ""}
+  /DISCARD/ : {{ *(.comment .note.* .llvm_addrsig .ARM.attributes .ARM.exidx* .ARM.extab*) }}
+}}
+"""
+
+
+def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
+    """Describe an ARMv7-M chip on a board at one of its clocks.
+
+    GCC links for both compilers, with newlib's `memcpy` and its kin and its own runtime helpers:
+    they follow the same standard (ARM IHI 0043, RTABI).
+
+    Raises:
+        InputError: the board's file asks for what the chip or the firmware does not have.
+        ToolError: no compiler.
+    """
+    found = toolchain.find(compiler, chip.core)
+    linker = toolchain.find("gcc", chip.core)
+    folder = FIRMWARE / "hal" / chip.core
+    series = folder / boards.series(chip.name)
+    header = board_header(board, chip, clock)
+    flags: tuple[str, ...] = _CORE
+    if found.name == "clang":
+        flags = ("--target=thumbv7m-none-eabi", *_CORE, "-nostdlibinc")
+    others = {FIRMWARE / "hal" / chip.core / name for name in _series_names()} - {series}
+    script = ("-T", "linker.ld", "-Wl,--gc-sections", "-Wl,-Map=image.map")
+    return Target(
+        family=chip.core,
+        compiler=found,
+        flags=flags,
+        include_folders=(folder, folder / "libc"),
+        sources=tuple(s for s in sources_in(folder) if s.parent not in others),
+        headers={"chip.h": chip_header(chip), "board.h": header},
+        linker_script=linker_script(chip),
+        link=(linker.path, *_CORE, "-nostdlib", "-Wl,--no-warn-rwx-segments", *script),
+        link_end=("-lc", "-lgcc"),
+        linker_version=linker.version,
+        description={
+            "board": board.name,
+            "clock_hz": str(clock.hz),
+            "timer_hz": str(clock.hz),
+        },
+    )

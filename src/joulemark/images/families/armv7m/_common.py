@@ -1,0 +1,51 @@
+"""What several series of chips share: pins, baud rates, and the PL011 UART of TI's chips."""
+
+import re
+
+from joulemark.catalogue.boards import Board
+from joulemark.errors import InputError
+
+_WORST_ERROR = 0.02
+"""Of a baud rate."""
+_REGISTERS = ("DR", "FR", "IBRD", "FBRD", "LCRH", "CTL", "IMSC", "ICR")
+PL011 = {
+    "SERIAL_PL011": 1,
+    **{f"SERIAL_{r}": f"UART0_{r}" for r in _REGISTERS},
+}
+
+
+def divider(clock_hz: int, baud: int, parts: int) -> int:
+    """Compute a baud rate's divider of the clock, in so many parts of a cycle.
+
+    Raises:
+        InputError: no divider is near enough.
+    """
+    value = round(clock_hz * parts / baud)
+    error = abs(clock_hz * parts / max(value, 1) / baud - 1)
+    if not 16 * parts <= value < 1 << 20 or error > _WORST_ERROR:
+        what = f"{baud} baud cannot be divided from {clock_hz} Hz"
+        raise InputError(what, mend="choose another baud rate in the board's file")
+    return value
+
+
+def pin(board: Board, key: str, name: str, pattern: str) -> tuple[str, int]:
+    """Port and number of a pin.
+
+    Raises:
+        InputError: the chip has no such pin.
+    """
+    match = re.fullmatch(pattern, name)
+    if match is None:
+        raise InputError(f"no pin {name!r} on this chip", f"board {board.name}, key {key}")
+    return match[1], int(match[2])
+
+
+def serial_port(board: Board, port: str) -> None:
+    """Refuse a serial port that the firmware does not have.
+
+    Raises:
+        InputError: the board's file names another.
+    """
+    if board.serial.port != port:
+        what = f"no serial port {board.serial.port} in the firmware"
+        raise InputError(what, f"board {board.name}, key serial.port", f"it has {port}")

@@ -1,0 +1,34 @@
+"""TI CC13x0 and CC26x0."""
+
+from joulemark.catalogue.boards import Board, Clock
+from joulemark.images.families.armv7m._common import PL011, divider, pin, serial_port
+
+BOOT_BYTES = 88
+"""At the end of flash, for the boot ROM."""
+_PIN = r"(DIO)(\d|[12]\d|3[01])"
+
+
+def defines(board: Board, clock: Clock) -> dict[str, object]:
+    """Serial port and marker of a board, for `board.h`.
+
+    Raises:
+        InputError: the board's file asks for what the firmware does not have.
+    """
+    serial_port(board, "uart0")
+    _, marker = pin(board, "marker.pin", board.marker.pin, _PIN)
+    pins = {
+        f"SERIAL_{name}_IOCFG": pin(board, f"serial.{key}", wanted, _PIN)[1]
+        for name, key, wanted in (
+            ("TX", "tx_pin", board.serial.tx_pin),
+            ("RX", "rx_pin", board.serial.rx_pin),
+        )
+    }
+    return {
+        "MARKER_HIGH_ADDRESS": "GPIO_DOUTSET31_0_ADDRESS",
+        "MARKER_LOW_ADDRESS": "GPIO_DOUTCLR31_0_ADDRESS",
+        "MARKER_HIGH_VALUE": f"{1 << marker:#x}u",
+        "MARKER_LOW_VALUE": f"{1 << marker:#x}u",
+        **{key: f"IOC_IOCFG{number}" for key, number in pins.items()},
+        "SERIAL_DIVIDER": divider(clock.hz, board.serial.baud, 4),
+        **PL011,
+    }

@@ -1,0 +1,26 @@
+"""ST STM32F1."""
+
+from joulemark.catalogue.boards import Board, Clock
+from joulemark.images.families.armv7m._common import divider, pin, serial_port
+
+BOOT_BYTES = 0
+"""At the end of flash, for the boot ROM."""
+
+
+def defines(board: Board, clock: Clock) -> dict[str, object]:
+    """Serial port and marker of a board, for `board.h`.
+
+    Raises:
+        InputError: the board's file asks for what the firmware does not have.
+    """
+    serial_port(board, "usart1")
+    port, bit = pin(board, "marker.pin", board.marker.pin, r"P([A-E])(\d|1[0-5])")
+    return {
+        "MARKER_HIGH_ADDRESS": f"GPIO{port}_BSRR_ADDRESS",
+        "MARKER_LOW_ADDRESS": f"GPIO{port}_BRR_ADDRESS",
+        "MARKER_HIGH_VALUE": f"{1 << bit:#x}u",
+        "MARKER_LOW_VALUE": f"{1 << bit:#x}u",
+        "MARKER_CR": f"GPIO{port}_CR{'L' if bit < 8 else 'H'}",
+        "MARKER_CR_SHIFT": bit % 8 * 4,
+        "SERIAL_DIVIDER": divider(clock.hz, board.serial.baud, 1),
+    }

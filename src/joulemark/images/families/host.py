@@ -1,0 +1,34 @@
+"""This machine: an image is a program that speaks on standard input and output."""
+
+from joulemark.images import toolchain
+from joulemark.images.targets import Target, sources_in
+from joulemark.project import FIRMWARE
+
+CLANG_TARGET = None
+DEFAULT_COMPILER = "clang"
+GCC = "gcc"
+_SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
+
+
+def host_target(compiler: str, *, sanitize: bool) -> Target:
+    """Describe this machine.
+
+    Raises:
+        ToolError: no compiler.
+    """
+    found = toolchain.find(compiler, "host")
+    flags = ("-D_GNU_SOURCE", *(_SANITIZERS if sanitize else ()))
+    folder = FIRMWARE / "hal" / "host"
+    return Target(
+        family="host",
+        compiler=found,
+        flags=flags,
+        include_folders=(folder,),
+        sources=sources_in(folder),
+        headers={},
+        linker_script="",
+        link=(found.path, *flags),
+        link_end=(),
+        linker_version=found.version,
+        description={"board": "host", "clock_hz": "0", "timer_hz": "1000000000"},
+    )

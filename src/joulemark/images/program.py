@@ -1,0 +1,307 @@
+"""Making an image: compile what is not in the cache, link, describe."""
+
+import json
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from joulemark.catalogue.boards import Board
+from joulemark.catalogue.primitives import Implementation, operations
+from joulemark.errors import InputError
+from joulemark.images import cache, headers, memory, toolchain
+from joulemark.images.families.host import host_target
+from joulemark.images.sources import Sources
+from joulemark.images.targets import Target, board_target
+from joulemark.project import BUILD, FIRMWARE, ROOT
+
+PROTOCOL = 2
+_ENTRY = "2"
+"""Counts changes to what an image's cache entry holds beside the image."""
+_HARNESS = FIRMWARE / "harness"
+_MESSAGE_BYTES = re.compile(r"\bMESSAGE_BYTES = (\d+)")
+_STANDARD = ("-std=c11", "-Wall", "-Wextra")
+_SECTIONS = ("-ffunction-sections", "-fdata-sections")
+_FIXED = ("-O2",)
+"""The harness's own code is the same whatever the case's flags are, and so is the empty window."""
+
+
+@dataclass(frozen=True)
+class BuiltImage:
+    """An image, and what went into it."""
+
+    path: Path
+    """ELF file."""
+    build_id: str
+    description: Mapping[str, str] = field(hash=False)
+    compiler: str
+    """The compiler's own words for its version."""
+    flags: str
+    cached: bool = field(compare=False)
+    """Nothing had to be made."""
+    wired: Path | None = None
+    """The same image around functions that do nothing; None on this machine."""
+
+    @cached_property
+    def commands(self) -> Sequence[Sequence[str]]:
+        """The commands that made it, to be run in the project's root."""
+        text = (self.path.parent / "commands.json").read_text()
+        commands: list[list[str]] = json.loads(text)
+        return commands
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """A source file and how it is compiled."""
+
+    source: Path
+    includes: tuple[Path, ...]
+    flags: tuple[str, ...]
+
+
+def _generated(texts: Mapping[str, str]) -> Path:
+    """Return a folder with the given files."""
+    key = cache.digest(part for item in sorted(texts.items()) for part in item)
+    with cache.entry("generated", key) as (folder, work):
+        if work is not None:
+            for name, text in texts.items():
+                (work / name).write_text(text)
+    return folder
+
+
+def _compile(target: Target, unit: _Unit, sources: Sources) -> tuple[str, Path, bool, list[str]]:
+    """Compile one source: key, object, whether it was there, the command."""
+    name = cache.relative(unit.source, ROOT)
+    generated = unit.source.is_relative_to(BUILD)
+    label = unit.source.name if generated else name
+    flags = [*target.flags, *unit.flags, *_STANDARD, *_SECTIONS]
+    if target.compiler.name == "clang":
+        # The sources are kept free of clang's warnings; other compilers have others.
+        flags.append("-Werror")
+    flags.append(f"-ffile-prefix-map={BUILD}=build")
+    flags.append(f"-ffile-prefix-map={ROOT}=.")
+    parts: list[str | bytes] = [target.compiler.version, label, *flags[:-2]]
+    for included, digest in sources.closure(unit.source, unit.includes):
+        parts += [included, digest]
+    key = cache.digest(parts)
+    includes = [f"-I{cache.relative(folder, ROOT)}" for folder in unit.includes]
+    command = [target.compiler.path, *flags, *includes, "-c", name, "-o"]
+    with cache.entry("objects", key) as (folder, work):
+        # The linker's map names objects: their names are chosen by us, not by the cache.
+        output = f"{unit.source.stem}{unit.source.suffix.replace('.', '_')}.o"
+        if work is not None:
+            made = [*command, cache.relative(work / output, ROOT)]
+            toolchain.run(made, f"compiling {name}")
+        command.append(cache.relative(folder / output, ROOT))
+        return key, folder / output, work is None, command
+
+
+def _units(
+    target: Target, implementation: Implementation, optimisation: str, *, wired: bool
+) -> tuple[dict[str, str], list[tuple[str, _Unit]]]:
+    """Return the generated headers, and what is compiled, each with its role in the image."""
+    algorithm = implementation.algorithm
+    kind = algorithm.kind
+    texts = dict(target.headers)
+    texts["primitive.h"] = headers.alias(kind, "wired" if wired else algorithm.prefix, "primitive")
+    if algorithm.over is not None:
+        over = algorithm.over
+        texts["over.h"] = headers.alias(over.kind, over.prefix, over.kind)
+    generated = _generated(texts)
+
+    base = (*target.include_folders, FIRMWARE / "hal", generated, FIRMWARE / "primitives")
+    units = [("runtime", _Unit(source, base, _FIXED)) for source in target.sources]
+    for name in ("main.c", "harness.c", "frame.c"):
+        units.append(("harness", _Unit(_HARNESS / name, (_HARNESS, *base), _FIXED)))
+
+    defines = tuple(f"-D{k}={v}" for k, v in sorted(implementation.defines.items()))
+    folders = [f for part in implementation.parts for f in part.include_folders]
+    if wired:
+        stub = _HARNESS / "wired" / kind.replace("-", "_")
+        kind_folder = FIRMWARE / "primitives" / kind
+        folders = [stub, kind_folder]
+        defines = tuple(f"-D{k}={v}" for k, v in sorted(headers.stub_defines(algorithm).items()))
+    kind_file = _HARNESS / f"kind_{kind.replace('-', '_')}.c"
+    units.append(("harness", _Unit(kind_file, (_HARNESS, *folders, *base), (*_FIXED, *defines))))
+    if wired:
+        own = [("primitive", stub / "wired.c", tuple(folders))]
+    else:
+        own = []
+        for number, part in enumerate(implementation.parts):
+            rest = [*implementation.parts[number:], *implementation.parts[:number]]
+            includes = tuple(dict.fromkeys(f for p in rest for f in p.include_folders))
+            own += [("primitive", source, includes) for source in part.sources]
+    options = _FIXED if wired else (f"-{optimisation}",)
+    for role, source, includes in own:
+        flags = (*options, *defines)
+        units.append((role, _Unit(source, (*includes, *base), flags)))
+    return texts, units
+
+
+def _description_source(text: str) -> str:
+    lines = "\n".join(f"    {json.dumps(line + chr(10))}" for line in text.splitlines())
+    return (
+        '#include "description.h"\n'
+        f"const char description[] =\n{lines};\n"
+        "const uint16_t description_bytes = sizeof description - 1;\n"
+    )
+
+
+def _description_script(text: str) -> str:
+    """The same for the linker: a compiler would take longer than all of the rest of the linking."""
+    data = text.encode()
+    lines = [" ".join(f"BYTE({b:#04x})" for b in data[i : i + 12]) for i in range(0, len(data), 12)]
+    end = ". = ALIGN(2); description_bytes = .;"
+    return "\n".join(["description = .;", *lines, end, f"SHORT({len(data)})", ""])
+
+
+def _make(
+    target: Target,
+    implementation: Implementation,
+    optimisation: str,
+    sources: Sources,
+    *,
+    wired: bool,
+) -> BuiltImage:
+    if optimisation not in toolchain.OPTIMISATIONS:
+        mend = f"use one of {', '.join(toolchain.OPTIMISATIONS)}"
+        raise InputError("no such optimisation", optimisation, mend)
+    algorithm = implementation.algorithm
+    if not implementation.runs_on(target.family):
+        mend = f"it is for {', '.join(sorted(implementation.cores or ()))}"
+        raise InputError(f"does not run on {target.family}", str(implementation), mend)
+    _, units = _units(target, implementation, optimisation, wired=wired)
+    compiled = [(role, *_compile(target, unit, sources)) for role, unit in units]
+    defines = headers.stub_defines(algorithm) if wired else implementation.defines
+    options = _FIXED if wired else (f"-{optimisation}",)
+    flags = " ".join([*options, *target.flags, *(f"-D{k}={defines[k]}" for k in sorted(defines))])
+    harness = (_HARNESS / "harness.h").read_text()
+    message_bytes = _MESSAGE_BYTES.search(harness)
+    assert message_bytes is not None  # noqa: S101
+    description = {
+        "protocol": str(PROTOCOL),
+        "primitive": f"identity of {algorithm.kind}" if wired else algorithm.name,
+        "implementation": "wired" if wired else implementation.name,
+        "compiler": target.compiler.version,
+        "flags": flags,
+        **target.description,
+        "operations": ",".join(operations(algorithm.kind)),
+        "message_bytes": message_bytes[1],
+    }
+    link_parts: list[str | bytes] = [
+        _ENTRY,
+        target.linker_version,
+        target.linker_script,
+        *target.link,
+    ]
+    link_parts += [key for _, key, _, _, _ in compiled]
+    link_parts += [part for item in sorted(description.items()) for part in item]
+    build_id = cache.digest(link_parts)
+    description = {"protocol": description["protocol"], "build": build_id[:16], **description}
+    commands = [command for *_, command in compiled]
+    cached = all(there for *_, there, _ in compiled)
+    with cache.entry("images", build_id) as (folder, work):
+        if work is not None:
+            cached = False
+            text = "".join(f"{k}={v}\n" for k, v in description.items())
+            (work / "description.txt").write_text(text)
+            objects = [(role, path) for role, _, path, _, _ in compiled]
+            if target.linker_script:
+                (work / "linker.ld").write_text(target.linker_script)
+                (work / "description.ld").write_text(_description_script(text))
+            else:
+                source = _generated({"description.c": _description_source(text)}) / "description.c"
+                unit = _Unit(source, (_HARNESS,), _FIXED)
+                _, described, _, command = _compile(target, unit, sources)
+                commands.append(command)
+                objects.append(("harness", described))
+            _link(target, objects, work, commands, BUILD / "failed" / build_id[:40])
+            (work / "commands.json").write_text(json.dumps(commands))
+    return BuiltImage(
+        folder / "image.elf", build_id[:16], description, target.compiler.version, flags, cached
+    )
+
+
+def _link(
+    target: Target,
+    objects: list[tuple[str, Path]],
+    work: Path,
+    commands: list[list[str]],
+    kept: Path,
+) -> None:
+    """Link in a folder of its own, so that no name in the result depends on the cache."""
+    names: list[str] = []
+    roles: dict[str, str] = {}
+    for number, (role, path) in enumerate(objects):
+        name = f"{number:02}-{role}-{path.name}"
+        shutil.copyfile(path, work / name)
+        names.append(name)
+        roles[name] = role
+    command = [*target.link, *names, "-o", "image.elf", *target.link_end]
+    commands.append(command)
+    toolchain.run(command, "linking", work, kept)
+    if target.linker_script:
+        image = work / "image.elf"
+        library = bool(target.link_end)
+        memory.attribute(work, image, roles, library=library).save(work)
+
+
+def build_local(
+    implementation: Implementation,
+    *,
+    compiler: str = "clang",
+    optimisation: str = "O2",
+    sanitize: bool = False,
+) -> BuiltImage:
+    """Build an image as a program for this machine; it speaks on standard input and output.
+
+    Args:
+        implementation: what to build.
+        compiler: `clang`, `gcc` or a clang's name.
+        optimisation: `O3`, `O2` or `Os`.
+        sanitize: stop at the first undefined behaviour or bad memory access.
+
+    Raises:
+        BuildError: the compiler or linker rejects it.
+        InputError: an option is wrong, or it does not run here.
+        ToolError: no compiler.
+    """
+    target = host_target(compiler, sanitize=sanitize)
+    return _make(target, implementation, optimisation, Sources(), wired=False)
+
+
+def build_image(
+    implementation: Implementation,
+    board: Board,
+    *,
+    clock: str | None = None,
+    compiler: str = "clang",
+    optimisation: str = "O3",
+    sources: Sources | None = None,
+) -> BuiltImage:
+    """Build an image for a board.
+
+    Args:
+        implementation: what to build.
+        board: what it shall run on.
+        clock: one of the board's clock profiles; the board's first one if none is given.
+        compiler: `clang`, `gcc` or a clang's name.
+        optimisation: `O3`, `O2` or `Os`.
+        sources: one for all images that are made of the same state of the tree.
+
+    Raises:
+        BuildError: the compiler or linker rejects it.
+        InputError: an option is wrong, or it does not run on this chip.
+        ToolError: no compiler.
+    """
+    sources = sources or Sources()
+    made_for = (board.name, clock, compiler)
+    target = sources.once(made_for, lambda: board_target(board, clock, compiler))
+    wired = sources.once(
+        (*made_for, implementation.algorithm.name),
+        lambda: _make(target, implementation, optimisation, sources, wired=True),
+    )
+    image = _make(target, implementation, optimisation, sources, wired=False)
+    return replace(image, wired=wired.path, cached=image.cached and wired.cached)

@@ -1,0 +1,52 @@
+"""What an image is built for: this machine, or a board's chip at one of its clocks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from joulemark.catalogue import boards
+from joulemark.catalogue.boards import Board
+from joulemark.images import families
+from joulemark.images.toolchain import Compiler
+
+
+@dataclass(frozen=True)
+class Target:
+    """Everything of an image but the primitive and the harness."""
+
+    family: str
+    compiler: Compiler
+    flags: tuple[str, ...]
+    """For all code."""
+    include_folders: tuple[Path, ...]
+    sources: tuple[Path, ...]
+    headers: Mapping[str, str] = field(hash=False)
+    """Generated ones."""
+    linker_script: str
+    """Text of `linker.ld`; empty where the system's is used."""
+    link: tuple[str, ...]
+    """The linker's command up to the objects."""
+    link_end: tuple[str, ...]
+    """What follows the objects."""
+    linker_version: str
+    description: Mapping[str, str] = field(hash=False)
+    """Lines of the image's description: board, clock_hz, timer_hz."""
+
+
+def sources_in(folder: Path) -> tuple[Path, ...]:
+    """Return the C and assembly files under a folder, sorted."""
+    return tuple(sorted(p for p in folder.rglob("*") if p.suffix in (".c", ".S")))
+
+
+def board_target(board: Board, clock: str | None, compiler: str) -> Target:
+    """Describe a board's chip at one of its clocks.
+
+    Raises:
+        InputError: no such clock, or a file is wrong.
+        ToolError: no compiler.
+    """
+    chip = boards.load_chip(board.chip)
+    target: Target = families.load(chip.core).describe(
+        board, chip, board.clock_profile(clock), compiler
+    )
+    return target

@@ -1,0 +1,115 @@
+"""Finding compilers, and running them so that a failure gives one clear message."""
+
+import functools
+import re
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from joulemark.errors import BuildError, InputError, ToolError
+from joulemark.images import cache, families
+from joulemark.project import BUILD, ROOT
+
+FAMILIES = tuple(families.names())
+OPTIMISATIONS = ("O3", "O2", "Os")
+_REASON = re.compile(r"(?<!collect2: )error|undefined reference|overflowed|will not fit", re.I)
+_CLANGS = ("clang-19", "clang-20", "clang-21", "clang-18", "clang-17", "clang")
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A compiler that makes code for a family of chips."""
+
+    name: str
+    """`clang` or `gcc`."""
+    path: str
+    version: str
+    """First line of what `--version` says."""
+
+
+def _output(path: str, *arguments: str) -> str:
+    """Return a tool's output, remembered for as long as the tool does not change."""
+    real = Path(path).resolve()
+    stat = real.stat()
+    key = cache.digest([str(real), str(stat.st_mtime_ns), str(stat.st_size), *arguments])
+    with cache.entry("tools", key) as (folder, work):
+        if work is not None:
+            command = [path, *arguments]
+            text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            (work / "output").write_text(text)
+            return text
+    return (folder / "output").read_text()
+
+
+@functools.cache
+def find(name: str, family: str) -> Compiler:
+    """Find a compiler: `clang`, `gcc`, or the name of a clang or gcc program.
+
+    Raises:
+        ToolError: there is none that makes code for the family.
+        InputError: no such compiler.
+    """
+    module = families.load(family)
+    if name == "clang":
+        candidates: tuple[str, ...] = _CLANGS
+    elif name == "gcc":
+        candidates = (module.GCC,)
+    elif re.fullmatch(r"clang-\d+", name):
+        candidates = (name,)
+    else:
+        raise InputError(f"no such compiler: {name}", mend="use clang, clang-NUMBER or gcc")
+    for candidate in candidates:
+        path = shutil.which(candidate)
+        if path is None:
+            continue
+        if "clang" in candidate and module.CLANG_TARGET is not None:
+            targets = _output(path, "--print-targets")
+            if not re.search(rf"^\s+{module.CLANG_TARGET}\s", targets, re.MULTILINE):
+                continue
+        version = _output(path, "--version").splitlines()[0]
+        return Compiler("clang" if "clang" in candidate else "gcc", path, version)
+    mend = "install the Debian packages clang-19 and lld-19"
+    if name == "gcc":
+        mend = f"put {candidates[0]} on the PATH"
+    raise ToolError(f"no {name} that makes code for {family}", mend=mend)
+
+
+def find_linker() -> Compiler:
+    """Find LLVM's linker.
+
+    Raises:
+        ToolError: it is not installed.
+    """
+    for name in ("ld.lld-19", "ld.lld-20", "ld.lld-21", "ld.lld-18", "ld.lld-17", "ld.lld"):
+        path = shutil.which(name)
+        if path is not None:
+            return Compiler("lld", path, _output(path, "--version").splitlines()[0])
+    raise ToolError("no ld.lld", mend="install the Debian package lld-19")
+
+
+def run(command: list[str], what: str, folder: Path = ROOT, kept: Path | None = None) -> None:
+    """Run a compiler or linker in a folder.
+
+    Args:
+        command: with `-o`.
+        what: is done.
+        folder: to run in.
+        kept: where the folder's contents are kept when it fails, so that the command can be
+            repeated.
+
+    Raises:
+        BuildError: it fails; the message has its first error and the command.
+    """
+    BUILD.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        lines = [line for line in done.stderr.splitlines() if _REASON.search(line)]
+        first = (lines or done.stderr.splitlines() or [f"exit code {done.returncode}"])[0]
+        if kept is not None:
+            shutil.copytree(folder, kept, dirs_exist_ok=True)
+        again = list(command)
+        again[again.index("-o") + 1] = "/dev/null"
+        repeat = f"cd {shlex.quote(str(kept or folder))} && {shlex.join(again)}"
+        raise BuildError(first, what, f"repeat it with: {repeat}")

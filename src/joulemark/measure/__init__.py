@@ -1,0 +1,1 @@
+"""Measures cases: inputs in, windows, outputs verified, a record out."""

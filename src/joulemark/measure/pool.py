@@ -1,0 +1,97 @@
+"""Conducts a campaign: images in parallel, each record handed over as soon as it is made."""
+
+import contextlib
+import ctypes
+import itertools
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Lock
+
+from joulemark.errors import JoulemarkError
+from joulemark.measure.session import Job, measure
+from joulemark.records.record import Record
+
+
+class _Worker:
+    """What a worker process keeps: its end of the pipe to the parent."""
+
+    records: Connection
+    lock: Lock
+
+
+def _start_worker(records: Connection, lock: Lock, parent: int) -> None:
+    """Leave Ctrl-C to the parent, and do not outlive it."""
+    _Worker.records, _Worker.lock = records, lock
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        pr_set_pdeathsig = 1  # linux/prctl.h
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def _work(jobs: Sequence[Job]) -> None:
+    for record in itertools.chain.from_iterable(map(measure, jobs)):
+        # Written when send returns, so a job that is done has nothing on its way.
+        with _Worker.lock:
+            _Worker.records.send(record)
+
+
+def _groups(jobs: Sequence[Job], processes: int) -> list[list[Job]]:
+    """Jobs that one worker does: all of a primitive's, whose oracle then answers only once.
+
+    Where there are few primitives, each job is on its own, so that no worker idles.
+    """
+    groups = [list(g) for _, g in itertools.groupby(jobs, lambda job: job.build.primitive)]
+    return groups if len(groups) >= 4 * processes else [[job] for job in jobs]
+
+
+def conduct(jobs: Sequence[Job], processes: int) -> Iterator[Record]:
+    """Measure jobs in parallel and yield records as they are made.
+
+    When the caller stops early (Ctrl-C, a full disk), the workers are stopped with it.
+
+    Args:
+        jobs: one for each image; a primitive's together, those that take longest first.
+        processes: how many at a time.
+
+    Raises:
+        JoulemarkError: a worker ended before its time, or something that is no single case's
+            fault, such as a missing compiler.
+    """
+    context = multiprocessing.get_context("spawn")
+    reader, writer = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(
+        processes, context, _start_worker, (writer, context.Lock(), os.getpid())
+    )
+    pending: set[Future[None]] = set()
+    try:
+        pending = {pool.submit(_work, group) for group in _groups(jobs, processes)}
+        while pending:
+            while reader.poll(0.05):
+                yield reader.recv()
+            done, pending = wait(pending, timeout=0)
+            for future in done:
+                future.result()
+        while reader.poll():
+            yield reader.recv()
+    except BrokenProcessPool as error:
+        raise JoulemarkError(
+            "a worker process was killed (out of memory?)",
+            None,
+            "what was measured is in the store; give the same command again, with fewer --jobs",
+        ) from error
+    finally:
+        if pending:
+            for child in multiprocessing.active_children():
+                child.kill()
+        with contextlib.suppress(OSError):
+            pool.shutdown(cancel_futures=True)
+        reader.close()
+        writer.close()

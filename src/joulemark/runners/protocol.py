@@ -1,0 +1,256 @@
+"""The host's side of docs/image-protocol.md, over any line that carries bytes."""
+
+import binascii
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+from functools import cached_property
+from typing import Protocol
+
+from cobs import cobs  # type: ignore[import-untyped]
+
+from joulemark.catalogue.kinds import Slot
+from joulemark.errors import LinkError
+
+PROTOCOL = "2"
+FRAME_BYTES = 250
+_CHUNK = 200
+_ATTEMPTS = 4
+_REPLY = 0x80
+
+
+class Link(Protocol):
+    """A line to an image."""
+
+    def send(self, data: bytes) -> None:
+        """Put bytes on the line."""
+
+    def receive(self) -> bytes:
+        """Wait for bytes up to a zero byte (more may follow it), and return them.
+
+        Raises:
+            LinkError: none came in time, or the line is closed.
+        """
+
+    def settle(self) -> None:
+        """Wait until nothing comes any more, and forget what came."""
+
+
+class Command(IntEnum):
+    """Types of frames to the image."""
+
+    IDENTIFY = 1
+    WRITE = 2
+    RUN = 3
+    READ = 4
+
+
+class Flag(IntFlag):
+    """How RUN runs."""
+
+    NONE = 0
+    EMPTY = 1
+    PAINT = 2
+    IN_PLACE = 4
+
+
+class Status(IntEnum):
+    """What a primitive said of an operation (`crypto_status`)."""
+
+    OK = 0
+    BAD_LENGTH = 1
+    BAD_TAG = 2
+
+
+_REFUSALS = {
+    2: "unknown command",
+    3: "slot, offset or length out of range",
+    4: "unknown operation",
+    5: "no repetitions, or flags that do not go together",
+}
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What the image says of a run."""
+
+    status: Status
+    stack_bytes: int
+    timer_ticks: int
+
+
+def encode(kind: int, sequence: int, body: bytes = b"") -> bytes:
+    """Make a frame, with its ending zero."""
+    content = bytes((kind, sequence)) + body
+    content += struct.pack("<H", binascii.crc_hqx(content, 0xFFFF))
+    if len(content) > FRAME_BYTES:
+        raise ValueError(f"a frame holds {FRAME_BYTES} bytes, not {len(content)}")
+    return bytes(cobs.encode(content)) + b"\0"
+
+
+def decode(frame: bytes) -> tuple[int, int, bytes] | None:
+    """Return a frame's type, sequence and body; None when it is not a frame."""
+    try:
+        content = cobs.decode(frame)
+    except cobs.DecodeError:
+        return None
+    if len(content) < 4 or binascii.crc_hqx(content[:-2], 0xFFFF) != int.from_bytes(
+        content[-2:], "little"
+    ):
+        return None
+    return content[0], content[1], content[2:-2]
+
+
+class Device:
+    """An image that answers.
+
+    Args:
+        link: the line to it.
+        attempts: how often a frame is sent before giving up.
+    """
+
+    def __init__(self, link: Link, attempts: int = _ATTEMPTS) -> None:
+        self._link = link
+        self._attempts = attempts
+        self._sequence = 0
+
+    @cached_property
+    def description(self) -> Mapping[str, str]:
+        """What the image says of itself.
+
+        Raises:
+            LinkError: it does not answer, answers nonsense or speaks another protocol.
+        """
+        text = b""
+        total = 1
+        while len(text) < total:
+            body = self._command(Command.IDENTIFY, struct.pack("<H", len(text)))
+            if len(body) < 2 or (len(body) == 2 and len(text) < int.from_bytes(body, "little")):
+                raise LinkError(f"the image's description ends after {len(text)} bytes")
+            total = int.from_bytes(body[:2], "little")
+            text += body[2:]
+        try:
+            lines = text.decode().splitlines()
+            description = dict(line.split("=", 1) for line in lines)
+        except ValueError as error:
+            raise LinkError(f"the image's description is not key=value lines: {error}") from error
+        if description.get("protocol") != PROTOCOL:
+            what = f"the image speaks protocol {description.get('protocol')}, not {PROTOCOL}"
+            raise LinkError(what, mend="build and flash it again")
+        return description
+
+    @property
+    def operations(self) -> list[str]:
+        """Names of the operations, in the order of their numbers."""
+        return self.description.get("operations", "").split(",")
+
+    def write(self, slot: Slot, data: bytes) -> None:
+        """Fill a slot.
+
+        Raises:
+            LinkError: no answer, or it does not fit.
+        """
+        for offset in range(0, max(len(data), 1), _CHUNK):
+            body = struct.pack("<BH", slot, offset) + data[offset : offset + _CHUNK]
+            self._command(Command.WRITE, body, f"writing {len(data)} bytes to slot {slot.name}")
+
+    def read(self, slot: Slot, length: int) -> bytes:
+        """Read a slot's first bytes.
+
+        Raises:
+            LinkError: no answer, or there are not as many.
+        """
+        data = b""
+        while len(data) < length:
+            count = min(_CHUNK, length - len(data))
+            body = struct.pack("<BHB", slot, len(data), count)
+            part = self._command(Command.READ, body, f"reading {length} bytes of {slot.name}")
+            if len(part) != count:
+                raise LinkError(f"the image sent {len(part)} bytes of {slot.name}, not {count}")
+            data += part
+        return data
+
+    def run(
+        self,
+        operation: str,
+        flags: Flag = Flag.NONE,
+        repetitions: int = 1,
+        quiet_ms: int = 0,
+    ) -> RunResult:
+        """Run an operation.
+
+        Args:
+            operation: one of `operations`.
+            flags: how.
+            repetitions: executions in the window.
+            quiet_ms: how long the image sleeps before the window and again after it.
+
+        Raises:
+            LinkError: no answer, or no such operation.
+        """
+        if operation not in self.operations:
+            mend = f"it has {', '.join(self.operations)}"
+            raise LinkError(f"the image has no operation {operation}", mend=mend)
+        number = self.operations.index(operation)
+        body = struct.pack("<BBIH", number, flags, repetitions, quiet_ms)
+        reply = self._command(Command.RUN, body, f"running {operation}")
+        if len(reply) != 7:
+            raise LinkError(f"the image's answer to RUN has {len(reply)} bytes, not 7")
+        status, stack_bytes, timer_ticks = struct.unpack("<BHI", reply)
+        try:
+            return RunResult(Status(status), stack_bytes, timer_ticks)
+        except ValueError as error:
+            raise LinkError(f"the image says status {status}, which does not exist") from error
+
+    def _command(self, command: Command, body: bytes, what: str = "") -> bytes:
+        """Send a command until it is answered; the reply's body behind the status."""
+        self._sequence = self._sequence % 255 + 1
+        frame = encode(command, self._sequence, body)
+        trouble = "it does not answer"
+        for attempt in range(self._attempts):
+            if attempt == 0:
+                self._link.send(frame)
+            else:
+                # An image does not listen while it answers. The zero ends whatever a broken frame
+                # before has left in it.
+                self._link.settle()
+                self._link.send(b"\0")
+                self._link.settle()
+                self._link.send(frame)
+            try:
+                status, reply = self._reply(command)
+            except LinkError as error:
+                trouble = str(error)
+                continue
+            if status == 1:
+                trouble = "it received a damaged frame"
+                continue
+            if status != 0:
+                refusal = _REFUSALS.get(status, f"status {status}")
+                raise LinkError(f"the image refuses: {refusal}", what or command.name)
+            return reply
+        raise LinkError(
+            f"no valid answer in {self._attempts} attempts: {trouble}",
+            what or command.name,
+            "check the line, the baud rate and that the image is flashed",
+        )
+
+    def _reply(self, command: Command) -> tuple[int, bytes]:
+        """Return the next reply that is ours; older ones that come late are passed over."""
+        garbage = b""
+        while True:
+            for part in self._link.receive().split(b"\0"):
+                if not part:
+                    continue
+                reply = decode(part)
+                if reply is None:
+                    garbage += part
+                    continue
+                kind, sequence, body = reply
+                if (kind, sequence) == (_REPLY, 0) and body[:1] == b"\1":
+                    return 1, b""
+                if kind == command | _REPLY and sequence == self._sequence and body:
+                    return body[0], body[1:]
+            if garbage:
+                raise LinkError(f"garbage on the line: {garbage[:16].hex(' ')}")

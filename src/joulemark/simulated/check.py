@@ -1,0 +1,426 @@
+"""How wrong a way to measure is: each one against an energy that is known exactly.
+
+The exact energy is the emulator's. A board's current over a run (waiting, a command received,
+quiet, the operation repeated, quiet, the answer sent, waiting) is put before simulated instruments,
+whose errors are drawn anew within their specifications for each repetition, and measured by the
+drivers that measure hardware. And the same cases go through the model and through the whole bench.
+"""
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+import numpy as np
+import numpy.typing as npt
+
+from joulemark.analysis.energy_of_samples import (
+    Estimate,
+    Run,
+    Samples,
+    estimates,
+    evaluate,
+    evaluate_counted,
+)
+from joulemark.catalogue.boards import DCO_COUNT_PPM, DCO_STEP_PPM
+from joulemark.meters import Meter, manual, scpi
+from joulemark.meters.ppk2 import Ppk2
+from joulemark.records.record import Record
+from joulemark.simulated.agilent_34401a import Agilent34401A
+from joulemark.simulated.agilent_e3631a import AgilentE3631A
+from joulemark.simulated.keysight_34465a import Keysight34465A
+from joulemark.simulated.nordic_ppk2 import NordicPpk2
+from joulemark.simulated.scpi import ScpiServer
+from joulemark.simulated.supply import CurrentTrace, Floats
+
+RUNS = 5
+_QUIET_S = 0.3
+_HANDLING_S = 2e-3
+_USB_WINDOW_S = 100.0
+USB_STEP_WH = 1e-5
+"""Assumed of a USB meter: the step of its display."""
+USB_GAIN = 0.01
+"""Assumed of a USB meter: the bound on its gain's error."""
+PPK2_BOUND = 0.005
+TRUEVOLT_BOUND = 0.0006
+"""As the simulated 34465A's errors are assumed: of reading, and of range at a fifth of it."""
+_FEWER = 5
+"""A profiler's repetitions take long: one in so many is done."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """An operation whose energy is known."""
+
+    name: str
+    seconds: float
+    supply_v: float
+    busy_a: float
+    idle_a: float
+    waiting_a: float
+
+    @property
+    def gross_j(self) -> float:
+        """Of one execution."""
+        return self.supply_v * self.busy_a * self.seconds
+
+    @property
+    def net_j(self) -> float:
+        """Of one execution."""
+        return self.supply_v * (self.busy_a - self.idle_a) * self.seconds
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one repetition says of an operation, and what is true."""
+
+    energy: str
+    """Gross or net."""
+    stated: Estimate
+    truth_j: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a method did on an operation."""
+
+    method: str
+    operation: str
+    energy: str
+    truth_j: float
+    bias: float
+    """Mean error, of the truth."""
+    spread: float
+    """Standard deviation of the results, of the truth."""
+    half_width_95: float
+    """Mean half width of the stated intervals, of the truth."""
+    held: int
+    """Stated intervals that held the truth."""
+    repetitions: int
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A case through the model and through an instrument."""
+
+    model: Record
+    measured: Record
+    energy: str
+    model_nj: float
+    measured_nj: float
+    half_width_nj: float
+
+    @property
+    def agree(self) -> bool:
+        """Within what the instrument states; the model's is exact."""
+        return abs(self.measured_nj - self.model_nj) <= self.half_width_nj
+
+
+class _Line:
+    """One run, with the marker high while the operation is repeated."""
+
+    now_s = 0.0
+
+    def __init__(self, known: Known, window_s: float, start_s: float) -> None:
+        self.voltage_v = known.supply_v
+        self.window_s = window_s
+        self._start_s = start_s + _HANDLING_S + _QUIET_S
+        self._end_s = self._start_s + window_s
+        self.end_s = self._end_s + _QUIET_S + _HANDLING_S
+        self._trace = CurrentTrace(
+            [
+                *(0.0, start_s, start_s + _HANDLING_S, self._start_s, self._end_s),
+                *(self._end_s + _QUIET_S, self.end_s, self.end_s + 1e4),
+            ],
+            [
+                *(known.waiting_a, known.busy_a, known.idle_a, known.busy_a, known.idle_a),
+                *(known.busy_a, known.waiting_a),
+            ],
+        )
+
+    def mean_current_a(self, start_s: Floats, end_s: Floats) -> Floats:
+        return self._trace.mean_current_a(start_s, end_s)
+
+    def marker(self, time_s: Floats) -> npt.NDArray[np.bool_]:
+        return (time_s >= self._start_s) & (time_s < self._end_s)
+
+
+class _Swapped:
+    """A supply line that the runs of one repetition share, so that they share the instrument."""
+
+    now_s = 0.0
+
+    def __init__(self, line: _Line) -> None:
+        self.line = line
+        self.voltage_v = line.voltage_v
+
+    def mean_current_a(self, start_s: Floats, end_s: Floats) -> Floats:
+        return self.line.mean_current_a(start_s, end_s)
+
+    def marker(self, time_s: Floats) -> npt.NDArray[np.bool_]:
+        return self.line.marker(time_s)
+
+
+def _draw(known: Known, seed: int) -> random.Random:
+    return random.Random(f"{known.name}/{seed}")
+
+
+def _record(
+    known: Known, window_s: float, meter: Meter, line: _Swapped, draw: random.Random
+) -> tuple[Samples, int]:
+    """One run: it begins at no particular moment of the meter's clock."""
+    count = max(math.ceil(window_s / known.seconds), 1)
+    line.line = _Line(known, count * known.seconds, 0.1 + draw.uniform(0, 0.05))
+    meter.start(line.line.end_s + 0.1)
+    samples = meter.finish()
+    assert isinstance(samples, Samples)  # noqa: S101
+    return samples, count
+
+
+def _by_current(known: Known, meter: Meter, line: _Swapped, draw: random.Random) -> list[Run]:
+    """Windows of 1.6 s, found in the current; their time is the chip's timer's."""
+    # How far off the clock that the timer counts is: this board's, in all runs.
+    clock = 1 + draw.uniform(-DCO_STEP_PPM, DCO_COUNT_PPM) * 1e-6
+    runs = []
+    for _ in range(RUNS):
+        samples, count = _record(known, 1.6, meter, line, draw)
+        run = evaluate(samples, count, _QUIET_S)
+        factor = line.line.window_s * clock / (run.time_s * count)
+        runs.append(run.times(factor))
+    return runs
+
+
+def _results(runs: list[Run], bound: float, known: Known, volt: float = 1.0) -> list[Result]:
+    """The runs' energies beside the true ones.
+
+    Args:
+        runs: of one repetition.
+        bound: relative bound on all that is systematic.
+        known: the operation.
+        volt: true supply voltage, of the nominal one.
+    """
+    gross, net = estimates(runs, bound)
+    results = [Result("gross", gross, known.gross_j * volt)]
+    if net is not None:
+        results.append(Result("net", net, known.net_j * volt))
+    return results
+
+
+_CLOCK_BOUND = DCO_STEP_PPM * 1e-6
+
+
+def multimeter(known: Known, seed: int) -> list[Result]:
+    """34401A at 500 readings a second; the supply's voltage is taken as exact."""
+    line = _Swapped(_Line(known, 1.0, 0.1))
+    server = ScpiServer(Agilent34401A(line, seed))
+    try:
+        with scpi.Agilent34401A(server.resource, known.supply_v) as meter:
+            runs = _by_current(known, meter, line, _draw(known, seed))
+            bound = meter.ranges[0].of_reading
+    finally:
+        server.close()
+    return _results(runs, math.hypot(bound, _CLOCK_BOUND), known)
+
+
+def multimeter_and_supply(known: Known, seed: int) -> list[Result]:
+    """The same, with the supply's voltage read back from an E3631A."""
+    line = _Swapped(_Line(known, 1.0, 0.1))
+    feeds = AgilentE3631A(line, seed + 1_000_000)
+    servers = [ScpiServer(Agilent34401A(line, seed)), ScpiServer(feeds)]
+    try:
+        supply = scpi.AgilentE3631A(servers[1].resource)
+        supply.power(known.supply_v, 0.5)
+        read_v = supply.measure_v()
+        supply.close()
+        with scpi.Agilent34401A(servers[0].resource, read_v) as meter:
+            runs = _by_current(known, meter, line, _draw(known, seed))
+            bound = meter.ranges[0].of_reading
+    finally:
+        for server in servers:
+            server.close()
+    of_voltage = supply.readback_of_output + supply.readback_v / read_v
+    volt = feeds.true_voltage_v / known.supply_v
+    return _results(runs, math.hypot(bound, _CLOCK_BOUND, of_voltage), known, volt)
+
+
+def buffered_multimeter(known: Known, seed: int) -> list[Result]:
+    """34465A at 1000 readings a second, out of its memory."""
+    line = _Swapped(_Line(known, 1.0, 0.1))
+    server = ScpiServer(Keysight34465A(line, seed))
+    try:
+        with scpi.Keysight34465A(server.resource, known.supply_v, TRUEVOLT_BOUND) as meter:
+            runs = _by_current(known, meter, line, _draw(known, seed))
+    finally:
+        server.close()
+    # The offset cannot be told apart from the reading where one number is stated for both.
+    return _results(runs, math.hypot(TRUEVOLT_BOUND, _CLOCK_BOUND), known)[1:]
+
+
+def profiler(known: Known, seed: int) -> list[Result]:
+    """PPK2 at 100 000 samples a second, windows by marker edges, 20 ms long."""
+    draw = _draw(known, seed)
+    runs = []
+    for run in range(RUNS):
+        # Its time begins anew with each device, as this line's does with each run.
+        line = _Swapped(_Line(known, 1.0, 0.1))
+        device = NordicPpk2(line, seed * RUNS + run)
+        try:
+            with Ppk2(device.port, known.supply_v, accuracy=PPK2_BOUND) as meter:
+                samples, count = _record(known, 0.02, meter, line, draw)
+                runs.append(evaluate(samples, count, _QUIET_S))
+        finally:
+            device.close()
+    return _results(runs, PPK2_BOUND, known)
+
+
+def usb_meter(known: Known, seed: int) -> list[Result]:
+    """A counter of watt-hours on the supply, read by hand before and after 100 s."""
+    draw = _draw(known, seed)
+    gain = 1 + draw.uniform(-USB_GAIN, USB_GAIN)
+    count = max(math.ceil(_USB_WINDOW_S / known.seconds), 1)
+    seconds = count * known.seconds
+    shown: list[str] = []
+    meter = manual.Manual(lambda _: shown.pop(0), "Wh", 0.0, USB_STEP_WH, USB_GAIN)
+    runs = []
+    for _ in range(RUNS):
+        # It goes on counting while the person reads and types.
+        late_s = draw.uniform(0, manual.REACTION_S) + draw.uniform(0, manual.REACTION_S)
+        beside_j = known.supply_v * known.waiting_a * late_s
+        before_wh = draw.uniform(0, 1)
+        after_wh = before_wh + gain * (known.gross_j * count + beside_j) / 3600
+        shown += [
+            f"{math.floor(wh / USB_STEP_WH) * USB_STEP_WH:.6f}" for wh in (before_wh, after_wh)
+        ]
+        meter.start(seconds)
+        runs.append(evaluate_counted(meter.finish(), seconds, count))
+    return _results(runs, USB_GAIN, known)
+
+
+Method = Callable[[Known, int], list[Result]]
+METHODS: Sequence[tuple[str, Method]] = (
+    ("34401A at 500 Hz, window by threshold", multimeter),
+    ("the same, voltage read back from E3631A", multimeter_and_supply),
+    ("34465A at 1 kHz, window by threshold", buffered_multimeter),
+    ("PPK2 at 100 kHz, window by edges", profiler),
+    ("USB meter read by hand", usb_meter),
+)
+
+
+def judge(name: str, method: Method, operation: Known, repetitions: int) -> list[Verdict]:
+    """Measure an operation with a method, again and again, each time with another specimen."""
+    each = [method(operation, seed) for seed in range(repetitions)]
+    verdicts = []
+    for results in zip(*each, strict=True):
+        errors = [r.stated.mean / r.truth_j - 1 for r in results]
+        verdicts.append(
+            Verdict(
+                name,
+                operation.name,
+                results[0].energy,
+                operation.gross_j if results[0].energy == "gross" else operation.net_j,
+                fmean(errors),
+                stdev(errors),
+                fmean(r.stated.half_width_95 / r.truth_j for r in results),
+                sum(r.stated.contains(r.truth_j) for r in results),
+                repetitions,
+            )
+        )
+    return verdicts
+
+
+def check(known: Sequence[Known], repetitions: int) -> list[Verdict]:
+    """Measure each operation with each method."""
+    return [
+        verdict
+        for name, method in METHODS
+        for operation in known
+        for verdict in judge(
+            name,
+            method,
+            operation,
+            max(repetitions // _FEWER, 2) if method is profiler else repetitions,
+        )
+    ]
+
+
+def pairs(model: Record, measured: Record) -> list[Pair]:
+    """A case's energies through the model and through an instrument."""
+    result = []
+    for energy in ("gross", "net"):
+        of_model = getattr(model, f"energy_{energy}_nj")
+        of_meter = getattr(measured, f"energy_{energy}_nj")
+        half_width_nj = getattr(measured, f"energy_{energy}_half_width_nj")
+        if of_model is not None and of_meter is not None and half_width_nj is not None:
+            result.append(Pair(model, measured, energy, of_model, of_meter, half_width_nj))
+    return result
+
+
+def page(verdicts: Sequence[Verdict], compared: Sequence[Pair]) -> str:
+    """The verdicts as a page of the docs."""
+    rows = [
+        f"| {v.method} | {v.operation} | {v.energy} | {v.truth_j * 1e6:.4g} | {v.bias:+.3%} "
+        f"| {v.spread:.3%} | ± {v.half_width_95:.3%} | {v.held} of {v.repetitions} |"
+        for v in verdicts
+    ]
+    beside = [
+        f"| {p.model.primitive} {p.model.operation}, {p.model.message_bytes} bytes "
+        f"| {p.measured.meter} | {p.energy} | {p.model_nj / 1e3:.4f} | {p.measured_nj / 1e3:.4f} "
+        f"± {p.half_width_nj / 1e3:.4f} | {p.measured_nj / p.model_nj - 1:+.3%} "
+        f"| {'yes' if p.agree else 'no'} |"
+        for p in compared
+    ]
+    return "\n".join(
+        [
+            "# How wrong a way to measure is",
+            "",
+            "Written by `joulemark method-check`; not edited by hand. Everything on this page is "
+            "simulated but the drivers and the evaluation, which are those that measure hardware: "
+            "the board is emulated, the instruments are programs that speak the real protocols on "
+            "sockets and terminals. It says how wrong the methods are, not how wrong an instrument "
+            "on your bench is.",
+            "",
+            "## Against a known energy",
+            "The emulator knows each operation's energy exactly. The board's current over a run "
+            "(waiting in LPM0, a command received, quiet in LPM3, the operation repeated, quiet, "
+            "the answer sent) is put before the instruments. Each repetition is another specimen, "
+            "with gain, offset, noise, clock and phase drawn within its specification, seeded by "
+            f"its number, and states a 95% interval from {RUNS} runs (Student's t). The rows of a "
+            "method share their specimens.",
+            "",
+            "| method | operation | energy | truth (µJ) | bias | spread | 95% interval "
+            "| held the truth |",
+            "|---|---|---|---|---|---|---|---|",
+            *rows,
+            "",
+            "- The 34401A's gain and offset are drawn evenly within its one-year specification, "
+            "its noise so that the specified bound is three deviations. The windows' time is the "
+            f"chip's timer's, whose clock is drawn from {-DCO_STEP_PPM / 1e4:+.2f}% to "
+            f"{DCO_COUNT_PPM / 1e4:+.2f}% of its nominal value: the bound that is stated for it, "
+            f"± {DCO_STEP_PPM / 1e4:.2f}%, is most of the interval.",
+            "- The supply's voltage is taken as exact but in the second method, where the E3631A's "
+            "output is off within its programming accuracy, and its readback within its own (both "
+            "inferred); the same specimen's error is in both.",
+            "- The 34465A's errors are assumed (its data sheet was not at hand), and "
+            f"± {TRUEVOLT_BOUND:.2%} is stated for it.",
+            "- The simulated PPK2 is perfectly calibrated but for noise and quantisation, and "
+            f"stated to ± {PPK2_BOUND:.1%}: its row shows what edges, ranges and the vendor "
+            "library's filter do, not what a specimen's calibration does.",
+            f"- Of the USB meter, a display step of {USB_STEP_WH * 1e3:g} mWh, a gain within "
+            f"{USB_GAIN:.0%} and a person who reads up to {manual.REACTION_S:g} s late, at either "
+            "end, are assumed.",
+            "- The board draws a constant current in each power state. Ripple, temperature and "
+            "currents that depend on the data are not simulated.",
+            "",
+            "## The same cases through the model and through an instrument",
+            "The whole bench in real time: image loaded, commands over the serial line, readings "
+            "from the instrument, as `joulemark run` does it. The model's energy is exact, so the "
+            "two agree when it lies inside the instrument's interval. Net is net of LPM3 in both: "
+            "the TelosB's idle state, and where the image sleeps before and after a window.",
+            "",
+            "| case | meter | energy | model (µJ) | instrument (µJ) | apart | agree |",
+            "|---|---|---|---|---|---|---|",
+            *beside,
+            "",
+        ]
+    )
