@@ -61,8 +61,10 @@ impl Cache {
         }
     }
 
-    /// Forget everything but the place in the pseudo-random sequence.
+    /// Forget everything but the place in the pseudo-random sequence, once the tags of the lines that
+    /// came are written (`flash/cache/rng_variants`, where the mode changes right after misses).
     pub fn clear(&mut self) {
+        self.write_tags(u64::MAX);
         *self = Self {
             random: self.random,
             version: self.version + 1,
@@ -146,5 +148,24 @@ impl Cache {
         });
         self.tags[set][way as usize] = fill.line + 1;
         self.version += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_on_its_way_moves_the_random_sequence_before_the_mode_changes() {
+        let mut settled = Cache::new();
+        settled.access(0x100, 2, false, 10);
+        assert_eq!(settled.settled(100), Some(1));
+        settled.clear();
+        let mut hurried = Cache::new();
+        hurried.access(0x100, 2, false, 10);
+        hurried.clear();
+        assert_ne!(hurried.random, Cache::new().random);
+        assert_eq!(hurried.random, settled.random);
+        assert!(!hurried.access(0x100, 2, false, 20), "the tags are clear");
     }
 }

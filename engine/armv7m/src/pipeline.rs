@@ -707,6 +707,9 @@ impl Simulation {
             buses.tock(&mut self.memory, history, self.now)
         };
         self.state.arrived = outcome.fetched;
+        // A store that leaves execute in this cycle has its data phase in the next one at the
+        // earliest: what is done now is older.
+        let was_buffered = self.state.buffered != 0;
         if outcome.address_advances && self.memory.write_buffer {
             self.release_store();
         }
@@ -718,7 +721,7 @@ impl Simulation {
             // The base is written once the address is out.
             main.next_dirty &= !(1 << main.base);
         }
-        if outcome.transferred && self.state.buffered != 0 {
+        if outcome.transferred && was_buffered {
             self.state.buffered -= 1;
         } else if outcome.transferred {
             self.transfer_done(view.map(|(decode, entry, _)| (decode, entry)));

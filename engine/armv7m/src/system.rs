@@ -443,13 +443,16 @@ impl System {
         events: &Events,
     ) -> Option<Request> {
         let word = ((address & 0x7c) / 4) as usize;
+        // CYCCNT is as written in the cycle after the data phase, and counts from there
+        // (misc/dwt/ldr_str_cnt, ldr_str_ctrl_cnt).
+        let written = now + 1;
         match address {
             0xe000_1000 => {
-                let cycles = self.cycle_count(now);
+                let cycles = self.cycle_count(written);
                 let counts: [u8; 5] = std::array::from_fn(|i| self.event_count(i, events));
                 let before = self.dwt.control;
                 self.dwt.control = (value & 0x007f_1fff) | 0x4000_0000;
-                self.set_cycle_count(cycles, now);
+                self.set_cycle_count(cycles, written);
                 for (counter, (bit, count)) in [17, 18, 19, 20, 21].iter().zip(counts).enumerate() {
                     let on = self.dwt.control >> bit & 1 != 0;
                     let was_on = before >> bit & 1 != 0;
@@ -457,7 +460,7 @@ impl System {
                     self.set_event_count(counter, start, events);
                 }
             }
-            0xe000_1004 => self.set_cycle_count(value, now),
+            0xe000_1004 => self.set_cycle_count(value, written),
             0xe000_1008..=0xe000_1018 => {
                 let counter = ((address - 0xe000_1008) / 4) as usize;
                 self.set_event_count(counter, value as u8, events);

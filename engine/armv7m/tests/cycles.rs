@@ -15,6 +15,8 @@ enum Chip {
     Cc2650 { line_buffer: bool, cache: bool },
     /// No wait states, a core of revision 1.
     Stm32f100,
+    /// The CC2650 with its code in GPRAM.
+    Gpram,
 }
 
 const CHIPS: [Chip; 4] = [
@@ -275,9 +277,16 @@ impl Bus for Quiet {
 }
 
 const CODE: u32 = 0x100;
+const GPRAM: u32 = 0x1100_0000;
 const DATA: u32 = 0x2000_0100;
 
 fn cycles(chip: Chip, code: &[u16]) -> u32 {
+    let registers = run(chip, code);
+    registers[3].wrapping_sub(registers[2])
+}
+
+/// What R0 to R7 hold at the last instruction.
+fn run(chip: Chip, code: &[u16]) -> [u32; 8] {
     let flash = Region::new(RegionKind::Flash, 0, 0x1000);
     let (flash, settings, timing) = match chip {
         Chip::Cc2650 { line_buffer, cache } => (
@@ -291,11 +300,16 @@ fn cycles(chip: Chip, code: &[u16]) -> u32 {
             Timing::CORTEX_M3,
         ),
         Chip::Stm32f100 => (flash, MemorySettings::default(), Timing::CORTEX_M3_R1),
+        Chip::Gpram => (flash, MemorySettings::default(), Timing::CORTEX_M3),
     };
     let mut core = Core::new(
         Quiet(settings),
         &Config {
-            regions: vec![flash, Region::new(RegionKind::Ram, 0x2000_0000, 0x1000)],
+            regions: vec![
+                flash,
+                Region::new(RegionKind::Ram, GPRAM, 0x1000),
+                Region::new(RegionKind::Ram, 0x2000_0000, 0x1000),
+            ],
             interrupts: 32,
             priority_bits: 3,
             cpuid: 0,
@@ -304,8 +318,9 @@ fn cycles(chip: Chip, code: &[u16]) -> u32 {
         },
     );
     let bytes: Vec<u8> = code.iter().flat_map(|half| half.to_le_bytes()).collect();
-    core.load_image(CODE, &bytes).unwrap();
-    let vectors = [0x2000_0800_u32, CODE | 1];
+    let start = if chip == Chip::Gpram { GPRAM } else { CODE };
+    core.load_image(start, &bytes).unwrap();
+    let vectors = [0x2000_0800_u32, start | 1];
     let vectors: Vec<u8> = vectors.iter().flat_map(|word| word.to_le_bytes()).collect();
     core.load_image(0, &vectors).unwrap();
     core.reset(0).unwrap();
@@ -317,7 +332,7 @@ fn cycles(chip: Chip, code: &[u16]) -> u32 {
     for (register, value) in [(0, 0xe000_1000), (1, DATA), (5, 5), (7, 0)] {
         core.set_register(register, value);
     }
-    let last = CODE + 2 * (code.len() as u32 - 1);
+    let last = start + 2 * (code.len() as u32 - 1);
     core.set_breakpoint(last);
     assert_eq!(
         core.run(Limits {
@@ -326,7 +341,7 @@ fn cycles(chip: Chip, code: &[u16]) -> u32 {
         }),
         Exit::Breakpoint(last)
     );
-    core.register(3).wrapping_sub(core.register(2))
+    std::array::from_fn(|number| core.register(number))
 }
 
 #[test]
@@ -370,4 +385,46 @@ fn a_second_run_of_the_same_code_takes_as_long_as_simulated() {
         let step = turns(4) - turns(3);
         assert_eq!(turns(200) - turns(3), 197 * step, "{chip:?}");
     }
+}
+
+#[test]
+fn a_load_that_ends_while_a_store_is_buffered_is_not_taken_for_the_store() {
+    // MOVS R4, #count; SUBS R4, #1; LDR R6, [R1]; STR R5, [R1, #8]; BNE: five cycles a turn on an
+    // STM32F100 (501 of them for 100 turns).
+    let turns = |count: u16| {
+        let code = [
+            0xf3bf,
+            0x8f6f,
+            0xf8d0,
+            0x2004,
+            0x2400 | count,
+            0x3c01,
+            0x680e,
+            0x608d,
+            0xd1fb,
+            0xf8d0,
+            0x3004,
+            0xe7fe,
+        ];
+        cycles(Chip::Stm32f100, &code)
+    };
+    assert_eq!(turns(104) - turns(4), 500);
+}
+
+#[test]
+fn cyccnt_holds_what_was_written_one_cycle_after_the_store() {
+    // ISB; MOVS R4, #78; STR R4, [R0, #4]; LDR R3, [R0, #4]: misc/dwt/ldr_str_cnt reads 78.
+    let code = [0xf3bf, 0x8f6f, 0x244e, 0x6044, 0x6843, 0xe7fe];
+    assert_eq!(run(Chip::Gpram, &code)[3], 78);
+}
+
+#[test]
+fn cyccnt_counts_from_one_cycle_after_it_was_turned_on() {
+    // ISB; LDR R4, [R0]; MOVS R5, #1; BICS R4, R5; STR R4, [R0]; MOVS R6, #42; STR R6, [R0, #4];
+    // ORRS R4, R5; STR R4, [R0]; LDR R3, [R0, #4]: misc/dwt/ldr_str_ctrl_cnt reads 42.
+    let code = [
+        0xf3bf, 0x8f6f, 0x6804, 0x2501, 0x43ac, 0x6004, 0x262a, 0x6046, 0x432c, 0x6004, 0x6843,
+        0xe7fe,
+    ];
+    assert_eq!(run(Chip::Gpram, &code)[3], 42);
 }
