@@ -3,8 +3,8 @@
 //!
 //! The measurements are those published with `CMEmu` (`cmemu-tests/tests/` of
 //! github.com/mimuw-distributed-systems-group/cmemu): archives of flash images with the memory that
-//! the chip held afterwards. Only `instructions/` folders belong to the calibration set; programs
-//! under `benchmarks/` are kept for acceptance and are refused here.
+//! the chip held afterwards. The folders named in [`FOLDERS`] belong to the calibration set; those in
+//! [`HELD_OUT`] are kept for acceptance and are never opened here.
 //!
 //! `JOULEMARK_CMEMU_TESTS=FOLDER cargo run --release -p joulemark-armv7m --example calibrate --
 //! [--verbose] [--markdown FILE] [FILTER...]`
@@ -22,6 +22,17 @@ use joulemark_armv7m::{
     Bus, Config, Core, Exit, Limits, MemorySettings, Region, RegionKind, Timing, Width,
 };
 use joulemark_kernel::{Cycles, Fault};
+
+/// Folders with programs that the timing is calibrated with, the innermost first.
+const FOLDERS: [&str; 5] = [
+    "instructions",
+    "interrupts",
+    "memory_tests",
+    "misc",
+    "cache",
+];
+/// Programs that stay unseen, by part of their path.
+const HELD_OUT: [&str; 3] = ["benchmarks", "large", "fred"];
 
 /// The chip around the core, as far as these programs touch it: VIMS on the CC2650.
 struct Chip {
@@ -330,10 +341,18 @@ fn kind_of(chip: &str, configuration: &str) -> String {
         } else {
             "off"
         };
-        format!("CC2650 | {buffer} | {cache} | {code}")
+        let writes = if on(&["wbEn"]) { "on" } else { "off" };
+        format!("CC2650 | {buffer} | {cache} | {writes} | {code}")
     } else {
-        format!("STM32F100 | - | - | {code}")
+        format!("STM32F100 | - | - | on | {code}")
     }
+}
+
+/// The calibration folder that a program belongs to.
+fn folder(path: &str) -> Option<&'static str> {
+    FOLDERS
+        .into_iter()
+        .find(|name| path.split('/').any(|part| part == *name))
 }
 
 fn archives(root: &Path, into: &mut Vec<PathBuf>) {
@@ -372,9 +391,8 @@ fn main() {
     archives(Path::new(&root), &mut paths);
     paths.retain(|path| {
         let text = path.to_string_lossy();
-        // The acceptance set is never opened here.
-        !text.contains("benchmarks")
-            && text.contains("instructions")
+        !HELD_OUT.iter().any(|part| text.contains(part))
+            && folder(&text).is_some()
             && !text.contains("cc2652")
             && filters.iter().all(|filter| text.contains(filter.as_str()))
     });
@@ -404,13 +422,25 @@ fn main() {
     let Ok(results) = results.into_inner() else {
         return;
     };
-    let mut summary: BTreeMap<String, Tally> = BTreeMap::new();
+    let mut instructions: BTreeMap<String, Tally> = BTreeMap::new();
+    let mut folders: BTreeMap<String, Tally> = BTreeMap::new();
     let (mut cycles, mut seconds) = (0, 0.0);
     for (name, (text, tallies, archive_cycles, archive_seconds)) in &results {
         let mut sum = Tally::default();
         for (kind, tally) in tallies {
             sum.add(tally);
-            summary.entry(kind.clone()).or_default().add(tally);
+            let folder = folder(name).unwrap_or_default();
+            if folder == "instructions" {
+                instructions.entry(kind.clone()).or_default().add(tally);
+            }
+            let mut settings = kind.split(" | ");
+            let (chip, writes) = (settings.next(), settings.nth(2));
+            let row = format!(
+                "`{folder}` | {} | {}",
+                chip.unwrap_or_default(),
+                writes.unwrap_or_default()
+            );
+            folders.entry(row).or_default().add(tally);
         }
         cycles += archive_cycles;
         seconds += archive_seconds;
@@ -429,22 +459,20 @@ fn main() {
         );
         print!("{text}");
     }
-    let mut table = String::from(
-        "| chip | line buffer | cache | code in | cases | exact | times | exact | mean error | worst |\n|---|---|---|---|---|---|---|---|---|---|\n",
-    );
-    let mut total = Tally::default();
-    for (kind, tally) in &summary {
-        total.add(tally);
-        table += &row(kind, tally);
-    }
-    table += &row("all | | | ", &total);
-    println!("\n{table}");
+    let tables = [
+        table(
+            "chip | line buffer | cache | write buffer | code in",
+            &instructions,
+        ),
+        table("folder | chip | write buffer", &folders),
+    ];
+    println!("\n{}\n{}", tables[0], tables[1]);
     println!(
         "{cycles} cycles in {seconds:.2} s: {:.1} M cycles/s",
         cycles as f64 / seconds / 1e6
     );
     if let Some(path) = markdown {
-        let page = page(&table, &results);
+        let page = page(&tables, &results);
         if let Err(error) = std::fs::write(&path, page) {
             eprintln!("{path}: {error}");
             std::process::exit(1);
@@ -452,8 +480,21 @@ fn main() {
     }
 }
 
+/// Rows of tallies under these columns, and their sum.
+fn table(columns: &str, rows: &BTreeMap<String, Tally>) -> String {
+    let figures = "cases | exact | times | exact | mean error | worst";
+    let count = columns.split(" | ").count();
+    let mut text = format!("| {columns} | {figures} |\n|{}\n", "---|".repeat(count + 6));
+    let mut total = Tally::default();
+    for (kind, tally) in rows {
+        total.add(tally);
+        text += &row(kind, tally);
+    }
+    text + &row(&format!("all{}", " | ".repeat(count - 1)), &total)
+}
+
 /// The page for docs/.
-fn page(table: &str, results: &BTreeMap<String, Replayed>) -> String {
+fn page([instructions, folders]: &[String; 2], results: &BTreeMap<String, Replayed>) -> String {
     let mut inexact = String::from(
         "| program | chip and settings | cases | exact | times | exact | worst |\n|---|---|---|---|---|---|---|\n",
     );
@@ -481,18 +522,23 @@ fn page(table: &str, results: &BTreeMap<String, Replayed>) -> String {
     format!(
         "# How exact the Cortex-M3 is\n\n\
         Generated by `engine/armv7m/examples/calibrate.rs`; not edited by hand.\n\n\
-        The programs are the `instructions/` tests of CMEmu \
-        (github.com/mimuw-distributed-systems-group/cmemu), each measured on a real chip: a TI CC2650 \
-        (Cortex-M3 r2p1, 48 MHz, flash of 64 bits with two wait states) and an STM32F100RB (r1p1, \
-        24 MHz, no wait states). They are the set that the timing model was calibrated with, so this \
-        table says how well it describes them, not how well it foretells other programs.\n\n\
-        All of the CC2650's programs turn its write buffer off (ACTLR.DISDEFWBUF); the STM32F100's is \
-        always on. With the write buffer on, a CC2650 is modelled by what the STM32F100 shows, and is \
-        not measured. The images for the SensorTag run so: cache on, line buffer on, write buffer on.\n\n\
+        The programs are tests of CMEmu (github.com/mimuw-distributed-systems-group/cmemu), each measured \
+        on a real chip: a TI CC2650 (Cortex-M3 r2p1, 48 MHz, flash of 64 bits with two wait states) and an \
+        STM32F100RB (r1p1, 24 MHz, no wait states). They are the set that the timing model was calibrated \
+        with, so these tables say how well it describes them, not how well it foretells other programs.\n\n\
+        Nearly all of the CC2650's programs turn its write buffer off (ACTLR.DISDEFWBUF); the STM32F100's \
+        is always on. With the write buffer on, a CC2650 is modelled by what the STM32F100 shows. The \
+        images for the SensorTag run so: cache on, line buffer on, write buffer on.\n\n\
         A case is exact when every word that the program left agrees: all times, the other DWT counters, \
         registers and flags. A time is one difference of CYCCNT, most of them of 5 to 100 cycles; errors \
         are relative to it. Published counts of other people's assembly are compared in \
-        [accuracy-cortex-m3-published.md](accuracy-cortex-m3-published.md).\n\n{table}\n\
+        [accuracy-cortex-m3-published.md](accuracy-cortex-m3-published.md).\n\n\
+        ## Single instructions and their neighbours\n\n\
+        The folders named `instructions`.\n\n{instructions}\n\
+        ## Everything, by folder\n\n\
+        `memory_tests` time single accesses by the arrival of SysTick, `interrupts` exceptions, `cache` the \
+        cache's replacement, and `misc` holds whole programs, devices, and what the others leave out.\n\n\
+        {folders}\n\
         ## What is not exact\n\n{inexact}"
     )
 }
