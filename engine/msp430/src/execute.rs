@@ -230,6 +230,10 @@ impl Slot {
                     Self::new(kind::PUSH_CONSTANT, 0, 0, value, 0)
                 }
                 Source::Constant(value) => Self::new(kind::PUSH_IMMEDIATE, 0, 0, value, 0),
+                // The offset is from where SP is before the push.
+                Source::Indexed(1, offset) => {
+                    Self::new(kind::PUSH_INDEXED, 1, 0, offset.wrapping_sub(2), 0)
+                }
                 Source::Indexed(base, offset) => Self::new(kind::PUSH_INDEXED, base, 0, offset, 0),
                 Source::Absolute(address) if instruction.length == 4 => {
                     Self::new(kind::PUSH_INDEXED, ZERO, 0, address, 0)

@@ -27,7 +27,8 @@
 //! # State
 //! All operands and modes, PC, SP, SR and R3 included, are checked word by word against mspdebug's
 //! simulator; `tests/instructions.rs` lists where that one differs and what the manual says.
-//! Undefined by the manual, and here: DADD clears V, and digits above 9 add 6 and carry one; R3 as
+//! PUSH and CALL move SP before they locate their operand (`Core::make_room` says why). Undefined
+//! by the manual, and here: DADD clears V, and digits above 9 add 6 and carry one; R3 as
 //! a base is 0 (*inferred*).
 //!
 //! # Faults

@@ -111,6 +111,7 @@ impl<B: Bus> Core<B> {
         self.instructions += 1;
         if let Err(fault) = self.execute(instruction) {
             self.state.registers[PC] = pc;
+            self.state.registers[SP] = sp;
             self.cycles -= cycles;
             self.instructions -= 1;
             return Err(fault);
@@ -184,26 +185,19 @@ impl<B: Bus> Core<B> {
                 }
             }
             Action::Push(source) => {
-                let operand = self.source(source, byte, first + 1)?.value;
-                let sp = self.state.registers[SP].wrapping_sub(2);
-                // "SP1 is the stack pointer after PUSH SP", and POP SP gives SP1 back: the value
-                // pushed is the decremented one (SLAU049F, section 3.2.2, figure 3-5).
-                let value = match source {
-                    Source::Register(1) if byte => sp & 0xff,
-                    Source::Register(1) => sp,
-                    _ => operand,
-                };
-                self.stack_grows(sp)?;
+                let sp = self.make_room()?;
+                let value = self.source(source, byte, first + 1)?.value;
                 self.observer.touch(sp);
                 self.write(sp, value, byte, last)?;
-                self.state.registers[SP] = sp;
             }
             Action::Call(source) => {
-                let target = self.source(source, false, first + 1)?.value;
                 let return_address = self.state.registers[PC];
-                self.push(return_address)?;
+                let sp = self.make_room()?;
+                let target = self.source(source, false, first + 1)?.value;
+                self.observer.touch(sp);
+                self.write(sp, return_address, false, last)?;
                 self.state.registers[PC] = target;
-                self.observe_call(target, return_address, self.state.registers[SP]);
+                self.observe_call(target, return_address, sp);
             }
             Action::Reti => {
                 let sp = self.state.registers[SP];
@@ -216,6 +210,23 @@ impl<B: Bus> Core<B> {
             }
         }
         Ok(())
+    }
+
+    /// PUSH and CALL move the stack pointer before they locate their operand, so that SP as a
+    /// register or as a base is the new one.
+    ///
+    /// PUSH SP: the value on the stack is SP as PUSH leaves it (SLAU049F, section 3.2.2, figure
+    /// 3-5). x(SP): code that mspgcc made for the MSP430F1611 keeps a function pointer at 56(SP)
+    /// and calls it by `CALL 58(SP)`, and passes the eight bytes from 46(SP) on by four times
+    /// `PUSH 54(SP)` (contiki-ng/mspsim, `firmware/sky/timertest.sky`, 0x4578 and 0x45e0, 0x494e and
+    /// 0x4968); mspgcc's machine description adds 2 to an offset from SP in both (`msp430.md`, %N).
+    /// The page of CALL, 3-29, has its operand read first, which no other operand shows.
+    /// CALL SP, @SP and @SP+ likewise, *inferred*: openMSP430 and `MSPSim` do so.
+    fn make_room(&mut self) -> Result<u16, Box<Fault>> {
+        let sp = self.state.registers[SP].wrapping_sub(2);
+        self.stack_grows(sp)?;
+        self.state.registers[SP] = sp;
+        Ok(sp)
     }
 
     /// Locate and read a source operand.

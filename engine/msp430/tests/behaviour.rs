@@ -229,15 +229,60 @@ mod instructions {
         assert_eq!(core.register(SR) & status::C, status::C);
     }
 
-    /// Page 3-29, CALL: the target is read before SP moves.
+    /// PUSH and CALL locate their operand from where SP is after it moved; the first two as in
+    /// `Core::make_room`'s image, the others inferred.
     #[test]
-    fn call_through_the_stack_pointer() {
-        let mut core = chip(&[0x12a1]);
-        core.load(STACK - 2, &words(&[0x4100])).expect("RAM");
-        core.set_register(SP, STACK - 2);
-        run(&mut core, 1);
-        assert_eq!(core.register(PC), 0x4100);
-        assert_eq!(word(&core, STACK - 4), CODE + 2);
+    fn the_stack_pointer_moves_before_the_operand_is_located() {
+        const POINTER: u16 = STACK - 0x40;
+        const WORDS: [u16; 4] = [0x4100, 0x4200, 0x4300, 0x4400];
+        // (instruction, what is pushed or called, SP afterwards)
+        let at = |address: u16| WORDS[usize::from(address - (POINTER - 2)) / 2];
+        let cases: [(&[u16], u16, u16); 11] = [
+            (&[0x1291, 6], at(POINTER + 4), POINTER - 2),
+            (&[0x1211, 6], at(POINTER + 4), POINTER - 2),
+            (&[0x1251, 7], at(POINTER + 4) >> 8, POINTER - 2),
+            (&[0x1221], at(POINTER - 2), POINTER - 2),
+            (&[0x1231], at(POINTER - 2), POINTER),
+            (&[0x1261], at(POINTER - 2) & 0xff, POINTER - 2),
+            (&[0x1271], at(POINTER - 2) & 0xff, POINTER),
+            (&[0x12a1], at(POINTER - 2), POINTER - 2),
+            (&[0x12b1], at(POINTER - 2), POINTER),
+            (&[0x1281], POINTER - 2, POINTER - 2),
+            (&[0x1201], POINTER - 2, POINTER - 2),
+        ];
+        for (code, value, sp) in cases {
+            for leave_breakpoint in [false, true] {
+                let mut core = chip(code);
+                core.load(POINTER - 2, &words(&WORDS)).expect("RAM");
+                core.set_register(SP, POINTER);
+                let until = Some(Cycles(1));
+                let exit = core.run(Limits {
+                    until,
+                    leave_breakpoint,
+                });
+                assert_eq!(exit, Exit::Cycles, "{code:04x?}");
+                assert_eq!(core.register(SP), sp, "{code:04x?}");
+                let pushed = word(&core, POINTER - 2);
+                if code[0] >= 0x1280 {
+                    assert_eq!(core.register(PC), value, "{code:04x?}");
+                    assert_eq!(pushed, CODE + 2 * code.len() as u16, "{code:04x?}");
+                } else if code[0] & 0x40 != 0 {
+                    assert_eq!(pushed, WORDS[0] & 0xff00 | value, "{code:04x?}");
+                } else {
+                    assert_eq!(pushed, value, "{code:04x?}");
+                }
+            }
+        }
+    }
+
+    /// A push that faults has not moved SP.
+    #[test]
+    fn a_fault_leaves_the_stack_pointer_where_it_was() {
+        for code in [[0x1212, 0x0400], [0x1292, 0x0400]] {
+            let mut core = chip(&code);
+            assert_eq!(fault(run(&mut core, 9)).kind, FaultKind::Unmapped);
+            assert_eq!(core.register(SP), STACK);
+        }
     }
 
     /// Section 3.3.2 to 3.3.4: PC as a base is the address of the word that holds the offset.

@@ -23,6 +23,9 @@ enum Deviation {
     /// mspdebug pushes the old value. SP1, which PUSH SP leaves on the stack and in SP, is what
     /// POP SP gives back (SLAU049F, section 3.2.2, figure 3-5).
     PushSp,
+    /// mspdebug locates the operand of PUSH and CALL before SP moves. Code that mspgcc made for
+    /// these chips counts on the opposite (see `Core::make_room`).
+    StackOperandOfPushAndCall,
     /// mspdebug clears the upper byte of the stack's word. A byte write drives one byte lane;
     /// mspdebug's own later simulator keeps the upper byte too.
     PushByte,
@@ -39,9 +42,10 @@ enum Deviation {
 
 use Deviation::*;
 
-const ALL: [Deviation; 6] = [
+const ALL: [Deviation; 7] = [
     ByteAutoincrementOfSp,
     PushSp,
+    StackOperandOfPushAndCall,
     PushByte,
     WriteToR3,
     IndexedByR3,
@@ -54,6 +58,7 @@ fn deviations(first: u16) -> Vec<Deviation> {
     let byte = first & 0x40 != 0;
     let double = first >= 0x4000;
     let push = (0x1200..0x1280).contains(&first);
+    let call = (0x1280..0x12c0).contains(&first);
     let source = if double {
         first >> 8 & 0xf
     } else {
@@ -66,6 +71,9 @@ fn deviations(first: u16) -> Vec<Deviation> {
     }
     if push && mode == 0 && source == 1 {
         list.push(PushSp);
+    }
+    if (push && mode != 0 || call) && source == 1 {
+        list.push(StackOperandOfPushAndCall);
     }
     if push && byte {
         list.push(PushByte);
