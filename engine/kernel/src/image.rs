@@ -155,11 +155,13 @@ impl Image {
                 continue;
             }
             let at = |what: String| ImageError(format!("Intel HEX: line {}: {what}", number + 1));
-            if ended {
-                return Err(at("records after the end-of-file record".into()));
-            }
             let record = ihex::Record::from_record_string(line.trim())
                 .map_err(|error| at(format!("{error}; the file is damaged")))?;
+            // objcopy of old mspgcc ends with a record for the entry, of the end-of-file type, and
+            // the end-of-file record itself.
+            if ended && record != ihex::Record::EndOfFile {
+                return Err(at("data after the end-of-file record; the file is damaged".into()));
+            }
             match record {
                 ihex::Record::Data { offset, value } => {
                     let address = base
