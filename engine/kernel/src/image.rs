@@ -160,7 +160,9 @@ impl Image {
             // objcopy of old mspgcc ends with a record for the entry, of the end-of-file type, and
             // the end-of-file record itself.
             if ended && record != ihex::Record::EndOfFile {
-                return Err(at("data after the end-of-file record; the file is damaged".into()));
+                return Err(at(
+                    "data after the end-of-file record; the file is damaged".into()
+                ));
             }
             match record {
                 ihex::Record::Data { offset, value } => {

@@ -13,4 +13,4 @@ pub use chip::{Chip, ChipError};
 pub use fault::{Caller, Fault, FaultKind};
 pub use image::{Image, ImageError};
 pub use symbols::Symbols;
-pub use time::{Cycles, Hertz, Picoseconds, Timeline};
+pub use time::{Cycles, Hertz, Pace, Picoseconds, Timeline};

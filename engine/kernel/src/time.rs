@@ -32,11 +32,112 @@ impl Picoseconds {
     }
 }
 
+/// How long the cycles of a clock last, in grains of time that make all of them whole.
+///
+/// Cycles are counted from the machine's start. A clock may be divided from one whose periods have
+/// two lengths that follow each other in a pattern of 32.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Grains in a second.
+    grains_hz: u64,
+    /// Grains of a long period.
+    long: u64,
+    /// By how many grains a short period is shorter.
+    saved: u64,
+    /// Which of 32 periods are short, from bit 0 on.
+    short: u32,
+    /// A cycle is this power of two of periods.
+    shift: u32,
+}
+
+impl Pace {
+    const PATTERN: u64 = u32::BITS as u64;
+
+    /// All cycles last 2^`shift` periods of `hz`.
+    pub const fn steady(hz: u32, shift: u32) -> Self {
+        Self {
+            grains_hz: hz as u64,
+            long: 1,
+            saved: 0,
+            short: 0,
+            shift,
+        }
+    }
+
+    /// Cycles last 2^`shift` periods, and of 32 periods those in `short` are of `fast_hz`, the
+    /// others of `slow_hz`.
+    pub const fn mixed(slow_hz: u32, fast_hz: u32, short: u32, shift: u32) -> Self {
+        let (slow, fast) = (slow_hz as u64, fast_hz as u64);
+        if short == 0 {
+            return Self::steady(slow_hz, shift);
+        }
+        Self {
+            grains_hz: slow * fast,
+            long: fast,
+            saved: fast - slow,
+            short,
+            shift,
+        }
+    }
+
+    /// Grains in a second.
+    pub const fn grains_hz(&self) -> u64 {
+        self.grains_hz
+    }
+
+    /// A cycle is this power of two of periods.
+    pub const fn shift(&self) -> u32 {
+        self.shift
+    }
+
+    /// Grains of the first `count` periods of a pattern.
+    const fn part(&self, count: u64) -> u64 {
+        let short = self.short as u64 & ((1 << count) - 1);
+        count * self.long - short.count_ones() as u64 * self.saved
+    }
+
+    /// When a cycle begins, in grains.
+    pub const fn grains(&self, cycle: Cycles) -> u128 {
+        let periods = (cycle.0 as u128) << self.shift;
+        if self.saved == 0 {
+            return periods;
+        }
+        let pattern = Self::PATTERN as u128;
+        periods / pattern * self.part(Self::PATTERN) as u128
+            + self.part((periods % pattern) as u64) as u128
+    }
+
+    /// The first cycle that does not begin before `grains`.
+    pub fn cycle(&self, grains: u128) -> Cycles {
+        let periods = if self.saved == 0 {
+            grains
+        } else {
+            let whole = u128::from(self.part(Self::PATTERN));
+            let rest = (grains % whole) as u64;
+            let more = (0..Self::PATTERN)
+                .find(|&count| self.part(count) >= rest)
+                .unwrap_or(Self::PATTERN);
+            grains / whole * u128::from(Self::PATTERN) + u128::from(more)
+        };
+        let cycles = periods.div_ceil(1 << self.shift);
+        Cycles(u64::try_from(cycles).unwrap_or(u64::MAX))
+    }
+
+    /// The mean frequency of the cycles, rounded.
+    pub const fn mean(&self) -> Hertz {
+        let periods = self.grains_hz * Self::PATTERN;
+        let cycle = self.part(Self::PATTERN) << self.shift;
+        Hertz(((periods + cycle / 2) / cycle) as u32)
+    }
+}
+
 /// Turns a cycle counter whose clock changes into time, without drift.
 #[derive(Clone, Debug)]
 pub struct Timeline {
+    pace: Pace,
     clock: Hertz,
-    base: Cycles,
+    /// When the pace began, in its grains.
+    base: u128,
     /// Time at `base`, in units of 2^-64 ps: each clock change rounds by less than one unit.
     elapsed: u128,
 }
@@ -45,21 +146,27 @@ impl Timeline {
     /// Time starts at zero with this clock.
     pub const fn new(clock: Hertz) -> Self {
         Self {
+            pace: Pace::steady(clock.0, 0),
             clock,
-            base: Cycles(0),
+            base: 0,
             elapsed: 0,
         }
     }
 
-    /// The clock now.
+    /// The clock now, as the mean of its cycles.
     pub const fn clock(&self) -> Hertz {
         self.clock
     }
 
+    /// How long the clock's cycles last now.
+    pub const fn pace(&self) -> &Pace {
+        &self.pace
+    }
+
     const fn exact(&self, now: Cycles) -> u128 {
-        let clock = self.clock.0 as u128;
-        let scaled = (now.0 - self.base.0) as u128 * 1_000_000_000_000;
-        self.elapsed + ((scaled / clock) << 64) + ((scaled % clock) << 64) / clock
+        let second = self.pace.grains_hz as u128;
+        let scaled = (self.pace.grains(now) - self.base) * 1_000_000_000_000;
+        self.elapsed + ((scaled / second) << 64) + ((scaled % second) << 64) / second
     }
 
     /// The time at a cycle that is not before the last clock change, rounded down.
@@ -69,9 +176,15 @@ impl Timeline {
 
     /// From this cycle on, cycles take as long as this clock says.
     pub const fn change_clock(&mut self, now: Cycles, clock: Hertz) {
+        self.change_pace(now, Pace::steady(clock.0, 0));
+    }
+
+    /// From this cycle on, cycles take as long as this pace says.
+    pub const fn change_pace(&mut self, now: Cycles, pace: Pace) {
         self.elapsed = self.exact(now);
-        self.base = now;
-        self.clock = clock;
+        self.base = pace.grains(now);
+        self.clock = pace.mean();
+        self.pace = pace;
     }
 }
 
@@ -121,6 +234,35 @@ mod tests {
         assert_eq!(Cycles(8).at(clock), Picoseconds(1_000_000));
         assert_eq!(Picoseconds(1_000_000).cycles(clock), Cycles(8));
         assert_eq!(Picoseconds(1_000_001).cycles(clock), Cycles(9));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_pace_adds_up_its_periods_and_finds_them_again(
+            slow in 1_u32..8_000_000, more in 1_u32..1_000_000, short: u32, shift in 0_u32..4,
+            start in 0_u64..1 << 40,
+        ) {
+            let pace = Pace::mixed(slow, slow + more, short, shift);
+            let mut grains = pace.grains(Cycles(start));
+            for cycle in start..start + 40 {
+                proptest::prop_assert_eq!(pace.cycle(grains), Cycles(cycle));
+                let periods = cycle << shift..(cycle + 1) << shift;
+                for period in periods {
+                    let hz = if short >> (period % 32) & 1 == 0 { slow } else { slow + more };
+                    grains += u128::from(pace.grains_hz / u64::from(hz));
+                }
+                proptest::prop_assert_eq!(pace.grains(Cycles(cycle + 1)), grains);
+                proptest::prop_assert_eq!(pace.cycle(grains - 1), Cycles(cycle + 1));
+            }
+        }
+    }
+
+    #[test]
+    fn the_mean_of_a_mixture_is_that_of_its_periods() {
+        // Three periods of 125 ns and one of 62.5 ns: 4 in 437.5 ns.
+        let pace = Pace::mixed(8_000_000, 16_000_000, 0x1111_1111, 0);
+        assert_eq!(pace.mean(), Hertz(9_142_857));
+        assert_eq!(Pace::steady(8_000_000, 3).mean(), Hertz(1_000_000));
     }
 
     // Clocks and stretches whose sum stays within the 213 days that 64 bits of picoseconds hold.

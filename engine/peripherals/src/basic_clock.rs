@@ -1,7 +1,7 @@
 //! Basic clock module (chapter 4): which clock the core and the peripherals run from, and when.
 
 use joulemark_kernel::chip::BasicClock as Parameters;
-use joulemark_kernel::{Cycles, Hertz, Picoseconds, Timeline};
+use joulemark_kernel::{Cycles, Hertz, Pace, Picoseconds, Timeline};
 
 use crate::rate::Rate;
 
@@ -28,6 +28,24 @@ pub enum Source {
     Smclk,
     /// The core's clock.
     Mclk,
+}
+
+/// What makes the clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Oscillator {
+    Dco,
+    Lfxt1,
+    Xt2,
+}
+
+/// Which of 32 periods of the DCO are of the upper tap (figure 4-7, from its left).
+///
+/// The figure shows ten of the 32 settings; they are those of a rate multiplier: the highest bit
+/// of MODx makes every odd period short, the next one every second of the others, and so on.
+fn modulator_pattern(modulation: u8) -> u32 {
+    (1..u32::BITS)
+        .filter(|period| modulation >> (4 - period.trailing_zeros()) & 1 != 0)
+        .fold(0, |pattern, period| pattern | 1 << period)
 }
 
 /// The basic clock module.
@@ -63,7 +81,6 @@ impl BasicClock {
             mclk: Rate::new(1, 1),
             timeline: Timeline::new(Hertz(1)),
         };
-        clock.timeline = Timeline::new(Hertz(clock.mclk_source_hz() >> clock.divm()));
         clock.apply(Cycles(0));
         clock
     }
@@ -106,30 +123,37 @@ impl BasicClock {
         self.bcsctl1 & XTS != 0
     }
 
-    /// The DCO with these settings.
+    /// The DCO at a tap.
     ///
     /// Taps follow each other by a constant ratio from the frequency that the data sheet states for
-    /// tap 3. The modulator mixes a tap with the next one so that 32 periods of the mixture last
-    /// (32 - MOD) periods of the one and MOD of the other (section 4.2.5); here each period has that
-    /// mean length.
-    pub fn dco_hz(&self) -> u32 {
+    /// tap 3.
+    fn tap_hz(&self, tap: u8) -> u32 {
         let parameters = &self.parameters;
-        let tap = i32::from(self.dcoctl >> 5);
-        let ratio = parameters.dco_tap_ratio.value;
         let mut hz = parameters.dco_tap3_hz[usize::from(self.bcsctl1 & RSEL)].value
-            * ratio.powi(tap - 3)
+            * parameters.dco_tap_ratio.value.powi(i32::from(tap) - 3)
             * f64::from(self.trim_ppm)
             / 1e6;
         if self.bcsctl2 & DCOR != 0 {
             hz *= parameters.dco_rosc_ratio.value;
         }
-        // There is no tap above 7 to mix with (section 4.2.5).
-        if tap < 7 {
-            let modulation = f64::from(self.dcoctl & MOD);
-            hz *= 32.0 / (32.0 - modulation + modulation / ratio);
-        }
         // A multiple of the largest divider keeps every derived clock a whole number of hertz.
         (hz / 8.0).round() as u32 * 8
+    }
+
+    /// The DCO's periods with these settings, 2^`shift` of them together.
+    fn dco(&self, shift: u32) -> Pace {
+        let tap = self.dcoctl >> 5;
+        // There is no tap above 7 to mix with (section 4.3, MODx).
+        if tap == 7 {
+            return Pace::steady(self.tap_hz(tap), shift);
+        }
+        let short = modulator_pattern(self.dcoctl & MOD);
+        Pace::mixed(self.tap_hz(tap), self.tap_hz(tap + 1), short, shift)
+    }
+
+    /// The DCO's mean frequency with these settings.
+    pub fn dco_hz(&self) -> u32 {
+        self.dco(0).mean().0
     }
 
     fn divm(&self) -> u32 {
@@ -145,52 +169,71 @@ impl BasicClock {
         self.bcsctl1 & XTS != 0 || self.bcsctl1 & XT2OFF == 0 && self.xt2_hz == 0
     }
 
-    fn mclk_source_hz(&self) -> u32 {
+    /// What drives MCLK.
+    fn mclk_source(&self) -> Oscillator {
         match self.bcsctl2 >> 6 {
-            2 if self.has_xt2() => self.xt2_hz,
-            3 if self.bcsctl1 & XTS == 0 => self.parameters.lfxt1_hz.whole(),
+            2 if self.has_xt2() => Oscillator::Xt2,
+            3 if self.bcsctl1 & XTS == 0 => Oscillator::Lfxt1,
             // Also the fail-safe of section 4.2.6: without its crystal, MCLK comes from the DCO.
-            _ => self.dco_hz(),
+            _ => Oscillator::Dco,
         }
     }
 
-    fn smclk_source_hz(&self) -> u32 {
+    /// What drives SMCLK, where it runs.
+    fn smclk_source(&self) -> Option<Oscillator> {
         if self.bcsctl2 & SELS == 0 {
-            self.dco_hz()
-        } else if self.has_xt2() {
-            self.xt2_hz
+            Some(Oscillator::Dco)
         } else {
-            0
+            self.has_xt2().then_some(Oscillator::Xt2)
+        }
+    }
+
+    /// An oscillator's frequency, which is the mean one of a DCO that is modulated.
+    fn oscillator_hz(&self, oscillator: Oscillator) -> u32 {
+        match oscillator {
+            Oscillator::Dco => self.dco_hz(),
+            Oscillator::Lfxt1 => self.parameters.lfxt1_hz.whole(),
+            Oscillator::Xt2 => self.xt2_hz,
         }
     }
 
     /// Derive everything from the registers and the low-power mode.
+    ///
+    /// A clock that comes from MCLK's oscillator keeps a ratio of whole cycles to it. Another one
+    /// is seen from MCLK's cycles, of which a modulated DCO makes some longer than others. Seen
+    /// from a crystal, a modulated DCO is taken as steady: its periods are the shorter ones.
     fn apply(&mut self, now: Cycles) {
-        let mclk_source = u64::from(self.mclk_source_hz());
-        let mclk_divider = 1_u64 << self.divm();
-        let derive = |rate: &mut Rate, source_hz: u32, divider: u8, runs: bool| {
-            let periods = if runs { u64::from(source_hz) } else { 0 };
-            let (mut a, mut b) = (periods * mclk_divider, mclk_source << divider);
-            let divisor = greatest_common_divisor(a, b);
-            (a, b) = (a / divisor, b / divisor);
-            rate.change(now, a, b);
+        let source = self.mclk_source();
+        let pace = match source {
+            Oscillator::Dco => self.dco(self.divm()),
+            crystal => Pace::steady(self.oscillator_hz(crystal), self.divm()),
         };
-        let smclk_source = self.smclk_source_hz();
-        derive(
-            &mut self.smclk,
-            smclk_source,
-            self.bcsctl2 >> 1 & 3,
-            self.status & SCG1 == 0,
-        );
-        derive(
-            &mut self.aclk,
-            self.parameters.lfxt1_hz.whole(),
-            self.bcsctl1 >> 4 & 3,
-            self.status & OSCOFF == 0 && self.bcsctl1 & XTS == 0,
-        );
-        let clock = Hertz((mclk_source / mclk_divider) as u32);
-        if clock != self.timeline.clock() {
-            self.timeline.change_clock(now, clock);
+        let running = |oscillator: Option<Oscillator>, runs: bool| oscillator.filter(|_| runs);
+        let smclk = running(self.smclk_source(), self.status & SCG1 == 0);
+        let aclk_runs = self.status & OSCOFF == 0 && self.bcsctl1 & XTS == 0;
+        let aclk = running(Some(Oscillator::Lfxt1), aclk_runs);
+        let smclk_hz = smclk.map_or(0, |oscillator| self.oscillator_hz(oscillator));
+        let aclk_hz = aclk.map_or(0, |oscillator| self.oscillator_hz(oscillator));
+        let derive = |rate: &mut Rate, driver: Option<Oscillator>, hz: u32, divider: u8| {
+            let is_same = driver == Some(source);
+            // Periods of the source in its grains, or in cycles of MCLK.
+            let (mut periods, mut span) = if is_same {
+                (1 << pace.shift(), 1 << divider)
+            } else {
+                (u64::from(hz), pace.grains_hz() << divider)
+            };
+            let divisor = greatest_common_divisor(periods, span);
+            (periods, span) = (periods / divisor, span / divisor);
+            if is_same {
+                rate.change(now, periods, span);
+            } else {
+                rate.change_paced(now, periods, span, &pace);
+            }
+        };
+        derive(&mut self.smclk, smclk, smclk_hz, self.bcsctl2 >> 1 & 3);
+        derive(&mut self.aclk, aclk, aclk_hz, self.bcsctl1 >> 4 & 3);
+        if pace != *self.timeline.pace() {
+            self.timeline.change_pace(now, pace);
         }
     }
 
@@ -250,7 +293,12 @@ impl BasicClock {
     pub fn hz(&self, source: Source) -> u32 {
         match source {
             Source::Aclk => self.parameters.lfxt1_hz.whole() >> (self.bcsctl1 >> 4 & 3),
-            Source::Smclk => self.smclk_source_hz() >> (self.bcsctl2 >> 1 & 3),
+            Source::Smclk => {
+                let hz = self
+                    .smclk_source()
+                    .map_or(0, |source| self.oscillator_hz(source));
+                hz >> (self.bcsctl2 >> 1 & 3)
+            }
             Source::Mclk => self.mclk_hz().0,
         }
     }
@@ -261,4 +309,43 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
         (a, b) = (b, a % b);
     }
     a.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_modulator_makes_the_patterns_of_the_figure() {
+        // SLAU049F, figure 4-7; the upper tap is where the line is high.
+        let figure = [
+            (31, ".###############################"),
+            (24, ".###.###.###.###.###.###.###.###"),
+            (16, ".#.#.#.#.#.#.#.#.#.#.#.#.#.#.#.#"),
+            (15, "..#.#.#.#.#.#.#.#.#.#.#.#.#.#.#."),
+            (5, "....#.......#...#...#.......#..."),
+            (4, "....#.......#.......#.......#..."),
+            (3, "........#.......#.......#......."),
+            (2, "........#...............#......."),
+            (1, "................#..............."),
+            (0, "................................"),
+        ];
+        for (modulation, row) in figure {
+            let pattern = modulator_pattern(modulation);
+            let drawn: String = (0..32)
+                .map(|period| if pattern >> period & 1 != 0 { '#' } else { '.' })
+                .collect();
+            assert_eq!(drawn, row, "MODx = {modulation}");
+        }
+    }
+
+    #[test]
+    fn modx_of_32_periods_are_of_the_upper_tap() {
+        for modulation in 0..32 {
+            assert_eq!(
+                modulator_pattern(modulation).count_ones(),
+                u32::from(modulation)
+            );
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Counting one clock's edges in another clock's cycles, in integers and without drift.
 
-use joulemark_kernel::Cycles;
+use joulemark_kernel::{Cycles, Pace};
 
 /// Bits of a fraction of an edge: what a change of ratio may lose, 2^-48 of an edge.
 const FRACTION: u32 = 48;
@@ -11,12 +11,16 @@ const FRACTION: u32 = 48;
 /// it is the number of periods.
 #[derive(Clone, Debug)]
 pub struct Rate {
+    /// The cycle from which this ratio holds, and the same in grains of `pace`.
     base: u64,
+    base_grains: u128,
+    /// How long the core's cycles last; `None` where the ratio is one of whole cycles.
+    pace: Option<Pace>,
     edges: u64,
     phase: u64,
-    /// Edges in `cycles` cycles of the core; 0 where the clock stands still.
+    /// Edges in `span` grains, or cycles, of the core; 0 where the clock stands still.
     per: u64,
-    cycles: u64,
+    span: u64,
 }
 
 impl Rate {
@@ -24,26 +28,37 @@ impl Rate {
     pub const fn new(periods: u64, cycles: u64) -> Self {
         Self {
             base: 0,
+            base_grains: 0,
+            pace: None,
             edges: 0,
             phase: 0,
             per: 2 * periods,
-            cycles,
+            span: cycles,
         }
     }
 
-    /// Edges so far, times `cycles` and scaled by the fraction.
-    fn scaled(&self, now: Cycles) -> u128 {
-        let delta = u128::from(now.0 - self.base);
-        u128::from(self.phase) * u128::from(self.cycles)
-            + ((delta * u128::from(self.per)) << FRACTION)
+    /// Grains, or cycles, since the base.
+    fn passed(&self, now: Cycles) -> u128 {
+        match &self.pace {
+            None => u128::from(now.0 - self.base),
+            Some(pace) => pace.grains(now) - self.base_grains,
+        }
+    }
+
+    /// Whole edges since the base, and what is left of `span` and of the fraction.
+    fn since_base(&self, now: Cycles) -> (u64, u128) {
+        let phase = u128::from(self.phase) * u128::from(self.span);
+        let scaled = self.passed(now) * u128::from(self.per) + (phase >> FRACTION);
+        let span = u128::from(self.span);
+        let left = (scaled % span) << FRACTION | phase & ((1 << FRACTION) - 1);
+        ((scaled / span) as u64, left)
     }
 
     fn edges(&self, now: Cycles) -> u64 {
-        let delta = now.0 - self.base;
-        if self.phase == 0 && self.cycles == 1 {
-            return self.edges + delta * self.per;
+        if self.phase == 0 && self.span == 1 && self.pace.is_none() {
+            return self.edges + (now.0 - self.base) * self.per;
         }
-        self.edges + (self.scaled(now) / (u128::from(self.cycles) << FRACTION)) as u64
+        self.edges + self.since_base(now).0
     }
 
     /// Whole periods since the beginning.
@@ -64,16 +79,20 @@ impl Rate {
         if self.per == 0 {
             return Cycles::NEVER;
         }
-        if self.phase == 0 && self.cycles == 1 {
+        if self.phase == 0 && self.span == 1 && self.pace.is_none() {
             return Cycles(self.base.saturating_add(missing.div_ceil(self.per)));
         }
-        let wanted =
-            ((u128::from(missing) << FRACTION) - u128::from(self.phase)) * u128::from(self.cycles);
-        let delta = wanted.div_ceil(u128::from(self.per) << FRACTION);
-        Cycles(
-            self.base
-                .saturating_add(u64::try_from(delta).unwrap_or(u64::MAX)),
-        )
+        // The first grain at which `missing` edges less the phase have passed.
+        let span = u128::from(self.span);
+        let wanted = u128::from(missing) * span - ((u128::from(self.phase) * span) >> FRACTION);
+        let delta = wanted.div_ceil(u128::from(self.per));
+        match &self.pace {
+            None => Cycles(
+                self.base
+                    .saturating_add(u64::try_from(delta).unwrap_or(u64::MAX)),
+            ),
+            Some(pace) => pace.cycle(self.base_grains + delta),
+        }
     }
 
     /// The first cycle at which this many periods have passed.
@@ -89,16 +108,27 @@ impl Rate {
 
     /// From `now` on the clock makes `periods` periods in `cycles` cycles of the core.
     pub fn change(&mut self, now: Cycles, periods: u64, cycles: u64) {
-        let scaled = self.scaled(now);
-        let whole = u128::from(self.cycles) << FRACTION;
-        self.edges += (scaled / whole) as u64;
-        self.phase = (scaled % whole / u128::from(self.cycles)) as u64;
+        self.change_ratio(now, periods, cycles, None);
+    }
+
+    /// From `now` on the clock makes `periods` periods in `grains` grains of a core whose cycles
+    /// last as long as `pace` says.
+    pub fn change_paced(&mut self, now: Cycles, periods: u64, grains: u64, pace: &Pace) {
+        self.change_ratio(now, periods, grains, Some(pace.clone()));
+    }
+
+    fn change_ratio(&mut self, now: Cycles, periods: u64, span: u64, pace: Option<Pace>) {
+        let (whole, left) = self.since_base(now);
+        self.edges += whole;
+        self.phase = (left / u128::from(self.span)) as u64;
         self.base = now.0;
+        self.base_grains = pace.as_ref().map_or(0, |pace| pace.grains(now));
+        self.pace = pace;
         self.per = 2 * periods;
-        self.cycles = cycles;
-        if self.per.is_multiple_of(self.cycles) {
-            self.per /= self.cycles;
-            self.cycles = 1;
+        self.span = span;
+        if self.per.is_multiple_of(self.span) {
+            self.per /= self.span;
+            self.span = 1;
         }
     }
 }
@@ -109,6 +139,27 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn a_paced_clock_counts_edges_where_their_time_has_come(
+            slow in 1_000_000_u32..4_000_000, more in 0_u32..500_000, short: u32, shift in 0_u32..4,
+            hz in 1_u32..100_000, start in 0_u64..1 << 40, after in 0_u64..100_000,
+        ) {
+            let pace = Pace::mixed(slow, slow + more, short, shift);
+            let mut rate = Rate::new(0, 1);
+            rate.change_paced(Cycles(start), u64::from(hz), pace.grains_hz(), &pace);
+            let now = Cycles(start + after);
+            let grains = pace.grains(now) - pace.grains(Cycles(start));
+            let edges = 2 * u128::from(hz) * grains / u128::from(pace.grains_hz());
+            prop_assert_eq!(u128::from(rate.ticks(now)), edges / 2);
+            let (next, rises) = rate.next_edge(now);
+            prop_assert_eq!(rises, edges % 2 == 1);
+            prop_assert!(next > now);
+            let at = |cycle| pace.grains(cycle) - pace.grains(Cycles(start));
+            let whole = |cycle| 2 * u128::from(hz) * at(cycle) / u128::from(pace.grains_hz());
+            prop_assert!(whole(next) > edges);
+            prop_assert_eq!(whole(Cycles(next.0 - 1)), edges);
+        }
+
         #[test]
         fn cycle_of_is_the_first_cycle_with_that_many_ticks(
             periods in 1_u64..100_000, cycles in 1_u64..10_000_000,
