@@ -8,7 +8,7 @@ use joulemark_peripherals::flash::{Bank, Effect};
 use joulemark_peripherals::sfr;
 use joulemark_peripherals::timer::{Input, Kind};
 use joulemark_peripherals::{
-    BasicClock, Flash, Multiplier, Port, Sfr, SpiDevice, Timer, Usart, Watchdog,
+    Adc12, BasicClock, Dma, Flash, Multiplier, Port, Sfr, SpiDevice, Timer, Usart, Watchdog,
 };
 
 use crate::report::RawEdge;
@@ -21,12 +21,14 @@ mod vector {
     pub const WDT: u16 = 0xfff4;
     pub const USART0RX: u16 = 0xfff2;
     pub const USART0TX: u16 = 0xfff0;
+    pub const ADC12: u16 = 0xffee;
     pub const TIMERA0: u16 = 0xffec;
     pub const TIMERA1: u16 = 0xffea;
     pub const PORT1: u16 = 0xffe8;
     pub const USART1RX: u16 = 0xffe6;
     pub const USART1TX: u16 = 0xffe4;
     pub const PORT2: u16 = 0xffe2;
+    pub const DACDMA: u16 = 0xffe0;
 }
 
 /// Pin names, for traces that outlive the machine.
@@ -132,6 +134,8 @@ pub struct Msp430x1xx {
     flash: Flash,
     timer_a: Timer,
     timer_b: Timer,
+    adc12: Adc12,
+    dma: Dma,
     pub(crate) usart: [Usart; 2],
     ports: [Port; 6],
     slaves: Vec<Slave>,
@@ -218,6 +222,8 @@ impl Msp430x1xx {
             flash: Flash::new(flash.clone(), banks),
             timer_a,
             timer_b,
+            adc12: Adc12::default(),
+            dma: Dma::default(),
             usart: [Usart::new(0), Usart::new(1)],
             ports,
             slaves: Vec::new(),
@@ -429,6 +435,7 @@ impl Msp430x1xx {
                 let index = usize::from(address >> 3 & 1);
                 self.usart[index].read(address & 7, &mut self.sfr)
             }
+            0x80..=0x8f => self.adc12.mctl(usize::from(address & 15)),
             _ => return Err(self.nothing(address)),
         })
     }
@@ -450,6 +457,7 @@ impl Msp430x1xx {
                 let index = usize::from(address >> 3 & 1);
                 self.usart[index].write(address & 7, value, &mut self.sfr, &self.clock, now)?;
             }
+            0x80..=0x8f => self.adc12.set_mctl(usize::from(address & 15), value),
             _ => return Err(self.nothing(address)),
         }
         if !(0x00..=0x03).contains(&address) {
@@ -550,7 +558,10 @@ impl Msp430x1xx {
                     (true, channel) => timer.txccr(channel, clock, now),
                 }
             }
-            _ => return Err(self.nothing(address)),
+            _ => {
+                let value = self.adc12.read(address).or_else(|| self.dma.read(address));
+                return value.ok_or_else(|| self.nothing(address));
+            }
         };
         self.show_timer_outputs(now);
         self.reschedule();
@@ -587,7 +598,12 @@ impl Msp430x1xx {
                     (true, channel) => timer.set_txccr(channel, value, clock, now),
                 }
             }
-            _ => return Err(self.nothing(address)),
+            _ => {
+                if self.adc12.write(address, value)? || self.dma.write(address, value)? {
+                    return Ok(());
+                }
+                return Err(self.nothing(address));
+            }
         }
         self.show_timer_outputs(now);
         self.reschedule();
@@ -742,12 +758,14 @@ impl Bus for Msp430x1xx {
             (vector::WDT, both & sfr::WDT != 0),
             (vector::USART0RX, self.usart[0].is_receive_pending(sfr)),
             (vector::USART0TX, self.usart[0].is_transmit_pending(sfr)),
+            (vector::ADC12, self.adc12.is_pending()),
             (vector::TIMERA0, self.timer_a.is_channel_0_pending()),
             (vector::TIMERA1, self.timer_a.is_shared_pending()),
             (vector::PORT1, self.ports[0].is_pending()),
             (vector::USART1RX, self.usart[1].is_receive_pending(sfr)),
             (vector::USART1TX, self.usart[1].is_transmit_pending(sfr)),
             (vector::PORT2, self.ports[1].is_pending()),
+            (vector::DACDMA, self.dma.is_pending()),
         ];
         sources
             .into_iter()

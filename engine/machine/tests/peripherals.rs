@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::fmt::Write;
+
 use common::{fault, machine, machine_with, run, run_for, run_to, word};
 use joulemark_machine::{Options, Reason, Until};
 
@@ -493,9 +495,12 @@ fn flash_written_without_its_controller_is_a_fault() {
 #[test]
 fn what_is_left_out_is_named_when_touched() {
     let cases = [
-        ("mov #1, &ADC12CTL0", "ADC12"),
-        ("mov.b &ADC12MCTL0, r10", "ADC12"),
-        ("mov #1, &DMACTL0", "DMA"),
+        ("mov #0x13, &ADC12CTL0", "ADC12 starts a conversion"),
+        (
+            "mov #0x0400, &ADC12CTL1\nmov #0x12, &ADC12CTL0",
+            "ADC12 starts a conversion",
+        ),
+        ("mov #0x0010, &DMA2CTL", "DMA channel 2"),
         ("mov.b #1, &CACTL1", "Comparator_A"),
         ("mov #1, &DAC12_0CTL", "DAC12"),
         ("mov.b #1, &SVSCTL", "supply voltage supervisor"),
@@ -510,6 +515,179 @@ fn what_is_left_out_is_named_when_touched() {
     let message = fault(&program("mov.b &0x60, r10"), "unmapped");
     assert!(message.contains("0x0060"), "{message}");
     fault(&program("mov.b &TAR+1, r10"), "misaligned");
+}
+
+#[test]
+fn adc12_and_dma_take_what_programs_set_up_and_read_it_back() {
+    // Register, what is written, what is read: bits that are not there, or that reset by themselves.
+    let cases = [
+        ("ADC12CTL0", 0xfff9, 0xfff8),
+        ("ADC12CTL1", 0xf3ff, 0xf3fe),
+        ("ADC12IFG", 0x8001, 0x8001),
+        ("ADC12IE", 0x8000, 0x8000),
+        ("ADC12IV", 0x0000, 0x0024),
+        ("ADC12MEM15", 0xffff, 0x0fff),
+        ("ADC12IFG", 0x8003, 0x8003),
+        ("DMACTL0", 0xffff, 0xffff),
+        ("DMACTL1", 0xffff, 0x0007),
+        ("DMA0CTL", 0xffe7, 0xffe6),
+        ("DMA1SA", 0x1234, 0x1234),
+        ("DMA2SZ", 0xffff, 0xffff),
+    ];
+    let mut code = String::new();
+    for (index, (register, value, _)) in cases.iter().enumerate() {
+        let at = 2 * index;
+        writeln!(
+            code,
+            "mov #{value:#x}, &{register}\nmov &{register}, &seen+{at}"
+        )
+        .expect("writes");
+    }
+    let (mut machine, image) = machine(&program(&format!(
+        "{code}
+    mov.b #0x81, &ADC12MCTL3
+    mov #0x0012, &ADC12CTL0
+    mov.b #0x7f, &ADC12MCTL3
+    mov #0x0000, &ADC12CTL1
+    mov.b &ADC12MCTL3, &seen+24
+    mov &ADC12CTL1, &seen+26
+    mov &ADC12MEM0, r10
+    mov &ADC12IFG, &seen+28
+done:
+    jmp done
+    .bss
+seen: .space 30
+"
+    )));
+    run_to(&mut *machine, &image, "done");
+    let seen = |index| word(&*machine, &image, "seen", index);
+    for (index, (register, _, expected)) in (0..).zip(cases) {
+        assert_eq!(seen(index), expected, "{register}");
+    }
+    assert_eq!(seen(12), 0x0081, "fixed while ENC = 1");
+    assert_eq!(seen(13), 0xf3f8, "but for CONSEQx");
+    assert_eq!(seen(14), 0x8002, "a result that is read loses its flag");
+}
+
+#[test]
+fn adc12_and_dma_flags_interrupt() {
+    let cases = [
+        ("mov #4, &ADC12IE\nmov #4, &ADC12IFG", "ADC12"),
+        ("mov #0x0c, &DMA1CTL", "DACDMA"),
+    ];
+    for (code, vector) in cases {
+        let (mut machine, image) = machine(&program(&format!(
+            "
+    bis #8, r2
+    nop
+    {code}
+    nop
+    nop
+wrong:
+    jmp wrong
+taken:
+    jmp taken
+    .section .vector.{vector},\"a\"
+    .word taken
+"
+        )));
+        run_to(&mut *machine, &image, "taken");
+    }
+}
+
+/// Toggle the marker every four cycles, 128 times.
+fn toggles() -> String {
+    "    xor.b #8, &P2OUT\n".repeat(128)
+}
+
+#[test]
+fn a_modulated_dco_mixes_two_taps_in_a_pattern() {
+    let length_ps = |dcoctl: u32| {
+        let (mut machine, _) = machine(&program(&format!(
+            "    mov.b #{dcoctl}, &DCOCTL\n    mov.b #0x87, &BCSCTL1\n{}\ndone:\n    jmp done\n",
+            toggles()
+        )));
+        run_for(&mut *machine, 700);
+        let edges = machine.marker_edges();
+        assert_eq!(edges.len(), 128);
+        assert!(
+            edges
+                .windows(2)
+                .all(|pair| pair[1].cycles - pair[0].cycles == 4)
+        );
+        let times: Vec<u64> = edges.iter().map(|edge| edge.time.0).collect();
+        times.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    };
+    let (long, short): (Vec<u64>, Vec<u64>) = (length_ps(0x60), length_ps(0x80));
+    let near = |a: u64, b: u64| a.abs_diff(b) <= 1;
+    assert!(long.iter().all(|&length| near(length, long[0])));
+    // 3.2 MHz at tap 3 and 1.1118 of it at tap 4.
+    assert!(near(long[0], 1_250_000), "{}", long[0]);
+    assert!(near(short[0], 1_124_291), "{}", short[0]);
+    let saved = (long[0] - short[0]) / 4;
+    for modulation in 1..32 {
+        let mixed: Vec<u64> = length_ps(0x60 + modulation);
+        let whole: u64 = mixed[..8].iter().sum();
+        let expected = 8 * long[0] - u64::from(modulation) * saved;
+        assert!(
+            whole.abs_diff(expected) <= 16,
+            "MODx {modulation}: {whole} {expected}"
+        );
+        for window in mixed.windows(9) {
+            assert!(near(window[0], window[8]), "MODx {modulation}: {mixed:?}");
+        }
+        let quarters = mixed[..8]
+            .iter()
+            .map(|&length| (long[0] - length + saved / 2) / saved);
+        let short_periods: Vec<u64> = quarters.collect();
+        if modulation == 16 {
+            assert_eq!(short_periods, [2; 8], "every second period");
+        }
+        if modulation == 1 {
+            assert_eq!(short_periods.iter().sum::<u64>(), 1, "{short_periods:?}");
+        }
+    }
+}
+
+#[test]
+fn a_program_that_waits_for_an_exact_count_of_the_dco_gets_it() {
+    // From the reset setting, one step of DCOCTL and RSEL after each eight periods of the crystal,
+    // until 952 periods of the DCO are counted in them: 3.9 MHz, as operating systems for motes do.
+    let (mut machine, image) = machine(&program(
+        "
+    bis.b #0x30, &BCSCTL1
+    mov #0x5100, &TACCTL2
+    mov #0x0224, &TACTL
+again:
+    bit #1, &TACCTL2
+    jz again
+    bic #1, &TACCTL2
+    mov &TACCR2, r11
+    mov r11, r12
+    sub r10, r12
+    mov r11, r10
+    cmp #952, r12
+    jz done
+    jlo faster
+    dec.b &DCOCTL
+    cmp.b #0xff, &DCOCTL
+    jnz again
+    dec.b &BCSCTL1
+    jmp again
+faster:
+    inc.b &DCOCTL
+    tst.b &DCOCTL
+    jnz again
+    inc.b &BCSCTL1
+    jmp again
+done:
+    jmp done
+",
+    ));
+    run_to(&mut *machine, &image, "done");
+    let hz = machine.clock_hz();
+    // One count more or less.
+    assert!(hz.abs_diff(952 * 4096) <= 4096, "{hz}");
 }
 
 #[test]

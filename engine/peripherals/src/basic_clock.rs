@@ -41,7 +41,7 @@ enum Oscillator {
 /// Which of 32 periods of the DCO are of the upper tap (figure 4-7, from its left).
 ///
 /// The figure shows ten of the 32 settings; they are those of a rate multiplier: the highest bit
-/// of MODx makes every odd period short, the next one every second of the others, and so on.
+/// of `MODx` makes every odd period short, the next one every second of the others, and so on.
 fn modulator_pattern(modulation: u8) -> u32 {
     (1..u32::BITS)
         .filter(|period| modulation >> (4 - period.trailing_zeros()) & 1 != 0)

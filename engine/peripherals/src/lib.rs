@@ -5,11 +5,13 @@
 //!
 //! Section numbers without a document are those of the MSP430x1xx Family User's Guide, SLAU049F:
 //! chapter 2 System Resets, Interrupts, and Operating Modes; 4 Basic Clock Module; 5 Flash Memory
-//! Controller; 7 Hardware Multiplier; 9 Digital I/O; 10 Watchdog Timer; 11 `Timer_A`;
-//! 12 `Timer_B`; 13 USART, UART Mode; 14 USART, SPI Mode.
+//! Controller; 7 Hardware Multiplier; 8 DMA Controller; 9 Digital I/O; 10 Watchdog Timer;
+//! 11 `Timer_A`; 12 `Timer_B`; 13 USART, UART Mode; 14 USART, SPI Mode; 17 ADC12.
 
+pub mod adc12;
 pub mod aon_rtc;
 pub mod basic_clock;
+pub mod dma;
 pub mod flash;
 pub mod gpt;
 pub mod multiplier;
@@ -29,8 +31,10 @@ pub mod trng;
 pub mod usart;
 pub mod watchdog;
 
+pub use adc12::Adc12;
 pub use aon_rtc::AonRtc;
 pub use basic_clock::{BasicClock, Source};
+pub use dma::Dma;
 pub use flash::Flash;
 pub use gpt::Gpt;
 pub use multiplier::Multiplier;
