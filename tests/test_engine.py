@@ -82,7 +82,7 @@ def chip() -> Chip:
 
 def echo(chip: Chip, image: Image) -> tuple[bytes, int, list[int]]:
     machine = Machine(chip, image, marker="P2.3", profile=True, trace=True, secrets_trace=True)
-    assert machine.run(max_cycles=100_000).reason == "asleep"
+    assert machine.run(until_asleep=True, max_cycles=100_000).reason == "asleep"
     machine.serial_write("USART1", b"Interrupt!")
     assert machine.run(until_serial=1, max_cycles=100_000).reason == "serial"
     edges = machine.marker_edges
@@ -93,7 +93,7 @@ def test_an_image_with_interrupts_and_a_serial_line_runs(chip: Chip, elf: Path) 
     image = Image.load(elf)
     assert (image.format, image.entry) == ("elf", 0x4000)
     machine = Machine(chip, image, marker="P2.3", profile=True, trace=True, secrets_trace=True)
-    assert machine.run(max_cycles=100_000).reason == "asleep"
+    assert machine.run(until_asleep=True, max_cycles=100_000).reason == "asleep"
     machine.serial_write("USART1", b"ab")
     assert machine.run(until_marker=True).reason == "marker"
     assert machine.run(until_marker=True).reason == "marker"
@@ -103,7 +103,7 @@ def test_an_image_with_interrupts_and_a_serial_line_runs(chip: Chip, elf: Path) 
     # SLAU049F, tables 3-14 to 3-16: MOV.B &,Rn 3; XOR.B #,Rn 2; MOV.B Rn,& 4; INC & 4; BIC.B & 4.
     assert falling.cycles - rising.cycles == 3 + 2 + 4 + 4 + 4
     assert falling.instructions - rising.instructions == 5
-    assert machine.run(max_cycles=100_000).reason == "asleep"
+    assert machine.run(until_asleep=True, max_cycles=100_000).reason == "asleep"
     assert machine.serial_read("USART1") == b"AB"
     assert machine.read_memory(image.resolve("count"), 2) == b"\x02\x00"
     assert machine.registers["sp"] == 0x3900

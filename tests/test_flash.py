@@ -91,7 +91,7 @@ def test_hex_boots_as_the_elf_does(name: str, tmp_path: Path) -> None:
         machine = Machine(
             boards.load_chip(board.chip), Image.load(image), marker=board.marker.pin, trace=True
         )
-        stop = machine.run(max_cycles=20_000_000)
+        stop = machine.run(until_asleep=True, max_cycles=20_000_000)
         ends.append((stop.reason, stop.address, machine.cycles, machine.instructions))
     assert ends[0] == ends[1]
     assert ends[0][0] == "asleep"

@@ -158,7 +158,7 @@ class Stop:
     """Why a run ended."""
 
     @property
-    def reason(self) -> Literal["address", "marker", "serial", "cycles", "fault", "asleep"]:
+    def reason(self) -> Literal["address", "marker", "serial", "cycles", "time", "fault", "asleep"]:
         """What ended the run.
 
         "asleep": the core sleeps and nothing is due that could wake it.
@@ -275,14 +275,21 @@ class Machine:
         until: int | None = None,
         until_marker: bool = False,
         until_serial: int | None = None,
+        until_asleep: bool = False,
+        until_ps: int | None = None,
         max_cycles: int | None = None,
     ) -> Stop:
         """Run until a condition holds.
+
+        A core that sleeps with nothing due sleeps on to the limit in time or cycles; where there is
+        none, that sleep ends the run.
 
         Args:
             until: stop before executing the instruction at this address.
             until_marker: stop after the next change of the marker pin.
             until_serial: stop when the program has sent this byte on its serial port.
+            until_asleep: stop when the core sleeps and nothing is due that could wake it.
+            until_ps: stop at the first instruction that is not before this time since the start.
             max_cycles: stop when this many more cycles are spent.
 
         Raises:
@@ -297,7 +304,14 @@ class Machine:
     @property
     def instructions(self) -> int: ...
     @property
-    def time_ps(self) -> int: ...
+    def time_ps(self) -> int:
+        """Time since the start."""
+    @property
+    def next_event_ps(self) -> int | None:
+        """When the machine does something by itself: now, where its core runs.
+
+        None where the core sleeps and nothing is due that could wake it.
+        """
     @property
     def clock_hz(self) -> int:
         """The core clock now."""

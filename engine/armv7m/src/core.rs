@@ -175,6 +175,8 @@ pub struct Core<B: Bus> {
     pub(crate) watched_low: u32,
     pub(crate) stop_on_fault: bool,
     address_digest: Option<u64>,
+    /// The digest that was ended last.
+    ended_digest: u64,
     config: Config,
 }
 
@@ -227,6 +229,7 @@ impl<B: Bus> Core<B> {
             watched_low: u32::MAX,
             stop_on_fault: config.stop_on_fault,
             address_digest: None,
+            ended_digest: 0,
             config: config.clone(),
         }
     }
@@ -363,14 +366,26 @@ impl<B: Bus> Core<B> {
         self.stack_low = self.r[13];
     }
 
-    /// From now on keep a digest of every address fetched, read and written.
+    /// From now on keep a digest of every address fetched, read and written; it starts anew.
     pub fn start_address_digest(&mut self) {
         self.address_digest = Some(0);
     }
 
+    /// Leave the digest as it is from here on.
+    pub fn stop_address_digest(&mut self) {
+        if let Some(digest) = self.address_digest.take() {
+            self.ended_digest = digest;
+        }
+    }
+
+    /// Whether addresses are being digested.
+    pub fn is_digesting(&self) -> bool {
+        self.address_digest.is_some()
+    }
+
     /// The digest since [`Core::start_address_digest`].
-    pub fn address_digest(&self) -> Option<u64> {
-        self.address_digest
+    pub fn address_digest(&self) -> u64 {
+        self.address_digest.unwrap_or(self.ended_digest)
     }
 
     #[inline]

@@ -67,6 +67,15 @@ fn names(register: &str, value: u32, bits: &[(u32, &str, &str)]) -> String {
 impl<B: Bus> Core<B> {
     /// B1.5.4.
     pub(crate) fn execution_priority(&self) -> i32 {
+        let priority = self.priority_without_primask();
+        if self.primask {
+            priority.min(0)
+        } else {
+            priority
+        }
+    }
+
+    fn priority_without_primask(&self) -> i32 {
         let mut priority = 256;
         if !self.system.active.is_empty() {
             for number in self.system.active.iter() {
@@ -75,9 +84,6 @@ impl<B: Bus> Core<B> {
         }
         if self.basepri != 0 {
             priority = priority.min(self.system.group(self.basepri));
-        }
-        if self.primask {
-            priority = priority.min(0);
         }
         if self.faultmask {
             priority = priority.min(-1);
@@ -561,10 +567,24 @@ impl<B: Bus> Core<B> {
         if for_event && std::mem::take(&mut self.event) {
             return true;
         }
-        let primask = std::mem::take(&mut self.primask);
-        let priority = self.execution_priority();
-        self.primask = primask;
-        self.candidate(priority).is_some()
+        self.candidate(self.priority_without_primask()).is_some()
+    }
+
+    /// When something is due that may wake the core; `None` where it does not sleep, or is about to
+    /// wake.
+    pub fn asleep_until(&self) -> Option<Cycles> {
+        let for_event = self.asleep?;
+        let wakes = for_event && (self.event || self.system.pended_event)
+            || self.candidate(self.priority_without_primask()).is_some();
+        (!wakes).then(|| Cycles(self.next_due()))
+    }
+
+    /// Sleep on until a cycle before which nothing is due: where [`Exit::Asleep`] ended a run.
+    pub fn sleep_until(&mut self, cycle: Cycles) {
+        debug_assert!(self.asleep_until().is_some_and(|due| due >= cycle));
+        let wait = cycle.0 - self.pipe.now();
+        self.sleep_cycles += wait;
+        self.pipe.pass_time(wait);
     }
 
     pub(crate) fn doze(&mut self, until: u64) -> Result<(), Exit> {

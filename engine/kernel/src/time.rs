@@ -26,6 +26,9 @@ impl Cycles {
 }
 
 impl Picoseconds {
+    /// Later than anything that a machine reaches: "no event is due".
+    pub const NEVER: Self = Self(u64::MAX);
+
     /// The first cycle count of `clock` that is not before this time.
     pub const fn cycles(self, clock: Hertz) -> Cycles {
         Cycles((self.0 as u128 * clock.0 as u128).div_ceil(1_000_000_000_000) as u64)
@@ -174,6 +177,22 @@ impl Timeline {
         Picoseconds((self.exact(now) >> 64) as u64)
     }
 
+    /// The first cycle that is not before a time, as long as the clock does not change; at the
+    /// earliest the cycle of the last clock change.
+    pub fn cycle_of(&self, time: Picoseconds) -> Cycles {
+        if time == Picoseconds::NEVER {
+            return Cycles::NEVER;
+        }
+        let missing = (u128::from(time.0) << 64).saturating_sub(self.elapsed) >> 64;
+        let grains = missing * u128::from(self.pace.grains_hz) / 1_000_000_000_000;
+        let mut cycle = self.pace.cycle(self.base + grains);
+        // Rounded down twice, the grains are at most those of one picosecond short.
+        while self.at(cycle) < time {
+            cycle.0 += 1;
+        }
+        cycle
+    }
+
     /// From this cycle on, cycles take as long as this clock says.
     pub const fn change_clock(&mut self, now: Cycles, clock: Hertz) {
         self.change_pace(now, Pace::steady(clock.0, 0));
@@ -255,6 +274,23 @@ mod tests {
                 proptest::prop_assert_eq!(pace.cycle(grains - 1), Cycles(cycle + 1));
             }
         }
+
+        #[test]
+        fn cycle_of_is_the_first_cycle_that_is_not_before_a_time(
+            first_hz in 4096_u32..64_000_000, second_hz in 4096_u32..64_000_000,
+            more in 1_u32..1_000_000, short: u32, shift in 0_u32..4,
+            changed in 0_u64..1 << 40, ahead in 0_u64..1 << 40,
+        ) {
+            let mut timeline = Timeline::new(Hertz(first_hz));
+            timeline.change_pace(
+                Cycles(changed),
+                Pace::mixed(second_hz, second_hz + more, short, shift),
+            );
+            let time = timeline.at(Cycles(changed)) + Picoseconds(ahead);
+            let cycle = timeline.cycle_of(time);
+            proptest::prop_assert!(timeline.at(cycle) >= time);
+            proptest::prop_assert!(cycle.0 == changed || timeline.at(Cycles(cycle.0 - 1)) < time);
+        }
     }
 
     #[test]
@@ -263,6 +299,14 @@ mod tests {
         let pace = Pace::mixed(8_000_000, 16_000_000, 0x1111_1111, 0);
         assert_eq!(pace.mean(), Hertz(9_142_857));
         assert_eq!(Pace::steady(8_000_000, 3).mean(), Hertz(1_000_000));
+    }
+
+    #[test]
+    fn never_is_no_cycle() {
+        assert_eq!(
+            Timeline::new(Hertz(1)).cycle_of(Picoseconds::NEVER),
+            Cycles::NEVER
+        );
     }
 
     // Clocks and stretches whose sum stays within the 213 days that 64 bits of picoseconds hold.

@@ -1,16 +1,21 @@
-//! A machine with an `ARMv7-M` core.
+//! An `ARMv7-M` core with its chip around it.
 
-use joulemark_armv7m::{Config, Core, Exit, Limits, Region, RegionKind, Timing};
+use std::sync::Arc;
+
+use joulemark_armv7m::{self as core, Config, Core, Region, RegionKind, Timing};
 use joulemark_kernel::chip::{Constant, Memory, MemoryKind};
-use joulemark_kernel::trace::{MarkerEdge, PinEdge, PowerInterval};
-use joulemark_kernel::{Chip, Cycles, Image, Picoseconds, Symbols};
+use joulemark_kernel::{Chip, Cycles, Fault, Image, Symbols, Timeline};
 
+use crate::board::Board;
 use crate::calls::CallTree;
 use crate::cortex_m::CortexM;
-use crate::profile;
-use crate::report::fault_report;
-use crate::{Error, Machine, Options, Profile, Reason, Stop, Until};
+use crate::pins::Pin;
+use crate::profile::Node;
+use crate::shell::{Exit, Limits, System, check_fit, memories};
+use crate::{Error, Options};
 
+/// Hexadecimal digits of an address.
+const DIGITS: usize = 8;
 const SP: usize = 13;
 const PC: usize = 15;
 /// The program status register in Thumb state (ARM DDI 0403E, B1.4.2).
@@ -22,16 +27,11 @@ const DWT_CTRL: u32 = 0xe000_1000;
 const DWT_COUNTERS: u32 = 0x003e_0001;
 const DISDEFWBUF: u32 = 2;
 
-/// An `ARMv7-M` machine.
+/// An `ARMv7-M` core with its chip around it.
 pub struct Armv7m {
     core: Core<CortexM>,
-    symbols: Symbols,
-    options: Options,
     /// Where the stack pointer was when observation began.
     stack_base: u32,
-    edges: Vec<MarkerEdge>,
-    /// The last run stopped before the instruction at this address.
-    stopped_at: Option<u32>,
 }
 
 impl Armv7m {
@@ -39,12 +39,12 @@ impl Armv7m {
     ///
     /// # Errors
     /// The image does not fit the chip, or an option is wrong.
-    pub fn new(chip: &Chip, image: &Image, options: &Options) -> Result<Self, Error> {
+    pub fn new(chip: &Arc<Chip>, image: &Image, options: &Options) -> Result<Self, Error> {
         let settings = chip
             .settings_with(&options.settings)
             .map_err(|error| Error::Argument(error.0))?;
         let setting = |name: &str| settings.get(name).copied().unwrap_or(0);
-        check_fit(chip, image)?;
+        check_fit(chip, image, |address| is_memory(chip, address), DIGITS)?;
         let in_chip = |what: String| Error::Chip(format!("chip {}: {what}", chip.name));
         let bus = CortexM::new(chip, &setting, options.trace).map_err(in_chip)?;
         let mut core = Core::new(bus, &config(chip, setting("stop_on_fault") != 0)?);
@@ -53,9 +53,6 @@ impl Armv7m {
             .as_ref()
             .and_then(|core| core.systick_divider.as_ref());
         core.set_systick_divider(divider.map_or(0, Constant::whole));
-        if let Some(name) = &options.marker {
-            core.bus.marker = Some(core.bus.pin(name).map_err(Error::Argument)?);
-        }
         for segment in &image.segments {
             let loaded = core.load_image(segment.address, &segment.data);
             debug_assert_eq!(loaded, Ok(()), "check_fit saw to it");
@@ -78,88 +75,9 @@ impl Armv7m {
                 core.set_stack_limit(limit);
             }
         }
-        let mut machine = Self {
+        Ok(Self {
             core,
-            symbols: image.symbols.clone(),
-            options: options.clone(),
             stack_base: 0,
-            edges: Vec::new(),
-            stopped_at: None,
-        };
-        machine.clear_observations();
-        Ok(machine)
-    }
-
-    fn stamp_edges(&mut self) -> bool {
-        let instructions = self.core.instructions();
-        let edges = std::mem::take(&mut self.core.bus.new_edges);
-        for edge in &edges {
-            let time = self.core.bus.timeline.at(edge.cycles);
-            self.edges.push(edge.stamped(instructions, time));
-        }
-        !edges.is_empty()
-    }
-
-    fn stop(&self, reason: Reason) -> Stop {
-        Stop {
-            reason,
-            address: self.core.register(PC),
-            fault: None,
-        }
-    }
-
-    fn run_on(&mut self, until: Until, address: Option<u32>) -> Stop {
-        let now = self.core.cycles().0;
-        let mut limits = Limits {
-            until: until
-                .max_cycles
-                .map(|more| Cycles(now.saturating_add(more))),
-            // A second run to the same address goes once around to it.
-            step_first: address.is_some() && address == self.stopped_at,
-        };
-        self.stopped_at = None;
-        loop {
-            let exit = self.core.run(limits);
-            let edges = self.stamp_edges();
-            let serial = std::mem::take(&mut self.core.bus.serial_seen);
-            match exit {
-                Exit::Fault(fault) => {
-                    let report = fault_report(&fault, &self.symbols, 8);
-                    return Stop {
-                        fault: Some(report),
-                        ..self.stop(Reason::Fault)
-                    };
-                }
-                Exit::Breakpoint(at) => {
-                    self.stopped_at = Some(at);
-                    return self.stop(Reason::Address);
-                }
-                Exit::Cycles => {
-                    // A program that waits in a fault's handler has faulted.
-                    let fault = self.core.handled_fault();
-                    return Stop {
-                        fault: fault.map(|fault| fault_report(&fault, &self.symbols, 8)),
-                        ..self.stop(Reason::Cycles)
-                    };
-                }
-                Exit::Asleep => return self.stop(Reason::Asleep),
-                Exit::Stopped if edges && until.marker => return self.stop(Reason::Marker),
-                Exit::Stopped if serial => return self.stop(Reason::Serial),
-                Exit::Stopped => limits.step_first = false,
-            }
-        }
-    }
-
-    fn port(&self, name: &str) -> Result<usize, Error> {
-        let ports = self.core.bus.serial_ports();
-        let found = ports
-            .iter()
-            .position(|port| port.eq_ignore_ascii_case(name));
-        found.ok_or_else(|| {
-            Error::Argument(format!(
-                "no serial port '{name}'; there are {}",
-                ports.join(", ")
-            ))
         })
     }
 }
@@ -176,41 +94,6 @@ fn is_memory(chip: &Chip, address: u32) -> bool {
     });
     let region = chip.region(address);
     mirror || region.is_some_and(|memory| memory.kind != MemoryKind::Peripheral)
-}
-
-fn memories(chip: &Chip) -> String {
-    let memories = chip.memory.iter();
-    let room: Vec<String> = memories
-        .filter(|memory| memory.kind != MemoryKind::Peripheral)
-        .map(|m| {
-            format!(
-                "{} {:#010x}-{:#010x}",
-                m.name,
-                m.start,
-                m.start + (m.size - 1)
-            )
-        })
-        .collect();
-    room.join(", ")
-}
-
-/// Every byte of the image has to have a place in memory.
-fn check_fit(chip: &Chip, image: &Image) -> Result<(), Error> {
-    for segment in &image.segments {
-        let (start, size) = (segment.address, segment.data.len());
-        let bad = (0..size as u32)
-            .map(|offset| start.saturating_add(offset))
-            .find(|&address| !is_memory(chip, address));
-        if let Some(bad) = bad {
-            return Err(Error::Image(format!(
-                "this image puts {size} bytes at {start:#010x}, but {bad:#010x} is no memory of chip \
-                 {}; it has {}",
-                chip.name,
-                memories(chip)
-            )));
-        }
-    }
-    Ok(())
 }
 
 fn config(chip: &Chip, stop_on_fault: bool) -> Result<Config, Error> {
@@ -345,7 +228,7 @@ fn start(
                 "the vector table at {table:#010x} begins with {sp:#010x} and {pc:#010x}, which are no \
                  stack pointer and reset handler on chip {}; it has {}",
                 chip.name,
-                memories(chip)
+                memories(chip, DIGITS)
             )));
         }
         return Ok(());
@@ -355,7 +238,7 @@ fn start(
         return Err(Error::Argument(format!(
             "entry {entry:#x} is no memory of chip {}; it has {}",
             chip.name,
-            memories(chip)
+            memories(chip, DIGITS)
         )));
     }
     let first = image
@@ -378,44 +261,72 @@ fn start(
     Ok(())
 }
 
-impl Machine for Armv7m {
-    fn run(&mut self, until: Until) -> Result<Stop, Error> {
-        if until.marker && self.options.marker.is_none() {
-            return Err(Error::Argument(
-                "cannot run until the marker changes: the machine was made without a marker pin"
-                    .into(),
-            ));
-        }
-        let address = until.address.map(|address| address & !1);
-        self.core.bus.stop_on_serial = until.serial;
-        if let Some(address) = address {
-            self.core.set_breakpoint(address);
-        }
-        let stop = self.run_on(until, address);
-        if let Some(address) = address {
-            self.core.clear_breakpoint(address);
-        }
-        Ok(stop)
+impl System for Armv7m {
+    fn board(&self) -> &Board {
+        &self.core.bus.board
     }
 
-    fn cycles(&self) -> u64 {
-        self.core.cycles().0
+    fn board_mut(&mut self) -> &mut Board {
+        &mut self.core.bus.board
     }
 
-    fn sleep_cycles(&self) -> u64 {
-        self.core.sleep_cycles().0
+    fn timeline(&self) -> &Timeline {
+        &self.core.bus.timeline
+    }
+
+    fn run(&mut self, limits: Limits) -> Exit {
+        let exit = self.core.run(core::Limits {
+            until: Some(limits.until),
+            step_first: limits.leave_breakpoint,
+        });
+        match exit {
+            core::Exit::Breakpoint(at) => Exit::Breakpoint(at),
+            core::Exit::Cycles => Exit::Cycles,
+            core::Exit::Stopped => Exit::Stopped,
+            core::Exit::Asleep => Exit::Asleep,
+            core::Exit::Fault(fault) => Exit::Fault(fault),
+        }
+    }
+
+    fn asleep_until(&self) -> Option<Cycles> {
+        self.core.asleep_until()
+    }
+
+    fn sleep_until(&mut self, cycle: Cycles) {
+        self.core.sleep_until(cycle);
+    }
+
+    fn cycles(&self) -> Cycles {
+        self.core.cycles()
+    }
+
+    fn sleep_cycles(&self) -> Cycles {
+        self.core.sleep_cycles()
     }
 
     fn instructions(&self) -> u64 {
         self.core.instructions()
     }
 
-    fn time(&self) -> Picoseconds {
-        self.core.bus.timeline.at(self.core.cycles())
+    fn data_address(&self, address: u32) -> Result<u32, Error> {
+        Ok(address)
     }
 
-    fn clock_hz(&self) -> u32 {
-        self.core.bus.timeline.clock().0
+    fn code_address(&self, address: u32) -> Result<u32, Error> {
+        // Bit 0 says Thumb.
+        Ok(address & !1)
+    }
+
+    fn set_breakpoint(&mut self, address: u32, on: bool) {
+        if on {
+            self.core.set_breakpoint(address);
+        } else {
+            self.core.clear_breakpoint(address);
+        }
+    }
+
+    fn program_counter(&self) -> u32 {
+        self.core.register(PC)
     }
 
     fn registers(&self) -> Vec<(String, u32)> {
@@ -446,93 +357,71 @@ impl Machine for Armv7m {
                 "no register '{name}'; there are r0 to r15, sp, lr, pc and xpsr"
             )));
         };
-        self.stopped_at = None;
         self.core.set_register(number, value);
         Ok(())
     }
 
-    fn read_memory(&self, address: u32, length: usize) -> Result<Vec<u8>, Error> {
+    fn read_memory(&self, address: u32, length: usize) -> Result<Vec<u8>, u32> {
         let wanted = u32::try_from(length).unwrap_or(u32::MAX);
-        self.core.read_memory(address, wanted).map_err(|at| {
-            Error::Argument(format!(
-                "cannot read {length} bytes at {address:#010x}: {at:#010x} is neither flash nor RAM"
-            ))
-        })
+        self.core.read_memory(address, wanted)
     }
 
-    fn write_memory(&mut self, address: u32, data: &[u8]) -> Result<(), Error> {
-        self.core.load_image(address, data).map_err(|at| {
-            Error::Argument(format!(
-                "cannot write {} bytes at {address:#010x}: {at:#010x} is neither flash nor RAM",
-                data.len()
-            ))
-        })
+    fn write_memory(&mut self, address: u32, data: &[u8]) -> Result<(), u32> {
+        self.core.load_image(address, data)
     }
 
-    fn serial_ports(&self) -> &'static [&'static str] {
-        self.core.bus.serial_ports()
-    }
-
-    fn serial_write(&mut self, name: &str, data: &[u8]) -> Result<(), Error> {
-        let index = self.port(name)?;
+    fn put_serial(&mut self, port: usize, data: &[u8]) {
         let now = self.core.cycles();
-        self.core.bus.put_serial(index, data, now);
-        Ok(())
+        self.core.bus.put_serial(port, data, now);
     }
 
-    fn serial_read(&mut self, name: &str) -> Result<Vec<(u8, Picoseconds)>, Error> {
-        let index = self.port(name)?;
-        Ok(std::mem::take(&mut self.core.bus.sent[index]))
-    }
-
-    fn set_pin(&mut self, name: &str, high: bool) -> Result<(), Error> {
-        let pin = self.core.bus.pin(name).map_err(Error::Argument)?;
+    fn set_pin(&mut self, pin: Pin, high: bool) {
         let now = self.core.cycles();
         self.core.bus.set_pin(pin, high, now);
-        self.stamp_edges();
-        Ok(())
     }
 
-    fn marker_edges(&self) -> &[MarkerEdge] {
-        &self.edges
-    }
-
-    fn clear_observations(&mut self) {
-        self.edges.clear();
-        let now = self.core.cycles();
-        self.core.bus.clear_traces(now);
+    fn restart_stack(&mut self) {
         self.stack_base = self.core.register(SP);
         self.core.reset_stack_low();
-        if self.options.profile {
-            self.core.bus.calls = Some(CallTree::new(self.symbols.clone()));
-            self.core.watch();
-        }
-        if self.options.secrets_trace {
-            self.core.start_address_digest();
-        }
     }
 
     fn stack_bytes(&self) -> u32 {
         self.stack_base.saturating_sub(self.core.stack_low())
     }
 
-    fn power_intervals(&self) -> Vec<PowerInterval> {
-        self.core.bus.intervals(self.core.cycles())
+    fn watch_addresses(&mut self, on: bool) {
+        if on {
+            self.core.start_address_digest();
+        } else {
+            self.core.stop_address_digest();
+        }
     }
 
-    fn pin_edges(&self) -> &[PinEdge] {
-        &self.core.bus.pin_edges
+    fn is_watching_addresses(&self) -> bool {
+        self.core.is_digesting()
     }
 
-    fn profile(&mut self) -> Option<Profile> {
+    fn address_digest(&self) -> u64 {
+        self.core.address_digest()
+    }
+
+    fn start_profile(&mut self, symbols: &Symbols) {
+        self.core.bus.calls = Some(CallTree::new(symbols.clone()));
+        self.core.watch();
+    }
+
+    fn profile(&mut self) -> Option<Vec<Node>> {
         self.core.bus.calls.as_ref()?;
         // What is not charged yet belongs to what runs now.
         self.core.watch();
-        let calls = self.core.bus.calls.as_ref()?;
-        Some(profile::summarise(&calls.nodes(), &self.symbols))
+        self.core.bus.calls.as_ref().map(CallTree::nodes)
     }
 
-    fn secrets_digest(&self) -> Option<u64> {
-        self.core.address_digest()
+    fn handled_fault(&self) -> Option<Fault> {
+        self.core.handled_fault()
+    }
+
+    fn digits(&self) -> usize {
+        DIGITS
     }
 }

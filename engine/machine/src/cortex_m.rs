@@ -6,18 +6,32 @@ mod cc26x0;
 mod stm32f1;
 
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use joulemark_armv7m::{Bus, Control, MemorySettings, Width};
-use joulemark_kernel::chip::{Absent, Constant};
-use joulemark_kernel::trace::{PinEdge, PowerInterval, PowerTrace};
-use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Hertz, Picoseconds, Timeline};
+use joulemark_kernel::chip::Constant;
+use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Hertz, Timeline};
 
+use crate::board::Board;
 use crate::calls::CallTree;
-use crate::report::RawEdge;
+use crate::pins::{Pin, PinNames};
 
 /// Pins of a port.
 const PORT_PINS: usize = 32;
+
+/// Pins without ports.
+const PLAIN_PINS: PinNames = PinNames {
+    counts: &[PORT_PINS],
+    name: |pin| &PINS[pin.bit],
+};
+
+/// Lettered ports of so many pins each.
+const fn lettered(counts: &'static [usize]) -> PinNames {
+    PinNames {
+        counts,
+        name: |pin| &PINS[(1 + pin.port) * PORT_PINS + pin.bit],
+    }
+}
 
 /// Names of pins: DIO0 to DIO31, then PA0 to PA31, PB0, ... as series with ports call them.
 static PINS: LazyLock<Vec<String>> = LazyLock::new(|| {
@@ -26,20 +40,9 @@ static PINS: LazyLock<Vec<String>> = LazyLock::new(|| {
     plain.chain(ports).collect()
 });
 
-/// A pin: its port and its bit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pin {
-    port: usize,
-    bit: usize,
-}
-
 /// The levels of all pins.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Pins {
-    /// Index into [`PINS`] of the first port's first pin.
-    first: usize,
-    /// Pins of each port.
-    counts: &'static [usize],
     /// What the program drives, where it does.
     output: [u32; 5],
     enabled: [u32; 5],
@@ -48,38 +51,8 @@ pub struct Pins {
 }
 
 impl Pins {
-    const fn new(first: usize, counts: &'static [usize]) -> Self {
-        Self {
-            first,
-            counts,
-            output: [0; 5],
-            enabled: [0; 5],
-            input: [0; 5],
-        }
-    }
-
     fn level(&self, port: usize) -> u32 {
         self.output[port] & self.enabled[port] | self.input[port] & !self.enabled[port]
-    }
-
-    fn name(&self, pin: Pin) -> &'static str {
-        &PINS[self.first + pin.port * PORT_PINS + pin.bit]
-    }
-
-    fn parse(&self, name: &str) -> Option<Pin> {
-        let all = self.counts.iter().enumerate();
-        all.flat_map(|(port, &count)| (0..count).map(move |bit| Pin { port, bit }))
-            .find(|&pin| self.name(pin).eq_ignore_ascii_case(name))
-    }
-
-    fn range(&self) -> String {
-        let last = self.counts.len() - 1;
-        let end = Pin {
-            port: last,
-            bit: self.counts[last] - 1,
-        };
-        let start = Pin { port: 0, bit: 0 };
-        format!("{} to {}", self.name(start), self.name(end))
     }
 }
 
@@ -146,24 +119,14 @@ pub trait Series: Send + Sync {
 /// Everything around the core.
 pub struct CortexM {
     series: Box<dyn Series>,
-    pub(crate) pins: Pins,
+    pins: Pins,
     pub(crate) timeline: Timeline,
     max_hz: u32,
-    chip: String,
-    absent: Vec<Absent>,
-    stop: bool,
+    pub(crate) board: Board,
     /// When the devices have something to do; asked for before every instruction.
     due: Cycles,
     pending_fault: Option<Fault>,
     state: &'static str,
-    pub(crate) marker: Option<Pin>,
-    pub(crate) new_edges: Vec<RawEdge>,
-    pub(crate) stop_on_serial: Option<u8>,
-    pub(crate) serial_seen: bool,
-    pub(crate) sent: Vec<Vec<(u8, Picoseconds)>>,
-    trace: bool,
-    pub(crate) pin_edges: Vec<PinEdge>,
-    power: PowerTrace,
     /// Cycles by function, where they are wanted.
     pub(crate) calls: Option<CallTree>,
 }
@@ -175,7 +138,11 @@ impl CortexM {
     ///
     /// # Errors
     /// The chip file is of no series that the emulation knows.
-    pub fn new(chip: &Chip, setting: &dyn Fn(&str) -> u32, trace: bool) -> Result<Self, String> {
+    pub fn new(
+        chip: &Arc<Chip>,
+        setting: &dyn Fn(&str) -> u32,
+        trace: bool,
+    ) -> Result<Self, String> {
         let core = chip
             .cortex_m
             .as_ref()
@@ -186,7 +153,7 @@ impl CortexM {
             .as_ref()
             .ok_or("needs the key 'cortex_m.low_hz'")?;
         let low_hz = low_hz.whole();
-        let (series, pins): (Box<dyn Series>, Pins) = match core.series.as_str() {
+        let (series, pins): (Box<dyn Series>, PinNames) = match core.series.as_str() {
             "cc26x0" => (
                 Box::new(cc26x0::Cc26x0::new(
                     setting("cache_mode"),
@@ -195,7 +162,7 @@ impl CortexM {
                     core.reset_hz.whole(),
                     low_hz,
                 )),
-                Pins::new(0, &[32]),
+                PLAIN_PINS,
             ),
             "cc2538" => (
                 Box::new(cc2538::Cc2538::new(
@@ -203,7 +170,7 @@ impl CortexM {
                     core.reset_hz.whole(),
                     low_hz,
                 )),
-                Pins::new(PORT_PINS, &[8; 4]),
+                lettered(&[8; 4]),
             ),
             "stm32f1" => (
                 Box::new(stm32f1::Stm32f1::new(
@@ -211,7 +178,7 @@ impl CortexM {
                     crystal_hz,
                     low_hz,
                 )),
-                Pins::new(PORT_PINS, &[16; 5]),
+                lettered(&[16; 5]),
             ),
             other => {
                 return Err(format!(
@@ -220,39 +187,18 @@ impl CortexM {
             }
         };
         let hz = core.reset_hz.whole();
-        let ports = series.serial_ports().len();
+        let board = Board::new(chip, pins, series.serial_ports(), trace, ACTIVE, hz);
         Ok(Self {
             series,
-            pins,
+            pins: Pins::default(),
             timeline: Timeline::new(Hertz(hz)),
             max_hz: core.max_hz.whole(),
-            chip: chip.name.clone(),
-            absent: chip.absent.clone(),
-            stop: false,
+            board,
             due: Cycles::NEVER,
             pending_fault: None,
             state: ACTIVE,
-            marker: None,
-            new_edges: Vec::new(),
-            stop_on_serial: None,
-            serial_seen: false,
-            sent: vec![Vec::new(); ports],
-            trace,
-            pin_edges: Vec::new(),
-            power: PowerTrace::new(ACTIVE, hz),
             calls: None,
         })
-    }
-
-    /// A pin by its name.
-    pub(crate) fn pin(&self, name: &str) -> Result<Pin, String> {
-        self.pins
-            .parse(name)
-            .ok_or_else(|| format!("no pin '{name}'; pins are {}", self.pins.range()))
-    }
-
-    pub(crate) fn serial_ports(&self) -> &'static [&'static str] {
-        self.series.serial_ports()
     }
 
     /// Put bytes on a UART's line to the chip.
@@ -276,45 +222,26 @@ impl CortexM {
 
     fn pins_changed(&mut self, before: [u32; 5], now: Cycles) {
         let after = self.levels();
-        for port in 0..self.pins.counts.len() {
+        for port in 0..before.len() {
             let mut changed = before[port] ^ after[port];
             while changed != 0 {
                 let bit = changed.trailing_zeros() as usize;
                 changed &= changed - 1;
                 let (pin, high) = (Pin { port, bit }, after[port] >> bit & 1 != 0);
-                if self.marker == Some(pin) {
-                    self.new_edges.push(RawEdge {
-                        rising: high,
-                        cycles: now,
-                    });
-                    self.stop = true;
-                }
-                if self.trace {
-                    self.pin_edges.push(PinEdge {
-                        pin: self.pins.name(pin),
-                        high,
-                        time: self.timeline.at(now),
-                    });
-                }
+                self.board.pin_changed(pin, high, now, &self.timeline);
             }
         }
     }
 
     fn advance_series(&mut self, now: Cycles) {
-        let (sent, timeline, wanted) = (&mut self.sent, &self.timeline, self.stop_on_serial);
-        let mut seen = false;
+        let (board, timeline) = (&mut self.board, &self.timeline);
         let advanced = self.series.advance(now, &mut |port, byte, at| {
-            sent[port].push((byte, timeline.at(at)));
-            seen |= wanted == Some(byte);
+            board.byte_sent(port, byte, timeline.at(at));
         });
         if let Err(fault) = advanced {
             self.pending_fault.get_or_insert(fault);
         }
         self.set_due();
-        if seen {
-            self.serial_seen = true;
-            self.stop = true;
-        }
     }
 
     fn set_due(&mut self) {
@@ -359,45 +286,12 @@ impl CortexM {
     }
 
     fn note_power(&mut self, now: Cycles) {
-        let hz = self.timeline.clock().0;
-        if self.trace {
-            let timeline = &self.timeline;
-            self.power.note(self.state, hz, || timeline.at(now));
-        }
-    }
-
-    /// All intervals, the one that lasts cut at `now`.
-    pub(crate) fn intervals(&self, now: Cycles) -> Vec<PowerInterval> {
-        if self.trace {
-            self.power.until(self.timeline.at(now))
-        } else {
-            Vec::new()
-        }
-    }
-
-    /// Forget what was kept; what lasts is counted from `now`.
-    pub(crate) fn clear_traces(&mut self, now: Cycles) {
-        self.pin_edges.clear();
-        self.power.restart(self.timeline.at(now));
+        self.board.note_power(self.state, now, &self.timeline);
     }
 
     /// The fault for an address without an emulated register.
     fn nothing(&self, address: u32) -> Fault {
-        let absent = self.absent.iter().find(|absent| {
-            let mut ranges = absent.ranges.iter();
-            ranges.any(|&[first, last]| (first..=last).contains(&address))
-        });
-        match absent {
-            Some(absent) => Fault::new(
-                FaultKind::Absent,
-                format!("the emulation of {} leaves out {}", self.chip, absent.name),
-            ),
-            None => Fault::new(
-                FaultKind::Unmapped,
-                format!("the emulation of {} has no register here", self.chip),
-            ),
-        }
-        .at(address)
+        self.board.nothing_at(address)
     }
 }
 
@@ -457,7 +351,7 @@ impl Bus for CortexM {
                 FaultKind::Absent,
                 format!(
                     "the emulation of {} leaves out deep sleep (SCR.SLEEPDEEP)",
-                    self.chip
+                    self.board.chip_name()
                 ),
             ));
             self.set_due();
@@ -484,6 +378,6 @@ impl Bus for CortexM {
     }
 
     fn take_stop(&mut self) -> bool {
-        std::mem::take(&mut self.stop)
+        self.board.take_stop()
     }
 }

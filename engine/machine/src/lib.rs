@@ -1,21 +1,23 @@
 //! Machines: a core, its chip's peripherals and an image, put together so that they run and can be
 //! observed. Nothing is shared between machines, and observing costs no emulated time.
 
-pub mod armv7m;
+mod armv7m;
+mod board;
 mod calls;
-pub mod cortex_m;
-pub mod msp430;
-pub mod msp430x1xx;
-pub mod profile;
+mod cortex_m;
+mod msp430;
+mod msp430x1xx;
+mod pins;
+mod profile;
 mod report;
+mod shell;
 
 use std::collections::BTreeMap;
 
-use joulemark_kernel::chip::CoreKind;
-use joulemark_kernel::trace::{MarkerEdge, PinEdge, PowerInterval};
-use joulemark_kernel::{Chip, Image, Picoseconds};
+use joulemark_kernel::Picoseconds;
 
 pub use profile::{CallPath, FunctionCost, Profile};
+pub use shell::Machine;
 
 /// How a machine starts and what it keeps.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +41,8 @@ pub struct Options {
     pub settings: BTreeMap<String, u32>,
 }
 
-/// What ends a run, besides faults and a sleep without end.
+/// What ends a run, besides faults. A core that sleeps with nothing due sleeps on to the limit in
+/// cycles or time; without a limit, that sleep ends the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Until {
     /// Before the instruction at this address is executed.
@@ -48,8 +51,12 @@ pub struct Until {
     pub marker: bool,
     /// When the program has sent this byte on a serial line.
     pub serial: Option<u8>,
+    /// When the core sleeps and nothing is due that could wake it.
+    pub asleep: bool,
     /// After this many more cycles.
     pub max_cycles: Option<u64>,
+    /// At the first instruction boundary that is not before this time since the start.
+    pub time: Option<Picoseconds>,
 }
 
 /// Why a run ended.
@@ -63,6 +70,8 @@ pub enum Reason {
     Serial,
     /// [`Until::max_cycles`].
     Cycles,
+    /// [`Until::time`].
+    Time,
     /// A fault.
     Fault,
     /// The core sleeps and nothing is due that could wake it.
@@ -77,6 +86,7 @@ impl Reason {
             Self::Marker => "marker",
             Self::Serial => "serial",
             Self::Cycles => "cycles",
+            Self::Time => "time",
             Self::Fault => "fault",
             Self::Asleep => "asleep",
         }
@@ -138,96 +148,3 @@ impl std::fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
-
-/// One emulated chip, whatever its core.
-///
-/// It is `Sync` too: whatever changes it takes `&mut self`.
-pub trait Machine: Send + Sync {
-    /// Run until a condition holds.
-    ///
-    /// # Errors
-    /// A condition that this machine cannot watch.
-    fn run(&mut self, until: Until) -> Result<Stop, Error>;
-    /// Cycles of the core's clock since the start, with those that the core slept through.
-    fn cycles(&self) -> u64;
-    /// The part of [`Machine::cycles`] that the core slept through.
-    fn sleep_cycles(&self) -> u64;
-    /// Instructions since the start.
-    fn instructions(&self) -> u64;
-    /// Time since the start.
-    fn time(&self) -> Picoseconds;
-    /// The core's clock now.
-    fn clock_hz(&self) -> u32;
-    /// All registers of the core, in their order.
-    fn registers(&self) -> Vec<(String, u32)>;
-    /// Set a register.
-    ///
-    /// # Errors
-    /// No such register, or the value does not fit.
-    fn set_register(&mut self, name: &str, value: u32) -> Result<(), Error>;
-    /// Read without side effects and without time.
-    ///
-    /// # Errors
-    /// The range is not memory.
-    fn read_memory(&self, address: u32, length: usize) -> Result<Vec<u8>, Error>;
-    /// Write without side effects and without time; flash too.
-    ///
-    /// # Errors
-    /// The range is not memory.
-    fn write_memory(&mut self, address: u32, data: &[u8]) -> Result<(), Error>;
-    /// Names of the serial ports.
-    fn serial_ports(&self) -> &'static [&'static str];
-    /// Queue bytes on the line into the chip. They wait until the receiver is on, then arrive at
-    /// the line's speed.
-    ///
-    /// # Errors
-    /// No such port.
-    fn serial_write(&mut self, port: &str, data: &[u8]) -> Result<(), Error>;
-    /// The bytes that the program has sent since the last call, each with when its stop bit ended.
-    ///
-    /// # Errors
-    /// No such port.
-    fn serial_read(&mut self, port: &str) -> Result<Vec<(u8, Picoseconds)>, Error>;
-    /// Drive an input pin.
-    ///
-    /// # Errors
-    /// No such pin.
-    fn set_pin(&mut self, pin: &str, high: bool) -> Result<(), Error>;
-    /// Changes of the marker pin since the last clear.
-    fn marker_edges(&self) -> &[MarkerEdge];
-    /// Forget marker edges, profile, intervals, traces and high-water marks; the machine goes on.
-    fn clear_observations(&mut self);
-    /// Stack high-water mark since the last clear, from the stack pointer then.
-    fn stack_bytes(&self) -> u32;
-    /// Power states since the last clear; empty without [`Options::trace`].
-    fn power_intervals(&self) -> Vec<PowerInterval>;
-    /// Pin changes since the last clear; empty without [`Options::trace`].
-    fn pin_edges(&self) -> &[PinEdge];
-    /// Cycles by function since the last clear; `None` without [`Options::profile`].
-    fn profile(&mut self) -> Option<Profile>;
-    /// Digest of all addresses since the last clear; `None` without [`Options::secrets_trace`].
-    fn secrets_digest(&self) -> Option<u64>;
-}
-
-/// A machine for a chip, with an image loaded, after reset.
-///
-/// # Errors
-/// The image is for another core or does not fit, or an option is wrong.
-pub fn build(chip: &Chip, image: &Image, options: &Options) -> Result<Box<dyn Machine>, Error> {
-    if let Some(core) = image.core
-        && core != chip.core
-    {
-        return Err(Error::Image(format!(
-            "this {} image is for the {core} core and chip {} has an {} core; build it for {} or name \
-             another chip",
-            image.format.name(),
-            chip.name,
-            chip.core,
-            chip.name
-        )));
-    }
-    match chip.core {
-        CoreKind::Msp430 => Ok(Box::new(msp430::Msp430::new(chip, image, options)?)),
-        CoreKind::Armv7m => Ok(Box::new(armv7m::Armv7m::new(chip, image, options)?)),
-    }
-}

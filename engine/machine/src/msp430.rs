@@ -1,32 +1,32 @@
-//! A machine with an MSP430 core.
+//! An MSP430 core with its chip around it.
+
+use std::sync::Arc;
 
 use joulemark_kernel::chip::MemoryKind;
-use joulemark_kernel::trace::{MarkerEdge, PinEdge, PowerInterval};
-use joulemark_kernel::{Chip, Cycles, Image, Picoseconds, Symbols};
-use joulemark_msp430::{Core, Exit, Limits, RESET_VECTOR, Region, RegionKind};
-use joulemark_peripherals::SpiDevice;
+use joulemark_kernel::{Chip, Cycles, Fault, Image, Symbols, Timeline};
+use joulemark_msp430::{self as core, Core, RESET_VECTOR, Region, RegionKind};
 
-use crate::msp430x1xx::{Msp430x1xx, Pin};
-use crate::profile::{self, Node};
-use crate::report::fault_report;
-use crate::{Error, Machine, Options, Profile, Reason, Stop, Until};
+use crate::board::Board;
+use crate::msp430x1xx::Msp430x1xx;
+use crate::pins::Pin;
+use crate::profile::Node;
+use crate::shell::{Exit, Limits, System, check_fit};
+use crate::{Error, Options};
 
-const PORTS: &[&str] = &["USART0", "USART1"];
+/// Hexadecimal digits of an address.
+const DIGITS: usize = 4;
 const PC: usize = 0;
 const SP: usize = 1;
 
-/// An MSP430 machine.
+/// An MSP430 core with its chip around it.
 pub struct Msp430 {
     core: Core<Msp430x1xx>,
-    symbols: Symbols,
-    options: Options,
     /// First address after RAM.
     ram_end: u32,
     /// Where the stack pointer was when observation began.
     stack_base: u16,
-    edges: Vec<MarkerEdge>,
-    /// The last run stopped before the instruction at this address.
-    stopped_at: Option<u16>,
+    /// How many functions the profile tells apart.
+    functions: usize,
 }
 
 impl Msp430 {
@@ -34,7 +34,7 @@ impl Msp430 {
     ///
     /// # Errors
     /// The image does not fit the chip, or an option is wrong.
-    pub fn new(chip: &Chip, image: &Image, options: &Options) -> Result<Self, Error> {
+    pub fn new(chip: &Arc<Chip>, image: &Image, options: &Options) -> Result<Self, Error> {
         let settings = chip
             .settings_with(&options.settings)
             .map_err(|error| Error::Argument(error.0))?;
@@ -59,7 +59,11 @@ impl Msp430 {
             })
             .collect();
 
-        check_fit(chip, image)?;
+        let is_memory = |address: u32| {
+            let region = chip.region(address);
+            region.is_some_and(|region| region.kind != MemoryKind::Peripheral) && address < 0x10000
+        };
+        check_fit(chip, image, is_memory, DIGITS)?;
         let reset = u32::from(RESET_VECTOR);
         let word = |address: u32| {
             let segment = image.segments.iter().find(|s| {
@@ -85,17 +89,14 @@ impl Msp430 {
             })?),
         };
 
-        let mut bus = Msp430x1xx::new(
+        let bus = Msp430x1xx::new(
             chip,
             setting("xt2_hz", 0),
             setting("dco_trim_ppm", 1_000_000),
             placed.is_some(),
+            options.trace,
         )
         .map_err(|what| Error::Chip(format!("chip {}: {what}", chip.name)))?;
-        bus.trace = options.trace;
-        if let Some(name) = &options.marker {
-            bus.marker = Some(pin(name)?);
-        }
         let mut core = Core::new(bus, &regions);
         for segment in &image.segments {
             let loaded = core.load(segment.address as u16, &segment.data);
@@ -131,207 +132,101 @@ impl Msp430 {
             core.set_register(PC, entry);
             core.set_register(SP, ram_end as u16);
         }
-        let mut machine = Self {
+        Ok(Self {
             core,
-            symbols: image.symbols.clone(),
-            options: options.clone(),
             ram_end,
             stack_base: 0,
-            edges: Vec::new(),
-            stopped_at: None,
-        };
-        machine.clear_observations();
-        Ok(machine)
-    }
-
-    /// Hang a device on a USART's SPI bus; its chip select is low while it is selected.
-    pub fn attach(&mut self, usart: usize, select: Pin, device: Box<dyn SpiDevice>) {
-        self.core.bus.attach(usart, select, device);
-    }
-
-    fn stamp_edges(&mut self) -> bool {
-        let instructions = self.core.instructions();
-        let edges = std::mem::take(&mut self.core.bus.new_edges);
-        for edge in &edges {
-            if self.options.secrets_trace {
-                if edge.rising {
-                    self.core.start_address_digest();
-                } else {
-                    self.core.stop_address_digest();
-                }
-            }
-            let time = self.core.bus.clock.time(edge.cycles);
-            self.edges.push(edge.stamped(instructions, time));
-        }
-        !edges.is_empty()
-    }
-
-    fn stop(&self, reason: Reason) -> Stop {
-        Stop {
-            reason,
-            address: u32::from(self.core.register(PC)),
-            fault: None,
-        }
-    }
-
-    fn run_on(&mut self, until: Until, address: Option<u16>) -> Stop {
-        let now = self.core.cycles().0;
-        let mut limits = Limits {
-            until: until
-                .max_cycles
-                .map(|more| Cycles(now.saturating_add(more))),
-            // A second run to the same address goes once around to it.
-            leave_breakpoint: address.is_some() && address == self.stopped_at,
-        };
-        self.stopped_at = None;
-        loop {
-            let exit = self.core.run(limits);
-            let edges = self.stamp_edges();
-            let serial = std::mem::take(&mut self.core.bus.serial_seen);
-            match exit {
-                Exit::Fault(fault) => {
-                    let report = fault_report(&fault, &self.symbols, 4);
-                    return Stop {
-                        fault: Some(report),
-                        ..self.stop(Reason::Fault)
-                    };
-                }
-                Exit::Breakpoint(at) => {
-                    self.stopped_at = Some(at);
-                    return self.stop(Reason::Address);
-                }
-                Exit::Cycles => return self.stop(Reason::Cycles),
-                Exit::Asleep => return self.stop(Reason::Asleep),
-                Exit::Stopped if edges && until.marker => return self.stop(Reason::Marker),
-                Exit::Stopped if serial => return self.stop(Reason::Serial),
-                Exit::Stopped => {
-                    if self.core.cycles().0 > now {
-                        limits.leave_breakpoint = false;
-                    }
-                }
-            }
-        }
-    }
-
-    /// The function of each even address: its index in the symbol table plus one.
-    fn function_map(&self) -> Box<[u16; 0x8000]> {
-        let mut map: Box<[u16; 0x8000]> = vec![0_u16; 0x8000]
-            .into_boxed_slice()
-            .try_into()
-            .unwrap_or_else(|_| unreachable!("the length is right"));
-        for (function, number) in self.symbols.functions().iter().zip(1_u16..) {
-            let start = (function.start / 2).min(0x8000) as usize;
-            let end = function.end.div_ceil(2).min(0x8000) as usize;
-            map[start..end.max(start)].fill(number);
-        }
-        map
+            functions: 0,
+        })
     }
 }
 
-/// Every byte of the image has to have a place in flash or RAM.
-fn check_fit(chip: &Chip, image: &Image) -> Result<(), Error> {
-    let is_memory = |address: u32| {
-        let region = chip.region(address);
-        region.is_some_and(|region| region.kind != MemoryKind::Peripheral) && address < 0x10000
-    };
-    for segment in &image.segments {
-        let (start, size) = (segment.address, segment.data.len());
-        let Some(bad) = (0..size as u32)
-            .map(|offset| start.saturating_add(offset))
-            .find(|&address| !is_memory(address))
-        else {
-            continue;
-        };
-        let room: Vec<String> = chip
-            .memory
-            .iter()
-            .filter(|memory| memory.kind != MemoryKind::Peripheral)
-            .map(|m| {
-                format!(
-                    "{} {:#06x}-{:#06x}",
-                    m.name,
-                    m.start,
-                    m.start + (m.size - 1)
-                )
-            })
-            .collect();
-        return Err(Error::Image(format!(
-            "this image puts {size} bytes at {start:#06x}, but {bad:#06x} is no memory of chip {}; it \
-             has {}",
-            chip.name,
-            room.join(", ")
-        )));
+/// The function of each even address: its index in the symbol table plus one.
+fn function_map(symbols: &Symbols) -> Box<[u16; 0x8000]> {
+    let mut map: Box<[u16; 0x8000]> = vec![0_u16; 0x8000]
+        .into_boxed_slice()
+        .try_into()
+        .unwrap_or_else(|_| unreachable!("the length is right"));
+    for (function, number) in symbols.functions().iter().zip(1_u16..) {
+        let start = (function.start / 2).min(0x8000) as usize;
+        let end = function.end.div_ceil(2).min(0x8000) as usize;
+        map[start..end.max(start)].fill(number);
     }
-    Ok(())
+    map
 }
 
-fn pin(name: &str) -> Result<Pin, Error> {
-    Pin::parse(name).ok_or_else(|| {
-        Error::Argument(format!(
-            "no pin '{name}'; pins are P1.0 to P6.7, a port, a dot and a bit"
-        ))
-    })
-}
-
-fn port(name: &str) -> Result<usize, Error> {
-    let upper = name.to_uppercase();
-    PORTS.iter().position(|&port| port == upper).ok_or_else(|| {
-        Error::Argument(format!(
-            "no serial port '{name}'; there are {}",
-            PORTS.join(", ")
-        ))
-    })
-}
-
-fn address_16(address: u32, what: &str) -> Result<u16, Error> {
-    u16::try_from(address).map_err(|_| {
-        Error::Argument(format!(
-            "{what} {address:#x} is beyond the 16-bit address space"
-        ))
-    })
-}
-
-impl Machine for Msp430 {
-    fn run(&mut self, until: Until) -> Result<Stop, Error> {
-        let address = until
-            .address
-            .map(|address| address_16(address, "stop address"))
-            .transpose()?;
-        if until.marker && self.options.marker.is_none() {
-            return Err(Error::Argument(
-                "cannot run until the marker changes: the machine was made without a marker pin"
-                    .into(),
-            ));
-        }
-        self.core.bus.stop_on_serial = until.serial;
-        if let Some(address) = address {
-            self.core.set_breakpoint(address);
-        }
-        let stop = self.run_on(until, address);
-        if let Some(address) = address {
-            self.core.clear_breakpoint(address);
-        }
-        Ok(stop)
+impl System for Msp430 {
+    fn board(&self) -> &Board {
+        &self.core.bus.board
     }
 
-    fn cycles(&self) -> u64 {
-        self.core.cycles().0
+    fn board_mut(&mut self) -> &mut Board {
+        &mut self.core.bus.board
     }
 
-    fn sleep_cycles(&self) -> u64 {
-        self.core.sleep_cycles().0
+    fn timeline(&self) -> &Timeline {
+        self.core.bus.clock.timeline()
+    }
+
+    fn run(&mut self, limits: Limits) -> Exit {
+        let exit = self.core.run(core::Limits {
+            until: Some(limits.until),
+            leave_breakpoint: limits.leave_breakpoint,
+        });
+        match exit {
+            core::Exit::Breakpoint(at) => Exit::Breakpoint(at.into()),
+            core::Exit::Cycles => Exit::Cycles,
+            core::Exit::Stopped => Exit::Stopped,
+            core::Exit::Asleep => Exit::Asleep,
+            core::Exit::Fault(fault) => Exit::Fault(fault),
+        }
+    }
+
+    fn asleep_until(&self) -> Option<Cycles> {
+        self.core
+            .is_asleep()
+            .then(|| self.core.bus.next_event_cycle())
+    }
+
+    fn sleep_until(&mut self, cycle: Cycles) {
+        self.core.sleep_until(cycle);
+    }
+
+    fn cycles(&self) -> Cycles {
+        self.core.cycles()
+    }
+
+    fn sleep_cycles(&self) -> Cycles {
+        self.core.sleep_cycles()
     }
 
     fn instructions(&self) -> u64 {
         self.core.instructions()
     }
 
-    fn time(&self) -> Picoseconds {
-        self.core.bus.clock.time(self.core.cycles())
+    fn data_address(&self, address: u32) -> Result<u32, Error> {
+        if address < 0x10000 {
+            return Ok(address);
+        }
+        Err(Error::Argument(format!(
+            "address {address:#x} is beyond the 16-bit address space"
+        )))
     }
 
-    fn clock_hz(&self) -> u32 {
-        self.core.bus.clock.mclk_hz().0
+    fn code_address(&self, address: u32) -> Result<u32, Error> {
+        self.data_address(address)
+    }
+
+    fn set_breakpoint(&mut self, address: u32, on: bool) {
+        if on {
+            self.core.set_breakpoint(address as u16);
+        } else {
+            self.core.clear_breakpoint(address as u16);
+        }
+    }
+
+    fn program_counter(&self) -> u32 {
+        self.core.register(PC).into()
     }
 
     fn registers(&self) -> Vec<(String, u32)> {
@@ -370,61 +265,30 @@ impl Machine for Msp430 {
                 "{value:#x} does not fit register {name} of 16 bits"
             ))
         })?;
-        self.stopped_at = None;
         self.core.set_register(number, value);
         Ok(())
     }
 
-    fn read_memory(&self, address: u32, length: usize) -> Result<Vec<u8>, Error> {
-        let start = address_16(address, "address")?;
-        self.core.read_memory(start, length).map_err(|at| {
-            Error::Argument(format!(
-                "cannot read {length} bytes at {address:#06x}: {at:#06x} is neither flash nor RAM"
-            ))
-        })
+    fn read_memory(&self, address: u32, length: usize) -> Result<Vec<u8>, u32> {
+        let read = self.core.read_memory(address as u16, length);
+        read.map_err(u32::from)
     }
 
-    fn write_memory(&mut self, address: u32, data: &[u8]) -> Result<(), Error> {
-        let start = address_16(address, "address")?;
-        self.core.load(start, data).map_err(|at| {
-            Error::Argument(format!(
-                "cannot write {} bytes at {address:#06x}: {at:#06x} is neither flash nor RAM",
-                data.len()
-            ))
-        })
+    fn write_memory(&mut self, address: u32, data: &[u8]) -> Result<(), u32> {
+        self.core.load(address as u16, data).map_err(u32::from)
     }
 
-    fn serial_ports(&self) -> &'static [&'static str] {
-        PORTS
-    }
-
-    fn serial_write(&mut self, name: &str, data: &[u8]) -> Result<(), Error> {
-        let index = port(name)?;
+    fn put_serial(&mut self, port: usize, data: &[u8]) {
         let now = self.core.cycles();
-        self.core.bus.put_serial(index, data, now);
-        Ok(())
+        self.core.bus.put_serial(port, data, now);
     }
 
-    fn serial_read(&mut self, name: &str) -> Result<Vec<(u8, Picoseconds)>, Error> {
-        let index = port(name)?;
-        Ok(self.core.bus.usart[index].take_sent())
-    }
-
-    fn set_pin(&mut self, name: &str, high: bool) -> Result<(), Error> {
-        let pin = pin(name)?;
+    fn set_pin(&mut self, pin: Pin, high: bool) {
         let now = self.core.cycles();
         self.core.bus.set_pin(pin, high, now);
-        Ok(())
     }
 
-    fn marker_edges(&self) -> &[MarkerEdge] {
-        &self.edges
-    }
-
-    fn clear_observations(&mut self) {
-        self.edges.clear();
-        let now = self.core.cycles();
-        self.core.bus.clear_traces(now);
+    fn restart_stack(&mut self) {
         // Before the program has set its stack pointer, the end of RAM is what it will be.
         let sp = self.core.register(SP);
         if sp == 0 {
@@ -433,51 +297,54 @@ impl Machine for Msp430 {
             self.stack_base = sp;
             self.core.reset_stack_low();
         }
-        if self.options.profile {
-            let map = self.function_map();
-            self.core.start_profile(map);
-        }
-        // With a marker, only what is between its edges is of interest.
-        let watched = self.options.marker.is_none() || self.core.is_digesting();
-        if self.options.secrets_trace && watched {
-            self.core.start_address_digest();
-        }
     }
 
     fn stack_bytes(&self) -> u32 {
         u32::from(self.stack_base.saturating_sub(self.core.stack_low()))
     }
 
-    fn power_intervals(&self) -> Vec<PowerInterval> {
-        self.core.bus.intervals(self.core.cycles())
+    fn watch_addresses(&mut self, on: bool) {
+        if on {
+            self.core.start_address_digest();
+        } else {
+            self.core.stop_address_digest();
+        }
     }
 
-    fn pin_edges(&self) -> &[PinEdge] {
-        &self.core.bus.pin_edges
+    fn is_watching_addresses(&self) -> bool {
+        self.core.is_digesting()
     }
 
-    fn profile(&mut self) -> Option<Profile> {
+    fn address_digest(&self) -> u64 {
+        self.core.address_digest()
+    }
+
+    fn start_profile(&mut self, symbols: &Symbols) {
+        self.functions = symbols.functions().len();
+        self.core.start_profile(function_map(symbols));
+    }
+
+    fn profile(&mut self) -> Option<Vec<Node>> {
+        let functions = self.functions;
         let tree = self.core.profile()?;
-        let nodes: Vec<Node> = tree
-            .nodes
-            .iter()
-            .map(|node| Node {
-                parent: node.parent,
-                function: usize::from(node.function)
-                    .checked_sub(1)
-                    .filter(|&index| index < self.symbols.functions().len()),
-                calls: node.calls,
-                self_cycles: node.self_cycles,
-                self_instructions: node.self_instructions,
-                stack_bytes: u32::from(node.stack_bytes),
-            })
-            .collect();
-        Some(profile::summarise(&nodes, &self.symbols))
+        let node = |node: &core::Node| Node {
+            parent: node.parent,
+            function: usize::from(node.function)
+                .checked_sub(1)
+                .filter(|&index| index < functions),
+            calls: node.calls,
+            self_cycles: node.self_cycles,
+            self_instructions: node.self_instructions,
+            stack_bytes: u32::from(node.stack_bytes),
+        };
+        Some(tree.nodes.iter().map(node).collect())
     }
 
-    fn secrets_digest(&self) -> Option<u64> {
-        self.options
-            .secrets_trace
-            .then(|| self.core.address_digest())
+    fn handled_fault(&self) -> Option<Fault> {
+        None
+    }
+
+    fn digits(&self) -> usize {
+        DIGITS
     }
 }

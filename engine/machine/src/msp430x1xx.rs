@@ -1,17 +1,22 @@
 //! The peripherals of an MSP430x1xx chip behind the core's bus.
 
-use joulemark_kernel::chip::{Absent, MemoryKind};
-use joulemark_kernel::trace::{PinEdge, PowerInterval, PowerTrace};
+use std::sync::Arc;
+
+use joulemark_kernel::chip::MemoryKind;
 use joulemark_kernel::{Chip, Cycles, Fault, FaultKind};
 use joulemark_msp430::{Bus, FlashEffect, FlashOperation, Width};
 use joulemark_peripherals::flash::{Bank, Effect};
 use joulemark_peripherals::sfr;
 use joulemark_peripherals::timer::{Input, Kind};
 use joulemark_peripherals::{
-    Adc12, BasicClock, Dma, Flash, Multiplier, Port, Sfr, SpiDevice, Timer, Usart, Watchdog,
+    Adc12, BasicClock, Dma, Flash, Multiplier, Port, Sfr, Timer, Usart, Watchdog,
 };
 
-use crate::report::RawEdge;
+use crate::board::Board;
+use crate::pins::{Pin, PinNames};
+
+/// Names of the serial ports.
+const PORTS: &[&str] = &["USART0", "USART1"];
 
 /// Interrupt vectors, highest priority first (SLAS368G, interrupt vector addresses).
 mod vector {
@@ -53,47 +58,25 @@ static PINS: [[&str; 8]; 6] = [
     ],
 ];
 
-/// A pin: index of its port and its bit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pin {
-    /// 0 for port 1.
-    pub port: usize,
-    /// 0 to 7.
-    pub bit: u8,
-}
-
-impl Pin {
-    /// A pin by its name, such as `P2.3`.
-    pub fn parse(name: &str) -> Option<Self> {
-        PINS.iter().enumerate().find_map(|(port, pins)| {
-            let bit = pins.iter().position(|pin| pin.eq_ignore_ascii_case(name))?;
-            Some(Self {
-                port,
-                bit: bit as u8,
-            })
-        })
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        PINS[self.port][usize::from(self.bit)]
-    }
-}
+const PIN_NAMES: PinNames = PinNames {
+    counts: &[8; 6],
+    name: |pin| PINS[pin.port][pin.bit],
+};
 
 /// What a timer channel's output or input is connected to (SLAS368G, terminal functions and timer
 /// signal connections).
 struct Wiring {
     timer_b: bool,
     channel: usize,
-    outputs: &'static [(usize, u8)],
-    inputs: &'static [(usize, u8)],
+    outputs: &'static [(usize, usize)],
+    inputs: &'static [(usize, usize)],
 }
 
 const fn wire(
     timer_b: bool,
     channel: usize,
-    outputs: &'static [(usize, u8)],
-    inputs: &'static [(usize, u8)],
+    outputs: &'static [(usize, usize)],
+    inputs: &'static [(usize, usize)],
 ) -> Wiring {
     Wiring {
         timer_b,
@@ -119,12 +102,6 @@ static WIRING: [Wiring; 10] = [
 /// UART transmit pins, which idle high: URXD and UTXD of USART0 and USART1 on port 3.
 const UART_OUTPUTS: u8 = 1 << 4 | 1 << 6;
 
-/// An SPI device's place.
-struct Slave {
-    usart: usize,
-    select: Pin,
-}
-
 /// Everything around the core.
 pub struct Msp430x1xx {
     pub(crate) clock: BasicClock,
@@ -138,17 +115,8 @@ pub struct Msp430x1xx {
     dma: Dma,
     pub(crate) usart: [Usart; 2],
     ports: [Port; 6],
-    slaves: Vec<Slave>,
-    absent: Vec<Absent>,
     next: Cycles,
-    stop: bool,
-    pub(crate) marker: Option<Pin>,
-    pub(crate) new_edges: Vec<RawEdge>,
-    pub(crate) stop_on_serial: Option<u8>,
-    pub(crate) serial_seen: bool,
-    pub(crate) trace: bool,
-    pub(crate) pin_edges: Vec<PinEdge>,
-    power: PowerTrace,
+    pub(crate) board: Board,
 }
 
 impl Msp430x1xx {
@@ -157,10 +125,11 @@ impl Msp430x1xx {
     /// # Errors
     /// The chip file lacks a section.
     pub fn new(
-        chip: &Chip,
+        chip: &Arc<Chip>,
         xt2_hz: u32,
         dco_trim_ppm: u32,
         debugger: bool,
+        trace: bool,
     ) -> Result<Self, String> {
         let (Some(clock), Some(flash)) = (&chip.basic_clock, &chip.flash_controller) else {
             return Err("needs the sections 'basic_clock' and 'flash_controller'".into());
@@ -209,7 +178,7 @@ impl Msp430x1xx {
                 [Input::Pin, Input::Aclk],
             ],
         );
-        let power = PowerTrace::new(clock.power_state(), clock.mclk_hz().0);
+        let (state, hz) = (clock.power_state(), clock.mclk_hz().0);
         let mut bus = Self {
             clock,
             sfr: Sfr::default(),
@@ -226,26 +195,11 @@ impl Msp430x1xx {
             dma: Dma::default(),
             usart: [Usart::new(0), Usart::new(1)],
             ports,
-            slaves: Vec::new(),
-            absent: chip.absent.clone(),
             next: Cycles::NEVER,
-            stop: false,
-            marker: None,
-            new_edges: Vec::new(),
-            stop_on_serial: None,
-            serial_seen: false,
-            trace: false,
-            pin_edges: Vec::new(),
-            power,
+            board: Board::new(chip, PIN_NAMES, PORTS, trace, state, hz),
         };
         bus.reschedule();
         Ok(bus)
-    }
-
-    /// Hang a device on the SPI bus of a USART; its chip select is low while it is selected.
-    pub fn attach(&mut self, usart: usize, select: Pin, device: Box<dyn SpiDevice>) {
-        self.usart[usart].device = Some(device);
-        self.slaves.push(Slave { usart, select });
     }
 
     /// Work out again when something happens next.
@@ -267,11 +221,14 @@ impl Msp430x1xx {
     }
 
     fn advance_usart(&mut self, index: usize, now: Cycles) {
-        let sent = self.usart[index].advance(&mut self.sfr, &self.clock, now);
-        if sent.is_some() && sent == self.stop_on_serial {
-            self.serial_seen = true;
-            self.stop = true;
+        if let Some(byte) = self.usart[index].advance(&mut self.sfr, &self.clock, now) {
+            self.board.byte_sent(index, byte, self.clock.time(now));
         }
+    }
+
+    /// When something is due.
+    pub(crate) fn next_event_cycle(&self) -> Cycles {
+        self.next
     }
 
     /// Bring both timers up to `now` and show their outputs.
@@ -293,7 +250,7 @@ impl Msp430x1xx {
                     .iter()
                     .filter(|w| w.timer_b == timer_b && w.channel == change.channel);
                 for &(port, bit) in wired.flat_map(|wiring| wiring.outputs) {
-                    let changed = self.ports[port].drive_function(bit, change.high);
+                    let changed = self.ports[port].drive_function(bit as u8, change.high);
                     self.pins_changed(port, changed, now);
                 }
             }
@@ -302,7 +259,7 @@ impl Msp430x1xx {
 
     /// The board drives a pin.
     pub(crate) fn set_pin(&mut self, pin: Pin, high: bool, now: Cycles) {
-        let changed = self.ports[pin.port].drive(pin.bit, high);
+        let changed = self.ports[pin.port].drive(pin.bit as u8, high);
         self.pins_changed(pin.port, changed, now);
         self.reschedule();
     }
@@ -312,27 +269,8 @@ impl Msp430x1xx {
         for bit in (0..8).filter(|bit| changed >> bit & 1 != 0) {
             let high = self.ports[port].pxin() >> bit & 1 != 0;
             let pin = Pin { port, bit };
-            if self.marker == Some(pin) {
-                self.new_edges.push(RawEdge {
-                    rising: high,
-                    cycles: now,
-                });
-                self.stop = true;
-            }
-            if self.trace {
-                self.pin_edges.push(PinEdge {
-                    pin: pin.name(),
-                    high,
-                    time: self.clock.time(now),
-                });
-            }
-            for slave in &self.slaves {
-                if slave.select == pin
-                    && let Some(device) = &mut self.usart[slave.usart].device
-                {
-                    device.select(!high, now);
-                }
-            }
+            self.board
+                .pin_changed(pin, high, now, self.clock.timeline());
             self.tell_timers(pin, high, now);
         }
     }
@@ -370,7 +308,7 @@ impl Msp430x1xx {
                         &self.timer_a
                     };
                     let high = timer.output(wiring.channel);
-                    let changed = self.ports[port].drive_function(bit, high);
+                    let changed = self.ports[port].drive_function(bit as u8, high);
                     self.pins_changed(port, changed, now);
                 }
             }
@@ -381,26 +319,8 @@ impl Msp430x1xx {
 
     /// The power state or the clock changed: an interval ends and the next one begins.
     fn note_power(&mut self, now: Cycles) {
-        if self.trace {
-            let clock = &self.clock;
-            self.power
-                .note(clock.power_state(), clock.mclk_hz().0, || clock.time(now));
-        }
-    }
-
-    /// All intervals, the one that lasts cut at `now`.
-    pub(crate) fn intervals(&self, now: Cycles) -> Vec<PowerInterval> {
-        if self.trace {
-            self.power.until(self.clock.time(now))
-        } else {
-            Vec::new()
-        }
-    }
-
-    /// Forget what was kept; what lasts is counted from `now`.
-    pub(crate) fn clear_traces(&mut self, now: Cycles) {
-        self.pin_edges.clear();
-        self.power.restart(self.clock.time(now));
+        self.board
+            .note_power(self.clock.power_state(), now, self.clock.timeline());
     }
 
     /// Registers of 8 bits, 0x00 to 0xff.
@@ -612,21 +532,7 @@ impl Msp430x1xx {
 
     /// The fault for an address without an emulated register.
     fn nothing(&self, address: u16) -> Fault {
-        let at = u32::from(address);
-        let absent = self.absent.iter().find(|absent| {
-            absent
-                .ranges
-                .iter()
-                .any(|&[first, last]| (first..=last).contains(&at))
-        });
-        match absent {
-            Some(absent) => Fault::new(
-                FaultKind::Absent,
-                format!("the emulation leaves out {}", absent.name),
-            ),
-            None => Fault::new(FaultKind::Unmapped, "the chip has no register here"),
-        }
-        .at(address)
+        self.board.nothing_at(address.into())
     }
 }
 
@@ -802,6 +708,6 @@ impl Bus for Msp430x1xx {
     }
 
     fn take_stop(&mut self) -> bool {
-        std::mem::take(&mut self.stop)
+        self.board.take_stop()
     }
 }

@@ -1,27 +1,8 @@
-//! What all machines tell in the same way: faults with names to their addresses, and marker edges.
+//! Faults with names to their addresses.
 
-use joulemark_kernel::trace::MarkerEdge;
-use joulemark_kernel::{Caller, Cycles, Fault, Picoseconds, Symbols};
+use joulemark_kernel::{Caller, Fault, Symbols};
 
 use crate::{FaultReport, Frame};
-
-/// A change of the marker pin that has not been stamped with instructions.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RawEdge {
-    pub rising: bool,
-    pub cycles: Cycles,
-}
-
-impl RawEdge {
-    pub const fn stamped(self, instructions: u64, time: Picoseconds) -> MarkerEdge {
-        MarkerEdge {
-            rising: self.rising,
-            cycles: self.cycles.0,
-            instructions,
-            time,
-        }
-    }
-}
 
 /// The place of an address; `lookup` is an address that surely belongs to the same function.
 fn frame(symbols: &Symbols, address: u32, lookup: u32) -> Frame {

@@ -2,9 +2,11 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use joulemark_kernel::image::Format;
 use joulemark_kernel::{Chip, Image, ImageError};
-use joulemark_machine::{Options, Until, build};
+use joulemark_machine::{Machine, Options, Until};
 use proptest::prelude::*;
 
 const PROGRAM: &str = "
@@ -41,8 +43,13 @@ fn hex_of(image: &Image) -> String {
     ihex::create_object_file_representation(&records).expect("can be written")
 }
 
-fn run(chip: &Chip, image: &Image, options: &Options) -> Result<(u64, Vec<(String, u32)>), String> {
-    let mut machine = build(chip, image, options).map_err(|error| error.to_string())?;
+fn run(
+    chip: &Arc<Chip>,
+    image: &Image,
+    options: &Options,
+) -> Result<(u64, Vec<(String, u32)>), String> {
+    let image = Arc::new(image.clone());
+    let mut machine = Machine::new(chip, &image, options).map_err(|error| error.to_string())?;
     let until = Until {
         max_cycles: Some(5000),
         ..Until::default()
@@ -67,7 +74,7 @@ fn elf_and_hex_run_alike() {
 fn data_that_is_executed_is_a_fault() {
     let source = PROGRAM.replace("call #work", "br #table");
     let (mut machine, _) = common::machine(&source);
-    let fault = common::run_for(&mut *machine, 1000).fault.expect("a fault");
+    let fault = common::run_for(&mut machine, 1000).fault.expect("a fault");
     assert_eq!(fault.kind, "execute-data", "{}", fault.message);
 }
 
@@ -157,7 +164,7 @@ proptest! {
         hex in any::<bool>(),
     ) {
         use std::sync::OnceLock;
-        static FILES: OnceLock<(Vec<u8>, Vec<u8>, Chip)> = OnceLock::new();
+        static FILES: OnceLock<(Vec<u8>, Vec<u8>, Arc<Chip>)> = OnceLock::new();
         let (elf, text, chip) = FILES.get_or_init(|| {
             let elf = common::elf(PROGRAM);
             let hex = hex_of(&Image::parse(&elf, None).expect("loads")).into_bytes();

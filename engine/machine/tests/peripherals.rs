@@ -19,7 +19,7 @@ fn program(rest: &str) -> String {
     format!("{BEGIN}{rest}")
 }
 
-fn edge_distances(machine: &dyn joulemark_machine::Machine) -> Vec<u64> {
+fn edge_distances(machine: &joulemark_machine::Machine) -> Vec<u64> {
     let edges = machine.marker_edges();
     edges
         .windows(2)
@@ -45,8 +45,8 @@ tick:
     .word tick
 "
         )));
-        assert_eq!(run_for(&mut *machine, 50_000).reason, Reason::Cycles);
-        let distances = edge_distances(&*machine);
+        assert_eq!(run_for(&mut machine, 50_000).reason, Reason::Cycles);
+        let distances = edge_distances(&machine);
         assert!(distances.len() >= 10, "{distances:?}");
         assert!(
             distances.iter().all(|&distance| distance == period),
@@ -75,10 +75,10 @@ tick:
     .word tick
 ",
     ));
-    run_to(&mut *machine, &image, "wait");
+    run_to(&mut machine, &image, "wait");
     machine.clear_observations();
     let before = (machine.cycles(), machine.instructions());
-    run_for(&mut *machine, 550);
+    run_for(&mut machine, 550);
     let profile = machine.profile().expect("is kept");
     let spent: u64 = profile
         .functions
@@ -115,9 +115,9 @@ tick:
 seen: .space 32
 ",
     ));
-    run_for(&mut *machine, 700);
+    run_for(&mut machine, 700);
     let seen: Vec<u16> = (0..6)
-        .map(|index| word(&*machine, &image, "seen", index))
+        .map(|index| word(&machine, &image, "seen", index))
         .collect();
     assert_eq!(seen, [2, 4, 10, 2, 4, 10]);
 }
@@ -140,7 +140,7 @@ tick:
 ",
     ));
     while machine.time().0 < 1_000_000_000_000 {
-        assert_eq!(run_for(&mut *machine, 10_000).reason, Reason::Cycles);
+        assert_eq!(run_for(&mut machine, 10_000).reason, Reason::Cycles);
     }
     let edges = machine.marker_edges();
     assert!((255..=257).contains(&edges.len()), "{}", edges.len());
@@ -198,9 +198,9 @@ seen: .space 64
 seen_end:
 ",
     ));
-    run_to(&mut *machine, &image, "done");
+    run_to(&mut machine, &image, "done");
     let seen: Vec<u16> = (0..32)
-        .map(|index| word(&*machine, &image, "seen", index))
+        .map(|index| word(&machine, &image, "seen", index))
         .collect();
     for pair in seen.windows(2) {
         assert!(matches!(pair[1].wrapping_sub(pair[0]), 22 | 23), "{seen:?}");
@@ -240,10 +240,10 @@ rounds: .space 2
 seen: .space 2
 ",
     ));
-    run_to(&mut *machine, &image, "done");
-    run_for(&mut *machine, 9);
+    run_to(&mut machine, &image, "done");
+    run_for(&mut machine, 9);
     let ticks = u128::from(machine.time().0) * 32_768 / 1_000_000_000_000;
-    let seen = word(&*machine, &image, "seen", 0);
+    let seen = word(&machine, &image, "seen", 0);
     // Timer_B was started within the first period of the crystal.
     let behind = (ticks as u16).wrapping_sub(seen);
     assert!(ticks > 5000 && behind <= 1, "{ticks} {seen}");
@@ -273,7 +273,7 @@ again:
     jmp again
 ",
     ));
-    run_for(&mut *machine, 693 * 20);
+    run_for(&mut machine, 693 * 20);
     let clock_hz = u128::from(machine.clock_hz());
     let sent = machine.serial_read("USART1").expect("a port");
     let bytes: Vec<u8> = sent.iter().map(|&(byte, _)| byte).collect();
@@ -314,10 +314,15 @@ receive:
     .word receive
 "
     )));
-    assert_eq!(run_for(&mut *machine, 10_000).reason, Reason::Asleep);
+    let asleep = Until {
+        asleep: true,
+        max_cycles: Some(10_000),
+        ..Until::default()
+    };
+    assert_eq!(run(&mut machine, asleep).reason, Reason::Asleep);
     machine.serial_write("usart1", b"Hello").expect("a port");
     let stop = run(
-        &mut *machine,
+        &mut machine,
         Until {
             serial: Some(b'O'),
             max_cycles: Some(10_000),
@@ -325,7 +330,7 @@ receive:
         },
     );
     assert_eq!(stop.reason, Reason::Serial);
-    assert_eq!(edge_distances(&*machine), [100; 4]);
+    assert_eq!(edge_distances(&machine), [100; 4]);
     let sent = machine.serial_read("USART1").expect("a port");
     assert_eq!(
         sent.iter().map(|&(byte, _)| byte).collect::<Vec<_>>(),
@@ -351,13 +356,13 @@ done:
     jmp done
 "
     )));
-    run_to(&mut *machine, &image, "here");
+    run_to(&mut machine, &image, "here");
     machine.serial_write("USART1", b"ab").expect("a port");
-    run_for(&mut *machine, 250);
+    run_for(&mut machine, 250);
     machine
         .set_register("pc", image.resolve("fetch").expect("there"))
         .expect("a register");
-    run_to(&mut *machine, &image, "done");
+    run_to(&mut machine, &image, "done");
     let registers = machine.registers();
     let value = |number: usize| registers[number].1;
     // OE and RXERR; the later byte; reading it cleared them.
@@ -370,7 +375,7 @@ done:
 #[test]
 fn the_watchdog_bites_on_time_and_says_so() {
     let (mut machine, _) = machine("start: jmp start\n");
-    let stop = run_for(&mut *machine, 1_000_000);
+    let stop = run_for(&mut machine, 1_000_000);
     let fault = stop.fault.expect("it bites");
     assert_eq!(fault.kind, "watchdog");
     assert!(
@@ -409,8 +414,8 @@ tick:
     .word tick
 ",
     ));
-    run_for(&mut *machine, 10_000);
-    let distances = edge_distances(&*machine);
+    run_for(&mut machine, 10_000);
+    let distances = edge_distances(&machine);
     assert!(distances.len() > 100 && distances.iter().all(|&distance| distance == 64));
 }
 
@@ -424,8 +429,8 @@ fn a_debuggers_entry_holds_the_watchdog_and_sets_the_stack() {
     };
     let (mut machine, image) = machine_with(source, &options);
     assert_eq!(machine.registers()[1].1, 0x3900);
-    run_to(&mut *machine, &image, "spin");
-    assert_eq!(run_for(&mut *machine, 100_000).reason, Reason::Cycles);
+    run_to(&mut machine, &image, "spin");
+    assert_eq!(run_for(&mut machine, 100_000).reason, Reason::Cycles);
     assert_eq!(machine.stack_bytes(), 4);
 }
 
@@ -454,20 +459,20 @@ done:
     jmp done
 "
     )));
-    run_to(&mut *machine, &image, "before_word");
+    run_to(&mut machine, &image, "before_word");
     let before = machine.cycles();
-    run_to(&mut *machine, &image, "after_word");
+    run_to(&mut machine, &image, "after_word");
     // 35 generator clocks of two cycles, up to one clock to meet its edge, and MOV's 5.
     let spent = machine.cycles() - before;
     assert!((70..=77).contains(&spent), "{spent}");
     assert_eq!(machine.read_memory(0x8000, 2).expect("flash"), [0x34, 0x12]);
-    run_to(&mut *machine, &image, "before_erase");
+    run_to(&mut machine, &image, "before_erase");
     let before = machine.cycles();
-    run_to(&mut *machine, &image, "after_erase");
+    run_to(&mut machine, &image, "after_erase");
     let spent = machine.cycles() - before;
     assert!((2 * 4819..2 * 4819 + 8).contains(&spent), "{spent}");
     assert_eq!(machine.read_memory(0x8000, 4).expect("flash"), [0xff; 4]);
-    run_to(&mut *machine, &image, "done");
+    run_to(&mut machine, &image, "done");
     assert_eq!(machine.read_memory(0x8000, 2).expect("flash"), [0x21, 0x43]);
 }
 
@@ -559,8 +564,8 @@ done:
 seen: .space 30
 "
     )));
-    run_to(&mut *machine, &image, "done");
-    let seen = |index| word(&*machine, &image, "seen", index);
+    run_to(&mut machine, &image, "done");
+    let seen = |index| word(&machine, &image, "seen", index);
     for (index, (register, _, expected)) in (0..).zip(cases) {
         assert_eq!(seen(index), expected, "{register}");
     }
@@ -591,7 +596,7 @@ taken:
     .word taken
 "
         )));
-        run_to(&mut *machine, &image, "taken");
+        run_to(&mut machine, &image, "taken");
     }
 }
 
@@ -607,7 +612,7 @@ fn a_modulated_dco_mixes_two_taps_in_a_pattern() {
             "    mov.b #{dcoctl}, &DCOCTL\n    mov.b #0x87, &BCSCTL1\n{}\ndone:\n    jmp done\n",
             toggles()
         )));
-        run_for(&mut *machine, 700);
+        run_for(&mut machine, 700);
         let edges = machine.marker_edges();
         assert_eq!(edges.len(), 128);
         assert!(
@@ -684,7 +689,7 @@ done:
     jmp done
 ",
     ));
-    run_to(&mut *machine, &image, "done");
+    run_to(&mut machine, &image, "done");
     let hz = machine.clock_hz();
     // One count more or less.
     assert!(hz.abs_diff(952 * 4096) <= 4096, "{hz}");
@@ -725,14 +730,14 @@ capture:
 seen: .space 8
 ",
     ));
-    run_for(&mut *machine, 1000);
+    run_for(&mut machine, 1000);
     for high in [true, false, true] {
         machine.set_pin("P1.0", high).expect("a pin");
         machine.set_pin("P2.0", high).expect("a pin");
         machine.set_pin("P1.2", high).expect("a pin");
-        run_for(&mut *machine, 100);
+        run_for(&mut machine, 100);
     }
-    let seen = |index| word(&*machine, &image, "seen", index);
+    let seen = |index| word(&machine, &image, "seen", index);
     // Port 1 sees rising edges, port 2 falling ones.
     assert_eq!((seen(0), seen(1), seen(2)), (2, 1, 2));
     assert!(seen(3) > 1100 && seen(3) < 1200);
@@ -754,7 +759,7 @@ here:
     jmp here
 ",
     ));
-    run_for(&mut *machine, 2000);
+    run_for(&mut machine, 2000);
     let edges = machine.pin_edges();
     let mine: Vec<_> = edges.iter().filter(|edge| edge.pin == "P1.2").collect();
     let clock = u64::from(machine.clock_hz());
@@ -804,8 +809,8 @@ tick:
     .word tick
 ",
     ));
-    run_for(&mut *machine, 12_345);
-    run_to(&mut *machine, &image, "again");
+    run_for(&mut machine, 12_345);
+    run_to(&mut machine, &image, "again");
     let profile = machine.profile().expect("is kept");
     let spent: u64 = profile
         .functions
@@ -856,7 +861,7 @@ again:
     nop
 ",
     ));
-    assert_eq!(run_for(&mut *machine, 1000).reason, Reason::Cycles);
+    assert_eq!(run_for(&mut machine, 1000).reason, Reason::Cycles);
     let mut bytes = Vec::new();
     let intervals = machine.power_intervals();
     joulemark_kernel::trace::write_vcd(&mut bytes, "msp430f1611", machine.pin_edges(), &intervals)
@@ -914,7 +919,7 @@ inner:
     .size inner, . - inner
 ",
     ));
-    let fault = run_for(&mut *machine, 1000).fault.expect("an odd address");
+    let fault = run_for(&mut machine, 1000).fault.expect("an odd address");
     assert_eq!((fault.kind, fault.address), ("misaligned", Some(0x1235)));
     assert!(fault.message.contains("inner+0x4"), "{}", fault.message);
     let names: Vec<&str> = fault
@@ -932,9 +937,9 @@ fn a_stop_address_is_reached_before_it_is_executed_and_left_again() {
         address: Some(image.resolve("again").expect("there")),
         ..Until::default()
     };
-    assert_eq!(run(&mut *machine, until).reason, Reason::Address);
+    assert_eq!(run(&mut machine, until).reason, Reason::Address);
     let first = machine.cycles();
-    assert_eq!(run(&mut *machine, until).reason, Reason::Address);
+    assert_eq!(run(&mut machine, until).reason, Reason::Address);
     assert_eq!(machine.cycles() - first, 3);
 }
 
@@ -957,7 +962,7 @@ done:
         ));
         // RAM reads as zero.
         let (mut machine, image) = machine_with(&source, &options);
-        run_to(&mut *machine, &image, "done");
+        run_to(&mut machine, &image, "done");
         machine.secrets_digest().expect("is kept")
     };
     assert_eq!(digest(0), digest(0));
@@ -978,7 +983,7 @@ done:
     jmp done
 ",
     ));
-    run_to(&mut *machine, &image, "done");
+    run_to(&mut machine, &image, "done");
     let registers = machine.registers();
     assert_eq!((registers[11].1, registers[12].1), (0x12, 0x5678 + 0x1234));
     assert!(fault(&program("mov &0x0a00, r10"), "unmapped").contains("0x0a00"));

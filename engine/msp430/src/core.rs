@@ -310,6 +310,10 @@ impl<B: Bus> Core<B> {
                 if self.bus.take_stop() {
                     return Ok(Exit::Stopped);
                 }
+                // Before interrupts: a run that goes on from here finds what this one would have.
+                if self.cycles >= until {
+                    return Ok(Exit::Cycles);
+                }
                 self.ask_bus = false;
                 if let Some(vector) = self.bus.pending_interrupt(self.interruptible) {
                     self.accept(vector)?;
@@ -344,6 +348,19 @@ impl<B: Bus> Core<B> {
                 self.run_blocks(event.min(until))?;
             }
         }
+    }
+
+    /// Whether the core sleeps and nothing that is pending wakes it.
+    pub fn is_asleep(&self) -> bool {
+        let status = self.state.registers[SR];
+        status & CPUOFF != 0 && self.bus.pending_interrupt(status & GIE != 0).is_none()
+    }
+
+    /// Sleep on until a cycle before which nothing is due: where [`Exit::Asleep`] ended a run.
+    pub fn sleep_until(&mut self, cycle: Cycles) {
+        debug_assert!(self.is_asleep() && self.bus.next_event() >= cycle);
+        self.sleep_cycles += cycle.0 - self.cycles;
+        self.cycles = cycle.0;
     }
 
     /// Cycles without sleep: what code costs.

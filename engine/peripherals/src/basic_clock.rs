@@ -275,6 +275,11 @@ impl BasicClock {
         self.timeline.clock()
     }
 
+    /// The core's clock over time.
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
     /// Time at a cycle.
     pub fn time(&self, now: Cycles) -> Picoseconds {
         self.timeline.at(now)

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use joulemark_kernel::{Cycles, Fault, FaultKind, Picoseconds};
+use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 use crate::basic_clock::{BasicClock, Source};
 use crate::sfr::{self, Sfr};
@@ -63,7 +63,6 @@ pub struct Usart {
     /// A start edge that URXSE reports before the character is there.
     start_edge: bool,
     line_in: VecDeque<u8>,
-    line_out: Vec<(u8, Picoseconds)>,
     /// The device on the SPI bus.
     pub device: Option<Box<dyn SpiDevice>>,
 }
@@ -85,7 +84,6 @@ impl Usart {
             receive: None,
             start_edge: false,
             line_in: VecDeque::new(),
-            line_out: Vec::new(),
             device: None,
         }
     }
@@ -299,11 +297,6 @@ impl Usart {
         self.line_in.extend(bytes);
     }
 
-    /// The bytes that went out, each with when its last stop bit ended.
-    pub fn take_sent(&mut self) -> Vec<(u8, Picoseconds)> {
-        std::mem::take(&mut self.line_out)
-    }
-
     /// Start to receive the next byte that waits on the line.
     fn start_receive(&mut self, start: u64, sfr: &Sfr) {
         if self.receive.is_none()
@@ -353,7 +346,6 @@ impl Usart {
             } else {
                 let mask = if self.ctl & CHAR != 0 { 0xff } else { 0x7f };
                 let byte = done.byte & mask;
-                self.line_out.push((byte, clock.time(now)));
                 sent = Some(byte);
                 if self.ctl & LISTEN != 0 && self.can_receive(sfr) {
                     self.received(byte, sfr);

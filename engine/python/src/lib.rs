@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use joulemark_kernel::chip::Constant;
-use joulemark_kernel::{Chip as KernelChip, Image as KernelImage, trace};
+use joulemark_kernel::{Chip as KernelChip, Image as KernelImage, Picoseconds, trace};
 use joulemark_machine as machine;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError};
@@ -321,7 +321,7 @@ struct Profile {
 /// One emulated chip. There are no globals: create as many as needed, in any thread.
 #[pyclass(module = "joulemark._engine")]
 struct Machine {
-    machine: Box<dyn machine::Machine>,
+    machine: machine::Machine,
     chip: Arc<KernelChip>,
 }
 
@@ -349,25 +349,32 @@ impl Machine {
             secrets_trace,
             settings: settings.unwrap_or_default().into_iter().collect(),
         };
-        let machine = machine::build(&chip.chip, &image.image, &options).map_err(machine_error)?;
+        let machine =
+            machine::Machine::new(&chip.chip, &image.image, &options).map_err(machine_error)?;
         let chip = Arc::clone(&chip.chip);
         Ok(Self { machine, chip })
     }
 
-    #[pyo3(signature = (*, until=None, until_marker=false, until_serial=None, max_cycles=None))]
+    #[pyo3(signature = (*, until=None, until_marker=false, until_serial=None, until_asleep=false,
+                        until_ps=None, max_cycles=None))]
+    #[allow(clippy::too_many_arguments)]
     fn run(
         &mut self,
         py: Python<'_>,
         until: Option<u32>,
         until_marker: bool,
         until_serial: Option<u8>,
+        until_asleep: bool,
+        until_ps: Option<u64>,
         max_cycles: Option<u64>,
     ) -> PyResult<Stop> {
         let until = machine::Until {
             address: until,
             marker: until_marker,
             serial: until_serial,
+            asleep: until_asleep,
             max_cycles,
+            time: until_ps.map(Picoseconds),
         };
         let stop = py.detach(|| self.machine.run(until));
         stop.map(Stop::from).map_err(machine_error)
@@ -391,6 +398,11 @@ impl Machine {
     #[getter]
     fn time_ps(&self) -> u64 {
         self.machine.time().0
+    }
+
+    #[getter]
+    fn next_event_ps(&self) -> Option<u64> {
+        self.machine.next_event().map(|time| time.0)
     }
 
     #[getter]

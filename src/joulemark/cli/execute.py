@@ -131,7 +131,9 @@ def run_machine(machine: "Machine", until: int | None, max_cycles: int) -> "Stop
     """Run until an address, an end or a budget, answering Ctrl-C on the way."""
     end = machine.cycles + max_cycles
     while True:
-        stop = machine.run(until=until, max_cycles=min(_SLICE_CYCLES, end - machine.cycles))
+        stop = machine.run(
+            until=until, until_asleep=True, max_cycles=min(_SLICE_CYCLES, end - machine.cycles)
+        )
         if stop.reason != "cycles" or machine.cycles >= end:
             return stop
 

@@ -88,7 +88,10 @@ class EmulatedBoard:
         end = machine.cycles + self.budget_cycles
         while True:
             stop = machine.run(
-                until_marker=True, until_serial=0, max_cycles=max(end - machine.cycles, 1)
+                until_marker=True,
+                until_serial=0,
+                until_asleep=True,
+                max_cycles=max(end - machine.cycles, 1),
             )
             if stop.reason == "serial":
                 return machine.serial_read(self._port)

@@ -26,9 +26,6 @@ _PATIENCE_S = 600.0
 class EmulatedSupplyLine:
     """A board's serial line on a pseudo-terminal, and its current and marker over time.
 
-    While the chip sleeps with nothing due that could wake it, the emulator's time stands still and
-    the bench's goes on: the board draws what it draws in that state.
-
     Args:
         board: which board.
         image: what it runs.
@@ -48,8 +45,6 @@ class EmulatedSupplyLine:
         self._until_s = [0.0]
         self._ampere: list[float] = []
         self._edges: list[float] = []
-        self._behind_s = 0.0
-        """The bench's time less the machine's."""
         self._done_s = 0.0
         self._failure: str | None = None
         self._closed = threading.Event()
@@ -120,29 +115,17 @@ class EmulatedSupplyLine:
         with contextlib.suppress(BlockingIOError):
             machine.serial_write(self._serial_port, os.read(self._master, 4096))
         machine.clear_observations()
-        asleep = False
-        while machine.time_ps * 1e-12 + self._behind_s < target_s:
-            left_s = target_s - self._behind_s - machine.time_ps * 1e-12
-            stop = machine.run(max_cycles=max(round(left_s * machine.clock_hz), 1))
-            if stop.fault is not None:
-                raise FaultError(f"{stop.fault.kind}: {stop.fault.message}")
-            if stop.reason == "asleep":
-                asleep = True
-                break
+        stop = machine.run(until_ps=round(target_s * 1e12))
+        if stop.fault is not None:
+            raise FaultError(f"{stop.fault.kind}: {stop.fault.message}")
         sent = machine.serial_read(self._serial_port)
         if sent:
             os.write(self._master, sent)
         with self._changed:
             for interval in machine.power_intervals:
-                end_s = interval.end_ps * 1e-12 + self._behind_s
-                self._append(interval.state, interval.clock_hz, end_s)
-            self._edges += [e.time_ps * 1e-12 + self._behind_s for e in machine.marker_edges]
-            now_s = machine.time_ps * 1e-12 + self._behind_s
-            if asleep and now_s < target_s:
-                self._until_s[-1] = target_s
-                self._behind_s += target_s - now_s
-                now_s = target_s
-            self._done_s = now_s
+                self._append(interval.state, interval.clock_hz, interval.end_ps * 1e-12)
+            self._edges += [edge.time_ps * 1e-12 for edge in machine.marker_edges]
+            self._done_s = machine.time_ps * 1e-12
             self._changed.notify_all()
 
     def _append(self, state: str, clock_hz: int, until_s: float) -> None:

@@ -5,14 +5,15 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use joulemark_kernel::{Chip, Image};
-use joulemark_machine::{Machine, Options, Reason, Stop, Until, build};
+use joulemark_machine::{Machine, Options, Reason, Stop, Until};
 
 /// The chip under test.
-pub fn chip() -> Chip {
+pub fn chip() -> Arc<Chip> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/msp430f1611.toml");
-    Chip::load(&path).unwrap_or_else(|error| panic!("{error}"))
+    Arc::new(Chip::load(&path).unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// Assemble a program. It has the chip's register names, `start` as its reset vector, and a
@@ -40,6 +41,11 @@ pub fn elf(source: &str) -> Vec<u8> {
     }
     script += "}\n";
 
+    link("msp430", &text, &script)
+}
+
+/// Assemble and link a program for a target.
+fn link(target: &str, text: &str, script: &str) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = |name: &str| -> PathBuf { folder.path().join(name) };
     std::fs::write(file("program.S"), text).expect("writes");
@@ -52,7 +58,8 @@ pub fn elf(source: &str) -> Vec<u8> {
         assert!(output.status.success(), "{command:?}:\n{complaints}");
     };
     run(Command::new("clang-19")
-        .args(["--target=msp430", "-c", "-o"])
+        .arg(format!("--target={target}"))
+        .args(["-c", "-o"])
         .args([file("program.o"), file("program.S")]));
     run(Command::new("ld.lld-19")
         .arg("-T")
@@ -62,20 +69,38 @@ pub fn elf(source: &str) -> Vec<u8> {
     std::fs::read(file("program.elf")).expect("the linker wrote it")
 }
 
+/// A Cortex-M3 with simple memories.
+pub fn arm_chip() -> Arc<Chip> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/stm32f100rb.toml");
+    Arc::new(Chip::load(&path).unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// Assemble a program for [`arm_chip`]; `start` is its reset vector and `tick` that of `SysTick`.
+pub fn arm_image(source: &str) -> Arc<Image> {
+    let text = format!(
+        ".syntax unified\n.thumb\n.section .vectors,\"a\"\n.word 0x20002000, start\n.space 52\n\
+         .word tick\n.text\n.globl start\n.type start,%function\n.type tick,%function\n{source}"
+    );
+    let script = "ENTRY(start)\nSECTIONS {\n. = 0x08000000;\n.vectors : { KEEP(*(.vectors)) }\n\
+                  .text : { *(.text*) }\n.bss 0x20000000 : { *(.bss*) }\n}\n";
+    let elf = link("thumbv7m-none-eabi", &text, script);
+    Arc::new(Image::parse(&elf, None).unwrap_or_else(|error| panic!("{error}")))
+}
+
 /// An assembled program as an image.
-pub fn image(source: &str) -> Image {
-    Image::parse(&elf(source), None).unwrap_or_else(|error| panic!("{error}"))
+pub fn image(source: &str) -> Arc<Image> {
+    Arc::new(Image::parse(&elf(source), None).unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// A machine after reset.
-pub fn machine_with(source: &str, options: &Options) -> (Box<dyn Machine>, Image) {
+pub fn machine_with(source: &str, options: &Options) -> (Machine, Arc<Image>) {
     let image = image(source);
-    let machine = build(&chip(), &image, options).unwrap_or_else(|error| panic!("{error}"));
+    let machine = Machine::new(&chip(), &image, options).unwrap_or_else(|error| panic!("{error}"));
     (machine, image)
 }
 
 /// A machine with pin P2.3 as its marker that keeps everything.
-pub fn machine(source: &str) -> (Box<dyn Machine>, Image) {
+pub fn machine(source: &str) -> (Machine, Arc<Image>) {
     let options = Options {
         marker: Some("P2.3".into()),
         profile: true,
@@ -86,7 +111,7 @@ pub fn machine(source: &str) -> (Box<dyn Machine>, Image) {
 }
 
 /// Run to a symbol within a million cycles.
-pub fn run_to(machine: &mut dyn Machine, image: &Image, symbol: &str) {
+pub fn run_to(machine: &mut Machine, image: &Image, symbol: &str) {
     let stop = run(
         machine,
         Until {
@@ -99,7 +124,7 @@ pub fn run_to(machine: &mut dyn Machine, image: &Image, symbol: &str) {
 }
 
 /// Run for some cycles.
-pub fn run_for(machine: &mut dyn Machine, cycles: u64) -> Stop {
+pub fn run_for(machine: &mut Machine, cycles: u64) -> Stop {
     run(
         machine,
         Until {
@@ -110,14 +135,14 @@ pub fn run_for(machine: &mut dyn Machine, cycles: u64) -> Stop {
 }
 
 /// Run until a condition holds.
-pub fn run(machine: &mut dyn Machine, until: Until) -> Stop {
+pub fn run(machine: &mut Machine, until: Until) -> Stop {
     machine.run(until).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Run until a fault of this kind; its message.
 pub fn fault(source: &str, kind: &str) -> String {
     let (mut machine, _) = machine(source);
-    let stop = run_for(&mut *machine, 1_000_000);
+    let stop = run_for(&mut machine, 1_000_000);
     let fault = stop
         .fault
         .unwrap_or_else(|| panic!("no fault but {:?}", stop.reason));
@@ -126,7 +151,7 @@ pub fn fault(source: &str, kind: &str) -> String {
 }
 
 /// A word of memory at a symbol.
-pub fn word(machine: &dyn Machine, image: &Image, symbol: &str, index: u32) -> u16 {
+pub fn word(machine: &Machine, image: &Image, symbol: &str, index: u32) -> u16 {
     let address = image.resolve(symbol).expect("the symbol is there") + 2 * index;
     let bytes = machine.read_memory(address, 2).expect("it is memory");
     u16::from_le_bytes([bytes[0], bytes[1]])

@@ -1,0 +1,466 @@
+//! The machine: what is alike whatever the core.
+
+use std::sync::Arc;
+
+use joulemark_kernel::chip::{CoreKind, MemoryKind};
+use joulemark_kernel::trace::{MarkerEdge, PinEdge, PowerInterval};
+use joulemark_kernel::{Chip, Cycles, Fault, Image, Picoseconds, Symbols, Timeline};
+
+use crate::board::Board;
+use crate::pins::Pin;
+use crate::profile::{self, Node};
+use crate::report::fault_report;
+use crate::{Error, Options, Profile, Reason, Stop, Until, armv7m, msp430};
+
+/// When a core's run ends at the latest.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// At the first instruction boundary where the cycle counter has reached this.
+    pub until: Cycles,
+    /// Execute the first instruction even where a breakpoint is on it.
+    pub leave_breakpoint: bool,
+}
+
+/// Why a core's run ended.
+pub enum Exit {
+    /// The next instruction is at this breakpoint.
+    Breakpoint(u32),
+    /// [`Limits::until`] is reached.
+    Cycles,
+    /// The board asked for it.
+    Stopped,
+    /// The core sleeps, and nothing is due that could wake it.
+    Asleep,
+    /// Something that silicon would have done silently and wrongly.
+    Fault(Box<Fault>),
+}
+
+/// What the shell asks of a core with its chip around it.
+///
+/// Addresses that come in have gone through [`System::data_address`] or [`System::code_address`].
+pub trait System: Send + Sync {
+    fn board(&self) -> &Board;
+    fn board_mut(&mut self) -> &mut Board;
+    fn timeline(&self) -> &Timeline;
+
+    fn run(&mut self, limits: Limits) -> Exit;
+    /// When something is due; `None` where the core does not sleep.
+    fn asleep_until(&self) -> Option<Cycles>;
+    /// Sleep on until a cycle before which nothing is due.
+    fn sleep_until(&mut self, cycle: Cycles);
+    fn cycles(&self) -> Cycles;
+    fn sleep_cycles(&self) -> Cycles;
+    fn instructions(&self) -> u64;
+
+    /// Where data is.
+    ///
+    /// # Errors
+    /// It is beyond the address space.
+    fn data_address(&self, address: u32) -> Result<u32, Error>;
+    /// Where an instruction is.
+    ///
+    /// # Errors
+    /// It is beyond the address space.
+    fn code_address(&self, address: u32) -> Result<u32, Error>;
+    fn set_breakpoint(&mut self, address: u32, on: bool);
+    fn program_counter(&self) -> u32;
+    fn registers(&self) -> Vec<(String, u32)>;
+    /// # Errors
+    /// No such register, or the value does not fit.
+    fn set_register(&mut self, name: &str, value: u32) -> Result<(), Error>;
+    /// `Err` is the first address that is no memory.
+    ///
+    /// # Errors
+    /// Part of the range is no memory.
+    fn read_memory(&self, address: u32, length: usize) -> Result<Vec<u8>, u32>;
+    /// `Err` is the first address that is no memory.
+    ///
+    /// # Errors
+    /// Part of the range is no memory.
+    fn write_memory(&mut self, address: u32, data: &[u8]) -> Result<(), u32>;
+
+    fn put_serial(&mut self, port: usize, data: &[u8]);
+    fn set_pin(&mut self, pin: Pin, high: bool);
+
+    /// Begin a new high-water mark of the stack.
+    fn restart_stack(&mut self);
+    fn stack_bytes(&self) -> u32;
+    /// Digest addresses anew, or leave the digest as it is.
+    fn watch_addresses(&mut self, on: bool);
+    fn is_watching_addresses(&self) -> bool;
+    fn address_digest(&self) -> u64;
+    /// Count cycles by function from here on.
+    fn start_profile(&mut self, symbols: &Symbols);
+    /// What has been counted; `None` where nothing was started.
+    fn profile(&mut self) -> Option<Vec<Node>>;
+    /// The fault in whose handler the program is.
+    fn handled_fault(&self) -> Option<Fault>;
+    /// Hexadecimal digits of an address.
+    fn digits(&self) -> usize;
+}
+
+/// One emulated chip with what is around it. Nothing is shared between machines but what never
+/// changes, so each may run on any thread.
+pub struct Machine {
+    system: Box<dyn System>,
+    image: Arc<Image>,
+    options: Options,
+    marker_edges: Vec<MarkerEdge>,
+    /// The last run stopped before the instruction at this address.
+    stopped_at: Option<u32>,
+}
+
+impl Machine {
+    /// A machine for a chip, with an image loaded, after reset.
+    ///
+    /// # Errors
+    /// The image is for another core or does not fit, or an option is wrong.
+    pub fn new(chip: &Arc<Chip>, image: &Arc<Image>, options: &Options) -> Result<Self, Error> {
+        if let Some(core) = image.core
+            && core != chip.core
+        {
+            return Err(Error::Image(format!(
+                "this {} image is for the {core} core and chip {} has an {} core; build it for {} or \
+                 name another chip",
+                image.format.name(),
+                chip.name,
+                chip.core,
+                chip.name
+            )));
+        }
+        let mut system: Box<dyn System> = match chip.core {
+            CoreKind::Msp430 => Box::new(msp430::Msp430::new(chip, image, options)?),
+            CoreKind::Armv7m => Box::new(armv7m::Armv7m::new(chip, image, options)?),
+        };
+        if let Some(name) = &options.marker {
+            let board = system.board_mut();
+            board.set_marker(name).map_err(Error::Argument)?;
+        }
+        let mut machine = Self {
+            system,
+            image: Arc::clone(image),
+            options: options.clone(),
+            marker_edges: Vec::new(),
+            stopped_at: None,
+        };
+        machine.clear_observations();
+        Ok(machine)
+    }
+
+    /// Run until a condition holds.
+    ///
+    /// # Errors
+    /// A condition that this machine cannot watch.
+    pub fn run(&mut self, until: Until) -> Result<Stop, Error> {
+        if until.marker && self.options.marker.is_none() {
+            return Err(Error::Argument(
+                "cannot run until the marker changes: the machine was made without a marker pin"
+                    .into(),
+            ));
+        }
+        let address = until
+            .address
+            .map(|address| self.system.code_address(address))
+            .transpose()?;
+        let board = self.system.board_mut();
+        board.await_byte(until.serial);
+        board.ends_at_time = until.time.is_some();
+        if board.take_awaited() {
+            return Ok(self.stop(Reason::Serial));
+        }
+        if let Some(address) = address {
+            self.system.set_breakpoint(address, true);
+        }
+        let stop = self.run_on(until, address);
+        if let Some(address) = address {
+            self.system.set_breakpoint(address, false);
+        }
+        Ok(stop)
+    }
+
+    fn run_on(&mut self, until: Until, address: Option<u32>) -> Stop {
+        let begin = self.system.cycles();
+        let last = until
+            .max_cycles
+            .map_or(Cycles::NEVER, |more| begin + Cycles(more));
+        let time = until.time.unwrap_or(Picoseconds::NEVER);
+        // A second run to the same address goes once around to it.
+        let leave_breakpoint = address.is_some() && address == self.stopped_at;
+        self.stopped_at = None;
+        loop {
+            let limit = last.min(self.system.timeline().cycle_of(time));
+            let exit = self.system.run(Limits {
+                until: limit,
+                leave_breakpoint: leave_breakpoint && self.system.cycles() == begin,
+            });
+            let edges = self.stamp_edges();
+            match exit {
+                Exit::Fault(fault) => return self.faulted(Reason::Fault, Some(&fault)),
+                Exit::Breakpoint(at) => {
+                    self.stopped_at = Some(at);
+                    return self.stop(Reason::Address);
+                }
+                Exit::Cycles => {
+                    let reason = if self.time() >= time {
+                        Reason::Time
+                    } else {
+                        Reason::Cycles
+                    };
+                    // A program that waits in a fault's handler has faulted.
+                    return self.faulted(reason, self.system.handled_fault().as_ref());
+                }
+                Exit::Asleep if until.asleep || limit == Cycles::NEVER => {
+                    return self.stop(Reason::Asleep);
+                }
+                Exit::Asleep => self.system.sleep_until(limit),
+                Exit::Stopped if edges && until.marker => return self.stop(Reason::Marker),
+                Exit::Stopped => {
+                    if self.system.board_mut().take_awaited() {
+                        return self.stop(Reason::Serial);
+                    }
+                }
+            }
+        }
+    }
+
+    fn stop(&self, reason: Reason) -> Stop {
+        self.faulted(reason, None)
+    }
+
+    fn faulted(&self, reason: Reason, fault: Option<&Fault>) -> Stop {
+        Stop {
+            reason,
+            address: self.system.program_counter(),
+            fault: fault
+                .map(|fault| fault_report(fault, &self.image.symbols, self.system.digits())),
+        }
+    }
+
+    /// Take over the marker's edges from the board; whether there were any.
+    fn stamp_edges(&mut self) -> bool {
+        let instructions = self.system.instructions();
+        let edges = self.system.board_mut().take_marker_edges();
+        for edge in &edges {
+            if self.options.secrets_trace {
+                self.system.watch_addresses(edge.rising);
+            }
+            self.marker_edges.push(MarkerEdge {
+                rising: edge.rising,
+                cycles: edge.cycles.0,
+                instructions,
+                time: self.system.timeline().at(edge.cycles),
+            });
+        }
+        !edges.is_empty()
+    }
+
+    /// When the machine does something by itself: now, where its core runs; `None` where it sleeps
+    /// and nothing is due that could wake it. Until then it may be left alone.
+    pub fn next_event(&self) -> Option<Picoseconds> {
+        match self.system.asleep_until() {
+            None => Some(self.time()),
+            Some(Cycles::NEVER) => None,
+            Some(due) => Some(self.system.timeline().at(due.max(self.system.cycles()))),
+        }
+    }
+
+    /// Cycles of the core's clock since the start, with those that the core slept through.
+    pub fn cycles(&self) -> u64 {
+        self.system.cycles().0
+    }
+
+    /// The part of [`Machine::cycles`] that the core slept through.
+    pub fn sleep_cycles(&self) -> u64 {
+        self.system.sleep_cycles().0
+    }
+
+    /// Instructions since the start.
+    pub fn instructions(&self) -> u64 {
+        self.system.instructions()
+    }
+
+    /// Time since the start.
+    pub fn time(&self) -> Picoseconds {
+        self.system.timeline().at(self.system.cycles())
+    }
+
+    /// The core's clock now.
+    pub fn clock_hz(&self) -> u32 {
+        self.system.timeline().clock().0
+    }
+
+    /// All registers of the core, in their order.
+    pub fn registers(&self) -> Vec<(String, u32)> {
+        self.system.registers()
+    }
+
+    /// Set a register.
+    ///
+    /// # Errors
+    /// No such register, or the value does not fit.
+    pub fn set_register(&mut self, name: &str, value: u32) -> Result<(), Error> {
+        self.system.set_register(name, value)?;
+        self.stopped_at = None;
+        Ok(())
+    }
+
+    /// Read without side effects and without time.
+    ///
+    /// # Errors
+    /// The range is not memory.
+    pub fn read_memory(&self, address: u32, length: usize) -> Result<Vec<u8>, Error> {
+        let start = self.system.data_address(address)?;
+        self.system
+            .read_memory(start, length)
+            .map_err(|bad| self.no_memory("read", length, address, bad))
+    }
+
+    /// Write without side effects and without time; flash too.
+    ///
+    /// # Errors
+    /// The range is not memory.
+    pub fn write_memory(&mut self, address: u32, data: &[u8]) -> Result<(), Error> {
+        let start = self.system.data_address(address)?;
+        self.system
+            .write_memory(start, data)
+            .map_err(|bad| self.no_memory("write", data.len(), address, bad))
+    }
+
+    fn no_memory(&self, verb: &str, length: usize, address: u32, bad: u32) -> Error {
+        let width = self.system.digits() + 2;
+        Error::Argument(format!(
+            "cannot {verb} {length} bytes at {address:#0width$x}: {bad:#0width$x} is neither flash nor \
+             RAM"
+        ))
+    }
+
+    /// Names of the serial ports.
+    pub fn serial_ports(&self) -> &'static [&'static str] {
+        self.system.board().ports
+    }
+
+    /// Queue bytes on the line into the chip. They wait until the receiver is on, then arrive at
+    /// the line's speed.
+    ///
+    /// # Errors
+    /// No such port.
+    pub fn serial_write(&mut self, port: &str, data: &[u8]) -> Result<(), Error> {
+        let port = self.system.board().port(port).map_err(Error::Argument)?;
+        self.system.put_serial(port, data);
+        Ok(())
+    }
+
+    /// The bytes that the program has sent since the last call, each with when its stop bit ended.
+    ///
+    /// # Errors
+    /// No such port.
+    pub fn serial_read(&mut self, port: &str) -> Result<Vec<(u8, Picoseconds)>, Error> {
+        let board = self.system.board_mut();
+        let port = board.port(port).map_err(Error::Argument)?;
+        Ok(board.take_sent(port))
+    }
+
+    /// Drive an input pin.
+    ///
+    /// # Errors
+    /// No such pin.
+    pub fn set_pin(&mut self, pin: &str, high: bool) -> Result<(), Error> {
+        let pins = &self.system.board().pins;
+        let pin = pins.parse(pin).map_err(Error::Argument)?;
+        self.system.set_pin(pin, high);
+        self.stamp_edges();
+        Ok(())
+    }
+
+    /// Changes of the marker pin since the last clear.
+    pub fn marker_edges(&self) -> &[MarkerEdge] {
+        &self.marker_edges
+    }
+
+    /// Forget marker edges, profile, intervals, traces and high-water marks; the machine goes on.
+    pub fn clear_observations(&mut self) {
+        self.marker_edges.clear();
+        let now = self.time();
+        self.system.board_mut().clear_traces(now);
+        self.system.restart_stack();
+        if self.options.profile {
+            self.system.start_profile(&self.image.symbols);
+        }
+        // With a marker, only what is between its edges is of interest.
+        let watched = self.options.marker.is_none() || self.system.is_watching_addresses();
+        if self.options.secrets_trace && watched {
+            self.system.watch_addresses(true);
+        }
+    }
+
+    /// Stack high-water mark since the last clear, from the stack pointer then.
+    pub fn stack_bytes(&self) -> u32 {
+        self.system.stack_bytes()
+    }
+
+    /// Power states since the last clear; empty without [`Options::trace`].
+    pub fn power_intervals(&self) -> Vec<PowerInterval> {
+        self.system.board().intervals(self.time())
+    }
+
+    /// Pin changes since the last clear; empty without [`Options::trace`].
+    pub fn pin_edges(&self) -> &[PinEdge] {
+        self.system.board().pin_edges()
+    }
+
+    /// Cycles by function since the last clear; `None` without [`Options::profile`].
+    pub fn profile(&mut self) -> Option<Profile> {
+        let nodes = self.system.profile()?;
+        Some(profile::summarise(&nodes, &self.image.symbols))
+    }
+
+    /// Digest of the addresses between the marker's edges, or since the last clear where there is no
+    /// marker; `None` without [`Options::secrets_trace`].
+    pub fn secrets_digest(&self) -> Option<u64> {
+        let digest = self.system.address_digest();
+        self.options.secrets_trace.then_some(digest)
+    }
+}
+
+/// What every byte of an image has to have a place in.
+pub fn check_fit(
+    chip: &Chip,
+    image: &Image,
+    is_memory: impl Fn(u32) -> bool,
+    digits: usize,
+) -> Result<(), Error> {
+    let width = digits + 2;
+    for segment in &image.segments {
+        let (start, size) = (segment.address, segment.data.len());
+        let bad = (0..size as u32)
+            .map(|offset| start.saturating_add(offset))
+            .find(|&address| !is_memory(address));
+        if let Some(bad) = bad {
+            return Err(Error::Image(format!(
+                "this image puts {size} bytes at {start:#0width$x}, but {bad:#0width$x} is no memory of \
+                 chip {}; it has {}",
+                chip.name,
+                memories(chip, digits)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The memories of a chip, in words.
+pub fn memories(chip: &Chip, digits: usize) -> String {
+    let width = digits + 2;
+    let memories = chip.memory.iter();
+    let room: Vec<String> = memories
+        .filter(|memory| memory.kind != MemoryKind::Peripheral)
+        .map(|m| {
+            format!(
+                "{} {:#0width$x}-{:#0width$x}",
+                m.name,
+                m.start,
+                m.start + (m.size - 1)
+            )
+        })
+        .collect();
+    room.join(", ")
+}
