@@ -172,8 +172,25 @@ pub struct CortexM {
     pub low_hz: Option<Constant>,
     /// What the core's clock is divided by for `SysTick`'s other clock, where there is one.
     pub systick_divider: Option<Constant>,
+    /// Where boot code looks for the program, where that is not always at the start of flash.
+    pub boot: Option<Boot>,
     /// What of this core's timing has not been compared with silicon; shown with every result.
     pub timing_note: String,
+}
+
+/// Words by which boot code in a chip's ROM finds the program.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Boot {
+    /// Address of a word that is 0 where there is a program.
+    pub image_valid: u32,
+    /// Address of the word that holds the address of the program's vector table.
+    pub vectors: u32,
+    /// Document and table, page or section.
+    #[serde(deserialize_with = "non_empty")]
+    pub source: String,
+    /// How far it can be trusted.
+    pub grade: Grade,
 }
 
 /// Addresses that show a part of another region.

@@ -53,6 +53,12 @@ impl Armv7m {
             .as_ref()
             .and_then(|core| core.systick_divider.as_ref());
         core.set_systick_divider(divider.map_or(0, Constant::whole));
+        let (address, rom) = core.bus.rom();
+        core.load_image(address, &rom).map_err(|at| {
+            in_chip(format!(
+                "key 'memory': no memory at {at:#010x}, where the series has its ROM"
+            ))
+        })?;
         for segment in &image.segments {
             let loaded = core.load_image(segment.address, &segment.data);
             debug_assert_eq!(loaded, Ok(()), "check_fit saw to it");
@@ -173,6 +179,24 @@ fn image_word(image: &Image, address: u32) -> Option<u32> {
     })
 }
 
+/// The vector table that the image tells boot code of; `None` where it tells nothing.
+fn boot_table(chip: &Chip, image: &Image) -> Result<Option<u32>, Error> {
+    let boot = chip.cortex_m.as_ref().and_then(|core| core.boot.as_ref());
+    let Some((boot, table)) = boot.and_then(|boot| Some((boot, image_word(image, boot.vectors)?)))
+    else {
+        return Ok(None);
+    };
+    match image_word(image, boot.image_valid) {
+        Some(0) => Ok(Some(table)),
+        valid => Err(Error::Image(format!(
+            "boot code of chip {} starts this image only if the word at {:#010x} is 0; it is {}",
+            chip.name,
+            boot.image_valid,
+            valid.map_or_else(|| "missing".into(), |word| format!("{word:#010x}"))
+        ))),
+    }
+}
+
 /// Reset; with an entry, as a debugger does that loads the stack pointer, places the program
 /// counter and has turned the DWT's counters on.
 fn start(
@@ -185,7 +209,7 @@ fn start(
         let what = "key 'vectors.table': needs RESET";
         return Err(Error::Chip(format!("chip {}: {what}", chip.name)));
     };
-    let table = reset - 4;
+    let table = boot_table(chip, image)?.unwrap_or(reset - 4);
     let mirrors = chip.mirror.iter();
     let views: Vec<u32> = mirrors
         .filter(|mirror| mirror.of == table)

@@ -70,6 +70,10 @@ pub struct Context<'a> {
 pub trait Series: Send + Sync {
     /// Names of the serial ports.
     fn serial_ports(&self) -> &'static [&'static str];
+    /// What the chip's ROM holds, and from which address on.
+    fn rom(&self) -> (u32, Vec<u8>) {
+        (0, Vec::new())
+    }
     /// Read a word; `None` where the series has no register.
     ///
     /// # Errors
@@ -199,6 +203,10 @@ impl CortexM {
             state: ACTIVE,
             calls: None,
         })
+    }
+
+    pub(crate) fn rom(&self) -> (u32, Vec<u8>) {
+        self.series.rom()
     }
 
     /// Put bytes on a UART's line to the chip.

@@ -28,6 +28,7 @@ pub mod stm32_watchdogs;
 pub mod ti_watchdog;
 pub mod timer;
 pub mod trng;
+pub mod udma;
 pub mod usart;
 pub mod watchdog;
 
@@ -51,5 +52,6 @@ pub use stm32_watchdogs::{Iwdg, Wwdg};
 pub use ti_watchdog::TiWatchdog;
 pub use timer::Timer;
 pub use trng::Trng;
+pub use udma::Udma;
 pub use usart::{SpiDevice, Usart};
 pub use watchdog::Watchdog;

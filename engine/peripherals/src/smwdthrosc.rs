@@ -51,6 +51,11 @@ impl Smwdthrosc {
         self.clock.change(now, low_hz.into(), core_hz.into());
     }
 
+    /// Whether the 32-kHz clock is high.
+    pub fn is_clock_high(&self, now: Cycles) -> bool {
+        self.clock.is_high(now)
+    }
+
     const fn bite(&self) -> Option<u64> {
         if self.watchdog & EN == 0 {
             return None;

@@ -2,7 +2,7 @@
 //! Addresses and interrupt lines of the timers were compared with those in Contiki's port.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind};
-use joulemark_peripherals::{Gpt, Pl011, Smwdthrosc};
+use joulemark_peripherals::{Gpt, Pl011, Smwdthrosc, Udma};
 
 use super::{Context, Series};
 
@@ -16,13 +16,63 @@ const IOC: u32 = 0x400d_4000;
 const SMWDTHROSC: u32 = 0x400d_5000;
 const GPIO_A: u32 = 0x400d_9000;
 const GPIO_D: u32 = 0x400d_c000;
+const UDMA: u32 = 0x400f_f000;
 
 /// `CLOCK_CTRL` and `CLOCK_STA`.
 const OSC32K: u32 = 1 << 24;
+/// `CLOCK_STA`: the 32-kHz clock, as the system clock sees it.
+const SYNC_32K: u32 = 1 << 26;
 const XOSC_STB: u32 = 1 << 19;
 const HSOSC_STB: u32 = 1 << 18;
 const OSC_PD: u32 = 1 << 17;
 const OSC: u32 = 1 << 16;
+const PMCTL: usize = 0x58;
+
+/// Registers of `SYS_CTRL` that hold what is written: first and last offset, and the bits that are
+/// there. In this order: clock gates (run, sleep, deep sleep) and resets of timers, SSI, UART, I2C
+/// and security modules; PMCTL; SRCRC; CLD; IWE; clock gates of the radio core; EMUOVR.
+const HELD: [(u32, u32, u32); 11] = [
+    (0x08, 0x14, 0xf),
+    (0x18, 0x24, 0x3),
+    (0x28, 0x34, 0x3),
+    (0x38, 0x44, 0x1),
+    (0x48, 0x54, 0x3),
+    (0x58, 0x58, 0x3),
+    (0x5c, 0x5c, 0x0101),
+    (0x80, 0x80, 0x1),
+    (0x94, 0x94, 0x3f),
+    (0xa8, 0xb0, 0x1),
+    (0xb4, 0xb4, 0xff),
+];
+/// `I_MAP`: 1 for interrupt lines of other numbers.
+const I_MAP: u32 = 0x98;
+
+/// Where the ROM's table of functions has memset, memcpy, memcmp and memmove (`ROM_API_T` in rom.h of
+/// `OpenWSN`), and these functions after it. TI's code is not public; these loops are our own.
+const ROM_START: u32 = 0x60;
+#[rustfmt::skip]
+static ROM: [u16; 44] = [
+    0x0071, 0, 0x008f, 0, 0x00a1, 0, 0x007f, 0,
+    // memset: mov r3, r0; 1: cbz r2, 2f; strb r1, [r3], #1; subs r2, #1; b 1b; 2: bx lr
+    0x4603, 0xb11a, 0xf803, 0x1b01, 0x3a01, 0xe7fa, 0x4770,
+    // memmove: cmp r0, r1; bls memcpy;
+    // 1: cbz r2, 2f; subs r2, #1; ldrb r3, [r1, r2]; strb r3, [r0, r2]; b 1b; 2: bx lr
+    0x4288, 0xd905, 0xb11a, 0x3a01, 0x5c8b, 0x5483, 0xe7fa, 0x4770,
+    // memcpy: mov ip, r0;
+    // 1: cbz r2, 2f; ldrb r3, [r1], #1; strb r3, [ip], #1; subs r2, #1; b 1b; 2: bx lr
+    0x4684, 0xb12a, 0xf811, 0x3b01, 0xf80c, 0x3b01, 0x3a01, 0xe7f8, 0x4770,
+    // memcmp: mov ip, r0; movs r0, #0; 1: cbz r2, 2f; ldrb r0, [ip], #1; ldrb r3, [r1], #1;
+    // subs r2, #1; subs r0, r0, r3; beq 1b; 2: bx lr
+    0x4684, 0x2000, 0xb132, 0xf81c, 0x0b01, 0xf811, 0x3b01, 0x3a01, 0x1ac0, 0xd0f7, 0x4770,
+    0,
+];
+
+/// The bits of a register of `SYS_CTRL` that holds what is written.
+fn held(offset: u32) -> Option<u32> {
+    let mut registers = HELD.iter();
+    let found = registers.find(|(first, last, _)| (*first..=*last).contains(&offset));
+    found.map(|&(_, _, bits)| bits)
+}
 
 pub struct Cc2538 {
     uart: [Pl011; 2],
@@ -31,10 +81,9 @@ pub struct Cc2538 {
     low_hz: u32,
     crystal_hz: u32,
     clock_ctrl: u32,
-    /// Clock gates of timers and UARTs: run, sleep, deep sleep and reset of each.
-    gates: [u32; 12],
-    /// PMCTL: the power mode that deep sleep enters.
-    power_mode: u32,
+    /// The words of [`HELD`], by offset.
+    held: [u32; 0xb8 / 4],
+    udma: Udma,
     /// Cache mode: FCTL.CM, 1 after reset.
     fctl: u32,
     ioc: [u32; 0x44],
@@ -51,8 +100,8 @@ impl Cc2538 {
             low_hz,
             crystal_hz,
             clock_ctrl: OSC32K | OSC_PD | OSC | 1 << 8 | 1,
-            gates: [0; 12],
-            power_mode: 0,
+            held: [0; 0xb8 / 4],
+            udma: Udma::default(),
             fctl: 4,
             ioc: [0; 0x44],
             direction: [0; 4],
@@ -79,6 +128,11 @@ impl Series for Cc2538 {
         &["UART0", "UART1"]
     }
 
+    fn rom(&self) -> (u32, Vec<u8>) {
+        let bytes = ROM.iter().flat_map(|halfword| halfword.to_le_bytes());
+        (ROM_START, bytes.collect())
+    }
+
     fn read(&mut self, address: u32, context: &mut Context<'_>) -> Result<Option<u32>, Fault> {
         let offset = address & 0xfff;
         if let Some((port, offset)) = Self::gpio(address) {
@@ -98,11 +152,15 @@ impl Series for Cc2538 {
             SMWDTHROSC => self.slow.read(offset, context.now),
             SYS_CTRL => match offset {
                 0 => Some(self.clock_ctrl),
-                4 => Some(self.clock_ctrl | XOSC_STB | HSOSC_STB),
-                0x58 => Some(self.power_mode),
-                0x08..=0x14 | 0x28..=0x34 => Some(self.gates[(offset as usize - 8) / 4]),
-                _ => None,
+                4 => {
+                    let high = self.slow.is_clock_high(context.now);
+                    let level = if high { SYNC_32K } else { 0 };
+                    Some(self.clock_ctrl | level | XOSC_STB | HSOSC_STB)
+                }
+                I_MAP => Some(0),
+                _ => held(offset).map(|_| self.held[offset as usize / 4]),
             },
+            UDMA => self.udma.read(offset),
             IOC => self.ioc.get(offset as usize / 4).copied(),
             _ if address == FCTL => Some(self.fctl),
             _ => None,
@@ -151,10 +209,21 @@ impl Series for Cc2538 {
                     self.clock_ctrl = value & 0x0322_0707 | value & OSC;
                     context.clock_hz = Some(self.clock_hz());
                 }
-                0x58 => self.power_mode = value & 3,
-                0x08..=0x14 | 0x28..=0x34 => self.gates[(offset as usize - 8) / 4] = value & 15,
-                _ => return Ok(false),
+                I_MAP if value & 1 != 0 => {
+                    return Err(Fault::new(
+                        FaultKind::Absent,
+                        "the emulation leaves out the alternate interrupt map (I_MAP)",
+                    ));
+                }
+                I_MAP => {}
+                _ => {
+                    let Some(bits) = held(offset) else {
+                        return Ok(false);
+                    };
+                    self.held[offset as usize / 4] = value & bits;
+                }
             },
+            UDMA => return self.udma.write(offset, value),
             IOC => {
                 let Some(register) = self.ioc.get_mut(offset as usize / 4) else {
                     return Ok(false);
@@ -216,6 +285,6 @@ impl Series for Cc2538 {
     }
 
     fn deep_sleep_state(&self) -> Option<&'static str> {
-        Some(["sleep", "pm1", "pm2", "pm3"][self.power_mode as usize])
+        Some(["sleep", "pm1", "pm2", "pm3"][self.held[PMCTL / 4] as usize])
     }
 }
