@@ -11,7 +11,7 @@ from joulemark.images import build_local
 from joulemark.project import ROOT
 
 SECONDS = 2
-HARNESS = "firmware/harness/kind_aead.c"
+HARNESS = "firmware/primitives/aead/kind.c"
 FUZZER = "firmware/fuzz/aead.c"
 
 

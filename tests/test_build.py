@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from joulemark._engine import Image
 from joulemark.catalogue import boards
-from joulemark.catalogue.kinds import Slot
 from joulemark.catalogue.primitives import Implementation, Library
 from joulemark.errors import BuildError, InputError, ToolError
 from joulemark.images import build_image, build_local, memory, toolchain
@@ -89,17 +88,17 @@ def test_aes_on_the_emulated_telosb(way: Implementation, compiler: str, optimisa
     board, device = boot(image.path)
     assert device.description == image.description
     for vector in LIBRARY["aes-128"].vectors:
-        assert vector.output is not None
-        device.write(Slot.KEY, vector.key)
+        values = vector.values
+        device.write("key", values["key"])
         for operation, message, output in (
-            ("init", vector.message, vector.output),
-            ("encrypt", vector.message, vector.output),
-            ("decrypt", vector.output, vector.message),
+            ("init", values["message"], values["output"]),
+            ("encrypt", values["message"], values["output"]),
+            ("decrypt", values["output"], values["message"]),
         ):
-            device.write(Slot.MESSAGE, message)
+            device.write("message", message)
             result = device.run(operation, Flag.PAINT)
             assert result.status is Status.OK
-            assert device.read(Slot.OUTPUT, len(output)) == output, vector.origin
+            assert device.read("output", len(output)) == output, vector.origin
             window = board.take_window()
             assert result.stack_bytes == window.stack_bytes
             # The timer starts before the marker's edge and stops behind it.
@@ -137,8 +136,8 @@ def test_an_empty_window_costs_the_same_in_every_image() -> None:
             image = build_image(way, TELOSB, optimisation=optimisation)
             board, device = boot(image.path)
             sizes = way.algorithm.sizes
-            device.write(Slot.KEY, bytes(sizes.get("key_bytes", 0)))
-            device.write(Slot.NONCE, bytes(sizes.get("nonce_bytes", 0) or sizes.get("iv_bytes", 0)))
+            for name, drawn in way.algorithm.contract.file.input.items():
+                device.write(name, bytes(sizes.get(drawn.size, 0)))
             device.run(device.operations[0], Flag.EMPTY)
             costs.add(board.take_window().cycles)
     assert len(costs) == 1
@@ -148,7 +147,7 @@ def test_repetitions_cost_the_same_each() -> None:
     """The restore of a context is in the empty window too: it cancels."""
     image = build_image(implementation("sha-256"), TELOSB)
     board, device = boot(image.path)
-    device.write(Slot.MESSAGE, bytes(40))
+    device.write("message", bytes(40))
     net = {}
     for repetitions in (1, 2, 5, 20):
         cycles = []
@@ -162,7 +161,7 @@ def test_repetitions_cost_the_same_each() -> None:
 def test_the_timer_counts_beyond_its_sixteen_bits() -> None:
     image = build_image(implementation("sha-256"), TELOSB)
     board, device = boot(image.path)
-    device.write(Slot.MESSAGE, bytes(1000))
+    device.write("message", bytes(1000))
     for repetitions in (1, 2, 3, 7, 20):
         ticks = device.run("hash", Flag.NONE, repetitions).timer_ticks
         cycles = board.take_window().cycles

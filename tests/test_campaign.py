@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from joulemark.campaign.campaign import Campaign, expand, load_campaign
-from joulemark.catalogue.kinds import OPERATIONS
 from joulemark.catalogue.primitives import Library
 from joulemark.errors import InputError
 
@@ -75,8 +74,8 @@ def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
 def test_the_default_campaign_has_every_kind_and_operation(library: Library) -> None:
     cases = [c for cases in expand(Campaign(), library).values() for c in cases]
     found = {(c.build.kind, c.operation) for c in cases}
-    kinds = {a.kind for a in library.algorithms.values()}
-    assert found == {(kind, o.name) for kind in kinds for o in OPERATIONS[kind]}
+    kinds = {a.kind: a.contract for a in library.algorithms.values()}
+    assert found == {(name, o) for name, kind in kinds.items() for o in kind.measured}
     assert len({c.digest for c in cases}) == len(cases)
 
 

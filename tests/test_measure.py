@@ -48,7 +48,7 @@ from joulemark.oracle import Compute, Inputs, Output
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Exclusive or of all bytes."""
-    return Output(data=bytes([reduce(xor, inputs.message, 0)]))
+    return Output(output=bytes([reduce(xor, inputs.message, 0)]))
 '''
 HEADER = """
 #ifndef XOR_H
@@ -101,7 +101,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "firmware/primitives/identity", primitives / "identity")
     folder = primitives / "hash/xor"
     folder.mkdir(parents=True)
-    shutil.copy(ROOT / "firmware/primitives/hash/hash.h", folder.parent)
+    for name in ("hash.h", "kind.toml", "kind.c"):
+        shutil.copy(ROOT / "firmware/primitives/hash" / name, folder.parent)
     (folder / "primitive.toml").write_text(PRIMITIVE)
     (folder / "vectors.toml").write_text(VECTORS)
     (folder / "oracle.py").write_text(ORACLE)

@@ -7,7 +7,6 @@ import pytest
 
 from joulemark._engine import Image
 from joulemark.catalogue import boards
-from joulemark.catalogue.kinds import Slot
 from joulemark.catalogue.primitives import Library
 from joulemark.errors import BudgetError, LinkError
 from joulemark.images import build_image
@@ -105,14 +104,14 @@ def test_an_emulated_board_stands_noise_on_its_line(damage: Damage) -> None:
     for number in range(25):
         message = bytes([number]) * (number * 7)
         try:
-            device.write(Slot.MESSAGE, message)
+            device.write("message", message)
             device.run("hash")
-            digest = device.read(Slot.OUTPUT, 32)
+            digest = device.read("output", 32)
             # An image that runs while the line settles answers without a window: that is said.
             window = emulated.take_window()
         except LinkError:
             continue
-        assert digest == oracle(Inputs(message=message)).data
+        assert digest == oracle(Inputs(message=message)).output
         assert window.cycles > 0
         right += 1
     assert noisy.damaged > 10

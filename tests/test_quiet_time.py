@@ -7,7 +7,6 @@ import pytest
 from joulemark._engine import Image, Machine, PowerInterval
 from joulemark.catalogue import boards
 from joulemark.catalogue.boards import Board
-from joulemark.catalogue.kinds import Slot
 from joulemark.catalogue.primitives import Library
 from joulemark.errors import LinkError
 from joulemark.images import BuiltImage, build_image
@@ -74,7 +73,7 @@ class Observed:
 def run(board: Board, quiet_ms: int) -> Observed:
     watched = Watched(board)
     device = Device(watched, attempts=1)
-    device.write(Slot.MESSAGE, bytes(range(64)))
+    device.write("message", bytes(range(64)))
     assert device.operations
     machine = watched.machine
     machine.clear_observations()

@@ -8,6 +8,7 @@ among those tried: so nothing that decides a branch may look at secrets either.
 
 import itertools
 import random
+import shutil
 from collections.abc import Iterator
 from functools import lru_cache, partial
 from pathlib import Path
@@ -17,9 +18,10 @@ import pytest
 from branches import WatchedBoard, deciders
 from emulated import BOARD, BuildOf, builds
 from joulemark._engine import Image
-from joulemark.catalogue.kinds import OPERATIONS, Exchange, Operation, Sizes, exchange
+from joulemark.catalogue.kinds import Exchange
 from joulemark.catalogue.primitives import Algorithm, Implementation, Library
 from joulemark.oracle import Inputs, Output
+from joulemark.project import FIRMWARE
 from joulemark.runners.protocol import Device, Status
 from vectors import IMPLEMENTATIONS, LIBRARY
 
@@ -39,7 +41,7 @@ LEAKY = {
 from joulemark.oracle import Output
 
 def compute(variant, inputs, over):
-    return Output(data=bytes([len(inputs.message) - len(inputs.message.lstrip(bytes(1)))]))
+    return Output(output=bytes([len(inputs.message) - len(inputs.message.lstrip(bytes(1)))]))
     """,
     "ref/implementation.toml": """
         description = "stops at the first byte that is not zero"
@@ -77,7 +79,7 @@ SUMMING = {
 from joulemark.oracle import Output
 
 def compute(variant, inputs, over):
-    return Output(data=sum(inputs.message).to_bytes(4, "little"))
+    return Output(output=sum(inputs.message).to_bytes(4, "little"))
     """,
     "ref/leaky.h": LEAKY["ref/leaky.h"]
     .replace("uint8_t zeros; uint8_t ended;", "uint16_t low, high;")
@@ -128,36 +130,33 @@ def forward(algorithm: Algorithm, inputs: Inputs) -> Output:
     return algorithm.oracle(inputs)
 
 
-def trials(implementation: Implementation, operation: Operation) -> Iterator[Exchange]:
+def trials(implementation: Implementation, name: str) -> Iterator[Exchange]:
     """The same case over and over, with other secrets."""
     algorithm = implementation.algorithm
-    sizes = Sizes.of(
-        algorithm.sizes,
-        message=MESSAGE_BLOCKS * algorithm.sizes.get("block_bytes", 16) if operation.sized else 16,
-        ad=AD_BYTES if operation.with_ad else 0,
-    )
+    operation = algorithm.contract.operation(name)
+    length = MESSAGE_BLOCKS * algorithm.sizes.get("block_bytes", 16) if operation.sized else 16
     if algorithm.whole_blocks and not operation.sized:
-        sizes = Sizes.of(algorithm.sizes, message=algorithm.sizes["block_bytes"])
+        length = algorithm.sizes["block_bytes"]
+    sizes = {**algorithm.sizes, "message": length, "ad": AD_BYTES if operation.with_ad else 0}
     for number, (key, message) in enumerate(secrets()):
         source = random.Random(f"{algorithm} {number}")
-        yield exchange(
-            algorithm.kind,
-            operation.name,
+        yield algorithm.contract.exchange(
+            name,
             sizes=sizes,
             forward=partial(forward, algorithm),
-            secret=partial(fill, iter((key, message)), source),
+            secret=partial(fill, itertools.chain((key, message), itertools.repeat(None)), source),
             public=random.Random(f"{algorithm}").randbytes,
         )
 
 
-def observations(build: BuildOf, operation: Operation) -> set[tuple[int, str]]:
+def observations(build: BuildOf, operation: str) -> set[tuple[int, str]]:
     """Cycles and address digests over all trials; each output is right."""
     machine, device = build.start()
     seen = set()
     for put in trials(build.implementation, operation):
         for slot, data in put.inputs.items():
             device.write(slot, data)
-        assert device.run(operation.name).status is Status.OK
+        assert device.run(operation).status is Status.OK
         for slot, expected in put.expected.items():
             assert device.read(slot, len(expected)) == expected
         window = machine.take_window()
@@ -168,13 +167,13 @@ def observations(build: BuildOf, operation: Operation) -> set[tuple[int, str]]:
 def leaks(build: BuildOf) -> list[str]:
     """Operations whose time or addresses depend on secrets, and how."""
     found = []
-    for operation in OPERATIONS[build.implementation.algorithm.kind]:
+    for operation in build.implementation.algorithm.contract.measured:
         seen = observations(build, operation)
         times = {cycles for cycles, _ in seen}
         if len(times) > 1:
-            found.append(f"{operation.name}: {min(times)} to {max(times)} cycles")
+            found.append(f"{operation}: {min(times)} to {max(times)} cycles")
         elif len(seen) > 1:
-            found.append(f"{operation.name}: addresses differ")
+            found.append(f"{operation}: addresses differ")
     return found
 
 
@@ -193,11 +192,11 @@ def branches_on_secrets(build: BuildOf) -> list[str]:
     device = Device(board, attempts=1)
     found = []
     candidates = deciders(path)
-    for operation in OPERATIONS[build.implementation.algorithm.kind]:
+    for operation in build.implementation.algorithm.contract.measured:
         first, second = list(trials(build.implementation, operation))[-2:]
-        seen = board.watch(device, operation.name, first, candidates)
-        again = board.watch(device, operation.name, second, seen)
-        found += [f"{operation.name}: {d}" for d in seen if seen[d] != again[d]]
+        seen = board.watch(device, operation, first, candidates)
+        again = board.watch(device, operation, second, seen)
+        found += [f"{operation}: {d}" for d in seen if seen[d] != again[d]]
     return found
 
 
@@ -214,6 +213,8 @@ def leaky(files: dict[str, str], folder: Path) -> Implementation:
         path = folder / "hash" / "leaky" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    for name in ("kind.toml", "kind.c", "hash.h"):
+        shutil.copy(FIRMWARE / "primitives" / "hash" / name, folder / "hash")
     library = Library.load(folder)
     (way,) = library.implementations(library["leaky"])
     return way

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from joulemark.catalogue.kinds import OPERATIONS
-from joulemark.catalogue.primitives import operations
 from joulemark.images import build_local
 from joulemark.runners.local import LocalLink
 from joulemark.runners.protocol import Device
@@ -41,16 +39,17 @@ def test_image_describes_itself(subject: Subject) -> None:
     description = subject.device.description
     assert description["primitive"] == subject.algorithm.name
     assert description["implementation"] == subject.implementation.name
-    assert tuple(subject.device.operations) == operations(subject.kind)
-    measured = [o.name for o in OPERATIONS[subject.kind]]
-    assert subject.device.operations[: len(measured)] == measured
+    assert subject.device.operations == list(subject.contract.file.operation)
+    assert subject.device.slots == list(subject.contract.file.slot)
 
 
 def test_published_vectors(subject: Subject) -> None:
     for vector in subject.algorithm.vectors:
         check_published_vector(subject, vector)
-        computed = subject.algorithm.oracle(inputs_of(vector))
-        assert computed.data == (vector.output or b""), vector.origin
+        computed = subject.algorithm.oracle(inputs_of(subject.algorithm, vector))
+        for name in subject.contract.results:
+            published = vector.values[name]
+            assert computed[name][: len(published)] == published, vector.origin
 
 
 @pytest.mark.parametrize(

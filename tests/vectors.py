@@ -2,17 +2,15 @@
 
 import random
 
-from joulemark.catalogue.kinds import OPERATIONS, Slot
+from joulemark.catalogue.kinds import Exchange, Kind
 from joulemark.catalogue.primitives import Algorithm, Implementation, Library, Vector
 from joulemark.errors import InputError
-from joulemark.oracle import Inputs, Output
-from joulemark.runners.protocol import Device, Flag, RunResult, Status
+from joulemark.oracle import Inputs
+from joulemark.runners.protocol import Device, Flag, Status
 
 LIBRARY = Library.load()
 LENGTHS = [0, 1, 7, 8, 15, 16, 17, 31, 33, 55, 56, 63, 64, 65, 111, 127, 128, 129, 136, 137, 300]
 LONGEST = 1024
-PLACES = (Flag.NONE, Flag.IN_PLACE)
-_FORWARD = {"hash": "hash", "mac": "mac", "identity": "nothing"}
 
 
 def discover() -> tuple[list[Implementation], list[str]]:
@@ -27,7 +25,7 @@ def discover() -> tuple[list[Implementation], list[str]]:
             continue
         if not ways:
             wrong.append(f"{algorithm}: no implementation")
-        if not vectors and algorithm.kind != "identity":
+        if not vectors and algorithm.contract.results:
             wrong.append(f"{algorithm}: no vectors")
         if algorithm.is_default or algorithm.vectors:
             found += ways
@@ -43,39 +41,34 @@ class Subject:
     def __init__(self, implementation: Implementation, device: Device) -> None:
         self.implementation = implementation
         self.algorithm = implementation.algorithm
-        self.kind = self.algorithm.kind
+        self.contract = self.algorithm.contract
         self.device = device
 
-    def load(self, inputs: Inputs, tag: bytes | None = None) -> None:
-        self.device.write(Slot.KEY, inputs.key)
-        self.device.write(Slot.NONCE, inputs.nonce)
-        self.device.write(Slot.AD, inputs.ad)
-        self.device.write(Slot.MESSAGE, inputs.message)
-        self.device.write(Slot.TAG, bytes(inputs.tag_bytes) if tag is None else tag)
+    def load(self, put: Exchange) -> None:
+        for slot, data in put.inputs.items():
+            self.device.write(slot, data)
 
-    def result(self, inputs: Inputs) -> Output:
-        """What is in the output and tag slots after an operation on these inputs."""
-        data = tag = b""
-        if self.kind == "hash":
-            data = self.device.read(Slot.OUTPUT, self.algorithm.sizes["digest_bytes"])
-        elif self.kind != "mac":
-            data = self.device.read(Slot.OUTPUT, len(inputs.message))
-        if self.kind == "mac":
-            tag = self.device.read(Slot.TAG, self.algorithm.sizes["tag_bytes"])
-        elif self.kind == "aead":
-            tag = self.device.read(Slot.TAG, inputs.tag_bytes)
-        return Output(data=data, tag=tag)
+    def gives(self, operation: str, put: Exchange, flags: Flag = Flag.NONE, count: int = 1) -> None:
+        """Run an operation on what an exchange writes: it gives what the exchange expects."""
+        self.load(put)
+        assert self.device.run(operation, flags, count).status is Status.OK, operation
+        for slot, expected in put.expected.items():
+            assert self.device.read(slot, len(expected)) == expected, (operation, slot, flags)
 
-    def run(self, operation: str, flags: Flag = Flag.NONE, repetitions: int = 1) -> RunResult:
-        return self.device.run(operation, flags, repetitions)
+    def refuses(self, operation: str, put: Exchange, what: str) -> None:
+        """What an exchange writes is refused, and nothing is released."""
+        for flags in self.places:
+            self.load(put)
+            assert self.device.run(operation, flags).status is Status.BAD_TAG, what
+            for slot, expected in put.expected.items():
+                released = self.device.read(slot, len(expected))
+                assert released == bytes(len(expected)), f"{slot} was released: {what}"
 
     @property
-    def forward(self) -> str:
-        return _FORWARD.get(self.kind, "encrypt")
-
-    @property
-    def inverse(self) -> str | None:
-        return next((o.name for o in OPERATIONS[self.kind] if o.inverse), None)
+    def places(self) -> tuple[Flag, ...]:
+        """Where results can be written: elsewhere, and where the message is."""
+        in_place = {"message", "output"} <= set(self.contract.file.slot)
+        return (Flag.NONE, Flag.IN_PLACE) if in_place else (Flag.NONE,)
 
 
 def draw(algorithm: Algorithm, seed: int, length: int) -> Inputs:
@@ -83,171 +76,117 @@ def draw(algorithm: Algorithm, seed: int, length: int) -> Inputs:
     source = random.Random(f"{algorithm.name} {seed} {length}")
     if algorithm.whole_blocks:
         length = length // algorithm.sizes["block_bytes"] * algorithm.sizes["block_bytes"]
-    sizes = algorithm.sizes
-    nonce = sizes.get("iv_bytes" if algorithm.kind == "mode" else "nonce_bytes", 0)
-    with_ad = algorithm.kind == "aead"
-    if algorithm.kind == "identity":
-        return Inputs()
+    sizes = {**algorithm.sizes, "message": length}
+    sizes["ad"] = source.choice([0, 1, 13, 16, 21, 64, 250])
     return Inputs(
-        key=source.randbytes(sizes.get("key_bytes", 0)),
-        nonce=source.randbytes(nonce),
-        ad=source.randbytes(source.choice([0, 1, 13, 16, 21, 64, 250])) if with_ad else b"",
-        message=source.randbytes(length),
         tag_bytes=sizes.get("tag_bytes", 0),
+        **{
+            name: source.randbytes(sizes[given.size])
+            for name, given in algorithm.contract.file.input.items()
+        },
     )
 
 
-def checked(result: RunResult) -> None:
-    assert result.status is Status.OK
+def drawn(algorithm: Algorithm, seed: int, length: int) -> dict[str, bytes]:
+    """Random inputs, and what the oracle gives for them."""
+    inputs = draw(algorithm, seed, length)
+    return {**algorithm.oracle(inputs), **inputs}
 
 
 def lengths(subject: Subject) -> list[int]:
-    """A few lengths around block sizes, and random ones."""
+    """A few lengths around block sizes, and random ones; one where there is no message."""
+    if "message" not in subject.contract.file.input:
+        return [0]
     source = random.Random(subject.algorithm.name)
     return [*LENGTHS, *(source.randrange(LONGEST + 1) for _ in range(12)), LONGEST]
 
 
-def inputs_of(vector: Vector) -> Inputs:
+def inputs_of(algorithm: Algorithm, vector: Vector) -> Inputs:
     return Inputs(
-        key=vector.key,
-        nonce=vector.nonce,
-        ad=vector.ad,
-        message=vector.message,
-        tag_bytes=len(vector.tag or b""),
+        tag_bytes=len(vector.values.get("tag", b"")),
+        **{name: vector.values.get(name, b"") for name in algorithm.contract.file.input},
     )
 
 
 def check_published_vector(subject: Subject, vector: Vector) -> None:
-    """A published vector in both directions, out of place and in place; wrong tags are refused."""
-    tag = vector.tag or b""
-    inputs = inputs_of(vector)
-    for flags in PLACES:
-        subject.load(inputs)
-        checked(subject.run(subject.forward, flags))
-        result = subject.result(inputs)
-        if vector.output is not None:
-            assert result.data.hex() == vector.output.hex(), (vector.origin, flags)
-        # A MAC always gives its whole tag; standards also publish shortened ones.
-        assert result.tag[: len(tag)].hex() == tag.hex(), (vector.origin, flags)
-    if subject.inverse is None or vector.output is None:
-        return
-    sealed = Inputs(key=vector.key, nonce=vector.nonce, ad=vector.ad, message=vector.output)
-    for flags in PLACES:
-        subject.load(sealed, tag)
-        checked(subject.run(subject.inverse, flags))
-        opened = subject.result(sealed).data
-        assert opened.hex() == vector.message.hex(), (vector.origin, flags)
-    if subject.kind == "aead" and tag:  # CCM* without a tag authenticates nothing
-        wrong = bytearray(tag)
-        bit = random.Random(vector.origin).randrange(8 * len(tag))
-        wrong[bit // 8] ^= 1 << bit % 8
-        subject.load(sealed, bytes(wrong))
-        check_refused(subject, len(vector.output), f"{vector.origin}: tag with bit {bit} flipped")
+    """A published vector in all directions, out of place and in place; wrong tags are refused."""
+    values = {**inputs_of(subject.algorithm, vector), **vector.values}
+    tried = 0
+    for name, operation in subject.contract.measured.items():
+        if not {*operation.takes.values(), *operation.gives.values()} <= set(values):
+            continue
+        tried += 1
+        put = subject.contract.put(name, values)
+        for flags in subject.places:
+            # A MAC always gives its whole tag; standards also publish shortened ones.
+            subject.gives(name, put, flags)
+        # CCM* without a tag authenticates nothing.
+        if operation.refuses and put.inputs[operation.refuses[-1]]:
+            slot = operation.refuses[-1]
+            what = f"{vector.origin}: changed {slot}"
+            subject.refuses(name, changed(put, slot, random.Random(vector.origin)), what)
+    assert tried, f"{vector.origin}: no operation can be tried with it"
 
 
-def check_refused(subject: Subject, length: int, what: str) -> None:
-    """Decryption of what is loaded is refused, and releases nothing."""
-    for flags in PLACES:
-        assert subject.run("decrypt", flags).status is Status.BAD_TAG, what
-        released = subject.device.read(Slot.OUTPUT, length)
-        assert released == bytes(length), f"plaintext was released: {what}"
+def changed(put: Exchange, slot: str, source: random.Random) -> Exchange:
+    """An exchange with one bit of what is written into a slot flipped."""
+    data = bytearray(put.inputs[slot])
+    data[source.randrange(len(data))] ^= 1 << source.randrange(8)
+    return Exchange({**put.inputs, slot: bytes(data)}, put.expected)
 
 
 def check_random_inputs(subject: Subject) -> None:
     """All operations on random inputs of many lengths give what the oracle gives."""
     for number, length in enumerate(lengths(subject)):
-        inputs = draw(subject.algorithm, number, length)
-        expected = subject.algorithm.oracle(inputs)
-        subject.load(inputs)
-        for operation in OPERATIONS[subject.kind]:
-            if operation.inverse:
-                continue
-            checked(subject.run(operation.name))
-            assert subject.result(inputs) == expected, (operation.name, length)
-        if subject.inverse is not None:
-            subject.load(
-                Inputs(key=inputs.key, nonce=inputs.nonce, ad=inputs.ad, message=expected.data),
-                expected.tag,
-            )
-            checked(subject.run(subject.inverse))
-            assert subject.result(inputs).data == inputs.message, length
+        values = drawn(subject.algorithm, number, length)
+        for name in subject.contract.measured:
+            subject.gives(name, subject.contract.put(name, values))
 
 
 def check_splits(subject: Subject) -> None:
     """Any split of a message gives the same."""
-    splits = [o for o in subject.device.operations if o.endswith("-split")]
     source = random.Random(subject.algorithm.name)
     unit = subject.algorithm.sizes["block_bytes"] if subject.algorithm.whole_blocks else 1
     for number in range(20):
-        inputs = draw(subject.algorithm, number, source.choice([0, 1, 64, 200, 333]))
-        expected = subject.algorithm.oracle(inputs)
+        values = drawn(subject.algorithm, number, source.choice([0, 1, 64, 200, 333]))
         longest = source.choice([1, 5, 16, 64, 150])
         pieces = [unit * source.randrange(longest + 1) for _ in range(source.randrange(60))]
-        for operation in splits:
-            inverse = operation.startswith("decrypt")
-            subject.load(inputs)
-            if inverse:
-                subject.device.write(Slot.MESSAGE, expected.data)
-            subject.device.write(Slot.AD, b"".join(p.to_bytes(2, "little") for p in pieces))
-            checked(subject.run(operation))
-            got = subject.result(inputs)
-            assert got == (Output(data=inputs.message) if inverse else expected), pieces
+        subject.device.write("pieces", b"".join(p.to_bytes(2, "little") for p in pieces))
+        for name in _splits(subject.contract):
+            subject.gives(name, subject.contract.put(name, values))
+
+
+def _splits(contract: Kind) -> list[str]:
+    return [name for name, operation in contract.file.operation.items() if operation.split]
 
 
 def check_in_place(subject: Subject) -> None:
     """Writing where it reads gives the same."""
     for number, length in enumerate([0, 1, 16, 100, 240, LONGEST]):
-        inputs = draw(subject.algorithm, number, length)
-        expected = subject.algorithm.oracle(inputs)
-        subject.load(inputs)
-        checked(subject.run(subject.forward, Flag.IN_PLACE))
-        assert subject.result(inputs) == expected
-        if subject.inverse is not None:
-            subject.device.write(Slot.MESSAGE, expected.data)
-            subject.device.write(Slot.TAG, expected.tag)
-            checked(subject.run(subject.inverse, Flag.IN_PLACE))
-            assert subject.result(inputs).data == inputs.message
+        values = drawn(subject.algorithm, number, length)
+        for name, operation in subject.contract.measured.items():
+            if operation.sized:
+                subject.gives(name, subject.contract.put(name, values), Flag.IN_PLACE)
 
 
 def check_repetitions(subject: Subject) -> None:
     """An operation that is repeated leaves what one execution leaves."""
-    inputs = draw(subject.algorithm, 0, 96)
-    expected = subject.algorithm.oracle(inputs)
-    for operation in OPERATIONS[subject.kind]:
-        if not operation.inverse:
-            subject.load(inputs)
-            checked(subject.run(operation.name, repetitions=3))
-            assert subject.result(inputs) == expected, operation.name
+    values = drawn(subject.algorithm, 0, 96)
+    for name in subject.contract.measured:
+        subject.gives(name, subject.contract.put(name, values), count=3)
 
 
 def check_forgeries(subject: Subject) -> None:
     """A changed bit anywhere is refused, and nothing is released."""
     source = random.Random(subject.algorithm.name)
     for number in range(12):
-        inputs = draw(subject.algorithm, number, source.choice([1, 16, 40, 129]))
-        sealed = subject.algorithm.oracle(inputs)
-        parts = {
-            "tag": bytearray(sealed.tag),
-            "message": bytearray(sealed.data),
-            "ad": bytearray(inputs.ad),
-            "nonce": bytearray(inputs.nonce),
-            "key": bytearray(inputs.key),
-        }
-        for name in ("tag", "tag", "message", "ad", "nonce", "key"):
-            if not parts[name]:
-                continue
-            forged = {k: bytearray(v) for k, v in parts.items()}
-            forged[name][source.randrange(len(forged[name]))] ^= 1 << source.randrange(8)
-            subject.load(
-                Inputs(
-                    key=bytes(forged["key"]),
-                    nonce=bytes(forged["nonce"]),
-                    ad=bytes(forged["ad"]),
-                    message=bytes(forged["message"]),
-                ),
-                bytes(forged["tag"]),
-            )
-            check_refused(subject, len(sealed.data), f"forged {name}")
+        values = drawn(subject.algorithm, number, source.choice([1, 16, 40, 129]))
+        for name, operation in subject.contract.measured.items():
+            put = subject.contract.put(name, values)
+            # The last one, the tag, twice.
+            for slot in (*operation.refuses, *operation.refuses[-1:]):
+                if put.inputs[slot]:
+                    subject.refuses(name, changed(put, slot, source), f"forged {slot}")
 
 
 def check_partial_blocks(subject: Subject) -> None:
@@ -255,10 +194,12 @@ def check_partial_blocks(subject: Subject) -> None:
     block = subject.algorithm.sizes["block_bytes"]
     inputs = draw(subject.algorithm, 0, 4 * block)
     for extra in range(1, block):
-        odd = Inputs(key=inputs.key, nonce=inputs.nonce, message=inputs.message + bytes(extra))
-        subject.load(odd)
-        for operation in ("encrypt", "decrypt"):
-            assert subject.run(operation).status is Status.BAD_LENGTH
+        for name, data in inputs.items():
+            subject.device.write(name, data)
+        subject.device.write("message", inputs.message + bytes(extra))
+        for name, operation in subject.contract.measured.items():
+            if operation.sized:
+                assert subject.device.run(name).status is Status.BAD_LENGTH
 
 
 CHECKS = {
@@ -274,10 +215,13 @@ CHECKS = {
 def applicable(implementation: Implementation) -> list[str]:
     """Names of the checks that say something about an implementation."""
     algorithm = implementation.algorithm
-    names = ["random-inputs", "in-place", "repetitions"]
-    if algorithm.kind in {"hash", "mac", "mode", "stream-cipher"}:
+    contract = algorithm.contract
+    names = ["random-inputs", "repetitions"]
+    if {"message", "output"} <= set(contract.file.slot):
+        names.append("in-place")
+    if _splits(contract):
         names.append("any-split")
-    if algorithm.kind == "aead":
+    if any(operation.refuses for operation in contract.measured.values()):
         names.append("forgeries")
     if algorithm.whole_blocks:
         names.append("partial-blocks")

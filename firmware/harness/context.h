@@ -2,6 +2,7 @@
    copy that the harness keeps of it is not. Included once, by a kind's file. */
 #include "hal.h"
 #include "harness.h"
+#include "kind.h"
 #include "primitive.h"
 
 primitive_ctx primitive_context;
@@ -10,3 +11,9 @@ static HAL_NOINIT primitive_ctx saved_context;
 void *const kind_context = &primitive_context;
 void *const kind_saved_context = &saved_context;
 const uint16_t kind_context_bytes = sizeof(primitive_ctx);
+
+#ifdef KIND_HAS_MESSAGE_AND_OUTPUT
+static inline void show_message_length(void) {
+    slots[SLOT_OUTPUT].length = slots[SLOT_MESSAGE].length;
+}
+#endif

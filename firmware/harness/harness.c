@@ -15,19 +15,6 @@ enum { DESCRIPTION_CHUNK = 200 };
 typedef uintptr_t stack_word;
 #define PAINT ((stack_word)0xa5a5a5a5a5a5a5a5u)
 
-static HAL_NOINIT uint8_t key[KEY_BYTES];
-static HAL_NOINIT uint8_t nonce[NONCE_BYTES];
-static HAL_NOINIT uint8_t ad[AD_BYTES];
-static HAL_NOINIT uint8_t message[MESSAGE_BYTES];
-static HAL_NOINIT uint8_t tag[TAG_BYTES];
-static HAL_NOINIT uint8_t output[MESSAGE_BYTES];
-
-slot slots[SLOTS] = {
-    [SLOT_KEY] = {key, 0, KEY_BYTES}, [SLOT_NONCE] = {nonce, 0, NONCE_BYTES},
-    [SLOT_AD] = {ad, 0, AD_BYTES},    [SLOT_MESSAGE] = {message, 0, MESSAGE_BYTES},
-    [SLOT_TAG] = {tag, 0, TAG_BYTES}, [SLOT_OUTPUT] = {output, 0, MESSAGE_BYTES},
-};
-
 const uint8_t *harness_input;
 
 /* One byte more than the longest frame, so that a longer one is seen to be too long. */
@@ -44,16 +31,16 @@ static void put16(uint8_t *p, uint16_t value) {
 }
 
 int32_t next_piece(pieces *p, const uint8_t **in) {
-    uint16_t left = (uint16_t)(slots[SLOT_MESSAGE].length - p->at);
+    uint16_t left = (uint16_t)(slot_message->length - p->at);
     uint16_t length = left;
-    if (p->next + 1 < slots[SLOT_AD].length) {
-        length = get16(&slots[SLOT_AD].bytes[p->next]);
+    if (p->next + 1 < slot_pieces->length) {
+        length = get16(&slot_pieces->bytes[p->next]);
         if (length > left)
             length = left;
-    } else if (p->next > slots[SLOT_AD].length + 1) {
+    } else if (p->next > slot_pieces->length + 1) {
         return -1;
     } else {
-        p->next = (uint16_t)(slots[SLOT_AD].length + 1);
+        p->next = (uint16_t)(slot_pieces->length + 1);
     }
     p->next = (uint16_t)(p->next + 2);
     *in = harness_input + p->at;
@@ -97,7 +84,7 @@ static __attribute__((noinline)) void window(outcome *result, crypto_status (*st
 static uint8_t run(const uint8_t *body, uint16_t length, uint8_t *reply) {
     if (length != 8)
         return OUT_OF_RANGE;
-    if (body[0] >= kind_operation_count)
+    if (body[0] >= kind_operation_count || kind_operations[body[0]].step == NULL)
         return UNKNOWN_OPERATION;
     const operation *op = &kind_operations[body[0]];
     uint8_t flags = body[1];
@@ -106,12 +93,19 @@ static uint8_t run(const uint8_t *body, uint16_t length, uint8_t *reply) {
     bool in_place = (flags & FLAG_IN_PLACE) != 0;
     if (repetitions == 0 || (flags & ~FLAGS) != 0 || (in_place && repetitions > 1))
         return BAD_RUN;
+    if (in_place && (slot_message == NULL || slot_output == NULL))
+        return BAD_RUN;
 
-    memset(output, 0, sizeof output);
-    slots[SLOT_OUTPUT].length = 0;
-    if (in_place)
-        memcpy(output, message, slots[SLOT_MESSAGE].length);
-    harness_input = in_place ? output : message;
+    for (uint8_t i = 0; i < slot_count; i++)
+        if ((slots_cleared >> i & 1) != 0) {
+            memset(slots[i].bytes, 0, slots[i].capacity);
+            slots[i].length = 0;
+        }
+    harness_input = slot_message != NULL ? slot_message->bytes : NULL;
+    if (in_place) {
+        memcpy(slot_output->bytes, slot_message->bytes, slot_message->length);
+        harness_input = slot_output->bytes;
+    }
 
     outcome result = {op->before(), 0, 0};
     if (result.status == CRYPTO_OK) {
@@ -132,7 +126,7 @@ static uint8_t run(const uint8_t *body, uint16_t length, uint8_t *reply) {
 }
 
 static uint8_t write_slot(const uint8_t *body, uint16_t length) {
-    if (length < 3 || body[0] >= SLOTS)
+    if (length < 3 || body[0] >= slot_count)
         return OUT_OF_RANGE;
     slot *s = &slots[body[0]];
     uint16_t offset = get16(body + 1), count = (uint16_t)(length - 3);
@@ -181,7 +175,7 @@ static void answer(uint16_t length) {
         uint8_t which = body[0], count = body[3];
         uint16_t offset = get16(body + 1);
         status = OUT_OF_RANGE;
-        if (body_length == 4 && which < SLOTS && count <= FRAME_BYTES - FRAME_OVERHEAD - 1 &&
+        if (body_length == 4 && which < slot_count && count <= FRAME_BYTES - FRAME_OVERHEAD - 1 &&
             offset <= slots[which].length && count <= slots[which].length - offset) {
             memcpy(reply, slots[which].bytes + offset, count);
             reply_length = count;

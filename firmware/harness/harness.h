@@ -9,29 +9,28 @@
 
 #include "crypto.h"
 
-enum { MESSAGE_BYTES = 1024, AD_BYTES = 256, KEY_BYTES = 160, NONCE_BYTES = 64, TAG_BYTES = 64 };
-
-enum { SLOT_KEY, SLOT_NONCE, SLOT_AD, SLOT_MESSAGE, SLOT_TAG, SLOT_OUTPUT, SLOTS };
-
 typedef struct {
     uint8_t *bytes;
     uint16_t length;
     uint16_t capacity;
 } slot;
 
-extern slot slots[SLOTS];
+/* What the build writes from a kind's file, kind.toml: its slots (and SLOT_KEY, ..., SLOTS) in
+   kind.h and slots.c, and its operations' numbers (OPERATION_INIT, ..., OPERATIONS). */
+extern slot slots[];
+extern const uint8_t slot_count;
+extern const uint16_t slots_cleared; /* bit i: the slot i is cleared ahead of each operation */
+extern slot *const slot_message;     /* null where the kind has none */
+extern slot *const slot_output;
+extern const slot *const slot_pieces;
 
-/* One operation of a kind. `step` alone is measured. A kind's file lists its operations in the
-   order of their numbers; the build reads the names there. */
+/* One operation of a kind. `step` alone is measured. */
 typedef struct {
     crypto_status (*before)(void); /* once, ahead of the window */
     crypto_status (*step)(void);
     void (*after)(void);   /* once, behind the window */
     bool consumes_context; /* a second step needs the context as `before` left it */
 } operation;
-
-#define OPERATION(name, before, step, after, consumes_context)                                     \
-    {before, step, after, consumes_context}
 
 extern const operation kind_operations[];
 extern const uint8_t kind_operation_count;
@@ -42,7 +41,7 @@ extern void *const kind_saved_context;
 extern const uint16_t kind_context_bytes;
 
 /* Where the operation reads its message: the message slot, or the output slot that holds a copy of
-   it when the operation shall work in place. */
+   it when the operation shall work in place; null where the kind has no message. */
 extern const uint8_t *harness_input;
 
 /* Hands one byte of the serial line to the command loop. */
@@ -59,12 +58,8 @@ static inline crypto_status nothing(void) {
 static inline void show_nothing(void) {
 }
 
-static inline void show_message_length(void) {
-    slots[SLOT_OUTPUT].length = slots[SLOT_MESSAGE].length;
-}
-
-/* Pieces of the message, for the operations that hand it over piece by piece: associated data
-   holds the pieces' lengths, 16 bits each; what is left is the last piece. */
+/* Pieces of the message, for the operations that hand it over piece by piece: the slot `pieces`
+   holds their lengths, 16 bits each; what is left is the last piece. */
 typedef struct {
     uint16_t at;
     uint16_t next;

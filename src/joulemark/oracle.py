@@ -1,26 +1,66 @@
 """What an independent oracle of a primitive looks like; see docs/adding-a-primitive.md."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 
 
-@dataclass(frozen=True, kw_only=True)
-class Inputs:
-    """Inputs of one operation; a primitive ignores what it does not take."""
+class _Values(Mapping[str, bytes]):
+    """Byte strings by the names that a kind's file gives them; also attributes."""
 
-    key: bytes = b""
-    nonce: bytes = b""
-    ad: bytes = b""
-    message: bytes = b""
-    tag_bytes: int = 0
+    def __init__(self, **values: bytes) -> None:
+        self._values = values
+
+    def __getitem__(self, name: str) -> bytes:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getattr__(self, name: str) -> bytes:
+        if name.startswith("_") or name not in self._values:
+            raise AttributeError(f"no {name} among {', '.join(self.__dict__.get('_values', ()))}")
+        return self._values[name]
+
+    def __hash__(self) -> int:
+        return hash(tuple(sorted(self._values.items())))
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value.hex()}" for name, value in self._values.items())
+        return f"{type(self).__name__}({given})"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Output:
-    """What the forward direction must give: ciphertext or digest, and tag."""
+class Inputs(_Values):
+    """Inputs of one operation, by name (`inputs.key`); a primitive ignores what it does not take.
 
-    data: bytes = b""
-    tag: bytes = b""
+    Args:
+        tag_bytes: wanted length of a tag, where the caller of the primitive may choose.
+        values: the inputs.
+    """
+
+    def __init__(self, *, tag_bytes: int = 0, **values: bytes) -> None:
+        super().__init__(**values)
+        self.tag_bytes = tag_bytes
+
+    def replaced(self, *, tag_bytes: int | None = None, **values: bytes) -> "Inputs":
+        """The same with other values of some names."""
+        length = self.tag_bytes if tag_bytes is None else tag_bytes
+        return Inputs(tag_bytes=length, **{**self._values, **values})
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Inputs)
+            and self._values == other._values
+            and self.tag_bytes == other.tag_bytes
+        )
+
+    def __hash__(self) -> int:
+        return hash((super().__hash__(), self.tag_bytes))
+
+
+class Output(_Values):
+    """What the forward direction must give, by name: `output` (ciphertext, digest), `tag`, ..."""
 
 
 Compute = Callable[[str, Inputs, "Compute | None"], Output]

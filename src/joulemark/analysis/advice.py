@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from joulemark.catalogue import kinds
 from joulemark.records.record import Record
 
 
@@ -24,25 +25,17 @@ class Service:
     """
 
     title: str
-    operations: dict[str, tuple[str, ...]]
+    operations: Mapping[str, Sequence[str]]
     with_ad: bool = False
 
 
-SERVICES = (
-    Service(
-        "Encryption alone (key and IV set up for each message)",
-        {"mode": ("init", "encrypt"), "stream-cipher": ("init", "encrypt")},
-    ),
-    Service("Hash", {"hash": ("hash",)}),
-    Service("Message authentication (key set up for each message)", {"mac": ("mac",)}),
-    Service("Authenticated encryption, key kept set up", {"aead": ("encrypt",)}),
-    Service("Authenticated encryption, key set up each time", {"aead": ("init", "encrypt")}),
-    Service(
-        "Authenticated encryption with associated data, key kept set up",
-        {"aead": ("encrypt",)},
-        with_ad=True,
-    ),
-)
+def services() -> list[Service]:
+    """What the kinds' files say that they serve, by title; kinds may share a service."""
+    found: dict[tuple[str, bool], dict[str, Sequence[str]]] = defaultdict(dict)
+    for kind in kinds.shipped().values():
+        for service in kind.file.service:
+            found[service.title, service.with_ad][kind.name] = service.operations
+    return [Service(title, found[title, with_ad], with_ad) for title, with_ad in sorted(found)]
 
 
 class Build(NamedTuple):
@@ -78,28 +71,40 @@ def costs(
         service: what is asked for.
         metric: a numeric field of a record, such as "energy_net_nj".
     """
-    setup: dict[Build, float] = {}
+    fixed: dict[Build, dict[str, float]] = defaultdict(dict)
     main: dict[Build, dict[int, float]] = defaultdict(dict)
-    needs_setup = set()
+    kind_of: dict[Build, str] = {}
     for r in records:
         value = getattr(r, metric)
-        operations = service.operations.get(r.kind, ())
-        if r.status != "ok" or value is None or r.operation not in operations:
+        if (
+            r.status != "ok"
+            or value is None
+            or r.operation not in service.operations.get(r.kind, ())
+        ):
             continue
         build = Build(r.primitive, r.implementation, r.optimisation, r.compiler)
-        if "init" in operations:
-            needs_setup.add(build)
-        if r.operation == "init":
-            # Set-up does not depend on the message; what is added is its dearest measured cost.
-            setup[build] = max(value, setup.get(build, 0.0))
+        kind_of[build] = r.kind
+        if r.operation in _unsized(r.kind):
+            # It does not depend on the message; what counts is its dearest measured cost.
+            fixed[build][r.operation] = max(value, fixed[build].get(r.operation, 0.0))
         elif (r.ad_bytes > 0) == service.with_ad:
             sizes = main[build]
             sizes[r.message_bytes] = min(value, sizes.get(r.message_bytes, value))
-    return {
-        build: {size: cost + setup.get(build, 0.0) for size, cost in sizes.items()}
-        for build, sizes in main.items()
-        if build not in needs_setup or build in setup
-    }
+    result: dict[Build, dict[int, float]] = {}
+    for build, kind in kind_of.items():
+        operations = set(service.operations[kind])
+        unsized = operations & _unsized(kind)
+        if unsized <= set(fixed[build]):
+            once = sum(fixed[build].values())
+            sizes = main[build] if operations - unsized else {0: 0.0}
+            if sizes:
+                result[build] = {size: cost + once for size, cost in sizes.items()}
+    return result
+
+
+def _unsized(kind: str) -> set[str]:
+    """A kind's operations whose cost does not depend on the message's length."""
+    return {n for n, o in kinds.shipped()[kind].file.operation.items() if not o.sized}
 
 
 def leads(table: Mapping[Build, Mapping[int, float]]) -> list[Lead]:
@@ -118,6 +123,6 @@ def leads(table: Mapping[Build, Mapping[int, float]]) -> list[Lead]:
             last = result[-1]
             result[-1] = Lead(last.from_bytes, size, winner, last.least_cost, cost)
         else:
-            result.append(Lead(before + 1, size, winner, cost, cost))
+            result.append(Lead(min(before + 1, size), size, winner, cost, cost))
         before = size
     return result

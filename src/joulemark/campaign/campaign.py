@@ -11,7 +11,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from joulemark.campaign.case import Build, Case
 from joulemark.catalogue import boards
-from joulemark.catalogue.kinds import OPERATIONS
 from joulemark.catalogue.primitives import Algorithm, Library
 from joulemark.errors import InputError
 from joulemark.images import families
@@ -115,15 +114,15 @@ def _cases(build: Build, algorithm: Algorithm, campaign: Campaign) -> Iterator[C
     """All cases of one image."""
     block = algorithm.sizes.get("block_bytes", 1) if algorithm.whole_blocks else 1
     tag = algorithm.sizes.get("tag_bytes", 0)
-    for operation in OPERATIONS[algorithm.kind]:
-        if not _matches(operation.name, campaign.operation):
+    for name, operation in algorithm.contract.measured.items():
+        if not _matches(name, campaign.operation):
             continue
         sizes = [s for s in campaign.size if s % block == 0 and (s or block == 1)]
         for message in sizes if operation.sized else [0]:
             for ad in campaign.ad_size if operation.with_ad else (0,):
                 yield Case(
                     build=build,
-                    operation=operation.name,
+                    operation=name,
                     message_bytes=message,
                     ad_bytes=ad,
                     tag_bytes=tag,
@@ -192,6 +191,6 @@ def expand(campaign: Campaign, library: Library, *, local: bool = False) -> dict
             cases = list(_cases(build, algorithm, campaign))
             if cases:
                 result[build] = cases
-    kinds = {a.kind for a in algorithms}
-    _need(result, campaign.operation, "--operation", (o.name for k in kinds for o in OPERATIONS[k]))
+    names = {name for a in algorithms for name in a.contract.measured}
+    _need(result, campaign.operation, "--operation", names)
     return result

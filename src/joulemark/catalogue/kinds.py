@@ -1,162 +1,284 @@
-"""Which operations each kind of primitive has, what they take and what they must give.
+"""What each kind of primitive does, as firmware/primitives/KIND/kind.toml says.
 
-The firmware's side of the same contract is docs/image-protocol.md.
+docs/adding-a-kind.md explains the file; the firmware's side of it is docs/image-protocol.md.
 """
 
-from collections.abc import Callable, Mapping
+import functools
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import IntEnum
+from pathlib import Path
+from typing import Annotated, Any, Self
 
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from joulemark.catalogue import datafile
 from joulemark.errors import InputError
 from joulemark.oracle import Inputs, Output
+from joulemark.project import FIRMWARE
+
+SIZE = r"[a-z][a-z0-9_]*_(bytes|bits)"
+CASE_SIZES = ("message", "ad")
+"""Sizes that a case has, not a primitive."""
+
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
+Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+SizeName = Annotated[str, Field(pattern=f"^{SIZE}$")]
+Prototype = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]* \*?p_[a-z][a-z0-9_]*\([^()]+\)$")]
 
 
-class Slot(IntEnum):
-    """The image's buffers (docs/image-protocol.md, "Slots")."""
-
-    KEY = 0
-    NONCE = 1
-    AD = 2
-    MESSAGE = 3
-    TAG = 4
-    OUTPUT = 5
+def _same_names(value: Any) -> Any:
+    """A list is short for a table whose values have the names of its slots."""
+    return {name: name for name in value} if isinstance(value, list) else value
 
 
-@dataclass(frozen=True)
-class Operation:
-    """One measurable operation of a kind.
+Wiring = Annotated[dict[Identifier, Identifier], BeforeValidator(_same_names)]
 
-    Args:
-        sized: its cost depends on the message's length; otherwise it is measured once.
-        with_ad: it takes associated data.
-        inverse: it undoes the primitive, so it is given what the oracle made.
-    """
 
-    name: str
-    sized: bool = True
+class Slot(datafile.DataModel):
+    """A buffer of the image."""
+
+    bytes: Annotated[int, Field(ge=1, le=0xFFFF)]
+    cleared: bool = False
+    """The image clears it ahead of each operation."""
+
+
+class Input(datafile.DataModel):
+    """What is drawn at random and handed to the oracle."""
+
+    size: str
+    """`message`, `ad` (the case's) or a size of the primitive's."""
+    secret: bool = False
+    """Drawn anew in each trial; else the same over the trials."""
+
+
+class Operation(datafile.DataModel):
+    """What an image can be told to do."""
+
+    takes: Wiring
+    """Slots that are written before, each with an input or with what the oracle gives."""
+    gives: Wiring
+    """Slots that are compared afterwards, each with an input or with what the oracle gives."""
+    refuses: list[Identifier] = Field([])
+    """Slots in each of which a changed bit is refused, with nothing released."""
+    sized: bool = False
+    """Its cost depends on the message's length; otherwise it is measured once."""
     with_ad: bool = False
-    inverse: bool = False
+    """It takes associated data."""
+    split: bool = False
+    """Takes its message in pieces, whose lengths are in the slot `pieces`; it is not measured."""
 
 
-_INIT = Operation("init", sized=False)
-_ENCRYPT = Operation("encrypt")
-_DECRYPT = Operation("decrypt", inverse=True)
-_UPDATE = Operation("update")
-_FINAL = Operation("final")
+class Service(datafile.DataModel):
+    """What a user asks for, and the operations that serve it once."""
 
-OPERATIONS: Mapping[str, tuple[Operation, ...]] = {
-    "identity": (Operation("nothing", sized=False),),
-    "block-cipher": (_INIT, _ENCRYPT, _DECRYPT),
-    "stream-cipher": (_INIT, _ENCRYPT),
-    "hash": (_INIT, _UPDATE, _FINAL, Operation("hash")),
-    "mac": (_INIT, _UPDATE, _FINAL, Operation("mac")),
-    "mode": (_INIT, _ENCRYPT, _DECRYPT),
-    "aead": (
-        _INIT,
-        Operation("encrypt", with_ad=True),
-        Operation("decrypt", with_ad=True, inverse=True),
-    ),
-}
+    title: str
+    operations: list[Name]
+    with_ad: bool = False
+    """The message has associated data."""
 
-MAIN_OPERATION: Mapping[str, str] = {
-    "block-cipher": "encrypt",
-    "stream-cipher": "encrypt",
-    "hash": "hash",
-    "mac": "mac",
-    "mode": "encrypt",
-    "aead": "encrypt",
-}
-"""What is shown of a kind until its reader chooses another operation."""
+
+class KindFile(datafile.DataModel):
+    """`kind.toml`."""
+
+    title: str
+    functions: Annotated[list[Prototype], Field(min_length=1)]
+    """What each primitive provides, for the prefix `p`."""
+    optional_functions: list[Prototype] = Field([])
+    """What some provide, for the compositions that are built over those."""
+    constants: list[SizeName] = Field([])
+    """Sizes that each variant says and that its header has as P_NAME."""
+    sizes: list[SizeName] = Field([])
+    """Sizes that a variant may say besides."""
+    main_operation: Name
+    """What is shown of the kind until its reader chooses another operation."""
+    whole_blocks: bool = False
+    """Messages are multiples of `block_bytes`."""
+    baseline: bool = False
+    """It is no result: its window costs what every window costs."""
+    slot: dict[Identifier, Slot]
+    """In the order of their numbers."""
+    input: dict[Identifier, Input] = Field({})
+    """In the order in which they are drawn."""
+    operation: Annotated[dict[Name, Operation], Field(min_length=1)]
+    """In the order of their numbers."""
+    service: list[Service] = Field([])
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        for name, given in self.input.items():
+            known = (*CASE_SIZES, *self.constants, *self.sizes)
+            if given.size not in known:
+                raise ValueError(f"input.{name}.size: there are {', '.join(known)}")
+        for name, operation in self.operation.items():
+            for key in ("takes", "gives", "refuses"):
+                unknown = set(getattr(operation, key)) - set(self.slot)
+                if unknown:
+                    raise ValueError(f"operation.{name}.{key}: no slot {min(unknown)}")
+            if set(operation.refuses) - set(operation.takes):
+                raise ValueError(f"operation.{name}.refuses: a slot that it does not take")
+            if operation.split and "pieces" not in self.slot:
+                raise ValueError(f"operation.{name}.split needs a slot pieces")
+        measured = [name for name, o in self.operation.items() if not o.split]
+        for service in self.service:
+            if set(service.operations) - set(measured):
+                raise ValueError(f"service: there are the operations {', '.join(measured)}")
+        if self.main_operation not in measured:
+            raise ValueError(f"main_operation: there are {', '.join(measured)}")
+        return self
+
+    @field_validator("slot")
+    @classmethod
+    def _few_slots(cls, value: dict[str, Slot]) -> dict[str, Slot]:
+        if not 1 <= len(value) <= 16:
+            raise ValueError("1 to 16 slots")
+        return value
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """What to write into an image before an operation, and what must be there afterwards."""
+    """What to write into an image's slots before an operation, and what must be there after it."""
 
-    inputs: Mapping[Slot, bytes]
-    expected: Mapping[Slot, bytes]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sizes:
-    """Lengths of an operation's inputs, in bytes."""
-
-    key: int = 0
-    nonce: int = 0
-    ad: int = 0
-    message: int = 0
-    tag: int = 0
-
-    @classmethod
-    def of(cls, sizes: Mapping[str, int], *, message: int, ad: int = 0) -> "Sizes":
-        """The usual lengths of a primitive with these sizes (docs/adding-a-primitive.md)."""
-        return cls(
-            key=sizes.get("key_bytes", 0),
-            nonce=sizes.get("nonce_bytes", 0) or sizes.get("iv_bytes", 0),
-            ad=ad,
-            message=message,
-            tag=sizes.get("tag_bytes", 0),
-        )
+    inputs: Mapping[str, bytes]
+    expected: Mapping[str, bytes]
 
 
-def operation(kind: str, name: str) -> Operation:
-    """The operation of a kind by its name.
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """A kind of primitive: a folder."""
+
+    name: str
+    folder: Path
+    file: KindFile
+
+    @property
+    def title(self) -> str:
+        """Its name for readers, in the plural."""
+        return self.file.title
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """Names of the functions that each primitive provides, without their prefix."""
+        return _names(self.file.functions)
+
+    @property
+    def optional_functions(self) -> tuple[str, ...]:
+        """Names of the functions that some provide."""
+        return _names(self.file.optional_functions)
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """Names of all sizes that a variant may say."""
+        return (*self.file.constants, *self.file.sizes)
+
+    @property
+    def measured(self) -> Mapping[str, Operation]:
+        """The operations that are measured, by name."""
+        return {name: o for name, o in self.file.operation.items() if not o.split}
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """Names of what the oracle gives."""
+        named: dict[str, None] = {}
+        for operation in self.file.operation.values():
+            named |= dict.fromkeys((*operation.takes.values(), *operation.gives.values()))
+        return tuple(name for name in named if name not in self.file.input)
+
+    def operation(self, name: str) -> Operation:
+        """The operation of a name.
+
+        Raises:
+            InputError: there is none of that name.
+        """
+        found = self.file.operation.get(name)
+        if found is None:
+            mend = f"there are {', '.join(self.measured)}"
+            raise InputError(f"a {self.name} has no operation {name}", mend=mend)
+        return found
+
+    def exchange(
+        self,
+        name: str,
+        *,
+        sizes: Mapping[str, int],
+        forward: Callable[[Inputs], Output],
+        secret: Callable[[int], bytes],
+        public: Callable[[int], bytes],
+    ) -> Exchange:
+        """Draw inputs for an operation and ask the oracle what must come out.
+
+        Args:
+            name: of the operation.
+            sizes: the primitive's, in bytes, and the case's: `message`, `ad`.
+            forward: the oracle.
+            secret: random bytes that are new in each trial.
+            public: random bytes that stay the same over the trials, so that a difference between
+                trials is due to secrets.
+        """
+        drawn = {
+            each: (secret if given.secret else public)(sizes.get(given.size, 0))
+            for each, given in self.file.input.items()
+        }
+        output = forward(Inputs(tag_bytes=sizes.get("tag_bytes", 0), **drawn))
+        return self.put(name, {**output, **drawn})
+
+    def put(self, name: str, values: Mapping[str, bytes]) -> Exchange:
+        """An operation's exchange, from inputs and what the oracle gave for them.
+
+        A slot that the operation only gives, and that the image does not clear, is filled with
+        zeros: nothing that was there before can be taken for its result, and its length says how
+        long a result is wanted.
+        """
+        operation = self.operation(name)
+        write = {slot: values[value] for slot, value in operation.takes.items()}
+        expected = {slot: values[value] for slot, value in operation.gives.items()}
+        for slot, value in expected.items():
+            if slot not in write and not self.file.slot[slot].cleared:
+                write[slot] = bytes(len(value))
+        return Exchange(write, expected)
+
+
+def _names(prototypes: Iterable[str]) -> tuple[str, ...]:
+    return tuple(re.findall(r"\bp_(\w+)\(", " ".join(prototypes)))
+
+
+def load(folder: Path) -> Kind:
+    """Read a kind's folder.
 
     Raises:
-        InputError: it has none of that name.
+        InputError: its file is missing or wrong.
     """
-    for known in OPERATIONS[kind]:
-        if known.name == name:
-            return known
-    mend = f"there are {', '.join(o.name for o in OPERATIONS[kind])}"
-    raise InputError(f"a {kind} has no operation {name}", mend=mend)
+    return Kind(folder.name, folder, datafile.read(folder / "kind.toml", KindFile))
 
 
-def exchange(
-    kind: str,
-    name: str,
-    *,
-    sizes: Sizes,
-    forward: Callable[[Inputs], Output],
-    secret: Callable[[int], bytes],
-    public: Callable[[int], bytes],
-) -> Exchange:
-    """Draw inputs for an operation and ask the oracle what must come out.
+def load_all(folder: Path = FIRMWARE / "primitives") -> dict[str, Kind]:
+    """All kinds under a folder, by name, in the order of their titles.
 
-    Args:
-        kind: of the primitive.
-        name: of the operation.
-        sizes: lengths of the inputs.
-        forward: the oracle.
-        secret: random bytes that are new in each trial (key, message).
-        public: random bytes that stay the same over the trials (nonce, associated data), so
-            that a difference between trials is due to secrets.
+    Raises:
+        InputError: a file is wrong.
     """
-    if kind == "identity":
-        return Exchange({}, {Slot.OUTPUT: b""})
-    inputs = Inputs(
-        key=secret(sizes.key),
-        nonce=public(sizes.nonce),
-        ad=public(sizes.ad),
-        message=secret(sizes.message),
-        tag_bytes=sizes.tag,
-    )
-    output = forward(inputs)
-    write = {Slot.MESSAGE: inputs.message}
-    if kind != "hash":
-        write[Slot.KEY] = inputs.key
-    if kind in {"stream-cipher", "mode", "aead"}:
-        write[Slot.NONCE] = inputs.nonce
-    if kind == "aead":
-        write[Slot.AD] = inputs.ad
-    if kind in {"mac", "aead"}:
-        write[Slot.TAG] = bytes(sizes.tag)
-    if operation(kind, name).inverse:
-        write[Slot.MESSAGE] = output.data
-        if kind == "aead":
-            write[Slot.TAG] = output.tag
-        return Exchange(write, {Slot.OUTPUT: inputs.message})
-    expected = {} if kind == "mac" else {Slot.OUTPUT: output.data}
-    if kind in {"mac", "aead"}:
-        expected[Slot.TAG] = output.tag
-    return Exchange(write, expected)
+    found = [load(path.parent) for path in folder.glob("*/kind.toml")]
+    return {kind.name: kind for kind in sorted(found, key=lambda kind: kind.title)}
+
+
+@functools.cache
+def shipped() -> Mapping[str, Kind]:
+    """The project's own kinds, for those who have no more than a kind's name."""
+    return load_all()
+
+
+def is_result(name: str) -> bool:
+    """Tell whether a kind of this name prices something; one that nobody knows any more did."""
+    kind = shipped().get(name)
+    return kind is None or not kind.file.baseline
+
+
+def titles() -> dict[str, str]:
+    """Titles of the kinds that price something, by name, in their order."""
+    return {kind.name: kind.title for kind in shipped().values() if not kind.file.baseline}
+
+
+def main_operation(name: str) -> str | None:
+    """What is shown of a kind at first; None of one that nobody knows any more."""
+    kind = shipped().get(name)
+    return None if kind is None else kind.file.main_operation

@@ -8,31 +8,25 @@ import difflib
 import importlib.util
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
-from joulemark.catalogue import datafile
+from joulemark.catalogue import datafile, kinds
+from joulemark.catalogue.kinds import SIZE, Kind, SizeName
 from joulemark.errors import InputError
 from joulemark.oracle import Compute, Inputs, Output
 from joulemark.project import FIRMWARE
 
-SIZES = (
-    "security_bits",
-    "key_bytes",
-    "block_bytes",
-    "nonce_bytes",
-    "iv_bytes",
-    "tag_bytes",
-    "digest_bytes",
-)
-INHERITED = ("key_bytes", "block_bytes", "security_bits")
 NAME = r"[a-z0-9][a-z0-9-]*"
 
+Status = Literal["standard", "finalist", "research", "deprecated", "broken"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+"""From the strongest to the weakest."""
 Core = Literal["msp430", "armv7m"]
 
 
@@ -46,34 +40,38 @@ def _hexadecimal(value: Any) -> Any:
 
 
 Hexadecimal = Annotated[bytes, BeforeValidator(_hexadecimal)]
-SizeName = Annotated[str, Field(pattern=rf"^({'|'.join(SIZES)})$")]
-PartnerSize = Annotated[str, Field(pattern=rf"^([1-9][0-9]*\*)?({'|'.join(SIZES)})$")]
+PartnerSize = Annotated[str, Field(pattern=rf"^([1-9][0-9]*\*)?{SIZE}$")]
 Size = Annotated[int, Field(ge=0)]
 
 
 class Variant(datafile.DataModel):
     """`[variant.NAME]`: a name that users type, the macros that it sets, its sizes."""
 
-    define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
-    security_bits: Size | PartnerSize | None = None
-    key_bytes: Size | PartnerSize | None = None
-    block_bytes: Size | PartnerSize | None = None
-    nonce_bytes: Size | PartnerSize | None = None
-    iv_bytes: Size | PartnerSize | None = None
-    tag_bytes: Size | PartnerSize | None = None
-    digest_bytes: Size | PartnerSize | None = None
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+    __pydantic_extra__: dict[str, Size | PartnerSize]
 
-    def resolve(self, partner: Mapping[str, int]) -> dict[str, int]:
-        """Return the sizes in numbers; `"2*key_bytes"` is twice the partner's."""
-        sizes = {name: partner[name] for name in INHERITED if name in partner}
-        for name in SIZES:
-            value = getattr(self, name)
+    define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
+
+    @property
+    def sizes(self) -> dict[str, int | str]:
+        """`security_bits`, and those that the kind's file names."""
+        return dict(self.__pydantic_extra__)
+
+    def resolve(self, partner: Mapping[str, int], inherited: Collection[str]) -> dict[str, int]:
+        """Return the sizes in numbers; `"2*key_bytes"` is twice the partner's.
+
+        Args:
+            partner: sizes of what it is built over.
+            inherited: those that are the partner's unless it says otherwise.
+        """
+        sizes = {name: size for name, size in partner.items() if name in inherited}
+        for name, value in self.sizes.items():
             if isinstance(value, str):
                 factor, _, of = value.rpartition("*")
                 if of not in partner:
                     raise ValueError(f"{name} = {value!r}, but the partner has no {of}")
-                value = int(factor or 1) * partner[of]
-            if value is not None:
+                sizes[name] = int(factor or 1) * partner[of]
+            else:
                 sizes[name] = value
         return sizes
 
@@ -85,7 +83,7 @@ class PrimitiveFile(datafile.DataModel):
     prefix: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     specification: str
     year: Annotated[int, Field(ge=1970, le=2100)]
-    status: Literal["standard", "finalist", "research", "deprecated", "broken"]
+    status: Status
     status_source: str
     status_reason: str | None = None
     patents: str | None = None
@@ -111,8 +109,8 @@ class PrimitiveFile(datafile.DataModel):
                 if key in self.model_fields_set:
                     raise ValueError(f"{key} needs over = KIND")
             for name, variant in self.variant.items():
-                for size in SIZES:
-                    if isinstance(getattr(variant, size), str):
+                for size, value in variant.sizes.items():
+                    if isinstance(value, str):
                         raise ValueError(f"variant.{name}.{size} must be a number without over")
         else:
             if self.variant:
@@ -141,22 +139,18 @@ class ImplementationFile(datafile.DataModel):
 
 
 class Vector(datafile.DataModel):
-    """One published test vector."""
+    """One published test vector: inputs and results, by the names that the kind's file gives."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+    __pydantic_extra__: dict[str, Hexadecimal]
 
     origin: str
     variant: str
-    key: Hexadecimal = b""
-    nonce: Hexadecimal = b""
-    ad: Hexadecimal = b""
-    message: Hexadecimal = b""
-    output: Hexadecimal | None = None
-    tag: Hexadecimal | None = None
 
-    @model_validator(mode="after")
-    def _has_result(self) -> Self:
-        if self.output is None and self.tag is None:
-            raise ValueError("a vector needs output or tag")
-        return self
+    @property
+    def values(self) -> dict[str, bytes]:
+        """Inputs and results that it gives."""
+        return dict(self.__pydantic_extra__)
 
 
 class VectorFile(datafile.DataModel):
@@ -194,21 +188,29 @@ class Part:
 class Primitive:
     """A primitive's folder."""
 
-    kind: str
+    contract: Kind
+    """What primitives of its kind do."""
     name: str
     folder: Path
     file: PrimitiveFile = field(hash=False)
     parts: tuple[Part, ...] = field(default=(), compare=False)
 
     @classmethod
-    def load(cls, folder: Path) -> "Primitive":
+    def load(cls, folder: Path, contract: Kind) -> "Primitive":
         """Read a primitive's folder.
 
         Raises:
             InputError: a file of it is missing or wrong.
         """
         file = datafile.read(folder / "primitive.toml", PrimitiveFile)
-        primitive = cls(folder.parent.name, folder.name, folder, file)
+        named = {f"variant.{name}": variant for name, variant in file.variant.items()}
+        for key, variant in {**named, "sizes": file.sizes}.items():
+            for name in variant.sizes:
+                if name not in ("security_bits", *contract.sizes):
+                    where = f"{folder / 'primitive.toml'}, key {key}.{name}"
+                    mend = f"a {contract.name} has {', '.join(contract.sizes)}, security_bits"
+                    raise InputError("unknown key", where, mend)
+        primitive = cls(contract, folder.name, folder, file)
         parts = tuple(
             Part(primitive, path.parent.name, datafile.read(path, ImplementationFile))
             for path in sorted(folder.glob("*/implementation.toml"))
@@ -216,13 +218,30 @@ class Primitive:
         object.__setattr__(primitive, "parts", parts)
         return primitive
 
+    @property
+    def kind(self) -> str:
+        """Its kind: the name of the folder that it is in."""
+        return self.contract.name
+
     @cached_property
     def vectors(self) -> tuple[Vector, ...]:
         """The published vectors; none for a primitive that computes nothing (identity)."""
         path = self.folder / "vectors.toml"
-        if self.kind == "identity" and not path.exists():
+        if not self.contract.results and not path.exists():
             return ()
-        return tuple(datafile.read(path, VectorFile).vector)
+        vectors = tuple(datafile.read(path, VectorFile).vector)
+        results = self.contract.results
+        known = (*self.contract.file.input, *results)
+        for number, vector in enumerate(vectors):
+            where = f"{path}, key vector.{number}"
+            for name in vector.values:
+                if name not in known:
+                    raise InputError(
+                        "unknown key", f"{where}.{name}", f"there are {', '.join(known)}"
+                    )
+            if not set(results) & set(vector.values):
+                raise InputError(f"a vector needs {' or '.join(results)}", where)
+        return vectors
 
     @cached_property
     def compute(self) -> Compute:
@@ -261,6 +280,17 @@ class Algorithm:
         return self.primitive.kind
 
     @property
+    def contract(self) -> Kind:
+        """What primitives of its kind do."""
+        return self.primitive.contract
+
+    @property
+    def status(self) -> Status:
+        """Its standing: a composition's is the weaker one of its own and its partner's."""
+        own = self.primitive.file.status
+        return max(own, self.over.status, key=STATUSES.index) if self.over else own
+
+    @property
     def prefix(self) -> str:
         """What its functions' names begin with."""
         return self.primitive.file.prefix
@@ -268,7 +298,7 @@ class Algorithm:
     @property
     def whole_blocks(self) -> bool:
         """Whether messages must be multiples of `block_bytes`."""
-        return self.kind == "block-cipher" or self.primitive.file.whole_blocks
+        return self.contract.file.whole_blocks or self.primitive.file.whole_blocks
 
     @property
     def defines(self) -> dict[str, int]:
@@ -356,7 +386,15 @@ class Library:
         if not found:
             mend = "a primitive is KIND/NAME/primitive.toml"
             raise InputError("no primitives found", str(folder), mend)
-        return cls([Primitive.load(path.parent) for path in found])
+        known = kinds.load_all(folder)
+        primitives = []
+        for path in found:
+            kind = path.parent.parent
+            if kind.name not in known:
+                where, mend = str(kind / "kind.toml"), "docs/adding-a-kind.md says what it holds"
+                raise InputError("is missing", where, mend)
+            primitives.append(Primitive.load(path.parent, known[kind.name]))
+        return cls(primitives)
 
     def __getitem__(self, name: str) -> Algorithm:
         """Find an algorithm by the name that users type.
@@ -374,7 +412,10 @@ class Library:
     def _plain(self) -> Iterator[Algorithm]:
         for primitive in self.primitives.values():
             for name, variant in primitive.file.variant.items():
-                yield Algorithm(name, primitive, variant, variant.resolve({}))
+                sizes = variant.resolve({}, ())
+                where = f"{primitive.folder / 'primitive.toml'}, key variant.{name}"
+                _check_sizes(primitive.contract, sizes, where)
+                yield Algorithm(name, primitive, variant, sizes)
 
     def _compositions(self) -> Iterator[Algorithm]:
         plain = list(self._plain())
@@ -397,9 +438,11 @@ class Library:
                         raise InputError(what, f"{where}, key default_over")
                     continue
                 try:
-                    sizes = file.sizes.resolve(partner.sizes)
+                    inherited = ("security_bits", *primitive.contract.sizes)
+                    sizes = file.sizes.resolve(partner.sizes, inherited)
                 except ValueError as error:
                     raise InputError(str(error), f"{where}, key sizes") from error
+                _check_sizes(primitive.contract, sizes, f"{where}, key sizes")
                 name = file.name.replace("{over}", partner.name)
                 default = partner.name in file.default_over
                 yield Algorithm(name, primitive, file.sizes, sizes, partner, default)
@@ -418,23 +461,32 @@ class Library:
                 raise InputError(f"no variant {vector.variant}", where, mend)
         return primitive.vectors
 
-    def used_by(self, primitive: Primitive) -> list[Primitive]:
+    def used_by(self, primitive: Primitive, users: tuple[Primitive, ...] = ()) -> list[Primitive]:
         """Return the primitives that one names in `uses`, and those that they name, once each.
 
+        Args:
+            primitive: whose.
+            users: those that use it, from the first.
+
         Raises:
-            InputError: there is no such primitive, or it needs a partner that this one has not.
+            InputError: there is no such primitive, it needs a partner that this one has not, or
+                it uses itself.
         """
+        users = (*users, primitive)
         found: list[Primitive] = []
         for name in primitive.file.uses:
             where = f"{primitive.folder / 'primitive.toml'}, key uses"
             used = self.primitives.get(name)
             if used is None:
                 raise InputError(f"no primitive {name}", where, "write KIND/NAME")
+            if used in users:
+                circle = " uses ".join(f"{p.kind}/{p.name}" for p in (*users, used))
+                raise InputError(f"is a circle: {circle}", where, "let one of them use no other")
             over = used.file.over
             if over is not None and over != primitive.file.over:
                 what = f"{name} is built over a {over}"
                 raise InputError(what, where, f'this one needs over = "{over}" too')
-            for other in (used, *self.used_by(used)):
+            for other in (used, *self.used_by(used, users)):
                 if other not in found:
                     found.append(other)
         return found
@@ -491,17 +543,8 @@ class Library:
         return found[name]
 
 
-def operations(kind: str, folder: Path = FIRMWARE / "harness") -> tuple[str, ...]:
-    """Return the operations of a kind, in the order of their numbers in the image protocol."""
-    path = folder / f"kind_{kind.replace('-', '_')}.c"
-    try:
-        source = path.read_text(encoding="utf-8")
-    except OSError as error:
-        mend = f"there are {', '.join(kinds(folder))}"
-        raise InputError(f"no such kind of primitive: {kind}", str(path), mend) from error
-    return tuple(re.findall(r'OPERATION\("([a-z-]+)"', source))
-
-
-def kinds(folder: Path = FIRMWARE / "harness") -> list[str]:
-    """Return the kinds of primitive that the harness knows."""
-    return sorted(p.stem.removeprefix("kind_").replace("_", "-") for p in folder.glob("kind_*.c"))
+def _check_sizes(contract: Kind, sizes: Mapping[str, int], where: str) -> None:
+    missing = [name for name in contract.file.constants if name not in sizes]
+    if missing:
+        mend = f"a {contract.name} needs {', '.join(contract.file.constants)}"
+        raise InputError(f"there is no {missing[0]}", where, mend)

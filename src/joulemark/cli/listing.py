@@ -61,7 +61,7 @@ def _primitives() -> list[tuple[str, ...]]:
     for a in sorted(library.algorithms.values(), key=lambda a: (a.kind, a.name)):
         names = ", ".join(i.name for i in library.implementations(a))
         default = "yes" if a.is_default else "no"
-        rows.append((a.name, a.kind, a.primitive.file.status, default, names))
+        rows.append((a.name, a.kind, a.status, default, names))
     return rows
 
 

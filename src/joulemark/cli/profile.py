@@ -122,7 +122,7 @@ def _whole(
 
 def _window(program: "Image", board: "Board", operation: str, size: int) -> _Profiled:
     """One operation of an image that speaks the project's protocol, with random inputs."""
-    from joulemark.catalogue import boards, kinds
+    from joulemark.catalogue import boards
     from joulemark.catalogue.primitives import Library
     from joulemark.runners.emulator import EmulatedBoard
     from joulemark.runners.protocol import Device, Status
@@ -137,10 +137,9 @@ def _window(program: "Image", board: "Board", operation: str, size: int) -> _Pro
     device = Device(machine, attempts=1)
     algorithm = Library.load()[device.description["primitive"]]
     random_bytes = random.Random(0).randbytes
-    exchange = kinds.exchange(
-        algorithm.kind,
+    exchange = algorithm.contract.exchange(
         operation,
-        sizes=kinds.Sizes.of(algorithm.sizes, message=size),
+        sizes={**algorithm.sizes, "message": size},
         forward=algorithm.oracle,
         secret=random_bytes,
         public=random_bytes,

@@ -146,6 +146,7 @@ def run(
     """
     from joulemark.campaign.campaign import expand, load_campaign
     from joulemark.campaign.plan import Plan, plan
+    from joulemark.catalogue.kinds import is_result
     from joulemark.catalogue.primitives import Library
     from joulemark.records.store import Store
 
@@ -199,7 +200,7 @@ def run(
         records = [*served.values(), *measured]
         _show(records)
         path = report or _report_path(opened)
-        good = any(r.status == "ok" and r.kind != "identity" for r in records)
+        good = any(r.status == "ok" and is_result(r.kind) for r in records)
         if good and (measured or not path.exists()):
             from joulemark.report import write_report
 
@@ -436,10 +437,10 @@ def _show(records: "Sequence[Record]") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from joulemark.catalogue.kinds import MAIN_OPERATION
+    from joulemark.catalogue.kinds import is_result, main_operation
 
-    good = [r for r in records if r.status == "ok" and r.kind != "identity"]
-    shown = [r for r in good if r.operation == MAIN_OPERATION.get(r.kind)] or good
+    good = [r for r in records if r.status == "ok" and is_result(r.kind)]
+    shown = [r for r in good if r.operation == main_operation(r.kind)] or good
     groups: dict[tuple[str, str, str, str, str], list[Record]] = {}
     for r in shown:
         groups.setdefault((r.board, r.clock, r.kind, r.primitive, r.implementation), []).append(r)

@@ -1,35 +1,25 @@
-"""Headers that the build writes: which primitive the harness, or a composition, is built around."""
+"""What the build writes for the C of a kind of primitive, from the kind's file.
 
+Names of its slots and operations, the slots themselves, names of a primitive's functions by its
+role, and the primitive that does nothing.
+"""
+
+import re
 from collections.abc import Mapping
 
-from joulemark.catalogue.primitives import Algorithm
-
-FUNCTIONS: Mapping[str, tuple[str, ...]] = {
-    "identity": ("nothing",),
-    "block-cipher": ("init", "encrypt", "decrypt"),
-    "stream-cipher": ("init", "encrypt"),
-    "hash": ("init", "update", "final"),
-    "mac": ("init", "update", "final"),
-    "mode": ("init", "encrypt", "decrypt"),
-    "aead": ("init", "encrypt", "decrypt"),
-}
-"""Functions of each kind, without their prefix (firmware/primitives/KIND/KIND.h)."""
-
-OPTIONAL_FUNCTIONS: Mapping[str, tuple[str, ...]] = {"block-cipher": ("sct",)}
-"""Functions that some of a kind have, for the compositions that are built over those."""
-
-CONSTANTS: Mapping[str, tuple[str, ...]] = {
-    "identity": (),
-    "block-cipher": ("KEY_BYTES", "BLOCK_BYTES"),
-    "stream-cipher": ("KEY_BYTES", "NONCE_BYTES"),
-    "hash": ("DIGEST_BYTES", "BLOCK_BYTES"),
-    "mac": ("KEY_BYTES", "TAG_BYTES"),
-    "mode": ("KEY_BYTES", "IV_BYTES"),
-    "aead": ("KEY_BYTES", "NONCE_BYTES", "TAG_BYTES"),
-}
+from joulemark.catalogue.kinds import Kind
 
 
-def alias(kind: str, prefix: str, name: str) -> str:
+def _identifier(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def _guarded(name: str, lines: list[str]) -> str:
+    guard = f"{_identifier(name).upper()}_H"
+    return "\n".join([f"#ifndef {guard}", f"#define {guard}", *lines, "#endif", ""])
+
+
+def alias(kind: Kind, prefix: str, name: str) -> str:
     """Write a header that gives a primitive's functions the names of their role.
 
     Args:
@@ -37,18 +27,73 @@ def alias(kind: str, prefix: str, name: str) -> str:
         prefix: of the primitive.
         name: of the role: `primitive`, or a kind's name in a composition.
     """
-    role = name.replace("-", "_")
-    guard = f"{role.upper()}_ALIAS_H"
-    lines = [f"#ifndef {guard}", f"#define {guard}", f'#include "{prefix}.h"']
-    lines.append(f"typedef {prefix}_ctx {role}_ctx;")
-    functions = (*FUNCTIONS[kind], *OPTIONAL_FUNCTIONS.get(kind, ()))
+    role = _identifier(name)
+    lines = [f'#include "{prefix}.h"', f"typedef {prefix}_ctx {role}_ctx;"]
+    functions = (*kind.functions, *kind.optional_functions)
     lines += [f"#define {role}_{f} {prefix}_{f}" for f in functions]
-    constants = [f"{role.upper()}_{c} = {prefix.upper()}_{c}" for c in CONSTANTS[kind]]
+    constants = [
+        f"{role.upper()}_{c.upper()} = {prefix.upper()}_{c.upper()}" for c in kind.file.constants
+    ]
     if constants:
         lines.append(f"enum {{ {', '.join(constants)} }};")
-    return "\n".join([*lines, "#endif", ""])
+    return _guarded(f"{role}_alias", lines)
 
 
-def stub_defines(algorithm: Algorithm) -> dict[str, int]:
-    """Sizes for the identity of a kind, so that the harness around it is the same code."""
-    return {f"WIRED_{c}": algorithm.sizes.get(c.lower(), 0) for c in CONSTANTS[algorithm.kind]}
+def kind_header(kind: Kind) -> str:
+    """Write the numbers of a kind's slots and operations."""
+    slots = [f"SLOT_{name.upper()}" for name in kind.file.slot]
+    operations = [f"OPERATION_{_identifier(name).upper()}" for name in kind.file.operation]
+    lines = [
+        f"enum {{ {', '.join((*slots, 'SLOTS'))} }};",
+        f"enum {{ {', '.join((*operations, 'OPERATIONS'))} }};",
+    ]
+    if {"message", "output"} <= set(kind.file.slot):
+        lines.append("#define KIND_HAS_MESSAGE_AND_OUTPUT")
+    return _guarded("kind", lines)
+
+
+def slots_source(kind: Kind) -> str:
+    """Write the slots of a kind."""
+    lines = ['#include "hal.h"', '#include "harness.h"', '#include "kind.h"']
+    for name, slot in kind.file.slot.items():
+        aligned = "_Alignas(uintptr_t)"
+        lines.append(f"static HAL_NOINIT {aligned} uint8_t slot_{name}_bytes[{slot.bytes}];")
+    lines.append("slot slots[SLOTS] = {")
+    for name in kind.file.slot:
+        room = f"slot_{name}_bytes"
+        lines.append(f"    [SLOT_{name.upper()}] = {{{room}, 0, sizeof {room}}},")
+    cleared = sum(slot.cleared << i for i, slot in enumerate(kind.file.slot.values()))
+    lines += [
+        "};",
+        "const uint8_t slot_count = SLOTS;",
+        f"const uint16_t slots_cleared = {cleared:#x};",
+    ]
+    for name, constant in (("message", ""), ("output", ""), ("pieces", "const ")):
+        place = f"&slots[SLOT_{name.upper()}]" if name in kind.file.slot else "NULL"
+        lines.append(f"{constant}slot *const slot_{name} = {place};")
+    return "\n".join([*lines, ""])
+
+
+def stand_in(kind: Kind, sizes: Mapping[str, int]) -> dict[str, str]:
+    """Write a primitive that does nothing, so that the harness around it is the same code.
+
+    Args:
+        kind: of the primitive that it stands for.
+        sizes: of that primitive.
+    """
+    common = f"{kind.name}.h"
+    include = common if (kind.folder / common).is_file() else "crypto.h"
+    declared = [re.sub(r"\bp_", "wired_", f) for f in kind.file.functions]
+    constants = [f"WIRED_{c.upper()} = {sizes[c]}" for c in kind.file.constants]
+    lines = [f'#include "{include}"', "typedef struct {", "    uint16_t unused;", "} wired_ctx;"]
+    if constants:
+        lines.append(f"enum {{ {', '.join(constants)} }};")
+    header = _guarded("wired", [*lines, *(f"{f};" for f in declared)])
+    bodies = ['#include "wired.h"']
+    for function in declared:
+        arguments = function.partition("(")[2].rstrip(")")
+        names = re.findall(r"(\w+)(?:\[\w*\])?(?:,|$)", arguments)
+        unused = [f"    (void){name};" for name in names if name != "void"]
+        result = [] if function.startswith("void ") else ["    return 0;"]
+        bodies += [f"{function} {{", *unused, *result, "}"]
+    return {"wired.h": header, "wired.c": "\n".join([*bodies, ""])}

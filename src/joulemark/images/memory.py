@@ -1,8 +1,10 @@
-"""What a primitive takes of an image's flash and RAM, found in two ways that must agree.
+"""What a part takes of an image's flash and RAM, found in two ways that must agree.
 
 By sections: its own sections that are in the image, and those of the runtime (`memcpy`, multiply,
-divide, ...) that nothing but the primitive refers to; and its context, which the harness keeps for
-it. By wiring: the image less the same image around functions that do nothing, plus what those take.
+divide, ...) that nothing but this part refers to; and a primitive's context, which the harness
+keeps for it. By wiring (daidone-2014, section IV-A): the image less the same image without the
+part; a primitive, which the harness cannot do without, is replaced by functions that do nothing,
+and what those take is added.
 Initialised data counts as flash and as RAM. The two may differ by the padding at a section's end,
 one byte each.
 """
@@ -26,6 +28,9 @@ FLASH = (".text", ".rodata", ".data")
 RAM = (".data", ".bss")
 _CONTEXT = ".bss.primitive_context"
 _ROOT = ".text.start"
+PRIMITIVE = "primitive"
+"""The part that the harness is around."""
+RUNTIME = "runtime"
 
 Section = tuple[str, str]
 """Object and section name."""
@@ -47,13 +52,30 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Attribution:
-    """An image's sections, by whom they are there for."""
+class Difference:
+    """What a program takes more than another."""
 
     flash_bytes: int
     ram_bytes: int
-    context_bytes: int
+
+
+@dataclass(frozen=True)
+class PartMemory:
+    """Sections that are in an image for one of its parts."""
+
+    flash_bytes: int
+    ram_bytes: int
     helpers: tuple[str, ...]
+    """Sections of the runtime that only this part needs."""
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """An image's sections, by which part they are there for."""
+
+    parts: dict[str, PartMemory]
+    context_bytes: int
+    """Of the primitive, which the harness keeps for it; counted as the primitive's."""
     total_flash_bytes: int
     total_ram_bytes: int
     library_bytes: int
@@ -67,7 +89,11 @@ class Attribution:
     def load(cls, folder: Path) -> "Attribution":
         """Read what was kept."""
         values = json.loads((folder / "memory.json").read_text())
-        return cls(**{**values, "helpers": tuple(values["helpers"])})
+        parts = {
+            name: PartMemory(**{**part, "helpers": tuple(part["helpers"])})
+            for name, part in values["parts"].items()
+        }
+        return cls(**{**values, "parts": parts})
 
 
 def _kind(name: str) -> str:
@@ -78,12 +104,12 @@ def _kind(name: str) -> str:
 class _Objects:
     """Sections of all objects of an image: sizes, and which refers to which."""
 
-    def __init__(self, folder: Path, roles: Mapping[str, str]) -> None:
-        self.roles = roles
+    def __init__(self, folder: Path, owners: Mapping[str, str]) -> None:
+        self.owners = owners
         self.sizes: dict[Section, int] = {}
         self._needs: dict[Section, set[str | Section]] = {}
         self._defined: dict[str, Section] = {}
-        for name in roles:
+        for name in owners:
             with (folder / name).open("rb") as stream:
                 self._read(name, ELFFile(stream))
 
@@ -110,12 +136,12 @@ class _Objects:
                 self._needs[target] |= needs
 
     def reachable(self, without: str | None = None) -> set[Section]:
-        """Sections that the image needs, all of them or without those of objects of one role."""
+        """Sections that the image needs, all of them or without those of one part's objects."""
         found: set[Section] = set()
         waiting = [s for s in self.sizes if s[1] == _ROOT]
         while waiting:
             section = waiting.pop()
-            if section in found or self.roles[section[0]] == without:
+            if section in found or self.owners[section[0]] == without:
                 continue
             found.add(section)
             for need in self._needs[section]:
@@ -125,23 +151,31 @@ class _Objects:
         return found
 
 
-def attribute(folder: Path, image: Path, roles: Mapping[str, str], *, library: bool) -> Attribution:
-    """Find what in an image is there for the primitive.
+def attribute(
+    folder: Path, image: Path, owners: Mapping[str, str], *, library: bool
+) -> Attribution:
+    """Find what in an image is there for which of its parts.
 
     Args:
         folder: where the objects are.
         image: the linked image.
-        roles: of the objects by their names: `runtime`, `harness` or `primitive`.
+        owners: names of the objects' parts, by the objects' names; one is `runtime`.
         library: whether a library was linked that the objects do not show.
     """
-    objects = _Objects(folder, roles)
+    objects = _Objects(folder, owners)
     everything = objects.reachable()
-    rest = objects.reachable(without="primitive")
-    own = {s for s in everything - rest if _kind(s[1])}
     context = sum(size for s, size in objects.sizes.items() if s[1] == _CONTEXT)
-    flash = sum(objects.sizes[s] for s in own if _kind(s[1]) in FLASH)
-    ram = sum(objects.sizes[s] for s in own if _kind(s[1]) in RAM)
-    helpers = sorted(name for obj, name in own if roles[obj] == "runtime")
+    parts = {}
+    for part in dict.fromkeys(owners.values()):
+        if part in (RUNTIME, "harness"):
+            continue
+        own = {s for s in everything - objects.reachable(without=part) if _kind(s[1])}
+        parts[part] = PartMemory(
+            flash_bytes=sum(objects.sizes[s] for s in own if _kind(s[1]) in FLASH),
+            ram_bytes=sum(objects.sizes[s] for s in own if _kind(s[1]) in RAM)
+            + (context if part == PRIMITIVE else 0),
+            helpers=tuple(sorted(name for obj, name in own if owners[obj] == RUNTIME)),
+        )
     with image.open("rb") as stream:
         elf = ELFFile(stream)
         sizes = {s.name: s["sh_size"] for s in elf.iter_sections()}
@@ -149,26 +183,49 @@ def attribute(folder: Path, image: Path, roles: Mapping[str, str], *, library: b
     total_ram = sum(sizes.get(name, 0) for name in RAM)
     known = sum(objects.sizes[s] for s in everything if _kind(s[1]) in FLASH)
     in_library = total_flash - known if library else 0
-    return Attribution(
-        flash, ram + context, context, tuple(helpers), total_flash, total_ram, in_library
+    return Attribution(parts, context, total_flash, total_ram, in_library)
+
+
+def difference(image: "BuiltImage", without: "BuiltImage") -> Difference:
+    """What an image takes more than the same one without a part: the part's price.
+
+    Raises:
+        InputError: an image is a program for this machine.
+    """
+    with_part, rest = _attribution(image.path), _attribution(without.path)
+    return _difference(with_part, rest)
+
+
+def _difference(image: Attribution, without: Attribution) -> Difference:
+    return Difference(
+        flash_bytes=image.total_flash_bytes - without.total_flash_bytes,
+        ram_bytes=image.total_ram_bytes - without.total_ram_bytes,
     )
+
+
+def _attribution(image: Path) -> Attribution:
+    if not (image.parent / "memory.json").exists():
+        raise InputError("memory is not attributed in a program for this machine", str(image))
+    return Attribution.load(image.parent)
 
 
 def measure(built: "BuiltImage") -> Memory:
     """Find what an image's primitive takes.
 
     Raises:
-        InputError: the image is a program for this machine.
+        InputError: the image is a program for this machine, or around no primitive.
     """
-    if built.wired is None:
+    if built.stand_in is None:
         raise InputError("memory is not attributed in a program for this machine", str(built.path))
-    image = Attribution.load(built.path.parent)
-    wired = Attribution.load(built.wired.parent)
+    image = _attribution(built.path)
+    stand_in = _attribution(built.stand_in)
+    wired = _difference(image, stand_in)
+    own, replaced = image.parts[PRIMITIVE], stand_in.parts[PRIMITIVE]
     return Memory(
-        flash_bytes=image.flash_bytes + image.library_bytes - wired.library_bytes,
-        ram_bytes=image.ram_bytes,
-        flash_wiring_bytes=image.total_flash_bytes - wired.total_flash_bytes + wired.flash_bytes,
-        ram_wiring_bytes=image.total_ram_bytes - wired.total_ram_bytes + wired.ram_bytes,
+        flash_bytes=own.flash_bytes + image.library_bytes - stand_in.library_bytes,
+        ram_bytes=own.ram_bytes,
+        flash_wiring_bytes=wired.flash_bytes + replaced.flash_bytes,
+        ram_wiring_bytes=wired.ram_bytes + replaced.ram_bytes,
         context_bytes=image.context_bytes,
-        helpers=image.helpers,
+        helpers=own.helpers,
     )

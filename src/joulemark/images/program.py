@@ -1,7 +1,6 @@
-"""Making an image: compile what is not in the cache, link, describe."""
+"""Making an image of a program: compile what is not in the cache, link, describe."""
 
 import json
-import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,19 +8,19 @@ from functools import cached_property
 from pathlib import Path
 
 from joulemark.catalogue.boards import Board
-from joulemark.catalogue.primitives import Implementation, operations
+from joulemark.catalogue.primitives import Implementation
 from joulemark.errors import InputError
-from joulemark.images import cache, headers, memory, toolchain
+from joulemark.images import cache, headers, memory, parts, toolchain
 from joulemark.images.families.host import host_target
+from joulemark.images.parts import Part, Program, Unit
 from joulemark.images.sources import Sources
 from joulemark.images.targets import Target, board_target
 from joulemark.project import BUILD, FIRMWARE, ROOT
 
-PROTOCOL = 2
-_ENTRY = "2"
+PROTOCOL = 3
+_ENTRY = "3"
 """Counts changes to what an image's cache entry holds beside the image."""
 _HARNESS = FIRMWARE / "harness"
-_MESSAGE_BYTES = re.compile(r"\bMESSAGE_BYTES = (\d+)")
 _STANDARD = ("-std=c11", "-Wall", "-Wextra")
 _SECTIONS = ("-ffunction-sections", "-fdata-sections")
 _FIXED = ("-O2",)
@@ -41,8 +40,9 @@ class BuiltImage:
     flags: str
     cached: bool = field(compare=False)
     """Nothing had to be made."""
-    wired: Path | None = None
-    """The same image around functions that do nothing; None on this machine."""
+    stand_in: Path | None = None
+    """The same image around a primitive that does nothing; None on this machine, and of a program
+    that is around none."""
 
     @cached_property
     def commands(self) -> Sequence[Sequence[str]]:
@@ -50,15 +50,6 @@ class BuiltImage:
         text = (self.path.parent / "commands.json").read_text()
         commands: list[list[str]] = json.loads(text)
         return commands
-
-
-@dataclass(frozen=True)
-class _Unit:
-    """A source file and how it is compiled."""
-
-    source: Path
-    includes: tuple[Path, ...]
-    flags: tuple[str, ...]
 
 
 def _generated(texts: Mapping[str, str]) -> Path:
@@ -71,7 +62,7 @@ def _generated(texts: Mapping[str, str]) -> Path:
     return folder
 
 
-def _compile(target: Target, unit: _Unit, sources: Sources) -> tuple[str, Path, bool, list[str]]:
+def _compile(target: Target, unit: Unit, sources: Sources) -> tuple[str, Path, bool, list[str]]:
     """Compile one source: key, object, whether it was there, the command."""
     name = cache.relative(unit.source, ROOT)
     generated = unit.source.is_relative_to(BUILD)
@@ -98,46 +89,78 @@ def _compile(target: Target, unit: _Unit, sources: Sources) -> tuple[str, Path, 
         return key, folder / output, work is None, command
 
 
-def _units(
-    target: Target, implementation: Implementation, optimisation: str, *, wired: bool
-) -> tuple[dict[str, str], list[tuple[str, _Unit]]]:
-    """Return the generated headers, and what is compiled, each with its role in the image."""
+def _around_primitive(
+    target: Target, implementation: Implementation, optimisation: str, *, stand_in: bool
+) -> Program:
+    """The harness around a primitive, or around one that does nothing in its place."""
+    if optimisation not in toolchain.OPTIMISATIONS:
+        mend = f"use one of {', '.join(toolchain.OPTIMISATIONS)}"
+        raise InputError("no such optimisation", optimisation, mend)
+    if not implementation.runs_on(target.family):
+        mend = f"it is for {', '.join(sorted(implementation.cores or ()))}"
+        raise InputError(f"does not run on {target.family}", str(implementation), mend)
     algorithm = implementation.algorithm
-    kind = algorithm.kind
+    kind = algorithm.contract
     texts = dict(target.headers)
-    texts["primitive.h"] = headers.alias(kind, "wired" if wired else algorithm.prefix, "primitive")
+    prefix = "wired" if stand_in else algorithm.prefix
+    texts["primitive.h"] = headers.alias(kind, prefix, "primitive")
+    texts["kind.h"] = headers.kind_header(kind)
+    texts["slots.c"] = headers.slots_source(kind)
     if algorithm.over is not None:
         over = algorithm.over
-        texts["over.h"] = headers.alias(over.kind, over.prefix, over.kind)
+        texts["over.h"] = headers.alias(over.contract, over.prefix, over.kind)
+    if stand_in:
+        texts |= headers.stand_in(kind, algorithm.sizes)
     generated = _generated(texts)
-
     base = (*target.include_folders, FIRMWARE / "hal", generated, FIRMWARE / "primitives")
-    units = [("runtime", _Unit(source, base, _FIXED)) for source in target.sources]
-    for name in ("main.c", "harness.c", "frame.c"):
-        units.append(("harness", _Unit(_HARNESS / name, (_HARNESS, *base), _FIXED)))
 
-    defines = tuple(f"-D{k}={v}" for k, v in sorted(implementation.defines.items()))
-    folders = [f for part in implementation.parts for f in part.include_folders]
-    if wired:
-        stub = _HARNESS / "wired" / kind.replace("-", "_")
-        kind_folder = FIRMWARE / "primitives" / kind
-        folders = [stub, kind_folder]
-        defines = tuple(f"-D{k}={v}" for k, v in sorted(headers.stub_defines(algorithm).items()))
-    kind_file = _HARNESS / f"kind_{kind.replace('-', '_')}.c"
-    units.append(("harness", _Unit(kind_file, (_HARNESS, *folders, *base), (*_FIXED, *defines))))
-    if wired:
-        own = [("primitive", stub / "wired.c", tuple(folders))]
+    if stand_in:
+        defines: tuple[str, ...] = ()
+        folders: list[Path] = [kind.folder]
+        own = [Unit(generated / "wired.c", (*folders, *base), _FIXED)]
     else:
+        defines = tuple(f"-D{k}={v}" for k, v in sorted(implementation.defines.items()))
+        folders = [f for part in implementation.parts for f in part.include_folders]
         own = []
         for number, part in enumerate(implementation.parts):
             rest = [*implementation.parts[number:], *implementation.parts[:number]]
             includes = tuple(dict.fromkeys(f for p in rest for f in p.include_folders))
-            own += [("primitive", source, includes) for source in part.sources]
-    options = _FIXED if wired else (f"-{optimisation}",)
-    for role, source, includes in own:
-        flags = (*options, *defines)
-        units.append((role, _Unit(source, (*includes, *base), flags)))
-    return texts, units
+            flags = (f"-{optimisation}", *defines)
+            own += [Unit(source, (*includes, *base), flags) for source in part.sources]
+    harness = [
+        Unit(_HARNESS / name, (_HARNESS, *base), _FIXED)
+        for name in ("main.c", "harness.c", "frame.c")
+    ]
+    harness += [
+        Unit(kind.folder / "kind.c", (_HARNESS, *folders, *base), (*_FIXED, *defines)),
+        Unit(generated / "slots.c", (_HARNESS, *base), _FIXED),
+    ]
+    options = _FIXED if stand_in else (f"-{optimisation}",)
+    flags_text = " ".join([*options, *target.flags, *defines])
+    message = kind.file.slot.get("message")
+    return Program(
+        parts=(
+            Part("runtime", "runtime", _runtime(target, base)),
+            Part("harness", "harness", tuple(harness)),
+            Part(memory.PRIMITIVE, "primitive", tuple(own)),
+        ),
+        description={
+            "protocol": str(PROTOCOL),
+            "primitive": f"identity of {algorithm.kind}" if stand_in else algorithm.name,
+            "implementation": "wired" if stand_in else implementation.name,
+            "compiler": target.compiler.version,
+            "flags": flags_text,
+            **target.description,
+            "operations": ",".join(kind.file.operation),
+            "slots": ",".join(kind.file.slot),
+            "message_bytes": str(message.bytes if message else 0),
+        },
+        flags=flags_text,
+    )
+
+
+def _runtime(target: Target, base: tuple[Path, ...]) -> tuple[Unit, ...]:
+    return tuple(Unit(source, base, _FIXED) for source in target.sources)
 
 
 def _description_source(text: str) -> str:
@@ -157,47 +180,21 @@ def _description_script(text: str) -> str:
     return "\n".join(["description = .;", *lines, end, f"SHORT({len(data)})", ""])
 
 
-def _make(
-    target: Target,
-    implementation: Implementation,
-    optimisation: str,
-    sources: Sources,
-    *,
-    wired: bool,
-) -> BuiltImage:
-    if optimisation not in toolchain.OPTIMISATIONS:
-        mend = f"use one of {', '.join(toolchain.OPTIMISATIONS)}"
-        raise InputError("no such optimisation", optimisation, mend)
-    algorithm = implementation.algorithm
-    if not implementation.runs_on(target.family):
-        mend = f"it is for {', '.join(sorted(implementation.cores or ()))}"
-        raise InputError(f"does not run on {target.family}", str(implementation), mend)
-    _, units = _units(target, implementation, optimisation, wired=wired)
-    compiled = [(role, *_compile(target, unit, sources)) for role, unit in units]
-    defines = headers.stub_defines(algorithm) if wired else implementation.defines
-    options = _FIXED if wired else (f"-{optimisation}",)
-    flags = " ".join([*options, *target.flags, *(f"-D{k}={defines[k]}" for k in sorted(defines))])
-    harness = (_HARNESS / "harness.h").read_text()
-    message_bytes = _MESSAGE_BYTES.search(harness)
-    assert message_bytes is not None  # noqa: S101
-    description = {
-        "protocol": str(PROTOCOL),
-        "primitive": f"identity of {algorithm.kind}" if wired else algorithm.name,
-        "implementation": "wired" if wired else implementation.name,
-        "compiler": target.compiler.version,
-        "flags": flags,
-        **target.description,
-        "operations": ",".join(operations(algorithm.kind)),
-        "message_bytes": message_bytes[1],
-    }
+def _make(target: Target, program: Program, sources: Sources) -> BuiltImage:
+    """Compile a program's parts and link them."""
+    compiled = [
+        (part, *_compile(target, unit, sources)) for part in program.parts for unit in part.units
+    ]
+    description = dict(program.description)
     link_parts: list[str | bytes] = [
         _ENTRY,
         target.linker_version,
         target.linker_script,
         *target.link,
     ]
-    link_parts += [key for _, key, _, _, _ in compiled]
-    link_parts += [part for item in sorted(description.items()) for part in item]
+    for part, key, *_ in compiled:
+        link_parts += [part.name, part.role, key]
+    link_parts += [text for item in sorted(description.items()) for text in item]
     build_id = cache.digest(link_parts)
     description = {"protocol": description["protocol"], "build": build_id[:16], **description}
     commands = [command for *_, command in compiled]
@@ -207,45 +204,50 @@ def _make(
             cached = False
             text = "".join(f"{k}={v}\n" for k, v in description.items())
             (work / "description.txt").write_text(text)
-            objects = [(role, path) for role, _, path, _, _ in compiled]
+            objects = [(part, path) for part, _, path, _, _ in compiled]
             if target.linker_script:
                 (work / "linker.ld").write_text(target.linker_script)
                 (work / "description.ld").write_text(_description_script(text))
             else:
                 source = _generated({"description.c": _description_source(text)}) / "description.c"
-                unit = _Unit(source, (_HARNESS,), _FIXED)
+                unit = Unit(source, (_HARNESS,), _FIXED)
                 _, described, _, command = _compile(target, unit, sources)
                 commands.append(command)
-                objects.append(("harness", described))
+                objects.append((Part("harness", "harness", ()), described))
             _link(target, objects, work, commands, BUILD / "failed" / build_id[:40])
             (work / "commands.json").write_text(json.dumps(commands))
     return BuiltImage(
-        folder / "image.elf", build_id[:16], description, target.compiler.version, flags, cached
+        folder / "image.elf",
+        build_id[:16],
+        description,
+        target.compiler.version,
+        program.flags,
+        cached,
     )
 
 
 def _link(
     target: Target,
-    objects: list[tuple[str, Path]],
+    objects: list[tuple[Part, Path]],
     work: Path,
     commands: list[list[str]],
     kept: Path,
 ) -> None:
     """Link in a folder of its own, so that no name in the result depends on the cache."""
     names: list[str] = []
-    roles: dict[str, str] = {}
-    for number, (role, path) in enumerate(objects):
-        name = f"{number:02}-{role}-{path.name}"
+    owners: dict[str, str] = {}
+    for number, (part, path) in enumerate(objects):
+        name = f"{number:02}-{part.role}-{path.name}"
         shutil.copyfile(path, work / name)
         names.append(name)
-        roles[name] = role
+        owners[name] = part.name
     command = [*target.link, *names, "-o", "image.elf", *target.link_end]
     commands.append(command)
     toolchain.run(command, "linking", work, kept)
     if target.linker_script:
         image = work / "image.elf"
         library = bool(target.link_end)
-        memory.attribute(work, image, roles, library=library).save(work)
+        memory.attribute(work, image, owners, library=library).save(work)
 
 
 def build_local(
@@ -269,7 +271,8 @@ def build_local(
         ToolError: no compiler.
     """
     target = host_target(compiler, sanitize=sanitize)
-    return _make(target, implementation, optimisation, Sources(), wired=False)
+    program = _around_primitive(target, implementation, optimisation, stand_in=False)
+    return _make(target, program, Sources())
 
 
 def build_image(
@@ -299,9 +302,75 @@ def build_image(
     sources = sources or Sources()
     made_for = (board.name, clock, compiler)
     target = sources.once(made_for, lambda: board_target(board, clock, compiler))
-    wired = sources.once(
+    kept = sources
+    stand_in = sources.once(
         (*made_for, implementation.algorithm.name),
-        lambda: _make(target, implementation, optimisation, sources, wired=True),
+        lambda: _make(
+            target,
+            _around_primitive(target, implementation, optimisation, stand_in=True),
+            kept,
+        ),
     )
-    image = _make(target, implementation, optimisation, sources, wired=False)
-    return replace(image, wired=wired.path, cached=image.cached and wired.cached)
+    program = _around_primitive(target, implementation, optimisation, stand_in=False)
+    image = _make(target, program, sources)
+    return replace(image, stand_in=stand_in.path, cached=image.cached and stand_in.cached)
+
+
+def build_program(
+    name: str,
+    board: Board,
+    *,
+    without: Sequence[str] = (),
+    clock: str | None = None,
+    compiler: str = "clang",
+    optimisation: str = "O3",
+    sources: Sources | None = None,
+) -> BuiltImage:
+    """Build an image of an application and all parts that it needs, for a board.
+
+    Args:
+        name: of the application's folder under `firmware`; its part.toml says what it needs.
+        board: what it shall run on.
+        without: parts that are left out. `memory.difference` of the images with and without a
+            part is the part's price.
+        clock: one of the board's clock profiles; the board's first one if none is given.
+        compiler: `clang`, `gcc` or a clang's name.
+        optimisation: `O3`, `O2` or `Os`, for the parts.
+        sources: one for all images that are made of the same state of the tree.
+
+    Raises:
+        BuildError: the compiler or linker rejects it.
+        InputError: an option or a part's file is wrong.
+        ToolError: no compiler.
+    """
+    if optimisation not in toolchain.OPTIMISATIONS:
+        mend = f"use one of {', '.join(toolchain.OPTIMISATIONS)}"
+        raise InputError("no such optimisation", optimisation, mend)
+    sources = sources or Sources()
+    target = sources.once(
+        (board.name, clock, compiler), lambda: board_target(board, clock, compiler)
+    )
+    base = (
+        *target.include_folders,
+        FIRMWARE / "hal",
+        _generated(target.headers),
+        FIRMWARE / "primitives",
+    )
+    folders = parts.closure(name, without=tuple(without))
+    flags = " ".join([f"-{optimisation}", *target.flags])
+    program = Program(
+        parts=(
+            Part("runtime", "runtime", _runtime(target, base)),
+            *parts.compiled(folders, base, (f"-{optimisation}",)),
+        ),
+        description={
+            "protocol": str(PROTOCOL),
+            "program": name,
+            "parts": ",".join(part.name for part in folders),
+            "compiler": target.compiler.version,
+            "flags": flags,
+            **target.description,
+        },
+        flags=flags,
+    )
+    return _make(target, program, sources)

@@ -13,7 +13,7 @@ from typing import Any
 from joulemark._engine import Chip, EngineError, Image
 from joulemark.campaign.case import Build, Case
 from joulemark.catalogue import boards
-from joulemark.catalogue.kinds import Exchange, Sizes, Slot, exchange, operation
+from joulemark.catalogue.kinds import Exchange
 from joulemark.catalogue.primitives import Library
 from joulemark.errors import BuildError, JoulemarkError, VerificationError
 from joulemark.images import BuiltImage, memory
@@ -86,7 +86,7 @@ class Session:
         self.implementation = library.implementation(self.algorithm, job.build.implementation)
         self._running: tuple[EmulatedBoard, Device] | None = None
         self._empty: dict[tuple[str, int], Window] = {}
-        self._written: dict[Slot, bytes] = {}
+        self._written: dict[str, bytes] = {}
 
     @cached_property
     def board(self) -> boards.Board:
@@ -289,8 +289,8 @@ class Session:
             if self._written.get(slot) != data:
                 device.write(slot, data)
                 self._written[slot] = data
-        # The image writes the tag slot itself.
-        self._written.pop(Slot.TAG, None)
+        for slot in put.expected:  # The image writes these itself.
+            self._written.pop(slot, None)
         known = case.operation, case.repetitions
         if known not in self._empty:
             device.run(case.operation, Flag.EMPTY, case.repetitions)
@@ -306,15 +306,14 @@ class Session:
 
     def _exchange(self, case: Case, number: int) -> Exchange:
         """Inputs of one trial; all implementations of a primitive get the same."""
-        sizes = self.algorithm.sizes
-        sized = operation(case.build.kind, case.operation).sized
+        contract, sizes = self.algorithm.contract, self.algorithm.sizes
+        sized = contract.operation(case.operation).sized
         message = case.message_bytes if sized else sizes.get("block_bytes", _PROBE_BYTES)
         drawn = f"{self.job.seed}/{self.algorithm}/{message}/{case.ad_bytes}"
         try:
-            return exchange(
-                case.build.kind,
+            return contract.exchange(
                 case.operation,
-                sizes=Sizes.of(sizes, message=message, ad=case.ad_bytes),
+                sizes={**sizes, "message": message, "ad": case.ad_bytes},
                 forward=lambda inputs: _forward(self.algorithm.name, inputs),
                 secret=random.Random(f"{drawn}/{number}").randbytes,
                 public=random.Random(drawn).randbytes,
@@ -340,7 +339,7 @@ def check_outputs(device: Device, put: Exchange, case: Case, number: int, seed: 
         got = device.read(slot, len(expected))
         if got != expected:
             raise VerificationError(
-                f"wrong {slot.name.lower()}: {_short(got)} instead of {_short(expected)} "
+                f"wrong {slot}: {_short(got)} instead of {_short(expected)} "
                 f"(trial {number}, seed {seed})",
                 str(case),
             )

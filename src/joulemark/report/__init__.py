@@ -9,23 +9,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from joulemark.analysis.advice import SERVICES, Lead, Service, costs, leads
-from joulemark.catalogue.primitives import Algorithm, Library
+from joulemark.analysis.advice import Lead, Service, costs, leads, services
+from joulemark.catalogue import kinds
+from joulemark.catalogue.primitives import Library
 from joulemark.errors import JoulemarkError
 from joulemark.records.record import Record
 from joulemark.records.store import Store
 from joulemark.report import charts, page
 from joulemark.report.comparison import compare
 
-_KINDS = {
-    "mode": "Block cipher modes",
-    "stream-cipher": "Stream ciphers",
-    "block-cipher": "Block ciphers, block by block",
-    "hash": "Hash functions",
-    "mac": "Message authentication codes",
-    "aead": "Authenticated encryption",
-}
-_STATUSES = ("standard", "finalist", "research", "deprecated", "broken")
 _UNSAFE = {"deprecated", "broken"}
 _COLUMNS = (
     ("board", "board"),
@@ -106,7 +98,7 @@ def write_report(store: Store, path: Path) -> None:
     Raises:
         JoulemarkError: there is nothing to report, or the file cannot be written.
     """
-    records = [r for r in store.records() if r.kind != "identity"]
+    records = [r for r in store.records() if kinds.is_result(r.kind)]
     if not records:
         raise JoulemarkError("nothing was measured", store.name, "give `joulemark run` first")
     page.write(render(records), path)
@@ -122,13 +114,13 @@ def render(records: Sequence[Record]) -> str:
         sections.append(_section(chosen, specifications))
     comparison = compare(good)
     if comparison:
-        specifications["plot-boards"] = charts.comparison_chart(comparison, _KINDS)
+        specifications["plot-boards"] = charts.comparison_chart(comparison, kinds.titles())
     rows = [_row(r) for r in good]
     return page.render(
         "report.html.jinja",
         sections=sections,
         comparison=comparison,
-        kinds=_KINDS,
+        kinds=kinds.titles(),
         columns=_COLUMNS,
         rows=page.script_json([list(row.values()) for row in rows]),
         specifications=page.script_json(specifications),
@@ -167,7 +159,7 @@ def _section(records: list[Record], specifications: dict[str, Any]) -> Section:
     first = records[0]
     prefix = f"{first.board}-{first.clock}"
     plots = []
-    for kind, title in _KINDS.items():
+    for kind, title in kinds.titles().items():
         for metric, spec in charts.cost_charts(records, kind).items():
             name = f"plot-{prefix}-{kind}-{metric}"
             specifications[name] = spec
@@ -212,10 +204,10 @@ def _conditions(records: Sequence[Record]) -> dict[str, list[str]]:
 def _advice(records: Sequence[Record]) -> list[Advice]:
     library = Library.load().algorithms
     known = [r for r in records if r.primitive in library]
-    unsafe = {r.primitive for r in known if _worst_status(library[r.primitive]) in _UNSAFE}
-    standard = {r.primitive for r in known if _worst_status(library[r.primitive]) == "standard"}
+    unsafe = {r.primitive for r in known if library[r.primitive].status in _UNSAFE}
+    standard = {r.primitive for r in known if library[r.primitive].status == "standard"}
     result = []
-    for service in SERVICES:
+    for service in services():
         able = [r for r in records if r.kind in service.operations]
         any_status = leads(
             costs([r for r in able if r.primitive not in unsafe], service, "energy_net_nj")
@@ -235,14 +227,6 @@ def _advice(records: Sequence[Record]) -> list[Advice]:
                 Advice(service, any_status, [] if same else standards, security, left_out)
             )
     return result
-
-
-def _worst_status(algorithm: Algorithm) -> str:
-    """Its own, or that of what it is built over when that is worse."""
-    statuses: list[str] = [algorithm.primitive.file.status]
-    if algorithm.over is not None:
-        statuses.append(_worst_status(algorithm.over))
-    return max(statuses, key=_STATUSES.index)
 
 
 def _findings(records: Sequence[Record]) -> list[Finding]:

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from joulemark.catalogue.kinds import MAIN_OPERATION
+from joulemark.catalogue.kinds import is_result, main_operation
 from joulemark.records.record import Record
 from joulemark.report.comparison import Comparison
 
@@ -46,7 +46,7 @@ def cost_charts(records: Sequence[Record], kind: str) -> dict[str, dict[str, Any
     frame = _best_builds([r for r in records if r.kind == kind])
     if frame.empty:
         return {}
-    operations = sorted(frame["operation"].unique(), key=lambda o: (o != MAIN_OPERATION[kind], o))
+    operations = sorted(frame["operation"].unique(), key=lambda o: (o != main_operation(kind), o))
     associated = sorted(frame["ad"].unique(), key=lambda text: int(text.split()[0]))
     parameters: list[alt.Parameter] = []
     shown = alt.expr.isValid(alt.datum.bytes)
@@ -110,7 +110,7 @@ def memory_chart(records: Sequence[Record]) -> dict[str, Any]:
                 "stack": r.stack_bytes,
             }
             for r in records
-            if r.status == "ok" and r.flash_bytes is not None and r.kind != "identity"
+            if r.status == "ok" and r.flash_bytes is not None and is_result(r.kind)
         ]
     )
     if frame.empty:

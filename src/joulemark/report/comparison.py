@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from joulemark.catalogue.kinds import MAIN_OPERATION
+from joulemark.catalogue import kinds
 from joulemark.records.record import Record
 
 _SIZE_BYTES = 64
@@ -59,7 +59,7 @@ def compare(records: Sequence[Record]) -> Comparison | None:
     )
     for r in records:
         if (
-            r.operation != MAIN_OPERATION.get(r.kind)
+            r.operation != kinds.main_operation(r.kind)
             or r.ad_bytes
             or not r.energy_net_nj
             or not r.cycles

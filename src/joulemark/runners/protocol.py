@@ -10,10 +10,9 @@ from typing import Protocol
 
 from cobs import cobs  # type: ignore[import-untyped]
 
-from joulemark.catalogue.kinds import Slot
 from joulemark.errors import LinkError
 
-PROTOCOL = "2"
+PROTOCOL = "3"
 FRAME_BYTES = 250
 _CHUNK = 200
 _ATTEMPTS = 4
@@ -145,29 +144,50 @@ class Device:
         """Names of the operations, in the order of their numbers."""
         return self.description.get("operations", "").split(",")
 
-    def write(self, slot: Slot, data: bytes) -> None:
+    @property
+    def slots(self) -> list[str]:
+        """Names of the slots, in the order of their numbers."""
+        return self.description.get("slots", "").split(",")
+
+    def _slot(self, name: str) -> int:
+        if name not in self.slots:
+            mend = f"it has {', '.join(self.slots)}"
+            raise LinkError(f"the image has no slot {name}", mend=mend)
+        return self.slots.index(name)
+
+    def write(self, slot: str, data: bytes) -> None:
         """Fill a slot.
 
-        Raises:
-            LinkError: no answer, or it does not fit.
-        """
-        for offset in range(0, max(len(data), 1), _CHUNK):
-            body = struct.pack("<BH", slot, offset) + data[offset : offset + _CHUNK]
-            self._command(Command.WRITE, body, f"writing {len(data)} bytes to slot {slot.name}")
+        Args:
+            slot: one of `slots`.
+            data: what it shall hold.
 
-    def read(self, slot: Slot, length: int) -> bytes:
+        Raises:
+            LinkError: no answer, no such slot, or it does not fit.
+        """
+        number = self._slot(slot)
+        for offset in range(0, max(len(data), 1), _CHUNK):
+            body = struct.pack("<BH", number, offset) + data[offset : offset + _CHUNK]
+            self._command(Command.WRITE, body, f"writing {len(data)} bytes to slot {slot}")
+
+    def read(self, slot: str, length: int) -> bytes:
         """Read a slot's first bytes.
 
+        Args:
+            slot: one of `slots`.
+            length: how many.
+
         Raises:
-            LinkError: no answer, or there are not as many.
+            LinkError: no answer, no such slot, or there are not as many.
         """
+        number = self._slot(slot)
         data = b""
         while len(data) < length:
             count = min(_CHUNK, length - len(data))
-            body = struct.pack("<BHB", slot, len(data), count)
-            part = self._command(Command.READ, body, f"reading {length} bytes of {slot.name}")
+            body = struct.pack("<BHB", number, len(data), count)
+            part = self._command(Command.READ, body, f"reading {length} bytes of {slot}")
             if len(part) != count:
-                raise LinkError(f"the image sent {len(part)} bytes of {slot.name}, not {count}")
+                raise LinkError(f"the image sent {len(part)} bytes of {slot}, not {count}")
             data += part
         return data
 

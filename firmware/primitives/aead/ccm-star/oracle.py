@@ -17,7 +17,7 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     if inputs.tag_bytes == 0:
         counter = b"\x01" + inputs.nonce + b"\x00\x01"
         encryptor = Cipher(algorithms.AES(inputs.key), modes.CTR(counter)).encryptor()
-        return Output(data=encryptor.update(inputs.message) + encryptor.finalize())
+        return Output(output=encryptor.update(inputs.message) + encryptor.finalize(), tag=b"")
     cipher = AESCCM(inputs.key, inputs.tag_bytes)
     sealed = cipher.encrypt(inputs.nonce, inputs.message, inputs.ad)
-    return Output(data=sealed[:length], tag=sealed[length:])
+    return Output(output=sealed[:length], tag=sealed[length:])

@@ -12,7 +12,7 @@ def compute_with(encrypt_block: Compute, inputs: Inputs) -> Output:
     """SP 800-38C, 6.1, with the formatting of appendix A."""
 
     def encrypt(block: bytes) -> bytes:
-        return encrypt_block("", Inputs(key=inputs.key, message=block), None).data
+        return encrypt_block("", Inputs(key=inputs.key, message=block), None).output
 
     def padded(data: bytes) -> bytes:
         return data.ljust(-(-len(data) // 16) * 16, b"\0")
@@ -34,7 +34,7 @@ def compute_with(encrypt_block: Compute, inputs: Inputs) -> Output:
     blocks = -(-len(inputs.message) // 16)
     counters = (bytes([q - 1]) + inputs.nonce + i.to_bytes(q, "big") for i in range(blocks + 1))
     stream = b"".join(map(encrypt, counters))
-    return Output(data=add(inputs.message, stream[16:]), tag=add(mac, stream[: inputs.tag_bytes]))
+    return Output(output=add(inputs.message, stream[16:]), tag=add(mac, stream[: inputs.tag_bytes]))
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
@@ -44,4 +44,4 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     cipher = AESCCM(inputs.key, inputs.tag_bytes)
     sealed = cipher.encrypt(inputs.nonce, inputs.message, inputs.ad)
     length = len(inputs.message)
-    return Output(data=sealed[:length], tag=sealed[length:])
+    return Output(output=sealed[:length], tag=sealed[length:])

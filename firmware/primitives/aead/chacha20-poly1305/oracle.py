@@ -9,4 +9,4 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Encrypt and authenticate."""
     sealed = ChaCha20Poly1305(inputs.key).encrypt(inputs.nonce, inputs.message, inputs.ad)
     length = len(inputs.message)
-    return Output(data=sealed[:length], tag=sealed[length:])
+    return Output(output=sealed[:length], tag=sealed[length:])

@@ -19,7 +19,7 @@ def compute_with(encrypt_block: Compute, block_bytes: int, inputs: Inputs) -> Ou
     def encrypt(block: int) -> int:
         message = block.to_bytes(block_bytes, "big")
         result = encrypt_block("", Inputs(key=inputs.key, message=message), None)
-        return int.from_bytes(result.data, "big")
+        return int.from_bytes(result.output, "big")
 
     def double(a: int) -> int:
         a <<= 1
@@ -41,12 +41,12 @@ def compute_with(encrypt_block: Compute, block_bytes: int, inputs: Inputs) -> Ou
     stream = b"".join(encrypt(n + i & mask).to_bytes(block_bytes, "big") for i in range(blocks))
     ciphertext = bytes(a ^ b for a, b in zip(inputs.message, stream, strict=False))
     tag = n ^ omac(1, inputs.ad) ^ omac(2, ciphertext)
-    return Output(data=ciphertext, tag=tag.to_bytes(block_bytes, "big")[: inputs.tag_bytes])
+    return Output(output=ciphertext, tag=tag.to_bytes(block_bytes, "big")[: inputs.tag_bytes])
 
 
 def block_bytes_of(over: Compute, key: bytes) -> int:
     """Tell the partner's block by the period of its output over zeros."""
-    output = over("", Inputs(key=key, message=bytes(48)), None).data
+    output = over("", Inputs(key=key, message=bytes(48)), None).output
     return next(size for size in POLYNOMIALS if output == output[:size] * (48 // size))
 
 
@@ -57,5 +57,5 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
         cipher = AES.new(inputs.key, AES.MODE_EAX, inputs.nonce, mac_len=inputs.tag_bytes)
         cipher.update(inputs.ad)
         ciphertext, tag = cipher.encrypt_and_digest(inputs.message)
-        return Output(data=ciphertext, tag=tag)
+        return Output(output=ciphertext, tag=tag)
     return compute_with(over, block_bytes_of(over, inputs.key), inputs)

@@ -12,4 +12,4 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     cipher = AES.new(inputs.key, AES.MODE_GCM, nonce=inputs.nonce, mac_len=inputs.tag_bytes)
     cipher.update(inputs.ad)
     ciphertext, tag = cipher.encrypt_and_digest(inputs.message)
-    return Output(data=ciphertext, tag=tag)
+    return Output(output=ciphertext, tag=tag)

@@ -86,4 +86,4 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
             mask = times(3, mask)
         ciphertext += bytes(a ^ b for a, b in zip(last, y, strict=False))
         absorb(last)
-    return Output(data=ciphertext, tag=y[: inputs.tag_bytes])
+    return Output(output=ciphertext, tag=y[: inputs.tag_bytes])

@@ -135,4 +135,4 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     ciphertext, tag = session.wrap(
         to_bits(inputs.ad), to_bits(inputs.message), 8 * inputs.tag_bytes
     )
-    return Output(data=to_bytes(ciphertext), tag=to_bytes(tag))
+    return Output(output=to_bytes(ciphertext), tag=to_bytes(tag))

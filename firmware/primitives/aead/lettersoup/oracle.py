@@ -64,7 +64,7 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     def encrypt(block: int) -> int:
         message = block.to_bytes(BLOCK_BYTES, "big")
         result = over("", Inputs(key=inputs.key, message=message), None)
-        return int.from_bytes(result.data, "big")
+        return int.from_bytes(result.output, "big")
 
     nonce = int.from_bytes(inputs.nonce, "big")
     r = encrypt(nonce) ^ nonce
@@ -77,4 +77,4 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     if inputs.ad:
         a ^= sct(accumulate(encrypt(0), inputs.ad, inputs.tag_bytes))
     tag = encrypt(a).to_bytes(BLOCK_BYTES, "big")[: inputs.tag_bytes]
-    return Output(data=ciphertext, tag=tag)
+    return Output(output=ciphertext, tag=tag)

@@ -30,7 +30,7 @@ def compute_with(encrypt_block: Compute, block_bytes: int, inputs: Inputs) -> Ou
     def encrypt(block: int) -> int:
         message = block.to_bytes(block_bytes, "big")
         result = encrypt_block("", Inputs(key=inputs.key, message=message), None)
-        return int.from_bytes(result.data, "big")
+        return int.from_bytes(result.output, "big")
 
     def double(a: int) -> int:
         a <<= 1
@@ -88,12 +88,12 @@ def compute_with(encrypt_block: Compute, block_bytes: int, inputs: Inputs) -> Ou
         tag ^= encrypt(a ^ o)
     if (rest := padded_rest(inputs.ad)) is not None:
         tag ^= encrypt(rest ^ all_offsets[-1] ^ l_star)
-    return Output(data=ciphertext, tag=tag.to_bytes(block_bytes, "big")[: inputs.tag_bytes])
+    return Output(output=ciphertext, tag=tag.to_bytes(block_bytes, "big")[: inputs.tag_bytes])
 
 
 def block_bytes_of(over: Compute, key: bytes) -> int:
     """Tell the partner's block by the period of its output over zeros."""
-    output = over("", Inputs(key=key, message=bytes(48)), None).data
+    output = over("", Inputs(key=key, message=bytes(48)), None).output
     return next(size for size in RESIDUE_AND_SHIFT if output == output[:size] * (48 // size))
 
 
@@ -104,5 +104,5 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
         cipher = AES.new(inputs.key, AES.MODE_OCB, nonce=inputs.nonce, mac_len=inputs.tag_bytes)
         cipher.update(inputs.ad)
         ciphertext, tag = cipher.encrypt_and_digest(inputs.message)
-        return Output(data=ciphertext, tag=tag)
+        return Output(output=ciphertext, tag=tag)
     return compute_with(over, block_bytes_of(over, inputs.key), inputs)

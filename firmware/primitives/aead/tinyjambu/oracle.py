@@ -43,4 +43,4 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
         ciphertext += bytes(a ^ b for a, b in zip(block, stream, strict=False))
     tag = absorb("tag", b"", 1024).to_bytes(4, "little")
     tag += absorb("tag", b"", 640).to_bytes(4, "little")
-    return Output(data=ciphertext, tag=tag)
+    return Output(output=ciphertext, tag=tag)

@@ -96,4 +96,4 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     cyclist = Cyclist(inputs.key, inputs.nonce)
     cyclist.absorb(inputs.ad)
     ciphertext = cyclist.encrypt(inputs.message)
-    return Output(data=ciphertext, tag=cyclist.squeeze(inputs.tag_bytes))
+    return Output(output=ciphertext, tag=cyclist.squeeze(inputs.tag_bytes))

@@ -8,4 +8,4 @@ from joulemark.oracle import Compute, Inputs, Output
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Encrypt whole blocks."""
     encryptor = Cipher(algorithms.AES(inputs.key), modes.ECB()).encryptor()
-    return Output(data=encryptor.update(inputs.message) + encryptor.finalize())
+    return Output(output=encryptor.update(inputs.message) + encryptor.finalize())

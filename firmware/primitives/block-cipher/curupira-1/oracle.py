@@ -107,4 +107,4 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Encrypt whole blocks."""
     keys = round_keys(inputs.key)
     blocks = (inputs.message[i : i + 12] for i in range(0, len(inputs.message), 12))
-    return Output(data=b"".join(encrypt(keys, block) for block in blocks))
+    return Output(output=b"".join(encrypt(keys, block) for block in blocks))

@@ -32,4 +32,4 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
         k = times_x8(k ^ sbox(r) << 88)
         keys.append(select(to_matrix(k.to_bytes(12, "big"))))
     blocks = (inputs.message[i : i + 12] for i in range(0, len(inputs.message), 12))
-    return Output(data=b"".join(CURUPIRA_1["encrypt"](keys, block) for block in blocks))
+    return Output(output=b"".join(CURUPIRA_1["encrypt"](keys, block) for block in blocks))

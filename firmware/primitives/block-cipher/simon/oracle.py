@@ -65,4 +65,4 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Encrypt whole blocks."""
     keys = round_keys(inputs.key)
     blocks = (inputs.message[i : i + 8] for i in range(0, len(inputs.message), 8))
-    return Output(data=b"".join(encrypt(keys, block) for block in blocks))
+    return Output(output=b"".join(encrypt(keys, block) for block in blocks))

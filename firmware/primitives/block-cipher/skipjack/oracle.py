@@ -55,4 +55,4 @@ def encrypt(key: bytes, block: bytes) -> bytes:
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Encrypt whole blocks."""
     blocks = (inputs.message[i : i + 8] for i in range(0, len(inputs.message), 8))
-    return Output(data=b"".join(encrypt(inputs.key, block) for block in blocks))
+    return Output(output=b"".join(encrypt(inputs.key, block) for block in blocks))

@@ -21,4 +21,4 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Encrypt whole blocks."""
     key = [int.from_bytes(inputs.key[i : i + 4], "big") for i in range(0, 16, 4)]
     blocks = (inputs.message[i : i + 8] for i in range(0, len(inputs.message), 8))
-    return Output(data=b"".join(encrypt(key, block) for block in blocks))
+    return Output(output=b"".join(encrypt(key, block) for block in blocks))

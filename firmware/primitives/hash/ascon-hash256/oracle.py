@@ -45,5 +45,5 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     while True:
         digest += sum(bit << i for i, bit in enumerate(state[0])).to_bytes(8, "little")
         if len(digest) == 32:
-            return Output(data=digest)
+            return Output(output=digest)
         state = permute(state)

@@ -7,4 +7,4 @@ from joulemark.oracle import Compute, Inputs, Output
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Hash a message."""
-    return Output(data=hashlib.blake2s(inputs.message).digest())
+    return Output(output=hashlib.blake2s(inputs.message).digest())

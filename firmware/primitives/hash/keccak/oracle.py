@@ -10,5 +10,5 @@ from joulemark.oracle import Compute, Inputs, Output
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Hash a message."""
     if variant == "sha3-256":
-        return Output(data=hashlib.sha3_256(inputs.message).digest())
-    return Output(data=keccak.new(digest_bits=256, data=inputs.message).digest())
+        return Output(output=hashlib.sha3_256(inputs.message).digest())
+    return Output(output=keccak.new(digest_bits=256, data=inputs.message).digest())

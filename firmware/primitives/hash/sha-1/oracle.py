@@ -7,4 +7,4 @@ from joulemark.oracle import Compute, Inputs, Output
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Hash a message."""
-    return Output(data=hashlib.sha1(inputs.message).digest())
+    return Output(output=hashlib.sha1(inputs.message).digest())

@@ -17,5 +17,5 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     mac = bytes(size)
     for at in range(0, len(padded), size):
         block = bytes(a ^ b for a, b in zip(mac, padded[at : at + size], strict=True))
-        mac = over("", Inputs(key=inputs.key, message=block), None).data
+        mac = over("", Inputs(key=inputs.key, message=block), None).output
     return Output(tag=mac)

@@ -55,7 +55,7 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
 
     def encrypt(block: int) -> int:
         result = over("", Inputs(key=inputs.key, message=block.to_bytes(size, "big")), None)
-        return int.from_bytes(result.data, "big")
+        return int.from_bytes(result.output, "big")
 
     size = inputs.tag_bytes
     polynomial = first_irreducible(8 * size)

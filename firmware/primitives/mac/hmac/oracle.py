@@ -23,7 +23,7 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
         raise ValueError(f"{variant}: no oracle; give the hash's block size in {__file__}")
 
     def hash_(message: bytes) -> bytes:
-        return over(name, Inputs(message=message), None).data
+        return over(name, Inputs(message=message), None).output
 
     block = _BLOCK_BYTES[name]
     key = (hash_(inputs.key) if len(inputs.key) > block else inputs.key).ljust(block, b"\0")

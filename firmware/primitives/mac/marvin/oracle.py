@@ -55,7 +55,7 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
 
     def encrypt(block: int) -> int:
         message = block.to_bytes(size, "big")
-        return int.from_bytes(over("", Inputs(key=inputs.key, message=message), None).data, "big")
+        return int.from_bytes(over("", Inputs(key=inputs.key, message=message), None).output, "big")
 
     offset = total = encrypt(C) ^ C
     for at in range(0, len(inputs.message), size):

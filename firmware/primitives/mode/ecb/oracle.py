@@ -9,5 +9,5 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Encrypt whole blocks."""
     if over is None or variant.startswith("aes-"):
         encryptor = Cipher(algorithms.AES(inputs.key), modes.ECB()).encryptor()
-        return Output(data=encryptor.update(inputs.message) + encryptor.finalize())
+        return Output(output=encryptor.update(inputs.message) + encryptor.finalize())
     return over(variant.removesuffix("-ecb"), inputs, None)

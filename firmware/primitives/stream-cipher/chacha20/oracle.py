@@ -8,4 +8,4 @@ from joulemark.oracle import Compute, Inputs, Output
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Encrypt a message."""
     algorithm = algorithms.ChaCha20(inputs.key, bytes(4) + inputs.nonce)
-    return Output(data=Cipher(algorithm, mode=None).encryptor().update(inputs.message))
+    return Output(output=Cipher(algorithm, mode=None).encryptor().update(inputs.message))

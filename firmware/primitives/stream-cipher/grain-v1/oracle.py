@@ -40,4 +40,4 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Encrypt."""
     z = keystream(inputs.key, inputs.nonce, 8 * len(inputs.message))
     mask = [sum(bit << i for i, bit in enumerate(z[n : n + 8])) for n in range(0, len(z), 8)]
-    return Output(data=bytes(m ^ k for m, k in zip(inputs.message, mask, strict=True)))
+    return Output(output=bytes(m ^ k for m, k in zip(inputs.message, mask, strict=True)))

@@ -36,9 +36,9 @@ static void after_init(void) {
     show_message_length();
 }
 
-const operation kind_operations[] = {
-    OPERATION("init", check, init, after_init, false),
-    OPERATION("encrypt", before, encrypt, show_message_length, true),
-    OPERATION("encrypt-split", before, encrypt_split, show_message_length, true),
+const operation kind_operations[OPERATIONS] = {
+    [OPERATION_INIT] = {check, init, after_init, false},
+    [OPERATION_ENCRYPT] = {before, encrypt, show_message_length, true},
+    [OPERATION_ENCRYPT_SPLIT] = {before, encrypt_split, show_message_length, true},
 };
-const uint8_t kind_operation_count = sizeof kind_operations / sizeof kind_operations[0];
+const uint8_t kind_operation_count = OPERATIONS;

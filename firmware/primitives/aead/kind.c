@@ -39,9 +39,9 @@ static void after_init(void) {
     show_message_length();
 }
 
-const operation kind_operations[] = {
-    OPERATION("init", check, init, after_init, false),
-    OPERATION("encrypt", before, encrypt, show_message_length, false),
-    OPERATION("decrypt", before, decrypt, show_message_length, false),
+const operation kind_operations[OPERATIONS] = {
+    [OPERATION_INIT] = {check, init, after_init, false},
+    [OPERATION_ENCRYPT] = {before, encrypt, show_message_length, false},
+    [OPERATION_DECRYPT] = {before, decrypt, show_message_length, false},
 };
-const uint8_t kind_operation_count = sizeof kind_operations / sizeof kind_operations[0];
+const uint8_t kind_operation_count = OPERATIONS;

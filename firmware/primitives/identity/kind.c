@@ -6,7 +6,7 @@ static crypto_status step(void) {
     return CRYPTO_OK;
 }
 
-const operation kind_operations[] = {
-    OPERATION("nothing", nothing, step, show_nothing, false),
+const operation kind_operations[OPERATIONS] = {
+    [OPERATION_NOTHING] = {nothing, step, show_nothing, false},
 };
-const uint8_t kind_operation_count = sizeof kind_operations / sizeof kind_operations[0];
+const uint8_t kind_operation_count = OPERATIONS;

@@ -48,11 +48,11 @@ static void after_init(void) {
     after_update();
 }
 
-const operation kind_operations[] = {
-    OPERATION("init", nothing, init, after_init, false),
-    OPERATION("update", init, update, after_update, true),
-    OPERATION("final", init_and_update, final, show_digest, true),
-    OPERATION("hash", nothing, whole, show_digest, false),
-    OPERATION("update-split", init, update_split, after_update, true),
+const operation kind_operations[OPERATIONS] = {
+    [OPERATION_INIT] = {nothing, init, after_init, false},
+    [OPERATION_UPDATE] = {init, update, after_update, true},
+    [OPERATION_FINAL] = {init_and_update, final, show_digest, true},
+    [OPERATION_HASH] = {nothing, whole, show_digest, false},
+    [OPERATION_UPDATE_SPLIT] = {init, update_split, after_update, true},
 };
-const uint8_t kind_operation_count = sizeof kind_operations / sizeof kind_operations[0];
+const uint8_t kind_operation_count = OPERATIONS;

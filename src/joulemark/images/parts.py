@@ -1,0 +1,146 @@
+"""Programs are made of parts: a primitive, the harness around it, drivers, an application, ...
+
+A part of a program is some sources and a role. What a part costs is the difference between the
+program with it and the program without it. Parts other than primitives are folders of firmware
+with a part.toml.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from joulemark.catalogue import datafile
+from joulemark.errors import InputError
+from joulemark.images.targets import sources_in
+from joulemark.project import FIRMWARE
+
+Role = Literal["runtime", "harness", "primitive", "driver", "protocol", "application"]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A source file and how it is compiled."""
+
+    source: Path
+    includes: tuple[Path, ...]
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Sources that belong together."""
+
+    name: str
+    role: Role
+    units: tuple[Unit, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """Parts in the order in which they are linked, and what the image says of itself."""
+
+    parts: tuple[Part, ...]
+    description: Mapping[str, str]
+    flags: str
+    """How what is priced is compiled, for the record."""
+
+
+class PartFile(datafile.DataModel):
+    """`part.toml`."""
+
+    title: str
+    role: Literal["driver", "protocol", "application"]
+    needs: list[Annotated[str, Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)*$")]] = Field([])
+    """Folders under firmware/ of other parts, and of primitives' implementations."""
+    define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
+    """Macros for its sources and for those of the parts that need it."""
+
+
+@dataclass(frozen=True)
+class PartFolder:
+    """A part's folder: its C and assembly sources, subfolders included, and its headers."""
+
+    name: str
+    folder: Path
+    file: PartFile
+
+    @classmethod
+    def load(cls, name: str, firmware: Path = FIRMWARE) -> "PartFolder":
+        """Read a part's folder.
+
+        Raises:
+            InputError: there is none, or its file is wrong.
+        """
+        folder = firmware / name
+        return cls(name, folder, datafile.read(folder / "part.toml", PartFile))
+
+
+def closure(
+    name: str, *, without: tuple[str, ...] = (), firmware: Path = FIRMWARE
+) -> list[PartFolder]:
+    """A part and all that it needs, those that are needed first.
+
+    Args:
+        name: of the part.
+        without: parts that are left out, though they are needed: a source asks
+            `__has_include("HEADER")` whether a part that may be left out is there.
+        firmware: where the parts are.
+
+    Raises:
+        InputError: a part is not there, its file is wrong, or parts need each other in a circle.
+    """
+    found: dict[str, PartFolder] = Field({})
+
+    def visit(name: str, users: tuple[str, ...]) -> Iterator[PartFolder]:
+        if name in users:
+            circle = " needs ".join((*users[users.index(name) :], name))
+            raise InputError(
+                f"is a circle: {circle}", f"{firmware / name / 'part.toml'}, key needs"
+            )
+        if name in found or name in without:
+            return
+        part = PartFolder.load(name, firmware)
+        for need in part.file.needs:
+            yield from visit(need, (*users, name))
+        found[name] = part
+        yield part
+
+    return list(visit(name, ()))
+
+
+def compiled(
+    folders: list[PartFolder], base: tuple[Path, ...], flags: tuple[str, ...]
+) -> list[Part]:
+    """How parts are compiled together: each sees the headers of all.
+
+    Args:
+        folders: the parts.
+        base: folders of headers behind theirs.
+        flags: for all of their sources.
+    """
+    includes = (*(part.folder for part in folders), *base)
+    defines = {k: v for part in folders for k, v in part.file.define.items()}
+    options = (*flags, *(f"-D{k}={v}" for k, v in sorted(defines.items())))
+    return [
+        Part(
+            part.name,
+            part.file.role,
+            tuple(
+                Unit(s, (part.folder, *includes), options)
+                for s in sources_in(part.folder)
+                if _owner(s, part.folder) == part.folder
+            ),
+        )
+        for part in folders
+    ]
+
+
+def _owner(source: Path, folder: Path) -> Path:
+    """The part that a source is of: a part's folder may have others' in it."""
+    for parent in source.parents:
+        if parent == folder or (parent / "part.toml").is_file():
+            return parent
+    return folder
