@@ -5,8 +5,10 @@ use std::ops::Range;
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 use crate::bus::{Bus, Control, Width};
+use crate::decode::{Kind, Op};
 use crate::memo::{self, Pipeline};
-use crate::memory::{Entry, Memory, Region, RegionKind};
+use crate::memory::{Entry, Memory, Region};
+use crate::registers::{Registers, literal};
 use crate::system::{Events, Request, System, UsageFault};
 use crate::traits::{Class, Traits};
 
@@ -131,17 +133,10 @@ pub struct Core<B: Bus> {
     pub bus: B,
     pub(crate) memory: Memory,
     pub(crate) pipe: Pipeline,
-    /// See [`Bus::cache_ram_off`].
-    cache_ram_off: bool,
     pub(crate) system: System,
     pub(crate) timing: Timing,
-    pub(crate) r: [u32; 16],
+    pub(crate) regs: Registers,
     other_sp: u32,
-    pub(crate) n: bool,
-    pub(crate) z: bool,
-    pub(crate) c: bool,
-    pub(crate) v: bool,
-    pub(crate) q: bool,
     pub(crate) thumb: bool,
     /// ITSTATE for the next instruction, and of the one that executes.
     pub(crate) it: u8,
@@ -186,21 +181,16 @@ impl<B: Bus> Core<B> {
         let settings = bus.memory_settings();
         let mut pipe = Pipeline::new(&config.regions, config.timing.revision < 2);
         pipe.set_memory(settings);
-        let cache_ram_off = bus.cache_ram_off();
+        let mut memory = Memory::new(&config.regions);
+        memory.set_cache_ram(!bus.cache_ram_off());
         Self {
             bus,
-            memory: Memory::new(&config.regions),
+            memory,
             pipe,
-            cache_ram_off,
             system: System::new(config.interrupts, config.priority_bits, config.cpuid),
             timing: config.timing,
-            r: [0; 16],
+            regs: Registers::default(),
             other_sp: 0,
-            n: false,
-            z: false,
-            c: false,
-            v: false,
-            q: false,
             thumb: true,
             it: 0,
             it_of_current: 0,
@@ -264,9 +254,9 @@ impl<B: Bus> Core<B> {
         };
         let (sp, pc) = (word(vectors)?, word(vectors.wrapping_add(4))?);
         self.system.reset();
-        self.r = [0; 16];
-        self.r[13] = sp & !3;
-        self.r[14] = u32::MAX;
+        self.regs.r = [0; 16];
+        self.regs.r[13] = sp & !3;
+        self.regs.r[14] = u32::MAX;
         self.other_sp = 0;
         self.set_apsr(0);
         (self.it, self.ipsr, self.control, self.basepri) = (0, 0, 0, 0);
@@ -283,7 +273,7 @@ impl<B: Bus> Core<B> {
         if number == 15 {
             self.pc
         } else {
-            self.r[number]
+            self.regs.r[number]
         }
     }
 
@@ -291,8 +281,8 @@ impl<B: Bus> Core<B> {
     pub fn set_register(&mut self, number: usize, value: u32) {
         match number {
             15 => self.set_pc(value & !1),
-            13 => self.r[13] = value & !3,
-            _ => self.r[number] = value,
+            13 => self.regs.r[13] = value & !3,
+            _ => self.regs.r[number] = value,
         }
     }
 
@@ -363,7 +353,7 @@ impl<B: Bus> Core<B> {
 
     /// Begin a new low-water mark.
     pub fn reset_stack_low(&mut self) {
-        self.stack_low = self.r[13];
+        self.stack_low = self.regs.r[13];
     }
 
     /// From now on keep a digest of every address fetched, read and written; it starts anew.
@@ -405,7 +395,7 @@ impl<B: Bus> Core<B> {
 
     /// From now on tell the bus where control goes, beginning with where it is.
     pub fn watch(&mut self) {
-        let stack_pointer = self.r[13];
+        let stack_pointer = self.regs.r[13];
         let control = Control {
             pc: self.pc,
             depth: self.calls.len(),
@@ -549,24 +539,134 @@ impl<B: Bus> Core<B> {
         };
         self.pipe.begin(self.pc, self.it, block.first);
         self.leave = false;
+        let mut number = block.first;
+        let mut end = block.first + block.count.min(most);
         // Where functions are told apart, a block ends where one does.
-        let fence = self.watched.as_ref().map_or(u32::MAX, |range| range.end);
-        for number in block.first..block.first + block.count.min(most) {
+        if let Some(range) = &self.watched {
+            while end > number + 1 && self.pipe.entry(end - 1).address >= range.end {
+                end -= 1;
+            }
+        }
+        while number < end && !self.leave && !self.memory.code_changed {
+            if self.it == 0 {
+                let plain = self.run_plain(number, end);
+                if plain != 0 {
+                    number += plain;
+                    continue;
+                }
+            }
             let entry = self.pipe.entry(number);
             self.current = number;
             self.step(&entry)?;
-            if self.leave || self.memory.code_changed || self.pc >= fence {
-                break;
-            }
+            number += 1;
         }
         Ok(())
+    }
+
+    /// Run the plain instructions up to `end`, with all but `end`'s preconditions met; says how many.
+    ///
+    /// They are those that only compute and those that access memory without side effects.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // it has one caller, and is most of it
+    fn run_plain(&mut self, first: u32, end: u32) -> u32 {
+        if self.address_digest.is_some() {
+            return 0;
+        }
+        let (entries, mut notes) = self.pipe.running(first, end);
+        let mut ran = 0;
+        for entry in entries {
+            let op = &entry.op;
+            if !entry.traits.is(Traits::PLAIN) {
+                break;
+            }
+            macro_rules! load {
+                ($address:expr, $width:ty) => {{
+                    let address: u32 = $address;
+                    let kind = notes.kind(address);
+                    let Some(at) = self.memory.to_read_in(kind, address) else {
+                        break;
+                    };
+                    if !address.is_multiple_of(size_of::<$width>() as u32) {
+                        break;
+                    }
+                    if op.kind != Kind::LdrLit {
+                        notes.access(kind, address);
+                    }
+                    if op.is(Op::WRITEBACK) {
+                        self.regs.r[op.rn as usize] =
+                            self.regs.r[op.rn as usize].wrapping_add(op.imm);
+                    }
+                    let value = self.memory.word(at) as $width as u32;
+                    self.regs.write(op.rd, value);
+                }};
+            }
+            macro_rules! store {
+                ($address:expr, $width:expr) => {{
+                    let address: u32 = $address;
+                    let kind = notes.kind(address);
+                    let Some(at) = self.memory.to_write_in(kind, address) else {
+                        break;
+                    };
+                    if !address.is_multiple_of($width.bytes()) {
+                        break;
+                    }
+                    notes.access(kind, address);
+                    self.memory.write(at, self.regs.read(op.rd), $width);
+                    if op.is(Op::WRITEBACK) {
+                        self.regs.r[op.rn as usize] =
+                            self.regs.r[op.rn as usize].wrapping_add(op.imm);
+                    }
+                    if self.memory.code_changed {
+                        ran += 1;
+                        break;
+                    }
+                }};
+            }
+            if op.kind.computes() {
+                if entry.traits.is(Traits::TIMED) {
+                    notes.time(self.regs.cycles(op, self.timing));
+                }
+                self.regs.compute(op, true);
+                ran += 1;
+                continue;
+            }
+            match op.kind {
+                Kind::LdrImm => load!(self.regs.base_address(op).0, u32),
+                Kind::LdrbImm => load!(self.regs.base_address(op).0, u8),
+                Kind::LdrhImm => load!(self.regs.base_address(op).0, u16),
+                Kind::LdrsbImm => load!(self.regs.base_address(op).0, i8),
+                Kind::LdrshImm => load!(self.regs.base_address(op).0, i16),
+                Kind::LdrReg => load!(self.regs.register_address(op), u32),
+                Kind::LdrbReg => load!(self.regs.register_address(op), u8),
+                Kind::LdrhReg => load!(self.regs.register_address(op), u16),
+                Kind::LdrsbReg => load!(self.regs.register_address(op), i8),
+                Kind::LdrshReg => load!(self.regs.register_address(op), i16),
+                Kind::LdrLit => load!(literal(entry.address, op), u32),
+                Kind::StrImm => store!(self.regs.base_address(op).0, Width::Word),
+                Kind::StrbImm => store!(self.regs.base_address(op).0, Width::Byte),
+                Kind::StrhImm => store!(self.regs.base_address(op).0, Width::Half),
+                Kind::StrReg => store!(self.regs.register_address(op), Width::Word),
+                Kind::StrbReg => store!(self.regs.register_address(op), Width::Byte),
+                Kind::StrhReg => store!(self.regs.register_address(op), Width::Half),
+                _ => {} // NOP
+            }
+            ran += 1;
+        }
+        if let Some(last) = entries[..ran].last() {
+            self.pc = last.address.wrapping_add(u32::from(last.op.length));
+            self.fall_through = self.pc;
+            self.it_of_current = 0;
+            self.instructions += ran as u64;
+            notes.issued(ran as u32);
+        }
+        ran as u32
     }
 
     #[inline]
     fn step(&mut self, entry: &Entry) -> Result<(), Trap> {
         let pc = self.pc;
         self.touch(pc);
-        self.r[15] = pc.wrapping_add(4);
+        self.regs.r[15] = pc.wrapping_add(4);
         self.fall_through = pc.wrapping_add(u32::from(entry.op.length));
         self.next_pc = self.fall_through;
         self.it_of_current = self.it;
@@ -582,7 +682,7 @@ impl<B: Bus> Core<B> {
                 return Ok(());
             }
         }
-        let sp = self.r[13];
+        let sp = self.regs.r[13];
         self.execute(entry)?;
         if entry.traits.writes & 1 << 13 != 0 {
             self.stack_moved(sp, entry.op.rn == 13 && !entry.traits.is_branch())?;
@@ -599,16 +699,16 @@ impl<B: Bus> Core<B> {
         // Decode may go where a skipped branch would have gone.
         if entry.traits.class == Class::BranchImmediate {
             self.pipe
-                .branches(false, self.r[15].wrapping_add(entry.op.imm));
+                .branches(false, self.regs.r[15].wrapping_add(entry.op.imm));
         } else if entry.traits.is(Traits::FROM_LR) {
-            self.pipe.branches(false, self.r[14] & !1);
+            self.pipe.branches(false, self.regs.r[14] & !1);
         }
     }
 
     /// The stack pointer was `before`, and was counted down from there or loaded with something else,
     /// such as another thread's stack, which may be anywhere.
     fn stack_moved(&mut self, before: u32, counted: bool) -> Result<(), Trap> {
-        let sp = self.r[13];
+        let sp = self.regs.r[13];
         if sp >= self.stack_limit {
             self.stack_low = self.stack_low.min(sp);
             self.watched_low = self.watched_low.min(sp);
@@ -632,14 +732,14 @@ impl<B: Bus> Core<B> {
             self.calls.push(Call {
                 target,
                 return_address: self.fall_through,
-                stack_pointer: self.r[13],
+                stack_pointer: self.regs.r[13],
                 exception: false,
             });
         }
     }
 
     fn returned(&mut self) {
-        let (next, sp) = (self.next_pc, self.r[13]);
+        let (next, sp) = (self.next_pc, self.regs.r[13]);
         if let Some(index) = self
             .calls
             .iter()
@@ -651,13 +751,13 @@ impl<B: Bus> Core<B> {
 
     pub(crate) fn condition(&self, condition: u8) -> bool {
         let holds = match condition >> 1 {
-            0 => self.z,
-            1 => self.c,
-            2 => self.n,
-            3 => self.v,
-            4 => self.c && !self.z,
-            5 => self.n == self.v,
-            6 => self.n == self.v && !self.z,
+            0 => self.regs.z,
+            1 => self.regs.c,
+            2 => self.regs.n,
+            3 => self.regs.v,
+            4 => self.regs.c && !self.regs.z,
+            5 => self.regs.n == self.regs.v,
+            6 => self.regs.n == self.regs.v && !self.regs.z,
             _ => return true,
         };
         holds != (condition & 1 != 0)
@@ -666,19 +766,19 @@ impl<B: Bus> Core<B> {
     // Registers with views.
 
     pub(crate) fn apsr(&self) -> u32 {
-        u32::from(self.n) << 31
-            | u32::from(self.z) << 30
-            | u32::from(self.c) << 29
-            | u32::from(self.v) << 28
-            | u32::from(self.q) << 27
+        u32::from(self.regs.n) << 31
+            | u32::from(self.regs.z) << 30
+            | u32::from(self.regs.c) << 29
+            | u32::from(self.regs.v) << 28
+            | u32::from(self.regs.q) << 27
     }
 
     pub(crate) fn set_apsr(&mut self, value: u32) {
-        self.n = value >> 31 & 1 != 0;
-        self.z = value >> 30 & 1 != 0;
-        self.c = value >> 29 & 1 != 0;
-        self.v = value >> 28 & 1 != 0;
-        self.q = value >> 27 & 1 != 0;
+        self.regs.n = value >> 31 & 1 != 0;
+        self.regs.z = value >> 30 & 1 != 0;
+        self.regs.c = value >> 29 & 1 != 0;
+        self.regs.v = value >> 28 & 1 != 0;
+        self.regs.q = value >> 27 & 1 != 0;
     }
 
     pub(crate) fn privileged(&self) -> bool {
@@ -693,13 +793,13 @@ impl<B: Bus> Core<B> {
         if self.uses_process_stack() {
             self.other_sp
         } else {
-            self.r[13]
+            self.regs.r[13]
         }
     }
 
     pub(crate) fn process_stack_pointer(&self) -> u32 {
         if self.uses_process_stack() {
-            self.r[13]
+            self.regs.r[13]
         } else {
             self.other_sp
         }
@@ -709,13 +809,13 @@ impl<B: Bus> Core<B> {
         if self.uses_process_stack() {
             self.other_sp = value & !3;
         } else {
-            self.r[13] = value & !3;
+            self.regs.r[13] = value & !3;
         }
     }
 
     pub(crate) fn set_process_stack_pointer(&mut self, value: u32) {
         if self.uses_process_stack() {
-            self.r[13] = value & !3;
+            self.regs.r[13] = value & !3;
         } else {
             self.other_sp = value & !3;
         }
@@ -735,7 +835,7 @@ impl<B: Bus> Core<B> {
         let before = self.uses_process_stack();
         change(self);
         if self.uses_process_stack() != before {
-            std::mem::swap(&mut self.r[13], &mut self.other_sp);
+            std::mem::swap(&mut self.regs.r[13], &mut self.other_sp);
         }
     }
 
@@ -748,11 +848,8 @@ impl<B: Bus> Core<B> {
         if address & (width.bytes() - 1) != 0 && self.system.unaligned_traps() {
             return Err(Trap::Usage(UsageFault::Unaligned));
         }
-        if let Some((bank, offset)) = self.memory.find(address)
-            && let Some(value) = self.memory.read(bank, offset, width)
-            && !(self.memory.region(bank).cache_ram && self.cache_ram_off)
-        {
-            return Ok(value);
+        if let Some(at) = self.memory.to_read(address, width) {
+            return Ok(self.memory.read(at, width));
         }
         self.load_elsewhere(address, width, user)
     }
@@ -798,11 +895,8 @@ impl<B: Bus> Core<B> {
         if address & (width.bytes() - 1) != 0 && self.system.unaligned_traps() {
             return Err(Trap::Usage(UsageFault::Unaligned));
         }
-        if let Some((bank, offset)) = self.memory.find(address)
-            && self.memory.region(bank).kind == RegionKind::Ram
-            && !(self.memory.region(bank).cache_ram && self.cache_ram_off)
-            && self.memory.write(bank, offset, value, width).is_some()
-        {
+        if let Some(at) = self.memory.to_write(address, width) {
+            self.memory.write(at, value, width);
             return Ok(());
         }
         self.store_elsewhere(address, value, width, user)
@@ -825,9 +919,7 @@ impl<B: Bus> Core<B> {
         if address >> 20 == 0xe00 {
             return self.store_system(address, value, width, user, now, &events);
         }
-        if let Some((bank, _)) = self.memory.find(address)
-            && self.memory.region(bank).kind != RegionKind::Ram
-        {
+        if self.memory.is_read_only(address) {
             return Err(Trap::Stop(Box::new(
                 Fault::new(
                     FaultKind::FlashWrite,
@@ -843,7 +935,7 @@ impl<B: Bus> Core<B> {
             .write(address, value, width, Cycles(now))
             .map_err(|fault| bus_trap(fault, address))?;
         self.pipe.set_memory(self.bus.memory_settings());
-        self.cache_ram_off = self.bus.cache_ram_off();
+        self.memory.set_cache_ram(!self.bus.cache_ram_off());
         if self.system.lines(self.bus.interrupts()) {
             self.recheck = true;
         }

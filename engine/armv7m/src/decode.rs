@@ -138,6 +138,11 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether it changes nothing but registers and flags, unless it writes the program counter.
+    pub const fn computes(self) -> bool {
+        (self as u8) >= Self::AndImm as u8 && (self as u8) <= Self::Udiv as u8
+    }
+
     /// The size of each access of a load or store.
     pub const fn width(self) -> Width {
         match self {

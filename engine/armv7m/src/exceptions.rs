@@ -119,18 +119,18 @@ impl<B: Bus> Core<B> {
         {
             return Err(self.fault_exit(number));
         }
-        let aligns = self.system.ccr & STKALIGN != 0 && self.r[13] & 4 != 0;
-        let frame = self.r[13]
+        let aligns = self.system.ccr & STKALIGN != 0 && self.regs.r[13] & 4 != 0;
+        let frame = self.regs.r[13]
             .wrapping_sub(if aligns { 4 } else { 0 })
             .wrapping_sub(32);
         let status = self.xpsr() | u32::from(aligns) << 9;
         let values = [
-            self.r[0],
-            self.r[1],
-            self.r[2],
-            self.r[3],
-            self.r[12],
-            self.r[14],
+            self.regs.r[0],
+            self.regs.r[1],
+            self.regs.r[2],
+            self.regs.r[3],
+            self.regs.r[12],
+            self.regs.r[14],
             return_address,
             status,
         ];
@@ -160,7 +160,7 @@ impl<B: Bus> Core<B> {
                 self.system.pend(derived);
             }
         }
-        self.r[13] = frame;
+        self.regs.r[13] = frame;
         if frame >= self.stack_limit {
             self.stack_low = self.stack_low.min(frame);
             self.watched_low = self.watched_low.min(frame);
@@ -174,7 +174,7 @@ impl<B: Bus> Core<B> {
         };
         self.switch_stack(|core| core.ipsr = taken as u16);
         self.control &= !2;
-        self.r[14] = back;
+        self.regs.r[14] = back;
         self.calls.push(Call {
             target: 0,
             return_address,
@@ -323,8 +323,13 @@ impl<B: Bus> Core<B> {
             self.system.cfsr |= 1 << UsageFault::InvalidReturn as u32;
             return self.fault_in_return(exception::USAGE_FAULT, value);
         }
-        [self.r[0], self.r[1], self.r[2], self.r[3]] = [r0, r1, r2, r3];
-        [self.r[12], self.r[14]] = [r12, lr];
+        [
+            self.regs.r[0],
+            self.regs.r[1],
+            self.regs.r[2],
+            self.regs.r[3],
+        ] = [r0, r1, r2, r3];
+        [self.regs.r[12], self.regs.r[14]] = [r12, lr];
         let top = frame.wrapping_add(32) | ((status >> 9 & 1) << 2);
         if process {
             self.set_process_stack_pointer(top);
@@ -365,7 +370,7 @@ impl<B: Bus> Core<B> {
 
     /// The frame stays where it is, and another handler runs.
     fn tail_chain(&mut self, next: usize, value: u32) -> Result<(), Trap> {
-        self.r[14] = value;
+        self.regs.r[14] = value;
         self.begin_handler(next, self.timing.tail_chain)?;
         self.next_pc = self.pc;
         Ok(())

@@ -31,6 +31,7 @@ mod memory;
 mod oracle;
 mod pipeline;
 mod prefetch;
+mod registers;
 mod system;
 mod traits;
 

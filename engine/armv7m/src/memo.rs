@@ -12,10 +12,11 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::bus::MemorySettings;
-use crate::buses::{Answer, Query};
+use crate::buses::{Answer, MemoryTiming, Query};
 use crate::decode::Kind;
 use crate::memory::{Entry, Memory, Region};
 use crate::pipeline::{Issue, Simulation, State};
+use crate::registers::literal;
 use crate::system::Events;
 use crate::traits::Traits;
 
@@ -125,6 +126,51 @@ struct Pending {
     branch: bool,
     taken: bool,
     target: u32,
+}
+
+impl Pending {
+    #[inline]
+    fn note(&mut self, value: u64, bits: u32) {
+        self.notes |= value << self.length;
+        self.length += bits;
+    }
+}
+
+/// What is noted of instructions while they run.
+pub struct Notes<'a> {
+    pending: &'a mut Pending,
+    memory: &'a mut MemoryTiming,
+}
+
+impl Notes<'_> {
+    /// See [`MemoryTiming::kind`].
+    #[inline]
+    pub fn kind(&self, address: u32) -> u8 {
+        self.memory.kind(address)
+    }
+
+    /// An access to this kind of memory.
+    #[inline]
+    pub fn access(&mut self, kind: u8, address: u32) {
+        self.pending
+            .note(u64::from(kind) << 2 | u64::from(address & 3), ACCESS);
+        if self.memory.is_dynamic(kind) {
+            self.memory.issue_load(address);
+            self.pending.dynamic += 1;
+        }
+    }
+
+    /// Cycles in execute.
+    #[inline]
+    pub fn time(&mut self, cycles: u8) {
+        self.pending.note(u64::from(cycles), TIME);
+    }
+
+    /// So many instructions are issued.
+    #[inline]
+    pub fn issued(&mut self, count: u32) {
+        self.pending.count += count;
+    }
 }
 
 /// Bits of a note: of a skip, an access, a time.
@@ -342,6 +388,16 @@ impl Pipeline {
         Some(block)
     }
 
+    /// Instructions, and where to note what they do while they run.
+    #[inline]
+    pub fn running(&mut self, first: u32, end: u32) -> (&[Entry], Notes<'_>) {
+        let notes = Notes {
+            pending: &mut self.pending,
+            memory: &mut self.simulation.memory,
+        };
+        (&self.entries[first as usize..end as usize], notes)
+    }
+
     #[inline]
     pub fn entry(&self, number: u32) -> Entry {
         self.entries[number as usize]
@@ -360,16 +416,17 @@ impl Pipeline {
         };
     }
 
-    #[inline]
-    fn note(&mut self, value: u64, bits: u32) {
-        self.pending.notes |= value << self.pending.length;
-        self.pending.length += bits;
+    fn notes(&mut self) -> Notes<'_> {
+        Notes {
+            pending: &mut self.pending,
+            memory: &mut self.simulation.memory,
+        }
     }
 
     /// The instruction that will be issued next is in an IT block.
     #[inline]
     pub fn conditional(&mut self, skipped: bool) {
-        self.note(u64::from(skipped), SKIP);
+        self.pending.note(u64::from(skipped), SKIP);
     }
 
     /// An instruction is issued of which nothing more is to be known.
@@ -381,7 +438,7 @@ impl Pipeline {
     /// An instruction is issued that takes this long in execute.
     #[inline]
     pub fn issue_timed(&mut self, cycles: u8) {
-        self.note(u64::from(cycles), TIME);
+        self.notes().time(cycles);
         self.issue();
     }
 
@@ -389,12 +446,9 @@ impl Pipeline {
     #[inline]
     pub fn issue_access(&mut self, traits: &Traits, address: u32) {
         if !traits.is(Traits::LITERAL) {
-            let kind = self.simulation.memory.kind(address);
-            self.note(u64::from(kind) << 2 | u64::from(address & 3), ACCESS);
-            if self.simulation.memory.is_dynamic(kind) {
-                self.simulation.memory.issue_load(address);
-                self.pending.dynamic += 1;
-            }
+            let mut notes = self.notes();
+            let kind = notes.kind(address);
+            notes.access(kind, address);
         }
         self.issue();
     }
@@ -603,7 +657,7 @@ impl<'a> Reader<'a> {
     }
 
     fn next(&mut self, entry: &Entry, simulation: &Simulation) -> Issue {
-        let Entry { op, traits } = entry;
+        let Entry { op, traits, .. } = entry;
         let pc = self.pc;
         self.pc = pc.wrapping_add(u32::from(op.length));
         self.left -= 1;
@@ -632,7 +686,7 @@ impl<'a> Reader<'a> {
             issue.cycles = self.take(TIME) as u8;
         }
         if traits.is(Traits::LITERAL) {
-            issue.address = (pc.wrapping_add(4) & !3).wrapping_add(op.imm);
+            issue.address = literal(pc, op);
         } else if traits.is_lsu() {
             let note = self.take(ACCESS);
             let kind = (note >> 2) as u8;

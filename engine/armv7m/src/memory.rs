@@ -75,17 +75,20 @@ impl Region {
 pub struct Entry {
     pub op: Op,
     pub traits: Traits,
+    /// Where it is.
+    pub address: u32,
 }
 
 struct Bank {
     region: Region,
-    /// The bank with the contents: its own number, or the aliased one's.
-    contents: usize,
-    bytes: Vec<u8>,
+    /// Where its contents begin among all bytes: its own, or those of the bank that it shows.
+    at: usize,
+    /// How many there are, and how many of them instructions can read and write.
+    size: u32,
+    readable: u32,
+    writable: u32,
     /// For each halfword the number of the block of instructions that begins there, plus one.
     blocks: Vec<u32>,
-    /// The halfwords that instructions were decoded from.
-    decoded: Vec<bool>,
 }
 
 /// All memories.
@@ -93,6 +96,12 @@ pub struct Memory {
     banks: Vec<Bank>,
     /// First bank of each megabyte; `NO_BANK` where there is none.
     pages: Box<[u8; 4096]>,
+    /// The contents of one bank after another, and a word more, so that words can be read anywhere.
+    bytes: Vec<u8>,
+    /// Of these the halfwords that instructions were decoded from.
+    decoded: Vec<bool>,
+    /// Some of them can be written.
+    writable_code: bool,
     /// Decoded instructions were written over.
     pub code_changed: bool,
 }
@@ -102,58 +111,71 @@ const NO_BANK: u8 = 0xff;
 impl Memory {
     pub fn new(regions: &[Region]) -> Self {
         let mut pages = Box::new([NO_BANK; 4096]);
-        let banks: Vec<Bank> = regions
-            .iter()
-            .enumerate()
-            .map(|(number, region)| {
-                let last = region.start + (region.size - 1);
-                for page in region.start >> 20..=last >> 20 {
-                    if pages[page as usize] == NO_BANK {
-                        pages[page as usize] = number as u8;
-                    }
+        let (mut bytes, mut starts) = (Vec::new(), Vec::new());
+        for (number, region) in regions.iter().enumerate() {
+            let last = region.start + (region.size - 1);
+            for page in region.start >> 20..=last >> 20 {
+                if pages[page as usize] == NO_BANK {
+                    pages[page as usize] = number as u8;
                 }
-                let contents = region.alias_of.map_or(number, |start| {
-                    regions
-                        .iter()
-                        .position(|other| other.start == start && other.alias_of.is_none())
-                        .unwrap_or(number)
-                });
+            }
+            starts.push(bytes.len());
+            if shown(regions, number) == number {
                 let fill = if region.kind == RegionKind::Ram {
                     0
                 } else {
                     0xff
                 };
-                let own = if contents == number {
-                    region.size as usize
-                } else {
-                    0
-                };
+                bytes.resize(bytes.len() + region.size as usize, fill);
+            }
+        }
+        let banks = regions
+            .iter()
+            .enumerate()
+            .map(|(number, region)| {
+                let shown = shown(regions, number);
+                let size = region.size.min(regions[shown].size);
+                let is_ram = region.kind == RegionKind::Ram;
                 Bank {
                     region: *region,
-                    contents,
-                    bytes: vec![fill; own],
+                    at: starts[shown],
+                    size,
+                    readable: size,
+                    writable: if is_ram { size } else { 0 },
                     blocks: Vec::new(),
-                    decoded: Vec::new(),
                 }
             })
             .collect();
+        let decoded = vec![false; bytes.len() / 2];
+        bytes.resize(bytes.len() + 4, 0);
         Self {
             banks,
             pages,
+            bytes,
+            decoded,
+            writable_code: false,
             code_changed: false,
+        }
+    }
+
+    /// Whether the cache's RAM is memory for instructions.
+    pub fn set_cache_ram(&mut self, is_memory: bool) {
+        for bank in self.banks.iter_mut().filter(|bank| bank.region.cache_ram) {
+            bank.readable = if is_memory { bank.size } else { 0 };
+            bank.writable = bank.readable;
         }
     }
 
     /// The number of the bank that holds an address, and the offset in it.
     #[inline]
-    pub fn find(&self, address: u32) -> Option<(usize, usize)> {
+    fn find(&self, address: u32) -> Option<(usize, usize)> {
         let first = self.pages[(address >> 20) as usize];
         if first == NO_BANK {
             return None;
         }
         let number = first as usize;
         let offset = address.wrapping_sub(self.banks[number].region.start);
-        if offset < self.banks[number].region.size {
+        if offset < self.banks[number].size {
             return Some((number, offset as usize));
         }
         self.find_slow(address)
@@ -163,41 +185,68 @@ impl Memory {
     fn find_slow(&self, address: u32) -> Option<(usize, usize)> {
         self.banks.iter().enumerate().find_map(|(number, bank)| {
             let offset = address.wrapping_sub(bank.region.start);
-            (offset < bank.region.size).then_some((number, offset as usize))
+            (offset < bank.size).then_some((number, offset as usize))
         })
     }
 
-    pub fn region(&self, bank: usize) -> &Region {
-        &self.banks[bank].region
+    /// Whether there is memory at an address that cannot be written.
+    pub fn is_read_only(&self, address: u32) -> bool {
+        self.find(address)
+            .is_some_and(|(bank, _)| self.banks[bank].region.kind != RegionKind::Ram)
     }
 
-    /// Read inside one bank; `None` where the bytes are not all in it.
+    /// Where an instruction reads this many bytes; `None` where it cannot, or not in one memory.
     #[inline]
-    pub fn read(&self, bank: usize, offset: usize, width: Width) -> Option<u32> {
-        let bytes = &self.banks[self.banks[bank].contents].bytes;
-        Some(match width {
-            Width::Byte => u32::from(*bytes.get(offset)?),
-            Width::Half => u32::from(u16::from_le_bytes(
-                bytes.get(offset..offset + 2)?.try_into().ok()?,
-            )),
-            Width::Word => u32::from_le_bytes(bytes.get(offset..offset + 4)?.try_into().ok()?),
-        })
+    pub fn to_read(&self, address: u32, width: Width) -> Option<usize> {
+        let (bank, offset) = self.find(address)?;
+        let bank = &self.banks[bank];
+        (offset + width.bytes() as usize <= bank.readable as usize).then_some(bank.at + offset)
     }
 
-    /// Write inside one bank, whatever its kind; `None` where the bytes are not all in it.
+    /// Where an instruction writes this many bytes; `None` where it cannot, or not in one memory.
     #[inline]
-    pub fn write(&mut self, bank: usize, offset: usize, value: u32, width: Width) -> Option<()> {
-        let contents = self.banks[bank].contents;
-        let bank = &mut self.banks[contents];
+    pub fn to_write(&self, address: u32, width: Width) -> Option<usize> {
+        let (bank, offset) = self.find(address)?;
+        let bank = &self.banks[bank];
+        (offset + width.bytes() as usize <= bank.writable as usize).then_some(bank.at + offset)
+    }
+
+    /// As [`Memory::to_read`], of an aligned address that is in this bank if in any.
+    #[inline]
+    pub fn to_read_in(&self, bank: u8, address: u32) -> Option<usize> {
+        let bank = self.banks.get(bank as usize)?;
+        let offset = address.wrapping_sub(bank.region.start);
+        (offset < bank.readable).then_some(bank.at + offset as usize)
+    }
+
+    /// As [`Memory::to_write`], of an aligned address that is in this bank if in any.
+    #[inline]
+    pub fn to_write_in(&self, bank: u8, address: u32) -> Option<usize> {
+        let bank = self.banks.get(bank as usize)?;
+        let offset = address.wrapping_sub(bank.region.start);
+        (offset < bank.writable).then_some(bank.at + offset as usize)
+    }
+
+    /// The word at a place, of which the low bytes are those of the access.
+    #[inline]
+    pub fn word(&self, at: usize) -> u32 {
+        let mut word = [0; 4];
+        word.copy_from_slice(&self.bytes[at..at + 4]);
+        u32::from_le_bytes(word)
+    }
+
+    #[inline]
+    pub fn read(&self, at: usize, width: Width) -> u32 {
+        self.word(at) & (u32::MAX >> (32 - 8 * width.bytes()))
+    }
+
+    #[inline]
+    pub fn write(&mut self, at: usize, value: u32, width: Width) {
         let size = width.bytes() as usize;
-        bank.bytes
-            .get_mut(offset..offset + size)?
-            .copy_from_slice(&value.to_le_bytes()[..size]);
-        if !bank.decoded.is_empty() {
-            let halves = offset / 2..(offset + size).div_ceil(2);
-            self.code_changed |= bank.decoded[halves].contains(&true);
+        self.bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+        if self.writable_code {
+            self.code_changed |= self.decoded[at / 2..(at + size).div_ceil(2)].contains(&true);
         }
-        Some(())
     }
 
     /// The number of the block that begins at an even address.
@@ -220,8 +269,9 @@ impl Memory {
     pub fn forget_blocks(&mut self) {
         for bank in &mut self.banks {
             bank.blocks.clear();
-            bank.decoded.clear();
         }
+        self.decoded.fill(false);
+        self.writable_code = false;
         self.code_changed = false;
     }
 
@@ -236,30 +286,35 @@ impl Memory {
         let op = decode::decode(first, second);
         for at in (address..).step_by(2).take(usize::from(op.length) / 2) {
             if let Some((number, offset)) = self.find(at) {
-                let contents = self.banks[number].contents;
-                let bank = &mut self.banks[contents];
-                bank.decoded.resize(bank.region.size as usize / 2, false);
-                bank.decoded[offset / 2] = true;
+                let bank = &self.banks[number];
+                self.writable_code |= bank.region.kind == RegionKind::Ram;
+                let at = bank.at + offset;
+                self.decoded[at / 2] = true;
             }
         }
         Some(Entry {
             op,
             traits: Traits::of(&op, first, second),
+            address,
         })
     }
 
     pub fn halfword(&self, address: u32) -> Option<u16> {
+        self.place(address).map(|at| self.word(at) as u16)
+    }
+
+    /// Where the byte at an address is, or the halfword at an even one.
+    fn place(&self, address: u32) -> Option<usize> {
         let (bank, offset) = self.find(address)?;
-        self.read(bank, offset, Width::Half)
-            .map(|value| value as u16)
+        Some(self.banks[bank].at + offset)
     }
 
     /// Copy bytes in, whatever the kind of memory. `Err` holds the first address that is no memory.
     pub fn load(&mut self, address: u32, data: &[u8]) -> Result<(), u32> {
-        for (byte, at) in data.iter().zip(address..) {
-            self.find(at)
-                .and_then(|(bank, offset)| self.write(bank, offset, u32::from(*byte), Width::Byte))
-                .ok_or(at)?;
+        for (byte, address) in data.iter().zip(address..) {
+            let at = self.place(address).ok_or(address)?;
+            self.bytes[at] = *byte;
+            self.code_changed |= self.decoded[at / 2];
         }
         Ok(())
     }
@@ -268,12 +323,19 @@ impl Memory {
     pub fn dump(&self, address: u32, length: u32) -> Result<Vec<u8>, u32> {
         (0..length)
             .map(|i| {
-                let at = address.wrapping_add(i);
-                self.find(at)
-                    .and_then(|(bank, offset)| self.read(bank, offset, Width::Byte))
-                    .map(|byte| byte as u8)
-                    .ok_or(at)
+                let address = address.wrapping_add(i);
+                self.place(address).map(|at| self.bytes[at]).ok_or(address)
             })
             .collect()
     }
+}
+
+/// The region whose contents a region shows: its own number, or the aliased one's.
+fn shown(regions: &[Region], number: usize) -> usize {
+    regions[number].alias_of.map_or(number, |start| {
+        regions
+            .iter()
+            .position(|other| other.start == start && other.alias_of.is_none())
+            .unwrap_or(number)
+    })
 }

@@ -92,6 +92,10 @@ impl Traits {
     /// It changes more than registers and memory, so nothing is decoded ahead of it.
     pub const ENDS_BLOCK: u32 = 1 << 21;
 
+    /// It only computes, or accesses memory with nothing else to be looked after: neither SP nor PC
+    /// is written, and it cannot fault in itself.
+    pub const PLAIN: u32 = 1 << 22;
+
     /// Of nothing.
     pub const NONE: Self = Self {
         class: Class::Alu,
@@ -391,6 +395,9 @@ impl Traits {
                 }
             }
         }
+        if t.writes & (bit(13) | bit(15)) == 0 && is_plain(op) {
+            t.flags |= Self::PLAIN;
+        }
         t
     }
 
@@ -426,6 +433,42 @@ impl Traits {
             self.flags |= Self::WRITEBACK;
             self.writes |= 1 << op.rn;
         }
+    }
+}
+
+/// Whether an instruction that computes has the program counter among its operands.
+fn reads_pc(op: &Op) -> bool {
+    match op.kind {
+        Kind::Adr => true,
+        Kind::MovImm | Kind::MvnImm | Kind::Movt | Kind::Bfc => false,
+        Kind::MovReg | Kind::MvnReg | Kind::Sxtb | Kind::Sxth | Kind::Uxtb | Kind::Uxth => {
+            op.rm == 15
+        }
+        _ => op.rn == 15 || op.rm == 15,
+    }
+}
+
+fn is_plain(op: &Op) -> bool {
+    match op.kind {
+        Kind::Sdiv | Kind::Udiv => false,
+        Kind::Nop | Kind::LdrLit => true,
+        Kind::LdrImm
+        | Kind::LdrbImm
+        | Kind::LdrhImm
+        | Kind::LdrsbImm
+        | Kind::LdrshImm
+        | Kind::StrImm
+        | Kind::StrbImm
+        | Kind::StrhImm => op.rn != 15 && !op.is(Op::UNPRIVILEGED),
+        Kind::LdrReg
+        | Kind::LdrbReg
+        | Kind::LdrhReg
+        | Kind::LdrsbReg
+        | Kind::LdrshReg
+        | Kind::StrReg
+        | Kind::StrbReg
+        | Kind::StrhReg => op.rn != 15,
+        kind => kind.computes() && !reads_pc(op),
     }
 }
 
