@@ -161,6 +161,8 @@ pub struct Core<B: Bus> {
     pub(crate) sleep_cycles: u64,
     pub(crate) exception_cycles: u64,
     breakpoints: Vec<u32>,
+    /// A bit for each value that the low bits of a breakpoint's address have.
+    breakpoint_bits: u64,
     pub(crate) calls: Vec<Call>,
     pub(crate) stack_low: u32,
     pub(crate) stack_limit: u32,
@@ -212,6 +214,7 @@ impl<B: Bus> Core<B> {
             sleep_cycles: 0,
             exception_cycles: 0,
             breakpoints: Vec::new(),
+            breakpoint_bits: 0,
             calls: Vec::new(),
             stack_low: u32::MAX,
             stack_limit: 0,
@@ -326,6 +329,7 @@ impl<B: Bus> Core<B> {
     pub fn set_breakpoint(&mut self, address: u32) {
         if !self.breakpoints.contains(&address) {
             self.breakpoints.push(address);
+            self.breakpoint_bits |= breakpoint_bit(address);
             self.pipe.forget_code(&mut self.memory);
         }
     }
@@ -333,6 +337,8 @@ impl<B: Bus> Core<B> {
     /// Do not stop there any more.
     pub fn clear_breakpoint(&mut self, address: u32) {
         self.breakpoints.retain(|&at| at != address);
+        let bits = self.breakpoints.iter().map(|&at| breakpoint_bit(at));
+        self.breakpoint_bits = bits.fold(0, |all, bit| all | bit);
     }
 
     /// `SysTick` counts the core's clock divided by this where CLKSOURCE is clear; without it, CLKSOURCE
@@ -458,7 +464,9 @@ impl<B: Bus> Core<B> {
         let mut first = limits.step_first;
         loop {
             if !first {
-                if !self.breakpoints.is_empty() && self.breakpoints.contains(&self.pc) {
+                if self.breakpoint_bits & breakpoint_bit(self.pc) != 0
+                    && self.breakpoints.contains(&self.pc)
+                {
                     return Exit::Breakpoint(self.pc);
                 }
                 if self.pipe.now() >= until {
@@ -550,9 +558,9 @@ impl<B: Bus> Core<B> {
         while number < end && !self.leave && !self.memory.code_changed {
             if self.it == 0 {
                 let plain = self.run_plain(number, end);
-                if plain != 0 {
-                    number += plain;
-                    continue;
+                number += plain;
+                if number == end || self.memory.code_changed {
+                    break;
                 }
             }
             let entry = self.pipe.entry(number);
@@ -681,6 +689,18 @@ impl<B: Bus> Core<B> {
                 self.pc = self.next_pc;
                 return Ok(());
             }
+        }
+        if matches!(
+            entry.op.kind,
+            Kind::B | Kind::Bcond | Kind::Cbz | Kind::Cbnz
+        ) {
+            // Half of all blocks end so, and nothing else can happen.
+            self.branch(&entry.op);
+            if !self.calls.is_empty() {
+                self.returned();
+            }
+            self.pc = self.next_pc;
+            return Ok(());
         }
         let sp = self.regs.r[13];
         self.execute(entry)?;
@@ -1017,6 +1037,10 @@ impl<B: Bus> Core<B> {
     pub fn config(&self) -> &Config {
         &self.config
     }
+}
+
+const fn breakpoint_bit(address: u32) -> u64 {
+    1 << (address >> 1 & 63)
 }
 
 fn bus_trap(fault: Fault, address: u32) -> Trap {

@@ -28,6 +28,24 @@ impl<B: Bus> Core<B> {
         self.pipe.branches(true, target);
     }
 
+    /// A branch to an address that the instruction holds.
+    #[inline]
+    pub(crate) fn branch(&mut self, op: &Op) {
+        let target = self.regs.r[15].wrapping_add(op.imm);
+        let zero = self.regs.read(op.rn) == 0;
+        let (taken, otherwise) = match op.kind {
+            Kind::Bcond => (self.condition(op.ra), target),
+            Kind::Cbz => (zero, self.fall_through),
+            Kind::Cbnz => (!zero, self.fall_through),
+            _ => (true, target),
+        };
+        if taken {
+            self.take(target);
+        } else {
+            self.pass_by(otherwise);
+        }
+    }
+
     /// A branch that is not taken.
     fn pass_by(&mut self, target: u32) {
         self.pipe.issue();
@@ -314,14 +332,7 @@ impl<B: Bus> Core<B> {
                 self.pipe.issue_access(&entry.traits, address);
                 self.pipe.branches(true, target);
             }
-            Kind::B => self.take(self.regs.r[15].wrapping_add(op.imm)),
-            Kind::Bcond => {
-                if self.condition(op.ra) {
-                    self.take(self.regs.r[15].wrapping_add(op.imm));
-                } else {
-                    self.pass_by(self.regs.r[15].wrapping_add(op.imm));
-                }
-            }
+            Kind::B | Kind::Bcond | Kind::Cbz | Kind::Cbnz => self.branch(op),
             Kind::Bl => {
                 let target = self.regs.r[15].wrapping_add(op.imm);
                 self.take(target);
@@ -339,13 +350,6 @@ impl<B: Bus> Core<B> {
                 if op.kind == Kind::Blx {
                     self.regs.r[14] = self.fall_through | 1;
                     self.called(target);
-                }
-            }
-            Kind::Cbz | Kind::Cbnz => {
-                if (rn!() == 0) == (op.kind == Kind::Cbz) {
-                    self.take(self.regs.r[15].wrapping_add(op.imm));
-                } else {
-                    self.pass_by(self.fall_through);
                 }
             }
             Kind::It => {
