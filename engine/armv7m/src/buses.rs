@@ -4,6 +4,8 @@
 //! then a data phase in which the next address may already be out. Unlike AHB-Lite a master can also
 //! be refused: its address then stays, and nothing advances (seen wherever fetches and loads meet).
 
+use std::hash::{Hash, Hasher};
+
 use crate::bus::{MemorySettings, Width};
 use crate::cache::Cache;
 use crate::memory::{Region, RegionKind};
@@ -133,7 +135,7 @@ enum Who {
 }
 
 /// All that buses and memories remember.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // one flip-flop each
 pub struct Buses {
     pub fetch: Master,
@@ -148,6 +150,17 @@ pub struct Buses {
     split_ended: bool,
     /// A fetch address that waits for the bus may be taken back.
     takes_back: bool,
+}
+
+impl Hash for Buses {
+    /// Of what tells most states apart.
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        for master in [&self.fetch, &self.data] {
+            let address = |request: Option<Request>| request.map_or(1, |request| request.address);
+            let wait = master.phase.map_or(u8::MAX, |phase| phase.wait);
+            (address(master.address), address(master.data), wait).hash(hasher);
+        }
+    }
 }
 
 impl Default for Buses {

@@ -598,7 +598,7 @@ impl<B: Bus> Core<B> {
                         break;
                     }
                     if op.kind != Kind::LdrLit {
-                        notes.access(kind, address);
+                        notes.access(kind, address, 0);
                     }
                     if op.is(Op::WRITEBACK) {
                         self.regs.r[op.rn as usize] =
@@ -618,7 +618,7 @@ impl<B: Bus> Core<B> {
                     if !address.is_multiple_of($width.bytes()) {
                         break;
                     }
-                    notes.access(kind, address);
+                    notes.access(kind, address, 0);
                     self.memory.write(at, self.regs.read(op.rd), $width);
                     if op.is(Op::WRITEBACK) {
                         self.regs.r[op.rn as usize] =

@@ -64,7 +64,7 @@ impl<B: Bus> Core<B> {
         if op.rd == 15 {
             return self.load_pc(entry, address, back);
         }
-        self.pipe.issue_access(&entry.traits, address);
+        self.pipe.issue_access(entry, address);
         let value = self.load(address, width, op.is(Op::UNPRIVILEGED))?;
         let value = match (signed, width) {
             (true, Width::Byte) => value as u8 as i8 as u32,
@@ -95,7 +95,7 @@ impl<B: Bus> Core<B> {
             self.interworking(target)
         };
         self.next_pc = next;
-        self.pipe.issue_access(&entry.traits, address);
+        self.pipe.issue_access(entry, address);
         self.pipe.branches(true, next);
         if is_return {
             return self.exception_return(target);
@@ -105,7 +105,7 @@ impl<B: Bus> Core<B> {
 
     fn store_single(&mut self, entry: &Entry, address: u32, width: Width, back: u32) -> Done {
         let op = &entry.op;
-        self.pipe.issue_access(&entry.traits, address);
+        self.pipe.issue_access(entry, address);
         self.store(
             address,
             self.regs.r[op.rd as usize],
@@ -262,7 +262,7 @@ impl<B: Bus> Core<B> {
                     (literal(self.pc, op), 0)
                 };
                 Self::aligned(address, 4)?;
-                self.pipe.issue_access(&entry.traits, address);
+                self.pipe.issue_access(entry, address);
                 let first = self.load(address, Width::Word, false)?;
                 let second = self.load(address.wrapping_add(4), Width::Word, false)?;
                 if op.is(Op::WRITEBACK) {
@@ -274,7 +274,7 @@ impl<B: Bus> Core<B> {
             Kind::Strd => {
                 let (address, back) = self.regs.base_address(op);
                 Self::aligned(address, 4)?;
-                self.pipe.issue_access(&entry.traits, address);
+                self.pipe.issue_access(entry, address);
                 self.store(address, self.regs.r[op.rd as usize], Width::Word, false)?;
                 self.store(
                     address.wrapping_add(4),
@@ -293,7 +293,7 @@ impl<B: Bus> Core<B> {
                     _ => (rn!(), Width::Half),
                 };
                 Self::aligned(address, width.bytes())?;
-                self.pipe.issue_access(&entry.traits, address);
+                self.pipe.issue_access(entry, address);
                 let value = self.load(address, width, false)?;
                 self.exclusive = true;
                 self.regs.write(op.rd, value);
@@ -305,7 +305,7 @@ impl<B: Bus> Core<B> {
                     _ => (rn!(), Width::Half),
                 };
                 Self::aligned(address, width.bytes())?;
-                self.pipe.issue_access(&entry.traits, address);
+                self.pipe.issue_access(entry, address);
                 let fails = !self.exclusive;
                 if !fails {
                     self.store(address, self.regs.r[op.rd as usize], width, false)?;
@@ -329,7 +329,7 @@ impl<B: Bus> Core<B> {
                 let offset = self.load(address, width, false)?;
                 let target = self.regs.r[15].wrapping_add(offset * 2);
                 self.next_pc = target;
-                self.pipe.issue_access(&entry.traits, address);
+                self.pipe.issue_access(entry, address);
                 self.pipe.branches(true, target);
             }
             Kind::B | Kind::Bcond | Kind::Cbz | Kind::Cbnz => self.branch(op),
@@ -449,7 +449,7 @@ impl<B: Bus> Core<B> {
         let start = address;
         let branches = op.imm & 0x8000 != 0;
         if !branches {
-            self.pipe.issue_access(&entry.traits, start);
+            self.pipe.issue_access(entry, start);
         }
         let mut values = [0; 16];
         let mut list = op.imm;
@@ -484,7 +484,7 @@ impl<B: Bus> Core<B> {
             (base.wrapping_sub(bytes), base.wrapping_sub(bytes))
         };
         Self::aligned(address, 4)?;
-        self.pipe.issue_access(&entry.traits, address);
+        self.pipe.issue_access(entry, address);
         let mut list = op.imm;
         while list != 0 {
             let register = list.trailing_zeros();

@@ -7,7 +7,7 @@
 //! registers, cycles, instructions, calls and memory can be read, as a profile or a trace needs.
 //!
 //! How it works: a block of instructions, up to the next branch, is decoded once for each address
-//! (`decode`, `traits`), executed in order (`exec`), and issued to the pipeline (`pipeline`, `prefetch`,
+//! (`decode`, `traits`), executed in order (`registers`, `exec`), and issued to the pipeline (`pipeline`, `prefetch`,
 //! `buses`, `cache`), which says in which cycle each enters execute and, for a device, in which its data
 //! is on the bus. What the pipeline did with a block in a state is remembered (`memo`).
 //!

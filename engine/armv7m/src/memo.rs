@@ -9,7 +9,7 @@
 //! then only counted.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 
 use crate::bus::MemorySettings;
 use crate::buses::{Answer, MemoryTiming, Query};
@@ -149,11 +149,12 @@ impl Notes<'_> {
         self.memory.kind(address)
     }
 
-    /// An access to this kind of memory.
+    /// An access to this kind of memory. Of an aligned one the low bits of the address do not matter,
+    /// and are taken as 0.
     #[inline]
-    pub fn access(&mut self, kind: u8, address: u32) {
+    pub fn access(&mut self, kind: u8, address: u32, low_bits: u32) {
         self.pending
-            .note(u64::from(kind) << 2 | u64::from(address & 3), ACCESS);
+            .note(u64::from(kind) << 2 | u64::from(low_bits), ACCESS);
         if self.memory.is_dynamic(kind) {
             self.memory.issue_load(address);
             self.pending.dynamic += 1;
@@ -194,8 +195,10 @@ pub struct Pipeline {
     current: u32,
     /// What memory answered to the block that is being looked up.
     answers: Vec<Answer>,
-    states: Vec<State>,
-    numbers: HashMap<State, u32, BuildHasherDefault<Mixer>>,
+    /// Each with the number of another that has the same hash.
+    states: Vec<(State, u32)>,
+    /// By hash.
+    numbers: HashMap<u64, u32, BuildHasherDefault<Mixer>>,
     ways: Vec<Way>,
     index: HashMap<Key, u32, BuildHasherDefault<Mixer>>,
     queries: Vec<Query>,
@@ -281,7 +284,7 @@ impl Pipeline {
 
     fn put_in_state(&mut self) {
         if !self.fresh {
-            self.simulation.state = self.states[self.state as usize];
+            self.simulation.state = self.states[self.state as usize].0;
             self.fresh = true;
         }
     }
@@ -310,12 +313,19 @@ impl Pipeline {
 
     fn number(&mut self) -> u32 {
         let state = &self.simulation.state;
-        if let Some(&number) = self.numbers.get(state) {
-            return number;
+        let hash = BuildHasherDefault::<Mixer>::default().hash_one(state);
+        let first = self.numbers.get(&hash).copied().unwrap_or(NONE);
+        let mut number = first;
+        while number != NONE {
+            let (other, next) = &self.states[number as usize];
+            if other == state {
+                return number;
+            }
+            number = *next;
         }
         let number = self.states.len() as u32;
-        self.states.push(self.simulation.state);
-        self.numbers.insert(self.simulation.state, number);
+        self.states.push((*state, first));
+        self.numbers.insert(hash, number);
         number
     }
 
@@ -444,11 +454,12 @@ impl Pipeline {
 
     /// A load or store is issued.
     #[inline]
-    pub fn issue_access(&mut self, traits: &Traits, address: u32) {
-        if !traits.is(Traits::LITERAL) {
+    pub fn issue_access(&mut self, entry: &Entry, address: u32) {
+        if !entry.traits.is(Traits::LITERAL) {
             let mut notes = self.notes();
             let kind = notes.kind(address);
-            notes.access(kind, address);
+            let unaligned = address & (entry.op.kind.width().bytes() - 1) != 0;
+            notes.access(kind, address, if unaligned { address & 3 } else { 0 });
         }
         self.issue();
     }

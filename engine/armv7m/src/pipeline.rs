@@ -10,6 +10,8 @@
 //! silent, a rule cites the calibration programs that show it, measured on a CC2650 and an STM32F100
 //! (`CMEmu`'s `instructions/` tests: see `examples/calibrate.rs`), as "seen in NAME".
 
+use std::hash::{Hash, Hasher};
+
 use crate::bus::Width;
 use crate::buses::{Buses, FetchUse, History, MemoryTiming, Request};
 use crate::decode::{Kind, Op};
@@ -193,7 +195,7 @@ enum Fetch {
 }
 
 /// Everything that one cycle leaves to the next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)]
 pub struct State {
     main: Option<Slot>,
@@ -222,6 +224,25 @@ pub struct State {
     pub history: History,
     /// The IT instruction that comes next is done already.
     it_is_folded: bool,
+}
+
+impl Hash for State {
+    /// Of what tells most states apart: hashing everything takes longer than comparing two.
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.fetch.hash(hasher);
+        self.prefetch.hash(hasher);
+        self.buses.hash(hasher);
+        if let Some(main) = &self.main {
+            let Slot {
+                target,
+                address,
+                next_dirty,
+                cycle,
+                ..
+            } = *main;
+            (target, address, next_dirty, cycle).hash(hasher);
+        }
+    }
 }
 
 /// What the stages ask of fetch within a cycle.

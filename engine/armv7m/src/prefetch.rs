@@ -3,6 +3,8 @@
 //! Two halfwords are at the *head*, where decode sees them; four can wait behind. Only how many there
 //! are matters here, and which of them look like an IT instruction.
 
+use std::hash::{Hash, Hasher};
+
 use crate::traits::looks_like_it;
 
 /// How the queue moves in a cycle.
@@ -81,7 +83,7 @@ impl Ring {
 }
 
 /// The queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)]
 pub struct Prefetch {
     head: u8,
@@ -95,6 +97,19 @@ pub struct Prefetch {
     target_is_odd_half: bool,
     /// A late branch: nothing counts until its target is known.
     blocked: bool,
+}
+
+impl Hash for Prefetch {
+    /// Of what tells most states apart.
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let counts = [
+            self.head,
+            self.behind,
+            self.in_flight,
+            self.ring.head << 4 | self.ring.tail,
+        ];
+        u32::from_le_bytes(counts).hash(hasher);
+    }
 }
 
 /// A fetched word as decode sees it.
