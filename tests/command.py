@@ -12,6 +12,7 @@ def joulemark(
     """Run the command and check its exit code."""
     done = subprocess.run(
         [sys.executable, "-c", "from joulemark.cli import main; main()", *arguments],
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         cwd=folder,

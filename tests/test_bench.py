@@ -9,12 +9,12 @@ import pytest
 import pyvisa
 from ppk2_api.ppk2_api import PPK2_API
 
-from joulemark.simulated.agilent_34401a import RANGES, Agilent34401A
-from joulemark.simulated.agilent_e3631a import AgilentE3631A
-from joulemark.simulated.keysight_34465a import Keysight34465A
-from joulemark.simulated.multimeter import OVERLOAD
-from joulemark.simulated.nordic_ppk2 import SAMPLE_RATE_HZ, NordicPpk2
-from joulemark.simulated.scpi import ScpiServer
+from joulemark.simulated.instruments.agilent_34401a import RANGES, SimulatedAgilent34401A
+from joulemark.simulated.instruments.agilent_e3631a import SimulatedAgilentE3631A
+from joulemark.simulated.instruments.keysight_34465a import SimulatedKeysight34465A
+from joulemark.simulated.instruments.multimeter import OVERLOAD
+from joulemark.simulated.instruments.nordic_ppk2 import SAMPLE_RATE_HZ, SimulatedPpk2
+from joulemark.simulated.instruments.scpi import ScpiServer
 from joulemark.simulated.supply import CurrentTrace
 
 Floats = npt.NDArray[np.float64]
@@ -43,7 +43,7 @@ Resource = pyvisa.resources.MessageBasedResource
 
 @pytest.fixture
 def multimeter() -> Iterator[Resource]:
-    server = ScpiServer(Agilent34401A(StepLine(), seed=7))
+    server = ScpiServer(SimulatedAgilent34401A(StepLine(), seed=7))
     manager = pyvisa.ResourceManager("@py")
     session = manager.open_resource(server.resource)
     assert isinstance(session, Resource)
@@ -112,7 +112,7 @@ def test_multimeter_overload_is_not_a_number_to_trust() -> None:
         def mean_current_a(self, start_s: Floats, end_s: Floats) -> Floats:
             return np.full(len(start_s), 0.013)
 
-    meter = Agilent34401A(Short(), seed=1)
+    meter = SimulatedAgilent34401A(Short(), seed=1)
     meter.execute("CONF:CURR:DC 10e-3,1e-6;:SAMP:COUN 1")
     assert float(meter.execute("READ?") or 0) == OVERLOAD
 
@@ -129,8 +129,8 @@ class Advancing(StepLine):
         return self._now_s
 
 
-def truevolt(line: StepLine | None = None) -> Keysight34465A:
-    meter = Keysight34465A(line or StepLine(), seed=7)
+def truevolt(line: StepLine | None = None) -> SimulatedKeysight34465A:
+    meter = SimulatedKeysight34465A(line or StepLine(), seed=7)
     for command in (
         "*RST",
         "CONF:CURR:DC 10e-3",
@@ -210,7 +210,7 @@ def test_truevolt_refuses_as_the_manual_says() -> None:
 
 
 def test_supply_dialogue() -> None:
-    supply = AgilentE3631A(StepLine(), seed=3)
+    supply = SimulatedAgilentE3631A(StepLine(), seed=3)
     assert supply.execute("APPL P6V, 3.0, 0.1; OUTP ON; INST?; VOLT?; CURR?; OUTP?") == (
         "P6V;+3.00000000E+00;+1.00000000E-01;1"
     )
@@ -223,8 +223,8 @@ def test_supply_dialogue() -> None:
 
 
 def test_profiler_streams_what_the_vendor_library_decodes() -> None:
-    device = NordicPpk2(StepLine(), seed=5)
-    client = PPK2_API(device.port, timeout=1)
+    device = SimulatedPpk2(StepLine(), seed=5)
+    client = PPK2_API(device.resource, timeout=1)
     assert client.get_modifiers()
     client.use_ampere_meter()
     client.set_source_voltage(3000)

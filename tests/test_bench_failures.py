@@ -23,14 +23,15 @@ from joulemark.images import build_image
 from joulemark.measure.instrumented import Setup, measure_on_board
 from joulemark.measure.session import Job, Point
 from joulemark.measure.session import measure as emulate
-from joulemark.meters import Meter, manual, scpi
+from joulemark.meters import Meter, manual
 from joulemark.meters.ppk2 import Ppk2
+from joulemark.meters.scpi.agilent_34401a import Agilent34401A
 from joulemark.records.record import Record
 from joulemark.runners.protocol import Device, Flag, RunResult
-from joulemark.simulated.agilent_34401a import Agilent34401A
 from joulemark.simulated.emulated import EmulatedSupplyLine
-from joulemark.simulated.nordic_ppk2 import NordicPpk2
-from joulemark.simulated.scpi import ScpiServer
+from joulemark.simulated.instruments.agilent_34401a import SimulatedAgilent34401A
+from joulemark.simulated.instruments.nordic_ppk2 import SimulatedPpk2
+from joulemark.simulated.instruments.scpi import ScpiServer
 
 Floats = npt.NDArray[np.float64]
 TELOSB = boards.load_board("telosb")
@@ -78,7 +79,7 @@ def measure(job: Job, line: EmulatedSupplyLine, meter: Meter) -> list[Record]:
     return list(measure_on_board(job, Setup(line.port, meter, "meter", "bench", RUNS)))
 
 
-class Faulty(Agilent34401A):
+class Faulty(SimulatedAgilent34401A):
     """Does something else once, in the run that is to be broken."""
 
     def __init__(self, line: EmulatedSupplyLine, fault: Callable[[list[str]], str]) -> None:
@@ -143,7 +144,7 @@ def test_a_broken_run_fails_its_case_alone(
 ) -> None:
     server = ScpiServer(Faulty(line, fault))
     try:
-        with scpi.Agilent34401A(server.resource, SUPPLY_V) as meter:
+        with Agilent34401A(server.resource, SUPPLY_V) as meter:
             made = measure(job, line, meter)
     finally:
         server.close()
@@ -163,7 +164,7 @@ def test_a_multimeter_that_goes_away_leaves_what_was_measured(
 ) -> None:
     server = ScpiServer(Faulty(line, unplugged))
     try:
-        with scpi.Agilent34401A(server.resource, SUPPLY_V) as meter:
+        with Agilent34401A(server.resource, SUPPLY_V) as meter:
             made = measure(job, line, meter)
     finally:
         server.close()
@@ -172,7 +173,7 @@ def test_a_multimeter_that_goes_away_leaves_what_was_measured(
     assert "does not answer" in (made[1].failure or "")
 
 
-class Loses(NordicPpk2):
+class Loses(SimulatedPpk2):
     """Leaves out a part of one block of samples."""
 
     at_block = -1
@@ -207,9 +208,9 @@ class Bounces:
         return high & gaps
 
 
-def with_profiler(device: NordicPpk2, job: Job, line: EmulatedSupplyLine) -> list[Record]:
+def with_profiler(device: SimulatedPpk2, job: Job, line: EmulatedSupplyLine) -> list[Record]:
     try:
-        with Ppk2(device.port, SUPPLY_V, accuracy=0.005) as meter:
+        with Ppk2(device.resource, SUPPLY_V, accuracy=0.005) as meter:
             return measure(job, line, meter)
     finally:
         device.close()
@@ -227,8 +228,8 @@ def test_a_profiler_that_loses_samples(line: EmulatedSupplyLine, job: Job) -> No
 
 @pytest.mark.slow
 def test_a_profiler_that_is_pulled_out(line: EmulatedSupplyLine, job: Job) -> None:
-    device = NordicPpk2(line, seed=2)
-    with Ppk2(device.port, SUPPLY_V, accuracy=0.005) as meter:
+    device = SimulatedPpk2(line, seed=2)
+    with Ppk2(device.resource, SUPPLY_V, accuracy=0.005) as meter:
         setup = Setup(line.port, meter, "meter", "bench", RUNS)
         made = []
         for record in measure_on_board(job, setup):
@@ -243,13 +244,13 @@ def test_a_profiler_that_is_pulled_out(line: EmulatedSupplyLine, job: Job) -> No
 @pytest.mark.slow
 def test_a_marker_that_bounces_or_is_not_wired(line: EmulatedSupplyLine, job: Job) -> None:
     one = dataclasses.replace(job, points=job.points[:1])
-    (bounced,) = with_profiler(NordicPpk2(Bounces(line, wired=True), seed=2), one, line)
+    (bounced,) = with_profiler(SimulatedPpk2(Bounces(line, wired=True), seed=2), one, line)
     assert bounced.status == "failed"
     assert "marker edges instead of one rising and one falling" in (bounced.failure or "")
-    (unwired,) = with_profiler(NordicPpk2(Bounces(line, wired=False), seed=2), one, line)
+    (unwired,) = with_profiler(SimulatedPpk2(Bounces(line, wired=False), seed=2), one, line)
     assert unwired.status == "ok", unwired.failure
     assert "window found in the current; D0 saw no marker" in unwired.notes
-    (wired,) = with_profiler(NordicPpk2(line, seed=2), one, line)
+    (wired,) = with_profiler(SimulatedPpk2(line, seed=2), one, line)
     assert "window between the marker's edges" in wired.notes
     assert unwired.energy_gross_nj == pytest.approx(wired.energy_gross_nj, rel=0.01)
 
@@ -272,7 +273,7 @@ def test_a_meter_is_ready_again_when_the_board_did_not_answer(
         return true_run(device, operation, flags, count, quiet_ms)
 
     monkeypatch.setattr(Device, "run", run)
-    made = with_profiler(NordicPpk2(line, seed=2), job, line)
+    made = with_profiler(SimulatedPpk2(line, seed=2), job, line)
     assert [r.status for r in made] == ["ok", "failed", "ok"], [r.failure for r in made]
     assert made[1].failure == "the line: silent for 5 s"
     exact = list(emulate(job))

@@ -49,6 +49,8 @@ def test_shipped_boards(name: str) -> None:
         ('grade = "datasheet"', 'grade = "guess"', r"grade: Input should be"),
         ("value = 3.0", "value = -3.0", r"key supply_v.value"),
         ('"{hex}"', '"{hexx}"', r"key flash.command: .*no such placeholder: hexx; there are {elf}"),
+        ('"{hex}"', '"{hex:d}"', r"key flash.command: .*a placeholder is a name in braces"),
+        ('"{hex}"', '"{hex!r}"', r"key flash.command: .*a placeholder is a name in braces"),
         ('"{hex}"', '"{hex"', r"key flash.command: .*expected '}'"),
         ("hz = 8000000\n", "", r"key clock.max.hz: this key is missing"),
     ],

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from joulemark._engine import Image
-from joulemark.analysis.energy_of_samples import Samples
 from joulemark.campaign.case import Build, Case
 from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import Library
@@ -16,16 +15,18 @@ from joulemark.errors import LinkError
 from joulemark.images import build_image
 from joulemark.measure.instrumented import Setup, measure_on_board
 from joulemark.measure.session import Job, Point, measure
-from joulemark.meters import manual, scpi
+from joulemark.meters import manual
 from joulemark.meters.ppk2 import Ppk2
+from joulemark.meters.samples import Samples
+from joulemark.meters.scpi.agilent_34401a import Agilent34401A
 from joulemark.records.record import Record
 from joulemark.report import render
 from joulemark.runners.protocol import Device
 from joulemark.runners.serial import SerialLink
-from joulemark.simulated.agilent_34401a import Agilent34401A
 from joulemark.simulated.emulated import EmulatedSupplyLine
-from joulemark.simulated.nordic_ppk2 import NordicPpk2
-from joulemark.simulated.scpi import ScpiServer
+from joulemark.simulated.instruments.agilent_34401a import SimulatedAgilent34401A
+from joulemark.simulated.instruments.nordic_ppk2 import SimulatedPpk2
+from joulemark.simulated.instruments.scpi import ScpiServer
 
 TELOSB = boards.load_board("telosb")
 BUILD = Build(
@@ -89,9 +90,9 @@ def test_the_board_sleeps_while_it_waits(line: EmulatedSupplyLine) -> None:
 
 @pytest.mark.slow
 def test_profiler_and_model_agree(line: EmulatedSupplyLine, job: Job, exact: Record) -> None:
-    device = NordicPpk2(line, seed=3)
+    device = SimulatedPpk2(line, seed=3)
     try:
-        with Ppk2(device.port, TELOSB.supply_v.value, accuracy=0.005) as meter:
+        with Ppk2(device.resource, TELOSB.supply_v.value, accuracy=0.005) as meter:
             (record,) = measure_on_board(job, Setup(line.port, meter, "ppk2", "bench"))
     finally:
         device.close()
@@ -106,10 +107,10 @@ def test_profiler_and_model_agree(line: EmulatedSupplyLine, job: Job, exact: Rec
 
 @pytest.mark.slow
 def test_multimeter_and_model_agree(line: EmulatedSupplyLine, job: Job, exact: Record) -> None:
-    server = ScpiServer(Agilent34401A(line, seed=3))
+    server = ScpiServer(SimulatedAgilent34401A(line, seed=3))
     try:
-        with scpi.Agilent34401A(server.resource, TELOSB.supply_v.value) as meter:
-            (record,) = measure_on_board(job, Setup(line.port, meter, "scpi", "bench"))
+        with Agilent34401A(server.resource, TELOSB.supply_v.value) as meter:
+            (record,) = measure_on_board(job, Setup(line.port, meter, "agilent-34401a", "bench"))
     finally:
         server.close()
     assert record.status == "ok", record.failure
@@ -147,9 +148,9 @@ def test_clocks_that_disagree_are_reported(line: EmulatedSupplyLine, job: Job) -
     """The chip's timer and the meter's edges time each window; both are kept."""
     told = {}
     for kind in (Ppk2, Hasty):
-        device = NordicPpk2(line, seed=3)
+        device = SimulatedPpk2(line, seed=3)
         try:
-            with kind(device.port, TELOSB.supply_v.value, accuracy=0.005) as meter:
+            with kind(device.resource, TELOSB.supply_v.value, accuracy=0.005) as meter:
                 (record,) = measure_on_board(job, Setup(line.port, meter, "ppk2", "bench"))
         finally:
             device.close()
@@ -170,7 +171,7 @@ def test_another_image_on_the_board_is_a_failed_case(line: EmulatedSupplyLine, j
         description={**job.image.description, "build": "0" * 16},  # type: ignore[union-attr]
     )
     other = dataclasses.replace(job, image=wanted)
-    (record,) = measure_on_board(other, Setup(line.port, NO_METER, "scpi", "bench"))
+    (record,) = measure_on_board(other, Setup(line.port, NO_METER, "agilent-34401a", "bench"))
     assert record.status == "failed"
     assert "the board's image says build" in (record.failure or "")
 

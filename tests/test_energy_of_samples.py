@@ -7,17 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from joulemark.analysis.energy_of_samples import (
-    Accuracy,
-    Run,
-    Samples,
-    combine,
-    estimates,
-    evaluate,
-    find_window,
-)
+from joulemark.analysis.energy_of_samples import Run, combine, estimates, evaluate, find_window
 from joulemark.errors import InputError
-from joulemark.simulated.agilent_34401a import RANGES, Agilent34401A
+from joulemark.meters.samples import Accuracy, Samples
+from joulemark.simulated.instruments.agilent_34401a import RANGES, SimulatedAgilent34401A
 from joulemark.simulated.supply import CurrentTrace, Floats
 
 SUPPLY_V = 3.0
@@ -45,7 +38,7 @@ def measure_with_34401a(
     """Five runs with the papers' setting: 500 Hz, window by threshold."""
     random = np.random.default_rng(seed)
     line = Line()
-    meter = Agilent34401A(line, seed)
+    meter = SimulatedAgilent34401A(line, seed)
     meter.execute("*RST;:CONF:CURR:DC 10e-3;:CURR:DC:NPLC 0.02;:ZERO:AUTO OFF;:TRIG:DEL 0.001")
     runs = []
     for _ in range(5):

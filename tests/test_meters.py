@@ -1,8 +1,10 @@
 """Meters against the simulated instruments; traces from elsewhere; what goes wrong with them."""
 
 import math
+import os
 import subprocess
 import sys
+import tty
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,18 +12,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from typer.testing import CliRunner
 
 from command import joulemark
 from joulemark import meters
-from joulemark.analysis.energy_of_samples import Accuracy, evaluate
+from joulemark.analysis.energy_of_samples import evaluate
+from joulemark.cli import app
 from joulemark.errors import InputError, MeterError
-from joulemark.meters import manual, scpi, trace
+from joulemark.meters import manual, trace
 from joulemark.meters.ppk2 import Ppk2
-from joulemark.simulated.agilent_34401a import RANGES, Agilent34401A
-from joulemark.simulated.agilent_e3631a import AgilentE3631A
-from joulemark.simulated.keysight_34465a import Keysight34465A
-from joulemark.simulated.nordic_ppk2 import NordicPpk2
-from joulemark.simulated.scpi import ScpiInstrument, ScpiServer
+from joulemark.meters.scpi.agilent_34401a import Agilent34401A
+from joulemark.meters.scpi.agilent_e3631a import AgilentE3631A
+from joulemark.meters.scpi.keysight_34465a import Keysight34465A
+from joulemark.simulated.instruments.agilent_34401a import RANGES, SimulatedAgilent34401A
+from joulemark.simulated.instruments.agilent_e3631a import SimulatedAgilentE3631A
+from joulemark.simulated.instruments.keysight_34465a import SimulatedKeysight34465A
+from joulemark.simulated.instruments.nordic_ppk2 import SimulatedPpk2
+from joulemark.simulated.instruments.scpi import ScpiInstrument, ScpiServer
 from joulemark.simulated.supply import CurrentTrace
 
 Floats = npt.NDArray[np.float64]
@@ -71,15 +78,16 @@ def serve() -> Iterator[Serve]:
 
 
 def test_meters_are_found_by_name() -> None:
-    assert {"manual", "ppk2", "scpi"} <= set(meters.names())
-    for name in ("ppk3", "model", "trace"):
+    assert {"agilent-34401a", "keysight-34465a", "manual", "ppk2"} <= set(meters.names())
+    # Modules beside the meters are none.
+    for name in ("ppk3", "model", "trace", "session", "agilent-e3631a"):
         with pytest.raises(InputError, match=f"no such meter: {name}; there are .*manual, "):
-            meters.open_meter(name, meters.Options("/dev/null", SUPPLY_V))
+            meters.open_meter(name)
 
 
 def test_multimeter_measures_the_window(serve: Serve) -> None:
-    server = serve(Agilent34401A(Line(), seed=11))
-    with scpi.Agilent34401A(server.resource, SUPPLY_V) as meter:
+    server = serve(SimulatedAgilent34401A(Line(), seed=11))
+    with Agilent34401A(server.resource, SUPPLY_V) as meter:
         meter.start(2.0)
         samples = meter.finish()
     assert len(samples.current_a) == 1000
@@ -89,8 +97,8 @@ def test_multimeter_measures_the_window(serve: Serve) -> None:
 
 
 def test_buffered_multimeter_measures_the_window(serve: Serve) -> None:
-    server = serve(Keysight34465A(Line(), seed=11))
-    with scpi.Keysight34465A(server.resource, SUPPLY_V, 0.0006) as meter:
+    server = serve(SimulatedKeysight34465A(Line(), seed=11))
+    with Keysight34465A(server.resource, SUPPLY_V, 0.0006) as meter:
         meter.start(2.5)
         samples = meter.finish()
         # More than its memory holds would be overwritten.
@@ -99,12 +107,12 @@ def test_buffered_multimeter_measures_the_window(serve: Serve) -> None:
     assert len(samples.current_a) == 2500
     assert evaluate(samples, 1).net_j == pytest.approx(NET_J, rel=3e-3)
     with pytest.raises(InputError, match=r"no range of 0.5 A.*0.0001, 0.001, 0.01, 0.1, 1, 3 A"):
-        scpi.Keysight34465A(server.resource, SUPPLY_V, 0.0006, 0.5)
+        Keysight34465A(server.resource, SUPPLY_V, 0.0006, 0.5)
 
 
 def test_readings_go_through_the_memory_where_the_line_is_slow(serve: Serve) -> None:
-    server = serve(Agilent34401A(Line(), seed=11))
-    with scpi.Agilent34401A(server.resource, SUPPLY_V, through_memory=True) as meter:
+    server = serve(SimulatedAgilent34401A(Line(), seed=11))
+    with Agilent34401A(server.resource, SUPPLY_V, through_memory=True) as meter:
         assert meter.specification.rate_hz == pytest.approx(100)
         meter.start(2.0)
         samples = meter.finish()
@@ -114,33 +122,49 @@ def test_readings_go_through_the_memory_where_the_line_is_slow(serve: Serve) -> 
 
 
 @pytest.mark.parametrize(
-    ("instrument", "kind"),
-    [(Agilent34401A, scpi.Agilent34401A), (Keysight34465A, scpi.Keysight34465A)],
+    ("instrument", "name", "options"),
+    [
+        (SimulatedAgilent34401A, "agilent-34401a", {}),
+        (SimulatedKeysight34465A, "keysight-34465a", {"accuracy": 0.001}),
+    ],
 )
-def test_the_multimeter_that_answers_is_driven(
-    serve: Serve, instrument: Callable[[Line, int], ScpiInstrument], kind: type
+def test_a_multimeter_is_set_to_the_range_that_was_asked_for(
+    serve: Serve,
+    instrument: Callable[[Line, int], ScpiInstrument],
+    name: str,
+    options: dict[str, object],
 ) -> None:
-    resource = serve(instrument(Line(), 1)).resource
-    options = meters.Options(resource, SUPPLY_V, accuracy=0.001, range_a=100e-3)
-    with meters.open_meter("scpi", options) as meter:
-        assert isinstance(meter, kind)
+    simulated = instrument(Line(), 1)
+    told = {"resource": serve(simulated).resource, "range_a": 100e-3, **options}
+    with meters.open_meter(name, told, supply_v=SUPPLY_V):
+        assert simulated.execute("CURR:RANG?") == "+1.00000000E-01"
 
 
-def test_the_34465a_wants_its_accuracy_stated(serve: Serve) -> None:
-    resource = serve(Keysight34465A(Line(), 1)).resource
-    with pytest.raises(InputError, match=r"34465A at .*accuracy of this meter has to be stated"):
-        meters.open_meter("scpi", meters.Options(resource, SUPPLY_V))
+@pytest.mark.parametrize("name", ["keysight-34465a", "ppk2", "ina", "powercap", "joulescope"])
+def test_meters_without_a_table_want_their_accuracy_stated(name: str) -> None:
+    given = {} if name == "joulescope" else {"resource": "/dev/null"}
+    with pytest.raises(
+        InputError, match=f"--meter {name}: --accuracy is missing: Bound on .*; give --accuracy"
+    ):
+        meters.open_meter(name, given, supply_v=SUPPLY_V)
+
+
+@pytest.mark.parametrize("accuracy", [math.nan, math.inf, -0.1, 1.0])
+def test_an_accuracy_that_is_none_is_refused(accuracy: float) -> None:
+    given = {"resource": "/dev/null", "accuracy": accuracy}
+    with pytest.raises(InputError, match=r"--accuracy: .* is out of range; such as 0\.005"):
+        meters.open_meter("ppk2", given, supply_v=SUPPLY_V)
 
 
 def test_driver_and_simulation_have_the_same_table() -> None:
     """Both were taken from the manual, apart from each other."""
-    driver = [(r.full_scale_a, r.of_reading, r.of_range) for r in scpi.Agilent34401A.ranges]
+    driver = [(r.full_scale_a, r.of_reading, r.of_range) for r in Agilent34401A.ranges]
     assert driver == [(r.full_scale_a, r.of_reading, r.of_range) for r in RANGES]
 
 
 def test_supply_is_driven(serve: Serve) -> None:
-    instrument = AgilentE3631A(Line(), seed=2)
-    supply = scpi.AgilentE3631A(serve(instrument).resource)
+    instrument = SimulatedAgilentE3631A(Line(), seed=2)
+    supply = AgilentE3631A(serve(instrument).resource)
     supply.power(3.0, 0.1)
     assert supply.measure_v() == pytest.approx(
         instrument.true_voltage_v, abs=3.1 * supply.readback_of_output + supply.readback_v
@@ -154,17 +178,17 @@ def test_supply_is_driven(serve: Serve) -> None:
 
 
 def test_the_wrong_instrument_is_noticed(serve: Serve) -> None:
-    server = serve(AgilentE3631A(Line(), seed=2))
+    server = serve(SimulatedAgilentE3631A(Line(), seed=2))
     with pytest.raises(MeterError, match=r"34401A at .*: it says it is 'HEWLETT-PACKARD,E3631A"):
-        scpi.Agilent34401A(server.resource, SUPPLY_V)
+        Agilent34401A(server.resource, SUPPLY_V)
 
 
 def test_nothing_at_the_address_is_a_clear_error() -> None:
     with pytest.raises(MeterError, match=r"34401A at TCPIP::127.0.0.1::9::SOCKET"):
-        scpi.Agilent34401A("TCPIP::127.0.0.1::9::SOCKET", SUPPLY_V)
+        Agilent34401A("TCPIP::127.0.0.1::9::SOCKET", SUPPLY_V)
 
 
-class _Unplugged(Agilent34401A):
+class _Unplugged(SimulatedAgilent34401A):
     """Sends half of its readings."""
 
     def execute(self, line: str) -> str | None:
@@ -172,28 +196,67 @@ class _Unplugged(Agilent34401A):
         return answer[: len(answer) // 2] if answer and line.strip() == "READ?" else answer
 
 
+class _Elsewhere(SimulatedAgilent34401A):
+    """Sends a reading that its range cannot give."""
+
+    def execute(self, line: str) -> str | None:
+        answer = super().execute(line)
+        if answer is None or line.strip() != "READ?":
+            return answer
+        return ",".join([*answer.split(",")[:-1], "+1.00000000E+01"])
+
+
+def test_a_reading_beyond_the_range_is_refused(serve: Serve) -> None:
+    server = serve(_Elsewhere(Line(), seed=1))
+    with Agilent34401A(server.resource, SUPPLY_V) as meter:
+        meter.start(0.2)
+        with pytest.raises(MeterError, match=r"reading 99 is 10 A, in the range of 0\.01 A"):
+            meter.finish()
+
+
+@pytest.mark.parametrize(
+    "resource",
+    ["TCPIP::nosuchhost.invalid::5025::SOCKET", "TCPIP::127.0.0.1::99999::SOCKET", "banana"],
+)
+def test_an_address_that_leads_nowhere_is_a_clear_error(resource: str) -> None:
+    with pytest.raises(MeterError, match=r"34401A at .*: cannot be opened: .*; check the resource"):
+        Agilent34401A(resource, SUPPLY_V)
+
+
+def test_a_port_of_something_else_is_no_profiler() -> None:
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    os.write(master, bytes(range(128, 256)))
+    try:
+        with pytest.raises(MeterError, match=r"does not tell its calibration; is it a PPK2\?"):
+            Ppk2(os.ttyname(slave), SUPPLY_V, 0.01)
+    finally:
+        os.close(slave)
+        os.close(master)
+
+
 def test_lost_readings_are_noticed(serve: Serve) -> None:
     server = serve(_Unplugged(Line(), seed=1))
-    with scpi.Agilent34401A(server.resource, SUPPLY_V) as meter:
+    with Agilent34401A(server.resource, SUPPLY_V) as meter:
         meter.start(0.2)
         with pytest.raises(MeterError, match=r"readings came instead of 100|not a number"):
             meter.finish()
 
 
 def test_more_readings_than_a_trigger_gives(serve: Serve) -> None:
-    server = serve(Agilent34401A(Line(), seed=1))
+    server = serve(SimulatedAgilent34401A(Line(), seed=1))
     with (
-        scpi.Agilent34401A(server.resource, SUPPLY_V) as meter,
+        Agilent34401A(server.resource, SUPPLY_V) as meter,
         pytest.raises(InputError, match="60000 readings do not fit"),
     ):
         meter.start(120.0)
     with pytest.raises(InputError, match=r"no range of 0.5 A.*0.01, 0.1, 1, 3 A"):
-        scpi.Agilent34401A(server.resource, SUPPLY_V, 0.5)
+        Agilent34401A(server.resource, SUPPLY_V, 0.5)
 
 
 def test_profiler_measures_the_window_by_its_edges() -> None:
-    device = NordicPpk2(Line(), seed=4)
-    with Ppk2(device.port, SUPPLY_V, accuracy=0.0) as meter:
+    device = SimulatedPpk2(Line(), seed=4)
+    with Ppk2(device.resource, SUPPLY_V, accuracy=0.0) as meter:
         meter.start(2.0)
         samples = meter.finish()
     device.close()
@@ -201,17 +264,10 @@ def test_profiler_measures_the_window_by_its_edges() -> None:
     assert evaluate(samples, 1).net_j == pytest.approx(NET_J, rel=5e-3)
 
 
-def test_profiler_wants_its_accuracy_stated() -> None:
-    with pytest.raises(
-        InputError, match="accuracy of this meter has to be stated; give --accuracy"
-    ):
-        Ppk2("/dev/null", SUPPLY_V)
-
-
 # Traces. All of them hold the same run.
 TIMES_S = np.arange(200) * 1e-2
 CURRENT_A = np.where((TIMES_S >= START_S - 1e-9) & (TIMES_S < END_S - 1e-9), BUSY_A, IDLE_A)
-CHOICE = trace.Choice(supply_v=SUPPLY_V, accuracy=Accuracy(0.0, 0.0))
+CHOICE = trace.Choice(supply_v=SUPPLY_V, accuracy=0.0)
 
 
 def rows(*columns: npt.NDArray[Any], separator: str = ",") -> str:
@@ -289,6 +345,11 @@ BROKEN = {
         "line 4: time does not go on",
     ),
     "half a header": (labview()[:120], "ends in its header"),
+    "a header alone": (labview().partition("X_Value")[0], "ends in its header"),
+    "a field without end": (
+        "time (s),current (A)\n" + rows(TIMES_S, CURRENT_A) + "9" * 140_000 + ",1\n",
+        "is no CSV: field larger than field limit",
+    ),
     "empty": ("", "is empty"),
 }
 
@@ -305,10 +366,10 @@ def test_broken_traces_say_what_and_where(name: str, tmp_path: Path) -> None:
 def test_a_wrong_unit_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.csv"
     path.write_text(WHOLE["plain.csv"])
-    choice = trace.Choice(current_unit="mV", supply_v=3.0, accuracy=Accuracy(0, 0))
+    choice = trace.Choice(current_unit="mV", supply_v=3.0, accuracy=0.0)
     with pytest.raises(InputError, match="is in mV, which is no unit of current; units are a, ma"):
         trace.read(path, choice)
-    choice = trace.Choice(current_unit="mA", supply_v=3.0, accuracy=Accuracy(0, 0))
+    choice = trace.Choice(current_unit="mA", supply_v=3.0, accuracy=0.0)
     with pytest.raises(InputError, match="says A, and mA was given"):
         trace.read(path, choice)
 
@@ -316,7 +377,14 @@ def test_a_wrong_unit_is_refused(tmp_path: Path) -> None:
 def test_a_choice_settles_what_the_file_leaves_open(tmp_path: Path) -> None:
     path = tmp_path / "run.csv"
     path.write_text("t,board,radio\n" + rows(TIMES_S, CURRENT_A * 1e3, CURRENT_A))
-    choice = trace.Choice("t", "board", "s", "mA", SUPPLY_V, Accuracy(0.0, 0.0))
+    choice = trace.Choice(
+        supply_v=SUPPLY_V,
+        accuracy=0.0,
+        time="t",
+        current="board",
+        time_unit="s",
+        current_unit="mA",
+    )
     assert evaluate(trace.read(path, choice), 1).net_j == pytest.approx(NET_J)
 
 
@@ -339,16 +407,57 @@ def test_command_combines_runs(tmp_path: Path) -> None:
     assert "give --accuracy" in refused
 
 
+def test_a_marker_that_never_moves_is_said(tmp_path: Path) -> None:
+    """The window is then where the current is high, which may be something else's."""
+    level = np.zeros_like(LEVEL)
+    text = "Timestamp(ms),Current(uA),D0\n" + rows(TIMES_S * 1e3, CURRENT_A * 1e6, level)
+    (tmp_path / "1.csv").write_text(text)
+    told = ("--supply-v", "3", "--accuracy", "0.001")
+    printed = joulemark("energy", "1.csv", *told, folder=tmp_path).stdout
+    assert "(window by threshold; D0 saw no marker)" in printed
+    (tmp_path / "1.csv").write_text(WHOLE["ppk2.csv"])
+    assert "(window by edges)" in joulemark("energy", "1.csv", *told, folder=tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("1.csv", "--supply-v", "0", "--accuracy", "0"), "--supply-v: 0 is out of range"),
+        (("1.csv", "--supply-v", "nan", "--accuracy", "0"), "--supply-v: nan is out of range"),
+        (("1.csv", "--supply-v", "-3", "--accuracy", "0"), "--supply-v: -3 is out of range"),
+        (("1.csv", "--supply-v", "3", "--accuracy", "nan"), "--accuracy: nan is out of range"),
+        (("1.csv", "--supply-v", "3", "--accuracy", "-1"), "--accuracy: -1 is out of range"),
+        (("1.csv", "--supply-v", "3", "--accuracy", "inf"), "--accuracy: inf is out of range"),
+        (("1.csv", "--supply-v", "3"), "1.csv: --accuracy is missing"),
+        (("1.csv", "--accuracy", "0"), "1.csv: the supply voltage is not known; give --supply-v"),
+        (("--meter", "manual", "--seconds", "nan"), "--seconds"),
+        (("--meter", "manual", "--seconds", "-1"), "--seconds"),
+    ],
+)
+def test_values_that_cannot_be_are_refused(options: tuple[str, ...], message: str) -> None:
+    done = CliRunner().invoke(app, ["energy", *options])
+    assert isinstance(done.exception, InputError)
+    assert message in str(done.exception)
+
+
+@pytest.mark.parametrize("option", ["--seconds=-1", "--seed=-1", "--speed=nan", "--seconds=inf"])
+def test_a_bench_refuses_values_that_cannot_be(option: str) -> None:
+    image = ("--primitive", "aes-128", "--implementation", "ref")
+    done = CliRunner().invoke(app, ["bench", *image, option])
+    assert isinstance(done.exception, InputError)
+    assert option.partition("=")[0] in str(done.exception)
+
+
 def test_command_records_with_an_instrument(serve: Serve) -> None:
-    resource = serve(Agilent34401A(Line(), seed=4)).resource
-    instrument = ("--meter", "scpi", "--resource", resource, "--supply-v", "3")
+    resource = serve(SimulatedAgilent34401A(Line(), seed=4)).resource
+    instrument = ("--meter", "agilent-34401a", "--resource", resource, "--supply-v", "3")
     printed = joulemark(
         *("energy", *instrument, "--seconds", "2", "--runs", "2", "--repetitions", "100")
     ).stdout
     assert "run 1: start the operation now; recording for 2 s" in printed
     (net,) = (line for line in printed.splitlines() if line.startswith("net: "))
     assert float(net.split()[1]) == pytest.approx(NET_J / 100 * 1e6, rel=3e-3)
-    refused = joulemark("energy", "--meter", "scpi", "--resource", resource, code=3).stderr
+    refused = joulemark("energy", *instrument[:-2], code=3).stderr
     assert "the supply voltage is not known; give --supply-v" in refused
     gone = joulemark(
         "energy", *instrument[:3], "TCPIP::127.0.0.1::9::SOCKET", *instrument[4:], code=11
@@ -372,6 +481,11 @@ def test_command_asks_a_person() -> None:
     assert "'nothing' is not a number" in done.stdout
     assert "gross: 1980 uJ +- " in done.stdout
     assert "net: " not in done.stdout
+
+
+def test_a_person_leaves() -> None:
+    told = ("--meter", "manual", "--resolution", "0.01", "--accuracy", "0.02")
+    joulemark("energy", *told, code=130)
 
 
 def test_manual_readings_are_checked() -> None:
@@ -408,8 +522,10 @@ def test_manual_readings_are_checked() -> None:
     with pytest.raises(InputError, match="no such unit: kWh"):
         manual.Manual(lambda _: "1", "kWh", 0.0, 0.01, 0.02)
     for options, missing in (
-        (meters.Options(None, 0.0, 0.02), "give --resolution"),
-        (meters.Options(None, 0.0, resolution=0.1), "give --accuracy"),
+        ({"accuracy": 0.02}, "give --resolution"),
+        ({"resolution": 0.1}, "give --accuracy"),
+        ({"resolution": 0.1, "accuracy": 0.02, "unit": "mAh"}, "give --supply-v"),
+        ({"resolution": 0.0, "accuracy": 0.02}, "--resolution: 0 is out of range"),
     ):
         with pytest.raises(InputError, match=missing):
-            meters.open_meter("manual", options)
+            meters.open_meter("manual", dict(options))

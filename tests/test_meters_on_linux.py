@@ -14,10 +14,11 @@ import numpy.typing as npt
 import pytest
 
 from joulemark import meters
-from joulemark.analysis.energy_of_samples import Counted, Samples, evaluate
+from joulemark.analysis.energy_of_samples import evaluate
 from joulemark.errors import InputError, MeterError, ToolError
-from joulemark.meters import Options, um25c
-from joulemark.simulated.rdtech_um25c import RdtechUm25c
+from joulemark.meters import um25c
+from joulemark.meters.samples import Counted, Samples
+from joulemark.simulated.instruments.rdtech_um25c import SimulatedUm25c
 from joulemark.simulated.supply import CurrentTrace
 
 Floats = npt.NDArray[np.float64]
@@ -57,7 +58,7 @@ def test_ina_measures_a_window(
     make: Callable[[Path, float], Path], step_a: float, tmp_path: Path
 ) -> None:
     folder = make(tmp_path / "chip", IDLE_A)
-    with meters.open_meter("ina", Options(str(folder), 0.0, accuracy=0.01)) as meter:
+    with meters.open_meter("ina", {"resource": str(folder), "accuracy": 0.01}) as meter:
         meter.start(1.5)
         time.sleep(0.4)
         begin_s = time.monotonic()
@@ -75,7 +76,7 @@ def test_ina_measures_a_window(
 
 def test_ina_that_goes_away_ends_the_run(tmp_path: Path) -> None:
     folder = hwmon(tmp_path / "chip", IDLE_A)
-    with meters.open_meter("ina", Options(str(folder), 0.0, accuracy=0.01)) as meter:
+    with meters.open_meter("ina", {"resource": str(folder), "accuracy": 0.01}) as meter:
         meter.start(0.3)
         time.sleep(0.1)
         (folder / "curr1_input").unlink()
@@ -85,14 +86,14 @@ def test_ina_that_goes_away_ends_the_run(tmp_path: Path) -> None:
 
 def test_ina_without_voltage_or_at_the_wrong_place(tmp_path: Path) -> None:
     folder = write(tmp_path / "chip", curr1_input=3, in1_input=0)
-    with meters.open_meter("ina", Options(str(folder), 0.0, accuracy=0.01)) as meter:
+    with meters.open_meter("ina", {"resource": str(folder), "accuracy": 0.01}) as meter:
         meter.start(0.1)
         with pytest.raises(MeterError, match=r"reads 0 V; is the supply on\?"):
             meter.finish()
     with pytest.raises(InputError, match="is no folder of an INA219"):
-        meters.open_meter("ina", Options(str(tmp_path), 0.0, accuracy=0.01))
-    with pytest.raises(InputError, match="--resource /sys/class/hwmon"):
-        meters.open_meter("ina", Options(None, 0.0, accuracy=0.01))
+        meters.open_meter("ina", {"resource": str(tmp_path), "accuracy": 0.01})
+    with pytest.raises(InputError, match="give --resource"):
+        meters.open_meter("ina", {"accuracy": 0.01})
 
 
 def zone(folder: Path, microjoule: int) -> Path:
@@ -103,7 +104,7 @@ def zone(folder: Path, microjoule: int) -> Path:
 
 def test_powercap_counts(tmp_path: Path) -> None:
     folder = zone(tmp_path / "intel-rapl:0", 1_000_000)
-    with meters.open_meter("powercap", Options(str(folder), 0.0, accuracy=0.05)) as meter:
+    with meters.open_meter("powercap", {"resource": str(folder), "accuracy": 0.05}) as meter:
         assert "zone package-0" in meter.specification.title
         meter.start(1.0)
         zone(folder, 3_500_000)
@@ -134,9 +135,9 @@ def test_powercap_that_only_root_may_read(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(Path, "read_text", refuse)
     with pytest.raises(MeterError, match=r"may not be read; let your user read it \(sudo chmod"):
-        meters.open_meter("powercap", Options(str(folder), 0.0, accuracy=0.05))
+        meters.open_meter("powercap", {"resource": str(folder), "accuracy": 0.05})
     with pytest.raises(InputError, match=r"is no power zone.*intel-rapl:0"):
-        meters.open_meter("powercap", Options(str(tmp_path), 0.0, accuracy=0.05))
+        meters.open_meter("powercap", {"resource": str(tmp_path), "accuracy": 0.05})
 
 
 class RealTime:
@@ -161,15 +162,15 @@ class RealTime:
 
 
 @pytest.fixture
-def usb_meter() -> Iterator[RdtechUm25c]:
-    device = RdtechUm25c(RealTime(), seed=5)
+def usb_meter() -> Iterator[SimulatedUm25c]:
+    device = SimulatedUm25c(RealTime(), seed=5)
     yield device
     device.close()
 
 
 @pytest.mark.slow
-def test_usb_meter_measures_a_window(usb_meter: RdtechUm25c) -> None:
-    with meters.open_meter("um25c", Options(usb_meter.port, 0.0)) as meter:
+def test_usb_meter_measures_a_window(usb_meter: SimulatedUm25c) -> None:
+    with meters.open_meter("um25c", {"resource": usb_meter.resource}) as meter:
         assert meter.specification.title == "RDTech UM25C"
         meter.start(15.0)
         samples = meter.finish()
@@ -180,7 +181,7 @@ def test_usb_meter_measures_a_window(usb_meter: RdtechUm25c) -> None:
     assert run.net_j == pytest.approx(net_j, abs=3 * run.sampling_uncertainty_j + 0.01 * net_j)
 
 
-def test_usb_meter_s_frames(usb_meter: RdtechUm25c) -> None:
+def test_usb_meter_s_frames(usb_meter: SimulatedUm25c) -> None:
     frame = usb_meter.frame()
     name, ampere, volt = um25c.decode(frame)
     assert name == "UM25C"
@@ -202,14 +203,14 @@ def test_usb_meter_that_is_another_or_silent() -> None:
     thread = threading.Thread(target=answer, daemon=True)
     thread.start()
     with pytest.raises(MeterError, match=r"is no frame of UM24C, UM25C; is it a UM25C\?"):
-        meters.open_meter("um25c", Options(port, 0.0))
+        meters.open_meter("um25c", {"resource": port})
     thread.join()
     with pytest.raises(MeterError, match="silent for 2 s; check that it is near, on and paired"):
-        meters.open_meter("um25c", Options(port, 0.0))
+        meters.open_meter("um25c", {"resource": port})
     os.close(slave)
     os.close(master)
     with pytest.raises(MeterError, match="cannot be opened"):
-        meters.open_meter("um25c", Options("/dev/nowhere", 0.0))
+        meters.open_meter("um25c", {"resource": "/dev/nowhere"})
 
 
 class FakeJoulescope:
@@ -239,7 +240,7 @@ def test_joulescope_s_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     device = FakeJoulescope()
     package.scan_require_one = lambda config: device  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "joulescope", package)
-    with meters.open_meter("joulescope", Options(None, 0.0, accuracy=0.01)) as meter:
+    with meters.open_meter("joulescope", {"accuracy": 0.01}) as meter:
         meter.start(0.2)
         samples = meter.finish()
         assert isinstance(samples, Samples)
@@ -256,4 +257,4 @@ def test_joulescope_s_samples(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_joulescope_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "joulescope", None)
     with pytest.raises(ToolError, match=r"not installed; pip install joulemark\[joulescope\]"):
-        meters.open_meter("joulescope", Options(None, 0.0, accuracy=0.01))
+        meters.open_meter("joulescope", {"accuracy": 0.01})

@@ -1,11 +1,15 @@
 """The image protocol: frames, slots, refusals, and a line that damages what it carries."""
 
 import binascii
+import contextlib
 import os
 import random
+import select
 import struct
 import subprocess
+import threading
 import time
+import tty
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +23,7 @@ from joulemark.images import build_local
 from joulemark.project import FIRMWARE
 from joulemark.runners.local import LocalLink
 from joulemark.runners.protocol import FRAME_BYTES, Command, Device, Flag, decode, encode
+from joulemark.runners.serial import SerialLink
 
 CAPACITY = {"message": 1024, "output": 1024}
 """Of the identity's slots."""
@@ -281,3 +286,60 @@ def test_fuzzed_command_loop(tmp_path: Path, primitive: str) -> None:
         cwd=tmp_path,
         env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"},
     )
+
+
+@pytest.mark.parametrize("program", ["cat /dev/zero", "yes"])
+def test_a_program_that_talks_without_end_is_given_up(program: str, tmp_path: Path) -> None:
+    path = tmp_path / "image"
+    path.write_text(f"#!/bin/sh\nexec {program}\n")
+    path.chmod(0o700)
+    with (
+        LocalLink(path, timeout_s=0.3) as link,
+        pytest.raises(LinkError, match="what comes does not end"),
+    ):
+        Device(link).run("encrypt")
+
+
+def test_a_line_that_sends_zero_bytes_without_end_is_given_up() -> None:
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    os.set_blocking(master, False)
+    ending = threading.Event()
+
+    def send() -> None:
+        while not ending.is_set():
+            if select.select([], [master], [], 0.05)[1]:
+                with contextlib.suppress(BlockingIOError):
+                    os.write(master, bytes(64))
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    try:
+        with (
+            SerialLink(os.ttyname(slave), 9600, timeout_s=0.3) as link,
+            pytest.raises(LinkError, match="what comes does not end; check the baud rate"),
+        ):
+            Device(link).run("encrypt")
+    finally:
+        ending.set()
+        thread.join()
+        os.close(slave)
+        os.close(master)
+
+
+class Chatter:
+    """A line on which frames come, none of them the answer, and after the first there is quiet."""
+
+    def send(self, data: bytes) -> None:
+        pass
+
+    def receive(self) -> bytes:
+        return encode(Command.READ | 0x80, 77, b"\0")
+
+    def settle(self) -> None:
+        pass
+
+
+def test_answers_to_others_are_passed_over_so_many_times() -> None:
+    with pytest.raises(LinkError, match="16 frames came, and none of them is the answer"):
+        Device(Chatter()).run("encrypt")

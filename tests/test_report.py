@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from joulemark.analysis.advice import costs, leads, services
-from joulemark.analysis.energy_of_samples import Accuracy, Samples, estimates, evaluate
+from joulemark.analysis.energy_of_samples import estimates, evaluate
 from joulemark.errors import JoulemarkError
+from joulemark.meters.samples import Accuracy, Samples
 from joulemark.records.record import Record
 from joulemark.records.store import Store
 from joulemark.report import render, write_report

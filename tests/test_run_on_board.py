@@ -21,11 +21,11 @@ from joulemark.catalogue.primitives import Library
 from joulemark.images import build_image
 from joulemark.records.record import Record
 from joulemark.records.store import Store
-from joulemark.simulated.agilent_34401a import Agilent34401A
-from joulemark.simulated.agilent_e3631a import AgilentE3631A
 from joulemark.simulated.emulated import EmulatedSupplyLine
-from joulemark.simulated.keysight_34465a import Keysight34465A
-from joulemark.simulated.scpi import ScpiInstrument, ScpiServer
+from joulemark.simulated.instruments.agilent_34401a import SimulatedAgilent34401A
+from joulemark.simulated.instruments.agilent_e3631a import SimulatedAgilentE3631A
+from joulemark.simulated.instruments.keysight_34465a import SimulatedKeysight34465A
+from joulemark.simulated.instruments.scpi import ScpiInstrument, ScpiServer
 
 TELOSB = boards.load_board("telosb")
 CASE = (
@@ -198,7 +198,10 @@ def test_a_person_reads_the_meter_of_this_machine(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("instrument", "options"),
-    [(Agilent34401A, ()), (Keysight34465A, ("--accuracy", "0.0005"))],
+    [
+        (SimulatedAgilent34401A, ("--meter", "agilent-34401a")),
+        (SimulatedKeysight34465A, ("--meter", "keysight-34465a", "--accuracy", "0.0005")),
+    ],
 )
 def test_multimeters_agree_with_the_model(
     instrument: Callable[[EmulatedSupplyLine, int], ScpiInstrument],
@@ -207,16 +210,16 @@ def test_multimeters_agree_with_the_model(
     serve: Callable[[ScpiInstrument], str],
     tmp_path: Path,
 ) -> None:
-    meter = ("--meter", "scpi", "--resource", serve(instrument(line, 4)), *options)
+    meter = (*options, "--resource", serve(instrument(line, 4)))
     # The board hangs on a supply whose voltage is read back.
-    supply = AgilentE3631A(line, seed=9)
+    supply = SimulatedAgilentE3631A(line, seed=9)
     on_board = ("--runner", "serial", "--port", line.port, "--supply", serve(supply))
     size = ("--size", "64")
     done = joulemark("run", *on_board, *CASE, *size, *meter, folder=tmp_path).stdout
     assert "aes-128 encrypt 64 B: gross: " in done
     joulemark("run", *CASE, *size, folder=tmp_path)
     measured, exact = sorted(records(tmp_path), key=lambda r: r.runner == "emulator")
-    assert (measured.runner, measured.meter, exact.meter) == ("serial", "scpi", "model")
+    assert (measured.runner, measured.meter, exact.meter) == ("serial", options[1], "model")
     for name in ("gross", "net"):
         true_nj, stated_nj = (getattr(r, f"energy_{name}_nj") for r in (exact, measured))
         # The model knows the nominal voltage; the supply gives what it gives.
@@ -275,17 +278,26 @@ def test_powercap_measures_this_machine(tmp_path: Path) -> None:
     [
         (("--runner", "serial"), "it is not said what measures; give --meter"),
         (("--runner", "serial", "--meter", "manual"), "not said where the board is; give --port"),
-        (("--runner", "local", "--meter", "scpi", "--port", "/dev/null"), "has no port"),
-        (("--meter", "scpi"), "an emulated board has no port and no instrument"),
-        (("--runner", "local", "--meter", "manual"), "smallest step is not known"),
-        (("--runner", "local", "--meter", "scpi"), "it is not said where the meter is"),
+        (("--runner", "local", "--meter", "um25c", "--port", "/dev/null"), "has no port"),
+        (("--meter", "ppk2"), "an emulated board has no port and no instrument"),
         (
-            ("--runner", "local", "--meter", "manual", "--meter-unit", "mAh"),
-            "ampere-hours need the voltage; give --supply-v|ampere-hours need the voltage",
+            ("--runner", "serial", "--port", "/x", "--meter", "ppk2", "--supply-v", "-3"),
+            "--supply-v: -3 is out of range",
+        ),
+        (("--runner", "local", "--meter", "powercap", "--supply-v", "nan"), "nan is out of range"),
+        (("--runner", "local", "--meter", "powercap", "--supply-v", "0"), "0 is out of range"),
+        (("--runner", "local", "--meter", "manual"), "--resolution is missing"),
+        (("--runner", "local", "--meter", "powercap"), "--resource is missing"),
+        (
+            (
+                *("--runner", "local", "--meter", "manual", "--meter-unit", "mAh"),
+                *("--resolution", "1", "--accuracy", "0.1"),
+            ),
+            "ampere-hours need the supply voltage; give --supply-v",
         ),
         (
             ("--runner", "local", "--meter", "manual", "--resolution", "1", "--accuracy", "2"),
-            "an accuracy of 2 is none",
+            "--accuracy: 2 is out of range",
         ),
     ],
 )

@@ -8,3 +8,5 @@ CHIPS = ROOT / "chips"
 BOARDS = ROOT / "boards"
 FIRMWARE = ROOT / "firmware"
 BUILD = ROOT / "build"
+INSTRUMENTS = os.environ.get("JOULEMARK_INSTRUMENTS")
+"""A lab's own instruments: drivers in its folder meters, simulations in its folder simulated."""

@@ -13,67 +13,12 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean, median, stdev
 
 import numpy as np
-import numpy.typing as npt
 
 from joulemark.errors import InputError
+from joulemark.meters.samples import MARGIN, Counted, Samples, check
 
-Floats = npt.NDArray[np.float64]
-
-_MARGIN = 3  # samples on each side of a found edge that count neither as window nor as idle
 _QUIET = 0.9  # of the quiet time, in which nothing but the window may be seen
 _SEPARATION = 6.0  # deviations of noise that the levels must lie apart to be called two levels
-
-
-@dataclass(frozen=True)
-class Accuracy:
-    """The meter's stated bound on the error of a reading: |error| <= of_reading * I + offset."""
-
-    of_reading: float
-    offset_a: float
-    signed: bool = True
-    """It reads below zero too, so that its offset cancels from a difference of readings."""
-
-
-@dataclass(frozen=True)
-class Samples:
-    """What a meter recorded in one run.
-
-    Args:
-        start_s: when each sample's averaging began.
-        current_a: mean current over each sample.
-        interval_s: from one sample to the next.
-        supply_v: supply voltage at the board.
-        accuracy: the meter's, in the range that was used.
-        edges_s: marker edges, rising and falling in turn, where the meter has digital inputs.
-        where: what the samples came from, for messages.
-    """
-
-    start_s: Floats
-    current_a: Floats
-    interval_s: float
-    supply_v: float
-    accuracy: Accuracy
-    edges_s: tuple[float, ...] = ()
-    where: str = "samples"
-
-
-@dataclass(frozen=True)
-class Counted:
-    """What a meter that counts energy counted from the start of a run to its end.
-
-    Args:
-        joule: the difference of its readings.
-        uncertainty_j: standard uncertainty that its steps leave.
-        of_reading: bound on its gain's error.
-        edge_bound_s: bound on how far from the run's start and end it was read.
-        where: which meter, for messages.
-    """
-
-    joule: float
-    uncertainty_j: float
-    of_reading: float
-    edge_bound_s: float
-    where: str = "counter"
 
 
 @dataclass(frozen=True)
@@ -131,38 +76,6 @@ class Estimate:
         return abs(self.mean - truth) <= self.half_width_95
 
 
-def check(samples: Samples) -> None:
-    """Refuse samples that cannot be integrated.
-
-    Raises:
-        InputError: too few, not finite, overload, or not evenly spaced (samples were lost).
-    """
-    if len(samples.current_a) < 2 * _MARGIN + 2:
-        raise InputError(
-            f"only {len(samples.current_a)} samples", samples.where, "measure for longer"
-        )
-    bad = np.flatnonzero(~np.isfinite(samples.current_a))
-    if len(bad):
-        raise InputError(
-            f"sample {bad[0]} is not a number", samples.where, "the run has to be measured again"
-        )
-    overload = np.flatnonzero(np.abs(samples.current_a) > 1e3)
-    if len(overload):
-        raise InputError(
-            f"overload at sample {overload[0]}", samples.where, "choose a higher current range"
-        )
-    steps = np.diff(samples.start_s)
-    lost = np.flatnonzero(np.abs(steps - samples.interval_s) > 0.5 * samples.interval_s)
-    if len(lost):
-        at = float(samples.start_s[lost[0]])
-        raise InputError(
-            f"samples are missing after {at:.6f} s: the next comes {steps[lost[0]]:.6f} s later "
-            f"instead of {samples.interval_s:.6f} s",
-            samples.where,
-            "the run has to be measured again",
-        )
-
-
 def find_window(samples: Samples, quiet_s: float | None = None) -> Window:
     """The window of a run: between marker edges where there are any, else where current is high.
 
@@ -191,7 +104,7 @@ def find_window(samples: Samples, quiet_s: float | None = None) -> Window:
     whole = not above[0] and not above[-1] and len(changes) > 0
     if whole:
         # An edge may cross the threshold more than once, such as where a profiler changes range.
-        separate = np.diff(changes)[1::2] > _MARGIN
+        separate = np.diff(changes)[1::2] > MARGIN
         changes = changes[np.repeat(np.concatenate(([True], separate, [True])), 2)[1:-1]]
     rises, falls = changes[::2] + 1, changes[1::2] + 1
     if whole and quiet_s is not None:
@@ -252,7 +165,7 @@ def evaluate(samples: Samples, repetitions: int, quiet_s: float | None = None) -
     """
     window = find_window(samples, quiet_s)
     end_s = samples.start_s + samples.interval_s
-    margin_s = _MARGIN * samples.interval_s
+    margin_s = MARGIN * samples.interval_s
     outside = (end_s < window.start_s - margin_s) | (samples.start_s > window.end_s + margin_s)
     idle = outside
     if quiet_s is not None:

@@ -95,9 +95,12 @@ class Flash(datafile.DataModel):
     def _known_placeholders(cls, command: list[str]) -> list[str]:
         for argument in command:
             try:
-                names = {name for _, name, _, _ in Formatter().parse(argument) if name is not None}
+                fields = [f for f in Formatter().parse(argument) if f[1] is not None]
             except ValueError as error:
                 raise ValueError(f"{argument!r}: {error}") from error
+            if any(specification or conversion for _, _, specification, conversion in fields):
+                raise ValueError(f"{argument!r}: a placeholder is a name in braces and no more")
+            names = {str(name) for _, name, _, _ in fields}
             if unknown := names - FLASH_PLACEHOLDERS:
                 there = ", ".join(f"{{{name}}}" for name in sorted(FLASH_PLACEHOLDERS))
                 raise ValueError(

@@ -1,11 +1,13 @@
 """`joulemark bench`: an emulated board in real time, with simulated instruments on its supply."""
 
+import math
 import time
 from typing import Annotated
 
 import typer
 
 from joulemark.cli import app
+from joulemark.errors import InputError
 
 
 @app.command()
@@ -16,10 +18,8 @@ def bench(
     clock: Annotated[str | None, typer.Option("--clock", help="Its clock profile.")] = None,
     compiler: Annotated[str, typer.Option("--compiler")] = "clang",
     opt: Annotated[str, typer.Option("--opt", help="Optimisation.")] = "O3",
-    speed: Annotated[
-        float, typer.Option("--speed", min=0.01, help="The board's seconds in a second.")
-    ] = 1.0,
-    seed: Annotated[int, typer.Option("--seed", help="Of the instruments' errors.")] = 1,
+    speed: Annotated[float, typer.Option("--speed", help="The board's seconds in a second.")] = 1.0,
+    seed: Annotated[int, typer.Option("--seed", help="Seed for the instruments' errors.")] = 1,
     seconds: Annotated[
         float | None, typer.Option("--seconds", help="End after these; else with Ctrl-C.")
     ] = None,
@@ -33,14 +33,15 @@ def bench(
     from joulemark.catalogue import boards
     from joulemark.catalogue.primitives import Library
     from joulemark.images import build_image
-    from joulemark.simulated.agilent_34401a import Agilent34401A
-    from joulemark.simulated.agilent_e3631a import AgilentE3631A
     from joulemark.simulated.emulated import EmulatedSupplyLine
-    from joulemark.simulated.keysight_34465a import Keysight34465A
-    from joulemark.simulated.nordic_ppk2 import NordicPpk2
-    from joulemark.simulated.rdtech_um25c import RdtechUm25c
-    from joulemark.simulated.scpi import ScpiServer
+    from joulemark.simulated.instruments import plug_in_all
 
+    if seconds is not None and not 0 <= seconds < math.inf:
+        raise InputError(f"{seconds:g} s is no time", "--seconds", "such as 60")
+    if seed < 0:
+        raise InputError(f"{seed} is no seed", "--seed", "such as 1")
+    if not 0.01 <= speed < math.inf:
+        raise InputError(f"{speed:g} is no speed", "--speed", "from 0.01 up")
     library = Library.load()
     chosen = boards.load_board(board)
     built = build_image(
@@ -51,28 +52,23 @@ def bench(
         optimisation=opt.removeprefix("-"),
     )
     line = EmulatedSupplyLine(chosen, Image.load(built.path), speed)
-    servers = [
-        ScpiServer(Agilent34401A(line, seed)),
-        ScpiServer(AgilentE3631A(line, seed + 1)),
-        ScpiServer(Keysight34465A(line, seed + 3)),
-    ]
-    profiler = NordicPpk2(line, seed + 2)
-    usb_meter = RdtechUm25c(line, seed + 4)
     try:
-        typer.echo(f"image:      {primitive}/{implementation}, build {built.build_id}")
-        typer.echo(f"serial:     {line.port}")
-        typer.echo(f"multimeter: {servers[0].resource}  34401A, --meter scpi")
-        typer.echo(f"multimeter: {servers[2].resource}  34465A, --meter scpi")
-        typer.echo(f"supply:     {servers[1].resource}  E3631A, --supply")
-        typer.echo(f"profiler:   {profiler.port}  PPK2, --meter ppk2")
-        typer.echo(f"USB meter:  {usb_meter.port}  UM25C, --meter um25c")
+        instruments = plug_in_all(line, seed)
+    except BaseException:
+        line.close()
+        raise
+    try:
+        rows = [(f"{one.role}:", one.resource, one.usage) for one in instruments]
+        width = max(len(role) for role, *_ in [*rows, ("serial:",)])
+        typer.echo(f"{'image:':{width}} {primitive}/{implementation}, build {built.build_id}")
+        typer.echo(f"{'serial:':{width}} {line.port}")
+        for role, resource, usage in rows:
+            typer.echo(f"{role:{width}} {resource}  {usage}")
         if seconds is not None:
             time.sleep(seconds)
         while seconds is None:
             time.sleep(3600)
     finally:
-        profiler.close()
-        usb_meter.close()
-        for server in servers:
-            server.close()
+        for one in instruments:
+            one.close()
         line.close()

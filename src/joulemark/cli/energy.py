@@ -1,5 +1,6 @@
 """`joulemark energy`: joules per operation, from traces or from an instrument."""
 
+import math
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -8,45 +9,48 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from joulemark.cli import app
+from joulemark.cli.instruments import MeasuringCommand, given
 from joulemark.errors import InputError
 
 if TYPE_CHECKING:
-    from joulemark.analysis.energy_of_samples import Counted, Estimate, Run, Samples
-    from joulemark.meters import Options
+    from joulemark.analysis.energy_of_samples import Estimate, Run
+    from joulemark.meters.options import Declared
+    from joulemark.meters.samples import Counted, Samples
 
 
-@app.command()
+class EnergyCommand(MeasuringCommand):
+    """Without --meter it reads traces, which have options of their own."""
+
+    def declared(self, meter: str | None) -> "list[Declared]":
+        """The options of a meter, or of traces."""
+        if meter is not None:
+            return super().declared(meter)
+        from joulemark.meters import trace
+        from joulemark.meters.options import declared
+
+        return declared(trace.Choice)
+
+
+@app.command(cls=EnergyCommand)
 def energy(
+    ctx: typer.Context,
     traces: Annotated[
-        list[Path] | None, typer.Argument(metavar="TRACE...", help="Files, one a run.")
+        list[Path] | None, typer.Argument(metavar="TRACE...", help="Files, one per run.")
     ] = None,
     repetitions: Annotated[
         int, typer.Option("--repetitions", min=1, help="Executions in each run's window.")
     ] = 1,
     meter: Annotated[
-        str | None, typer.Option("--meter", help="Record with this instrument; or manual.")
+        str | None,
+        typer.Option("--meter", help="Record with this instrument (see `joulemark list meters`)."),
     ] = None,
-    resource: Annotated[
-        str | None, typer.Option("--resource", help="VISA resource, serial port or folder.")
-    ] = None,
-    seconds: Annotated[float, typer.Option("--seconds", help="To record in each run.")] = 10.0,
-    runs: Annotated[int, typer.Option("--runs", min=2, help="To record.")] = 5,
-    supply_v: Annotated[float | None, typer.Option("--supply-v", help="At the board.")] = None,
-    accuracy: Annotated[
-        float | None, typer.Option("--accuracy", help="Bound on the error, per reading.")
-    ] = None,
-    time_column: Annotated[str | None, typer.Option("--time-column")] = None,
-    current_column: Annotated[str | None, typer.Option("--current-column")] = None,
-    time_unit: Annotated[str | None, typer.Option("--time-unit")] = None,
-    current_unit: Annotated[str | None, typer.Option("--current-unit")] = None,
-    current_range: Annotated[
-        float | None, typer.Option("--range", metavar="A", help="The instrument's current range.")
-    ] = None,
-    unit: Annotated[
-        str, typer.Option("--meter-unit", help="Of what a person reads: Wh, mWh, J, Ah, mAh.")
-    ] = "Wh",
-    resolution: Annotated[
-        float | None, typer.Option("--resolution", help="Smallest step of what a person reads.")
+    seconds: Annotated[
+        float, typer.Option("--seconds", metavar="S", help="Length of each run's recording.")
+    ] = 10.0,
+    runs: Annotated[int, typer.Option("--runs", min=2, help="Runs to record.")] = 5,
+    supply_v: Annotated[
+        float | None,
+        typer.Option("--supply-v", metavar="V", help="Supply voltage at the board."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Write a page with the traces and the runs.")
@@ -54,30 +58,27 @@ def energy(
 ) -> None:
     """Energy of an operation from recorded currents, with its uncertainty.
 
-    In each run the board is idle, repeats the operation, and is idle again.
+    In each run the board is idle, repeats the operation, and is idle again. The options below are
+    those of trace files; with --meter NAME they are the meter's.
     """
-    from joulemark.analysis.energy_of_samples import (
-        Accuracy,
-        Counted,
-        estimates,
-        evaluate,
-        evaluate_counted,
-    )
-    from joulemark.meters import Options, trace
+    from joulemark.analysis.energy_of_samples import estimates, evaluate, evaluate_counted
+    from joulemark.meters import trace
+    from joulemark.meters.options import SUPPLY, take
+    from joulemark.meters.samples import Counted
 
     if (meter is None) == (not traces):
         raise InputError("give trace files, or --meter", "joulemark energy")
-    bound = None if accuracy is None else Accuracy(accuracy, 0.0)
-    choice = trace.Choice(time_column, current_column, time_unit, current_unit, supply_v, bound)
+    if supply_v is not None:
+        SUPPLY.check(supply_v)
+    if not 0 < seconds < math.inf:
+        raise InputError(f"{seconds:g} s cannot be recorded", "--seconds", "such as 10")
     if traces:
+        choice = trace.Choice(
+            **take(trace.Choice, str(traces[0]), given(ctx), {"supply_v": supply_v})
+        )
         recorded: Iterable[Samples | Counted] = (trace.read(path, choice) for path in traces)
     else:
-        if supply_v is None and not (meter == "manual" and not unit.endswith("Ah")):
-            raise InputError("the supply voltage is not known", "--meter", "give --supply-v")
-        options = Options(
-            resource, supply_v or 0.0, accuracy, current_range, unit, resolution=resolution
-        )
-        recorded = _record(meter or "", options, seconds, runs)
+        recorded = _record(meter or "", given(ctx), supply_v, seconds, runs)
     results: list[Run] = []
     kept: list[Samples | Counted] = []
     relative = 0.0
@@ -116,11 +117,11 @@ def _show_estimates(both: "tuple[Estimate, Estimate | None] | None") -> None:
 
 
 def _record(
-    name: str, options: "Options", seconds: float, runs: int
+    name: str, options: dict[str, object], supply_v: float | None, seconds: float, runs: int
 ) -> "Iterator[Samples | Counted]":
     from joulemark.meters import open_meter
 
-    with open_meter(name, options) as opened:
+    with open_meter(name, options, supply_v=supply_v, ask=_ask) as opened:
         for run in range(runs):
             opened.start(seconds)
             if not opened.specification.attended:
@@ -131,13 +132,23 @@ def _record(
 
 
 def _show_run(number: int, run: "Run", got: "Samples | Counted") -> None:
-    from joulemark.analysis.energy_of_samples import Samples
+    from joulemark.meters.samples import Samples
 
     if not isinstance(got, Samples):
         typer.echo(f"run {number}: {run.gross_j * 1e6:.6g} uJ gross")
         return
     window = "edges" if got.edges_s else "threshold"
+    if got.marker and not got.edges_s:
+        window += f"; {got.marker} saw no marker"
     typer.echo(
         f"run {number}: {run.time_s * 1e6:.6g} us, {run.gross_j * 1e6:.6g} uJ gross, "
         f"{run.net_j * 1e6:.6g} uJ net, idle {run.idle_a * 1e6:.4g} uA (window by {window})"
     )
+
+
+def _ask(question: str) -> str:
+    """What a person types; Ctrl-D ends the command as Ctrl-C does."""
+    try:
+        return input(question)
+    except EOFError:
+        raise KeyboardInterrupt from None

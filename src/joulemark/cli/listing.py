@@ -15,16 +15,18 @@ class What(StrEnum):
     CHIPS = "chips"
     PRIMITIVES = "primitives"
     COMPILERS = "compilers"
+    METERS = "meters"
 
 
 @app.command("list")
 def list_(what: Annotated[What, typer.Argument(help="What to list.")]) -> None:
-    """List boards, chips, primitives or compilers."""
+    """List boards, chips, primitives, compilers or meters."""
     rows = {
         What.BOARDS: _boards,
         What.CHIPS: _chips,
         What.PRIMITIVES: _primitives,
         What.COMPILERS: _compilers,
+        What.METERS: _meters,
     }[what]()
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -78,4 +80,16 @@ def _compilers() -> list[tuple[str, ...]]:
                 rows.append((name, family, "missing", error.mend or ""))
             else:
                 rows.append((name, family, found.version, found.path))
+    return rows
+
+
+def _meters() -> list[tuple[str, ...]]:
+    from joulemark import meters
+
+    rows: list[tuple[str, ...]] = [("meter", "needs", "takes", "instrument")]
+    for name in meters.names():
+        options = meters.options(name)
+        needs = " ".join(o.option.flag for o in options if o.needed)
+        takes = " ".join(o.option.flag for o in options if not o.needed)
+        rows.append((name, needs, takes, meters.summary(name)))
     return rows

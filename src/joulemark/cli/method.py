@@ -123,12 +123,12 @@ def _compared() -> "list[Pair]":
     from joulemark.errors import VerificationError
     from joulemark.images import BuiltImage
     from joulemark.measure.instrumented import Setup, measure_on_board
-    from joulemark.meters import Options, open_meter
-    from joulemark.simulated.agilent_34401a import Agilent34401A
+    from joulemark.meters import open_meter
     from joulemark.simulated.check import PPK2_BOUND, Pair, pairs
     from joulemark.simulated.emulated import EmulatedSupplyLine
-    from joulemark.simulated.nordic_ppk2 import NordicPpk2
-    from joulemark.simulated.scpi import ScpiServer
+    from joulemark.simulated.instruments.agilent_34401a import SimulatedAgilent34401A
+    from joulemark.simulated.instruments.nordic_ppk2 import SimulatedPpk2
+    from joulemark.simulated.instruments.scpi import ScpiServer
 
     board = boards.load_board("telosb")
     volt = board.supply_v.value
@@ -138,14 +138,15 @@ def _compared() -> "list[Pair]":
         exact = _measured(job)
         assert isinstance(job.image, BuiltImage)  # noqa: S101
         line = EmulatedSupplyLine(board, Image.load(job.image.path))
-        server = ScpiServer(Agilent34401A(line, seed=1))
-        device = NordicPpk2(line, seed=2)
+        server = ScpiServer(SimulatedAgilent34401A(line, seed=1))
+        device = SimulatedPpk2(line, seed=2)
         try:
-            for name, options in (
-                ("scpi", Options(server.resource, volt)),
-                ("ppk2", Options(device.port, volt, PPK2_BOUND)),
-            ):
-                with open_meter(name, options) as meter:
+            told: tuple[tuple[str, dict[str, object]], ...] = (
+                ("agilent-34401a", {"resource": server.resource}),
+                ("ppk2", {"resource": device.resource, "accuracy": PPK2_BOUND}),
+            )
+            for name, options in told:
+                with open_meter(name, options, supply_v=volt) as meter:
                     made = list(measure_on_board(job, Setup(line.port, meter, name, "bench")))
                 for model, record in zip(exact, made, strict=True):
                     if record.status != "ok":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from joulemark.cli import app
+from joulemark.cli.instruments import MeasuringCommand, given
 from joulemark.cli.output import DEFAULT_REPORT, DEFAULT_STORE, StoreOption
 from joulemark.errors import InputError, JoulemarkError, MeterError, VerificationError
 
@@ -56,8 +57,9 @@ class Runner(StrEnum):
     LOCAL = "local"
 
 
-@app.command()
+@app.command(cls=MeasuringCommand)
 def run(
+    ctx: typer.Context,
     campaign: Annotated[
         Path | None,
         typer.Argument(
@@ -104,23 +106,11 @@ def run(
     ] = Runner.EMULATOR,
     port: Annotated[str | None, typer.Option("--port", help="Serial port of the board.")] = None,
     meter: Annotated[
-        str | None, typer.Option("--meter", help="Instrument on the board's supply.")
-    ] = None,
-    resource: Annotated[
         str | None,
-        typer.Option("--resource", help="Its VISA resource name, serial port or folder."),
-    ] = None,
-    accuracy: Annotated[
-        float | None, typer.Option("--accuracy", help="Bound on its error, where it states none.")
-    ] = None,
-    current_range: Annotated[
-        float | None, typer.Option("--range", metavar="A", help="Its current range.")
-    ] = None,
-    meter_unit: Annotated[
-        str, typer.Option("--meter-unit", help="Of what a person reads: Wh, mWh, J, Ah, mAh.")
-    ] = "Wh",
-    resolution: Annotated[
-        float | None, typer.Option("--resolution", help="Smallest step of what a person reads.")
+        typer.Option(
+            "--meter",
+            help="Instrument on the board's supply; its options are in `joulemark list meters`.",
+        ),
     ] = None,
     runs: Annotated[
         int, typer.Option("--runs", min=2, help="Independent runs of a case with an instrument.")
@@ -172,8 +162,7 @@ def run(
     cases = expand(chosen, library, local=here)
     processes = jobs or len(os.sched_getaffinity(0))
     bench = _Bench(
-        runner, port, meter, resource, accuracy, current_range, meter_unit, resolution, runs,
-        supply_v, supply, unit, flash,
+        runner, port, meter, given(ctx), runs, supply_v, supply, unit, flash
     )  # fmt: skip
     bench.check()
     with Store(store) as opened:
@@ -283,11 +272,8 @@ class _Bench:
     runner: Runner
     port: str | None
     meter: str | None
-    resource: str | None
-    accuracy: float | None
-    range_a: float | None
-    meter_unit: str
-    resolution: float | None
+    told: dict[str, object]
+    """The meter's options, by parameter."""
     runs: int
     supply_v: float | None
     supply: str | None
@@ -305,6 +291,10 @@ class _Bench:
                     "give --runner serial or local",
                 )
             return
+        if self.supply_v is not None:
+            from joulemark.meters.options import SUPPLY
+
+            SUPPLY.check(self.supply_v)
         if self.meter is None:
             raise InputError("it is not said what measures", where, "give --meter")
         if self.runner is Runner.SERIAL and self.port is None:
@@ -314,13 +304,13 @@ class _Bench:
 
     def keyed(self, todo: "Plan") -> "Plan":
         """The same cases, with keys of records that stand beside the emulator's."""
+        from joulemark import meters
         from joulemark.measure.instrumented import key_of
 
         # Measured in another way it is another result.
-        how = (
-            *(self.accuracy, self.range_a, self.meter_unit, self.resolution, self.runs),
-            *(self.supply_v, self.supply is not None),
-        )
+        known = [o.parameter for o in meters.options(self.meter or "") if o.option.identifies]
+        options = {name: value for name, value in sorted(self.told.items()) if name in known}
+        how = (options, self.runs, self.supply_v, self.supply is not None)
 
         def point(old: "Point") -> "Point":
             text = f"{old.key}/{how}"
@@ -336,7 +326,7 @@ class _Bench:
         from joulemark.catalogue import boards
         from joulemark.images import BuiltImage
         from joulemark.measure.instrumented import Setup, measure_here, measure_on_board
-        from joulemark.meters import Options, open_meter
+        from joulemark.meters import open_meter
         from joulemark.runners.flash import flash
 
         total = sum(len(job.points) for job in jobs)
@@ -347,15 +337,7 @@ class _Bench:
         measured: list[Record] = []
         with ExitStack() as opened:
             supply_v, bound, note = self._voltage(jobs[0].build.board, opened)
-            options = Options(
-                self.resource,
-                supply_v,
-                self.accuracy,
-                self.range_a,
-                self.meter_unit,
-                self.resolution,
-            )
-            meter = opened.enter_context(open_meter(self.meter or "", options))
+            meter = opened.enter_context(open_meter(self.meter or "", self.told, supply_v=supply_v))
             setup = Setup(
                 self.port or "", meter, self.meter or "", self.unit, self.runs, bound, note
             )
@@ -376,22 +358,20 @@ class _Bench:
                 ) from None
         return measured
 
-    def _voltage(self, board: str, opened: ExitStack) -> tuple[float, float, str]:
+    def _voltage(self, board: str, opened: ExitStack) -> tuple[float | None, float, str]:
         """Supply voltage, the relative bound on its error, and where it is from."""
         from joulemark.catalogue import boards
 
         if self.supply_v is not None:
             volt, where = self.supply_v, "as stated by whoever measured"
         elif self.runner is Runner.LOCAL:
-            # Meters of a whole machine know its voltage; a display in ampere-hours does not.
-            if self.meter == "manual" and self.meter_unit.endswith("Ah"):
-                raise InputError("ampere-hours need the voltage", "--meter", "give --supply-v")
-            return 0.0, 0.0, "the meter knows the voltage"
+            # Meters of a whole machine know its voltage, or say that they need it.
+            return None, 0.0, "the meter knows the voltage"
         else:
             volt, where = boards.load_board(board).supply_v.value, "as the board's file says"
         if self.supply is None:
             return volt, 0.0, f"supply voltage: {volt:g} V, {where}, taken as exact"
-        from joulemark.meters.scpi import AgilentE3631A
+        from joulemark.meters.scpi.agilent_e3631a import AgilentE3631A
 
         supply = AgilentE3631A(self.supply)
         opened.callback(supply.close)

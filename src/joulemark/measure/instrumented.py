@@ -14,7 +14,6 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from joulemark.analysis.energy_of_samples import (
-    Counted,
     Estimate,
     Run,
     estimates,
@@ -30,6 +29,7 @@ from joulemark.errors import BuildError, JoulemarkError, LinkError, Verification
 from joulemark.images import BuiltImage, build_local
 from joulemark.measure.session import METHOD, TIMER_OVERFLOW, Job, Point, Session, check_outputs
 from joulemark.meters import Meter, Specification
+from joulemark.meters.samples import Counted
 from joulemark.records.conditions import project_commit
 from joulemark.records.record import Record
 from joulemark.runners import local, serial

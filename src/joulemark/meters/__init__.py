@@ -1,36 +1,48 @@
 """What measures current or energy: one module a meter, found by its name.
 
-A module is a meter when it defines `open_meter(options)`. It says what the instrument's manual says
-of its accuracy, or asks for it where nothing was read in a manual: nothing here is guessed.
+A module is a meter when it defines `open_meter`, whose parameters declare the meter's options
+(`joulemark.meters.options`). Modules are found here, in `scpi`, and in the folder `meters` of
+JOULEMARK_INSTRUMENTS. A meter says what the instrument's manual says of its accuracy, or asks for
+it where nothing was read in a manual: nothing here is guessed.
 """
 
-import importlib
-import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, Self
 
+from joulemark import found
+from joulemark.clock import HOST, Clock
 from joulemark.errors import InputError
+from joulemark.meters import scpi
+from joulemark.meters.options import Declared, declared, take
 
 if TYPE_CHECKING:
-    from joulemark.analysis.energy_of_samples import Accuracy, Counted, Samples
+    from joulemark.meters.samples import Accuracy, Counted, Samples
+
+found.extend(__path__, "meters")
 
 
 @dataclass(frozen=True)
 class CurrentRange:
-    """A range of an instrument, as its manual's table has it."""
+    """A range of an instrument, as its manual's table has it.
+
+    Args:
+        full_scale_a: its name; it reads somewhat beyond.
+        of_reading: part of the accuracy, a fraction of the reading.
+        of_range: the other part, a fraction of the full scale.
+        shunt_ohm: what the board's current flows through; times the current it is the burden
+            voltage.
+    """
 
     full_scale_a: float
     of_reading: float
     of_range: float
     shunt_ohm: float
-    """What the board's current flows through; times the current it is the burden voltage."""
 
     @property
     def accuracy(self) -> "Accuracy":
         """Bound on the error of a reading, in this range."""
-        from joulemark.analysis.energy_of_samples import Accuracy
+        from joulemark.meters.samples import Accuracy
 
         return Accuracy(self.of_reading, self.of_range * self.full_scale_a)
 
@@ -45,6 +57,7 @@ class Specification:
     rate_hz: float | None
     """Samples in a second; None where it counts energy."""
     resolution: str
+    """With its unit."""
     window_s: float = 1.6
     """How long a window has to be to be measured well."""
     ranges: tuple[CurrentRange, ...] = ()
@@ -57,50 +70,8 @@ class Specification:
     """A person reads it."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """How a meter is reached, and what it does not know itself."""
-
-    resource: str | None
-    """VISA resource name, serial port or folder."""
-    supply_v: float
-    accuracy: float | None = None
-    """Bound on its error, as a fraction of the reading."""
-    range_a: float | None = None
-    """Current range, where it has several."""
-    unit: str = "Wh"
-    """Of what a person reads."""
-    resolution: float | None = None
-    """Smallest step of what a person reads, in its unit."""
-    ask: Callable[[str], str] = input
-    """Shows a person a question and returns what was typed."""
-
-    def need_resource(self, what: str) -> str:
-        """The resource.
-
-        Raises:
-            InputError: it was not given.
-        """
-        if self.resource is None:
-            raise InputError("it is not said where the meter is", "--meter", f"--resource {what}")
-        return self.resource
-
-    def need_accuracy(self, where: str) -> float:
-        """The accuracy.
-
-        Raises:
-            InputError: it was not given, or is none.
-        """
-        mend = "give --accuracy, as a fraction of the reading"
-        if self.accuracy is None:
-            raise InputError("the accuracy of this meter has to be stated", where, mend)
-        if not 0 <= self.accuracy < 1:
-            raise InputError(f"an accuracy of {self.accuracy:g} is none", where, mend)
-        return self.accuracy
-
-
 class Meter(Protocol):
-    """An instrument that records the board's current, or counts its energy."""
+    """An instrument that records the board's current in ampere, or counts its energy in joule."""
 
     @property
     def specification(self) -> Specification:
@@ -127,23 +98,62 @@ class Meter(Protocol):
 
 def names() -> list[str]:
     """Names of the meters."""
-    modules = (m.name for m in pkgutil.iter_modules(__path__))
-    return sorted(m for m in modules if hasattr(_module(m), "open_meter"))
+    return sorted(name for name, m in _modules().items() if hasattr(found.load(m), "open_meter"))
 
 
-def open_meter(name: str, options: Options) -> Meter:
-    """Open a meter by its name.
+def options(name: str) -> list[Declared]:
+    """The options that a meter declares.
 
     Raises:
-        InputError: there is none of that name, or an option that it needs is missing.
+        InputError: there is no such meter.
+    """
+    return declared(_opener(name))
+
+
+def summary(name: str) -> str:
+    """A meter in one sentence: the first of its module.
+
+    Raises:
+        InputError: there is no such meter.
+    """
+    _opener(name)
+    return (found.load(_modules()[name]).__doc__ or name).partition("\n")[0].rstrip(".")
+
+
+def open_meter(
+    name: str,
+    given: Mapping[str, object] | None = None,
+    *,
+    supply_v: float | None = None,
+    ask: Callable[[str], str] = input,
+    clock: Clock = HOST,
+) -> Meter:
+    """Open a meter by its name.
+
+    Args:
+        name: one of `names`.
+        given: values of the options that it declares, by parameter.
+        supply_v: supply voltage at the board, where it is known.
+        ask: shows a person a question and returns what was typed.
+        clock: what it goes by where it paces itself.
+
+    Raises:
+        InputError: there is none of that name, or an option that it needs is missing or wrong.
         MeterError: it cannot be reached.
     """
-    known = any(m.name == name for m in pkgutil.iter_modules(__path__))
-    if not known or not hasattr(_module(name), "open_meter"):
+    opener = _opener(name)
+    surroundings = {"supply_v": supply_v, "ask": ask, "clock": clock}
+    return opener(**take(opener, f"--meter {name}", given or {}, surroundings))
+
+
+def _modules() -> dict[str, str]:
+    return found.modules(scpi.__path__, scpi.__name__) | found.modules(__path__, __name__)
+
+
+def _opener(name: str) -> Callable[..., Meter]:
+    module = _modules().get(name)
+    opener = getattr(found.load(module), "open_meter", None) if module else None
+    if opener is None:
         raise InputError(f"no such meter: {name}", "--meter", f"there are {', '.join(names())}")
-    opened: Meter = _module(name).open_meter(options)
-    return opened
-
-
-def _module(name: str) -> ModuleType:
-    return importlib.import_module(f"{__name__}.{name}")
+    made: Callable[..., Meter] = opener
+    return made

@@ -6,10 +6,12 @@ IIO: Documentation/ABI/testing/sysfs-bus-iio (raw x scale: mA, mV).
 
 from pathlib import Path
 
-from joulemark.analysis.energy_of_samples import Accuracy
+from joulemark.clock import HOST, Clock
 from joulemark.errors import InputError, MeterError
-from joulemark.meters import Options, Specification
+from joulemark.meters import Specification
+from joulemark.meters.options import Folder, StatedAccuracy
 from joulemark.meters.polled import Polled
+from joulemark.meters.samples import Accuracy
 
 _INTERVAL_S = 0.01
 _HWMON_STEP_A = 1e-3  # what curr1_input counts in
@@ -33,17 +35,16 @@ class _Files:
             ) from error
 
 
-def open_meter(options: Options) -> Polled:
+def open_meter(resource: Folder, accuracy: StatedAccuracy, clock: Clock = HOST) -> Polled:
     """A chip's folder under /sys/class/hwmon or /sys/bus/iio/devices.
 
     Its accuracy is that of the chip and of the shunt resistor beside it.
 
     Raises:
-        InputError: folder or accuracy is missing, or it is the folder of something else.
+        InputError: it is the folder of something else.
         MeterError: it cannot be read.
     """
-    folder = Path(options.need_resource("/sys/class/hwmon/hwmon0"))
-    accuracy = options.need_accuracy(str(folder))
+    folder = Path(resource)
     files = _Files(folder)
     interval_s = _INTERVAL_S
     if (folder / "curr1_input").exists():
@@ -83,4 +84,4 @@ def open_meter(options: Options) -> Polled:
     )
     # A reading is rounded to a step.
     bound = Accuracy(accuracy, step_a / 2)
-    return Polled(read, interval_s, bound, specification, where=str(folder))
+    return Polled(read, interval_s, bound, specification, where=str(folder), clock=clock)

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from joulemark.analysis.energy_of_samples import Accuracy, Samples
 from joulemark.closes import Closes
 from joulemark.errors import MeterError, ToolError
-from joulemark.meters import Options, Specification
+from joulemark.meters import Specification
+from joulemark.meters.options import StatedAccuracy
+from joulemark.meters.samples import Accuracy, Samples
 
 _RATE_HZ = 100_000
 
@@ -93,15 +94,13 @@ class Joulescope(Closes):
         )
 
 
-def open_meter(options: Options) -> Joulescope:
+def open_meter(accuracy: StatedAccuracy) -> Joulescope:
     """The one Joulescope that is connected.
 
     Raises:
-        InputError: no accuracy is stated.
         ToolError: its package is not installed.
         MeterError: there is none, or more than one.
     """
-    accuracy = options.need_accuracy(Joulescope.where)
     try:
         import joulescope
     except ImportError as error:

@@ -6,11 +6,13 @@ As in yilmaz-2018: the reading is typed in when the operation is done. A person 
 
 import math
 from collections.abc import Callable
+from typing import Annotated
 
-from joulemark.analysis.energy_of_samples import Counted
 from joulemark.closes import Closes
 from joulemark.errors import InputError
-from joulemark.meters import Options, Specification
+from joulemark.meters import Specification
+from joulemark.meters.options import POSITIVE, SUPPLY, Option, StatedAccuracy
+from joulemark.meters.samples import Counted
 
 UNITS = {"Wh": 3600.0, "mWh": 3.6, "J": 1.0, "Ah": 3600.0, "mAh": 3.6}
 """Joule per unit; ampere-hours are per volt."""
@@ -106,14 +108,36 @@ class Manual(Closes):
             question = f"{typed} is below {least:g}, or not finite; once more: "
 
 
-def open_meter(options: Options) -> Manual:
+Unit = Annotated[
+    str, Option("--meter-unit", f"Unit of the display: {', '.join(UNITS)}.", example="mWh")
+]
+Resolution = Annotated[
+    float,
+    Option(
+        "--resolution",
+        "Smallest step of the display.",
+        example="0.01",
+        unit="display",
+        low=POSITIVE,
+    ),
+]
+
+
+def open_meter(
+    resolution: Resolution,
+    accuracy: StatedAccuracy,
+    unit: Unit = "Wh",
+    *,
+    supply_v: float | None = None,
+    ask: Callable[[str], str],
+) -> Manual:
     """A display as the options describe it.
 
     Raises:
-        InputError: its step, its unit or its accuracy is missing or wrong.
+        InputError: its step or its unit is wrong, or ampere-hours lack the voltage.
     """
-    if options.resolution is None:
-        mend = "give --resolution, in the display's unit"
-        raise InputError("the display's smallest step is not known", "--meter manual", mend)
-    accuracy = options.need_accuracy("--meter manual")
-    return Manual(options.ask, options.unit, options.supply_v, options.resolution, accuracy)
+    if unit.endswith("Ah") and supply_v is None:
+        raise InputError(
+            "ampere-hours need the supply voltage", "--meter manual", f"give {SUPPLY.flag}"
+        )
+    return Manual(ask, unit, supply_v or 0.0, resolution, accuracy)

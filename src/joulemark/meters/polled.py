@@ -2,15 +2,15 @@
 
 import itertools
 import threading
-import time
 from collections.abc import Callable
 
 import numpy as np
 
-from joulemark.analysis.energy_of_samples import Accuracy, Samples
+from joulemark.clock import HOST, Clock
 from joulemark.closes import Closes
 from joulemark.errors import MeterError
 from joulemark.meters import Specification
+from joulemark.meters.samples import Accuracy, Samples
 
 _GAP = 3.0
 _GAP_S = 0.1
@@ -27,6 +27,7 @@ class Polled(Closes):
         specification: what it can do.
         where: which meter, for messages.
         close: lets go of it.
+        clock: what it paces itself by.
     """
 
     def __init__(
@@ -38,10 +39,12 @@ class Polled(Closes):
         *,
         where: str,
         close: Callable[[], None] = lambda: None,
+        clock: Clock = HOST,
     ) -> None:
         self.specification = specification
         self.where = where
         self._release = close
+        self._clock = clock
         self._read = read
         self._interval_s = interval_s
         self._accuracy = accuracy
@@ -65,14 +68,14 @@ class Polled(Closes):
         self._thread.start()
 
     def _run(self, seconds: float) -> None:
-        begin_s = time.monotonic()
+        begin_s = self._clock.now_s()
         try:
             for number in itertools.count():
                 # Whoever is late must not make the recording end before the window.
                 if number * self._interval_s >= seconds and self._ending.is_set():
                     break
-                time.sleep(max(begin_s + number * self._interval_s - time.monotonic(), 0.0))
-                at_s = time.monotonic() - begin_s
+                self._clock.sleep(begin_s + number * self._interval_s - self._clock.now_s())
+                at_s = self._clock.now_s() - begin_s
                 ampere, volt = self._read()
                 self._rows.append((at_s, ampere, volt))
         except MeterError as error:

@@ -6,10 +6,11 @@ energy_uj counts microjoule up to max_energy_range_uj and begins anew.
 
 from pathlib import Path
 
-from joulemark.analysis.energy_of_samples import Counted
 from joulemark.closes import Closes
 from joulemark.errors import InputError, MeterError
-from joulemark.meters import Options, Specification
+from joulemark.meters import Specification
+from joulemark.meters.options import Folder, StatedAccuracy
+from joulemark.meters.samples import Counted
 
 UPDATE_S = 1e-3
 """Assumed: how often a processor brings its counter up to date."""
@@ -80,12 +81,11 @@ class Powercap(Closes):
             raise MeterError(f"cannot be read: {error}", str(path)) from error
 
 
-def open_meter(options: Options) -> Powercap:
+def open_meter(resource: Folder, accuracy: StatedAccuracy) -> Powercap:
     """A power zone under /sys/class/powercap.
 
     Raises:
-        InputError: folder or accuracy is missing, or it is no power zone.
+        InputError: it is no power zone.
         MeterError: it cannot be read.
     """
-    zone = options.need_resource("/sys/class/powercap/intel-rapl:0")
-    return Powercap(Path(zone), options.need_accuracy(zone))
+    return Powercap(Path(resource), accuracy)

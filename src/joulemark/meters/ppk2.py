@@ -9,10 +9,11 @@ import numpy as np
 import serial
 from ppk2_api.ppk2_api import PPK2_API
 
-from joulemark.analysis.energy_of_samples import Accuracy, Samples
 from joulemark.closes import Closes
-from joulemark.errors import InputError, MeterError
-from joulemark.meters import Options, Specification
+from joulemark.errors import MeterError
+from joulemark.meters import Specification
+from joulemark.meters.options import SerialPort, StatedAccuracy
+from joulemark.meters.samples import Accuracy, Samples
 
 _RATE_HZ = 100_000
 _SAMPLE_BYTES = 4
@@ -31,8 +32,7 @@ class Ppk2(Closes):
             from, so whoever measures states it, from a calibration or the maker's promise.
 
     Raises:
-        InputError: no accuracy is stated.
-        MeterError: it cannot be reached.
+        MeterError: it cannot be reached, or is something else.
     """
 
     specification = Specification(
@@ -44,11 +44,8 @@ class Ppk2(Closes):
         marker="D0",
     )
 
-    def __init__(self, resource: str, supply_v: float, accuracy: float | None = None) -> None:
+    def __init__(self, resource: str, supply_v: float, accuracy: float) -> None:
         self.where = f"PPK2 at {resource}"
-        if accuracy is None:
-            mend = "give --accuracy, as a fraction of the reading"
-            raise InputError("the accuracy of this meter has to be stated", self.where, mend)
         self._accuracy = Accuracy(accuracy, 0.0)
         self._supply_v = supply_v
         self._recorded = bytearray()
@@ -57,10 +54,14 @@ class Ppk2(Closes):
         self._ending = threading.Event()
         try:
             self._device: Any = PPK2_API(resource, timeout=1, exclusive=True)
-            known = self._device.get_modifiers()
-        except (serial.SerialException, OSError) as error:
+        except (serial.SerialException, OSError, ValueError) as error:
             mend = "check the port, and that no other program holds it"
             raise MeterError(f"cannot be opened: {error}", self.where, mend) from error
+        try:
+            known = self._device.get_modifiers()
+        except (serial.SerialException, OSError, ValueError):
+            # What comes may not even be text.
+            known = None
         if not known:
             self.close()
             raise MeterError("it does not tell its calibration", self.where, "is it a PPK2?")
@@ -143,16 +144,15 @@ class Ppk2(Closes):
             self._supply_v,
             self._accuracy,
             edges_s=tuple(float(e) / _RATE_HZ for e in edges),
+            marker=self.specification.marker,
             where=self.where,
         )
 
 
-def open_meter(options: Options) -> Ppk2:
+def open_meter(resource: SerialPort, supply_v: float, accuracy: StatedAccuracy) -> Ppk2:
     """A profiler on a serial port.
 
     Raises:
-        InputError: port or accuracy is missing.
-        MeterError: it cannot be reached.
+        MeterError: it cannot be reached, or is something else.
     """
-    where = options.need_resource("/dev/ttyACM0")
-    return Ppk2(where, options.supply_v, options.need_accuracy(f"PPK2 at {where}"))
+    return Ppk2(resource, supply_v, accuracy)

@@ -9,12 +9,14 @@ import csv
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
-from joulemark.analysis.energy_of_samples import Accuracy, Samples, check
 from joulemark.errors import InputError
+from joulemark.meters.options import Option, StatedAccuracy
+from joulemark.meters.samples import Accuracy, Samples, check
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,17 +31,31 @@ _HEADER_UNIT = re.compile(r"^(?P<name>.*?)\s*[(\[]\s*(?P<unit>[^)\]]+?)\s*[)\]]\
 _DIGITAL = re.compile(r"^d0$", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What whoever has the file says of it, where the file does not."""
+    """What whoever has the file says of it, where the file does not.
 
-    time: str | None = None
-    """Name of the column."""
-    current: str | None = None
-    time_unit: str | None = None
-    current_unit: str | None = None
-    supply_v: float | None = None
-    accuracy: Accuracy | None = None
+    Args:
+        supply_v: supply voltage at the board.
+        accuracy: bound on the error of the meter that recorded it, as a fraction of the reading.
+        time: name of the column of times.
+        current: name of the column of currents.
+        time_unit: where its name does not say it.
+        current_unit: where its name does not say it.
+    """
+
+    supply_v: float
+    accuracy: StatedAccuracy
+    time: Annotated[str | None, Option("--time-column", "Name of the column of times.", "t")] = None
+    current: Annotated[
+        str | None, Option("--current-column", "Name of the column of currents.", "board")
+    ] = None
+    time_unit: Annotated[
+        str | None, Option("--time-unit", "Unit of the times: s, ms, us, ns.", "ms")
+    ] = None
+    current_unit: Annotated[
+        str | None, Option("--current-unit", "Unit of the currents: A, mA, uA, nA.", "uA")
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -66,14 +82,6 @@ def read(path: Path, choice: Choice) -> Samples:
     """
     table = _read_table(path)
     where = str(path)
-    if choice.supply_v is None:
-        raise InputError("the supply voltage is not known", where, "give --supply-v")
-    if choice.accuracy is None:
-        raise InputError(
-            "the accuracy of the meter that recorded it is not known",
-            where,
-            "give --accuracy, as a fraction of the reading",
-        )
     current = _column(table, "current", choice.current)
     current_a = _numbers(table, current) * _scale(table, current, "current", choice.current_unit)
     if table.interval_s is not None:
@@ -88,13 +96,15 @@ def read(path: Path, choice: Choice) -> Samples:
     if len(back):
         line = table.first_line + int(back[0]) + 1
         raise InputError("time does not go on", f"{where}, line {line}", "sort or cut the file")
+    marker = next((name for name in table.header if _DIGITAL.match(name)), "")
     samples = Samples(
         start_s,
         current_a,
         float(np.median(steps)),
         choice.supply_v,
-        choice.accuracy,
-        edges_s=_edges(table, start_s),
+        Accuracy(choice.accuracy, 0.0),
+        edges_s=_edges(table, marker, start_s),
+        marker=marker,
         where=where,
     )
     check(samples)
@@ -134,7 +144,11 @@ def _csv(path: Path, lines: list[str]) -> _Table:
 
     def split(line: str) -> list[str]:
         separator = max("\t;,", key=line.count)
-        return next(csv.reader([line.lstrip("# ")], delimiter=separator), [])
+        try:
+            return next(csv.reader([line.lstrip("# ")], delimiter=separator), [])
+        except csv.Error as error:
+            mend = "export it as CSV, one line a sample"
+            raise InputError(f"is no CSV: {error}", str(path), mend) from error
 
     start = next(
         (i for i, line in enumerate(lines) if line.strip() and all(map(_is_number, split(line)))),
@@ -157,7 +171,7 @@ def _csv(path: Path, lines: list[str]) -> _Table:
 def _labview(path: Path, lines: list[str]) -> _Table:
     """Tags and values in the header, one more header for the segment, then the data."""
     ends = [i for i, line in enumerate(lines) if line.startswith("***End_of_Header***")]
-    if len(ends) < 2:
+    if len(ends) < 2 or ends[1] + 1 == len(lines):
         raise InputError("is cut short: it ends in its header", str(path), "export it again")
     if len(ends) > 2:
         raise InputError(
@@ -289,11 +303,10 @@ def _numbers(table: _Table, column: int) -> Floats:
     return result
 
 
-def _edges(table: _Table, start_s: Floats) -> tuple[float, ...]:
+def _edges(table: _Table, marker: str, start_s: Floats) -> tuple[float, ...]:
     """Changes of the digital input D0 that PPK2's exports have as a column."""
-    found = [i for i, name in enumerate(table.header) if _DIGITAL.match(name)]
-    if not found:
+    if not marker:
         return ()
-    level = _numbers(table, found[0]) > 0.5
+    level = _numbers(table, table.header.index(marker)) > 0.5
     changes = np.flatnonzero(np.diff(level.astype(np.int8))) + 1
     return tuple(float(t) for t in start_s[changes])

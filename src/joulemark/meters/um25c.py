@@ -10,10 +10,12 @@ import time
 
 import serial
 
-from joulemark.analysis.energy_of_samples import Accuracy
+from joulemark.clock import HOST, Clock
 from joulemark.errors import MeterError
-from joulemark.meters import Options, Specification
+from joulemark.meters import Specification
+from joulemark.meters.options import SerialPort, StatedAccuracy
 from joulemark.meters.polled import Polled
+from joulemark.meters.samples import Accuracy
 
 _ASK = b"\xf0"
 _FRAME_BYTES = 130
@@ -83,14 +85,15 @@ class _Line:
         self._port.close()
 
 
-def open_meter(options: Options) -> Polled:
+def open_meter(
+    resource: SerialPort, accuracy: StatedAccuracy | None = None, clock: Clock = HOST
+) -> Polled:
     """A USB meter on a serial port. It measures voltage too.
 
     Raises:
-        InputError: the port is missing.
         MeterError: it cannot be reached, or is something else.
     """
-    line = _Line(options.need_resource("/dev/rfcomm0"))
+    line = _Line(resource)
     names: list[str] = []
 
     def read() -> tuple[float, float]:
@@ -107,16 +110,18 @@ def open_meter(options: Options) -> Polled:
         line.close()
         raise
     model = next(m for m in _MODELS.values() if m.name == names[0])
-    of_reading = options.accuracy if options.accuracy is not None else _OF_READING
+    of_reading = _OF_READING if accuracy is None else accuracy
     specification = Specification(
         title=f"RDTech {model.name}",
         document="accuracy as stated by whoever measured"
-        if options.accuracy is not None
+        if accuracy is not None
         else "as sellers state it for the UM25C: 0.05 % + 2 counts, 0.1 % + 4 counts (inferred)",
         rate_hz=1 / _INTERVAL_S,
         resolution=f"{model.ampere * 1e3:g} mA, {model.volt * 1e3:g} mV",
         measures_voltage=True,
         window_s=60.0,
     )
-    accuracy = Accuracy(of_reading, _COUNTS * model.ampere, signed=False)
-    return Polled(read, _INTERVAL_S, accuracy, specification, where=line.where, close=line.close)
+    bound = Accuracy(of_reading, _COUNTS * model.ampere, signed=False)
+    return Polled(
+        read, _INTERVAL_S, bound, specification, where=line.where, close=line.close, clock=clock
+    )

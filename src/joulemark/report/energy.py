@@ -9,7 +9,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from joulemark.analysis.energy_of_samples import Counted, Estimate, Run, Samples, find_window
+from joulemark.analysis.energy_of_samples import Estimate, Run, find_window
+from joulemark.meters.samples import Counted, Samples
 from joulemark.report import page
 from joulemark.report.charts import responsive
 

@@ -3,6 +3,7 @@
 import os
 import select
 import subprocess
+import time
 from pathlib import Path
 from typing import NoReturn
 
@@ -61,9 +62,12 @@ class LocalLink(Closes):
         """
         assert self._process.stdout is not None  # noqa: S101
         data = b""
+        deadline = time.monotonic() + self.timeout_s
         while not data.endswith(b"\0"):
-            ready, _, _ = select.select([self._process.stdout], [], [], self.timeout_s)
-            if not ready:
+            left_s = deadline - time.monotonic()
+            if left_s <= 0 and data:
+                raise LinkError("what comes does not end", str(self._path))
+            if left_s <= 0 or not select.select([self._process.stdout], [], [], left_s)[0]:
                 raise LinkError(f"silent for {self.timeout_s:g} s", str(self._path))
             part = os.read(self._process.stdout.fileno(), 4096)
             if not part:
@@ -72,11 +76,18 @@ class LocalLink(Closes):
         return data
 
     def settle(self) -> None:
-        """Read until nothing comes for some milliseconds."""
+        """Read until nothing comes for some milliseconds.
+
+        Raises:
+            LinkError: the process ended, or what comes does not end.
+        """
         assert self._process.stdout is not None  # noqa: S101
         if self._end is not None:
             self._died()
+        deadline = time.monotonic() + self.timeout_s
         while select.select([self._process.stdout], [], [], _QUIET_S)[0]:
+            if time.monotonic() > deadline:
+                raise LinkError("what comes does not end", str(self._path))
             if not os.read(self._process.stdout.fileno(), 4096):
                 self._died()
 

@@ -17,6 +17,8 @@ FRAME_BYTES = 250
 _CHUNK = 200
 _ATTEMPTS = 4
 _REPLY = 0x80
+_PASSED_OVER = 16
+"""Late or empty frames that may come before an answer: a line that is stuck sends them for ever."""
 
 
 class Link(Protocol):
@@ -259,7 +261,7 @@ class Device:
     def _reply(self, command: Command) -> tuple[int, bytes]:
         """Return the next reply that is ours; older ones that come late are passed over."""
         garbage = b""
-        while True:
+        for _ in range(_PASSED_OVER):
             for part in self._link.receive().split(b"\0"):
                 if not part:
                     continue
@@ -274,3 +276,4 @@ class Device:
                     return body[0], body[1:]
             if garbage:
                 raise LinkError(f"garbage on the line: {garbage[:16].hex(' ')}")
+        raise LinkError(f"{_PASSED_OVER} frames came, and none of them is the answer")

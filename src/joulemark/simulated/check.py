@@ -18,20 +18,23 @@ import numpy.typing as npt
 from joulemark.analysis.energy_of_samples import (
     Estimate,
     Run,
-    Samples,
     estimates,
     evaluate,
     evaluate_counted,
 )
 from joulemark.catalogue.boards import DCO_COUNT_PPM, DCO_STEP_PPM
-from joulemark.meters import Meter, manual, scpi
+from joulemark.meters import Meter, manual
 from joulemark.meters.ppk2 import Ppk2
+from joulemark.meters.samples import Samples
+from joulemark.meters.scpi.agilent_34401a import Agilent34401A
+from joulemark.meters.scpi.agilent_e3631a import AgilentE3631A
+from joulemark.meters.scpi.keysight_34465a import Keysight34465A
 from joulemark.records.record import Record
-from joulemark.simulated.agilent_34401a import Agilent34401A
-from joulemark.simulated.agilent_e3631a import AgilentE3631A
-from joulemark.simulated.keysight_34465a import Keysight34465A
-from joulemark.simulated.nordic_ppk2 import NordicPpk2
-from joulemark.simulated.scpi import ScpiServer
+from joulemark.simulated.instruments.agilent_34401a import SimulatedAgilent34401A
+from joulemark.simulated.instruments.agilent_e3631a import SimulatedAgilentE3631A
+from joulemark.simulated.instruments.keysight_34465a import SimulatedKeysight34465A
+from joulemark.simulated.instruments.nordic_ppk2 import SimulatedPpk2
+from joulemark.simulated.instruments.scpi import ScpiServer
 from joulemark.simulated.supply import CurrentTrace, Floats
 
 RUNS = 5
@@ -213,9 +216,9 @@ _CLOCK_BOUND = DCO_STEP_PPM * 1e-6
 def multimeter(known: Known, seed: int) -> list[Result]:
     """34401A at 500 readings a second; the supply's voltage is taken as exact."""
     line = _Swapped(_Line(known, 1.0, 0.1))
-    server = ScpiServer(Agilent34401A(line, seed))
+    server = ScpiServer(SimulatedAgilent34401A(line, seed))
     try:
-        with scpi.Agilent34401A(server.resource, known.supply_v) as meter:
+        with Agilent34401A(server.resource, known.supply_v) as meter:
             runs = _by_current(known, meter, line, _draw(known, seed))
             bound = meter.ranges[0].of_reading
     finally:
@@ -226,14 +229,14 @@ def multimeter(known: Known, seed: int) -> list[Result]:
 def multimeter_and_supply(known: Known, seed: int) -> list[Result]:
     """The same, with the supply's voltage read back from an E3631A."""
     line = _Swapped(_Line(known, 1.0, 0.1))
-    feeds = AgilentE3631A(line, seed + 1_000_000)
-    servers = [ScpiServer(Agilent34401A(line, seed)), ScpiServer(feeds)]
+    feeds = SimulatedAgilentE3631A(line, seed + 1_000_000)
+    servers = [ScpiServer(SimulatedAgilent34401A(line, seed)), ScpiServer(feeds)]
     try:
-        supply = scpi.AgilentE3631A(servers[1].resource)
+        supply = AgilentE3631A(servers[1].resource)
         supply.power(known.supply_v, 0.5)
         read_v = supply.measure_v()
         supply.close()
-        with scpi.Agilent34401A(servers[0].resource, read_v) as meter:
+        with Agilent34401A(servers[0].resource, read_v) as meter:
             runs = _by_current(known, meter, line, _draw(known, seed))
             bound = meter.ranges[0].of_reading
     finally:
@@ -247,9 +250,9 @@ def multimeter_and_supply(known: Known, seed: int) -> list[Result]:
 def buffered_multimeter(known: Known, seed: int) -> list[Result]:
     """34465A at 1000 readings a second, out of its memory."""
     line = _Swapped(_Line(known, 1.0, 0.1))
-    server = ScpiServer(Keysight34465A(line, seed))
+    server = ScpiServer(SimulatedKeysight34465A(line, seed))
     try:
-        with scpi.Keysight34465A(server.resource, known.supply_v, TRUEVOLT_BOUND) as meter:
+        with Keysight34465A(server.resource, known.supply_v, TRUEVOLT_BOUND) as meter:
             runs = _by_current(known, meter, line, _draw(known, seed))
     finally:
         server.close()
@@ -264,9 +267,9 @@ def profiler(known: Known, seed: int) -> list[Result]:
     for run in range(RUNS):
         # Its time begins anew with each device, as this line's does with each run.
         line = _Swapped(_Line(known, 1.0, 0.1))
-        device = NordicPpk2(line, seed * RUNS + run)
+        device = SimulatedPpk2(line, seed * RUNS + run)
         try:
-            with Ppk2(device.port, known.supply_v, accuracy=PPK2_BOUND) as meter:
+            with Ppk2(device.resource, known.supply_v, accuracy=PPK2_BOUND) as meter:
                 samples, count = _record(known, 0.02, meter, line, draw)
                 runs.append(evaluate(samples, count, _QUIET_S))
         finally:

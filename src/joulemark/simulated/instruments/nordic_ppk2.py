@@ -29,19 +29,22 @@ _OFFSET_COUNTS = 120.0
 _NOISE_COUNTS = 8.0
 
 
-class NordicPpk2:
-    """One specimen, streaming to whoever opens `port`.
+class SimulatedPpk2:
+    """One specimen, streaming to whoever opens `resource`.
 
     Args:
         line: what it measures; its marker is wired to digital input D0.
         seed: draws the noise.
     """
 
+    role = "profiler"
+    usage = "PPK2, --meter ppk2"
+
     def __init__(self, line: SupplyLine, seed: int) -> None:
         self._line = line
         self._random = np.random.default_rng(seed)
         self._terminal = Terminal()
-        self.port = self._terminal.port
+        self.resource = self._terminal.port
         self._streaming = threading.Event()
         self._threads = [
             threading.Thread(target=target, daemon=True) for target in (self._listen, self._stream)
@@ -108,3 +111,8 @@ def _metadata() -> bytes:
         lines.extend(f"{key}{i}: {value:.4f}" for i in range(len(_SHUNT_OHM)))
     lines.extend(["HW: 37292", "IA: 56", "END"])
     return "\n".join(lines).encode()
+
+
+def plug_in(line: SupplyLine, seed: int) -> SimulatedPpk2:
+    """One specimen on a terminal."""
+    return SimulatedPpk2(line, seed)

@@ -10,8 +10,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from joulemark.simulated.multimeter import Multimeter, Range, formatted
-from joulemark.simulated.scpi import DATA_STALE, ILLEGAL_PARAMETER, command, number
+from joulemark.simulated.instruments.multimeter import Multimeter, Range, formatted
+from joulemark.simulated.instruments.scpi import (
+    DATA_STALE,
+    ILLEGAL_PARAMETER,
+    ScpiServer,
+    command,
+    number,
+)
+from joulemark.simulated.supply import SupplyLine
 
 _MEMORY_READINGS = 50_000  # without the option MEM
 _MEMORY_OVERFLOW = 1 << 14  # in the questionable data register
@@ -24,7 +31,7 @@ _NOISE_OF_RANGE = 0.01e-2
 _RESOLUTION_OF_RANGE = 3e-6
 
 
-class Keysight34465A(Multimeter):
+class SimulatedKeysight34465A(Multimeter):
     """One specimen of the instrument."""
 
     identity: ClassVar[str] = "Keysight Technologies,34465A,MY00000000,A.03.00-03.00-03.00-00.52-01"
@@ -176,3 +183,10 @@ class Keysight34465A(Multimeter):
 
     def _resolution_a(self) -> float:
         return self._range.full_scale_a * _RESOLUTION_OF_RANGE
+
+
+def plug_in(line: SupplyLine, seed: int) -> ScpiServer:
+    """One specimen on a TCP port."""
+    return ScpiServer(
+        SimulatedKeysight34465A(line, seed), "multimeter", "34465A, --meter keysight-34465a"
+    )

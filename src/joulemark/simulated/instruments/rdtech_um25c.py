@@ -20,13 +20,16 @@ _VOLT, _AMPERE, _WATT = 1e-3, 1e-4, 1e-3  # a count
 _AVERAGE_S = 0.5  # it shows the mean of half a second
 
 
-class RdtechUm25c:
-    """One specimen, answering whoever opens `port`.
+class SimulatedUm25c:
+    """One specimen, answering whoever opens `resource`.
 
     Args:
         line: what it measures.
         seed: draws its errors.
     """
+
+    role = "USB meter"
+    usage = "UM25C, --meter um25c"
 
     def __init__(self, line: SupplyLine, seed: int) -> None:
         self._line = line
@@ -36,7 +39,7 @@ class RdtechUm25c:
         self._volt_offset = draw.uniform(-2, 2)
         self._ampere_offset = draw.uniform(-4, 4)
         self._terminal = Terminal()
-        self.port = self._terminal.port
+        self.resource = self._terminal.port
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -61,3 +64,8 @@ class RdtechUm25c:
         struct.pack_into(">HHHI", frame, 0, _IDENTITY, round(volt), counts, watt)
         struct.pack_into(">H", frame, _FRAME_BYTES - 2, _END)
         return bytes(frame)
+
+
+def plug_in(line: SupplyLine, seed: int) -> SimulatedUm25c:
+    """One specimen on a terminal."""
+    return SimulatedUm25c(line, seed)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from joulemark.simulated.scpi import OUT_OF_RANGE, ScpiInstrument, command, number
+from joulemark.simulated.instruments.scpi import OUT_OF_RANGE, ScpiInstrument, command, number
 from joulemark.simulated.supply import Floats, SupplyLine
 
 OVERLOAD = 9.9e37  # what is read beyond

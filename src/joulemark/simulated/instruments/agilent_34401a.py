@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from joulemark.simulated.multimeter import Multimeter, Range, formatted
-from joulemark.simulated.scpi import DATA_STALE, ScpiError, command, number
-from joulemark.simulated.supply import Floats
+from joulemark.simulated.instruments.multimeter import Multimeter, Range, formatted
+from joulemark.simulated.instruments.scpi import DATA_STALE, ScpiError, ScpiServer, command, number
+from joulemark.simulated.supply import Floats, SupplyLine
 
 _MEMORY_READINGS = 512
 
@@ -46,7 +46,7 @@ INTEGRATIONS = {
 }
 
 
-class Agilent34401A(Multimeter):
+class SimulatedAgilent34401A(Multimeter):
     """One specimen of the instrument."""
 
     identity: ClassVar[str] = "HEWLETT-PACKARD,34401A,0,10-5-2"
@@ -138,3 +138,10 @@ class Agilent34401A(Multimeter):
         start_s = first_s + np.arange(self._samples, dtype=np.float64) * self.interval_s
         bound_a = self._range.full_scale_a * integration.noise_of_range + integration.noise_a
         return self._read(start_s, integration.aperture_s, bound_a)
+
+
+def plug_in(line: SupplyLine, seed: int) -> ScpiServer:
+    """One specimen on a TCP port."""
+    return ScpiServer(
+        SimulatedAgilent34401A(line, seed), "multimeter", "34401A, --meter agilent-34401a"
+    )

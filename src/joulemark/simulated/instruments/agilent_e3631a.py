@@ -8,7 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from joulemark.simulated.scpi import ILLEGAL_PARAMETER, ScpiInstrument, command, number
+from joulemark.simulated.instruments.scpi import (
+    ILLEGAL_PARAMETER,
+    ScpiInstrument,
+    ScpiServer,
+    command,
+    number,
+)
 from joulemark.simulated.supply import SupplyLine
 
 # Table 4-1: highest voltage and current that can be programmed; current after *RST.
@@ -19,7 +25,7 @@ _READBACK = (0.1e-2, 5e-3)  # of output, volt; +6 V output
 _MEASURE_S = 0.1  # averaging of MEASure:CURRent?
 
 
-class AgilentE3631A(ScpiInstrument):
+class SimulatedAgilentE3631A(ScpiInstrument):
     """One specimen of the supply; the board is on its +6 V output.
 
     Args:
@@ -125,3 +131,8 @@ class AgilentE3631A(ScpiInstrument):
         if name.upper() not in _OUTPUTS:
             raise ILLEGAL_PARAMETER
         return name.upper()
+
+
+def plug_in(line: SupplyLine, seed: int) -> ScpiServer:
+    """One specimen on a TCP port."""
+    return ScpiServer(SimulatedAgilentE3631A(line, seed), "supply", "E3631A, --supply")

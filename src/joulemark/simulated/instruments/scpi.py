@@ -161,10 +161,14 @@ class ScpiServer:
 
     Args:
         instrument: what answers.
-        port: TCP port on the loopback interface; 0 lets the system choose.
+        role: what it is on the bench.
+        usage: its name, and the options that reach it.
     """
 
-    def __init__(self, instrument: ScpiInstrument, port: int = 0) -> None:
+    def __init__(self, instrument: ScpiInstrument, role: str = "", usage: str = "") -> None:
+        self.role = role
+        self.usage = usage
+
         class Handler(socketserver.StreamRequestHandler):
             def handle(self) -> None:
                 self._hurry()
@@ -179,7 +183,7 @@ class ScpiServer:
                 # hold back for 40 ms.
                 self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
-        self._server = socketserver.TCPServer(("127.0.0.1", port), Handler)
+        self._server = socketserver.TCPServer(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(_LOOK_S,), daemon=True
         )

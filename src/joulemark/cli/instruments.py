@@ -1,0 +1,93 @@
+"""Options that belong to a meter: a command has those of the meter that --meter names."""
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+if TYPE_CHECKING:
+    from joulemark.meters.options import Declared
+
+_METER = "--meter"
+_NAMED, _GIVEN = "joulemark.meter", "joulemark.meter.given"
+
+
+class MeasuringCommand(TyperCommand):
+    """A command with --meter, which takes and shows the options that the meter declares."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Look for the meter first: its options are then among the command's."""
+        ctx.meta[_NAMED] = _named(args)
+        ctx.meta[_GIVEN] = {}
+        return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The command's own options and the meter's."""
+        own = super().get_params(ctx)
+        return [*own, *_parameters(self.declared(ctx.meta.get(_NAMED)))]
+
+    def declared(self, meter: str | None) -> "list[Declared]":
+        """The options of a meter, or those that the command has without one."""
+        if meter is None:
+            return []
+        from joulemark import meters
+
+        return meters.options(meter)
+
+
+def given(ctx: typer.Context) -> dict[str, object]:
+    """What was given of the meter's options, by parameter."""
+    values: dict[str, object] = ctx.meta[_GIVEN]
+    return values
+
+
+def _named(args: list[str]) -> str | None:
+    """The value of --meter."""
+    for index, argument in enumerate(args):
+        if argument.startswith(f"{_METER}="):
+            return argument.partition("=")[2]
+        if argument == _METER and index + 1 < len(args):
+            return args[index + 1]
+    return None
+
+
+def _parameters(options: "Iterable[Declared]") -> list[Any]:
+    """The options as Typer makes them of a function that has them as parameters."""
+
+    def command() -> None:
+        raise NotImplementedError
+
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                f"meter_{one.parameter}",
+                inspect.Parameter.KEYWORD_ONLY,
+                default=None,
+                annotation=Annotated[
+                    one.kind | None,
+                    typer.Option(
+                        one.option.flag,
+                        help=one.option.help,
+                        metavar=one.option.unit.upper() if one.option.unit in {"A", "V"} else None,
+                        callback=_keep(one.parameter),
+                        expose_value=False,
+                    ),
+                ],
+            )
+            for one in options
+        ]
+    )
+    made = typer.Typer(add_completion=False)
+    made.command(add_help_option=False)(command)
+    return list(typer.main.get_command(made).params)
+
+
+def _keep(parameter: str) -> Callable[[typer.Context, Any], Any]:
+    def keep(ctx: typer.Context, value: Any) -> Any:
+        if value is not None:
+            ctx.meta[_GIVEN][parameter] = value
+        return value
+
+    return keep

@@ -1,0 +1,102 @@
+"""What a meter gives: samples of a current, or a count of energy, and how wrong they may be."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from joulemark.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+
+MARGIN = 3
+"""Samples on each side of a found edge that count neither as window nor as idle."""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The meter's stated bound on the error of a reading: |error| <= of_reading * I + offset_a.
+
+    `of_reading` is a fraction, `offset_a` in ampere.
+    """
+
+    of_reading: float
+    offset_a: float
+    signed: bool = True
+    """It reads below zero too, so that its offset cancels from a difference of readings."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What a meter recorded in one run.
+
+    Args:
+        start_s: when each sample's averaging began.
+        current_a: mean current over each sample.
+        interval_s: from one sample to the next.
+        supply_v: supply voltage at the board.
+        accuracy: the meter's, in the range that was used.
+        edges_s: marker edges, rising and falling in turn, where the meter has digital inputs.
+        marker: name of that digital input, though no edge may have been seen there.
+        where: what the samples came from, for messages.
+    """
+
+    start_s: Floats
+    current_a: Floats
+    interval_s: float
+    supply_v: float
+    accuracy: Accuracy
+    edges_s: tuple[float, ...] = ()
+    marker: str = ""
+    where: str = "samples"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a meter that counts energy counted from the start of a run to its end.
+
+    Args:
+        joule: the difference of its readings.
+        uncertainty_j: standard uncertainty that its steps leave.
+        of_reading: bound on its gain's error, a fraction.
+        edge_bound_s: bound on how far from the run's start and end it was read.
+        where: which meter, for messages.
+    """
+
+    joule: float
+    uncertainty_j: float
+    of_reading: float
+    edge_bound_s: float
+    where: str = "counter"
+
+
+def check(samples: Samples) -> None:
+    """Refuse samples that cannot be integrated.
+
+    Raises:
+        InputError: too few, not finite, overload, or not evenly spaced (samples were lost).
+    """
+    if len(samples.current_a) < 2 * MARGIN + 2:
+        raise InputError(
+            f"only {len(samples.current_a)} samples", samples.where, "measure for longer"
+        )
+    bad = np.flatnonzero(~np.isfinite(samples.current_a))
+    if len(bad):
+        raise InputError(
+            f"sample {bad[0]} is not a number", samples.where, "the run has to be measured again"
+        )
+    overload = np.flatnonzero(np.abs(samples.current_a) > 1e3)
+    if len(overload):
+        raise InputError(
+            f"overload at sample {overload[0]}", samples.where, "choose a higher current range"
+        )
+    steps = np.diff(samples.start_s)
+    lost = np.flatnonzero(np.abs(steps - samples.interval_s) > 0.5 * samples.interval_s)
+    if len(lost):
+        at = float(samples.start_s[lost[0]])
+        raise InputError(
+            f"samples are missing after {at:.6f} s: the next comes {steps[lost[0]]:.6f} s later "
+            f"instead of {samples.interval_s:.6f} s",
+            samples.where,
+            "the run has to be measured again",
+        )
