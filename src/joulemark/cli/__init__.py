@@ -1,21 +1,75 @@
 """The command `joulemark`."""
 
 import importlib
-import pkgutil
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command_from_info
 
 from joulemark.errors import JoulemarkError
 
 EXIT_CODES = """Exit codes: 0 done; 1 internal error; 2 wrong usage; 3 a file or value is wrong;
-4 a tool is missing; 5 the firmware does not build; 6 an output is wrong; 7 the emulated program
-faulted; 8 it spent its cycles or fell asleep before its end; 9 the results store failed; 10 the
-image does not answer; 11 an instrument failed; 130 interrupted."""
+4 a tool is missing; 5 the firmware does not build; 6 a case failed: its output is wrong, or it
+could not be measured; 7 the emulated program faulted; 8 it spent its cycles or fell asleep before
+its end; 9 the results store failed; 10 the image does not answer; 11 an instrument failed;
+130 interrupted."""
+
+
+class _Commands(TyperGroup):
+    """The modules of this package, each a command of its name and imported when it is called.
+
+    The line that `--help` shows of one is its module's first: "`joulemark NAME`: what it does."
+    """
+
+    def list_commands(self, _: Any) -> list[str]:
+        return sorted(_command_name(path) for path in _modules())
+
+    def get_command(self, _: Any, cmd_name: str) -> TyperCommand | None:
+        if cmd_name not in self.list_commands(None):
+            return None
+        name = f"{__name__}.{cmd_name.replace('-', '_')}"
+        importlib.import_module(name)
+        (info,) = (
+            i for i in app.registered_commands if i.callback and i.callback.__module__ == name
+        )
+        info.name = cmd_name
+        command = get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=None)
+        assert isinstance(command, TyperCommand)  # noqa: S101
+        return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0] not in self.list_commands(ctx):
+            # What it offers instead of a name that is wrong.
+            known = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+            self.commands = {name: command for name, command in known.items() if command}
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, _: Any, formatter: Any) -> None:
+        rows = [(_command_name(path), _summary(path)) for path in _modules()]
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(rows))
+
+
+def _modules() -> list[Path]:
+    return [p for p in Path(__file__).parent.glob("*.py") if not p.name.startswith("_")]
+
+
+def _command_name(module: Path) -> str:
+    return module.stem.replace("_", "-")
+
+
+def _summary(module: Path) -> str:
+    with module.open(encoding="utf-8") as lines:
+        text = lines.readline().strip().strip('"').partition(": ")[2].removesuffix(".")
+    return text[:1].upper() + text[1:]
+
 
 app = typer.Typer(
     name="joulemark",
+    cls=_Commands,
     help="What security costs on a constrained device: time, energy, flash, RAM, stack.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
@@ -43,11 +97,6 @@ def options(
     ] = False,
 ) -> None:
     """What security costs on a constrained device: time, energy, flash, RAM, stack."""
-
-
-# Each module of the package adds its commands.
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from joulemark.cli import app
-from joulemark.cli.output import DEFAULT_STORE, StoreOption
+from joulemark.cli._options import DEFAULT_STORE, StoreOption
 
 if TYPE_CHECKING:
     from joulemark.analysis.budget import Budget, Variant

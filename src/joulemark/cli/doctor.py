@@ -12,7 +12,7 @@ def doctor() -> None:
 
     Exits with 4 when something is missing that `joulemark run` needs.
     """
-    from joulemark.cli.installed import examine
+    from joulemark.cli._installed import examine
 
     findings = examine()
     width = max(len(f.name) for f in findings)

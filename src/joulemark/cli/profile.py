@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from joulemark.cli import app
-from joulemark.cli.execute import (
+from joulemark.cli.exec import (
     DEFAULT_MAX_CYCLES,
     Entry,
     MaxCycles,

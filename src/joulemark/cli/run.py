@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from joulemark.cli import app
+from joulemark.cli._options import DEFAULT_REPORT, DEFAULT_STORE, StoreOption
 from joulemark.cli.instruments import MeasuringCommand, given
-from joulemark.cli.output import DEFAULT_REPORT, DEFAULT_STORE, StoreOption
 from joulemark.errors import InputError, JoulemarkError, MeterError, VerificationError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""`joulemark report` and `joulemark export`: what a store holds, for people and for tools."""
+"""`joulemark export`: write the records of a store as CSV, JSON or Parquet."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -7,19 +7,7 @@ from typing import Annotated
 import typer
 
 from joulemark.cli import app
-
-DEFAULT_STORE = "results/joulemark.db"
-DEFAULT_REPORT = Path("results/report.html")
-
-StoreOption = Annotated[
-    str,
-    typer.Option(
-        "--store",
-        metavar="URL",
-        help="Results store: a file, or an SQLAlchemy URL.",
-        envvar="JOULEMARK_STORE",
-    ),
-]
+from joulemark.cli._options import DEFAULT_STORE, StoreOption
 
 
 class Format(StrEnum):
@@ -28,20 +16,6 @@ class Format(StrEnum):
     CSV = "csv"
     JSON = "json"
     PARQUET = "parquet"
-
-
-@app.command()
-def report(
-    store: StoreOption = DEFAULT_STORE,
-    out: Annotated[Path, typer.Option("--out", help="The HTML file to write.")] = DEFAULT_REPORT,
-) -> None:
-    """Write the HTML report of a store."""
-    from joulemark.records.store import Store
-    from joulemark.report import write_report
-
-    with Store(store, create=False) as opened:
-        write_report(opened, out)
-    typer.echo(f"report: {out}")
 
 
 @app.command()
