@@ -174,3 +174,26 @@ def test_what_a_primitive_uses_must_exist(folder: Path) -> None:
     library = Library.load(folder)
     with pytest.raises(JoulemarkError, match="key uses: no primitive hash/none"):
         library.implementations(library["aes-128"])
+
+
+def test_primitives_that_use_each_other_are_an_error(folder: Path) -> None:
+    path = folder / AES
+    path.write_text('uses = ["mode/ctr"]\n' + path.read_text().replace("over =", "# over ="))
+    other = folder / CTR
+    other.write_text('uses = ["block-cipher/aes"]\n' + other.read_text())
+    library = Library.load(folder)
+    with pytest.raises(InputError, match=r"key uses: is a circle: mode/ctr uses .*; let one"):
+        library.implementations(library["aes-128-ctr"])
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("aes-128-eax", "standard"),
+        ("skipjack-eax", "deprecated"),
+        ("xtea-eax", "research"),
+        ("curupira-1-96-ocb3", "research"),
+    ],
+)
+def test_a_composition_is_as_weak_as_what_it_is_built_over(name: str, status: str) -> None:
+    assert LIBRARY[name].status == status

@@ -6,9 +6,12 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from joulemark.catalogue import boards
+from joulemark.errors import ToolError
+from joulemark.images.toolchain import Compiler, find, find_linker
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,6 @@ class Tool:
 
 
 TOOLS = (
-    Tool("clang-19", "compiles firmware for the MSP430", "apt install clang-19", needed=True),
-    Tool("ld.lld-19", "links firmware for the MSP430", "apt install lld-19", needed=True),
     Tool(
         "msp430-elf-gcc",
         "a second compiler for the MSP430 (--compiler gcc)",
@@ -83,11 +84,26 @@ def examine() -> list[Finding]:
             "pip install joulemark[joulescope]",
         ),
     ]
+    findings += [
+        _llvm("clang", "compiles firmware for the MSP430", lambda: find("clang", "msp430")),
+        _llvm("ld.lld", "links firmware for the MSP430", find_linker),
+    ]
     for tool in (*TOOLS, *_flashing()):
         path = shutil.which(tool.command)
         state = None if path is None else f"{_version(path)}  {path}"
         findings.append(Finding(tool.command, tool.purpose, state, tool.get, tool.needed))
     return findings
+
+
+def _llvm(name: str, purpose: str, look: Callable[[], Compiler]) -> Finding:
+    """A part of LLVM: the one that the build would take."""
+    try:
+        tool = look()
+    except ToolError as error:
+        return Finding(name, purpose, None, error.mend or "", needed=True)
+    found = re.search(r"\d+(\.\d+)+", tool.version)
+    version = found.group() if found else tool.version
+    return Finding(name, purpose, f"{version}  {tool.path}", "", needed=True)
 
 
 def _flashing() -> list[Tool]:

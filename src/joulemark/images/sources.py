@@ -9,7 +9,15 @@ from typing import Any, TypeVar
 
 Made = TypeVar("Made")
 
-_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
+_NAME = rb'(?:"([^"\n]+)"|<([^>\n]+)>)'
+_INCLUDE = re.compile(
+    rb"^[ \t]*#[ \t]*include[ \t]*"
+    + _NAME
+    + rb'|^[ \t]*\.inc(?:lude|bin)[ \t]+"([^"\n]+)"'
+    + rb"|\b__has_include[ \t]*\([ \t]*"
+    + _NAME,
+    re.MULTILINE,
+)
 
 
 class Sources:
@@ -37,15 +45,19 @@ class Sources:
         return self._paths[path]
 
     def _read(self, path: str) -> tuple[str, tuple[str, ...]]:
-        """A file's digest, and what it includes between quotes."""
+        """A file's digest, and what it includes or asks for."""
         if path not in self._files:
             data = Path(path).read_bytes()
-            names = tuple(name.decode() for name in _INCLUDE.findall(data))
+            names = tuple(b"".join(groups).decode() for groups in _INCLUDE.findall(data))
             self._files[path] = hashlib.sha256(data).hexdigest(), names
         return self._files[path]
 
     def closure(self, source: Path, includes: tuple[Path, ...]) -> list[tuple[str, str]]:
-        """A source and all that it includes: names as included, and digests of the contents."""
+        """A source and all that it includes: names as included, and digests of the contents.
+
+        A header between angle brackets that is in none of the folders is the compiler's or the
+        system's own: the compiler's version stands for it.
+        """
         folders = [str(folder) for folder in includes]
         found: dict[str, tuple[str, str]] = {}
         waiting = [(source.name, str(source))]

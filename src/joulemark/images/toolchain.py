@@ -1,6 +1,8 @@
 """Finding compilers, and running them so that a failure gives one clear message."""
 
+import errno
 import functools
+import os
 import re
 import shlex
 import shutil
@@ -10,7 +12,7 @@ from pathlib import Path
 
 from joulemark.errors import BuildError, InputError, ToolError
 from joulemark.images import cache, families
-from joulemark.project import BUILD, ROOT
+from joulemark.project import ROOT
 
 FAMILIES = tuple(families.names())
 OPTIMISATIONS = ("O3", "O2", "Os")
@@ -102,9 +104,11 @@ def run(command: list[str], what: str, folder: Path = ROOT, kept: Path | None = 
     Raises:
         BuildError: it fails; the message has its first error and the command.
     """
-    BUILD.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
+        full = os.strerror(errno.ENOSPC)
+        if full.lower() in done.stderr.lower():
+            raise cache.unwritable(full)
         lines = [line for line in done.stderr.splitlines() if _REASON.search(line)]
         first = (lines or done.stderr.splitlines() or [f"exit code {done.returncode}"])[0]
         if kept is not None:
