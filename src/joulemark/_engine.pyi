@@ -75,6 +75,18 @@ class Chip:
     @property
     def core(self) -> Literal["msp430", "armv7m"]: ...
     @property
+    def cpu(self) -> str:
+        """The core as compilers call it (`-mcpu`)."""
+    @property
+    def series(self) -> str:
+        """The chips that share its peripherals."""
+    @property
+    def timing_note(self) -> str:
+        """What of its emulated timing was not compared with silicon; empty where all was."""
+    @property
+    def memories_keep_state(self) -> bool:
+        """Whether a cache or line buffers make times depend on what ran before."""
+    @property
     def description(self) -> str: ...
     @property
     def digest(self) -> str:

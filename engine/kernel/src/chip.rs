@@ -1,12 +1,13 @@
 //! Chip files: what a microcontroller is made of, as data with sources.
 //!
-//! The emulation, the firmware's linker script and the energy model read the same file. A chip of
-//! another family adds sections of its own; the sections here that it does not have are optional.
+//! The emulation, the firmware's linker script and the energy model read the same file. What every
+//! chip has is here; the sections that a series adds are kept as they are for whoever knows it.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use sha2::{Digest, Sha256};
 
@@ -130,67 +131,12 @@ pub struct MemoryTiming {
     pub wait_states: Constant,
     /// Bytes of the line that a buffer in front of the memory keeps; absent where there is none.
     pub line_buffer_bytes: Option<Constant>,
-    /// Accesses go through the [`Cache`] while it is on.
+    /// Accesses go through the chip's cache while it is on.
     #[serde(default)]
     pub cached: bool,
     /// This is the cache's own RAM: no memory while the cache is on.
     #[serde(default)]
     pub cache_ram: bool,
-}
-
-/// A cache's geometry.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Cache {
-    /// All lines together.
-    pub size_bytes: Constant,
-    /// Lines that an address may be in.
-    pub ways: Constant,
-    /// Bytes of a line.
-    pub line_bytes: Constant,
-}
-
-/// A Cortex-M core as one chip has it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CortexM {
-    /// The series of chips that share their peripherals, as the emulation and the firmware name it.
-    pub series: String,
-    /// The CPUID register.
-    pub cpuid: Constant,
-    /// External interrupt lines.
-    pub interrupts: Constant,
-    /// Implemented bits of an interrupt priority.
-    pub priority_bits: Constant,
-    /// The core's clock after reset.
-    pub reset_hz: Constant,
-    /// The highest clock.
-    pub max_hz: Constant,
-    /// The frequency of the crystal that the fast clock comes from, where software selects it.
-    pub crystal_hz: Option<Constant>,
-    /// The slow clock of timers and watchdogs, where the chip has one of its own.
-    pub low_hz: Option<Constant>,
-    /// What the core's clock is divided by for `SysTick`'s other clock, where there is one.
-    pub systick_divider: Option<Constant>,
-    /// Where boot code looks for the program, where that is not always at the start of flash.
-    pub boot: Option<Boot>,
-    /// What of this core's timing has not been compared with silicon; shown with every result.
-    pub timing_note: String,
-}
-
-/// Words by which boot code in a chip's ROM finds the program.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Boot {
-    /// Address of a word that is 0 where there is a program.
-    pub image_valid: u32,
-    /// Address of the word that holds the address of the program's vector table.
-    pub vectors: u32,
-    /// Document and table, page or section.
-    #[serde(deserialize_with = "non_empty")]
-    pub source: String,
-    /// How far it can be trusted.
-    pub grade: Grade,
 }
 
 /// Addresses that show a part of another region.
@@ -284,54 +230,20 @@ pub struct PowerState {
     pub current: Vec<SupplyCurrent>,
 }
 
-/// The MSP430x1xx basic clock module as one chip has it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BasicClock {
-    /// The watch crystal on LFXT1.
-    pub lfxt1_hz: Constant,
-    /// The highest system frequency.
-    pub max_hz: Constant,
-    /// DCO frequency with the internal resistor at tap 3, for RSEL 0 to 7, typical at 3 V.
-    pub dco_tap3_hz: Vec<Constant>,
-    /// Ratio of neighbouring DCO taps.
-    pub dco_tap_ratio: Constant,
-    /// How much faster the DCO runs with the external 100 kilohm resistor (DCOR = 1).
-    pub dco_rosc_ratio: Constant,
-    /// From the wake-up event to the first MCLK cycle where the DCO generator was off.
-    pub dco_start_s: Constant,
-}
-
-/// The MSP430x1xx flash controller as one chip has it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FlashController {
-    /// Lowest clock of the flash timing generator.
-    pub generator_min_hz: Constant,
-    /// Highest clock of the flash timing generator.
-    pub generator_max_hz: Constant,
-    /// Generator cycles to program a byte or a word.
-    pub program_cycles: Constant,
-    /// Generator cycles for the first word of a block.
-    pub block_first_cycles: Constant,
-    /// Generator cycles for each further word of a block.
-    pub block_next_cycles: Constant,
-    /// Generator cycles for the end of a block.
-    pub block_end_cycles: Constant,
-    /// Generator cycles to erase a segment.
-    pub segment_erase_cycles: Constant,
-    /// Generator cycles to erase everything.
-    pub mass_erase_cycles: Constant,
-}
-
 /// A chip file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Chip {
     /// The file's stem.
     pub name: String,
     /// The core.
     pub core: CoreKind,
+    /// The core as compilers call it (`-mcpu`).
+    pub cpu: String,
+    /// The chips that share their peripherals, as the emulation and the firmware call them.
+    pub series: String,
+    /// What of the chip's timing has not been compared with silicon; shown with every result.
+    #[serde(default)]
+    pub timing_note: String,
     /// One sentence.
     pub description: String,
     /// Short names of the documents that sources cite, and their titles.
@@ -353,14 +265,12 @@ pub struct Chip {
     /// Settings of a machine at start.
     #[serde(default)]
     pub settings: BTreeMap<String, Setting>,
-    /// Cortex-M core.
-    pub cortex_m: Option<CortexM>,
-    /// Code cache.
-    pub cache: Option<Cache>,
-    /// MSP430x1xx clocks.
-    pub basic_clock: Option<BasicClock>,
-    /// MSP430x1xx flash controller.
-    pub flash_controller: Option<FlashController>,
+    /// What the series adds, by the section's name.
+    #[serde(flatten)]
+    sections: BTreeMap<String, toml::Value>,
+    /// What errors call the file.
+    #[serde(skip)]
+    file: String,
     /// SHA-256 of the file.
     #[serde(skip)]
     pub digest: String,
@@ -459,8 +369,8 @@ impl Chip {
             let message = one_line(error.inner().message());
             ChipError(format!("{file}: {key}: {message}"))
         })?;
-        chip.check()
-            .map_err(|message| ChipError(format!("{file}: {message}")))?;
+        file.clone_into(&mut chip.file);
+        chip.check().map_err(|message| chip.error(&message))?;
         chip.digest = hex(&Sha256::digest(text.as_bytes()));
         Ok(chip)
     }
@@ -516,35 +426,6 @@ impl Chip {
                 ));
             }
         }
-        if let Some(clock) = &self.basic_clock
-            && clock.dco_tap3_hz.len() != 8
-        {
-            return Err(
-                "key 'basic_clock.dco_tap3_hz': needs one entry for each RSEL, 0 to 7".into(),
-            );
-        }
-        let needed: &[(&str, bool)] = match self.core {
-            CoreKind::Msp430 => &[
-                ("basic_clock", self.basic_clock.is_some()),
-                ("flash_controller", self.flash_controller.is_some()),
-            ],
-            CoreKind::Armv7m => &[("cortex_m", self.cortex_m.is_some())],
-        };
-        for (key, present) in needed {
-            if !present {
-                return Err(format!(
-                    "key '{key}': missing; an {} chip needs it",
-                    self.core
-                ));
-            }
-        }
-        let cached = |memory: &Memory| {
-            let timing = memory.timing.as_ref();
-            timing.is_some_and(|timing| timing.cached || timing.cache_ram)
-        };
-        if self.cache.is_none() && self.memory.iter().any(cached) {
-            return Err("key 'cache': missing; a memory's timing names it".into());
-        }
         Ok(())
     }
 
@@ -555,6 +436,15 @@ impl Chip {
             .find(|memory| address >= memory.start && address - memory.start < memory.size)
     }
 
+    /// Whether a cache or line buffers make times depend on what ran before.
+    pub fn memories_keep_state(&self) -> bool {
+        let mut timings = self
+            .memory
+            .iter()
+            .filter_map(|memory| memory.timing.as_ref());
+        timings.any(|timing| timing.cached || timing.line_buffer_bytes.is_some())
+    }
+
     /// What the emulation leaves out at an address.
     pub fn absent_at(&self, address: u32) -> Option<&Absent> {
         self.absent.iter().find(|absent| {
@@ -563,6 +453,60 @@ impl Chip {
                 .iter()
                 .any(|&[first, last]| (first..=last).contains(&address))
         })
+    }
+
+    /// Check that the series adds no sections but these.
+    ///
+    /// # Errors
+    /// There is another one.
+    pub fn only_sections(&self, known: &[&str]) -> Result<(), ChipError> {
+        let mut names = self.sections.keys();
+        let Some(name) = names.find(|name| !known.contains(&name.as_str())) else {
+            return Ok(());
+        };
+        let (series, known) = (&self.series, known.join(", "));
+        Err(self.error(&format!(
+            "key '{name}': unknown; what series {series} adds is {known}"
+        )))
+    }
+
+    /// A section that the series adds; `None` where the chip has none of this name.
+    ///
+    /// # Errors
+    /// Something in it is wrong.
+    pub fn section<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, ChipError> {
+        let Some(section) = self.sections.get(name) else {
+            return Ok(None);
+        };
+        let read = serde_path_to_error::deserialize(section.clone());
+        read.map(Some)
+            .map_err(|error: serde_path_to_error::Error<toml::de::Error>| {
+                let key = match error.path().to_string().as_str() {
+                    "." => name.to_owned(),
+                    path => format!("{name}.{path}"),
+                };
+                let message = one_line(error.inner().message());
+                self.error(&format!("key '{key}': {message}"))
+            })
+    }
+
+    /// The same, of a section that has to be there.
+    ///
+    /// # Errors
+    /// There is none, or something in it is wrong.
+    pub fn needed_section<T: DeserializeOwned>(&self, name: &str) -> Result<T, ChipError> {
+        let missing = || {
+            let (core, series) = (self.core, &self.series);
+            self.error(&format!(
+                "key '{name}': missing; an {core} chip of series {series} needs it"
+            ))
+        };
+        self.section(name)?.ok_or_else(missing)
+    }
+
+    /// An error in this file.
+    pub fn error(&self, what: &str) -> ChipError {
+        ChipError(format!("{}: {what}", self.file))
     }
 
     /// Supply current in a power state, linear between the voltages that the maker states.

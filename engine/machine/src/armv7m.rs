@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use joulemark_armv7m::{self as core, Config, Core, Region, RegionKind, Timing};
 use joulemark_kernel::chip::{Constant, Memory, MemoryKind};
-use joulemark_kernel::{Chip, Cycles, Fault, Image, Symbols, Timeline};
+use joulemark_kernel::{Chip, ChipError, Cycles, Fault, Image, Symbols, Timeline};
 
 use crate::board::Board;
 use crate::calls::CallTree;
-use crate::cortex_m::CortexM;
+use crate::cortex_m::sections::{self, Boot};
+use crate::cortex_m::{CortexM, Make};
 use crate::pins::Pin;
 use crate::profile::Node;
 use crate::shell::{Exit, Limits, System, check_fit, memories};
@@ -39,23 +40,26 @@ impl Armv7m {
     ///
     /// # Errors
     /// The image does not fit the chip, or an option is wrong.
-    pub fn new(chip: &Arc<Chip>, image: &Image, options: &Options) -> Result<Self, Error> {
+    pub fn new(
+        chip: &Arc<Chip>,
+        image: &Image,
+        options: &Options,
+        make: Make,
+    ) -> Result<Self, Error> {
+        let parameters = sections::Core::of(chip)?;
         let settings = chip
             .settings_with(&options.settings)
             .map_err(|error| Error::Argument(error.0))?;
         let setting = |name: &str| settings.get(name).copied().unwrap_or(0);
         check_fit(chip, image, |address| is_memory(chip, address), DIGITS)?;
-        let in_chip = |what: String| Error::Chip(format!("chip {}: {what}", chip.name));
-        let bus = CortexM::new(chip, &setting, options.trace).map_err(in_chip)?;
-        let mut core = Core::new(bus, &config(chip, setting("stop_on_fault") != 0)?);
-        let divider = chip
-            .cortex_m
-            .as_ref()
-            .and_then(|core| core.systick_divider.as_ref());
+        let bus = CortexM::new(chip, &parameters, make, &setting, options.trace);
+        let config = config(chip, &parameters, setting("stop_on_fault") != 0)?;
+        let mut core = Core::new(bus, &config);
+        let divider = parameters.systick_divider.as_ref();
         core.set_systick_divider(divider.map_or(0, Constant::whole));
         let (address, rom) = core.bus.rom();
         core.load_image(address, &rom).map_err(|at| {
-            in_chip(format!(
+            chip.error(&format!(
                 "key 'memory': no memory at {at:#010x}, where the series has its ROM"
             ))
         })?;
@@ -63,7 +67,7 @@ impl Armv7m {
             let loaded = core.load_image(segment.address, &segment.data);
             debug_assert_eq!(loaded, Ok(()), "check_fit saw to it");
         }
-        start(&mut core, chip, image, options)?;
+        start(&mut core, chip, parameters.boot.as_ref(), image, options)?;
         if settings.get("write_buffer") == Some(&0) {
             let _ = core.debug_write(ACTLR, DISDEFWBUF);
         }
@@ -102,21 +106,7 @@ fn is_memory(chip: &Chip, address: u32) -> bool {
     mirror || region.is_some_and(|memory| memory.kind != MemoryKind::Peripheral)
 }
 
-fn config(chip: &Chip, stop_on_fault: bool) -> Result<Config, Error> {
-    let Some(core) = &chip.cortex_m else {
-        let what = "needs the section 'cortex_m'";
-        return Err(Error::Chip(format!("chip {}: {what}", chip.name)));
-    };
-    if let Some(cache) = &chip.cache {
-        let geometry = [&cache.size_bytes, &cache.ways, &cache.line_bytes].map(Constant::whole);
-        if geometry != [8192, 4, 8] {
-            return Err(Error::Chip(format!(
-                "chip {}: key 'cache': the emulation knows a cache of 8192 bytes, 4 ways and lines of \
-                 8 bytes, and no other",
-                chip.name
-            )));
-        }
-    }
+fn config(chip: &Chip, core: &sections::Core, stop_on_fault: bool) -> Result<Config, ChipError> {
     let mut regions: Vec<Region> = chip
         .memory
         .iter()
@@ -140,9 +130,9 @@ fn config(chip: &Chip, stop_on_fault: bool) -> Result<Config, Error> {
         .collect();
     for mirror in &chip.mirror {
         let Some(of) = regions.iter().find(|region| region.start == mirror.of) else {
-            return Err(Error::Chip(format!(
-                "chip {}: key 'mirror': an {} core's mirror begins where a memory does",
-                chip.name, chip.core
+            let core = chip.core;
+            return Err(chip.error(&format!(
+                "key 'mirror': an {core} core's mirror begins where a memory does"
             )));
         };
         let mirrored = Region {
@@ -180,18 +170,17 @@ fn image_word(image: &Image, address: u32) -> Option<u32> {
 }
 
 /// The vector table that the image tells boot code of; `None` where it tells nothing.
-fn boot_table(chip: &Chip, image: &Image) -> Result<Option<u32>, Error> {
-    let boot = chip.cortex_m.as_ref().and_then(|core| core.boot.as_ref());
-    let Some((boot, table)) = boot.and_then(|boot| Some((boot, image_word(image, boot.vectors)?)))
-    else {
+fn boot_table(chip: &Chip, boot: Option<&Boot>, image: &Image) -> Result<Option<u32>, Error> {
+    let word = |address: &Constant| image_word(image, address.whole());
+    let Some((boot, table)) = boot.and_then(|boot| Some((boot, word(&boot.vectors)?))) else {
         return Ok(None);
     };
-    match image_word(image, boot.image_valid) {
+    match word(&boot.image_valid) {
         Some(0) => Ok(Some(table)),
         valid => Err(Error::Image(format!(
             "boot code of chip {} starts this image only if the word at {:#010x} is 0; it is {}",
             chip.name,
-            boot.image_valid,
+            boot.image_valid.whole(),
             valid.map_or_else(|| "missing".into(), |word| format!("{word:#010x}"))
         ))),
     }
@@ -202,6 +191,7 @@ fn boot_table(chip: &Chip, image: &Image) -> Result<Option<u32>, Error> {
 fn start(
     core: &mut Core<CortexM>,
     chip: &Chip,
+    boot: Option<&Boot>,
     image: &Image,
     options: &Options,
 ) -> Result<(), Error> {
@@ -209,7 +199,7 @@ fn start(
         let what = "key 'vectors.table': needs RESET";
         return Err(Error::Chip(format!("chip {}: {what}", chip.name)));
     };
-    let table = boot_table(chip, image)?.unwrap_or(reset - 4);
+    let table = boot_table(chip, boot, image)?.unwrap_or(reset - 4);
     let mirrors = chip.mirror.iter();
     let views: Vec<u32> = mirrors
         .filter(|mirror| mirror.of == table)

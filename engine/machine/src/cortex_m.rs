@@ -1,15 +1,15 @@
 //! What is around a Cortex-M core: pins, power states and traces for all series, and each series'
 //! registers in a file of its own.
 
-mod cc2538;
-mod cc26x0;
-mod stm32f1;
+pub mod cc2538;
+pub mod cc26x0;
+pub mod sections;
+pub mod stm32f1;
 
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use joulemark_armv7m::{Bus, Control, MemorySettings, Width};
-use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Hertz, Timeline};
 
 use crate::board::Board;
@@ -67,7 +67,7 @@ pub struct Context<'a> {
 }
 
 /// The registers of one series of chips.
-pub trait Series: Send + Sync {
+pub trait Peripherals: Send + Sync {
     /// Names of the serial ports.
     fn serial_ports(&self) -> &'static [&'static str];
     /// What the chip's ROM holds, and from which address on.
@@ -100,7 +100,7 @@ pub trait Series: Send + Sync {
     fn clock_changed(&mut self, now: Cycles, core_hz: u32) {
         let _ = (now, core_hz);
     }
-    /// When [`Series::advance`] has something to do.
+    /// When [`Peripherals::advance`] has something to do.
     fn next_event(&self) -> Cycles;
     /// Interrupt lines that are asserted.
     fn interrupts(&self) -> [u64; 4];
@@ -120,9 +120,12 @@ pub trait Series: Send + Sync {
     }
 }
 
+/// What is around the core of a series' chip, and the names of its pins.
+pub type Make = fn(&sections::Core, &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames);
+
 /// Everything around the core.
 pub struct CortexM {
-    series: Box<dyn Series>,
+    series: Box<dyn Peripherals>,
     pins: Pins,
     pub(crate) timeline: Timeline,
     max_hz: u32,
@@ -139,60 +142,17 @@ const ACTIVE: &str = "active";
 
 impl CortexM {
     /// After reset.
-    ///
-    /// # Errors
-    /// The chip file is of no series that the emulation knows.
     pub fn new(
         chip: &Arc<Chip>,
+        core: &sections::Core,
+        make: Make,
         setting: &dyn Fn(&str) -> u32,
         trace: bool,
-    ) -> Result<Self, String> {
-        let core = chip
-            .cortex_m
-            .as_ref()
-            .ok_or("needs the section 'cortex_m'")?;
-        let crystal_hz = core.crystal_hz.as_ref().map_or(0, Constant::whole);
-        let low_hz = core
-            .low_hz
-            .as_ref()
-            .ok_or("needs the key 'cortex_m.low_hz'")?;
-        let low_hz = low_hz.whole();
-        let (series, pins): (Box<dyn Series>, PinNames) = match core.series.as_str() {
-            "cc26x0" => (
-                Box::new(cc26x0::Cc26x0::new(
-                    setting("cache_mode"),
-                    setting("line_buffer") == 0,
-                    setting("trng_seed"),
-                    core.reset_hz.whole(),
-                    low_hz,
-                )),
-                PLAIN_PINS,
-            ),
-            "cc2538" => (
-                Box::new(cc2538::Cc2538::new(
-                    crystal_hz,
-                    core.reset_hz.whole(),
-                    low_hz,
-                )),
-                lettered(&[8; 4]),
-            ),
-            "stm32f1" => (
-                Box::new(stm32f1::Stm32f1::new(
-                    core.reset_hz.whole(),
-                    crystal_hz,
-                    low_hz,
-                )),
-                lettered(&[16; 5]),
-            ),
-            other => {
-                return Err(format!(
-                    "key 'cortex_m.series': no series '{other}'; there are cc26x0, cc2538, stm32f1"
-                ));
-            }
-        };
+    ) -> Self {
+        let (series, pins) = make(core, setting);
         let hz = core.reset_hz.whole();
         let board = Board::new(chip, pins, series.serial_ports(), trace, ACTIVE, hz);
-        Ok(Self {
+        Self {
             series,
             pins: Pins::default(),
             timeline: Timeline::new(Hertz(hz)),
@@ -202,7 +162,7 @@ impl CortexM {
             pending_fault: None,
             state: ACTIVE,
             calls: None,
-        })
+        }
     }
 
     pub(crate) fn rom(&self) -> (u32, Vec<u8>) {
@@ -264,7 +224,7 @@ impl CortexM {
     fn access<T>(
         &mut self,
         now: Cycles,
-        act: impl FnOnce(&mut dyn Series, &mut Context<'_>) -> Result<T, Fault>,
+        act: impl FnOnce(&mut dyn Peripherals, &mut Context<'_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         self.advance_series(now);
         let before = self.levels();

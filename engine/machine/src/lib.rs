@@ -10,13 +10,15 @@ mod msp430x1xx;
 mod pins;
 mod profile;
 mod report;
+mod series;
 mod shell;
 
 use std::collections::BTreeMap;
 
-use joulemark_kernel::Picoseconds;
+use joulemark_kernel::{ChipError, Picoseconds};
 
 pub use profile::{CallPath, FunctionCost, Profile};
+pub use series::{load_chip, parse_chip};
 pub use shell::Machine;
 
 /// How a machine starts and what it keeps.
@@ -148,3 +150,9 @@ impl std::fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<ChipError> for Error {
+    fn from(error: ChipError) -> Self {
+        Self::Chip(error.0)
+    }
+}

@@ -95,8 +95,7 @@ impl Msp430 {
             setting("dco_trim_ppm", 1_000_000),
             placed.is_some(),
             options.trace,
-        )
-        .map_err(|what| Error::Chip(format!("chip {}: {what}", chip.name)))?;
+        )?;
         let mut core = Core::new(bus, &regions);
         for segment in &image.segments {
             let loaded = core.load(segment.address as u16, &segment.data);

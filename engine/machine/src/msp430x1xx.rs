@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use joulemark_kernel::chip::MemoryKind;
-use joulemark_kernel::{Chip, Cycles, Fault, FaultKind};
+use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind};
 use joulemark_msp430::{Bus, FlashEffect, FlashOperation, Width};
-use joulemark_peripherals::flash::{Bank, Effect};
-use joulemark_peripherals::sfr;
+use joulemark_peripherals::flash::{self, Bank, Effect};
 use joulemark_peripherals::timer::{Input, Kind};
 use joulemark_peripherals::{
     Adc12, BasicClock, Dma, Flash, Multiplier, Port, Sfr, Timer, Usart, Watchdog,
 };
+use joulemark_peripherals::{basic_clock, sfr};
 
 use crate::board::Board;
 use crate::pins::{Pin, PinNames};
@@ -102,6 +102,26 @@ static WIRING: [Wiring; 10] = [
 /// UART transmit pins, which idle high: URXD and UTXD of USART0 and USART1 on port 3.
 const UART_OUTPUTS: u8 = 1 << 4 | 1 << 6;
 
+/// What the file of a chip of this series has beyond every chip's.
+pub struct Sections {
+    clock: basic_clock::Parameters,
+    flash: flash::Parameters,
+}
+
+impl Sections {
+    /// Those of a chip.
+    ///
+    /// # Errors
+    /// One is missing, unknown or wrong.
+    pub fn of(chip: &Chip) -> Result<Self, ChipError> {
+        chip.only_sections(&["basic_clock", "flash_controller"])?;
+        Ok(Self {
+            clock: chip.needed_section("basic_clock")?,
+            flash: chip.needed_section("flash_controller")?,
+        })
+    }
+}
+
 /// Everything around the core.
 pub struct Msp430x1xx {
     pub(crate) clock: BasicClock,
@@ -123,18 +143,16 @@ impl Msp430x1xx {
     /// After a power-up clear. With `debugger` the watchdog is held.
     ///
     /// # Errors
-    /// The chip file lacks a section.
+    /// A section of the chip's file is missing, unknown or wrong.
     pub fn new(
         chip: &Arc<Chip>,
         xt2_hz: u32,
         dco_trim_ppm: u32,
         debugger: bool,
         trace: bool,
-    ) -> Result<Self, String> {
-        let (Some(clock), Some(flash)) = (&chip.basic_clock, &chip.flash_controller) else {
-            return Err("needs the sections 'basic_clock' and 'flash_controller'".into());
-        };
-        let clock = BasicClock::new(clock.clone(), xt2_hz, dco_trim_ppm);
+    ) -> Result<Self, ChipError> {
+        let sections = Sections::of(chip)?;
+        let clock = BasicClock::new(sections.clock, xt2_hz, dco_trim_ppm);
         let banks: Vec<Bank> = chip
             .memory
             .iter()
@@ -188,7 +206,7 @@ impl Msp430x1xx {
                 Watchdog::default()
             },
             multiplier: Multiplier::default(),
-            flash: Flash::new(flash.clone(), banks),
+            flash: Flash::new(sections.flash, banks),
             timer_a,
             timer_b,
             adc12: Adc12::default(),

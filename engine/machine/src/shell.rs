@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use joulemark_kernel::chip::{CoreKind, MemoryKind};
+use joulemark_kernel::chip::MemoryKind;
 use joulemark_kernel::trace::{MarkerEdge, PinEdge, PowerInterval};
 use joulemark_kernel::{Chip, Cycles, Fault, Image, Picoseconds, Symbols, Timeline};
 
@@ -10,7 +10,8 @@ use crate::board::Board;
 use crate::pins::Pin;
 use crate::profile::{self, Node};
 use crate::report::fault_report;
-use crate::{Error, Options, Profile, Reason, Stop, Until, armv7m, msp430};
+use crate::series::Series;
+use crate::{Error, Options, Profile, Reason, Stop, Until};
 
 /// When a core's run ends at the latest.
 #[derive(Clone, Copy, Debug)]
@@ -128,10 +129,7 @@ impl Machine {
                 chip.name
             )));
         }
-        let mut system: Box<dyn System> = match chip.core {
-            CoreKind::Msp430 => Box::new(msp430::Msp430::new(chip, image, options)?),
-            CoreKind::Armv7m => Box::new(armv7m::Armv7m::new(chip, image, options)?),
-        };
+        let mut system = (Series::of(chip)?.make)(chip, image, options)?;
         if let Some(name) = &options.marker {
             let board = system.board_mut();
             board.set_marker(name).map_err(Error::Argument)?;

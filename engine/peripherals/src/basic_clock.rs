@@ -1,7 +1,8 @@
 //! Basic clock module (chapter 4): which clock the core and the peripherals run from, and when.
 
-use joulemark_kernel::chip::BasicClock as Parameters;
+use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Cycles, Hertz, Pace, Picoseconds, Timeline};
+use serde::Deserialize;
 
 use crate::rate::Rate;
 
@@ -18,6 +19,24 @@ const CPUOFF: u16 = 1 << 4;
 const OSCOFF: u16 = 1 << 5;
 const SCG0: u16 = 1 << 6;
 const SCG1: u16 = 1 << 7;
+
+/// The module as one chip has it: the section `basic_clock` of its file.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    /// The watch crystal on LFXT1.
+    pub lfxt1_hz: Constant,
+    /// The highest system frequency.
+    pub max_hz: Constant,
+    /// DCO frequency with the internal resistor at tap 3, for RSEL 0 to 7, typical at 3 V.
+    pub dco_tap3_hz: [Constant; 8],
+    /// Ratio of neighbouring DCO taps.
+    pub dco_tap_ratio: Constant,
+    /// How much faster the DCO runs with the external 100 kilohm resistor (DCOR = 1).
+    pub dco_rosc_ratio: Constant,
+    /// From the wake-up event to the first MCLK cycle where the DCO generator was off.
+    pub dco_start_s: Constant,
+}
 
 /// A clock that a peripheral runs from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Flash memory controller (chapter 5).
 
-use joulemark_kernel::chip::FlashController as Parameters;
+use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Cycles, Fault, FaultKind};
+use serde::Deserialize;
 
 use crate::basic_clock::{BasicClock, Source};
 
@@ -16,6 +17,28 @@ const ACCVIFG: u8 = 0x04;
 const WAIT: u8 = 0x08;
 const LOCK: u8 = 0x10;
 const EMEX: u8 = 0x20;
+
+/// The controller as one chip has it: the section `flash_controller` of its file.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    /// Lowest clock of the flash timing generator.
+    pub generator_min_hz: Constant,
+    /// Highest clock of the flash timing generator.
+    pub generator_max_hz: Constant,
+    /// Generator cycles to program a byte or a word.
+    pub program_cycles: Constant,
+    /// Generator cycles for the first word of a block.
+    pub block_first_cycles: Constant,
+    /// Generator cycles for each further word of a block.
+    pub block_next_cycles: Constant,
+    /// Generator cycles for the end of a block.
+    pub block_end_cycles: Constant,
+    /// Generator cycles to erase a segment.
+    pub segment_erase_cycles: Constant,
+    /// Generator cycles to erase everything.
+    pub mass_erase_cycles: Constant,
+}
 
 /// A flash region that erases in segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

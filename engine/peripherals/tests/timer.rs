@@ -83,7 +83,8 @@ proptest! {
     ) {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/msp430f1611.toml");
         let chip = Chip::load(&path).expect("loads");
-        let clock = BasicClock::new(chip.basic_clock.expect("has one"), 0, 1_000_000);
+        let parameters = chip.needed_section("basic_clock").expect("is there");
+        let clock = BasicClock::new(parameters, 0, 1_000_000);
         let pins = [Input::Pin, Input::Pin];
         let mut timer = Timer::new(kind, "timer", &[pins, pins, pins]);
         let mut reference = Reference {

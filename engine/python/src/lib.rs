@@ -89,7 +89,7 @@ struct Chip {
 impl Chip {
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
-        let chip = Arc::new(KernelChip::load(&path).map_err(chip_error)?);
+        let chip = Arc::new(machine::load_chip(&path).map_err(chip_error)?);
         Ok(Self { chip })
     }
 
@@ -101,6 +101,26 @@ impl Chip {
     #[getter]
     fn core(&self) -> &'static str {
         self.chip.core.name()
+    }
+
+    #[getter]
+    fn cpu(&self) -> &str {
+        &self.chip.cpu
+    }
+
+    #[getter]
+    fn series(&self) -> &str {
+        &self.chip.series
+    }
+
+    #[getter]
+    fn timing_note(&self) -> &str {
+        &self.chip.timing_note
+    }
+
+    #[getter]
+    fn memories_keep_state(&self) -> bool {
+        self.chip.memories_keep_state()
     }
 
     #[getter]

@@ -349,7 +349,7 @@ class _Device:
             shares = {state: part / sum(states.values()) for state, part in states.items()}
             ampere = sum(self.state_a(state) * share for state, share in shares.items())
             text = f"{case}: {seconds * 1e6:.4g} us ({how}; emulated)"
-            bound = None if boards.timing_note(self.board.chip) else 0.0
+            bound = None if boards.load_chip(self.board.chip).timing_note else 0.0
             spent = self.quantity(name, seconds, bound, text)
             return seconds, self.volt * (ampere - self.sleep_a) * spent
         nj = record.energy_gross_nj or 0.0

@@ -2,11 +2,10 @@
 
 import difflib
 import hashlib
-import tomllib
 from functools import cached_property, lru_cache
 from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
@@ -279,40 +278,6 @@ def load_chip(name: str) -> "Chip":
         return Chip.load(path)
     except ChipError as error:
         raise InputError(str(error)) from error
-
-
-def series(chip: str) -> str:
-    """The series of Cortex-M chips that a chip belongs to.
-
-    Raises:
-        InputError: there is no such chip.
-    """
-    return str(_chip_file(chip)["cortex_m"]["series"])
-
-
-def timing_note(chip: str) -> str:
-    """What of a chip's emulated timing was not compared with silicon; empty where all was.
-
-    Raises:
-        InputError: there is no such chip.
-    """
-    core = _chip_file(chip).get("cortex_m", {})
-    return str(core.get("timing_note", ""))
-
-
-def memories_keep_state(chip: str) -> bool:
-    """Whether a chip has a cache or line buffers, which make times depend on what ran before.
-
-    Raises:
-        InputError: there is no such chip.
-    """
-    timings = [memory.get("timing", {}) for memory in _chip_file(chip)["memory"]]
-    return any("line_buffer_bytes" in t or t.get("cached", False) for t in timings)
-
-
-@lru_cache
-def _chip_file(chip: str) -> dict[str, Any]:
-    return tomllib.loads(_find(CHIPS, chip, "chip").read_text())
 
 
 def _find(folder: Path, name: str, what: str) -> Path:

@@ -205,7 +205,7 @@ class Session:
             )
 
     def _cost(self, case: Case, count: int) -> dict[str, Any]:
-        if boards.memories_keep_state(self.board.chip):
+        if boards.load_chip(self.board.chip).memories_keep_state:
             self._boot_anew()  # A case then takes the same time whatever was measured before.
         trials = [self._trial(case, number) for number in range(count)]
         windows = [t.window for t in trials]
@@ -254,11 +254,11 @@ class Session:
             "stack_painted_bytes": max(t.painted_bytes for t in trials),
             "trials": len(trials),
             "addresses_equal": len({w.addresses for w in windows}) == 1,
-            "memories_keep_state": boards.memories_keep_state(self.board.chip),
+            "memories_keep_state": boards.load_chip(self.board.chip).memories_keep_state,
             "secret_independent_claim": self.implementation.secret_independent,
             "notes": [
                 *self.meter.notes(self._at_clock(first)),
-                *filter(None, [boards.timing_note(self.board.chip)]),
+                *filter(None, [boards.load_chip(self.board.chip).timing_note]),
                 *([f"clock {self.job.build.clock}: {self.clock.note}"] if self.clock.note else []),
             ],
         }

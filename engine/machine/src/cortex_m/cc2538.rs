@@ -1,10 +1,13 @@
 //! CC2538: UARTs, GPIO, I/O control, timers, sleep timer, watchdog, and clocks of `SYS_CTRL` (SWRU319).
 //! Addresses and interrupt lines of the timers were compared with those in Contiki's port.
 
+use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 use joulemark_peripherals::{Gpt, Pl011, Smwdthrosc, Udma};
 
-use super::{Context, Series};
+use super::sections::Core;
+use super::{Context, Peripherals, lettered};
+use crate::pins::PinNames;
 
 const UART0: u32 = 0x4000_c000;
 const UART1: u32 = 0x4000_d000;
@@ -91,6 +94,13 @@ pub struct Cc2538 {
     alternate: [u32; 4],
 }
 
+/// The peripherals of a chip of this series, and the names of its pins.
+pub fn make(core: &Core, _setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
+    let crystal_hz = core.crystal_hz.as_ref().map_or(0, Constant::whole);
+    let peripherals = Cc2538::new(crystal_hz, core.reset_hz.whole(), core.low_hz.whole());
+    (Box::new(peripherals), lettered(&[8; 4]))
+}
+
 impl Cc2538 {
     pub fn new(crystal_hz: u32, core_hz: u32, low_hz: u32) -> Self {
         Self {
@@ -123,7 +133,7 @@ impl Cc2538 {
     }
 }
 
-impl Series for Cc2538 {
+impl Peripherals for Cc2538 {
     fn serial_ports(&self) -> &'static [&'static str] {
         &["UART0", "UART1"]
     }

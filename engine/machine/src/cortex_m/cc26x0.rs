@@ -8,7 +8,9 @@ use joulemark_armv7m::MemorySettings;
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 use joulemark_peripherals::{AonRtc, Gpt, Pl011, TiWatchdog, Trng};
 
-use super::{Context, Series};
+use super::sections::Core;
+use super::{Context, PLAIN_PINS, Peripherals};
+use crate::pins::PinNames;
 
 const GPRAM: RangeInclusive<u32> = 0x1100_0000..=0x1100_1fff;
 const UART0: u32 = 0x4000_1000;
@@ -53,6 +55,18 @@ pub struct Cc26x0 {
     iocfg: [u32; 32],
     /// PRCM's registers; those for clocks and power domains are kept and take effect at once.
     prcm: [u32; 0x80],
+}
+
+/// The peripherals of a chip of this series, and the names of its pins.
+pub fn make(core: &Core, setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
+    let peripherals = Cc26x0::new(
+        setting("cache_mode"),
+        setting("line_buffer") == 0,
+        setting("trng_seed"),
+        core.reset_hz.whole(),
+        core.low_hz.whole(),
+    );
+    (Box::new(peripherals), PLAIN_PINS)
 }
 
 impl Cc26x0 {
@@ -135,7 +149,7 @@ impl Cc26x0 {
     }
 }
 
-impl Series for Cc26x0 {
+impl Peripherals for Cc26x0 {
     fn serial_ports(&self) -> &'static [&'static str] {
         &["UART0"]
     }

@@ -1,10 +1,13 @@
 //! STM32F100: RCC, power control, flash access control, GPIO, USARTs, timers, watchdogs and real-time
 //! clock (RM0041). Addresses and interrupt lines were compared with ST's header `stm32f100xb.h`.
 
+use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 use joulemark_peripherals::{Iwdg, Stm32Rtc, Stm32Tim, Stm32Usart, Wwdg};
 
-use super::{Context, Series};
+use super::sections::Core;
+use super::{Context, Peripherals, lettered};
+use crate::pins::PinNames;
 
 const USART: [u32; 3] = [0x4001_3800, 0x4000_4400, 0x4000_4800];
 /// Their interrupt lines.
@@ -57,6 +60,13 @@ pub struct Stm32f1 {
     flash_acr: u32,
     /// CRL and CRH of each port.
     configuration: [[u32; 2]; 5],
+}
+
+/// The peripherals of a chip of this series, and the names of its pins.
+pub fn make(core: &Core, _setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
+    let crystal_hz = core.crystal_hz.as_ref().map_or(0, Constant::whole);
+    let peripherals = Stm32f1::new(core.reset_hz.whole(), crystal_hz, core.low_hz.whole());
+    (Box::new(peripherals), lettered(&[16; 5]))
 }
 
 impl Stm32f1 {
@@ -179,7 +189,7 @@ impl Stm32f1 {
     }
 }
 
-impl Series for Stm32f1 {
+impl Peripherals for Stm32f1 {
     fn serial_ports(&self) -> &'static [&'static str] {
         &["USART1", "USART2", "USART3"]
     }

@@ -205,7 +205,7 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
     else:
         # GCC has its own runtime helpers, with its own ways to call them.
         # Registers are at addresses that GCC takes for a null pointer's otherwise.
-        flags = ("-mcpu=msp430", "-mhwmult=16bit", "-ffreestanding", "--param=min-pagesize=0")
+        flags = (f"-mcpu={chip.cpu}", "-mhwmult=16bit", "-ffreestanding", "--param=min-pagesize=0")
         link = (found.path, *flags[:2], "-nostdlib", "-Wl,--no-warn-rwx-segments")
         own = folder / "runtime"
         sources = tuple(s for s in sources_in(folder) if s.parent != own or s.stem == "memory")

@@ -9,7 +9,6 @@ import pkgutil
 from types import ModuleType
 
 from joulemark._engine import Chip
-from joulemark.catalogue import boards
 from joulemark.catalogue.boards import Board, Clock
 from joulemark.errors import InputError
 from joulemark.images import toolchain
@@ -20,8 +19,6 @@ CLANG_TARGET = "thumb"
 DEFAULT_COMPILER = "gcc"
 GCC = "arm-none-eabi-gcc"
 
-_CORE = ("-mcpu=cortex-m3", "-mthumb")
-
 
 def _series_names() -> list[str]:
     names = (module.name for module in pkgutil.iter_modules(__path__))
@@ -29,7 +26,7 @@ def _series_names() -> list[str]:
 
 
 def _load(chip: Chip) -> ModuleType:
-    series = boards.series(chip.name)
+    series = chip.series
     if series not in _series_names():
         mend = f"there is for {', '.join(_series_names())}"
         raise InputError(f"no firmware for the series {series}", f"chip {chip.name}", mend)
@@ -155,11 +152,12 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
     found = toolchain.find(compiler, chip.core)
     linker = toolchain.find("gcc", chip.core)
     folder = FIRMWARE / "hal" / chip.core
-    series = folder / boards.series(chip.name)
+    series = folder / chip.series
     header = board_header(board, chip, clock)
-    flags: tuple[str, ...] = _CORE
+    core = (f"-mcpu={chip.cpu}", "-mthumb")
+    flags: tuple[str, ...] = core
     if found.name == "clang":
-        flags = ("--target=thumbv7m-none-eabi", *_CORE, "-nostdlibinc")
+        flags = ("--target=thumbv7m-none-eabi", *core, "-nostdlibinc")
     others = {FIRMWARE / "hal" / chip.core / name for name in _series_names()} - {series}
     script = ("-T", "linker.ld", "-Wl,--gc-sections", "-Wl,-Map=image.map")
     return Target(
@@ -170,7 +168,7 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
         sources=tuple(s for s in sources_in(folder) if s.parent not in others),
         headers={"chip.h": chip_header(chip), "board.h": header},
         linker_script=linker_script(chip),
-        link=(linker.path, *_CORE, "-nostdlib", "-Wl,--no-warn-rwx-segments", *script),
+        link=(linker.path, *core, "-nostdlib", "-Wl,--no-warn-rwx-segments", *script),
         link_end=("-lc", "-lgcc"),
         linker_version=linker.version,
         description={

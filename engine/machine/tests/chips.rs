@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use joulemark_kernel::Chip;
 use joulemark_kernel::chip::{CoreKind, Grade};
+use joulemark_machine::{load_chip, parse_chip};
 
 fn chips() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips");
@@ -27,7 +27,7 @@ fn text_of(path: &Path) -> String {
 fn every_chip_loads_and_bears_its_files_name() {
     assert!(!chips().is_empty());
     for path in chips() {
-        let chip = Chip::load(&path).unwrap_or_else(|error| panic!("{error}"));
+        let chip = load_chip(&path).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(
             Some(chip.name.as_str()),
             path.file_stem().and_then(|s| s.to_str())
@@ -41,7 +41,7 @@ fn every_chip_loads_and_bears_its_files_name() {
 #[test]
 fn every_source_names_a_document_of_the_file() {
     for path in chips() {
-        let chip = Chip::load(&path).expect("loads");
+        let chip = load_chip(&path).expect("loads");
         for line in text_of(&path).lines() {
             let Some((_, rest)) = line.split_once("source = \"") else {
                 continue;
@@ -78,7 +78,7 @@ fn a_constant_without_a_source_or_grade_is_rejected_wherever_it_is() {
                     .map(|(at, old)| if at == number { broken.as_str() } else { old })
                     .flat_map(|line| [line, "\n"])
                     .collect();
-                let error = Chip::parse(&broken, "broken.toml").expect_err("it is incomplete");
+                let error = parse_chip(&broken, "broken.toml").expect_err("it is incomplete");
                 let key = begin.trim_matches([',', ' ', '"', '=']);
                 assert!(
                     error.0.starts_with("broken.toml: key '") && error.0.contains(key),
@@ -111,7 +111,7 @@ fn an_unknown_key_is_rejected_and_named() {
         } else {
             continue;
         };
-        let error = Chip::parse(&broken, "broken.toml").expect_err("the key is unknown");
+        let error = parse_chip(&broken, "broken.toml").expect_err("the key is unknown");
         assert!(
             error.0.contains("broken.toml") && error.0.contains("voltage"),
             "{error}"
@@ -123,19 +123,19 @@ fn an_unknown_key_is_rejected_and_named() {
 fn damaged_files_never_panic() {
     let text = text_of(&chips()[0]);
     for cut in (0..text.len()).step_by(97) {
-        let _ = Chip::parse(&text[..cut], "cut.toml");
+        let _ = parse_chip(&text[..cut], "cut.toml");
         let mut odd = text.clone();
         odd.insert(cut, '=');
-        let _ = Chip::parse(&odd, "odd.toml");
+        let _ = parse_chip(&odd, "odd.toml");
     }
-    let error = Chip::load(Path::new("nowhere.toml")).expect_err("there is none");
+    let error = load_chip(Path::new("nowhere.toml")).expect_err("there is none");
     assert!(error.0.contains("nowhere.toml"));
 }
 
 #[test]
 fn currents_say_where_they_come_from() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/msp430f1611.toml");
-    let chip = Chip::load(&path).expect("loads");
+    let chip = load_chip(&path).expect("loads");
     assert_eq!(chip.core, CoreKind::Msp430);
     let current = |state: &str, hz, volts| chip.current_a(state, hz, volts).expect("a state");
     let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
@@ -150,4 +150,39 @@ fn currents_say_where_they_come_from() {
     assert_eq!(current("lpm0", 4_000_000, 3.0).grade, Grade::Inferred);
     let error = chip.current_a("lpm9", 1, 3.0).expect_err("no such state");
     assert!(error.0.contains("lpm9") && error.0.contains("lpm4"));
+}
+
+#[test]
+fn a_series_that_is_not_known_is_named_with_those_that_are() {
+    for path in chips() {
+        let text = text_of(&path);
+        let broken: String = text
+            .lines()
+            .map(|line| {
+                if line.starts_with("series = ") {
+                    "series = \"z80\""
+                } else {
+                    line
+                }
+            })
+            .flat_map(|line| [line, "\n"])
+            .collect();
+        let error = parse_chip(&broken, "broken.toml").expect_err("there is none");
+        assert!(
+            error
+                .0
+                .starts_with("broken.toml: key 'series': no series 'z80'"),
+            "{error}"
+        );
+        let chip = load_chip(&path).expect("loads");
+        assert!(error.0.contains(&chip.series), "{error}");
+    }
+}
+
+#[test]
+fn a_section_that_no_chip_of_the_series_has_is_named() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/stm32f100rb.toml");
+    let broken = text_of(&path).replace("[cortex_m]", "[cortex_n]");
+    let error = parse_chip(&broken, "broken.toml").expect_err("it is incomplete");
+    assert!(error.0.contains("cortex_n"), "{error}");
 }

@@ -1,0 +1,80 @@
+//! What a Cortex-M chip's file has beyond every chip's.
+
+use joulemark_kernel::chip::{Constant, Memory};
+use joulemark_kernel::{Chip, ChipError};
+use serde::Deserialize;
+
+/// The core and its clocks: the section `cortex_m`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Core {
+    /// The CPUID register.
+    pub cpuid: Constant,
+    /// External interrupt lines.
+    pub interrupts: Constant,
+    /// Implemented bits of an interrupt priority.
+    pub priority_bits: Constant,
+    /// The core's clock after reset.
+    pub reset_hz: Constant,
+    /// The highest clock.
+    pub max_hz: Constant,
+    /// The frequency of the crystal that the fast clock comes from, where software selects it.
+    pub crystal_hz: Option<Constant>,
+    /// The slow clock of timers and watchdogs.
+    pub low_hz: Constant,
+    /// What the core's clock is divided by for `SysTick`'s other clock, where there is one.
+    pub systick_divider: Option<Constant>,
+    /// Where boot code looks for the program, where that is not always at the start of flash.
+    pub boot: Option<Boot>,
+}
+
+/// Words by which boot code in a chip's ROM finds the program.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Boot {
+    /// Address of a word that is 0 where there is a program.
+    pub image_valid: Constant,
+    /// Address of the word that holds the address of the program's vector table.
+    pub vectors: Constant,
+}
+
+/// The cache's geometry: the section `cache`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    /// All lines together.
+    pub size_bytes: Constant,
+    /// Lines that an address may be in.
+    pub ways: Constant,
+    /// Bytes of a line.
+    pub line_bytes: Constant,
+}
+
+impl Core {
+    /// That of a chip, whose other sections are checked too.
+    ///
+    /// # Errors
+    /// One is missing, unknown or wrong.
+    pub fn of(chip: &Chip) -> Result<Self, ChipError> {
+        chip.only_sections(&["cortex_m", "cache"])?;
+        let core = chip.needed_section("cortex_m")?;
+        let cache: Option<Cache> = chip.section("cache")?;
+        let geometry = cache
+            .as_ref()
+            .map(|cache| [&cache.size_bytes, &cache.ways, &cache.line_bytes].map(Constant::whole));
+        if geometry.is_some_and(|geometry| geometry != [8192, 4, 8]) {
+            return Err(chip.error(
+                "key 'cache': the emulation knows a cache of 8192 bytes, 4 ways and lines of 8 bytes, \
+                 and no other",
+            ));
+        }
+        let cached = |memory: &Memory| {
+            let timing = memory.timing.as_ref();
+            timing.is_some_and(|timing| timing.cached || timing.cache_ram)
+        };
+        if cache.is_none() && chip.memory.iter().any(cached) {
+            return Err(chip.error("key 'cache': missing; a memory's timing names it"));
+        }
+        Ok(core)
+    }
+}
