@@ -38,7 +38,7 @@ format: setup $(VENV)/.test-tools ## rewrite all sources in the project's format
 	clang-format-19 -i $(C_FILES)
 
 bench: $(VENV)/.test-tools ## speed of the engine: MSP430 beside mspdebug, Cortex-M3 in each configuration of memory
-	cargo bench --package joulemark-msp430 --package joulemark-armv7m
+	cargo bench --package joulemark-machine --package joulemark-armv7m
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) build target

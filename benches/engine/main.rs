@@ -1,59 +1,46 @@
-//! Speed of the MSP430 core: the same ELF on this engine and on mspdebug's simulator.
+//! Speed of an emulated MSP430F1611: the same ELF on this engine and on mspdebug's simulator.
 //!
-//! `cargo bench -p joulemark-msp430`. Prints emulated MHz (emulated cycles per microsecond of
-//! processor time, with this engine's cycle count for both) and the ratio, and checks that both
-//! computed the same. Needs clang-19, lld-19 and mspdebug.
+//! `cargo bench -p joulemark-machine`. Prints emulated MHz (emulated cycles per microsecond of
+//! processor time, with this engine's cycle count for both) and their ratio, for straight code and
+//! for loops that poll a register, and checks that both computed the same. The two take turns,
+//! and the ratio is the median of the turns' own. Needs clang-19, lld-19 and mspdebug.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
-use joulemark_kernel::{Cycles, Fault, FaultKind};
-use joulemark_msp430::{Bus, Core, Exit, FlashOperation, Limits, Region, RegionKind, Width};
-use object::{Object, ObjectSection, ObjectSymbol, SectionKind};
+use joulemark_kernel::{Chip, Image};
+use joulemark_machine::{Machine, Options, Reason, Until};
 
-/// A chip whose peripherals do nothing: the program only holds the watchdog.
-struct Nothing;
+/// Where a program begins, and what it does.
+const PROGRAMS: [(&str, &str); 4] = [
+    (
+        "start",
+        "straight code: AES-128, SHA-256, ChaCha20 by clang -O2",
+    ),
+    (
+        "poll_counter",
+        "polls a counter: TAR, from the core's clock",
+    ),
+    (
+        "poll_slow_counter",
+        "polls a counter: TAR, from the 32 kHz crystal",
+    ),
+    ("poll_uart", "polls a flag: UART receive"),
+];
+const TURNS: usize = 5;
 
-impl Bus for Nothing {
-    fn read(&mut self, _: u16, _: Width, _: Cycles) -> Result<u16, Fault> {
-        Ok(0)
-    }
-    fn write(&mut self, _: u16, _: u16, _: Width, _: Cycles) -> Result<(), Fault> {
-        Ok(())
-    }
-    fn write_flash(
-        &mut self,
-        address: u16,
-        _: u16,
-        _: Width,
-        _: Cycles,
-    ) -> Result<FlashOperation, Fault> {
-        Err(Fault::new(FaultKind::FlashWrite, "flash is written").at(address))
-    }
-    fn next_event(&self) -> Cycles {
-        Cycles::NEVER
-    }
-    fn advance(&mut self, _: Cycles) -> Result<(), Fault> {
-        Ok(())
-    }
-    fn pending_interrupt(&self, _: bool) -> Option<u16> {
-        None
-    }
-    fn acknowledge(&mut self, _: u16, _: Cycles) {}
-    fn power_changed(&mut self, _: u16, _: Cycles) -> Cycles {
-        Cycles(0)
-    }
-    fn take_stop(&mut self) -> bool {
-        false
-    }
+struct Elf {
+    path: PathBuf,
+    image: Arc<Image>,
+    chip: Arc<Chip>,
 }
 
-struct Program {
-    elf: PathBuf,
-    sections: Vec<(u16, Vec<u8>)>,
-    done: u16,
-    state: (u16, usize),
+/// What a run took of the processor, and what the program left in memory.
+struct Outcome {
+    time: Duration,
+    state: Vec<u8>,
 }
 
 fn run(command: &mut Command) -> String {
@@ -68,7 +55,7 @@ fn run(command: &mut Command) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn build() -> Program {
+fn compile() -> Elf {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/engine");
     let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let mut objects = Vec::new();
@@ -82,33 +69,31 @@ fn build() -> Program {
             .arg(&object));
         objects.push(object);
     }
-    let elf = out.join("program.elf");
+    let path = out.join("program.elf");
     run(Command::new("ld.lld-19")
         .arg("-T")
         .arg(sources.join("link.ld"))
         .args(&objects)
         .arg("-o")
-        .arg(&elf));
-    let data = std::fs::read(&elf).expect("the linker wrote it");
-    let file = object::File::parse(&*data).expect("the linker wrote ELF");
-    let symbol = |name| {
-        let symbol = file.symbol_by_name(name).expect("the program defines it");
-        (symbol.address() as u16, symbol.size() as usize)
-    };
-    Program {
-        sections: file
-            .sections()
-            .filter(|section| {
-                matches!(
-                    section.kind(),
-                    SectionKind::Text | SectionKind::ReadOnlyData
-                )
-            })
-            .filter_map(|section| Some((section.address() as u16, section.data().ok()?.to_vec())))
-            .collect(),
-        done: symbol("done").0,
-        state: symbol("state"),
-        elf,
+        .arg(&path));
+    let chip = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/msp430f1611.toml");
+    Elf {
+        image: Arc::new(Image::load(&path, None).unwrap_or_else(|error| panic!("{error}"))),
+        chip: Arc::new(Chip::load(&chip).unwrap_or_else(|error| panic!("{error}"))),
+        path,
+    }
+}
+
+impl Elf {
+    fn address(&self, symbol: &str) -> u32 {
+        self.image.resolve(symbol).expect("the program defines it")
+    }
+
+    /// Where the program leaves its results.
+    fn state(&self) -> (u32, usize) {
+        let start = self.address("state");
+        let end = self.address("bss_end");
+        (start, (end - start) as usize)
     }
 }
 
@@ -129,41 +114,41 @@ fn children_time() -> Duration {
     Duration::from_millis(10 * ticks.sum::<u64>())
 }
 
-/// Cycles, instructions and host time to the end, and the results.
-fn run_here(program: &Program) -> (u64, u64, Duration, Vec<u8>) {
-    let region = |start, size, kind| Region { start, size, kind };
-    let regions = [
-        region(0, 0x200, RegionKind::Peripheral),
-        region(0x1100, 0x2800, RegionKind::Ram),
-        region(0x4000, 0xc000, RegionKind::Flash),
-    ];
-    let mut core = Core::new(Nothing, &regions);
-    for (address, data) in &program.sections {
-        core.load(*address, data).expect("it fits the chip");
-    }
-    core.reset();
-    core.set_breakpoint(program.done);
+/// Run a program here; its cycles and instructions too.
+fn run_here(elf: &Elf, entry: &str) -> (u64, u64, Outcome) {
+    let options = Options {
+        entry: Some(elf.address(entry)),
+        ..Options::default()
+    };
+    let mut machine =
+        Machine::new(&elf.chip, &elf.image, &options).unwrap_or_else(|error| panic!("{error}"));
+    let until = Until {
+        address: Some(elf.address("done")),
+        ..Until::default()
+    };
     let start = own_time();
-    let exit = core.run(Limits::default());
+    let stop = machine.run(until).unwrap_or_else(|error| panic!("{error}"));
     let time = own_time().saturating_sub(start);
-    assert_eq!(exit, Exit::Breakpoint(program.done));
-    let (address, size) = program.state;
-    let state = core.read_memory(address, size).expect("it is in RAM");
-    (core.cycles().0, core.instructions(), time, state)
+    assert_eq!(stop.reason, Reason::Address, "{stop:?}");
+    let (address, size) = elf.state();
+    let state = machine.read_memory(address, size).expect("it is in RAM");
+    let outcome = Outcome { time, state };
+    (machine.cycles(), machine.instructions(), outcome)
 }
 
-fn run_mspdebug(program: &Program) -> (Duration, Vec<u8>) {
-    let (address, size) = program.state;
+fn run_mspdebug(elf: &Elf, entry: &str) -> Outcome {
+    let (address, size) = elf.state();
     let mspdebug = |commands: &[String]| {
         let start = children_time();
         let output = run(Command::new("mspdebug").args(["-q", "sim"]).args(commands));
         (children_time().saturating_sub(start), output)
     };
-    let load = format!("prog {}", program.elf.display());
-    let stop = format!("setbreak {:#x}", program.done);
+    let load = format!("prog {}", elf.path.display());
+    let place = format!("set pc {:#x}", elf.address(entry));
+    let stop = format!("setbreak {:#x}", elf.address("done"));
     let dump = format!("md {address:#x} {size}");
     let idle = mspdebug(&[load.clone(), dump.clone()]).0;
-    let (time, output) = mspdebug(&[load, stop, "run".into(), dump]);
+    let (time, output) = mspdebug(&[load, place, stop, "run".into(), dump]);
     let state = output
         .lines()
         .filter_map(|line| {
@@ -178,24 +163,38 @@ fn run_mspdebug(program: &Program) -> (Duration, Vec<u8>) {
             bytes.collect::<Result<Vec<_>, _>>().unwrap_or_default()
         })
         .collect();
-    (time.saturating_sub(idle), state)
+    Outcome {
+        time: time.saturating_sub(idle),
+        state,
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 fn main() {
-    let program = build();
-    let best = (0..5).map(|_| run_here(&program)).min_by_key(|run| run.2);
-    let (cycles, instructions, here, state) = best.expect("five runs");
-    let (there, reference) = run_mspdebug(&program);
-    assert_eq!(
-        state, reference,
-        "the two engines computed different results"
-    );
-    let kilocycles = u32::try_from(cycles / 1000).expect("the program is short");
-    let mhz = |time: Duration| f64::from(kilocycles) / 1000.0 / time.as_secs_f64();
-    println!(
-        "AES-128, SHA-256, ChaCha20 by clang -O2: {cycles} cycles, {instructions} instructions"
-    );
-    println!("joulemark: {:8.1} emulated MHz", mhz(here));
-    println!("mspdebug:  {:8.1} emulated MHz", mhz(there));
-    println!("ratio:     {:8.1}", mhz(here) / mhz(there));
+    let elf = compile();
+    for (entry, title) in PROGRAMS {
+        let (cycles, instructions, _) = run_here(&elf, entry);
+        println!("{title}: {cycles} cycles, {instructions} instructions");
+        let (mut here, mut there, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..TURNS {
+            let ours = run_here(&elf, entry).2;
+            let theirs = run_mspdebug(&elf, entry);
+            assert_eq!(
+                ours.state, theirs.state,
+                "the two engines computed different results"
+            );
+            let kilocycles = u32::try_from(cycles / 1000).expect("the program is short");
+            let mhz = |time: Duration| f64::from(kilocycles) / 1000.0 / time.as_secs_f64();
+            here.push(mhz(ours.time));
+            there.push(mhz(theirs.time));
+            ratios.push(mhz(ours.time) / mhz(theirs.time));
+        }
+        println!("  joulemark: {:8.1} emulated MHz", median(here));
+        println!("  mspdebug:  {:8.1} emulated MHz", median(there));
+        println!("  ratio:     {:8.1}", median(ratios));
+    }
 }

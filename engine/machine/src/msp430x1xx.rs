@@ -341,41 +341,60 @@ impl Msp430x1xx {
             .note_power(self.clock.power_state(), now, self.clock.timeline());
     }
 
-    /// Registers of 8 bits, 0x00 to 0xff.
-    fn read_byte(&mut self, address: u16, now: Cycles) -> Result<u8, Fault> {
-        Ok(match address {
+    /// A register of 8 bits, 0x00 to 0xff, if reading it needs nothing to be brought up to date
+    /// and changes nothing.
+    fn read_byte_quietly(&mut self, address: u16, now: Cycles) -> Option<u8> {
+        Some(match address {
             0x00 => self.sfr.ie[0],
             0x01 => self.sfr.ie[1],
             0x02 => self.sfr.ifg[0],
             0x03 => self.sfr.ifg[1],
             0x04 => self.sfr.me[0],
             0x05 => self.sfr.me[1],
-            0x18..=0x37 => match port_register(address) {
-                Some((port, register)) => {
-                    self.advance_timers(now);
-                    let port = &self.ports[port];
-                    match register {
-                        PortRegister::In => port.pxin(),
-                        PortRegister::Out => port.pxout(),
-                        PortRegister::Dir => port.pxdir(),
-                        PortRegister::Ifg => port.pxifg(),
-                        PortRegister::Ies => port.pxies(),
-                        PortRegister::Ie => port.pxie(),
-                        PortRegister::Sel => port.pxsel(),
-                    }
-                }
-                None => return Err(self.nothing(address)),
-            },
+            // Timer outputs that pins show are events.
+            0x18..=0x37 if now < self.next => return self.read_port(address),
             0x56 => self.clock.dcoctl(),
             0x57 => self.clock.bcsctl1(),
             0x58 => self.clock.bcsctl2(),
-            0x70..=0x7f => {
-                let index = usize::from(address >> 3 & 1);
-                self.usart[index].read(address & 7, &mut self.sfr)
-            }
+            // All but UxRXBUF.
+            0x70..=0x7f if address & 7 != 6 => self.read_usart(address),
             0x80..=0x8f => self.adc12.mctl(usize::from(address & 15)),
-            _ => return Err(self.nothing(address)),
+            _ => return None,
         })
+    }
+
+    fn read_port(&self, address: u16) -> Option<u8> {
+        let (port, register) = port_register(address)?;
+        let port = &self.ports[port];
+        Some(match register {
+            PortRegister::In => port.pxin(),
+            PortRegister::Out => port.pxout(),
+            PortRegister::Dir => port.pxdir(),
+            PortRegister::Ifg => port.pxifg(),
+            PortRegister::Ies => port.pxies(),
+            PortRegister::Ie => port.pxie(),
+            PortRegister::Sel => port.pxsel(),
+        })
+    }
+
+    fn read_usart(&mut self, address: u16) -> u8 {
+        let index = usize::from(address >> 3 & 1);
+        self.usart[index].read(address & 7, &mut self.sfr)
+    }
+
+    fn read_byte(&mut self, address: u16, now: Cycles) -> Result<u8, Fault> {
+        if let Some(value) = self.read_byte_quietly(address, now) {
+            return Ok(value);
+        }
+        let value = match address {
+            0x18..=0x37 => {
+                self.advance_timers(now);
+                self.read_port(address)
+            }
+            0x70..=0x7f => Some(self.read_usart(address)),
+            _ => None,
+        };
+        value.ok_or_else(|| self.nothing(address))
     }
 
     fn write_byte(&mut self, address: u16, value: u8, now: Cycles) -> Result<(), Fault> {
@@ -468,37 +487,64 @@ impl Msp430x1xx {
         Ok(())
     }
 
-    /// Registers of 16 bits, 0x100 to 0x1ff.
+    /// A register of 16 bits, 0x100 to 0x1ff, likewise.
+    fn read_word_quietly(&mut self, address: u16, now: Cycles) -> Option<u16> {
+        Some(match address {
+            0x0120 => self.watchdog.wdtctl(),
+            0x0128 => self.flash.fctl1(),
+            0x012a => self.flash.fctl2(),
+            0x012c => self.flash.fctl3(now),
+            0x0130..=0x013f => return self.multiplier.read(address, now).ok(),
+            0x0160..=0x019e => {
+                let (timer, clock) = self.timer_at(address);
+                if !timer.look_quietly(clock, now) {
+                    return None;
+                }
+                return self.read_timer(address, now);
+            }
+            _ => return None,
+        })
+    }
+
+    /// The timer whose registers are around an address, and the clocks.
+    fn timer_at(&mut self, address: u16) -> (&mut Timer, &BasicClock) {
+        let timer = if address < 0x0180 {
+            &mut self.timer_a
+        } else {
+            &mut self.timer_b
+        };
+        (timer, &self.clock)
+    }
+
+    /// A register of a timer that has been looked at.
+    fn read_timer(&mut self, address: u16, now: Cycles) -> Option<u16> {
+        let (channel, is_count) = timer_register(address)?;
+        let (timer, clock) = self.timer_at(address);
+        Some(match (channel, is_count) {
+            (None, false) => timer.txctl(),
+            (None, true) => timer.txr(),
+            (Some(channel), _) if !timer.has_channel(channel) => return None,
+            (Some(channel), false) => timer.txcctl(channel, clock, now),
+            (Some(channel), true) => timer.txccr(channel),
+        })
+    }
+
     fn read_word(&mut self, address: u16, now: Cycles) -> Result<u16, Fault> {
+        if let Some(value) = self.read_word_quietly(address, now) {
+            return Ok(value);
+        }
         let clock = &self.clock;
         let value = match address {
             0x011e => self.timer_b.txiv(clock, now),
-            0x0120 => return Ok(self.watchdog.wdtctl()),
-            0x0128 => return Ok(self.flash.fctl1()),
-            0x012a => return Ok(self.flash.fctl2()),
-            0x012c => return Ok(self.flash.fctl3(now)),
             0x012e => self.timer_a.txiv(clock, now),
-            0x0160..=0x0176 | 0x0180..=0x019e => {
-                let timer = if address < 0x0180 {
-                    &mut self.timer_a
-                } else {
-                    &mut self.timer_b
-                };
-                let channel = usize::from(address >> 1 & 7).wrapping_sub(1);
-                let is_count = address & 0x10 != 0;
-                if channel != usize::MAX && !timer.has_channel(channel) {
-                    return Err(self.nothing(address));
-                }
-                match (is_count, channel) {
-                    (false, usize::MAX) => timer.txctl(clock, now),
-                    (true, usize::MAX) => timer.txr(clock, now),
-                    (false, channel) => timer.txcctl(channel, clock, now),
-                    (true, channel) => timer.txccr(channel, clock, now),
-                }
-            }
+            0x0130..=0x013f => return self.multiplier.read(address, now),
             _ => {
-                let value = self.adc12.read(address).or_else(|| self.dma.read(address));
-                return value.ok_or_else(|| self.nothing(address));
+                let (timer, clock) = self.timer_at(address);
+                timer.look(clock, now);
+                self.read_timer(address, now)
+                    .or_else(|| self.adc12.read(address))
+                    .or_else(|| self.dma.read(address))
+                    .ok_or_else(|| self.nothing(address))?
             }
         };
         self.show_timer_outputs(now);
@@ -518,29 +564,21 @@ impl Msp430x1xx {
             }
             0x0120 => self.watchdog.set_wdtctl(value, clock, now)?,
             0x0128 | 0x012a | 0x012c => self.flash.set_fctl(address, value, now)?,
-            0x0160..=0x0176 | 0x0180..=0x019e => {
-                let timer = if address < 0x0180 {
-                    &mut self.timer_a
-                } else {
-                    &mut self.timer_b
-                };
-                let channel = usize::from(address >> 1 & 7).wrapping_sub(1);
-                let is_count = address & 0x10 != 0;
-                if channel != usize::MAX && !timer.has_channel(channel) {
-                    return Err(self.nothing(address));
-                }
-                match (is_count, channel) {
-                    (false, usize::MAX) => timer.set_txctl(value, clock, now)?,
-                    (true, usize::MAX) => timer.set_txr(value, clock, now),
-                    (false, channel) => timer.set_txcctl(channel, value, clock, now)?,
-                    (true, channel) => timer.set_txccr(channel, value, clock, now),
-                }
-            }
             _ => {
-                if self.adc12.write(address, value)? || self.dma.write(address, value)? {
-                    return Ok(());
+                let (timer, clock) = self.timer_at(address);
+                match timer_register(address) {
+                    Some((None, false)) => timer.set_txctl(value, clock, now)?,
+                    Some((None, true)) => timer.set_txr(value, clock, now),
+                    Some((Some(channel), is_count)) if timer.has_channel(channel) => {
+                        if is_count {
+                            timer.set_txccr(channel, value, clock, now);
+                        } else {
+                            timer.set_txcctl(channel, value, clock, now)?;
+                        }
+                    }
+                    _ if self.adc12.write(address, value)? || self.dma.write(address, value)? => {}
+                    _ => return Err(self.nothing(address)),
                 }
-                return Err(self.nothing(address));
             }
         }
         self.show_timer_outputs(now);
@@ -587,6 +625,15 @@ fn port_register(address: u16) -> Option<(usize, PortRegister)> {
     Some((port, register))
 }
 
+/// The channel, or none, and whether it is the count (or the value that is compared with it) and
+/// not the control register at an address (sections 11.3 and 12.3).
+fn timer_register(address: u16) -> Option<(Option<usize>, bool)> {
+    matches!(address, 0x0160..=0x0176 | 0x0180..=0x019e).then(|| {
+        let channel = usize::from(address >> 1 & 7).checked_sub(1);
+        (channel, address & 0x10 != 0)
+    })
+}
+
 /// Word registers may be accessed as bytes at their even address only (section 1.4.3).
 fn odd_byte(address: u16) -> Fault {
     Fault::new(
@@ -597,28 +644,38 @@ fn odd_byte(address: u16) -> Fault {
     .at(address)
 }
 
+/// A byte of a 16-bit register is its low byte; the high byte of what is read or written is zero
+/// (section 1.4.3).
+fn narrowed(value: u16, width: Width) -> u16 {
+    match width {
+        Width::Byte => value & 0xff,
+        Width::Word => value,
+    }
+}
+
 impl Bus for Msp430x1xx {
-    #[inline]
     fn read(&mut self, address: u16, width: Width, now: Cycles) -> Result<u16, Fault> {
-        // The high byte is zero where word and byte do not agree (section 1.4.3).
         if address < 0x100 {
             return self.read_byte(address, now).map(u16::from);
         }
         if address & 1 != 0 {
             return Err(odd_byte(address));
         }
-        let value = if address & 0xfff0 == 0x0130 {
-            self.multiplier.read(address, now)?
-        } else {
-            self.read_word(address, now)?
-        };
-        Ok(match width {
-            Width::Byte => value & 0xff,
-            Width::Word => value,
-        })
+        Ok(narrowed(self.read_word(address, now)?, width))
     }
 
     #[inline]
+    fn read_quietly(&mut self, address: u16, width: Width, now: Cycles) -> Option<u16> {
+        if address < 0x100 {
+            return self.read_byte_quietly(address, now).map(u16::from);
+        }
+        if address & 1 != 0 {
+            return None;
+        }
+        let value = self.read_word_quietly(address, now)?;
+        Some(narrowed(value, width))
+    }
+
     fn write(&mut self, address: u16, value: u16, width: Width, now: Cycles) -> Result<(), Fault> {
         if address < 0x100 {
             return self.write_byte(address, value as u8, now);
@@ -626,15 +683,19 @@ impl Bus for Msp430x1xx {
         if address & 1 != 0 {
             return Err(odd_byte(address));
         }
-        let value = match width {
-            Width::Byte => value & 0xff,
-            Width::Word => value,
-        };
-        if address & 0xfff0 == 0x0130 {
-            self.multiplier.write(address, value, now);
+        if self.write_quietly(address, value, width, now) {
             return Ok(());
         }
-        self.write_word(address, value, now)
+        self.write_word(address, narrowed(value, width), now)
+    }
+
+    #[inline]
+    fn write_quietly(&mut self, address: u16, value: u16, width: Width, now: Cycles) -> bool {
+        let is_multiplier = address & 0xfff1 == 0x0130;
+        if is_multiplier {
+            self.multiplier.write(address, narrowed(value, width), now);
+        }
+        is_multiplier
     }
 
     fn write_flash(
@@ -727,5 +788,254 @@ impl Bus for Msp430x1xx {
 
     fn take_stop(&mut self) -> bool {
         self.board.take_stop()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use joulemark_msp430::{Core, Exit, Limits, Region, RegionKind};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The same chip with nothing done quietly; its timers know nothing ahead.
+    struct Loud(Msp430x1xx);
+
+    impl Bus for Loud {
+        fn read(&mut self, address: u16, width: Width, now: Cycles) -> Result<u16, Fault> {
+            self.0.advance_timers(now);
+            self.0.read(address, width, now)
+        }
+        fn write(
+            &mut self,
+            address: u16,
+            value: u16,
+            width: Width,
+            now: Cycles,
+        ) -> Result<(), Fault> {
+            self.0.write(address, value, width, now)
+        }
+        fn write_flash(
+            &mut self,
+            address: u16,
+            value: u16,
+            width: Width,
+            now: Cycles,
+        ) -> Result<FlashOperation, Fault> {
+            self.0.write_flash(address, value, width, now)
+        }
+        fn next_event(&self) -> Cycles {
+            self.0.next_event()
+        }
+        fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
+            self.0.advance(now)
+        }
+        fn pending_interrupt(&self, enabled: bool) -> Option<u16> {
+            self.0.pending_interrupt(enabled)
+        }
+        fn acknowledge(&mut self, vector: u16, now: Cycles) {
+            self.0.acknowledge(vector, now);
+        }
+        fn power_changed(&mut self, status: u16, now: Cycles) -> Cycles {
+            self.0.power_changed(status, now)
+        }
+        fn take_stop(&mut self) -> bool {
+            self.0.take_stop()
+        }
+    }
+
+    fn bus() -> Msp430x1xx {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/msp430f1611.toml");
+        let chip = Arc::new(Chip::load(&path).expect("loads"));
+        Msp430x1xx::new(&chip, 0, 1_000_000, true, false).expect("an MSP430x1xx")
+    }
+
+    const CODE: u16 = 0x4000;
+    const HANDLERS: u16 = 0xf000;
+    const RESULTS: u16 = 0x1200;
+
+    fn core<B: Bus>(bus: B, code: &[u16]) -> Core<B> {
+        let region = |start, size, kind| Region { start, size, kind };
+        let regions = [
+            region(0, 0x200, RegionKind::Peripheral),
+            region(0x1100, 0x2800, RegionKind::Ram),
+            region(0x4000, 0xc000, RegionKind::Flash),
+        ];
+        let mut core = Core::new(bus, &regions);
+        let mut load = |address, words: &[u16]| {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            core.load(address, &bytes).expect("memory");
+        };
+        load(CODE, code);
+        // INC R12; RETI, and ADD &TAIV, R13; RETI, and ADD &TBIV, R13; RETI.
+        load(
+            HANDLERS,
+            &[
+                0x531c, 0x1300, 0x521d, 0x012e, 0x1300, 0x521d, 0x011e, 0x1300,
+            ],
+        );
+        for (vector, handler) in [
+            (vector::TIMERA0, HANDLERS),
+            (vector::TIMERB0, HANDLERS),
+            (vector::TIMERA1, HANDLERS + 4),
+            (vector::TIMERB1, HANDLERS + 10),
+            (0xfffe, CODE),
+        ] {
+            load(vector, &[handler]);
+        }
+        core.reset();
+        core.set_register(1, 0x3900);
+        core.set_register(2, 8);
+        core
+    }
+
+    /// Registers that are read: both timers, flags, ports, clocks, serial lines, the multiplier.
+    fn readable() -> impl Strategy<Value = u16> {
+        prop_oneof![
+            4 => prop::sample::select(vec![0x160_u16, 0x162, 0x164, 0x170, 0x172]),
+            4 => prop::sample::select(vec![0x180_u16, 0x182, 0x18e, 0x190, 0x192]),
+            1 => prop::sample::select(vec![0x130_u16, 0x138, 0x13e]),
+            1 => prop::sample::select(vec![0x120_u16, 0x12a, 0x12e, 0x11e, 0x1a0]),
+        ]
+    }
+
+    fn readable_byte() -> impl Strategy<Value = u16> {
+        prop::sample::select(vec![
+            0x00_u16, 0x02, 0x03, 0x20, 0x21, 0x28, 0x18, 0x1c, 0x56, 0x57, 0x70, 0x71, 0x76, 0x78,
+            0x79, 0x7a,
+        ])
+    }
+
+    /// What may be written where.
+    fn settings() -> impl Strategy<Value = (u16, u16)> {
+        let timer = |base: u16| {
+            prop_oneof![
+                // Source, divider, mode, TAIE.
+                (1_u16..3, 0_u16..4, 0_u16..4, 0_u16..8).prop_map(
+                    move |(source, divider, mode, low)| {
+                        (base, source << 8 | divider << 6 | mode << 4 | low & 6)
+                    }
+                ),
+                // Compare with CCIE and an output mode, or capture by software.
+                (0_u16..3, any::<u16>())
+                    .prop_map(move |(channel, bits)| { (base + 2 + 2 * channel, bits & 0x00f4) }),
+                (0_u16..3, prop_oneof![2 => 1_u16..60, 1 => any::<u16>()])
+                    .prop_map(move |(channel, value)| (base + 0x12 + 2 * channel, value)),
+                any::<u16>().prop_map(move |value| (base + 0x10, value)),
+            ]
+        };
+        prop_oneof![
+            3 => timer(0x160),
+            3 => timer(0x180),
+            // TACCTL2 captures ACLK.
+            1 => (0_u16..4).prop_map(|edges| (0x166, edges << 14 | 0x1100)),
+            2 => (0x130_u16..0x13f, any::<u16>()).prop_map(|(at, value)| (at & !1, value)),
+        ]
+    }
+
+    fn byte_settings() -> impl Strategy<Value = (u16, u16)> {
+        prop_oneof![
+            (0x56_u16..0x57, 0_u16..256),
+            // BCSCTL1: XT2 off, ACLK's divider, RSEL.
+            (
+                Just(0x57),
+                (0_u16..4, 0_u16..8).prop_map(|(d, r)| 0x80 | d << 4 | r)
+            ),
+            (Just(0x58), (0_u16..64).prop_map(|bits| bits & 0x36)),
+            (
+                prop::sample::select(vec![0x21_u16, 0x22, 0x26, 0x1d, 0x1e, 0x1f]),
+                0_u16..256
+            ),
+            (Just(0x7f), 0_u16..256),
+            (Just(0x78), Just(0x10)),
+            (Just(0x79), Just(0x20)),
+            (Just(0x7c), 3_u16..40),
+            (Just(0x05), Just(0x30)),
+        ]
+    }
+
+    /// One instruction.
+    fn instruction() -> impl Strategy<Value = Vec<u16>> {
+        let register = 4_u16..12;
+        let result = (0_u16..16).prop_map(|index| RESULTS + 2 * index);
+        prop_oneof![
+            // MOV, ADD, CMP &reg, Rn.
+            6 => (prop::sample::select(vec![0x4210_u16, 0x5210, 0x9210]), readable(), register.clone())
+                .prop_map(|(first, from, to)| vec![first | to, from]),
+            4 => (prop::sample::select(vec![0x4250_u16, 0x9250]), readable_byte(), register.clone())
+                .prop_map(|(first, from, to)| vec![first | to, from]),
+            // MOV &reg, &result.
+            2 => (readable(), result).prop_map(|(from, to)| vec![0x4292, from, to]),
+            // BIT #N, &reg and CMP Rn, &reg.
+            3 => (any::<u16>(), readable()).prop_map(|(bits, at)| vec![0xb0b2, bits, at]),
+            2 => (register.clone(), readable()).prop_map(|(from, at)| vec![0x9082 | from << 8, at]),
+            2 => (any::<u16>(), readable_byte()).prop_map(|(bits, at)| vec![0xb0f2, bits, at]),
+            // MOV @Rn+, &MPY and MOV #N, &OP2.
+            1 => Just(vec![0x4034, RESULTS, 0x44b2, 0x0130, 0x40b2, 77, 0x0138]),
+            1 => settings().prop_map(|(at, value)| vec![0x40b2, value, at]),
+            1 => byte_settings().prop_map(|(at, value)| vec![0x40f2, value, at]),
+            1 => (register.clone(), register).prop_map(|(from, to)| vec![0x5000 | from << 8 | to]),
+        ]
+    }
+
+    /// Some settings, then instructions, each piece of them in a loop.
+    fn program() -> impl Strategy<Value = Vec<u16>> {
+        let piece = (
+            prop::collection::vec(instruction(), 1..6),
+            prop_oneof![1_u16..4, 1_u16..400],
+        );
+        let pieces = prop::collection::vec(piece, 1..8);
+        (prop::collection::vec(settings(), 4..12), pieces).prop_map(|(settings, pieces)| {
+            let mut code = Vec::new();
+            for (at, value) in settings {
+                code.extend([0x40b2, value, at]);
+            }
+            for (body, count) in pieces {
+                let body: Vec<u16> = body.concat();
+                // MOV #count, R15; ...; DEC R15; JNZ.
+                code.extend([0x403f, count]);
+                let back = -(body.len() as i16 + 2);
+                code.extend(body);
+                code.extend([0x831f, 0x2000 | back as u16 & 0x3ff]);
+            }
+            // JMP to itself.
+            code.push(0x3fff);
+            code
+        })
+    }
+
+    fn observed<B: Bus>(core: &Core<B>, exit: &Exit) -> (Exit, u64, u64, [u16; 16], Vec<u8>) {
+        (
+            exit.clone(),
+            core.cycles().0,
+            core.instructions(),
+            std::array::from_fn(|number| core.register(number)),
+            core.read_memory(RESULTS, 0x20).expect("RAM"),
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        /// What is done quietly is what is done otherwise.
+        #[test]
+        fn quiet_accesses_are_like_the_others(
+            code in program(),
+            lengths in prop::collection::vec(prop_oneof![1_u64..100, 1_u64..20_000], 1..6),
+        ) {
+            let mut quiet = core(bus(), &code);
+            let mut loud = core(Loud(bus()), &code);
+            for length in lengths {
+                let until = Some(quiet.cycles() + Cycles(length));
+                let limits = Limits { until, leave_breakpoint: false };
+                let exits = (quiet.run(limits), loud.run(limits));
+                prop_assert_eq!(observed(&quiet, &exits.0), observed(&loud, &exits.1));
+                prop_assert_eq!(quiet.bus.clock.time(quiet.cycles()), loud.bus.0.clock.time(loud.cycles()));
+                if matches!(exits.0, Exit::Fault(_)) {
+                    break;
+                }
+            }
+        }
     }
 }

@@ -11,6 +11,13 @@ pub enum Width {
     Word,
 }
 
+impl Width {
+    /// The width of an instruction with or without the byte suffix.
+    pub(crate) const fn of(byte: bool) -> Self {
+        if byte { Self::Byte } else { Self::Word }
+    }
+}
+
 /// What a write to flash does, as the flash controller has been set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlashOperation {
@@ -53,6 +60,22 @@ pub trait Bus {
     /// The chip has nothing there, or it may not be written so.
     fn write(&mut self, address: u16, value: u16, width: Width, now: Cycles) -> Result<(), Fault>;
 
+    /// Read a peripheral register as [`Bus::read`] does, if no event, interrupt or stop comes of it
+    /// and it is no fault. `None`: nothing was done, [`Bus::read`] has to do it.
+    ///
+    /// What programs poll is best read so: the core goes on at once.
+    fn read_quietly(&mut self, address: u16, width: Width, now: Cycles) -> Option<u16> {
+        let _ = (address, width, now);
+        None
+    }
+
+    /// Write a peripheral register as [`Bus::write`] does, if no event, interrupt or stop comes of
+    /// it and it is no fault. False: nothing was done, [`Bus::write`] has to do it.
+    fn write_quietly(&mut self, address: u16, value: u16, width: Width, now: Cycles) -> bool {
+        let _ = (address, value, width, now);
+        false
+    }
+
     /// A write to flash memory.
     ///
     /// # Errors
@@ -67,7 +90,7 @@ pub trait Bus {
 
     /// When [`Bus::advance`] has to be called next; [`Cycles::NEVER`] when nothing is due.
     ///
-    /// Asked again after each call of another method.
+    /// Asked again after each call of another method, but for the quiet ones.
     fn next_event(&self) -> Cycles;
 
     /// Time has come to `now`, which is not before [`Bus::next_event`] by more than one instruction.

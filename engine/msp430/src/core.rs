@@ -439,8 +439,7 @@ impl<B: Bus> Core<B> {
         }
         if self.state.is_peripheral(address) {
             self.ask_bus = true;
-            let width = if byte { Width::Byte } else { Width::Word };
-            return Ok(self.bus.read(address, width, Cycles(now))?);
+            return Ok(self.bus.read(address, Width::of(byte), Cycles(now))?);
         }
         if let Some(address) = self.mirrored(address) {
             return self.read(address, byte, now);
@@ -459,7 +458,7 @@ impl<B: Bus> Core<B> {
         if !byte && address & 1 != 0 {
             return Err(misaligned(address, "a word is written").into());
         }
-        let width = if byte { Width::Byte } else { Width::Word };
+        let width = Width::of(byte);
         let bytes = value.to_le_bytes();
         let bytes = if byte { &bytes[..1] } else { &bytes[..] };
         if self.state.is_peripheral(address) {

@@ -3,25 +3,26 @@
 //! Every even address has a slot. The first time that control comes to one, the straight run of
 //! instructions from there is decoded, and each slot on the way learns how many cycles and
 //! instructions it is from there to the run's end. A run is entered only when its end is not
-//! after the next event, so nothing has to be checked inside it. An access that is not plain
-//! memory, and every instruction that is rare, is left to [`Core::step`], from a state in which
-//! the instruction has done nothing yet.
+//! after the next event, so nothing has to be checked inside it. An access that is neither plain
+//! memory nor quiet ([`Bus::read_quietly`]), and every instruction that is rare, is left to
+//! [`Core::step`], from a state in which the instruction has done nothing yet.
 #![allow(
     clippy::inline_always,
     reason = "constant arguments have to reach each specialised instruction"
 )]
 
 use bytemuck::Zeroable;
-use joulemark_kernel::Fault;
+use joulemark_kernel::{Cycles, Fault};
 use seq_macro::seq;
 
 use crate::alu::{Double, Flags, Single};
-use crate::bus::Bus;
+use crate::bus::{Bus, Width};
 use crate::core::{Core, PC, SP, SR};
 use crate::decode::{Action, Condition, Destination, Instruction, Source};
 use crate::memory::{State, ZERO, attribute};
 use crate::observe::{Call, Observer};
 use crate::step::RETURN;
+use crate::timing;
 
 /// Slots: one for each even address.
 pub(crate) const SLOTS: usize = 0x8000;
@@ -329,12 +330,67 @@ impl Slot {
 }
 
 /// What the fast loop works on.
-struct Machine<'a> {
+struct Machine<'a, B> {
     state: &'a mut State,
     observer: &'a mut Observer,
+    bus: &'a mut B,
 }
 
-impl Machine<'_> {
+/// Where the fast loop is in time: the slot that it executes, and what the cycle counter will be
+/// at the end of its run, or where each instruction is counted by itself, at its own end.
+#[derive(Clone, Copy)]
+struct Place<const EXACT: bool> {
+    ip: usize,
+    cycles: u64,
+}
+
+impl<B: Bus> Machine<'_, B> {
+    /// What the cycle counter will be at the end of the instruction.
+    fn end<const EXACT: bool>(&self, place: Place<EXACT>) -> u64 {
+        if EXACT {
+            place.cycles
+        } else {
+            let rest = u64::from(self.state.rests[place.ip].cycles);
+            place.cycles - rest + u64::from(self.state.costs[place.ip])
+        }
+    }
+
+    /// Read a register of a peripheral, so many cycles before the end of the instruction, if
+    /// nothing else comes of it.
+    #[cold]
+    #[inline(never)]
+    fn read_bus<const EXACT: bool>(
+        &mut self,
+        address: u16,
+        byte: bool,
+        place: Place<EXACT>,
+        before_end: u64,
+    ) -> Option<u16> {
+        if !self.state.is_peripheral(address) || !byte && address & 1 != 0 {
+            return None;
+        }
+        let now = Cycles(self.end(place).saturating_sub(before_end));
+        self.bus.read_quietly(address, Width::of(byte), now)
+    }
+
+    /// Write a register of a peripheral in the last cycle of the instruction, if nothing else
+    /// comes of it.
+    #[cold]
+    #[inline(never)]
+    fn write_bus<const EXACT: bool>(
+        &mut self,
+        address: u16,
+        value: u16,
+        byte: bool,
+        place: Place<EXACT>,
+    ) -> bool {
+        if !self.state.is_peripheral(address) || !byte && address & 1 != 0 {
+            return false;
+        }
+        let now = Cycles(self.end(place) - 1);
+        self.bus.write_quietly(address, value, Width::of(byte), now)
+    }
+
     #[inline(always)]
     fn register(&self, number: u8) -> u16 {
         self.state.registers[usize::from(number)]
@@ -374,10 +430,11 @@ impl Machine<'_> {
 
     /// A double-operand instruction. False: nothing was done, it is for the slow way.
     #[inline(always)]
-    fn double<const KIND: usize, const OBSERVE: bool>(
+    fn double<const KIND: usize, const OBSERVE: bool, const EXACT: bool>(
         &mut self,
         slot: Slot,
         flags: &mut Flags,
+        place: Place<EXACT>,
     ) -> bool {
         let operation = const { Double::ALL[kind::operation(KIND)] };
         let byte = const { kind::byte(KIND) };
@@ -399,28 +456,48 @@ impl Machine<'_> {
                 } else {
                     base
                 };
-                if !self.may(address, byte, true, false) {
-                    return false;
-                }
+                let value = if self.may(address, byte, true, false) {
+                    self.load(address, byte)
+                } else {
+                    let before_end = timing::read_before_end(memory);
+                    match self.read_bus(address, byte, place, before_end) {
+                        Some(value) => value,
+                        None => return false,
+                    }
+                };
                 if mode == kind::AUTOINCREMENT {
                     self.state.registers[usize::from(slot.source)] = base.wrapping_add(slot.a);
                 }
-                (self.load(address, byte), address)
+                (value, address)
             }
         };
-        let reads = operation.reads_destination();
+        let (reads, writes) = (operation.reads_destination(), operation.writes());
         if memory {
             let to = self.register(slot.destination).wrapping_add(slot.b);
-            if !self.may(to, byte, reads, operation.writes()) {
+            let plain = self.may(to, byte, reads, writes);
+            let destination = if plain && reads {
+                Some(self.load(to, byte))
+            } else if !reads {
+                Some(0)
+            } else if writes {
+                None
+            } else {
+                self.read_bus(to, byte, place, timing::READ_BACK_BEFORE_END)
+            };
+            let done = destination.is_some_and(|destination| {
+                // Only MOV, which sets no flags, can fail from here on.
+                let destination = u32::from(destination);
+                let result = flags.double(operation, byte, u32::from(source), destination) as u16;
+                if writes && plain {
+                    self.store(to, result, byte);
+                }
+                !writes || plain || self.write_bus(to, result, byte, place)
+            });
+            if !done {
                 if mode == kind::AUTOINCREMENT {
                     self.state.registers[usize::from(slot.source)] = base;
                 }
                 return false;
-            }
-            let destination = if reads { self.load(to, byte) } else { 0 };
-            let result = flags.double(operation, byte, u32::from(source), u32::from(destination));
-            if operation.writes() {
-                self.store(to, result as u16, byte);
             }
             if OBSERVE {
                 if kind::in_memory(mode) {
@@ -588,6 +665,7 @@ impl<B: Bus> Core<B> {
         let mut machine = Machine {
             state: &mut self.state,
             observer: &mut self.observer,
+            bus: &mut self.bus,
         };
         let pc = machine.state.registers[PC];
         if pc & 1 != 0 {
@@ -702,9 +780,11 @@ impl<B: Bus> Core<B> {
                         #(
                             N => {
                                 if const { N < kind::SINGLE } {
-                                    if !machine.double::<{ N % kind::SINGLE }, OBSERVE>(
+                                    let place = Place { ip, cycles };
+                                    if !machine.double::<{ N % kind::SINGLE }, OBSERVE, EXACT>(
                                         slot,
                                         &mut flags,
+                                        place,
                                     ) {
                                         leave!(Leave::Slow);
                                     }

@@ -41,8 +41,10 @@
 //!
 //! # Speed
 //! Instructions are decoded once, into runs that end before the next event, so that a run needs no
-//! checks inside (`execute.rs`). Everything rare goes one instruction at a time through the
-//! definition in `step.rs`. `benches/engine` compares with mspdebug's simulator.
+//! checks inside (`execute.rs`). A register that a program polls is read without leaving them, if
+//! the bus says that nothing else comes of it ([`Bus::read_quietly`]). Everything rare goes one
+//! instruction at a time through the definition in `step.rs`. `benches/engine` compares with
+//! mspdebug's simulator.
 
 mod alu;
 mod bus;

@@ -9,6 +9,7 @@ use crate::core::status::{CPUOFF, GIE};
 use crate::core::{CG, Core, PC, SP, SR, misaligned};
 use crate::decode::{self, Action, Condition, Destination, Instruction, Source};
 use crate::memory::attribute;
+use crate::timing;
 
 impl Condition {
     pub(crate) const fn holds(self, flags: Flags) -> bool {
@@ -137,10 +138,9 @@ impl<B: Bus> Core<B> {
             ..
         } = instruction;
         let mut flags = Flags::from_status(self.state.registers[SR]);
-        // When data goes over the bus: the last cycle writes, the one before it reads what is
-        // written back, and a source is read as late as the other accesses allow. The manual
-        // gives only the number of cycles; this order is inferred.
+        // When data goes over the bus (see `timing`).
         let last = self.cycles - 1;
+        let read_back = self.cycles.saturating_sub(timing::READ_BACK_BEFORE_END);
         let first = self.cycles - u64::from(cycles);
         match action {
             Action::Jump(condition, target) => {
@@ -149,13 +149,10 @@ impl<B: Bus> Core<B> {
                 }
             }
             Action::Double(operation, source, destination) => {
-                let read_at = match destination {
-                    Destination::Register(_) => last,
-                    _ => last.saturating_sub(3),
-                };
+                let memory = !matches!(destination, Destination::Register(_));
+                let read_at = self.cycles.saturating_sub(timing::read_before_end(memory));
                 let operand = self.source(source, byte, read_at)?.value;
-                let target =
-                    self.destination(operation, destination, byte, last.saturating_sub(1))?;
+                let target = self.destination(operation, destination, byte, read_back)?;
                 let (s, d) = (u32::from(operand), u32::from(target.value));
                 let result = flags.double(operation, byte, s, d) as u16;
                 if operation.sets_flags() {
@@ -174,7 +171,7 @@ impl<B: Bus> Core<B> {
                 }
             }
             Action::Single(operation, source) => {
-                let operand = self.source(source, byte, last.saturating_sub(1).max(first))?;
+                let operand = self.source(source, byte, read_back.max(first))?;
                 let result = flags.single(operation, byte, u32::from(operand.value)) as u16;
                 if operation != Single::Swpb {
                     self.state.registers[SR] = flags.into_status(self.state.registers[SR]);

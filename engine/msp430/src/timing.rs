@@ -9,6 +9,16 @@ pub(crate) const INTERRUPT: u64 = 6;
 /// Section 3.4.4, format III: taken or not.
 pub(crate) const JUMP: u8 = 2;
 
+/// A source operand of a format I instruction is read so many cycles before the instruction's end,
+/// *inferred*: the last cycle is the one that writes, the one before it reads what is written back,
+/// and a source is read as late as these allow.
+pub(crate) const fn read_before_end(memory_destination: bool) -> u64 {
+    if memory_destination { 4 } else { 1 }
+}
+
+/// A destination operand that is written back is read so many cycles before the instruction's end.
+pub(crate) const READ_BACK_BEFORE_END: u64 = 2;
+
 /// Table 3-15: RRA, RRC, SWPB, SXT.
 pub(crate) const fn single(mode: Mode) -> u8 {
     match mode {

@@ -61,6 +61,19 @@ pub struct OutputChange {
     pub high: bool,
 }
 
+/// What lies ahead of a timer, for those who read it again and again. By default nothing is known.
+#[derive(Clone, Debug, Default)]
+struct Quiet {
+    /// Before this source tick nothing but counting happens.
+    until: u64,
+    /// What a count adds.
+    stride: u16,
+    /// A source tick is many cycles of the core: the next one is worth knowing.
+    is_slow: bool,
+    /// The cycle of the next source tick where it is known.
+    next_tick: Cycles,
+}
+
 /// A timer with its capture/compare channels.
 #[derive(Clone, Debug)]
 pub struct Timer {
@@ -75,6 +88,7 @@ pub struct Timer {
     seen: u64,
     /// Up to when edges of ACLK have been captured.
     looked: Cycles,
+    quiet: Quiet,
     channels: Vec<Channel>,
     /// Channels whose output is visible on a pin: its changes have to be on time.
     watched: u8,
@@ -142,6 +156,7 @@ impl Timer {
             phase: 0,
             seen: 0,
             looked: Cycles(0),
+            quiet: Quiet::default(),
             channels: inputs.iter().map(channel).collect(),
             watched: 0,
             outputs: Vec::new(),
@@ -233,16 +248,21 @@ impl Timer {
             .unwrap_or(u64::MAX)
     }
 
+    /// In up/down mode: the direction of the next count.
+    fn turn(&mut self) {
+        if self.counter >= self.limit() {
+            self.down = true;
+        } else if self.counter == 0 {
+            self.down = false;
+        }
+    }
+
     /// Count on; nothing happens before the last step.
     fn count(&mut self, steps: u64) {
         let limit = u64::from(self.limit());
         let counter = u64::from(self.counter);
         let next = if self.mode() == 3 {
-            if counter >= limit {
-                self.down = true;
-            } else if counter == 0 {
-                self.down = false;
-            }
+            self.turn();
             if self.down {
                 counter - steps
             } else {
@@ -365,9 +385,83 @@ impl Timer {
         channel.is_capture() && channel.edges() != 0 && channel.input() == Some(Input::Aclk)
     }
 
+    /// Bring the timer up to `now` for reading.
+    pub fn look(&mut self, clock: &BasicClock, now: Cycles) {
+        if self.look_quietly(clock, now) {
+            return;
+        }
+        self.advance(clock, now);
+        let Some(source) = self.source() else {
+            return;
+        };
+        if self.channels.iter().any(Self::captures_aclk) {
+            return;
+        }
+        if self.is_counting() {
+            if self.mode() == 3 {
+                self.turn();
+            }
+            let ticks = self.distance_to_next().saturating_mul(self.divider());
+            self.quiet.until = self.seen.saturating_add(ticks - self.phase);
+            self.quiet.stride = if self.down { 1_u16.wrapping_neg() } else { 1 };
+        } else {
+            self.quiet.until = u64::MAX;
+        }
+        let next = clock.rate(source).cycle_of(self.seen + 1);
+        self.quiet.is_slow = next > now + Cycles(8);
+        if self.quiet.is_slow {
+            self.quiet.next_tick = next;
+        }
+    }
+
+    /// Bring the timer up to `now` for reading if nothing but counting happens on the way and
+    /// [`Timer::look`] has found that out; false: nothing was done.
+    #[inline]
+    pub fn look_quietly(&mut self, clock: &BasicClock, now: Cycles) -> bool {
+        now < self.quiet.next_tick || self.count_quietly(clock, now)
+    }
+
+    fn count_quietly(&mut self, clock: &BasicClock, now: Cycles) -> bool {
+        let Some(source) = self.source() else {
+            return false;
+        };
+        let rate = clock.rate(source);
+        let mut next = Cycles(0);
+        if self.quiet.is_slow {
+            next = rate.cycle_of(self.seen + 2);
+        }
+        let ticks = if now < next {
+            self.seen + 1
+        } else {
+            rate.ticks(now)
+        };
+        if ticks >= self.quiet.until {
+            return false;
+        }
+        let total = self.phase + (ticks - self.seen);
+        self.seen = ticks;
+        if self.quiet.stride != 0 {
+            self.phase = total & (self.divider() - 1);
+            let steps = (total >> self.divider().trailing_zeros()) as u16;
+            self.counter = self
+                .counter
+                .wrapping_add(steps.wrapping_mul(self.quiet.stride));
+        }
+        if self.quiet.is_slow {
+            self.quiet.next_tick = if now < next {
+                next
+            } else {
+                rate.cycle_of(ticks + 1)
+            };
+        }
+        true
+    }
+
     /// Bring the timer up to `now`, with a stop at each edge of ACLK where a channel captures it;
     /// the outputs that changed are in [`Timer::take_outputs`].
     pub fn advance(&mut self, clock: &BasicClock, now: Cycles) {
+        // Whoever calls this may change what comes next.
+        self.quiet = Quiet::default();
         while self.channels.iter().any(Self::captures_aclk) {
             let (edge, rising) = clock.rate(Source::Aclk).next_edge(self.looked);
             if edge > now {
@@ -449,9 +543,8 @@ impl Timer {
         next.min(clock.rate(source).cycle_of(tick))
     }
 
-    /// `TxCTL`.
-    pub fn txctl(&mut self, clock: &BasicClock, now: Cycles) -> u16 {
-        self.advance(clock, now);
+    /// `TxCTL`, as at the last [`Timer::look`]; so are all that are only read.
+    pub fn txctl(&self) -> u16 {
         self.control
     }
 
@@ -497,8 +590,7 @@ impl Timer {
     }
 
     /// `TxR`, the counter.
-    pub fn txr(&mut self, clock: &BasicClock, now: Cycles) -> u16 {
-        self.advance(clock, now);
+    pub fn txr(&self) -> u16 {
         self.counter
     }
 
@@ -515,7 +607,6 @@ impl Timer {
 
     /// `TxCCTLn`.
     pub fn txcctl(&mut self, channel: usize, clock: &BasicClock, now: Cycles) -> u16 {
-        self.advance(clock, now);
         let channel = &mut self.channels[channel];
         let cci = if channel.input_level(clock, now) {
             CCI
@@ -575,8 +666,7 @@ impl Timer {
     }
 
     /// `TxCCRn`.
-    pub fn txccr(&mut self, channel: usize, clock: &BasicClock, now: Cycles) -> u16 {
-        self.advance(clock, now);
+    pub fn txccr(&self, channel: usize) -> u16 {
         self.channels[channel].value
     }
 

@@ -77,7 +77,12 @@ proptest! {
         compare in [compare(), compare(), compare()],
         start in compare(),
         looks in proptest::collection::vec(
-            (prop_oneof![1_u64..50, 1_u64..5000, 1_u64..200_000], proptest::option::of(compare())),
+            (
+                prop_oneof![1_u64..50, 1_u64..5000, 1_u64..200_000],
+                proptest::option::of(compare()),
+                // Every how many cycles the counter is polled.
+                proptest::option::of(1_u64..30),
+            ),
             1..8,
         ),
     ) {
@@ -99,7 +104,7 @@ proptest! {
         timer.set_txcctl(2, 0x0010, &clock, now).expect("is there");
         timer.set_txr(start, &clock, now);
         timer.set_txctl(0x0200 | divider << 6 | mode << 4, &clock, now).expect("is there");
-        for (look, moved) in looks {
+        for (look, moved, poll) in looks {
             if let Some(counter) = moved {
                 timer.set_txr(counter, &clock, now);
                 reference.counter = counter;
@@ -107,17 +112,23 @@ proptest! {
             // The event of channel 2 is due exactly when counting gets there.
             let due = timer.next_event(&clock);
             prop_assert!(due > now);
-            for _ in 0..look {
+            for cycle in 0..look {
                 let before = reference.equal[2];
                 reference.tick();
                 now += Cycles(1);
                 if reference.equal[2] && !before {
                     prop_assert_eq!(due, now);
                 }
+                if poll.is_some_and(|poll| cycle % poll == 0) {
+                    timer.look(&clock, now);
+                    prop_assert_eq!(timer.txr(), reference.counter);
+                    prop_assert_eq!(timer.txctl() & 1 != 0, reference.overflow);
+                }
             }
+            timer.look(&clock, now);
             prop_assert_eq!(due <= now, reference.equal[2] && due != Cycles::NEVER);
-            prop_assert_eq!(timer.txr(&clock, now), reference.counter);
-            prop_assert_eq!(timer.txctl(&clock, now) & 1 != 0, reference.overflow);
+            prop_assert_eq!(timer.txr(), reference.counter);
+            prop_assert_eq!(timer.txctl() & 1 != 0, reference.overflow);
             for channel in 0..3 {
                 let flag = timer.txcctl(channel, &clock, now) & 1 != 0;
                 prop_assert_eq!(flag, reference.equal[channel], "channel {}", channel);
