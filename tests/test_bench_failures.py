@@ -15,18 +15,18 @@ import pytest
 
 from command import joulemark
 from joulemark._engine import Image
-from joulemark.campaign.case import Build, Case
+from joulemark.campaign.campaign import Campaign
+from joulemark.campaign.job import Job, Setup
+from joulemark.campaign.plan import plan
 from joulemark.catalogue import boards
-from joulemark.catalogue.primitives import Library
 from joulemark.errors import LinkError
-from joulemark.images import build_image
-from joulemark.measure.instrumented import Setup, measure_on_board
-from joulemark.measure.session import Job, Point
-from joulemark.measure.session import measure as emulate
+from joulemark.measure.emulated import emulate
+from joulemark.measure.instrumented import Instrumented
+from joulemark.measure.metered import Instrument
 from joulemark.meters import Meter, manual
 from joulemark.meters.ppk2 import Ppk2
 from joulemark.meters.scpi.agilent_34401a import Agilent34401A
-from joulemark.records.record import Record
+from joulemark.records.record import PrimitiveRecord
 from joulemark.runners.protocol import Device, Flag, RunResult
 from joulemark.simulated.emulated import EmulatedSupplyLine
 from joulemark.simulated.instruments.agilent_34401a import SimulatedAgilent34401A
@@ -36,15 +36,6 @@ from joulemark.simulated.instruments.scpi import ScpiServer
 Floats = npt.NDArray[np.float64]
 TELOSB = boards.load_board("telosb")
 SUPPLY_V = TELOSB.supply_v.value
-BUILD = Build(
-    board="telosb",
-    clock="max",
-    kind="block-cipher",
-    primitive="aes-128",
-    implementation="msp430",
-    compiler="clang",
-    optimisation="O3",
-)
 RUNS = 2
 SIZES = (16, 32, 48)
 BROKEN_RUN = RUNS + 1
@@ -53,19 +44,19 @@ BROKEN_RUN = RUNS + 1
 
 @pytest.fixture(scope="module")
 def job() -> Job:
-    library = Library.load()
-    image = build_image(library.implementation(library["aes-128"], "msp430"), TELOSB, clock="max")
-    points = tuple(
-        Point(
-            case=Case(
-                build=BUILD, operation="encrypt", message_bytes=size, repetitions=1600 // size
-            ),
-            trials=RUNS,
-            key=f"key {size}",
-        )
-        for size in SIZES
+    """Three cases of one image."""
+    campaign = Campaign(
+        board=("telosb",),
+        primitive=("aes-128",),
+        implementation=("msp430",),
+        operation=("encrypt",),
+        size=SIZES,
+        repetitions=50,
+        seed=7,
     )
-    return Job(build=BUILD, image=image, points=points, seed=7, project_commit=None)
+    setup = Setup(runner="serial", meter="meter", unit="bench", runs=RUNS)
+    (made,) = plan(campaign, setup).jobs
+    return made
 
 
 @pytest.fixture
@@ -75,8 +66,13 @@ def line(job: Job) -> Iterator[EmulatedSupplyLine]:
     bench.close()
 
 
-def measure(job: Job, line: EmulatedSupplyLine, meter: Meter) -> list[Record]:
-    return list(measure_on_board(job, Setup(line.port, meter, "meter", "bench", RUNS)))
+def on_board(job: Job, port: str, meter: Meter) -> Iterator[PrimitiveRecord]:
+    with Instrumented(job, Instrument(meter), port) as session:
+        yield from session.records()
+
+
+def measure(job: Job, line: EmulatedSupplyLine, meter: Meter) -> list[PrimitiveRecord]:
+    return list(on_board(job, line.port, meter))
 
 
 class Faulty(SimulatedAgilent34401A):
@@ -208,7 +204,9 @@ class Bounces:
         return high & gaps
 
 
-def with_profiler(device: SimulatedPpk2, job: Job, line: EmulatedSupplyLine) -> list[Record]:
+def with_profiler(
+    device: SimulatedPpk2, job: Job, line: EmulatedSupplyLine
+) -> list[PrimitiveRecord]:
     try:
         with Ppk2(device.resource, SUPPLY_V, accuracy=0.005) as meter:
             return measure(job, line, meter)
@@ -230,9 +228,8 @@ def test_a_profiler_that_loses_samples(line: EmulatedSupplyLine, job: Job) -> No
 def test_a_profiler_that_is_pulled_out(line: EmulatedSupplyLine, job: Job) -> None:
     device = SimulatedPpk2(line, seed=2)
     with Ppk2(device.resource, SUPPLY_V, accuracy=0.005) as meter:
-        setup = Setup(line.port, meter, "meter", "bench", RUNS)
         made = []
-        for record in measure_on_board(job, setup):
+        for record in on_board(job, line.port, meter):
             made.append(record)
             if len(made) == 1:
                 threading.Timer(0.5, device.close).start()
@@ -297,7 +294,7 @@ def test_a_board_that_is_pulled_out_and_plugged_in_again(job: Job, tmp_path: Pat
     made = []
     second = None
     try:
-        for record in measure_on_board(job, Setup(str(link), meter, "manual", "bench", RUNS)):
+        for record in on_board(job, str(link), meter):
             made.append(record)
             if len(made) == 1:
                 first.close()
@@ -327,9 +324,8 @@ def test_a_line_at_the_wrong_baud_rate(job: Job, tmp_path: Path) -> None:
                 return
 
     threading.Thread(target=answer, daemon=True).start()
-    setup = Setup(os.ttyname(slave), NO_METER, "manual", "bench", RUNS)
     one = dataclasses.replace(job, points=job.points[:1])
-    (record,) = measure_on_board(one, setup)
+    (record,) = on_board(one, os.ttyname(slave), NO_METER)
     os.close(slave)
     os.close(master)
     assert record.status == "failed"

@@ -25,7 +25,8 @@ from joulemark.catalogue import boards, datafile
 from joulemark.errors import InputError
 from joulemark.meters.model import ModelMeter
 from joulemark.project import ROOT
-from joulemark.records.record import Record
+from joulemark.records.record import IN_STATE, MCU, PrimitiveRecord, Quantity
+from made import made
 
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))
 NO_STORE = Store([], "no store")
@@ -162,17 +163,14 @@ def test_variants_change_one_thing_at_a_time() -> None:
     )
 
 
-def measured(primitive: str, time_ps: int, **changes: Any) -> Record:
+def measured(primitive: str, time_ps: int, **changes: Any) -> PrimitiveRecord:
     """A case of 8 bytes without associated data on a TelosB."""
-    same = "key case_digest measured_at implementation compiler optimisation unit runner host"
     values: dict[str, Any] = {
-        **dict.fromkeys([*same.split(), "board_digest", "chip_digest"], "-"),
-        **{"status": "ok", "board": "telosb", "clock": "max", "clock_hz": 8_000_000},
-        **{"chip": "msp430f1611", "kind": "block-cipher", "operation": "encrypt", "seed": 0},
-        **{"message_bytes": 8, "ad_bytes": 0, "tag_bytes": 0, "repetitions": 1, "meter": "model"},
-        **{"energy_gross_nj": 1.0, "power_states_ps": {"active": time_ps}},
+        **{"kind": "block-cipher", "operation": "encrypt", "message_bytes": 8},
+        "energy_gross_nj": 1.0,
+        "quantities": [Quantity(MCU, f"{IN_STATE}active", "ps", time_ps)],
     }
-    return Record(**{**values, "primitive": primitive, "time_ps": time_ps, **changes})
+    return made(**{**values, "primitive": primitive, "time_ps": time_ps, **changes})
 
 
 STEP = {"primitive": "skipjack", "operation": "encrypt", "message_bytes": 8}

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from joulemark.campaign.campaign import Campaign, expand, load_campaign
+from joulemark.campaign.job import Setup
+from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.catalogue.primitives import Library
 from joulemark.errors import InputError
 
@@ -27,8 +29,8 @@ def test_an_empty_file_is_the_default_campaign(tmp_path: Path) -> None:
 
 
 def test_the_default_boards_each_have_their_cores_compiler(library: Library) -> None:
-    builds = expand(Campaign(), library)
-    assert {(b.board, b.compiler) for b in builds} == {
+    builds = expand(Campaign(), library, Setup())
+    assert {(f.board_name, f.build.compiler) for f in builds} == {
         ("telosb", "clang"),
         ("sensortag-cc2650", "gcc"),
         ("openmote-cc2538", "gcc"),
@@ -72,26 +74,29 @@ def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
 
 
 def test_the_default_campaign_has_every_kind_and_operation(library: Library) -> None:
-    cases = [c for cases in expand(Campaign(), library).values() for c in cases]
-    found = {(c.build.kind, c.operation) for c in cases}
+    cases = [c for cases in expand(Campaign(), library, Setup()).values() for c in cases]
+    subjects = [c.subject for c in cases]
+    assert all(isinstance(s, PrimitiveSubject) for s in subjects)
+    found = {(s.kind, s.operation) for s in subjects if isinstance(s, PrimitiveSubject)}
     kinds = {a.kind: a.contract for a in library.algorithms.values()}
     assert found == {(name, o) for name, kind in kinds.items() for o in kind.measured}
     assert len({c.digest for c in cases}) == len(cases)
 
 
+@settings(deadline=None)
 @given(sizes=st.lists(st.integers(0, 300), min_size=1, max_size=8, unique=True))
 def test_sizes_fit_their_primitive(sizes: list[int]) -> None:
     library = Library.load()
     campaign = Campaign(primitive=("aes-128*",), size=tuple(sizes), operation=("encrypt",))
     try:
-        expanded = expand(campaign, library)
+        expanded = expand(campaign, library, Setup())
     except InputError:
         assert not [s for s in sizes if s]
         return
-    for build, cases in expanded.items():
-        algorithm = library[build.primitive]
+    for firmware, cases in expanded.items():
+        algorithm = library[firmware.primitive]
         asked = [s for s in sizes if not algorithm.whole_blocks or (s and s % 16 == 0)]
-        assert sorted({c.message_bytes for c in cases}) == sorted(asked)
+        assert sorted({vars(c.subject)["message_bytes"] for c in cases}) == sorted(asked)
 
 
 @pytest.mark.parametrize(
@@ -106,11 +111,11 @@ def test_a_name_that_matches_nothing_is_an_error_with_what_there_is(
     library: Library, field: str, option: str
 ) -> None:
     with pytest.raises(InputError, match=f"{option}: nonsense matches nothing; there are .+"):
-        expand(Campaign.model_validate({field: ["nonsense"]}), library)
+        expand(Campaign.model_validate({field: ["nonsense"]}), library, Setup())
 
 
 def test_an_unknown_board_or_clock_is_an_error(library: Library) -> None:
     with pytest.raises(InputError, match="telosb"):
-        expand(Campaign(board=("telosc",)), library)
+        expand(Campaign(board=("telosc",)), library, Setup())
     with pytest.raises(InputError, match="9 GHz"):
-        expand(Campaign(clock=("9 GHz",)), library)
+        expand(Campaign(clock=("9 GHz",)), library, Setup())

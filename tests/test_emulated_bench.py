@@ -8,18 +8,19 @@ import numpy as np
 import pytest
 
 from joulemark._engine import Image
-from joulemark.campaign.case import Build, Case
+from joulemark.campaign.campaign import Campaign
+from joulemark.campaign.job import Job, Setup
+from joulemark.campaign.plan import plan
 from joulemark.catalogue import boards
-from joulemark.catalogue.primitives import Library
 from joulemark.errors import LinkError
-from joulemark.images import build_image
-from joulemark.measure.instrumented import Setup, measure_on_board
-from joulemark.measure.session import Job, Point, measure
-from joulemark.meters import manual
+from joulemark.measure.emulated import emulate
+from joulemark.measure.instrumented import Instrumented
+from joulemark.measure.metered import RUNS, Instrument
+from joulemark.meters import Meter, manual
 from joulemark.meters.ppk2 import Ppk2
 from joulemark.meters.samples import Samples
 from joulemark.meters.scpi.agilent_34401a import Agilent34401A
-from joulemark.records.record import Record
+from joulemark.records.record import PrimitiveRecord
 from joulemark.report import render
 from joulemark.runners.protocol import Device
 from joulemark.runners.serial import SerialLink
@@ -29,35 +30,35 @@ from joulemark.simulated.instruments.nordic_ppk2 import SimulatedPpk2
 from joulemark.simulated.instruments.scpi import ScpiServer
 
 TELOSB = boards.load_board("telosb")
-BUILD = Build(
-    board="telosb",
-    clock="max",
-    kind="block-cipher",
-    primitive="aes-128",
-    implementation="msp430",
-    compiler="clang",
-    optimisation="O3",
-)
-CASE = Case(build=BUILD, operation="encrypt", message_bytes=64)
+
+
+def planned(setup: Setup) -> Job:
+    campaign = Campaign(
+        board=("telosb",),
+        primitive=("aes-128",),
+        implementation=("msp430",),
+        operation=("encrypt",),
+        size=(64,),
+        seed=7,
+    )
+    (made,) = plan(campaign, setup).jobs
+    return made
 
 
 @pytest.fixture(scope="module")
 def job() -> Job:
-    library = Library.load()
-    image = build_image(
-        library.implementation(library["aes-128"], "msp430"),
-        TELOSB,
-        clock="max",
-        compiler="clang",
-        optimisation="O3",
-    )
-    point = Point(case=CASE, trials=2, key="key")
-    return Job(build=BUILD, image=image, points=(point,), seed=7, project_commit=None)
+    return planned(Setup(runner="serial", meter="meter", unit="bench", runs=RUNS))
+
+
+def on_board(job: Job, line: EmulatedSupplyLine, meter: Meter) -> PrimitiveRecord:
+    with Instrumented(job, Instrument(meter), line.port) as session:
+        (record,) = session.records()
+    return record
 
 
 @pytest.fixture(scope="module")
-def exact(job: Job) -> Record:
-    (record,) = measure(job)
+def exact() -> PrimitiveRecord:
+    (record,) = emulate(planned(Setup()))
     assert record.status == "ok", record.failure
     return record
 
@@ -73,7 +74,7 @@ def line(job: Job) -> Iterator[EmulatedSupplyLine]:
 NO_METER = manual.Manual(lambda _: "", "Wh", 0.0, 1.0, 0.0)
 
 
-def half_width_nj(record: Record) -> float:
+def half_width_nj(record: PrimitiveRecord) -> float:
     note = next(n for n in record.notes if n.startswith("gross: "))
     return float(note.split("+- ")[1].split()[0]) * 1e3
 
@@ -89,28 +90,32 @@ def test_the_board_sleeps_while_it_waits(line: EmulatedSupplyLine) -> None:
 
 
 @pytest.mark.slow
-def test_profiler_and_model_agree(line: EmulatedSupplyLine, job: Job, exact: Record) -> None:
+def test_profiler_and_model_agree(
+    line: EmulatedSupplyLine, job: Job, exact: PrimitiveRecord
+) -> None:
     device = SimulatedPpk2(line, seed=3)
     try:
         with Ppk2(device.resource, TELOSB.supply_v.value, accuracy=0.005) as meter:
-            (record,) = measure_on_board(job, Setup(line.port, meter, "ppk2", "bench"))
+            record = on_board(job, line, meter)
     finally:
         device.close()
     assert record.status == "ok", record.failure
     assert exact.energy_gross_nj is not None
     assert record.cycles == pytest.approx(exact.cycles)
-    assert record.stack_painted_bytes == exact.stack_painted_bytes
+    assert record.value("stack_painted") == exact.value("stack_painted")
     assert record.energy_gross_nj == pytest.approx(exact.energy_gross_nj, rel=5e-3)
     assert record.energy_net_nj == pytest.approx(exact.energy_net_nj, rel=5e-3)
-    assert record.case_digest != exact.case_digest
+    assert record.case.digest != exact.case.digest
 
 
 @pytest.mark.slow
-def test_multimeter_and_model_agree(line: EmulatedSupplyLine, job: Job, exact: Record) -> None:
+def test_multimeter_and_model_agree(
+    line: EmulatedSupplyLine, job: Job, exact: PrimitiveRecord
+) -> None:
     server = ScpiServer(SimulatedAgilent34401A(line, seed=3))
     try:
         with Agilent34401A(server.resource, TELOSB.supply_v.value) as meter:
-            (record,) = measure_on_board(job, Setup(line.port, meter, "agilent-34401a", "bench"))
+            record = on_board(job, line, meter)
     finally:
         server.close()
     assert record.status == "ok", record.failure
@@ -151,7 +156,7 @@ def test_clocks_that_disagree_are_reported(line: EmulatedSupplyLine, job: Job) -
         device = SimulatedPpk2(line, seed=3)
         try:
             with kind(device.resource, TELOSB.supply_v.value, accuracy=0.005) as meter:
-                (record,) = measure_on_board(job, Setup(line.port, meter, "ppk2", "bench"))
+                record = on_board(job, line, meter)
         finally:
             device.close()
         assert record.status == "ok", record.failure
@@ -171,9 +176,9 @@ def test_another_image_on_the_board_is_a_failed_case(line: EmulatedSupplyLine, j
         description={**job.image.description, "build": "0" * 16},  # type: ignore[union-attr]
     )
     other = dataclasses.replace(job, image=wanted)
-    (record,) = measure_on_board(other, Setup(line.port, NO_METER, "agilent-34401a", "bench"))
+    record = on_board(other, line, NO_METER)
     assert record.status == "failed"
-    assert "the board's image says build" in (record.failure or "")
+    assert "the image says build" in (record.failure or "")
 
 
 def test_no_such_port() -> None:

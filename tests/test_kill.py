@@ -69,7 +69,7 @@ def results(path: Path) -> dict[str, tuple[object, ...]]:
     with Store(path) as store:
         history = store.records(history=True)
         assert len({r.key for r in history}) == len(history), "a case was measured twice"
-        return {r.case_digest: (r.key, r.cycles, r.energy_net_nj, r.samples) for r in history}
+        return {r.case.digest: (r.key, r.cycles, r.energy_net_nj, r.samples) for r in history}
 
 
 @pytest.mark.slow

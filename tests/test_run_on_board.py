@@ -19,7 +19,7 @@ from joulemark._engine import Image
 from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import Library
 from joulemark.images import build_image
-from joulemark.records.record import Record
+from joulemark.records.record import PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
 from joulemark.simulated.emulated import EmulatedSupplyLine
 from joulemark.simulated.instruments.agilent_34401a import SimulatedAgilent34401A
@@ -60,14 +60,16 @@ def serve() -> Iterator[Callable[[ScpiInstrument], str]]:
         server.close()
 
 
-def records(folder: Path, *, history: bool = False) -> list[Record]:
+def records(folder: Path, *, history: bool = False) -> list[PrimitiveRecord]:
     with Store(folder / "results" / "joulemark.db") as store:
-        return store.records(history=history)
+        return of_primitives(store.records(history=history))
 
 
-def half_width_nj(record: Record, name: str) -> float:
-    note = next(n for n in record.notes if n.startswith(f"{name}: "))
-    return float(note.split("+- ")[1].split()[0]) * 1e3
+def half_width_nj(record: PrimitiveRecord, name: str) -> float:
+    found = record.quantity(f"energy_{name}")
+    assert found is not None
+    assert found.half_width is not None
+    return found.half_width
 
 
 @dataclass
@@ -144,8 +146,12 @@ def test_a_person_reads_the_meter_of_a_board(line: EmulatedSupplyLine, tmp_path:
     assert "interrupted after 1 of 2 cases, all of them in the store" in shown
     assert person_at.ended() == 130
     (record,) = records(tmp_path)
-    assert (record.status, record.runner, record.meter) == ("ok", "serial", "manual")
-    assert (record.message_bytes, record.repetitions, record.trials) == (16, 1000, 2)
+    assert (record.status, record.conditions.runner, record.conditions.meter) == (
+        "ok",
+        "serial",
+        "manual",
+    )
+    assert (record.subject.message_bytes, record.repetitions, record.trials) == (16, 1000, 2)
     assert [s["gross_pj"] for s in record.samples] == pytest.approx(
         [2.0 * 3.6e9, 2.1 * 3.6e9], rel=0.05
     )
@@ -168,7 +174,7 @@ def test_a_person_reads_the_meter_of_a_board(line: EmulatedSupplyLine, tmp_path:
     assert "the display moved by 0.001 mWh and its step is 0.01" in shown
     assert "served from the store: 1 of 2" in shown
     assert person_at.ended() == 6
-    statuses = {r.message_bytes: r.status for r in records(tmp_path)}
+    statuses = {r.subject.message_bytes: r.status for r in records(tmp_path)}
     assert statuses == {16: "ok", 32: "failed"}
 
 
@@ -183,7 +189,8 @@ def test_a_person_reads_the_meter_of_this_machine(tmp_path: Path) -> None:
     person_at.until("report:")
     assert person_at.ended() == 0
     (record,) = records(tmp_path)
-    assert (record.runner, record.meter, record.board) == ("local", "manual", "local")
+    where = record.conditions
+    assert (where.runner, where.meter, where.board) == ("local", "manual", "local")
     assert record.energy_gross_nj == pytest.approx(
         2.0 * 3.6e9 / 50000, rel=0.02
     )  # less the empty window
@@ -218,8 +225,9 @@ def test_multimeters_agree_with_the_model(
     done = joulemark("run", *on_board, *CASE, *size, *meter, folder=tmp_path).stdout
     assert "aes-128 encrypt 64 B: gross: " in done
     joulemark("run", *CASE, *size, folder=tmp_path)
-    measured, exact = sorted(records(tmp_path), key=lambda r: r.runner == "emulator")
-    assert (measured.runner, measured.meter, exact.meter) == ("serial", options[1], "model")
+    measured, exact = sorted(records(tmp_path), key=lambda r: r.conditions.runner == "emulator")
+    assert (measured.conditions.runner, measured.conditions.meter) == ("serial", options[1])
+    assert exact.conditions.meter == "model"
     for name in ("gross", "net"):
         true_nj, stated_nj = (getattr(r, f"energy_{name}_nj") for r in (exact, measured))
         # The model knows the nominal voltage; the supply gives what it gives.
@@ -276,7 +284,7 @@ def test_powercap_measures_this_machine(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--runner", "serial"), "it is not said what measures; give --meter"),
+        (("--runner", "serial"), "no instrument given; give --meter"),
         (("--runner", "serial", "--meter", "manual"), "not said where the board is; give --port"),
         (("--runner", "local", "--meter", "um25c", "--port", "/dev/null"), "has no port"),
         (("--meter", "ppk2"), "an emulated board has no port and no instrument"),

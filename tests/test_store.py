@@ -1,82 +1,371 @@
-"""The store keeps what was written, whatever happens next."""
+"""The store keeps what was written, whatever happens next: in SQLite and in PostgreSQL."""
 
 import dataclasses
+import json
+import os
+import shutil
 import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
-from hypothesis import given, settings
+import sqlalchemy as sa
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from command import joulemark
+from joulemark.campaign.subjects import Subject, types
 from joulemark.errors import StoreError
-from joulemark.records.record import Record
-from joulemark.records.store import Store
+from joulemark.records.record import Quantity, Record, number
+from joulemark.records.store import Served, Store
+from made import made
+from servers import new_database, postgresql
 
-RECORD = Record(
-    key="k",
-    case_digest="c",
-    measured_at="2026-01-01T00:00:00+00:00",
-    status="ok",
-    board="telosb",
-    clock="max",
-    clock_hz=8_000_000,
-    chip="msp430f1611",
-    kind="hash",
-    primitive="sha-256",
-    implementation="ref",
-    operation="hash",
-    message_bytes=64,
-    ad_bytes=0,
-    tag_bytes=0,
-    compiler="clang",
-    optimisation="O3",
-    repetitions=1,
-    seed=1,
-    unit="emulated",
-    runner="emulator",
-    meter="model",
-    board_digest="b",
-    chip_digest="d",
-    host="test",
+OLD = Path(__file__).parent / "data" / "store-schema-3.sql"
+"""Written by the last version that had schema 3, and dumped."""
+RECORD = made(cycles=5, time_ps=625_000, energy_net_nj=1.5, trials=2, addresses_equal=True)
+FAILED = made(key="f", message_bytes=8, status="failed", failure="wrong output")
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    with postgresql() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database of each kind."""
+    if request.param == "sqlite":
+        return str(tmp_path / "s.db")
+    return new_database(request.getfixturevalue("server"), uuid4().hex)
+
+
+numbers = st.integers(-(2**62), 2**62) | st.floats(allow_nan=False, allow_infinity=False)
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-
-
-@settings(max_examples=25, deadline=None)
 @given(
-    cycles=st.none() | st.floats(allow_nan=False, allow_infinity=False),
-    samples=st.lists(st.dictionaries(st.text(), st.integers(0, 2**53))),
-    notes=st.lists(st.text(st.characters(exclude_categories=["Cs"]))),
+    values=st.lists(numbers, max_size=4),
+    bounds=st.none() | st.tuples(numbers, numbers),
+    samples=st.lists(st.dictionaries(texts, st.integers(0, 2**53) | texts)),
+    notes=st.lists(texts),
     equal=st.none() | st.booleans(),
 )
-def test_a_record_comes_back_as_it_went_in(
-    tmp_path_factory: pytest.TempPathFactory,
-    cycles: float | None,
-    samples: list[dict[str, int]],
+def test_a_record_comes_back_as_it_went_in(  # noqa: PLR0917
+    location: str,
+    values: list[float],
+    bounds: tuple[float, float] | None,
+    samples: list[dict[str, int | str]],
     notes: list[str],
     equal: bool | None,
 ) -> None:
-    record = dataclasses.replace(
-        RECORD, cycles=cycles, samples=samples, notes=notes, addresses_equal=equal
+    low, high = (None, None) if bounds is None else map(number, bounds)
+    quantities = tuple(
+        Quantity("mcu", f"n{i}", "ps", number(v), low, high, bounds and "range", "inferred", True)
+        for i, v in enumerate(values)
     )
-    with Store(tmp_path_factory.mktemp("store") / "s.db") as store:
+    record = made(samples=tuple(samples), notes=tuple(notes), addresses_equal=equal)
+    record = dataclasses.replace(record, quantities=quantities)
+    with Store(location) as store:
         store.append(record)
         assert store.records() == [record]
+        (kept,) = store.records()
+        assert [type(q.value) for q in kept.quantities] == [type(number(v)) for v in values]
 
 
-def test_the_last_record_of_a_case_counts_and_history_keeps_all(tmp_path: Path) -> None:
-    with Store(tmp_path / "s.db") as store:
-        for key, case, cycles in [("a", "1", 1.0), ("b", "2", 2.0), ("c", "1", 3.0)]:
-            store.append(dataclasses.replace(RECORD, key=key, case_digest=case, cycles=cycles))
-        assert [r.cycles for r in store.records()] == [2.0, 3.0]
-        assert [r.cycles for r in store.records(history=True)] == [1.0, 2.0, 3.0]
-        assert len(store.frame()) == 2
+def test_whole_numbers_stay_whole(location: str) -> None:
+    wide = 2**62 + 1  # A float would lose the last digit.
+    record = made(quantities=[Quantity("", "n", "ps", wide), Quantity("", "m", "nJ", 0.1)])
+    with Store(location) as store:
+        store.append(record)
+        (kept,) = store.records()
+    assert (kept.value("n"), kept.value("m")) == (wide, 0.1)
+    assert isinstance(kept.value("n"), int)
 
 
-def test_a_failed_record_is_never_served(tmp_path: Path) -> None:
-    with Store(tmp_path / "s.db") as store:
+def test_the_last_record_of_a_case_counts_and_history_keeps_all(location: str) -> None:
+    with Store(location) as store:
+        for key, size, cycles in [("a", 8, 1), ("b", 1, 2), ("c", 8, 3)]:
+            store.append(made(key=key, message_bytes=size, cycles=cycles))
+        # Sorted by what was measured, not by when.
+        assert [r.cycles for r in store.records()] == [2, 3]
+        assert [r.cycles for r in store.records(history=True)] == [1, 2, 3]
+
+
+def test_the_order_of_records_does_not_depend_on_when_they_were_made(location: str) -> None:
+    cases = [
+        made(key=f"{board}{size}{how}", board=board, message_bytes=size, optimisation=how)
+        for board in ("b", "a")
+        for size in (100, 20)
+        for how in ("Os", "O3")
+    ]
+    orders = []
+    for some in (cases, cases[::-1]):
+        with Store(location) as store:
+            for record in some:
+                store.append(record)
+            orders.append([r.key for r in store.records()])
+    assert orders[0] == orders[1]
+    assert orders[0][:3] == ["a20O3", "a20Os", "a100O3"]
+
+
+def test_a_failed_record_is_never_served(location: str) -> None:
+    leaky = made(
+        key="l", cycles=5, trials=2, addresses_equal=False, secret_independent=True, primitive="x"
+    )
+    with Store(location) as store:
+        for record in (RECORD, FAILED, leaky):
+            store.append(record)
+        served = store.served(["k", "f", "l", "absent"])
+        assert set(served) == {"k", "l"}
+        assert store.load([served["k"].id]) == [RECORD]
+        assert served["k"] == Served(served["k"].id, dependent=False, contradicts=False)
+        assert served["l"] == Served(served["l"].id, dependent=True, contradicts=True)
+
+
+def test_thousands_of_keys_are_looked_up(location: str) -> None:
+    with Store(location) as store:
         store.append(RECORD)
-        store.append(dataclasses.replace(RECORD, key="f", status="failed", failure="wrong output"))
-        assert store.find(["k", "f", "absent"]) == {"k": RECORD}
+        assert set(store.served([*map(str, range(40_000)), "k"])) == {"k"}
+
+
+def test_failed_records_can_be_pruned(location: str) -> None:
+    with Store(location) as store:
+        for record in (RECORD, FAILED):
+            store.append(record)
+        assert store.prune() == 1
+        assert store.records(history=True) == [RECORD]
+        assert store.prune() == 0
+
+
+def test_quantities_are_rows_that_sql_finds(location: str) -> None:
+    with Store(location) as store:
+        store.append(RECORD)
+        with store._engine.connect() as connection:
+            found = connection.execute(
+                sa.text(
+                    "SELECT r.title, q.value FROM records r JOIN quantities q ON q.record = r.id "
+                    "WHERE q.name = 'energy_net' AND q.value > 1"
+                )
+            ).all()
+    assert [(title, float(value)) for title, value in found] == [("", 1.5)]
+
+
+OPEN = "import sys; from joulemark.records.store import Store; Store(sys.argv[1]).close()"
+
+
+def test_many_open_a_new_store_at_once(location: str) -> None:
+    processes = [
+        subprocess.Popen([sys.executable, "-c", OPEN, location], stderr=subprocess.PIPE)
+        for _ in range(8)
+    ]
+    errors = [process.communicate()[1].decode() for process in processes]
+    assert [p.returncode for p in processes] == [0] * len(processes), errors
+
+
+def test_many_migrate_an_old_store_at_once(tmp_path: Path) -> None:
+    path = old_store(tmp_path)
+    with ThreadPoolExecutor(8) as pool:
+        counts = list(pool.map(lambda _: count(path), range(8)))
+    assert len(set(counts)) == 1
+
+
+def count(path: Path) -> int:
+    with Store(path) as store:
+        return len(store.records(history=True))
+
+
+def test_writers_and_readers_do_not_disturb_each_other(location: str) -> None:
+    each, writers = 20, 4
+    Store(location).close()
+
+    def write(number: int) -> None:
+        with Store(location) as store:
+            for i in range(each):
+                store.append(made(key=f"{number} {i}", message_bytes=i, cycles=i))
+
+    threads = [threading.Thread(target=write, args=(n,)) for n in range(writers)]
+    for thread in threads:
+        thread.start()
+    with Store(location, "read") as store:
+        while any(t.is_alive() for t in threads):
+            assert all(r.cycles == r.subject.order[4] for r in store.records(history=True))
+    for thread in threads:
+        thread.join()
+    with Store(location) as store:
+        assert len(store.records(history=True)) == each * writers
+
+
+def old_store(folder: Path) -> Path:
+    path = folder / "old.db"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(OLD.read_text(encoding="utf-8"))
+    connection.close()
+    return path
+
+
+def old_rows() -> list[dict[str, object]]:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(OLD.read_text(encoding="utf-8"))
+    connection.row_factory = sqlite3.Row
+    return [dict(row) for row in connection.execute("SELECT * FROM records ORDER BY id")]
+
+
+RENAMED: dict[str, Callable[[Record[Subject]], object]] = {
+    "exact": lambda r: r.exact if r.quantities else None,
+    "energy_grade": lambda r: r.energy_grade,
+    "power_states_ps": lambda r: r.power_states_ps,
+    "samples": lambda r: list(r.samples),
+    "notes": lambda r: list(r.notes),
+    "secret_independent_claim": lambda r: r.about.secret_independent,
+    "case_digest": lambda _: None,  # Of another form: asserted by itself.
+}
+
+
+def flat(record: Record[Subject], name: str) -> object:
+    """A value of an old column, from a record."""
+    if name in RENAMED:
+        return RENAMED[name](record)
+    for part in (record.subject, record.build, record.conditions, record.provenance):
+        if name != "repetitions" and name in vars(part):
+            return vars(part)[name]
+    for quantity in record.quantities:
+        values = {
+            quantity.column(): quantity.value,
+            quantity.column("half_width"): quantity.half_width,
+            quantity.column("min"): quantity.lower,
+            quantity.column("max"): quantity.upper,
+        }
+        if name in values:
+            return values[name]
+    return vars(record).get(name)
+
+
+def test_an_old_store_is_brought_here_without_loss(tmp_path: Path) -> None:
+    rows = old_rows()
+    assert {row["status"] for row in rows} == {"ok", "failed"}
+    assert {row["runner"] for row in rows} == {"emulator", "serial", "local"}
+    with Store(old_store(tmp_path)) as store:
+        records = store.records(history=True)
+        keys = {row["key"] for row in rows if row["status"] == "ok"}
+        assert set(store.served(str(row["key"]) for row in rows)) == keys
+    assert len(records) == len(rows)
+    for row, record in zip(rows, records, strict=True):
+        for name, stored in row.items():
+            if name in {"id", "case_digest"}:
+                continue
+            nested = name in {"samples", "notes", "power_states_ps"}
+            value = json.loads(str(stored)) if nested else stored
+            found = flat(record, name)
+            if name.endswith("half_width_nj") and value is not None:
+                assert found == pytest.approx(value, rel=1e-9), name
+            else:
+                assert found == value, name
+        assert record.about.title
+
+
+def test_old_cases_stay_apart_and_together(tmp_path: Path) -> None:
+    """One case has one digest before and after; what was asked for is told from what was done."""
+    rows = old_rows()
+    with Store(old_store(tmp_path)) as store:
+        records = store.records(history=True)
+    pairs = {(row["case_digest"], r.case.digest) for row, r in zip(rows, records, strict=True)}
+    assert len(pairs) == len({old for old, _ in pairs}) == len({new for _, new in pairs})
+    measured = [r for r in records if r.conditions.runner == "serial" and r.status == "ok"]
+    assert all(r.conditions.repetitions == 1 < r.repetitions for r in measured)
+
+
+def test_an_old_store_in_postgresql(server: str) -> None:
+    """The same tables as SQLAlchemy made them there."""
+    url = new_database(server, uuid4().hex)
+    memory = sa.create_engine("sqlite://")
+    raw = memory.raw_connection()
+    raw.driver_connection.executescript(OLD.read_text(encoding="utf-8"))  # type: ignore[union-attr]
+    old = sa.MetaData()
+    old.reflect(memory)
+    for column in old.tables["records"].c:
+        column.type = column.type.as_generic()
+    engine = sa.create_engine(url)
+    rows = [dict(r._mapping) for r in memory.connect().execute(sa.select(old.tables["records"]))]
+    with engine.begin() as connection:
+        old.create_all(connection)
+        connection.execute(old.tables["records"].insert(), rows)
+        connection.execute(old.tables["joulemark_schema"].insert().values(version=3))
+    engine.dispose()
+    with Store(url) as store:
+        assert [r.key for r in store.records(history=True)] == [row["key"] for row in rows]
+        store.append(RECORD)
+        assert RECORD in store.records()
+
+
+def test_the_first_schemas_lacked_columns(tmp_path: Path) -> None:
+    path = old_store(tmp_path)
+    with sqlite3.connect(path) as connection:
+        for name in ("memories_keep_state", "energy_net_half_width_nj"):
+            connection.execute(f"ALTER TABLE records DROP COLUMN {name}")
+        connection.execute("UPDATE joulemark_schema SET version = 1")
+    connection.close()
+    with Store(path) as store:
+        records = store.records(history=True)
+    assert len(records) == len(old_rows())
+    assert {r.provenance.memories_keep_state for r in records} == {None}
+
+
+def test_a_migration_that_fails_leaves_the_old_store(tmp_path: Path) -> None:
+    path = old_store(tmp_path)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE records SET samples = '[' WHERE id = 3")
+    connection.close()
+    with pytest.raises(StoreError, match="damaged"):
+        Store(path)
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT version FROM joulemark_schema").fetchone() == (3,)
+        assert connection.execute("SELECT count(*) FROM records").fetchone() == (len(old_rows()),)
+
+
+READ = """
+import sys
+from joulemark.records.store import Store
+with Store(sys.argv[1], "read") as store:
+    print(len(store.records()))
+"""
+
+
+@pytest.mark.parametrize("left_open", [False, True])
+def test_a_store_that_may_not_be_written_can_be_read(left_open: bool) -> None:
+    # pytest's folders are its user's alone.
+    folder = Path(tempfile.mkdtemp())
+    path = folder / "s.db"
+    writer = Store(path)
+    try:
+        writer.append(RECORD)
+        if not left_open:
+            writer.close()
+        path.chmod(0o444)
+        folder.chmod(0o555)
+        # Root may write everywhere, unless it is told that it may not.
+        as_user = ["setpriv", "--bounding-set", "-dac_override"] if os.geteuid() == 0 else []
+        done = subprocess.run(
+            [*as_user, sys.executable, "-c", READ, str(path)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.stdout, done.returncode) == ("1\n", 0), done.stderr
+    finally:
+        writer.close()
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
 
 
 def test_a_full_disk_loses_nothing_and_says_so(tmp_path: Path) -> None:
@@ -86,7 +375,7 @@ def test_a_full_disk_loses_nothing_and_says_so(tmp_path: Path) -> None:
         with store._engine.connect() as connection:
             pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
             connection.exec_driver_sql(f"PRAGMA max_page_count = {pages + 2}")
-        big = dataclasses.replace(RECORD, notes=["x" * 50_000])
+        big = made(key="big", notes=("x" * 50_000,))
         with pytest.raises(StoreError, match=r"full.*free some space.*nothing recorded is lost"):
             store.append(big)
         assert store.records(history=True) == [RECORD]
@@ -103,8 +392,8 @@ def test_a_damaged_store_is_one_clear_error(tmp_path: Path, damage: str) -> None
         before = path.read_bytes()
     else:
         with Store(path) as store:
-            for _ in range(50):
-                store.append(RECORD)
+            for i in range(50):
+                store.append(dataclasses.replace(RECORD, key=str(i)))
         path.write_bytes(path.read_bytes()[:5000] + b"\xff" * 500)
         before = path.read_bytes()
 
@@ -119,45 +408,134 @@ def test_a_damaged_store_is_one_clear_error(tmp_path: Path, damage: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("cycles_max", "same", "keeps_state", "finding"),
+    "damage",
     [
-        (5, True, False, "independent of data"),
-        (6, True, False, "time depends on data"),
-        (5, False, False, "addresses depend on data"),
-        (6, False, False, "time depends on data"),
-        # What a cache holds decides the time too: only the addresses tell.
-        (5, True, True, "independent of data"),
-        (6, True, True, "addresses independent of data"),
-        (6, False, True, "addresses depend on data"),
+        "UPDATE records SET samples = '{broken'",
+        "UPDATE records SET notes = '{\"a\": 1}'",
+        "UPDATE records SET notes = '[1]'",
+        "UPDATE records SET samples = '[[]]'",
+        "UPDATE records SET subject = '[]'",
+        'UPDATE records SET subject = \'{"type": "spell"}\'',
+        'UPDATE records SET subject = \'{"type": "primitive", "kind": "hash"}\'',
+        "UPDATE records SET status = 'fine'",
+        "UPDATE records SET clock_hz = 'fast'",
+        "UPDATE records SET board = x'ff'",
+        "UPDATE records SET host = CAST(x'c328' AS TEXT)",
+        "UPDATE records SET trials = 1.5",
+        "UPDATE quantities SET value = 'many'",
+        "UPDATE quantities SET value = x'00'",
+        "UPDATE quantities SET unit = x'00'",
+        "UPDATE quantities SET grade = 'guessed'",
+        "UPDATE quantities SET bounds = 'vague'",
+        "UPDATE joulemark_schema SET version = 'new'",
+        "DELETE FROM joulemark_schema",
+        "DROP TABLE quantities",
+        "ALTER TABLE records DROP COLUMN host",
     ],
 )
-def test_what_trials_show_about_secrets(
-    cycles_max: float, same: bool, keeps_state: bool, finding: str
-) -> None:
-    record = dataclasses.replace(
-        RECORD,
-        trials=2,
-        cycles_min=5.0,
-        cycles_max=cycles_max,
-        addresses_equal=same,
-        memories_keep_state=keeps_state,
-    )
-    assert record.finding == finding
-
-
-def test_an_older_store_is_kept_and_gains_the_fields_that_came_later(tmp_path: Path) -> None:
-    path = tmp_path / "store.sqlite"
+def test_whatever_is_wrong_in_a_store_is_a_stores_error(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "s.db"
     with Store(path) as store:
         store.append(RECORD)
     with sqlite3.connect(path) as connection:
-        connection.execute("ALTER TABLE records DROP COLUMN memories_keep_state")
-        connection.execute("UPDATE joulemark_schema SET version = 1")
+        connection.execute(damage)
+    connection.close()
+    for command in (("report",), ("export", "--format", "csv")):
+        done = joulemark(*command, "--store", str(path), code=9, folder=tmp_path)
+        assert str(path) in done.stderr
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(place=st.floats(0, 1, exclude_max=True), value=st.integers(1, 255))
+def test_a_flipped_byte_is_a_stores_error_or_none(
+    tmp_path_factory: pytest.TempPathFactory, place: float, value: int
+) -> None:
+    path = tmp_path_factory.mktemp("flip") / "s.db"
     with Store(path) as store:
-        (kept,) = store.records()
-        assert kept == RECORD
-        store.append(dataclasses.replace(RECORD, memories_keep_state=True))
-    with Store(path) as store:
-        assert store.records()[-1].memories_keep_state
+        for i in range(20):
+            store.append(dataclasses.replace(RECORD, key=str(i)))
+    data = bytearray(path.read_bytes())
+    data[int(place * len(data))] ^= value
+    path.write_bytes(data)
+    try:
+        with Store(path) as store:
+            store.records()
+            store.served(["1"])
+            store.append(RECORD)
+    except StoreError:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("changes", "finding"),
+    [
+        ({}, "independent of data"),
+        ({"cycles_max": 6}, "time depends on data"),
+        ({"addresses_equal": False}, "addresses depend on data"),
+        ({"cycles_max": 6, "addresses_equal": False}, "time depends on data"),
+        # What a cache holds decides the time too: only the addresses tell.
+        ({"memories_keep_state": True}, "independent of data"),
+        ({"memories_keep_state": True, "cycles_cold": 5}, "independent of data"),
+        ({"memories_keep_state": True, "cycles_cold": 9}, "addresses independent of data"),
+        ({"memories_keep_state": True, "cycles_max": 6}, "addresses independent of data"),
+        (
+            {"memories_keep_state": True, "cycles_max": 6, "addresses_equal": False},
+            "addresses depend on data",
+        ),
+        ({"trials": 1}, None),
+        ({"addresses_equal": None}, None),
+    ],
+)
+def test_what_trials_show_about_secrets(changes: dict[str, object], finding: str | None) -> None:
+    values: dict[str, object] = {"trials": 2, "cycles": 5, "addresses_equal": True}
+    record = made(**(values | changes), secret_independent=True)
+    assert record.finding == finding
+    assert record.contradicts == (finding is not None and "depend on" in finding.replace("s ", " "))
+
+
+def test_a_type_of_subject_is_one_module(tmp_path: Path) -> None:
+    """A record of a type that is added beside the others is stored, listed and exported."""
+    (tmp_path / "spell.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from joulemark.campaign.subjects import About, Subject\n"
+        "@dataclass(frozen=True, kw_only=True)\n"
+        "class Spell(Subject):\n"
+        "    words: int\n"
+        "    def __str__(self): return f'spell of {self.words}'\n"
+        "    def about(self): return About(title='Spell')\n"
+    )
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import dataclasses, sys\n"
+        "from joulemark.campaign import subjects\n"
+        f"subjects.__path__.append({str(tmp_path)!r})\n"
+        "from joulemark.campaign.subjects import subject\n"
+        "from joulemark.records.export import flat_frame, long_frame\n"
+        "from joulemark.records.store import Store\n"
+        "from made import made\n"
+        "spell = subject({'type': 'spell', 'words': 3})\n"
+        "record = dataclasses.replace(made(cycles=7), subject=spell)\n"
+        f"with Store({str(tmp_path / 's.db')!r}) as store:\n"
+        "    store.append(record)\n"
+        "    store.append(made(key='other', cycles=8))\n"
+        "    (one, two) = store.records()\n"
+        "    assert record in (one, two)\n"
+        "    frame = flat_frame([one, two])\n"
+        "    assert sorted(frame['cycles']) == [7, 8]\n"
+        "    assert frame['words'].dropna().tolist() == [3]\n"
+        "    assert set(long_frame([record])['subject']) == {'spell of 3'}\n"
+    )
+    assert "spell" not in types()
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_another_schema_version_is_refused(tmp_path: Path) -> None:
@@ -177,13 +555,40 @@ def test_somebody_elses_database_is_refused(tmp_path: Path) -> None:
         Store(path)
 
 
-def test_a_store_that_must_exist_and_does_not(tmp_path: Path) -> None:
+@pytest.mark.parametrize("access", ["read", "write"])
+def test_a_store_that_must_exist_and_does_not(tmp_path: Path, access: str) -> None:
     with pytest.raises(StoreError, match="no store"):
-        Store(tmp_path / "s.db", create=False)
+        Store(tmp_path / "s.db", access)  # type: ignore[arg-type]
     assert not (tmp_path / "s.db").exists()
 
 
-@pytest.mark.parametrize("url", ["postgresql+nodriver://h/n", "nonsense://x", "::://"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("postgresql+nodriver://h/n", "nonsense://x", "::://", "postgresql://[::1/db"),
+        *("postgresql+psycopg://u@[::1/db", "sqlite://host/x", "postgresql+psycopg://h:port/n"),
+        "postgresql+psycopg://nobody@127.0.0.1:1/none",
+    ],
+)
 def test_a_bad_url_is_one_clear_error(url: str) -> None:
     with pytest.raises(StoreError):
         Store(url)
+
+
+@pytest.mark.parametrize(
+    "path", ["x" * 300, "a" * 300 + "/s.db", "with\0zero"], ids=["name", "folder", "zero"]
+)
+def test_a_path_that_cannot_be_is_one_clear_error(tmp_path: Path, path: str) -> None:
+    with pytest.raises(StoreError):
+        Store(tmp_path / path)
+
+
+@pytest.mark.parametrize("name", ["s?x=1#%41.db", "a b.db", os.fsdecode(b"\xff\xfe.db")])
+def test_a_path_may_have_any_name(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    with Store(path) as store:
+        store.append(RECORD)
+        assert "\udcff" not in store.name
+    assert path.exists()
+    with Store(path, "read") as store:
+        assert store.records() == [RECORD]

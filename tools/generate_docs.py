@@ -7,7 +7,7 @@ docs/results-BOARD.md too, for each board of the campaign tools/results.toml, fr
 
 import argparse
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from joulemark.catalogue import boards, kinds
 from joulemark.catalogue.boards import Activity, Board, Load, StatedCurrent
 from joulemark.catalogue.primitives import Algorithm, Library, Primitive
 from joulemark.project import ROOT
-from joulemark.records.record import Record
+from joulemark.records.record import PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
 
 DOCS = ROOT / "docs"
@@ -111,7 +111,7 @@ class Figure:
     """What a build costs, in cycles or bytes."""
 
     value: float
-    record: Record
+    record: PrimitiveRecord
 
     @property
     def text(self) -> str:
@@ -121,34 +121,40 @@ class Figure:
     @property
     def build(self) -> str:
         """What it is the figure of."""
-        return f"`{self.record.implementation}` -{self.record.optimisation}"
+        return f"`{self.record.subject.implementation}` -{_optimisation(self.record)}"
+
+
+def _optimisation(record: PrimitiveRecord) -> str:
+    return "" if record.build is None else record.build.optimisation
 
 
 class Results:
     """Records of one board, by what was measured."""
 
-    def __init__(self, records: Iterable[Record], board: str) -> None:
+    def __init__(self, records: Iterable[PrimitiveRecord], board: str) -> None:
         self.board = board
-        self.records = [r for r in records if r.status == "ok" and r.board == board]
+        self.records = [r for r in records if r.status == "ok" and r.conditions.board == board]
         if not self.records:
             raise SystemExit(f"no good records of {board}: run {CAMPAIGN}")
-        self.by_size: dict[tuple[str, int], list[Record]] = defaultdict(list)
+        self.by_size: dict[tuple[str, int], list[PrimitiveRecord]] = defaultdict(list)
         for record in self.records:
-            self.by_size[record.primitive, record.message_bytes].append(record)
+            subject = record.subject
+            self.by_size[subject.primitive, subject.message_bytes].append(record)
 
     def least(
         self, primitive: str, size: int, less: int | None, among: Collection[str] | None = None
     ) -> Figure | None:
         """The least cycles of any build at a size; with `less`, beyond those at that size."""
 
-        def build(record: Record) -> tuple[str, str, str]:
-            return record.implementation, record.compiler, record.optimisation
+        def build(record: PrimitiveRecord) -> tuple[str, str]:
+            return record.subject.implementation, str(record.build)
 
         base = {build(r): r.cycles or 0 for r in self.by_size[primitive, less or 0]}
         figures = [
             Figure((r.cycles or 0) - (base[build(r)] if less is not None else 0), r)
             for r in self.by_size[primitive, size]
-            if (among is None or r.implementation in among) and (less is None or build(r) in base)
+            if (among is None or r.subject.implementation in among)
+            and (less is None or build(r) in base)
         ]
         return min(figures, key=lambda f: f.value, default=None)
 
@@ -157,7 +163,7 @@ class Results:
         figures = [
             Figure(r.flash_bytes or 0, r)
             for r in self.records
-            if r.primitive == primitive and r.optimisation == "Os"
+            if r.subject.primitive == primitive and _optimisation(r) == "Os"
         ]
         return min(figures, key=lambda f: f.value, default=None)
 
@@ -256,17 +262,18 @@ FLASH_BARS = {"telosb": ("CCM\\* with AES-128, flash", "aes-128-ccm-star", 2_500
 
 
 def _conditions(results: Results) -> list[str]:
-    def each(name: str) -> str:
-        return ", ".join(sorted({str(getattr(r, name)) for r in results.records}))
+    def each(value: Callable[[PrimitiveRecord], str | None]) -> str:
+        return ", ".join(sorted({str(value(r)) for r in results.records}))
 
-    clock = ", ".join(sorted({f"{r.clock} ({r.clock_hz:,} Hz)" for r in results.records}))
+    runner = each(lambda r: r.conditions.runner)
+    clock = each(lambda r: f"{r.conditions.clock} ({r.provenance.clock_hz:,} Hz)")
     rows = [
-        ("board", f"{each('board')} ({each('chip')}), {each('runner')}"),
+        ("board", f"{results.board} ({each(lambda r: r.provenance.chip)}), {runner}"),
         ("clock", clock),
-        ("compiler", each("compiler_version")),
-        ("flags", ", ".join(f"-{o}" for o in sorted({r.optimisation for r in results.records}))),
-        ("commit", each("project_commit")),
-        ("engine", each("engine_version")),
+        ("compiler", each(lambda r: r.provenance.compiler_version)),
+        ("flags", ", ".join(f"-{o}" for o in sorted(set(map(_optimisation, results.records))))),
+        ("commit", each(lambda r: r.provenance.project_commit)),
+        ("engine", each(lambda r: r.provenance.engine_version)),
         ("cases", f"{len(results.records):,}, each one's outputs verified"),
         ("taken", f"{min(r.measured_at for r in results.records)[:10]}"),
     ]
@@ -299,7 +306,7 @@ def _best_rows(results: Results, names: Sequence[str]) -> list[tuple[str, ...]]:
                 f"{record.flash_bytes:,}",
                 f"{record.ram_bytes:,}",
                 f"{record.stack_bytes:,}",
-                f"{smallest.text} (`{smallest.record.implementation}`)",
+                f"{smallest.text} (`{smallest.record.subject.implementation}`)",
                 f"{smallest.record.ram_bytes:,}",
                 f"{smallest.record.stack_bytes:,}",
             )
@@ -315,13 +322,14 @@ def _flash_bar(results: Results) -> list[str]:
     if smallest is None:
         raise SystemExit(f"no records of {primitive} at -Os: run {CAMPAIGN}")
     return [
-        f"{what}, smallest at -Os: {smallest.text} bytes (`{smallest.record.implementation}`),"
+        f"{what}, smallest at -Os: {smallest.text} bytes"
+        f" (`{smallest.record.subject.implementation}`),"
         f" target below {target:,}: {'met' if smallest.value < target else '**not met**'}.",
         "",
     ]
 
 
-def results_page(records: Iterable[Record], board: str, library: Library) -> str:
+def results_page(records: Iterable[PrimitiveRecord], board: str, library: Library) -> str:
     """What primitives cost on a board."""
     results = Results(records, board)
     header = (
@@ -470,8 +478,8 @@ def main() -> None:
     library = Library.load()
     pages = {"primitives.md": primitives_page(library), "boards.md": boards_page()}
     if arguments.store is not None:
-        with Store(arguments.store, create=False) as store:
-            records = store.records()
+        with Store(arguments.store, "read") as store:
+            records = of_primitives(store.records())
         for board in BOARDS:
             pages[f"results-{board}.md"] = results_page(records, board, library)
     for name, text in pages.items():

@@ -52,6 +52,12 @@ class VerificationError(JoulemarkError):
     exit_code = 6
 
 
+class ClaimError(JoulemarkError):
+    """An implementation claims to be independent of secrets, and measuring shows otherwise."""
+
+    exit_code = 12
+
+
 class FaultError(JoulemarkError):
     """The emulated program did what silicon would have done silently and wrongly."""
 

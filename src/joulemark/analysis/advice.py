@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from joulemark.catalogue import kinds
-from joulemark.records.record import Record
+from joulemark.records.record import PrimitiveRecord
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,13 @@ class Build(NamedTuple):
     optimisation: str
     compiler: str
 
+    @classmethod
+    def of(cls, record: PrimitiveRecord) -> "Build":
+        """What a record is the cost of."""
+        subject, build = record.subject, record.build
+        how = ("", "") if build is None else (build.optimisation, build.compiler)
+        return cls(subject.primitive, subject.implementation, *how)
+
 
 @dataclass(frozen=True)
 class Lead:
@@ -62,34 +69,31 @@ class Lead:
 
 
 def costs(
-    records: Sequence[Record], service: Service, metric: str
+    records: Sequence[PrimitiveRecord], service: Service, metric: str
 ) -> dict[Build, dict[int, float]]:
     """What one message costs with each build that can give the service, by message size in bytes.
 
     Args:
         records: of one board at one clock; failed ones are left out.
         service: what is asked for.
-        metric: a numeric field of a record, such as "energy_net_nj".
+        metric: name of a quantity, such as "energy_net".
     """
     fixed: dict[Build, dict[str, float]] = defaultdict(dict)
     main: dict[Build, dict[int, float]] = defaultdict(dict)
     kind_of: dict[Build, str] = {}
     for r in records:
-        value = getattr(r, metric)
-        if (
-            r.status != "ok"
-            or value is None
-            or r.operation not in service.operations.get(r.kind, ())
-        ):
+        value, what = r.value(metric), r.subject
+        asked = service.operations.get(what.kind, ())
+        if r.status != "ok" or value is None or what.operation not in asked:
             continue
-        build = Build(r.primitive, r.implementation, r.optimisation, r.compiler)
-        kind_of[build] = r.kind
-        if r.operation in _unsized(r.kind):
+        build = Build.of(r)
+        kind_of[build] = what.kind
+        if what.operation in _unsized(what.kind):
             # It does not depend on the message; what counts is its dearest measured cost.
-            fixed[build][r.operation] = max(value, fixed[build].get(r.operation, 0.0))
-        elif (r.ad_bytes > 0) == service.with_ad:
+            fixed[build][what.operation] = max(value, fixed[build].get(what.operation, 0.0))
+        elif (what.ad_bytes > 0) == service.with_ad:
             sizes = main[build]
-            sizes[r.message_bytes] = min(value, sizes.get(r.message_bytes, value))
+            sizes[what.message_bytes] = min(value, sizes.get(what.message_bytes, value))
     result: dict[Build, dict[int, float]] = {}
     for build, kind in kind_of.items():
         operations = set(service.operations[kind])

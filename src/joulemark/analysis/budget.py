@@ -28,7 +28,7 @@ from joulemark.errors import InputError
 from joulemark.meters import model
 from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import ACTIVE
-from joulemark.records.record import Record
+from joulemark.records.record import PrimitiveRecord
 
 PARTS = ("sleep", "sensing", "loads", "radio", "security processing", "security bytes", "handshake")
 DAY_S = 86_400.0
@@ -143,13 +143,13 @@ class Store:
         name: of the store, for messages.
     """
 
-    def __init__(self, records: Sequence[Record], name: str) -> None:
+    def __init__(self, records: Sequence[PrimitiveRecord], name: str) -> None:
         self._good = [
             r for r in records if r.status == "ok" and None not in (r.energy_gross_nj, r.time_ps)
         ]
         self._name = name
 
-    def find(self, step: Step, board: Board, clock: str) -> Record:
+    def find(self, step: Step, board: Board, clock: str) -> PrimitiveRecord:
         """The measured case that takes least time, and so least energy.
 
         Raises:
@@ -158,8 +158,8 @@ class Store:
         fits = [
             r
             for r in self._alike(step, board, clock)
-            if r.primitive == step.primitive
-            and (step.implementation is None or r.implementation == step.implementation)
+            if r.subject.primitive == step.primitive
+            and step.implementation in (None, r.subject.implementation)
         ]
         if not fits:
             what = (
@@ -191,8 +191,8 @@ class Store:
             s
             for s in steps
             if not any(
-                fnmatchcase(r.primitive, s.primitive or "")
-                and s.implementation in (None, r.implementation)
+                fnmatchcase(r.subject.primitive, s.primitive or "")
+                and s.implementation in (None, r.subject.implementation)
                 for r in self._alike(s, board, clock)
             )
         ]
@@ -210,18 +210,20 @@ class Store:
         Raises:
             InputError: a glob matches none of them.
         """
-        kind = self.find(step, board, clock).kind
-        names = sorted({r.primitive for r in self._alike(step, board, clock) if r.kind == kind})
+        kind = self.find(step, board, clock).subject.kind
+        alike = [r.subject for r in self._alike(step, board, clock)]
+        names = sorted({s.primitive for s in alike if s.kind == kind})
         found = [n for n in names if any(fnmatchcase(n, g) for g in globs) and n != step.primitive]
         for glob in globs:
             if not any(fnmatchcase(n, glob) for n in names):
                 self.find(step.model_copy(update={"primitive": glob}), board, clock)
         return found
 
-    def _alike(self, step: Step, board: Board, clock: str) -> Iterator[Record]:
+    def _alike(self, step: Step, board: Board, clock: str) -> Iterator[PrimitiveRecord]:
         for r in self._good:
-            point = (r.board, r.clock, r.operation, r.ad_bytes)
-            sized = r.message_bytes == step.message_bytes or r.operation == "init"
+            where, what = r.conditions, r.subject
+            point = (where.board, where.clock, what.operation, what.ad_bytes)
+            sized = what.message_bytes == step.message_bytes or what.operation == "init"
             if point == (board.name, clock, step.operation, step.ad_bytes) and sized:
                 yield r
 
@@ -339,21 +341,22 @@ class _Device:
         if step.activity is not None:
             return self.activity(step.activity)
         record = self._store.find(step, self.board, self.clock)
-        case = f"{record.primitive} {record.operation} {record.message_bytes} B"
-        name = f"{case} {record.ad_bytes}"
-        how = f"{record.implementation}, {record.compiler} -{record.optimisation}"
+        subject, meter = record.subject, record.conditions.meter
+        case = f"{subject.primitive} {subject.operation} {subject.message_bytes} B"
+        name = f"{case} {subject.ad_bytes}"
+        how = f"{subject.implementation}, {record.build}"
         seconds = (record.time_ps or 0) * 1e-12
-        if record.meter == model.NAME:
+        if meter == model.NAME:
             # With the currents that the board's file states now.
             states = record.power_states_ps or {ACTIVE: 1}
             shares = {state: part / sum(states.values()) for state, part in states.items()}
             ampere = sum(self.state_a(state) * share for state, share in shares.items())
             text = f"{case}: {seconds * 1e6:.4g} us ({how}; emulated)"
-            bound = None if boards.load_chip(self.board.chip).timing_note else 0.0
+            bound = None if record.provenance.timing_note else 0.0
             spent = self.quantity(name, seconds, bound, text)
             return seconds, self.volt * (ampere - self.sleep_a) * spent
         nj = record.energy_gross_nj or 0.0
-        text = f"{case}: {nj / 1e3:.4g} uJ gross ({how}; {record.meter} meter)"
+        text = f"{case}: {nj / 1e3:.4g} uJ gross ({how}; {meter} meter)"
         gross = self.quantity(name, nj * 1e-9, None, text)
         return seconds, gross - self.sleep_a * self.volt * seconds
 

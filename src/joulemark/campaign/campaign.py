@@ -9,14 +9,14 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from joulemark.campaign.case import Build, Case
+from joulemark.campaign.case import Build, Case, Conditions
+from joulemark.campaign.job import LOCAL, Firmware, Setup
+from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.catalogue import boards
+from joulemark.catalogue.boards import Board
 from joulemark.catalogue.primitives import Algorithm, Library
 from joulemark.errors import InputError
 from joulemark.images import families
-
-LOCAL = "local"
-"""What stands for board and clock profile where a case runs on this machine."""
 
 
 def _as_list(value: Any) -> Any:
@@ -56,8 +56,9 @@ class Campaign(BaseModel):
     """The default for each board's core when empty."""
     opt: Names = ("O3",)
     repetitions: Annotated[int, Field(strict=True, ge=1, le=2**32 - 1)] = 1
-    trials: Annotated[int, Field(strict=True, ge=1, le=100_000)] = 8
-    """Executions of each case, each with its own random keys and messages."""
+    trials: Annotated[int, Field(strict=True, ge=1, le=100_000)] | None = None
+    """Executions of each case, each with its own random keys and messages; as `default_trials`
+    says when not given."""
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**53)] | None = None
     """Of the random inputs; drawn anew when not given."""
 
@@ -110,51 +111,65 @@ def _need(
         )
 
 
-def _cases(build: Build, algorithm: Algorithm, campaign: Campaign) -> Iterator[Case]:
+def _cases(
+    firmware: Firmware, algorithm: Algorithm, campaign: Campaign, setup: Setup
+) -> Iterator[Case]:
     """All cases of one image."""
     block = algorithm.sizes.get("block_bytes", 1) if algorithm.whole_blocks else 1
-    tag = algorithm.sizes.get("tag_bytes", 0)
+    conditions = Conditions(
+        board=firmware.board_name,
+        clock=firmware.clock,
+        runner=setup.runner,
+        meter=setup.meter,
+        unit=setup.unit,
+        repetitions=campaign.repetitions,
+    )
     for name, operation in algorithm.contract.measured.items():
         if not _matches(name, campaign.operation):
             continue
         sizes = [s for s in campaign.size if s % block == 0 and (s or block == 1)]
         for message in sizes if operation.sized else [0]:
             for ad in campaign.ad_size if operation.with_ad else (0,):
-                yield Case(
-                    build=build,
+                subject = PrimitiveSubject(
+                    kind=algorithm.kind,
+                    primitive=algorithm.name,
+                    implementation=firmware.implementation,
                     operation=name,
                     message_bytes=message,
                     ad_bytes=ad,
-                    tag_bytes=tag,
-                    repetitions=campaign.repetitions,
+                    tag_bytes=algorithm.sizes.get("tag_bytes", 0),
                 )
+                yield Case(subject=subject, build=firmware.build, conditions=conditions)
 
 
-def _targets(campaign: Campaign, local: bool) -> Iterator[tuple[str, Sequence[str], str]]:
-    """Board, clock profiles and core of what cases are built for."""
-    if local:
-        yield LOCAL, (LOCAL,), "host"
+def _targets(
+    campaign: Campaign, setup: Setup
+) -> Iterator[tuple[Board | None, str, Sequence[str], str]]:
+    """Board, its name, clock profiles and core of what cases are built for."""
+    if setup.runner == LOCAL:
+        yield None, LOCAL, (LOCAL,), "host"
         return
     for name in campaign.board:
         board = boards.load_board(name)
         clocks = campaign.clock or (board.default_clock,)
         for clock in clocks:
             board.clock_profile(clock)
-        yield name, clocks, board.core
+        yield board, name, clocks, board.core
 
 
-def expand(campaign: Campaign, library: Library, *, local: bool = False) -> dict[Build, list[Case]]:
-    """All cases of a campaign, by image.
+def expand(campaign: Campaign, library: Library, setup: Setup) -> dict[Firmware, list[Case]]:
+    """All cases of a campaign, by what decides their image.
 
     Args:
         campaign: the cases.
         library: all primitives.
-        local: they are for this machine, whatever boards the campaign names.
+        setup: what they are measured with; on this machine, whatever boards the campaign names,
+            where it says so.
 
     Raises:
         InputError: a name matches nothing.
     """
-    result: dict[Build, list[Case]] = {}
+    result: dict[Firmware, list[Case]] = {}
     algorithms = [
         a
         for a in library.algorithms.values()
@@ -164,7 +179,7 @@ def expand(campaign: Campaign, library: Library, *, local: bool = False) -> dict
     wanted = campaign.implementation or ("*",)
     names = {i.name for a in algorithms for i in library.implementations(a)}
     _need([name for name in names if _matches(name, wanted)], wanted, "--implementation", names)
-    for name, clocks, core in _targets(campaign, local):
+    for board, name, clocks, core in _targets(campaign, setup):
         compilers = campaign.compiler or (families.load(core).DEFAULT_COMPILER,)
         implementations = [
             (a, i)
@@ -179,18 +194,18 @@ def expand(campaign: Campaign, library: Library, *, local: bool = False) -> dict
         for clock, compiler, opt, (algorithm, implementation) in itertools.product(
             clocks, compilers, campaign.opt, implementations
         ):
-            build = Build(
-                board=name,
+            firmware = Firmware(
+                board=board,
+                board_name=name,
                 clock=clock,
                 kind=algorithm.kind,
                 primitive=algorithm.name,
                 implementation=implementation.name,
-                compiler=compiler,
-                optimisation=opt,
+                build=Build(compiler=compiler, optimisation=opt),
             )
-            cases = list(_cases(build, algorithm, campaign))
+            cases = list(_cases(firmware, algorithm, campaign, setup))
             if cases:
-                result[build] = cases
+                result[firmware] = cases
     names = {name for a in algorithms for name in a.contract.measured}
     _need(result, campaign.operation, "--operation", names)
     return result

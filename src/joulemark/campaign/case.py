@@ -1,47 +1,65 @@
-"""A case: one point of a campaign."""
+"""A case: one point of a campaign. What is priced, how it is built, what it is measured on."""
 
+import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass
 from functools import cached_property
 
+from joulemark.campaign.subjects import Subject
+
 
 @dataclass(frozen=True, kw_only=True)
 class Build:
-    """What decides an image: all cases of one build run on the same image."""
+    """How firmware is compiled."""
+
+    compiler: str
+    """Family: "clang" or "gcc"."""
+    optimisation: str
+    """Such as "O3"."""
+    variant: str = ""
+    """Name of further flags; none when empty."""
+
+    def __str__(self) -> str:
+        return f"{self.compiler} -{self.optimisation}{self.variant and f' {self.variant}'}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditions:
+    """What a case is measured on, and with."""
 
     board: str
     clock: str
-    kind: str
-    primitive: str
-    implementation: str
-    compiler: str
-    optimisation: str
+    """Name of the board's clock profile."""
+    runner: str
+    meter: str
+    unit: str
+    """Which specimen: "emulated", or a board's serial number."""
+    repetitions: int = 1
+    """Executions in one window, as asked for; a runner with an instrument takes 1 as "enough"."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One point: a build, an operation of its primitive, and sizes."""
+    """One point."""
 
-    build: Build
-    operation: str
-    message_bytes: int = 0
-    ad_bytes: int = 0
-    tag_bytes: int = 0
-    repetitions: int = 1
+    subject: Subject
+    build: Build | None
+    """None where nothing is built for it."""
+    conditions: Conditions
 
     def __str__(self) -> str:
-        b = self.build
-        return (
-            f"{b.primitive}/{b.implementation} {self.operation} {self.message_bytes} B "
-            f"on {b.board} ({b.clock}, {b.compiler} -{b.optimisation})"
-        )
+        on = f"{self.conditions.board} ({self.conditions.clock}"
+        return f"{self.subject} on {on}{', ' if self.build else ''}{self.build or ''})"
 
     @cached_property
     def canonical(self) -> str:
         """The case as JSON, the same for equal cases everywhere and always."""
-        values = {**vars(self.build), **vars(self)}
-        del values["build"]
+        values = {
+            "subject": self.subject.tagged,
+            "build": None if self.build is None else dataclasses.asdict(self.build),
+            "conditions": dataclasses.asdict(self.conditions),
+        }
         return json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
     @cached_property

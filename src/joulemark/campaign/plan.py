@@ -6,6 +6,7 @@ measured again and a changed one always is.
 
 import hashlib
 import json
+import platform
 import secrets
 from collections import Counter
 from collections.abc import Callable, Collection
@@ -13,18 +14,20 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from joulemark.campaign.campaign import Campaign
-from joulemark.campaign.case import Build, Case
+from joulemark.campaign.campaign import Campaign, expand
+from joulemark.campaign.case import Case
+from joulemark.campaign.job import METHOD, Firmware, Job, Point, Setup
+from joulemark.campaign.subjects.primitive import PrimitiveSubject
+from joulemark.campaign.versions import engine_version, processor, project_commit
 from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import Algorithm, Library
 from joulemark.errors import BuildError
-from joulemark.images import BuiltImage, Sources, build_image
-from joulemark.measure.session import METHOD, Job, Point
-from joulemark.records.conditions import engine_version, project_commit
+from joulemark.images import BuiltImage, Sources, build_image, build_local
 
+DEFAULT_TRIALS = 8
 SHORT_BYTES = 32
 LONG_TRIALS = 2
-"""A message longer than SHORT_BYTES, or with associated data, gets at most this many trials."""
+"""Where nobody says how many trials, a longer message, or one with associated data, gets these."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +37,17 @@ class Plan:
     jobs: tuple[Job, ...]
 
     @cached_property
-    def keys(self) -> tuple[str, ...]:
-        """The key of each case."""
-        return tuple(point.key for job in self.jobs for point in job.points)
+    def points(self) -> tuple[Point, ...]:
+        """All cases."""
+        return tuple(point for job in self.jobs for point in job.points)
 
     def without(self, done: Collection[str]) -> list[Job]:
         """What is left to measure: the primitives with most to do first, each one's jobs together.
 
         An oracle's answers are then still at hand for the primitive's next implementation.
+
+        Args:
+            done: keys of what is there.
         """
         left = [
             replace(job, points=tuple(p for p in job.points if p.key not in done))
@@ -49,44 +55,96 @@ class Plan:
         ]
         work: Counter[str] = Counter()
         for job in left:
-            work[job.build.primitive] += sum(p.case.message_bytes for p in job.points)
+            work[job.firmware.primitive] += sum(map(_message_bytes, job.points))
         return sorted(
             (job for job in left if job.points),
-            key=lambda job: (-work[job.build.primitive], job.build.primitive),
+            key=lambda job: (-work[job.firmware.primitive], job.firmware.primitive),
         )
 
 
-def build_all(
-    builds: Collection[Build], library: Library, processes: int, built: Callable[[], None]
-) -> dict[Build, BuiltImage | BuildError]:
-    """Build images in parallel; the compilers are the processes.
+def _message_bytes(point: Point) -> int:
+    subject = point.case.subject
+    return subject.message_bytes if isinstance(subject, PrimitiveSubject) else 0
+
+
+def plan(
+    campaign: Campaign,
+    setup: Setup,
+    *,
+    processes: int = 1,
+    building: Callable[[int], None] = lambda _: None,
+    built: Callable[[], None] = lambda: None,
+) -> Plan:
+    """Build a campaign's images, give each case its key, and gather each image's cases into a job.
 
     Args:
-        builds: what to build.
-        library: all primitives.
-        processes: how many at a time.
-        built: called for each image.
+        campaign: the cases.
+        setup: what they are measured with.
+        processes: how many compilers at a time.
+        building: called with the number of images, before the first.
+        built: called after each.
+
+    Raises:
+        InputError: a name matches nothing, or a file is wrong.
+        ToolError: a compiler is missing.
     """
+    library = Library.load()
+    cases = expand(campaign, library, setup)
+    building(len(cases))
+    images = _build_all(cases, library, processes, built)
+    seed = campaign.seed if campaign.seed is not None else secrets.randbits(53)
+    commit = project_commit()
+    jobs = []
+    for firmware, some in cases.items():
+        shared = {
+            "method": METHOD,
+            "image": _of_image(images[firmware]),
+            "oracle": _oracle_digest(library[firmware.primitive]),
+            "setup": [str(detail) for detail in setup.details],
+            # A seed that was drawn is as good as another; one that was given is part of the case.
+            "seed": campaign.seed,
+            **_of_board(firmware, setup),
+        }
+        prefix = json.dumps(shared, sort_keys=True)
+        jobs.append(
+            Job(
+                firmware=firmware,
+                image=images[firmware],
+                points=tuple(_point(c, setup.runs or _trials(c, campaign), prefix) for c in some),
+                seed=seed,
+                project_commit=commit,
+            )
+        )
+    return Plan(tuple(jobs))
+
+
+def _build_all(
+    wanted: Collection[Firmware], library: Library, processes: int, built: Callable[[], None]
+) -> dict[Firmware, BuiltImage | BuildError]:
+    """Build images in parallel; the compilers are the processes."""
     sources = Sources()
 
-    def make(build: Build) -> BuiltImage | BuildError:
-        algorithm = library[build.primitive]
+    def make(firmware: Firmware) -> BuiltImage | BuildError:
+        way = library.implementation(library[firmware.primitive], firmware.implementation)
+        compiler, optimisation = firmware.build.compiler, firmware.build.optimisation
         try:
+            if firmware.board is None:
+                return build_local(way, compiler=compiler, optimisation=optimisation)
             return build_image(
-                library.implementation(algorithm, build.implementation),
-                boards.load_board(build.board),
-                clock=build.clock,
-                compiler=build.compiler,
-                optimisation=build.optimisation,
+                way,
+                firmware.board,
+                clock=firmware.clock,
+                compiler=compiler,
+                optimisation=optimisation,
                 sources=sources,
             )
         except BuildError as error:
             return error
 
-    result: dict[Build, BuiltImage | BuildError] = {}
+    result: dict[Firmware, BuiltImage | BuildError] = {}
     pool = ThreadPoolExecutor(processes)
     try:
-        futures = {pool.submit(make, build): build for build in builds}
+        futures = {pool.submit(make, firmware): firmware for firmware in wanted}
         for future in as_completed(futures):
             result[futures[future]] = future.result()
             built()
@@ -95,48 +153,29 @@ def build_all(
     return result
 
 
-def plan(
-    campaign: Campaign,
-    library: Library,
-    images: dict[Build, BuiltImage | BuildError],
-    cases: dict[Build, list[Case]],
-) -> Plan:
-    """Give each case its key, and gather the cases of each image into a job."""
-    seed = campaign.seed if campaign.seed is not None else secrets.randbits(53)
-    commit = project_commit()
-    engine = engine_version()
-    jobs = []
-    for build, points in cases.items():
-        board = boards.load_board(build.board)
-        image = images[build]
-        shared = {
-            "method": METHOD,
-            "engine": engine,
-            "board": board.digest,
-            "chip": boards.load_chip(board.chip).digest,
-            "build": image.build_id if isinstance(image, BuiltImage) else str(image),
-            "oracle": _oracle_digest(library[build.primitive]),
-            # A seed that was drawn is as good as another; one that was given is part of the case.
-            "seed": campaign.seed,
-        }
-        prefix = json.dumps(shared, sort_keys=True)
-        jobs.append(
-            Job(
-                build=build,
-                image=image,
-                points=tuple(_point(c, _trials(c, campaign), prefix) for c in points),
-                seed=seed,
-                project_commit=commit,
-            )
-        )
-    return Plan(tuple(jobs))
+def _of_image(image: BuiltImage | BuildError) -> str:
+    return image.build_id if isinstance(image, BuiltImage) else str(image)
+
+
+def _of_board(firmware: Firmware, setup: Setup) -> dict[str, str]:
+    """What a result depends on of what runs the image."""
+    if firmware.board is None:
+        return {"node": platform.node(), "processor": processor()}
+    chip = boards.load_chip(firmware.board.chip)
+    found = {"board": firmware.board.digest, "chip": chip.digest}
+    return found | ({"engine": engine_version()} if setup.runner == "emulator" else {})
 
 
 def _trials(case: Case, campaign: Campaign) -> int:
     """How often to execute a case: short messages show what depends on secrets at less cost."""
-    if case.message_bytes > SHORT_BYTES or case.ad_bytes > 0:
-        return min(campaign.trials, LONG_TRIALS)
-    return campaign.trials
+    if campaign.trials is not None:
+        return campaign.trials
+    subject = case.subject
+    if isinstance(subject, PrimitiveSubject) and (
+        subject.message_bytes > SHORT_BYTES or subject.ad_bytes > 0
+    ):
+        return LONG_TRIALS
+    return DEFAULT_TRIALS
 
 
 def _point(case: Case, trials: int, shared: str) -> Point:

@@ -14,8 +14,8 @@ from joulemark.errors import JoulemarkError
 EXIT_CODES = """Exit codes: 0 done; 1 internal error; 2 wrong usage; 3 a file or value is wrong;
 4 a tool is missing; 5 the firmware does not build; 6 a case failed: its output is wrong, or it
 could not be measured; 7 the emulated program faulted; 8 it spent its cycles or fell asleep before
-its end; 9 the results store failed; 10 the image does not answer; 11 an instrument failed;
-130 interrupted."""
+its end; 9 the results store failed; 10 the image does not answer; 11 an instrument failed; 12 a
+claim of secret-independence is contradicted; 130 interrupted."""
 
 
 class _Commands(TyperGroup):

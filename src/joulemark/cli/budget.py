@@ -26,6 +26,7 @@ def budget(
     from joulemark.analysis.budget import budget as compute
     from joulemark.analysis.budget import variants
     from joulemark.analysis.scenario import read
+    from joulemark.records.record import of_primitives
     from joulemark.records.store import Store
     from joulemark.report.budget import write_page
 
@@ -41,8 +42,8 @@ def budget(
     if needs_store and "://" not in store and not Path(store).exists():
         costs = Costs([], store)
     elif needs_store:
-        with Store(store, create=False) as opened:
-            costs = Costs(opened.records(), opened.name)
+        with Store(store, "read") as opened:
+            costs = Costs(of_primitives(opened.records()), opened.name)
     else:
         costs = Costs([], store)
     costs.require(asked)

@@ -28,12 +28,15 @@ def export(
     history: Annotated[
         bool, typer.Option("--history", help="All records, not the last one of each case.")
     ] = False,
+    long: Annotated[
+        bool, typer.Option("--long", help="A row for each quantity instead of each record.")
+    ] = False,
 ) -> None:
     """Write the records of a store as CSV, JSON or Parquet."""
     from joulemark.records.export import export as write
     from joulemark.records.store import Store
 
-    with Store(store, create=False) as opened:
-        count = write(opened, form.value, out, history=history)
+    with Store(store, "read") as opened:
+        count = write(opened, form.value, out, history=history, long=long)
     if out is not None:
-        typer.echo(f"{count} records: {out}")
+        typer.echo(f"{count} {'quantities' if long else 'records'}: {out}")

@@ -9,18 +9,18 @@ import typer
 from joulemark.cli import app
 
 if TYPE_CHECKING:
-    from joulemark.measure.session import Job
-    from joulemark.records.record import Record
+    from joulemark.campaign.job import Job, Setup
+    from joulemark.records.record import PrimitiveRecord
     from joulemark.simulated.check import Known, Pair
 
 _OPERATIONS = (
-    ("block-cipher", "aes-128", "msp430", "encrypt", 16),
-    ("hash", "sha-256", "ref", "hash", 256),
+    ("aes-128", "msp430", "encrypt", 16),
+    ("sha-256", "ref", "hash", 256),
 )
 """A short operation and a long one."""
 _CASES = (
-    ("block-cipher", "aes-128", "msp430", (("init", 0), ("encrypt", 16), ("decrypt", 64))),
-    ("hash", "sha-256", "ref", (("hash", 64), ("hash", 256))),
+    ("aes-128", "msp430", (("init", 0), ("encrypt", 16), ("decrypt", 64))),
+    ("sha-256", "ref", (("hash", 64), ("hash", 256))),
 )
 
 
@@ -40,58 +40,41 @@ def method_check(
         out.write_text(text, encoding="utf-8")
 
 
-def _job(
-    kind: str, primitive: str, implementation: str, operations: "Iterable[tuple[str, int]]"
-) -> "Job":
-    """Cases of one image of the TelosB, by operation and size."""
-    from joulemark.campaign.case import Build, Case
-    from joulemark.catalogue import boards
-    from joulemark.catalogue.primitives import Library
-    from joulemark.images import build_image
-    from joulemark.measure.session import Job, Point
+def _job(primitive: str, implementation: str, operation: str, size: int, setup: "Setup") -> "Job":
+    """One case on the TelosB."""
+    from joulemark.campaign.campaign import Campaign
+    from joulemark.campaign.plan import plan
 
-    library = Library.load()
-    board = boards.load_board("telosb")
-    build = Build(
-        board=board.name,
-        clock=board.default_clock,
-        kind=kind,
-        primitive=primitive,
-        implementation=implementation,
-        compiler="clang",
-        optimisation="O3",
+    campaign = Campaign(
+        board=("telosb",),
+        primitive=(primitive,),
+        implementation=(implementation,),
+        operation=(operation,),
+        size=(size,),
+        trials=1,
+        seed=1,
     )
-    image = build_image(
-        library.implementation(library[primitive], implementation),
-        board,
-        clock=build.clock,
-        compiler=build.compiler,
-        optimisation=build.optimisation,
-    )
-    points = tuple(
-        Point(
-            case=Case(build=build, operation=operation, message_bytes=size),
-            trials=1,
-            key=f"{operation} {size}",
-        )
-        for operation, size in operations
-    )
-    return Job(build=build, image=image, points=points, seed=1, project_commit=None)
+    (job,) = plan(campaign, setup).jobs
+    return job
 
 
-def _measured(job: "Job") -> "list[Record]":
+def _measured(jobs: "Iterable[Job]") -> "list[PrimitiveRecord]":
     """The model's records."""
-    from joulemark.errors import VerificationError
-    from joulemark.measure.session import measure
+    from joulemark.measure.emulated import emulate
 
-    made = list(measure(job))
-    for record in made:
-        if record.status != "ok":
-            raise VerificationError(record.failure or "not measured", record.primitive)
-    return made
+    return [_good(record) for job in jobs for record in emulate(job)]
+
+
+def _good(record: "PrimitiveRecord") -> "PrimitiveRecord":
+    from joulemark.errors import VerificationError
+
+    if record.status != "ok":
+        raise VerificationError(record.failure or "not measured", str(record.subject))
+    return record
 
 
 def _known() -> "list[Known]":
+    from joulemark.campaign.job import Setup
     from joulemark.catalogue import boards
     from joulemark.meters.model import ModelMeter
     from joulemark.simulated.check import Known
@@ -100,8 +83,8 @@ def _known() -> "list[Known]":
     hz = board.clock_profile(None).hz
     current = ModelMeter(board).current
     known = []
-    for kind, primitive, implementation, operation, size in _OPERATIONS:
-        (record,) = _measured(_job(kind, primitive, implementation, [(operation, size)]))
+    for primitive, implementation, operation, size in _OPERATIONS:
+        (record,) = _measured([_job(primitive, implementation, operation, size, Setup())])
         time_ps = record.time_ps or 0
         known.append(
             Known(
@@ -119,10 +102,11 @@ def _known() -> "list[Known]":
 def _compared() -> "list[Pair]":
     """Cases through the model, and through instruments on the emulated bench in real time."""
     from joulemark._engine import Image
+    from joulemark.campaign.job import Setup
     from joulemark.catalogue import boards
-    from joulemark.errors import VerificationError
     from joulemark.images import BuiltImage
-    from joulemark.measure.instrumented import Setup, measure_on_board
+    from joulemark.measure.instrumented import Instrumented
+    from joulemark.measure.metered import RUNS, Instrument
     from joulemark.meters import open_meter
     from joulemark.simulated.check import PPK2_BOUND, Pair, pairs
     from joulemark.simulated.emulated import EmulatedSupplyLine
@@ -133,11 +117,20 @@ def _compared() -> "list[Pair]":
     board = boards.load_board("telosb")
     volt = board.supply_v.value
     result: list[Pair] = []
-    for kind, primitive, implementation, operations in _CASES:
-        job = _job(kind, primitive, implementation, operations)
-        exact = _measured(job)
-        assert isinstance(job.image, BuiltImage)  # noqa: S101
-        line = EmulatedSupplyLine(board, Image.load(job.image.path))
+    for primitive, implementation, operations in _CASES:
+
+        def jobs(
+            setup: Setup,
+            what: tuple[str, str] = (primitive, implementation),
+            operations: tuple[tuple[str, int], ...] = operations,
+        ) -> list[Job]:
+            return [_job(*what, operation, size, setup) for operation, size in operations]
+
+        emulated = jobs(Setup())
+        exact = _measured(emulated)
+        image = emulated[0].image
+        assert isinstance(image, BuiltImage)  # noqa: S101
+        line = EmulatedSupplyLine(board, Image.load(image.path))
         server = ScpiServer(SimulatedAgilent34401A(line, seed=1))
         device = SimulatedPpk2(line, seed=2)
         try:
@@ -146,12 +139,12 @@ def _compared() -> "list[Pair]":
                 ("ppk2", {"resource": device.resource, "accuracy": PPK2_BOUND}),
             )
             for name, options in told:
+                setup = Setup(runner="serial", meter=name, unit="bench", runs=RUNS)
                 with open_meter(name, options, supply_v=volt) as meter:
-                    made = list(measure_on_board(job, Setup(line.port, meter, name, "bench")))
-                for model, record in zip(exact, made, strict=True):
-                    if record.status != "ok":
-                        raise VerificationError(record.failure or "not measured", primitive)
-                    result += pairs(model, record)
+                    for model, job in zip(exact, jobs(setup), strict=True):
+                        with Instrumented(job, Instrument(meter), line.port) as session:
+                            for record in session.records():
+                                result += pairs(model, _good(record))
         finally:
             device.close()
             server.close()

@@ -18,6 +18,6 @@ def report(
     from joulemark.records.store import Store
     from joulemark.report import write_report
 
-    with Store(store, create=False) as opened:
+    with Store(store, "read") as opened:
         write_report(opened, out)
     typer.echo(f"report: {out}")

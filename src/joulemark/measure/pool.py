@@ -13,8 +13,10 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Lock
 
+from joulemark.campaign.job import Job
+from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.errors import JoulemarkError
-from joulemark.measure.session import Job, measure
+from joulemark.measure.emulated import emulate
 from joulemark.records.record import Record
 
 
@@ -37,7 +39,7 @@ def _start_worker(records: Connection, lock: Lock, parent: int) -> None:
 
 
 def _work(jobs: Sequence[Job]) -> None:
-    for record in itertools.chain.from_iterable(map(measure, jobs)):
+    for record in itertools.chain.from_iterable(map(emulate, jobs)):
         # Written when send returns, so a job that is done has nothing on its way.
         with _Worker.lock:
             _Worker.records.send(record)
@@ -48,11 +50,11 @@ def _groups(jobs: Sequence[Job], processes: int) -> list[list[Job]]:
 
     Where there are few primitives, each job is on its own, so that no worker idles.
     """
-    groups = [list(g) for _, g in itertools.groupby(jobs, lambda job: job.build.primitive)]
+    groups = [list(g) for _, g in itertools.groupby(jobs, lambda job: job.firmware.primitive)]
     return groups if len(groups) >= 4 * processes else [[job] for job in jobs]
 
 
-def conduct(jobs: Sequence[Job], processes: int) -> Iterator[Record]:
+def conduct(jobs: Sequence[Job], processes: int) -> Iterator[Record[PrimitiveSubject]]:
     """Measure jobs in parallel and yield records as they are made.
 
     When the caller stops early (Ctrl-C, a full disk), the workers are stopped with it.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from joulemark.records.record import Grade
+from joulemark.catalogue.boards import Grade
 
 if TYPE_CHECKING:
     from joulemark._engine import PowerInterval

@@ -1,53 +1,148 @@
-"""Records as files for other tools: CSV, JSON and Parquet."""
+"""Records as files for other tools: CSV, JSON and Parquet.
 
+Flat, a record is a row and each quantity a column. In the long form each quantity is a row, with
+its record's key.
+"""
+
+import io
 import json
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from joulemark.campaign.subjects import Subject
 from joulemark.errors import InputError
+from joulemark.records import tables
+from joulemark.records.record import Quantity, Record
 from joulemark.records.store import Store
+from joulemark.wholefile import write_whole
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Format = Literal["csv", "json", "parquet"]
 
+_ALWAYS = (
+    *("cycles", "cycles_min", "cycles_max", "window_cycles", "empty_cycles"),
+    *("instructions", "window_instructions", "empty_instructions"),
+    *("time_ps", "timer_time_ps"),
+    *("energy_gross_nj", "energy_gross_half_width_nj"),
+    *("energy_net_nj", "energy_net_half_width_nj"),
+    *("flash_bytes", "ram_bytes", "flash_wiring_bytes", "ram_wiring_bytes"),
+    *("stack_bytes", "stack_painted_bytes"),
+)
+"""Columns that are there even where no record has the quantity."""
+_NESTED = ("samples", "notes")
+_NOT_TEXT = ("=", "@", "+", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula, or skips before one."""
 
-def export(store: Store, form: Format, path: Path | None, *, history: bool = False) -> int:
+
+def export(
+    store: Store, form: Format, path: Path | None, *, history: bool = False, long: bool = False
+) -> int:
     """Write all records to a file or the standard output.
 
     Args:
         store: where the records are.
-        form: of the file. In CSV, values that are lists or objects are JSON text.
-        path: the file; None is the standard output.
+        form: of the file. In CSV and Parquet, samples and notes are JSON text; in CSV a text that
+            a spreadsheet would take for a formula has an apostrophe before it.
+        path: the file, which appears whole or not at all; None is the standard output.
         history: all records instead of the last one of each case.
+        long: a row for each quantity instead of each record.
 
     Returns:
-        The number of records.
+        The number of rows.
 
     Raises:
         InputError: the file cannot be written.
     """
-    frame = store.frame(history=history)
+    records = store.records(history=history)
+    frame = long_frame(records) if long else flat_frame(records)
+    data = _encoded(frame, form)
+    if path is not None:
+        write_whole(path, data, "the export")
+        return len(frame)
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", "standard output") from error
+    return len(frame)
+
+
+def _encoded(frame: "pd.DataFrame", form: Format) -> bytes:
+    if form == "json":
+        return frame.to_json(orient="records", indent=1, force_ascii=False).encode()
+    for name in _NESTED:
+        if name in frame:
+            frame[name] = [json.dumps(value, ensure_ascii=False) for value in frame[name]]
     if form == "csv":
         for name in frame.columns:
-            if frame[name].map(lambda v: isinstance(v, list | dict)).any():
-                frame[name] = frame[name].map(json.dumps)
-        data = frame.to_csv(index=False).encode()
-    elif form == "json":
-        data = frame.to_json(orient="records", indent=1, force_ascii=False).encode()
-    else:
-        # Mappings with open keys are JSON text: a Parquet struct needs the same keys in each row.
-        for name in ("samples", "power_states_ps"):
-            frame[name] = frame[name].map(json.dumps)
-        data = frame.to_parquet(index=False)
-    try:
-        if path is None:
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-    except OSError as error:
-        raise InputError(
-            f"cannot be written: {error.strerror}", str(path or "standard output")
-        ) from error
-    return len(frame)
+            if frame[name].dtype in {"object", "string"}:
+                frame[name] = frame[name].map(_plain_text, na_action="ignore")
+        return frame.to_csv(index=False).encode()
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer, index=False)
+    return buffer.getvalue()
+
+
+def _plain_text(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_NOT_TEXT) else value
+
+
+def flat_frame(records: Sequence[Record[Subject]]) -> "pd.DataFrame":
+    """A row a record, a column for each of its values and quantities."""
+    import pandas as pd
+
+    rows = [{**_described(r), **dict(_flat(r))} for r in records]
+    names = dict.fromkeys(name for row in rows for name in row)
+    order = [n for n in (*names, *_ALWAYS) if n not in _NESTED]
+    frame = pd.DataFrame(rows, columns=[*dict.fromkeys(order), *_NESTED])
+    nested = frame[list(_NESTED)]
+    # Whole numbers stay whole where some records have none.
+    frame = frame.drop(columns=list(_NESTED)).convert_dtypes()
+    return pd.concat([frame, nested], axis=1)
+
+
+def long_frame(records: Sequence[Record[Subject]]) -> "pd.DataFrame":
+    """A row a quantity, with its record's key and what was measured."""
+    import pandas as pd
+
+    kept = ("key", "case_digest", "measured_at", "board", "clock", "runner", "meter", "unit")
+    rows = []
+    for record in records:
+        described = _described(record)
+        head = {name: described[name] for name in kept} | {
+            "specimen": described["unit"],
+            "subject": str(record.subject),
+            "build": str(record.build or ""),
+        }
+        rows += [{**head, **quantity._asdict()} for quantity in record.quantities]
+    columns = [n for n in kept if n != "unit"]
+    columns += ["specimen", "subject", "build", *Quantity._fields]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _described(record: Record[Subject]) -> dict[str, Any]:
+    row = tables.record_row(record)
+    tagged = row.pop("subject")
+    return {
+        **{name: row.pop(name) for name in ("key", "case_digest", "measured_at")},
+        **{name: row.pop(name) for name in ("status", "failure", "board", "clock", "chip")},
+        "subject_type": tagged["type"],
+        **{name: value for name, value in tagged.items() if name != "type"},
+        **row,
+        "exact": record.exact if record.quantities else None,
+        "energy_grade": record.energy_grade,
+    }
+
+
+def _flat(record: Record[Subject]) -> Iterator[tuple[str, int | float]]:
+    for quantity in record.quantities:
+        yield quantity.column(), quantity.value
+        if quantity.half_width is not None:
+            yield quantity.column("half_width"), quantity.half_width
+        elif quantity.lower is not None and quantity.upper is not None:
+            yield quantity.column("min"), quantity.lower
+            yield quantity.column("max"), quantity.upper

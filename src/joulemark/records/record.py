@@ -1,118 +1,140 @@
-"""A record: one case's result with all of its conditions.
+"""A record: one case's result with all that it was obtained with.
 
-Units are in the names. A value that was not obtained is None; a failed record has no number.
+Units are in the names. What was not obtained is not there; a failed record has no quantity.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, Literal, NamedTuple, TypeVar
+
+from joulemark.campaign.case import Build, Case, Conditions
+from joulemark.campaign.subjects import About, Subject
+from joulemark.campaign.subjects.primitive import PrimitiveSubject
+from joulemark.catalogue.boards import Grade
 
 Status = Literal["ok", "failed"]
-Grade = Literal["measured", "datasheet", "inferred"]
+Bounds = Literal["range", "interval"]
+"""The least and the most that was seen, or the ends of a 95% confidence interval."""
+Finding = Literal[
+    "independent of data",
+    "addresses independent of data",
+    "time depends on data",
+    "addresses depend on data",
+]
+DEPENDENT = frozenset[str]({"time depends on data", "addresses depend on data"})
+Sample = Mapping[str, int | str]
+"""What was noted in one trial, by name with its unit."""
+
+_WHOLE_BELOW = 2.0**63
+"""What databases hold as a whole number."""
+
+
+def number(value: float) -> int | float:
+    """Return a whole number as int, so that equal numbers look alike everywhere.
+
+    Raises:
+        ValueError: it is not finite.
+    """
+    if isinstance(value, int):
+        return value
+    if not math.isfinite(value):
+        raise ValueError(f"{value} is no result")
+    return int(value) if value.is_integer() and abs(value) < _WHOLE_BELOW else value
+
+
+class Quantity(NamedTuple):
+    """One number of a result."""
+
+    part: str
+    """What of the subject or board it belongs to; empty: the whole subject."""
+    name: str
+    unit: str
+    value: int | float
+    lower: int | float | None = None
+    upper: int | float | None = None
+    bounds: Bounds | None = None
+    """What `lower` and `upper` are."""
+    grade: Grade | None = None
+    """The weakest grade among the constants that went into it."""
+    exact: bool = False
+    """Deterministic, and the same in all trials."""
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of the 95% confidence interval, where there is one."""
+        if self.bounds != "interval" or self.lower is None or self.upper is None:
+            return None
+        return (self.upper - self.lower) / 2
+
+    def column(self, statistic: str = "") -> str:
+        """Its name in a table that has a column for each quantity: `energy_net_nj`.
+
+        Args:
+            statistic: what of it the column holds, if not the value: "min", "half_width".
+        """
+        unit = "bytes" if self.unit == "B" else re.sub(r"\W+", "_", self.unit.lower())
+        words = [*self.part.split(), *self.name.split("_")]
+        unit = "" if unit in words else unit
+        return "_".join(word for word in (*words, statistic, unit) if word)
+
+
+def quantity(
+    name: str,
+    unit: str,
+    values: Iterable[float],
+    *,
+    part: str = "",
+    value: float | None = None,
+    grade: Grade | None = None,
+    exact: bool = False,
+) -> Quantity:
+    """Return a quantity of one or several trials' values: their mean, the least and the most.
+
+    Args:
+        name: of the quantity.
+        unit: of the values.
+        values: at least one.
+        part: what it belongs to.
+        value: instead of the mean.
+        grade: of what went into it.
+        exact: the same inputs give the same value; it is called exact where all values are equal.
+    """
+    seen = [number(v) for v in values]
+    low, high = min(seen), max(seen)
+    middle = number(math.fsum(seen) / len(seen) if low != high else low)
+    return Quantity(
+        part,
+        name,
+        unit,
+        middle if value is None else number(value),
+        low,
+        high,
+        "range",
+        grade,
+        exact and low == high,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Record:
-    """One measured case.
+class Provenance:
+    """What a result was obtained with, beyond its case."""
 
-    The raw samples are kept; `cycles` and `instructions` are their means per execution of the
-    operation, with the empty window subtracted. Each sample is one trial with its own random
-    inputs, so the range of `cycles` over the samples is also the evidence for or against
-    secret-independence.
-    """
-
-    # Identity
-    key: str
-    """Digest of everything that the result depends on; an equal key is an unchanged case."""
-    case_digest: str
-    """Digest of the case alone; records of one case over time share it."""
-    measured_at: str
-    """UTC, ISO 8601."""
-    status: Status
-    failure: str | None = None
-    """Why the record is failed: the message of the error."""
-
-    # Case
-    board: str
-    clock: str
-    """Name of the board's clock profile."""
-    clock_hz: int
-    chip: str
-    kind: str
-    primitive: str
-    """Variant or composition: "aes-128", "aes-128-ctr"."""
-    implementation: str
-    operation: str
-    message_bytes: int
-    ad_bytes: int
-    tag_bytes: int
-    compiler: str
-    """Family: "clang" or "gcc"."""
-    optimisation: str
-    """Such as "O3"."""
-    repetitions: int
-
-    # Cost
-    samples: Sequence[Mapping[str, int | str]] = field(default_factory=list)
-    """Per trial: window_cycles, window_instructions, and the address trace's digest."""
-    exact: bool | None = None
-    """Deterministic runner and all samples equal."""
-    window_cycles: int | None = None
-    """First sample's window, gross."""
-    empty_cycles: int | None = None
-    """The same window with a step that does nothing."""
-    cycles: float | None = None
-    """Net, per execution."""
-    cycles_min: float | None = None
-    cycles_max: float | None = None
-    window_instructions: int | None = None
-    empty_instructions: int | None = None
-    instructions: float | None = None
-    time_ps: int | None = None
-    """`cycles` over `clock_hz`."""
-    timer_time_ps: int | None = None
-    """The first sample's gross window by the chip's own timer; None where it overflowed."""
-    energy_gross_nj: float | None = None
-    energy_gross_half_width_nj: float | None = None
-    """Half width of the 95% interval, where an instrument measured."""
-    energy_net_nj: float | None = None
-    """Net of what the board would have drawn idle for the same time."""
-    energy_net_half_width_nj: float | None = None
-    energy_grade: Grade | None = None
-    """The weakest grade among the currents that went into the energy."""
-    power_states_ps: Mapping[str, int] = field(default_factory=dict)
-    """Time in each power state in the first sample's window."""
-    flash_bytes: int | None = None
-    """Sections of the primitive in the image."""
-    ram_bytes: int | None = None
-    flash_wiring_bytes: int | None = None
-    """Image with the primitive minus image without."""
-    ram_wiring_bytes: int | None = None
-    stack_bytes: int | None = None
-    """High-water mark seen by the emulator."""
-    stack_painted_bytes: int | None = None
-    """High-water mark found by the image itself in painted stack."""
-    trials: int | None = None
-    """Executions with fresh random inputs, each one's output verified."""
-    addresses_equal: bool | None = None
-    """All trials touched the same addresses in the same order."""
-    memories_keep_state: bool | None = None
-    """The chip has a cache or line buffers: equal work can take unequal times."""
-    secret_independent_claim: bool | None = None
-    """The implementation claims that time and addresses do not depend on secrets; else it claims
-    nothing."""
-    notes: Sequence[str] = field(default_factory=list)
-    """What a reader must know to judge the number, such as inferred constants."""
-
-    # Conditions
     seed: int
     """The random inputs derive from it."""
-    unit: str
-    """Which specimen: "emulated", or a board's serial number."""
-    runner: str
-    meter: str
-    board_digest: str
-    chip_digest: str
+    host: str
+    clock_hz: int
+    """0 where the clock goes up and down as it likes."""
+    chip: str
+    board_title: str = ""
+    board_digest: str = ""
+    chip_digest: str = ""
+    timing_note: str = ""
+    """What of the chip's emulated timing was not compared with silicon; empty where all was."""
+    memories_keep_state: bool | None = None
+    """The chip has a cache or line buffers: equal work can take unequal times."""
     compiler_version: str | None = None
     flags: str | None = None
     image_digest: str | None = None
@@ -120,19 +142,182 @@ class Record:
     project_commit: str | None = None
     """With "+dirty" when the tree differed from the commit."""
     engine_version: str | None = None
-    host: str
+
+
+Subject_co = TypeVar("Subject_co", bound=Subject, covariant=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record(Generic[Subject_co]):
+    """One measured case.
+
+    The raw samples are kept. Each sample is one trial with its own random inputs, so the range of
+    `cycles` over the samples is also the evidence for or against secret-independence.
+    """
+
+    key: str
+    """Digest of everything that the result depends on; an equal key is an unchanged case."""
+    measured_at: str
+    """UTC, ISO 8601."""
+    status: Status
+    failure: str | None = None
+    """Why the record is failed: the message of the error."""
+
+    subject: Subject_co
+    build: Build | None
+    conditions: Conditions
+    about: About
+    provenance: Provenance
+
+    repetitions: int
+    """Executions in one window."""
+    trials: int | None = None
+    """Executions with fresh random inputs, each one's output verified."""
+    addresses_equal: bool | None = None
+    """All trials touched the same addresses in the same order; None where nobody could see."""
+    quantities: tuple[Quantity, ...] = ()
+    """By part and name."""
+    samples: tuple[Sample, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What a reader must know to judge the numbers, such as inferred constants."""
+
+    def __post_init__(self) -> None:
+        in_order = tuple(sorted(self.quantities, key=lambda q: q[:2]))
+        object.__setattr__(self, "quantities", in_order)
+
+    @cached_property
+    def case(self) -> Case:
+        """What was measured; records of one case over time share its digest."""
+        return Case(subject=self.subject, build=self.build, conditions=self.conditions)
 
     @property
-    def finding(self) -> str | None:
+    def order(self) -> tuple[object, ...]:
+        """What records are sorted by, so that a list does not depend on when a case was done."""
+        c, b = self.conditions, self.build
+        built = (b.compiler, b.optimisation, b.variant) if b is not None else ("", "", "")
+        where = (c.board, c.clock, c.runner, c.meter, c.unit)
+        return (*where, self.subject.type, self.subject.order, built, c.repetitions)
+
+    @cached_property
+    def _by_name(self) -> Mapping[tuple[str, str], Quantity]:
+        return {(q.part, q.name): q for q in self.quantities}
+
+    def quantity(self, name: str, part: str = "") -> Quantity | None:
+        """Find a quantity."""
+        return self._by_name.get((part, name))
+
+    def value(self, name: str, part: str = "") -> int | float | None:
+        """Find a quantity's value."""
+        found = self.quantity(name, part)
+        return None if found is None else found.value
+
+    def _whole(self, name: str) -> int | None:
+        value = self.value(name)
+        return None if value is None else round(value)
+
+    @property
+    def cycles(self) -> int | float | None:
+        """Of one execution, net of the empty window; where memories keep state, of a warm one."""
+        return self.value("cycles")
+
+    @property
+    def cycles_min(self) -> int | float | None:
+        """The least of all trials."""
+        found = self.quantity("cycles")
+        return None if found is None else found.lower
+
+    @property
+    def cycles_max(self) -> int | float | None:
+        """The most of all trials."""
+        found = self.quantity("cycles")
+        return None if found is None else found.upper
+
+    @property
+    def instructions(self) -> int | float | None:
+        """Of one execution, net of the empty window."""
+        return self.value("instructions")
+
+    @property
+    def time_ps(self) -> int | None:
+        """Of one execution."""
+        return self._whole("time")
+
+    @property
+    def energy_gross_nj(self) -> float | None:
+        """All that the board drew for one execution."""
+        return self.value("energy_gross")
+
+    @property
+    def energy_net_nj(self) -> float | None:
+        """Net of what the board would have drawn idle for the same time."""
+        return self.value("energy_net")
+
+    @property
+    def energy_grade(self) -> Grade | None:
+        """The weakest grade among the currents that went into the energy."""
+        found = self.quantity("energy_gross")
+        return None if found is None else found.grade
+
+    @property
+    def flash_bytes(self) -> int | None:
+        """What the subject takes of the image."""
+        return self._whole("flash")
+
+    @property
+    def ram_bytes(self) -> int | None:
+        """Its context and data; message buffers are not."""
+        return self._whole("ram")
+
+    @property
+    def stack_bytes(self) -> int | None:
+        """High-water mark."""
+        return self._whole("stack")
+
+    @property
+    def exact(self) -> bool:
+        """Deterministic, and the same cycles in all trials."""
+        found = self.quantity("cycles")
+        return found is not None and found.exact
+
+    @property
+    def power_states_ps(self) -> dict[str, int]:
+        """Time in each power state of the microcontroller in the window."""
+        return {
+            q.name.removeprefix(IN_STATE): round(q.value)
+            for q in self.quantities
+            if q.part == MCU and q.name.startswith(IN_STATE)
+        }
+
+    @property
+    def finding(self) -> Finding | None:
         """What the trials showed about secrets, or None where there were fewer than two."""
-        if self.status != "ok" or self.trials is None or self.trials < 2:
+        cycles = self.quantity("cycles")
+        if self.trials is None or self.trials < 2 or cycles is None:
             return None
         if self.addresses_equal is None:
             return None  # A real board's timer and clock vary by themselves.
-        if self.cycles_min != self.cycles_max and not self.memories_keep_state:
+        same = cycles.lower == cycles.upper and self.value("cycles_cold") in {None, cycles.lower}
+        if not same and not self.provenance.memories_keep_state:
             return "time depends on data"
-        if self.addresses_equal is False:
+        if not self.addresses_equal:
             return "addresses depend on data"
-        if self.cycles_min != self.cycles_max:
-            return "addresses independent of data"
-        return "independent of data"
+        return "independent of data" if same else "addresses independent of data"
+
+    @property
+    def contradicts(self) -> bool:
+        """The implementation claims independence of secrets, and the trials show otherwise."""
+        return self.about.secret_independent is True and self.finding in DEPENDENT
+
+
+MCU = "mcu"
+"""The part whose power states are those of the chip."""
+IN_STATE = "in_"
+"""A quantity of this name and a power state is the time in it."""
+
+
+PrimitiveRecord = Record[PrimitiveSubject]
+
+
+def of_primitives(records: Iterable[Record[Subject]]) -> list[PrimitiveRecord]:
+    """Return the records whose subject is a primitive's operation."""
+    return [r for r in records if isinstance(r.subject, PrimitiveSubject)]  # type: ignore[misc]

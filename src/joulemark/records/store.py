@@ -3,76 +3,61 @@
 Each record is one transaction, so a kill at any moment loses nothing that was written.
 """
 
-import dataclasses
-import types
-import typing
-from collections.abc import Iterable, Mapping, Sequence
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, NamedTuple
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from joulemark.campaign.subjects import Subject
 from joulemark.closes import Closes
 from joulemark.errors import StoreError
-from joulemark.records.record import Record
+from joulemark.records import migration, tables
+from joulemark.records.record import DEPENDENT, Record
+from joulemark.records.tables import SCHEMA_VERSION, quantities, records, schema
 
-if TYPE_CHECKING:
-    import pandas as pd
+Access = Literal["create", "write", "read"]
 
-SCHEMA_VERSION = 3
-
-_metadata = sa.MetaData()
-_TYPES: dict[Any, Any] = {
-    bool: sa.Boolean,
-    int: sa.BigInteger,
-    float: sa.Double,
-    str: sa.String,
-    typing.Literal: sa.String,
-    Sequence: sa.JSON,
-    Mapping: sa.JSON,
-}
+_PATIENCE_S = 60
+"""How long to wait for another process's transaction."""
+_AT_ONCE = 500
+"""Values in one query: SQLite's default allows 32,766, PostgreSQL's protocol 65,535."""
+_IN_MEMORY = {None, "", ":memory:"}
+_ADVISORY_LOCK = 0x6A6F756C  # "joul"
 
 
-def _column(name: str, hint: Any) -> sa.Column[Any]:
-    """A record's field as a column."""
-    is_union = typing.get_origin(hint) in {types.UnionType, typing.Union}
-    alternatives = typing.get_args(hint) if is_union else (hint,)
-    nullable = type(None) in alternatives
-    (kind,) = (a for a in alternatives if a is not type(None))
-    origin = typing.get_origin(kind)
-    indexed = name in {"key", "case_digest"}
-    return sa.Column(name, _TYPES[origin or kind], nullable=nullable, index=indexed)
+class Served(NamedTuple):
+    """A good record that need not be measured again."""
+
+    id: int
+    dependent: bool
+    """Its trials showed that time or addresses depend on data."""
+    contradicts: bool
+    """And the implementation claims that they do not."""
 
 
-_records = sa.Table(
-    "records",
-    _metadata,
-    sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), primary_key=True),
-    *(_column(name, hint) for name, hint in typing.get_type_hints(Record).items()),
-)
-_schema = sa.Table("joulemark_schema", _metadata, sa.Column("version", sa.Integer, nullable=False))
-_FIELDS = tuple(f.name for f in dataclasses.fields(Record))
+def _printable(path: str) -> str:
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def _on_connect(connection: Any, _: object) -> None:
-    """WAL: readers never wait for a writer, and a killed writer leaves a whole database.
+def store_url(location: str | Path) -> sa.URL:
+    """A path or a URL as a URL.
 
-    With NORMAL, a process that is killed loses nothing that was committed; a machine that loses
-    its power may lose the last records, which are measured again, and never the database
-    (https://www.sqlite.org/wal.html, "Performance Considerations").
+    Raises:
+        ValueError: it is no URL.
     """
-    cursor = connection.cursor()
-    cursor.execute("PRAGMA busy_timeout = 10000")
-    cursor.execute("PRAGMA journal_mode = WAL")
-    cursor.execute("PRAGMA synchronous = NORMAL")
-    cursor.close()
-
-
-def store_url(location: str | Path) -> str:
-    """A path or a URL as a URL."""
     text = str(location)
-    return text if "://" in text else f"sqlite:///{Path(text).expanduser()}"
+    if "\0" in text:
+        raise ValueError("a zero byte in a name")
+    if "://" in text:
+        return sa.make_url(text)
+    return sa.URL.create("sqlite", database=str(Path(text).expanduser()))
 
 
 class Store(Closes):
@@ -80,84 +65,128 @@ class Store(Closes):
 
     Args:
         location: a file (SQLite) or an SQLAlchemy URL.
-        create: make the database where there is none.
+        access: `create` makes a store where there is none; `write` needs one that is there; `read`
+            needs no right to write.
 
     Raises:
-        StoreError: it cannot be opened, is damaged, or was written by another version.
+        StoreError: it cannot be opened, is damaged, or was written by a later version.
     """
 
-    def __init__(self, location: str | Path, *, create: bool = True) -> None:
+    def __init__(self, location: str | Path, access: Access = "create") -> None:
         try:
-            self.url = sa.make_url(store_url(location))
-        except sa.exc.ArgumentError as error:
+            self.url = store_url(location)
+        except (sa.exc.ArgumentError, ValueError) as error:
             raise StoreError(
                 "not a store's URL",
-                str(location),
+                _printable(str(location)),
                 "give a file's path or a URL such as postgresql+psycopg://user@host/name",
             ) from error
-        self.name = self.url.render_as_string(hide_password=True)
-        if self.url.get_backend_name() == "sqlite" and self.url.database:
-            self.name = self.url.database
-            path = Path(self.url.database)
-            if not create and not path.exists():
-                raise StoreError("there is no store", self.name, "`joulemark run` makes one")
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise StoreError(f"cannot make its folder: {error.strerror}", self.name) from error
+        self._location = location
+        self.path: Path | None = None
+        """Its file, where it is one."""
+        if self.url.get_backend_name() == "sqlite" and self.url.database not in _IN_MEMORY:
+            self.path = Path(str(self.url.database))
+            self.name = _printable(str(self.path))
+            self._check_path(self.path, access)
+        else:
+            self.name = _printable(self.url.render_as_string(hide_password=True))
         try:
-            self._engine = sa.create_engine(self.url)
+            self._engine = self._connected(access)
         except (ImportError, sa.exc.NoSuchModuleError) as error:
             raise StoreError(
                 f"the database's driver is missing ({error})", self.name, "install it with pip"
             ) from error
-        if self.url.get_backend_name() == "sqlite":
-            sa.event.listen(self._engine, "connect", _on_connect)
-        self._check_schema(create)
+        except (SQLAlchemyError, TypeError, ValueError) as error:
+            raise StoreError(f"not a store's URL: {error}", self.name) from error
+        self._check_schema(access)
 
-    def _check_schema(self, create: bool) -> None:
+    def _check_path(self, path: Path, access: Access) -> None:
         try:
-            with self._engine.connect() as connection:
-                tables = set(sa.inspect(connection).get_table_names())
-                if _schema.name in tables:
-                    version = connection.scalar(sa.select(_schema.c.version)) or 0
-                    if version < SCHEMA_VERSION:
-                        self._upgrade()
-                    elif version > SCHEMA_VERSION:
-                        raise StoreError(
-                            f"the store has schema version {version}, this joulemark knows "
-                            f"versions up to {SCHEMA_VERSION}",
-                            self.name,
-                            "name another store with --store, or use the joulemark that made it",
-                        )
-                    return
-            if tables:
+            there = path.exists()
+            if access == "create":
+                path.parent.mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:
+            what = f"cannot make its folder: {getattr(error, 'strerror', None) or error}"
+            raise StoreError(what, self.name, "name another store with --store") from error
+        if access != "create" and not there:
+            raise StoreError("there is no store", self.name, "`joulemark run` makes one")
+
+    def _connected(self, access: Access) -> sa.Engine:
+        if self.url.get_backend_name() != "sqlite":
+            return sa.create_engine(self.url)
+        path = self.path
+        if path is None or self.url.query:
+            engine = sa.create_engine(self.url)
+        else:
+            # Its name may hold what no URL does.
+            engine = sa.create_engine(
+                "sqlite://",
+                creator=lambda: _open_file(path, access),
+                poolclass=sa.pool.QueuePool,
+            )
+        sa.event.listen(engine, "connect", _on_connect if access != "read" else _on_connect_to_read)
+        sa.event.listen(engine, "begin", _on_begin)
+        return engine
+
+    @contextmanager
+    def _transaction(self, verb: str, *, writes: bool = False) -> Iterator[sa.Connection]:
+        """A transaction whose errors are one message; with `writes` it waits for other writers."""
+        try:
+            with self._engine.execution_options(writes=writes).begin() as connection:
+                yield connection
+        except (SQLAlchemyError, sqlite3.Error) as error:
+            raise self._explain(error, verb) from error
+        except (ValueError, TypeError, KeyError, ArithmeticError) as error:
+            what = f"the store is damaged: {str(error).splitlines()[0]}"
+            mend = "restore it from a copy, or name another store with --store"
+            raise StoreError(what, self.name, mend) from error
+
+    def _check_schema(self, access: Access) -> None:
+        with self._transaction("opened") as connection:
+            version = self._version(connection)
+        if version == SCHEMA_VERSION:
+            return
+        if access == "read":
+            if version is None:
+                raise StoreError("there is no store", self.name, "`joulemark run` makes one")
+            Store(self._location, "write").close()
+            return
+        with self._transaction("opened", writes=True) as connection:
+            if connection.dialect.name == "postgresql":
+                # Others that open it for the first time wait here.
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))
+            version = self._version(connection)
+            if version is None:
+                tables.metadata.create_all(connection)
+                connection.execute(schema.insert().values(version=SCHEMA_VERSION))
+            elif version < SCHEMA_VERSION:
+                migration.migrate(connection)
+
+    def _version(self, connection: sa.Connection) -> int | None:
+        """The store's schema; None where the database is empty."""
+        there = set(sa.inspect(connection).get_table_names())
+        if schema.name not in there:
+            if there:
                 raise StoreError(
                     "the database holds something else than records",
                     self.name,
                     "name another store with --store",
                 )
-            if create:
-                with self._engine.begin() as connection:
-                    _metadata.create_all(connection)
-                    connection.execute(_schema.insert().values(version=SCHEMA_VERSION))
-        except SQLAlchemyError as error:
-            raise self._explain(error, "opened") from error
+            return None
+        version = int(connection.scalar(sa.select(schema.c.version)) or 0)
+        if version > SCHEMA_VERSION:
+            raise StoreError(
+                f"the store has schema version {version}, this joulemark knows "
+                f"versions up to {SCHEMA_VERSION}",
+                self.name,
+                "name another store with --store, or use the joulemark that made it",
+            )
+        return version
 
-    def _upgrade(self) -> None:
-        """Give an older store the fields that came later; its records have no value in them."""
-        with self._engine.begin() as connection:
-            kept = {c["name"] for c in sa.inspect(connection).get_columns(_records.name)}
-            for column in _records.columns:
-                if column.name not in kept:
-                    kind = column.type.compile(self._engine.dialect)
-                    add = f"ALTER TABLE {_records.name} ADD COLUMN {column.name} {kind}"
-                    connection.execute(sa.text(add))
-            connection.execute(_schema.update().values(version=SCHEMA_VERSION))
-
-    def _explain(self, error: SQLAlchemyError, verb: str) -> StoreError:
+    def _explain(self, error: Exception, verb: str) -> StoreError:
         """One message for a database's error; the store itself is as it was before."""
-        reason = str(error.orig if isinstance(error, DBAPIError) else error).splitlines()[0]
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        reason = (str(cause).splitlines() or [type(cause).__name__])[0]
         lower = reason.lower()
         mend = "records written before are safe"
         if "disk i/o" in lower:
@@ -169,63 +198,137 @@ class Store(Closes):
             )
         elif "readonly" in lower or "read-only" in lower or "unable to open" in lower:
             mend = "make the file and its folder writable, or name another store with --store"
-        elif "malformed" in lower or "not a database" in lower:
+        elif "malformed" in lower or "not a database" in lower or "utf-8" in lower:
             mend = "restore it from a copy, or name another store with --store"
         elif "locked" in lower:
             mend = "another process holds it; wait for it or name another store with --store"
         return StoreError(f"the store cannot be {verb}: {reason}", self.name, mend)
 
-    def append(self, record: Record) -> None:
+    def append(self, record: Record[Subject]) -> None:
         """Write one record, durably.
 
         Raises:
             StoreError: it could not be written; what was there before still is.
         """
-        values = {name: getattr(record, name) for name in _FIELDS}
-        try:
-            with self._engine.begin() as connection:
-                connection.execute(_records.insert().values(**values))
-        except SQLAlchemyError as error:
-            raise self._explain(error, "written") from error
+        with self._transaction("written", writes=True) as connection:
+            done = connection.execute(records.insert(), tables.record_row(record))
+            rows = tables.quantity_rows(record, int(done.inserted_primary_key[0]))  # type: ignore[index]
+            if rows:
+                connection.execute(quantities.insert(), rows)
 
-    def records(self, *, history: bool = False) -> list[Record]:
-        """The last record of each case in the order of writing; with `history`, all of them."""
-        query = sa.select(*(_records.c[name] for name in _FIELDS)).order_by(_records.c.id)
+    def records(self, *, history: bool = False) -> list[Record[Subject]]:
+        """The last record of each case; with `history` all of them, in the order of writing."""
+        chosen = None
         if not history:
-            last = sa.select(sa.func.max(_records.c.id)).group_by(_records.c.case_digest)
-            query = query.where(_records.c.id.in_(last))
-        return self._fetch(query)
+            last = sa.select(sa.func.max(records.c.id)).group_by(records.c.case_digest)
+            chosen = records.c.id.in_(last)
+        found = self._fetch(chosen)
+        return found if history else sorted(found, key=lambda r: r.order)
 
-    def find(self, keys: Iterable[str]) -> dict[str, Record]:
-        """The last good record of each of these keys, where there is one, without its lists."""
-        wanted = set(keys)
-        last = (
-            sa.select(sa.func.max(_records.c.id))
-            .where(_records.c.status == "ok")
-            .group_by(_records.c.key)
-        )
-        short = [c for c in _records.c if c.name in _FIELDS and not isinstance(c.type, sa.JSON)]
-        found = self._fetch(sa.select(*short).where(_records.c.id.in_(last)))
-        return {r.key: r for r in found if r.key in wanted}
+    def served(self, keys: Iterable[str]) -> dict[str, Served]:
+        """The last good record of each of these keys, where there is one."""
+        found: dict[str, Served] = {}
+        claims = records.c.secret_independent_claim
+        wanted = sorted(set(keys))
+        with self._transaction("read") as connection:
+            for some in _chunks(wanted):
+                query = (
+                    sa.select(records.c.key, records.c.id, records.c.finding, claims)
+                    .where(records.c.status == "ok", records.c.key.in_(some))
+                    .order_by(records.c.id)
+                )
+                for key, identity, finding, claim in connection.execute(query):
+                    dependent = finding in DEPENDENT
+                    found[key] = Served(identity, dependent, dependent and bool(claim))
+        return found
 
-    def _fetch(self, query: sa.Select[Any]) -> list[Record]:
-        try:
-            with self._engine.connect() as connection:
-                return [Record(**row._mapping) for row in connection.execute(query)]
-        except SQLAlchemyError as error:
-            raise self._explain(error, "read") from error
+    def load(self, ids: Iterable[int]) -> list[Record[Subject]]:
+        """Records by their `Served.id`."""
+        result: list[Record[Subject]] = []
+        for some in _chunks(sorted(set(ids))):
+            result += self._fetch(records.c.id.in_(some))
+        return result
 
-    def frame(self, *, history: bool = False) -> "pd.DataFrame":
-        """The records as a table with a column for each field, and `finding`."""
-        import pandas as pd
+    def _fetch(self, chosen: sa.ColumnElement[bool] | None) -> list[Record[Subject]]:
+        rows = sa.select(records).order_by(records.c.id)
+        numbers = sa.select(quantities.c.record, *tables.QUANTITY)
+        if chosen is not None:
+            rows = rows.where(chosen)
+            ids = sa.select(records.c.id).where(chosen)
+            numbers = numbers.where(quantities.c.record.in_(ids))
+        with self._transaction("read") as connection:
+            # In this order: a record has its quantities when it is there.
+            found = connection.execute(rows).mappings().all()
+            gathered = tables.by_record(connection.execute(numbers).all())
+            return [tables.record(row, gathered.get(row["id"], ())) for row in found]
 
-        records = self.records(history=history)
-        columns: dict[str, list[Any]] = {
-            name: [getattr(r, name) for r in records] for name in _FIELDS
-        }
-        columns["finding"] = [r.finding for r in records]
-        return pd.DataFrame(columns)
+    def prune(self) -> int:
+        """Delete the failed records; how many there were."""
+        failed = records.c.status != "ok"
+        with self._transaction("written", writes=True) as connection:
+            ids = sa.select(records.c.id).where(failed)
+            connection.execute(quantities.delete().where(quantities.c.record.in_(ids)))
+            return connection.execute(records.delete().where(failed)).rowcount
 
     def close(self) -> None:
         """Give the connections back."""
         self._engine.dispose()
+
+
+def _chunks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    return (values[i : i + _AT_ONCE] for i in range(0, len(values), _AT_ONCE))
+
+
+def _open_file(path: Path, access: Access) -> sqlite3.Connection:
+    name = quote(os.fsencode(path.absolute()))
+    if access != "read":
+        mode = "rwc" if access == "create" else "rw"
+        return sqlite3.connect(f"file:{name}?mode={mode}", uri=True, check_same_thread=False)
+    opened = sqlite3.connect(f"file:{name}?mode=ro", uri=True, check_same_thread=False)
+    try:
+        opened.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        opened.close()
+        log = Path(f"{path}-wal")
+        if log.exists() and log.stat().st_size > 0:
+            raise
+        # A database in WAL mode wants to make files beside it, and may not. Nobody who could write
+        # has it open, or they were there (https://www.sqlite.org/wal.html, "Read-Only Databases").
+        opened = sqlite3.connect(
+            f"file:{name}?mode=ro&immutable=1", uri=True, check_same_thread=False
+        )
+    return opened
+
+
+def _on_connect(connection: sqlite3.Connection, _: object) -> None:
+    """WAL: readers never wait for a writer, and a killed writer leaves a whole database.
+
+    With NORMAL, a process that is killed loses nothing that was committed; a machine that loses
+    its power may lose the last records, which are measured again, and never the database
+    (https://www.sqlite.org/wal.html, "Performance Considerations").
+    """
+    _on_connect_to_read(connection, _)
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            # Changing the mode needs the database alone, and does not wait for it.
+            (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+            if mode not in {"wal", "memory"}:
+                connection.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def _on_connect_to_read(connection: sqlite3.Connection, _: object) -> None:
+    connection.isolation_level = None  # Transactions begin where `_on_begin` says.
+    connection.execute(f"PRAGMA busy_timeout = {_PATIENCE_S * 1000}")
+
+
+def _on_begin(connection: sa.Connection) -> None:
+    """A writer takes its lock at once: two that read first could not both go on."""
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

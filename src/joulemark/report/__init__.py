@@ -2,6 +2,7 @@
 
 import datetime
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from joulemark.analysis.advice import Lead, Service, costs, leads, services
-from joulemark.catalogue import kinds
-from joulemark.catalogue.primitives import Library
 from joulemark.errors import JoulemarkError
-from joulemark.records.record import Record
+from joulemark.records.record import PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
 from joulemark.report import charts, page
 from joulemark.report.comparison import compare
@@ -72,9 +71,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class Section:
-    """One board at one clock."""
+    """One board at one clock, and what its cases were measured with."""
 
+    anchor: str
     board: str
+    title: str
+    how: str
+    """Empty where it was emulated."""
     clock: str
     clock_hz: int
     chip: str
@@ -98,36 +101,38 @@ def write_report(store: Store, path: Path) -> None:
     Raises:
         JoulemarkError: there is nothing to report, or the file cannot be written.
     """
-    records = [r for r in store.records() if kinds.is_result(r.kind)]
+    records = of_primitives(store.records())
+    records = [r for r in records if not r.about.baseline]
     if not records:
         raise JoulemarkError("nothing was measured", store.name, "give `joulemark run` first")
     page.write(render(records), path)
 
 
-def render(records: Sequence[Record]) -> str:
+def render(records: Sequence[PrimitiveRecord]) -> str:
     """The report as HTML."""
     specifications: dict[str, Any] = {}
     sections = []
     good = [r for r in records if r.status == "ok"]
-    for board, clock in sorted({(r.board, r.clock) for r in good}):
-        chosen = [r for r in good if (r.board, r.clock) == (board, clock)]
+    titles = _titles(good)
+    for where in sorted({_where(r) for r in good}):
+        chosen = [r for r in good if _where(r) == where]
         sections.append(_section(chosen, specifications))
     comparison = compare(good)
     if comparison:
-        specifications["plot-boards"] = charts.comparison_chart(comparison, kinds.titles())
+        specifications["plot-boards"] = charts.comparison_chart(comparison, titles)
     rows = [_row(r) for r in good]
     return page.render(
         "report.html.jinja",
         sections=sections,
         comparison=comparison,
-        kinds=kinds.titles(),
+        kinds=titles,
         columns=_COLUMNS,
         rows=page.script_json([list(row.values()) for row in rows]),
         specifications=page.script_json(specifications),
         failures=[r for r in records if r.status != "ok"],
         verified=sum(r.trials or 0 for r in good),
         count=len(good),
-        primitives=len({r.primitive for r in good}),
+        primitives=len({r.subject.primitive for r in good}),
         written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         script=(resources.files(__package__) / "report.js").read_text("utf-8"),
         exact=all(r.exact for r in good),
@@ -135,15 +140,22 @@ def render(records: Sequence[Record]) -> str:
     )
 
 
-def _row(record: Record) -> dict[str, Any]:
+def _where(record: PrimitiveRecord) -> tuple[str, str, str, str, str]:
+    c = record.conditions
+    return c.board, c.clock, c.runner, c.meter, c.unit
+
+
+def _row(record: PrimitiveRecord) -> dict[str, Any]:
     def micro(value: float | None, per: float, digits: int) -> float | None:
         return None if value is None else round(value / per, digits)
 
     values = {
-        "board": record.board,
-        "clock": record.clock,
-        "kind": record.kind,
-        "build": f"{record.compiler} -{record.optimisation}",
+        **vars(record.subject),
+        "board": f"{record.conditions.board} ({how})"
+        if (how := _how(record))
+        else record.conditions.board,
+        "clock": record.conditions.clock,
+        "build": str(record.build or ""),
         "time_us": micro(record.time_ps, 1e6, 3),
         "energy_net_uj": micro(record.energy_net_nj, 1e3, 4),
         "energy_gross_uj": micro(record.energy_gross_nj, 1e3, 4),
@@ -152,14 +164,27 @@ def _row(record: Record) -> dict[str, Any]:
     shown = {
         name: values[name] if name in values else getattr(record, name) for name, _ in _COLUMNS
     }
-    return {"clock": record.clock, "kind": record.kind} | shown
+    return {"clock": record.conditions.clock, "kind": record.subject.kind} | shown
 
 
-def _section(records: list[Record], specifications: dict[str, Any]) -> Section:
+def _titles(records: Sequence[PrimitiveRecord]) -> dict[str, str]:
+    """Titles of the kinds, by name, in their order."""
+    found = {r.subject.kind: r.about.group or r.subject.kind for r in records}
+    return dict(sorted(found.items(), key=lambda item: item[1]))
+
+
+def _how(record: PrimitiveRecord) -> str:
+    """What a case was measured with, where it was not emulated."""
+    c = record.conditions
+    return "" if c.runner == "emulator" else f"{c.runner}, {c.meter}, {c.unit}"
+
+
+def _section(records: list[PrimitiveRecord], specifications: dict[str, Any]) -> Section:
     first = records[0]
-    prefix = f"{first.board}-{first.clock}"
+    words = [first.conditions.board, first.conditions.clock, *re.findall(r"\w+", _how(first))]
+    prefix = "-".join(words)
     plots = []
-    for kind, title in kinds.titles().items():
+    for kind, title in _titles(records).items():
         for metric, spec in charts.cost_charts(records, kind).items():
             name = f"plot-{prefix}-{kind}-{metric}"
             specifications[name] = spec
@@ -168,77 +193,71 @@ def _section(records: list[Record], specifications: dict[str, Any]) -> Section:
     if memory:
         specifications[f"plot-{prefix}-memory"] = memory
     return Section(
-        board=first.board,
-        clock=first.clock,
-        clock_hz=first.clock_hz,
-        chip=first.chip,
+        anchor=prefix,
+        board=first.conditions.board,
+        title=first.provenance.board_title,
+        how=_how(first),
+        clock=first.conditions.clock,
+        clock_hz=first.provenance.clock_hz,
+        chip=first.provenance.chip,
         conditions=_conditions(records),
         advice=_advice(records),
         plots=plots,
         memory=f"plot-{prefix}-memory" if memory else None,
         findings=_findings(records),
-        memories_keep_state=any(r.memories_keep_state for r in records),
+        memories_keep_state=any(r.provenance.memories_keep_state for r in records),
         notes=[text for text, _ in Counter(n for r in records for n in r.notes).most_common()],
     )
 
 
-def _conditions(records: Sequence[Record]) -> dict[str, list[str]]:
+def _conditions(records: Sequence[PrimitiveRecord]) -> dict[str, list[str]]:
     def distinct(values: Sequence[str | None]) -> list[str]:
         return sorted({v for v in values if v})
 
+    where, how = [r.conditions for r in records], [r.provenance for r in records]
     return {
-        "Chip": distinct([r.chip for r in records]),
-        "Runner": distinct([r.runner for r in records]),
-        "Unit": distinct([r.unit for r in records]),
-        "Meter": distinct([r.meter for r in records]),
+        "Chip": distinct([p.chip for p in how]),
+        "Runner": distinct([c.runner for c in where]),
+        "Unit": distinct([c.unit for c in where]),
+        "Meter": distinct([c.meter for c in where]),
         "Weakest grade of a current": distinct([r.energy_grade for r in records]),
-        "Compiler": distinct([r.compiler_version for r in records]),
-        "Flags": distinct([r.flags for r in records]),
-        "Engine": distinct([r.engine_version for r in records]),
-        "Project commit": distinct([r.project_commit for r in records]),
-        "Host": distinct([r.host for r in records]),
+        "Compiler": distinct([p.compiler_version for p in how]),
+        "Flags": distinct([p.flags for p in how]),
+        "Engine": distinct([p.engine_version for p in how]),
+        "Project commit": distinct([p.project_commit for p in how]),
+        "Host": distinct([p.host for p in how]),
         "Measured": distinct([r.measured_at[:10] for r in records]),
     }
 
 
-def _advice(records: Sequence[Record]) -> list[Advice]:
-    library = Library.load().algorithms
-    known = [r for r in records if r.primitive in library]
-    unsafe = {r.primitive for r in known if library[r.primitive].status in _UNSAFE}
-    standard = {r.primitive for r in known if library[r.primitive].status == "standard"}
+def _advice(records: Sequence[PrimitiveRecord]) -> list[Advice]:
     result = []
     for service in services():
-        able = [r for r in records if r.kind in service.operations]
-        any_status = leads(
-            costs([r for r in able if r.primitive not in unsafe], service, "energy_net_nj")
-        )
-        standards = leads(
-            costs([r for r in able if r.primitive in standard], service, "energy_net_nj")
-        )
+        able = [r for r in records if r.subject.kind in service.operations]
+        safe = [r for r in able if r.about.status not in _UNSAFE]
+        any_status = leads(costs(safe, service, "energy_net"))
+        standard = [r for r in able if r.about.status == "standard"]
+        standards = leads(costs(standard, service, "energy_net"))
         if any_status:
-            left_out = sorted({r.primitive for r in able} & unsafe)
+            security = {r.subject.primitive: r.about.security_bits for r in able}
+            left_out = {r.subject.primitive for r in able if r.about.status in _UNSAFE}
             same = standards == any_status
-            security = {
-                lead.build.primitive: library[lead.build.primitive].sizes.get("security_bits")
-                for lead in (*any_status, *standards)
-                if lead.build.primitive in library
-            }
             result.append(
-                Advice(service, any_status, [] if same else standards, security, left_out)
+                Advice(service, any_status, [] if same else standards, security, sorted(left_out))
             )
     return result
 
 
-def _findings(records: Sequence[Record]) -> list[Finding]:
-    groups: dict[tuple[str, str, str], list[Record]] = {}
+def _findings(records: Sequence[PrimitiveRecord]) -> list[Finding]:
+    groups: dict[tuple[str, str, str], list[PrimitiveRecord]] = {}
     for r in records:
         if r.finding is not None:
-            build = f"{r.compiler} -{r.optimisation}"
-            groups.setdefault((r.primitive, r.implementation, build), []).append(r)
+            what = r.subject
+            groups.setdefault((what.primitive, what.implementation, str(r.build)), []).append(r)
     result = []
     for (primitive, implementation, build), group in groups.items():
-        time = sorted({r.operation for r in group if r.finding == "time depends on data"})
-        addresses = sorted({r.operation for r in group if r.addresses_equal is False})
+        time = {r.subject.operation for r in group if r.finding == "time depends on data"}
+        addresses = {r.subject.operation for r in group if r.addresses_equal is False}
         spreads = [
             r.cycles_max - r.cycles_min
             for r in group
@@ -249,9 +268,9 @@ def _findings(records: Sequence[Record]) -> list[Finding]:
                 primitive=primitive,
                 implementation=implementation,
                 build=build,
-                claim=group[0].secret_independent_claim is True,
-                time_varies_in=time,
-                addresses_vary_in=addresses,
+                claim=group[0].about.secret_independent is True,
+                time_varies_in=sorted(time),
+                addresses_vary_in=sorted(addresses),
                 largest_spread_cycles=max(spreads, default=0.0),
                 trials=sum(r.trials or 0 for r in group),
             )

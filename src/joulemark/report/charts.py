@@ -6,23 +6,23 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from joulemark.catalogue.kinds import is_result, main_operation
-from joulemark.records.record import Record
+from joulemark.records.record import PrimitiveRecord
 from joulemark.report.comparison import Comparison
 
 
-def _best_builds(records: Sequence[Record]) -> pd.DataFrame:
+def _best_builds(records: Sequence[PrimitiveRecord]) -> pd.DataFrame:
     """Of each primitive, operation and size, the build that takes the least energy."""
     frame = pd.DataFrame(
         [
             {
-                "board": r.board,
-                "kind": r.kind,
-                "primitive": r.primitive,
-                "implementation": f"{r.implementation}, {r.compiler} -{r.optimisation}",
-                "operation": r.operation,
-                "ad": f"{r.ad_bytes} bytes",
-                "bytes": r.message_bytes,
+                "board": r.conditions.board,
+                "kind": r.subject.kind,
+                "primitive": r.subject.primitive,
+                "implementation": f"{r.subject.implementation}, {r.build}",
+                "operation": r.subject.operation,
+                "main": r.about.main,
+                "ad": f"{r.subject.ad_bytes} bytes",
+                "bytes": r.subject.message_bytes,
                 "cycles": r.cycles,
                 "time_us": r.time_ps / 1e6,
                 "energy_uj": r.energy_net_nj / 1e3,
@@ -37,16 +37,17 @@ def _best_builds(records: Sequence[Record]) -> pd.DataFrame:
     return frame.loc[frame.groupby(point)["energy_uj"].idxmin()].sort_values(point)
 
 
-def cost_charts(records: Sequence[Record], kind: str) -> dict[str, dict[str, Any]]:
+def cost_charts(records: Sequence[PrimitiveRecord], kind: str) -> dict[str, dict[str, Any]]:
     """Time and energy against message size for one kind of primitive on one board.
 
     Returns:
         Specifications by metric ("time", "energy"); empty where nothing was measured.
     """
-    frame = _best_builds([r for r in records if r.kind == kind])
+    frame = _best_builds([r for r in records if r.subject.kind == kind])
     if frame.empty:
         return {}
-    operations = sorted(frame["operation"].unique(), key=lambda o: (o != main_operation(kind), o))
+    main = set(frame.loc[frame["main"], "operation"])
+    operations = sorted(frame["operation"].unique(), key=lambda o: (o not in main, o))
     associated = sorted(frame["ad"].unique(), key=lambda text: int(text.split()[0]))
     parameters: list[alt.Parameter] = []
     shown = alt.expr.isValid(alt.datum.bytes)
@@ -97,20 +98,20 @@ def cost_charts(records: Sequence[Record], kind: str) -> dict[str, dict[str, Any
     return result
 
 
-def memory_chart(records: Sequence[Record]) -> dict[str, Any]:
+def memory_chart(records: Sequence[PrimitiveRecord]) -> dict[str, Any]:
     """Flash, RAM and stack of each build on one board, smallest flash build of each primitive."""
     frame = pd.DataFrame(
         [
             {
-                "kind": r.kind,
-                "primitive": r.primitive,
-                "build": f"{r.implementation}, {r.compiler} -{r.optimisation}",
+                "kind": r.subject.kind,
+                "primitive": r.subject.primitive,
+                "build": f"{r.subject.implementation}, {r.build}",
                 "flash": r.flash_bytes,
                 "RAM": r.ram_bytes,
                 "stack": r.stack_bytes,
             }
             for r in records
-            if r.status == "ok" and r.flash_bytes is not None and is_result(r.kind)
+            if r.status == "ok" and r.flash_bytes is not None and not r.about.baseline
         ]
     )
     if frame.empty:
@@ -140,20 +141,20 @@ def memory_chart(records: Sequence[Record]) -> dict[str, Any]:
 def comparison_chart(comparison: Comparison, kinds: Mapping[str, str]) -> dict[str, Any]:
     """Each board's time or energy for each primitive of a kind that the reader chooses."""
     metrics = {
-        "energy net of idle (µJ)": "energy_net_nj",
-        "time (µs)": "time_ps",
+        "energy net of idle (µJ)": "energy_net",
+        "time (µs)": "time",
         "cycles": "cycles",
     }
-    per = {"energy_net_nj": 1e3, "time_ps": 1e6, "cycles": 1}
+    per = {"energy_net": 1e3, "time": 1e6, "cycles": 1}
     frame = pd.DataFrame(
         [
             {
                 "kind": kinds[row.kind],
                 "primitive": f"{row.primitive} {row.operation}, {row.message_bytes} B",
                 "board": board,
-                "build": f"{r.implementation}, {r.compiler} -{r.optimisation}",
+                "build": f"{r.subject.implementation}, {r.build}",
                 "metric": title,
-                "value": getattr(r, metric) / per[metric],
+                "value": (r.value(metric) or 0) / per[metric],
             }
             for row in comparison.rows
             for board, r in row.cells.items()

@@ -4,8 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from joulemark.catalogue import kinds
-from joulemark.records.record import Record
+from joulemark.records.record import PrimitiveRecord
 
 _SIZE_BYTES = 64
 
@@ -18,13 +17,13 @@ class Row:
     primitive: str
     operation: str
     message_bytes: int
-    cells: dict[str, Record]
+    cells: dict[str, PrimitiveRecord]
     """By board and clock."""
 
     def least(self, metric: str) -> float:
-        """The smallest value of a numeric field among the boards."""
-        values: list[float] = [getattr(record, metric) for record in self.cells.values()]
-        return min(values)
+        """The smallest value of a quantity among the boards."""
+        values = (record.value(metric) for record in self.cells.values())
+        return min(value for value in values if value is not None)
 
 
 @dataclass(frozen=True)
@@ -35,14 +34,14 @@ class Comparison:
     rows: list[Row]
 
 
-def place(record: Record) -> str:
-    """Board and clock of a record, as one name."""
-    if not record.clock_hz:
-        return record.board
-    return f"{record.board}, {record.clock_hz / 1e6:.4g} MHz"
+def place(record: PrimitiveRecord) -> str:
+    """Board and clock of a record, and what measured it unless it was emulated, as one name."""
+    where, hz = record.conditions, record.provenance.clock_hz
+    name = f"{where.board}, {hz / 1e6:.4g} MHz" if hz else where.board
+    return name if where.runner == "emulator" else f"{name} ({where.meter}, {where.unit})"
 
 
-def compare(records: Sequence[Record]) -> Comparison | None:
+def compare(records: Sequence[PrimitiveRecord]) -> Comparison | None:
     """Compare boards by the build that takes the least net energy on each.
 
     A primitive's size is the one nearest to 64 bytes that was measured on all boards that have
@@ -54,18 +53,14 @@ def compare(records: Sequence[Record]) -> Comparison | None:
     places = sorted({place(r) for r in records})
     if len(places) < 2:
         return None
-    best: dict[tuple[str, str, str], dict[int, dict[str, Record]]] = defaultdict(
+    best: dict[tuple[str, str, str], dict[int, dict[str, PrimitiveRecord]]] = defaultdict(
         lambda: defaultdict(dict)
     )
     for r in records:
-        if (
-            r.operation != kinds.main_operation(r.kind)
-            or r.ad_bytes
-            or not r.energy_net_nj
-            or not r.cycles
-        ):
+        what = r.subject
+        if not r.about.main or what.ad_bytes or not r.energy_net_nj or not r.cycles:
             continue
-        cells = best[r.kind, r.primitive, r.operation][r.message_bytes]
+        cells = best[what.kind, what.primitive, what.operation][what.message_bytes]
         known = cells.get(place(r))
         if known is None or r.energy_net_nj < (known.energy_net_nj or 0):
             cells[place(r)] = r

@@ -29,7 +29,7 @@ from joulemark.meters.samples import Samples
 from joulemark.meters.scpi.agilent_34401a import Agilent34401A
 from joulemark.meters.scpi.agilent_e3631a import AgilentE3631A
 from joulemark.meters.scpi.keysight_34465a import Keysight34465A
-from joulemark.records.record import Record
+from joulemark.records.record import PrimitiveRecord
 from joulemark.simulated.instruments.agilent_34401a import SimulatedAgilent34401A
 from joulemark.simulated.instruments.agilent_e3631a import SimulatedAgilentE3631A
 from joulemark.simulated.instruments.keysight_34465a import SimulatedKeysight34465A
@@ -107,8 +107,8 @@ class Verdict:
 class Pair:
     """A case through the model and through an instrument."""
 
-    model: Record
-    measured: Record
+    model: PrimitiveRecord
+    measured: PrimitiveRecord
     energy: str
     model_nj: float
     measured_nj: float
@@ -347,15 +347,15 @@ def check(known: Sequence[Known], repetitions: int) -> list[Verdict]:
     ]
 
 
-def pairs(model: Record, measured: Record) -> list[Pair]:
+def pairs(model: PrimitiveRecord, measured: PrimitiveRecord) -> list[Pair]:
     """A case's energies through the model and through an instrument."""
     result = []
     for energy in ("gross", "net"):
-        of_model = getattr(model, f"energy_{energy}_nj")
-        of_meter = getattr(measured, f"energy_{energy}_nj")
-        half_width_nj = getattr(measured, f"energy_{energy}_half_width_nj")
-        if of_model is not None and of_meter is not None and half_width_nj is not None:
-            result.append(Pair(model, measured, energy, of_model, of_meter, half_width_nj))
+        model_nj, of_meter = (r.quantity(f"energy_{energy}") for r in (model, measured))
+        if model_nj is None or of_meter is None or of_meter.half_width is None:
+            continue
+        stated = (model_nj.value, of_meter.value, of_meter.half_width)
+        result.append(Pair(model, measured, energy, *stated))
     return result
 
 
@@ -367,10 +367,11 @@ def page(verdicts: Sequence[Verdict], compared: Sequence[Pair]) -> str:
         for v in verdicts
     ]
     beside = [
-        f"| {p.model.primitive} {p.model.operation}, {p.model.message_bytes} bytes "
-        f"| {p.measured.meter} | {p.energy} | {p.model_nj / 1e3:.4f} | {p.measured_nj / 1e3:.4f} "
-        f"± {p.half_width_nj / 1e3:.4f} | {p.measured_nj / p.model_nj - 1:+.3%} "
-        f"| {'yes' if p.agree else 'no'} |"
+        f"| {p.model.subject.primitive} {p.model.subject.operation}, "
+        f"{p.model.subject.message_bytes} bytes "
+        f"| {p.measured.conditions.meter} | {p.energy} | {p.model_nj / 1e3:.4f} "
+        f"| {p.measured_nj / 1e3:.4f} ± {p.half_width_nj / 1e3:.4f} "
+        f"| {p.measured_nj / p.model_nj - 1:+.3%} | {'yes' if p.agree else 'no'} |"
         for p in compared
     ]
     return "\n".join(

@@ -1,4 +1,4 @@
-"""What a result was obtained with, beyond the case: the project, the engine, the host."""
+"""Versions that a result depends on: the project's, the engine's; and this machine."""
 
 import hashlib
 import platform
@@ -48,3 +48,15 @@ def project_commit() -> str | None:
 def host() -> str:
     """This machine."""
     return f"{platform.node()} ({platform.system()} {platform.machine()})"
+
+
+@lru_cache(maxsize=1)
+def processor() -> str:
+    """What Linux calls this machine's processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    fields = dict(line.split(":", 1) for line in lines if ":" in line)
+    named = {key.strip(): value.strip() for key, value in fields.items()}
+    return named.get("Model") or named.get("model name") or platform.machine()

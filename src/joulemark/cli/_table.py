@@ -1,0 +1,102 @@
+"""The table at the end of `joulemark run`: one line for each implementation."""
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from joulemark.campaign.job import Point
+    from joulemark.records.record import PrimitiveRecord
+
+NEAR_BYTES = 64
+"""Of the message sizes, the one nearest to this is shown."""
+
+
+def shown(points: "Sequence[Point]", good: Collection[str]) -> "list[Point]":
+    """The cases that the table chooses from: all builds, one operation and size.
+
+    Args:
+        points: of the campaign.
+        good: keys of those that have numbers.
+    """
+    from joulemark.campaign.subjects.primitive import PrimitiveSubject
+    from joulemark.catalogue.kinds import is_result
+
+    groups: dict[tuple[str, ...], list[tuple[tuple[int, int], bool, Point]]] = {}
+    for point in points:
+        subject, where = point.case.subject, point.case.conditions
+        if point.key not in good or not isinstance(subject, PrimitiveSubject):
+            continue
+        if is_result(subject.kind):
+            name = (where.board, where.clock, subject.kind, subject.primitive)
+            far = (abs(subject.message_bytes - NEAR_BYTES), subject.ad_bytes)
+            groups.setdefault((*name, subject.implementation), []).append(
+                (far, subject.main, point)
+            )
+    result: list[Point] = []
+    for group in groups.values():
+        some = [g for g in group if g[1]] or group
+        nearest = min(far for far, _, _ in some)
+        result += [point for far, _, point in some if far == nearest]
+    return result
+
+
+def show(records: "Sequence[PrimitiveRecord]", dependent: Collection[tuple[str, ...]]) -> None:
+    """Print the fastest build of each implementation.
+
+    Args:
+        records: of the cases that `shown` chose.
+        dependent: builds (as `build_of` names them) of which some operation or size showed that
+            time or addresses depend on data.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    groups: dict[tuple[str, ...], list[PrimitiveRecord]] = {}
+    for r in records:
+        where, what = r.conditions, r.subject
+        group_name = (where.board, where.clock, what.kind, what.primitive, what.implementation)
+        groups.setdefault(group_name, []).append(r)
+    if not groups:
+        return
+    boards = len({(board, clock) for board, clock, *_ in groups}) > 1
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in (*(("board",) if boards else ()), "primitive", "implementation", "operation"):
+        table.add_column(name, no_wrap=True)
+    for name in ("bytes", "opt", "cycles", "ms", "µJ", "flash", "RAM", "stack"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("secrets")
+    for (board, clock, *_), group in sorted(groups.items()):
+        best = min(group, key=lambda r: r.cycles or 0)
+        finding: str = best.finding or ""
+        if finding.startswith("independent") and build_of(best) in dependent:
+            finding = "other cases depend on data"
+        table.add_row(
+            *((f"{board} {clock}",) if boards else ()),
+            best.subject.primitive,
+            best.subject.implementation,
+            best.subject.operation,
+            str(best.subject.message_bytes),
+            "" if best.build is None else best.build.optimisation,
+            "" if best.cycles is None else f"{best.cycles:,.0f}",
+            f"{(best.time_ps or 0) / 1e9:.3f}",
+            "" if best.energy_net_nj is None else f"{best.energy_net_nj / 1e3:.2f}",
+            *("" if v is None else str(v) for v in _memory(best)),
+            f"{finding} ({best.trials} trials)" if finding else "",
+        )
+    # A pipe or a file has no width that a table must fit.
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=200)
+    console.print(table)
+
+
+def build_of(record_or_point: "PrimitiveRecord | Point") -> tuple[str, ...]:
+    """What findings are gathered by."""
+    case = record_or_point.case
+    subject, where = case.subject, case.conditions
+    named = (getattr(subject, "primitive", ""), getattr(subject, "implementation", ""))
+    return (where.board, where.clock, *named, str(case.build))
+
+
+def _memory(record: "PrimitiveRecord") -> tuple[int | None, int | None, int | None]:
+    return record.flash_bytes, record.ram_bytes, record.stack_bytes

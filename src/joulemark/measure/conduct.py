@@ -1,0 +1,145 @@
+"""Conducts a plan: every case measured, each record handed over as soon as it is made."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from joulemark import meters
+from joulemark.campaign.job import LOCAL, Job, Setup
+from joulemark.errors import InputError, MeterError
+from joulemark.images import BuiltImage
+from joulemark.measure.instrumented import Instrumented
+from joulemark.measure.local import Local
+from joulemark.measure.metered import RUNS, Instrument
+from joulemark.meters.options import SUPPLY
+from joulemark.records.record import PrimitiveRecord
+from joulemark.runners.flash import flash
+
+EMULATOR, SERIAL = "emulator", "serial"
+SUPPLY_LIMIT_A = 0.5
+"""What a supply is let deliver to a board."""
+SUPPLY_APART = 0.05
+"""How far, of what was set, a supply's reading may be off."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """What runs images, and what measures them: as whoever measures says."""
+
+    runner: str = EMULATOR
+    port: str | None = None
+    """Serial port of the board."""
+    meter: str | None = None
+    told: Mapping[str, object] = field(default_factory=dict)
+    """The meter's options, by parameter."""
+    runs: int = RUNS
+    supply_v: float | None = None
+    """The board's if not given."""
+    supply: str | None = None
+    """VISA resource of an E3631A that feeds the board."""
+    unit: str = "unnamed"
+    """Which specimen of the board."""
+    flash: bool = False
+    """Write each image to the board."""
+
+    def check(self) -> None:
+        """Refuse what does not go together.
+
+        Raises:
+            InputError: something is missing, or is for another runner.
+        """
+        where = f"--runner {self.runner}"
+        if self.runner == EMULATOR:
+            if self.flash or self.meter or self.port:
+                raise InputError(
+                    "an emulated board has no port and no instrument",
+                    where,
+                    "give --runner serial or local",
+                )
+            return
+        if self.supply_v is not None:
+            SUPPLY.check(self.supply_v)
+        if self.meter is None:
+            raise InputError("no instrument given", where, "give --meter")
+        if self.runner == SERIAL and self.port is None:
+            raise InputError("it is not said where the board is", where, "give --port")
+        if self.runner == LOCAL and (self.flash or self.port):
+            raise InputError("this machine is not flashed and has no port", where)
+
+    @property
+    def setup(self) -> Setup:
+        """What of it a result depends on."""
+        if self.runner == EMULATOR:
+            return Setup()
+        known = [o.parameter for o in meters.options(self.meter or "") if o.option.identifies]
+        return Setup(
+            runner=self.runner,
+            meter=self.meter or "",
+            unit=self.unit,
+            runs=self.runs,
+            # Measured in another way it is another result.
+            details=(
+                *((name, value) for name, value in sorted(self.told.items()) if name in known),
+                *(self.runs, self.supply_v, self.supply is not None),
+            ),
+        )
+
+    def measure(self, jobs: Sequence[Job], processes: int) -> Iterator[PrimitiveRecord]:
+        """Measure jobs; each record comes before the next case begins, or is finished.
+
+        Args:
+            jobs: at least one.
+            processes: how many emulators run at a time.
+
+        Raises:
+            JoulemarkError: something that is no single case's fault.
+        """
+        if self.runner == EMULATOR:
+            from joulemark.measure.pool import conduct
+
+            yield from conduct(jobs, min(processes, len(jobs)))
+            return
+        if self.runner == SERIAL and len(jobs) != 1 and not self.flash:
+            what = f"a board has one image, and these cases need {len(jobs)}"
+            mend = "choose one with --board, --primitive, --implementation and --opt, or --flash"
+            raise InputError(what, f"--runner {self.runner}", mend)
+        with ExitStack() as opened:
+            supply_v, bound, note = self._voltage(jobs[0], opened)
+            meter = opened.enter_context(
+                meters.open_meter(self.meter or "", self.told, supply_v=supply_v)
+            )
+            instrument = Instrument(meter, bound, note)
+            for job in jobs:
+                if self.flash and isinstance(job.image, BuiltImage) and job.firmware.board:
+                    flash(job.firmware.board, job.image, self.port or "")
+                session = (
+                    Local(job, instrument)
+                    if self.runner == LOCAL
+                    else Instrumented(job, instrument, self.port or "")
+                )
+                with session:
+                    yield from session.records()
+
+    def _voltage(self, job: Job, opened: ExitStack) -> tuple[float | None, float, str]:
+        """Supply voltage, the relative bound on its error, and where it is from."""
+        if self.supply_v is not None:
+            volt, where = self.supply_v, "as stated by whoever measured"
+        elif job.firmware.board is None:
+            # Meters of a whole machine know its voltage, or say that they need it.
+            return None, 0.0, "the meter knows the voltage"
+        else:
+            volt, where = job.firmware.board.supply_v.value, "as the board's file says"
+        if self.supply is None:
+            return volt, 0.0, f"supply voltage: {volt:g} V, {where}, taken as exact"
+        from joulemark.meters.scpi.agilent_e3631a import AgilentE3631A
+
+        supply = AgilentE3631A(self.supply)
+        opened.callback(supply.close)
+        supply.power(volt, SUPPLY_LIMIT_A)
+        read_v = supply.measure_v()
+        if abs(read_v - volt) > SUPPLY_APART * volt:
+            raise MeterError(
+                f"it is set to {volt:g} V and reads {read_v:g} V", self.supply, "is it overloaded?"
+            )
+        bound = supply.readback_of_output + supply.readback_v / read_v
+        return read_v, bound, f"supply voltage: {read_v:.4f} V +- {bound:.2%}, read back by E3631A"

@@ -1,0 +1,227 @@
+"""Measures cases on an emulated board."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from joulemark.campaign.case import Case
+from joulemark.campaign.job import Job
+from joulemark.campaign.subjects.primitive import PrimitiveSubject
+from joulemark.errors import VerificationError
+from joulemark.measure.session import TIMER_OVERFLOW, BoardSession, Outcome, primitive
+from joulemark.meters.model import ModelMeter
+from joulemark.meters.power import ACTIVE, Occupancy, weakest
+from joulemark.records.record import IN_STATE, MCU, Quantity, Record, quantity
+from joulemark.runners.emulator import BUDGET_CYCLES, EmulatedBoard, Window
+from joulemark.runners.protocol import Device, Flag, Status
+
+
+def emulate(job: Job) -> Iterator[Record[PrimitiveSubject]]:
+    """Measure the cases of an image, one record each; a case that fails gives a failed record."""
+    with Emulated(job) as session:
+        yield from session.records()
+
+
+class Emulated(BoardSession):
+    """One image on an emulated board, which its energy model measures."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self.meter = ModelMeter(self.board)
+        self._running: tuple[EmulatedBoard, Device] | None = None
+        self._empty: dict[tuple[str, int], Window] = {}
+        self._written: dict[str, bytes] = {}
+
+    def _recover(self) -> None:
+        """Boot anew."""
+        self._running = None
+        self._empty.clear()
+
+    @property
+    def running(self) -> tuple[EmulatedBoard, Device]:
+        """The booted image; booted anew after a failure."""
+        if self._running is None:
+            machine = EmulatedBoard(
+                self.chip, self.program, marker=self.board.marker.pin, port=self.board.serial.port
+            )
+            device = Device(machine, attempts=1)
+            self.check_identity(device.description, str(self.image.path), None)
+            if not self.clock.accepts(machine.clock_hz):
+                raise VerificationError(
+                    f"the core runs at {machine.clock_hz} Hz, and the clock profile "
+                    f"{self.job.firmware.clock} says {self.clock.hz} Hz",
+                    self.board.name,
+                )
+            self._written = {}
+            self._running = machine, device
+        return self._running
+
+    def _measure(self, case: Case, trials: int) -> Outcome:
+        repetitions = case.conditions.repetitions
+        keeps_state = self.chip.memories_keep_state
+        if keeps_state:
+            # A case then takes the same time whatever was measured before it; and after its first
+            # execution, which is cold, there is a warm one.
+            self._recover()
+            trials = max(trials, 2)
+        done = [self._trial(case, number) for number in range(trials)]
+        windows = [t.window for t in done]
+        empty = self._empty_window(case)
+        shown = done[0]
+        if keeps_state:
+            cold, windows_later = windows[:1], windows[1:]
+            shown = done[1]
+            later = self._run_empty(case)
+            costs = [
+                *self._costs(windows_later, windows_later[:1], later, repetitions),
+                *(
+                    q._replace(lower=None, upper=None, bounds=None)
+                    for q in self._costs(cold, cold, empty, repetitions, "_cold")
+                ),
+            ]
+            empty = later
+        else:
+            costs = self._costs(windows, windows, empty, repetitions)
+        exact = len({w.cycles for w in windows}) == 1
+        instructions = [(w.instructions - empty.instructions) / repetitions for w in windows]
+        states: Counter[str] = Counter()
+        for (state, _), picoseconds in self._at_clock(shown.window).items():
+            states[state] += picoseconds
+        timer_ps = self._timer_ps(shown)
+        return Outcome(
+            quantities=[
+                *(q._replace(exact=exact) if q.unit in {"cycles", "ps"} else q for q in costs),
+                quantity("instructions", "instructions", instructions, exact=True),
+                Quantity("", "window_cycles", "cycles", shown.window.cycles),
+                Quantity("", "window_instructions", "instructions", shown.window.instructions),
+                Quantity("", "empty_cycles", "cycles", empty.cycles),
+                Quantity("", "empty_instructions", "instructions", empty.instructions),
+                *([] if timer_ps is None else [Quantity("", "timer_time", "ps", timer_ps)]),
+                *(Quantity(MCU, IN_STATE + state, "ps", ps) for state, ps in states.items()),
+                *self.memory,
+                Quantity("", "stack", "B", max(w.stack_bytes for w in windows)),
+                Quantity("", "stack_painted", "B", max(t.painted_bytes for t in done)),
+            ],
+            samples=[
+                {
+                    "window_cycles": w.cycles,
+                    "window_instructions": w.instructions,
+                    "addresses": w.addresses,
+                }
+                for w in windows
+            ],
+            repetitions=repetitions,
+            addresses_equal=len({w.addresses for w in windows}) == 1,
+            notes=[
+                *self.meter.notes(self._at_clock(shown.window)),
+                *filter(None, [self._place().timing_note]),
+                *(
+                    [f"clock {self.job.firmware.clock}: {self.clock.note}"]
+                    if self.clock.note
+                    else []
+                ),
+            ],
+        )
+
+    def _costs(
+        self,
+        windows: Sequence[Window],
+        taken: Sequence[Window],
+        empty: Window,
+        repetitions: int,
+        suffix: str = "",
+    ) -> list[Quantity]:
+        """Cycles, time and energy of one execution, net of the empty window.
+
+        Args:
+            windows: whose range is given.
+            taken: those of them whose mean is given.
+            empty: the same window around nothing.
+            repetitions: executions in a window.
+            suffix: of the names.
+        """
+        hz = self.clock.hz
+        none = self.meter.energy(self._at_clock(empty))
+
+        def cycles(window: Window) -> float:
+            return (window.cycles - empty.cycles) / repetitions
+
+        def time_ps(window: Window) -> int:
+            return round(cycles(window) * 1e12 / hz)
+
+        mean = fmean(map(cycles, taken))
+        gross = {id(w): self.meter.energy(self._at_clock(w)) for w in windows}
+        grade = weakest(e.grade for e in gross.values())
+
+        def energy(name: str, empty_nj: float, values: dict[int, float]) -> Quantity:
+            def net(those: Sequence[Window]) -> list[float]:
+                return [(values[id(w)] - empty_nj) / repetitions for w in those]
+
+            mean_nj = (fmean(values[id(w)] for w in taken) - empty_nj) / repetitions
+            return quantity(f"{name}{suffix}", "nJ", net(windows), value=mean_nj, grade=grade)
+
+        return [
+            quantity(f"cycles{suffix}", "cycles", map(cycles, windows), value=mean),
+            quantity(f"time{suffix}", "ps", map(time_ps, windows), value=round(mean * 1e12 / hz)),
+            energy("energy_gross", none.gross_nj, {i: e.gross_nj for i, e in gross.items()}),
+            energy("energy_net", none.net_nj, {i: e.net_nj for i, e in gross.items()}),
+        ]
+
+    def _at_clock(self, window: Window) -> Occupancy:
+        """A window's times at the case's clock: an oscillator only comes near it, and jitters."""
+        times = {
+            (state, self.clock.hz): picoseconds
+            for (state, _), picoseconds in window.times.items()
+            if state != ACTIVE
+        }
+        times[ACTIVE, self.clock.hz] = round(window.cycles * 1e12 / self.clock.hz)
+        return times
+
+    def _timer_ps(self, trial: "_Trial") -> int | None:
+        """The window by the chip's own timer, which counts the core's cycles."""
+        hz = int(self.image.description["timer_hz"])
+        if trial.timer_ticks == TIMER_OVERFLOW:
+            return None
+        return trial.timer_ticks * 10**12 // hz
+
+    def _run_empty(self, case: Case) -> Window:
+        machine, device = self.running
+        device.run(primitive(case).operation, Flag.EMPTY, case.conditions.repetitions)
+        return machine.take_window()
+
+    def _empty_window(self, case: Case) -> Window:
+        """The empty window, before anything else was run since the image was booted."""
+        known = primitive(case).operation, case.conditions.repetitions
+        if known not in self._empty:
+            self._empty[known] = self._run_empty(case)
+        return self._empty[known]
+
+    def _trial(self, case: Case, number: int) -> "_Trial":
+        """One execution with its own random inputs, its output verified."""
+        machine, device = self.running
+        repetitions = case.conditions.repetitions
+        machine.budget_cycles = BUDGET_CYCLES * repetitions
+        put = self.exchange(case, number)
+        for slot, data in put.inputs.items():
+            if self._written.get(slot) != data:
+                device.write(slot, data)
+                self._written[slot] = data
+        for slot in put.expected:  # The image writes these itself.
+            self._written.pop(slot, None)
+        self._empty_window(case)
+        # Painting costs more time than most operations do; the emulator sees each trial's stack.
+        paint = Flag.PAINT if number == 0 else Flag(0)
+        result = device.run(primitive(case).operation, paint, repetitions)
+        window = machine.take_window()
+        if result.status is not Status.OK:
+            raise VerificationError(f"ended with {result.status.name}", str(case))
+        self.verify(device, put, case, number)
+        return _Trial(window, result.stack_bytes, result.timer_ticks)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    window: Window
+    painted_bytes: int
+    timer_ticks: int

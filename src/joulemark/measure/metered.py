@@ -1,0 +1,337 @@
+"""Measures cases with an instrument: independent runs, each with idle around it."""
+
+import dataclasses
+import math
+import time
+from abc import abstractmethod
+from collections.abc import Sequence
+from contextlib import suppress
+from statistics import fmean
+from typing import Protocol
+
+from joulemark.analysis.energy_of_samples import (
+    Estimate,
+    Run,
+    estimates,
+    evaluate,
+    evaluate_counted,
+)
+from joulemark.campaign.case import Case
+from joulemark.campaign.job import Job
+from joulemark.errors import JoulemarkError, LinkError, VerificationError
+from joulemark.measure.session import TIMER_OVERFLOW, Outcome, Session, primitive
+from joulemark.meters import Meter, Specification
+from joulemark.meters.samples import Counted
+from joulemark.records.record import Quantity, number, quantity
+from joulemark.runners.protocol import Device, Flag, Link, RunResult, Status
+
+RUNS = 5
+_SAMPLES_IN_WINDOW = 2000
+"""Where no number of repetitions is given, the window is this many samples long, or as long as the
+meter's specification says."""
+_TIMER_S = 1.6
+"""The chips' timers hold a window that is this long."""
+_ROUGH_S = 5e-3
+_QUIET_S = 0.3
+_QUIET_SAMPLES = 16
+"""The board sleeps before and after the window for so long, and for so many samples, at least."""
+_LEAD_S = 0.1
+_LEAD_SAMPLES = 3
+_LATE_S = 1.0
+"""What is recorded before the board is told to begin; and how late that may be."""
+_TIMER_DISAGREEMENT = 0.01
+
+
+@dataclasses.dataclass(frozen=True)
+class Instrument:
+    """What measures, and what is known of the voltage that it measures at."""
+
+    meter: Meter
+    supply_bound: float = 0.0
+    """Relative bound on the error of the supply voltage that the meter was told."""
+    supply_note: str = "supply voltage as the board's file says, taken as exact"
+
+
+class _Line(Link, Protocol):
+    timeout_s: float
+
+    def close(self) -> None: ...
+
+
+class Metered(Session):
+    """One image where it answers on a line, and the instrument."""
+
+    def __init__(self, job: Job, instrument: Instrument) -> None:
+        super().__init__(job)
+        self._instrument = instrument
+        self._line: _Line | None = None
+        self._answers: Device | None = None
+
+    @abstractmethod
+    def _open_line(self) -> _Line:
+        """Open the line to what runs the image."""
+
+    @abstractmethod
+    def _check(self, device: Device) -> None:
+        """Make sure that what answers is the image."""
+
+    @property
+    @abstractmethod
+    def _clock_bound(self) -> float:
+        """How far off the clock may be that times a window, as a fraction."""
+
+    @abstractmethod
+    def _cycles(self, times_s: list[float]) -> list[Quantity]:
+        """Cycles, where the clock is known."""
+
+    @abstractmethod
+    def _memory(self) -> list[Quantity]:
+        """What the subject takes of the image, where that is known."""
+
+    @abstractmethod
+    def _idle_note(self, idle_a: list[float]) -> str:
+        """What net energy is net of."""
+
+    @property
+    def _device(self) -> Device:
+        if self._answers is None:
+            # Before the line: without an image there is nothing to open it for.
+            self.image  # noqa: B018
+            self._line = self._open_line()
+            device = Device(self._line)
+            self._check(device)
+            self._answers = device
+        return self._answers
+
+    def close(self) -> None:
+        """Let go of the line."""
+        if self._line is not None:
+            self._line.close()
+        self._line = self._answers = None
+
+    def _measure(self, case: Case, trials: int) -> Outcome:
+        try:
+            return self._measured(case, trials)
+        except LinkError:
+            # The next case may find it plugged in again.
+            self.close()
+            raise
+
+    def _measured(self, case: Case, trials: int) -> Outcome:
+        """Independent runs, each with its own inputs."""
+        device, specification = self._device, self._instrument.meter.specification
+        for slot, data in self.exchange(case, 0).inputs.items():
+            device.write(slot, data)
+        painted_bytes = device.run(primitive(case).operation, Flag.PAINT).stack_bytes
+        once_s = self._once_s(case)
+        repetitions = case.conditions.repetitions
+        if repetitions == 1:
+            window_s = specification.window_s
+            if specification.rate_hz is not None:
+                window_s = min(_SAMPLES_IN_WINDOW / specification.rate_hz, window_s)
+            repetitions = max(math.ceil(window_s / once_s), 1)
+        length = self._length(case, repetitions, once_s)
+        runs = [self._run(case, repetitions, length, n) for n in range(trials)]
+        # A window that was found in the current is as long as the chip's timer says, and that is
+        # as far off as its clock is.
+        clock_bound = 0.0 if runs[0].edges or specification.rate_hz is None else self._clock_bound
+        supply_bound = 0.0 if specification.measures_voltage else self._instrument.supply_bound
+        relative = math.hypot(runs[0].of_reading, clock_bound, supply_bound)
+        gross, net = estimates([r.run for r in runs], relative)
+        times_s = [((r.timer_s or length.window_s) - length.empty_s) / repetitions for r in runs]
+        times_ps = [round(t * 1e12) for t in times_s]
+        stated = [("gross", gross), *([("net", net)] if net is not None else [])]
+        timers_ps = [round(r.timer_s * 1e12) for r in runs if r.timer_s is not None]
+        idle_a = [r.run.idle_a for r in runs if not math.isnan(r.run.idle_a)]
+        return Outcome(
+            quantities=[
+                *self._cycles(times_s),
+                quantity("time", "ps", times_ps, value=round(fmean(times_s) * 1e12)),
+                *([quantity("timer_time", "ps", timers_ps)] if timers_ps else []),
+                *(_energy(name, estimate) for name, estimate in stated),
+                *self._memory(),
+                *([Quantity("", "stack_painted", "B", painted_bytes)] if painted_bytes else []),
+            ],
+            samples=[r.sample for r in runs],
+            repetitions=repetitions,
+            notes=[
+                *(_interval(name, e) for name, e in stated),
+                f"{specification.title}: {specification.document}",
+                "supply voltage: the meter's"
+                if specification.measures_voltage
+                else self._instrument.supply_note,
+                *_how_found(runs[0], specification),
+                self._idle_note(idle_a)
+                if net is not None
+                else "no net energy: idle was not measured",
+                *_disagreement(runs),
+            ],
+        )
+
+    def _once_s(self, case: Case) -> float:
+        """About how long one execution takes: of as many as the timer can tell apart."""
+        count, window_s = 1, 0.0
+        while window_s < _ROUGH_S:
+            timed_s = self._seconds(self._device.run(primitive(case).operation, Flag.NONE, count))
+            if timed_s is None:
+                what = f"{count} executions are longer than the chip's timer holds"
+                raise VerificationError(what, str(case), "choose a smaller message")
+            window_s = timed_s
+            if window_s < _ROUGH_S:
+                count = max(math.ceil(1.5 * _ROUGH_S * count / max(window_s, 1e-5)), count + 1)
+        return window_s / count
+
+    def _length(self, case: Case, repetitions: int, once_s: float) -> "_Length":
+        """How long a window is, and how much of it is no operation.
+
+        The chip's timer times a window that it holds; a longer one is told from a shorter one.
+        """
+        held = min(repetitions, max(int(_TIMER_S / once_s), 1))
+        empty_s = self._seconds(self._device.run(primitive(case).operation, Flag.EMPTY, held))
+        window_s: float | None = once_s * repetitions
+        if held < repetitions:
+            window_s = self._seconds(self._device.run(primitive(case).operation, Flag.NONE, held))
+        if empty_s is None or window_s is None:
+            what = "the window is longer than the chip's timer holds"
+            raise VerificationError(what, str(case), "fewer --repetitions")
+        if held < repetitions:
+            return _Length(window_s * repetitions / held, empty_s * repetitions / held)
+        return _Length(window_s, empty_s)
+
+    def _run(self, case: Case, repetitions: int, length: "_Length", number: int) -> "_OneRun":
+        """One run with its own inputs, its output verified."""
+        device, meter = self._device, self._instrument.meter
+        put = self.exchange(case, number)
+        for slot, data in put.inputs.items():
+            device.write(slot, data)
+        assert self._line is not None  # noqa: S101
+        self._line.timeout_s = 5.0 + 2.0 * length.window_s
+        rate_hz, idle_w, quiet_s = meter.specification.rate_hz, None, 0.0
+        if rate_hz is None:
+            if not meter.specification.attended:
+                idle_w = self._idle_w(length.window_s)
+            meter.start(length.window_s)
+        else:
+            quiet_s = max(_QUIET_S, _QUIET_SAMPLES / rate_hz)
+            lead_s = max(_LEAD_S, _LEAD_SAMPLES / rate_hz)
+            # A slow meter's first sample is of what was before it.
+            time.sleep(1 / rate_hz)
+            # The clock that the board sleeps by is another than the meter's, and the command may
+            # be late.
+            meter.start(length.window_s + 2.1 * quiet_s + 4 * lead_s + _LATE_S)
+            time.sleep(lead_s)
+            self._line.timeout_s += 2.1 * quiet_s
+        began_s = time.monotonic()
+        try:
+            result = device.run(
+                primitive(case).operation, Flag.NONE, repetitions, round(quiet_s * 1e3)
+            )
+        except LinkError:
+            if not meter.specification.attended:
+                # Or it would still be at this run in the next one.
+                with suppress(JoulemarkError):
+                    meter.finish()
+            raise
+        wall_s = time.monotonic() - began_s
+        got = meter.finish()
+        if result.status is not Status.OK:
+            raise VerificationError(f"ended with {result.status.name}", str(case))
+        self.verify(device, put, case, number)
+        timer_s = self._seconds(result)
+        timed_s = length.window_s if timer_s is None else timer_s
+        operation_s = timed_s - length.empty_s
+        if isinstance(got, Counted):
+            run = evaluate_counted(got, wall_s, repetitions, idle_w)
+            # The command's way to the board and back counts as idle.
+            beside_j = 0.0 if idle_w is None else idle_w * (wall_s - timed_s) / repetitions
+            run = dataclasses.replace(run, gross_j=run.gross_j - beside_j)
+            return _OneRun(run.times(operation_s / timed_s), wall_s, timer_s, got.of_reading)
+        run = evaluate(got, repetitions, quiet_s)
+        window_s = run.time_s * repetitions
+        # Between edges lies the empty window's time too. A window found in the current is known
+        # to a sample or two: only its power is taken.
+        edges = bool(got.edges_s)
+        factor = operation_s / (timed_s if edges else window_s)
+        return _OneRun(run.times(factor), window_s, timer_s, got.accuracy.of_reading, edges)
+
+    def _idle_w(self, seconds: float) -> float:
+        """What a counting meter counts while nothing is asked for."""
+        self._instrument.meter.start(seconds)
+        began_s = time.monotonic()
+        time.sleep(seconds)
+        counted = self._instrument.meter.finish()
+        assert isinstance(counted, Counted)  # noqa: S101
+        return counted.joule / (time.monotonic() - began_s)
+
+    def _seconds(self, result: RunResult) -> float | None:
+        """A window by the chip's own timer; None where it did not hold it."""
+        if result.timer_ticks == TIMER_OVERFLOW:
+            return None
+        return result.timer_ticks / int(self.image.description["timer_hz"])
+
+
+@dataclasses.dataclass(frozen=True)
+class _Length:
+    """Of a window that is to be measured."""
+
+    window_s: float
+    empty_s: float
+    """Its share that is no operation."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _OneRun:
+    run: Run
+    """The operation's, without the empty window's share."""
+    window_s: float
+    """By the meter, or by this machine's clock where the meter counts."""
+    timer_s: float | None
+    of_reading: float
+    edges: bool = False
+
+    @property
+    def sample(self) -> dict[str, int]:
+        """What a record keeps of it."""
+        values = {"gross_pj": self.run.gross_j * 1e12, "net_pj": self.run.net_j * 1e12}
+        values["window_ns"] = self.window_s * 1e9
+        if self.timer_s is not None:
+            values["timer_ns"] = self.timer_s * 1e9
+        return {name: round(v) for name, v in values.items() if not math.isnan(v)}
+
+
+def _how_found(run: _OneRun, specification: Specification) -> list[str]:
+    if specification.rate_hz is None:
+        return []
+    if run.edges:
+        return ["window between the marker's edges"]
+    unseen = f"; {specification.marker} saw no marker" if specification.marker else ""
+    return [f"window found in the current{unseen}"]
+
+
+def _disagreement(runs: Sequence[_OneRun]) -> list[str]:
+    """The chip's timer and the meter's window tell the same time, or the record says not."""
+    timed = [(r.window_s, r.timer_s) for r in runs if r.timer_s is not None]
+    if not timed:
+        return ["windows are longer than the chip's timer holds: told from shorter ones"]
+    apart = fmean(w for w, _ in timed) / fmean(t for _, t in timed) - 1.0
+    if abs(apart) <= _TIMER_DISAGREEMENT:
+        return []
+    return [f"the meter's window is {apart:+.1%} off the chip's timer's"]
+
+
+def _energy(name: str, estimate: Estimate) -> Quantity:
+    """A mean of runs in nanojoule, and its interval."""
+    ends = (estimate.mean - estimate.half_width_95, estimate.mean + estimate.half_width_95)
+    middle, lower, upper = (number(joule * 1e9) for joule in (estimate.mean, *ends))
+    return Quantity("", f"energy_{name}", "nJ", middle, lower, upper, "interval", "measured")
+
+
+def _interval(name: str, estimate: Estimate) -> str:
+    text = (
+        f"{name}: {estimate.mean * 1e6:.6g} uJ +- {estimate.half_width_95 * 1e6:.2g} (95%), "
+        f"{estimate.runs} runs"
+    )
+    if estimate.outliers:
+        far = ", ".join(str(i + 1) for i in estimate.outliers)
+        text += f"; far from the others, and counted: {far}"
+    return text

@@ -1,0 +1,243 @@
+"""The tables of a results store, and records as their rows."""
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, get_args
+
+import sqlalchemy as sa
+from pydantic import TypeAdapter
+
+from joulemark.campaign import subjects
+from joulemark.campaign.case import Build, Conditions
+from joulemark.campaign.subjects import About, Subject
+from joulemark.catalogue.boards import Grade
+from joulemark.records.record import (
+    Bounds,
+    Provenance,
+    Quantity,
+    Record,
+    Sample,
+    Status,
+    number,
+)
+
+SCHEMA_VERSION = 4
+
+metadata = sa.MetaData()
+
+
+class _Number(sa.types.UserDefinedType[int | float]):
+    """An integer or a float of any size, exactly: SQLite's columns hold both, NUMERIC does too."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: Any) -> str:
+        return "NUMERIC"
+
+    def bind_processor(self, dialect: sa.Dialect) -> Any:
+        if dialect.name == "sqlite":
+            return None
+        return lambda value: None if value is None else Decimal(repr(value))
+
+    def result_processor(self, dialect: sa.Dialect, coltype: object) -> Any:
+        def number_of(value: Any) -> int | float | None:
+            if isinstance(value, Decimal):
+                whole = value == value.to_integral_value() and abs(value) < 2**63
+                return int(value) if whole else float(value)
+            if value is None or isinstance(value, int | float):
+                return None if value is None else number(value)
+            raise ValueError(f"{value!r} is not a number")
+
+        return number_of
+
+
+def _optional(name: str, kind: Any) -> sa.Column[Any]:
+    return sa.Column(name, kind, nullable=True)
+
+
+def _needed(name: str, kind: Any, *, index: bool = False) -> sa.Column[Any]:
+    return sa.Column(name, kind, nullable=False, index=index)
+
+
+records = sa.Table(
+    "records",
+    metadata,
+    sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), primary_key=True),
+    _needed("key", sa.String, index=True),
+    _needed("case_digest", sa.String, index=True),
+    _needed("measured_at", sa.String),
+    _needed("status", sa.String),
+    _optional("failure", sa.String),
+    # Subject
+    _needed("subject", sa.JSON),
+    _needed("title", sa.String),
+    _needed("subject_group", sa.String),
+    _needed("main", sa.Boolean),
+    _needed("baseline", sa.Boolean),
+    _optional("subject_status", sa.String),
+    _optional("security_bits", sa.BigInteger),
+    _optional("secret_independent_claim", sa.Boolean),
+    # Build
+    _optional("compiler", sa.String),
+    _optional("optimisation", sa.String),
+    _optional("variant", sa.String),
+    # Conditions
+    _needed("board", sa.String),
+    _needed("clock", sa.String),
+    _needed("runner", sa.String),
+    _needed("meter", sa.String),
+    _needed("unit", sa.String),
+    _needed("repetitions_asked", sa.BigInteger),
+    # Provenance
+    *(
+        _needed(name, kind)
+        for name, kind in (
+            ("seed", sa.BigInteger),
+            ("host", sa.String),
+            ("clock_hz", sa.BigInteger),
+            ("chip", sa.String),
+            ("board_title", sa.String),
+            ("board_digest", sa.String),
+            ("chip_digest", sa.String),
+            ("timing_note", sa.String),
+        )
+    ),
+    _optional("memories_keep_state", sa.Boolean),
+    _optional("compiler_version", sa.String),
+    _optional("flags", sa.String),
+    _optional("image_digest", sa.String),
+    _optional("build_id", sa.String),
+    _optional("project_commit", sa.String),
+    _optional("engine_version", sa.String),
+    # Result
+    _needed("repetitions", sa.BigInteger),
+    _optional("trials", sa.BigInteger),
+    _optional("addresses_equal", sa.Boolean),
+    _optional("finding", sa.String),
+    _needed("samples", sa.JSON),
+    _needed("notes", sa.JSON),
+)
+quantities = sa.Table(
+    "quantities",
+    metadata,
+    sa.Column("record", sa.ForeignKey(records.c.id), primary_key=True),
+    sa.Column("part", sa.String, primary_key=True),
+    sa.Column("name", sa.String, primary_key=True),
+    _needed("unit", sa.String),
+    _needed("value", _Number),
+    _optional("lower", _Number),
+    _optional("upper", _Number),
+    _optional("bounds", sa.String),
+    _optional("grade", sa.String),
+    _needed("exact", sa.Boolean),
+    sqlite_with_rowid=False,
+)
+schema = sa.Table("joulemark_schema", metadata, sa.Column("version", sa.Integer, nullable=False))
+
+_ABOUT = {
+    "group": "subject_group",
+    "status": "subject_status",
+    "secret_independent": "secret_independent_claim",
+}
+"""Columns of what has another name in a record's part."""
+_CONDITIONS = {"repetitions": "repetitions_asked"}
+_SAMPLES = TypeAdapter(tuple[Sample, ...])
+_NOTES = TypeAdapter(tuple[str, ...])
+_KINDS: Mapping[type, tuple[type, ...]] = {
+    sa.String: (str,),
+    sa.BigInteger: (int,),
+    sa.Boolean: (bool,),
+}
+_EXPECTED = [
+    (c.name, (*kinds, type(None)) if c.nullable else kinds)
+    for c in records.c
+    if (kinds := _KINDS.get(type(c.type))) is not None and c.name != "id"
+]
+_STATUSES = {*get_args(Status)}
+_BOUNDS = {None, *get_args(Bounds)}
+_GRADES = {None, *get_args(Grade)}
+
+
+def _names(kind: Any, renamed: Mapping[str, str]) -> list[tuple[str, str]]:
+    return [(f.name, renamed.get(f.name, f.name)) for f in dataclasses.fields(kind)]
+
+
+_PARTS = {
+    "about": (About, _names(About, _ABOUT)),
+    "conditions": (Conditions, _names(Conditions, _CONDITIONS)),
+    "provenance": (Provenance, _names(Provenance, {})),
+}
+_BUILD = _names(Build, {})
+_OWN = ("key", "measured_at", "status", "failure", "repetitions", "trials", "addresses_equal")
+
+
+def record_row(record: Record[Subject]) -> dict[str, Any]:
+    """Return a record as a row of `records`."""
+    row = {name: getattr(record, name) for name in _OWN}
+    for part, (_, names) in _PARTS.items():
+        row |= {column: getattr(getattr(record, part), name) for name, column in names}
+    row |= {column: getattr(record.build, name, None) for name, column in _BUILD}
+    return row | {
+        "case_digest": record.case.digest,
+        "subject": record.subject.tagged,
+        "finding": record.finding,
+        "samples": [dict(s) for s in record.samples],
+        "notes": list(record.notes),
+    }
+
+
+def quantity_rows(record: Record[Subject], identity: int) -> list[dict[str, Any]]:
+    """Return a record's quantities as rows of `quantities`."""
+    return [{"record": identity, **q._asdict()} for q in record.quantities]
+
+
+def record(row: Mapping[Any, Any], found: Sequence[Quantity]) -> Record[Subject]:
+    """Return the record of a row and its quantities.
+
+    Raises:
+        ValueError: the row holds something that no record does.
+    """
+    for name, kinds in _EXPECTED:
+        if type(row[name]) not in kinds:
+            raise ValueError(f"{name} is {row[name]!r}")
+    if row["status"] not in _STATUSES:
+        raise ValueError(f"status is {row['status']!r}")
+    parts = {
+        part: kind(**{name: row[column] for name, column in names})
+        for part, (kind, names) in _PARTS.items()
+    }
+    built = {name: row[column] for name, column in _BUILD}
+    return Record(
+        **{name: row[name] for name in _OWN},
+        **parts,
+        subject=subjects.subject(row["subject"]),
+        build=None if built["compiler"] is None else Build(**built),
+        samples=_SAMPLES.validate_python(row["samples"]),
+        notes=_NOTES.validate_python(row["notes"]),
+        quantities=tuple(found),
+    )
+
+
+def quantity(row: Sequence[Any]) -> Quantity:
+    """Return the quantity of a row, without its record.
+
+    Raises:
+        ValueError: the row holds something that no quantity does.
+    """
+    made = Quantity(*row)
+    texts = type(made.part) is str and type(made.name) is str and type(made.unit) is str
+    if not texts or made.value is None or made.bounds not in _BOUNDS or made.grade not in _GRADES:
+        raise ValueError(f"quantity {made!r}")
+    return made
+
+
+QUANTITY = [quantities.c[name] for name in Quantity._fields]
+
+
+def by_record(rows: Iterable[Sequence[Any]]) -> dict[int, list[Quantity]]:
+    """Gather quantities, each after its record's id."""
+    result: dict[int, list[Quantity]] = {}
+    for row in rows:
+        result.setdefault(row[0], []).append(quantity(row[1:]))
+    return result
