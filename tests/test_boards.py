@@ -107,3 +107,16 @@ def test_a_clock_is_accepted_as_near_as_it_can_be_set() -> None:
     assert clock.accepts(7_975_000)
     assert not clock.accepts(7_960_000)
     assert not clock.accepts(8_010_000)
+    crystal = boards.load_board("openmote-cc2538").clock["max"]
+    assert crystal.accepts(32_001_000)
+    assert not crystal.accepts(31_900_000), "0.3%: no crystal is so far off, a DCO may be"
+
+
+def test_every_clock_says_how_far_off_it_may_be() -> None:
+    """Times that the chip's timer counts are as exact as the board's own clock, not as a DCO."""
+    bounds = {
+        name: boards.load_board(name).clock_profile(None).tolerance for name in boards.names()
+    }
+    assert bounds["telosb"].bound == pytest.approx(0.0036)
+    assert bounds["openmote-cc2538"].bound == pytest.approx(40e-6)
+    assert all(tolerance.source for tolerance in bounds.values())

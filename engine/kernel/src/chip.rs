@@ -326,7 +326,9 @@ impl SupplyCurrent {
             && stated != clock_hz
         {
             evidence.infer(format!(
-                "stated for {stated} Hz and taken as the same at {clock_hz} Hz"
+                "stated for {} MHz and assumed unchanged at {} MHz",
+                f64::from(stated) / 1e6,
+                f64::from(clock_hz) / 1e6
             ));
         }
         current
@@ -538,7 +540,7 @@ impl Chip {
             } else if let [point] = points.as_slice() {
                 let stated = point.supply_v;
                 evidence.infer(format!(
-                    "stated for {stated} V and taken as the same at {supply_v} V"
+                    "stated for {stated} V and assumed unchanged at {supply_v} V"
                 ));
                 point.at(clock_hz, &mut evidence)
             } else {

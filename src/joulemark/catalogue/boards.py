@@ -16,8 +16,6 @@ from joulemark.project import BOARDS, CHIPS
 if TYPE_CHECKING:
     from joulemark._engine import Chip
 
-DCO_STEP_PPM = 3600
-DCO_COUNT_PPM = 1000
 PIN = r"^(P[1-8]\.[0-7]|DIO[0-9]{1,2}|P[A-E][0-9]{1,2})$"
 """Of an MSP430, of a CC26x0, and of chips with lettered ports."""
 
@@ -35,25 +33,36 @@ class Constant(datafile.DataModel):
     grade: Grade
 
 
+class Tolerance(datafile.DataModel):
+    """How far off a clock may be, in millionths."""
+
+    slow_ppm: Annotated[float, Field(ge=0)]
+    fast_ppm: Annotated[float, Field(ge=0)]
+    source: Source
+    grade: Grade
+
+    @property
+    def bound(self) -> float:
+        """Relative bound on a time that is counted with the clock."""
+        return max(self.slow_ppm, self.fast_ppm) * 1e-6
+
+
 class Clock(datafile.DataModel):
     """A clock profile: how fast the core runs, and who runs it so."""
 
     hz: Annotated[int, Field(gt=0)]
     source: Source
     grade: Grade
+    tolerance: Tolerance
     note: str = ""
     """What a user of this profile has to know."""
     external_resistor: bool = False
     """MSP430x1xx: the DCO runs on the board's R_OSC (DCOR = 1)."""
 
     def accepts(self, hz: int) -> bool:
-        """Tell whether a core that runs at `hz` runs at this profile, as near as a DCO can be set.
-
-        The firmware counts the DCO against the crystal, and sets it from below in steps of its
-        modulator: 0.35 %, which is the ratio of two taps, 1.112, less one, over 32. The count is
-        right to 0.1 %.
-        """
-        return -DCO_STEP_PPM * self.hz <= (hz - self.hz) * 1_000_000 <= DCO_COUNT_PPM * self.hz
+        """Tell whether a core that runs at `hz` runs at this profile, as near as it can be set."""
+        off_ppm = (hz - self.hz) * 1_000_000 / self.hz
+        return -self.tolerance.slow_ppm <= off_ppm <= self.tolerance.fast_ppm
 
 
 class Serial(datafile.DataModel):

@@ -3,7 +3,6 @@
 from statistics import fmean
 
 from joulemark.campaign.job import Job
-from joulemark.catalogue.boards import DCO_STEP_PPM
 from joulemark.errors import LinkError, VerificationError
 from joulemark.measure.metered import Instrument, Metered
 from joulemark.measure.session import BoardSession
@@ -38,7 +37,7 @@ class Instrumented(Metered, BoardSession):
 
     @property
     def _clock_bound(self) -> float:
-        return DCO_STEP_PPM * 1e-6
+        return self.clock.tolerance.bound
 
     def _cycles(self, times_s: list[float]) -> list[Quantity]:
         return [quantity("cycles", "cycles", [t * self.clock.hz for t in times_s])]

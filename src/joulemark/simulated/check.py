@@ -22,7 +22,7 @@ from joulemark.analysis.energy_of_samples import (
     evaluate,
     evaluate_counted,
 )
-from joulemark.catalogue.boards import DCO_COUNT_PPM, DCO_STEP_PPM
+from joulemark.catalogue.boards import Tolerance, load_board
 from joulemark.meters import Meter, manual
 from joulemark.meters.ppk2 import Ppk2
 from joulemark.meters.samples import Samples
@@ -184,7 +184,8 @@ def _record(
 def _by_current(known: Known, meter: Meter, line: _Swapped, draw: random.Random) -> list[Run]:
     """Windows of 1.6 s, found in the current; their time is the chip's timer's."""
     # How far off the clock that the timer counts is: this board's, in all runs.
-    clock = 1 + draw.uniform(-DCO_STEP_PPM, DCO_COUNT_PPM) * 1e-6
+    off = _clock()
+    clock = 1 + draw.uniform(-off.slow_ppm, off.fast_ppm) * 1e-6
     runs = []
     for _ in range(RUNS):
         samples, count = _record(known, 1.6, meter, line, draw)
@@ -210,7 +211,9 @@ def _results(runs: list[Run], bound: float, known: Known, volt: float = 1.0) -> 
     return results
 
 
-_CLOCK_BOUND = DCO_STEP_PPM * 1e-6
+def _clock() -> Tolerance:
+    """How far off the clock of the board's timer may be."""
+    return load_board("telosb").clock_profile(None).tolerance
 
 
 def multimeter(known: Known, seed: int) -> list[Result]:
@@ -223,7 +226,7 @@ def multimeter(known: Known, seed: int) -> list[Result]:
             bound = meter.ranges[0].of_reading
     finally:
         server.close()
-    return _results(runs, math.hypot(bound, _CLOCK_BOUND), known)
+    return _results(runs, math.hypot(bound, _clock().bound), known)
 
 
 def multimeter_and_supply(known: Known, seed: int) -> list[Result]:
@@ -244,7 +247,7 @@ def multimeter_and_supply(known: Known, seed: int) -> list[Result]:
             server.close()
     of_voltage = supply.readback_of_output + supply.readback_v / read_v
     volt = feeds.true_voltage_v / known.supply_v
-    return _results(runs, math.hypot(bound, _CLOCK_BOUND, of_voltage), known, volt)
+    return _results(runs, math.hypot(bound, _clock().bound, of_voltage), known, volt)
 
 
 def buffered_multimeter(known: Known, seed: int) -> list[Result]:
@@ -257,7 +260,7 @@ def buffered_multimeter(known: Known, seed: int) -> list[Result]:
     finally:
         server.close()
     # The offset cannot be told apart from the reading where one number is stated for both.
-    return _results(runs, math.hypot(TRUEVOLT_BOUND, _CLOCK_BOUND), known)[1:]
+    return _results(runs, math.hypot(TRUEVOLT_BOUND, _clock().bound), known)[1:]
 
 
 def profiler(known: Known, seed: int) -> list[Result]:
@@ -399,9 +402,9 @@ def page(verdicts: Sequence[Verdict], compared: Sequence[Pair]) -> str:
             "",
             "- The 34401A's gain and offset are drawn evenly within its one-year specification, "
             "its noise so that the specified bound is three deviations. The windows' time is the "
-            f"chip's timer's, whose clock is drawn from {-DCO_STEP_PPM / 1e4:+.2f}% to "
-            f"{DCO_COUNT_PPM / 1e4:+.2f}% of its nominal value: the bound that is stated for it, "
-            f"± {DCO_STEP_PPM / 1e4:.2f}%, is most of the interval.",
+            f"chip's timer's, whose clock is drawn from {-_clock().slow_ppm / 1e4:+.2f}% to "
+            f"{_clock().fast_ppm / 1e4:+.2f}% of its nominal value: the bound that is stated for "
+            f"it, ± {_clock().bound:.2%}, is most of the interval.",
             "- The supply's voltage is taken as exact but in the second method, where the E3631A's "
             "output is off within its programming accuracy, and its readback within its own (both "
             "inferred); the same specimen's error is in both.",
