@@ -4,7 +4,7 @@
     reason = "constant arguments have to reach each specialised instruction"
 )]
 
-use crate::core::status;
+use crate::registers::status;
 
 /// The four arithmetic flags, not yet packed into the status register.
 ///

@@ -1,70 +1,15 @@
-//! The core's state, and what a machine does with it.
+//! The core's state, its memory and bus accesses, and what a machine sees of it.
 
-use joulemark_kernel::{Caller, Cycles, Fault, FaultKind};
+use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 use crate::bus::{Bus, FlashEffect, Width};
 use crate::memory::{Region, State, attribute};
 use crate::observe::{Call, Observer, Profile};
-use crate::timing;
-
-/// Bits of the status register (SLAU049F, figure 3-6).
-pub mod status {
-    /// Carry.
-    pub const C: u16 = 1 << 0;
-    /// Zero.
-    pub const Z: u16 = 1 << 1;
-    /// Negative.
-    pub const N: u16 = 1 << 2;
-    /// General interrupt enable.
-    pub const GIE: u16 = 1 << 3;
-    /// The core is off.
-    pub const CPUOFF: u16 = 1 << 4;
-    /// The LFXT1 oscillator is off.
-    pub const OSCOFF: u16 = 1 << 5;
-    /// System clock generator control 0.
-    pub const SCG0: u16 = 1 << 6;
-    /// System clock generator control 1.
-    pub const SCG1: u16 = 1 << 7;
-    /// Overflow.
-    pub const V: u16 = 1 << 8;
-    /// The bits that choose a low-power mode.
-    pub const POWER: u16 = CPUOFF | OSCOFF | SCG0 | SCG1;
-}
-
-use status::{CPUOFF, GIE, POWER};
-
-/// The register numbers that have a name.
-pub(crate) const PC: usize = 0;
-pub(crate) const SP: usize = 1;
-pub(crate) const SR: usize = 2;
-pub(crate) const CG: usize = 3;
+use crate::registers::status::{CPUOFF, GIE, POWER};
+use crate::registers::{CG, PC, SP, SR};
 
 /// Where the reset vector lies (SLAU049F, table 2-1).
 pub const RESET_VECTOR: u16 = 0xfffe;
-
-/// When a run ends at the latest.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
-    /// End at the first instruction boundary where the cycle counter has reached this.
-    pub until: Option<Cycles>,
-    /// Execute the first instruction even where a breakpoint is on it.
-    pub leave_breakpoint: bool,
-}
-
-/// Why a run ended. The program counter is at the next instruction, or at the one that faulted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// The next instruction is at this breakpoint and has not been executed.
-    Breakpoint(u16),
-    /// [`Limits::until`] is reached.
-    Cycles,
-    /// The bus asked for it ([`Bus::take_stop`]).
-    Stopped,
-    /// The core sleeps and nothing is due that could wake it.
-    Asleep,
-    /// Something that silicon would have done silently and wrongly.
-    Fault(Box<Fault>),
-}
 
 /// An MSP430 core with its flash and RAM.
 pub struct Core<B: Bus> {
@@ -280,76 +225,6 @@ impl<B: Bus> Core<B> {
             .profile(self.active_cycles(), self.instructions)
     }
 
-    /// Run until something in `limits` or in [`Exit`] ends it.
-    pub fn run(&mut self, limits: Limits) -> Exit {
-        let until = limits.until.map_or(u64::MAX, |cycles| cycles.0);
-        let first = limits.leave_breakpoint;
-        match self.run_until(until, first) {
-            Ok(exit) => exit,
-            Err(mut fault) => {
-                fault.pc = u32::from(self.state.registers[PC]);
-                fault.call_stack = self
-                    .calls()
-                    .iter()
-                    .rev()
-                    .map(|call| Caller::Call(call.return_address.into()))
-                    .collect();
-                Exit::Fault(fault)
-            }
-        }
-    }
-
-    fn run_until(&mut self, until: u64, mut leave_breakpoint: bool) -> Result<Exit, Box<Fault>> {
-        self.ask_bus = true;
-        let mut event = 0;
-        loop {
-            if self.ask_bus || self.cycles >= event {
-                while self.cycles >= self.bus.next_event().0 {
-                    self.bus.advance(Cycles(self.cycles))?;
-                }
-                if self.bus.take_stop() {
-                    return Ok(Exit::Stopped);
-                }
-                // Before interrupts: a run that goes on from here finds what this one would have.
-                if self.cycles >= until {
-                    return Ok(Exit::Cycles);
-                }
-                self.ask_bus = false;
-                if let Some(vector) = self.bus.pending_interrupt(self.interruptible) {
-                    self.accept(vector)?;
-                    continue;
-                }
-                // One instruction after GIE was set, a pending interrupt has its turn.
-                let enabled = self.state.registers[SR] & GIE != 0;
-                self.ask_bus = self.interruptible != enabled;
-                self.interruptible = enabled;
-                event = self.bus.next_event().0;
-            }
-            if self.cycles >= until {
-                return Ok(Exit::Cycles);
-            }
-            if self.state.registers[SR] & CPUOFF != 0 {
-                let wake = event.min(until);
-                if event == u64::MAX {
-                    return Ok(Exit::Asleep);
-                }
-                self.sleep_cycles += wake - self.cycles;
-                self.cycles = wake;
-                continue;
-            }
-            let pc = self.state.registers[PC];
-            if self.state.is_breakpoint(pc) && !leave_breakpoint {
-                return Ok(Exit::Breakpoint(pc));
-            }
-            if self.ask_bus || leave_breakpoint {
-                leave_breakpoint = false;
-                self.step()?;
-            } else {
-                self.run_blocks(event.min(until))?;
-            }
-        }
-    }
-
     /// Whether the core sleeps and nothing that is pending wakes it.
     pub fn is_asleep(&self) -> bool {
         let status = self.state.registers[SR];
@@ -376,27 +251,6 @@ impl<B: Bus> Core<B> {
         };
         self.observer
             .call(call, self.active_cycles(), self.instructions);
-    }
-
-    /// Accept an interrupt (SLAU049F, section 2.2.3).
-    fn accept(&mut self, vector: u16) -> Result<(), Box<Fault>> {
-        let (pc, status) = (self.state.registers[PC], self.state.registers[SR]);
-        let target = self.read(vector, false, self.cycles)?;
-        self.observer
-            .charge(self.active_cycles(), self.instructions);
-        self.push(pc)?;
-        let slot = self.state.registers[SP];
-        self.push(status)?;
-        self.observe_call(target, pc, slot);
-        self.observer.touch(target);
-        self.cycles += timing::INTERRUPT;
-        self.bus.acknowledge(vector, Cycles(self.cycles));
-        // "The SR is cleared. This terminates any low-power mode."
-        self.set_status(0);
-        self.interruptible = false;
-        self.state.registers[PC] = target;
-        self.ask_bus = true;
-        Ok(())
     }
 
     /// Write SR; tell the bus about a change of the low-power mode.

@@ -1,7 +1,7 @@
 //! Instruction words to instructions.
 
-use crate::alu::{Double, Single};
-use crate::timing;
+use crate::alu::{Double, Flags, Single};
+use crate::timing::{self, Mode};
 
 /// Where a source operand comes from. Operands relative to the program counter are resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +50,20 @@ impl Condition {
         Self::Less,
         Self::Always,
     ];
+
+    /// Whether the jump is taken.
+    pub const fn holds(self, flags: Flags) -> bool {
+        match self {
+            Self::NotZero => !flags.is_zero(),
+            Self::Zero => flags.is_zero(),
+            Self::NoCarry => flags.carry() == 0,
+            Self::Carry => flags.carry() != 0,
+            Self::Negative => flags.is_negative(),
+            Self::GreaterOrEqual => !flags.is_less(),
+            Self::Less => flags.is_less(),
+            Self::Always => true,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +76,26 @@ pub(crate) enum Action {
     Jump(Condition, u16),
 }
 
+impl Action {
+    /// RET (SLAU049F, table 3-17).
+    pub const RETURN: Self = Self::Double(
+        Double::Mov,
+        Source::Autoincrement(SP, 2),
+        Destination::Register(PC),
+    );
+
+    /// Whether control may go elsewhere than to the next instruction.
+    pub const fn transfers(self) -> bool {
+        match self {
+            Self::Double(operation, _, Destination::Register(0)) => operation.writes(),
+            Self::Jump(..) | Self::Call(_) | Self::Reti | Self::Single(_, Source::Register(0)) => {
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
 /// A decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Instruction {
@@ -70,20 +104,6 @@ pub(crate) struct Instruction {
     /// Bytes.
     pub length: u16,
     pub cycles: u8,
-}
-
-/// The mode of an operand, as the cycle tables tell them apart.
-///
-/// A generated constant costs what a register costs (SLAU049F, section 3.2.4: the constant
-/// generators need no additional word and no memory access).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Register,
-    Indirect,
-    Autoincrement,
-    Immediate,
-    /// X(Rn), symbolic and absolute.
-    Indexed,
 }
 
 const PC: u8 = 0;

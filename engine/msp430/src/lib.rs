@@ -53,10 +53,15 @@ mod decode;
 mod execute;
 mod memory;
 mod observe;
+mod registers;
+mod run;
+mod slots;
 mod step;
 mod timing;
 
 pub use bus::{Bus, FlashEffect, FlashOperation, Width};
-pub use core::{Core, Exit, Limits, RESET_VECTOR, status};
+pub use core::{Core, RESET_VECTOR};
 pub use memory::{Region, RegionKind};
 pub use observe::{Call, Node, Profile};
+pub use registers::status;
+pub use run::{Exit, Limits};

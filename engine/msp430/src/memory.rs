@@ -44,20 +44,14 @@ pub(crate) mod attribute {
 
 use bytemuck::Zeroable;
 
-use crate::execute::{Rest, SLOTS, Slot};
+use crate::registers::Registers;
+use crate::slots::{REACH, Rest, SLOTS, Slot, index};
 use attribute::{DATA, DECODED, DEFINED, READ_BYTE, READ_WORD, WRITE_BYTE, WRITE_WORD};
 
 /// What is at an address; 0 is nothing.
 const RAM_KIND: u8 = 1;
 const FLASH_KIND: u8 = 2;
 const PERIPHERAL_KIND: u8 = 3;
-
-/// Registers, indexed by a byte so that no index is out of bounds; sixteen exist, and
-/// [`ZERO`] always holds 0.
-pub(crate) type Registers = [u16; 256];
-
-/// The register that stands for the base of an absolute address.
-pub(crate) const ZERO: u8 = 16;
 
 /// Registers, memory and decoded code in one piece: the fast loop reaches all of it from one
 /// pointer, and has that many more host registers for other things.
@@ -177,5 +171,31 @@ impl State {
     pub fn word(&self, address: u16) -> u16 {
         let low = usize::from(address & 0xfffe);
         u16::from_le_bytes([self.bytes[low], self.bytes[low + 1]])
+    }
+
+    pub fn is_breakpoint(&self, address: u16) -> bool {
+        self.breakpoints[index(address)] != 0
+    }
+
+    pub fn set_breakpoint(&mut self, address: u16, on: bool) {
+        self.breakpoints[index(address)] = u8::from(on);
+    }
+
+    /// Undo the decoding of every run that may contain this byte.
+    pub fn forget(&mut self, address: u16) {
+        let last = index(address);
+        for back in 0..=REACH {
+            let slot = last.wrapping_sub(back) % SLOTS;
+            self.slots[slot] = Slot::UNDECODED;
+            self.rests[slot] = Rest::default();
+        }
+        // No decoded instruction contains this word any more.
+        self.mark_decoded(address & !1, false);
+        self.mark_decoded(address | 1, false);
+    }
+
+    pub fn forget_all(&mut self) {
+        self.slots.fill(Slot::UNDECODED);
+        self.rests.fill(Rest::default());
     }
 }

@@ -5,52 +5,18 @@ use joulemark_kernel::{Fault, FaultKind};
 
 use crate::alu::{Double, Flags, Single};
 use crate::bus::Bus;
-use crate::core::status::{CPUOFF, GIE};
-use crate::core::{CG, Core, PC, SP, SR, misaligned};
-use crate::decode::{self, Action, Condition, Destination, Instruction, Source};
+use crate::core::{Core, misaligned};
+use crate::decode::{self, Action, Destination, Instruction, Source};
 use crate::memory::attribute;
+use crate::registers::status::{CPUOFF, GIE};
+use crate::registers::{CG, PC, SP, SR};
 use crate::timing;
-
-impl Condition {
-    pub(crate) const fn holds(self, flags: Flags) -> bool {
-        match self {
-            Self::NotZero => !flags.is_zero(),
-            Self::Zero => flags.is_zero(),
-            Self::NoCarry => flags.carry() == 0,
-            Self::Carry => flags.carry() != 0,
-            Self::Negative => flags.is_negative(),
-            Self::GreaterOrEqual => !flags.is_less(),
-            Self::Less => flags.is_less(),
-            Self::Always => true,
-        }
-    }
-}
 
 /// An operand that has been located and read. The address means something in memory only.
 #[derive(Clone, Copy)]
 struct Operand {
     address: u16,
     value: u16,
-}
-
-/// RET is this (SLAU049F, table 3-17).
-pub(crate) const RETURN: Action = Action::Double(
-    Double::Mov,
-    Source::Autoincrement(SP as u8, 2),
-    Destination::Register(PC as u8),
-);
-
-impl Action {
-    /// Whether control may go elsewhere than to the next instruction.
-    const fn transfers(self) -> bool {
-        match self {
-            Self::Double(operation, _, Destination::Register(0)) => operation.writes(),
-            Self::Jump(..) | Self::Call(_) | Self::Reti | Self::Single(_, Source::Register(0)) => {
-                true
-            }
-            _ => false,
-        }
-    }
 }
 
 impl<B: Bus> Core<B> {
@@ -166,7 +132,7 @@ impl<B: Bus> Core<B> {
                         _ => self.write(target.address, result, byte, last)?,
                     }
                 }
-                if instruction.action == RETURN {
+                if instruction.action == Action::RETURN {
                     self.observe_return();
                 }
             }

@@ -1,6 +1,18 @@
 //! Cycles: SLAU049F (MSP430x1xx Family User's Guide), section 3.4.4.
 
-use crate::decode::Mode;
+/// The mode of an operand, as the cycle tables tell them apart.
+///
+/// A generated constant costs what a register costs (SLAU049F, section 3.2.4: the constant
+/// generators need no additional word and no memory access).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Register,
+    Indirect,
+    Autoincrement,
+    Immediate,
+    /// X(Rn), symbolic and absolute.
+    Indexed,
+}
 
 /// Table 3-14: return from interrupt.
 pub(crate) const RETI: u8 = 5;
