@@ -114,6 +114,19 @@ def test_a_name_that_matches_nothing_is_an_error_with_what_there_is(
         expand(Campaign.model_validate({field: ["nonsense"]}), library, Setup())
 
 
+@pytest.mark.parametrize("size", [0, 15, 65535])
+@pytest.mark.parametrize("operation", ["*", "encrypt"])
+def test_sizes_that_fit_no_primitive_are_an_error(
+    library: Library, size: int, operation: str
+) -> None:
+    campaign = Campaign(primitive=("aes-128",), size=(size,), operation=(operation,))
+    with pytest.raises(InputError, match=r"--size: aes-128 takes whole blocks only; .* of 16"):
+        expand(campaign, library, Setup())
+    # What has no size, or takes any, is measured all the same.
+    for change in ({"operation": ("init",)}, {"primitive": ("aes-128", "aes-128-ctr")}):
+        assert expand(campaign.model_copy(update=change), library, Setup())
+
+
 def test_an_unknown_board_or_clock_is_an_error(library: Library) -> None:
     with pytest.raises(InputError, match="telosb"):
         expand(Campaign(board=("telosc",)), library, Setup())

@@ -6,6 +6,7 @@ and goes through the whole of Joulemark.
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -114,30 +115,26 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def measured(project: Path, name: str, code: int = 0, *options: str) -> list[dict[str, Any]]:
-    store = project / f"{name}.db"
-    done = joulemark(
-        "run",
-        *(
-            "--board",
-            "telosb",
-            "--primitive",
-            "xor-8",
-            "--implementation",
-            name,
-            "--opt",
-            "O2",
-            "--size",
-            "32",
-        ),
-        *("--store", str(store), *options),
+def run(project: Path, name: str, code: int, *options: str) -> "subprocess.CompletedProcess[str]":
+    sizes = () if "--size" in options else ("--size", "32")
+    return joulemark(
+        *("run", "--board", "telosb", "--primitive", "xor-8", "--implementation", name),
+        *("--opt", "O2", "--store", str(project / f"{name}.db"), *sizes, *options),
         code=code,
         JOULEMARK_ROOT=str(project),
     )
+
+
+def measured(project: Path, name: str, code: int = 0, *options: str) -> list[dict[str, Any]]:
+    """Measure one way to write the hash, in a store of its own; the last record of each case."""
+    (project / f"{name}.db").unlink(missing_ok=True)
+    done = run(project, name, code, *options)
     assert "Traceback" not in done.stderr
-    text = joulemark("export", "--format", "json", "--store", str(store)).stdout
-    records: list[dict[str, Any]] = json.loads(text)
-    assert len(records) == 4
+    store = str(project / f"{name}.db")
+    records: list[dict[str, Any]] = json.loads(
+        joulemark("export", "--format", "json", "--store", store).stdout
+    )
+    assert len(records) == 4 * (1 + options.count("--board"))
     return records
 
 
@@ -161,12 +158,50 @@ def failures(project: Path, name: str) -> set[str]:
     ],
 )
 def test_secrets_that_show_are_found(project: Path, name: str, finding: str) -> None:
-    by_operation = {r["operation"]: r for r in measured(project, name)}
+    by_operation = {r["operation"]: r for r in measured(project, name, 12 * (name != "right"))}
     for operation in ("update", "hash"):
         record = by_operation[operation]
         assert record["finding"] == finding
         assert (record["cycles_min"] < record["cycles_max"]) == (name == "branch")
     assert by_operation["final"]["finding"] == "independent of data"
+
+
+def test_a_claim_that_trials_contradict_is_said_whether_measured_or_served(project: Path) -> None:
+    """Each implementation here claims to be independent of secrets."""
+    for times in range(2):
+        done = run(project, "branch", 12, "--seed", "3")
+        assert f"served from the store: {4 * times} of 4" in done.stdout
+        assert "their trials show otherwise" in done.stderr
+        assert "xor-8/branch, clang -O2, on telosb: hash, update\n" in done.stderr
+
+
+def test_trials_that_were_asked_for_are_done(project: Path) -> None:
+    """Long messages get fewer only where nobody said how many."""
+    for options, count in (((), 2), (("--trials", "9"), 9), (("--trials", "1"), 1)):
+        records = measured(project, "right", 0, "--size", "40", "--fresh", *options)
+        assert {r["trials"] for r in records if r["message_bytes"]} == {2 if not options else count}
+
+
+def test_cold_and_warm_are_two_quantities_where_memories_keep_state(project: Path) -> None:
+    """The number of trials decides neither; a chip without state knows only one."""
+    found = []
+    for trials in ("1", "2", "9"):
+        options = ("--board", "sensortag-cc2650", "--seed", "5", "--trials", trials, "--fresh")
+        records = measured(project, "right", 0, *options)
+        found.append(
+            {
+                (r["board"], r["operation"]): (r["cycles"], r["cycles_cold"], r["instructions"])
+                for r in records
+            }
+        )
+        for r in records:
+            assert r["trials"] == max(int(trials), 2 if r["board"] != "telosb" else 1)
+            if r["board"] == "telosb":
+                assert r["cycles_cold"] is None
+            elif r["operation"] == "hash":
+                # Its code is fetched from flash the first time.
+                assert r["cycles_cold"] > r["cycles"] > 0
+    assert found[0] == found[1] == found[2]
 
 
 def test_a_wrong_output_is_no_number(project: Path) -> None:

@@ -111,11 +111,34 @@ def _need(
         )
 
 
+def _sizes(algorithm: Algorithm, campaign: Campaign) -> list[int]:
+    """The message sizes that a primitive takes."""
+    block = algorithm.sizes.get("block_bytes", 1) if algorithm.whole_blocks else 1
+    return [s for s in campaign.size if s % block == 0 and (s or block == 1)]
+
+
+def _need_sizes(algorithms: Sequence[Algorithm], campaign: Campaign) -> None:
+    """Refuse sizes of which no primitive takes any, in the operations that have one."""
+    asked = [
+        a
+        for a in algorithms
+        for name, operation in a.contract.measured.items()
+        if operation.sized and _matches(name, campaign.operation)
+    ]
+    if asked and not any(_sizes(a, campaign) for a in asked):
+        blocks = sorted({a.sizes["block_bytes"] for a in asked})
+        wanted = f"multiples of {', '.join(map(str, blocks))}, up to 65535"
+        raise InputError(
+            f"{', '.join(sorted({a.name for a in asked})[:6])} takes whole blocks only",
+            "--size",
+            f"give {wanted}",
+        )
+
+
 def _cases(
     firmware: Firmware, algorithm: Algorithm, campaign: Campaign, setup: Setup
 ) -> Iterator[Case]:
     """All cases of one image."""
-    block = algorithm.sizes.get("block_bytes", 1) if algorithm.whole_blocks else 1
     conditions = Conditions(
         board=firmware.board_name,
         clock=firmware.clock,
@@ -127,8 +150,7 @@ def _cases(
     for name, operation in algorithm.contract.measured.items():
         if not _matches(name, campaign.operation):
             continue
-        sizes = [s for s in campaign.size if s % block == 0 and (s or block == 1)]
-        for message in sizes if operation.sized else [0]:
+        for message in _sizes(algorithm, campaign) if operation.sized else [0]:
             for ad in campaign.ad_size if operation.with_ad else (0,):
                 subject = PrimitiveSubject(
                     kind=algorithm.kind,
@@ -176,6 +198,7 @@ def expand(campaign: Campaign, library: Library, setup: Setup) -> dict[Firmware,
         if (_matches(a.name, campaign.primitive) if campaign.primitive else a.is_default)
     ]
     _need(algorithms, campaign.primitive, "--primitive", library.algorithms)
+    _need_sizes(algorithms, campaign)
     wanted = campaign.implementation or ("*",)
     names = {i.name for a in algorithms for i in library.implementations(a)}
     _need([name for name in names if _matches(name, wanted)], wanted, "--implementation", names)

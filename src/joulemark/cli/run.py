@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from joulemark.campaign.campaign import Campaign
-    from joulemark.campaign.job import Job
+    from joulemark.campaign.job import Job, Point
     from joulemark.campaign.plan import Plan
     from joulemark.measure.conduct import Bench
     from joulemark.records.record import PrimitiveRecord
@@ -291,11 +291,15 @@ def _complain(
     """
     contradicted = {k for k, s in served.items() if s.contradicts}
     contradicted |= {r.key for r in measured if r.contradicts}
-    false = sorted({_claimed(p) for p in todo.points if p.key in contradicted})
+    false: dict[str, set[str]] = {}
+    for point in todo.points:
+        if point.key in contradicted:
+            subject = point.case.subject
+            false.setdefault(_build(point), set()).add(vars(subject)["operation"])
+    lines = [f"{build}: {', '.join(sorted(some))}" for build, some in sorted(false.items())]
     claims = (
-        f"{len(false)} builds claim to be independent of secrets, and their trials show "
-        "otherwise:\n" + _list(false)
-        if false
+        "claimed to be independent of secrets, and their trials show otherwise:\n" + _list(lines)
+        if lines
         else ""
     )
     failed = [r for r in measured if r.status == "failed"]
@@ -308,10 +312,10 @@ def _complain(
         raise ClaimError(claims)
 
 
-def _claimed(point: "Any") -> str:
-    case = point.case
-    named = f"{case.subject.primitive}/{case.subject.implementation}, {case.build}"
-    return f"{named}, on {case.conditions.board}: {case.subject.operation}"
+def _build(point: "Point") -> str:
+    subject, where = vars(point.case.subject), point.case.conditions
+    named = f"{subject['primitive']}/{subject['implementation']}, {point.case.build}"
+    return f"{named}, on {where.board}"
 
 
 def _list(lines: Sequence[str], most: int = 10) -> str:

@@ -72,23 +72,24 @@ def export(
 
 
 def _encoded(frame: "pd.DataFrame", form: Format) -> bytes:
+    import pandas as pd
+
     if form == "json":
         return frame.to_json(orient="records", indent=1, force_ascii=False).encode()
     for name in _NESTED:
         if name in frame:
-            frame[name] = [json.dumps(value, ensure_ascii=False) for value in frame[name]]
+            texts = [json.dumps(value, ensure_ascii=False) for value in frame[name]]
+            frame[name] = pd.array(texts, dtype="string")
     if form == "csv":
-        for name in frame.columns:
-            if frame[name].dtype in {"object", "string"}:
-                frame[name] = frame[name].map(_plain_text, na_action="ignore")
+        for name in frame.select_dtypes("string"):
+            formula = frame[name].str.startswith(_NOT_TEXT, na=False)
+            frame.loc[formula, name] = "'" + frame.loc[formula, name]
+            # The csv module leaves a carriage return unquoted, which ends a line for readers.
+            frame[name] = frame[name].str.replace("\r", "\n")
         return frame.to_csv(index=False).encode()
     buffer = io.BytesIO()
     frame.to_parquet(buffer, index=False)
     return buffer.getvalue()
-
-
-def _plain_text(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_NOT_TEXT) else value
 
 
 def flat_frame(records: Sequence[Record[Subject]]) -> "pd.DataFrame":
@@ -96,13 +97,24 @@ def flat_frame(records: Sequence[Record[Subject]]) -> "pd.DataFrame":
     import pandas as pd
 
     rows = [{**_described(r), **dict(_flat(r))} for r in records]
-    names = dict.fromkeys(name for row in rows for name in row)
-    order = [n for n in (*names, *_ALWAYS) if n not in _NESTED]
-    frame = pd.DataFrame(rows, columns=[*dict.fromkeys(order), *_NESTED])
-    nested = frame[list(_NESTED)]
-    # Whole numbers stay whole where some records have none.
-    frame = frame.drop(columns=list(_NESTED)).convert_dtypes()
-    return pd.concat([frame, nested], axis=1)
+    names = dict.fromkeys([*(name for row in rows for name in row), *_ALWAYS])
+    columns = {name: _column([row.get(name) for row in rows]) for name in names}
+    nested = {name: columns.pop(name, []) for name in _NESTED}
+    return pd.DataFrame(columns | nested)
+
+
+def _column(values: list[Any]) -> Any:
+    """Values with their own type; whole numbers stay whole where some records have none."""
+    import pandas as pd
+
+    kinds = {type(value) for value in values} - {type(None)}
+    if kinds & {list, dict}:
+        return values
+    numbers = "Int64" if kinds == {int} else "Float64"
+    dtype: Any = (
+        {str: "string", bool: "boolean"}.get(next(iter(kinds)), numbers) if kinds else "Float64"
+    )
+    return pd.array(values, dtype=dtype)
 
 
 def long_frame(records: Sequence[Record[Subject]]) -> "pd.DataFrame":
@@ -110,7 +122,9 @@ def long_frame(records: Sequence[Record[Subject]]) -> "pd.DataFrame":
     import pandas as pd
 
     kept = ("key", "case_digest", "measured_at", "board", "clock", "runner", "meter", "unit")
-    rows = []
+    columns = [n for n in kept if n != "unit"]
+    columns += ["specimen", "subject", "build", *Quantity._fields]
+    rows: dict[str, list[Any]] = {name: [] for name in columns}
     for record in records:
         described = _described(record)
         head = {name: described[name] for name in kept} | {
@@ -118,10 +132,10 @@ def long_frame(records: Sequence[Record[Subject]]) -> "pd.DataFrame":
             "subject": str(record.subject),
             "build": str(record.build or ""),
         }
-        rows += [{**head, **quantity._asdict()} for quantity in record.quantities]
-    columns = [n for n in kept if n != "unit"]
-    columns += ["specimen", "subject", "build", *Quantity._fields]
-    return pd.DataFrame(rows, columns=columns)
+        for quantity in record.quantities:
+            for name, value in {**head, **quantity._asdict()}.items():
+                rows[name].append(value)
+    return pd.DataFrame({name: _column(values) for name, values in rows.items()})
 
 
 def _described(record: Record[Subject]) -> dict[str, Any]:
