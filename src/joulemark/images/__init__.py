@@ -1,6 +1,6 @@
-"""From a primitive, a board and a compiler to an image; everything later takes the image."""
+"""From a primitive or parts, a board and a compiler to an image; everything later takes that."""
 
-from joulemark.images.program import BuiltImage, build_image, build_local
+from joulemark.images.program import BuiltImage, build_image, build_local, build_program
 from joulemark.images.sources import Sources
 
-__all__ = ["BuiltImage", "Sources", "build_image", "build_local"]
+__all__ = ["BuiltImage", "Sources", "build_image", "build_local", "build_program"]

@@ -9,6 +9,7 @@ Initialised data counts as flash and as RAM. The two may differ by the padding a
 one byte each.
 """
 
+import functools
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -101,39 +102,67 @@ def _kind(name: str) -> str:
     return next((k for k in (*FLASH, ".bss") if name == k or name.startswith(f"{k}.")), "")
 
 
+@dataclass(frozen=True)
+class _Object:
+    """An object's sections: sizes, and what each refers to: own sections, and symbols elsewhere."""
+
+    sizes: Mapping[str, int]
+    own: Mapping[str, frozenset[str]]
+    others: Mapping[str, frozenset[str]]
+    defined: Mapping[str, str]
+    """Sections of the symbols that others see."""
+
+
+@functools.lru_cache(maxsize=8192)
+def _read(path: Path) -> _Object:
+    """Read an object of the build cache, where a name stands for one content."""
+    with path.open("rb") as stream:
+        elf = ELFFile(stream)
+        sections = list(elf.iter_sections())
+        table = next(s for s in sections if isinstance(s, SymbolTableSection))
+        symbols: list[tuple[str | None, str]] = []
+        defined = {}
+        for symbol in table.iter_symbols():
+            index = symbol["st_shndx"]
+            section = sections[index].name if isinstance(index, int) else None
+            symbols.append((section, symbol.name))
+            if section is not None and symbol["st_info"]["bind"] != "STB_LOCAL":
+                defined[symbol.name] = section
+        own: dict[str, set[str]] = {s.name: set() for s in sections}
+        others: dict[str, set[str]] = {s.name: set() for s in sections}
+        for each in sections:
+            if isinstance(each, RelocationSection):
+                target = sections[each["sh_info"]].name
+                for number in {r["r_info_sym"] for r in each.iter_relocations()}:
+                    section, name = symbols[number]
+                    if section is not None:
+                        own[target].add(section)
+                    else:
+                        others[target].add(name)
+        return _Object(
+            {s.name: s["sh_size"] for s in sections},
+            {name: frozenset(found) for name, found in own.items()},
+            {name: frozenset(found) for name, found in others.items()},
+            defined,
+        )
+
+
 class _Objects:
     """Sections of all objects of an image: sizes, and which refers to which."""
 
-    def __init__(self, folder: Path, owners: Mapping[str, str]) -> None:
-        self.owners = owners
-        self.sizes: dict[Section, int] = {}
-        self._needs: dict[Section, set[str | Section]] = {}
-        self._defined: dict[str, Section] = {}
-        for name in owners:
-            with (folder / name).open("rb") as stream:
-                self._read(name, ELFFile(stream))
-
-    def _read(self, name: str, elf: ELFFile) -> None:
-        sections = list(elf.iter_sections())
-        for each in sections:
-            self.sizes[name, each.name] = each["sh_size"]
-            self._needs.setdefault((name, each.name), set())
-        table = next(s for s in sections if isinstance(s, SymbolTableSection))
-        symbols: list[str | Section] = []
-        for symbol in table.iter_symbols():
-            index = symbol["st_shndx"]
-            if not isinstance(index, int):
-                symbols.append(symbol.name)
-                continue
-            place: Section = (name, sections[index].name)
-            symbols.append(place)
-            if symbol["st_info"]["bind"] != "STB_LOCAL":
-                self._defined[symbol.name] = place
-        for each in sections:
-            if isinstance(each, RelocationSection):
-                target = (name, sections[each["sh_info"]].name)
-                needs = {symbols[r["r_info_sym"]] for r in each.iter_relocations()}
-                self._needs[target] |= needs
+    def __init__(self, objects: Mapping[str, tuple[str, Path]]) -> None:
+        self.owners = {name: owner for name, (owner, _) in objects.items()}
+        self._objects = {name: _read(path) for name, (_, path) in objects.items()}
+        self.sizes = {
+            (name, section): size
+            for name, each in self._objects.items()
+            for section, size in each.sizes.items()
+        }
+        self._defined = {
+            symbol: (name, section)
+            for name, each in self._objects.items()
+            for symbol, section in each.defined.items()
+        }
 
     def reachable(self, without: str | None = None) -> set[Section]:
         """Sections that the image needs, all of them or without those of one part's objects."""
@@ -144,29 +173,27 @@ class _Objects:
             if section in found or self.owners[section[0]] == without:
                 continue
             found.add(section)
-            for need in self._needs[section]:
-                target = self._defined.get(need) if isinstance(need, str) else need
-                if target is not None:
-                    waiting.append(target)
+            name, place = section
+            waiting += ((name, own) for own in self._objects[name].own[place])
+            others = self._objects[name].others[place]
+            waiting += (self._defined[symbol] for symbol in others if symbol in self._defined)
         return found
 
 
-def attribute(
-    folder: Path, image: Path, owners: Mapping[str, str], *, library: bool
-) -> Attribution:
+def attribute(image: Path, linked: Mapping[str, tuple[str, Path]], *, library: bool) -> Attribution:
     """Find what in an image is there for which of its parts.
 
     Args:
-        folder: where the objects are.
         image: the linked image.
-        owners: names of the objects' parts, by the objects' names; one is `runtime`.
+        linked: the parts that its objects are of, one of them `runtime`, and where the objects are
+            in the build cache, by the objects' names in the image.
         library: whether a library was linked that the objects do not show.
     """
-    objects = _Objects(folder, owners)
+    objects = _Objects(linked)
     everything = objects.reachable()
     context = sum(size for s, size in objects.sizes.items() if s[1] == _CONTEXT)
     parts = {}
-    for part in dict.fromkeys(owners.values()):
+    for part in dict.fromkeys(objects.owners.values()):
         if part in (RUNTIME, "harness"):
             continue
         own = {s for s in everything - objects.reachable(without=part) if _kind(s[1])}
@@ -174,7 +201,7 @@ def attribute(
             flash_bytes=sum(objects.sizes[s] for s in own if _kind(s[1]) in FLASH),
             ram_bytes=sum(objects.sizes[s] for s in own if _kind(s[1]) in RAM)
             + (context if part == PRIMITIVE else 0),
-            helpers=tuple(sorted(name for obj, name in own if owners[obj] == RUNTIME)),
+            helpers=tuple(sorted(name for obj, name in own if objects.owners[obj] == RUNTIME)),
         )
     with image.open("rb") as stream:
         elf = ELFFile(stream)

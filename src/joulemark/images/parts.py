@@ -92,7 +92,7 @@ def closure(
     Raises:
         InputError: a part is not there, its file is wrong, or parts need each other in a circle.
     """
-    found: dict[str, PartFolder] = Field({})
+    found: dict[str, PartFolder] = {}
 
     def visit(name: str, users: tuple[str, ...]) -> Iterator[PartFolder]:
         if name in users:

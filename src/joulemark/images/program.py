@@ -235,19 +235,19 @@ def _link(
 ) -> None:
     """Link in a folder of its own, so that no name in the result depends on the cache."""
     names: list[str] = []
-    owners: dict[str, str] = {}
+    linked: dict[str, tuple[str, Path]] = {}
     for number, (part, path) in enumerate(objects):
         name = f"{number:02}-{part.role}-{path.name}"
         shutil.copyfile(path, work / name)
         names.append(name)
-        owners[name] = part.name
+        linked[name] = (part.name, path)
     command = [*target.link, *names, "-o", "image.elf", *target.link_end]
     commands.append(command)
     toolchain.run(command, "linking", work, kept)
     if target.linker_script:
         image = work / "image.elf"
         library = bool(target.link_end)
-        memory.attribute(work, image, owners, library=library).save(work)
+        memory.attribute(image, linked, library=library).save(work)
 
 
 def build_local(

@@ -10,6 +10,13 @@ static uint32_t load32(const uint8_t *in) {
     return (uint32_t)in[0] << 24 | (uint32_t)in[1] << 16 | (uint32_t)in[2] << 8 | in[3];
 }
 
+static void store32(uint8_t *out, uint32_t x) {
+    out[0] = (uint8_t)(x >> 24);
+    out[1] = (uint8_t)(x >> 16);
+    out[2] = (uint8_t)(x >> 8);
+    out[3] = (uint8_t)x;
+}
+
 /* Swaps the bits of x in mask with those n places above. */
 static uint32_t swap_bits(uint32_t x, uint32_t mask, unsigned n) {
     uint32_t difference = (x ^ x >> n) & mask;
@@ -114,9 +121,10 @@ static void gift128_encrypt(const gift_cofb_ctx *ctx, uint8_t *block) {
         FIVE_ROUNDS(a, b, c, d);
         FIVE_ROUNDS(d, b, c, a);
     }
-    const uint32_t s[4] = {a, b, c, d};
-    for (size_t i = 0; i < 16; i++)
-        block[i] = (uint8_t)(s[i / 4] >> (24 - 8 * (i % 4)));
+    store32(block, a);
+    store32(block + 4, b);
+    store32(block + 8, c);
+    store32(block + 12, d);
 }
 
 void gift_cofb_init(gift_cofb_ctx *ctx, const uint8_t *key) {

@@ -1,0 +1,117 @@
+"""What a refusal leaves in memory: neither the right tag nor plaintext, wherever in RAM.
+
+A caller that is refused wipes nothing of its own; what stays on the stack or in a context is read
+by whatever reads memory next. Nothing here knows a scheme: whatever kind refuses is asked.
+"""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from emulated import BuildOf, builds
+from joulemark._engine import Chip, Image, Machine
+from joulemark.catalogue import boards
+from joulemark.catalogue.kinds import Exchange, Operation
+from joulemark.runners.protocol import Device, Flag, Status
+from vectors import IMPLEMENTATIONS, drawn
+
+LENGTHS = (8, 16, 21, 40)
+"""Last blocks of 8 bytes for every size of block, whole ones, and others."""
+SHOWN_BYTES = 8
+"""So many bytes together are no accident."""
+BUDGET_CYCLES = 200_000_000
+
+
+class Line:
+    """An image's line that keeps what is in RAM when a window ends."""
+
+    def __init__(self, image: Image, board: boards.Board) -> None:
+        self.chip: Chip = boards.load_chip(board.chip)
+        self._machine = Machine(self.chip, image, marker=board.marker.pin)
+        self._port = board.serial.port
+        self.ram = b""
+
+    def send(self, data: bytes) -> None:
+        self._machine.serial_write(self._port, data)
+
+    def settle(self) -> None:
+        """Nothing comes unasked: the line is not disturbed."""
+
+    def receive(self) -> bytes:
+        machine = self._machine
+        while True:
+            stop = machine.run(until_marker=True, until_serial=0, max_cycles=BUDGET_CYCLES)
+            if stop.reason == "serial":
+                return machine.serial_read(self._port)
+            assert stop.reason == "marker", stop.reason
+            if not machine.marker_edges[-1].rising:
+                self.ram = b"|".join(
+                    machine.read_memory(memory.start, memory.size)
+                    for memory in self.chip.memories
+                    if memory.kind == "ram"
+                )
+
+
+def forms(data: bytes) -> Iterator[bytes]:
+    """Bytes as they are, and as words of the other endianness."""
+    yield data
+    for width in (2, 4, 8):
+        yield b"".join(data[i : i + width][::-1] for i in range(0, len(data), width))
+
+
+def shown(secret: bytes, ram: bytes) -> bytes | None:
+    """The first bytes of a secret that are in memory together."""
+    for form in forms(secret):
+        for start in range(len(form) - SHOWN_BYTES + 1):
+            part = form[start : start + SHOWN_BYTES]
+            if part in ram:
+                return part
+    return None
+
+
+def forged(put: Exchange, operation: Operation, source: random.Random) -> Exchange:
+    """An exchange whose authenticator has no byte in common with the right one."""
+    slot = operation.refuses[-1]
+    wrong = bytes(byte ^ source.randrange(1, 256) for byte in put.inputs[slot])
+    return Exchange({**put.inputs, slot: wrong}, put.expected)
+
+
+def residue(build: BuildOf) -> list[str]:
+    """What refusals leave."""
+    algorithm = build.implementation.algorithm
+    line = Line(Image.load(build.build().path), build.board)
+    device = Device(line, attempts=1)
+    found = []
+    for length in LENGTHS:
+        source = random.Random(f"{algorithm} {length}")
+        values = drawn(algorithm, length, length)
+        for name, operation in algorithm.contract.measured.items():
+            if not operation.refuses:
+                continue
+            right = algorithm.contract.put(name, values)
+            wrong = forged(right, operation, source)
+            for flags in (Flag.NONE, Flag.IN_PLACE):
+                for slot, data in wrong.inputs.items():
+                    device.write(slot, data)
+                assert device.run(name, flags).status is Status.BAD_TAG
+                where = f"{name} of {length} bytes, {flags.name}"
+                secrets = {f"right {operation.refuses[-1]}": right.inputs[operation.refuses[-1]]}
+                secrets |= right.expected
+                for secret, data in secrets.items():
+                    part = shown(data, line.ram)
+                    if part is not None:
+                        found.append(f"{where}: {secret} {part.hex()}")
+    return found
+
+
+REFUSING = [
+    way
+    for way in IMPLEMENTATIONS
+    if any(operation.refuses for operation in way.algorithm.contract.measured.values())
+]
+
+
+@pytest.mark.parametrize("build", builds(REFUSING))
+def test_a_refusal_leaves_nothing(build: BuildOf) -> None:
+    assert residue(build) == []
