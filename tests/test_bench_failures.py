@@ -22,16 +22,18 @@ from joulemark.catalogue import boards
 from joulemark.errors import LinkError
 from joulemark.measure.emulated import emulate
 from joulemark.measure.instrumented import Instrumented
-from joulemark.measure.metered import Instrument
+from joulemark.measure.metered import Instrument, Line
 from joulemark.meters import Meter, manual
 from joulemark.meters.ppk2 import Ppk2
 from joulemark.meters.scpi.agilent_34401a import Agilent34401A
 from joulemark.records.record import PrimitiveRecord
 from joulemark.runners.protocol import Device, Flag, RunResult
-from joulemark.simulated.emulated import EmulatedSupplyLine
+from joulemark.runners.serial import SerialLink
+from joulemark.simulated.emulated import EmulatedSupplyLine, SteppedBench
 from joulemark.simulated.instruments.agilent_34401a import SimulatedAgilent34401A
 from joulemark.simulated.instruments.nordic_ppk2 import SimulatedPpk2
 from joulemark.simulated.instruments.scpi import ScpiServer
+from stepped import Stepped
 
 Floats = npt.NDArray[np.float64]
 TELOSB = boards.load_board("telosb")
@@ -60,10 +62,8 @@ def job() -> Job:
 
 
 @pytest.fixture
-def line(job: Job) -> Iterator[EmulatedSupplyLine]:
-    bench = EmulatedSupplyLine(TELOSB, Image.load(job.image.path))  # type: ignore[union-attr]
-    yield bench
-    bench.close()
+def line(job: Job) -> SteppedBench:
+    return SteppedBench(TELOSB, Image.load(job.image.path))  # type: ignore[union-attr]
 
 
 def on_board(job: Job, port: str, meter: Meter) -> Iterator[PrimitiveRecord]:
@@ -71,14 +71,15 @@ def on_board(job: Job, port: str, meter: Meter) -> Iterator[PrimitiveRecord]:
         yield from session.records()
 
 
-def measure(job: Job, line: EmulatedSupplyLine, meter: Meter) -> list[PrimitiveRecord]:
-    return list(on_board(job, line.port, meter))
+def measure(job: Job, line: SteppedBench, meter: Meter) -> list[PrimitiveRecord]:
+    with Stepped(job, meter, line) as session:
+        return list(session.records())
 
 
 class Faulty(SimulatedAgilent34401A):
     """Does something else once, in the run that is to be broken."""
 
-    def __init__(self, line: EmulatedSupplyLine, fault: Callable[[list[str]], str]) -> None:
+    def __init__(self, line: SteppedBench, fault: Callable[[list[str]], str]) -> None:
         super().__init__(line, seed=1)
         self._fault = fault
         self._reads = 0
@@ -136,7 +137,7 @@ def never_busy(readings: list[str]) -> str:
     ],
 )
 def test_a_broken_run_fails_its_case_alone(
-    fault: Callable[[list[str]], str], message: str, line: EmulatedSupplyLine, job: Job
+    fault: Callable[[list[str]], str], message: str, line: SteppedBench, job: Job
 ) -> None:
     server = ScpiServer(Faulty(line, fault))
     try:
@@ -155,9 +156,7 @@ def unplugged(readings: list[str]) -> str:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_a_multimeter_that_goes_away_leaves_what_was_measured(
-    line: EmulatedSupplyLine, job: Job
-) -> None:
+def test_a_multimeter_that_goes_away_leaves_what_was_measured(line: SteppedBench, job: Job) -> None:
     server = ScpiServer(Faulty(line, unplugged))
     try:
         with Agilent34401A(server.resource, SUPPLY_V) as meter:
@@ -181,10 +180,23 @@ class Loses(SimulatedPpk2):
         return words
 
 
+class PulledOut(SimulatedPpk2):
+    """Goes away in the midst of a run, when it is told to."""
+
+    now = False
+
+    def _samples(self, edges_s: Floats, counter: int) -> npt.NDArray[np.uint32]:
+        if self.now:
+            self.now = False
+            # It waits for the thread that this one is.
+            threading.Thread(target=self.close).start()
+        return super()._samples(edges_s, counter)
+
+
 class Bounces:
     """A supply line whose marker's wire is loose."""
 
-    def __init__(self, line: EmulatedSupplyLine, *, wired: bool) -> None:
+    def __init__(self, line: SteppedBench, *, wired: bool) -> None:
         self._line = line
         self._wired = wired
         self.voltage_v = line.voltage_v
@@ -204,9 +216,7 @@ class Bounces:
         return high & gaps
 
 
-def with_profiler(
-    device: SimulatedPpk2, job: Job, line: EmulatedSupplyLine
-) -> list[PrimitiveRecord]:
+def with_profiler(device: SimulatedPpk2, job: Job, line: SteppedBench) -> list[PrimitiveRecord]:
     try:
         with Ppk2(device.resource, SUPPLY_V, accuracy=0.005) as meter:
             return measure(job, line, meter)
@@ -215,7 +225,7 @@ def with_profiler(
 
 
 @pytest.mark.slow
-def test_a_profiler_that_loses_samples(line: EmulatedSupplyLine, job: Job) -> None:
+def test_a_profiler_that_loses_samples(line: SteppedBench, job: Job) -> None:
     device = Loses(line, seed=2)
     device.at_block = 30
     made = with_profiler(device, job, line)
@@ -225,21 +235,24 @@ def test_a_profiler_that_loses_samples(line: EmulatedSupplyLine, job: Job) -> No
 
 
 @pytest.mark.slow
-def test_a_profiler_that_is_pulled_out(line: EmulatedSupplyLine, job: Job) -> None:
-    device = SimulatedPpk2(line, seed=2)
-    with Ppk2(device.resource, SUPPLY_V, accuracy=0.005) as meter:
-        made = []
-        for record in on_board(job, line.port, meter):
+def test_a_profiler_that_is_pulled_out(line: SteppedBench, job: Job) -> None:
+    device = PulledOut(line, seed=2)
+    made = []
+    with (
+        Ppk2(device.resource, SUPPLY_V, accuracy=0.005) as meter,
+        Stepped(job, meter, line) as session,
+    ):
+        for record in session.records():
             made.append(record)
-            if len(made) == 1:
-                threading.Timer(0.5, device.close).start()
+            device.now = len(made) == 1
+    device.close()
     assert [r.status for r in made] == ["ok", "failed", "failed"]
     assert "it stopped" in (made[1].failure or "")
     assert "what was measured before is kept" in (made[1].failure or "")
 
 
 @pytest.mark.slow
-def test_a_marker_that_bounces_or_is_not_wired(line: EmulatedSupplyLine, job: Job) -> None:
+def test_a_marker_that_bounces_or_is_not_wired(line: SteppedBench, job: Job) -> None:
     one = dataclasses.replace(job, points=job.points[:1])
     (bounced,) = with_profiler(SimulatedPpk2(Bounces(line, wired=True), seed=2), one, line)
     assert bounced.status == "failed"
@@ -254,7 +267,7 @@ def test_a_marker_that_bounces_or_is_not_wired(line: EmulatedSupplyLine, job: Jo
 
 @pytest.mark.slow
 def test_a_meter_is_ready_again_when_the_board_did_not_answer(
-    line: EmulatedSupplyLine, job: Job, monkeypatch: pytest.MonkeyPatch
+    line: SteppedBench, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else it would go on with the run that failed."""
     true_run = Device.run
@@ -310,6 +323,11 @@ def test_a_board_that_is_pulled_out_and_plugged_in_again(job: Job, tmp_path: Pat
     assert "no valid answer" in (made[1].failure or "") or "went away" in (made[1].failure or "")
 
 
+class Impatient(Instrumented):
+    def _open_line(self) -> Line:
+        return SerialLink(self._port, self.board.serial.baud, timeout_s=0.3)
+
+
 def test_a_line_at_the_wrong_baud_rate(job: Job, tmp_path: Path) -> None:
     """What comes is garbage: as many bytes as were sent, and none of them right."""
     master, slave = os.openpty()
@@ -325,7 +343,8 @@ def test_a_line_at_the_wrong_baud_rate(job: Job, tmp_path: Path) -> None:
 
     threading.Thread(target=answer, daemon=True).start()
     one = dataclasses.replace(job, points=job.points[:1])
-    (record,) = on_board(one, os.ttyname(slave), NO_METER)
+    with Impatient(one, Instrument(NO_METER), os.ttyname(slave)) as session:
+        (record,) = session.records()
     os.close(slave)
     os.close(master)
     assert record.status == "failed"

@@ -1,8 +1,6 @@
-"""An emulated board in real time, measured through its serial line and simulated instruments."""
+"""An emulated board, measured through its serial line and simulated instruments, in steps."""
 
 import dataclasses
-import time
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -14,20 +12,20 @@ from joulemark.campaign.plan import plan
 from joulemark.catalogue import boards
 from joulemark.errors import LinkError
 from joulemark.measure.emulated import emulate
-from joulemark.measure.instrumented import Instrumented
-from joulemark.measure.metered import RUNS, Instrument
+from joulemark.measure.metered import RUNS
 from joulemark.meters import Meter, manual
 from joulemark.meters.ppk2 import Ppk2
 from joulemark.meters.samples import Samples
 from joulemark.meters.scpi.agilent_34401a import Agilent34401A
 from joulemark.records.record import PrimitiveRecord
 from joulemark.report import render
-from joulemark.runners.protocol import Device
+from joulemark.runners.protocol import Device, Flag, RunResult
 from joulemark.runners.serial import SerialLink
-from joulemark.simulated.emulated import EmulatedSupplyLine
+from joulemark.simulated.emulated import EmulatedSupplyLine, SteppedBench
 from joulemark.simulated.instruments.agilent_34401a import SimulatedAgilent34401A
 from joulemark.simulated.instruments.nordic_ppk2 import SimulatedPpk2
 from joulemark.simulated.instruments.scpi import ScpiServer
+from stepped import Stepped
 
 TELOSB = boards.load_board("telosb")
 
@@ -50,8 +48,8 @@ def job() -> Job:
     return planned(Setup(runner="serial", meter="meter", unit="bench", runs=RUNS))
 
 
-def on_board(job: Job, line: EmulatedSupplyLine, meter: Meter) -> PrimitiveRecord:
-    with Instrumented(job, Instrument(meter), line.port) as session:
+def on_board(job: Job, bench: SteppedBench, meter: Meter) -> PrimitiveRecord:
+    with Stepped(job, meter, bench) as session:
         (record,) = session.records()
     return record
 
@@ -64,10 +62,8 @@ def exact() -> PrimitiveRecord:
 
 
 @pytest.fixture
-def line(job: Job) -> Iterator[EmulatedSupplyLine]:
-    bench = EmulatedSupplyLine(TELOSB, Image.load(job.image.path))  # type: ignore[union-attr]
-    yield bench
-    bench.close()
+def bench(job: Job) -> SteppedBench:
+    return SteppedBench(TELOSB, Image.load(job.image.path))  # type: ignore[union-attr]
 
 
 # For cases that fail before anything is measured.
@@ -79,24 +75,52 @@ def half_width_nj(record: PrimitiveRecord) -> float:
     return float(note.split("+- ")[1].split()[0]) * 1e3
 
 
-def test_the_board_sleeps_while_it_waits(line: EmulatedSupplyLine) -> None:
+def test_the_board_sleeps_while_it_waits(bench: SteppedBench) -> None:
     """Otherwise no multimeter could tell work from waiting."""
-    with SerialLink(line.port, TELOSB.serial.baud) as link:
-        assert Device(link).description["primitive"] == "aes-128"
-    time.sleep(0.3)
-    start = np.array([line.now_s - 0.1])
-    assert line.mean_current_a(start, start + 0.1)[0] == pytest.approx(54.5e-6)
-    assert not line.marker(start).any()
+    assert Device(bench.line()).description["primitive"] == "aes-128"
+    bench.clock().sleep(0.3)
+    start = np.array([bench.time_s - 0.1])
+    assert bench.mean_current_a(start, start + 0.1)[0] == pytest.approx(54.5e-6)
+    assert not bench.marker(start).any()
 
 
 @pytest.mark.slow
-def test_profiler_and_model_agree(
-    line: EmulatedSupplyLine, job: Job, exact: PrimitiveRecord
+def test_a_board_in_real_time_answers_on_its_terminal(job: Job) -> None:
+    line = EmulatedSupplyLine(TELOSB, Image.load(job.image.path))  # type: ignore[union-attr]
+    try:
+        with SerialLink(line.port, TELOSB.serial.baud, timeout_s=60) as link:
+            assert Device(link).description["primitive"] == "aes-128"
+    finally:
+        line.close()
+
+
+def test_a_timer_that_stands_still_fails_its_case_alone(
+    bench: SteppedBench, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    device = SimulatedPpk2(line, seed=3)
+    true_run = Device.run
+    counts = []
+
+    def run(
+        device: Device, operation: str, flags: Flag = Flag.NONE, count: int = 1, quiet_ms: int = 0
+    ) -> RunResult:
+        counts.append(count)
+        assert count < 2**32
+        result = true_run(device, operation, flags, 1, quiet_ms)
+        return dataclasses.replace(result, timer_ticks=0)
+
+    monkeypatch.setattr(Device, "run", run)
+    record = on_board(job, bench, NO_METER)
+    assert record.status == "failed"
+    assert "the chip's timer says 0 s for" in (record.failure or "")
+    assert max(counts) < 10_000_000
+
+
+@pytest.mark.slow
+def test_profiler_and_model_agree(bench: SteppedBench, job: Job, exact: PrimitiveRecord) -> None:
+    device = SimulatedPpk2(bench, seed=3)
     try:
         with Ppk2(device.resource, TELOSB.supply_v.value, accuracy=0.005) as meter:
-            record = on_board(job, line, meter)
+            record = on_board(job, bench, meter)
     finally:
         device.close()
     assert record.status == "ok", record.failure
@@ -109,13 +133,11 @@ def test_profiler_and_model_agree(
 
 
 @pytest.mark.slow
-def test_multimeter_and_model_agree(
-    line: EmulatedSupplyLine, job: Job, exact: PrimitiveRecord
-) -> None:
-    server = ScpiServer(SimulatedAgilent34401A(line, seed=3))
+def test_multimeter_and_model_agree(bench: SteppedBench, job: Job, exact: PrimitiveRecord) -> None:
+    server = ScpiServer(SimulatedAgilent34401A(bench, seed=3))
     try:
         with Agilent34401A(server.resource, TELOSB.supply_v.value) as meter:
-            record = on_board(job, line, meter)
+            record = on_board(job, bench, meter)
     finally:
         server.close()
     assert record.status == "ok", record.failure
@@ -149,14 +171,14 @@ class Hasty(Ppk2):
 
 
 @pytest.mark.slow
-def test_clocks_that_disagree_are_reported(line: EmulatedSupplyLine, job: Job) -> None:
+def test_clocks_that_disagree_are_reported(bench: SteppedBench, job: Job) -> None:
     """The chip's timer and the meter's edges time each window; both are kept."""
     told = {}
     for kind in (Ppk2, Hasty):
-        device = SimulatedPpk2(line, seed=3)
+        device = SimulatedPpk2(bench, seed=3)
         try:
             with kind(device.resource, TELOSB.supply_v.value, accuracy=0.005) as meter:
-                record = on_board(job, line, meter)
+                record = on_board(job, bench, meter)
         finally:
             device.close()
         assert record.status == "ok", record.failure
@@ -170,13 +192,13 @@ def test_clocks_that_disagree_are_reported(line: EmulatedSupplyLine, job: Job) -
     assert note.startswith(("the meter's window is +1.", "the meter's window is +2."))
 
 
-def test_another_image_on_the_board_is_a_failed_case(line: EmulatedSupplyLine, job: Job) -> None:
+def test_another_image_on_the_board_is_a_failed_case(bench: SteppedBench, job: Job) -> None:
     wanted = dataclasses.replace(
         job.image,  # type: ignore[type-var]
         description={**job.image.description, "build": "0" * 16},  # type: ignore[union-attr]
     )
     other = dataclasses.replace(job, image=wanted)
-    record = on_board(other, line, NO_METER)
+    record = on_board(other, bench, NO_METER)
     assert record.status == "failed"
     assert "the image says build" in (record.failure or "")
 

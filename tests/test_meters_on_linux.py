@@ -3,7 +3,6 @@
 import os
 import sys
 import threading
-import time
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 
 from joulemark import meters
 from joulemark.analysis.energy_of_samples import evaluate
+from joulemark.clock import Clock
 from joulemark.errors import InputError, MeterError, ToolError
 from joulemark.meters import um25c
 from joulemark.meters.samples import Counted, Samples
@@ -53,33 +53,51 @@ def iio(folder: Path, ampere: float) -> Path:
     )
 
 
+class Script:
+    """A clock on which things happen when their time has come, and sleep takes no time."""
+
+    def __init__(self, *events: tuple[float, Callable[[], object]]) -> None:
+        self._events = list(events)
+        self._now_s = 100.0
+
+    def now_s(self) -> float:
+        return self._now_s
+
+    def sleep(self, seconds: float) -> None:
+        self._now_s += max(seconds, 0.0)
+        while self._events and self._now_s >= 100.0 + self._events[0][0]:
+            self._events.pop(0)[1]()
+
+
 @pytest.mark.parametrize(("make", "step_a"), [(hwmon, 1e-3), (iio, 0.05e-3)])
 def test_ina_measures_a_window(
     make: Callable[[Path, float], Path], step_a: float, tmp_path: Path
 ) -> None:
     folder = make(tmp_path / "chip", IDLE_A)
-    with meters.open_meter("ina", {"resource": str(folder), "accuracy": 0.01}) as meter:
+    # Between two readings.
+    clock = Script(
+        (0.405, lambda: make(folder, BUSY_A)),
+        (1.005, lambda: make(folder, IDLE_A)),
+    )
+    told = {"resource": str(folder), "accuracy": 0.01}
+    with meters.open_meter("ina", told, clock=clock) as meter:
         meter.start(1.5)
-        time.sleep(0.4)
-        begin_s = time.monotonic()
-        make(folder, BUSY_A)
-        time.sleep(0.6)
-        busy_s = time.monotonic() - begin_s
-        make(folder, IDLE_A)
         samples = meter.finish()
     assert isinstance(samples, Samples)
     assert samples.supply_v == SUPPLY_V
     assert samples.accuracy.offset_a == pytest.approx(step_a / 2)
     run = evaluate(samples, 1)
-    assert run.net_j == pytest.approx(SUPPLY_V * (BUSY_A - IDLE_A) * busy_s, rel=0.08)
+    # To one reading of ten milliseconds.
+    net_w = SUPPLY_V * (BUSY_A - IDLE_A)
+    assert run.net_j == pytest.approx(net_w * 0.6, abs=1.01 * net_w * 0.01)
 
 
 def test_ina_that_goes_away_ends_the_run(tmp_path: Path) -> None:
     folder = hwmon(tmp_path / "chip", IDLE_A)
-    with meters.open_meter("ina", {"resource": str(folder), "accuracy": 0.01}) as meter:
+    clock = Script((0.1, (folder / "curr1_input").unlink))
+    told = {"resource": str(folder), "accuracy": 0.01}
+    with meters.open_meter("ina", told, clock=clock) as meter:
         meter.start(0.3)
-        time.sleep(0.1)
-        (folder / "curr1_input").unlink()
         with pytest.raises(MeterError, match=r"curr1_input cannot be read: .*before is kept"):
             meter.finish()
 
@@ -140,19 +158,20 @@ def test_powercap_that_only_root_may_read(tmp_path: Path, monkeypatch: pytest.Mo
         meters.open_meter("powercap", {"resource": str(tmp_path), "accuracy": 0.05})
 
 
-class RealTime:
-    """A line that is busy from START_S to END_S of this machine's time."""
+class Busy:
+    """A line that is busy from START_S to END_S of a clock's time."""
 
     START_S, END_S = 5.0, 10.0
     voltage_v = SUPPLY_V
 
-    def __init__(self) -> None:
-        self._begin_s = time.monotonic()
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._begin_s = clock.now_s()
         self._trace = CurrentTrace([0.0, self.START_S, self.END_S, 1e3], [IDLE_A, BUSY_A, IDLE_A])
 
     @property
     def now_s(self) -> float:
-        return time.monotonic() - self._begin_s
+        return self._clock.now_s() - self._begin_s
 
     def mean_current_a(self, start_s: Floats, end_s: Floats) -> Floats:
         return self._trace.mean_current_a(start_s, end_s)
@@ -162,21 +181,25 @@ class RealTime:
 
 
 @pytest.fixture
-def usb_meter() -> Iterator[SimulatedUm25c]:
-    device = SimulatedUm25c(RealTime(), seed=5)
+def clock() -> Script:
+    return Script()
+
+
+@pytest.fixture
+def usb_meter(clock: Script) -> Iterator[SimulatedUm25c]:
+    device = SimulatedUm25c(Busy(clock), seed=5)
     yield device
     device.close()
 
 
-@pytest.mark.slow
-def test_usb_meter_measures_a_window(usb_meter: SimulatedUm25c) -> None:
-    with meters.open_meter("um25c", {"resource": usb_meter.resource}) as meter:
+def test_usb_meter_measures_a_window(usb_meter: SimulatedUm25c, clock: Script) -> None:
+    with meters.open_meter("um25c", {"resource": usb_meter.resource}, clock=clock) as meter:
         assert meter.specification.title == "RDTech UM25C"
         meter.start(15.0)
         samples = meter.finish()
     assert isinstance(samples, Samples)
     assert samples.supply_v == pytest.approx(SUPPLY_V, rel=0.001)
-    net_j = SUPPLY_V * (BUSY_A - IDLE_A) * (RealTime.END_S - RealTime.START_S)
+    net_j = SUPPLY_V * (BUSY_A - IDLE_A) * (Busy.END_S - Busy.START_S)
     run = evaluate(samples, 1)
     assert run.net_j == pytest.approx(net_j, abs=3 * run.sampling_uncertainty_j + 0.01 * net_j)
 

@@ -271,7 +271,8 @@ def combine(
     Raises:
         ValueError: fewer than two values.
     """
-    from scipy.stats import t
+    # Of scipy.stats, which takes a second to import, this is what Student's t is computed by.
+    from scipy.special import stdtrit
 
     count = len(values)
     if count < 2:
@@ -282,7 +283,7 @@ def combine(
     combined = math.hypot(random, systematic)
     # Welch-Satterthwaite: the systematic part is known, so it has endless degrees of freedom.
     freedom = (count - 1) * (combined / random) ** 4 if random > 0 else math.inf
-    factor = float(t.ppf(0.975, freedom)) if math.isfinite(freedom) else 1.959963984540054
+    factor = float(stdtrit(freedom, 0.975)) if math.isfinite(freedom) else 1.959963984540054
     return Estimate(mean, deviation, combined, factor * combined, count, _outliers(values))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from joulemark.cli import app
-from joulemark.cli.instruments import MeasuringCommand, given
+from joulemark.cli._instruments import MeasuringCommand, given
 from joulemark.errors import InputError
 
 if TYPE_CHECKING:

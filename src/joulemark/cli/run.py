@@ -12,8 +12,8 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._grouped import grouped
+from joulemark.cli._instruments import MeasuringCommand, given
 from joulemark.cli._options import DEFAULT_REPORT, DEFAULT_STORE, StoreOption
-from joulemark.cli.instruments import MeasuringCommand, given
 from joulemark.errors import ClaimError, InputError, JoulemarkError, VerificationError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from statistics import fmean
 
 from joulemark.campaign.job import Job
 from joulemark.errors import LinkError, VerificationError
-from joulemark.measure.metered import Instrument, Metered
+from joulemark.measure.metered import Instrument, Line, Metered
 from joulemark.measure.session import BoardSession
 from joulemark.meters.model import ModelMeter
 from joulemark.records.record import Quantity, quantity
@@ -25,7 +25,7 @@ class Instrumented(Metered, BoardSession):
         super().__init__(job, instrument)
         self._port = port
 
-    def _open_line(self) -> SerialLink:
+    def _open_line(self) -> Line:
         return SerialLink(self._port, self.board.serial.baud)
 
     def _check(self, device: Device) -> None:

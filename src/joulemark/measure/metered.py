@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,6 +17,7 @@ from joulemark.analysis.energy_of_samples import (
 )
 from joulemark.campaign.case import Case
 from joulemark.campaign.job import Job
+from joulemark.clock import HOST, Clock
 from joulemark.errors import JoulemarkError, LinkError, VerificationError
 from joulemark.measure.session import TIMER_OVERFLOW, Outcome, Session, primitive
 from joulemark.meters import Meter, Specification
@@ -32,6 +32,8 @@ meter's specification says."""
 _TIMER_S = 1.6
 """The chips' timers hold a window that is this long."""
 _ROUGH_S = 5e-3
+_ENOUGH, _LEAST_S = 100_000, 1e-10
+"""So many executions show whether the timer runs: none is as short as this."""
 _QUIET_S = 0.3
 _QUIET_SAMPLES = 16
 """The board sleeps before and after the window for so long, and for so many samples, at least."""
@@ -50,12 +52,18 @@ class Instrument:
     supply_bound: float = 0.0
     """Relative bound on the error of the supply voltage that the meter was told."""
     supply_note: str = "supply voltage as the board's file says, taken as exact"
+    clock: Clock = HOST
+    """What pauses and time stamps come from."""
 
 
-class _Line(Link, Protocol):
+class Line(Link, Protocol):
+    """A line to an image, which is closed at the end."""
+
     timeout_s: float
+    """How long an answer may take."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Let go of it."""
 
 
 class Metered(Session):
@@ -64,11 +72,11 @@ class Metered(Session):
     def __init__(self, job: Job, instrument: Instrument) -> None:
         super().__init__(job)
         self._instrument = instrument
-        self._line: _Line | None = None
+        self._line: Line | None = None
         self._answers: Device | None = None
 
     @abstractmethod
-    def _open_line(self) -> _Line:
+    def _open_line(self) -> Line:
         """Open the line to what runs the image."""
 
     @abstractmethod
@@ -178,6 +186,9 @@ class Metered(Session):
                 raise VerificationError(what, str(case), "choose a smaller message")
             window_s = timed_s
             if window_s < _ROUGH_S:
+                if count >= _ENOUGH and window_s < count * _LEAST_S:
+                    what = f"the chip's timer says {window_s:g} s for {count} executions"
+                    raise VerificationError(what, str(case), "does the timer's clock run?")
                 count = max(math.ceil(1.5 * _ROUGH_S * count / max(window_s, 1e-5)), count + 1)
         return window_s / count
 
@@ -215,13 +226,13 @@ class Metered(Session):
             quiet_s = max(_QUIET_S, _QUIET_SAMPLES / rate_hz)
             lead_s = max(_LEAD_S, _LEAD_SAMPLES / rate_hz)
             # A slow meter's first sample is of what was before it.
-            time.sleep(1 / rate_hz)
+            self._instrument.clock.sleep(1 / rate_hz)
             # The clock that the board sleeps by is another than the meter's, and the command may
             # be late.
             meter.start(length.window_s + 2.1 * quiet_s + 4 * lead_s + _LATE_S)
-            time.sleep(lead_s)
+            self._instrument.clock.sleep(lead_s)
             self._line.timeout_s += 2.1 * quiet_s
-        began_s = time.monotonic()
+        began_s = self._instrument.clock.now_s()
         try:
             result = device.run(
                 primitive(case).operation, Flag.NONE, repetitions, round(quiet_s * 1e3)
@@ -232,7 +243,7 @@ class Metered(Session):
                 with suppress(JoulemarkError):
                     meter.finish()
             raise
-        wall_s = time.monotonic() - began_s
+        wall_s = self._instrument.clock.now_s() - began_s
         got = meter.finish()
         if result.status is not Status.OK:
             raise VerificationError(f"ended with {result.status.name}", str(case))
@@ -257,11 +268,11 @@ class Metered(Session):
     def _idle_w(self, seconds: float) -> float:
         """What a counting meter counts while nothing is asked for."""
         self._instrument.meter.start(seconds)
-        began_s = time.monotonic()
-        time.sleep(seconds)
+        began_s = self._instrument.clock.now_s()
+        self._instrument.clock.sleep(seconds)
         counted = self._instrument.meter.finish()
         assert isinstance(counted, Counted)  # noqa: S101
-        return counted.joule / (time.monotonic() - began_s)
+        return counted.joule / (self._instrument.clock.now_s() - began_s)
 
     def _seconds(self, result: RunResult) -> float | None:
         """A window by the chip's own timer; None where it did not hold it."""

@@ -20,6 +20,8 @@ _SAMPLE_BYTES = 4
 _COUNTER_SHIFT, _COUNTER_BITS = 18, 0x3F  # as in ppk2-api's and the simulated device's samples
 _MARKER_BIT = 0x01
 _PATIENCE_S = 5.0
+_ANSWER_S = 1.0
+_QUIET_S = 0.05
 
 
 class Ppk2(Closes):
@@ -53,7 +55,7 @@ class Ppk2(Closes):
         self._thread: threading.Thread | None = None
         self._ending = threading.Event()
         try:
-            self._device: Any = PPK2_API(resource, timeout=1, exclusive=True)
+            self._device: Any = PPK2_API(resource, timeout=_ANSWER_S, exclusive=True)
         except (serial.SerialException, OSError, ValueError) as error:
             mend = "check the port, and that no other program holds it"
             raise MeterError(f"cannot be opened: {error}", self.where, mend) from error
@@ -124,6 +126,11 @@ class Ppk2(Closes):
             raise self._gone(self._failure)
         try:
             self._device.stop_measuring()
+            # What was on its way is not to be taken for the next run's.
+            self._device.ser.timeout = _QUIET_S
+            while self._device.ser.read(self._device.ser.in_waiting or 1):
+                pass
+            self._device.ser.timeout = _ANSWER_S
         except (serial.SerialException, OSError) as error:
             raise self._gone(error) from error
         whole = len(self._recorded) // _SAMPLE_BYTES * _SAMPLE_BYTES

@@ -1,0 +1,18 @@
+"""Images measured on an emulated bench whose time goes on only while the test waits for it."""
+
+from joulemark.campaign.job import Job
+from joulemark.measure.instrumented import Instrumented
+from joulemark.measure.metered import Instrument, Line
+from joulemark.meters import Meter
+from joulemark.simulated.emulated import SteppedBench
+
+
+class Stepped(Instrumented):
+    """One image on such a bench, and the meter that is plugged into it."""
+
+    def __init__(self, job: Job, meter: Meter, bench: SteppedBench) -> None:
+        super().__init__(job, Instrument(bench.meter(meter), clock=bench.clock()), "bench")
+        self._bench = bench
+
+    def _open_line(self) -> Line:
+        return self._bench.line()
