@@ -440,9 +440,26 @@ def test_whatever_is_wrong_in_a_store_is_a_stores_error(tmp_path: Path, damage: 
     with sqlite3.connect(path) as connection:
         connection.execute(damage)
     connection.close()
-    for command in (("report",), ("export", "--format", "csv")):
-        done = joulemark(*command, "--store", str(path), code=9, folder=tmp_path)
-        assert str(path) in done.stderr
+
+    def use() -> None:
+        with Store(path, "read") as store:
+            store.records()
+
+    with pytest.raises(StoreError, match=r"damaged|cannot be|something else"):
+        use()
+
+
+@pytest.mark.parametrize("command", [("report",), ("export", "--format", "csv"), ("prune",)])
+def test_commands_say_that_a_store_is_damaged(tmp_path: Path, command: tuple[str, ...]) -> None:
+    path = tmp_path / "s.db"
+    with Store(path) as store:
+        store.append(FAILED)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE records SET samples = '{broken'")
+        connection.execute("ALTER TABLE quantities RENAME TO q")
+    connection.close()
+    done = joulemark(*command, "--store", str(path), code=9, folder=tmp_path)
+    assert str(path) in done.stderr
 
 
 @pytest.mark.slow

@@ -56,7 +56,10 @@ def store_url(location: str | Path) -> sa.URL:
     if "\0" in text:
         raise ValueError("a zero byte in a name")
     if "://" in text:
-        return sa.make_url(text)
+        url = sa.make_url(text)
+        if url.get_backend_name() == "sqlite" and url.host:
+            raise ValueError("a file is on no host: sqlite:///PATH has three slashes")
+        return url
     return sa.URL.create("sqlite", database=str(Path(text).expanduser()))
 
 
