@@ -26,14 +26,6 @@ typedef struct {
     size_t tag_length;
 } aead_message;
 
-/* The end of a p_encrypt that computes its tag in a buffer of its own: gives as much of it as is
-   wanted, and wipes it. */
-static inline void aead_give_tag(const aead_message *m, uint8_t *computed, size_t size) {
-    for (size_t i = 0; i < m->tag_length; i++)
-        m->tag[i] = computed[i];
-    crypto_wipe(computed, size);
-}
-
 /* The end of every p_decrypt: compares the tag that was computed with the one that came, wipes the
    former, and takes the plaintext back when they differ. */
 static inline crypto_status aead_check_tag(const aead_message *m, uint8_t *computed) {

@@ -126,7 +126,9 @@ static void ccm_process(const block_cipher_ctx *cipher, const aead_message *m, i
 static void ccm_seal(const block_cipher_ctx *cipher, const aead_message *m) {
     uint8_t tag[CCM_BLOCK_BYTES];
     ccm_process(cipher, m, 0, tag);
-    aead_give_tag(m, tag, sizeof tag);
+    for (size_t i = 0; i < m->tag_length; i++)
+        m->tag[i] = tag[i];
+    crypto_wipe(tag, sizeof tag);
 }
 
 static crypto_status ccm_open(const block_cipher_ctx *cipher, const aead_message *m) {

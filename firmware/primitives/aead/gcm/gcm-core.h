@@ -97,7 +97,9 @@ crypto_status gcm_encrypt(const gcm_ctx *ctx, const aead_message *m) {
         counter[i] = j0[i];
     gctr(ctx, counter, m);
     authenticate(ctx, tag, j0, m, m->out);
-    aead_give_tag(m, tag, sizeof tag);
+    for (size_t i = 0; i < m->tag_length; i++)
+        m->tag[i] = tag[i];
+    crypto_wipe(tag, sizeof tag);
     return CRYPTO_OK;
 }
 

@@ -85,7 +85,9 @@ crypto_status eax_encrypt(const eax_ctx *ctx, const aead_message *m) {
     ctr(ctx, tag, m);
     add_omac(ctx, tag, 1, m->ad, m->ad_length);
     add_omac(ctx, tag, 2, m->out, m->length);
-    aead_give_tag(m, tag, sizeof tag);
+    for (size_t i = 0; i < m->tag_length; i++)
+        m->tag[i] = tag[i];
+    crypto_wipe(tag, sizeof tag);
     return CRYPTO_OK;
 }
 

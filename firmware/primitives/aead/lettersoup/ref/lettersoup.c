@@ -102,7 +102,9 @@ crypto_status lettersoup_encrypt(const lettersoup_ctx *ctx, const aead_message *
     if (!lengths_allowed(m))
         return CRYPTO_BAD_LENGTH;
     process(ctx, m, 0, tag);
-    aead_give_tag(m, tag, sizeof tag);
+    for (size_t i = 0; i < m->tag_length; i++)
+        m->tag[i] = tag[i];
+    crypto_wipe(tag, sizeof tag);
     return CRYPTO_OK;
 }
 
