@@ -1,6 +1,7 @@
 """An emulated board, measured through its serial line and simulated instruments, in steps."""
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -13,18 +14,18 @@ from joulemark.catalogue import boards
 from joulemark.errors import LinkError
 from joulemark.measure.emulated import emulate
 from joulemark.measure.metered import RUNS
-from joulemark.meters import Meter, manual
+from joulemark.meters import Meter, manual, open_meter
 from joulemark.meters.ppk2 import Ppk2
 from joulemark.meters.samples import Samples
-from joulemark.meters.scpi.agilent_34401a import Agilent34401A
 from joulemark.records.record import PrimitiveRecord
 from joulemark.report import render
 from joulemark.runners.protocol import Device, Flag, RunResult
 from joulemark.runners.serial import SerialLink
 from joulemark.simulated.emulated import EmulatedSupplyLine, SteppedBench
 from joulemark.simulated.instruments.agilent_34401a import SimulatedAgilent34401A
+from joulemark.simulated.instruments.keysight_34465a import SimulatedKeysight34465A
 from joulemark.simulated.instruments.nordic_ppk2 import SimulatedPpk2
-from joulemark.simulated.instruments.scpi import ScpiServer
+from joulemark.simulated.instruments.scpi import ScpiInstrument, ScpiServer
 from stepped import Stepped
 
 TELOSB = boards.load_board("telosb")
@@ -132,11 +133,25 @@ def test_profiler_and_model_agree(bench: SteppedBench, job: Job, exact: Primitiv
     assert record.case.digest != exact.case.digest
 
 
-@pytest.mark.slow
-def test_multimeter_and_model_agree(bench: SteppedBench, job: Job, exact: PrimitiveRecord) -> None:
-    server = ScpiServer(SimulatedAgilent34401A(bench, seed=3))
+@pytest.mark.parametrize(
+    ("instrument", "driver"),
+    [
+        (SimulatedAgilent34401A, ("agilent-34401a", {})),
+        (SimulatedKeysight34465A, ("keysight-34465a", {"accuracy": 0.0006})),
+    ],
+)
+def test_multimeters_and_model_agree(
+    instrument: Callable[[SteppedBench, int], ScpiInstrument],
+    driver: tuple[str, dict[str, object]],
+    bench: SteppedBench,
+    job: Job,
+    exact: PrimitiveRecord,
+) -> None:
+    server = ScpiServer(instrument(bench, 3))
+    name, told = driver
+    given = {"resource": server.resource, **told}
     try:
-        with Agilent34401A(server.resource, TELOSB.supply_v.value) as meter:
+        with open_meter(name, given, supply_v=TELOSB.supply_v.value) as meter:
             record = on_board(job, bench, meter)
     finally:
         server.close()
