@@ -1,5 +1,5 @@
 #include "ccm_star.h"
-#include "aead/ccm/ccm-core.h"
+#include "aead/ccm/ccm-body.h"
 
 void ccm_star_init(ccm_star_ctx *ctx, const uint8_t *key) {
     block_cipher_init(&ctx->cipher, key);

@@ -1,5 +1,5 @@
 #include "ccm.h"
-#include "aead/ccm/ccm-core.h"
+#include "aead/ccm/ccm-body.h"
 
 void ccm_init(ccm_ctx *ctx, const uint8_t *key) {
     block_cipher_init(&ctx->cipher, key);

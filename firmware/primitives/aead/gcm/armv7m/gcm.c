@@ -8,4 +8,4 @@ static void ghash_multiply(const gcm_ctx *ctx, uint8_t *y) {
     ghash_multiply_table(y, ctx->table[0]);
 }
 
-#include "aead/gcm/gcm-core.h"
+#include "aead/gcm/gcm-body.h"

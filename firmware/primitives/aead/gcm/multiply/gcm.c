@@ -72,4 +72,4 @@ static void ghash_multiply(const gcm_ctx *ctx, uint8_t *y) {
     crypto_wipe(middle, sizeof middle);
 }
 
-#include "aead/gcm/gcm-core.h"
+#include "aead/gcm/gcm-body.h"

@@ -35,4 +35,4 @@ static void ghash_multiply(const gcm_ctx *ctx, uint8_t *y) {
     crypto_wipe(z, sizeof z);
 }
 
-#include "aead/gcm/gcm-core.h"
+#include "aead/gcm/gcm-body.h"

@@ -144,4 +144,4 @@ void gift_cofb_init(gift_cofb_ctx *ctx, const uint8_t *key) {
     crypto_wipe(w, sizeof w);
 }
 
-#include "aead/gift-cofb/gift-cofb-core.h"
+#include "aead/gift-cofb/gift-cofb-body.h"

@@ -73,4 +73,4 @@ void gift_cofb_init(gift_cofb_ctx *ctx, const uint8_t *key) {
         ctx->key[i] = key[i];
 }
 
-#include "aead/gift-cofb/gift-cofb-core.h"
+#include "aead/gift-cofb/gift-cofb-body.h"

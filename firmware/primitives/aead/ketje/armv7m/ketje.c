@@ -48,4 +48,4 @@ static void keccak_p400(keccak_state *s, unsigned rounds) {
     crypto_store_word(s->bytes + 4, words[2]);
 }
 
-#include "aead/ketje/ketje-core.h"
+#include "aead/ketje/ketje-body.h"

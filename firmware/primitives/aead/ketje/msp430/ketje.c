@@ -19,4 +19,4 @@ static void keccak_p400(keccak_state *s, unsigned rounds) {
     s->current = keccak_p400_rounds(s->lanes[0], rounds, s->current);
 }
 
-#include "aead/ketje/ketje-core.h"
+#include "aead/ketje/ketje-body.h"

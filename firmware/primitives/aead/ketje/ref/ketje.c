@@ -54,4 +54,4 @@ static void keccak_p400(keccak_state *s, unsigned rounds) {
     crypto_wipe(c, sizeof c);
 }
 
-#include "aead/ketje/ketje-core.h"
+#include "aead/ketje/ketje-body.h"

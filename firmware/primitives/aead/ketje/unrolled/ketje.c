@@ -62,4 +62,4 @@ static void keccak_p400(keccak_state *s, unsigned rounds) {
     }
 }
 
-#include "aead/ketje/ketje-core.h"
+#include "aead/ketje/ketje-body.h"

@@ -1,1 +1,1 @@
-#include "tinyjambu-core.c"
+#include "tinyjambu-body.h"

@@ -1,4 +1,4 @@
-#include "tinyjambu-core.c"
+#include "tinyjambu-body.h"
 
 /* 32 steps at once: no tap is closer than 32 bits to the end that is filled. The feedback is
    s0 ^ s47 ^ ~(s70 & s85) ^ s91 ^ key bit. */

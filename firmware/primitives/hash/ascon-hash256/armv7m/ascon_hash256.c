@@ -1,2 +1,2 @@
 #define ASCON_INTERLEAVED
-#include "ascon-hash256-sponge.c"
+#include "ascon-hash256-body.h"

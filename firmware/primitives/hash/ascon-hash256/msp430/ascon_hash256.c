@@ -1,1 +1,1 @@
-#include "ascon-hash256-sponge.c"
+#include "ascon-hash256-body.h"

@@ -1,1 +1,1 @@
-#include "blake2s-streaming.h"
+#include "blake2s-body.h"

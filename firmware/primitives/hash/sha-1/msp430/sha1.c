@@ -1,1 +1,1 @@
-#include "sha1-streaming.h"
+#include "sha1-body.h"

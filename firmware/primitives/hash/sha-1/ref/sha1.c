@@ -1,4 +1,4 @@
-#include "sha1-streaming.h"
+#include "sha1-body.h"
 
 static uint32_t rotate_left(uint32_t x, unsigned n) {
     return x << n | x >> (32 - n);

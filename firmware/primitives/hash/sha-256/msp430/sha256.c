@@ -1,1 +1,1 @@
-#include "sha256-streaming.h"
+#include "sha256-body.h"

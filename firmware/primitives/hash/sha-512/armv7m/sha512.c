@@ -1,1 +1,1 @@
-#include "sha512-streaming.h"
+#include "sha512-body.h"

@@ -1,4 +1,4 @@
-#include "sha512-streaming.h"
+#include "sha512-body.h"
 
 /* FIPS 180-4, section 4.2.3. */
 static const uint64_t k[80] = {

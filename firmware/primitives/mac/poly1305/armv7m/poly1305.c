@@ -1,4 +1,4 @@
-#include "poly1305-streaming.h"
+#include "poly1305-body.h"
 
 /* h = (h + block + top 2^117) r modulo 2^130 - 5; in multiply.S. */
 void poly1305_multiply(uint32_t h[LIMBS], const uint32_t r[2 * LIMBS - 1], const uint8_t *block,

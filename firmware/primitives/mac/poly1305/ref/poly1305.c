@@ -1,5 +1,5 @@
 /* Limbs of 13 bits, so that products and sums of them fit 32 bits with a 16-bit multiplier. */
-#include "poly1305-streaming.h"
+#include "poly1305-body.h"
 
 static void set_multiplier(poly1305_ctx *ctx, const uint8_t r[16]) {
     to_limbs(ctx->r, r, 0);

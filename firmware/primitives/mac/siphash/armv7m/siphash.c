@@ -1,1 +1,1 @@
-#include "siphash-streaming.h"
+#include "siphash-body.h"

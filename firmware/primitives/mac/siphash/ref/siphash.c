@@ -1,4 +1,4 @@
-#include "siphash-streaming.h"
+#include "siphash-body.h"
 
 static uint64_t rotate_left(uint64_t x, unsigned n) {
     return x << n | x >> (64 - n);

@@ -1,1 +1,1 @@
-#include "chacha20-streaming.h"
+#include "chacha20-body.h"

@@ -1,4 +1,4 @@
-#include "chacha20-streaming.h"
+#include "chacha20-body.h"
 
 static uint32_t rotl(uint32_t x, unsigned n) {
     return x << n | x >> (32 - n);
