@@ -21,11 +21,11 @@ pub struct Timing {
     pub long_multiply: u8,
     /// Cycles of DSB and DMB.
     pub barrier: u8,
-    /// Cycles from an exception to its handler's first instruction, without wait states.
+    /// Cycles of an exception's entry before its handler's first instruction, as EXCCNT counts them.
     pub exception_entry: u8,
     /// The same from one handler to the next (tail-chaining).
     pub tail_chain: u8,
-    /// Cycles of an exception return.
+    /// The same of an exception return.
     pub exception_return: u8,
     /// Major revision of the core. From 2 on there is ACTLR, which can turn the write buffer off
     /// (DDI 0337I, section 4.1), and LSUCNT counts the cycles after which a load or store was the last
@@ -39,9 +39,9 @@ impl Timing {
         multiply_accumulate: 2,
         long_multiply: 0,
         barrier: 1,
-        exception_entry: 12,
+        exception_entry: 9,
         tail_chain: 6,
-        exception_return: 10,
+        exception_return: 9,
         revision: 2,
     };
 
@@ -149,6 +149,10 @@ pub struct Core<B: Bus> {
     pub(crate) exclusive: bool,
     pub(crate) event: bool,
     pub(crate) recheck: bool,
+    /// When something came to be pending last.
+    pub(crate) pended_at: u64,
+    /// From when on instructions make way for the exception that will be taken.
+    pub(crate) noticed: Option<u64>,
     pub(crate) pc: u32,
     pub(crate) next_pc: u32,
     pub(crate) fall_through: u32,
@@ -204,6 +208,8 @@ impl<B: Bus> Core<B> {
             exclusive: false,
             event: false,
             recheck: false,
+            pended_at: 0,
+            noticed: None,
             pc: 0,
             next_pc: 0,
             fall_through: 0,
@@ -491,11 +497,8 @@ impl<B: Bus> Core<B> {
         if self.asleep.is_some() {
             return self.doze(until);
         }
-        if self.recheck {
-            self.recheck = false;
-            self.take_exceptions()?;
-        }
-        let most = if self.pipe.now() + memo::MOST_CYCLES < due.min(until) {
+        let one_more = self.recheck && self.take_exceptions()?;
+        let most = if !one_more && self.pipe.now() + memo::MOST_CYCLES < due.min(until) {
             u32::MAX
         } else {
             1
@@ -518,9 +521,8 @@ impl<B: Bus> Core<B> {
 
     pub(crate) fn advance_devices(&mut self) -> Result<(), Exit> {
         let now = self.pipe.now();
-        if self.system.advance_tick(now) {
-            self.recheck = true;
-        }
+        let due = self.next_due();
+        self.advance_tick(now);
         if self.bus.next_event().0 <= now {
             self.bus
                 .advance(Cycles(now))
@@ -528,8 +530,20 @@ impl<B: Bus> Core<B> {
         }
         if self.system.lines(self.bus.interrupts()) {
             self.recheck = true;
+            self.pended_at = due.min(now);
         }
         Ok(())
+    }
+
+    /// The instruction that would run next, where there is one.
+    pub(crate) fn next_entry(&mut self) -> Option<Entry> {
+        if self.memory.code_changed {
+            self.pipe.forget_code(&mut self.memory);
+        }
+        let breakpoints = &self.breakpoints;
+        let is_end = |at| breakpoints.contains(&at);
+        let block = self.pipe.block(self.pc, &mut self.memory, is_end)?;
+        Some(self.pipe.entry(block.first))
     }
 
     /// Run up to `most` instructions, to the end of the block at most.
@@ -958,6 +972,7 @@ impl<B: Bus> Core<B> {
         self.memory.set_cache_ram(!self.bus.cache_ram_off());
         if self.system.lines(self.bus.interrupts()) {
             self.recheck = true;
+            self.pended_at = now;
         }
         Ok(())
     }
@@ -1004,6 +1019,7 @@ impl<B: Bus> Core<B> {
                 // A line that is still high pends again at once.
                 self.system.lines(self.bus.interrupts());
                 self.recheck = true;
+                self.pended_at = now;
                 if self.timing.revision >= 2 {
                     self.pipe
                         .set_write_buffer(!self.system.write_buffer_disabled());
@@ -1014,10 +1030,20 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
+    /// `SysTick` comes to where it is now.
+    fn advance_tick(&mut self, now: u64) {
+        let due = self.system.next_tick();
+        if self.system.advance_tick(now) {
+            self.recheck = true;
+            self.pended_at = due + 1;
+        }
+    }
+
     /// When the load or store that executes is on the bus, and the events counted until then.
     fn access(&mut self) -> (u64, Events) {
         self.leave = true;
         let (now, events) = self.pipe.access(&self.memory);
+        self.advance_tick(now);
         // A branch to what is loaded is issued once that is known.
         self.pipe.begin(self.pc, self.it_of_current, self.current);
         if self.it_of_current != 0 {

@@ -5,6 +5,7 @@ use joulemark_kernel::{Caller, Cycles, Fault, FaultKind};
 use crate::bus::{Bus, Width};
 use crate::core::{Call, Core, Exit, Trap};
 use crate::system::{UsageFault, exception};
+use crate::traits::Traits;
 
 /// CFSR (B3.2.15): bit, the manual's name, what it means.
 const CFSR: [(u32, &str, &str); 17] = [
@@ -50,9 +51,22 @@ const NONBASETHRDENA: u32 = 1;
 const BFHFNMIGN: u32 = 1 << 8;
 const STKALIGN: u32 = 1 << 9;
 
-/// Cycles from the restart of the pipeline until its first instruction is in execute, without wait
-/// states.
-const REFILL: u64 = 3;
+/// Cycles from the data phase of a store that makes an exception pending, or from a device's signal,
+/// until instructions enter execute no more (`interrupts/interrupt_handler_latencies`, `systick_exc`).
+const NOTICE: u64 = 3;
+
+/// Cycles before its handler's first instruction in which an exception fetches it: from flash of two
+/// wait states it comes no later than from RAM (`interrupts/interrupt_handler_different_mem`).
+const FETCH_AHEAD: u64 = 5;
+/// The same of a return, which reads the program counter first.
+const RETURN_FETCH_AHEAD: u64 = 7;
+
+/// More cycles of an entry whose vector is on the stack's bus, and of one whose handler is
+/// (`interrupts/interrupt_handler_different_mem`).
+const VECTOR_BEHIND_STACK: u8 = 2;
+const HANDLER_BEHIND_STACK: u8 = 6;
+/// The same of a return to there.
+const RETURN_BEHIND_STACK: u8 = 3;
 
 fn names(register: &str, value: u32, bits: &[(u32, &str, &str)]) -> String {
     let set: Vec<&str> = bits
@@ -104,13 +118,47 @@ impl<B: Bus> Core<B> {
             .map(|(number, _)| number)
     }
 
-    pub(crate) fn take_exceptions(&mut self) -> Result<(), Exit> {
-        if let Some(number) = self.candidate(self.execution_priority()) {
-            self.system.pending.put(number, false);
-            self.enter(number, self.pc)?;
-            self.watch_entry();
+    /// Take what is pending, once the core has noticed it. True where one instruction more comes
+    /// first.
+    pub(crate) fn take_exceptions(&mut self) -> Result<bool, Exit> {
+        let Some(number) = self.candidate(self.execution_priority()) else {
+            self.recheck = false;
+            self.noticed = None;
+            return Ok(false);
+        };
+        let at = *self.noticed.get_or_insert(self.pended_at + NOTICE);
+        if self.comes_before(at) {
+            return Ok(true);
         }
-        Ok(())
+        self.recheck = false;
+        self.noticed = None;
+        self.system.pending.put(number, false);
+        self.pipe.drain(at, &self.memory);
+        self.enter(number, self.pc)?;
+        self.watch_entry();
+        Ok(false)
+    }
+
+    /// Whether the next instruction enters execute before this cycle, and is not a division or a long
+    /// product that would be given up for the exception (`interrupts/interrupt_multicycle`).
+    fn comes_before(&mut self, at: u64) -> bool {
+        if self.pipe.now() + 1 >= at {
+            return false;
+        }
+        let Some(entry) = self.next_entry() else {
+            return true;
+        };
+        let skipped = self.it != 0 && !self.condition(self.it >> 4);
+        let enters = self
+            .pipe
+            .enters(&entry, self.it != 0, skipped, &self.memory);
+        let gives_up = entry.op.kind.computes() && entry.traits.is(Traits::TIMED) && !skipped;
+        let busy = if gives_up {
+            u64::from(self.regs.cycles(&entry.op, self.timing))
+        } else {
+            1
+        };
+        enters + busy <= at
     }
 
     /// Exception entry (B1.5.6, B1.5.7).
@@ -181,12 +229,17 @@ impl<B: Bus> Core<B> {
             stack_pointer: frame,
             exception: true,
         });
-        self.begin_handler(taken, self.timing.exception_entry)
+        self.begin_handler(taken, self.timing.exception_entry, true)
     }
 
-    /// The frame is on the stack: go to the handler (`ExceptionTaken`).
-    fn begin_handler(&mut self, number: usize, cycles: u8) -> Result<(), Exit> {
-        let (mut number, begins) = self.late_arrival(number, cycles)?;
+    /// The frame is on the stack, or comes there meanwhile: go to the handler (`ExceptionTaken`).
+    fn begin_handler(&mut self, number: usize, cycles: u8, stacks: bool) -> Result<(), Exit> {
+        let more = if stacks {
+            self.entry_is_longer(number)
+        } else {
+            0
+        };
+        let (mut number, begins) = self.late_arrival(number, cycles + more)?;
         let handler = loop {
             let vector = self.system.vtor.wrapping_add(4 * number as u32);
             if let Ok(bytes) = self.memory.dump(vector, 4) {
@@ -217,15 +270,33 @@ impl<B: Bus> Core<B> {
         if let Some(call) = self.calls.last_mut() {
             call.target = self.pc;
         }
-        self.restart_at(begins);
+        self.restart_at(begins, FETCH_AHEAD);
         Ok(())
     }
 
-    /// Go on at the program counter, with its instruction in execute in this cycle where memory has
-    /// no wait states.
-    fn restart_at(&mut self, cycle: u64) {
-        let begins = cycle.saturating_sub(REFILL).max(self.pipe.now());
-        self.pipe.restart(self.pc, begins - self.pipe.now());
+    /// Cycles that stacking holds up the fetch of a handler.
+    fn entry_is_longer(&self, number: usize) -> u8 {
+        let behind_stack = |address: u32| address >= 0x2000_0000;
+        let vector = self.system.vtor.wrapping_add(4 * number as u32);
+        let handler = self.memory.dump(vector, 4).ok();
+        let handler = handler.map_or(0, |bytes| {
+            u32::from_le_bytes(bytes.try_into().unwrap_or_default())
+        });
+        let mut more = 0;
+        if behind_stack(vector) {
+            more += VECTOR_BEHIND_STACK;
+        }
+        if behind_stack(handler) {
+            more += HANDLER_BEHIND_STACK;
+        }
+        more
+    }
+
+    /// Go on at the program counter: its instruction enters execute in this cycle, or when it is
+    /// there.
+    fn restart_at(&mut self, cycle: u64, ahead: u64) {
+        self.pipe
+            .resume(self.pc, cycle.saturating_sub(ahead), cycle, &self.memory);
     }
 
     /// Let the cycles of an entry pass. What comes meanwhile and has a higher priority is taken
@@ -234,7 +305,7 @@ impl<B: Bus> Core<B> {
     fn late_arrival(&mut self, first: usize, cycles: u8) -> Result<(usize, u64), Exit> {
         let (start, mut number) = (self.pipe.now(), first);
         let mut end = start + u64::from(cycles);
-        while self.wait_for_event(end)? {
+        while self.wait_for_event(end - 1)? {
             let priority = self.system.group_priority_of(number);
             if let Some(late) = self.candidate(priority.min(self.execution_priority())) {
                 self.system.pend(number);
@@ -243,6 +314,8 @@ impl<B: Bus> Core<B> {
                 end = end.max(self.pipe.now() + u64::from(self.timing.tail_chain));
             }
         }
+        // What pends again meanwhile is the same exception still (`interrupts/systick_exc`).
+        self.system.pending.put(number, false);
         self.exception_cycles += end - start;
         Ok((number, end))
     }
@@ -272,8 +345,15 @@ impl<B: Bus> Core<B> {
     }
 
     /// Exception return (B1.5.8).
-    pub(crate) fn exception_return(&mut self, value: u32) -> Result<(), Trap> {
+    pub(crate) fn exception_return(&mut self, value: u32, loads: bool) -> Result<(), Trap> {
+        // The branch is done, or the load of the program counter.
         self.pipe.flush(&self.memory);
+        let entered = self.pipe.now();
+        self.pipe.drain(entered + 1, &self.memory);
+        if loads {
+            // What came last is looked at in a cycle of its own (`interrupts/interrupt_handler_latencies`).
+            self.pipe.pass_time(1);
+        }
         let number = self.ipsr as usize;
         let nested = self.system.active.iter().count() > 1;
         let (to_thread, process) = match value {
@@ -350,8 +430,11 @@ impl<B: Bus> Core<B> {
         if let Some(index) = self.calls.iter().rposition(|call| call.exception) {
             self.calls.truncate(index);
         }
+        let behind_stack = self.pc >= 0x2000_0000;
+        let more = if behind_stack { RETURN_BEHIND_STACK } else { 0 };
+        let end = end + u64::from(more);
         self.exception_cycles += end - start;
-        self.restart_at(end);
+        self.restart_at(end, RETURN_FETCH_AHEAD + u64::from(behind_stack));
         if to_thread && self.system.active.is_empty() && self.system.scr & SLEEPONEXIT != 0 {
             self.wait(false);
         }
@@ -371,7 +454,7 @@ impl<B: Bus> Core<B> {
     /// The frame stays where it is, and another handler runs.
     fn tail_chain(&mut self, next: usize, value: u32) -> Result<(), Trap> {
         self.regs.r[14] = value;
-        self.begin_handler(next, self.timing.tail_chain)?;
+        self.begin_handler(next, self.timing.tail_chain, false)?;
         self.next_pc = self.pc;
         Ok(())
     }
@@ -455,6 +538,8 @@ impl<B: Bus> Core<B> {
             return Err(self.lockup(&format!("a fault {handler}"), None));
         }
         let number = self.escalated(number, priority);
+        let now = self.pipe.now();
+        self.pipe.drain(now + NOTICE, &self.memory);
         self.enter(number, return_address)
     }
 
@@ -595,7 +680,10 @@ impl<B: Bus> Core<B> {
     pub(crate) fn doze(&mut self, until: u64) -> Result<(), Exit> {
         if self.wakes(self.asleep == Some(true)) {
             self.asleep = None;
+            // What woke the core was noticed asleep.
             self.recheck = true;
+            self.pended_at = 0;
+            self.noticed = None;
             let deep = self.system.scr & SLEEPDEEP != 0;
             let wait = self.bus.sleep(false, deep, Cycles(self.pipe.now())).0;
             self.sleep_cycles += wait;

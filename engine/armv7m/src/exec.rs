@@ -98,7 +98,7 @@ impl<B: Bus> Core<B> {
         self.pipe.issue_access(entry, address);
         self.pipe.branches(true, next);
         if is_return {
-            return self.exception_return(target);
+            return self.exception_return(target, true);
         }
         Ok(())
     }
@@ -343,7 +343,7 @@ impl<B: Bus> Core<B> {
                 let value = rm!();
                 if op.kind == Kind::Bx && self.is_exception_return(value) {
                     self.take(value & !1);
-                    return self.exception_return(value);
+                    return self.exception_return(value, false);
                 }
                 let target = self.interworking(value);
                 self.take(target);

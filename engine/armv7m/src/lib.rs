@@ -11,10 +11,10 @@
 //! `buses`, `cache`), which says in which cycle each enters execute and, for a device, in which its data
 //! is on the bus. What the pipeline did with a block in a state is remembered (`memo`).
 //!
-//! Not modelled: the MPU (`MPU_TYPE` says that there is none), trace and breakpoint units. An exception waits
-//! for the end of the instruction that executes: LDM, STM and divisions are not interrupted. Errors of
-//! buffered stores are precise. The cycles of exception entry, late arrival and return are the manual's,
-//! not measured.
+//! Not modelled: the MPU (`MPU_TYPE` says that there is none), trace and breakpoint units. LDM and STM are
+//! not interrupted; divisions and long products are. Errors of buffered stores are precise. The cycles
+//! of exception entry, tail-chaining and return are measured ones (`CMEmu`'s `interrupts/`: see
+//! `examples/calibrate.rs`); those of late arrival and of waking up are not.
 
 mod bus;
 mod buses;

@@ -275,6 +275,32 @@ impl Pipeline {
         self.current = NONE;
     }
 
+    /// Empty the pipeline; it fetches from `pc` from cycle `from` on, and nothing enters execute before
+    /// cycle `to`. Some of that may be over.
+    pub fn resume(&mut self, pc: u32, from: u64, to: u64, memory: &Memory) {
+        let now = self.now();
+        self.restart(pc, from.saturating_sub(now));
+        self.simulation.state.hold = to.saturating_sub(from) as u8;
+        self.simulation.now = from;
+        self.simulation.pass_to(now, memory);
+    }
+
+    /// In which cycle an instruction would enter execute.
+    pub fn enters(&mut self, entry: &Entry, in_it: bool, skipped: bool, memory: &Memory) -> u64 {
+        self.flush(memory);
+        self.put_in_state();
+        self.simulation.enters(entry, in_it, skipped, memory)
+    }
+
+    /// Let time pass until execute is empty, and until this cycle at least.
+    pub fn drain(&mut self, at: u64, memory: &Memory) {
+        self.flush(memory);
+        self.put_in_state();
+        self.simulation.drain(at, memory);
+        self.state = NONE;
+        self.current = NONE;
+    }
+
     /// When the load or store that was issued last has its data on the bus, and the events before.
     pub fn access(&mut self, memory: &Memory) -> (u64, Events) {
         self.flush(memory);

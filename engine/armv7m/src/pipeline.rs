@@ -224,6 +224,8 @@ pub struct State {
     pub history: History,
     /// The IT instruction that comes next is done already.
     it_is_folded: bool,
+    /// Cycles for which an exception still keeps execute.
+    pub hold: u8,
 }
 
 impl Hash for State {
@@ -297,6 +299,7 @@ impl State {
             buses: Buses::new(first_revision),
             history,
             it_is_folded: false,
+            hold: 0,
         }
     }
 
@@ -507,6 +510,48 @@ impl Simulation {
         (found, before)
     }
 
+    /// The cycle in which an instruction would enter execute.
+    pub fn enters(&mut self, entry: &Entry, in_it: bool, skipped: bool, memory: &Memory) -> u64 {
+        let saved = (self.now, self.events, self.state);
+        let snapshot = self.memory.snapshot();
+        self.memory.begin(self.now, 0, &[]);
+        let issue = Issue {
+            pc: entry.address,
+            target: entry.address,
+            skipped,
+            in_it,
+            width: entry.op.kind.width(),
+            ..Issue::default()
+        };
+        self.issue(entry, &issue, memory);
+        let enters = self.now;
+        self.memory.restore(snapshot);
+        (self.now, self.events, self.state) = saved;
+        enters
+    }
+
+    /// Let time pass until this cycle while nothing enters execute.
+    pub fn pass_to(&mut self, cycle: u64, memory: &Memory) {
+        self.memory.begin(self.now, 0, &[]);
+        while self.now < cycle {
+            self.rest_of_cycle(None, memory);
+            self.begin_cycle(memory);
+        }
+    }
+
+    /// Let time pass until execute is empty, and until this cycle at least.
+    pub fn drain(&mut self, at: u64, memory: &Memory) {
+        self.memory.begin(self.now, 0, &[]);
+        for _ in 0..LONGEST {
+            self.rest_of_cycle(None, memory);
+            self.begin_cycle(memory);
+            if self.now >= at && self.state.main.is_none() {
+                break;
+            }
+            self.count();
+        }
+    }
+
     /// Let time pass until this instruction enters execute; none where it is an IT that was done with
     /// the instruction before.
     pub fn issue(&mut self, entry: &Entry, issue: &Issue, memory: &Memory) {
@@ -518,6 +563,7 @@ impl Simulation {
             self.rest_of_cycle(Some((&mut decode, entry, issue)), memory);
             self.begin_cycle(memory);
             if decode.stage == Stage::Ready
+                && self.state.hold == 0
                 && self.state.can_enter(
                     &entry.traits,
                     &entry.op,
@@ -536,6 +582,9 @@ impl Simulation {
 
     /// DWT: a cycle in which no instruction begins (ARM DDI 0403E.e, C1.8.4).
     fn count(&mut self) {
+        if self.state.hold != 0 {
+            return;
+        }
         let lsu = if self.first_revision {
             // Not the last cycle of a table branch, but the one after a load of PC (seen in
             // control_flow/tbb_tbh and ldr_pc on the STM32F100).
@@ -560,6 +609,7 @@ impl Simulation {
     fn begin_cycle(&mut self, memory: &Memory) {
         self.now += 1;
         let state = &mut self.state;
+        state.hold = state.hold.saturating_sub(1);
         if let Some(fetch) = state.late_fetch.take() {
             state.fetch = fetch;
         }

@@ -388,7 +388,8 @@ impl System {
             0xe000_ed00 => self.cpuid,
             0xe000_ed04 => {
                 let pending = self.first_pending().map_or(0, |(number, _)| number);
-                let alone = self.active.iter().count() <= 1;
+                // RETTOBASE is 0 in thread mode (interrupts/scb_registers).
+                let alone = self.active.iter().count() == 1;
                 let external = self.pending.iter().any(|n| n >= exception::EXTERNAL);
                 u32::from(ipsr)
                     | u32::from(alone) << 11

@@ -383,9 +383,10 @@ impl Traits {
                 t.flags |= Self::IT_FOLLOWS;
             }
             // What IT folds into (instructions/control_flow/it_fold): neither loads and stores,
-            // nor branches, nor CPS. From revision 2 on, not what writes SP or compares it as first
+            // nor branches, nor CPS, nor SVC (interrupts/it_curse_svc). From revision 2 on, not what writes SP or compares it as first
             // operand; before, not MULS.
-            if !t.is_lsu() && !t.is_branch() && !matches!(op.kind, Kind::Cps | Kind::It) {
+            if !t.is_lsu() && !t.is_branch() && !matches!(op.kind, Kind::Cps | Kind::It | Kind::Svc)
+            {
                 let compares_sp = op.kind == Kind::CmpReg && op.rn == 13;
                 if t.writes & bit(13) == 0 && !compares_sp {
                     t.flags |= Self::FOLDABLE;

@@ -22,6 +22,7 @@ const CFSR: u32 = 0xe000_ed28;
 const CCR: u32 = 0xe000_ed14;
 const VTOR: u32 = 0xe000_ed08;
 const SCR: u32 = 0xe000_ed10;
+const ISPR: u32 = 0xe000_e200;
 
 /// Interrupt lines that rise at given cycles, and stay up until they are lowered.
 #[derive(Default)]
@@ -287,7 +288,7 @@ fn returns_at(trace: &[(u32, u64)], number: u32) -> u64 {
 }
 
 #[test]
-fn entry_takes_12_cycles_return_10_and_tail_chaining_6() {
+fn entry_takes_12_cycles_return_10_and_tail_chaining_7() {
     for rise in 8..16 {
         let program = Program {
             thread: &[NOP; 40],
@@ -299,7 +300,7 @@ fn entry_takes_12_cycles_return_10_and_tail_chaining_6() {
         let first = when(&steps, handler_of(16));
         assert_eq!(first, rise + 12);
         let second = when(&steps, handler_of(17));
-        assert_eq!(second, returns_at(&steps, 16) + 6);
+        assert_eq!(second, returns_at(&steps, 16) + 7);
         let last = steps
             .iter()
             .position(|&(at, _)| at == handler_of(17) + LOWERS_BX)
@@ -322,7 +323,7 @@ fn a_higher_priority_that_comes_during_entry_goes_first_on_the_same_frame() {
         let (low, high) = (when(&steps, handler_of(16)), when(&steps, handler_of(17)));
         let core = program.run();
         let frames = (STACK - core.stack_low()) / 32;
-        if delay < 12 {
+        if delay < 11 {
             assert_eq!(high, 22.max(10 + delay + 6), "delay {delay}");
             assert!(high < low);
             assert_eq!(frames, 1);
@@ -332,7 +333,8 @@ fn a_higher_priority_that_comes_during_entry_goes_first_on_the_same_frame() {
             let ends = returns_at(&steps, 16);
             assert_eq!(
                 frames,
-                if 10 + delay < ends { 2 } else { 1 },
+                // It is noticed three cycles later.
+                if 10 + delay + 2 < ends { 2 } else { 1 },
                 "delay {delay}"
             );
         }
@@ -753,7 +755,7 @@ fn faults_of_data_are_ignored_at_the_highest_priorities_where_ccr_says_so() {
 fn pendsv_and_systick_are_pended_and_cleared_through_icsr() {
     for (number, set) in [(14, 1 << 28), (15, 1 << 26), (2, 1 << 31)] {
         let core = Program {
-            thread: &join(&[&store(ICSR, set), &[NOP]]),
+            thread: &join(&[&store(ICSR, set), &[NOP; 4]]),
             ..Program::default()
         }
         .run();
@@ -791,4 +793,43 @@ fn a_vector_table_that_is_not_aligned_and_the_mpu_are_refused() {
         assert!(fault.message.contains(says), "{}", fault.message);
         assert_eq!(fault.address, Some(address));
     }
+}
+
+#[test]
+fn two_instructions_come_between_a_store_to_ispr_and_its_handler() {
+    // interrupts/interrupt_handler_latencies: the handler sees that two additions ran.
+    let handler = vec![0x4625, BX_LR]; // MOV R5, R4
+    // ACTLR.DISDEFWBUF, as where it was measured; ADDS R4, #1.
+    let thread = join(&[
+        &store(0xe000_e008, 2),
+        &constant(4, 0),
+        &store(ISPR, 1),
+        &[0x3401; 8],
+    ]);
+    let core = Program {
+        thread: &thread,
+        handlers: vec![(16, handler)],
+        ..Program::default()
+    }
+    .run();
+    assert_eq!((core.register(4), core.register(5)), (8, 2));
+}
+
+#[test]
+fn a_division_is_given_up_for_an_exception_and_runs_again_after_it() {
+    let handler = vec![0x4625, BX_LR]; // MOV R5, R4
+    let thread = join(&[
+        &constant(4, 0x7fff_ffff),
+        &constant(3, 3),
+        &store(ISPR, 1),
+        &[0xfbb4, 0xf4f3, NOP], // UDIV R4, R4, R3
+    ]);
+    let core = Program {
+        thread: &thread,
+        handlers: vec![(16, handler)],
+        ..Program::default()
+    }
+    .run();
+    assert_eq!(core.register(5), 0x7fff_ffff);
+    assert_eq!(core.register(4), 0x7fff_ffff / 3);
 }
