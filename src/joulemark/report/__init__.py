@@ -2,6 +2,7 @@
 
 import datetime
 import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -12,16 +13,16 @@ from typing import Any
 
 from joulemark.analysis.advice import Lead, Service, costs, leads, services
 from joulemark.errors import JoulemarkError
-from joulemark.records.record import PrimitiveRecord, of_primitives
+from joulemark.records.record import DEPENDENT, PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
 from joulemark.report import charts, page
 from joulemark.report.comparison import compare
 
 _UNSAFE = {"deprecated", "broken"}
 _COLUMNS = (
-    ("board", "board"),
     ("primitive", "primitive"),
     ("implementation", "implementation"),
+    ("board", "board"),
     ("operation", "operation"),
     ("message_bytes", "message (B)"),
     ("ad_bytes", "AD (B)"),
@@ -36,6 +37,16 @@ _COLUMNS = (
     ("stack_bytes", "stack (B)"),
     ("finding", "secrets"),
 )
+_AT_FIRST_HIDDEN = {"instructions", "energy_gross_uj"}
+_FILTERS = (
+    ("board", "Board"),
+    ("clock", "Clock"),
+    ("kind", "Kind"),
+    ("message_bytes", "Message (B)"),
+    ("ad_bytes", "AD (B)"),
+    ("constant_time", "Constant time"),
+)
+_LIMITS = (("flash_bytes", "Flash at most (B)"), ("ram_bytes", "RAM at most (B)"))
 
 
 @dataclass(frozen=True)
@@ -120,15 +131,17 @@ def render(records: Sequence[PrimitiveRecord]) -> str:
     comparison = compare(good)
     if comparison:
         specifications["plot-boards"] = charts.comparison_chart(comparison, titles)
-    rows = [_row(r) for r in good]
+    rows = _with_constant_time([_row(r) for r in good])
     return page.render(
         "report.html.jinja",
         sections=sections,
         comparison=comparison,
         kinds=titles,
         columns=_COLUMNS,
-        rows=page.script_json([list(row.values()) for row in rows]),
-        specifications=page.script_json(specifications),
+        at_first_hidden=_AT_FIRST_HIDDEN,
+        filters=[f for f in _FILTERS if len({row[f[0]] for row in rows}) > 1],
+        limits=_LIMITS,
+        data=page.packed(json.dumps({"plots": specifications, "columns": _columns(rows)})),
         failures=[r for r in records if r.status != "ok"],
         verified=sum(r.trials or 0 for r in good),
         count=len(good),
@@ -177,6 +190,41 @@ def _how(record: PrimitiveRecord) -> str:
     """What a case was measured with, where it was not emulated."""
     c = record.conditions
     return "" if c.runner == "emulator" else f"{c.runner}, {c.meter}, {c.unit}"
+
+
+def _with_constant_time(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Say of each row what was found of its whole build, and put the rows in order."""
+    named = ("board", "clock", "kind", "primitive", "implementation", "build")
+    found: dict[tuple[Any, ...], set[str | None]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[n] for n in named), set()).add(row["finding"])
+
+    def of(findings: set[str | None]) -> str:
+        if findings & DEPENDENT:
+            return "no"
+        return "not tried" if None in findings else "yes"
+
+    order = ("board", "clock", "kind", "primitive", "implementation", "operation", "message_bytes")
+    return sorted(
+        (row | {"constant_time": of(found[tuple(row[n] for n in named)])} for row in rows),
+        key=lambda row: tuple(row[name] for name in (*order, "ad_bytes", "build")),
+    )
+
+
+def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows as columns: numbers as they are, words as a sorted list and a code for each row."""
+    result = []
+    for name in rows[0] if rows else ():
+        values = [row[name] for row in rows]
+        words = sorted({v for v in values if isinstance(v, str)})
+        if words:
+            codes = {word: code for code, word in enumerate(words)}
+            result.append(
+                {"name": name, "words": words, "values": [codes.get(v, -1) for v in values]}
+            )
+        else:
+            result.append({"name": name, "values": values})
+    return result
 
 
 def _section(records: list[PrimitiveRecord], specifications: dict[str, Any]) -> Section:

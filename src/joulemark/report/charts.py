@@ -9,6 +9,9 @@ import pandas as pd
 from joulemark.records.record import PrimitiveRecord
 from joulemark.report.comparison import Comparison
 
+# A page holds all that was measured: the limit is for notebooks.
+alt.data_transformers.disable_max_rows()
+
 
 def _best_builds(records: Sequence[PrimitiveRecord]) -> pd.DataFrame:
     """Of each primitive, operation and size, the build that takes the least energy."""
@@ -35,6 +38,11 @@ def _best_builds(records: Sequence[PrimitiveRecord]) -> pd.DataFrame:
         return frame
     point = ["board", "kind", "primitive", "operation", "ad", "bytes"]
     return frame.loc[frame.groupby(point)["energy_uj"].idxmin()].sort_values(point)
+
+
+def _ticks(most: int) -> list[int]:
+    """Sizes to label on an axis that ends at `most`: none of the small ones are left out."""
+    return [0, *(2**n for n in range(3, 17) if 2**n <= most)]
 
 
 def cost_charts(records: Sequence[PrimitiveRecord], kind: str) -> dict[str, dict[str, Any]]:
@@ -70,9 +78,9 @@ def cost_charts(records: Sequence[PrimitiveRecord], kind: str) -> dict[str, dict
         alt.Chart(frame)
         .transform_filter(shown)
         .encode(
-            x=alt.X("bytes:Q", title="message (bytes)").scale(
-                type="symlog", constant=16, nice=False
-            ),
+            x=alt.X("bytes:Q", title="message (bytes)")
+            .scale(type="symlog", constant=16, nice=False)
+            .axis(values=_ticks(frame["bytes"].max())),
             color=alt.Color("primitive:N", sort=names, title=None).scale(
                 domain=names, scheme="tableau10" if len(names) <= 10 else "tableau20"
             ),

@@ -1,5 +1,7 @@
 """What all pages share: templates, the plotting library, files that appear whole or not at all."""
 
+import base64
+import gzip
 import json
 import os
 from importlib import metadata, resources
@@ -25,7 +27,8 @@ def render(template: str, **values: Any) -> str:
 
     Args:
         template: its file's name, in this package.
-        values: what it shows, besides `style` and `vega`.
+        values: what it shows, besides `style` and the plotting library: as it is (`vega`), or
+            compressed (`packed_vega`).
     """
     folder = resources.files(__package__)
     environment = jinja2.Environment(
@@ -37,8 +40,9 @@ def render(template: str, **values: Any) -> str:
     )
     environment.filters["significant"] = significant
     style = (folder / "report.css").read_text("utf-8")
+    vega = _plotting_library()
     return environment.get_template(template).render(
-        style=style, vega=_plotting_library(), **values
+        style=style, vega=vega, packed_vega=packed(vega), **values
     )
 
 
@@ -57,8 +61,13 @@ def _plotting_library() -> str:
 
 
 def script_json(value: Any) -> str:
-    """JSON that is safe inside a script element."""
-    return json.dumps(value, separators=(",", ":")).replace("</", "<\\/")
+    """Return JSON for a script element, where even what begins a comment has a meaning."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def packed(text: str) -> str:
+    """Compress text for a page's script to unpack: gzip in Base64, alike for alike texts."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def write(html: str, path: Path) -> None:
@@ -68,7 +77,7 @@ def write(html: str, path: Path) -> None:
         InputError: it cannot be written.
     """
     if path.exists() and not path.is_file():
-        raise InputError("is not a file", str(path), "choose another --out")
+        raise InputError("is not a file", str(path), "choose another file")
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,4 +86,4 @@ def write(html: str, path: Path) -> None:
     except OSError as error:
         temporary.unlink(missing_ok=True)
         what = f"the page cannot be written: {error.strerror}"
-        raise InputError(what, str(path), "choose another --out") from error
+        raise InputError(what, str(path), "choose another file") from error

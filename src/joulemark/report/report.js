@@ -1,82 +1,195 @@
 "use strict";
-// Plots. The theme follows the reader's; text is never smaller on a phone than on a desk.
-const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-const options = { actions: false, renderer: "svg", theme: dark ? "dark" : undefined, config: { background: "transparent" } };
-const plotted = Promise.all(
-  Object.entries(SPECIFICATIONS).map(([id, spec]) => vegaEmbed(document.getElementById(id), spec, options)),
-).then(() => document.documentElement.setAttribute("data-plots", "drawn"));
+// What the page holds comes compressed: the plots, the cases column by column, the plotting library.
+const MISSING = -1; // code of a word that is not there; a number that is not there is NaN
 
-// The table: filter, sort, and draw a page of rows at a time.
-const PAGE = 100;
-const index = Object.fromEntries(COLUMNS.map((name, i) => [name, i]));
-const visible = COLUMNS.slice(2);
-const words = ROWS.map((row) => row.join(" ").toLowerCase());
-const state = { sort: null, ascending: true, limit: PAGE };
-const body = document.querySelector("#table tbody");
-const search = document.getElementById("search");
-const filters = [...document.querySelectorAll("[data-filter]")];
-
-for (const filter of filters) {
-  const values = [...new Set(ROWS.map((row) => row[index[filter.dataset.filter]]))];
-  values.sort((a, b) => (typeof a === "number" ? a - b : String(a).localeCompare(b)));
-  filter.append(new Option("all", ""), ...values.map((value) => new Option(value, value)));
-  filter.addEventListener("change", restart);
-}
-search.addEventListener("input", restart);
-document.getElementById("more").addEventListener("click", () => {
-  state.limit += 5 * PAGE;
-  draw();
-});
-for (const header of document.querySelectorAll("th[data-column]")) {
-  header.firstChild.addEventListener("click", () => {
-    const column = header.dataset.column;
-    state.ascending = state.sort === column ? !state.ascending : true;
-    state.sort = column;
-    for (const other of document.querySelectorAll("th[data-column]")) other.removeAttribute("aria-sort");
-    header.setAttribute("aria-sort", state.ascending ? "ascending" : "descending");
-    restart();
-  });
+async function unpack(id) {
+  const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).text();
 }
 
-function restart() {
-  state.limit = PAGE;
-  draw();
-}
-
-function chosen() {
-  const terms = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const wanted = filters.filter((f) => f.value !== "").map((f) => [index[f.dataset.filter], f.value]);
-  const rows = ROWS.filter(
-    (row, i) => terms.every((t) => words[i].includes(t)) && wanted.every(([c, v]) => String(row[c]) === v),
-  );
-  if (state.sort) {
-    const c = index[state.sort];
-    const direction = state.ascending ? 1 : -1;
-    // What was not measured comes last either way.
-    rows.sort((a, b) => {
-      if (a[c] === null || b[c] === null) return (a[c] === null) - (b[c] === null);
-      return direction * (typeof a[c] === "number" ? a[c] - b[c] : String(a[c]).localeCompare(String(b[c])));
-    });
+// Words are kept as codes in the order of the words, so that columns of both sorts compare as numbers.
+function column({ name, words, values }) {
+  if (words) {
+    const codes = Int32Array.from(values);
+    return { name, words, values: codes, text: (i) => (codes[i] === MISSING ? "" : words[codes[i]]) };
   }
-  return rows;
+  const numbers = Float64Array.from(values, (v) => (v === null ? NaN : v));
+  return { name, values: numbers, text: (i) => (Number.isNaN(numbers[i]) ? "" : String(numbers[i])) };
 }
 
-function draw() {
-  const rows = chosen();
-  body.replaceChildren(
-    ...rows.slice(0, state.limit).map((row) => {
+const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const FINE = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
+const format = (value) => (Number.isInteger(value) || Math.abs(value) >= 1e4 ? WHOLE : FINE).format(value);
+
+function cases(columns) {
+  const PAGE = 50;
+  const count = columns[0].values.length;
+  const byName = new Map(columns.map((c) => [c.name, c]));
+  const headers = [...document.querySelectorAll("#table th")];
+  const body = document.querySelector("#table tbody");
+  const search = document.getElementById("search");
+  const filters = [...document.querySelectorAll("[data-filter]")];
+  const limits = [...document.querySelectorAll("[data-most]")];
+  const choices = [...document.querySelectorAll("[data-show]")];
+  const initially = new Map(choices.map((box) => [box.dataset.show, box.defaultChecked]));
+  const state = { sort: null, ascending: true, rows: PAGE };
+
+  for (const filter of filters) {
+    const { words, values } = byName.get(filter.dataset.filter);
+    const present = words ?? [...new Set(values)].filter((v) => !Number.isNaN(v)).sort((a, b) => a - b);
+    filter.append(...present.map((value) => new Option(value, value)));
+  }
+
+  // A row fits a term where a word of any of its columns does: looked up by the word's code.
+  function fits(term) {
+    const columnsWithIt = columns
+      .filter((c) => c.words)
+      .map(({ words, values }) => ({ values, has: words.map((word) => word.toLowerCase().includes(term)) }))
+      .filter(({ has }) => has.includes(true));
+    return (i) => columnsWithIt.some(({ values, has }) => has[values[i]]);
+  }
+
+  function chosen() {
+    const tests = [];
+    for (const filter of filters.filter((f) => f.value !== "")) {
+      const { words, values } = byName.get(filter.dataset.filter);
+      const wanted = words ? words.indexOf(filter.value) : Number(filter.value);
+      tests.push((i) => values[i] === wanted);
+    }
+    for (const limit of limits.filter((l) => l.value !== "")) {
+      const { values } = byName.get(limit.dataset.most);
+      const most = Number(limit.value);
+      tests.push((i) => values[i] <= most);
+    }
+    tests.push(...search.value.toLowerCase().split(/\s+/).filter(Boolean).map(fits));
+    const rows = [];
+    for (let i = 0; i < count; i++) if (tests.every((test) => test(i))) rows.push(i);
+    if (state.sort) {
+      const { values, words } = byName.get(state.sort);
+      const direction = state.ascending ? 1 : -1;
+      // What was not measured comes last either way.
+      const keys = Float64Array.from(values, (v) =>
+        Number.isNaN(v) || (words && v === MISSING) ? Infinity : direction * v,
+      );
+      rows.sort((a, b) => (keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : a - b));
+    }
+    return rows;
+  }
+
+  function draw() {
+    const rows = chosen();
+    const shown = new Set(choices.filter((box) => box.checked).map((box) => box.dataset.show));
+    for (const header of headers) {
+      const { column: name } = header.dataset;
+      header.hidden = !shown.has(name);
+      if (name === state.sort) header.setAttribute("aria-sort", state.ascending ? "ascending" : "descending");
+      else header.removeAttribute("aria-sort");
+    }
+    const visible = headers.filter((h) => !h.hidden).map((h) => byName.get(h.dataset.column));
+    const lines = rows.slice(0, state.rows).map((i) => {
       const line = document.createElement("tr");
-      for (const name of visible) {
-        const value = row[index[name]];
-        const cell = line.insertCell();
-        cell.textContent = value === null ? "–" : typeof value === "number" ? value.toLocaleString("en") : value;
-        if (typeof value === "number") cell.className = "number";
+      for (const { name, words, values, text } of visible) {
+        const cell = document.createElement("td");
+        if (words) {
+          cell.textContent = text(i) || "–";
+          if (name === "finding") cell.className = text(i).includes("depend on") || text(i).includes("depends on") ? "bad" : "";
+        } else {
+          cell.textContent = Number.isNaN(values[i]) ? "–" : format(values[i]);
+          cell.className = "number";
+        }
+        line.append(cell);
       }
       return line;
-    }),
-  );
-  const drawn = Math.min(rows.length, state.limit);
-  document.getElementById("shown").textContent = `${drawn} of ${rows.length} shown`;
-  document.getElementById("more").hidden = drawn === rows.length;
+    });
+    body.replaceChildren(...lines);
+    const drawn = lines.length;
+    document.getElementById("shown").textContent =
+      rows.length === 0
+        ? "No case fits."
+        : `${WHOLE.format(rows.length)} of ${WHOLE.format(count)} cases${drawn < rows.length ? `, the first ${drawn} shown` : ""}`;
+    document.getElementById("more").hidden = drawn === rows.length;
+  }
+
+  // What is chosen is in the address, after #cases?, so that a link keeps it.
+  function remember() {
+    const kept = new URLSearchParams();
+    if (search.value) kept.set("search", search.value);
+    for (const f of filters) if (f.value !== "") kept.set(f.dataset.filter, f.value);
+    for (const l of limits) if (l.value !== "") kept.set(`${l.dataset.most}_most`, l.value);
+    if (state.sort) kept.set("sort", (state.ascending ? "" : "-") + state.sort);
+    const changed = choices.filter((b) => b.checked !== initially.get(b.dataset.show));
+    if (changed.length) kept.set("toggle", changed.map((b) => b.dataset.show).join(" "));
+    history.replaceState(null, "", kept.size ? `#cases?${kept}` : "#cases");
+  }
+
+  function recall() {
+    const [anchor, query] = location.hash.split("?", 2);
+    if (anchor !== "#cases" || query === undefined) return;
+    const kept = new URLSearchParams(query);
+    search.value = kept.get("search") ?? "";
+    for (const f of filters) {
+      f.value = kept.get(f.dataset.filter) ?? "";
+      if (f.selectedIndex < 0) f.value = "";
+    }
+    for (const l of limits) l.value = kept.get(`${l.dataset.most}_most`) ?? "";
+    const sort = kept.get("sort") ?? "";
+    state.ascending = !sort.startsWith("-");
+    state.sort = byName.has(sort.replace(/^-/, "")) ? sort.replace(/^-/, "") : null;
+    const toggled = (kept.get("toggle") ?? "").split(" ");
+    for (const b of choices) b.checked = initially.get(b.dataset.show) !== toggled.includes(b.dataset.show);
+    document.getElementById("cases").scrollIntoView();
+  }
+
+  function update() {
+    state.rows = PAGE;
+    remember();
+    draw();
+  }
+  for (const control of [search, ...filters, ...limits, ...choices]) control.addEventListener("input", update);
+  document.getElementById("clear").addEventListener("click", () => {
+    for (const control of [search, ...filters, ...limits]) control.value = "";
+    state.sort = null;
+    update();
+  });
+  document.getElementById("more").addEventListener("click", () => {
+    state.rows += 5 * PAGE;
+    draw();
+  });
+  for (const header of headers) {
+    header.firstElementChild.addEventListener("click", () => {
+      const name = header.dataset.column;
+      state.ascending = state.sort === name ? !state.ascending : true;
+      state.sort = name;
+      update();
+    });
+  }
+  addEventListener("hashchange", () => {
+    recall();
+    draw();
+  });
+  recall();
+  draw();
 }
-draw();
+
+// One plot at a time, so that the page answers meanwhile. The theme follows the reader's.
+async function plots(specifications) {
+  const library = document.createElement("script");
+  library.textContent = await unpack("vega");
+  document.head.append(library);
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const options = { actions: false, renderer: "svg", theme: dark ? "dark" : undefined, config: { background: "transparent" } };
+  for (const [id, specification] of Object.entries(specifications)) {
+    await vegaEmbed(document.getElementById(id), specification, options);
+    await new Promise((resume) => setTimeout(resume));
+  }
+  document.documentElement.setAttribute("data-plots", "drawn");
+}
+
+async function start() {
+  const data = JSON.parse(await unpack("data"));
+  cases(data.columns.map(column));
+  document.documentElement.setAttribute("data-cases", "drawn");
+  await plots(data.plots);
+}
+start();
