@@ -142,6 +142,11 @@ def test_a_fault_names_address_symbol_and_calls(assemble: Assemble) -> None:
         (["--read", "0x1100:many"], "not a number"),
         (["--set", "speed"], "NAME=VALUE"),
         (["--set", "no-such-setting=1"], "no-such-setting"),
+        (["--set", "dco_trim_ppm=-1"], "setting 'dco_trim_ppm': -1 is not from 0 to"),
+        (["--set", "dco_trim_ppm=99999999999"], "setting 'dco_trim_ppm': 99999999999 is not"),
+        (["--stop-at", "0xffffffff"], "--stop-at: address 0xffffffff is beyond the 16-bit"),
+        (["--raw", "-1"], "--raw: -1 is not an address"),
+        (["--raw", "0x100000000"], "--raw: 0x100000000 is not an address"),
     ],
 )
 def test_a_bad_option_is_one_clear_error(

@@ -11,7 +11,7 @@ use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Chip as KernelChip, Image as KernelImage, Picoseconds, trace};
 use joulemark_machine as machine;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyOSError};
+use pyo3::exceptions::{PyException, PyOSError, PyOverflowError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -49,6 +49,22 @@ fn chip_error(error: joulemark_kernel::ChipError) -> PyErr {
 
 fn image_error(error: joulemark_kernel::ImageError) -> PyErr {
     ImageError::new_err(error.0)
+}
+
+/// A number of 32 bits; another one is bad input, not an overflow.
+#[derive(Clone, Copy)]
+struct Word(u32);
+
+impl<'py> FromPyObject<'py> for Word {
+    fn extract_bound(number: &Bound<'py, PyAny>) -> PyResult<Self> {
+        number.extract().map(Self).map_err(|error| {
+            if error.is_instance_of::<PyOverflowError>(number.py()) {
+                EngineError::new_err(format!("{number} is not from 0 to {}", u32::MAX))
+            } else {
+                error
+            }
+        })
+    }
 }
 
 /// A physical constant with where it comes from.
@@ -208,8 +224,10 @@ struct Image {
 impl Image {
     #[staticmethod]
     #[pyo3(signature = (path, raw_address=None))]
-    fn load(path: PathBuf, raw_address: Option<u32>) -> PyResult<Self> {
-        let image = Arc::new(KernelImage::load(&path, raw_address).map_err(image_error)?);
+    fn load(path: PathBuf, raw_address: Option<Word>) -> PyResult<Self> {
+        let image = Arc::new(
+            KernelImage::load(&path, raw_address.map(|address| address.0)).map_err(image_error)?,
+        );
         Ok(Self { image })
     }
 
@@ -354,20 +372,27 @@ impl Machine {
     fn new(
         chip: &Chip,
         image: &Image,
-        entry: Option<u32>,
+        entry: Option<Word>,
         marker: Option<String>,
         profile: bool,
         trace: bool,
         secrets_trace: bool,
-        settings: Option<HashMap<String, u32>>,
+        settings: Option<HashMap<String, Bound<'_, PyAny>>>,
     ) -> PyResult<Self> {
+        let mut numbers = BTreeMap::new();
+        for (name, value) in settings.unwrap_or_default() {
+            let value: Word = value.extract().map_err(|error: PyErr| {
+                EngineError::new_err(format!("setting '{name}': {}", error.value(value.py())))
+            })?;
+            numbers.insert(name, value.0);
+        }
         let options = machine::Options {
-            entry,
+            entry: entry.map(|address| address.0),
             marker,
             profile,
             trace,
             secrets_trace,
-            settings: settings.unwrap_or_default().into_iter().collect(),
+            settings: numbers,
         };
         let machine =
             machine::Machine::new(&chip.chip, &image.image, &options).map_err(machine_error)?;
@@ -381,7 +406,7 @@ impl Machine {
     fn run(
         &mut self,
         py: Python<'_>,
-        until: Option<u32>,
+        until: Option<Word>,
         until_marker: bool,
         until_serial: Option<u8>,
         until_asleep: bool,
@@ -389,7 +414,7 @@ impl Machine {
         max_cycles: Option<u64>,
     ) -> PyResult<Stop> {
         let until = machine::Until {
-            address: until,
+            address: until.map(|address| address.0),
             marker: until_marker,
             serial: until_serial,
             asleep: until_asleep,

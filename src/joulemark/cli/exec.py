@@ -74,6 +74,8 @@ def load_image(path: Path, raw: str | None) -> "Image":
     from joulemark._engine import EngineError, Image
 
     address = None if raw is None else parse_number(raw, "--raw")
+    if address is not None and not 0 <= address < 1 << 32:
+        raise InputError(f"{raw} is not an address of 32 bits", "--raw", "give 0 to 0xffffffff")
     try:
         return Image.load(path, address)
     except (EngineError, OSError) as error:
@@ -129,11 +131,15 @@ def read_ranges(machine: "Machine", ranges: list[Range]) -> list[dict[str, Any]]
 
 def run_machine(machine: "Machine", until: int | None, max_cycles: int) -> "Stop":
     """Run until an address, an end or a budget, answering Ctrl-C on the way."""
+    from joulemark._engine import EngineError
+
     end = machine.cycles + max_cycles
     while True:
-        stop = machine.run(
-            until=until, until_asleep=True, max_cycles=min(_SLICE_CYCLES, end - machine.cycles)
-        )
+        budget = min(_SLICE_CYCLES, end - machine.cycles)
+        try:
+            stop = machine.run(until=until, until_asleep=True, max_cycles=budget)
+        except EngineError as error:
+            raise InputError(str(error), "--stop-at") from error
         if stop.reason != "cycles" or machine.cycles >= end:
             return stop
 
