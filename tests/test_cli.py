@@ -1,13 +1,19 @@
 """The command line, in processes of its own, as users have it."""
 
+import io
 import json
 import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from rich.console import Console
+from rich.table import Table
 
 from command import joulemark
+from joulemark.cli._table import _fit
 from joulemark.errors import JoulemarkError
 from joulemark.project import ROOT
 
@@ -144,3 +150,35 @@ def test_every_exit_code_is_documented_and_stands_for_one_error() -> None:
         assert f"\n| {code} |" in documented
         assert f" {code} " in shown
     assert len(set(codes)) == len(codes)
+
+
+def test_a_full_disk_behind_the_output_is_said(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", "from joulemark.cli import main; main()", "list", "boards"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            check=False,
+        )
+    assert done.returncode == 3
+    assert done.stderr == "joulemark: standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize("width", [40, 80, 100, 120, 200])
+def test_a_narrow_table_goes_without_columns_and_never_without_digits(width: int) -> None:
+    table = Table(box=None, pad_edge=False)
+    names = ("primitive", "implementation", "operation", "bytes", "opt", "cycles", "ms", "µJ")
+    row = ("curupira-1", "armv7m", "encrypt", "512", "O3", "1,234,567", "25.720", "31.44")
+    for name in (*names, "flash", "RAM", "stack", "secrets"):
+        table.add_column(name, no_wrap=True)
+    secrets = "addresses independent of data (8 trials)"
+    table.add_row(*row, "10,788", "2,656", "112", secrets)
+    left_out = _fit(table, width)
+    console = Console(width=width, file=io.StringIO())
+    with console.capture() as captured:
+        console.print(table)
+    assert "…" not in captured.get()
+    assert "1,234,567" in captured.get()
+    assert bool(left_out) == (width < 150)

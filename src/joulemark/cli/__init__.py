@@ -1,6 +1,9 @@
 """The command `joulemark`."""
 
+import errno
 import importlib
+import io
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command_from_info
 
-from joulemark.errors import JoulemarkError
+from joulemark.errors import InputError, JoulemarkError
 
 EXIT_CODES = """Exit codes: 0 done; 1 internal error; 2 wrong usage; 3 a file or value is wrong;
 4 a tool is missing; 5 the firmware does not build; 6 a case failed: its output is wrong, or it
@@ -99,8 +102,20 @@ def options(
     """What security costs on a constrained device: time, energy, flash, RAM, stack."""
 
 
+def _stdout_is_at_fault(error: OSError) -> bool:
+    """Tell whether what is printed cannot be written; if so nothing more is."""
+    if error.filename is not None or error.errno != errno.ENOSPC:
+        return False
+    # The interpreter flushes once more at its end.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return True
+
+
 def main() -> None:
     """Run the command line; every failure is one message and a documented exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that does not know µ shows a question mark.
+        sys.stdout.reconfigure(errors="replace")
     debug = "--debug" in sys.argv[1:]
     if debug:
         # The option means the same wherever it stands.
@@ -118,6 +133,9 @@ def main() -> None:
     except Exception as error:
         if debug:
             raise
+        if isinstance(error, OSError) and _stdout_is_at_fault(error):
+            typer.echo(f"joulemark: standard output: {error.strerror}", err=True)
+            sys.exit(InputError.exit_code)
         typer.echo(
             f"joulemark: internal error: {type(error).__name__}: {error}; "
             "--debug shows where; please report it",

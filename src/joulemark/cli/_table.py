@@ -4,11 +4,16 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from joulemark.campaign.job import Point
     from joulemark.records.record import PrimitiveRecord
 
 NEAR_BYTES = 64
 """Of the message sizes, the one nearest to this is shown."""
+
+_FIRST_LEFT_OUT = ("opt", "operation", "ms", "RAM", "stack", "flash", "secrets", "bytes", "µJ")
+"""Columns that a narrow terminal goes without, in this order."""
 
 
 def shown(points: "Sequence[Point]", good: Collection[str]) -> "list[Point]":
@@ -86,8 +91,34 @@ def show(records: "Sequence[PrimitiveRecord]", dependent: Collection[tuple[str, 
     # A pipe or a file has no width that a table must fit.
     console = Console()
     if not console.is_terminal:
-        console = Console(width=200)
+        console = Console(width=1000)
+    left_out = _fit(table, console.width)
     console.print(table)
+    if left_out:
+        console.print(f"too narrow for: {', '.join(left_out)}; `joulemark export` has all")
+
+
+def _fit(table: "Table", width: int) -> list[str]:
+    """Take columns out of a table, in a stated order, until none of its cells is cut.
+
+    Returns:
+        Names of the columns that were taken out.
+    """
+    from rich.text import Text
+
+    def needed() -> int:
+        texts = ((str(c.header), *map(str, c.cells)) for c in table.columns)
+        widths = [max(Text(text).cell_len for text in column) for column in texts]
+        return sum(widths) + 2 * len(widths)
+
+    left_out = []
+    for name in _FIRST_LEFT_OUT:
+        if needed() <= width:
+            break
+        for column in [c for c in table.columns if c.header == name]:
+            table.columns.remove(column)
+            left_out.append(name)
+    return left_out
 
 
 def build_of(record_or_point: "PrimitiveRecord | Point") -> tuple[str, ...]:
