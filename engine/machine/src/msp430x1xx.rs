@@ -488,6 +488,7 @@ impl Msp430x1xx {
     }
 
     /// A register of 16 bits, 0x100 to 0x1ff, likewise.
+    #[inline]
     fn read_word_quietly(&mut self, address: u16, now: Cycles) -> Option<u16> {
         Some(match address {
             0x0120 => self.watchdog.wdtctl(),
@@ -507,6 +508,7 @@ impl Msp430x1xx {
     }
 
     /// The timer whose registers are around an address, and the clocks.
+    #[inline]
     fn timer_at(&mut self, address: u16) -> (&mut Timer, &BasicClock) {
         let timer = if address < 0x0180 {
             &mut self.timer_a
@@ -517,6 +519,7 @@ impl Msp430x1xx {
     }
 
     /// A register of a timer that has been looked at.
+    #[inline]
     fn read_timer(&mut self, address: u16, now: Cycles) -> Option<u16> {
         let (channel, is_count) = timer_register(address)?;
         let (timer, clock) = self.timer_at(address);

@@ -366,6 +366,37 @@ mod interrupts {
         assert_eq!(core.cycles(), Cycles(6 + 6));
     }
 
+    /// Section 2.2.3: the six cycles begin where the instruction at hand ends, whenever in it the
+    /// request comes.
+    #[test]
+    fn latency_is_that_of_the_instruction_at_hand_and_six_cycles() {
+        // NOP; JMP; MOV #N, R6; RRA 0(R5); CALL #N; MOV &0x1200, &0x1202; RETI.
+        let cases: [(&[u16], u64); 7] = [
+            (&[0x4303], 1),
+            (&[0x3c00], 2),
+            (&[0x4036, 1], 2),
+            (&[0x1115, 0], 4),
+            (&[0x12b0, 0x4100], 5),
+            (&[0x4292, 0x1200, 0x1202], 6),
+            (&[0x1300], 5),
+        ];
+        for (code, cycles) in cases {
+            for request in 1..=cycles {
+                let mut core = chip(code);
+                // What RETI finds on the stack: GIE stays on.
+                core.load(STACK - 4, &words(&[status::GIE, 0x4200]))
+                    .expect("RAM");
+                core.set_register(SP, STACK - 4);
+                core.set_register(5, 0x1200);
+                core.set_register(SR, status::GIE);
+                core.bus.interrupt_at = Some(request);
+                core.set_breakpoint(HANDLER);
+                assert_eq!(run(&mut core, 100), Exit::Breakpoint(HANDLER));
+                assert_eq!(core.cycles(), Cycles(cycles + 6), "{code:04x?}, {request}");
+            }
+        }
+    }
+
     /// Page 3-40, EINT: the next instruction is always executed. Page 3-39, DINT: one late.
     #[test]
     fn gie_takes_effect_after_one_more_instruction() {

@@ -3,6 +3,7 @@
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 use crate::basic_clock::{BasicClock, Source};
+use crate::rate::Rate;
 
 /// `TxCTL`.
 const TXIFG: u16 = 1 << 0;
@@ -421,38 +422,49 @@ impl Timer {
         now < self.quiet.next_tick || self.count_quietly(clock, now)
     }
 
+    #[inline]
     fn count_quietly(&mut self, clock: &BasicClock, now: Cycles) -> bool {
         let Some(source) = self.source() else {
             return false;
         };
         let rate = clock.rate(source);
-        let mut next = Cycles(0);
         if self.quiet.is_slow {
-            next = rate.cycle_of(self.seen + 2);
+            return self.count_slowly(rate, now);
         }
+        self.count_to(rate.ticks(now))
+    }
+
+    /// The same where most looks find the count that the last one found, or the next one.
+    fn count_slowly(&mut self, rate: &Rate, now: Cycles) -> bool {
+        let mut next = rate.cycle_of(self.seen + 2);
         let ticks = if now < next {
             self.seen + 1
         } else {
-            rate.ticks(now)
+            let ticks = rate.ticks(now);
+            next = rate.cycle_of(ticks + 1);
+            ticks
         };
+        let quiet = self.count_to(ticks);
+        if quiet {
+            self.quiet.next_tick = next;
+        }
+        quiet
+    }
+
+    #[inline]
+    fn count_to(&mut self, ticks: u64) -> bool {
         if ticks >= self.quiet.until {
             return false;
         }
         let total = self.phase + (ticks - self.seen);
         self.seen = ticks;
         if self.quiet.stride != 0 {
-            self.phase = total & (self.divider() - 1);
-            let steps = (total >> self.divider().trailing_zeros()) as u16;
+            let divider = self.control >> 6 & 3;
+            self.phase = total & ((1 << divider) - 1);
+            let steps = (total >> divider) as u16;
             self.counter = self
                 .counter
                 .wrapping_add(steps.wrapping_mul(self.quiet.stride));
-        }
-        if self.quiet.is_slow {
-            self.quiet.next_tick = if now < next {
-                next
-            } else {
-                rate.cycle_of(ticks + 1)
-            };
         }
         true
     }
