@@ -92,33 +92,38 @@ def show(records: "Sequence[PrimitiveRecord]", dependent: Collection[tuple[str, 
     console = Console()
     if not console.is_terminal:
         console = Console(width=1000)
-    left_out = _fit(table, console.width)
-    console.print(table)
+    fitting, left_out = _fit(table, console.width)
+    console.print(fitting)
     if left_out:
         console.print(f"too narrow for: {', '.join(left_out)}; `joulemark export` has all")
 
 
-def _fit(table: "Table", width: int) -> list[str]:
-    """Take columns out of a table, in a stated order, until none of its cells is cut.
+def _fit(table: "Table", width: int) -> "tuple[Table, list[str]]":
+    """Leave columns out of a table, in a stated order, until no cell is cut.
 
     Returns:
-        Names of the columns that were taken out.
+        The table, and the names of the columns that were left out.
     """
+    from rich.table import Table
     from rich.text import Text
 
-    def needed() -> int:
-        texts = ((str(c.header), *map(str, c.cells)) for c in table.columns)
-        widths = [max(Text(text).cell_len for text in column) for column in texts]
-        return sum(widths) + 2 * len(widths)
-
+    kept = {str(c.header): c for c in table.columns}
+    cells = {name: list(map(str, c.cells)) for name, c in kept.items()}
+    widths = {
+        name: max(Text(text).cell_len for text in (name, *texts)) for name, texts in cells.items()
+    }
     left_out = []
     for name in _FIRST_LEFT_OUT:
-        if needed() <= width:
+        if sum(widths[n] + 2 for n in kept) <= width:
             break
-        for column in [c for c in table.columns if c.header == name]:
-            table.columns.remove(column)
+        if kept.pop(name, None) is not None:
             left_out.append(name)
-    return left_out
+    fitting = Table(box=None, pad_edge=False, header_style="bold")
+    for name, column in kept.items():
+        fitting.add_column(name, justify=column.justify, no_wrap=True)
+    for row in zip(*(cells[name] for name in kept), strict=True):
+        fitting.add_row(*row)
+    return fitting, left_out
 
 
 def build_of(record_or_point: "PrimitiveRecord | Point") -> tuple[str, ...]:
