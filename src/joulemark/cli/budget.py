@@ -70,7 +70,7 @@ def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None
     typer.echo(
         f"battery: {battery.usable_ah * 1e3:.4g} mAh down to {battery.cutoff_v:g} V, "
         f"± {battery.capacity_tolerance:.0%}, "
-        f"loses {battery.self_discharge_per_year:.3g} of its charge a year\n"
+        f"self-discharge {battery.self_discharge_per_year * 100:.3g}% a year\n"
     )
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("part", no_wrap=True)

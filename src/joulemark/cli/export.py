@@ -20,7 +20,7 @@ class Format(StrEnum):
 
 @app.command()
 def export(
-    form: Annotated[Format, typer.Option("--format", help="Of the file.")],
+    form: Annotated[Format, typer.Option("--format", help="Output format.")],
     store: StoreOption = DEFAULT_STORE,
     out: Annotated[
         Path | None, typer.Option("--out", help="The file; the standard output when not given.")
