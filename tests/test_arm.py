@@ -335,7 +335,8 @@ def test_a_timer_wakes_a_sleeping_core(tmp_path: Path, chip: str) -> None:
     assert machine.registers["xpsr"] & 0x1FF == 16 + line
     # The sleep timer has counted while the program set it up.
     assert abs(machine.sleep_cycles - cycles) < 100
-    assert [interval.state for interval in machine.power_intervals] == ["active", state, "active"]
+    states = [interval.state for interval in machine.power_tracks["mcu"]]
+    assert states == ["active", state, "active"]
 
 
 BITES = {

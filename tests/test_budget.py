@@ -22,10 +22,11 @@ from joulemark.analysis.budget import (
 )
 from joulemark.analysis.scenario import Battery, Scenario
 from joulemark.catalogue import boards, datafile
+from joulemark.catalogue.boards import MCU
 from joulemark.errors import InputError
 from joulemark.meters.model import ModelMeter
 from joulemark.project import ROOT
-from joulemark.records.record import IN_STATE, MCU, PrimitiveRecord, Quantity
+from joulemark.records.record import IN_STATE, PrimitiveRecord, Quantity
 from made import made
 
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))

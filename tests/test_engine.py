@@ -111,7 +111,7 @@ def test_an_image_with_interrupts_and_a_serial_line_runs(chip: Chip, elf: Path) 
     assert costs["receive"].calls == 2
     spent = sum(cost.self_cycles for cost in costs.values())
     assert spent == machine.cycles - machine.sleep_cycles
-    assert {interval.state for interval in machine.power_intervals} == {"active", "lpm0"}
+    assert {interval.state for interval in machine.power_tracks["mcu"]} == {"active", "lpm0"}
     assert machine.stack_bytes == 4
 
 

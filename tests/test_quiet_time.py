@@ -83,7 +83,7 @@ def run(board: Board, quiet_ms: int) -> Observed:
     return Observed(
         result,
         falling.cycles - rising.cycles,
-        machine.power_intervals,
+        machine.power_tracks["mcu"],
         rising.time_ps,
         falling.time_ps,
         machine.time_ps - began_ps,

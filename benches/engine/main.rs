@@ -10,6 +10,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use joulemark_devices::Wiring;
 use joulemark_kernel::{Chip, Image};
 use joulemark_machine::{Machine, Options, Reason, Until};
 
@@ -120,8 +121,8 @@ fn run_here(elf: &Elf, entry: &str) -> (u64, u64, Outcome) {
         entry: Some(elf.address(entry)),
         ..Options::default()
     };
-    let mut machine =
-        Machine::new(&elf.chip, &elf.image, &options).unwrap_or_else(|error| panic!("{error}"));
+    let mut machine = Machine::new(&elf.chip, &Wiring::default(), &elf.image, &options)
+        .unwrap_or_else(|error| panic!("{error}"));
     let until = Until {
         address: Some(elf.address("done")),
         ..Until::default()

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Literal, final
 
 __all__ = [
+    "BoardError",
     "CallPath",
     "Chip",
     "ChipError",
@@ -23,6 +24,7 @@ __all__ = [
     "Profile",
     "Sourced",
     "Stop",
+    "Wiring",
 ]
 
 class EngineError(Exception):
@@ -30,6 +32,9 @@ class EngineError(Exception):
 
 class ChipError(EngineError):
     """A chip file that is wrong; the message names the file and the key."""
+
+class BoardError(EngineError):
+    """A board file whose devices are wrong; the message names the file and the key."""
 
 class ImageError(EngineError):
     """An image that cannot be read, or that is not for this chip."""
@@ -110,6 +115,33 @@ class Chip:
     @property
     def settings(self) -> dict[str, tuple[int, str]]:
         """Settings of a machine at start: default and description."""
+
+@final
+class Wiring:
+    """The devices that a board's file wires to its chip."""
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Wiring:
+        """Read the `[[device]]` tables of a board's file.
+
+        Raises:
+            BoardError: one of them is wrong.
+        """
+    @property
+    def devices(self) -> dict[str, str]:
+        """Titles of the devices by their names on the board."""
+    def quiescent(self, device: str) -> list[str]:
+        """States of a device whose current is in what is stated of the whole board.
+
+        Raises:
+            EngineError: no such device.
+        """
+    def current_a(self, device: str, state: str) -> Sourced:
+        """Supply current of a device in a state, in ampere.
+
+        Raises:
+            EngineError: no such device or state.
+        """
 
 @final
 class Image:
@@ -197,12 +229,13 @@ class MarkerEdge:
 
 @final
 class PowerInterval:
-    """A stretch of time in one power state at one core clock."""
+    """A stretch of time in one power state at one clock."""
 
     @property
     def state(self) -> str: ...
     @property
-    def clock_hz(self) -> int: ...
+    def clock_hz(self) -> int:
+        """The core's clock, whether it is stopped in this state or not; 0 for a device."""
     @property
     def start_ps(self) -> int: ...
     @property
@@ -249,13 +282,14 @@ class Profile:
 
 @final
 class Machine:
-    """One emulated chip. There are no globals: create as many as needed, in any thread."""
+    """An emulated chip and its board. There are no globals: make many, in any thread."""
 
     def __new__(
         cls,
         chip: Chip,
         image: Image,
         *,
+        wiring: Wiring | None = None,
         entry: int | None = None,
         marker: str | None = None,
         profile: bool = False,
@@ -268,18 +302,20 @@ class Machine:
         Args:
             chip: what to emulate.
             image: what to run.
+            wiring: devices around the chip; without it the chip is bare.
             entry: start here instead of at the reset vector, as a debugger that places the
                 program counter does: the stack pointer is at the end of RAM and the watchdog is
                 held. An image without a reset vector starts so at its own entry.
             marker: pin that brackets measurements, such as "P2.3".
             profile: count cycles per function.
-            trace: keep pin and power-state changes for `write_vcd` and `power_intervals`.
+            trace: keep pin and power-state changes for `write_vcd` and `power_tracks`.
             secrets_trace: keep a digest of every address fetched, read and written; where there
                 is a marker, between its rising and its falling edge.
             settings: named chip settings at start, as the chip file lists them.
 
         Raises:
             ImageError: the image is for another core or does not fit the chip's memory.
+            BoardError: a device is wired to what the chip does not have.
         """
     def run(
         self,
@@ -358,7 +394,11 @@ class Machine:
     def stack_bytes(self) -> int:
         """Stack high-water mark since the last `clear_observations`, from where SP was then."""
     @property
-    def power_intervals(self) -> list[PowerInterval]: ...
+    def power_tracks(self) -> dict[str, list[PowerInterval]]:
+        """Power states since the last clear by part: "mcu" is the chip, others are devices.
+
+        Empty without `trace`.
+        """
     @property
     def profile(self) -> Profile:
         """Since the last clear.

@@ -18,17 +18,26 @@ pub struct MarkerEdge {
     pub time: Picoseconds,
 }
 
-/// A stretch of time in one power state at one core clock.
+/// A stretch of time in one power state at one clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PowerInterval {
-    /// The chip file's name for it.
+    /// The chip's or the device's name for it.
     pub state: &'static str,
-    /// The core's clock, whether it is stopped in this state or not.
+    /// The core's clock, whether it is stopped in this state or not; 0 for a device.
     pub clock_hz: u32,
     /// Its start.
     pub start: Picoseconds,
     /// Its end.
     pub end: Picoseconds,
+}
+
+/// The power states of one part of a board over time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PowerTrack {
+    /// `mcu`, or the device's name on its board.
+    pub part: String,
+    /// One after the other, without gaps.
+    pub intervals: Vec<PowerInterval>,
 }
 
 /// Power states over time: the intervals that have ended, and the one that lasts.
@@ -100,7 +109,7 @@ pub struct PinEdge {
 
 enum Change<'a> {
     Pin(&'a PinEdge),
-    Interval(&'a PowerInterval),
+    Interval(usize, &'a PowerInterval),
 }
 
 /// Write pin edges and power states as a value change dump (IEEE 1364, section 18).
@@ -114,7 +123,7 @@ pub fn write_vcd(
     output: impl Write,
     chip: &str,
     pins: &[PinEdge],
-    intervals: &[PowerInterval],
+    tracks: &[PowerTrack],
 ) -> io::Result<()> {
     let mut vcd = vcd::Writer::new(output);
     vcd.timescale(1, vcd::TimescaleUnit::PS)?;
@@ -126,14 +135,22 @@ pub fn write_vcd(
             wires.insert(edge.pin, vcd.add_wire(1, &edge.pin.replace('.', "_"))?);
         }
     }
-    let state = vcd.add_var(vcd::VarType::String, 1, "power_state", None)?;
+    let mut states = Vec::new();
+    for track in tracks {
+        let name = format!("{}_state", track.part.replace('.', "_"));
+        states.push(vcd.add_var(vcd::VarType::String, 1, &name, None)?);
+    }
     let clock = vcd.add_wire(32, "clock_hz")?;
     vcd.upscope()?;
     vcd.enddefinitions()?;
     // A pin was at the other level before its first edge.
-    let begin = intervals
-        .first()
-        .map_or(Picoseconds(0), |interval| interval.start);
+    let intervals = || {
+        let tracks = tracks.iter().enumerate();
+        tracks.flat_map(|(track, t)| t.intervals.iter().map(move |i| (track, i)))
+    };
+    let begin = intervals()
+        .next()
+        .map_or(Picoseconds(0), |(_, interval)| interval.start);
     vcd.timestamp(begin.0)?;
     vcd.begin(vcd::SimulationCommand::Dumpvars)?;
     for (pin, &wire) in &wires {
@@ -144,7 +161,7 @@ pub fn write_vcd(
     let mut changes: Vec<(Picoseconds, Change<'_>)> = pins
         .iter()
         .map(|edge| (edge.time, Change::Pin(edge)))
-        .chain(intervals.iter().map(|i| (i.start, Change::Interval(i))))
+        .chain(intervals().map(|(track, i)| (i.start, Change::Interval(track, i))))
         .collect();
     changes.sort_by_key(|&(time, _)| time);
     let mut now = Some(begin);
@@ -155,8 +172,11 @@ pub fn write_vcd(
         }
         match change {
             Change::Pin(edge) => vcd.change_scalar(wires[edge.pin], edge.high)?,
-            Change::Interval(interval) => {
-                vcd.change_string(state, interval.state)?;
+            Change::Interval(track, interval) => {
+                vcd.change_string(states[track], interval.state)?;
+                if interval.clock_hz == 0 {
+                    continue;
+                }
                 let bits = (0..32)
                     .rev()
                     .map(|bit| vcd::Value::from(interval.clock_hz >> bit & 1 != 0));
@@ -164,10 +184,10 @@ pub fn write_vcd(
             }
         }
     }
-    if let Some(last) = intervals.last()
-        && now != Some(last.end)
+    if let Some(end) = intervals().map(|(_, interval)| interval.end).max()
+        && now != Some(end)
     {
-        vcd.timestamp(last.end.0)?;
+        vcd.timestamp(end.0)?;
     }
     vcd.flush()
 }

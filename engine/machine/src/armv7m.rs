@@ -394,6 +394,11 @@ impl System for Armv7m {
         self.core.bus.set_pin(pin, high, now);
     }
 
+    fn take_effects(&mut self) {
+        let now = self.core.cycles();
+        self.core.bus.take_effects(now);
+    }
+
     fn restart_stack(&mut self) {
         self.stack_base = self.core.register(SP);
         self.core.reset_stack_low();

@@ -1,8 +1,11 @@
 //! What is around a chip, whatever its family: the lines that leave it, and what is watched of them.
 
+use std::any::Any;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use joulemark_kernel::trace::{PinEdge, PowerInterval, PowerTrace};
+use joulemark_devices::{Device, Lines, Protocol, Wiring, WiringError};
+use joulemark_kernel::trace::{PinEdge, PowerTrace, PowerTrack};
 use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Picoseconds, Timeline};
 
 use crate::pins::{Pin, PinNames};
@@ -14,25 +17,70 @@ pub struct RawEdge {
     pub cycles: Cycles,
 }
 
+/// What the chip's own track of power states is called.
+const CHIP: &str = "mcu";
+
 /// Pin and power-state changes, where they are kept.
 struct Trace {
     pin_edges: Vec<PinEdge>,
     power: PowerTrace,
 }
 
+/// A device where it is.
+struct Part {
+    name: String,
+    device: Box<dyn Device>,
+    /// The serial port, or the SPI bus of the same number, that it is on.
+    port: Option<(usize, Protocol)>,
+    power: PowerTrace,
+}
+
+/// A pin of the chip that is a device's too.
+struct Wire {
+    pin: Pin,
+    part: usize,
+    role: usize,
+    is_output: bool,
+}
+
+/// What a device does to the chip.
+pub enum Effect {
+    /// It drives a pin.
+    Pin(Pin, bool),
+    /// It sends a byte on a serial line.
+    Byte(usize, u8),
+}
+
+/// The buses of a chip. A bus and a serial port of one number are one peripheral.
+#[derive(Clone, Copy)]
+pub struct Buses {
+    /// Serial ports.
+    pub ports: &'static [&'static str],
+    /// SPI buses: as many of the first ports.
+    pub spi: usize,
+}
+
 /// What is around a chip.
 pub struct Board {
     chip: Arc<Chip>,
     pub pins: PinNames,
-    pub ports: &'static [&'static str],
+    buses: Buses,
+    parts: Vec<Part>,
+    wires: Vec<Wire>,
+    /// What devices have done and the chip has not seen: when, and what.
+    effects: VecDeque<(Picoseconds, Effect)>,
+    /// The cycle in which a device does something by itself.
+    pub due: Cycles,
+    /// A device has something for the world outside, and no run has ended for it.
+    is_telling: bool,
+    fault: Option<Fault>,
     marker: Option<Pin>,
     marker_edges: Vec<RawEdge>,
     trace: Option<Trace>,
     /// What the program has sent on each serial port and nobody has read.
     sent: Vec<Vec<(u8, Picoseconds)>>,
-    awaited: Option<u8>,
-    /// The byte that is awaited has been sent, and no run has ended for it.
-    is_sent: bool,
+    /// The byte that a run may end for, and whether it was sent and no run has ended for it.
+    awaited: Option<(u8, bool)>,
     /// The run that is on ends at a time: its end is another cycle when the clock changes.
     pub ends_at_time: bool,
     stop: bool,
@@ -43,7 +91,7 @@ impl Board {
     pub fn new(
         chip: &Arc<Chip>,
         pins: PinNames,
-        ports: &'static [&'static str],
+        buses: Buses,
         trace: bool,
         state: &'static str,
         clock_hz: u32,
@@ -51,16 +99,21 @@ impl Board {
         Self {
             chip: Arc::clone(chip),
             pins,
-            ports,
+            buses,
+            parts: Vec::new(),
+            wires: Vec::new(),
+            effects: VecDeque::new(),
+            due: Cycles::NEVER,
+            is_telling: false,
+            fault: None,
             marker: None,
             marker_edges: Vec::new(),
             trace: trace.then(|| Trace {
                 pin_edges: Vec::new(),
                 power: PowerTrace::new(state, clock_hz),
             }),
-            sent: vec![Vec::new(); ports.len()],
+            sent: vec![Vec::new(); buses.ports.len()],
             awaited: None,
-            is_sent: false,
             ends_at_time: false,
             stop: false,
         }
@@ -80,8 +133,230 @@ impl Board {
         Ok(())
     }
 
+    /// Put the devices of a board where they belong, and switch them on.
+    ///
+    /// # Errors
+    /// The chip has no such pin or bus.
+    pub fn wire(&mut self, wiring: &Wiring, timeline: &Timeline) -> Result<(), WiringError> {
+        for placement in wiring.placements.iter() {
+            let model = placement.model;
+            let port = match (&placement.bus, model.protocol) {
+                (Some(bus), Some(protocol)) => Some((
+                    self.bus(bus, protocol)
+                        .map_err(|what| placement.error("bus", what))?,
+                    protocol,
+                )),
+                _ => None,
+            };
+            let part = self.parts.len();
+            for (&role, name) in &placement.pins {
+                let pin = &model.pins[role];
+                let key = format!("pins.{}", pin.name);
+                let chip_pin = self.pins.parse(name);
+                let chip_pin = chip_pin.map_err(|what| placement.error(&key, what))?;
+                let mut wires = self.wires.iter();
+                if let Some(other) = wires.find(|wire| {
+                    wire.pin == chip_pin && wire.part != part && wire.is_output && pin.is_output
+                }) {
+                    let other = &self.parts.get(other.part).map_or("", |part| &part.name);
+                    let what = format!("{name} is driven by {other} already");
+                    return Err(placement.error(&key, what));
+                }
+                self.wires.push(Wire {
+                    pin: chip_pin,
+                    part,
+                    role,
+                    is_output: pin.is_output,
+                });
+            }
+            self.parts.push(Part {
+                name: placement.name.clone(),
+                device: placement.make(),
+                port,
+                power: PowerTrace::new(model.states[0], 0),
+            });
+            for name in &placement.pull_ups {
+                // It was parsed above, as the pin of an input.
+                if let Ok(pin) = self.pins.parse(name) {
+                    self.effects
+                        .push_back((Picoseconds(0), Effect::Pin(pin, true)));
+                }
+            }
+            self.touch(part, Picoseconds(0), timeline, |device, lines| {
+                device.power_up(lines);
+                for (role, pin) in model.pins.iter().enumerate() {
+                    if !pin.is_output && placement.pins.contains_key(&role) {
+                        device.pin_changed(role, false, lines);
+                    }
+                }
+            });
+        }
+        Ok(())
+    }
+
+    fn bus(&self, name: &str, protocol: Protocol) -> Result<usize, String> {
+        let buses = match protocol {
+            Protocol::Spi => &self.buses.ports[..self.buses.spi],
+            Protocol::Uart => self.buses.ports,
+        };
+        let found = buses.iter().position(|bus| bus.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| {
+            let there = match buses {
+                [] => "there is none".into(),
+                _ => format!("there are {}", buses.join(", ")),
+            };
+            format!(
+                "the emulation of {} has no bus '{name}' that speaks {}; {there}",
+                self.chip.name,
+                protocol.name()
+            )
+        })
+    }
+
+    /// Let a device act, and keep what it does.
+    fn touch<R>(
+        &mut self,
+        number: usize,
+        now: Picoseconds,
+        timeline: &Timeline,
+        act: impl FnOnce(&mut dyn Device, &mut Lines) -> R,
+    ) -> R {
+        let part = &mut self.parts[number];
+        let mut lines = Lines::new(now);
+        let result = act(&mut *part.device, &mut lines);
+        if let (Some(state), Some(_)) = (lines.state, &self.trace) {
+            part.power.note(state, 0, || now);
+        }
+        for (role, high) in lines.driven {
+            let mut wires = self.wires.iter();
+            // A pin that the board does not wire goes nowhere.
+            if let Some(wire) = wires.find(|wire| wire.part == number && wire.role == role) {
+                let effect = Effect::Pin(wire.pin, high);
+                self.effects.push_back((now, effect));
+            }
+        }
+        if let Some((port, Protocol::Uart)) = part.port {
+            let bytes = lines.sent.into_iter();
+            self.effects
+                .extend(bytes.map(|byte| (now, Effect::Byte(port, byte))));
+        }
+        if lines.is_telling {
+            self.is_telling = true;
+            self.stop = true;
+        }
+        self.reschedule(timeline);
+        result
+    }
+
+    /// Work out again when a device does something.
+    fn reschedule(&mut self, timeline: &Timeline) {
+        let events = self.parts.iter().map(|part| part.device.next_event());
+        self.due = timeline.cycle_of(events.min().unwrap_or(Picoseconds::NEVER));
+    }
+
+    /// Let the device act that has the next event, at the event's time.
+    pub fn advance_one(&mut self, timeline: &Timeline) {
+        let events = self.parts.iter().enumerate();
+        let next = events.min_by_key(|(_, part)| part.device.next_event());
+        if let Some((number, part)) = next {
+            let time = part.device.next_event();
+            self.touch(number, time, timeline, Device::advance);
+            debug_assert!(self.parts[number].device.next_event() > time);
+        }
+    }
+
+    /// What a device did and the chip has not seen, the earliest first.
+    pub fn next_effect(&mut self, timeline: &Timeline) -> Option<(Cycles, Effect)> {
+        let (time, effect) = self.effects.pop_front()?;
+        Some((timeline.cycle_of(time), effect))
+    }
+
+    /// A byte has gone out on an SPI bus; what came in.
+    pub fn exchange(&mut self, port: usize, byte: u8, now: Cycles, timeline: &Timeline) -> u8 {
+        while self.due < now {
+            self.advance_one(timeline);
+        }
+        let mut answer: Option<(usize, u8)> = None;
+        for number in 0..self.parts.len() {
+            if self.parts[number].port != Some((port, Protocol::Spi)) {
+                continue;
+            }
+            let time = timeline.at(now);
+            let driven = self.touch(number, time, timeline, |device, lines| {
+                device.exchange(byte, lines)
+            });
+            match (driven, answer) {
+                (Some(_), Some((other, _))) => {
+                    let names = [other, number].map(|number| &self.parts[number].name);
+                    self.fault.get_or_insert_with(|| {
+                        let bus = self.buses.ports[port];
+                        let [one, two] = names;
+                        Fault::new(
+                            FaultKind::Peripheral,
+                            format!("{one} and {two} both answer on the SPI bus {bus}"),
+                        )
+                    });
+                }
+                (Some(byte), None) => answer = Some((number, byte)),
+                (None, _) => {}
+            }
+        }
+        // Nobody drives the line.
+        answer.map_or(0xff, |(_, byte)| byte)
+    }
+
+    /// What is wrong on the board; asking clears it.
+    ///
+    /// # Errors
+    /// Something is wrong.
+    pub fn take_fault(&mut self) -> Result<(), Fault> {
+        self.fault.take().map_or(Ok(()), Err)
+    }
+
+    /// Let somebody outside call a device of a known type.
+    ///
+    /// # Errors
+    /// There is none of that name and type.
+    pub fn with_device<T: Device, R>(
+        &mut self,
+        name: &str,
+        now: Picoseconds,
+        timeline: &Timeline,
+        act: impl FnOnce(&mut T, &mut Lines) -> R,
+    ) -> Result<R, String> {
+        let Some(number) = self.parts.iter().position(|part| part.name == name) else {
+            let names: Vec<&str> = self.parts.iter().map(|part| part.name.as_str()).collect();
+            return Err(format!(
+                "no device '{name}'; there are {}",
+                names.join(", ")
+            ));
+        };
+        if !(&*self.parts[number].device as &dyn Any).is::<T>() {
+            return Err(format!("device '{name}' is of another type"));
+        }
+        let result = self.touch(number, now, timeline, |device, lines| {
+            let device = (device as &mut dyn Any).downcast_mut::<T>();
+            device.map(|device| act(device, lines))
+        });
+        result.ok_or_else(|| format!("device '{name}' is of another type"))
+    }
+
+    /// Whether a device has something for the world outside; asking clears it.
+    pub fn take_telling(&mut self) -> bool {
+        std::mem::take(&mut self.is_telling)
+    }
+
     /// A pin has a new level.
     pub fn pin_changed(&mut self, pin: Pin, high: bool, now: Cycles, timeline: &Timeline) {
+        for number in 0..self.wires.len() {
+            let wire = &self.wires[number];
+            if wire.pin == pin && !wire.is_output {
+                let (part, role) = (wire.part, wire.role);
+                self.touch(part, timeline.at(now), timeline, |device, lines| {
+                    device.pin_changed(role, high, lines);
+                });
+            }
+        }
         if self.marker == Some(pin) {
             self.marker_edges.push(RawEdge {
                 rising: high,
@@ -99,10 +374,20 @@ impl Board {
     }
 
     /// A byte has gone out on a serial port.
-    pub fn byte_sent(&mut self, port: usize, byte: u8, time: Picoseconds) {
+    pub fn byte_sent(&mut self, port: usize, byte: u8, now: Cycles, timeline: &Timeline) {
+        let time = timeline.at(now);
+        for number in 0..self.parts.len() {
+            if self.parts[number].port == Some((port, Protocol::Uart)) {
+                self.touch(number, time, timeline, |device, lines| {
+                    device.received(byte, lines);
+                });
+            }
+        }
         self.sent[port].push((byte, time));
-        if self.awaited == Some(byte) {
-            self.is_sent = true;
+        if let Some((awaited, is_sent)) = &mut self.awaited
+            && *awaited == byte
+        {
+            *is_sent = true;
             self.stop = true;
         }
     }
@@ -112,18 +397,23 @@ impl Board {
         std::mem::take(&mut self.sent[port])
     }
 
+    /// Names of the serial ports.
+    pub const fn ports(&self) -> &'static [&'static str] {
+        self.buses.ports
+    }
+
     /// A serial port by its name, in letters of either case.
     ///
     /// # Errors
     /// There is none of that name.
     pub fn port(&self, name: &str) -> Result<usize, String> {
-        let mut ports = self.ports.iter();
+        let mut ports = self.buses.ports.iter();
         ports
             .position(|port| port.eq_ignore_ascii_case(name))
             .ok_or_else(|| {
                 format!(
                     "no serial port '{name}'; there are {}",
-                    self.ports.join(", ")
+                    self.buses.ports.join(", ")
                 )
             })
     }
@@ -131,15 +421,15 @@ impl Board {
     /// Stop runs when this byte is sent. One that was sent while another condition ended a run
     /// counts, if it is still awaited.
     pub fn await_byte(&mut self, byte: Option<u8>) {
-        if self.awaited != byte {
-            self.awaited = byte;
-            self.is_sent = false;
+        if self.awaited.map(|(byte, _)| byte) != byte {
+            self.awaited = byte.map(|byte| (byte, false));
         }
     }
 
     /// Whether the byte that is awaited was sent; asking clears it.
     pub fn take_awaited(&mut self) -> bool {
-        std::mem::take(&mut self.is_sent)
+        let awaited = self.awaited.as_mut();
+        awaited.is_some_and(|(_, is_sent)| std::mem::take(is_sent))
     }
 
     /// The power state or the clock may have changed.
@@ -151,12 +441,25 @@ impl Board {
         if self.ends_at_time {
             self.stop = true;
         }
+        if !self.parts.is_empty() {
+            self.reschedule(timeline);
+        }
     }
 
-    /// All power intervals, the one that lasts cut at a time.
-    pub fn intervals(&self, until: Picoseconds) -> Vec<PowerInterval> {
-        let trace = self.trace.as_ref();
-        trace.map_or(Vec::new(), |trace| trace.power.until(until))
+    /// The power states of each part, the one that lasts cut at a time; the chip's own first.
+    pub fn power_tracks(&self, until: Picoseconds) -> Vec<PowerTrack> {
+        let Some(trace) = &self.trace else {
+            return Vec::new();
+        };
+        let parts = self.parts.iter().map(|part| (&*part.name, &part.power));
+        [(CHIP, &trace.power)]
+            .into_iter()
+            .chain(parts)
+            .map(|(name, power)| PowerTrack {
+                part: name.to_owned(),
+                intervals: power.until(until),
+            })
+            .collect()
     }
 
     /// Changes of the pins.
@@ -174,6 +477,9 @@ impl Board {
         if let Some(trace) = &mut self.trace {
             trace.pin_edges.clear();
             trace.power.restart(now);
+        }
+        for part in &mut self.parts {
+            part.power.restart(now);
         }
     }
 

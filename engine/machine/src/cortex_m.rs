@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 use joulemark_armv7m::{Bus, Control, MemorySettings, Width};
 use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Hertz, Timeline};
 
-use crate::board::Board;
+use crate::board::{Board, Buses, Effect};
 use crate::calls::CallTree;
 use crate::pins::{Pin, PinNames};
 
@@ -151,7 +151,12 @@ impl CortexM {
     ) -> Self {
         let (series, pins) = make(core, setting);
         let hz = core.reset_hz.whole();
-        let board = Board::new(chip, pins, series.serial_ports(), trace, ACTIVE, hz);
+        // The emulation leaves out the SPI controllers of all series.
+        let buses = Buses {
+            ports: series.serial_ports(),
+            spi: 0,
+        };
+        let board = Board::new(chip, pins, buses, trace, ACTIVE, hz);
         Self {
             series,
             pins: Pins::default(),
@@ -199,17 +204,37 @@ impl CortexM {
                 self.board.pin_changed(pin, high, now, &self.timeline);
             }
         }
+        self.take_effects(now);
     }
 
     fn advance_series(&mut self, now: Cycles) {
         let (board, timeline) = (&mut self.board, &self.timeline);
         let advanced = self.series.advance(now, &mut |port, byte, at| {
-            board.byte_sent(port, byte, timeline.at(at));
+            board.byte_sent(port, byte, at, timeline);
         });
         if let Err(fault) = advanced {
             self.pending_fault.get_or_insert(fault);
         }
         self.set_due();
+        self.take_effects(now);
+    }
+
+    /// Let devices do what is due up to `now`.
+    fn advance_devices(&mut self, now: Cycles) {
+        while self.board.due <= now {
+            self.board.advance_one(&self.timeline);
+            self.take_effects(now);
+        }
+    }
+
+    /// See what devices have done.
+    pub(crate) fn take_effects(&mut self, now: Cycles) {
+        while let Some((at, effect)) = self.board.next_effect(&self.timeline) {
+            match effect {
+                Effect::Pin(pin, high) => self.set_pin(pin, high, at),
+                Effect::Byte(port, byte) => self.put_serial(port, &[byte], now),
+            }
+        }
     }
 
     fn set_due(&mut self) {
@@ -227,6 +252,7 @@ impl CortexM {
         act: impl FnOnce(&mut dyn Peripherals, &mut Context<'_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         self.advance_series(now);
+        self.advance_devices(now);
         let before = self.levels();
         let mut context = Context {
             pins: &mut self.pins,
@@ -292,11 +318,13 @@ impl Bus for CortexM {
     }
 
     fn next_event(&self) -> Cycles {
-        self.due
+        self.due.min(self.board.due)
     }
 
     fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
         self.advance_series(now);
+        self.advance_devices(now);
+        self.board.take_fault()?;
         self.pending_fault.take().map_or(Ok(()), Err)
     }
 

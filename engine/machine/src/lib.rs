@@ -53,6 +53,8 @@ pub struct Until {
     pub marker: bool,
     /// When the program has sent this byte on a serial line.
     pub serial: Option<u8>,
+    /// When a device has something for the world outside the board.
+    pub device: bool,
     /// When the core sleeps and nothing is due that could wake it.
     pub asleep: bool,
     /// After this many more cycles.
@@ -70,6 +72,8 @@ pub enum Reason {
     Marker,
     /// [`Until::serial`].
     Serial,
+    /// [`Until::device`].
+    Device,
     /// [`Until::max_cycles`].
     Cycles,
     /// [`Until::time`].
@@ -87,6 +91,7 @@ impl Reason {
             Self::Address => "address",
             Self::Marker => "marker",
             Self::Serial => "serial",
+            Self::Device => "device",
             Self::Cycles => "cycles",
             Self::Time => "time",
             Self::Fault => "fault",
@@ -137,6 +142,8 @@ pub enum Error {
     Image(String),
     /// The chip file lacks something.
     Chip(String),
+    /// The board's wiring is not for this chip.
+    Board(String),
     /// An argument.
     Argument(String),
 }
@@ -144,7 +151,9 @@ pub enum Error {
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Image(text) | Self::Chip(text) | Self::Argument(text) => f.write_str(text),
+            Self::Image(text) | Self::Chip(text) | Self::Board(text) | Self::Argument(text) => {
+                f.write_str(text)
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use joulemark_kernel::chip::MemoryKind;
 use joulemark_kernel::{Chip, Cycles, Fault, Image, Symbols, Timeline};
-use joulemark_msp430::{self as core, Core, RESET_VECTOR, Region, RegionKind};
+use joulemark_msp430::{self as core, Bus, Core, RESET_VECTOR, Region, RegionKind};
 
 use crate::board::Board;
 use crate::msp430x1xx::Msp430x1xx;
@@ -182,9 +182,7 @@ impl System for Msp430 {
     }
 
     fn asleep_until(&self) -> Option<Cycles> {
-        self.core
-            .is_asleep()
-            .then(|| self.core.bus.next_event_cycle())
+        self.core.is_asleep().then(|| self.core.bus.next_event())
     }
 
     fn sleep_until(&mut self, cycle: Cycles) {
@@ -285,6 +283,11 @@ impl System for Msp430 {
     fn set_pin(&mut self, pin: Pin, high: bool) {
         let now = self.core.cycles();
         self.core.bus.set_pin(pin, high, now);
+    }
+
+    fn take_effects(&mut self) {
+        let now = self.core.cycles();
+        self.core.bus.take_effects(now);
     }
 
     fn restart_stack(&mut self) {

@@ -12,11 +12,14 @@ use joulemark_peripherals::{
 };
 use joulemark_peripherals::{basic_clock, sfr};
 
-use crate::board::Board;
+use crate::board::{self, Board, Buses};
 use crate::pins::{Pin, PinNames};
 
-/// Names of the serial ports.
-const PORTS: &[&str] = &["USART0", "USART1"];
+/// Each USART is a serial port or an SPI bus.
+const BUSES: Buses = Buses {
+    ports: &["USART0", "USART1"],
+    spi: 2,
+};
 
 /// Interrupt vectors, highest priority first (SLAS368G, interrupt vector addresses).
 mod vector {
@@ -214,7 +217,7 @@ impl Msp430x1xx {
             usart: [Usart::new(0), Usart::new(1)],
             ports,
             next: Cycles::NEVER,
-            board: Board::new(chip, PIN_NAMES, PORTS, trace, state, hz),
+            board: Board::new(chip, PIN_NAMES, BUSES, trace, state, hz),
         };
         bus.reschedule();
         Ok(bus)
@@ -239,14 +242,43 @@ impl Msp430x1xx {
     }
 
     fn advance_usart(&mut self, index: usize, now: Cycles) {
-        if let Some(byte) = self.usart[index].advance(&mut self.sfr, &self.clock, now) {
-            self.board.byte_sent(index, byte, self.clock.time(now));
+        let (board, clock) = (&mut self.board, &self.clock);
+        let spi = |byte, at| board.exchange(index, byte, at, clock.timeline());
+        if let Some(byte) = self.usart[index].advance(&mut self.sfr, clock, now, spi) {
+            self.board.byte_sent(index, byte, now, clock.timeline());
+        }
+        self.take_effects(now);
+    }
+
+    /// Let devices do what is due up to `now`, but nothing after a transfer that is not done.
+    fn advance_devices(&mut self, now: Cycles) {
+        while self.board.due <= now {
+            let transfers = self.usart.iter().map(|usart| usart.next_event(&self.clock));
+            if transfers
+                .min()
+                .is_some_and(|transfer| transfer < self.board.due)
+            {
+                return;
+            }
+            self.board.advance_one(self.clock.timeline());
+            self.take_effects(now);
         }
     }
 
-    /// When something is due.
-    pub(crate) fn next_event_cycle(&self) -> Cycles {
-        self.next
+    /// See what devices have done.
+    pub(crate) fn take_effects(&mut self, now: Cycles) {
+        while let Some((at, effect)) = self.board.next_effect(self.clock.timeline()) {
+            match effect {
+                board::Effect::Pin(pin, high) => self.set_pin(pin, high, at),
+                board::Effect::Byte(port, byte) => self.put_serial(port, &[byte], now),
+            }
+        }
+        if now == Cycles(0) {
+            // The power-up clear comes after the pins' first levels.
+            for port in &mut self.ports {
+                port.set_pxifg(0);
+            }
+        }
     }
 
     /// Bring both timers up to `now` and show their outputs.
@@ -291,6 +323,7 @@ impl Msp430x1xx {
                 .pin_changed(pin, high, now, self.clock.timeline());
             self.tell_timers(pin, high, now);
         }
+        self.take_effects(now);
     }
 
     /// A pin that a timer captures has a new level.
@@ -658,6 +691,7 @@ fn narrowed(value: u16, width: Width) -> u16 {
 
 impl Bus for Msp430x1xx {
     fn read(&mut self, address: u16, width: Width, now: Cycles) -> Result<u16, Fault> {
+        self.advance_devices(now);
         if address < 0x100 {
             return self.read_byte(address, now).map(u16::from);
         }
@@ -669,6 +703,9 @@ impl Bus for Msp430x1xx {
 
     #[inline]
     fn read_quietly(&mut self, address: u16, width: Width, now: Cycles) -> Option<u16> {
+        if now >= self.board.due {
+            return None;
+        }
         if address < 0x100 {
             return self.read_byte_quietly(address, now).map(u16::from);
         }
@@ -680,6 +717,7 @@ impl Bus for Msp430x1xx {
     }
 
     fn write(&mut self, address: u16, value: u16, width: Width, now: Cycles) -> Result<(), Fault> {
+        self.advance_devices(now);
         if address < 0x100 {
             return self.write_byte(address, value as u8, now);
         }
@@ -717,16 +755,18 @@ impl Bus for Msp430x1xx {
     }
 
     fn next_event(&self) -> Cycles {
-        self.next
+        self.next.min(self.board.due)
     }
 
     fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
-        self.watchdog.advance(&self.clock, &mut self.sfr, now)?;
-        self.advance_timers(now);
+        // Timers after what they may capture.
         self.advance_usart(0, now);
         self.advance_usart(1, now);
+        self.advance_devices(now);
+        self.watchdog.advance(&self.clock, &mut self.sfr, now)?;
+        self.advance_timers(now);
         self.reschedule();
-        Ok(())
+        self.board.take_fault()
     }
 
     fn pending_interrupt(&self, enabled: bool) -> Option<u16> {
@@ -762,6 +802,7 @@ impl Bus for Msp430x1xx {
 
     fn acknowledge(&mut self, vector: u16, now: Cycles) {
         // What happened before the flag clears must not set it afterwards.
+        self.advance_devices(now);
         self.advance_timers(now);
         match vector {
             // Accepting an NMI clears all its enables (section 2.2.1).
@@ -780,6 +821,7 @@ impl Bus for Msp430x1xx {
     }
 
     fn power_changed(&mut self, status: u16, now: Cycles) -> Cycles {
+        self.advance_devices(now);
         self.advance_timers(now);
         self.advance_usart(0, now);
         self.advance_usart(1, now);

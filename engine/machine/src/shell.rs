@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use joulemark_devices::{Device, Lines, Wiring};
 use joulemark_kernel::chip::MemoryKind;
-use joulemark_kernel::trace::{MarkerEdge, PinEdge, PowerInterval};
+use joulemark_kernel::trace::{MarkerEdge, PinEdge, PowerTrack};
 use joulemark_kernel::{Chip, Cycles, Fault, Image, Picoseconds, Symbols, Timeline};
 
 use crate::board::Board;
@@ -82,6 +83,8 @@ pub trait System: Send + Sync {
 
     fn put_serial(&mut self, port: usize, data: &[u8]);
     fn set_pin(&mut self, pin: Pin, high: bool);
+    /// Let the chip see what devices have done.
+    fn take_effects(&mut self);
 
     /// Begin a new high-water mark of the stack.
     fn restart_stack(&mut self);
@@ -112,11 +115,17 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A machine for a chip, with an image loaded, after reset.
+    /// A chip with the devices that a board wires to it, and an image loaded, after reset.
     ///
     /// # Errors
-    /// The image is for another core or does not fit, or an option is wrong.
-    pub fn new(chip: &Arc<Chip>, image: &Arc<Image>, options: &Options) -> Result<Self, Error> {
+    /// The image is for another core or does not fit, the wiring is not for this chip, or an option
+    /// is wrong.
+    pub fn new(
+        chip: &Arc<Chip>,
+        wiring: &Wiring,
+        image: &Arc<Image>,
+        options: &Options,
+    ) -> Result<Self, Error> {
         if let Some(core) = image.core
             && core != chip.core
         {
@@ -134,6 +143,10 @@ impl Machine {
             let board = system.board_mut();
             board.set_marker(name).map_err(Error::Argument)?;
         }
+        let timeline = system.timeline().clone();
+        let wired = system.board_mut().wire(wiring, &timeline);
+        wired.map_err(|error| Error::Board(error.0))?;
+        system.take_effects();
         let mut machine = Self {
             system,
             image: Arc::clone(image),
@@ -165,6 +178,9 @@ impl Machine {
         board.ends_at_time = until.time.is_some();
         if board.take_awaited() {
             return Ok(self.stop(Reason::Serial));
+        }
+        if until.device && board.take_telling() {
+            return Ok(self.stop(Reason::Device));
         }
         if let Some(address) = address {
             self.system.set_breakpoint(address, true);
@@ -213,8 +229,12 @@ impl Machine {
                 Exit::Asleep => self.system.sleep_until(limit),
                 Exit::Stopped if edges && until.marker => return self.stop(Reason::Marker),
                 Exit::Stopped => {
-                    if self.system.board_mut().take_awaited() {
+                    let board = self.system.board_mut();
+                    if board.take_awaited() {
                         return self.stop(Reason::Serial);
+                    }
+                    if until.device && board.take_telling() {
+                        return self.stop(Reason::Device);
                     }
                 }
             }
@@ -334,7 +354,7 @@ impl Machine {
 
     /// Names of the serial ports.
     pub fn serial_ports(&self) -> &'static [&'static str] {
-        self.system.board().ports
+        self.system.board().ports()
     }
 
     /// Queue bytes on the line into the chip. They wait until the receiver is on, then arrive at
@@ -370,6 +390,24 @@ impl Machine {
         Ok(())
     }
 
+    /// Call a device of a known type, such as to deliver what came over the air, at the machine's
+    /// time. Until the device does so by itself, the machine can be asked for its next event again.
+    ///
+    /// # Errors
+    /// There is no device of that name and type.
+    pub fn with_device<T: Device, R>(
+        &mut self,
+        name: &str,
+        act: impl FnOnce(&mut T, &mut Lines) -> R,
+    ) -> Result<R, Error> {
+        let (now, timeline) = (self.time(), self.system.timeline().clone());
+        let board = self.system.board_mut();
+        let result = board.with_device(name, now, &timeline, act);
+        self.system.take_effects();
+        self.stamp_edges();
+        result.map_err(Error::Argument)
+    }
+
     /// Changes of the marker pin since the last clear.
     pub fn marker_edges(&self) -> &[MarkerEdge] {
         &self.marker_edges
@@ -396,9 +434,10 @@ impl Machine {
         self.system.stack_bytes()
     }
 
-    /// Power states since the last clear; empty without [`Options::trace`].
-    pub fn power_intervals(&self) -> Vec<PowerInterval> {
-        self.system.board().intervals(self.time())
+    /// Power states of each part since the last clear, the chip's first; empty without
+    /// [`Options::trace`].
+    pub fn power_tracks(&self) -> Vec<PowerTrack> {
+        self.system.board().power_tracks(self.time())
     }
 
     /// Pin changes since the last clear; empty without [`Options::trace`].

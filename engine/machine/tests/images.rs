@@ -4,6 +4,7 @@ mod common;
 
 use std::sync::Arc;
 
+use joulemark_devices::Wiring;
 use joulemark_kernel::image::Format;
 use joulemark_kernel::{Chip, Image, ImageError};
 use joulemark_machine::{Machine, Options, Until};
@@ -49,7 +50,8 @@ fn run(
     options: &Options,
 ) -> Result<(u64, Vec<(String, u32)>), String> {
     let image = Arc::new(image.clone());
-    let mut machine = Machine::new(chip, &image, options).map_err(|error| error.to_string())?;
+    let mut machine = Machine::new(chip, &Wiring::default(), &image, options)
+        .map_err(|error| error.to_string())?;
     let until = Until {
         max_cycles: Some(5000),
         ..Until::default()

@@ -150,7 +150,7 @@ tick:
         let cycle_ps = 1_000_000_000_000 / u64::from(machine.clock_hz());
         assert!(distance.abs_diff(3_906_250_000) <= cycle_ps, "{distance}");
     }
-    let intervals = machine.power_intervals();
+    let intervals = machine.power_tracks().remove(0).intervals;
     assert!(
         intervals
             .windows(2)
@@ -247,7 +247,7 @@ seen: .space 2
     // Timer_B was started within the first period of the crystal.
     let behind = (ticks as u16).wrapping_sub(seen);
     assert!(ticks > 5000 && behind <= 1, "{ticks} {seen}");
-    let changes = machine.power_intervals().len();
+    let changes = machine.power_tracks().remove(0).intervals.len();
     assert!(changes > 3000, "{changes}");
 }
 
@@ -838,7 +838,7 @@ tick:
     let path = ["start", "outer", "inner"].map(String::from).to_vec();
     assert!(profile.paths.iter().any(|found| found.path == path));
 
-    let intervals = machine.power_intervals();
+    let intervals = machine.power_tracks().remove(0).intervals;
     let whole: u64 = intervals
         .iter()
         .map(|interval| interval.end.0 - interval.start.0)
@@ -863,8 +863,8 @@ again:
     ));
     assert_eq!(run_for(&mut machine, 1000).reason, Reason::Cycles);
     let mut bytes = Vec::new();
-    let intervals = machine.power_intervals();
-    joulemark_kernel::trace::write_vcd(&mut bytes, "msp430f1611", machine.pin_edges(), &intervals)
+    let tracks = machine.power_tracks();
+    joulemark_kernel::trace::write_vcd(&mut bytes, "msp430f1611", machine.pin_edges(), &tracks)
         .expect("writes");
     let mut parser = vcd::Parser::new(bytes.as_slice());
     let header = parser.parse_header().expect("a header");
@@ -874,7 +874,7 @@ again:
         .expect("the pin")
         .code;
     let state = header
-        .find_var(&["msp430f1611", "power_state"])
+        .find_var(&["msp430f1611", "mcu_state"])
         .expect("the state")
         .code;
     let (mut now, mut edges, mut states) = (0, Vec::new(), Vec::new());

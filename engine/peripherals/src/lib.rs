@@ -53,5 +53,5 @@ pub use ti_watchdog::TiWatchdog;
 pub use timer::Timer;
 pub use trng::Trng;
 pub use udma::Udma;
-pub use usart::{SpiDevice, Usart};
+pub use usart::Usart;
 pub use watchdog::Watchdog;

@@ -31,14 +31,6 @@ const URXEIE: u8 = 0x08;
 const URXWIE: u8 = 0x04;
 const RXERR: u8 = 0x01;
 
-/// A device on an SPI bus.
-pub trait SpiDevice: Send + Sync {
-    /// The chip select pin changed.
-    fn select(&mut self, selected: bool, now: Cycles);
-    /// Eight bits went out to the device; the answer is what came in at the same time.
-    fn exchange(&mut self, byte: u8, now: Cycles) -> u8;
-}
-
 /// A character on its way, in ticks of the baud-rate source.
 #[derive(Clone, Copy, Debug)]
 struct Transfer {
@@ -63,8 +55,6 @@ pub struct Usart {
     /// A start edge that URXSE reports before the character is there.
     start_edge: bool,
     line_in: VecDeque<u8>,
-    /// The device on the SPI bus.
-    pub device: Option<Box<dyn SpiDevice>>,
 }
 
 impl Usart {
@@ -84,7 +74,6 @@ impl Usart {
             receive: None,
             start_edge: false,
             line_in: VecDeque::new(),
-            device: None,
         }
     }
 
@@ -314,21 +303,29 @@ impl Usart {
         }
     }
 
-    /// When something happens next.
-    pub fn next_event(&self, clock: &BasicClock) -> Cycles {
-        let Some(source) = self.source() else {
-            return Cycles::NEVER;
-        };
-        let at = |transfer: &Option<Transfer>| {
-            transfer.map_or(Cycles::NEVER, |transfer| {
-                clock.rate(source).cycle_of(transfer.ends)
-            })
-        };
-        at(&self.transmit).min(at(&self.receive))
+    fn end(&self, clock: &BasicClock, transfer: Transfer) -> Cycles {
+        self.source().map_or(Cycles::NEVER, |source| {
+            clock.rate(source).cycle_of(transfer.ends)
+        })
     }
 
-    /// Bring the USART up to `now`. Returns the byte that has just gone out on the UART line.
-    pub fn advance(&mut self, sfr: &mut Sfr, clock: &BasicClock, now: Cycles) -> Option<u8> {
+    /// When something happens next.
+    pub fn next_event(&self, clock: &BasicClock) -> Cycles {
+        let at = |transfer: Option<Transfer>| {
+            transfer.map_or(Cycles::NEVER, |transfer| self.end(clock, transfer))
+        };
+        at(self.transmit).min(at(self.receive))
+    }
+
+    /// Bring the USART up to `now`. Returns the byte that has just gone out on the UART line; `spi`
+    /// is told of one that has gone out as SPI, and when, and answers with what came in.
+    pub fn advance(
+        &mut self,
+        sfr: &mut Sfr,
+        clock: &BasicClock,
+        now: Cycles,
+        spi: impl FnOnce(u8, Cycles) -> u8,
+    ) -> Option<u8> {
         let ticks = self.ticks(clock, now);
         let mut sent = None;
         if let Some(done) = self.transmit
@@ -336,11 +333,12 @@ impl Usart {
         {
             self.transmit = None;
             if self.is_spi() {
-                let answer = match &mut self.device {
-                    _ if self.ctl & LISTEN != 0 => done.byte,
-                    Some(device) => device.exchange(done.byte, now),
-                    // Nobody drives the line.
-                    None => 0xff,
+                let at = self.end(clock, done).min(now);
+                let answer = spi(done.byte, at);
+                let answer = if self.ctl & LISTEN != 0 {
+                    done.byte
+                } else {
+                    answer
                 };
                 self.received(answer, sfr);
             } else {

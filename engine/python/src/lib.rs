@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use joulemark_devices::{Placement, Wiring as KernelWiring};
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Chip as KernelChip, Image as KernelImage, Picoseconds, trace};
 use joulemark_machine as machine;
@@ -33,12 +34,19 @@ create_exception!(
     EngineError,
     "An image that cannot be read, or that is not for this chip."
 );
+create_exception!(
+    joulemark._engine,
+    BoardError,
+    EngineError,
+    "A board file whose devices are wrong; the message names the file and the key."
+);
 
 fn machine_error(error: machine::Error) -> PyErr {
     let text = error.to_string();
     match error {
         machine::Error::Image(_) => ImageError::new_err(text),
         machine::Error::Chip(_) => ChipError::new_err(text),
+        machine::Error::Board(_) => BoardError::new_err(text),
         machine::Error::Argument(_) => EngineError::new_err(text),
     }
 }
@@ -269,6 +277,54 @@ struct Frame {
     offset: u32,
 }
 
+/// The devices that a board's file wires to its chip.
+#[pyclass(frozen, module = "joulemark._engine")]
+struct Wiring {
+    wiring: KernelWiring,
+}
+
+impl Wiring {
+    fn placement(&self, device: &str) -> PyResult<&Placement> {
+        let placements = &self.wiring.placements;
+        let mut found = placements.iter();
+        found.find(|found| found.name == device).ok_or_else(|| {
+            let names: Vec<&str> = placements.iter().map(|p| p.name.as_str()).collect();
+            let there = names.join(", ");
+            EngineError::new_err(format!(
+                "no device '{device}' on this board; it has {there}"
+            ))
+        })
+    }
+}
+
+#[pymethods]
+impl Wiring {
+    #[staticmethod]
+    fn load(path: PathBuf) -> PyResult<Self> {
+        let wiring = KernelWiring::load(&path).map_err(|error| BoardError::new_err(error.0))?;
+        Ok(Self { wiring })
+    }
+
+    #[getter]
+    fn devices(&self) -> BTreeMap<&str, &str> {
+        let placements = self.wiring.placements.iter();
+        placements
+            .map(|placement| (placement.name.as_str(), placement.figures.title.as_str()))
+            .collect()
+    }
+
+    fn quiescent(&self, device: &str) -> PyResult<Vec<&str>> {
+        let states = self.placement(device)?.quiescent.iter();
+        Ok(states.map(String::as_str).collect())
+    }
+
+    fn current_a(&self, device: &str, state: &str) -> PyResult<Sourced> {
+        let current = self.placement(device)?.current_a(state);
+        let missing = || EngineError::new_err(format!("device {device} has no state '{state}'"));
+        Ok(current.ok_or_else(missing)?.clone().into())
+    }
+}
+
 /// Something that silicon would have done silently and wrongly.
 #[pyclass(frozen, get_all, module = "joulemark._engine")]
 #[derive(Clone)]
@@ -319,7 +375,7 @@ struct MarkerEdge {
     time_ps: u64,
 }
 
-/// A stretch of time in one power state at one core clock.
+/// A stretch of time in one power state at one clock.
 #[pyclass(frozen, get_all, module = "joulemark._engine")]
 struct PowerInterval {
     state: &'static str,
@@ -366,12 +422,13 @@ struct Machine {
 #[pymethods]
 impl Machine {
     #[new]
-    #[pyo3(signature = (chip, image, *, entry=None, marker=None, profile=false, trace=false,
+    #[pyo3(signature = (chip, image, *, wiring=None, entry=None, marker=None, profile=false, trace=false,
                         secrets_trace=false, settings=None))]
     #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)]
     fn new(
         chip: &Chip,
         image: &Image,
+        wiring: Option<&Wiring>,
         entry: Option<Word>,
         marker: Option<String>,
         profile: bool,
@@ -394,8 +451,10 @@ impl Machine {
             secrets_trace,
             settings: numbers,
         };
-        let machine =
-            machine::Machine::new(&chip.chip, &image.image, &options).map_err(machine_error)?;
+        let bare = KernelWiring::default();
+        let wiring = wiring.map_or(&bare, |wiring| &wiring.wiring);
+        let machine = machine::Machine::new(&chip.chip, wiring, &image.image, &options)
+            .map_err(machine_error)?;
         let chip = Arc::clone(&chip.chip);
         Ok(Self { machine, chip })
     }
@@ -420,6 +479,8 @@ impl Machine {
             asleep: until_asleep,
             max_cycles,
             time: until_ps.map(Picoseconds),
+            // What devices have for the world outside is taken in Rust.
+            device: false,
         };
         let stop = py.detach(|| self.machine.run(until));
         stop.map(Stop::from).map_err(machine_error)
@@ -541,15 +602,18 @@ impl Machine {
     }
 
     #[getter]
-    fn power_intervals(&self) -> Vec<PowerInterval> {
-        self.machine
-            .power_intervals()
-            .into_iter()
-            .map(|interval| PowerInterval {
-                state: interval.state,
-                clock_hz: interval.clock_hz,
-                start_ps: interval.start.0,
-                end_ps: interval.end.0,
+    fn power_tracks(&self) -> BTreeMap<String, Vec<PowerInterval>> {
+        let interval = |interval: trace::PowerInterval| PowerInterval {
+            state: interval.state,
+            clock_hz: interval.clock_hz,
+            start_ps: interval.start.0,
+            end_ps: interval.end.0,
+        };
+        let tracks = self.machine.power_tracks().into_iter();
+        tracks
+            .map(|track| {
+                let intervals = track.intervals.into_iter().map(interval);
+                (track.part, intervals.collect())
             })
             .collect()
     }
@@ -595,15 +659,9 @@ impl Machine {
     fn write_vcd(&self, path: PathBuf) -> PyResult<()> {
         let failed = |error| PyOSError::new_err(format!("{}: {error}", path.display()));
         let file = std::fs::File::create(&path).map_err(failed)?;
-        let intervals = self.machine.power_intervals();
+        let tracks = self.machine.power_tracks();
         let output = std::io::BufWriter::new(file);
-        trace::write_vcd(
-            output,
-            &self.chip.name,
-            self.machine.pin_edges(),
-            &intervals,
-        )
-        .map_err(failed)
+        trace::write_vcd(output, &self.chip.name, self.machine.pin_edges(), &tracks).map_err(failed)
     }
 }
 
@@ -612,7 +670,8 @@ impl Machine {
 mod _engine {
     #[pymodule_export]
     use super::{
-        CallPath, Chip, ChipError, EngineError, Fault, Frame, FunctionCost, Image, ImageError,
-        Machine, MarkerEdge, MemoryRegion, PowerInterval, Profile, Sourced, Stop,
+        BoardError, CallPath, Chip, ChipError, EngineError, Fault, Frame, FunctionCost, Image,
+        ImageError, Machine, MarkerEdge, MemoryRegion, PowerInterval, Profile, Sourced, Stop,
+        Wiring,
     };
 }

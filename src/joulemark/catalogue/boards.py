@@ -5,7 +5,7 @@ import hashlib
 from functools import cached_property, lru_cache
 from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
@@ -14,7 +14,7 @@ from joulemark.errors import InputError
 from joulemark.project import BOARDS, CHIPS
 
 if TYPE_CHECKING:
-    from joulemark._engine import Chip
+    from joulemark._engine import Chip, Wiring
 
 PIN = r"^(P[1-8]\.[0-7]|DIO[0-9]{1,2}|P[A-E][0-9]{1,2})$"
 """Of an MSP430, of a CC26x0, and of chips with lettered ports."""
@@ -23,6 +23,9 @@ FLASH_PLACEHOLDERS = frozenset({"elf", "hex", "port"})
 
 Source = Annotated[str, Field(min_length=1)]
 Grade = Literal["measured", "datasheet", "inferred"]
+
+MCU = "mcu"
+"""The part of a board whose power states are those of its chip."""
 
 
 class Constant(datafile.DataModel):
@@ -203,10 +206,13 @@ class Board(datafile.DataModel):
     """Power state of the chip in which the board waits for something to do."""
     current: list[StatedCurrent] = Field([])
     load: list[Load] = Field([])
+    device: list[dict[str, Any]] = Field([])
+    """What the board wires to its chip, which the engine reads and checks: see `wiring`."""
     radio: Radio | None = None
     activity: list[Activity] = Field([])
 
     _digest: str = PrivateAttr(default="")
+    _path: Path = PrivateAttr()
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -218,6 +224,20 @@ class Board(datafile.DataModel):
     def digest(self) -> str:
         """SHA-256 of the file, hexadecimal."""
         return self._digest
+
+    @cached_property
+    def wiring(self) -> "Wiring":
+        """The devices around its chip.
+
+        Raises:
+            InputError: one of them is wrong; names the file and the key.
+        """
+        from joulemark._engine import BoardError, Wiring
+
+        try:
+            return Wiring.load(self._path)
+        except BoardError as error:
+            raise InputError(str(error)) from error
 
     @cached_property
     def core(self) -> str:
@@ -269,6 +289,7 @@ def read_board(path: Path) -> Board:
     if not (CHIPS / f"{board.chip}.toml").is_file():
         mend = f"there are {', '.join(chip_names())}"
         raise InputError(f"no chip {board.chip}", f"{path}, key chip", mend)
+    board._path = path
     board._digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return board
 

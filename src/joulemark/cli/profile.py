@@ -101,6 +101,7 @@ def _whole(
         machine = Machine(
             boards.load_chip(board.chip),
             program,
+            wiring=board.wiring,
             entry=None if entry is None else resolve(program, entry, "--entry"),
             profile=True,
             trace=True,
@@ -111,7 +112,7 @@ def _whole(
     stop = run_machine(machine, until, budget)
     return _Profiled(
         costs=machine.profile,
-        times=occupancy(machine.power_intervals, 0, machine.time_ps),
+        times=occupancy(machine.power_tracks, 0, machine.time_ps),
         cycles=machine.cycles,
         instructions=machine.instructions,
         failure=end_error(
@@ -130,6 +131,7 @@ def _window(program: "Image", board: "Board", operation: str, size: int) -> _Pro
     machine = EmulatedBoard(
         boards.load_chip(board.chip),
         program,
+        wiring=board.wiring,
         marker=board.marker.pin,
         port=board.serial.port,
         profile=True,
@@ -158,12 +160,13 @@ def _print(profiled: _Profiled, board: "Board", top: int) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from joulemark.catalogue.boards import MCU
     from joulemark.meters.model import ModelMeter
-    from joulemark.meters.power import ACTIVE
+    from joulemark.meters.power import ACTIVE, duration_s
 
     meter = ModelMeter(board)
     total = meter.energy(profiled.times)
-    running = meter.energy({k: v for k, v in profiled.times.items() if k[0] == ACTIVE})
+    running = meter.energy({k: v for k, v in profiled.times.items() if k[:2] == (MCU, ACTIVE)})
     functions = sorted(profiled.costs.functions, key=lambda f: -f.self_cycles)
     cycles = sum(f.self_cycles for f in functions) or 1
 
@@ -185,7 +188,7 @@ def _print(profiled: _Profiled, board: "Board", top: int) -> None:
     console.print(table)
     if len(functions) > top:
         typer.echo(f"{len(functions) - top} more functions; --top shows more")
-    milliseconds = sum(profiled.times.values()) / 1e9
+    milliseconds = duration_s(profiled.times) * 1e3
     typer.echo(
         f"{profiled.cycles:,} cycles, {profiled.instructions:,} instructions, "
         f"{milliseconds:,.3f} ms, {total.gross_nj / 1e3:,.3f} µJ "

@@ -8,11 +8,12 @@ from statistics import fmean
 from joulemark.campaign.case import Case
 from joulemark.campaign.job import Job
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
+from joulemark.catalogue.boards import MCU
 from joulemark.errors import VerificationError
 from joulemark.measure.session import TIMER_OVERFLOW, BoardSession, Outcome, primitive
 from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import ACTIVE, Occupancy, weakest
-from joulemark.records.record import IN_STATE, MCU, Quantity, Record, quantity
+from joulemark.records.record import IN_STATE, Quantity, Record, quantity
 from joulemark.runners.emulator import BUDGET_CYCLES, EmulatedBoard, Window
 from joulemark.runners.protocol import Device, Flag, Status
 
@@ -43,7 +44,11 @@ class Emulated(BoardSession):
         """The booted image; booted anew after a failure."""
         if self._running is None:
             machine = EmulatedBoard(
-                self.chip, self.program, marker=self.board.marker.pin, port=self.board.serial.port
+                self.chip,
+                self.program,
+                wiring=self.board.wiring,
+                marker=self.board.marker.pin,
+                port=self.board.serial.port,
             )
             device = Device(machine, attempts=1)
             self.check_identity(device.description, str(self.image.path), None)
@@ -85,9 +90,10 @@ class Emulated(BoardSession):
             costs = self._costs(windows, windows, empty, repetitions)
         exact = len({w.cycles for w in windows}) == 1
         instructions = [(w.instructions - empty.instructions) / repetitions for w in windows]
-        states: Counter[str] = Counter()
-        for (state, _), picoseconds in self._at_clock(shown.window).items():
-            states[state] += picoseconds
+        states: Counter[tuple[str, str]] = Counter()
+        for (part, state, clock_hz), picoseconds in self._at_clock(shown.window).items():
+            if self.meter.current_of(part, state, clock_hz) is not None:
+                states[part, state] += picoseconds
         timer_ps = self._timer_ps(shown)
         return Outcome(
             quantities=[
@@ -98,7 +104,10 @@ class Emulated(BoardSession):
                 Quantity("", "empty_cycles", "cycles", empty.cycles),
                 Quantity("", "empty_instructions", "instructions", empty.instructions),
                 *([] if timer_ps is None else [Quantity("", "timer_time", "ps", timer_ps)]),
-                *(Quantity(MCU, IN_STATE + state, "ps", ps) for state, ps in states.items()),
+                *(
+                    Quantity(part, IN_STATE + state, "ps", ps)
+                    for (part, state), ps in states.items()
+                ),
                 *self.memory,
                 Quantity("", "stack", "B", max(w.stack_bytes for w in windows)),
                 Quantity("", "stack_painted", "B", max(t.painted_bytes for t in done)),
@@ -171,11 +180,11 @@ class Emulated(BoardSession):
     def _at_clock(self, window: Window) -> Occupancy:
         """A window's times at the case's clock: an oscillator only comes near it, and jitters."""
         times = {
-            (state, self.clock.hz): picoseconds
-            for (state, _), picoseconds in window.times.items()
-            if state != ACTIVE
+            (part, state, self.clock.hz if part == MCU else clock_hz): picoseconds
+            for (part, state, clock_hz), picoseconds in window.times.items()
+            if (part, state) != (MCU, ACTIVE)
         }
-        times[ACTIVE, self.clock.hz] = round(window.cycles * 1e12 / self.clock.hz)
+        times[MCU, ACTIVE, self.clock.hz] = round(window.cycles * 1e12 / self.clock.hz)
         return times
 
     def _timer_ps(self, trial: "_Trial") -> int | None:

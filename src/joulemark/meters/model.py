@@ -3,18 +3,19 @@
 from functools import lru_cache
 
 from joulemark.catalogue import boards
-from joulemark.catalogue.boards import Board
+from joulemark.catalogue.boards import MCU, Board
 from joulemark.meters.power import Current, Energy, Occupancy, energy
 
 NAME = "model"
 
 
 class ModelMeter:
-    """Energy of a board from the time that its chip spends in each power state.
+    """Energy of a board from the time that its parts spend in each power state.
 
-    What the board's maker states for the whole board counts, where it was stated for the clock in
-    use or where the current does not depend on the clock; otherwise what the chip's maker states
-    for the chip. Radio, sensors and LEDs are off.
+    For the chip, what the board's maker states for the whole board counts, where it was stated for
+    the clock in use or where the current does not depend on the clock; otherwise what the chip's
+    maker states for the chip. A device adds what it draws, but in its quiescent states: there, the
+    current stated for the whole board has it. What the board's file does not wire is off.
 
     Args:
         board: whose currents to use.
@@ -22,9 +23,11 @@ class ModelMeter:
 
     def __init__(self, board: Board) -> None:
         self._board = board
+        self._quiescent = {name: board.wiring.quiescent(name) for name in board.wiring.devices}
         self._chip = boards.load_chip(board.chip)
         self._supply_v = board.supply_v.value
         self.current = lru_cache(self._current)
+        self.current_of = lru_cache(self._current_of)
 
     def _of_chip(self, state: str, clock_hz: int) -> Current:
         stated = self._chip.current_a(state, clock_hz, self._supply_v)
@@ -39,6 +42,15 @@ class ModelMeter:
                 return Current(stated.ampere, stated.grade, stated.source, stated.uncertainty_a)
         return chip
 
+    def _current_of(self, part: str, state: str, clock_hz: int) -> Current | None:
+        """What a part draws; None where the current of the whole board has it."""
+        if part == MCU:
+            return self.current(state, clock_hz)
+        if state in self._quiescent[part]:
+            return None
+        stated = self._board.wiring.current_a(part, state)
+        return Current(stated.value, stated.grade, stated.source)
+
     @property
     def idle(self) -> Current:
         """What the board draws when it has nothing to do."""
@@ -46,10 +58,15 @@ class ModelMeter:
 
     def energy(self, times: Occupancy) -> Energy:
         """Energy drawn in these times."""
-        return energy(times, self._supply_v, self.current, self.idle)
+        return energy(times, self._supply_v, self.current_of, self.idle)
 
     def notes(self, times: Occupancy) -> list[str]:
         """The currents that an energy was computed with, and where they come from."""
-        used = [(f"{s} at {hz / 1e6:g} MHz", self.current(s, hz)) for s, hz in sorted(times)]
+        used = []
+        for part, state, hz in sorted(times):
+            current = self.current_of(part, state, hz)
+            if current is not None:
+                name = f"{state} at {hz / 1e6:g} MHz" if part == MCU else f"{part} {state}"
+                used.append((name, current))
         used.append((f"idle ({self._board.idle_state})", self.idle))
         return [f"{name}: {c.ampere * 1e3:g} mA ({c.grade}: {c.source})" for name, c in used]

@@ -1,11 +1,11 @@
 """Energy of a stretch of time: supply voltage x current, summed over the power states."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from joulemark.catalogue.boards import Grade
+from joulemark.catalogue.boards import MCU, Grade
 
 if TYPE_CHECKING:
     from joulemark._engine import PowerInterval
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 ACTIVE = "active"
 """What a chip file calls the state in which its core runs."""
 
-Occupancy = Mapping[tuple[str, int], int]
-"""Time in picoseconds by power state and core clock in hertz."""
+Occupancy = Mapping[tuple[str, str, int], int]
+"""Time in picoseconds by part of the board, its power state and its clock in hertz."""
 
 
 @dataclass(frozen=True)
@@ -49,35 +49,72 @@ def weakest(grades: Iterable[Grade]) -> Grade:
     return max(grades, key=_WEAKNESS.index)
 
 
-def occupancy(intervals: Iterable["PowerInterval"], start_ps: int, end_ps: int) -> Occupancy:
-    """Time in each state at each clock within a window."""
-    result: dict[tuple[str, int], int] = defaultdict(int)
-    for interval in intervals:
-        length = min(interval.end_ps, end_ps) - max(interval.start_ps, start_ps)
-        if length > 0:
-            result[interval.state, interval.clock_hz] += length
+def occupancy(
+    tracks: Mapping[str, Iterable["PowerInterval"]], start_ps: int, end_ps: int
+) -> Occupancy:
+    """Time of each part in each state at each clock within a window."""
+    result: dict[tuple[str, str, int], int] = defaultdict(int)
+    for part, intervals in tracks.items():
+        for interval in intervals:
+            length = min(interval.end_ps, end_ps) - max(interval.start_ps, start_ps)
+            if length > 0:
+                result[part, interval.state, interval.clock_hz] += length
     return dict(result)
 
 
+def total(
+    tracks: Mapping[str, Iterable["PowerInterval"]],
+    current: Callable[[str, str, int], Current | None],
+) -> Iterator[tuple[float, int]]:
+    """The current of all parts together, in ampere, until a time in picoseconds.
+
+    All tracks cover the same time.
+    """
+    running = {part: iter(intervals) for part, intervals in tracks.items()}
+    now = {part: next(intervals, None) for part, intervals in running.items()}
+    while True:
+        ends = [interval.end_ps for interval in now.values() if interval is not None]
+        if not ends:
+            return
+        end_ps = min(ends)
+        drawn = [
+            current(part, interval.state, interval.clock_hz)
+            for part, interval in now.items()
+            if interval is not None
+        ]
+        yield sum(one.ampere for one in drawn if one is not None), end_ps
+        for part, interval in now.items():
+            if interval is not None and interval.end_ps == end_ps:
+                now[part] = next(running[part], None)
+
+
+def duration_s(times: Occupancy) -> float:
+    """How long a window was: each part has a state all the time."""
+    return sum(ps for (part, _, _), ps in times.items() if part == MCU) * 1e-12
+
+
 def energy(
-    times: Occupancy, supply_v: float, current: Callable[[str, int], Current], idle: Current
+    times: Occupancy,
+    supply_v: float,
+    current: Callable[[str, str, int], Current | None],
+    idle: Current,
 ) -> Energy:
     """Integrate supply voltage x current over the states of a window.
 
     Args:
-        times: how long in which state at which clock.
+        times: how long which part was in which state at which clock.
         supply_v: the board's supply.
-        current: of a state at a clock.
+        current: of a part in a state at a clock; None where another part's current has it already.
         idle: what the board draws when it has nothing to do.
     """
     charge_c = 0.0
-    total_s = 0.0
+    total_s = duration_s(times)
     grades = [idle.grade]
-    for (state, clock_hz), picoseconds in times.items():
-        drawn = current(state, clock_hz)
-        charge_c += drawn.ampere * picoseconds * 1e-12
-        total_s += picoseconds * 1e-12
-        grades.append(drawn.grade)
+    for (part, state, clock_hz), picoseconds in times.items():
+        drawn = current(part, state, clock_hz)
+        if drawn is not None:
+            charge_c += drawn.ampere * picoseconds * 1e-12
+            grades.append(drawn.grade)
     return Energy(
         gross_nj=charge_c * supply_v * 1e9,
         net_nj=(charge_c - idle.ampere * total_s) * supply_v * 1e9,

@@ -16,11 +16,11 @@ from joulemark.campaign.case import Build, Conditions
 from joulemark.campaign.subjects import About
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.catalogue import boards
+from joulemark.catalogue.boards import MCU
 from joulemark.errors import InputError
 from joulemark.records import tables
 from joulemark.records.record import (
     IN_STATE,
-    MCU,
     Provenance,
     Quantity,
     Record,

@@ -13,7 +13,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 from joulemark.campaign.case import Build, Case, Conditions
 from joulemark.campaign.subjects import About, Subject
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
-from joulemark.catalogue.boards import Grade
+from joulemark.catalogue.boards import MCU, Grade
 
 Status = Literal["ok", "failed"]
 Bounds = Literal["range", "interval"]
@@ -309,8 +309,6 @@ class Record(Generic[Subject_co]):
         return self.about.secret_independent is True and self.finding in DEPENDENT
 
 
-MCU = "mcu"
-"""The part whose power states are those of the chip."""
 IN_STATE = "in_"
 """A quantity of this name and a power state is the time in it."""
 

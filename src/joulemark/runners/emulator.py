@@ -7,7 +7,7 @@ from joulemark.errors import BudgetError, FaultError, LinkError
 from joulemark.meters.power import Occupancy, occupancy
 
 if TYPE_CHECKING:
-    from joulemark._engine import Chip, Image, MarkerEdge, Profile
+    from joulemark._engine import Chip, Image, MarkerEdge, Profile, Wiring
 
 NAME = "emulator"
 UNIT = "emulated"
@@ -40,6 +40,7 @@ class EmulatedBoard:
     Args:
         chip: what to emulate.
         image: what to run.
+        wiring: devices around the chip.
         marker: pin that brackets measurements.
         port: serial port that speaks the image's protocol.
         profile: count cycles per function.
@@ -51,6 +52,7 @@ class EmulatedBoard:
         chip: "Chip",
         image: "Image",
         *,
+        wiring: "Wiring | None" = None,
         marker: str,
         port: str,
         profile: bool = False,
@@ -59,7 +61,13 @@ class EmulatedBoard:
         from joulemark._engine import Machine
 
         self._machine: Machine = Machine(
-            chip, image, marker=marker, trace=True, secrets_trace=True, profile=profile
+            chip,
+            image,
+            wiring=wiring,
+            marker=marker,
+            trace=True,
+            secrets_trace=True,
+            profile=profile,
         )
         self._port = port
         self._profile = profile
@@ -127,7 +135,7 @@ class EmulatedBoard:
             cycles=falling.cycles - rising.cycles,
             instructions=falling.instructions - rising.instructions,
             stack_bytes=machine.stack_bytes,
-            times=occupancy(machine.power_intervals, rising.time_ps, falling.time_ps),
+            times=occupancy(machine.power_tracks, rising.time_ps, falling.time_ps),
             addresses=machine.secrets_digest,
             profile=machine.profile if self._profile else None,
         )

@@ -21,6 +21,7 @@ from joulemark.closes import Closes
 from joulemark.errors import FaultError, LinkError, MeterError
 from joulemark.meters import Meter, Specification
 from joulemark.meters.model import ModelMeter
+from joulemark.meters.power import total
 from joulemark.simulated.supply import CurrentTrace, Floats
 
 if TYPE_CHECKING:
@@ -45,8 +46,10 @@ class _Board:
         chip = boards.load_chip(board.chip)
         self.voltage_v = board.supply_v.value
         self._serial_port = board.serial.port
-        self._current = ModelMeter(board).current
-        self._machine = Machine(chip, image, marker=board.marker.pin, trace=True)
+        self._current = ModelMeter(board).current_of
+        self._machine = Machine(
+            chip, image, wiring=board.wiring, marker=board.marker.pin, trace=True
+        )
         self._changed = threading.Condition()
         self._until_s = [0.0]
         self._ampere: list[float] = []
@@ -94,14 +97,13 @@ class _Board:
         if stop.fault is not None:
             raise FaultError(f"{stop.fault.kind}: {stop.fault.message}")
         with self._changed:
-            for interval in machine.power_intervals:
-                self._append(interval.state, interval.clock_hz, interval.end_ps * 1e-12)
+            for ampere, end_ps in total(machine.power_tracks, self._current):
+                self._append(ampere, end_ps * 1e-12)
             self._edges += [edge.time_ps * 1e-12 for edge in machine.marker_edges]
             self._done_s = machine.time_ps * 1e-12
             self._changed.notify_all()
 
-    def _append(self, state: str, clock_hz: int, until_s: float) -> None:
-        ampere = self._current(state, clock_hz).ampere
+    def _append(self, ampere: float, until_s: float) -> None:
         if until_s <= self._until_s[-1]:
             return
         if self._ampere and self._ampere[-1] == ampere:

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use joulemark_devices::Wiring;
 use joulemark_kernel::{Chip, Image};
 use joulemark_machine::{Machine, Options, Reason, Stop, Until};
 
@@ -95,7 +96,8 @@ pub fn image(source: &str) -> Arc<Image> {
 /// A machine after reset.
 pub fn machine_with(source: &str, options: &Options) -> (Machine, Arc<Image>) {
     let image = image(source);
-    let machine = Machine::new(&chip(), &image, options).unwrap_or_else(|error| panic!("{error}"));
+    let machine = Machine::new(&chip(), &Wiring::default(), &image, options)
+        .unwrap_or_else(|error| panic!("{error}"));
     (machine, image)
 }
 

@@ -1,0 +1,320 @@
+//! ST M25P80, a serial flash of 16 sectors of 64 KiB in pages of 256 bytes.
+//!
+//! Instructions, status register and protection: the ST data sheet; the codes are also those of
+//! Contiki's driver (github.com/contiki-os/contiki, platform/sky/dev/xmem.c), status register and
+//! protection those of the Tmote Sky's data sheet, figures 15 and 16. An instruction that changes
+//! something is executed when the device is deselected, and only then. There is no instruction to
+//! read a JEDEC identification: the parts of 40 MHz have the electronic signature alone.
+
+use joulemark_kernel::Picoseconds;
+
+use crate::{Device, Figures, Lines, Model, PinRole, Protocol};
+
+const SELECT: usize = 0;
+const HOLD: usize = 1;
+const WRITE_PROTECT: usize = 2;
+
+const STANDBY: &str = "standby";
+const DEEP_POWER_DOWN: &str = "deep-power-down";
+const SELECTED: &str = "selected";
+const WRITE: &str = "write";
+
+const fn input(name: &'static str, is_needed: bool) -> PinRole {
+    PinRole {
+        name,
+        is_output: false,
+        is_needed,
+    }
+}
+
+/// What boards' files name.
+pub static MODEL: Model = Model {
+    name: "m25p80",
+    protocol: Some(Protocol::Spi),
+    pins: &[
+        input("select", true),
+        input("hold", false),
+        input("write-protect", false),
+    ],
+    states: &[STANDBY, DEEP_POWER_DOWN, SELECTED, WRITE],
+    figures: include_str!("m25p80.toml"),
+    make: |figures| Box::new(M25p80::new(figures)),
+};
+
+/// Instructions.
+mod instruction {
+    pub const WRITE_STATUS: u8 = 0x01;
+    pub const PAGE_PROGRAM: u8 = 0x02;
+    pub const READ: u8 = 0x03;
+    pub const WRITE_DISABLE: u8 = 0x04;
+    pub const READ_STATUS: u8 = 0x05;
+    pub const WRITE_ENABLE: u8 = 0x06;
+    pub const FAST_READ: u8 = 0x0b;
+    pub const RELEASE: u8 = 0xab;
+    pub const DEEP_POWER_DOWN: u8 = 0xb9;
+    pub const BULK_ERASE: u8 = 0xc7;
+    pub const SECTOR_ERASE: u8 = 0xd8;
+}
+
+/// Bits of the status register.
+const WIP: u8 = 1 << 0;
+const WEL: u8 = 1 << 1;
+const BLOCK_PROTECT: u8 = 7 << 2;
+const SRWD: u8 = 1 << 7;
+
+const SIGNATURE: u8 = 0x13;
+
+const SECTOR_BYTES: usize = 1 << 16;
+const SECTORS: usize = 16;
+const PAGE_BYTES: usize = 256;
+
+/// What the device is at, and will have done at the end of it.
+enum Busy {
+    Program { address: usize, data: Vec<u8> },
+    EraseSector(usize),
+    EraseAll,
+    WriteStatus(u8),
+    PowerDown,
+    Release,
+}
+
+/// The device.
+pub struct M25p80 {
+    /// Sectors that are not blank.
+    sectors: [Option<Box<[u8]>>; SECTORS],
+    status: u8,
+    /// The levels of its pins. One that no board wires is high.
+    levels: [bool; 3],
+    /// The bytes since it was selected: instruction, address, data.
+    input: Vec<u8>,
+    /// Bytes of the instruction that are not kept in `input`, because there may be any number.
+    read: usize,
+    is_powered_down: bool,
+    busy: Option<(Busy, Picoseconds)>,
+    page_program: Picoseconds,
+    sector_erase: Picoseconds,
+    bulk_erase: Picoseconds,
+    write_status: Picoseconds,
+    power_down: Picoseconds,
+    release: Picoseconds,
+    release_with_signature: Picoseconds,
+}
+
+impl M25p80 {
+    /// A blank device that no write protection is set on.
+    pub fn new(figures: &Figures) -> Self {
+        Self {
+            sectors: Default::default(),
+            status: 0,
+            levels: [true; 3],
+            input: Vec::new(),
+            read: 0,
+            is_powered_down: false,
+            busy: None,
+            page_program: figures.time("page_program"),
+            sector_erase: figures.time("sector_erase"),
+            bulk_erase: figures.time("bulk_erase"),
+            write_status: figures.time("write_status"),
+            power_down: figures.time("power_down"),
+            release: figures.time("release"),
+            release_with_signature: figures.time("release_with_signature"),
+        }
+    }
+
+    /// What an address holds; addresses come round after the last.
+    pub fn byte(&self, address: usize) -> u8 {
+        let address = address % (SECTORS * SECTOR_BYTES);
+        let sector = self.sectors[address / SECTOR_BYTES].as_ref();
+        sector.map_or(0xff, |sector| sector[address % SECTOR_BYTES])
+    }
+
+    fn is_protected(&self, sector: usize) -> bool {
+        // 0 protects nothing, 1 the last sector, each one more twice as many.
+        let level = (self.status & BLOCK_PROTECT) >> 2;
+        level != 0 && sector >= SECTORS.saturating_sub(1 << (level - 1))
+    }
+
+    /// The address that follows the instruction.
+    fn address(&self) -> usize {
+        let bytes = self.input[1..4].iter();
+        bytes.fold(0, |address, &byte| address << 8 | usize::from(byte)) % (SECTORS * SECTOR_BYTES)
+    }
+
+    /// The answer while a byte comes in; `None` where the output is not driven.
+    fn answer(&mut self) -> Option<u8> {
+        let (&instruction, operands) = self.input.split_first()?;
+        if self.is_powered_down && instruction != instruction::RELEASE {
+            return None;
+        }
+        let is_writing = self.status & WIP != 0;
+        let header = match instruction {
+            instruction::READ_STATUS => return Some(self.status),
+            _ if is_writing => return None,
+            instruction::READ | instruction::RELEASE => 3,
+            instruction::FAST_READ => 4,
+            _ => return None,
+        };
+        if operands.len() < header {
+            return None;
+        }
+        if instruction == instruction::RELEASE {
+            return Some(SIGNATURE);
+        }
+        let address = self.address() + self.read;
+        self.read += 1;
+        Some(self.byte(address))
+    }
+
+    /// Keep a byte that has come in.
+    fn take(&mut self, byte: u8) {
+        let Some(&instruction) = self.input.first() else {
+            self.input.push(byte);
+            return;
+        };
+        match instruction {
+            // Of more than a page's data, the last page of it is programmed.
+            instruction::PAGE_PROGRAM if self.input.len() == 4 + PAGE_BYTES => {
+                self.input.remove(4);
+                self.input.push(byte);
+                self.read += 1;
+            }
+            instruction::PAGE_PROGRAM => self.input.push(byte),
+            // One byte more than any other instruction has tells that it was too long.
+            _ if self.input.len() < 6 => self.input.push(byte),
+            _ => {}
+        }
+    }
+
+    /// What the instruction that has come in starts; `None` where it changes nothing, or is refused.
+    fn start(&mut self) -> Option<(Busy, Picoseconds)> {
+        let (&instruction, operands) = self.input.split_first()?;
+        let length = operands.len();
+        if self.is_powered_down {
+            return (instruction == instruction::RELEASE).then_some(if length < 4 {
+                (Busy::Release, self.release)
+            } else {
+                (Busy::Release, self.release_with_signature)
+            });
+        }
+        let may_write = self.status & WEL != 0;
+        match instruction {
+            _ if self.busy.is_some() => None,
+            instruction::WRITE_ENABLE if length == 0 => {
+                self.status |= WEL;
+                None
+            }
+            instruction::WRITE_DISABLE if length == 0 => {
+                self.status &= !WEL;
+                None
+            }
+            instruction::DEEP_POWER_DOWN if length == 0 => Some((Busy::PowerDown, self.power_down)),
+            instruction::WRITE_STATUS if length == 1 && may_write => {
+                // The hardware protected mode.
+                if self.status & SRWD != 0 && !self.levels[WRITE_PROTECT] {
+                    return None;
+                }
+                Some((Busy::WriteStatus(operands[0]), self.write_status))
+            }
+            instruction::PAGE_PROGRAM if length >= 4 && may_write => {
+                let address = self.address();
+                if self.is_protected(address / SECTOR_BYTES) {
+                    return None;
+                }
+                let (page, offset) = (address & !(PAGE_BYTES - 1), address % PAGE_BYTES);
+                let data = operands[3..].to_vec();
+                let begin = page | ((offset + self.read) % PAGE_BYTES);
+                let program = Busy::Program {
+                    address: begin,
+                    data,
+                };
+                Some((program, self.page_program))
+            }
+            instruction::SECTOR_ERASE if length == 3 && may_write => {
+                let sector = self.address() / SECTOR_BYTES;
+                let erase = (Busy::EraseSector(sector), self.sector_erase);
+                (!self.is_protected(sector)).then_some(erase)
+            }
+            instruction::BULK_ERASE if length == 0 && may_write => {
+                let is_free = self.status & BLOCK_PROTECT == 0;
+                is_free.then_some((Busy::EraseAll, self.bulk_erase))
+            }
+            _ => None,
+        }
+    }
+
+    fn finish(&mut self, busy: Busy) {
+        match busy {
+            Busy::Program { address, data } => {
+                let page = address & !(PAGE_BYTES - 1);
+                let blank = || vec![0xff; SECTOR_BYTES].into_boxed_slice();
+                let sector = self.sectors[page / SECTOR_BYTES].get_or_insert_with(blank);
+                for (offset, byte) in data.into_iter().enumerate() {
+                    let at = page | ((address + offset) % PAGE_BYTES);
+                    sector[at % SECTOR_BYTES] &= byte;
+                }
+            }
+            Busy::EraseSector(sector) => self.sectors[sector] = None,
+            Busy::EraseAll => self.sectors = Default::default(),
+            Busy::WriteStatus(value) => {
+                self.status = value & (SRWD | BLOCK_PROTECT) | self.status & (WIP | WEL);
+            }
+            Busy::PowerDown => self.is_powered_down = true,
+            Busy::Release => self.is_powered_down = false,
+        }
+        self.status &= !WIP;
+    }
+
+    fn show_state(&self, lines: &mut Lines) {
+        lines.enter(if self.status & WIP != 0 {
+            WRITE
+        } else if self.is_powered_down {
+            DEEP_POWER_DOWN
+        } else if !self.levels[SELECT] {
+            SELECTED
+        } else {
+            STANDBY
+        });
+    }
+}
+
+impl Device for M25p80 {
+    fn pin_changed(&mut self, pin: usize, high: bool, lines: &mut Lines) {
+        if pin == SELECT && high != self.levels[SELECT] {
+            if high && let Some((busy, time)) = self.start() {
+                if !matches!(busy, Busy::PowerDown | Busy::Release) {
+                    self.status |= WIP;
+                }
+                self.busy = Some((busy, lines.now() + time));
+            }
+            self.input.clear();
+            self.read = 0;
+        }
+        self.levels[pin] = high;
+        self.show_state(lines);
+    }
+
+    fn exchange(&mut self, byte: u8, _lines: &mut Lines) -> Option<u8> {
+        if self.levels[SELECT] || !self.levels[HOLD] {
+            return None;
+        }
+        let answer = self.answer();
+        self.take(byte);
+        answer
+    }
+
+    fn next_event(&self) -> Picoseconds {
+        let busy = self.busy.as_ref();
+        busy.map_or(Picoseconds::NEVER, |&(_, end)| end)
+    }
+
+    fn advance(&mut self, lines: &mut Lines) {
+        if let Some((busy, _)) = self.busy.take() {
+            // The write enable latch goes with the end of what it was set for.
+            if self.status & WIP != 0 {
+                self.status &= !WEL;
+            }
+            self.finish(busy);
+        }
+        self.show_state(lines);
+    }
+}
