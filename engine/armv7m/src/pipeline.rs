@@ -773,14 +773,14 @@ impl Simulation {
             decode.length - u8::from(decode.folded && decode.length > 1)
         });
         self.fetch(&signals, size);
-        let outcome = {
-            let State { buses, history, .. } = &mut self.state;
-            buses.tock(&mut self.memory, history, self.now)
-        };
-        self.state.arrived = outcome.fetched;
         // A store that leaves execute in this cycle has its data phase in the next one at the
         // earliest: what is done now is older.
         let was_buffered = self.state.buffered != 0;
+        let outcome = {
+            let State { buses, history, .. } = &mut self.state;
+            buses.tock(&mut self.memory, history, self.now, was_buffered)
+        };
+        self.state.arrived = outcome.fetched;
         if outcome.address_advances && self.memory.write_buffer {
             self.release_store();
         }

@@ -281,12 +281,12 @@ const GPRAM: u32 = 0x1100_0000;
 const DATA: u32 = 0x2000_0100;
 
 fn cycles(chip: Chip, code: &[u16]) -> u32 {
-    let registers = run(chip, code);
+    let registers = run(chip, false, code);
     registers[3].wrapping_sub(registers[2])
 }
 
 /// What R0 to R7 hold at the last instruction.
-fn run(chip: Chip, code: &[u16]) -> [u32; 8] {
+fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
     let flash = Region::new(RegionKind::Flash, 0, 0x1000);
     let (flash, settings, timing) = match chip {
         Chip::Cc2650 { line_buffer, cache } => (
@@ -325,7 +325,8 @@ fn run(chip: Chip, code: &[u16]) -> [u32; 8] {
     core.load_image(0, &vectors).unwrap();
     core.reset(0).unwrap();
     core.debug_write(0xe000_1000, 0x003e_0001).unwrap(); // DWT_CTRL: all counters
-    core.debug_write(0xe000_e008, 2).unwrap(); // ACTLR.DISDEFWBUF
+    let disabled = if write_buffer { 0 } else { 2 };
+    core.debug_write(0xe000_e008, disabled).unwrap(); // ACTLR.DISDEFWBUF
     core.debug_write(DATA + 16, DATA).unwrap();
     core.debug_write(DATA + 20, 0xffff_ffff).unwrap();
     core.debug_write(DATA + 24, 0x1234_5678).unwrap();
@@ -415,7 +416,7 @@ fn a_load_that_ends_while_a_store_is_buffered_is_not_taken_for_the_store() {
 fn cyccnt_holds_what_was_written_one_cycle_after_the_store() {
     // ISB; MOVS R4, #78; STR R4, [R0, #4]; LDR R3, [R0, #4]: misc/dwt/ldr_str_cnt reads 78.
     let code = [0xf3bf, 0x8f6f, 0x244e, 0x6044, 0x6843, 0xe7fe];
-    assert_eq!(run(Chip::Gpram, &code)[3], 78);
+    assert_eq!(run(Chip::Gpram, false, &code)[3], 78);
 }
 
 #[test]
@@ -426,5 +427,23 @@ fn cyccnt_counts_from_one_cycle_after_it_was_turned_on() {
         0xf3bf, 0x8f6f, 0x6804, 0x2501, 0x43ac, 0x6004, 0x262a, 0x6046, 0x432c, 0x6004, 0x6843,
         0xe7fe,
     ];
-    assert_eq!(run(Chip::Gpram, &code)[3], 42);
+    assert_eq!(run(Chip::Gpram, false, &code)[3], 42);
+}
+
+#[test]
+fn a_load_waits_a_cycle_more_behind_a_buffered_store_that_is_split() {
+    // STR.W R5, [R1, #1] or [R1, #4]; LDR.W R6, [R1, #8].
+    let time = |chip, write_buffer, store: u16| {
+        let code = [
+            0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0xf8c1, store, 0xf8d1, 0x6008, 0xf8d0, 0x3004, 0xe7fe,
+        ];
+        let registers = run(chip, write_buffer, &code);
+        registers[3] - registers[2]
+    };
+    for write_buffer in [false, true] {
+        let more = u32::from(write_buffer);
+        assert_eq!(time(Chip::Gpram, write_buffer, 0x5001), 8 + more);
+        assert_eq!(time(Chip::Gpram, write_buffer, 0x5004), 6);
+        assert_eq!(time(Chip::Stm32f100, write_buffer, 0x5001), 8);
+    }
 }
