@@ -204,6 +204,18 @@ def test_cold_and_warm_are_two_quantities_where_memories_keep_state(project: Pat
     assert found[0] == found[1] == found[2]
 
 
+def test_of_what_does_nothing_the_call_is_left(project: Path) -> None:
+    store = str(project / "identity.db")
+    joulemark(
+        *("run", "--primitive", "identity", "--board", "telosb", "--store", store),
+        JOULEMARK_ROOT=str(project),
+    )
+    text = joulemark("export", "--format", "json", "--store", store).stdout
+    (record,) = json.loads(text)
+    assert record["window_cycles"] > record["empty_cycles"] > 0
+    assert 0 < record["cycles"] == record["window_cycles"] - record["empty_cycles"] < 20
+
+
 def test_a_wrong_output_is_no_number(project: Path) -> None:
     # One of 512 random bytes is 0x40 with a probability of 87%; the seed is one where it is.
     records = measured(project, "wrong", 6, "--seed", "1")
