@@ -8,12 +8,11 @@ import pytest
 
 from joulemark._engine import Image
 from joulemark.campaign.campaign import Campaign
-from joulemark.campaign.job import Job, Setup
+from joulemark.campaign.job import RUNS, Job, Setup
 from joulemark.campaign.plan import plan
 from joulemark.catalogue import boards
 from joulemark.errors import LinkError
 from joulemark.measure.emulated import emulate
-from joulemark.measure.metered import RUNS
 from joulemark.meters import Meter, manual, open_meter
 from joulemark.meters.ppk2 import Ppk2
 from joulemark.meters.samples import Samples

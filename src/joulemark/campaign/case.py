@@ -1,6 +1,5 @@
 """A case: one point of a campaign. What is priced, how it is built, what it is measured on."""
 
-import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass
@@ -57,8 +56,8 @@ class Case:
         """The case as JSON, the same for equal cases everywhere and always."""
         values = {
             "subject": self.subject.tagged,
-            "build": None if self.build is None else dataclasses.asdict(self.build),
-            "conditions": dataclasses.asdict(self.conditions),
+            "build": None if self.build is None else vars(self.build),
+            "conditions": vars(self.conditions),
         }
         return json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 

@@ -13,6 +13,10 @@ LOCAL = "local"
 """What stands for board and clock profile where a case runs on this machine."""
 
 
+RUNS = 5
+"""Independent runs of a case with an instrument, where nobody says how many."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Setup:
     """What a campaign is measured with."""

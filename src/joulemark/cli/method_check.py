@@ -102,11 +102,11 @@ def _known() -> "list[Known]":
 def _compared() -> "list[Pair]":
     """Cases through the model, and through instruments on the emulated bench in real time."""
     from joulemark._engine import Image
-    from joulemark.campaign.job import Setup
+    from joulemark.campaign.job import RUNS, Setup
     from joulemark.catalogue import boards
     from joulemark.images import BuiltImage
     from joulemark.measure.instrumented import Instrumented
-    from joulemark.measure.metered import RUNS, Instrument
+    from joulemark.measure.metered import Instrument
     from joulemark.meters import open_meter
     from joulemark.simulated.check import PPK2_BOUND, Pair, pairs
     from joulemark.simulated.emulated import EmulatedSupplyLine

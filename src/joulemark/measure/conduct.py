@@ -3,17 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from joulemark import meters
-from joulemark.campaign.job import LOCAL, Job, Setup
+from joulemark.campaign.job import LOCAL, RUNS, Job, Setup
 from joulemark.errors import InputError, MeterError
 from joulemark.images import BuiltImage
-from joulemark.measure.instrumented import Instrumented
-from joulemark.measure.local import Local
-from joulemark.measure.metered import RUNS, Instrument
 from joulemark.meters.options import SUPPLY
-from joulemark.records.record import PrimitiveRecord
-from joulemark.runners.flash import flash
+
+if TYPE_CHECKING:
+    from joulemark.records.record import PrimitiveRecord
 
 EMULATOR, SERIAL = "emulator", "serial"
 SUPPLY_LIMIT_A = 0.5
@@ -84,7 +83,7 @@ class Bench:
             ),
         )
 
-    def measure(self, jobs: Sequence[Job], processes: int) -> Iterator[PrimitiveRecord]:
+    def measure(self, jobs: Sequence[Job], processes: int) -> "Iterator[PrimitiveRecord]":
         """Measure jobs; each record comes before the next case begins, or is finished.
 
         Args:
@@ -103,6 +102,12 @@ class Bench:
             what = f"a board has one image, and these cases need {len(jobs)}"
             mend = "choose one with --board, --primitive, --implementation and --opt, or --flash"
             raise InputError(what, f"--runner {self.runner}", mend)
+        # What is served from the store needs none of these.
+        from joulemark.measure.instrumented import Instrumented
+        from joulemark.measure.local import Local
+        from joulemark.measure.metered import Instrument
+        from joulemark.runners.flash import flash
+
         with ExitStack() as opened:
             supply_v, bound, note = self._voltage(jobs[0], opened)
             meter = opened.enter_context(

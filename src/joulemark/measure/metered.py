@@ -25,7 +25,6 @@ from joulemark.meters.samples import Counted
 from joulemark.records.record import Quantity, number, quantity
 from joulemark.runners.protocol import Device, Flag, Link, RunResult, Status
 
-RUNS = 5
 _SAMPLES_IN_WINDOW = 2000
 """Where no number of repetitions is given, the window is this many samples long, or as long as the
 meter's specification says."""
