@@ -221,7 +221,7 @@ def test_what_was_added_is_measured_and_reported(project: Path) -> None:
         for operation in ("keygen", "sign", "verify")
     }
     assert all(r["cycles"] > 0 and r["flash_bytes"] > 0 and r["exact"] for r in found)
-    page = (project / "report.html").read_text()
+    page = (project / "store-report.html").read_text()
     assert "Signatures of a test" in page
     assert "A signature, key kept" in page
 

@@ -2,7 +2,9 @@
 
 import io
 import json
+import os
 import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -48,7 +50,7 @@ def test_run_measures_verifies_and_reports(store: Path) -> None:
         assert r["time_ps"] == pytest.approx(r["cycles"] / r["clock_hz"] * 1e12)  # type: ignore[operator]
         assert r["energy_gross_nj"] > r["energy_net_nj"] > 0  # type: ignore[operator]
         assert r["stack_bytes"] > 0  # type: ignore[operator]
-    assert (store.parent / "report.html").stat().st_size > 10_000
+    assert (store.parent / "s-report.html").stat().st_size > 10_000
 
 
 def test_an_unchanged_campaign_is_served_from_the_store_quickly(store: Path) -> None:
@@ -61,6 +63,23 @@ def test_an_unchanged_campaign_is_served_from_the_store_quickly(store: Path) -> 
     count = len(before)
     assert f"measured 0, served from the store: {count} of {count}; --fresh" in done.stdout
     assert records(store) == before
+
+
+def test_the_table_says_what_it_shows_and_how_many_cases_it_does_not(store: Path) -> None:
+    shown = joulemark("run", *SMALL, "--store", str(store)).stdout.splitlines()
+    rows = [line for line in shown if line.startswith(("aes-128 ", "sha-256 "))]
+    (said,) = (line for line in shown if line.startswith("shown: "))
+    assert "of 64 bytes, no AD" in said or "of 16 to 64 bytes, no AD" in said
+    assert f"; {len(records(store)) - len(rows)} more cases: --size" in said
+    assert " -Os" in said
+
+
+def test_stores_in_one_folder_keep_their_own_reports(store: Path, tmp_path: Path) -> None:
+    for name in ("joulemark.db", "other.db"):
+        shutil.copy(store, tmp_path / name)
+        joulemark("report", "--store", str(tmp_path / name))
+    reports = {p.name for p in tmp_path.glob("*.html")}
+    assert reports == {"report.html", "other-report.html"}
 
 
 def test_fresh_measures_again_and_exact_results_stay(store: Path) -> None:
@@ -164,6 +183,21 @@ def test_a_full_disk_behind_the_output_is_said(tmp_path: Path) -> None:
         )
     assert done.returncode == 3
     assert done.stderr == "joulemark: standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize("arguments", [["list", "boards"], ["--help"], ["list", "chips"]])
+def test_output_that_nobody_reads_ends_the_command_quietly(arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as broken:
+        done = subprocess.run(
+            [sys.executable, "-c", "from joulemark.cli import main; main()", *arguments],
+            stdout=broken,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 @pytest.mark.parametrize("width", [40, 80, 100, 120, 200])

@@ -4,6 +4,7 @@ import errno
 import importlib
 import io
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,7 +19,9 @@ EXIT_CODES = """Exit codes: 0 done; 1 internal error; 2 wrong usage; 3 a file or
 4 a tool is missing; 5 the firmware does not build; 6 a case failed: its output is wrong, or it
 could not be measured; 7 the emulated program faulted; 8 it spent its cycles or fell asleep before
 its end; 9 the results store failed; 10 the image does not answer; 11 an instrument failed; 12 a
-claim of secret-independence is contradicted; 130 interrupted."""
+claim of secret-independence is contradicted; 130 interrupted; 141 nobody reads the output."""
+
+_BROKEN_PIPE = 128 + signal.SIGPIPE
 
 
 class _Commands(TyperGroup):
@@ -102,13 +105,34 @@ def options(
     """What security costs on a constrained device: time, energy, flash, RAM, stack."""
 
 
+def _silence() -> None:
+    # The interpreter flushes once more at its end.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _stdout_is_at_fault(error: OSError) -> bool:
     """Tell whether what is printed cannot be written; if so nothing more is."""
     if error.filename is not None or error.errno != errno.ENOSPC:
         return False
-    # The interpreter flushes once more at its end.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _silence()
     return True
+
+
+def _run() -> None:
+    """Run the command; where who reads its output has gone (`| head`), end as SIGPIPE would."""
+    try:
+        app(prog_name="joulemark")
+    except SystemExit as end:
+        # Typer and rich turn a broken pipe into exit code 1.
+        broken = isinstance(end.__context__, BrokenPipeError)
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            broken = True
+        if not broken:
+            raise
+    _silence()
+    sys.exit(_BROKEN_PIPE)
 
 
 def main() -> None:
@@ -121,7 +145,7 @@ def main() -> None:
         # The option means the same wherever it stands.
         sys.argv = [sys.argv[0], "--debug", *(a for a in sys.argv[1:] if a != "--debug")]
     try:
-        app(prog_name="joulemark")
+        _run()
     except JoulemarkError as error:
         if debug:
             raise

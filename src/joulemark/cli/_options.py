@@ -8,6 +8,20 @@ import typer
 DEFAULT_STORE = "results/joulemark.db"
 DEFAULT_REPORT = Path("results/report.html")
 
+
+def default_report(store: Path | None) -> Path:
+    """Where a store's report is written: beside it and named after it, so stores share a folder.
+
+    Args:
+        store: its file; None where it is a server's. A store of the default name has report.html.
+    """
+    if store is None:
+        return DEFAULT_REPORT
+    if store.name == Path(DEFAULT_STORE).name:
+        return store.with_name(DEFAULT_REPORT.name)
+    return store.with_name(f"{store.name.removesuffix('.db')}-{DEFAULT_REPORT.name}")
+
+
 StoreOption = Annotated[
     str,
     typer.Option(

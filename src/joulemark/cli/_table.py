@@ -1,6 +1,6 @@
 """The table at the end of `joulemark run`: one line for each implementation."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,13 +45,18 @@ def shown(points: "Sequence[Point]", good: Collection[str]) -> "list[Point]":
     return result
 
 
-def show(records: "Sequence[PrimitiveRecord]", dependent: Collection[tuple[str, ...]]) -> None:
-    """Print the fastest build of each implementation.
+def show(
+    records: "Sequence[PrimitiveRecord]",
+    dependent: Collection[tuple[str, ...]],
+    cases: int,
+) -> None:
+    """Print the fastest build of each implementation, and what that leaves out.
 
     Args:
         records: of the cases that `shown` chose.
         dependent: builds (as `build_of` names them) of which some operation or size showed that
             time or addresses depend on data.
+        cases: how many cases of the campaign have numbers, those of `records` among them.
     """
     from rich.console import Console
     from rich.table import Table
@@ -63,6 +68,7 @@ def show(records: "Sequence[PrimitiveRecord]", dependent: Collection[tuple[str, 
         groups.setdefault(group_name, []).append(r)
     if not groups:
         return
+    rows: list[PrimitiveRecord] = []
     boards = len({(board, clock) for board, clock, *_ in groups}) > 1
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in (*(("board",) if boards else ()), "primitive", "implementation", "operation"):
@@ -72,6 +78,7 @@ def show(records: "Sequence[PrimitiveRecord]", dependent: Collection[tuple[str, 
     table.add_column("secrets")
     for (board, clock, *_), group in sorted(groups.items()):
         best = min(group, key=lambda r: r.cycles or 0)
+        rows.append(best)
         finding: str = best.finding or ""
         if finding.startswith("independent") and build_of(best) in dependent:
             finding = "other cases depend on data"
@@ -89,13 +96,41 @@ def show(records: "Sequence[PrimitiveRecord]", dependent: Collection[tuple[str, 
             f"{finding} ({best.trials} trials)" if finding else "",
         )
     # A pipe or a file has no width that a table must fit.
-    console = Console()
+    # Names are no markup.
+    console = Console(markup=False, emoji=False)
     if not console.is_terminal:
-        console = Console(width=1000)
+        console.width = 1000
     fitting, left_out = _fit(table, console.width)
     console.print(fitting)
     if left_out:
         console.print(f"too narrow for: {', '.join(left_out)}; `joulemark export` has all")
+    console.print(described(rows, cases), highlight=False, soft_wrap=True)
+
+
+def described(rows: "Sequence[PrimitiveRecord]", cases: int) -> str:
+    """What the table's rows are, and how many cases are not among them.
+
+    Args:
+        rows: the records that the table shows.
+        cases: how many cases have numbers.
+    """
+    operations = ", ".join(sorted({r.subject.operation for r in rows}))
+    sizes = _range(r.subject.message_bytes for r in rows)
+    ad = _range(r.subject.ad_bytes for r in rows)
+    builds = ", ".join(sorted({str(r.build) for r in rows if r.build is not None}))
+    text = f"shown: {operations} of {sizes} bytes, {'no' if ad == '0' else f'{ad} bytes of'} AD"
+    if builds:
+        text += f", the fastest build of each implementation ({builds})"
+    hidden = cases - len(rows)
+    if hidden <= 0:
+        return text
+    more = "1 more case" if hidden == 1 else f"{hidden:,} more cases"
+    return f"{text}; {more}: --size, --ad-size, --operation, --opt choose, the report has all"
+
+
+def _range(values: Iterable[int]) -> str:
+    found = sorted(set(values))
+    return f"{found[0]}" if len(found) == 1 else f"{found[0]} to {found[-1]}"
 
 
 def _fit(table: "Table", width: int) -> "tuple[Table, list[str]]":

@@ -184,7 +184,8 @@ def _print(profiled: _Profiled, board: "Board", top: int) -> None:
             f"{running.gross_nj * share / 1e3:.3f}",
             str(f.stack_bytes),
         )
-    console = Console()
+    # A symbol's brackets are no markup.
+    console = Console(markup=False, emoji=False)
     console.print(table)
     if len(functions) > top:
         typer.echo(f"{len(functions) - top} more functions; --top shows more")

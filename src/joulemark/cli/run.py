@@ -13,7 +13,7 @@ import typer
 from joulemark.cli import app
 from joulemark.cli._grouped import grouped
 from joulemark.cli._instruments import MeasuringCommand, given
-from joulemark.cli._options import DEFAULT_REPORT, DEFAULT_STORE, StoreOption
+from joulemark.cli._options import DEFAULT_STORE, StoreOption, default_report
 from joulemark.errors import ClaimError, InputError, JoulemarkError, VerificationError
 
 if TYPE_CHECKING:
@@ -257,7 +257,8 @@ def _show(
     wanted = [p.key for p in points]
     loaded = of_primitives(store.load(served[k].id for k in wanted if k in served))
     builds = {table.build_of(p) for p in todo.points if p.key in dependent}
-    table.show([*loaded, *(new[k] for k in wanted if k in new)], builds)
+    cases = sum(p.key in served or p.key in new for p in todo.points)
+    table.show([*loaded, *(new[k] for k in wanted if k in new)], builds, cases)
 
 
 def _report(
@@ -269,7 +270,7 @@ def _report(
 ) -> None:
     """Write the report where there is something new to report, and say where things are."""
     if path is None:
-        path = DEFAULT_REPORT if store.path is None else store.path.with_name(DEFAULT_REPORT.name)
+        path = default_report(store.path)
     new = [r for r in measured if r.status == "ok" and not r.about.baseline]
     if new or (served and not path.exists()):
         from joulemark.report import write_report
