@@ -1,0 +1,205 @@
+/* The field of 2^255 - 19 elements (RFC 7748) for ARMv7-M cores whose UMULL varies. Elements are eight
+   words, any number below 2^256: 2^256 = 38. Every function takes the same time whatever its operands. */
+#include "field/multiply-armv7m.S"
+
+.macro function name
+    .section .text.\name, "ax"
+    .balign 4
+    .thumb_func
+    .weak   \name
+    .type   \name, %function
+\name:
+.endm
+
+/* + h 2^n's low words in one chain of carries, its high words in another; r12 and r0 gather what is left. */
+.macro times_upper n
+    adds    r1, r1, r9, lsl #\n
+    adcs    r2, r2, r10, lsl #\n
+    adcs    r3, r3, r11, lsl #\n
+    adcs    r4, r4, lr, lsl #\n
+    adc     r12, r12, lr, lsr #32 - \n
+    adds    r1, r1, r8, lsr #32 - \n
+    adcs    r2, r2, r9, lsr #32 - \n
+    adcs    r3, r3, r10, lsr #32 - \n
+    adcs    r4, r4, r11, lsr #32 - \n
+    adc     r12, r12, #0
+.endm
+
+.macro times_lower n
+    adds    r9, r9, r5, lsl #\n
+    adcs    r10, r10, r6, lsl #\n
+    adcs    r11, r11, r7, lsl #\n
+    adcs    lr, lr, r8, lsl #\n
+    adc     r0, r0, #0
+    adds    r10, r10, r5, lsr #32 - \n
+    adcs    r11, r11, r6, lsr #32 - \n
+    adcs    lr, lr, r7, lsr #32 - \n
+    adc     r0, r0, #0
+.endm
+
+/* r9, r10, r11, lr, r1-r4 + 2^256 r12, r12 small, to *r0. Where the sum leaves 256 bits, what is left is
+   small, and 38 more does not. */
+.macro fold_and_put
+    mov     r5, #38
+    mul     r12, r12, r5
+    adds    r9, r9, r12
+    adcs    r10, r10, #0
+    adcs    r11, r11, #0
+    adcs    lr, lr, #0
+    adcs    r1, r1, #0
+    adcs    r2, r2, #0
+    adcs    r3, r3, #0
+    adcs    r4, r4, #0
+    sbc     r12, r12, r12
+    bic     r12, r5, r12                /* 38 where a carry is left */
+    add     r9, r9, r12
+    stmia   r0!, {r9-r11, lr}
+    stmia   r0, {r1-r4}
+.endm
+
+/* The product as combine leaves it, modulo 2^256 - 38, to out: 38 = 32 + 4 + 2. */
+.macro reduce
+    mov     r12, #0
+    times_upper 1
+    times_upper 2
+    times_upper 5
+    add     r9, sp, #LOW
+    ldmia   r9, {r9-r11, lr}
+    mov     r0, #0
+    times_lower 1
+    times_lower 2
+    times_lower 5
+    adds    r1, r1, r0
+    adcs    r2, r2, #0
+    adcs    r3, r3, #0
+    adcs    r4, r4, #0
+    adc     r12, r12, #0
+    ldr     r0, [sp, #OUT]
+    fold_and_put
+.endm
+
+/* void p25519_multiply(uint32_t out[8], const uint32_t a[8], const uint32_t b[8]); */
+function p25519_multiply
+    multiply256
+    reduce
+    leave256
+
+/* void p25519_square(uint32_t out[8], const uint32_t a[8]); */
+function p25519_square
+    square256
+    reduce
+    leave256
+
+/* void p25519_add(uint32_t out[8], const uint32_t a[8], const uint32_t b[8]); */
+function p25519_add
+    push    {r4-r11, lr}
+    ldmia   r1!, {r3-r6}
+    ldmia   r2!, {r9-r12}
+    adds    r9, r9, r3
+    adcs    r10, r10, r4
+    adcs    r11, r11, r5
+    adcs    lr, r12, r6
+    ldmia   r1, {r1, r3, r4, r5}
+    ldmia   r2, {r6, r7, r8, r12}
+    adcs    r1, r1, r6
+    adcs    r2, r3, r7
+    adcs    r3, r4, r8
+    adcs    r4, r5, r12
+    mov     r12, #0
+    adc     r12, r12, #0
+    fold_and_put
+    pop     {r4-r11, pc}
+
+/* void p25519_subtract(uint32_t out[8], const uint32_t a[8], const uint32_t b[8]); */
+function p25519_subtract
+    push    {r4-r11, lr}
+    ldmia   r1!, {r3-r6}
+    ldmia   r2!, {r9-r12}
+    subs    r9, r3, r9
+    sbcs    r10, r4, r10
+    sbcs    r11, r5, r11
+    sbcs    lr, r6, r12
+    ldmia   r1, {r1, r3, r4, r5}
+    ldmia   r2, {r6, r7, r8, r12}
+    sbcs    r1, r1, r6
+    sbcs    r2, r3, r7
+    sbcs    r3, r4, r8
+    sbcs    r4, r5, r12
+    sbc     r12, r12, r12
+    and     r12, r12, #38               /* borrowed: 38 less; again where that borrows */
+    subs    r9, r9, r12
+    sbcs    r10, r10, #0
+    sbcs    r11, r11, #0
+    sbcs    lr, lr, #0
+    sbcs    r1, r1, #0
+    sbcs    r2, r2, #0
+    sbcs    r3, r3, #0
+    sbcs    r4, r4, #0
+    sbc     r12, r12, r12
+    and     r12, r12, #38
+    sub     r9, r9, r12
+    stmia   r0!, {r9-r11, lr}
+    stmia   r0, {r1-r4}
+    pop     {r4-r11, pc}
+
+/* void p25519_multiply_a24(uint32_t out[8], const uint32_t a[8]);  121665 a; 121665 = 2^16 + 56129 */
+function p25519_multiply_a24
+    push    {r0, r4-r11, lr}
+    ldmia   r1, {r1-r8}
+    movw    r9, #56129
+    mov     r12, #0
+    .irp    w, r1, r2, r3, r4, r5, r6, r7, r8
+    /* w's halves by 56129, what came from below, and w 2^16 */
+    uxth    r10, \w
+    lsr     r11, \w, #16
+    mul     r10, r10, r9
+    mul     r11, r11, r9
+    lsl     lr, \w, #16
+    lsr     r0, \w, #16
+    adds    \w, r10, r12
+    adc     r12, r0, #0
+    adds    \w, \w, lr
+    adc     r12, r12, r11, lsr #16
+    adds    \w, \w, r11, lsl #16
+    adc     r12, r12, #0
+    .endr
+    mov     r9, r1
+    mov     r10, r2
+    mov     r11, r3
+    mov     lr, r4
+    mov     r1, r5
+    mov     r2, r6
+    mov     r3, r7
+    mov     r4, r8
+    pop     {r0}
+    fold_and_put
+    pop     {r4-r11, pc}
+
+/* void p25519_swap(uint32_t a[8], uint32_t b[8], uint32_t mask);  where mask is all ones, not where it is 0 */
+function p25519_swap
+    push    {r4-r10, lr}
+    .rept   2
+    ldmia   r0, {r3-r6}
+    ldmia   r1, {r7-r10}
+    .irp    pair, 3, 4, 5, 6
+    .endr
+    eor     r12, r3, r7
+    and     r12, r12, r2
+    eor     r3, r3, r12
+    eor     r7, r7, r12
+    eor     r12, r4, r8
+    and     r12, r12, r2
+    eor     r4, r4, r12
+    eor     r8, r8, r12
+    eor     r12, r5, r9
+    and     r12, r12, r2
+    eor     r5, r5, r12
+    eor     r9, r9, r12
+    eor     r12, r6, r10
+    and     r12, r12, r2
+    eor     r6, r6, r12
+    eor     r10, r10, r12
+    stmia   r0!, {r3-r6}
+    stmia   r1!, {r7-r10}
+    .endr
+    pop     {r4-r10, pc}
