@@ -175,14 +175,12 @@ function p25519_multiply_a24
     fold_and_put
     pop     {r4-r11, pc}
 
-/* void p25519_swap(uint32_t a[8], uint32_t b[8], uint32_t mask);  where mask is all ones, not where it is 0 */
+/* void p25519_swap(uint32_t a[16], uint32_t b[16], uint32_t mask);  where mask is all ones, not where it is 0 */
 function p25519_swap
     push    {r4-r10, lr}
-    .rept   2
-    ldmia   r0, {r3-r6}
+    mov     lr, #4
+1:  ldmia   r0, {r3-r6}
     ldmia   r1, {r7-r10}
-    .irp    pair, 3, 4, 5, 6
-    .endr
     eor     r12, r3, r7
     and     r12, r12, r2
     eor     r3, r3, r12
@@ -201,5 +199,6 @@ function p25519_swap
     eor     r10, r10, r12
     stmia   r0!, {r3-r6}
     stmia   r1!, {r7-r10}
-    .endr
+    subs    lr, lr, #1
+    bne     1b
     pop     {r4-r10, pc}

@@ -1,0 +1,86 @@
+/* The field of 2^255 - 19 elements, whatever multiplies. Whoever includes this has defined fe (an array of
+   FE_WORDS words that hold FE_BYTES bytes, little endian), fe_word, and the functions named here. Elements
+   are any number below 2^256. */
+#ifndef FIELD_P25519_H
+#define FIELD_P25519_H
+
+#include "crypto.h"
+
+#define fe_multiply p25519_multiply
+#define fe_square p25519_square
+#define fe_add p25519_add
+#define fe_subtract p25519_subtract
+
+static void fe_copy(fe out, const fe a) {
+    for (unsigned i = 0; i < FE_WORDS; i++)
+        out[i] = a[i];
+}
+
+/* 255 bits: the highest bit is ignored (RFC 7748, section 5). */
+static void fe_from_bytes(fe out, const uint8_t bytes[FE_BYTES]) {
+    for (unsigned i = 0; i < FE_WORDS; i++) {
+        out[i] = 0;
+        for (unsigned n = 0; n < sizeof(fe_word); n++)
+            out[i] |= (fe_word)((fe_word)bytes[i * sizeof(fe_word) + n] << 8 * n);
+    }
+    out[FE_WORDS - 1] &= (fe_word) ~(fe_word)0 >> 1;
+}
+
+/* The number from 0 to 2^255 - 20 that a stands for. */
+static void fe_to_bytes(uint8_t bytes[FE_BYTES], const fe a) {
+    uint8_t less[FE_BYTES];
+    /* Bit 255 counts 19, twice where that sets it anew; then less = a - p + 2^255. */
+    for (unsigned i = 0; i < FE_BYTES; i++)
+        bytes[i] = (uint8_t)(a[i / sizeof(fe_word)] >> i % sizeof(fe_word) * 8);
+    for (unsigned twice = 0; twice < 2; twice++) {
+        uint16_t carry = (uint16_t)((bytes[FE_BYTES - 1] >> 7) * 19u);
+        bytes[FE_BYTES - 1] &= 127;
+        for (unsigned i = 0; i < FE_BYTES; i++, carry >>= 8) {
+            carry = (uint16_t)(carry + bytes[i]);
+            bytes[i] = (uint8_t)carry;
+        }
+    }
+    uint16_t carry = 19;
+    for (unsigned i = 0; i < FE_BYTES; i++, carry >>= 8) {
+        carry = (uint16_t)(carry + bytes[i]);
+        less[i] = (uint8_t)carry;
+    }
+    uint8_t mask = (uint8_t)crypto_mask(less[FE_BYTES - 1] >> 7);
+    less[FE_BYTES - 1] &= 127;
+    for (unsigned i = 0; i < FE_BYTES; i++)
+        bytes[i] = (uint8_t)((bytes[i] & ~mask) | (less[i] & mask));
+}
+
+/* out = a^(2^count) * b */
+static void fe_square_times(fe out, const fe a, unsigned count, const fe b) {
+    fe t;
+    fe_square(t, a);
+    while (--count > 0)
+        fe_square(t, t);
+    fe_multiply(out, t, b);
+}
+
+/* a^(2^250 - 1), and a^11 beside it: what inversion and square roots begin with. */
+static void fe_power_250(fe out, fe eleven, const fe a) {
+    fe two, t, u;
+    fe_square(two, a);
+    fe_square_times(t, two, 2, a);   /* 9 */
+    fe_multiply(eleven, t, two);     /* 11 */
+    fe_square_times(t, eleven, 1, t);   /* 2^5 - 1 */
+    fe_square_times(t, t, 5, t);     /* 2^10 - 1 */
+    fe_square_times(u, t, 10, t);    /* 2^20 - 1 */
+    fe_square_times(u, u, 20, u);    /* 2^40 - 1 */
+    fe_square_times(t, u, 10, t);    /* 2^50 - 1 */
+    fe_square_times(u, t, 50, t);    /* 2^100 - 1 */
+    fe_square_times(u, u, 100, u);   /* 2^200 - 1 */
+    fe_square_times(out, u, 50, t);  /* 2^250 - 1 */
+}
+
+/* 1 / a = a^(p - 2); 0 where a is 0. */
+static void fe_invert(fe out, const fe a) {
+    fe eleven, t;
+    fe_power_250(t, eleven, a);
+    fe_square_times(out, t, 5, eleven);
+}
+
+#endif
