@@ -3,6 +3,7 @@
 
 #define FE_BYTES 32
 #define FE_WORDS 8
+#define FE_WORD_BITS 32
 typedef uint32_t fe_word;
 typedef fe_word fe[FE_WORDS];
 
