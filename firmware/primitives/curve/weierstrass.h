@@ -1,6 +1,9 @@
 /* Points of a curve y^2 = x^3 - 3x + b over a prime field, in Jacobian coordinates: (X, Y, Z) stands for
    (X / Z^2, Y / Z^3). Whoever includes this has defined the field: fe, an array; fe_multiply, fe_square,
-   fe_add, fe_subtract, which take out first and allow it to be an operand; FE_WORDS and fe_word.
+   fe_add, fe_subtract, which take out first and allow it to be an operand; FE_WORDS and fe_word;
+   and fe_is_zero, all ones or 0, for any element; fe_one; SCALAR_BITS of the order, in SCALAR_BYTES; the
+   generator's comb[8][2] with COMB_COLUMNS: entry i is (2^(3 COLUMNS) + s0 2^0 + s1 2^COLUMNS +
+   s2 2^(2 COLUMNS)) G, s being 1 for a bit of i that is set and else -1.
 
    What depends on a scalar takes the same time and touches the same addresses whatever the scalar is. */
 #ifndef CURVE_WEIERSTRASS_H
@@ -11,6 +14,10 @@
 typedef struct {
     fe x, y, z;
 } point;
+
+typedef struct {
+    fe x, y;
+} affine_point;
 
 /* A point that is added often: with the square and the cube of its z. */
 typedef struct {
@@ -27,6 +34,12 @@ static void fe_copy(fe out, const fe a) {
 static void words_select(fe_word *out, const fe_word *a, fe_word mask, unsigned words) {
     for (unsigned i = 0; i < words; i++)
         out[i] ^= (out[i] ^ a[i]) & mask;
+}
+
+/* Four bits of a scalar from a bit up; none beyond its end. */
+static unsigned scalar_bits(const uint8_t k[SCALAR_BYTES], unsigned bit) {
+    unsigned high = bit / 8 + 1 < SCALAR_BYTES ? k[bit / 8 + 1] : 0;
+    return (k[bit / 8] | high << 8) >> bit % 8 & 15;
 }
 
 #define WORDS(type) ((unsigned)(sizeof(type) / sizeof(fe_word)))
@@ -61,20 +74,10 @@ static void point_double(point *out, const point *p) {
     fe_subtract(out->y, t, gamma);
 }
 
-/* p + q, where neither is infinity and they differ: 11 M + 3 S. Where p = -q, z becomes 0; where p = q, all
-   three do. */
-static void point_add(point *out, const point *p, const ready_point *q) {
-    fe u, s, h, r, t, v;
-    fe_square(t, p->z);
-    fe_multiply(h, q->p.x, t);
-    fe_multiply(t, t, p->z);
-    fe_multiply(r, q->p.y, t);
-    fe_multiply(u, p->x, q->zz);
-    fe_multiply(s, p->y, q->zzz);
-    fe_subtract(h, h, u);
-    fe_subtract(r, r, s);
-    fe_multiply(t, p->z, q->p.z);
-    fe_multiply(out->z, t, h);
+/* What both additions end with. In: u = X1 Z2^2, h = X2 Z1^2 - u, s = Y1 Z2^3, r = Y2 Z1^3 - s, z = Z1 Z2. */
+static void point_sum(point *out, const fe z, const fe u, fe s, fe h, fe r) {
+    fe t, v;
+    fe_multiply(out->z, z, h);
     fe_square(t, h);
     fe_multiply(v, u, t);
     fe_multiply(h, h, t);
@@ -88,15 +91,59 @@ static void point_add(point *out, const point *p, const ready_point *q) {
     fe_subtract(out->y, v, s);
 }
 
+/* p + q, where neither is infinity and they differ: 11 M + 3 S. Where p = -q, z becomes 0; where p = q, all
+   three do. */
+static void point_add(point *out, const point *p, const ready_point *q) {
+    fe u, s, h, r, t;
+    fe_square(t, p->z);
+    fe_multiply(h, q->p.x, t);
+    fe_multiply(t, t, p->z);
+    fe_multiply(r, q->p.y, t);
+    fe_multiply(u, p->x, q->zz);
+    fe_multiply(s, p->y, q->zzz);
+    fe_subtract(h, h, u);
+    fe_subtract(r, r, s);
+    fe_multiply(t, p->z, q->p.z);
+    point_sum(out, t, u, s, h, r);
+}
+
+/* The same with a q whose z is 1: 8 M + 3 S. */
+static void point_add_affine(point *out, const point *p, const affine_point *q) {
+    fe s, h, r, t;
+    fe_square(t, p->z);
+    fe_multiply(h, q->x, t);
+    fe_multiply(t, t, p->z);
+    fe_multiply(r, q->y, t);
+    fe_copy(s, p->y);
+    fe_subtract(h, h, p->x);
+    fe_subtract(r, r, s);
+    fe_copy(t, p->x);
+    point_sum(out, p->z, t, s, h, r);
+}
+
 static void point_ready(ready_point *out, const point *p) {
     out->p = *p;
     fe_square(out->zz, p->z);
     fe_multiply(out->zzz, out->zz, p->z);
 }
 
+/* All ones where i is wanted, else 0. */
+static fe_word index_mask(unsigned i, unsigned wanted) {
+    unsigned differs = i ^ wanted;
+    return (fe_word)~crypto_mask32((0u - differs) >> (8 * sizeof differs - 1));
+}
+
+/* out = sum + last, which may be equal; equal what the addition makes of such, of the double. */
+static void point_finish(point *out, const point *added, const point *sum) {
+    point doubled;
+    point_double(&doubled, sum);
+    *out = *added;
+    fe_word same = fe_is_zero(added->x) & fe_is_zero(added->y) & fe_is_zero(added->z);
+    words_select((fe_word *)out, (const fe_word *)&doubled, same, WORDS(point));
+}
+
 /* Signed digits of four bits, all of them odd: -15, -13, ..., 15 (Joye and Tunstall, "Exponent recoding and
    regular exponentiation algorithms", 2009). */
-#define POINT_DIGITS (2 * FE_BYTES)
 #define POINT_TABLE 8
 
 /* table[|digit| / 2], its y turned where the digit is negative. */
@@ -105,49 +152,86 @@ static void point_look_up(ready_point *out, const ready_point table[POINT_TABLE]
     unsigned index = ((unsigned)digit ^ (unsigned)(int)(int32_t)negative) >> 1 & (POINT_TABLE - 1);
     fe zero = {0}, turned;
     *out = table[0];
-    for (unsigned i = 1; i < POINT_TABLE; i++) {
-        unsigned differs = i ^ index;
-        fe_word mask = (fe_word)~crypto_mask32((0u - differs) >> (8 * sizeof differs - 1));
-        words_select((fe_word *)out, (const fe_word *)&table[i], mask, WORDS(ready_point));
-    }
+    for (unsigned i = 1; i < POINT_TABLE; i++)
+        words_select((fe_word *)out, (const fe_word *)&table[i], index_mask(i, index), WORDS(ready_point));
     fe_subtract(turned, zero, out->p.y);
     words_select(out->p.y, turned, negative, FE_WORDS);
 }
 
 /* k p for an odd k below the order, little endian, and p not infinity.
 
-   Before each addition but the last, the sum so far is 16 m p with 0 < 16 m < order - 16 and the digit's
-   multiple below 16: they differ, and neither is infinity. The last may meet its equal (k = order - 2 |digit|),
-   so its double is computed too. */
-static void point_multiply(point *out, const uint8_t k[FE_BYTES], const point *p) {
+   Before each addition but the last, the sum so far is 16 m p with 0 < 16 m < order - 16, and the digit's
+   multiple is below 16: they differ, and neither is infinity. The last may meet its equal
+   (k = order - 2 |digit|). */
+static void point_multiply(point *out, const uint8_t k[SCALAR_BYTES], const point *p) {
     ready_point table[POINT_TABLE], term;
-    point twice, sum, doubled;
-    ready_point two;
+    point sum, added;
     point_ready(&table[0], p);
-    point_double(&twice, p);
-    point_ready(&two, &twice);
+    point_double(&sum, p);
+    point_ready(&term, &sum);
     for (unsigned i = 1; i < POINT_TABLE; i++) {
-        point_add(&sum, &table[i - 1].p, &two);
+        point_add(&sum, &table[i - 1].p, &term);
         point_ready(&table[i], &sum);
     }
-    point_look_up(&term, table, (k[FE_BYTES - 1] >> 5) * 2 + 1);
-    sum = term.p;
-    for (int i = POINT_DIGITS - 2; i >= 0; i--) {
-        unsigned bit = 4u * (unsigned)i + 1;
-        unsigned pair = k[bit / 8] | (unsigned)(bit / 8 + 1 < FE_BYTES ? k[bit / 8 + 1] : 0) << 8;
+    /* Digit i is 2 v - 15, v = bits 4 i + 1 to 4 i + 4 of k; the highest one, which is what is left, 2 v + 1. */
+    unsigned i = (SCALAR_BITS - 1) / 4;
+    point_look_up(&term, table, (int)(scalar_bits(k, 4 * i + 1) * 2 + 1));
+    sum = added = term.p;
+    while (i-- > 0) {
         for (unsigned n = 0; n < 4; n++)
-            point_double(&sum, &sum);
-        point_look_up(&term, table, (int)(pair >> bit % 8 & 15) * 2 - 15);
-        if (i > 0)
-            point_add(&sum, &sum, &term);
+            point_double(&sum, n ? &sum : &added);
+        point_look_up(&term, table, (int)(scalar_bits(k, 4 * i + 1) * 2) - 15);
+        point_add(&added, &sum, &term);
     }
-    point_double(&doubled, &sum);
-    point_add(&twice, &sum, &term);
-    fe_word same = fe_is_zero(twice.x) & fe_is_zero(twice.y) & fe_is_zero(twice.z);
-    words_select((fe_word *)&twice, (const fe_word *)&doubled, same, WORDS(point));
-    *out = twice;
+    point_finish(out, &added, &sum);
     crypto_wipe(table, sizeof table);
     crypto_wipe(&term, sizeof term);
+    crypto_wipe(&sum, sizeof sum);
+    crypto_wipe(&added, sizeof added);
+}
+
+/* k times the generator for an odd k below the order: a comb of four rows whose digits are 1 and -1 (Hedabou,
+   Pinel, Beneteau, "Countermeasures for preventing comb method against SCA attacks on elliptic curve
+   cryptosystems"); bit i of (k - 1) / 2 + 2^(4 COMB_COLUMNS - 1) is the sign of 2^i.
+
+   Two multiples that are added in a column before the last are below half of the order, one being even and the
+   other odd: as in point_multiply, only the last two can be equal. */
+static void point_multiply_base(point *out, const uint8_t k[SCALAR_BYTES]) {
+    uint8_t bits[(COMB_COLUMNS + 1) / 2];
+    affine_point term;
+    point sum, added;
+    fe zero = {0}, turned;
+    for (unsigned i = 0; i < sizeof bits; i++)
+        bits[i] = (uint8_t)(k[i] >> 1 | (i + 1 < SCALAR_BYTES ? k[i + 1] : 0) << 7);
+    bits[(4 * COMB_COLUMNS - 1) / 8] |= (uint8_t)(1 << (4 * COMB_COLUMNS - 1) % 8);
+    for (unsigned column = COMB_COLUMNS; column-- > 0;) {
+        unsigned index = 0;
+        for (unsigned row = 0; row < 4; row++) {
+            unsigned bit = column + COMB_COLUMNS * row;
+            index |= (bits[bit / 8] >> bit % 8 & 1u) << row;
+        }
+        fe_word minus = (fe_word)~crypto_mask32(index >> 3);
+        index = (index ^ (unsigned)minus) & 7;
+        fe_copy(term.x, comb[0][0]);
+        fe_copy(term.y, comb[0][1]);
+        for (unsigned i = 1; i < 8; i++)
+            words_select(term.x, comb[i][0], index_mask(i, index), 2 * FE_WORDS);
+        fe_subtract(turned, zero, term.y);
+        words_select(term.y, turned, minus, FE_WORDS);
+        if (column == COMB_COLUMNS - 1) {
+            fe_copy(added.x, term.x);
+            fe_copy(added.y, term.y);
+            fe_copy(added.z, fe_one);
+        } else {
+            point_double(&sum, &added);
+            point_add_affine(&added, &sum, &term);
+        }
+    }
+    point_finish(out, &added, &sum);
+    crypto_wipe(bits, sizeof bits);
+    crypto_wipe(&term, sizeof term);
+    crypto_wipe(&sum, sizeof sum);
+    crypto_wipe(&added, sizeof added);
 }
 
 #endif
