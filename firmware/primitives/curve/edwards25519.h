@@ -7,6 +7,17 @@
 #include "curve/edwards25519-constants.h"
 #include "field/p25519.h"
 
+#if FE_WORD_BITS == 32
+#define W(x) x##ul
+#else
+#define W(x) (uint16_t)(x##ul), (uint16_t)(x##ul >> 16)
+#endif
+static const fe edwards25519_d = EDWARDS25519_D;
+static const fe edwards25519_2d = EDWARDS25519_2D;
+static const fe edwards25519_root = EDWARDS25519_ROOT; /* of -1 */
+static const fe edwards25519_comb[8][3] = EDWARDS25519_COMB;
+#undef W
+
 typedef struct {
     fe x, y, z, t;
 } point;

@@ -6,122 +6,188 @@
      MODULAR_BYTES       a multiple of 4
      MODULAR_MODULUS     { W(least significant 32 bits), ... }
      MODULAR_INVERSE     -1 / m mod 2^32
-   and FE_WORD_BITS, 16 or 32, once. Elements are below the modulus. */
+     MODULAR_WORD_BITS   16 or 32
+     MODULAR_EXTERNAL_MULTIPLY  optional: what multiplies instead; it may leave any number of these words
+
+   Elements are below the modulus. */
 #ifndef FIELD_MONTGOMERY_H
 #define FIELD_MONTGOMERY_H
 
 #include "crypto.h"
 
-#if FE_WORD_BITS == 32
-typedef uint32_t fe_word;
-typedef uint64_t fe_double;
-#define W(x) x##u
+#define MODULAR_WORDS_32(x) x##ul
+#define MODULAR_WORDS_16(x) (uint16_t)(x##ul), (uint16_t)(x##ul >> 16)
+
+#endif
+
+#if MODULAR_WORD_BITS == 32
+#define WORD uint32_t
+#define DOUBLE uint64_t
+#define W(x) MODULAR_WORDS_32(x)
 #else
-typedef uint16_t fe_word;
-typedef uint32_t fe_double;
-#define W(x) (uint16_t)(x##u), (uint16_t)(x##u >> 16)
+#define WORD uint16_t
+#define DOUBLE uint32_t
+#define W(x) MODULAR_WORDS_16(x)
 #endif
 
-#endif
-
-#define N (MODULAR_BYTES / sizeof(fe_word))
+#define N (MODULAR_BYTES / sizeof(WORD))
 #define ELEMENT MODULAR(fe)
 #define MODULUS MODULAR(modulus)
 
-typedef fe_word ELEMENT[N];
+typedef WORD ELEMENT[N];
 static const ELEMENT MODULUS = MODULAR_MODULUS;
 
 /* a - m where a, with the carry above it, is not below m. */
-static void MODULAR(below)(ELEMENT out, const ELEMENT a, fe_word carry) {
+static void MODULAR(below)(ELEMENT out, const ELEMENT a, WORD carry) {
     ELEMENT less;
-    fe_word borrow = 0;
+    WORD borrow = 0;
     for (unsigned i = 0; i < N; i++) {
-        fe_double difference = (fe_double)a[i] - MODULUS[i] - borrow;
-        less[i] = (fe_word)difference;
-        borrow = (fe_word)(difference >> FE_WORD_BITS) & 1;
+        DOUBLE difference = (DOUBLE)a[i] - MODULUS[i] - borrow;
+        less[i] = (WORD)difference;
+        borrow = (WORD)(difference >> MODULAR_WORD_BITS) & 1;
     }
     /* Kept where it borrowed and nothing stood above it. */
-    fe_word keep = (fe_word)crypto_mask32(borrow & (carry ^ 1u));
+    WORD keep = (WORD)crypto_mask32(borrow & (carry ^ 1u));
     for (unsigned i = 0; i < N; i++)
-        out[i] = (fe_word)((a[i] & keep) | (less[i] & (fe_word)~keep));
+        out[i] = (WORD)((a[i] & keep) | (less[i] & (WORD)~keep));
 }
 
-static void MODULAR(add)(ELEMENT out, const ELEMENT a, const ELEMENT b) {
-    fe_word carry = 0;
+__attribute__((unused)) static void MODULAR(add)(ELEMENT out, const ELEMENT a, const ELEMENT b) {
+    WORD carry = 0;
     for (unsigned i = 0; i < N; i++) {
-        fe_double sum = (fe_double)a[i] + b[i] + carry;
-        out[i] = (fe_word)sum;
-        carry = (fe_word)(sum >> FE_WORD_BITS);
+        DOUBLE sum = (DOUBLE)a[i] + b[i] + carry;
+        out[i] = (WORD)sum;
+        carry = (WORD)(sum >> MODULAR_WORD_BITS);
     }
     MODULAR(below)(out, out, carry);
 }
 
-static void MODULAR(subtract)(ELEMENT out, const ELEMENT a, const ELEMENT b) {
-    fe_word borrow = 0, carry = 0;
+__attribute__((unused)) static void MODULAR(subtract)(ELEMENT out, const ELEMENT a, const ELEMENT b) {
+    WORD borrow = 0, carry = 0;
     for (unsigned i = 0; i < N; i++) {
-        fe_double difference = (fe_double)a[i] - b[i] - borrow;
-        out[i] = (fe_word)difference;
-        borrow = (fe_word)(difference >> FE_WORD_BITS) & 1;
+        DOUBLE difference = (DOUBLE)a[i] - b[i] - borrow;
+        out[i] = (WORD)difference;
+        borrow = (WORD)(difference >> MODULAR_WORD_BITS) & 1;
     }
-    fe_word mask = (fe_word)crypto_mask32(borrow);
+    WORD mask = (WORD)crypto_mask32(borrow);
     for (unsigned i = 0; i < N; i++) {
-        fe_double sum = (fe_double)out[i] + (MODULUS[i] & mask) + carry;
-        out[i] = (fe_word)sum;
-        carry = (fe_word)(sum >> FE_WORD_BITS);
+        DOUBLE sum = (DOUBLE)out[i] + (MODULUS[i] & mask) + carry;
+        out[i] = (WORD)sum;
+        carry = (WORD)(sum >> MODULAR_WORD_BITS);
     }
 }
 
+#ifndef MODULAR_EXTERNAL_MULTIPLY
+#define MULTIPLY MODULAR(multiply)
 /* a b / R: a word of a, and of what clears the lowest word, at a time. */
 static void MODULAR(multiply)(ELEMENT out, const ELEMENT a, const ELEMENT b) {
-    fe_word t[N + 1] = {0};
+    WORD t[N + 1] = {0};
     for (unsigned i = 0; i < N; i++) {
-        fe_word carry = 0, high;
+        WORD carry = 0, high;
         for (unsigned j = 0; j < N; j++) {
-            fe_double sum = (fe_double)a[i] * b[j] + t[j] + carry;
-            t[j] = (fe_word)sum;
-            carry = (fe_word)(sum >> FE_WORD_BITS);
+            DOUBLE sum = (DOUBLE)a[i] * b[j] + t[j] + carry;
+            t[j] = (WORD)sum;
+            carry = (WORD)(sum >> MODULAR_WORD_BITS);
         }
-        fe_double top = (fe_double)t[N] + carry;
-        high = (fe_word)(top >> FE_WORD_BITS);
-        t[N] = (fe_word)top;
-        fe_word times = (fe_word)((fe_double)t[0] * (fe_word)MODULAR_INVERSE);
-        carry = (fe_word)(((fe_double)times * MODULUS[0] + t[0]) >> FE_WORD_BITS);
+        DOUBLE top = (DOUBLE)t[N] + carry;
+        high = (WORD)(top >> MODULAR_WORD_BITS);
+        t[N] = (WORD)top;
+        WORD times = (WORD)((DOUBLE)t[0] * (WORD)MODULAR_INVERSE);
+        carry = (WORD)(((DOUBLE)times * MODULUS[0] + t[0]) >> MODULAR_WORD_BITS);
         for (unsigned j = 1; j < N; j++) {
-            fe_double sum = (fe_double)times * MODULUS[j] + t[j] + carry;
-            t[j - 1] = (fe_word)sum;
-            carry = (fe_word)(sum >> FE_WORD_BITS);
+            DOUBLE sum = (DOUBLE)times * MODULUS[j] + t[j] + carry;
+            t[j - 1] = (WORD)sum;
+            carry = (WORD)(sum >> MODULAR_WORD_BITS);
         }
-        top = (fe_double)t[N] + carry;
-        t[N - 1] = (fe_word)top;
-        t[N] = (fe_word)(high + (fe_word)(top >> FE_WORD_BITS));
+        top = (DOUBLE)t[N] + carry;
+        t[N - 1] = (WORD)top;
+        t[N] = (WORD)(high + (WORD)(top >> MODULAR_WORD_BITS));
     }
     MODULAR(below)(out, t, t[N]);
 }
 
+#else
+#define MULTIPLY MODULAR_EXTERNAL_MULTIPLY
+#endif
+
 /* a^(m - 2), 1 / a where m is prime; 0 where a is 0. The exponent is public. */
-static void MODULAR(invert)(ELEMENT out, const ELEMENT a) {
+__attribute__((unused)) static void MODULAR(invert)(ELEMENT out, const ELEMENT a) {
     ELEMENT base, result;
-    fe_word exponent, borrow = 2;
+    WORD exponent, borrow = 2;
     unsigned first = 1;
     for (unsigned i = 0; i < N; i++)
         base[i] = a[i];
     for (unsigned i = 0; i < N; i++) {
-        exponent = (fe_word)(MODULUS[i] - borrow);
+        exponent = (WORD)(MODULUS[i] - borrow);
         borrow = MODULUS[i] < borrow;
-        for (unsigned bit = 0; bit < FE_WORD_BITS; bit++) {
+        for (unsigned bit = 0; bit < MODULAR_WORD_BITS; bit++) {
             if (exponent >> bit & 1) {
                 if (first)
                     for (unsigned n = 0; n < N; n++)
                         result[n] = base[n];
                 else
-                    MODULAR(multiply)(result, result, base);
+                    MULTIPLY(result, result, base);
                 first = 0;
             }
-            MODULAR(multiply)(base, base, base);
+            MULTIPLY(base, base, base);
         }
     }
     for (unsigned n = 0; n < N; n++)
         out[n] = result[n];
+}
+
+static void MODULAR(halve)(ELEMENT a, WORD top) {
+    for (unsigned i = 0; i < N; i++)
+        a[i] = (WORD)(a[i] >> 1 | (WORD)((i + 1 < N ? a[i + 1] : top) << (MODULAR_WORD_BITS - 1)));
+}
+
+/* a - b, and what was borrowed. */
+static WORD MODULAR(less)(ELEMENT out, const ELEMENT a, const ELEMENT b) {
+    WORD borrow = 0;
+    for (unsigned i = 0; i < N; i++) {
+        DOUBLE difference = (DOUBLE)a[i] - b[i] - borrow;
+        out[i] = (WORD)difference;
+        borrow = (WORD)(difference >> MODULAR_WORD_BITS) & 1;
+    }
+    return borrow;
+}
+
+/* 1 / a for an a that is public, not 0 and in no form; the modulus is prime. The binary algorithm (Handbook of
+   Applied Cryptography, 14.61, where both are odd or become so): its time depends on a. */
+__attribute__((unused)) static void MODULAR(invert_public)(ELEMENT out, const ELEMENT a) {
+    ELEMENT u, v, x = {1}, y = {0}, difference;
+    for (unsigned i = 0; i < N; i++) {
+        u[i] = a[i];
+        v[i] = MODULUS[i];
+    }
+    for (;;) {
+        for (unsigned side = 0; side < 2; side++) {
+            WORD *value = side ? v : u, *factor = side ? y : x;
+            while (!(value[0] & 1)) {
+                DOUBLE carry = 0;
+                MODULAR(halve)(value, 0);
+                if (factor[0] & 1)
+                    for (unsigned i = 0; i < N; i++, carry >>= MODULAR_WORD_BITS) {
+                        carry += (DOUBLE)factor[i] + MODULUS[i];
+                        factor[i] = (WORD)carry;
+                    }
+                MODULAR(halve)(factor, (WORD)carry);
+            }
+        }
+        if (MODULAR(less)(difference, u, v)) {
+            MODULAR(less)(v, v, u);
+            MODULAR(subtract)(y, y, x);
+        } else {
+            WORD any = 0;
+            for (unsigned i = 0; i < N; i++)
+                any |= u[i] = difference[i];
+            if (!any)
+                break;
+            MODULAR(subtract)(x, x, y);
+        }
+    }
+    for (unsigned i = 0; i < N; i++)
+        out[i] = y[i];
 }
 
 #undef N
@@ -131,3 +197,9 @@ static void MODULAR(invert)(ELEMENT out, const ELEMENT a) {
 #undef MODULAR_BYTES
 #undef MODULAR_MODULUS
 #undef MODULAR_INVERSE
+#undef MODULAR_EXTERNAL_MULTIPLY
+#undef MULTIPLY
+#undef MODULAR_WORD_BITS
+#undef WORD
+#undef DOUBLE
+#undef W

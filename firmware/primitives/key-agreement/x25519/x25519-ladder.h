@@ -3,7 +3,7 @@
 #include "field/p25519.h"
 #include "x25519.h"
 
-void x25519_multiply(uint8_t out[32], const uint8_t scalar[32], const uint8_t u[32]) {
+static void multiply(uint8_t out[32], const uint8_t scalar[32], const uint8_t u[32]) {
     struct {
         fe x, z;
     } p = {.x = {1}}, q = {.z = {1}};
@@ -46,4 +46,16 @@ void x25519_multiply(uint8_t out[32], const uint8_t scalar[32], const uint8_t u[
     crypto_wipe(k, sizeof k);
     crypto_wipe(&p, sizeof p);
     crypto_wipe(&q, sizeof q);
+}
+
+crypto_status x25519_keygen(uint8_t *public_key, const uint8_t *secret_key) {
+    static const uint8_t base[32] = {9};
+    multiply(public_key, secret_key, base);
+    return CRYPTO_OK;
+}
+
+crypto_status x25519_agree(uint8_t *shared, const uint8_t *secret_key, const uint8_t *peer_key) {
+    static const uint8_t zero[32];
+    multiply(shared, secret_key, peer_key);
+    return crypto_equal(shared, zero, sizeof zero) ? CRYPTO_BAD_TAG : CRYPTO_OK;
 }

@@ -1,8 +1,17 @@
 #ifndef X25519_H
 #define X25519_H
 
-#include "crypto.h"
+#include "key-agreement.h"
 
-void x25519_multiply(uint8_t out[32], const uint8_t scalar[32], const uint8_t u[32]);
+enum { X25519_SECRET_BYTES = 32, X25519_PUBLIC_BYTES = 32, X25519_SHARED_BYTES = 32 };
+
+typedef struct {
+    char unused; /* all that it works with is on the stack */
+} x25519_ctx;
+
+crypto_status x25519_keygen(uint8_t *public_key, const uint8_t *secret_key);
+/* A shared secret of zeros, which a peer's key of small order gives whatever the secret key is, is refused
+   (RFC 7748, section 6.1). */
+crypto_status x25519_agree(uint8_t *shared, const uint8_t *secret_key, const uint8_t *peer_key);
 
 #endif

@@ -1,4 +1,5 @@
 /* Ed25519 over any implementation of its field. Whoever includes this has included a field. */
+#include "curve/digits.h"
 #include "curve/edwards25519.h"
 #include "ed25519.h"
 #include "sha512.h"
@@ -158,7 +159,7 @@ static void hash_to_scalar(uint8_t out[32], const uint8_t *first, const uint8_t 
     crypto_wipe(&hash, sizeof hash);
 }
 
-void ed25519_keygen(uint8_t public_key[32], const uint8_t secret_key[32]) {
+crypto_status ed25519_keygen(uint8_t *public_key, const uint8_t *secret_key) {
     uint8_t scalar[32], prefix[32];
     point p;
     expand(scalar, prefix, secret_key);
@@ -167,10 +168,11 @@ void ed25519_keygen(uint8_t public_key[32], const uint8_t secret_key[32]) {
     crypto_wipe(scalar, sizeof scalar);
     crypto_wipe(prefix, sizeof prefix);
     crypto_wipe(&p, sizeof p);
+    return CRYPTO_OK;
 }
 
-void ed25519_sign(uint8_t signature[64], const uint8_t secret_key[32], const uint8_t public_key[32],
-                  const uint8_t *message, size_t length) {
+crypto_status ed25519_sign(uint8_t *signature, const uint8_t *secret_key, const uint8_t *public_key,
+                           const uint8_t *message, size_t length) {
     uint8_t scalar[32], prefix[32], nonce[32], challenge[32];
     point p;
     expand(scalar, prefix, secret_key);
@@ -183,6 +185,7 @@ void ed25519_sign(uint8_t signature[64], const uint8_t secret_key[32], const uin
     crypto_wipe(prefix, sizeof prefix);
     crypto_wipe(nonce, sizeof nonce);
     crypto_wipe(&p, sizeof p);
+    return CRYPTO_OK;
 }
 
 static int fe_equal(const fe a, const fe b) {
@@ -238,32 +241,6 @@ static int point_decode_negative(point *p, const uint8_t bytes[32]) {
     return 1;
 }
 
-/* Digits 0 or odd between -15 and 15, at most every fifth not 0: a non-adjacent form of width 5. */
-static void scalar_digits(int8_t digits[256], const uint8_t k[32]) {
-    for (unsigned i = 0; i < 256; i++)
-        digits[i] = (int8_t)(k[i / 8] >> i % 8 & 1);
-    for (unsigned i = 0; i < 256; i++) {
-        if (digits[i] == 0)
-            continue;
-        for (unsigned n = 1; n <= 5 && i + n < 256; n++) {
-            int shifted = digits[i + n] << n;
-            if (shifted == 0)
-                continue;
-            if (digits[i] + shifted <= 15) {
-                digits[i] = (int8_t)(digits[i] + shifted);
-                digits[i + n] = 0;
-            } else if (digits[i] - shifted >= -15) {
-                digits[i] = (int8_t)(digits[i] - shifted);
-                unsigned m = i + n;
-                for (; digits[m]; m++)
-                    digits[m] = 0;
-                digits[m] = 1;
-            } else
-                break;
-        }
-    }
-}
-
 /* p, 3 p, ..., 15 p */
 static void odd_multiples(ready_point table[8], const point *p) {
     point twice = *p, sum = *p;
@@ -292,13 +269,13 @@ static void add_digit(point *p, const ready_point table[8], int digit) {
     point_add(p, &term);
 }
 
-crypto_status ed25519_verify(const uint8_t signature[64], const uint8_t public_key[32], const uint8_t *message,
+crypto_status ed25519_verify(const uint8_t *signature, const uint8_t *public_key, const uint8_t *message,
                              size_t length) {
     static const uint8_t base[32] = {0x58, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66,
                                      0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66,
                                      0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0xe6};
     ready_point of_base[8], of_key[8];
-    int8_t base_digits[256], key_digits[256];
+    int8_t base_digits[257], key_digits[257];
     uint8_t challenge[32], sum[32];
     point p;
     unsigned borrow = 0;
@@ -312,10 +289,10 @@ crypto_status ed25519_verify(const uint8_t signature[64], const uint8_t public_k
         return CRYPTO_BAD_TAG;
     odd_multiples(of_base, &p);
     hash_to_scalar(challenge, signature, public_key, message, length);
-    scalar_digits(key_digits, challenge);
-    scalar_digits(base_digits, signature + 32);
+    scalar_digits(key_digits, challenge, 32);
+    scalar_digits(base_digits, signature + 32, 32);
     p = (point){.y = {1}, .z = {1}};
-    for (unsigned i = 256; i-- > 0;) {
+    for (unsigned i = 257; i-- > 0;) {
         point_double(&p);
         add_digit(&p, of_key, key_digits[i]);
         add_digit(&p, of_base, base_digits[i]);

@@ -1,0 +1,32 @@
+/* Public scalars in digits for the variable-time multiplication of a verification. */
+#ifndef CURVE_DIGITS_H
+#define CURVE_DIGITS_H
+
+#include "crypto.h"
+
+/* Digits 0 or odd between -15 and 15, of which at most every fifth is not 0: the non-adjacent form of width 5
+   (Solinas, "Efficient arithmetic on Koblitz curves", 2000). There are 8 bytes + 1. */
+static void scalar_digits(int8_t *digits, const uint8_t *k, unsigned bytes) {
+    unsigned carry = 0, bits = 8 * bytes;
+    for (unsigned i = 0; i <= bits;) {
+        unsigned bit = (i < bits ? k[i / 8] >> i % 8 & 1u : 0) + carry;
+        digits[i] = 0;
+        if (bit != 1) {
+            carry = bit >> 1;
+            i++;
+            continue;
+        }
+        /* An odd digit of five bits, the carry in it; from 16 up it is what is missing to 32. */
+        unsigned value = carry;
+        for (unsigned n = 0; n < 5; n++)
+            if (i + n < bits)
+                value += (k[(i + n) / 8] >> (i + n) % 8 & 1u) << n;
+        carry = value >> 4 & 1;
+        digits[i] = (int8_t)((int)value - (carry ? 32 : 0));
+        for (unsigned n = 1; n < 5 && i + n <= bits; n++)
+            digits[i + n] = 0;
+        i += 5;
+    }
+}
+
+#endif

@@ -1,0 +1,193 @@
+/* A curve over a prime field with all that signatures and key agreements need of it. Whoever includes this has
+   included curve/NAME-constants.h and defined FE_WORD_BITS and ORDER_WORD_BITS; where assembly computes in
+   the field it has included a header that declares it and defines fe, fe_multiply, fe_square, fe_add and
+   fe_subtract; otherwise this computes in C. */
+#ifndef CURVE_PRIME_H
+#define CURVE_PRIME_H
+
+#include "crypto.h"
+
+#define MODULAR(name) field_##name
+#define MODULAR_BYTES FIELD_BYTES
+#define MODULAR_MODULUS FIELD_MODULUS
+#define MODULAR_INVERSE FIELD_INVERSE
+#define MODULAR_WORD_BITS FE_WORD_BITS
+#ifdef fe_multiply
+#define MODULAR_EXTERNAL_MULTIPLY fe_multiply
+#endif
+#include "field/montgomery.h"
+
+#define MODULAR(name) order_##name
+#define MODULAR_BYTES ORDER_BYTES
+#define MODULAR_MODULUS ORDER_MODULUS
+#define MODULAR_INVERSE ORDER_INVERSE
+#define MODULAR_WORD_BITS ORDER_WORD_BITS
+#include "field/montgomery.h"
+
+#if FE_WORD_BITS == 32
+typedef uint32_t fe_word;
+#define W(x) MODULAR_WORDS_32(x)
+#else
+typedef uint16_t fe_word;
+#define W(x) MODULAR_WORDS_16(x)
+#endif
+
+#define FE_BYTES FIELD_BYTES
+#define FE_WORDS (FIELD_BYTES / sizeof(fe_word))
+
+#ifndef fe_multiply
+typedef field_fe fe;
+#define fe_multiply field_multiply
+#define fe_square(out, a) field_multiply(out, a, a)
+#define fe_add field_add
+#define fe_subtract field_subtract
+#endif
+
+static const fe fe_one = CURVE_ONE;
+static const fe curve_b = CURVE_B;
+static const fe field_r2 = FIELD_R2;
+static const fe comb[8][2] = CURVE_COMB;
+__attribute__((unused)) static const fe curve_generator[3] = CURVE_GENERATOR; /* x, y, z */
+#undef W
+#if ORDER_WORD_BITS == 32
+#define W(x) MODULAR_WORDS_32(x)
+#else
+#define W(x) MODULAR_WORDS_16(x)
+#endif
+__attribute__((unused)) static const order_fe order_r2 = ORDER_R2;
+#undef W
+
+/* All ones where a = 0, else 0: a may be any number of the words that stands for it. */
+static fe_word fe_is_zero(const fe a) {
+    fe t;
+    fe_word any = 0;
+    field_below(t, a, 0);
+    for (unsigned i = 0; i < FE_WORDS; i++)
+        any |= t[i];
+    return (fe_word)~crypto_mask32((any | (fe_word)(0u - any)) >> (FE_WORD_BITS - 1));
+}
+
+#include "curve/weierstrass.h"
+
+/* Big-endian bytes as a field's element; 0 where they are not below the modulus. */
+static int fe_from_bytes(fe out, const uint8_t in[FIELD_BYTES]) {
+    fe t;
+    fe_word differ = 0;
+    for (unsigned i = 0; i < FE_WORDS; i++) {
+        t[i] = 0;
+        for (unsigned n = 0; n < sizeof(fe_word); n++)
+            t[i] |= (fe_word)((fe_word)in[FIELD_BYTES - 1 - i * sizeof(fe_word) - n] << 8 * n);
+    }
+    field_below(out, t, 0);
+    for (unsigned i = 0; i < FE_WORDS; i++)
+        differ |= (fe_word)(out[i] ^ t[i]);
+    fe_multiply(out, out, field_r2);
+    return differ == 0;
+}
+
+static void fe_to_bytes(uint8_t out[FIELD_BYTES], const fe a) {
+    static const fe one = {1};
+    fe t;
+    fe_multiply(t, a, one);
+    field_below(t, t, 0);
+    for (unsigned i = 0; i < FIELD_BYTES; i++)
+        out[FIELD_BYTES - 1 - i] = (uint8_t)(t[i / sizeof(fe_word)] >> i % sizeof(fe_word) * 8);
+}
+
+/* A point of a public key, X and Y; 0 where it is none of the curve's. */
+static int point_from_bytes(point *out, const uint8_t in[2 * FIELD_BYTES]) {
+    fe t, u;
+    if (!fe_from_bytes(out->x, in) || !fe_from_bytes(out->y, in + FIELD_BYTES))
+        return 0;
+    fe_copy(out->z, fe_one);
+    fe_square(t, out->x);
+    fe_multiply(t, t, out->x);
+    fe_add(t, t, curve_b);
+    fe_add(u, out->x, out->x);
+    fe_add(u, u, out->x);
+    fe_subtract(t, t, u);
+    fe_square(u, out->y);
+    fe_subtract(t, t, u);
+    return fe_is_zero(t) != 0;
+}
+
+/* x = X / Z^2, and y = Y / Z^3 where it is asked for; p is not infinity. */
+static void point_to_bytes(uint8_t x[FIELD_BYTES], uint8_t *y, const point *p) {
+    fe inverse, square, t;
+    field_invert(inverse, p->z);
+    fe_square(square, inverse);
+    fe_multiply(t, p->x, square);
+    fe_to_bytes(x, t);
+    if (y) {
+        fe_multiply(square, square, inverse);
+        fe_multiply(t, p->y, square);
+        fe_to_bytes(y, t);
+    }
+}
+
+typedef uint8_t scalar[SCALAR_BYTES]; /* little endian */
+
+#define ORDER_WORD_BYTES (ORDER_WORD_BITS / 8)
+
+/* Into words, less the order where it is not below it; the number is below twice the order. */
+static void order_from_scalar(order_fe out, const scalar k) {
+    for (unsigned i = 0; i < ORDER_BYTES / ORDER_WORD_BYTES; i++) {
+        out[i] = 0;
+        for (unsigned n = 0; n < ORDER_WORD_BYTES; n++) {
+            unsigned at = i * ORDER_WORD_BYTES + n;
+            if (at < SCALAR_BYTES)
+                out[i] = (__typeof__(out[i]))(out[i] | (uint32_t)k[at] << 8 * n);
+        }
+    }
+    order_below(out, out, 0);
+}
+
+static void scalar_from_order(scalar out, const order_fe a) {
+    for (unsigned i = 0; i < SCALAR_BYTES; i++)
+        out[i] = (uint8_t)(a[i / ORDER_WORD_BYTES] >> i % ORDER_WORD_BYTES * 8);
+}
+
+/* A secret scalar, big endian and perhaps shorter than the order: 1 where it is above 0 and below the order. */
+static int scalar_from_secret(scalar out, const uint8_t *in, unsigned bytes) {
+    order_fe words;
+    scalar reduced;
+    uint8_t any = 0;
+    for (unsigned i = 0; i < SCALAR_BYTES; i++) {
+        out[i] = i < bytes ? in[bytes - 1 - i] : 0;
+        any |= out[i];
+    }
+    order_from_scalar(words, out);
+    scalar_from_order(reduced, words);
+    return crypto_equal(reduced, out, SCALAR_BYTES) & (int)((unsigned)(0u - any) >> 8 & 1u);
+}
+
+/* k, or order - k where k is even: an odd number whose multiples have the same x as k's, and y of the sign that is
+   returned: all ones where it is turned. */
+static fe_word scalar_make_odd(scalar out, const scalar k) {
+    static const order_fe zero;
+    order_fe words, other;
+    fe_word even = (fe_word)crypto_mask32(~(unsigned)k[0] & 1);
+    order_from_scalar(words, k);
+    order_subtract(other, zero, words);
+    scalar_from_order(out, other);
+    for (unsigned i = 0; i < SCALAR_BYTES; i++)
+        out[i] ^= (uint8_t)((out[i] ^ k[i]) & ~even);
+    return even;
+}
+
+/* k p, or k times the generator where p is null; 0 < k < order. */
+static void point_times(point *out, const scalar k, const point *p) {
+    scalar odd;
+    fe turned;
+    static const fe zero;
+    fe_word negative = scalar_make_odd(odd, k);
+    if (p)
+        point_multiply(out, odd, p);
+    else
+        point_multiply_base(out, odd);
+    fe_subtract(turned, zero, out->y);
+    words_select(out->y, turned, negative, FE_WORDS);
+    crypto_wipe(odd, sizeof odd);
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* Elliptic-curve Diffie-Hellman (SP 800-56A, 5.7.1.2) over a curve that whoever includes this has included, for the
+   prefix ECDH(name): ECDH(SECRET_BYTES) and so on are constants. Public keys are X and Y, the shared secret is X. */
+#include "curve/prime.h"
+
+crypto_status ECDH(keygen)(uint8_t *public_key, const uint8_t *secret_key) {
+    scalar k;
+    point p;
+    int good = scalar_from_secret(k, secret_key, SECRET_BYTES);
+    if (good) {
+        point_times(&p, k, NULL);
+        point_to_bytes(public_key, public_key + FIELD_BYTES, &p);
+        crypto_wipe(&p, sizeof p);
+    }
+    crypto_wipe(k, sizeof k);
+    return good ? CRYPTO_OK : CRYPTO_BAD_TAG;
+}
+
+crypto_status ECDH(agree)(uint8_t *shared, const uint8_t *secret_key, const uint8_t *peer_key) {
+    scalar k;
+    point p;
+    int good = scalar_from_secret(k, secret_key, SECRET_BYTES);
+    if (good && (good = point_from_bytes(&p, peer_key))) {
+        point_times(&p, k, &p);
+        point_to_bytes(shared, NULL, &p);
+        crypto_wipe(&p, sizeof p);
+    }
+    crypto_wipe(k, sizeof k);
+    return good ? CRYPTO_OK : CRYPTO_BAD_TAG;
+}

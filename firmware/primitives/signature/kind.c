@@ -1,0 +1,45 @@
+#include "context.h"
+
+static crypto_status check(void) {
+    return slot_has(SLOT_SECRET_KEY, PRIMITIVE_SECRET_BYTES) ? CRYPTO_OK : CRYPTO_BAD_LENGTH;
+}
+
+static crypto_status check_both(void) {
+    crypto_status status = check();
+    return slot_has(SLOT_PUBLIC_KEY, PRIMITIVE_PUBLIC_BYTES) ? status : CRYPTO_BAD_LENGTH;
+}
+
+static crypto_status check_signed(void) {
+    return slot_has(SLOT_PUBLIC_KEY, PRIMITIVE_PUBLIC_BYTES) && slot_has(SLOT_SIGNATURE, PRIMITIVE_SIGNATURE_BYTES)
+               ? CRYPTO_OK
+               : CRYPTO_BAD_LENGTH;
+}
+
+static crypto_status keygen(void) {
+    return primitive_keygen(slots[SLOT_PUBLIC_KEY].bytes, slots[SLOT_SECRET_KEY].bytes);
+}
+
+static crypto_status sign(void) {
+    return primitive_sign(slots[SLOT_SIGNATURE].bytes, slots[SLOT_SECRET_KEY].bytes, slots[SLOT_PUBLIC_KEY].bytes,
+                          harness_input, slots[SLOT_MESSAGE].length);
+}
+
+static crypto_status verify(void) {
+    return primitive_verify(slots[SLOT_SIGNATURE].bytes, slots[SLOT_PUBLIC_KEY].bytes, harness_input,
+                            slots[SLOT_MESSAGE].length);
+}
+
+static void show_public_key(void) {
+    slots[SLOT_PUBLIC_KEY].length = PRIMITIVE_PUBLIC_BYTES;
+}
+
+static void show_signature(void) {
+    slots[SLOT_SIGNATURE].length = PRIMITIVE_SIGNATURE_BYTES;
+}
+
+const operation kind_operations[OPERATIONS] = {
+    [OPERATION_KEYGEN] = {check, keygen, show_public_key, false},
+    [OPERATION_SIGN] = {check_both, sign, show_signature, false},
+    [OPERATION_VERIFY] = {check_signed, verify, show_nothing, false},
+};
+const uint8_t kind_operation_count = OPERATIONS;
