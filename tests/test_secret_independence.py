@@ -10,6 +10,7 @@ import itertools
 import random
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -140,13 +141,23 @@ def trials(implementation: Implementation, name: str) -> Iterator[Exchange]:
     sizes = {**algorithm.sizes, "message": length, "ad": AD_BYTES if operation.with_ad else 0}
     for number, (key, message) in enumerate(secrets()):
         source = random.Random(f"{algorithm} {number}")
-        yield algorithm.contract.exchange(
-            name,
-            sizes=sizes,
-            forward=partial(forward, algorithm),
-            secret=partial(fill, itertools.chain((key, message), itertools.repeat(None)), source),
-            public=random.Random(f"{algorithm}").randbytes,
-        )
+        # Zero, and what is beyond a curve's order, is no secret key.
+        with suppress(ValueError):
+            yield algorithm.contract.exchange(
+                name,
+                sizes=sizes,
+                forward=partial(forward, algorithm),
+                secret=partial(
+                    fill, itertools.chain((key, message), itertools.repeat(None)), source
+                ),
+                public=random.Random(f"{algorithm}").randbytes,
+            )
+
+
+def on_secrets(implementation: Implementation) -> list[str]:
+    """The operations that handle secrets."""
+    measured = implementation.algorithm.contract.measured
+    return [name for name, operation in measured.items() if not operation.public]
 
 
 def observations(build: BuildOf, operation: str) -> set[tuple[int, str]]:
@@ -167,7 +178,7 @@ def observations(build: BuildOf, operation: str) -> set[tuple[int, str]]:
 def leaks(build: BuildOf) -> list[str]:
     """Operations whose time or addresses depend on secrets, and how."""
     found = []
-    for operation in build.implementation.algorithm.contract.measured:
+    for operation in on_secrets(build.implementation):
         seen = observations(build, operation)
         times = {cycles for cycles, _ in seen}
         if len(times) > 1:
@@ -192,7 +203,7 @@ def branches_on_secrets(build: BuildOf) -> list[str]:
     device = Device(board, attempts=1)
     found = []
     candidates = deciders(path)
-    for operation in build.implementation.algorithm.contract.measured:
+    for operation in on_secrets(build.implementation):
         first, second = list(trials(build.implementation, operation))[-2:]
         seen = board.watch(device, operation, first, candidates)
         again = board.watch(device, operation, second, seen)

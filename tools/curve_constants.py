@@ -1,7 +1,7 @@
 """Writes the constants of elliptic curves as C: firmware/primitives/curve/NAME-constants.h.
 
-Curves over a prime field are taken from SP 800-186 (P-256) and SEC 2, version 1.0 (secp160r1): p, b, the
-generator and its order. Everything else is computed: Montgomery's forms, and a comb of the
+Curves over a prime field are taken from SP 800-186 (P-256) and SEC 2, version 1.0 (secp160r1): p,
+b, the generator and its order. Everything else is computed: Montgomery's forms, and a comb of the
 generator G of four rows. Entry i of 8 is (2^(3 c) + s0 2^0 + s1 2^c + s2 2^(2 c)) G, c being the
 number of columns, and s 1 for a bit of i that is set and else -1; the curve edwards25519 (RFC 8032,
 section 5.1) has it as (y - x, y + x, 2 d x y).
@@ -80,7 +80,9 @@ def edwards_base() -> Point:
     return (root if root % 2 == 0 else ED_P - root), y
 
 
-def comb(generator: Point, columns: int, add: Add, negative: Callable[[Point], Point]) -> list[Point]:
+def comb(
+    generator: Point, columns: int, add: Add, negative: Callable[[Point], Point]
+) -> list[Point]:
     """The eight entries."""
     rows = [generator]
     for _ in range(3):
@@ -157,10 +159,7 @@ def edwards_lines() -> list[str]:
         define("EDWARDS25519_ROOT", words(ED_ROOT, 8)),
         table(
             "EDWARDS25519_COMB",
-            [
-                [words(v % ED_P, 8) for v in (y - x, y + x, 2 * ED_D * x * y)]
-                for x, y in entries
-            ],
+            [[words(v % ED_P, 8) for v in (y - x, y + x, 2 * ED_D * x * y)] for x, y in entries],
         ),
     ]
 
@@ -170,9 +169,7 @@ def headers() -> dict[str, str]:
     lines = {curve.name: prime_lines(curve) for curve in PRIME}
     lines["edwards25519"] = edwards_lines()
     notes = ["/* Written by tools/curve_constants.py. */", "/* clang-format off */"]
-    return {
-        f"{name}-constants.h": "\n".join([*notes, *text, ""]) for name, text in lines.items()
-    }
+    return {f"{name}-constants.h": "\n".join([*notes, *text, ""]) for name, text in lines.items()}
 
 
 if __name__ == "__main__":

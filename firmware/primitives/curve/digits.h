@@ -4,8 +4,8 @@
 
 #include "crypto.h"
 
-/* Digits 0 or odd between -15 and 15, of which at most every fifth is not 0: the non-adjacent form of width 5
-   (Solinas, "Efficient arithmetic on Koblitz curves", 2000). There are 8 bytes + 1. */
+/* Digits 0 or odd between -15 and 15, of which at most every fifth is not 0: the non-adjacent form
+   of width 5 (Solinas, "Efficient arithmetic on Koblitz curves", 2000). There are 8 bytes + 1. */
 static void scalar_digits(int8_t *digits, const uint8_t *k, unsigned bytes) {
     unsigned carry = 0, bits = 8 * bytes;
     for (unsigned i = 0; i <= bits;) {

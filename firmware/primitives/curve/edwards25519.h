@@ -1,6 +1,6 @@
-/* Points of edwards25519 (RFC 8032, section 5.1) in extended coordinates: x = X / Z, y = Y / Z, xy = T / Z.
-   Whoever includes this has included field/p25519.h. Addition is complete: equal points and the neutral one
-   need no case of their own. */
+/* Points of edwards25519 (RFC 8032, section 5.1) in extended coordinates: x = X / Z, y = Y / Z, xy
+   = T / Z. Whoever includes this has included field/p25519.h. Addition is complete: equal points
+   and the neutral one need no case of their own. */
 #ifndef CURVE_EDWARDS25519_H
 #define CURVE_EDWARDS25519_H
 
@@ -32,7 +32,8 @@ typedef struct {
     fe z2;
 } ready_point;
 
-/* Formulas dbl-2008-hwcd (Hisil, Wong, Carter, Dawson, "Twisted Edwards curves revisited"): 4 M + 4 S. */
+/* Formulas dbl-2008-hwcd (Hisil, Wong, Carter, Dawson, "Twisted Edwards curves revisited"): 4 M + 4
+ * S. */
 static void point_double(point *p) {
     fe a, b, e, g;
     fe_add(e, p->x, p->y);
@@ -53,7 +54,8 @@ static void point_double(point *p) {
     fe_multiply(p->t, e, a);
 }
 
-/* add-2008-hwcd-3, with what depends on the second point alone at hand: 8 M, or 7 M where d holds 2 Z1 Z2. */
+/* add-2008-hwcd-3, with what depends on the second point alone at hand: 8 M, or 7 M where d holds 2
+ * Z1 Z2. */
 static void point_add_with(point *p, const affine_point *q, const fe d) {
     fe a, b, c;
     fe_subtract(a, p->y, p->x);

@@ -1,7 +1,7 @@
-/* A curve over a prime field with all that signatures and key agreements need of it. Whoever includes this has
-   included curve/NAME-constants.h and defined FE_WORD_BITS and ORDER_WORD_BITS; where assembly computes in
-   the field it has included a header that declares it and defines fe, fe_multiply, fe_square, fe_add and
-   fe_subtract; otherwise this computes in C. */
+/* A curve over a prime field with all that signatures and key agreements need of it. Whoever
+   includes this has included curve/NAME-constants.h and defined FE_WORD_BITS and ORDER_WORD_BITS;
+   where assembly computes in the field it has included a header that declares it and defines fe,
+   fe_multiply, fe_square, fe_add and fe_subtract; otherwise this computes in C. */
 #ifndef CURVE_PRIME_H
 #define CURVE_PRIME_H
 
@@ -147,7 +147,8 @@ static void scalar_from_order(scalar out, const order_fe a) {
         out[i] = (uint8_t)(a[i / ORDER_WORD_BYTES] >> i % ORDER_WORD_BYTES * 8);
 }
 
-/* A secret scalar, big endian and perhaps shorter than the order: 1 where it is above 0 and below the order. */
+/* A secret scalar, big endian and perhaps shorter than the order: 1 where it is above 0 and below
+ * the order. */
 static int scalar_from_secret(scalar out, const uint8_t *in, unsigned bytes) {
     order_fe words;
     scalar reduced;
@@ -161,8 +162,8 @@ static int scalar_from_secret(scalar out, const uint8_t *in, unsigned bytes) {
     return crypto_equal(reduced, out, SCALAR_BYTES) & (int)((unsigned)(0u - any) >> 8 & 1u);
 }
 
-/* k, or order - k where k is even: an odd number whose multiples have the same x as k's, and y of the sign that is
-   returned: all ones where it is turned. */
+/* k, or order - k where k is even: an odd number whose multiples have the same x as k's, and y of
+   the sign that is returned: all ones where it is turned. */
 static fe_word scalar_make_odd(scalar out, const scalar k) {
     static const order_fe zero;
     order_fe words, other;

@@ -1,11 +1,12 @@
-/* Points of a curve y^2 = x^3 - 3x + b over a prime field, in Jacobian coordinates: (X, Y, Z) stands for
-   (X / Z^2, Y / Z^3). Whoever includes this has defined the field: fe, an array; fe_multiply, fe_square,
-   fe_add, fe_subtract, which take out first and allow it to be an operand; FE_WORDS and fe_word;
-   and fe_is_zero, all ones or 0, for any element; fe_one; SCALAR_BITS of the order, in SCALAR_BYTES; the
-   generator's comb[8][2] with COMB_COLUMNS: entry i is (2^(3 COLUMNS) + s0 2^0 + s1 2^COLUMNS +
-   s2 2^(2 COLUMNS)) G, s being 1 for a bit of i that is set and else -1.
+/* Points of a curve y^2 = x^3 - 3x + b over a prime field, in Jacobian coordinates: (X, Y, Z)
+   stands for (X / Z^2, Y / Z^3). Whoever includes this has defined the field: fe, an array;
+   fe_multiply, fe_square, fe_add, fe_subtract, which take out first and allow it to be an operand;
+   FE_WORDS and fe_word; and fe_is_zero, all ones or 0, for any element; fe_one; SCALAR_BITS of the
+   order, in SCALAR_BYTES; the generator's comb[8][2] with COMB_COLUMNS: entry i is (2^(3 COLUMNS) +
+   s0 2^0 + s1 2^COLUMNS + s2 2^(2 COLUMNS)) G, s being 1 for a bit of i that is set and else -1.
 
-   What depends on a scalar takes the same time and touches the same addresses whatever the scalar is. */
+   What depends on a scalar takes the same time and touches the same addresses whatever the scalar
+   is. */
 #ifndef CURVE_WEIERSTRASS_H
 #define CURVE_WEIERSTRASS_H
 
@@ -44,8 +45,8 @@ static unsigned scalar_bits(const uint8_t k[SCALAR_BYTES], unsigned bit) {
 
 #define WORDS(type) ((unsigned)(sizeof(type) / sizeof(fe_word)))
 
-/* 2 p; formulas dbl-2001-b (Bernstein, Lange, Explicit-Formulas Database): 3 M + 5 S. Infinity (z = 0) stays
-   what it is. */
+/* 2 p; formulas dbl-2001-b (Bernstein, Lange, Explicit-Formulas Database): 3 M + 5 S. Infinity (z =
+   0) stays what it is. */
 static void point_double(point *out, const point *p) {
     fe delta, gamma, beta, alpha, t;
     fe_square(delta, p->z);
@@ -74,7 +75,8 @@ static void point_double(point *out, const point *p) {
     fe_subtract(out->y, t, gamma);
 }
 
-/* What both additions end with. In: u = X1 Z2^2, h = X2 Z1^2 - u, s = Y1 Z2^3, r = Y2 Z1^3 - s, z = Z1 Z2. */
+/* What both additions end with. In: u = X1 Z2^2, h = X2 Z1^2 - u, s = Y1 Z2^3, r = Y2 Z1^3 - s, z =
+ * Z1 Z2. */
 static void point_sum(point *out, const fe z, const fe u, fe s, fe h, fe r) {
     fe t, v;
     fe_multiply(out->z, z, h);
@@ -91,8 +93,8 @@ static void point_sum(point *out, const fe z, const fe u, fe s, fe h, fe r) {
     fe_subtract(out->y, v, s);
 }
 
-/* p + q, where neither is infinity and they differ: 11 M + 3 S. Where p = -q, z becomes 0; where p = q, all
-   three do. */
+/* p + q, where neither is infinity and they differ: 11 M + 3 S. Where p = -q, z becomes 0; where p
+   = q, all three do. */
 static void point_add(point *out, const point *p, const ready_point *q) {
     fe u, s, h, r, t;
     fe_square(t, p->z);
@@ -142,8 +144,8 @@ static void point_finish(point *out, const point *added, const point *sum) {
     words_select((fe_word *)out, (const fe_word *)&doubled, same, WORDS(point));
 }
 
-/* Signed digits of four bits, all of them odd: -15, -13, ..., 15 (Joye and Tunstall, "Exponent recoding and
-   regular exponentiation algorithms", 2009). */
+/* Signed digits of four bits, all of them odd: -15, -13, ..., 15 (Joye and Tunstall, "Exponent
+   recoding and regular exponentiation algorithms", 2009). */
 #define POINT_TABLE 8
 
 /* table[|digit| / 2], its y turned where the digit is negative. */
@@ -153,15 +155,16 @@ static void point_look_up(ready_point *out, const ready_point table[POINT_TABLE]
     fe zero = {0}, turned;
     *out = table[0];
     for (unsigned i = 1; i < POINT_TABLE; i++)
-        words_select((fe_word *)out, (const fe_word *)&table[i], index_mask(i, index), WORDS(ready_point));
+        words_select((fe_word *)out, (const fe_word *)&table[i], index_mask(i, index),
+                     WORDS(ready_point));
     fe_subtract(turned, zero, out->p.y);
     words_select(out->p.y, turned, negative, FE_WORDS);
 }
 
 /* k p for an odd k below the order, little endian, and p not infinity.
 
-   Before each addition but the last, the sum so far is 16 m p with 0 < 16 m < order - 16, and the digit's
-   multiple is below 16: they differ, and neither is infinity. The last may meet its equal
+   Before each addition but the last, the sum so far is 16 m p with 0 < 16 m < order - 16, and the
+   digit's multiple is below 16: they differ, and neither is infinity. The last may meet its equal
    (k = order - 2 |digit|). */
 static void point_multiply(point *out, const uint8_t k[SCALAR_BYTES], const point *p) {
     ready_point table[POINT_TABLE], term;
@@ -173,7 +176,8 @@ static void point_multiply(point *out, const uint8_t k[SCALAR_BYTES], const poin
         point_add(&sum, &table[i - 1].p, &term);
         point_ready(&table[i], &sum);
     }
-    /* Digit i is 2 v - 15, v = bits 4 i + 1 to 4 i + 4 of k; the highest one, which is what is left, 2 v + 1. */
+    /* Digit i is 2 v - 15, v = bits 4 i + 1 to 4 i + 4 of k; the highest one, which is what is
+     * left, 2 v + 1. */
     unsigned i = (SCALAR_BITS - 1) / 4;
     point_look_up(&term, table, (int)(scalar_bits(k, 4 * i + 1) * 2 + 1));
     sum = added = term.p;
@@ -190,12 +194,12 @@ static void point_multiply(point *out, const uint8_t k[SCALAR_BYTES], const poin
     crypto_wipe(&added, sizeof added);
 }
 
-/* k times the generator for an odd k below the order: a comb of four rows whose digits are 1 and -1 (Hedabou,
-   Pinel, Beneteau, "Countermeasures for preventing comb method against SCA attacks on elliptic curve
-   cryptosystems"); bit i of (k - 1) / 2 + 2^(4 COMB_COLUMNS - 1) is the sign of 2^i.
+/* k times the generator for an odd k below the order: a comb of four rows whose digits are 1 and -1
+   (Hedabou, Pinel, Beneteau, "Countermeasures for preventing comb method against SCA attacks on
+   elliptic curve cryptosystems"); bit i of (k - 1) / 2 + 2^(4 COMB_COLUMNS - 1) is the sign of 2^i.
 
-   Two multiples that are added in a column before the last are below half of the order, one being even and the
-   other odd: as in point_multiply, only the last two can be equal. */
+   Two multiples that are added in a column before the last are below half of the order, one being
+   even and the other odd: as in point_multiply, only the last two can be equal. */
 static void point_multiply_base(point *out, const uint8_t k[SCALAR_BYTES]) {
     uint8_t bits[(COMB_COLUMNS + 1) / 2];
     affine_point term;

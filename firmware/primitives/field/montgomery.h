@@ -1,13 +1,14 @@
-/* Arithmetic modulo an odd number, in Montgomery's form ("Modular multiplication without trial division",
-   1985): x R mod m stands for x, R = 2^(8 bytes). For any word size; nothing depends on operands. A template:
-   whoever includes this has defined, and it undefines,
+/* Arithmetic modulo an odd number, in Montgomery's form ("Modular multiplication without trial
+   division", 1985): x R mod m stands for x, R = 2^(8 bytes). For any word size; nothing depends on
+   operands. A template: whoever includes this has defined, and it undefines,
 
      MODULAR(name)       a name's prefix
      MODULAR_BYTES       a multiple of 4
      MODULAR_MODULUS     { W(least significant 32 bits), ... }
      MODULAR_INVERSE     -1 / m mod 2^32
      MODULAR_WORD_BITS   16 or 32
-     MODULAR_EXTERNAL_MULTIPLY  optional: what multiplies instead; it may leave any number of these words
+     MODULAR_EXTERNAL_MULTIPLY  optional: what multiplies instead; it may leave any number of these
+   words
 
    Elements are below the modulus. */
 #ifndef FIELD_MONTGOMERY_H
@@ -62,7 +63,8 @@ __attribute__((unused)) static void MODULAR(add)(ELEMENT out, const ELEMENT a, c
     MODULAR(below)(out, out, carry);
 }
 
-__attribute__((unused)) static void MODULAR(subtract)(ELEMENT out, const ELEMENT a, const ELEMENT b) {
+__attribute__((unused)) static void MODULAR(subtract)(ELEMENT out, const ELEMENT a,
+                                                      const ELEMENT b) {
     WORD borrow = 0, carry = 0;
     for (unsigned i = 0; i < N; i++) {
         DOUBLE difference = (DOUBLE)a[i] - b[i] - borrow;
@@ -152,8 +154,9 @@ static WORD MODULAR(less)(ELEMENT out, const ELEMENT a, const ELEMENT b) {
     return borrow;
 }
 
-/* 1 / a for an a that is public, not 0 and in no form; the modulus is prime. The binary algorithm (Handbook of
-   Applied Cryptography, 14.61, where both are odd or become so): its time depends on a. */
+/* 1 / a for an a that is public, not 0 and in no form; the modulus is prime. The binary algorithm
+   (Handbook of Applied Cryptography, 14.61, where both are odd or become so): its time depends on
+   a. */
 __attribute__((unused)) static void MODULAR(invert_public)(ELEMENT out, const ELEMENT a) {
     ELEMENT u, v, x = {1}, y = {0}, difference;
     for (unsigned i = 0; i < N; i++) {

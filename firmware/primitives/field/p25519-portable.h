@@ -1,6 +1,7 @@
-/* The field of 2^255 - 19 elements in C, for any word size. Whoever includes this has defined FE_WORD_BITS,
-   16 or 32: the product of two words is one multiplication of the core's where they are 16 bits, and one
-   with a long result, whose time may depend on the operands, where they are 32 (docs/primitives.md). */
+/* The field of 2^255 - 19 elements in C, for any word size. Whoever includes this has defined
+   FE_WORD_BITS, 16 or 32: the product of two words is one multiplication of the core's where they
+   are 16 bits, and one with a long result, whose time may depend on the operands, where they are 32
+   (docs/primitives.md). */
 #include "crypto.h"
 
 #define FE_BYTES 32

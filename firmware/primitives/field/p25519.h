@@ -1,6 +1,6 @@
-/* The field of 2^255 - 19 elements, whatever multiplies. Whoever includes this has defined fe (an array of
-   FE_WORDS words that hold FE_BYTES bytes, little endian), fe_word, and the functions named here. Elements
-   are any number below 2^256. */
+/* The field of 2^255 - 19 elements, whatever multiplies. Whoever includes this has defined fe (an
+   array of FE_WORDS words that hold FE_BYTES bytes, little endian), fe_word, and the functions
+   named here. Elements are any number below 2^256. */
 #ifndef FIELD_P25519_H
 #define FIELD_P25519_H
 
@@ -64,16 +64,16 @@ static void fe_square_times(fe out, const fe a, unsigned count, const fe b) {
 static void fe_power_250(fe out, fe eleven, const fe a) {
     fe two, t, u;
     fe_square(two, a);
-    fe_square_times(t, two, 2, a);   /* 9 */
-    fe_multiply(eleven, t, two);     /* 11 */
-    fe_square_times(t, eleven, 1, t);   /* 2^5 - 1 */
-    fe_square_times(t, t, 5, t);     /* 2^10 - 1 */
-    fe_square_times(u, t, 10, t);    /* 2^20 - 1 */
-    fe_square_times(u, u, 20, u);    /* 2^40 - 1 */
-    fe_square_times(t, u, 10, t);    /* 2^50 - 1 */
-    fe_square_times(u, t, 50, t);    /* 2^100 - 1 */
-    fe_square_times(u, u, 100, u);   /* 2^200 - 1 */
-    fe_square_times(out, u, 50, t);  /* 2^250 - 1 */
+    fe_square_times(t, two, 2, a);    /* 9 */
+    fe_multiply(eleven, t, two);      /* 11 */
+    fe_square_times(t, eleven, 1, t); /* 2^5 - 1 */
+    fe_square_times(t, t, 5, t);      /* 2^10 - 1 */
+    fe_square_times(u, t, 10, t);     /* 2^20 - 1 */
+    fe_square_times(u, u, 20, u);     /* 2^40 - 1 */
+    fe_square_times(t, u, 10, t);     /* 2^50 - 1 */
+    fe_square_times(u, t, 50, t);     /* 2^100 - 1 */
+    fe_square_times(u, u, 100, u);    /* 2^200 - 1 */
+    fe_square_times(out, u, 50, t);   /* 2^250 - 1 */
 }
 
 /* 1 / a = a^(p - 2); 0 where a is 0. */

@@ -14,7 +14,8 @@ static crypto_status keygen(void) {
 }
 
 static crypto_status agree(void) {
-    return primitive_agree(slots[SLOT_SHARED].bytes, slots[SLOT_SECRET_KEY].bytes, slots[SLOT_PEER_KEY].bytes);
+    return primitive_agree(slots[SLOT_SHARED].bytes, slots[SLOT_SECRET_KEY].bytes,
+                           slots[SLOT_PEER_KEY].bytes);
 }
 
 static void show_public_key(void) {

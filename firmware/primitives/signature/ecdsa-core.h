@@ -1,12 +1,13 @@
-/* ECDSA (FIPS 186-5, section 6) with SHA-256 and the nonces of RFC 6979, over a curve whose constants whoever
-   includes this has included, for the prefix ECDSA(name). The signature is r and s, the public key X and Y, big
-   endian. */
+/* ECDSA (FIPS 186-5, section 6) with SHA-256 and the nonces of RFC 6979, over a curve whose
+   constants whoever includes this has included, for the prefix ECDSA(name). The signature is r and
+   s, the public key X and Y, big endian. */
 #include "curve/digits.h"
 #include "curve/prime.h"
 #include "sha256.h"
 
 /* HMAC-SHA-256 (FIPS 198-1) of up to four pieces with a key of 32 bytes, which out may be. */
-static void hmac(uint8_t out[32], const uint8_t key[32], const uint8_t *const pieces[4], const uint8_t lengths[4]) {
+static void hmac(uint8_t out[32], const uint8_t key[32], const uint8_t *const pieces[4],
+                 const uint8_t lengths[4]) {
     sha256_ctx hash;
     uint8_t block[SHA256_BLOCK_BYTES];
     for (unsigned i = 0; i < sizeof block; i++)
@@ -26,13 +27,15 @@ static void hmac(uint8_t out[32], const uint8_t key[32], const uint8_t *const pi
     crypto_wipe(&hash, sizeof hash);
 }
 
-/* The leftmost bits of a string as a number that has as many bits as the order (RFC 6979, 2.3.2). */
+/* The leftmost bits of a string as a number that has as many bits as the order (RFC 6979, 2.3.2).
+ */
 static void bits_to_scalar(scalar out, const uint8_t *in, unsigned bytes) {
     enum { SURPLUS = 8 * SCALAR_BYTES - SCALAR_BITS };
     for (unsigned i = 0; i < SCALAR_BYTES; i++)
         out[i] = SCALAR_BYTES - 1 - i < bytes ? in[SCALAR_BYTES - 1 - i] : 0;
     for (unsigned i = 0; SURPLUS && i < SCALAR_BYTES; i++)
-        out[i] = (uint8_t)(out[i] >> SURPLUS | (i + 1 < SCALAR_BYTES ? out[i + 1] << (8 - SURPLUS) : 0));
+        out[i] =
+            (uint8_t)(out[i] >> SURPLUS | (i + 1 < SCALAR_BYTES ? out[i + 1] << (8 - SURPLUS) : 0));
 }
 
 static void scalar_to_bytes(uint8_t out[SCALAR_BYTES], const scalar a) {
@@ -50,7 +53,8 @@ typedef struct {
     uint8_t key[32], value[32];
 } nonces;
 
-static void nonces_next(nonces *state, uint8_t separator, const uint8_t *secret, const uint8_t *hash) {
+static void nonces_next(nonces *state, uint8_t separator, const uint8_t *secret,
+                        const uint8_t *hash) {
     uint8_t length = secret ? SCALAR_BYTES : 0;
     const uint8_t *pieces[4] = {state->value, &separator, secret, hash};
     const uint8_t lengths[4] = {32, 1, length, length};
@@ -144,7 +148,8 @@ crypto_status ECDSA(sign)(uint8_t *signature, const uint8_t *secret_key, const u
             point_times(&p, k, NULL);
             point_to_bytes(x, NULL, &p);
             order_from_x(r, x);
-            /* s = (e + r d) / k; a factor of R beside d cancels in the product, one beside 1 / k is taken off. */
+            /* s = (e + r d) / k; a factor of R beside d cancels in the product, one beside 1 / k is
+             * taken off. */
             order_multiply(t, r, secret);
             order_add(t, t, e);
             order_from_scalar(s, k);
@@ -207,8 +212,8 @@ static void add_digit(point *p, const ready_point table[8], int digit) {
     point_add_any(p, &term);
 }
 
-crypto_status ECDSA(verify)(const uint8_t *signature, const uint8_t *public_key, const uint8_t *message,
-                            size_t length) {
+crypto_status ECDSA(verify)(const uint8_t *signature, const uint8_t *public_key,
+                            const uint8_t *message, size_t length) {
     ready_point of_generator[8], of_key[8];
     int8_t generator_digits[8 * SCALAR_BYTES + 1], key_digits[8 * SCALAR_BYTES + 1];
     scalar k;

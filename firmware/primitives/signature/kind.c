@@ -10,7 +10,8 @@ static crypto_status check_both(void) {
 }
 
 static crypto_status check_signed(void) {
-    return slot_has(SLOT_PUBLIC_KEY, PRIMITIVE_PUBLIC_BYTES) && slot_has(SLOT_SIGNATURE, PRIMITIVE_SIGNATURE_BYTES)
+    return slot_has(SLOT_PUBLIC_KEY, PRIMITIVE_PUBLIC_BYTES) &&
+                   slot_has(SLOT_SIGNATURE, PRIMITIVE_SIGNATURE_BYTES)
                ? CRYPTO_OK
                : CRYPTO_BAD_LENGTH;
 }
@@ -20,13 +21,13 @@ static crypto_status keygen(void) {
 }
 
 static crypto_status sign(void) {
-    return primitive_sign(slots[SLOT_SIGNATURE].bytes, slots[SLOT_SECRET_KEY].bytes, slots[SLOT_PUBLIC_KEY].bytes,
-                          harness_input, slots[SLOT_MESSAGE].length);
+    return primitive_sign(slots[SLOT_SIGNATURE].bytes, slots[SLOT_SECRET_KEY].bytes,
+                          slots[SLOT_PUBLIC_KEY].bytes, harness_input, slots[SLOT_MESSAGE].length);
 }
 
 static crypto_status verify(void) {
-    return primitive_verify(slots[SLOT_SIGNATURE].bytes, slots[SLOT_PUBLIC_KEY].bytes, harness_input,
-                            slots[SLOT_MESSAGE].length);
+    return primitive_verify(slots[SLOT_SIGNATURE].bytes, slots[SLOT_PUBLIC_KEY].bytes,
+                            harness_input, slots[SLOT_MESSAGE].length);
 }
 
 static void show_public_key(void) {

@@ -31,6 +31,9 @@ Bytes = Annotated[
 ]
 
 
+DEFAULT_SIZES = (1, 8, 16, 24, 48, 64, 96, 128, 512)
+
+
 class Campaign(BaseModel):
     """What to measure. Each field is one name or number, or a list of them.
 
@@ -48,8 +51,9 @@ class Campaign(BaseModel):
     implementation: Names = ()
     """All where a primitive is named; else those of `Library.implementations_by_default`."""
     operation: Names = ("*",)
-    size: Bytes = (1, 8, 16, 24, 48, 64, 96, 128, 512)
-    """Message sizes; those that a primitive or an image cannot take are left out."""
+    size: Bytes | tuple[()] = ()
+    """Message sizes; those that a primitive or an image cannot take are left out. DEFAULT_SIZES, or
+    what the kind's file says, when empty."""
     ad_size: Bytes = (0, 16)
     """Sizes of associated data, for AEADs."""
     compiler: Names = ()
@@ -114,7 +118,9 @@ def _need(
 def _sizes(algorithm: Algorithm, campaign: Campaign) -> list[int]:
     """The message sizes that a primitive takes."""
     block = algorithm.sizes.get("block_bytes", 1) if algorithm.whole_blocks else 1
-    return [s for s in campaign.size if s % block == 0 and (s or block == 1)]
+    default = algorithm.contract.file.default
+    wanted = campaign.size or (default.message_bytes if default else DEFAULT_SIZES)
+    return [s for s in wanted if s % block == 0 and (s or block == 1)]
 
 
 def _need_sizes(algorithms: Sequence[Algorithm], campaign: Campaign) -> None:

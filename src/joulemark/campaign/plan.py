@@ -19,7 +19,7 @@ from joulemark.campaign.case import Case
 from joulemark.campaign.job import METHOD, Firmware, Job, Point, Setup
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.campaign.versions import engine_version, processor, project_commit
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, kinds
 from joulemark.catalogue.primitives import Algorithm, Library
 from joulemark.errors import BuildError
 from joulemark.images import BuiltImage, Sources, build_image, build_local
@@ -171,9 +171,12 @@ def _trials(case: Case, campaign: Campaign) -> int:
     if campaign.trials is not None:
         return campaign.trials
     subject = case.subject
-    if isinstance(subject, PrimitiveSubject) and (
-        subject.message_bytes > SHORT_BYTES or subject.ad_bytes > 0
-    ):
+    if not isinstance(subject, PrimitiveSubject):
+        return DEFAULT_TRIALS
+    default = kinds.shipped()[subject.kind].file.default
+    if default:
+        return default.trials
+    if subject.message_bytes > SHORT_BYTES or subject.ad_bytes > 0:
         return LONG_TRIALS
     return DEFAULT_TRIALS
 

@@ -65,6 +65,8 @@ class Operation(datafile.DataModel):
     """Its cost depends on the message's length; otherwise it is measured once."""
     with_ad: bool = False
     """It takes associated data."""
+    public: bool = False
+    """It handles nothing secret: nothing is claimed of its time."""
     split: bool = False
     """Takes its message in pieces, whose lengths are in the slot `pieces`; it is not measured."""
 
@@ -76,6 +78,13 @@ class Service(datafile.DataModel):
     operations: list[Name]
     with_ad: bool = False
     """The message has associated data."""
+
+
+class Default(datafile.DataModel):
+    """What is measured when nobody asks for it: less of a kind whose operations take long."""
+
+    message_bytes: Annotated[list[Annotated[int, Field(ge=0, le=0xFFFF)]], Field(min_length=1)]
+    trials: Annotated[int, Field(ge=1)]
 
 
 class KindFile(datafile.DataModel):
@@ -103,6 +112,7 @@ class KindFile(datafile.DataModel):
     operation: Annotated[dict[Name, Operation], Field(min_length=1)]
     """In the order of their numbers."""
     service: list[Service] = Field([])
+    default: Default | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -1,5 +1,5 @@
-/* X25519 (RFC 7748, section 5) over any implementation of its field: the ladder of its appendix, one
-   exchange of the two points a step. Whoever includes this has included a field. */
+/* X25519 (RFC 7748, section 5) over any implementation of its field: the ladder of its appendix,
+   one exchange of the two points a step. Whoever includes this has included a field. */
 #include "field/p25519.h"
 #include "x25519.h"
 

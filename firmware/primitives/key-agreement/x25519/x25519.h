@@ -10,8 +10,8 @@ typedef struct {
 } x25519_ctx;
 
 crypto_status x25519_keygen(uint8_t *public_key, const uint8_t *secret_key);
-/* A shared secret of zeros, which a peer's key of small order gives whatever the secret key is, is refused
-   (RFC 7748, section 6.1). */
+/* A shared secret of zeros, which a peer's key of small order gives whatever the secret key is, is
+   refused (RFC 7748, section 6.1). */
 crypto_status x25519_agree(uint8_t *shared, const uint8_t *secret_key, const uint8_t *peer_key);
 
 #endif

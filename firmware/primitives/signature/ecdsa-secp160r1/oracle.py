@@ -1,4 +1,4 @@
-"""ECDSA over secp160r1 with the nonces of RFC 6979 by its definition: no library at hand has the curve."""
+"""ECDSA over secp160r1, RFC 6979, by their definitions: no library at hand has the curve."""
 
 import hashlib
 import hmac

@@ -5,14 +5,15 @@
 #include "sha512.h"
 
 /* L - 2^252 of the order L, little endian. */
-static const uint8_t ORDER[32] = {0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7, 0xa2,
-                                  0xde, 0xf9, 0xde, 0x14, 0,    0,    0,    0,    0,    0,    0,    0,
-                                  0,    0,    0,    0,    0,    0,    0,    0x10};
+static const uint8_t ORDER[32] = {0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7,
+                                  0xa2, 0xde, 0xf9, 0xde, 0x14, 0,    0,    0,    0,    0,    0,
+                                  0,    0,    0,    0,    0,    0,    0,    0,    0,    0x10};
 
-/* out = x mod L. In: 64 digits to the base 256, each below 2^23, and their value below 2^512; x is spoilt.
+/* out = x mod L. In: 64 digits to the base 256, each below 2^23, and their value below 2^512; x is
+   spoilt.
 
-   The digits from 32 up are taken off one by one: 256^i = -16 (L - 2^252) 256^(i - 32) modulo L. Then bits from
-   252 up, and one L where that went below 0. */
+   The digits from 32 up are taken off one by one: 256^i = -16 (L - 2^252) 256^(i - 32) modulo L.
+   Then bits from 252 up, and one L where that went below 0. */
 static void scalar_reduce(uint8_t out[32], int32_t x[64]) {
     int32_t carry = 0;
     for (unsigned i = 0; i < 64; i++) {
@@ -58,7 +59,8 @@ static void scalar_of_hash(uint8_t out[32], const uint8_t hash[64]) {
 }
 
 /* out = (a b + c) mod L */
-static void scalar_multiply_add(uint8_t out[32], const uint8_t a[32], const uint8_t b[32], const uint8_t c[32]) {
+static void scalar_multiply_add(uint8_t out[32], const uint8_t a[32], const uint8_t b[32],
+                                const uint8_t c[32]) {
     int32_t x[64] = {0};
     for (unsigned i = 0; i < 32; i++)
         x[i] = c[i];
@@ -80,9 +82,9 @@ static void point_encode(uint8_t out[32], const point *p) {
     out[31] = (uint8_t)(out[31] | (x[0] & 1) << 7);
 }
 
-/* k B for k < L, by a comb of four rows of 64 columns whose digits are 1 and -1 (Hedabou, Pinel, Beneteau,
-   "Countermeasures for preventing comb method against SCA attacks on elliptic curve cryptosystems"): with k
-   odd, or k + L, bit i of (k - 1) / 2 + 2^255 says the sign of 2^i. */
+/* k B for k < L, by a comb of four rows of 64 columns whose digits are 1 and -1 (Hedabou, Pinel,
+   Beneteau, "Countermeasures for preventing comb method against SCA attacks on elliptic curve
+   cryptosystems"): with k odd, or k + L, bit i of (k - 1) / 2 + 2^255 says the sign of 2^i. */
 static void multiply_base(point *p, const uint8_t k[32]) {
     uint8_t bits[32], even = (uint8_t)~crypto_mask(k[0] & 1u);
     uint16_t carry = 0;
@@ -123,7 +125,8 @@ static void multiply_base(point *p, const uint8_t k[32]) {
     crypto_wipe(bits, sizeof bits);
 }
 
-/* The two halves that the secret key's hash gives: the scalar mod L, and what nonces are made of. */
+/* The two halves that the secret key's hash gives: the scalar mod L, and what nonces are made of.
+ */
 static void expand(uint8_t scalar[32], uint8_t prefix[32], const uint8_t secret_key[32]) {
     sha512_ctx hash;
     uint8_t digest[64];
@@ -144,8 +147,8 @@ static void expand(uint8_t scalar[32], uint8_t prefix[32], const uint8_t secret_
 }
 
 /* SHA-512 of up to three pieces, as a scalar. */
-static void hash_to_scalar(uint8_t out[32], const uint8_t *first, const uint8_t *second, const uint8_t *message,
-                           size_t length) {
+static void hash_to_scalar(uint8_t out[32], const uint8_t *first, const uint8_t *second,
+                           const uint8_t *message, size_t length) {
     sha512_ctx hash;
     uint8_t digest[64];
     sha512_init(&hash);
@@ -195,8 +198,8 @@ static int fe_equal(const fe a, const fe b) {
     return crypto_equal(x, y, 32);
 }
 
-/* The point that bytes stand for, and its negative (RFC 8032, section 5.1.3): y, and the sign of x; there is
-   none for a y from p up, nor where x would be no square root, or -0. */
+/* The point that bytes stand for, and its negative (RFC 8032, section 5.1.3): y, and the sign of x;
+   there is none for a y from p up, nor where x would be no square root, or -0. */
 static int point_decode_negative(point *p, const uint8_t bytes[32]) {
     static const fe one = {1};
     fe u, v, t;
@@ -269,11 +272,12 @@ static void add_digit(point *p, const ready_point table[8], int digit) {
     point_add(p, &term);
 }
 
-crypto_status ed25519_verify(const uint8_t *signature, const uint8_t *public_key, const uint8_t *message,
-                             size_t length) {
-    static const uint8_t base[32] = {0x58, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66,
-                                     0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66,
-                                     0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0xe6};
+crypto_status ed25519_verify(const uint8_t *signature, const uint8_t *public_key,
+                             const uint8_t *message, size_t length) {
+    static const uint8_t base[32] = {0x58, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66,
+                                     0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66,
+                                     0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66,
+                                     0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0xe6};
     ready_point of_base[8], of_key[8];
     int8_t base_digits[257], key_digits[257];
     uint8_t challenge[32], sum[32];

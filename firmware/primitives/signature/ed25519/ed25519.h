@@ -14,7 +14,7 @@ crypto_status ed25519_keygen(uint8_t *public_key, const uint8_t *secret_key);
 crypto_status ed25519_sign(uint8_t *signature, const uint8_t *secret_key, const uint8_t *public_key,
                            const uint8_t *message, size_t length);
 /* Without the cofactor (section 5.1.7, "sufficient, but not required"). */
-crypto_status ed25519_verify(const uint8_t *signature, const uint8_t *public_key, const uint8_t *message,
-                             size_t length);
+crypto_status ed25519_verify(const uint8_t *signature, const uint8_t *public_key,
+                             const uint8_t *message, size_t length);
 
 #endif

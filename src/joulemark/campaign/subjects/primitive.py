@@ -35,7 +35,9 @@ class PrimitiveSubject(Subject):
 
     def about(self) -> About:
         """What the primitive's files say."""
-        return replace(_about(self.primitive, self.implementation), main=self.main)
+        about = replace(_about(self.primitive, self.implementation), main=self.main)
+        operation = _library()[self.primitive].contract.operation(self.operation)
+        return replace(about, secret_independent=None) if operation.public else about
 
 
 @lru_cache(maxsize=4096)
