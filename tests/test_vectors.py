@@ -46,7 +46,10 @@ def test_image_describes_itself(subject: Subject) -> None:
 def test_published_vectors(subject: Subject) -> None:
     for vector in subject.algorithm.vectors:
         check_published_vector(subject, vector)
-        computed = subject.algorithm.oracle(inputs_of(subject.algorithm, vector))
+        inputs = inputs_of(subject.algorithm, vector)
+        if set(inputs) < set(subject.contract.file.input):
+            continue  # Not all that the oracle needs is published.
+        computed = subject.algorithm.oracle(inputs)
         for name in subject.contract.results:
             published = vector.values[name]
             assert computed[name][: len(published)] == published, vector.origin

@@ -33,9 +33,10 @@ static void bits_to_scalar(scalar out, const uint8_t *in, unsigned bytes) {
     enum { SURPLUS = 8 * SCALAR_BYTES - SCALAR_BITS };
     for (unsigned i = 0; i < SCALAR_BYTES; i++)
         out[i] = SCALAR_BYTES - 1 - i < bytes ? in[SCALAR_BYTES - 1 - i] : 0;
-    for (unsigned i = 0; SURPLUS && i < SCALAR_BYTES; i++)
-        out[i] =
-            (uint8_t)(out[i] >> SURPLUS | (i + 1 < SCALAR_BYTES ? out[i + 1] << (8 - SURPLUS) : 0));
+    for (unsigned i = 0; i < SCALAR_BYTES; i++) {
+        unsigned pair = out[i] | (i + 1 < SCALAR_BYTES ? (unsigned)out[i + 1] << 8 : 0);
+        out[i] = (uint8_t)(pair >> SURPLUS);
+    }
 }
 
 static void scalar_to_bytes(uint8_t out[SCALAR_BYTES], const scalar a) {

@@ -1,0 +1,174 @@
+"""Public keys, secret keys and signatures that a well-meant call does not have; and scalars that are
+special to the multiplication: each is refused, or gives what the definition gives.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from joulemark.catalogue.primitives import Implementation, Library
+from joulemark.images import build_local
+from joulemark.oracle import Inputs
+from joulemark.project import ROOT
+from joulemark.runners.local import LocalLink
+from joulemark.runners.protocol import Device, Status
+
+sys.path.insert(0, str(ROOT / "tools"))
+import curve_constants
+
+LIBRARY = Library.load()
+CURVES = {curve.name: curve for curve in curve_constants.PRIME}
+AGREEMENTS = {"ecdh-p256": CURVES["p256"], "ecdh-secp160r1": CURVES["secp160r1"]}
+SIGNATURES = {"ecdsa-p256": CURVES["p256"], "ecdsa-secp160r1": CURVES["secp160r1"]}
+ED25519_ORDER = 2**252 + 27742317777372353535851937790883648493
+LOW_ORDER = (
+    0,
+    1,
+    2**255 - 19 - 1,
+    2**255 - 19,
+    2**255 - 19 + 1,
+    # RFC 7748, section 7, refers to https://cr.yp.to/ecdh.html#validate for the other two.
+    325606250916557431795983626356110631294008115727848805560023387167927233504,
+    39382357235489614581723060781553021112529911719440698176882885853963445705823,
+)
+
+
+def portable(name: str) -> Implementation:
+    return LIBRARY.implementation(
+        LIBRARY[name], next(i.name for i in LIBRARY.implementations(LIBRARY[name]) if not i.cores)
+    )
+
+
+@pytest.fixture(scope="module", params=[*AGREEMENTS, *SIGNATURES, "x25519", "ed25519"])
+def device(request: pytest.FixtureRequest) -> Iterator[tuple[str, Device]]:
+    image = build_local(portable(request.param), sanitize=True)
+    with closing(LocalLink(image.path)) as link:
+        yield request.param, Device(link)
+
+
+def write(device: Device, **values: bytes) -> None:
+    for slot, data in values.items():
+        device.write(slot, data)
+
+
+def agree(device: Device, secret: bytes, peer: bytes) -> bytes | None:
+    """The shared secret; None where it is refused, and then nothing was written."""
+    write(device, secret_key=secret, peer_key=peer)
+    status = device.run("agree").status
+    if status is Status.OK:
+        return device.read("shared", len(secret))
+    assert status is Status.BAD_TAG
+    return None
+
+
+def test_constants_are_what_the_generator_writes() -> None:
+    for name, text in curve_constants.headers().items():
+        assert (curve_constants.FOLDER / name).read_text(encoding="utf-8") == text, name
+
+
+def test_scalars_that_meet_themselves(device: tuple[str, Device]) -> None:
+    """0 and the order are no keys; next to them, and where digits or the comb end in equals."""
+    name, board = device
+    curve = AGREEMENTS.get(name) or SIGNATURES.get(name)
+    if curve is None:
+        pytest.skip("any 32 bytes are a secret key")
+    algorithm = LIBRARY[name]
+    length = algorithm.sizes["secret_bytes"]
+    limit = min(curve.order, 1 << 8 * length)
+    columns = (curve.order.bit_length() + 3) // 4
+    comb = [1 << columns * row for row in range(1, 4)]
+    special = {
+        1,
+        2,
+        3,
+        15,
+        16,
+        17,
+        2**64 - 1,
+        *comb,
+        *(c + 1 for c in comb),
+        *(c - 1 for c in comb),
+    }
+    special |= {limit - 1 - 2 * d for d in range(17)} | {limit - 2 - 2 * d for d in range(17)}
+    special |= {curve.order - 2 * c - 2 * d for c in (0, *comb) for d in (-1, 0, 1)}
+    for secret in sorted(s for s in special if 0 < s < limit):
+        key = secret.to_bytes(length, "big")
+        inputs = Inputs(secret_key=key, peer_secret_key=bytes([*bytes(length - 1), 5]), message=b"")
+        expected = algorithm.oracle(inputs)
+        write(board, secret_key=key)
+        assert board.run("keygen").status is Status.OK
+        assert board.read("public_key", 2 * length) == expected["public_key"], secret
+        if name in AGREEMENTS:
+            assert agree(board, key, expected["peer_key"]) == expected["shared"], secret
+    for secret in (0, curve.order, curve.order + 1, (1 << 8 * length) - 1):
+        if secret < 1 << 8 * length and not 0 < secret < curve.order:
+            write(board, secret_key=secret.to_bytes(length, "big"))
+            assert board.run("keygen").status is Status.BAD_TAG, secret
+
+
+def test_points_that_are_none(device: tuple[str, Device]) -> None:
+    """Beside the curve, coordinates from p up, zero: refused by agreement and verification."""
+    name, board = device
+    curve = AGREEMENTS.get(name) or SIGNATURES.get(name)
+    if curve is None:
+        pytest.skip("another curve")
+    length = LIBRARY[name].sizes["secret_bytes"]
+    (x, y), p = curve.generator, curve.p
+    wrong = [(x, y + 1), (x + 1, y), (0, 0), (x, 0), (p, y), (x, p), (x, p - y - 1)]
+    wrong += [(x + p, y), (x, y + p), ((1 << 8 * length) - 1, (1 << 8 * length) - 1)]
+    for one in (c for c in wrong if max(c) < 1 << 8 * length):
+        key = one[0].to_bytes(length, "big") + one[1].to_bytes(length, "big")
+        if name in AGREEMENTS:
+            assert agree(board, bytes([*bytes(length - 1), 7]), key) is None, one
+        else:
+            size = LIBRARY[name].sizes["signature_bytes"]
+            signature = bytes([*bytes(size // 2 - 1), 1]) * 2
+            write(board, public_key=key, message=b"m", signature=signature)
+            assert board.run("verify").status is Status.BAD_TAG, one
+
+
+def test_signatures_beyond_their_range(device: tuple[str, Device]) -> None:
+    """R and s are above 0 and below the order, S below it: no other number stands for the same."""
+    name, board = device
+    if name not in {*SIGNATURES, "ed25519"}:
+        pytest.skip("signs nothing")
+    algorithm = LIBRARY[name]
+    secret, half = algorithm.sizes["secret_bytes"], algorithm.sizes["signature_bytes"] // 2
+    inputs = Inputs(secret_key=bytes(range(1, secret + 1)), message=b"range")
+    made = algorithm.oracle(inputs)
+    first, second = made["signature"][:half], made["signature"][half:]
+    order = "big" if name in SIGNATURES else "little"
+    count = SIGNATURES[name].order if name in SIGNATURES else ED25519_ORDER
+    if name in SIGNATURES:
+        zero = bytes(half)
+        changed = [zero + second, first + zero, zero + zero]
+        changed += [count.to_bytes(half, order) + second, first + count.to_bytes(half, order)]
+    else:
+        changed = [first + (int.from_bytes(second, "little") + count).to_bytes(half, "little")]
+    for signature in changed:
+        write(board, public_key=made["public_key"], message=b"range", signature=signature)
+        assert board.run("verify").status is Status.BAD_TAG, signature.hex()
+    write(board, public_key=made["public_key"], message=b"range", signature=made["signature"])
+    assert board.run("verify").status is Status.OK
+
+
+def test_x25519_refuses_points_of_low_order(device: tuple[str, Device]) -> None:
+    """What they give is zeros, whatever the secret key is."""
+    name, board = device
+    if name != "x25519":
+        pytest.skip("another curve")
+    for u in LOW_ORDER:
+        assert agree(board, bytes(range(32)), u.to_bytes(32, "little")) is None, u
+
+
+def test_ed25519_refuses_keys_that_are_not_canonical(device: tuple[str, Device]) -> None:
+    """Y from p up, and -0; RFC 8032, section 5.1.3."""
+    name, board = device
+    if name != "ed25519":
+        pytest.skip("another curve")
+    for y in (2**255 - 19, 2**255 - 19 + 1, 2**255 - 1, 1 | 1 << 255, 2):
+        key = y.to_bytes(32, "little")
+        write(board, public_key=key, message=b"", signature=bytes([1, *bytes(63)]))
+        assert board.run("verify").status is Status.BAD_TAG, hex(y)
