@@ -139,6 +139,7 @@ def test_a_fault_names_address_symbol_and_calls(assemble: Assemble) -> None:
     [
         (["--stop-at", "dome"], "done"),
         (["--read", "0x1100"], "ADDRESS:LENGTH"),
+        (["--read", "0x1100:18446744073709551616"], "32 bits"),
         (["--read", "0x1100:many"], "not a number"),
         (["--set", "speed"], "NAME=VALUE"),
         (["--set", "no-such-setting=1"], "no-such-setting"),

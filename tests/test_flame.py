@@ -45,6 +45,13 @@ def test_svg_is_well_formed_and_callees_stay_within_callers(
     assert all(width <= 1201 for width in rows.values())
 
 
+def test_calls_may_be_deeper_than_pythons_own() -> None:
+    deep = [f"f{i}" for i in range(5000)]
+    drawn = svg([(deep, 7), (deep[:10], 3)], "deep")
+    assert "f4999: 7 cycles, 70.00%" in drawn
+    assert f'viewBox="0 0 1200 {5001 * 18 + 30}"' in drawn
+
+
 def test_the_ending_decides_and_an_unknown_one_is_an_error(tmp_path: Path) -> None:
     for name in ("p.svg", "p.html", "p.speedscope.json"):
         write_flame([(["main"], 5)], "image", tmp_path / name)

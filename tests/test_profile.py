@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,7 @@ def test_a_whole_run_to_a_symbol(image: Path, tmp_path: Path) -> None:
         (("--operation", "sign"), 3, "update"),
         (("--max-cycles", "1000", "--stop-at", "harness_receive"), 8, "--max-cycles"),
         (("--stop-at", "hal_init", "--flame", "x.pdf"), 3, ".svg"),
+        (("--operation", "hash", "--size", "65536"), 2, "65535"),
     ],
 )
 def test_a_wrong_option_is_one_clear_error(
@@ -55,3 +57,36 @@ def test_a_wrong_option_is_one_clear_error(
     done = joulemark("profile", str(image), "--board", "telosb", *options, code=code)
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_window_of_what_the_image_does_not_take_is_one_clear_error() -> None:
+    library = Library.load()
+    cipher = library.implementation(library["aes-128"], "ref")
+    image = build_image(cipher, boards.load_board("telosb"), optimisation="Os").path
+    for options, message in (
+        (("--board", "telosb", "--operation", "encrypt", "--size", "17"), "multiple of 16"),
+        (("--board", "telosb", "--operation", "nothing"), "encrypt"),
+        (("--board", "openmote-cc2538", "--operation", "encrypt"), "armv7m"),
+    ):
+        done = joulemark("profile", str(image), *options, code=3)
+        assert message in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_brackets_in_a_symbol_are_no_markup(tmp_path: Path) -> None:
+    (tmp_path / "p.S").write_text(
+        '.global _start\n.text\n_start:\n  mov #0x3900, sp\n  call #"f[/x]"\nend:\n  jmp end\n'
+        '.type "f[/x]", @function\n"f[/x]":\n  ret\n.section .vectors, "a"\n.word _start\n'
+    )
+    for command in (
+        ["clang-19", "--target=msp430", "-c", "p.S", "-o", "p.o"],
+        [
+            *("ld.lld-19", "--omagic", "-Ttext=0x4000", "--section-start=.vectors=0xfffe"),
+            *("-e", "_start", "p.o", "-o", "p.elf"),
+        ],
+    ):
+        subprocess.run(command, cwd=tmp_path, check=True)
+    done = joulemark(
+        *("profile", str(tmp_path / "p.elf"), "--board", "telosb", "--max-cycles", "100")
+    )
+    assert "f[/x]" in done.stdout

@@ -165,3 +165,10 @@ def test_measured_figures_go_before_those_of_data_sheets() -> None:
     assert measured.grade == "measured"
     ratio = measured.energy_j / measured.executions / stated.energy_j
     assert 14 < ratio < 16
+
+
+def test_nothing_is_called_a_conversion_that_is_faster_than_the_adc() -> None:
+    conversion_s = 1 / 200e3  # swrs158b, section 1.1: 200 ksamples/s
+    for activity in BOARD.activity:
+        if activity.description.endswith("by the ADC"):
+            assert activity.time_s / activity.executions >= conversion_s, activity.name

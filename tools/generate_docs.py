@@ -422,6 +422,8 @@ def _activity_rows(stated: Sequence[Activity]) -> list[tuple[str, ...]]:
                 (each.energy_j, each.energy_uncertainty_j, "J"),
             )
         )
+        if each.executions > 1:
+            shown += f" (of {each.executions:,} measured together)"
         columns = (shown if each.grade == grade else "" for grade in GRADES)
         rows.append((f"`{each.name}`", each.description, *columns, each.source))
     return rows

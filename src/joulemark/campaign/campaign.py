@@ -117,10 +117,9 @@ def _need(
 
 def _sizes(algorithm: Algorithm, campaign: Campaign) -> list[int]:
     """The message sizes that a primitive takes."""
-    block = algorithm.sizes.get("block_bytes", 1) if algorithm.whole_blocks else 1
     default = algorithm.contract.file.default
     wanted = campaign.size or (default.message_bytes if default else DEFAULT_SIZES)
-    return [s for s in wanted if s % block == 0 and (s or block == 1)]
+    return [s for s in wanted if algorithm.takes_message(s)]
 
 
 def _need_sizes(algorithms: Sequence[Algorithm], campaign: Campaign) -> None:

@@ -300,6 +300,11 @@ class Algorithm:
         """Whether messages must be multiples of `block_bytes`."""
         return self.contract.file.whole_blocks or self.primitive.file.whole_blocks
 
+    def takes_message(self, size: int) -> bool:
+        """Whether a message may have so many bytes."""
+        block = self.sizes.get("block_bytes", 1) if self.whole_blocks else 1
+        return size % block == 0 and (size > 0 or block == 1)
+
     @property
     def defines(self) -> dict[str, int]:
         """Macros that its sources, and those of everything that includes them, need."""

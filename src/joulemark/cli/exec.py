@@ -111,6 +111,8 @@ def parse_ranges(image: "Image", texts: list[str] | None) -> list[Range]:
         count = parse_number(length, "--read")
         if count < 0:
             raise InputError(f"{text!r} has a negative length", "--read")
+        if address + count > 1 << 32:
+            raise InputError(f"{text!r} goes beyond 32 bits of address", "--read")
         ranges.append(Range(address, count))
     return ranges
 

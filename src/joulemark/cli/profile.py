@@ -51,7 +51,7 @@ def profile(
         typer.Option("--operation", help="For an image of `run`: only this operation's window."),
     ] = None,
     size: Annotated[
-        int, typer.Option("--size", min=0, help="With --operation: message bytes.")
+        int, typer.Option("--size", min=0, max=65535, help="With --operation: message bytes.")
     ] = 64,
     raw: Raw = None,
     entry: Entry = None,
@@ -123,21 +123,31 @@ def _whole(
 
 def _window(program: "Image", board: "Board", operation: str, size: int) -> _Profiled:
     """One operation of an image that speaks the project's protocol, with random inputs."""
+    from joulemark._engine import EngineError
     from joulemark.catalogue import boards
     from joulemark.catalogue.primitives import Library
     from joulemark.runners.emulator import EmulatedBoard
     from joulemark.runners.protocol import Device, Status
 
-    machine = EmulatedBoard(
-        boards.load_chip(board.chip),
-        program,
-        wiring=board.wiring,
-        marker=board.marker.pin,
-        port=board.serial.port,
-        profile=True,
-    )
+    try:
+        machine = EmulatedBoard(
+            boards.load_chip(board.chip),
+            program,
+            wiring=board.wiring,
+            marker=board.marker.pin,
+            port=board.serial.port,
+            profile=True,
+        )
+    except EngineError as error:
+        raise InputError(str(error)) from error
     device = Device(machine, attempts=1)
     algorithm = Library.load()[device.description["primitive"]]
+    if not algorithm.takes_message(size):
+        raise InputError(
+            f"{algorithm.name} takes no message of {size} bytes",
+            "--size",
+            f"give a multiple of {algorithm.sizes['block_bytes']}",
+        )
     random_bytes = random.Random(0).randbytes
     exchange = algorithm.contract.exchange(
         operation,

@@ -24,9 +24,6 @@ class _Node:
     cycles: int = 0
     children: dict[str, "_Node"] = field(default_factory=dict)
 
-    def depth(self) -> int:
-        return 1 + max((child.depth() for child in self.children.values()), default=0)
-
 
 def _tree(paths: Paths) -> _Node:
     root = _Node("all")
@@ -73,11 +70,15 @@ def svg(paths: Paths, name: str) -> str:
     """An icicle: callers above callees, widths in proportion to cycles."""
     root = _tree(paths)
     boxes: list[str] = []
-
-    def draw(node: _Node, x: float, row: int) -> None:
+    rows = 1
+    # Programs call deeper than Python does: what is still to draw is a list.
+    left: list[tuple[_Node, float, int]] = [(root, 0.0, 0)]
+    while left:
+        node, x, row = left.pop()
         width = _WIDTH * node.cycles / max(root.cycles, 1)
         if width < 0.3:
-            return
+            continue
+        rows = max(rows, row + 1)
         share = 100 * node.cycles / max(root.cycles, 1)
         # A function keeps its colour from run to run.
         hue = zlib.crc32(node.name.encode()) % 60
@@ -93,11 +94,10 @@ def svg(paths: Paths, name: str) -> str:
             f'height="{_ROW - 1}" fill="hsl({hue},75%,68%)"/>{text}</g>'
         )
         for child in sorted(node.children.values(), key=lambda c: -c.cycles):
-            draw(child, x, row + 1)
+            left.append((child, x, row + 1))
             x += _WIDTH * child.cycles / max(root.cycles, 1)
 
-    draw(root, 0.0, 0)
-    height = root.depth() * _ROW + 30
+    height = rows * _ROW + 30
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
         f'font-family="monospace" font-size="11"><title>{html.escape(name)}</title>'
