@@ -63,6 +63,8 @@ def made(**given: Any) -> PrimitiveRecord:
             ("about", About),
         )
     }
+    about = values.pop("subject_status", None)
+    parts["about"] = dataclasses.replace(parts["about"], status=about)
     exact, grade = values.pop("exact", False), values.pop("energy_grade", None)
     low, high = values.pop("cycles_min", None), values.pop("cycles_max", None)
     quantities = list(values.pop("quantities", ()))

@@ -11,8 +11,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
-from joulemark.analysis.advice import costs, leads, services
+from joulemark.analysis.advice import Requirement, costs, flash, services, steps
 from joulemark.analysis.energy_of_samples import estimates, evaluate
+from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.errors import JoulemarkError
 from joulemark.meters.samples import Accuracy, Samples
 from joulemark.records.record import PrimitiveRecord
@@ -51,6 +52,8 @@ def record(
         "stack_bytes": 40,
         "trials": 8,
         "addresses_equal": True,
+        "secret_independent": True,
+        "subject_status": "standard",
     }
     return made(**(fields | changes))
 
@@ -99,14 +102,19 @@ def page(browser: Browser, records: list[PrimitiveRecord], tmp_path: Path) -> It
     opened.close()
 
 
+def winners(records: list[PrimitiveRecord]) -> dict[int, tuple[str, float]]:
+    found = steps(costs(records, ENCRYPTION, "energy_net"), flash(records))
+    return {size: (choices[0].build.primitive, choices[0].cost) for size, choices in found.items()}
+
+
 def test_lead_changes_where_the_formula_says(records: list[PrimitiveRecord]) -> None:
     # 4000 + 20 s < 100 + 100 s from s = 48.75: the first measured size beyond is 64.
-    found = leads(costs(records, ENCRYPTION, "energy_net"))
-    assert [(r.build.primitive, r.from_bytes, r.to_bytes) for r in found] == [
-        ("cheap-start", 1, 32),
-        ("dear-start", 33, 128),
-    ]
-    assert found[0].least_cost == 100 + 100 * 16
+    assert winners(records) == {
+        16: ("cheap-start", 100 + 100 * 16),
+        32: ("cheap-start", 100 + 100 * 32),
+        64: ("dear-start", 4000 + 20 * 64),
+        128: ("dear-start", 4000 + 20 * 128),
+    }
 
 
 def test_a_size_between_two_measured_ones_is_padded(records: list[PrimitiveRecord]) -> None:
@@ -115,12 +123,104 @@ def test_a_size_between_two_measured_ones_is_padded(records: list[PrimitiveRecor
         for r in records
         if not (r.subject.primitive == "cheap-start" and r.subject.message_bytes == 32)
     ]
-    found = leads(costs(without, ENCRYPTION, "energy_net"))
     # At 32 bytes cheap-start now pays for 64: 6500 against 4640.
-    assert [(r.build.primitive, r.to_bytes) for r in found] == [
-        ("cheap-start", 16),
-        ("dear-start", 128),
+    assert winners(without)[16] == ("cheap-start", 1700)
+    assert winners(without)[32] == ("dear-start", 4640)
+
+
+def test_steps_are_dearer_and_smaller() -> None:
+    def build(name: str, cycles: float, flash_bytes: int | None) -> list[PrimitiveRecord]:
+        return [
+            record(name, operation, 16, cycles, flash_bytes=flash_bytes)
+            for operation in ("init", "encrypt")
+        ]
+
+    made = [
+        *build("fast", 5.0, None),
+        *build("large", 10.0, 3000),
+        *build("no-use", 20.0, 3000),
+        *build("small", 30.0, 400),
     ]
+    found = steps(costs(made, ENCRYPTION, "energy_net"), flash(made))
+    assert [(s.build.primitive, s.cost, s.flash_bytes) for s in found[16]] == [
+        ("fast", 10.0, None),
+        ("large", 20.0, 3000),
+        ("small", 60.0, 400),
+    ]
+
+
+def test_advice_is_for_standards_that_keep_secrets() -> None:
+    made = [
+        record("good", "encrypt", 16, 5.0),
+        record("research", "encrypt", 16, 1.0, subject_status="research"),
+        record("nothing-known", "encrypt", 16, 1.0, subject_status=None),
+        record("no-claim", "encrypt", 16, 1.0, secret_independent=False),
+        # The operation that leaks is another one than what is asked for.
+        record("leaky", "encrypt", 16, 1.0),
+        record("leaky", "decrypt", 16, 1.0, addresses_equal=False),
+        record("broken", "encrypt", 16, 1.0, subject_status="broken"),
+        record("once", "encrypt", 16, 1.0, one_time_key=True),
+    ]
+
+    def names(requirement: Requirement) -> set[str]:
+        return {r.subject.primitive for r in requirement.select(made)}
+
+    everything = {r.subject.primitive for r in made} - {"broken"}
+    assert names(Requirement()) == {"good"}
+    assert names(Requirement(standard=False)) == {"good", "research", "nothing-known"}
+    assert names(Requirement(secrets_kept=False)) == {"good", "no-claim", "leaky"}
+    assert names(Requirement(reusable_key=False)) == {"good", "once"}
+    assert names(Requirement(False, False, False)) == everything
+
+
+def test_a_poly1305_key_is_for_one_message() -> None:
+    def about(primitive: str) -> bool | None:
+        return (
+            PrimitiveSubject(kind="mac", primitive=primitive, implementation="ref", operation="mac")
+            .about()
+            .one_time_key
+        )
+
+    assert about("poly1305") is True
+    assert about("hmac-sha-256") is False
+
+
+def test_advice_changes_with_what_is_asked(browser: Browser, tmp_path: Path) -> None:
+    made = [
+        record(name, operation, size, cycles * size, flash_bytes=flash_bytes, **changes)
+        for name, cycles, flash_bytes, changes in (
+            ("fast-standard", 10, 5000, {}),
+            ("small-standard", 20, 500, {}),
+            ("research", 1, 800, {"subject_status": "research"}),
+            ("leaky", 0.5, 700, {"addresses_equal": False}),
+            ("once", 0.25, 600, {"one_time_key": True}),
+        )
+        for operation in ("init", "encrypt")
+        for size in SIZES
+    ]
+    path = tmp_path / "report.html"
+    path.write_text(render(made))
+    opened = browser.new_page()
+    opened.goto(path.as_uri())
+    opened.wait_for_selector("html[data-cases=drawn]")
+    names = opened.locator("table.advice strong")
+    among = opened.locator("[data-advice] select")
+    most = opened.locator("[data-advice] input")
+    assert names.all_inner_texts() == ["fast-standard"]
+    most.fill("4999")
+    assert names.all_inner_texts() == ["small-standard"]
+    most.fill("499")
+    assert names.all_inner_texts() == []
+    assert "Nothing measured" in opened.locator(".card").inner_text()
+    most.fill("")
+    for choice, winner in enumerate(("fast-standard", "research", "leaky", "once")):
+        among.select_option(str(choice))
+        assert names.all_inner_texts() == [winner]
+    # Both operations, at 16 and 128 bytes: 2 x 0.25 nJ a byte, init at its dearest.
+    row = opened.locator("table.advice tbody tr").inner_text().split("\t")
+    assert [row[0], *row[2:]] == ["from 1 B", "600", "0.036\N{EN DASH}0.064"]
+    assert "advised only where asked for: once" in opened.locator(".card").inner_text()
+    opened.close()
 
 
 def test_plots_are_drawn_and_the_page_fits_a_phone(page: Page) -> None:

@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from joulemark.catalogue import kinds
-from joulemark.records.record import PrimitiveRecord
+from joulemark.records.record import DEPENDENT, PrimitiveRecord
+
+UNSAFE = frozenset({"deprecated", "broken"})
+"""Statuses that are never advised."""
 
 
 @dataclass(frozen=True)
 class Service:
-    """What a user asks for, and the operations that serve it once.
+    """A user's need, and the operations that serve it once.
 
     Args:
         title: as a reader would say it.
@@ -30,7 +33,7 @@ class Service:
 
 
 def services() -> list[Service]:
-    """What the kinds' files say that they serve, by title; kinds may share a service."""
+    """The services that the kinds' files name, by title; kinds may share one."""
     found: dict[tuple[str, bool], dict[str, Sequence[str]]] = defaultdict(dict)
     for kind in kinds.shipped().values():
         for service in kind.file.service:
@@ -39,7 +42,7 @@ def services() -> list[Service]:
 
 
 class Build(NamedTuple):
-    """What can be chosen."""
+    """One choice."""
 
     primitive: str
     implementation: str
@@ -48,30 +51,58 @@ class Build(NamedTuple):
 
     @classmethod
     def of(cls, record: PrimitiveRecord) -> "Build":
-        """What a record is the cost of."""
+        """The build whose cost a record is."""
         subject, build = record.subject, record.build
         how = ("", "") if build is None else (build.optimisation, build.compiler)
         return cls(subject.primitive, subject.implementation, *how)
 
 
 @dataclass(frozen=True)
-class Lead:
-    """The cheapest choice over a range of message sizes.
+class Requirement:
+    """Conditions on what may be chosen; what is deprecated or broken never may.
 
-    `least_cost` and `most_cost` are its costs at the range's ends, in the unit of the metric.
+    Args:
+        standard: it is a standard.
+        secrets_kept: it claims that neither its time nor its addresses depend on secrets, and
+            no trial of any of its operations showed otherwise.
+        reusable_key: its key is good for more than one message.
     """
 
-    from_bytes: int
-    to_bytes: int
+    standard: bool = True
+    secrets_kept: bool = True
+    reusable_key: bool = True
+
+    def select(self, records: Sequence[PrimitiveRecord]) -> list[PrimitiveRecord]:
+        """Those records of one board at one clock that meet it."""
+        leaking = {Build.of(r) for r in records if r.finding in DEPENDENT}
+        return [
+            r
+            for r in records
+            if r.about.status not in UNSAFE
+            and (not self.standard or r.about.status == "standard")
+            and (not self.reusable_key or not r.about.one_time_key)
+            and (
+                not self.secrets_kept
+                or (r.about.secret_independent is True and Build.of(r) not in leaking)
+            )
+        ]
+
+
+class Step(NamedTuple):
+    """A choice for one message size: the cheapest, or the cheapest with less flash than another.
+
+    `cost` is in the unit of the metric; `flash_bytes` is None where it is not known.
+    """
+
     build: Build
-    least_cost: float
-    most_cost: float
+    cost: float
+    flash_bytes: int | None
 
 
 def costs(
     records: Sequence[PrimitiveRecord], service: Service, metric: str
 ) -> dict[Build, dict[int, float]]:
-    """What one message costs with each build that can give the service, by message size in bytes.
+    """The cost of one message with each build that can give the service, by its size in bytes.
 
     Args:
         records: of one board at one clock; failed ones are left out.
@@ -111,22 +142,44 @@ def _unsized(kind: str) -> set[str]:
     return {n for n, o in kinds.shipped()[kind].file.operation.items() if not o.sized}
 
 
-def leads(table: Mapping[Build, Mapping[int, float]]) -> list[Lead]:
-    """The cheapest choice for each range of message sizes, from a table of `costs`."""
-    result: list[Lead] = []
-    before = 0
+def flash(records: Sequence[PrimitiveRecord]) -> dict[Build, int]:
+    """Flash in bytes of each build for which it is known: the most that any operation needs."""
+    result: dict[Build, int] = {}
+    for r in records:
+        if r.flash_bytes is not None:
+            build = Build.of(r)
+            result[build] = max(r.flash_bytes, result.get(build, 0))
+    return result
+
+
+def steps(
+    table: Mapping[Build, Mapping[int, float]], flash_bytes: Mapping[Build, int]
+) -> dict[int, list[Step]]:
+    """For each measured size, the cheapest choice, then the cheapest with less flash, and so on.
+
+    The first step that fits into some flash is the cheapest choice that does.
+
+    Args:
+        table: from `costs`.
+        flash_bytes: from `flash`.
+    """
+    result: dict[int, list[Step]] = {}
     for size in sorted({size for sizes in table.values() for size in sizes}):
-        padded = {
-            build: sizes[min(s for s in sizes if s >= size)]
+        able = [
+            Step(build, sizes[min(s for s in sizes if s >= size)], flash_bytes.get(build))
             for build, sizes in table.items()
             if max(sizes) >= size
-        }
-        winner = min(padded, key=lambda build: (padded[build], build))
-        cost = padded[winner]
-        if result and winner == result[-1].build:
-            last = result[-1]
-            result[-1] = Lead(last.from_bytes, size, winner, last.least_cost, cost)
-        else:
-            result.append(Lead(min(before + 1, size), size, winner, cost, cost))
-        before = size
+        ]
+        chosen: list[Step] = []
+        least = float("inf")
+        for step in sorted(able, key=lambda s: (s.cost, _or_infinite(s.flash_bytes), s.build)):
+            needed = _or_infinite(step.flash_bytes)
+            if not chosen or needed < least:
+                chosen.append(step)
+                least = needed
+        result[size] = chosen
     return result
+
+
+def _or_infinite(value: int | None) -> float:
+    return float("inf") if value is None else value

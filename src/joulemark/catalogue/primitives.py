@@ -97,6 +97,8 @@ class PrimitiveFile(datafile.DataModel):
     sizes: Variant = Variant()
     uses: list[Annotated[str, Field(pattern=f"^{NAME}/{NAME}$")]] = Field([])
     whole_blocks: bool = False
+    one_time_key: bool = False
+    """A key is good for one message only."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

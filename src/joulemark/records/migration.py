@@ -1,6 +1,7 @@
 """Brings older stores to the present schema: nothing that they hold is lost.
 
 Schemas 1 to 3 had one table, a column for each number, and their later versions more columns.
+Schema 4 did not say whose keys are good for one message only.
 """
 
 import hashlib
@@ -12,8 +13,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from joulemark.campaign import subjects
 from joulemark.campaign.case import Build, Conditions
-from joulemark.campaign.subjects import About
+from joulemark.campaign.subjects import About, Subject
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.catalogue import boards
 from joulemark.catalogue.boards import MCU
@@ -49,8 +51,31 @@ _PLAIN = (
 )
 
 
-def migrate(connection: sa.Connection) -> None:
-    """Turn a store of schema 1, 2 or 3 into one of the present schema, within a transaction."""
+def migrate(connection: sa.Connection, version: int) -> None:
+    """Turn a store of an older schema into one of the present schema, within a transaction."""
+    if version < 4:
+        _from_one_table(connection)
+    else:
+        _add_one_time_key(connection)
+    connection.execute(tables.schema.update().values(version=tables.SCHEMA_VERSION))
+
+
+def _add_one_time_key(connection: sa.Connection) -> None:
+    connection.execute(sa.text("ALTER TABLE records ADD COLUMN one_time_key BOOLEAN"))
+    columns = tables.records.c
+    known: dict[bool, list[int]] = {True: [], False: []}
+    for identity, tagged in connection.execute(sa.select(columns.id, columns.subject)):
+        subject = subjects.subject(tagged)
+        answer = _about(subject).one_time_key
+        if answer is not None:
+            known[answer].append(identity)
+    for answer, identities in known.items():
+        for start in range(0, len(identities), _AT_ONCE):
+            some = columns.id.in_(identities[start : start + _AT_ONCE])
+            connection.execute(tables.records.update().where(some).values(one_time_key=answer))
+
+
+def _from_one_table(connection: sa.Connection) -> None:
     for index in sa.inspect(connection).get_indexes("records"):
         connection.execute(sa.text(f'DROP INDEX "{index["name"]}"'))
     connection.execute(sa.text(f"ALTER TABLE records RENAME TO {_OLD}"))
@@ -83,7 +108,6 @@ def migrate(connection: sa.Connection) -> None:
             )
         )
     connection.execute(sa.text(f"DROP TABLE {_OLD}"))
-    connection.execute(tables.schema.update().values(version=tables.SCHEMA_VERSION))
 
 
 def _record(old: Mapping[str, Any]) -> Record[PrimitiveSubject]:
@@ -180,7 +204,7 @@ def _asked(row: Mapping[str, Any]) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _about(subject: PrimitiveSubject) -> About:
+def _about(subject: Subject) -> About:
     """What today's files say, which is what reports of older stores always said."""
     try:
         return subject.about()

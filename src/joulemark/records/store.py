@@ -163,7 +163,7 @@ class Store(Closes):
                 tables.metadata.create_all(connection)
                 connection.execute(schema.insert().values(version=SCHEMA_VERSION))
             elif version < SCHEMA_VERSION:
-                migration.migrate(connection)
+                migration.migrate(connection, version)
 
     def _version(self, connection: sa.Connection) -> int | None:
         """The store's schema; None where the database is empty."""

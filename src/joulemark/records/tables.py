@@ -22,7 +22,7 @@ from joulemark.records.record import (
     number,
 )
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 metadata = sa.MetaData()
 
@@ -78,6 +78,7 @@ records = sa.Table(
     _optional("subject_status", sa.String),
     _optional("security_bits", sa.BigInteger),
     _optional("secret_independent_claim", sa.Boolean),
+    _optional("one_time_key", sa.Boolean),
     # Build
     _optional("compiler", sa.String),
     _optional("optimisation", sa.String),

@@ -11,14 +11,31 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from joulemark.analysis.advice import Lead, Service, costs, leads, services
+from joulemark.analysis.advice import (
+    UNSAFE,
+    Requirement,
+    Service,
+    costs,
+    flash,
+    services,
+    steps,
+)
 from joulemark.errors import JoulemarkError
 from joulemark.records.record import DEPENDENT, PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
 from joulemark.report import charts, page
 from joulemark.report.comparison import compare
 
-_UNSAFE = {"deprecated", "broken"}
+_REQUIREMENTS = {
+    "standards that keep secrets": Requirement(),
+    "also finalists and research": Requirement(standard=False),
+    "also what may leak secrets": Requirement(standard=False, secrets_kept=False),
+    "also keys for one message": Requirement(
+        standard=False, secrets_kept=False, reusable_key=False
+    ),
+}
+"""Offered beside the advice, each with what was already in the one before it; the first is shown
+until a reader chooses another."""
 _COLUMNS = (
     ("primitive", "primitive"),
     ("implementation", "implementation"),
@@ -51,14 +68,13 @@ _LIMITS = (("flash_bytes", "Flash at most (B)"), ("ram_bytes", "RAM at most (B)"
 
 @dataclass(frozen=True)
 class Advice:
-    """The cheapest choices for one service, by message size."""
+    """One service, and what is never or not at first advised for it."""
 
     service: Service
-    leads: list[Lead]
-    standards: list[Lead]
-    """The cheapest among standards alone, where that is another choice."""
-    security_bits: dict[str, int | None]
-    left_out: list[str]
+    sizes: list[dict[str, list[Any]]]
+    """For each requirement: by message size in bytes, steps of build, net uJ and flash in bytes."""
+    unsafe: list[str]
+    one_time: list[str]
 
 
 @dataclass(frozen=True)
@@ -141,7 +157,16 @@ def render(records: Sequence[PrimitiveRecord]) -> str:
         at_first_hidden=_AT_FIRST_HIDDEN,
         filters=[f for f in _FILTERS if len({row[f[0]] for row in rows}) > 1],
         limits=_LIMITS,
-        data=page.packed(json.dumps({"plots": specifications, "columns": _columns(rows)})),
+        requirements=list(_REQUIREMENTS),
+        data=page.packed(
+            json.dumps(
+                {
+                    "plots": specifications,
+                    "columns": _columns(rows),
+                    "advice": {s.anchor: [a.sizes for a in s.advice] for s in sections},
+                }
+            )
+        ),
         failures=[r for r in records if r.status != "ok"],
         verified=sum(r.trials or 0 for r in good),
         count=len(good),
@@ -280,19 +305,33 @@ def _conditions(records: Sequence[PrimitiveRecord]) -> dict[str, list[str]]:
 
 def _advice(records: Sequence[PrimitiveRecord]) -> list[Advice]:
     result = []
+    flash_bytes = flash(records)
+    met = [requirement.select(records) for requirement in _REQUIREMENTS.values()]
+    security = {r.subject.primitive: r.about.security_bits for r in records}
+
+    def written(service: Service, chosen: Sequence[PrimitiveRecord]) -> dict[str, list[Any]]:
+        found = steps(costs(chosen, service, "energy_net"), flash_bytes)
+        return {
+            str(size): [
+                (
+                    step.build.primitive,
+                    f"{step.build.implementation} -{step.build.optimisation}",
+                    security[step.build.primitive],
+                    step.cost / 1e3,
+                    step.flash_bytes,
+                )
+                for step in choices
+            ]
+            for size, choices in found.items()
+        }
+
     for service in services():
-        able = [r for r in records if r.subject.kind in service.operations]
-        safe = [r for r in able if r.about.status not in _UNSAFE]
-        any_status = leads(costs(safe, service, "energy_net"))
-        standard = [r for r in able if r.about.status == "standard"]
-        standards = leads(costs(standard, service, "energy_net"))
-        if any_status:
-            security = {r.subject.primitive: r.about.security_bits for r in able}
-            left_out = {r.subject.primitive for r in able if r.about.status in _UNSAFE}
-            same = standards == any_status
-            result.append(
-                Advice(service, any_status, [] if same else standards, security, sorted(left_out))
-            )
+        sizes = [written(service, chosen) for chosen in met]
+        if any(sizes):
+            able = [r for r in records if r.subject.kind in service.operations]
+            unsafe = {r.subject.primitive for r in able if r.about.status in UNSAFE}
+            one_time = {r.subject.primitive for r in able if r.about.one_time_key} - unsafe
+            result.append(Advice(service, sizes, sorted(unsafe), sorted(one_time)))
     return result
 
 

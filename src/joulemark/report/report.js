@@ -172,6 +172,64 @@ function cases(columns) {
   draw();
 }
 
+// For each service, the first step that fits into the flash is the cheapest; sizes with one winner make one line.
+function advise(advice) {
+  const MICROJOULE = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+  function cell(className, ...content) {
+    const made = document.createElement("td");
+    made.className = className;
+    made.append(...content);
+    return made;
+  }
+  function line({ from, to, last, choice: [primitive, how, bits, , flash], least, most }) {
+    const name = document.createElement("strong");
+    const built = document.createElement("span");
+    name.textContent = primitive;
+    built.className = "quiet";
+    built.textContent = how + (bits ? `, ${bits}-bit` : "");
+    const row = document.createElement("tr");
+    const [low, high] = [least, most].map((cost) => MICROJOULE.format(cost));
+    row.append(
+      cell("nowrap", last ? `from ${from} B` : from === to ? `${to} B` : `${from}–${to} B`),
+      cell("", name, " ", built),
+      cell("number", flash === null ? "–" : WHOLE.format(flash)),
+      cell("number nowrap", low === high ? low : `${low}–${high}`),
+    );
+    return row;
+  }
+  function leads(sizes, fits) {
+    const found = [];
+    let before = 0;
+    for (const size of Object.keys(sizes).map(Number).sort((a, b) => a - b)) {
+      const choice = sizes[size].find(([, , , , flash]) => fits(flash));
+      const last = found.at(-1);
+      if (choice && last && last.to === before && last.choice[0] === choice[0] && last.choice[1] === choice[1])
+        Object.assign(last, { to: size, most: choice[3] });
+      else if (choice) found.push({ from: Math.min(before + 1, size), to: size, choice, least: choice[3], most: choice[3] });
+      before = size;
+    }
+    if (found.length && found.at(-1).to === before) found.at(-1).last = true;
+    return found;
+  }
+  for (const controls of document.querySelectorAll("[data-advice]")) {
+    const [among, flash] = [controls.querySelector("select"), controls.querySelector("input")];
+    const cards = [...controls.parentElement.querySelectorAll(".card")];
+    const draw = () => {
+      const fits = (needed) => flash.value === "" || (needed !== null && needed <= Number(flash.value));
+      advice[controls.dataset.advice].forEach((requirements, i) => {
+        const found = leads(requirements[among.value], fits);
+        cards[i].querySelector("table").hidden = found.length === 0;
+        cards[i].querySelector("tbody").replaceChildren(...found.map(line));
+        cards[i].querySelector(".measured").textContent = found.length
+          ? `Measured up to ${WHOLE.format(found.at(-1).to)} bytes.`
+          : "Nothing measured meets these conditions.";
+      });
+    };
+    controls.addEventListener("input", draw);
+    draw();
+  }
+}
+
 // One plot at a time, so that the page answers meanwhile. The theme follows the reader's.
 async function plots(specifications) {
   const library = document.createElement("script");
@@ -188,6 +246,7 @@ async function plots(specifications) {
 
 async function start() {
   const data = JSON.parse(await unpack("data"));
+  advise(data.advice);
   cases(data.columns.map(column));
   document.documentElement.setAttribute("data-cases", "drawn");
   await plots(data.plots);

@@ -35,6 +35,8 @@ class About:
     security_bits: int | None = None
     secret_independent: bool | None = None
     """The claim that time and addresses do not depend on secrets; False claims nothing."""
+    one_time_key: bool | None = None
+    """A key is good for one message only; None where nobody knew."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,6 +50,7 @@ def _about(primitive: str, name: str) -> About:
         status=algorithm.status,
         security_bits=algorithm.sizes.get("security_bits"),
         secret_independent=_library().implementation(algorithm, name).secret_independent,
+        one_time_key=algorithm.primitive.file.one_time_key,
     )
 
 
