@@ -1,5 +1,6 @@
 """A budget as a page: one HTML file that needs nothing else."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,6 @@ def write_page(scenario: Scenario, base: Budget, others: list[Variant], path: Pa
         base=base,
         security_of=security_of,
         variants=variants,
-        specification=page.script_json(chart(variants)),
+        data=page.packed(json.dumps({"plots": {"parts": chart(variants)}})),
     )
     page.write(html, path)

@@ -203,7 +203,7 @@ def comparison_chart(comparison: Comparison, kinds: Mapping[str, str]) -> dict[s
 def responsive(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int) -> dict[str, Any]:
     """As wide as the page allows, legend below so that a phone keeps its plot."""
     sized = chart.properties(width="container", height=height).configure_legend(
-        orient="bottom", columns=3, symbolType="circle", labelLimit=200
+        orient="bottom", columns=2, symbolType="circle", labelLimit=200
     )
     spec: dict[str, Any] = sized.configure_view(stroke=None).to_dict()
     return spec

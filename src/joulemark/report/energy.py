@@ -1,5 +1,6 @@
 """Recorded currents as a page: each run with its window, and how the runs are distributed."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,7 +129,7 @@ def write_page(
         recorded=recorded,
         repetitions=repetitions,
         estimates=dict(zip(("gross", "net"), estimates, strict=True)) if estimates else {},
-        charts=page.script_json(charts),
+        data=page.packed(json.dumps({"plots": charts})),
         drawn=list(charts),
     )
     page.write(html, path)

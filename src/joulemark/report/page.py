@@ -1,8 +1,7 @@
-"""What all pages share: templates, the plotting library, files that appear whole or not at all."""
+"""Common to all pages: templates, the plotting library, files that appear whole or not at all."""
 
 import base64
 import gzip
-import json
 import os
 from importlib import metadata, resources
 from pathlib import Path
@@ -27,8 +26,8 @@ def render(template: str, **values: Any) -> str:
 
     Args:
         template: its file's name, in this package.
-        values: what it shows, besides `style` and the plotting library: as it is (`vega`), or
-            compressed (`packed_vega`).
+        values: what it shows, besides `style`, the plotting library (`packed_vega`) and the
+            script that draws plots with it (`plots_script`).
     """
     folder = resources.files(__package__)
     environment = jinja2.Environment(
@@ -40,9 +39,11 @@ def render(template: str, **values: Any) -> str:
     )
     environment.filters["significant"] = significant
     style = (folder / "report.css").read_text("utf-8")
-    vega = _plotting_library()
     return environment.get_template(template).render(
-        style=style, vega=vega, packed_vega=packed(vega), **values
+        style=style,
+        packed_vega=packed(_plotting_library()),
+        plots_script=(folder / "plots.js").read_text("utf-8"),
+        **values,
     )
 
 
@@ -58,11 +59,6 @@ def _plotting_library() -> str:
         temporary.write_text(vl_convert.javascript_bundle(_EMBED), encoding="utf-8")
         temporary.replace(kept)
     return kept.read_text(encoding="utf-8")
-
-
-def script_json(value: Any) -> str:
-    """Return JSON for a script element, where even what begins a comment has a meaning."""
-    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def packed(text: str) -> str:

@@ -1,12 +1,6 @@
 "use strict";
-// What the page holds comes compressed: the plots, the cases column by column, the plotting library.
+// Beside plots.js: the advice, and the cases, which come column by column.
 const MISSING = -1; // code of a word that is not there; a number that is not there is NaN
-
-async function unpack(id) {
-  const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).text();
-}
 
 // Words are kept as codes in the order of the words, so that columns of both sorts compare as numbers.
 function column({ name, words, values }) {
@@ -35,6 +29,7 @@ function cases(columns) {
   const initially = new Map(choices.map((box) => [box.dataset.show, box.defaultChecked]));
   const state = { sort: null, ascending: true, rows: PAGE };
 
+  for (const header of headers) header.classList.toggle("number", !byName.get(header.dataset.column).words);
   for (const filter of filters) {
     const { words, values } = byName.get(filter.dataset.filter);
     const present = words ?? [...new Set(values)].filter((v) => !Number.isNaN(v)).sort((a, b) => a - b);
@@ -185,7 +180,7 @@ function advise(advice) {
     const name = document.createElement("strong");
     const built = document.createElement("span");
     name.textContent = primitive;
-    built.className = "quiet";
+    built.className = "quiet nowrap";
     built.textContent = how + (bits ? `, ${bits}-bit` : "");
     const row = document.createElement("tr");
     const [low, high] = [least, most].map((cost) => MICROJOULE.format(cost));
@@ -228,20 +223,6 @@ function advise(advice) {
     controls.addEventListener("input", draw);
     draw();
   }
-}
-
-// One plot at a time, so that the page answers meanwhile. The theme follows the reader's.
-async function plots(specifications) {
-  const library = document.createElement("script");
-  library.textContent = await unpack("vega");
-  document.head.append(library);
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const options = { actions: false, renderer: "svg", theme: dark ? "dark" : undefined, config: { background: "transparent" } };
-  for (const [id, specification] of Object.entries(specifications)) {
-    await vegaEmbed(document.getElementById(id), specification, options);
-    await new Promise((resume) => setTimeout(resume));
-  }
-  document.documentElement.setAttribute("data-plots", "drawn");
 }
 
 async function start() {

@@ -1,0 +1,21 @@
+"use strict";
+// A page holds its data and the plotting library compressed.
+async function unpack(id) {
+  const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).text();
+}
+
+// One plot at a time, so that the page answers meanwhile. The theme follows the reader's.
+async function plots(specifications) {
+  const library = document.createElement("script");
+  library.textContent = await unpack("vega");
+  document.head.append(library);
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const options = { actions: false, renderer: "svg", theme: dark ? "dark" : undefined, config: { background: "transparent" } };
+  for (const [id, specification] of Object.entries(specifications)) {
+    await vegaEmbed(document.getElementById(id), specification, options);
+    await new Promise((resume) => setTimeout(resume));
+  }
+  document.documentElement.setAttribute("data-plots", "drawn");
+}
