@@ -14,13 +14,16 @@ from joulemark.analysis.budget import (
     DAY_S,
     Interval,
     Store,
+    Variant,
     airtime_s,
     best,
     budget,
+    flash_size,
     lifetime_s,
     variants,
+    warnings,
 )
-from joulemark.analysis.scenario import Battery, Scenario
+from joulemark.analysis.scenario import Battery, Scenario, Step
 from joulemark.catalogue import boards, datafile
 from joulemark.catalogue.boards import MCU
 from joulemark.errors import InputError
@@ -197,6 +200,32 @@ def test_an_instruments_energy_is_taken_as_it_is() -> None:
     assert base.parts_a["security processing"].value == pytest.approx(expected_w / 3.0)
 
 
+def test_a_life_beyond_the_batterys_own_is_in_years_and_warned_of() -> None:
+    capacity = NOMINAL["battery"] | {"capacity_ah": 2.0}  # type: ignore[operator]
+    short, long = (budget(make(battery=b), NO_STORE) for b in (NOMINAL["battery"], capacity))
+    assert short.lifetime_days.value > 20 * 365.25
+    assert short.lifetime_text.startswith(f"{short.lifetime_days.value / 365.25:.4g} years")
+    (warning,) = warnings(short, [Variant("more", long, 1.0)])
+    assert "as the scenario says, more" in warning
+    small = budget(make(battery=capacity | {"capacity_ah": 0.01}), NO_STORE)
+    assert not warnings(small, [])
+    assert "days" in small.lifetime_text
+
+
+def test_a_build_that_does_not_fit_the_chips_flash_is_not_chosen() -> None:
+    step = Step.model_validate(STEP)
+    size = flash_size(TELOSB)
+    assert 48 * 1024 <= size <= 49 * 1024
+    store = Store(
+        [
+            measured("skipjack", 1_000_000, implementation="large", flash_bytes=size + 1),
+            measured("skipjack", 2_000_000, implementation="small", flash_bytes=size),
+        ],
+        "made",
+    )
+    assert store.find(step, TELOSB, "max").subject.implementation == "small"
+
+
 def test_everything_that_was_not_measured_is_named_at_once() -> None:
     asked = make(
         **SECURED,
@@ -281,11 +310,19 @@ def test_a_wrong_key_names_the_file_and_the_key(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("capacity_ah = 2.0", "capacity_ah = -2.0", "key battery.capacity_ah: .*greater than 0"),
+        (
+            "capacity_ah = 2.0",
+            "capacity_ah = -2.0",
+            "key battery.capacity_ah: .*greater than or equal to",
+        ),
+        ("capacity_ah = 2.0", "capacity_ah = inf", "key battery.capacity_ah: .*"),
+        ("capacity_ah = 2.0", "capacity_ah = 1e308", "key battery.capacity_ah: .*less than"),
+        ("check_s = ", "check_s = inf # ", "key radio.check_s: "),
+        ("message_every_s = [", "message_every_s = [1e-308, ", "key what_if.message_every_s.0: "),
         ("cutoff_v = 2.1", "cutoff_v = 1.0", "key battery: .*below capacity_to_v"),
         ("curve = ", "# curve = ", "key battery: .*curve has to say how much is left"),
         ("[1.6, 1.0]]", "[1.6, 1.7]]", "key battery: .*rise within 0 to 1"),
-        ("every_s = 600.0", "every_s = 0.0", "key sense.0.every_s: .*greater than 0"),
+        ("every_s = 600.0", "every_s = 0.0", "key sense.0.every_s: .*greater than or equal to"),
         ("every_s = 600.0", 'every_s = "often"', "key sense.0.every_s: .*valid number"),
         ("payload_bytes = 40", "payload_bytes = 99999", "key message.0.payload_bytes"),
         ('operation = "encrypt"\n', "", "key message.0.protection.0: .*needs an operation"),

@@ -32,7 +32,12 @@ from joulemark.records.record import PrimitiveRecord
 
 PARTS = ("sleep", "sensing", "loads", "radio", "security processing", "security bytes", "handshake")
 DAY_S = 86_400.0
-_YEAR_S = 365.25 * DAY_S
+_YEAR_DAYS = 365.25
+_YEAR_S = _YEAR_DAYS * DAY_S
+SHELF_LIFE_YEARS = 10
+"""Beyond this a battery's age decides, whatever is drawn from it: what makers of alkaline and
+lithium primary cells commonly state for storage. Assumed: a scenario's battery says nothing of it.
+"""
 _NORMAL_95 = 1.959963984540054
 
 AnyStated = TypeVar("AnyStated", bound=Stated)
@@ -82,6 +87,23 @@ class Budget:
     messages: list[MessageCost]
     sources: list[str]
     """Every constant that went in."""
+    flash_bytes: int
+    """Of the primitives' builds together; what they share counts in each."""
+    flash_size_bytes: int
+    """Of the chip."""
+
+    @property
+    def lifetime_text(self) -> str:
+        """The lifetime for people: in years where it is two or more."""
+        days = self.lifetime_days
+        years = days.value >= 2 * _YEAR_DAYS
+        value, half_width = days.rounded(1 / _YEAR_DAYS if years else 1.0)
+        return f"{value} {'years' if years else 'days'} ± {half_width} (95%)"
+
+    @property
+    def outlives_battery(self) -> bool:
+        """Whether so long a life is the battery's shelf life to decide."""
+        return self.lifetime_days.value > SHELF_LIFE_YEARS * _YEAR_DAYS
 
     def share(self, part: str) -> float:
         """A part's fraction of the average current."""
@@ -96,6 +118,31 @@ class Variant:
     budget: Budget
     lifetime_change: float
     """Of the lifetime, as a fraction of the scenario's."""
+
+
+def flash_size(board: Board) -> int:
+    """Bytes of flash that the board's chip has."""
+    chip = boards.load_chip(board.chip)
+    return sum(m.size for m in chip.memories if m.kind == "flash")
+
+
+def warnings(base: Budget, others: Iterable[Variant]) -> list[str]:
+    """What a reader of the budget has to know."""
+    named = [("as the scenario says", base), *((v.label, v.budget) for v in others)]
+    result = [
+        f"{label}: the builds take {each.flash_bytes:,} bytes of flash together, and the chip has "
+        f"{each.flash_size_bytes:,}: name smaller ones by `implementation`"
+        for label, each in named
+        if each.flash_bytes > each.flash_size_bytes
+    ]
+    long = [label for label, each in named if each.outlives_battery]
+    if not long:
+        return result
+    return [
+        *result,
+        f"longer than {SHELF_LIFE_YEARS} years: {', '.join(long)}. A battery ages within such a "
+        "time, whatever is drawn from it: its shelf life decides, and this lifetime is only a bound",
+    ]
 
 
 def airtime_s(bytes_on_air: float, bit_rate_hz: float) -> float:
@@ -150,7 +197,7 @@ class Store:
         self._name = name
 
     def find(self, step: Step, board: Board, clock: str) -> PrimitiveRecord:
-        """The measured case that takes least time, and so least energy.
+        """The measured case that takes least time, and so least energy, and fits the chip's flash.
 
         Raises:
             InputError: none was measured; names the command that measures it.
@@ -159,6 +206,7 @@ class Store:
             r
             for r in self._alike(step, board, clock)
             if r.subject.primitive == step.primitive
+            and (r.flash_bytes or 0) <= flash_size(board)
             and step.implementation in (None, r.subject.implementation)
         ]
         if not fits:
@@ -271,6 +319,7 @@ class _Device:
         self.volt = self.board.supply_v.value
         self.quantity = _Quantities(scenario.tolerance)
         self._store = store
+        self.flash_bytes: dict[tuple[str, ...], int] = {}
         self._meter = lru_cache(1)(lambda: ModelMeter(self.board))
 
     @property
@@ -345,6 +394,7 @@ class _Device:
         case = f"{subject.primitive} {subject.operation} {subject.message_bytes} B"
         name = f"{case} {subject.ad_bytes}"
         how = f"{subject.implementation}, {record.build}"
+        self.flash_bytes[subject.primitive, how] = record.flash_bytes or 0
         seconds = (record.time_ps or 0) * 1e-12
         if meter == model.NAME:
             # With the currents that the board's file states now.
@@ -401,6 +451,8 @@ def budget(scenario: Scenario, store: Store) -> Budget:
         lifetime_days=Interval.of(lifetime_s(scenario.battery, total) / DAY_S),
         messages=messages,
         sources=device.quantity.sources,
+        flash_bytes=sum(device.flash_bytes.values()),
+        flash_size_bytes=flash_size(device.board),
     )
 
 

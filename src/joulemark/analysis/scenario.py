@@ -7,8 +7,10 @@ from pydantic import Field, model_validator
 
 from joulemark.catalogue import datafile
 
-Positive = Annotated[float, Field(gt=0)]
-NotNegative = Annotated[float, Field(ge=0)]
+# Wide enough for every device, and narrow enough that no sum or quotient leaves what a float holds.
+Positive = Annotated[float, Field(ge=1e-9, le=1e9, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+Count = Annotated[int, Field(gt=0, le=10**9)]
 Fraction = Annotated[float, Field(ge=0, lt=1)]
 Bytes = Annotated[int, Field(ge=0, le=65535)]
 
@@ -76,7 +78,7 @@ class Sense(datafile.DataModel):
 
     activity: str
     every_s: Positive
-    executions: Annotated[int, Field(gt=0)] = 1
+    executions: Count = 1
 
 
 class AlwaysOn(datafile.DataModel):
@@ -99,7 +101,7 @@ class Step(datafile.DataModel):
     implementation: str | None = None
     """The one that takes least time when not given."""
     activity: str | None = None
-    executions: Annotated[int, Field(gt=0)] = 1
+    executions: Count = 1
 
     @model_validator(mode="after")
     def _one(self) -> Self:

@@ -60,7 +60,7 @@ def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None
     from rich.console import Console
     from rich.table import Table
 
-    from joulemark.analysis.budget import security_of
+    from joulemark.analysis.budget import security_of, warnings
 
     console = Console()
     if not console.is_terminal:
@@ -81,8 +81,7 @@ def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None
             table.add_row(part, *ampere.rounded(1e6), f"{base.share(part):.2%}")
     table.add_row("average", *base.current_a.rounded(1e6), "", style="bold")
     console.print(table)
-    days, half_width = base.lifetime_days.rounded()
-    typer.echo(f"\nlifetime: {days} days ± {half_width} (95%)\n")
+    typer.echo(f"\nlifetime: {base.lifetime_text}\n")
     for message in base.messages:
         if message.security_bytes or message.processing_s:
             typer.echo(f"{security_of(message)}\n")
@@ -100,8 +99,14 @@ def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None
             )
         console.print(table)
         typer.echo("")
+    for warning in warnings(base, others):
+        typer.echo(f"{warning}\n")
     for source in base.sources:
         typer.echo(f"  {source}")
+    for other in others:
+        for source in other.budget.sources:
+            if source not in base.sources:
+                typer.echo(f"  {other.label}: {source}")
     typer.echo(
         f"  where no uncertainty is stated: ± {scenario.tolerance:.0%} is taken (the scenario's)"
     )

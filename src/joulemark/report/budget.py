@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from joulemark.analysis.budget import PARTS, Budget, Variant, security_of
+from joulemark.analysis.budget import PARTS, Budget, Variant, security_of, warnings
 from joulemark.analysis.scenario import Scenario
 from joulemark.report import page
 from joulemark.report.charts import responsive
@@ -61,5 +61,6 @@ def write_page(scenario: Scenario, base: Budget, others: list[Variant], path: Pa
         security_of=security_of,
         variants=variants,
         data=page.packed(json.dumps({"plots": {"parts": chart(variants)}})),
+        warnings=warnings(base, others),
     )
     page.write(html, path)
