@@ -44,9 +44,14 @@ clean: ## remove everything that was built
 	rm -rf $(VENV) build target
 
 # Stamps: each step runs again only when what it depends on has changed.
-$(VENV)/.system: tools/system-packages.sh
+# The scripts of a virtual environment name its folder: a checkout that was copied or moved needs
+# another.
+ELSEWHERE := $(shell test ! -e $(VENV)/bin/activate || grep -qF '$(CURDIR)/$(VENV)' $(VENV)/bin/activate || echo elsewhere)
+
+.PHONY: elsewhere
+$(VENV)/.system: tools/system-packages.sh $(ELSEWHERE)
 	tools/system-packages.sh run
-	python3 -m venv $(VENV)
+	python3 -m venv $(if $(ELSEWHERE),--clear )$(VENV)
 	touch $@
 
 $(VENV)/.test-tools: tools/system-packages.sh | $(VENV)/.system

@@ -138,12 +138,16 @@ def test_doctor_names_what_is_missing(tmp_path: Path) -> None:
         (["profile", "none.elf", "--board", "telosb"], 3, "none.elf"),
         (["list", "nothing"], 2, "nothing"),
         (["exec"], 2, "IMAGE"),
+        (["run", "--board", "b" * 300], 3, "File name too long"),
+        (["report", "--store", "s" * 300], 9, "File name too long"),
+        (["prune", "--store", "s" * 300 + "/s.db"], 9, "File name too long"),
+        (["report", "--store", b"\xff.db"], 9, "\\xff.db: there is no store"),
     ],
 )
 def test_bad_input_is_one_clear_error(
-    tmp_path: Path, arguments: list[str], code: int, message: str
+    tmp_path: Path, arguments: list[str | bytes], code: int, message: str
 ) -> None:
-    done = joulemark(*arguments, code=code, folder=tmp_path)
+    done = joulemark(*map(os.fsdecode, arguments), code=code, folder=tmp_path)
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert "internal error" not in done.stderr

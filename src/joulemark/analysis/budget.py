@@ -141,7 +141,7 @@ def warnings(base: Budget, others: Iterable[Variant]) -> list[str]:
     return [
         *result,
         f"longer than {SHELF_LIFE_YEARS} years: {', '.join(long)}. A battery ages within such a "
-        "time, whatever is drawn from it: its shelf life decides, and this lifetime is only a bound",
+        "time, whatever is drawn from it: its shelf life decides, and this lifetime is a bound",
     ]
 
 

@@ -160,6 +160,11 @@ def main() -> None:
         if isinstance(error, OSError) and _stdout_is_at_fault(error):
             typer.echo(f"joulemark: standard output: {error.strerror}", err=True)
             sys.exit(InputError.exit_code)
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            # Wherever a path comes from, a user gave it; nothing else asks for one so long.
+            path = os.fsencode(error.filename or "").decode("utf-8", "backslashreplace")
+            typer.echo(f"joulemark: {path}: {error.strerror}", err=True)
+            sys.exit(InputError.exit_code)
         typer.echo(
             f"joulemark: internal error: {type(error).__name__}: {error}; "
             "--debug shows where; please report it",

@@ -101,6 +101,10 @@ def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None
         typer.echo("")
     for warning in warnings(base, others):
         typer.echo(f"{warning}\n")
+    _show_sources(scenario, base, others)
+
+
+def _show_sources(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None:
     for source in base.sources:
         typer.echo(f"  {source}")
     for other in others:
