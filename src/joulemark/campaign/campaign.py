@@ -51,9 +51,9 @@ class Campaign(BaseModel):
     implementation: Names = ()
     """All where a primitive is named; else those of `Library.implementations_by_default`."""
     operation: Names = ("*",)
-    size: Bytes | tuple[()] = ()
+    size: Bytes | None = None
     """Message sizes; those that a primitive or an image cannot take are left out. DEFAULT_SIZES, or
-    what the kind's file says, when empty."""
+    what the kind's file says, when not given."""
     ad_size: Bytes = (0, 16)
     """Sizes of associated data, for AEADs."""
     compiler: Names = ()
