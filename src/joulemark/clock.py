@@ -5,7 +5,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What pauses and time stamps come from."""
+    """Source of pauses and time stamps."""
 
     def now_s(self) -> float:
         """Seconds since some moment."""

@@ -1,4 +1,4 @@
-"""What is closed at the end of a `with`."""
+"""Things that are closed at the end of a `with`."""
 
 from typing import Self
 

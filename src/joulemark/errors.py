@@ -1,4 +1,4 @@
-"""What can go wrong: one message each, that says what, where and how to mend it.
+"""Errors: one message each, that says what, where and how to mend it.
 
 Exit codes are stable and listed in docs/command-line.md.
 """

@@ -1,4 +1,4 @@
-"""What an independent oracle of a primitive looks like; see docs/adding-a-primitive.md."""
+"""The form of a primitive's independent oracle; see docs/adding-a-primitive.md."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -60,7 +60,7 @@ class Inputs(_Values):
 
 
 class Output(_Values):
-    """What the forward direction must give, by name: `output` (ciphertext, digest), `tag`, ..."""
+    """Results of the forward direction, by name: `output` (ciphertext, digest), `tag`, ..."""
 
 
 Compute = Callable[[str, Inputs, "Compute | None"], Output]

@@ -1,4 +1,4 @@
-"""What a device does all day, in ampere: average current, shares, lifetime.
+"""A device's whole day in ampere: average current, shares, lifetime.
 
 Each contribution is its power times its duration (daidone-2014, section IV-D); bytes on air take
 their bits over the bit rate (section IV-C). Uncertainties go through the sums to first order (JCGM
@@ -66,7 +66,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class MessageCost:
-    """What security costs a message that is sent once (daidone-2014, sections IV-B to IV-D)."""
+    """Cost of security for a message that is sent once (daidone-2014, sections IV-B to IV-D)."""
 
     payload_bytes: int
     security_bytes: int
@@ -112,7 +112,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Variant:
-    """What changes if."""
+    """An answer to "what if"."""
 
     label: str
     budget: Budget
@@ -173,7 +173,7 @@ def best(stated: Iterable[AnyStated], name: str, what: str, board: Board) -> Any
 
 
 def security_of(message: MessageCost) -> str:
-    """What security costs a message, for people."""
+    """Cost of security for a message, in words."""
     air, processing = (" ± ".join(j.rounded(1e6)) for j in (message.air_j, message.processing_j))
     return (
         f"A message of {message.payload_bytes} bytes: {message.security_bytes} bytes of security "

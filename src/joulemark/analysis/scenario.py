@@ -50,7 +50,7 @@ class Battery(datafile.DataModel):
 
     @property
     def usable_ah(self) -> float:
-        """What can be drawn before the cut-off."""
+        """Charge that can be drawn before the cut-off."""
         if not self.curve:
             return self.capacity_ah
         for (high, before), (low, after) in zip(self.curve, self.curve[1:]):  # noqa: B905
@@ -118,7 +118,7 @@ class Message(datafile.DataModel):
     every_s: Positive
     payload_bytes: Bytes
     security_bytes: Bytes = 0
-    """What protection adds on air: tag, nonce, counter, security header."""
+    """Bytes that protection adds on air: tag, nonce, counter, security header."""
     retransmissions: NotNegative = 0.0
     """How often a message is sent again on average."""
     protection: list[Step] = Field([])
@@ -156,7 +156,7 @@ class Handshake(datafile.DataModel):
 
 
 class WhatIf(datafile.DataModel):
-    """What to change, one thing at a time."""
+    """Changes to try, one thing at a time."""
 
     primitive: list[str] = Field([])
     """In place of the first primitive of each message: names or globs."""

@@ -25,7 +25,7 @@ class Build:
 
 @dataclass(frozen=True, kw_only=True)
 class Conditions:
-    """What a case is measured on, and with."""
+    """The place and the means of a case's measurement."""
 
     board: str
     clock: str

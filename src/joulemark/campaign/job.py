@@ -10,7 +10,7 @@ from joulemark.images import BuiltImage
 METHOD = 4
 """Counts changes to how cases are measured: results of an older method are not served again."""
 LOCAL = "local"
-"""What stands for board and clock profile where a case runs on this machine."""
+"""Stand-in for board and clock profile where a case runs on this machine."""
 
 
 RUNS = 5
@@ -19,7 +19,7 @@ RUNS = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """What a campaign is measured with."""
+    """The means by which a campaign is measured."""
 
     runner: str = "emulator"
     meter: str = "model"

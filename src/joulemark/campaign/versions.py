@@ -52,7 +52,7 @@ def host() -> str:
 
 @lru_cache(maxsize=1)
 def processor() -> str:
-    """What Linux calls this machine's processor."""
+    """This machine's processor, by the name that Linux has for it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

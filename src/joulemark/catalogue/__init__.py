@@ -1,1 +1,1 @@
-"""What there is: boards, chips, kinds, primitives, as their files say."""
+"""The catalogue: boards, chips, kinds and primitives, as their files say."""

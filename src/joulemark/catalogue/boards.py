@@ -166,7 +166,7 @@ class Radio(datafile.DataModel):
     name: str
     bit_rate_hz: Constant
     frame_overhead_bytes: Constant
-    """What goes on air around a payload without security."""
+    """Overhead on air around a payload without security."""
     frame_bytes_max: Constant
     """Overhead and payload at most."""
     state: Annotated[list[RadioState], Field(min_length=1)]

@@ -1,4 +1,4 @@
-"""What each kind of primitive does, as firmware/primitives/KIND/kind.toml says.
+"""The kinds of primitives, as firmware/primitives/KIND/kind.toml says.
 
 docs/adding-a-kind.md explains the file; the firmware's side of it is docs/image-protocol.md.
 """
@@ -44,7 +44,7 @@ class Slot(datafile.DataModel):
 
 
 class Input(datafile.DataModel):
-    """What is drawn at random and handed to the oracle."""
+    """Inputs that are drawn at random and handed to the oracle."""
 
     size: str
     """`message`, `ad` (the case's) or a size of the primitive's."""
@@ -53,7 +53,7 @@ class Input(datafile.DataModel):
 
 
 class Operation(datafile.DataModel):
-    """What an image can be told to do."""
+    """An operation that an image can be told to do."""
 
     takes: Wiring
     """Slots that are written before, each with an input or with what the oracle gives."""
@@ -72,7 +72,7 @@ class Operation(datafile.DataModel):
 
 
 class Service(datafile.DataModel):
-    """What a user asks for, and the operations that serve it once."""
+    """A user's need, and the operations that serve it once."""
 
     title: str
     operations: list[Name]
@@ -92,15 +92,15 @@ class KindFile(datafile.DataModel):
 
     title: str
     functions: Annotated[list[Prototype], Field(min_length=1)]
-    """What each primitive provides, for the prefix `p`."""
+    """Functions that each primitive provides, for the prefix `p`."""
     optional_functions: list[Prototype] = Field([])
-    """What some provide, for the compositions that are built over those."""
+    """Functions that some provide, for the compositions that are built over those."""
     constants: list[SizeName] = Field([])
     """Sizes that each variant says and that its header has as P_NAME."""
     sizes: list[SizeName] = Field([])
     """Sizes that a variant may say besides."""
     main_operation: Name
-    """What is shown of the kind until its reader chooses another operation."""
+    """Operation that is shown of the kind until its reader chooses another operation."""
     whole_blocks: bool = False
     """Messages are multiples of `block_bytes`."""
     baseline: bool = False
@@ -289,6 +289,6 @@ def titles() -> dict[str, str]:
 
 
 def main_operation(name: str) -> str | None:
-    """What is shown of a kind at first; None of one that nobody knows any more."""
+    """Operation of a kind that is shown at first; None of one that nobody knows any more."""
     kind = shipped().get(name)
     return None if kind is None else kind.file.main_operation

@@ -88,7 +88,7 @@ class PrimitiveFile(datafile.DataModel):
     status_reason: str | None = None
     patents: str | None = None
     missing: str | None = None
-    """What of the specification is not here, and why."""
+    """Parts of the specification that are not here, and why."""
     variant: dict[Annotated[str, Field(pattern=f"^{NAME}$")], Variant] = Field({})
     over: str | None = None
     name: str | None = None
@@ -191,7 +191,7 @@ class Primitive:
     """A primitive's folder."""
 
     contract: Kind
-    """What primitives of its kind do."""
+    """The contract of primitives of its kind."""
     name: str
     folder: Path
     file: PrimitiveFile = field(hash=False)
@@ -266,7 +266,7 @@ class Primitive:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """What users name: a variant of a primitive, or a composition."""
+    """Something that users name: a variant of a primitive, or a composition."""
 
     name: str
     primitive: Primitive
@@ -283,7 +283,7 @@ class Algorithm:
 
     @property
     def contract(self) -> Kind:
-        """What primitives of its kind do."""
+        """The contract of primitives of its kind."""
         return self.primitive.contract
 
     @property
@@ -294,7 +294,7 @@ class Algorithm:
 
     @property
     def prefix(self) -> str:
-        """What its functions' names begin with."""
+        """Prefix of its functions' names."""
         return self.primitive.file.prefix
 
     @property

@@ -1,4 +1,4 @@
-"""What the build writes for the C of a kind of primitive, from the kind's file.
+"""Headers that the build writes for the C of a kind of primitive, from the kind's file.
 
 Names of its slots and operations, the slots themselves, names of a primitive's functions by its
 role, and the primitive that does nothing.

@@ -1,4 +1,4 @@
-"""What a part takes of an image's flash and RAM, found in two ways that must agree.
+"""A part's share of an image's flash and RAM, found in two ways that must agree.
 
 By sections: its own sections that are in the image, and those of the runtime (`memcpy`, multiply,
 divide, ...) that nothing but this part refers to; and a primitive's context, which the harness
@@ -54,7 +54,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Difference:
-    """What a program takes more than another."""
+    """The flash and RAM that a program takes more than another."""
 
     flash_bytes: int
     ram_bytes: int

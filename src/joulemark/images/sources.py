@@ -1,4 +1,4 @@
-"""What a source file includes, and all of that in a digest."""
+"""The includes of a source file, and all of that in a digest."""
 
 import hashlib
 import os

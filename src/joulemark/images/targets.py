@@ -1,4 +1,4 @@
-"""What an image is built for: this machine, or a board's chip at one of its clocks."""
+"""Targets of a build: this machine, or a board's chip at one of its clocks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

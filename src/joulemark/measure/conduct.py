@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 EMULATOR, SERIAL = "emulator", "serial"
 SUPPLY_LIMIT_A = 0.5
-"""What a supply is let deliver to a board."""
+"""Limit of the current that a supply delivers to a board."""
 SUPPLY_APART = 0.05
 """How far, of what was set, a supply's reading may be off."""
 

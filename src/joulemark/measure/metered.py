@@ -45,14 +45,14 @@ _TIMER_DISAGREEMENT = 0.01
 
 @dataclasses.dataclass(frozen=True)
 class Instrument:
-    """What measures, and what is known of the voltage that it measures at."""
+    """A meter, and knowledge of the voltage that it measures at."""
 
     meter: Meter
     supply_bound: float = 0.0
     """Relative bound on the error of the supply voltage that the meter was told."""
     supply_note: str = "supply voltage as the board's file says, taken as exact"
     clock: Clock = HOST
-    """What pauses and time stamps come from."""
+    """Source of pauses and time stamps."""
 
 
 class Line(Link, Protocol):
@@ -93,7 +93,7 @@ class Metered(Session):
 
     @abstractmethod
     def _memory(self) -> list[Quantity]:
-        """What the subject takes of the image, where that is known."""
+        """The subject's share of the image, where that is known."""
 
     @abstractmethod
     def _idle_note(self, idle_a: list[float]) -> str:

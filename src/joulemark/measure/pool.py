@@ -21,7 +21,7 @@ from joulemark.records.record import Record
 
 
 class _Worker:
-    """What a worker process keeps: its end of the pipe to the parent."""
+    """State of a worker process: its end of the pipe to the parent."""
 
     records: Connection
     lock: Lock

@@ -1,4 +1,4 @@
-"""What every way to measure has in common: exchange, verify, record."""
+"""Common to every way to measure: exchange, verify, record."""
 
 import dataclasses
 import datetime
@@ -25,7 +25,7 @@ from joulemark.records.record import Provenance, Quantity, Record, Sample
 from joulemark.runners.protocol import Device
 
 TIMER_OVERFLOW = 0xFFFFFFFF
-"""What an image says when its timer did not hold the window (docs/image-protocol.md)."""
+"""Answer of an image when its timer did not hold the window (docs/image-protocol.md)."""
 _PROBE_BYTES = 16
 """Message that shows whether an init was right."""
 
@@ -43,7 +43,7 @@ def _forward(algorithm: str, inputs: Inputs) -> Output:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What measuring a case gave."""
+    """Outcome of measuring a case."""
 
     quantities: Sequence[Quantity]
     samples: Sequence[Sample]
@@ -211,7 +211,7 @@ class BoardSession(Session):
 
     @cached_property
     def memory(self) -> list[Quantity]:
-        """What the primitive takes of the image."""
+        """The primitive's share of the image."""
         made = memory.measure(self.image)
         return [
             Quantity("", name, "B", value, exact=True)

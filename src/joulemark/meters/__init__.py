@@ -1,4 +1,4 @@
-"""What measures current or energy: one module a meter, found by its name.
+"""Meters of current or energy: one module each, found by its name.
 
 A module is a meter when it defines `open_meter`, whose parameters declare the meter's options
 (`joulemark.meters.options`). Modules are found here, in `scpi`, and in the folder `meters` of
@@ -49,7 +49,7 @@ class CurrentRange:
 
 @dataclass(frozen=True)
 class Specification:
-    """What an instrument can do, as it is used here."""
+    """Capabilities of an instrument, as it is used here."""
 
     title: str
     document: str
@@ -75,7 +75,7 @@ class Meter(Protocol):
 
     @property
     def specification(self) -> Specification:
-        """What it can do."""
+        """Its capabilities."""
 
     def __enter__(self) -> Self: ...
 

@@ -43,7 +43,7 @@ class ModelMeter:
         return chip
 
     def _current_of(self, part: str, state: str, clock_hz: int) -> Current | None:
-        """What a part draws; None where the current of the whole board has it."""
+        """Current of a part; None where the current of the whole board has it."""
         if part == MCU:
             return self.current(state, clock_hz)
         if state in self._quiescent[part]:
@@ -53,7 +53,7 @@ class ModelMeter:
 
     @property
     def idle(self) -> Current:
-        """What the board draws when it has nothing to do."""
+        """Current of the board when it has nothing to do."""
         return self.current(self._board.idle_state, self._board.clock_profile(None).hz)
 
     def energy(self, times: Occupancy) -> Energy:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from joulemark._engine import PowerInterval
 
 ACTIVE = "active"
-"""What a chip file calls the state in which its core runs."""
+"""Name in a chip file of the state in which its core runs."""
 
 Occupancy = Mapping[tuple[str, str, int], int]
 """Time in picoseconds by part of the board, its power state and its clock in hertz."""

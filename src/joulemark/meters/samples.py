@@ -1,4 +1,4 @@
-"""What a meter gives: samples of a current, or a count of energy, and how wrong they may be."""
+"""Readings of a meter: samples of a current, or a count of energy, and how wrong they may be."""
 
 from dataclasses import dataclass
 
@@ -28,7 +28,7 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Samples:
-    """What a meter recorded in one run.
+    """Samples that a meter recorded in one run.
 
     Args:
         start_s: when each sample's averaging began.

@@ -233,7 +233,7 @@ def _unit(symbol: str) -> tuple[str, float] | None:
 
 
 def _measures(name: str) -> str | None:
-    """What a column measures, by its unit or else its name."""
+    """Quantity in a column, by its unit or else its name."""
     plain, unit = _parts(name)
     known = _unit(unit) if unit else None
     if known:

@@ -1,1 +1,1 @@
-"""What came out: records, and the store that keeps them."""
+"""Results: records, and the store that keeps them."""

@@ -205,7 +205,7 @@ def _asked(row: Mapping[str, Any]) -> int:
 
 @lru_cache(maxsize=4096)
 def _about(subject: Subject) -> About:
-    """What today's files say, which is what reports of older stores always said."""
+    """The description in today's files, which is what reports of older stores always said."""
     try:
         return subject.about()
     except InputError:

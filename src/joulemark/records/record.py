@@ -26,7 +26,7 @@ Finding = Literal[
 ]
 DEPENDENT = frozenset[str]({"time depends on data", "addresses depend on data"})
 Sample = Mapping[str, int | str]
-"""What was noted in one trial, by name with its unit."""
+"""Notes of one trial, by name with its unit."""
 
 _WHOLE_BELOW = 2.0**63
 """What databases hold as a whole number."""
@@ -56,7 +56,7 @@ class Quantity(NamedTuple):
     lower: int | float | None = None
     upper: int | float | None = None
     bounds: Bounds | None = None
-    """What `lower` and `upper` are."""
+    """Meaning of `lower` and `upper`."""
     grade: Grade | None = None
     """The weakest grade among the constants that went into it."""
     exact: bool = False
@@ -120,7 +120,7 @@ def quantity(
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """What a result was obtained with, beyond its case."""
+    """The circumstances of a result, beyond its case."""
 
     seed: int
     """The random inputs derive from it."""
@@ -187,12 +187,12 @@ class Record(Generic[Subject_co]):
 
     @cached_property
     def case(self) -> Case:
-        """What was measured; records of one case over time share its digest."""
+        """The case that was measured; records of one case over time share its digest."""
         return Case(subject=self.subject, build=self.build, conditions=self.conditions)
 
     @property
     def order(self) -> tuple[object, ...]:
-        """What records are sorted by, so that a list does not depend on when a case was done."""
+        """Sort key of records, so that a list does not depend on when a case was done."""
         c, b = self.conditions, self.build
         built = (b.compiler, b.optimisation, b.variant) if b is not None else ("", "", "")
         where = (c.board, c.clock, c.runner, c.meter, c.unit)
@@ -260,7 +260,7 @@ class Record(Generic[Subject_co]):
 
     @property
     def flash_bytes(self) -> int | None:
-        """What the subject takes of the image."""
+        """The subject's share of the image."""
         return self._whole("flash")
 
     @property
@@ -290,7 +290,7 @@ class Record(Generic[Subject_co]):
 
     @property
     def finding(self) -> Finding | None:
-        """What the trials showed about secrets, or None where there were fewer than two."""
+        """Finding of the trials about secrets, or None where there were fewer than two."""
         cycles = self.quantity("cycles")
         if self.trials is None or self.trials < 2 or cycles is None:
             return None

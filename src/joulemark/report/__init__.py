@@ -79,7 +79,7 @@ class Advice:
 
 @dataclass(frozen=True)
 class Finding:
-    """What the trials of one build showed about secrets, over all its operations."""
+    """Finding of the trials of one build about secrets, over all its operations."""
 
     primitive: str
     implementation: str
@@ -212,7 +212,7 @@ def _titles(records: Sequence[PrimitiveRecord]) -> dict[str, str]:
 
 
 def _how(record: PrimitiveRecord) -> str:
-    """What a case was measured with, where it was not emulated."""
+    """Runner, meter and unit of a case, where it was not emulated."""
     c = record.conditions
     return "" if c.runner == "emulator" else f"{c.runner}, {c.meter}, {c.unit}"
 

@@ -1,1 +1,1 @@
-"""What executes an image. A runner knows no store."""
+"""Runners execute an image. A runner knows no store."""

@@ -22,7 +22,7 @@ _QUIET_PER_S = 500
 
 @dataclass(frozen=True)
 class Window:
-    """What the emulator saw between a rising and a falling marker edge."""
+    """The emulator's view of the time between a rising and a falling marker edge."""
 
     cycles: int
     instructions: int

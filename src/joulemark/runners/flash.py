@@ -56,7 +56,7 @@ def flash(board: Board, image: BuiltImage, port: str) -> None:
 
 
 def intel_hex(elf: Path) -> str:
-    """What an ELF file puts into flash, as Intel HEX (Intel, 1988, revision A)."""
+    """Flash contents of an ELF file, as Intel HEX (Intel, 1988, revision A)."""
     lines = []
     upper = 0
     with elf.open("rb") as file:

@@ -57,7 +57,7 @@ class Flag(IntFlag):
 
 
 class Status(IntEnum):
-    """What a primitive said of an operation (`crypto_status`)."""
+    """Answer of a primitive to an operation (`crypto_status`)."""
 
     OK = 0
     BAD_LENGTH = 1
@@ -74,7 +74,7 @@ _REFUSALS = {
 
 @dataclass(frozen=True)
 class RunResult:
-    """What the image says of a run."""
+    """An image's report of a run."""
 
     status: Status
     stack_bytes: int
@@ -118,7 +118,7 @@ class Device:
 
     @cached_property
     def description(self) -> Mapping[str, str]:
-        """What the image says of itself.
+        """An image's description of itself.
 
         Raises:
             LinkError: it does not answer, answers nonsense or speaks another protocol.

@@ -335,6 +335,6 @@ class _Stepped:
             self._meter.start(seconds)
 
     def finish(self) -> "Samples | Counted":
-        """What was recorded."""
+        """The recording."""
         with self._bench.flowing():
             return self._meter.finish()

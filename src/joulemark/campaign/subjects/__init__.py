@@ -1,4 +1,4 @@
-"""What is priced: one module a type of subject, found by its name.
+"""The things that are priced: one module a type of subject, found by its name.
 
 A subject is a frozen dataclass of plain values. Its type is the name of its module, and tells
 stored subjects apart.
@@ -20,7 +20,7 @@ Status = Literal["standard", "finalist", "research", "deprecated", "broken"]
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """What a report says of a subject, as it was when the subject was measured."""
+    """A report's description of a subject, as it was when the subject was measured."""
 
     title: str = ""
     """For people: "AES-128"."""
@@ -41,7 +41,7 @@ class About:
 
 @dataclass(frozen=True, kw_only=True)
 class Subject(ABC):
-    """What is priced."""
+    """A thing that has a price."""
 
     type: ClassVar[str]
     """Name of the module that defines it."""
@@ -56,7 +56,7 @@ class Subject(ABC):
 
     @abstractmethod
     def about(self) -> About:
-        """What is known of it today.
+        """The present description of it.
 
         Raises:
             InputError: there is no such thing any more.
@@ -64,7 +64,7 @@ class Subject(ABC):
 
     @property
     def order(self) -> tuple[int | str, ...]:
-        """What subjects of one type are sorted by."""
+        """Key by which subjects of one type are sorted."""
         return dataclasses.astuple(self)
 
     @property

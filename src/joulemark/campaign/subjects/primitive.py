@@ -34,7 +34,7 @@ class PrimitiveSubject(Subject):
         return self.operation == main_operation(self.kind)
 
     def about(self) -> About:
-        """What the primitive's files say."""
+        """The description in the primitive's files."""
         about = replace(_about(self.primitive, self.implementation), main=self.main)
         operation = _library()[self.primitive].contract.operation(self.operation)
         return replace(about, secret_independent=None) if operation.public else about

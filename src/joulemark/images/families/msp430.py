@@ -1,4 +1,4 @@
-"""What the build writes for the MSP430 family: linker script and headers of a chip and a board."""
+"""Build files for the MSP430 family: linker script and headers of a chip and a board."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What simulated multimeters share: a specimen's errors, ranges, and the common commands."""
+"""Common to simulated multimeters: a specimen's errors, ranges, and the common commands."""
 
 from dataclasses import dataclass
 from typing import ClassVar

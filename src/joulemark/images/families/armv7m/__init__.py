@@ -1,4 +1,4 @@
-"""What the build writes for ARMv7-M chips: linker script and headers of a chip and a board.
+"""Build files for ARMv7-M chips: linker script and headers of a chip and a board.
 
 A series of chips is a module here and a folder of the same name under `firmware/hal/armv7m`, both
 found by the series that the chip's file names.

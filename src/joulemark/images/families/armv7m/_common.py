@@ -1,4 +1,4 @@
-"""What several series of chips share: pins, baud rates, and the PL011 UART of TI's chips."""
+"""Common to several series of chips: pins, baud rates, and the PL011 UART of TI's chips."""
 
 import re
 
