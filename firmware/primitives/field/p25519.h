@@ -33,7 +33,7 @@ static void fe_to_bytes(uint8_t bytes[FE_BYTES], const fe a) {
     for (unsigned i = 0; i < FE_BYTES; i++)
         bytes[i] = (uint8_t)(a[i / sizeof(fe_word)] >> i % sizeof(fe_word) * 8);
     for (unsigned twice = 0; twice < 2; twice++) {
-        uint16_t carry = (uint16_t)((bytes[FE_BYTES - 1] >> 7) * 19u);
+        uint16_t carry = (uint16_t)(crypto_mask(bytes[FE_BYTES - 1] >> 7) & 19);
         bytes[FE_BYTES - 1] &= 127;
         for (unsigned i = 0; i < FE_BYTES; i++, carry >>= 8) {
             carry = (uint16_t)(carry + bytes[i]);
