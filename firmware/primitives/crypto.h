@@ -33,6 +33,13 @@ static inline uint32_t crypto_mask32(unsigned bit) {
     return (uint32_t)(int32_t)(int)crypto_mask(bit);
 }
 
+/* 1 where a number below 2^15 is not 0, else 0. The barrier hides that it is below: compilers would
+   compare and jump. */
+static inline unsigned crypto_not_zero(unsigned number) {
+    __asm__("" : "+r"(number));
+    return (0u - number) >> (8 * sizeof number - 1);
+}
+
 /* a + b modulo 2^64. Compilers for the MSP430 compare the words of such a sum to carry from one to
    the next, and jump. */
 static inline uint64_t crypto_add64(uint64_t a, uint64_t b) {

@@ -64,7 +64,8 @@ static fe_word fe_is_zero(const fe a) {
     field_below(t, a, 0);
     for (unsigned i = 0; i < FE_WORDS; i++)
         any |= t[i];
-    return (fe_word)~crypto_mask32((any | (fe_word)(0u - any)) >> (FE_WORD_BITS - 1));
+    any |= any >> FE_WORD_BITS / 2;
+    return (fe_word)~crypto_mask32(crypto_not_zero((any | any >> 8) & 0xff));
 }
 
 #include "curve/weierstrass.h"
@@ -159,7 +160,7 @@ static int scalar_from_secret(scalar out, const uint8_t *in, unsigned bytes) {
     }
     order_from_scalar(words, out);
     scalar_from_order(reduced, words);
-    return crypto_equal(reduced, out, SCALAR_BYTES) & (int)((unsigned)(0u - any) >> 8 & 1u);
+    return crypto_equal(reduced, out, SCALAR_BYTES) & (int)crypto_not_zero(any);
 }
 
 /* k, or order - k where k is even: an odd number whose multiples have the same x as k's, and y of

@@ -131,8 +131,7 @@ static void point_ready(ready_point *out, const point *p) {
 
 /* All ones where i is wanted, else 0. */
 static fe_word index_mask(unsigned i, unsigned wanted) {
-    unsigned differs = i ^ wanted;
-    return (fe_word)~crypto_mask32((0u - differs) >> (8 * sizeof differs - 1));
+    return (fe_word)~crypto_mask32(crypto_not_zero(i ^ wanted));
 }
 
 /* out = sum + last, which may be equal; equal what the addition makes of such, of the double. */

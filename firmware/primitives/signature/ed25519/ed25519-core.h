@@ -105,8 +105,7 @@ static void multiply_base(point *p, const uint8_t k[32]) {
         fe_word minus = (fe_word)~crypto_mask32(index >> 3);
         index = (index ^ (unsigned)minus) & 7;
         for (unsigned i = 0; i < 8; i++) {
-            unsigned differs = i ^ index;
-            fe_word mask = (fe_word)~crypto_mask32((0u - differs) >> (8 * sizeof differs - 1));
+            fe_word mask = (fe_word)~crypto_mask32(crypto_not_zero(i ^ index));
             fe_word *to = entry.less;
             const fe_word *from = edwards25519_comb[i][0];
             for (unsigned n = 0; n < 3 * FE_WORDS; n++)

@@ -1,0 +1,10 @@
+#include "ecdsa_p256.h"
+#include "field/p256-msp430.h"
+
+#define FE_WORD_BITS 16
+#define ORDER_WORD_BITS 16
+#define ECDSA(name) ecdsa_p256_##name
+#define SECRET_BYTES ECDSA_P256_SECRET_BYTES
+#include "curve/p256-constants.h"
+
+#include "signature/ecdsa-core.h"
