@@ -184,8 +184,12 @@ impl State {
     /// Undo the decoding of every run that may contain this byte.
     pub fn forget(&mut self, address: u16) {
         let last = index(address);
-        for back in 0..=REACH {
+        for back in 0..SLOTS {
             let slot = last.wrapping_sub(back) % SLOTS;
+            // A run that began further back may end in here, and its start counts all of it.
+            if back > REACH && self.slots[slot].ends_run() {
+                break;
+            }
             self.slots[slot] = Slot::UNDECODED;
             self.rests[slot] = Rest::default();
         }

@@ -614,6 +614,26 @@ mod code {
         );
     }
 
+    /// What was decoded of straight code before a breakpoint is not counted twice.
+    #[test]
+    fn breakpoints_leave_the_time_of_long_straight_code() {
+        const LENGTH: u16 = 6000;
+        let mut code = vec![0x5506; LENGTH.into()];
+        code.push(0x3fff);
+        let mut core = chip(&code);
+        let end = CODE + 2 * LENGTH;
+        for at in (1500..4500).step_by(97) {
+            core.set_breakpoint(CODE + 2 * at);
+            core.clear_breakpoint(CODE + 2 * at);
+            core.set_breakpoint(end);
+            core.set_register(PC, CODE);
+            let start = core.cycles().0;
+            assert_eq!(run(&mut core, 100_000), Exit::Breakpoint(end));
+            assert_eq!(core.cycles().0 - start, u64::from(LENGTH), "{at}");
+            core.clear_breakpoint(end);
+        }
+    }
+
     /// The bus sees an access in the cycle of its instruction, and its wish to stop is heard at
     /// the end of that instruction.
     #[test]
