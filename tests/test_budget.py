@@ -12,8 +12,8 @@ from command import joulemark
 from joulemark.analysis import scenario
 from joulemark.analysis.budget import (
     DAY_S,
+    Costs,
     Interval,
-    Store,
     Variant,
     airtime_s,
     best,
@@ -33,7 +33,7 @@ from joulemark.records.record import IN_STATE, PrimitiveRecord, Quantity
 from made import made
 
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.toml"))
-NO_STORE = Store([], "no store")
+NO_STORE = Costs([], "no store")
 TELOSB = boards.load_board("telosb")
 NOMINAL = {
     "title": "test",
@@ -186,7 +186,7 @@ SECURED = {
 
 def test_processing_is_time_at_the_currents_of_the_boards_file() -> None:
     """The quickest implementation's; not what a record says of an older board file's currents."""
-    costs = Store([measured("skipjack", 9 * 10**9), measured("skipjack", 2 * 10**9)], "store")
+    costs = Costs([measured("skipjack", 9 * 10**9), measured("skipjack", 2 * 10**9)], "store")
     base = budget(make(**SECURED), costs)
     active_a = ModelMeter(TELOSB).current("active", 8_000_000).ampere
     expected_a = (active_a - 5.1e-6) * 2e-3 / 10
@@ -195,7 +195,7 @@ def test_processing_is_time_at_the_currents_of_the_boards_file() -> None:
 
 def test_an_instruments_energy_is_taken_as_it_is() -> None:
     record = measured("skipjack", 2 * 10**9, meter="ppk2", energy_gross_nj=30_000.0)
-    base = budget(make(**SECURED), Store([record], "store"))
+    base = budget(make(**SECURED), Costs([record], "store"))
     expected_w = (30e-6 - 3.0 * 5.1e-6 * 2e-3) / 10
     assert base.parts_a["security processing"].value == pytest.approx(expected_w / 3.0)
 
@@ -216,7 +216,7 @@ def test_a_build_that_does_not_fit_the_chips_flash_is_not_chosen() -> None:
     step = Step.model_validate(STEP)
     size = flash_size(TELOSB)
     assert 48 * 1024 <= size <= 49 * 1024
-    store = Store(
+    store = Costs(
         [
             measured("skipjack", 1_000_000, implementation="large", flash_bytes=size + 1),
             measured("skipjack", 2_000_000, implementation="small", flash_bytes=size),
@@ -232,9 +232,9 @@ def test_everything_that_was_not_measured_is_named_at_once() -> None:
         handshake={"every_s": 60.0, "processing": [{"primitive": "sha-1", "operation": "hash"}]},
         what_if={"primitive": ["xtea", "aes-*", "skip*"]},
     )
-    Store([], "store").require(make())
+    Costs([], "store").require(make())
     with pytest.raises(InputError) as caught:
-        Store([measured("skipjack", 1)], "the store").require(asked)
+        Costs([measured("skipjack", 1)], "the store").require(asked)
     assert caught.value.args
     message = str(caught.value)
     assert "the store: not measured on telosb (max): aes-* encrypt, sha-1 hash, xtea encrypt" in (

@@ -329,7 +329,7 @@ def budget_page(path: Path) -> Path:
     asked = scenario.read(SCENARIOS / "telosb-daidone-2014.toml")
     messages = [m.model_copy(update={"protection": []}) for m in asked.message]
     asked = asked.model_copy(update={"message": messages})
-    nothing_measured = budget.Store([], "none")
+    nothing_measured = budget.Costs([], "none")
     base = budget.budget(asked, nothing_measured)
     write_budget_page(asked, base, budget.variants(asked, nothing_measured, base), path)
     return path

@@ -99,7 +99,7 @@ impl Symbols {
             .keys()
             .filter_map(|known| {
                 let known_lower = known.to_lowercase();
-                let distance = edit_distance(&lower, &known_lower);
+                let distance = strsim::levenshtein(&lower, &known_lower);
                 let close = distance <= 1 + lower.len() / 4;
                 let contained = lower.len() >= 3 && known_lower.contains(&lower);
                 (close || contained).then_some((distance, known.as_str()))
@@ -108,22 +108,6 @@ impl Symbols {
         scored.sort_unstable();
         scored.into_iter().take(3).map(|(_, known)| known).collect()
     }
-}
-
-/// Levenshtein's distance.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &y) in b.iter().enumerate() {
-            let substitute = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substitute.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

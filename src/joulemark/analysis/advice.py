@@ -41,7 +41,7 @@ def services() -> list[Service]:
     return [Service(title, found[title, with_ad], with_ad) for title, with_ad in sorted(found)]
 
 
-class Build(NamedTuple):
+class Candidate(NamedTuple):
     """One choice."""
 
     primitive: str
@@ -50,7 +50,7 @@ class Build(NamedTuple):
     compiler: str
 
     @classmethod
-    def of(cls, record: PrimitiveRecord) -> "Build":
+    def of(cls, record: PrimitiveRecord) -> "Candidate":
         """The build whose cost a record is."""
         subject, build = record.subject, record.build
         how = ("", "") if build is None else (build.optimisation, build.compiler)
@@ -74,7 +74,7 @@ class Requirement:
 
     def select(self, records: Sequence[PrimitiveRecord]) -> list[PrimitiveRecord]:
         """Those records of one board at one clock that meet it."""
-        leaking = {Build.of(r) for r in records if r.finding in DEPENDENT}
+        leaking = {Candidate.of(r) for r in records if r.finding in DEPENDENT}
         return [
             r
             for r in records
@@ -83,7 +83,7 @@ class Requirement:
             and (not self.reusable_key or not r.about.one_time_key)
             and (
                 not self.secrets_kept
-                or (r.about.secret_independent is True and Build.of(r) not in leaking)
+                or (r.about.secret_independent is True and Candidate.of(r) not in leaking)
             )
         ]
 
@@ -94,14 +94,14 @@ class Step(NamedTuple):
     `cost` is in the unit of the metric; `flash_bytes` is None where it is not known.
     """
 
-    build: Build
+    build: Candidate
     cost: float
     flash_bytes: int | None
 
 
 def costs(
     records: Sequence[PrimitiveRecord], service: Service, metric: str
-) -> dict[Build, dict[int, float]]:
+) -> dict[Candidate, dict[int, float]]:
     """The cost of one message with each build that can give the service, by its size in bytes.
 
     Args:
@@ -109,15 +109,15 @@ def costs(
         service: what is asked for.
         metric: name of a quantity, such as "energy_net".
     """
-    fixed: dict[Build, dict[str, float]] = defaultdict(dict)
-    main: dict[Build, dict[int, float]] = defaultdict(dict)
-    kind_of: dict[Build, str] = {}
+    fixed: dict[Candidate, dict[str, float]] = defaultdict(dict)
+    main: dict[Candidate, dict[int, float]] = defaultdict(dict)
+    kind_of: dict[Candidate, str] = {}
     for r in records:
         value, what = r.value(metric), r.subject
         asked = service.operations.get(what.kind, ())
         if r.status != "ok" or value is None or what.operation not in asked:
             continue
-        build = Build.of(r)
+        build = Candidate.of(r)
         kind_of[build] = what.kind
         if what.operation in _unsized(what.kind):
             # It does not depend on the message; what counts is its dearest measured cost.
@@ -125,7 +125,7 @@ def costs(
         elif (what.ad_bytes > 0) == service.with_ad:
             sizes = main[build]
             sizes[what.message_bytes] = min(value, sizes.get(what.message_bytes, value))
-    result: dict[Build, dict[int, float]] = {}
+    result: dict[Candidate, dict[int, float]] = {}
     for build, kind in kind_of.items():
         operations = set(service.operations[kind])
         unsized = operations & _unsized(kind)
@@ -142,18 +142,18 @@ def _unsized(kind: str) -> set[str]:
     return {n for n, o in kinds.shipped()[kind].file.operation.items() if not o.sized}
 
 
-def flash(records: Sequence[PrimitiveRecord]) -> dict[Build, int]:
+def flash(records: Sequence[PrimitiveRecord]) -> dict[Candidate, int]:
     """Flash in bytes of each build for which it is known: the most that any operation needs."""
-    result: dict[Build, int] = {}
+    result: dict[Candidate, int] = {}
     for r in records:
         if r.flash_bytes is not None:
-            build = Build.of(r)
+            build = Candidate.of(r)
             result[build] = max(r.flash_bytes, result.get(build, 0))
     return result
 
 
 def steps(
-    table: Mapping[Build, Mapping[int, float]], flash_bytes: Mapping[Build, int]
+    table: Mapping[Candidate, Mapping[int, float]], flash_bytes: Mapping[Candidate, int]
 ) -> dict[int, list[Step]]:
     """For each measured size, the cheapest choice, then the cheapest with less flash, and so on.
 

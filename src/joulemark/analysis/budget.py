@@ -182,7 +182,7 @@ def security_of(message: MessageCost) -> str:
     )
 
 
-class Store:
+class Costs:
     """The costs of primitives that were measured.
 
     Args:
@@ -311,7 +311,7 @@ class _Quantities:
 class _Device:
     """A board in a scenario, its currents and energies as quantities."""
 
-    def __init__(self, scenario: Scenario, store: Store) -> None:
+    def __init__(self, scenario: Scenario, store: Costs) -> None:
         self.scenario = scenario
         self.board = boards.load_board(scenario.board)
         self.clock = scenario.clock or self.board.default_clock
@@ -425,7 +425,7 @@ class _Device:
         return airtime_s(total, radio.bit_rate_hz.value)
 
 
-def budget(scenario: Scenario, store: Store) -> Budget:
+def budget(scenario: Scenario, store: Costs) -> Budget:
     """Where a scenario's current goes, and how long its battery lasts.
 
     Raises:
@@ -529,7 +529,7 @@ def lifetime_s(battery: Battery, ampere: Any) -> Any:
     return umath.log1p(rate * usable_c / ampere) / rate
 
 
-def variants(scenario: Scenario, store: Store, base: Budget) -> list[Variant]:
+def variants(scenario: Scenario, store: Costs, base: Budget) -> list[Variant]:
     """What changes if: one thing at a time, as the scenario's [what_if] says; and no security."""
     result = []
     for label, changed in _changes(scenario, store):
@@ -539,7 +539,7 @@ def variants(scenario: Scenario, store: Store, base: Budget) -> list[Variant]:
     return result
 
 
-def _changes(scenario: Scenario, store: Store) -> Iterator[tuple[str, Scenario]]:
+def _changes(scenario: Scenario, store: Costs) -> Iterator[tuple[str, Scenario]]:
     def messages(change: Callable[[Message], dict[str, Any]]) -> Scenario:
         changed = [m.model_copy(update=change(m)) for m in scenario.message]
         return scenario.model_copy(update={"message": changed})

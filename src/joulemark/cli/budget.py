@@ -22,9 +22,8 @@ def budget(
     ] = None,
 ) -> None:
     """Where a device's current goes, how long its battery lasts, and what changes that."""
-    from joulemark.analysis.budget import Store as Costs
+    from joulemark.analysis.budget import Costs, variants
     from joulemark.analysis.budget import budget as compute
-    from joulemark.analysis.budget import variants
     from joulemark.analysis.scenario import read
     from joulemark.records.record import of_primitives
     from joulemark.records.store import Store
