@@ -64,7 +64,7 @@ class Requirement:
     Args:
         standard: it is a standard.
         secrets_kept: it claims that neither its time nor its addresses depend on secrets, and
-            no trial of any of its operations showed otherwise.
+            no trial of any of its operations showed otherwise; or the operation handles none.
         reusable_key: its key is good for more than one message.
     """
 
@@ -74,7 +74,11 @@ class Requirement:
 
     def select(self, records: Sequence[PrimitiveRecord]) -> list[PrimitiveRecord]:
         """Those records of one board at one clock that meet it."""
-        leaking = {Candidate.of(r) for r in records if r.finding in DEPENDENT}
+        leaking = {
+            Candidate.of(r)
+            for r in records
+            if r.about.secret_independent is not None and r.finding in DEPENDENT
+        }
         return [
             r
             for r in records
@@ -83,7 +87,8 @@ class Requirement:
             and (not self.reusable_key or not r.about.one_time_key)
             and (
                 not self.secrets_kept
-                or (r.about.secret_independent is True and Candidate.of(r) not in leaking)
+                or r.about.secret_independent is None
+                or (r.about.secret_independent and Candidate.of(r) not in leaking)
             )
         ]
 
