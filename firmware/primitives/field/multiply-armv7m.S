@@ -366,3 +366,45 @@
     add     sp, #FRAME_BYTES + 12
     pop     {r4-r11, pc}
 .endm
+
+/* A field's function. Both of a curve's primitives may bring it: one is kept. */
+.macro function name
+    .section .text.\name, "ax"
+    .balign 4
+    .thumb_func
+    .weak   \name
+    .type   \name, %function
+\name:
+.endm
+
+/* r9, r10, r11, lr, r1-r4 = *r1 + *r2, the carry in the flags. */
+.macro add256
+    ldmia   r1!, {r3-r6}
+    ldmia   r2!, {r9-r12}
+    adds    r9, r9, r3
+    adcs    r10, r10, r4
+    adcs    r11, r11, r5
+    adcs    lr, r12, r6
+    ldmia   r1, {r1, r3, r4, r5}
+    ldmia   r2, {r6, r7, r8, r12}
+    adcs    r1, r1, r6
+    adcs    r2, r3, r7
+    adcs    r3, r4, r8
+    adcs    r4, r5, r12
+.endm
+
+/* The same of their difference. */
+.macro subtract256
+    ldmia   r1!, {r3-r6}
+    ldmia   r2!, {r9-r12}
+    subs    r9, r3, r9
+    sbcs    r10, r4, r10
+    sbcs    r11, r5, r11
+    sbcs    lr, r6, r12
+    ldmia   r1, {r1, r3, r4, r5}
+    ldmia   r2, {r6, r7, r8, r12}
+    sbcs    r1, r1, r6
+    sbcs    r2, r3, r7
+    sbcs    r3, r4, r8
+    sbcs    r4, r5, r12
+.endm

@@ -2,15 +2,6 @@
    words, any number below 2^256: 2^256 = 38. Every function takes the same time whatever its operands. */
 #include "field/multiply-armv7m.S"
 
-.macro function name
-    .section .text.\name, "ax"
-    .balign 4
-    .thumb_func
-    .weak   \name
-    .type   \name, %function
-\name:
-.endm
-
 /* + h 2^n's low words in one chain of carries, its high words in another; r12 and r0 gather what is left. */
 .macro times_upper n
     adds    r1, r1, r9, lsl #\n
@@ -93,18 +84,7 @@ function p25519_square
 /* void p25519_add(uint32_t out[8], const uint32_t a[8], const uint32_t b[8]); */
 function p25519_add
     push    {r4-r11, lr}
-    ldmia   r1!, {r3-r6}
-    ldmia   r2!, {r9-r12}
-    adds    r9, r9, r3
-    adcs    r10, r10, r4
-    adcs    r11, r11, r5
-    adcs    lr, r12, r6
-    ldmia   r1, {r1, r3, r4, r5}
-    ldmia   r2, {r6, r7, r8, r12}
-    adcs    r1, r1, r6
-    adcs    r2, r3, r7
-    adcs    r3, r4, r8
-    adcs    r4, r5, r12
+    add256
     mov     r12, #0
     adc     r12, r12, #0
     fold_and_put
@@ -113,18 +93,7 @@ function p25519_add
 /* void p25519_subtract(uint32_t out[8], const uint32_t a[8], const uint32_t b[8]); */
 function p25519_subtract
     push    {r4-r11, lr}
-    ldmia   r1!, {r3-r6}
-    ldmia   r2!, {r9-r12}
-    subs    r9, r3, r9
-    sbcs    r10, r4, r10
-    sbcs    r11, r5, r11
-    sbcs    lr, r6, r12
-    ldmia   r1, {r1, r3, r4, r5}
-    ldmia   r2, {r6, r7, r8, r12}
-    sbcs    r1, r1, r6
-    sbcs    r2, r3, r7
-    sbcs    r3, r4, r8
-    sbcs    r4, r5, r12
+    subtract256
     sbc     r12, r12, r12
     and     r12, r12, #38               /* borrowed: 38 less; again where that borrows */
     subs    r9, r9, r12

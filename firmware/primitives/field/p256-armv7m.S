@@ -3,15 +3,6 @@
    stands for x. Every function takes the same time whatever its operands. */
 #include "field/multiply-armv7m.S"
 
-.macro function name
-    .section .text.\name, "ax"
-    .balign 4
-    .thumb_func
-    .weak   \name
-    .type   \name, %function
-\name:
-.endm
-
 /* w7 ... w0 - p where the mask is all ones; the flags hold what was borrowed. */
 .macro subtract_p w0, w1, w2, w3, w4, w5, w6, w7, mask
     subs    \w0, \w0, \mask
@@ -124,18 +115,7 @@ function p256_square
 /* void p256_add(uint32_t out[8], const uint32_t a[8], const uint32_t b[8]); */
 function p256_add
     push    {r4-r11, lr}
-    ldmia   r1!, {r3-r6}
-    ldmia   r2!, {r9-r12}
-    adds    r9, r9, r3
-    adcs    r10, r10, r4
-    adcs    r11, r11, r5
-    adcs    lr, r12, r6
-    ldmia   r1, {r1, r3, r4, r5}
-    ldmia   r2, {r6, r7, r8, r12}
-    adcs    r1, r1, r6
-    adcs    r2, r3, r7
-    adcs    r3, r4, r8
-    adcs    r4, r5, r12
+    add256
     sbc     r12, r12, r12
     mvn     r12, r12                    /* all ones where it left 256 bits; again where it still does */
     subtract_p r9, r10, r11, lr, r1, r2, r3, r4, r12
@@ -161,18 +141,7 @@ function p256_add
 /* void p256_subtract(uint32_t out[8], const uint32_t a[8], const uint32_t b[8]); */
 function p256_subtract
     push    {r4-r11, lr}
-    ldmia   r1!, {r3-r6}
-    ldmia   r2!, {r9-r12}
-    subs    r9, r3, r9
-    sbcs    r10, r4, r10
-    sbcs    r11, r5, r11
-    sbcs    lr, r6, r12
-    ldmia   r1, {r1, r3, r4, r5}
-    ldmia   r2, {r6, r7, r8, r12}
-    sbcs    r1, r1, r6
-    sbcs    r2, r3, r7
-    sbcs    r3, r4, r8
-    sbcs    r4, r5, r12
+    subtract256
     sbc     r12, r12, r12               /* all ones where it borrowed; again where p was not enough */
     add_p   r9, r10, r11, lr, r1, r2, r3, r4, r12
     sbc     r5, r5, r5
