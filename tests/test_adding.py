@@ -380,6 +380,8 @@ def test_parts_that_are_wrong_are_named(parts: Path) -> None:
     text = adder.read_text()
     adder.write_text(text + 'needs = ["demo"]\n')
     assert "is a circle: demo needs demo/adder needs demo" in priced(parts, "telosb", code=1)
+    adder.write_text(text + 'wired = ["radio", "clock"]\n')
+    assert "part.toml, key wired: nothing is wired to clock" in priced(parts, "telosb", code=1)
     adder.write_text(text + "colour = 1\n")
     assert "key colour: unknown key" in priced(parts, "telosb", code=1)
     adder.unlink()

@@ -19,9 +19,9 @@ start:
     call    #main
     .size start, . - start
 
-/* hal_serial_read and hal_quiet sleep until this comes: back to them, awake, with interrupts off
-   (section 2.3.1: the status register is on the stack). Taking the interrupt has cleared its flag
-   (sections 12.2.6 and 13.2.7). */
+/* Whoever sleeps does so until this comes: back to it, awake, with interrupts off (section 2.3.1:
+   the status register is on the stack). Taking the interrupt has cleared its flag where it has a
+   vector of its own (sections 12.2.6 and 13.2.7); else the flag is the sleeper's to clear. */
     .global wake
     .type wake, @function
 wake:

@@ -169,6 +169,8 @@ class Radio(datafile.DataModel):
     """Overhead on air around a payload without security."""
     frame_bytes_max: Constant
     """Overhead and payload at most."""
+    driver: Annotated[str, Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)*$")] | None = None
+    """Folder of its driver under firmware/."""
     state: Annotated[list[RadioState], Field(min_length=1)]
 
 

@@ -6,7 +6,7 @@ with a part.toml.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -55,31 +55,55 @@ class PartFile(datafile.DataModel):
     role: Literal["driver", "protocol", "application"]
     needs: list[Annotated[str, Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)*$")]] = Field([])
     """Folders under firmware/ of other parts, and of primitives' implementations."""
+    wired: list[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]] = Field([])
+    """Interfaces that it calls; the wiring of a program names the part behind each."""
     define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
-    """Macros for its sources and for those of the parts that need it."""
+    """Macros for all sources of the program."""
 
 
 @dataclass(frozen=True)
 class PartFolder:
-    """A part's folder: its C and assembly sources, subfolders included, and its headers."""
+    """A part's folder: its C and assembly sources, subfolders included, and its headers.
+
+    The implementation of a primitive is one too: its variant is a macro of the part that needs it.
+    """
 
     name: str
     folder: Path
-    file: PartFile
+    role: Role
+    include_folders: tuple[Path, ...]
+    needs: tuple[str, ...] = ()
+    wired: tuple[str, ...] = ()
+    define: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     @classmethod
     def load(cls, name: str, firmware: Path = FIRMWARE) -> "PartFolder":
-        """Read a part's folder.
+        """Read a part's folder, or that of a primitive's implementation.
 
         Raises:
             InputError: there is none, or its file is wrong.
         """
         folder = firmware / name
-        return cls(name, folder, datafile.read(folder / "part.toml", PartFile))
+        if (folder / "implementation.toml").is_file():
+            return cls(name, folder, "primitive", (folder, folder.parent, folder.parents[1]))
+        file = datafile.read(folder / "part.toml", PartFile)
+        return cls(
+            name,
+            folder,
+            file.role,
+            (folder,),
+            tuple(file.needs),
+            tuple(file.wired),
+            file.define,
+        )
 
 
 def closure(
-    name: str, *, without: tuple[str, ...] = (), firmware: Path = FIRMWARE
+    name: str,
+    *,
+    without: tuple[str, ...] = (),
+    wiring: Mapping[str, str] | None = None,
+    firmware: Path = FIRMWARE,
 ) -> list[PartFolder]:
     """A part and all that it needs, those that are needed first.
 
@@ -87,12 +111,15 @@ def closure(
         name: of the part.
         without: parts that are left out, though they are needed: a source asks
             `__has_include("HEADER")` whether a part that may be left out is there.
+        wiring: the parts behind the interfaces that parts are wired to.
         firmware: where the parts are.
 
     Raises:
-        InputError: a part is not there, its file is wrong, or parts need each other in a circle.
+        InputError: a part is not there, its file is wrong, parts need each other in a circle, or
+            an interface has no part behind it.
     """
     found: dict[str, PartFolder] = {}
+    behind = wiring or {}
 
     def visit(name: str, users: tuple[str, ...]) -> Iterator[PartFolder]:
         if name in users:
@@ -103,7 +130,14 @@ def closure(
         if name in found or name in without:
             return
         part = PartFolder.load(name, firmware)
-        for need in part.file.needs:
+        needs = list(part.needs)
+        for interface in part.wired:
+            if interface not in behind:
+                where = f"{part.folder / 'part.toml'}, key wired"
+                mend = f"say in the wiring which part is the {interface}"
+                raise InputError(f"nothing is wired to {interface}", where, mend)
+            needs.append(behind[interface])
+        for need in needs:
             yield from visit(need, (*users, name))
         found[name] = part
         yield part
@@ -112,7 +146,10 @@ def closure(
 
 
 def compiled(
-    folders: list[PartFolder], base: tuple[Path, ...], flags: tuple[str, ...]
+    folders: list[PartFolder],
+    base: tuple[Path, ...],
+    flags: tuple[str, ...],
+    define: Mapping[str, int],
 ) -> list[Part]:
     """How parts are compiled together: each sees the headers of all.
 
@@ -120,16 +157,18 @@ def compiled(
         folders: the parts.
         base: folders of headers behind theirs.
         flags: for all of their sources.
+        define: macros for all of their sources, over those of the parts' files.
     """
-    includes = (*(part.folder for part in folders), *base)
-    defines = {k: v for part in folders for k, v in part.file.define.items()}
+    own = (folder for part in folders for folder in part.include_folders)
+    includes = tuple(dict.fromkeys((*own, *base)))
+    defines = {k: v for part in folders for k, v in part.define.items()} | dict(define)
     options = (*flags, *(f"-D{k}={v}" for k, v in sorted(defines.items())))
     return [
         Part(
             part.name,
-            part.file.role,
+            part.role,
             tuple(
-                Unit(s, (part.folder, *includes), options)
+                Unit(s, tuple(dict.fromkeys((part.folder, *includes))), options)
                 for s in sources_in(part.folder)
                 if _owner(s, part.folder) == part.folder
             ),

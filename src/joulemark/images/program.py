@@ -321,6 +321,8 @@ def build_program(
     board: Board,
     *,
     without: Sequence[str] = (),
+    wiring: Mapping[str, str] | None = None,
+    define: Mapping[str, int] | None = None,
     clock: str | None = None,
     compiler: str = "clang",
     optimisation: str = "O3",
@@ -333,6 +335,9 @@ def build_program(
         board: what it shall run on.
         without: parts that are left out. `memory.difference` of the images with and without a
             part is the part's price.
+        wiring: folders of the parts behind the interfaces that parts are wired to (`wired` of their
+            part.toml); `radio` is the driver that the board's file names, if nothing else is said.
+        define: macros for all parts, over those of their files.
         clock: one of the board's clock profiles; the board's first one if none is given.
         compiler: `clang`, `gcc` or a clang's name.
         optimisation: `O3`, `O2` or `Os`, for the parts.
@@ -356,12 +361,16 @@ def build_program(
         _generated(target.headers),
         FIRMWARE / "primitives",
     )
-    folders = parts.closure(name, without=tuple(without))
-    flags = " ".join([f"-{optimisation}", *target.flags])
+    behind = dict(wiring or {})
+    if board.radio is not None and board.radio.driver is not None:
+        behind.setdefault("radio", board.radio.driver)
+    folders = parts.closure(name, without=tuple(without), wiring=behind)
+    defines = [f"-D{k}={v}" for k, v in sorted((define or {}).items())]
+    flags = " ".join([f"-{optimisation}", *target.flags, *defines])
     program = Program(
         parts=(
             Part("runtime", "runtime", _runtime(target, base)),
-            *parts.compiled(folders, base, (f"-{optimisation}",)),
+            *parts.compiled(folders, base, (f"-{optimisation}",), define or {}),
         ),
         description={
             "protocol": str(PROTOCOL),

@@ -130,7 +130,7 @@ def linker_script(chip: Chip) -> str:
     if flash is None or ram is None or not flash.start < first:
         raise InputError("has no RAM, or no flash at its vectors", f"chip {chip.name}")
     by_address = {address: name for name, address in chip.vectors.items()}
-    waking = ("USART0RX", "USART1RX", "TIMERB0")
+    waking = ("USART0RX", "USART1RX", "TIMERB0", "TIMERB1", "TIMERA0", "TIMERA1", "PORT1", "PORT2")
     handlers = {"RESET": "start", **dict.fromkeys(waking, "wake")}
     vectors = "\n".join(
         f"    SHORT({handlers.get(by_address.get(a, ''), 'unexpected_interrupt')})"
