@@ -1,0 +1,13 @@
+/* What secp160r1-armv7m.S computes with. */
+#include <stdint.h>
+
+typedef uint32_t fe[5];
+#define fe_multiply secp160r1_multiply
+#define fe_square secp160r1_square
+#define fe_add secp160r1_add
+#define fe_subtract secp160r1_subtract
+
+void secp160r1_multiply(fe out, const fe a, const fe b);
+void secp160r1_square(fe out, const fe a);
+void secp160r1_add(fe out, const fe a, const fe b);
+void secp160r1_subtract(fe out, const fe a, const fe b);
