@@ -22,7 +22,15 @@ from joulemark.campaign.versions import engine_version, processor, project_commi
 from joulemark.catalogue import boards, kinds
 from joulemark.catalogue.primitives import Algorithm, Library
 from joulemark.errors import BuildError
-from joulemark.images import BuiltImage, Sources, build_image, build_local
+from joulemark.images import (
+    BuiltImage,
+    Known,
+    Sources,
+    build_image,
+    build_local,
+    key_of,
+    known_images,
+)
 
 DEFAULT_TRIALS = 8
 SHORT_BYTES = 32
@@ -124,32 +132,39 @@ def _build_all(
     """Build images in parallel; the compilers are the processes."""
     sources = Sources()
 
-    def make(firmware: Firmware) -> BuiltImage | BuildError:
+    def make(firmware: Firmware, known: Known) -> BuiltImage | BuildError:
         way = library.implementation(library[firmware.primitive], firmware.implementation)
         compiler, optimisation = firmware.build.compiler, firmware.build.optimisation
         try:
             if firmware.board is None:
                 return build_local(way, compiler=compiler, optimisation=optimisation)
-            return build_image(
-                way,
-                firmware.board,
-                clock=firmware.clock,
-                compiler=compiler,
-                optimisation=optimisation,
-                sources=sources,
-            )
+            names = (firmware.primitive, firmware.implementation, optimisation)
+            key = key_of(firmware.board, firmware.clock, compiler, *names)
+            image = known.get(key)
+            if image is None:
+                image = build_image(
+                    way,
+                    firmware.board,
+                    clock=firmware.clock,
+                    compiler=compiler,
+                    optimisation=optimisation,
+                    sources=sources,
+                )
+                known.put(key, image)
         except BuildError as error:
             return error
+        return image
 
     result: dict[Firmware, BuiltImage | BuildError] = {}
-    pool = ThreadPoolExecutor(processes)
-    try:
-        futures = {pool.submit(make, firmware): firmware for firmware in wanted}
-        for future in as_completed(futures):
-            result[futures[future]] = future.result()
-            built()
-    finally:
-        pool.shutdown(cancel_futures=True)
+    with known_images() as known:
+        pool = ThreadPoolExecutor(processes)
+        try:
+            futures = {pool.submit(make, firmware, known): firmware for firmware in wanted}
+            for future in as_completed(futures):
+                result[futures[future]] = future.result()
+                built()
+        finally:
+            pool.shutdown(cancel_futures=True)
     return result
 
 

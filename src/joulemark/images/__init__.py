@@ -1,6 +1,16 @@
 """From a primitive or parts, a board and a compiler to an image; everything later takes that."""
 
+from joulemark.images.known import Known, key_of, known_images
 from joulemark.images.program import BuiltImage, build_image, build_local, build_program
 from joulemark.images.sources import Sources
 
-__all__ = ["BuiltImage", "Sources", "build_image", "build_local", "build_program"]
+__all__ = [
+    "BuiltImage",
+    "Known",
+    "Sources",
+    "build_image",
+    "build_local",
+    "build_program",
+    "key_of",
+    "known_images",
+]

@@ -45,7 +45,7 @@ def entry(section: str, key: str) -> Iterator[tuple[Path, Path | None]]:
         ToolError: the build's folder cannot be written, or there is no room in it.
     """
     folder = BUILD / section / key[:40]
-    if _is_whole(folder):
+    if is_whole(folder):
         yield folder, None
         return
     with _written():
@@ -65,7 +65,7 @@ def entry(section: str, key: str) -> Iterator[tuple[Path, Path | None]]:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _is_whole(folder: Path) -> bool:
+def is_whole(folder: Path) -> bool:
     """Tell whether an entry is there with all of its files as long as they were."""
     try:
         lines = (folder / _MANIFEST).read_text().splitlines()
@@ -84,7 +84,7 @@ def _put(work: Path, folder: Path) -> None:
             work.rename(folder)
         except OSError:
             # Another process made the same entry meanwhile, or what is there is damaged.
-            if _is_whole(folder):
+            if is_whole(folder):
                 return
             shutil.rmtree(folder, ignore_errors=True)
         else:

@@ -1,0 +1,107 @@
+"""Images that were made of the state that the tree is in: nobody has to look at their parts again.
+
+An image's name in the build cache is the digest of all that goes into it, and to form that digest
+for hundreds of images takes longer than all else that a repeated campaign does.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from joulemark.catalogue.boards import Board
+from joulemark.images import cache, toolchain
+from joulemark.images.program import BuiltImage
+from joulemark.project import BOARDS, BUILD, CHIPS, FIRMWARE
+
+_FILE = "known.json"
+_HERE = Path(__file__).parent
+_OF = (BOARDS, CHIPS, FIRMWARE, _HERE, _HERE.parent / "catalogue")
+"""Where everything lies that decides an image, but for the compilers."""
+
+
+class Known:
+    """The images that are known for one state of the tree. See `known_images`."""
+
+    def __init__(self, entries: dict[str, dict[str, Any]]) -> None:
+        self.entries = entries
+        self.is_changed = False
+
+    def get(self, key: str) -> BuiltImage | None:
+        """The image of a key, where there is one and it is whole."""
+        found = self.entries.get(key)
+        if found is None:
+            return None
+        path = BUILD / found["path"]
+        stand_in = BUILD / found["stand_in"]
+        if not (cache.is_whole(path.parent) and cache.is_whole(stand_in.parent)):
+            return None
+        return BuiltImage(**{**found, "path": path, "stand_in": stand_in, "cached": True})
+
+    def put(self, key: str, image: BuiltImage) -> None:
+        """Note an image that has a stand-in."""
+        assert image.stand_in is not None  # noqa: S101
+        image = replace(image, description=dict(image.description))
+        paths = {
+            "path": cache.relative(image.path, BUILD),
+            "stand_in": cache.relative(image.stand_in, BUILD),
+        }
+        self.entries[key] = asdict(image) | paths
+        self.is_changed = True
+
+
+def key_of(board: Board, clock: str, compiler: str, *names: str) -> str:
+    """What an image is known by: what decides it beside the state of the tree.
+
+    Raises:
+        ToolError: no such compiler, or no linker.
+    """
+    tools = (toolchain.find(compiler, board.core), toolchain.find_linker())
+    return cache.digest([board.name, clock, *names, *(f"{t.path} {t.version}" for t in tools)])
+
+
+@contextlib.contextmanager
+def known_images() -> Iterator[Known]:
+    """The images known for the tree as it is; what becomes known is kept for the next time.
+
+    What is made while somebody edits the tree is not kept.
+    """
+    state = _state()
+    images = Known(_kept(state))
+    try:
+        yield images
+    finally:
+        if images.is_changed and _state() == state:
+            # Another process may have kept some meanwhile.
+            text = json.dumps({"state": state, "images": _kept(state) | images.entries})
+            # It saves time and nothing else: without room it is done without.
+            with contextlib.suppress(OSError):
+                BUILD.mkdir(exist_ok=True)
+                temporary = BUILD / f".{_FILE}.{os.getpid()}"
+                temporary.write_text(text)
+                temporary.replace(BUILD / _FILE)
+
+
+def _kept(state: str) -> dict[str, dict[str, Any]]:
+    try:
+        kept = json.loads((BUILD / _FILE).read_text())
+        images: dict[str, dict[str, Any]] = kept["images"] if kept["state"] == state else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return images
+
+
+def _state() -> str:
+    """Digest of the names and contents of all files that decide images."""
+    digest = hashlib.sha256()
+    for folder in _OF:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and path.suffix != ".pyc":
+                data = path.read_bytes()
+                digest.update(f"{path} {len(data)}\n".encode())
+                digest.update(data)
+    return digest.hexdigest()
