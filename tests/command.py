@@ -1,9 +1,14 @@
 """The command as users call it: in a process of its own."""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+
+from joulemark.cli import main
 
 
 def joulemark(
@@ -21,3 +26,35 @@ def joulemark(
     )
     assert done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What a command that was called in this process has printed."""
+
+    stdout: str
+    stderr: str
+
+
+def typed(*arguments: str, code: int = 0, folder: Path | None = None) -> Typed:
+    """Call the command in this process, which takes less time than one of its own."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+    before, got = sys.argv, 0
+    sys.argv = ["joulemark", *arguments]
+    try:
+        with (
+            contextlib.chdir(folder or Path.cwd()),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            main()
+    except SystemExit as end:
+        got = int(end.code or 0)
+    finally:
+        sys.argv = before
+    texts = []
+    for stream in (out, err):
+        stream.seek(0)
+        texts.append(stream.read())
+    assert got == code, f"exit code {got}\n{texts[0]}\n{texts[1]}"
+    return Typed(*texts)

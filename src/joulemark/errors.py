@@ -86,3 +86,15 @@ class MeterError(JoulemarkError):
     """An instrument does not answer, refuses a command or lost samples."""
 
     exit_code = 11
+
+
+class UnsatisfiedError(JoulemarkError):
+    """Nothing that was measured satisfies all demands."""
+
+    exit_code = 13
+
+
+class RegressionError(JoulemarkError):
+    """A comparison found more than its limits allow."""
+
+    exit_code = 14

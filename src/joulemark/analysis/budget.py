@@ -145,6 +145,16 @@ def warnings(base: Budget, others: Iterable[Variant]) -> list[str]:
     ]
 
 
+def life_text(seconds: float) -> str:
+    """A lifetime for people: in years where it is two or more; beyond a battery's age a bound."""
+    days = seconds / DAY_S
+    if days < 2 * _YEAR_DAYS:
+        return f"{days:.3g} days"
+    years = days / _YEAR_DAYS
+    beyond = f" (a bound: its age decides beyond {SHELF_LIFE_YEARS})"
+    return f"{years:.3g} years" + (beyond if years > SHELF_LIFE_YEARS else "")
+
+
 def airtime_s(bytes_on_air: float, bit_rate_hz: float) -> float:
     """How long bytes take on air (daidone-2014, section IV-C)."""
     return 8.0 * bytes_on_air / bit_rate_hz

@@ -2,7 +2,7 @@
 
 import itertools
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +14,7 @@ from joulemark.campaign.job import LOCAL, Firmware, Setup
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.catalogue import boards
 from joulemark.catalogue.boards import Board
-from joulemark.catalogue.primitives import Algorithm, Library
+from joulemark.catalogue.primitives import Algorithm, Implementation, Library
 from joulemark.errors import InputError
 from joulemark.images import families
 
@@ -184,7 +184,12 @@ def _targets(
         yield board, name, clocks, board.core
 
 
-def expand(campaign: Campaign, library: Library, setup: Setup) -> dict[Firmware, list[Case]]:
+def expand(
+    campaign: Campaign,
+    library: Library,
+    setup: Setup,
+    able: Callable[[Implementation], bool] = lambda _: True,
+) -> dict[Firmware, list[Case]]:
     """All cases of a campaign, by what decides their image.
 
     Args:
@@ -192,6 +197,7 @@ def expand(campaign: Campaign, library: Library, setup: Setup) -> dict[Firmware,
         library: all primitives.
         setup: what they are measured with; on this machine, whatever boards the campaign names,
             where it says so.
+        able: tells which implementations are wanted at all.
 
     Raises:
         InputError: a name matches nothing.
@@ -217,7 +223,7 @@ def expand(campaign: Campaign, library: Library, setup: Setup) -> dict[Firmware,
                 if campaign.primitive or campaign.implementation
                 else library.implementations_by_default(a, core)
             )
-            if _matches(i.name, wanted) and i.runs_on(core)
+            if _matches(i.name, wanted) and i.runs_on(core) and able(i)
         ]
         for clock, compiler, opt, (algorithm, implementation) in itertools.product(
             clocks, compilers, campaign.opt, implementations

@@ -20,7 +20,7 @@ from joulemark.campaign.job import METHOD, Firmware, Job, Point, Setup
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.campaign.versions import engine_version, processor, project_commit
 from joulemark.catalogue import boards, kinds
-from joulemark.catalogue.primitives import Algorithm, Library
+from joulemark.catalogue.primitives import Algorithm, Implementation, Library
 from joulemark.errors import BuildError
 from joulemark.images import (
     BuiltImage,
@@ -82,6 +82,7 @@ def plan(
     processes: int = 1,
     building: Callable[[int], None] = lambda _: None,
     built: Callable[[], None] = lambda: None,
+    able: Callable[[Implementation], bool] = lambda _: True,
 ) -> Plan:
     """Build a campaign's images, give each case its key, and gather each image's cases into a job.
 
@@ -91,13 +92,14 @@ def plan(
         processes: how many compilers at a time.
         building: called with the number of images, before the first.
         built: called after each.
+        able: tells which implementations are wanted at all.
 
     Raises:
         InputError: a name matches nothing, or a file is wrong.
         ToolError: a compiler is missing.
     """
     library = Library.load()
-    cases = expand(campaign, library, setup)
+    cases = expand(campaign, library, setup, able)
     building(len(cases))
     images = _build_all(cases, library, processes, built)
     seed = campaign.seed if campaign.seed is not None else secrets.randbits(53)

@@ -188,6 +188,13 @@ class Activity(Stated):
     """How many executions time and energy are of."""
 
 
+class Accelerator(Stated):
+    """Hardware that computes primitives; the emulation and the firmware here do not use it."""
+
+    primitives: Annotated[list[str], Field(min_length=1)]
+    """Globs of the primitives that it would do, or do most of."""
+
+
 class Board(datafile.DataModel):
     """A board file."""
 
@@ -212,6 +219,7 @@ class Board(datafile.DataModel):
     """What the board wires to its chip, which the engine reads and checks: see `wiring`."""
     radio: Radio | None = None
     activity: list[Activity] = Field([])
+    accelerator: list[Accelerator] = Field([])
 
     _digest: str = PrivateAttr(default="")
     _path: Path = PrivateAttr()

@@ -13,14 +13,13 @@ import typer
 from joulemark.cli import app
 from joulemark.cli._grouped import grouped
 from joulemark.cli._instruments import MeasuringCommand, given
+from joulemark.cli._measuring import measure, planned
 from joulemark.cli._options import DEFAULT_STORE, StoreOption, default_report
-from joulemark.errors import ClaimError, InputError, JoulemarkError, VerificationError
+from joulemark.errors import ClaimError, InputError, VerificationError
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from joulemark.campaign.campaign import Campaign
-    from joulemark.campaign.job import Job, Point
+    from joulemark.campaign.job import Point
     from joulemark.campaign.plan import Plan
     from joulemark.measure.conduct import Bench
     from joulemark.records.record import PrimitiveRecord
@@ -185,11 +184,11 @@ def run(
 
     chosen, bench = options.campaign(campaign), on.bench(given(ctx))
     processes = jobs or len(os.sched_getaffinity(0))
-    todo = _planned(chosen, bench, processes)
+    todo = planned(chosen, bench, processes)
     with Store(store) as opened:
         served = {} if fresh else opened.served(p.key for p in todo.points)
         left = todo.without(served)
-        measured = _measure(opened, bench, left, processes) if left else []
+        measured = measure(opened, bench, left, processes) if left else []
         typer.echo(
             f"measured {len(measured)}, served from the store: {len(served)} of {len(todo.points)}"
             + ("; --fresh measures again" if served else "")
@@ -197,47 +196,6 @@ def run(
         _show(opened, todo, served, measured)
         _report(opened, report, todo, served, measured)
     _complain(todo, served, measured)
-
-
-def _planned(campaign: "Campaign", bench: "Bench", processes: int) -> "Plan":
-    """Build all images, with a progress bar."""
-    from joulemark.campaign.plan import plan
-
-    with _progress() as progress:
-        task = progress.add_task("building", total=None)
-        return plan(
-            campaign,
-            bench.setup,
-            processes=processes,
-            building=lambda count: progress.update(task, total=count),
-            built=lambda: progress.advance(task),
-        )
-
-
-def _measure(
-    store: "Store", bench: "Bench", jobs: "Sequence[Job]", processes: int
-) -> "list[PrimitiveRecord]":
-    """Measure with a progress bar; each record is in the store before the next is awaited."""
-    measured: list[PrimitiveRecord] = []
-    total = sum(len(job.points) for job in jobs)
-    emulated = bench.runner == Runner.EMULATOR
-    try:
-        # A person who is asked for readings is not to be written over.
-        with _progress(shown=emulated) as progress:
-            task = progress.add_task("measuring", total=total)
-            for record in bench.measure(jobs, processes):
-                store.append(record)
-                measured.append(record)
-                progress.advance(task)
-                if not emulated:
-                    _tell(record)
-    except (KeyboardInterrupt, EOFError):
-        raise InterruptedRunError(
-            f"interrupted after {len(measured)} of {total} cases, all of them in the store",
-            None,
-            "give the same command again to go on",
-        ) from None
-    return measured
 
 
 def _show(
@@ -322,43 +280,3 @@ def _build(point: "Point") -> str:
 def _list(lines: Sequence[str], most: int = 10) -> str:
     rest = [f"and {len(lines) - most} more, all in the store"] if len(lines) > most else []
     return "\n".join(f"  {line}" for line in (*lines[:most], *rest))
-
-
-def _progress(*, shown: bool = True) -> "Progress":
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    return Progress(
-        TextColumn("{task.description:9}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not shown,
-    )
-
-
-def _tell(record: "PrimitiveRecord") -> None:
-    """What came of a case, as soon as it is there."""
-    what = record.subject
-    name = f"{what.primitive} {what.operation} {what.message_bytes} B"
-    if record.status == "failed":
-        typer.echo(f"{name}: failed: {record.failure}")
-    for note in record.notes[:2]:
-        typer.echo(f"{name}: {note}")
-
-
-class InterruptedRunError(JoulemarkError):
-    """Ctrl-C."""
-
-    exit_code = 130

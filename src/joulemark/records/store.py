@@ -6,7 +6,7 @@ Each record is one transaction, so a kill at any moment loses nothing that was w
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -227,6 +227,27 @@ class Store(Closes):
             chosen = records.c.id.in_(last)
         found = self._fetch(chosen)
         return found if history else sorted(found, key=lambda r: r.order)
+
+    def of_board(self, board: str, clock: str, **subject: Collection[Any]) -> list[Record[Subject]]:
+        """The last record of each case on a board at one of its clocks, whose subject has values.
+
+        Args:
+            board: its name.
+            clock: name of the clock profile.
+            subject: which values it may have, such as kind={"aead"}.
+        """
+
+        def value(name: str, like: object) -> Any:
+            found: Any = records.c.subject[name]
+            return found.as_integer() if isinstance(like, int) else found.as_string()
+
+        here = sa.and_(
+            records.c.board == board,
+            records.c.clock == clock,
+            *(value(n, next(iter(some))).in_(sorted(some)) for n, some in subject.items()),
+        )
+        last = sa.select(sa.func.max(records.c.id)).where(here).group_by(records.c.case_digest)
+        return sorted(self._fetch(records.c.id.in_(last)), key=lambda r: r.order)
 
     def served(self, keys: Iterable[str]) -> dict[str, Served]:
         """The last good record of each of these keys, where there is one."""

@@ -1,0 +1,474 @@
+"""`joulemark choose`: what fits an application's demands, and what it costs."""
+
+import json
+import os
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from joulemark.cli import app
+from joulemark.cli._grouped import grouped
+from joulemark.cli._options import DEFAULT_STORE, StoreOption
+from joulemark.cli._output import Form, FormOption, table
+from joulemark.errors import InputError, UnsatisfiedError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from joulemark.analysis.choice import Demands, Option
+    from joulemark.catalogue.boards import Board
+    from joulemark.catalogue.kinds import Kind
+    from joulemark.catalogue.primitives import Implementation, Library
+    from joulemark.records.record import PrimitiveRecord
+    from joulemark.records.store import Store
+
+CONSTANT_TIME_TRIALS = 8
+"""Where constant time is demanded: the default of `run` takes two of long messages."""
+
+
+class Standing(StrEnum):
+    """The standing of a primitive."""
+
+    STANDARD = "standard"
+    FINALIST = "finalist"
+    RESEARCH = "research"
+    DEPRECATED = "deprecated"
+    BROKEN = "broken"
+
+
+class By(StrEnum):
+    """A quantity to rank by."""
+
+    ENERGY = "energy"
+    TIME = "time"
+    FLASH = "flash"
+    RAM = "ram"
+    STACK = "stack"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemandOptions:
+    """What a build has to be."""
+
+    status: Annotated[
+        Standing, typer.Option("--status", help="The weakest standing that is accepted.")
+    ] = Standing.STANDARD
+    constant_time: Annotated[
+        bool,
+        typer.Option(
+            "--constant-time", help="It claims to keep secrets, and no trial shows otherwise."
+        ),
+    ] = False
+    one_time_key: Annotated[
+        bool, typer.Option("--one-time-key", help="Accept a key for one message only.")
+    ] = False
+    security_bits: Annotated[
+        int | None, typer.Option("--security-bits", min=1, metavar="N", help="At least.")
+    ] = None
+    max_flash: Annotated[
+        int | None, typer.Option("--max-flash", min=0, metavar="BYTES", help="At most.")
+    ] = None
+    max_ram: Annotated[
+        int | None, typer.Option("--max-ram", min=0, metavar="BYTES", help="Context and data.")
+    ] = None
+    max_stack: Annotated[
+        int | None, typer.Option("--max-stack", min=0, metavar="BYTES", help="At most.")
+    ] = None
+    max_ms: Annotated[
+        float | None, typer.Option("--max-ms", min=0, metavar="MS", help="Time for one message.")
+    ] = None
+
+    @property
+    def demands(self) -> "Demands":
+        """As the analysis takes them."""
+        from joulemark.analysis.choice import Demands
+
+        return Demands(
+            status=self.status.value,
+            constant_time=self.constant_time,
+            one_time_key=self.one_time_key,
+            security_bits=self.security_bits,
+            max_flash_bytes=self.max_flash,
+            max_ram_bytes=self.max_ram,
+            max_stack_bytes=self.max_stack,
+            max_time_s=None if self.max_ms is None else self.max_ms * 1e-3,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class UseOptions:
+    """What it is used for, and what feeds it."""
+
+    every: Annotated[
+        float | None,
+        typer.Option("--every", min=1e-6, max=1e9, metavar="SECONDS", help="Between messages."),
+    ] = None
+    battery_mah: Annotated[
+        float,
+        typer.Option(
+            "--battery-mah",
+            min=1e-3,
+            max=1e9,
+            help="With --every: what can be drawn of the battery; 2,000 of two alkaline AA cells.",
+        ),
+    ] = 2000.0
+
+
+@app.command()
+@grouped
+def choose(
+    demanded: DemandOptions,
+    use: UseOptions,
+    board: Annotated[str, typer.Option("--board", help="Board.")],
+    kind: Annotated[str, typer.Option("--kind", help="What is needed: aead, hash, mac, ...")],
+    size: Annotated[
+        int, typer.Option("--size", min=0, max=65535, metavar="BYTES", help="Of the message.")
+    ] = 64,
+    ad_size: Annotated[
+        int, typer.Option("--ad-size", min=0, max=65535, metavar="BYTES", help="Associated data.")
+    ] = 0,
+    clock: Annotated[
+        str | None, typer.Option("--clock", help="Clock profile; the board's first if not given.")
+    ] = None,
+    operation: Annotated[
+        list[str] | None,
+        typer.Option("--operation", help="What runs for a message; repeatable. The kind says."),
+    ] = None,
+    primitive: Annotated[
+        list[str] | None,
+        typer.Option("--primitive", help="Only these, names or globs; repeatable."),
+    ] = None,
+    by: Annotated[By, typer.Option("--sort", help="What to rank by.")] = By.ENERGY,
+    top: Annotated[int, typer.Option("--top", min=1, help="Builds to show.")] = 15,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say which demand removed what.")
+    ] = False,
+    stored: Annotated[
+        bool,
+        typer.Option("--stored", help="Take what the store has; build and measure nothing."),
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Processes; one for each core.")
+    ] = None,
+    form: FormOption = Form.TEXT,
+    store: StoreOption = DEFAULT_STORE,
+) -> None:
+    """Choose a primitive, its implementation and its build for a board.
+
+    What was not measured is measured now, with every compiler and optimisation level. Of each
+    implementation the builds on the Pareto front of time, energy, flash and RAM are shown, marked
+    with a star, or else its best. Exits with 13 where nothing satisfies all demands.
+    """
+    from joulemark.analysis import choice
+    from joulemark.catalogue import boards
+    from joulemark.records.store import Store
+
+    described = boards.load_board(board)
+    described.clock_profile(clock)
+    question = _Question(
+        board=described,
+        clock=clock or described.default_clock,
+        kind=_kind(kind),
+        size=size,
+        ad_size=ad_size,
+        operations=tuple(operation or ()),
+        primitives=tuple(primitive or ()),
+    )
+    demands, serving = demanded.demands, question.serving
+    with Store(store, "read" if stored else "create") as opened:
+        if stored:
+            records = question.stored(opened)
+            unmeasured: dict[Implementation, list[str]] = {}
+        else:
+            records, unmeasured = question.measured(
+                opened, demands, jobs or len(os.sched_getaffinity(0))
+            )
+    found = choice.options(records, serving)
+    objections = {o.build: demands.objects(o) for o in found}
+    good = [o for o in found if not objections[o.build]]
+    if not found and not unmeasured:
+        what = f"nothing of this was measured: {question}"
+        raise InputError(what, store, "leave --stored out, and it is")
+    removed = _removed(found, objections, unmeasured)
+    names = {o.build.primitive for o in found} | {way.algorithm.name for way in unmeasured}
+    if good:
+        _show(question, good, by, top, use, form)
+        if form in {Form.TEXT, Form.MARKDOWN}:
+            _hardware(question, names)
+    if explain and form in {Form.TEXT, Form.MARKDOWN}:
+        _explain(removed)
+    if not good:
+        raise UnsatisfiedError(
+            f"none of {len(found) + len(unmeasured)} satisfies all demands: {question}",
+            None,
+            f"give up one: {'; '.join(removed)}" + ("" if explain else "; --explain says more"),
+        )
+
+
+def _kind(name: str) -> "Kind":
+    from joulemark.catalogue import kinds
+
+    known = {k: v for k, v in kinds.shipped().items() if not v.file.baseline}
+    if name not in known:
+        from joulemark.catalogue.near import near
+
+        raise InputError(f"no such kind: {name}", "--kind", near(name, known))
+    return known[name]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Question:
+    """What is to be served where, before any demand."""
+
+    board: "Board"
+    clock: str
+    kind: "Kind"
+    size: int
+    ad_size: int
+    operations: tuple[str, ...]
+    primitives: tuple[str, ...]
+
+    def __str__(self) -> str:
+        ad = f" with {self.ad_size} of associated data" if self.ad_size else ""
+        hz = self.board.clock_profile(self.clock).hz
+        served = " and ".join(self.serving)
+        sized = any(self.kind.operation(name).sized for name in self.serving)
+        message = f", {self.size} bytes{ad}" if sized else ""
+        return f"{served} of {self.kind.name}{message}, on {self.board.name} at {hz / 1e6:g} MHz"
+
+    @property
+    def serving(self) -> tuple[str, ...]:
+        """Operations that serve one message: as asked for, or as the kind's first service says."""
+        if self.operations:
+            for name in self.operations:
+                self.kind.operation(name)
+            return self.operations
+        services = self.kind.file.service
+        return tuple(services[0].operations) if services else (self.kind.file.main_operation,)
+
+    def _suits(self, record: "PrimitiveRecord") -> bool:
+        what, operation = record.subject, self.kind.operation(record.subject.operation)
+        names = not self.primitives or any(fnmatchcase(what.primitive, p) for p in self.primitives)
+        sized = not operation.sized or what.message_bytes == self.size
+        with_ad = not operation.with_ad or what.ad_bytes == self.ad_size
+        return names and sized and with_ad
+
+    def stored(self, store: "Store") -> "list[PrimitiveRecord]":
+        """Records of the store, as they are."""
+        from joulemark.records.record import of_primitives
+
+        found = store.of_board(
+            self.board.name,
+            self.clock,
+            kind={self.kind.name},
+            message_bytes={0, self.size},
+            ad_bytes={0, self.ad_size},
+        )
+        return [r for r in of_primitives(found) if r.status == "ok" and self._suits(r)]
+
+    def measured(
+        self, store: "Store", demands: "Demands", processes: int
+    ) -> "tuple[list[PrimitiveRecord], dict[Implementation, list[str]]]":
+        """Records of everything that may satisfy the demands; and why the rest cannot."""
+        from joulemark.campaign.campaign import load_campaign
+        from joulemark.catalogue.primitives import Library
+        from joulemark.cli._measuring import measure, planned
+        from joulemark.images.toolchain import OPTIMISATIONS
+        from joulemark.measure.conduct import Bench
+        from joulemark.records.record import of_primitives
+
+        library = Library.load()
+        ways = self._ways(library)
+        refused = {str(way): demands.objects_unmeasured(way) for way in ways}
+        unmeasured = {way: refused[str(way)] for way in ways if refused[str(way)]}
+        if len(unmeasured) == len(ways):
+            return [], unmeasured
+        campaign = load_campaign(
+            None,
+            {
+                "board": [self.board.name],
+                "clock": [self.clock],
+                "primitive": sorted({way.algorithm.name for way in ways}),
+                "size": [self.size],
+                "ad_size": [self.ad_size],
+                "compiler": _compilers(self.board.core),
+                "opt": list(OPTIMISATIONS),
+                "trials": CONSTANT_TIME_TRIALS if demands.constant_time else None,
+            },
+        )
+        bench = Bench()
+        todo = planned(campaign, bench, processes, lambda way: not refused[str(way)])
+        served = store.served(p.key for p in todo.points)
+        left = todo.without(served)
+        new = measure(store, bench, left, processes) if left else []
+        old = of_primitives(store.load(s.id for s in served.values()))
+        failed = [r for r in new if r.status != "ok"]
+        if failed:
+            typer.echo(f"{len(failed)} cases failed: {failed[0].failure}", err=True)
+        return [r for r in (*old, *new) if r.status == "ok"], unmeasured
+
+    def _ways(self, library: "Library") -> "list[Implementation]":
+        ways = [
+            way
+            for algorithm in library.algorithms.values()
+            if algorithm.kind == self.kind.name
+            and (
+                any(fnmatchcase(algorithm.name, p) for p in self.primitives)
+                if self.primitives
+                else algorithm.is_default
+            )
+            and algorithm.takes_message(self.size)
+            for way in library.implementations(algorithm)
+            if way.runs_on(self.board.core)
+        ]
+        if not ways:
+            mend = "`joulemark list primitives` names them; a whole-block mode pads: give its size"
+            raise InputError(f"nothing of that name and size: {self}", "--primitive, --size", mend)
+        return ways
+
+
+def _compilers(core: str) -> list[str]:
+    """Those that are installed; the default one in any case."""
+    from joulemark.errors import ToolError
+    from joulemark.images import families, toolchain
+
+    default: str = families.load(core).DEFAULT_COMPILER
+    found = [default]
+    for name in ("clang", "gcc"):
+        try:
+            toolchain.find(name, core)
+        except ToolError:
+            continue
+        if name != default:
+            found.append(name)
+    return found
+
+
+def _removed(
+    found: "Sequence[Option]",
+    objections: "Mapping[Any, list[str]]",
+    unmeasured: "Mapping[Implementation, list[str]]",
+) -> dict[str, dict[str, int]]:
+    """What each demand removes, whatever the others do: builds of each implementation.
+
+    One that was not measured counts no builds.
+    """
+    result: dict[str, dict[str, int]] = {}
+    for way, reasons in unmeasured.items():
+        for reason in reasons:
+            result.setdefault(reason, {})[str(way)] = 0
+    for option in found:
+        name = f"{option.build.primitive}/{option.build.implementation}"
+        for reason in objections[option.build]:
+            builds = result.setdefault(reason, {})
+            builds[name] = builds.get(name, 0) + 1
+    return result
+
+
+def _explain(removed: "Mapping[str, Mapping[str, int]]") -> None:
+    typer.echo("\nremoved by each demand, whatever the others remove:" if removed else "")
+    for reason, builds in sorted(removed.items(), key=lambda item: -len(item[1])):
+        typer.echo(f"  {reason}:")
+        by_primitive: dict[str, list[str]] = {}
+        for name, count in builds.items():
+            primitive, _, implementation = name.partition("/")
+            counted = f" ({count} build{'s' if count > 1 else ''})" if count else ""
+            by_primitive.setdefault(primitive, []).append(implementation + counted)
+        for primitive, implementations in sorted(by_primitive.items()):
+            typer.echo(f"    {primitive}: {', '.join(implementations)}")
+
+
+def _show(
+    question: _Question,
+    good: "list[Option]",
+    by: By,
+    top: int,
+    use: UseOptions,
+    form: Form,
+) -> None:
+    from joulemark.analysis import choice
+
+    on_front = choice.front(good)
+    chosen = choice.ranked(good, by.value) if form is Form.JSON else choice.shown(good, by.value)
+    volt = question.board.supply_v.value
+    rows = []
+    for option in chosen if form in {Form.JSON, Form.CSV} else chosen[:top]:
+        build = option.build
+        row: dict[str, Any] = {
+            "front": "*" if option.build in on_front else "",
+            "primitive": build.primitive,
+            "implementation": build.implementation,
+            "build": f"{build.compiler} -{build.optimisation}",
+            "time µs": option.time_s * 1e6,
+            "energy µJ": option.energy_j * 1e6,
+            "flash": option.flash_bytes,
+            "RAM": option.ram_bytes,
+            "stack": option.stack_bytes,
+            "bits": option.security_bits,
+            "secrets": option.secrets,
+        }
+        if use.every is not None:
+            row["mAh a year"] = option.mah_a_year(use.every, volt)
+        rows.append(row)
+    if form is Form.JSON:
+        payload = {"question": str(question), "candidates": rows, **_life(question, good, by, use)}
+        typer.echo(json.dumps(payload, indent=1, ensure_ascii=False))
+        return
+    if form is Form.CSV:
+        typer.echo(table(rows, form))
+        return
+    typer.echo(f"{question}\n")
+    typer.echo(table(rows, form))
+    hidden = len(good) - len(rows)
+    more = f"; {hidden} more are dearer builds of these, or beyond --top" if hidden else ""
+    typer.echo(f"\n*: on the Pareto front of time, energy, flash and RAM{more}")
+    for line in _life(question, good, by, use).values():
+        typer.echo(line)
+
+
+def _hardware(question: _Question, names: "Collection[str]") -> None:
+    """What of the board would do some of it instead."""
+    for engine in question.board.accelerator:
+        able = sorted(n for n in names if any(fnmatchcase(n, g) for g in engine.primitives))
+        if able:
+            typer.echo(
+                f"hardware for {', '.join(able)}: {engine.description}; not measured here "
+                f"({engine.grade}: {engine.source})"
+            )
+
+
+def _life(question: _Question, good: "list[Option]", by: By, use: UseOptions) -> dict[str, str]:
+    """What the cheapest does to a battery, beside the board asleep."""
+    from joulemark.analysis import choice
+    from joulemark.analysis.budget import life_text, lifetime_s
+    from joulemark.analysis.scenario import Battery
+    from joulemark.meters.model import ModelMeter
+
+    if use.every is None:
+        return {}
+    first = choice.ranked(good, by.value)[0]
+    idle = ModelMeter(question.board).idle
+    battery = Battery(
+        capacity_ah=use.battery_mah / 1000,
+        capacity_tolerance=0.0,
+        capacity_to_v=0.1,
+        cutoff_v=0.1,
+        self_discharge_per_year=0.03,
+        source="--battery-mah",
+    )
+    security_a = first.energy_j / question.board.supply_v.value / use.every
+    asleep_s, both_s = (
+        lifetime_s(battery, ampere) for ampere in (idle.ampere, idle.ampere + security_a)
+    )
+    idle_mah = idle.ampere * choice.YEAR_S / 3.6
+    return {
+        "battery": (
+            f"a battery of {use.battery_mah:g} mAh that discharges itself by 3% a year feeds the "
+            f"board asleep ({idle_mah:.4g} mAh a year) {life_text(asleep_s)}, with "
+            f"{first.build.primitive} every {use.every:g} s {life_text(both_s)}; radio and "
+            "sensors are not in it: `joulemark budget` has them"
+        )
+    }

@@ -1,0 +1,224 @@
+"""Choosing: fronts and demands on made-up costs, and the command as an engineer types it."""
+
+import csv
+import io
+import itertools
+import json
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from command import typed
+from joulemark.analysis import choice
+from joulemark.analysis.choice import FRONT, Demands, Option
+from joulemark.catalogue.primitives import Library
+from joulemark.records.record import PrimitiveRecord
+from joulemark.records.store import Store
+from made import made
+
+CASE = ("choose", "--board", "telosb", "--kind", "hash", "--size", "16")
+
+
+def record(**given: object) -> PrimitiveRecord:
+    values: dict[str, object] = {
+        "cycles": 100,
+        "time_ps": 10**9,
+        "energy_net_nj": 100,
+        "energy_gross_nj": 120,
+        "flash_bytes": 1000,
+        "ram_bytes": 10,
+        "stack_bytes": 50,
+        "trials": 8,
+        "addresses_equal": True,
+        "secret_independent": True,
+        "subject_status": "standard",
+        "main": True,
+    }
+    return made(**(values | given))
+
+
+def option(**given: object) -> Option:
+    (found,) = choice.options([record(**given)], ["hash"])
+    return found
+
+
+def test_the_front_is_what_nothing_dominates() -> None:
+    draw = random.Random(3)
+    found = [
+        option(
+            implementation=f"i{n}",
+            time_ps=draw.randrange(1, 6) * 10**9,
+            energy_net_nj=draw.randrange(1, 6),
+            flash_bytes=draw.randrange(1, 6),
+            ram_bytes=draw.randrange(1, 6),
+        )
+        for n in range(60)
+    ]
+
+    def beats(a: Option, b: Option) -> bool:
+        pairs = [(a.of(m), b.of(m)) for m in FRONT]
+        return all(x <= y for x, y in pairs) and any(x < y for x, y in pairs)
+
+    front = choice.front(found)
+    assert front
+    for one in found:
+        beaten = any(beats(other, one) for other in found)
+        assert (one.build in front) != beaten
+    # The cheapest in anything is as good as something on it.
+    for metric in FRONT:
+        best = min(o.of(metric) for o in found)
+        assert any(o.of(metric) == best for o in found if o.build in front)
+
+
+def test_a_message_costs_the_sum_of_its_operations_and_the_most_of_memory() -> None:
+    records = [
+        record(operation="init", energy_net_nj=3, flash_bytes=5, stack_bytes=9, time_ps=2 * 10**6),
+        record(operation="hash", energy_net_nj=4, flash_bytes=7, stack_bytes=8, time_ps=5 * 10**6),
+    ]
+    (both,) = choice.options(records, ["init", "hash"])
+    assert both.energy_j == pytest.approx(7e-9)
+    assert both.time_s == pytest.approx(7e-6)
+    assert (both.flash_bytes, both.stack_bytes) == (7, 9)
+    assert choice.options(records[:1], ["init", "hash"]) == []
+    # 7 nJ at 2 V every second: 3.5 nC a second, and 3.6 C are a mAh.
+    assert both.mah_a_year(1.0, 2.0) == pytest.approx(3.5e-9 * 31_557_600 / 3.6)
+
+
+@pytest.mark.parametrize(
+    ("demands", "given", "objects"),
+    [
+        ({}, {}, False),
+        ({}, {"subject_status": "finalist"}, True),
+        ({"status": "finalist"}, {"subject_status": "finalist"}, False),
+        ({"status": "research"}, {"subject_status": "broken"}, True),
+        ({"constant_time": True}, {}, False),
+        ({"constant_time": True}, {"secret_independent": False}, True),
+        ({"constant_time": True}, {"cycles_min": 90, "cycles_max": 110}, True),
+        ({"constant_time": True}, {"addresses_equal": False}, True),
+        ({}, {"addresses_equal": False}, False),
+        ({}, {"one_time_key": True}, True),
+        ({"one_time_key": True}, {"one_time_key": True}, False),
+        ({"security_bits": 128}, {"security_bits": 80}, True),
+        ({"security_bits": 128}, {"security_bits": 128}, False),
+        ({"max_flash_bytes": 999}, {}, True),
+        ({"max_flash_bytes": 1000}, {}, False),
+        ({"max_ram_bytes": 9}, {}, True),
+        ({"max_stack_bytes": 49}, {}, True),
+        ({"max_time_s": 0.9e-3}, {}, True),
+        ({"max_time_s": 1.0e-3}, {}, False),
+    ],
+)
+def test_demands(demands: dict[str, object], given: dict[str, object], *, objects: bool) -> None:
+    found = Demands(**demands).objects(option(**given))  # type: ignore[arg-type]
+    assert (len(found) == 1) == objects, found
+
+
+def test_what_is_known_unmeasured_is_what_measuring_would_say() -> None:
+    library = Library.load()
+    demands = Demands(constant_time=True, security_bits=128)
+    for algorithm in library.algorithms.values():
+        for way in library.implementations(algorithm):
+            built = option(
+                subject_status=algorithm.status,
+                security_bits=algorithm.sizes.get("security_bits"),
+                one_time_key=algorithm.primitive.file.one_time_key,
+                secret_independent=way.secret_independent,
+            )
+            assert demands.objects_unmeasured(way) == demands.objects(built)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store that an engineer's question has filled."""
+    path = str(tmp_path_factory.mktemp("choose") / "s.db")
+    typed(*CASE, "--primitive", "sha-256", "--primitive", "sha-1", "--store", path, "-j", "2")
+    return path
+
+
+def test_an_engineer_chooses_and_what_is_missing_is_measured(store: str) -> None:
+    done = typed(*CASE, "--primitive", "sha-*", "--every", "60", "--stored", "--store", store)
+    rows = [line for line in done.stdout.splitlines() if "sha-256" in line]
+    assert rows
+    assert any(line.startswith("*") for line in rows)
+    assert "sha-1 " not in done.stdout  # deprecated: not measured, not advised
+    with Store(store, "read") as opened:
+        records = opened.records()
+    assert {r.status for r in records} == {"ok"}
+    built = {(r.build.compiler, r.build.optimisation) for r in records if r.build}
+    assert {o for _, o in built} == {"O3", "O2", "Os"}
+    cheapest = min(r.energy_net_nj or 1e9 for r in records if r.subject.operation == "hash")  # type: ignore[attr-defined]
+    found = json.loads(typed(*CASE, "--stored", "--store", store, "--format", "json").stdout)
+    assert found["candidates"][0]["energy µJ"] == pytest.approx(cheapest / 1e3)
+    flash = json.loads(
+        typed(*CASE, "--stored", "--store", store, "--format", "json", "--sort", "flash").stdout
+    )
+    sizes = [c["flash"] for c in flash["candidates"]]
+    assert sizes == sorted(sizes)
+    assert sizes[0] == min(r.flash_bytes for r in records if r.flash_bytes)
+
+
+def test_forms_hold_the_same(store: str) -> None:
+    asked = (*CASE, "--stored", "--store", store, "--every", "5")
+    rows = list(csv.DictReader(io.StringIO(typed(*asked, "--format", "csv").stdout)))
+    markdown = typed(*asked, "--format", "markdown").stdout.splitlines()
+    cells = [line for line in markdown if line.startswith("|")]
+    assert len(cells) == len(rows) + 2
+    assert {line.count("|") for line in cells} == {len(rows[0]) + 1}
+
+
+def test_nothing_that_satisfies_says_what_to_give_up(store: str) -> None:
+    asked = (*CASE, "--stored", "--store", store)
+    done = typed(*asked, "--max-flash", "10", "--explain", code=13)
+    assert "flash at most 10 bytes:" in done.stdout
+    assert "sha-256: " in done.stdout
+    assert "give up one: flash at most 10 bytes" in done.stderr
+
+
+def test_what_an_implementation_cannot_be_is_not_measured(tmp_path: Path) -> None:
+    asked = (*CASE, "--primitive", "sha-1", "--store", str(tmp_path / "s.db"))
+    done = typed(*asked, code=13)
+    assert "status standard" in done.stderr
+    with Store(tmp_path / "s.db", "read") as opened:
+        assert opened.records() == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("--kind", "hush"), 3, "did you mean hash?"),
+        (("--board", "telosc"), 3, "telosb"),
+        (("--clock", "slow"), 3, "has no clock slow"),
+        (("--operation", "encrypt"), 3, "a hash has no operation encrypt"),
+        (("--primitive", "rot13"), 3, "nothing of that name"),
+        (("--sort", "beauty"), 2, "energy"),
+        (("--size", "70000"), 2, "65535"),
+        (("--every", "0"), 2, "--every"),
+        (("--status", "good"), 2, "standard"),
+    ],
+)
+def test_bad_input(tmp_path: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
+    done = typed(*CASE, *arguments, "--store", str(tmp_path / "s.db"), code=code)
+    assert message in done.stderr
+
+
+def test_stored_without_anything_says_how_to_get_it(store: str) -> None:
+    done = typed(
+        "choose", "--board", "telosb", "--kind", "mac", "--stored", "--store", store, code=3
+    )
+    assert "leave --stored out" in done.stderr
+
+
+def test_choosing_over_a_full_store_takes_under_a_second(tmp_path: Path) -> None:
+    path = tmp_path / "full.db"
+    with Store(path) as opened:
+        for n, (opt, size) in enumerate(itertools.product(("O3", "Os"), range(8, 1208, 8))):
+            opened.append(
+                record(key=f"k{n}", optimisation=opt, message_bytes=size, energy_net_nj=size + n)
+            )
+    asked = (*CASE, "--stored", "--store", str(path))
+    typed(*asked)
+    started = time.process_time()
+    typed(*asked)
+    assert time.process_time() - started < 1
