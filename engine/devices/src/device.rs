@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use joulemark_kernel::Picoseconds;
 use joulemark_kernel::chip::Constant;
+use joulemark_radio::Antenna;
 use serde::Deserialize;
 
 /// What is spoken on a bus between a chip and its devices.
@@ -115,6 +116,11 @@ pub trait Device: Any + Send + Sync {
     /// Its time has come: what is due at [`Lines::now`] happens, and the next event is later.
     fn advance(&mut self, lines: &mut Lines) {
         let _ = lines;
+    }
+
+    /// Its antenna, if it is a radio. [`Device::next_event`] tells what is due there too.
+    fn antenna(&mut self) -> Option<&mut Antenna> {
+        None
     }
 }
 

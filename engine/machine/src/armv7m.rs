@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use joulemark_armv7m::{self as core, Config, Core, Region, RegionKind, Timing};
 use joulemark_kernel::chip::{Constant, Memory, MemoryKind};
-use joulemark_kernel::{Chip, ChipError, Cycles, Fault, Image, Symbols, Timeline};
+use joulemark_kernel::{Chip, ChipError, Cycles, Fault, Image, Picoseconds, Symbols, Timeline};
+use joulemark_radio::Antenna;
 
 use crate::board::Board;
 use crate::calls::CallTree;
@@ -397,6 +398,14 @@ impl System for Armv7m {
     fn take_effects(&mut self) {
         let now = self.core.cycles();
         self.core.bus.take_effects(now);
+    }
+
+    fn next_radio_event(&self) -> Picoseconds {
+        self.core.bus.next_radio_event()
+    }
+
+    fn with_antenna(&mut self, act: &mut dyn FnMut(&mut Antenna)) -> bool {
+        self.core.bus.with_antenna(act)
     }
 
     fn restart_stack(&mut self) {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use joulemark_devices::{Device, Lines, Protocol, Wiring, WiringError};
 use joulemark_kernel::trace::{PinEdge, PowerTrace, PowerTrack};
 use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Picoseconds, Timeline};
+use joulemark_radio::Antenna;
 
 use crate::pins::{Pin, PinNames};
 
@@ -19,6 +20,8 @@ pub struct RawEdge {
 
 /// What the chip's own track of power states is called.
 const CHIP: &str = "mcu";
+/// What the track of a radio that is a part of the chip is called.
+const RADIO: &str = "radio";
 
 /// Pin and power-state changes, where they are kept.
 struct Trace {
@@ -77,6 +80,8 @@ pub struct Board {
     marker: Option<Pin>,
     marker_edges: Vec<RawEdge>,
     trace: Option<Trace>,
+    /// The power states of a radio that is a part of the chip.
+    radio: Option<PowerTrace>,
     /// What the program has sent on each serial port and nobody has read.
     sent: Vec<Vec<(u8, Picoseconds)>>,
     /// The byte that a run may end for, and whether it was sent and no run has ended for it.
@@ -112,10 +117,23 @@ impl Board {
                 pin_edges: Vec::new(),
                 power: PowerTrace::new(state, clock_hz),
             }),
+            radio: None,
             sent: vec![Vec::new(); buses.ports.len()],
             awaited: None,
             ends_at_time: false,
             stop: false,
+        }
+    }
+
+    /// The chip has a radio, which is in a power state.
+    pub fn add_radio(&mut self, state: &'static str) {
+        self.radio = Some(PowerTrace::new(state, 0));
+    }
+
+    /// The power state of the chip's radio may have changed.
+    pub fn note_radio(&mut self, state: &'static str, time: Picoseconds) {
+        if let (Some(radio), Some(_)) = (&mut self.radio, &self.trace) {
+            radio.note(state, 0, || time);
         }
     }
 
@@ -248,10 +266,15 @@ impl Board {
         result
     }
 
+    /// When a device does something by itself.
+    pub fn next_event(&self) -> Picoseconds {
+        let events = self.parts.iter().map(|part| part.device.next_event());
+        events.min().unwrap_or(Picoseconds::NEVER)
+    }
+
     /// Work out again when a device does something.
     fn reschedule(&mut self, timeline: &Timeline) {
-        let events = self.parts.iter().map(|part| part.device.next_event());
-        self.due = timeline.cycle_of(events.min().unwrap_or(Picoseconds::NEVER));
+        self.due = timeline.cycle_of(self.next_event());
     }
 
     /// Let the device act that has the next event, at the event's time.
@@ -339,6 +362,19 @@ impl Board {
             device.map(|device| act(device, lines))
         });
         result.ok_or_else(|| format!("device '{name}' is of another type"))
+    }
+
+    /// Let somebody outside use the antenna of the first device that has one; `None` where none has.
+    pub fn with_antenna<R>(
+        &mut self,
+        timeline: &Timeline,
+        act: impl FnOnce(&mut Antenna) -> R,
+    ) -> Option<R> {
+        let mut parts = self.parts.iter_mut();
+        let antenna = parts.find_map(|part| part.device.antenna())?;
+        let result = act(antenna);
+        self.reschedule(timeline);
+        Some(result)
     }
 
     /// Whether a device has something for the world outside; asking clears it.
@@ -451,9 +487,11 @@ impl Board {
         let Some(trace) = &self.trace else {
             return Vec::new();
         };
+        let radio = self.radio.iter().map(|power| (RADIO, power));
         let parts = self.parts.iter().map(|part| (&*part.name, &part.power));
         [(CHIP, &trace.power)]
             .into_iter()
+            .chain(radio)
             .chain(parts)
             .map(|(name, power)| PowerTrack {
                 part: name.to_owned(),
@@ -478,8 +516,9 @@ impl Board {
             trace.pin_edges.clear();
             trace.power.restart(now);
         }
-        for part in &mut self.parts {
-            part.power.restart(now);
+        let parts = self.parts.iter_mut().map(|part| &mut part.power);
+        for power in parts.chain(&mut self.radio) {
+            power.restart(now);
         }
     }
 

@@ -10,7 +10,8 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use joulemark_armv7m::{Bus, Control, MemorySettings, Width};
-use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Hertz, Timeline};
+use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Hertz, Picoseconds, Timeline};
+use joulemark_radio::{Antenna, Radio};
 
 use crate::board::{Board, Buses, Effect};
 use crate::calls::CallTree;
@@ -62,6 +63,8 @@ pub struct Context<'a> {
     pub pins: &'a mut Pins,
     /// When the access is on the bus.
     pub now: Cycles,
+    /// The same in the board's time, for what has clocks of its own.
+    pub time: Picoseconds,
     /// Set to change the core's clock.
     pub clock_hz: Option<u32>,
 }
@@ -102,6 +105,15 @@ pub trait Peripherals: Send + Sync {
     }
     /// When [`Peripherals::advance`] has something to do.
     fn next_event(&self) -> Cycles;
+    /// The chip's radio. It is brought up to date before a register is accessed, and the registers
+    /// are asked for interrupts and for the next event after it has done something.
+    fn radio(&self) -> Option<&dyn Radio> {
+        None
+    }
+    /// The same, to be used.
+    fn radio_mut(&mut self) -> Option<&mut dyn Radio> {
+        None
+    }
     /// Interrupt lines that are asserted.
     fn interrupts(&self) -> [u64; 4];
     /// What the memory controller is set to.
@@ -130,7 +142,8 @@ pub struct CortexM {
     pub(crate) timeline: Timeline,
     max_hz: u32,
     pub(crate) board: Board,
-    /// When the devices have something to do; asked for before every instruction.
+    /// When the series' registers and its radio have something to do; asked for before every
+    /// instruction.
     due: Cycles,
     pending_fault: Option<Fault>,
     state: &'static str,
@@ -156,7 +169,10 @@ impl CortexM {
             ports: series.serial_ports(),
             spi: 0,
         };
-        let board = Board::new(chip, pins, buses, trace, ACTIVE, hz);
+        let mut board = Board::new(chip, pins, buses, trace, ACTIVE, hz);
+        if let Some(radio) = series.radio() {
+            board.add_radio(radio.state());
+        }
         Self {
             series,
             pins: Pins::default(),
@@ -208,6 +224,7 @@ impl CortexM {
     }
 
     fn advance_series(&mut self, now: Cycles) {
+        self.advance_radio(now);
         let (board, timeline) = (&mut self.board, &self.timeline);
         let advanced = self.series.advance(now, &mut |port, byte, at| {
             board.byte_sent(port, byte, at, timeline);
@@ -217,6 +234,36 @@ impl CortexM {
         }
         self.set_due();
         self.take_effects(now);
+    }
+
+    /// Let the chip's radio do what is due up to `now`.
+    fn advance_radio(&mut self, now: Cycles) {
+        let Some(radio) = self.series.radio_mut() else {
+            return;
+        };
+        let until = self.timeline.at(now);
+        while radio.next_event() <= until {
+            let time = radio.next_event();
+            radio.advance(time);
+            debug_assert!(radio.next_event() > time);
+            self.board.note_radio(radio.state(), time);
+        }
+    }
+
+    /// When the chip's radio does something by itself.
+    pub(crate) fn next_radio_event(&self) -> Picoseconds {
+        let radio = self.series.radio();
+        radio.map_or(Picoseconds::NEVER, Radio::next_event)
+    }
+
+    /// Let somebody outside use the antenna of the chip's radio; false where it has none.
+    pub(crate) fn with_antenna(&mut self, act: &mut dyn FnMut(&mut Antenna)) -> bool {
+        let Some(radio) = self.series.radio_mut() else {
+            return false;
+        };
+        act(radio.antenna());
+        self.set_due();
+        true
     }
 
     /// Let devices do what is due up to `now`.
@@ -241,7 +288,8 @@ impl CortexM {
         self.due = if self.pending_fault.is_some() {
             Cycles(0)
         } else {
-            self.series.next_event()
+            let radio = self.timeline.cycle_of(self.next_radio_event());
+            self.series.next_event().min(radio)
         };
     }
 
@@ -257,8 +305,10 @@ impl CortexM {
         let mut context = Context {
             pins: &mut self.pins,
             now,
+            time: self.timeline.at(now),
             clock_hz: None,
         };
+        let time = context.time;
         let result = act(&mut *self.series, &mut context)?;
         if let Some(hz) = context.clock_hz {
             if hz > self.max_hz {
@@ -273,6 +323,9 @@ impl CortexM {
             self.timeline.change_clock(now, Hertz(hz));
             self.series.clock_changed(now, hz);
             self.note_power(now);
+        }
+        if let Some(radio) = self.series.radio() {
+            self.board.note_radio(radio.state(), time);
         }
         self.pins_changed(before, now);
         self.set_due();

@@ -6,6 +6,7 @@ use joulemark_devices::{Device, Lines, Wiring};
 use joulemark_kernel::chip::MemoryKind;
 use joulemark_kernel::trace::{MarkerEdge, PinEdge, PowerTrack};
 use joulemark_kernel::{Chip, Cycles, Fault, Image, Picoseconds, Symbols, Timeline};
+use joulemark_radio::Antenna;
 
 use crate::board::Board;
 use crate::pins::Pin;
@@ -85,6 +86,16 @@ pub trait System: Send + Sync {
     fn set_pin(&mut self, pin: Pin, high: bool);
     /// Let the chip see what devices have done.
     fn take_effects(&mut self);
+    /// When a radio that is a part of the chip does something by itself.
+    fn next_radio_event(&self) -> Picoseconds {
+        Picoseconds::NEVER
+    }
+    /// Let somebody outside use the antenna of a radio that is a part of the chip; false where there
+    /// is none.
+    fn with_antenna(&mut self, act: &mut dyn FnMut(&mut Antenna)) -> bool {
+        let _ = act;
+        false
+    }
 
     /// Begin a new high-water mark of the stack.
     fn restart_stack(&mut self);
@@ -274,12 +285,19 @@ impl Machine {
 
     /// When the machine does something by itself: now, where its core runs; `None` where it sleeps
     /// and nothing is due that could wake it. Until then it may be left alone.
+    ///
+    /// What devices and radios do happens at its own time, which may be within the cycle before, or
+    /// in the past where it was told of late.
     pub fn next_event(&self) -> Option<Picoseconds> {
-        match self.system.asleep_until() {
-            None => Some(self.time()),
-            Some(Cycles::NEVER) => None,
-            Some(due) => Some(self.system.timeline().at(due.max(self.system.cycles()))),
-        }
+        let around = self.system.board().next_event();
+        let around = around.min(self.system.next_radio_event());
+        let core = match self.system.asleep_until() {
+            None => self.time(),
+            Some(Cycles::NEVER) => Picoseconds::NEVER,
+            Some(due) => self.system.timeline().at(due.max(self.system.cycles())),
+        };
+        let next = core.min(around);
+        (next != Picoseconds::NEVER).then_some(next)
     }
 
     /// Cycles of the core's clock since the start, with those that the core slept through.
@@ -406,6 +424,21 @@ impl Machine {
         self.system.take_effects();
         self.stamp_edges();
         result.map_err(Error::Argument)
+    }
+
+    /// Let somebody outside use the antenna of the machine's radio, be it a device or a part of the
+    /// chip; `None` where there is none. What is due there may be another time after it.
+    pub fn with_antenna<R>(&mut self, act: impl FnOnce(&mut Antenna) -> R) -> Option<R> {
+        let (mut act, mut result) = (Some(act), None);
+        let is_found = self.system.with_antenna(&mut |antenna| {
+            result = act.take().map(|act| act(antenna));
+        });
+        if is_found {
+            return result;
+        }
+        let timeline = self.system.timeline().clone();
+        let act = act?;
+        self.system.board_mut().with_antenna(&timeline, act)
     }
 
     /// Changes of the marker pin since the last clear.
