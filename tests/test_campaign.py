@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from joulemark.campaign.campaign import Campaign, expand, load_campaign
+from joulemark.campaign.campaign import DEFAULT_SIZES, Campaign, expand, load_campaign
 from joulemark.campaign.job import Setup
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.catalogue.primitives import Library
@@ -120,11 +120,30 @@ def test_sizes_that_fit_no_primitive_are_an_error(
     library: Library, size: int, operation: str
 ) -> None:
     campaign = Campaign(primitive=("aes-128",), size=(size,), operation=(operation,))
-    with pytest.raises(InputError, match=r"--size: aes-128 takes whole blocks only; .* of 16"):
+    with pytest.raises(InputError, match=r"--size: aes-128 takes other sizes; .* of 16 up to"):
         expand(campaign, library, Setup())
-    # What has no size, or takes any, is measured all the same.
-    for change in ({"operation": ("init",)}, {"primitive": ("aes-128", "aes-128-ctr")}):
-        assert expand(campaign.model_copy(update=change), library, Setup())
+    # What has no size is measured all the same.
+    assert expand(campaign.model_copy(update={"operation": ("init",)}), library, Setup())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"size": (1025,)}, r"--size: aes-128-ccm takes other sizes; give 0 to 1024"),
+        ({"ad_size": (257,)}, r"--ad-size: images have room for 256 bytes .*; give 0 to 256"),
+    ],
+)
+def test_inputs_that_images_have_no_room_for_are_an_error(
+    library: Library, change: dict[str, tuple[int]], message: str
+) -> None:
+    campaign = Campaign(primitive=("aes-128-ccm",), implementation=("ref",))
+    with pytest.raises(InputError, match=message):
+        expand(campaign.model_copy(update=change), library, Setup())
+    # What fits is measured all the same.
+    fitting = {name: (*sizes, 0) for name, sizes in change.items()}
+    (cases,) = expand(campaign.model_copy(update=fitting), library, Setup()).values()
+    subjects = [c.subject for c in cases if isinstance(c.subject, PrimitiveSubject)]
+    assert {s.message_bytes for s in subjects} <= {0, *DEFAULT_SIZES}
 
 
 def test_an_unknown_board_or_clock_is_an_error(library: Library) -> None:

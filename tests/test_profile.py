@@ -64,7 +64,8 @@ def test_a_window_of_what_the_image_does_not_take_is_one_clear_error() -> None:
     cipher = library.implementation(library["aes-128"], "ref")
     image = build_image(cipher, boards.load_board("telosb"), optimisation="Os").path
     for options, message in (
-        (("--board", "telosb", "--operation", "encrypt", "--size", "17"), "multiple of 16"),
+        (("--board", "telosb", "--operation", "encrypt", "--size", "17"), "multiples of 16"),
+        (("--board", "telosb", "--operation", "encrypt", "--size", "65520"), "up to 1024"),
         (("--board", "telosb", "--operation", "nothing"), "encrypt"),
         (("--board", "openmote-cc2538", "--operation", "encrypt"), "armv7m"),
     ):

@@ -124,20 +124,20 @@ def _sizes(algorithm: Algorithm, campaign: Campaign) -> list[int]:
 
 def _need_sizes(algorithms: Sequence[Algorithm], campaign: Campaign) -> None:
     """Refuse sizes of which no primitive takes any, in the operations that have one."""
-    asked = [
-        a
+    asked = {
+        a.name: a
         for a in algorithms
         for name, operation in a.contract.measured.items()
         if operation.sized and _matches(name, campaign.operation)
-    ]
-    if asked and not any(_sizes(a, campaign) for a in asked):
-        blocks = sorted({a.sizes["block_bytes"] for a in asked})
-        wanted = f"multiples of {', '.join(map(str, blocks))}, up to 65535"
-        raise InputError(
-            f"{', '.join(sorted({a.name for a in asked})[:6])} takes whole blocks only",
-            "--size",
-            f"give {wanted}",
-        )
+    }
+    if asked and not any(_sizes(a, campaign) for a in asked.values()):
+        taken = ", ".join(sorted({a.messages_taken for a in asked.values()}))
+        names = ", ".join(sorted(asked)[:6])
+        raise InputError(f"{names} takes other sizes", "--size", f"give {taken}")
+    room = max((a.room("ad") for a in asked.values()), default=0)
+    if room and min(campaign.ad_size) > room:
+        what = f"images have room for {room} bytes of associated data"
+        raise InputError(what, "--ad-size", f"give 0 to {room}")
 
 
 def _cases(
@@ -156,7 +156,8 @@ def _cases(
         if not _matches(name, campaign.operation):
             continue
         for message in _sizes(algorithm, campaign) if operation.sized else [0]:
-            for ad in campaign.ad_size if operation.with_ad else (0,):
+            ads = [ad for ad in campaign.ad_size if ad <= algorithm.room("ad")]
+            for ad in ads if operation.with_ad else (0,):
                 subject = PrimitiveSubject(
                     kind=algorithm.kind,
                     primitive=algorithm.name,

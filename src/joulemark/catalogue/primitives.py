@@ -305,7 +305,20 @@ class Algorithm:
     def takes_message(self, size: int) -> bool:
         """Whether a message may have so many bytes."""
         block = self.sizes.get("block_bytes", 1) if self.whole_blocks else 1
-        return size % block == 0 and (size > 0 or block == 1)
+        return size % block == 0 and (size > 0 or block == 1) and size <= self.room("message")
+
+    @property
+    def messages_taken(self) -> str:
+        """The sizes that `takes_message` holds for, in words."""
+        room = self.room("message")
+        if not self.whole_blocks:
+            return f"0 to {room}"
+        return f"multiples of {self.sizes['block_bytes']} up to {room}"
+
+    def room(self, slot: str) -> int:
+        """How many bytes an image has for an input."""
+        found = self.contract.file.slot.get(slot)
+        return found.bytes if found else 0
 
     @property
     def defines(self) -> dict[str, int]:

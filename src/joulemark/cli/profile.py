@@ -146,7 +146,7 @@ def _window(program: "Image", board: "Board", operation: str, size: int) -> _Pro
         raise InputError(
             f"{algorithm.name} takes no message of {size} bytes",
             "--size",
-            f"give a multiple of {algorithm.sizes['block_bytes']}",
+            f"give {algorithm.messages_taken}",
         )
     random_bytes = random.Random(0).randbytes
     exchange = algorithm.contract.exchange(
