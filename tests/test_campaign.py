@@ -136,7 +136,9 @@ def test_sizes_that_fit_no_primitive_are_an_error(
 def test_inputs_that_images_have_no_room_for_are_an_error(
     library: Library, change: dict[str, tuple[int]], message: str
 ) -> None:
-    campaign = Campaign(primitive=("aes-128-ccm",), implementation=("ref",))
+    campaign = Campaign(
+        board=("telosb",), primitive=("aes-128-ccm",), implementation=("ref",), opt=("O3",)
+    )
     with pytest.raises(InputError, match=message):
         expand(campaign.model_copy(update=change), library, Setup())
     # What fits is measured all the same.
