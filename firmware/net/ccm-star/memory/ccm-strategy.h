@@ -1,0 +1,31 @@
+/* Frames are secured where they lie in memory, before they are loaded and after they are read.
+
+   A strategy has four functions, which the incoming procedure calls in this order:
+     ccm_strategy_load   secures a frame and loads it into the radio
+     ccm_strategy_peek   reads what was received, at least its first CCM_STRATEGY_PEEK bytes;
+                         returns the length of the whole
+     ccm_strategy_take   reads the rest of a frame that is not secured
+     ccm_strategy_open   reads the rest of a frame that is, decrypted; false: its MIC is wrong, and
+                         nothing that was decrypted is left */
+#ifndef CCM_STRATEGY_H
+#define CCM_STRATEGY_H
+
+#include "radio.h"
+
+enum { CCM_STRATEGY_PEEK = 255 };
+
+void ccm_strategy_load(const radio_ccm *ccm, uint8_t *frame, uint8_t length);
+
+static inline uint8_t ccm_strategy_peek(uint8_t *frame, radio_reception *reception) {
+    return radio_read(frame, reception);
+}
+
+static inline bool ccm_strategy_take(uint8_t *frame, uint8_t length, radio_reception *reception) {
+    (void)frame, (void)length, (void)reception;
+    return true;
+}
+
+bool ccm_strategy_open(const radio_ccm *ccm, uint8_t *frame, uint8_t length,
+                       radio_reception *reception);
+
+#endif

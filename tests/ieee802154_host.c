@@ -1,0 +1,400 @@
+/* The firmware's frame security as a program for this machine, with a radio that is two buffers.
+
+     ieee802154_host serve      one command a line on standard input, one answer a line
+     ieee802154_host fuzz N S   N frames from seed S that must be refused, and that are
+
+   A security rule lets every level from 1 to 7 in. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+#include "security.h"
+
+enum { KEYS = 4, DEVICES = 4 };
+
+/* ---- The radio ---- */
+
+static uint8_t loaded[RADIO_FRAME_BYTES_MAX], loaded_bytes;
+static uint8_t *received; /* on the heap, of its exact size */
+static uint8_t received_bytes;
+
+void radio_load(const uint8_t *frame, uint8_t length) {
+    if (length == 0 || length > RADIO_FRAME_BYTES_MAX)
+        abort();
+    memcpy(loaded, frame, length);
+    loaded_bytes = length;
+}
+
+uint8_t radio_read(uint8_t *frame, radio_reception *reception) {
+    if (reception != NULL)
+        *reception = (radio_reception){-40, 255};
+    uint8_t length = received_bytes;
+    if (length > 0)
+        memcpy(frame, received, length);
+    received_bytes = 0;
+    return length;
+}
+
+static void receive(const uint8_t *frame, size_t length) {
+    free(received);
+    received = malloc(length > 0 ? length : 1);
+    if (received == NULL || length > RADIO_FRAME_BYTES_MAX)
+        abort();
+    memcpy(received, frame, length);
+    received_bytes = (uint8_t)length;
+}
+
+/* A frame that lies at the end of a buffer of its size: the sanitizer sees what is beyond. */
+static security_status take(const security_asn *asn, uint8_t **out, frame_header *header) {
+    *out = malloc(received_bytes > 0 ? received_bytes : 1);
+    if (*out == NULL)
+        abort();
+    return security_receive(asn, NULL, *out, header, NULL);
+}
+
+/* ---- Commands ---- */
+
+static char *word(void) {
+    char *next = strtok(NULL, " \n");
+    if (next == NULL) {
+        fputs("a command lacks a word\n", stderr);
+        exit(2);
+    }
+    return next;
+}
+
+static unsigned long long number(void) {
+    return strtoull(word(), NULL, 0);
+}
+
+/* `-` stands for no bytes. */
+static size_t bytes(uint8_t *to, size_t room) {
+    const char *text = word();
+    size_t count = strcmp(text, "-") == 0 ? 0 : strlen(text) / 2;
+    if (count > room)
+        abort();
+    for (size_t i = 0; i < count; i++) {
+        unsigned value;
+        sscanf(text + 2 * i, "%2x", &value);
+        to[i] = (uint8_t)value;
+    }
+    return count;
+}
+
+static void print(const uint8_t *from, size_t count) {
+    if (count == 0)
+        putchar('-');
+    for (size_t i = 0; i < count; i++)
+        printf("%02x", from[i]);
+}
+
+static void take_address(frame_address *address) {
+    address->mode = (uint8_t)number();
+    address->pan = (uint16_t)number();
+    bytes(address->bytes, sizeof address->bytes);
+}
+
+static bool take_asn(security_asn *asn) {
+    const char *text = word();
+    unsigned long long value = strtoull(text, NULL, 0);
+    *asn = (security_asn){(uint32_t)value, (uint8_t)(value >> 32)};
+    return strcmp(text, "-") != 0;
+}
+
+static uint8_t keys[KEYS][SECURITY_KEY_BYTES];
+static unsigned key_count;
+
+static void command_key(void) {
+    security_key key = {0};
+    bytes(keys[key_count], SECURITY_KEY_BYTES);
+    key.key = keys[key_count++];
+    key.mode = (uint8_t)number();
+    key.index = (uint8_t)number();
+    bytes(key.source, sizeof key.source);
+    take_address(&key.device);
+    key.frame_types = (uint8_t)number();
+    printf("%d\n", security_add_key(&key));
+}
+
+static void command_device(void) {
+    security_device device = {0};
+    device.pan = (uint16_t)number();
+    device.short_address = (uint16_t)number();
+    bytes(device.extended_address, 8);
+    device.exempt = number();
+    printf("%d\n", security_add_device(&device));
+}
+
+static void command_rule(void) {
+    security_rule rule = {0};
+    rule.frame_type = (uint8_t)number();
+    rule.command = (uint8_t)number();
+    rule.levels = (uint8_t)number();
+    rule.exempt_unsecured = number();
+    printf("%d\n", security_add_rule(&rule));
+}
+
+static void command_send(void) {
+    security_asn asn;
+    bool tsch = take_asn(&asn);
+    frame_header header = {0};
+    header.type = (uint8_t)number();
+    header.version = (uint8_t)number();
+    header.acknowledge = number();
+    header.pan_compressed = number();
+    header.no_sequence = number();
+    header.sequence = (uint8_t)number();
+    header.elements = number();
+    take_address(&header.destination);
+    take_address(&header.source);
+    header.security.level = (uint8_t)number();
+    header.security.key_id_mode = (uint8_t)number();
+    header.security.counter_suppressed = number();
+    header.security.asn_in_nonce = number();
+    bytes(header.security.key_source, 8);
+    header.security.key_index = (uint8_t)number();
+    uint8_t elements[RADIO_FRAME_BYTES_MAX], payload[RADIO_FRAME_BYTES_MAX];
+    size_t element_bytes = bytes(elements, sizeof elements); /* open ones, and of the header */
+    size_t payload_bytes = bytes(payload, sizeof payload);
+    uint8_t frame[256];
+    frame_header plain = header;
+    plain.security.level = 0;
+    size_t total = frame_write(frame, &plain) + element_bytes + payload_bytes;
+    security_status status = security_prepare(&header, (uint8_t)(total < 255 ? total : 255));
+    printf("%d ", status);
+    if (status == SECURITY_OK) {
+        uint8_t at = frame_write(frame, &header);
+        memcpy(frame + at, elements, element_bytes);
+        header.open = (uint8_t)(at + element_bytes);
+        memcpy(frame + header.open, payload, payload_bytes);
+        security_load(&header, tsch ? &asn : NULL, frame, (uint8_t)(header.open + payload_bytes));
+        print(loaded, loaded_bytes);
+    }
+    putchar('\n');
+}
+
+/* status type version sequence level open mic plaintext */
+static void command_receive(void) {
+    security_asn asn;
+    bool tsch = take_asn(&asn);
+    uint8_t frame[256], *out;
+    receive(frame, bytes(frame, RADIO_FRAME_BYTES_MAX));
+    frame_header header = {0};
+    security_status status = take(tsch ? &asn : NULL, &out, &header);
+    printf("%d ", status);
+    if (status == SECURITY_OK) {
+        printf("%d %d %d %d %d %d ", header.type, header.version, header.sequence,
+               header.security.level, header.open, header.mic);
+        print(out + header.open, header.mic - header.open);
+    }
+    putchar('\n');
+    free(out);
+}
+
+static void serve(void) {
+    char line[2048];
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        const char *name = strtok(line, " \n");
+        if (name == NULL)
+            continue;
+        if (strcmp(name, "init") == 0) {
+            uint8_t own[8];
+            bytes(own, 8);
+            security_init(own);
+            security_counter = (uint32_t)number();
+            key_count = 0;
+            puts("1");
+        } else if (strcmp(name, "key") == 0) {
+            command_key();
+        } else if (strcmp(name, "device") == 0) {
+            command_device();
+        } else if (strcmp(name, "rule") == 0) {
+            command_rule();
+        } else if (strcmp(name, "send") == 0) {
+            command_send();
+        } else if (strcmp(name, "receive") == 0) {
+            command_receive();
+        } else {
+            fprintf(stderr, "no command %s\n", name);
+            exit(2);
+        }
+        fflush(stdout);
+    }
+}
+
+/* ---- Frames that must be refused ---- */
+
+static uint64_t state;
+
+/* Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014), figure 16. */
+static uint32_t chance(uint32_t below) {
+    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (uint32_t)((z ^ z >> 31) >> 32) % below;
+}
+
+static void fill(uint8_t *to, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        to[i] = (uint8_t)chance(256);
+}
+
+static uint8_t addresses[DEVICES][8];
+
+static void world(void) {
+    uint8_t own[8];
+    fill(own, 8);
+    security_init(own);
+    security_counter = chance(1000);
+    for (unsigned i = 0; i < DEVICES; i++) {
+        fill(addresses[i], 8);
+        security_device device = {.pan = 0xcafe, .short_address = (uint16_t)(0x100 + i)};
+        memcpy(device.extended_address, addresses[i], 8);
+        security_add_device(&device);
+    }
+    for (uint8_t mode = 0; mode < KEYS; mode++) {
+        security_key key = {.key = keys[mode], .mode = mode, .index = 1, .frame_types = 0x0f};
+        fill(keys[mode], SECURITY_KEY_BYTES);
+        memset(key.source, 0x5a, sizeof key.source);
+        key.device = (frame_address){ADDRESS_EXTENDED, 0xcafe, {0}};
+        memcpy(key.device.bytes, addresses[0], 8);
+        security_add_key(&key);
+    }
+    for (uint8_t type = 0; type < 4; type++) {
+        /* Level 4 has no MIC: what it lets in, anybody can forge. It is left out here. */
+        security_rule rule = {.frame_type = type, .levels = 0xee};
+        security_add_rule(&rule);
+    }
+}
+
+/* A frame that device `who` sends; returns its length. */
+static uint8_t make(unsigned who, const security_asn *asn, uint8_t *frame) {
+    static const uint8_t levels[] = {1, 2, 3, 5, 6, 7};
+    uint8_t mode = (uint8_t)chance(who == 0 ? 4 : 3) + (who == 0 ? 0 : 1);
+    frame_header header = {.type = FRAME_DATA,
+                           .version = asn != NULL ? FRAME_VERSION_2015 : FRAME_VERSION_2006,
+                           .pan_compressed = asn == NULL,
+                           .sequence = (uint8_t)chance(256)};
+    header.destination = (frame_address){ADDRESS_EXTENDED, 0xcafe, {0}};
+    memcpy(header.destination.bytes, addresses[0], 8);
+    header.source = (frame_address){ADDRESS_EXTENDED, 0xcafe, {0}};
+    memcpy(header.source.bytes, addresses[who], 8);
+    header.security = (frame_security){.level = levels[chance(sizeof levels)],
+                                       .key_id_mode = mode,
+                                       .counter_suppressed = asn != NULL,
+                                       .asn_in_nonce = asn != NULL,
+                                       .key_index = 1};
+    memset(header.security.key_source, 0x5a, 8);
+    uint8_t payload = (uint8_t)chance(60);
+    if (security_prepare(&header, 40) != SECURITY_OK)
+        abort();
+    header.open = frame_write(frame, &header);
+    fill(frame + header.open, payload);
+    security_load(&header, asn, frame, (uint8_t)(header.open + payload));
+    memcpy(frame, loaded, loaded_bytes);
+    return loaded_bytes;
+}
+
+static void refuse(const security_asn *asn, const char *why) {
+    uint8_t *out;
+    frame_header header;
+    security_status status = take(asn, &out, &header);
+    if (status == SECURITY_OK) {
+        fprintf(stderr, "accepted: %s\n", why);
+        exit(1);
+    }
+    free(out);
+}
+
+static void accept(const security_asn *asn, const char *why) {
+    uint8_t *out;
+    frame_header header;
+    security_status status = take(asn, &out, &header);
+    if (status != SECURITY_OK) {
+        fprintf(stderr, "refused with %d: %s\n", status, why);
+        exit(1);
+    }
+    free(out);
+}
+
+static void fuzz(unsigned long frames) {
+    unsigned long refused = 0, accepted = 0;
+    uint8_t frame[RADIO_FRAME_BYTES_MAX], other[RADIO_FRAME_BYTES_MAX];
+    security_asn asn = {0}, later;
+    while (refused < frames) {
+        if (accepted % 64 == 0) {
+            world();
+            asn = (security_asn){0xfffffff0u, (uint8_t)chance(4)};
+        }
+        asn.low += 1 + chance(3);
+        asn.high += asn.low < 4;
+        bool tsch = chance(2);
+        const security_asn *slot = tsch ? &asn : NULL;
+        unsigned who = chance(DEVICES);
+        uint8_t length = make(who, slot, frame);
+        for (unsigned i = 0; i < 24; i++, refused++) {
+            memcpy(other, frame, sizeof other);
+            uint8_t bytes_left = length;
+            switch (chance(6)) {
+            case 0: /* a bit */
+            case 1: {
+                unsigned bit = chance(8u * length);
+                other[bit / 8] ^= (uint8_t)(1u << bit % 8);
+                break;
+            }
+            case 2: /* cut */
+                bytes_left = (uint8_t)chance(length);
+                break;
+            case 3: /* lengthened */
+                bytes_left = (uint8_t)(length + 1 + chance(RADIO_FRAME_BYTES_MAX - length));
+                fill(other + length, (size_t)(bytes_left - length));
+                break;
+            case 4: { /* some bytes, never all as they were */
+                size_t from = chance(length), count = 1 + chance((uint32_t)(length - from));
+                do
+                    fill(other + from, count);
+                while (memcmp(other, frame, length) == 0);
+                break;
+            }
+            default: /* anything; a beginning that is a secured frame's more often than not */
+                bytes_left = (uint8_t)(1 + chance(RADIO_FRAME_BYTES_MAX));
+                fill(other + (chance(2) ? 0 : 2), sizeof other - 2);
+                if (bytes_left == length && memcmp(other, frame, length) == 0)
+                    continue;
+            }
+            receive(other, bytes_left);
+            refuse(slot, "changed");
+        }
+        if (tsch) { /* in another slot */
+            later = (security_asn){asn.low + 1 + chance(100), asn.high};
+            receive(frame, length);
+            refuse(&later, "in another slot");
+            receive(frame, length);
+            refuse(NULL, "without a slot");
+            refused += 2;
+        }
+        receive(frame, length);
+        accept(slot, "unchanged");
+        accepted++;
+        receive(frame, length);
+        refuse(slot, "replayed");
+        refused++;
+    }
+    free(received);
+    received = NULL;
+    printf("%lu refused, %lu accepted\n", refused, accepted);
+}
+
+int main(int count, char **words) {
+    if (count == 2 && strcmp(words[1], "serve") == 0) {
+        serve();
+        free(received);
+    } else if (count == 4 && strcmp(words[1], "fuzz") == 0) {
+        state = strtoull(words[3], NULL, 0);
+        fuzz(strtoul(words[2], NULL, 0));
+    } else {
+        return 2;
+    }
+    return 0;
+}
