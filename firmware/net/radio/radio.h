@@ -97,7 +97,9 @@ bool radio_transmit(radio_time *sfd);
    False: it was not clear, nothing is sent. */
 bool radio_transmit_if_clear(radio_time *sfd);
 
-/* Until the frame has left, or a bound of a longest frame's time; then the radio is idle. */
+/* Until the frame has left, or a bound of a longest frame's time. The receiver is then on, with an
+   empty FIFO, in time for an acknowledgement that comes AIFS (192 us) later; as the radios do by
+   themselves. */
 void radio_transmit_end(void);
 
 /* ---- Receiving ---- */
