@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use joulemark_kernel::{Cycles, Fault};
+use joulemark_kernel::{Cycles, Fault, Memories};
 
 /// The size of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,6 +92,16 @@ pub trait Bus {
     /// Something fatal happened, such as the watchdog's bite.
     fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
         let _ = now;
+        Ok(())
+    }
+
+    /// What other bus masters than the core transfer to and from memory until `now`. Called after
+    /// each access to a register, and after [`Bus::advance`].
+    ///
+    /// # Errors
+    /// A transfer cannot be done.
+    fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<(), Fault> {
+        let _ = (memory, now);
         Ok(())
     }
 

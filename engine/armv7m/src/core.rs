@@ -526,6 +526,7 @@ impl<B: Bus> Core<B> {
         if self.bus.next_event().0 <= now {
             self.bus
                 .advance(Cycles(now))
+                .and_then(|()| self.bus.transfer(&mut self.memory, Cycles(now)))
                 .map_err(|fault| self.stop(fault))?;
         }
         if self.system.lines(self.bus.interrupts()) {
@@ -911,9 +912,16 @@ impl<B: Bus> Core<B> {
             // Unaligned, and not inside one memory: device memory faults (A3.2.1).
             return Err(Trap::Usage(UsageFault::Unaligned));
         }
-        self.bus
-            .read(address, width, Cycles(now))
-            .map_err(|fault| bus_trap(fault, address))
+        let value = self.bus.read(address, width, Cycles(now));
+        let value = value.map_err(|fault| bus_trap(fault, address))?;
+        self.transfer(now)?;
+        Ok(value)
+    }
+
+    /// Let other bus masters see what an access has done.
+    fn transfer(&mut self, now: u64) -> Result<(), Trap> {
+        let done = self.bus.transfer(&mut self.memory, Cycles(now));
+        done.map_err(|fault| Trap::Stop(Box::new(fault)))
     }
 
     /// Write for an instruction.
@@ -968,6 +976,7 @@ impl<B: Bus> Core<B> {
         self.bus
             .write(address, value, width, Cycles(now))
             .map_err(|fault| bus_trap(fault, address))?;
+        self.transfer(now)?;
         self.pipe.set_memory(self.bus.memory_settings());
         self.memory.set_cache_ram(!self.bus.cache_ram_off());
         if self.system.lines(self.bus.interrupts()) {

@@ -1,5 +1,7 @@
 //! The memories that the core fetches from, reads and writes, and the operations decoded from them.
 
+use joulemark_kernel::Memories;
+
 use crate::bus::Width;
 use crate::decode::{self, Op};
 use crate::traits::Traits;
@@ -327,6 +329,19 @@ impl Memory {
                 self.place(address).map(|at| self.bytes[at]).ok_or(address)
             })
             .collect()
+    }
+}
+
+impl Memories for Memory {
+    fn read(&self, address: u32, length: u32) -> Option<Vec<u8>> {
+        self.dump(address, length).ok()
+    }
+
+    fn write(&mut self, address: u32, data: &[u8]) -> bool {
+        let length = data.len() as u32;
+        let mut addresses = (0..length).map(|i| address.wrapping_add(i));
+        let is_ram = addresses.all(|at| self.to_write(at, Width::Byte).is_some());
+        is_ram && self.load(address, data).is_ok()
     }
 }
 

@@ -5,6 +5,7 @@
 pub mod chip;
 pub mod fault;
 pub mod image;
+pub mod memories;
 pub mod symbols;
 pub mod time;
 pub mod trace;
@@ -12,5 +13,6 @@ pub mod trace;
 pub use chip::{Chip, ChipError};
 pub use fault::{Caller, Fault, FaultKind};
 pub use image::{Image, ImageError};
+pub use memories::Memories;
 pub use symbols::Symbols;
 pub use time::{Cycles, Hertz, Pace, Picoseconds, Timeline};

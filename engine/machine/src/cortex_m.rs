@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use joulemark_armv7m::{Bus, Control, MemorySettings, Width};
-use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Hertz, Picoseconds, Timeline};
+use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Hertz, Memories, Picoseconds, Timeline};
 use joulemark_radio::{Antenna, Radio};
 
 use crate::board::{Board, Buses, Effect};
@@ -103,7 +103,15 @@ pub trait Peripherals: Send + Sync {
     fn clock_changed(&mut self, now: Cycles, core_hz: u32) {
         let _ = (now, core_hz);
     }
-    /// When [`Peripherals::advance`] has something to do.
+    /// Do transfers to and from memory that are due. Whether there was one.
+    ///
+    /// # Errors
+    /// A transfer cannot be done.
+    fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<bool, Fault> {
+        let _ = (memory, now);
+        Ok(false)
+    }
+    /// When [`Peripherals::advance`] or [`Peripherals::transfer`] has something to do.
     fn next_event(&self) -> Cycles;
     /// The chip's radio. It is brought up to date before a register is accessed, and the registers
     /// are asked for interrupts and for the next event after it has done something.
@@ -379,6 +387,13 @@ impl Bus for CortexM {
         self.advance_devices(now);
         self.board.take_fault()?;
         self.pending_fault.take().map_or(Ok(()), Err)
+    }
+
+    fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<(), Fault> {
+        if self.series.transfer(memory, now)? {
+            self.set_due();
+        }
+        Ok(())
     }
 
     fn interrupts(&self) -> [u64; 4] {

@@ -2,7 +2,8 @@
 //! Addresses and interrupt lines of the timers were compared with those in Contiki's port.
 
 use joulemark_kernel::chip::Constant;
-use joulemark_kernel::{Cycles, Fault, FaultKind};
+use joulemark_kernel::{Cycles, Fault, FaultKind, Memories};
+use joulemark_peripherals::ti_aes::{Features, TiAes};
 use joulemark_peripherals::{Gpt, Pl011, Smwdthrosc, Udma};
 
 use super::sections::Core;
@@ -13,6 +14,7 @@ const UART0: u32 = 0x4000_c000;
 const UART1: u32 = 0x4000_d000;
 const GPT0: u32 = 0x4003_0000;
 const GPT3: u32 = 0x4003_3000;
+const AES: u32 = 0x4008_b000;
 const SYS_CTRL: u32 = 0x400d_2000;
 const FCTL: u32 = 0x400d_3008;
 const IOC: u32 = 0x400d_4000;
@@ -30,6 +32,9 @@ const HSOSC_STB: u32 = 1 << 18;
 const OSC_PD: u32 = 1 << 17;
 const OSC: u32 = 1 << 16;
 const PMCTL: usize = 0x58;
+/// `SRSEC`, and in it the bit that resets the AES accelerator.
+const SRSEC: u32 = 0x54;
+const SRSEC_AES: u32 = 2;
 
 /// Registers of `SYS_CTRL` that hold what is written: first and last offset, and the bits that are
 /// there. In this order: clock gates (run, sleep, deep sleep) and resets of timers, SSI, UART, I2C
@@ -81,6 +86,7 @@ pub struct Cc2538 {
     uart: [Pl011; 2],
     gpt: [Gpt; 4],
     slow: Smwdthrosc,
+    aes: Option<TiAes>,
     low_hz: u32,
     crystal_hz: u32,
     clock_ctrl: u32,
@@ -96,17 +102,23 @@ pub struct Cc2538 {
 
 /// The peripherals of a chip of this series, and the names of its pins.
 pub fn make(core: &Core, _setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
-    let crystal_hz = core.crystal_hz.as_ref().map_or(0, Constant::whole);
-    let peripherals = Cc2538::new(crystal_hz, core.reset_hz.whole(), core.low_hz.whole());
-    (Box::new(peripherals), lettered(&[8; 4]))
+    (Box::new(Cc2538::new(core)), lettered(&[8; 4]))
 }
 
 impl Cc2538 {
-    pub fn new(crystal_hz: u32, core_hz: u32, low_hz: u32) -> Self {
+    pub fn new(core: &Core) -> Self {
+        let crystal_hz = core.crystal_hz.as_ref().map_or(0, Constant::whole);
+        let (core_hz, low_hz) = (core.reset_hz.whole(), core.low_hz.whole());
+        let features = Features {
+            long_keys_and_gcm: true,
+            hash: true,
+        };
+        let aes = core.aes.as_ref();
         Self {
             uart: [Pl011::new(16), Pl011::new(16)],
             gpt: Default::default(),
             slow: Smwdthrosc::new(core_hz, low_hz),
+            aes: aes.map(|aes| TiAes::new(aes.timing(), features)),
             low_hz,
             crystal_hz,
             clock_ctrl: OSC32K | OSC_PD | OSC | 1 << 8 | 1,
@@ -170,6 +182,10 @@ impl Peripherals for Cc2538 {
                 I_MAP => Some(0),
                 _ => held(offset).map(|_| self.held[offset as usize / 4]),
             },
+            AES => self
+                .aes
+                .as_mut()
+                .and_then(|aes| aes.read(offset, context.now)),
             UDMA => self.udma.read(offset),
             IOC => self.ioc.get(offset as usize / 4).copied(),
             _ if address == FCTL => Some(self.fctl),
@@ -213,6 +229,12 @@ impl Peripherals for Cc2538 {
                 let gpt = &mut self.gpt[(base - GPT0) as usize >> 12];
                 return gpt.write(offset, value, context.now);
             }
+            AES => {
+                let Some(aes) = &mut self.aes else {
+                    return Ok(false);
+                };
+                return aes.write(offset, value, context.now);
+            }
             SMWDTHROSC => return self.slow.write(offset, value, context.now),
             SYS_CTRL => match offset {
                 0 => {
@@ -231,6 +253,11 @@ impl Peripherals for Cc2538 {
                         return Ok(false);
                     };
                     self.held[offset as usize / 4] = value & bits;
+                    if let (SRSEC, Some(aes)) = (offset, &mut self.aes)
+                        && value & SRSEC_AES != 0
+                    {
+                        aes.reset();
+                    }
                 }
             },
             UDMA => return self.udma.write(offset, value),
@@ -264,6 +291,11 @@ impl Peripherals for Cc2538 {
         self.slow.advance(now)
     }
 
+    fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<bool, Fault> {
+        let aes = self.aes.as_mut();
+        aes.map_or(Ok(false), |aes| aes.transfer(memory, now))
+    }
+
     fn clock_changed(&mut self, now: Cycles, core_hz: u32) {
         self.slow.set_core_hz(core_hz, self.low_hz, now);
     }
@@ -272,6 +304,7 @@ impl Peripherals for Cc2538 {
         let gpt = self.gpt.iter().map(Gpt::next_event);
         gpt.chain(self.uart.iter().map(Pl011::next_event))
             .chain([self.slow.next_event()])
+            .chain(self.aes.as_ref().map(TiAes::next_event))
             .min()
             .unwrap_or(Cycles::NEVER)
     }
@@ -286,6 +319,7 @@ impl Peripherals for Cc2538 {
             put(first, a);
             put(first + 1, b);
         }
+        put(143, self.aes.as_ref().is_some_and(TiAes::is_pending));
         put(145, self.slow.is_pending());
         lines
     }

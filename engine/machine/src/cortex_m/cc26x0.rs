@@ -5,7 +5,8 @@
 use std::ops::RangeInclusive;
 
 use joulemark_armv7m::MemorySettings;
-use joulemark_kernel::{Cycles, Fault, FaultKind};
+use joulemark_kernel::{Cycles, Fault, FaultKind, Memories};
+use joulemark_peripherals::ti_aes::{Features, TiAes};
 use joulemark_peripherals::{AonRtc, Gpt, Pl011, TiWatchdog, Trng};
 
 use super::sections::Core;
@@ -17,6 +18,7 @@ const UART0: u32 = 0x4000_1000;
 const GPT0: u32 = 0x4001_0000;
 const GPT3: u32 = 0x4001_3000;
 const GPIO: u32 = 0x4002_2000;
+const CRYPTO: u32 = 0x4002_4000;
 const TRNG: u32 = 0x4002_8000;
 const TRNG_INTERRUPTS: u32 = 0x4002_9000;
 const VIMS: u32 = 0x4003_4000;
@@ -34,6 +36,7 @@ const RTC_LINE: u32 = 4;
 const UART_LINE: u32 = 5;
 const WDT_LINE: u32 = 14;
 const GPT_LINE: u32 = 15;
+const CRYPTO_LINE: u32 = 23;
 const TRNG_LINE: u32 = 33;
 
 /// VIMS.CTL (section 7.9.2).
@@ -48,6 +51,7 @@ const GPTCLKDIV: usize = 0xcc / 4;
 pub struct Cc26x0 {
     uart: Pl011,
     gpt: [Gpt; 4],
+    aes: Option<TiAes>,
     trng: Trng,
     watchdog: TiWatchdog,
     rtc: AonRtc,
@@ -59,36 +63,29 @@ pub struct Cc26x0 {
 
 /// The peripherals of a chip of this series, and the names of its pins.
 pub fn make(core: &Core, setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
-    let peripherals = Cc26x0::new(
-        setting("cache_mode"),
-        setting("line_buffer") == 0,
-        setting("trng_seed"),
-        core.reset_hz.whole(),
-        core.low_hz.whole(),
-    );
-    (Box::new(peripherals), PLAIN_PINS)
+    (Box::new(Cc26x0::new(core, setting)), PLAIN_PINS)
 }
 
 impl Cc26x0 {
-    pub fn new(
-        cache_mode: u32,
-        line_buffer_off: bool,
-        trng_seed: u32,
-        core_hz: u32,
-        low_hz: u32,
-    ) -> Self {
-        let lines = if line_buffer_off {
+    pub fn new(core: &Core, setting: &dyn Fn(&str) -> u32) -> Self {
+        let lines = if setting("line_buffer") == 0 {
             IDCODE_LB_DIS | SYSBUS_LB_DIS
         } else {
             0
         };
+        let features = Features {
+            long_keys_and_gcm: false,
+            hash: false,
+        };
+        let aes = core.aes.as_ref();
         Self {
             uart: Pl011::new(32),
             gpt: Default::default(),
-            trng: Trng::new(trng_seed),
+            aes: aes.map(|aes| TiAes::new(aes.timing(), features)),
+            trng: Trng::new(setting("trng_seed")),
             watchdog: TiWatchdog::default(),
-            rtc: AonRtc::new(core_hz, low_hz),
-            vims_ctl: cache_mode & MODE | lines,
+            rtc: AonRtc::new(core.reset_hz.whole(), core.low_hz.whole()),
+            vims_ctl: setting("cache_mode") & MODE | lines,
             iocfg: [0x6000; 32],
             prcm: [0; 0x80],
         }
@@ -160,6 +157,10 @@ impl Peripherals for Cc26x0 {
         Ok(match address & !0xfff {
             UART0 => self.uart.read(offset),
             base @ GPT0..=GPT3 => self.gpt[(base - GPT0) as usize >> 12].read(offset, context.now),
+            CRYPTO => self
+                .aes
+                .as_mut()
+                .and_then(|aes| aes.read(offset, context.now)),
             TRNG => self.trng.read(offset),
             TRNG_INTERRUPTS => self.trng.read(offset | 0x1000),
             WDT => self.watchdog.read(offset, context.now),
@@ -192,6 +193,12 @@ impl Peripherals for Cc26x0 {
             base @ GPT0..=GPT3 => {
                 let gpt = &mut self.gpt[(base - GPT0) as usize >> 12];
                 return gpt.write(offset, value, context.now);
+            }
+            CRYPTO => {
+                let Some(aes) = &mut self.aes else {
+                    return Ok(false);
+                };
+                return aes.write(offset, value, context.now);
             }
             TRNG => return Ok(self.trng.write(offset, value, context.now)),
             TRNG_INTERRUPTS => return Ok(self.trng.write(offset | 0x1000, value, context.now)),
@@ -243,6 +250,11 @@ impl Peripherals for Cc26x0 {
         self.watchdog.advance(now)
     }
 
+    fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<bool, Fault> {
+        let aes = self.aes.as_mut();
+        aes.map_or(Ok(false), |aes| aes.transfer(memory, now))
+    }
+
     fn next_event(&self) -> Cycles {
         let gpt = self.gpt.iter().map(Gpt::next_event);
         gpt.chain([
@@ -250,6 +262,7 @@ impl Peripherals for Cc26x0 {
             self.trng.next_event(),
             self.rtc.next_event(),
             self.watchdog.next_event(),
+            self.aes.as_ref().map_or(Cycles::NEVER, TiAes::next_event),
         ])
         .min()
         .unwrap_or(Cycles::NEVER)
@@ -259,6 +272,7 @@ impl Peripherals for Cc26x0 {
         let mut lines = u64::from(self.uart.is_pending()) << UART_LINE
             | u64::from(self.rtc.is_pending()) << RTC_LINE
             | u64::from(self.watchdog.is_pending()) << WDT_LINE
+            | u64::from(self.aes.as_ref().is_some_and(TiAes::is_pending)) << CRYPTO_LINE
             | u64::from(self.trng.is_pending()) << TRNG_LINE;
         for (gpt, first) in self.gpt.iter().zip((GPT_LINE..).step_by(2)) {
             let [a, b] = gpt.pending();

@@ -2,6 +2,7 @@
 
 use joulemark_kernel::chip::{Constant, Memory};
 use joulemark_kernel::{Chip, ChipError};
+use joulemark_peripherals::ti_aes::AesTiming;
 use serde::Deserialize;
 
 /// The core and its clocks: the section `cortex_m`.
@@ -26,6 +27,9 @@ pub struct Core {
     pub systick_divider: Option<Constant>,
     /// Where boot code looks for the program, where that is not always at the start of flash.
     pub boot: Option<Boot>,
+    /// The section `aes_cycles`.
+    #[serde(skip)]
+    pub aes: Option<Aes>,
 }
 
 /// Words by which boot code in a chip's ROM finds the program.
@@ -36,6 +40,35 @@ pub struct Boot {
     pub image_valid: Constant,
     /// Address of the word that holds the address of the program's vector table.
     pub vectors: Constant,
+}
+
+/// How long the AES accelerator takes, in cycles of the core's clock: the section `aes_cycles`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Aes {
+    /// A round.
+    pub round: Constant,
+    /// What a block takes beside its rounds.
+    pub block: Constant,
+    /// What a block takes more whose input is the output of the block before it.
+    pub chain: Constant,
+    /// A word of the first block in, and of the last one out.
+    pub word: Constant,
+    /// The way of a key from the key store to the engine.
+    pub key: Constant,
+}
+
+impl Aes {
+    /// As the accelerator takes it.
+    pub fn timing(&self) -> AesTiming {
+        AesTiming {
+            round: self.round.whole(),
+            block: self.block.whole(),
+            chain: self.chain.whole(),
+            word: self.word.whole(),
+            key: self.key.whole(),
+        }
+    }
 }
 
 /// The cache's geometry: the section `cache`.
@@ -56,8 +89,9 @@ impl Core {
     /// # Errors
     /// One is missing, unknown or wrong.
     pub fn of(chip: &Chip) -> Result<Self, ChipError> {
-        chip.only_sections(&["cortex_m", "cache"])?;
-        let core = chip.needed_section("cortex_m")?;
+        chip.only_sections(&["cortex_m", "cache", "aes_cycles"])?;
+        let mut core: Self = chip.needed_section("cortex_m")?;
+        core.aes = chip.section("aes_cycles")?;
         let cache: Option<Cache> = chip.section("cache")?;
         let geometry = cache
             .as_ref()
