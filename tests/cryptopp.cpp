@@ -1,11 +1,14 @@
 // Asks Crypto++: a line "ALGORITHM KEY NONCE AD MESSAGE" of hexadecimal fields, "-" where one is
-// empty, is answered by a line with the ciphertext, the digest, or the ciphertext and its tag.
+// empty, is answered by a line with the ciphertext, the digest, the ciphertext and its tag, or a
+// shared secret.
 #include <cryptopp/cbcmac.h>
 #include <cryptopp/cmac.h>
 #include <cryptopp/eax.h>
+#include <cryptopp/eccrypto.h>
 #include <cryptopp/filters.h>
 #include <cryptopp/hex.h>
 #include <cryptopp/modes.h>
+#include <cryptopp/oids.h>
 #include <cryptopp/simon.h>
 #include <cryptopp/siphash.h>
 #include <cryptopp/skipjack.h>
@@ -54,6 +57,17 @@ template <class Cipher> static std::string eax(const Case &c) {
     return out;
 }
 
+// X of the secret key's multiple of the message, a point's X and Y.
+template <class Field> static std::string agree(const OID &curve, const Case &c) {
+    typename ECDH<Field, NoCofactorMultiplication>::Domain domain(curve);
+    const std::string secret = std::string(domain.PrivateKeyLength() - c.key.size(), '\0') + c.key;
+    const std::string point = "\4" + c.message;
+    std::string shared(domain.AgreedValueLength(), '\0');
+    if (!domain.Agree(reinterpret_cast<byte *>(&shared[0]), bytes(secret), bytes(point)))
+        throw std::invalid_argument("no point");
+    return shared;
+}
+
 static std::string answer(const std::string &name, const Case &c) {
     if (name == "speck-64-128")
         return blocks<SPECK64>(c);
@@ -71,6 +85,10 @@ static std::string answer(const std::string &name, const Case &c) {
         return mac<CBC_MAC<XTEA>>(c);
     if (name == "siphash-2-4")
         return mac<SipHash<2, 4, false>>(c);
+    if (name == "secp160r1")
+        return agree<ECP>(ASN1::secp160r1(), c);
+    if (name == "sect233r1")
+        return agree<EC2N>(ASN1::sect233r1(), c);
     throw std::invalid_argument(name);
 }
 

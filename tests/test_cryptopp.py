@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from joulemark.curves import SECP160R1, SECT233R1, Curve
 from joulemark.oracle import Inputs
 from vectors import LIBRARY
 
@@ -36,6 +37,24 @@ def cryptopp(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
+def ask(cryptopp: Path, questions: str) -> list[str]:
+    done = subprocess.run([cryptopp], input=questions, check=True, capture_output=True, text=True)
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("curve", [SECP160R1, SECT233R1], ids=lambda c: c.name)
+def test_curves_agree_with_cryptopp(cryptopp: Path, curve: Curve) -> None:
+    """Curves that the cryptography package lacks, by their definition."""
+    source = random.Random(curve.name)
+    questions, expected = "", []
+    for _ in range(8):
+        secret, other = (source.randbytes((curve.order.bit_length() - 1) // 8) for _ in range(2))
+        peer = curve.public_key(other)
+        questions += f"{curve.name} {secret.hex()} - - {peer.hex()}\n"
+        expected.append(curve.shared(secret, peer).hex())
+    assert ask(cryptopp, questions) == expected
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_oracles_agree_with_cryptopp(cryptopp: Path, name: str) -> None:
     algorithm = LIBRARY[name]
@@ -56,7 +75,4 @@ def test_oracles_agree_with_cryptopp(cryptopp: Path, name: str) -> None:
             answer = answer[::-1]
         questions += " ".join([name, *(field.hex() or "-" for field in fields)]) + "\n"
         expected.append(answer.hex())
-    answers = subprocess.run(
-        [cryptopp], input=questions, check=True, capture_output=True, text=True
-    ).stdout
-    assert answers.split() == expected
+    assert ask(cryptopp, questions) == expected

@@ -1,61 +1,23 @@
 """Writes the constants of elliptic curves as C: firmware/primitives/curve/NAME-constants.h.
 
-Curves over a prime field are taken from SP 800-186 (P-256) and SEC 2, version 1.0 (secp160r1): p,
-b, the generator and its order. Everything else is computed: Montgomery's forms, and a comb of the
-generator G of four rows. Entry i of 8 is (2^(3 c) + s0 2^0 + s1 2^c + s2 2^(2 c)) G, c being the
-number of columns, and s 1 for a bit of i that is set and else -1; the curve edwards25519 (RFC 8032,
-section 5.1) has it as (y - x, y + x, 2 d x y).
+The curves are those of joulemark.curves. Everything else is computed: Montgomery's forms, and a
+comb of the generator G of four rows. Entry i of 8 is (2^(3 c) + s0 2^0 + s1 2^c + s2 2^(2 c)) G, c
+being the number of columns, and s 1 for a bit of i that is set and else -1; the curve edwards25519
+(RFC 8032, section 5.1) has it as (y - x, y + x, 2 d x y).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from joulemark import curves
+from joulemark.curves import BinaryCurve, Point, PrimeCurve
+
 FOLDER = Path(__file__).parents[1] / "firmware" / "primitives" / "curve"
-Point = tuple[int, int]
 Add = Callable[[Point, Point], Point]
 
 
-@dataclass(frozen=True)
-class Prime:
-    """A curve y^2 = x^3 - 3 x + b over a prime field."""
-
-    name: str
-    p: int
-    b: int
-    generator: Point
-    order: int
-
-    def add(self, one: Point, other: Point) -> Point:
-        """Sum of two points of which none is the other's negative."""
-        (x1, y1), (x2, y2) = one, other
-        if one == other:
-            slope = (3 * x1 * x1 - 3) * pow(2 * y1, -1, self.p)
-        else:
-            slope = (y2 - y1) * pow(x2 - x1, -1, self.p)
-        x = (slope * slope - x1 - x2) % self.p
-        return x, (slope * (x1 - x) - y1) % self.p
-
-
-PRIME = (
-    Prime(
-        "p256",
-        2**256 - 2**224 + 2**192 + 2**96 - 1,
-        0x5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B,
-        (
-            0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
-            0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5,
-        ),
-        0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551,
-    ),
-    Prime(
-        "secp160r1",
-        2**160 - 2**31 - 1,
-        0x1C97BEFC54BD7A8B65ACF89F81D4D4ADC565FA45,
-        (0x4A96B5688EF573284664698968C38BB913CBFC82, 0x23A628553168947D59DCC912042351377AC5FB32),
-        0x0100000000000000000001F4C8F927AED3CA752257,
-    ),
-)
+PRIME = (curves.P256, curves.SECP160R1, curves.SECP256K1)
+BINARY = curves.SECT233R1
 
 ED_P = 2**255 - 19
 ED_D = -121665 * pow(121666, -1, ED_P) % ED_P
@@ -126,27 +88,57 @@ def modulus(prefix: str, value: int, count: int) -> list[str]:
     ]
 
 
-def prime_lines(curve: Prime) -> list[str]:
+def scalar_lines(order: int) -> list[str]:
+    """What the numbers that points are multiplied by need."""
+    bits = order.bit_length()
+    return [
+        *modulus("ORDER", order, (bits + 31) // 32),
+        define("SCALAR_BITS", str(bits)),
+        define("SCALAR_BYTES", str((bits + 7) // 8)),
+    ]
+
+
+def prime_lines(curve: PrimeCurve) -> list[str]:
     """The constants of a curve over a prime field."""
     count = (curve.p.bit_length() + 31) // 32
-    bits = curve.order.bit_length()
-    columns = (bits + 3) // 4
+    columns = (curve.order.bit_length() + 3) // 4
 
     def form(value: int) -> str:
         return words((value << 32 * count) % curve.p, count)
 
+    def add(one: Point, other: Point) -> Point:
+        found = curve.add(one, other)
+        if found is None:
+            raise ValueError("infinity")
+        return found
+
     x, y = curve.generator
-    entries = comb(curve.generator, columns, curve.add, lambda a: (a[0], curve.p - a[1]))
+    entries = comb(curve.generator, columns, add, curve.negative)
     return [
         *modulus("FIELD", curve.p, count),
-        *modulus("ORDER", curve.order, (bits + 31) // 32),
-        define("SCALAR_BITS", str(bits)),
-        define("SCALAR_BYTES", str((bits + 7) // 8)),
+        *scalar_lines(curve.order),
+        define("CURVE_A_IS_ZERO", str(int(curve.a == 0))),
         define("CURVE_ONE", form(1)),
         define("CURVE_B", form(curve.b)),
         define("CURVE_GENERATOR", "{" + f"{form(x)}, {form(y)}, {form(1)}" + "}"),
         define("COMB_COLUMNS", str(columns)),
         table("CURVE_COMB", [(form(x), form(y)) for x, y in entries]),
+    ]
+
+
+def binary_lines(curve: BinaryCurve) -> list[str]:
+    """The constants of a curve over a binary field, in words of 16 bits."""
+
+    def halves(value: int) -> str:
+        count = (curve.degree + 15) // 16
+        return "{" + ", ".join(f"0x{value >> 16 * i & 0xFFFF:04x}" for i in range(count)) + "}"
+
+    x, y = curve.generator
+    return [
+        define("CURVE_IS_BINARY", "1"),
+        *scalar_lines(curve.order),
+        define("CURVE_B", halves(curve.b)),
+        define("CURVE_GENERATOR", "{" + f"{halves(x)}, {halves(y)}" + "}"),
     ]
 
 
@@ -167,6 +159,7 @@ def edwards_lines() -> list[str]:
 def headers() -> dict[str, str]:
     """Each header's text, by its name."""
     lines = {curve.name: prime_lines(curve) for curve in PRIME}
+    lines[BINARY.name] = binary_lines(BINARY)
     lines["edwards25519"] = edwards_lines()
     notes = ["/* Written by tools/curve_constants.py. */", "/* clang-format off */"]
     return {f"{name}-constants.h": "\n".join([*notes, *text, ""]) for name, text in lines.items()}

@@ -5,7 +5,7 @@
 #ifndef CURVE_PRIME_H
 #define CURVE_PRIME_H
 
-#include "crypto.h"
+#include "curve/scalar.h"
 
 #define MODULAR(name) field_##name
 #define MODULAR_BYTES FIELD_BYTES
@@ -15,13 +15,6 @@
 #ifdef fe_multiply
 #define MODULAR_EXTERNAL_MULTIPLY fe_multiply
 #endif
-#include "field/montgomery.h"
-
-#define MODULAR(name) order_##name
-#define MODULAR_BYTES ORDER_BYTES
-#define MODULAR_MODULUS ORDER_MODULUS
-#define MODULAR_INVERSE ORDER_INVERSE
-#define MODULAR_WORD_BITS ORDER_WORD_BITS
 #include "field/montgomery.h"
 
 #if FE_WORD_BITS == 32
@@ -48,13 +41,6 @@ static const fe curve_b = CURVE_B;
 static const fe field_r2 = FIELD_R2;
 static const fe comb[8][2] = CURVE_COMB;
 __attribute__((unused)) static const fe curve_generator[3] = CURVE_GENERATOR; /* x, y, z */
-#undef W
-#if ORDER_WORD_BITS == 32
-#define W(x) MODULAR_WORDS_32(x)
-#else
-#define W(x) MODULAR_WORDS_16(x)
-#endif
-__attribute__((unused)) static const order_fe order_r2 = ORDER_R2;
 #undef W
 
 /* All ones where a = 0, else 0: a may be any number of the words that stands for it. */
@@ -104,9 +90,11 @@ static int point_from_bytes(point *out, const uint8_t in[2 * FIELD_BYTES]) {
     fe_square(t, out->x);
     fe_multiply(t, t, out->x);
     fe_add(t, t, curve_b);
+#if !CURVE_A_IS_ZERO
     fe_add(u, out->x, out->x);
     fe_add(u, u, out->x);
     fe_subtract(t, t, u);
+#endif
     fe_square(u, out->y);
     fe_subtract(t, t, u);
     return fe_is_zero(t) != 0;
@@ -124,43 +112,6 @@ static void point_to_bytes(uint8_t x[FIELD_BYTES], uint8_t *y, const point *p) {
         fe_multiply(t, p->y, square);
         fe_to_bytes(y, t);
     }
-}
-
-typedef uint8_t scalar[SCALAR_BYTES]; /* little endian */
-
-#define ORDER_WORD_BYTES (ORDER_WORD_BITS / 8)
-
-/* Into words, less the order where it is not below it; the number is below twice the order. */
-static void order_from_scalar(order_fe out, const scalar k) {
-    for (unsigned i = 0; i < ORDER_BYTES / ORDER_WORD_BYTES; i++) {
-        out[i] = 0;
-        for (unsigned n = 0; n < ORDER_WORD_BYTES; n++) {
-            unsigned at = i * ORDER_WORD_BYTES + n;
-            if (at < SCALAR_BYTES)
-                out[i] = (__typeof__(out[i]))(out[i] | (uint32_t)k[at] << 8 * n);
-        }
-    }
-    order_below(out, out, 0);
-}
-
-static void scalar_from_order(scalar out, const order_fe a) {
-    for (unsigned i = 0; i < SCALAR_BYTES; i++)
-        out[i] = (uint8_t)(a[i / ORDER_WORD_BYTES] >> i % ORDER_WORD_BYTES * 8);
-}
-
-/* A secret scalar, big endian and perhaps shorter than the order: 1 where it is above 0 and below
- * the order. */
-static int scalar_from_secret(scalar out, const uint8_t *in, unsigned bytes) {
-    order_fe words;
-    scalar reduced;
-    uint8_t any = 0;
-    for (unsigned i = 0; i < SCALAR_BYTES; i++) {
-        out[i] = i < bytes ? in[bytes - 1 - i] : 0;
-        any |= out[i];
-    }
-    order_from_scalar(words, out);
-    scalar_from_order(reduced, words);
-    return crypto_equal(reduced, out, SCALAR_BYTES) & (int)crypto_not_zero(any);
 }
 
 /* k, or order - k where k is even: an odd number whose multiples have the same x as k's, and y of

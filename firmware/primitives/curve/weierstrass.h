@@ -1,9 +1,10 @@
-/* Points of a curve y^2 = x^3 - 3x + b over a prime field, in Jacobian coordinates: (X, Y, Z)
-   stands for (X / Z^2, Y / Z^3). Whoever includes this has defined the field: fe, an array;
-   fe_multiply, fe_square, fe_add, fe_subtract, which take out first and allow it to be an operand;
-   FE_WORDS and fe_word; and fe_is_zero, all ones or 0, for any element; fe_one; SCALAR_BITS of the
-   order, in SCALAR_BYTES; the generator's comb[8][2] with COMB_COLUMNS: entry i is (2^(3 COLUMNS) +
-   s0 2^0 + s1 2^COLUMNS + s2 2^(2 COLUMNS)) G, s being 1 for a bit of i that is set and else -1.
+/* Points of a curve y^2 = x^3 - 3x + b, or x^3 + b, over a prime field, in Jacobian coordinates:
+   (X, Y, Z) stands for (X / Z^2, Y / Z^3). Whoever includes this has defined the field: fe, an
+   array; fe_multiply, fe_square, fe_add, fe_subtract, which take out first and allow it to be an
+   operand; FE_WORDS and fe_word; and fe_is_zero, all ones or 0, for any element; fe_one;
+   SCALAR_BITS of the order, in SCALAR_BYTES; the generator's comb[8][2] with COMB_COLUMNS: entry i
+   is (2^(3 COLUMNS) + s0 2^0 + s1 2^COLUMNS + s2 2^(2 COLUMNS)) G, s being 1 for a bit of i that is
+   set and else -1; CURVE_A_IS_ZERO.
 
    What depends on a scalar takes the same time and touches the same addresses whatever the scalar
    is. */
@@ -45,8 +46,36 @@ static unsigned scalar_bits(const uint8_t k[SCALAR_BYTES], unsigned bit) {
 
 #define WORDS(type) ((unsigned)(sizeof(type) / sizeof(fe_word)))
 
-/* 2 p; formulas dbl-2001-b (Bernstein, Lange, Explicit-Formulas Database): 3 M + 5 S. Infinity (z =
-   0) stays what it is. */
+/* 2 p; formulas of Bernstein and Lange's Explicit-Formulas Database. Infinity (z = 0) stays what it
+   is. */
+#if CURVE_A_IS_ZERO
+/* dbl-2009-l: 2 M + 5 S. */
+static void point_double(point *out, const point *p) {
+    fe a, b, c, d, t;
+    fe_square(a, p->x);
+    fe_square(b, p->y);
+    fe_square(c, b);
+    fe_add(t, p->x, b);
+    fe_square(t, t);
+    fe_subtract(t, t, a);
+    fe_subtract(t, t, c);
+    fe_add(d, t, t);
+    fe_add(t, a, a);
+    fe_add(a, a, t);
+    fe_multiply(t, p->y, p->z);
+    fe_add(out->z, t, t);
+    fe_square(t, a);
+    fe_subtract(t, t, d);
+    fe_subtract(out->x, t, d);
+    fe_add(c, c, c);
+    fe_add(c, c, c);
+    fe_add(c, c, c);
+    fe_subtract(d, d, out->x);
+    fe_multiply(d, a, d);
+    fe_subtract(out->y, d, c);
+}
+#else
+/* dbl-2001-b: 3 M + 5 S. */
 static void point_double(point *out, const point *p) {
     fe delta, gamma, beta, alpha, t;
     fe_square(delta, p->z);
@@ -74,6 +103,7 @@ static void point_double(point *out, const point *p) {
     fe_multiply(t, alpha, t);
     fe_subtract(out->y, t, gamma);
 }
+#endif
 
 /* What both additions end with. In: u = X1 Z2^2, h = X2 Z1^2 - u, s = Y1 Z2^3, r = Y2 Z1^3 - s, z =
  * Z1 Z2. */

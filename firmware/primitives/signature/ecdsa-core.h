@@ -1,8 +1,11 @@
 /* ECDSA (FIPS 186-5, section 6) with SHA-256 and the nonces of RFC 6979, over a curve whose
    constants whoever includes this has included, for the prefix ECDSA(name). The signature is r and
    s, the public key X and Y, big endian. */
-#include "curve/digits.h"
-#include "curve/prime.h"
+#if CURVE_IS_BINARY
+#include "curve/binary.h"
+#else
+#include "curve/prime-public.h"
+#endif
 #include "sha256.h"
 
 /* HMAC-SHA-256 (FIPS 198-1) of up to four pieces with a key of 32 bytes, which out may be. */
@@ -175,49 +178,9 @@ crypto_status ECDSA(sign)(uint8_t *signature, const uint8_t *secret_key, const u
     return CRYPTO_OK;
 }
 
-/* p + q whatever they are; infinity is z = 0. For public points alone. */
-static void point_add_any(point *p, const ready_point *q) {
-    point sum;
-    if (fe_is_zero(p->z)) {
-        *p = q->p;
-        return;
-    }
-    point_add(&sum, p, q);
-    if (fe_is_zero(sum.x) && fe_is_zero(sum.y) && fe_is_zero(sum.z))
-        point_double(&sum, p);
-    *p = sum;
-}
-
-/* p, 3 p, ..., 15 p */
-static void odd_multiples(ready_point table[8], const point *p) {
-    point sum = *p;
-    ready_point two;
-    point_double(&sum, &sum);
-    point_ready(&two, &sum);
-    point_ready(&table[0], p);
-    for (unsigned i = 1; i < 8; i++) {
-        sum = table[i - 1].p;
-        point_add_any(&sum, &two);
-        point_ready(&table[i], &sum);
-    }
-}
-
-static void add_digit(point *p, const ready_point table[8], int digit) {
-    static const fe zero;
-    ready_point term;
-    if (digit == 0)
-        return;
-    term = table[(digit < 0 ? -digit : digit) / 2];
-    if (digit < 0)
-        fe_subtract(term.p.y, zero, term.p.y);
-    point_add_any(p, &term);
-}
-
 crypto_status ECDSA(verify)(const uint8_t *signature, const uint8_t *public_key,
                             const uint8_t *message, size_t length) {
-    ready_point of_generator[8], of_key[8];
-    int8_t generator_digits[8 * SCALAR_BYTES + 1], key_digits[8 * SCALAR_BYTES + 1];
-    scalar k;
+    scalar k, u;
     order_fe r, s, e;
     point p;
     uint8_t hash[32], x[FIELD_BYTES];
@@ -231,27 +194,11 @@ crypto_status ECDSA(verify)(const uint8_t *signature, const uint8_t *public_key,
     order_multiply(s, s, order_r2);
     hash_to_order(e, hash, message, length);
     order_multiply(e, e, s);
-    scalar_from_order(k, e);
-    scalar_digits(generator_digits, k, SCALAR_BYTES);
+    scalar_from_order(u, e);
     order_multiply(e, r, s);
     scalar_from_order(k, e);
-    scalar_digits(key_digits, k, SCALAR_BYTES);
-    odd_multiples(of_key, &p);
-    fe_copy(p.x, curve_generator[0]);
-    fe_copy(p.y, curve_generator[1]);
-    fe_copy(p.z, curve_generator[2]);
-    odd_multiples(of_generator, &p);
-    p = (point){.x = {0}};
-    fe_copy(p.x, fe_one);
-    fe_copy(p.y, fe_one);
-    for (unsigned i = 8 * SCALAR_BYTES + 1; i-- > 0;) {
-        point_double(&p, &p);
-        add_digit(&p, of_key, key_digits[i]);
-        add_digit(&p, of_generator, generator_digits[i]);
-    }
-    if (fe_is_zero(p.z))
+    if (!point_sum_x(x, u, k, &p))
         return CRYPTO_BAD_TAG;
-    point_to_bytes(x, NULL, &p);
     order_from_x(e, x);
     order_subtract(e, e, r);
     return order_is_zero(e) ? CRYPTO_OK : CRYPTO_BAD_TAG;

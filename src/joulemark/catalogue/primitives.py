@@ -27,7 +27,7 @@ NAME = r"[a-z0-9][a-z0-9-]*"
 Status = Literal["standard", "finalist", "research", "deprecated", "broken"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 """From the strongest to the weakest."""
-Core = Literal["msp430", "armv7m"]
+Core = Literal["msp430", "armv7m", "host"]
 
 
 def _hexadecimal(value: Any) -> Any:

@@ -1,0 +1,60 @@
+/* Scalars of a curve, and arithmetic modulo its order. Whoever includes this has included
+   curve/NAME-constants.h and defined ORDER_WORD_BITS. */
+#ifndef CURVE_SCALAR_H
+#define CURVE_SCALAR_H
+
+#include "crypto.h"
+
+#define MODULAR(name) order_##name
+#define MODULAR_BYTES ORDER_BYTES
+#define MODULAR_MODULUS ORDER_MODULUS
+#define MODULAR_INVERSE ORDER_INVERSE
+#define MODULAR_WORD_BITS ORDER_WORD_BITS
+#include "field/montgomery.h"
+
+#if ORDER_WORD_BITS == 32
+#define W(x) MODULAR_WORDS_32(x)
+#else
+#define W(x) MODULAR_WORDS_16(x)
+#endif
+__attribute__((unused)) static const order_fe order_r2 = ORDER_R2;
+#undef W
+
+typedef uint8_t scalar[SCALAR_BYTES]; /* little endian */
+
+#define ORDER_WORD_BYTES (ORDER_WORD_BITS / 8)
+
+/* Into words, less the order where it is not below it; the number is below twice the order. */
+static void order_from_scalar(order_fe out, const scalar k) {
+    for (unsigned i = 0; i < ORDER_BYTES / ORDER_WORD_BYTES; i++) {
+        out[i] = 0;
+        for (unsigned n = 0; n < ORDER_WORD_BYTES; n++) {
+            unsigned at = i * ORDER_WORD_BYTES + n;
+            if (at < SCALAR_BYTES)
+                out[i] = (__typeof__(out[i]))(out[i] | (uint32_t)k[at] << 8 * n);
+        }
+    }
+    order_below(out, out, 0);
+}
+
+static void scalar_from_order(scalar out, const order_fe a) {
+    for (unsigned i = 0; i < SCALAR_BYTES; i++)
+        out[i] = (uint8_t)(a[i / ORDER_WORD_BYTES] >> i % ORDER_WORD_BYTES * 8);
+}
+
+/* A secret scalar, big endian and perhaps shorter than the order: 1 where it is above 0 and below
+ * the order. */
+static int scalar_from_secret(scalar out, const uint8_t *in, unsigned bytes) {
+    order_fe words;
+    scalar reduced;
+    uint8_t any = 0;
+    for (unsigned i = 0; i < SCALAR_BYTES; i++) {
+        out[i] = i < bytes ? in[bytes - 1 - i] : 0;
+        any |= out[i];
+    }
+    order_from_scalar(words, out);
+    scalar_from_order(reduced, words);
+    return crypto_equal(reduced, out, SCALAR_BYTES) & (int)crypto_not_zero(any);
+}
+
+#endif

@@ -1,0 +1,14 @@
+"""ECDH over sect233r1 by its definition: no library that is at hand has the curve."""
+
+from joulemark.curves import SECT233R1
+from joulemark.oracle import Compute, Inputs, Output
+
+
+def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
+    """Agree with a peer whose secret key is given."""
+    peer = SECT233R1.public_key(inputs.peer_secret_key)
+    return Output(
+        public_key=SECT233R1.public_key(inputs.secret_key),
+        peer_key=peer,
+        shared=SECT233R1.shared(inputs.secret_key, peer),
+    )

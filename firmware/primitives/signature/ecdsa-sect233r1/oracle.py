@@ -1,0 +1,12 @@
+"""ECDSA over sect233r1, RFC 6979, by their definitions: no library at hand has the curve."""
+
+from joulemark.curves import SECT233R1
+from joulemark.oracle import Compute, Inputs, Output
+
+
+def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
+    """Sign a message."""
+    return Output(
+        public_key=SECT233R1.public_key(inputs.secret_key),
+        signature=SECT233R1.sign(inputs.secret_key, inputs.message),
+    )
