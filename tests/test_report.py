@@ -1,5 +1,6 @@
 """The report in a real browser, from records made up by a formula that the test knows."""
 
+import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
-from joulemark.analysis import budget, scenario
+from joulemark.analysis import budget, choice, scenario
 from joulemark.analysis.advice import Requirement, costs, flash, services, steps
 from joulemark.analysis.energy_of_samples import estimates, evaluate
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
@@ -97,9 +98,56 @@ def page(browser: Browser, records: list[PrimitiveRecord], tmp_path: Path) -> It
     opened.on("pageerror", lambda error: complaints.append(str(error)))
     opened.on("request", lambda r: complaints.append(r.url) if r.url.startswith("http") else None)
     opened.goto(path.as_uri())
-    opened.wait_for_selector("html[data-plots=drawn]")
+    opened.wait_for_selector("html[data-choices=drawn]")
     yield opened
     assert complaints == []
+    opened.close()
+
+
+def test_the_page_chooses_as_the_command_does(browser: Browser, tmp_path: Path) -> None:
+    draw = random.Random(5)
+    records = [
+        record(
+            "dear-start",
+            "encrypt",
+            64,
+            draw.randrange(1, 9) * 1000,
+            implementation=f"i{n}",
+            flash_bytes=draw.randrange(1, 9) * 100,
+            ram_bytes=draw.randrange(1, 9) * 10,
+            trials=8,
+            addresses_equal=n % 3 != 0,
+            secret_independent=n % 4 != 0,
+            subject_status="research" if n % 5 == 0 else "standard",
+            main=True,
+        )
+        for n in range(40)
+    ]
+    path = tmp_path / "report.html"
+    path.write_text(render(records))
+    opened = browser.new_page()
+    opened.goto(path.as_uri())
+    opened.wait_for_selector("html[data-choices=drawn]")
+    opened.locator("[data-limit=flash_bytes]").fill("600")
+    opened.locator("[data-constant]").select_option("yes")
+    opened.locator("[data-rank]").select_option("flash_bytes")
+    opened.locator("[data-every]").fill("10")
+    demands = choice.Demands(constant_time=True, max_flash_bytes=600)
+    found = [o for o in choice.options(records, ["encrypt"]) if not demands.objects(o)]
+    front = choice.front(found)
+    expected = {
+        (o.build.implementation, o.build in front, f"{o.mah_a_year(10, 3.0):.2g}") for o in found
+    }
+    shown = set()
+    sizes = []
+    for row in opened.locator("#choices tbody tr").all():
+        cells = row.locator("td").all_text_contents()
+        shown.add((cells[2], cells[0] == "★", f"{float(cells[10]):.2g}"))
+        sizes.append(int(cells[6].replace(",", "")))
+    assert shown == expected
+    assert 0 < len(front) < len(found)
+    assert sizes == sorted(sizes)
+    assert opened.locator("#plot-choice svg").count() == 1
     opened.close()
 
 
@@ -216,8 +264,8 @@ def test_advice_changes_with_what_is_asked(browser: Browser, tmp_path: Path) -> 
     assert names.all_inner_texts() == []
     assert "Nothing measured" in opened.locator(".card").inner_text()
     most.fill("")
-    for choice, winner in enumerate(("fast-standard", "research", "leaky", "once")):
-        among.select_option(str(choice))
+    for number, winner in enumerate(("fast-standard", "research", "leaky", "once")):
+        among.select_option(str(number))
         assert names.all_inner_texts() == [winner]
     # Both operations, at 16 and 128 bytes: 2 x 0.25 nJ a byte, init at its dearest.
     row = opened.locator("table.advice tbody tr").inner_text().split("\t")
@@ -228,7 +276,7 @@ def test_advice_changes_with_what_is_asked(browser: Browser, tmp_path: Path) -> 
 
 def test_plots_are_drawn_and_the_page_fits_a_phone(page: Page) -> None:
     plots = page.locator(".plot svg")
-    assert plots.count() == 3  # time, energy, memory
+    assert plots.count() == 4  # time, energy, memory, the choice
     assert page.locator(".plot svg .mark-symbol path").count() >= len(MODES) * len(SIZES)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
@@ -341,7 +389,7 @@ def test_recorded_currents_are_drawn_with_their_windows(browser: Browser, tmp_pa
     energy_page(tmp_path / "page.html")
     opened = browser.new_page(viewport={"width": 390, "height": 844})
     opened.goto((tmp_path / "page.html").as_uri())
-    opened.wait_for_selector("html[data-plots=drawn]")
+    opened.wait_for_selector("html[data-choices=drawn]")
     assert opened.locator(".plot svg").count() == 4  # each run, and all of them
     # The mean of what a person could compute: 3 V x 4 mA x (1, 0.99, 0.98) s / 100.
     assert "gross: 118.8" in opened.locator("header").inner_text()
@@ -373,7 +421,7 @@ def test_text_from_records_is_never_markup(browser: Browser, tmp_path: Path, evi
     assert opened.title() == "Joulemark report"
     assert opened.locator("#table tbody tr").count() == 1
     assert opened.locator("#table tbody td").all_text_contents()[1] == evil
-    assert opened.locator(".plot svg").count() == 3
+    assert opened.locator(".plot svg").count() == 4
     opened.close()
 
 

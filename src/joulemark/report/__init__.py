@@ -20,6 +20,7 @@ from joulemark.analysis.advice import (
     services,
     steps,
 )
+from joulemark.catalogue import boards
 from joulemark.errors import JoulemarkError
 from joulemark.records.record import DEPENDENT, PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
@@ -62,6 +63,20 @@ _FILTERS = (
     ("message_bytes", "Message (B)"),
     ("ad_bytes", "AD (B)"),
     ("constant_time", "Constant time"),
+)
+_CHOICES = (
+    ("place", "Board"),
+    ("kind", "Kind"),
+    ("operation", "Operation"),
+    ("message_bytes", "Message (B)"),
+    ("ad_bytes", "AD (B)"),
+)
+"""Of one of each, the builds are compared."""
+_CHOICE_LIMITS = (
+    ("flash_bytes", "Flash at most (B)"),
+    ("ram_bytes", "RAM at most (B)"),
+    ("stack_bytes", "Stack at most (B)"),
+    ("time_us", "Time at most (µs)"),
 )
 _LIMITS = (("flash_bytes", "Flash at most (B)"), ("ram_bytes", "RAM at most (B)"))
 
@@ -163,10 +178,21 @@ def render(records: Sequence[PrimitiveRecord]) -> str:
                 {
                     "plots": specifications,
                     "columns": _columns(rows),
+                    "choice": {
+                        "specification": charts.choice_chart(),
+                        "supply": _supplies(rows),
+                    },
                     "advice": {s.anchor: [a.sizes for a in s.advice] for s in sections},
                 }
             )
         ),
+        choices=_CHOICES if good else (),
+        choice_limits=_CHOICE_LIMITS,
+        choice_first={
+            "kind": "aead",
+            "operation": " ".join(sorted({r.subject.operation for r in good if r.about.main})),
+            "message_bytes": "64 48 40",
+        },
         failures=[r for r in records if r.status != "ok"],
         verified=sum(r.trials or 0 for r in good),
         count=len(good),
@@ -202,7 +228,22 @@ def _row(record: PrimitiveRecord) -> dict[str, Any]:
     shown = {
         name: values[name] if name in values else getattr(record, name) for name, _ in _COLUMNS
     }
-    return {"clock": record.conditions.clock, "kind": record.subject.kind} | shown
+    return {
+        "clock": record.conditions.clock,
+        "kind": record.subject.kind,
+        "status": record.about.status,
+        "claim": "no" if record.about.secret_independent is False else "yes",
+        "place": f"{values['board']}, {record.conditions.clock}",
+    } | shown
+
+
+def _supplies(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Supply voltage of each place whose board is still known."""
+    result = {}
+    for place, board in {(row["place"], row["board"].partition(" ")[0]) for row in rows}:
+        if board in boards.names():
+            result[place] = boards.load_board(board).supply_v.value
+    return dict(sorted(result.items()))
 
 
 def _titles(records: Sequence[PrimitiveRecord]) -> dict[str, str]:

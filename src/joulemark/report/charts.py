@@ -200,6 +200,32 @@ def comparison_chart(comparison: Comparison, kinds: Mapping[str, str]) -> dict[s
     return responsive(points, height=420)
 
 
+def choice_chart() -> dict[str, Any]:
+    """Flash against energy of what satisfies a reader's demands; the page has the values."""
+    options = alt.Chart(alt.NamedData(name="options"))
+    x = alt.X("flash_bytes:Q", title="flash (bytes)").scale(type="log", nice=False, padding=12)
+    y = alt.Y("energy_net_uj:Q", title="energy net of idle (µJ)")
+    y = y.scale(type="log", nice=False, padding=12)
+    points = options.mark_point(filled=True).encode(
+        x=x,
+        y=y,
+        color=alt.Color("primitive:N", title=None),
+        opacity=alt.condition("datum.front", alt.value(1.0), alt.value(0.35)),
+        size=alt.condition("datum.front", alt.value(140), alt.value(40)),
+        shape=alt.condition("datum.front", alt.value("diamond"), alt.value("circle")),
+        tooltip=[
+            alt.Tooltip("primitive:N"),
+            alt.Tooltip("build:N"),
+            alt.Tooltip("time_us:Q", title="time (µs)", format=",.4~g"),
+            alt.Tooltip("energy_net_uj:Q", title="energy (µJ)", format=",.4~g"),
+            alt.Tooltip("flash_bytes:Q", title="flash (B)", format=","),
+            alt.Tooltip("ram_bytes:Q", title="RAM (B)", format=","),
+            alt.Tooltip("stack_bytes:Q", title="stack (B)", format=","),
+        ],
+    )
+    return responsive(points, height=360)
+
+
 def responsive(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int) -> dict[str, Any]:
     """As wide as the page allows, legend below so that a phone keeps its plot."""
     sized = chart.properties(width="container", height=height).configure_legend(

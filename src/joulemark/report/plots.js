@@ -6,15 +6,20 @@ async function unpack(id) {
   return new Response(stream).text();
 }
 
-// One plot at a time, so that the page answers meanwhile. The theme follows the reader's.
+// The theme follows the reader's.
+function plot(id, specification) {
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const options = { actions: false, renderer: "svg", theme: dark ? "dark" : undefined, config: { background: "transparent" } };
+  return vegaEmbed(document.getElementById(id), specification, options);
+}
+
+// One plot at a time, so that the page answers meanwhile.
 async function plots(specifications) {
   const library = document.createElement("script");
   library.textContent = await unpack("vega");
   document.head.append(library);
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const options = { actions: false, renderer: "svg", theme: dark ? "dark" : undefined, config: { background: "transparent" } };
   for (const [id, specification] of Object.entries(specifications)) {
-    await vegaEmbed(document.getElementById(id), specification, options);
+    await plot(id, specification);
     await new Promise((resume) => setTimeout(resume));
   }
   document.documentElement.setAttribute("data-plots", "drawn");

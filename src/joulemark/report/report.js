@@ -225,11 +225,101 @@ function advise(advice) {
   }
 }
 
+// The demands, the front of what satisfies them, and its plot; as `joulemark choose` has them.
+function choose(columns, { supply, specification }) {
+  const controls = document.getElementById("demands");
+  if (!controls) return;
+  const FRONT = ["time_us", "energy_net_uj", "flash_bytes", "ram_bytes"];
+  const STANDINGS = ["standard", "finalist", "research"];
+  const SHOWN = 25;
+  const byName = new Map(columns.map((c) => [c.name, c]));
+  const value = (name, i) => byName.get(name).values[i];
+  const text = (name, i) => byName.get(name).text(i);
+  const selects = [...controls.querySelectorAll("[data-choice]")];
+  const limits = [...controls.querySelectorAll("[data-limit]")];
+  const [standing, constant, rank, every] = ["standing", "constant", "rank", "every"].map((name) =>
+    controls.querySelector(`[data-${name}]`),
+  );
+  const priced = (i) => FRONT.every((name) => value(name, i) !== undefined && !Number.isNaN(value(name, i)));
+  const all = Array.from(columns[0].values.keys()).filter(priced);
+
+  // Each choice offers what is there after those before it.
+  function narrow() {
+    let rows = all;
+    for (const select of selects) {
+      const name = select.dataset.choice;
+      const present = [...new Set(rows.map((i) => text(name, i)))];
+      const numbers = !byName.get(name).words;
+      present.sort((a, b) => (numbers ? a - b : a < b ? -1 : 1));
+      const before = select.value;
+      const preferred = select.dataset.first?.split(" ").find((v) => present.includes(v));
+      select.replaceChildren(...present.map((v) => new Option(v, v)));
+      select.value = present.includes(before) ? before : (preferred ?? present[0] ?? "");
+      rows = rows.filter((i) => text(name, i) === select.value);
+    }
+    return rows;
+  }
+
+  function front(rows) {
+    const beats = (a, b) =>
+      FRONT.every((n) => value(n, a) <= value(n, b)) && FRONT.some((n) => value(n, a) < value(n, b));
+    return new Set(rows.filter((i) => !rows.some((other) => beats(other, i))));
+  }
+
+  function draw() {
+    const sized = narrow();
+    const able = sized.filter(
+      (i) =>
+        STANDINGS.slice(0, STANDINGS.indexOf(standing.value) + 1).includes(text("status", i)) &&
+        (constant.value === "" || text("constant_time", i) === "yes") &&
+        (constant.value === "" || text("claim", i) === "yes") &&
+        limits.every((l) => l.value === "" || value(l.dataset.limit, i) <= Number(l.value)),
+    );
+    const best = front(able);
+    able.sort((a, b) => value(rank.value, a) - value(rank.value, b) || a - b);
+    const volt = supply[selects[0].value];
+    const seconds = Number(every.value);
+    const shown = able.slice(0, SHOWN);
+    document.querySelector("#choices tbody").replaceChildren(
+      ...shown.map((i) => {
+        const line = document.createElement("tr");
+        const charge = seconds > 0 && volt ? (value("energy_net_uj", i) * 1e-6 * 31557600) / volt / seconds / 3.6 : NaN;
+        const words = [best.has(i) ? "★" : "", ...["primitive", "implementation", "build"].map((n) => text(n, i))];
+        const numbers = [...FRONT, "stack_bytes"].map((n) => value(n, i));
+        for (const word of words) line.insertCell().textContent = word;
+        for (const number of numbers) line.insertCell().textContent = Number.isNaN(number) ? "–" : format(number);
+        line.insertCell().textContent = text("constant_time", i) + (text("claim", i) === "yes" ? "" : " (no claim)");
+        line.insertCell().textContent = Number.isNaN(charge) ? "–" : format(charge);
+        [...line.cells].forEach((cell, n) => (cell.className = n > 3 && n !== 9 ? "number" : ""));
+        return line;
+      }),
+    );
+    document.getElementById("chosen").textContent =
+      `${WHOLE.format(able.length)} of ${WHOLE.format(sized.length)} builds satisfy the demands` +
+      `, ${WHOLE.format(best.size)} on the front${able.length > SHOWN ? `; the first ${SHOWN} are listed` : ""}.`;
+    const points = able.map((i) => ({
+      primitive: text("primitive", i),
+      build: `${text("implementation", i)}, ${text("build", i)}`,
+      front: best.has(i),
+      ...Object.fromEntries([...FRONT, "stack_bytes"].map((n) => [n, value(n, i)])),
+    }));
+    const figure = document.getElementById("plot-choice");
+    figure.replaceChildren();
+    if (points.length) plot(figure.id, { ...specification, data: { values: points } });
+  }
+
+  controls.addEventListener("input", draw);
+  draw();
+}
+
 async function start() {
   const data = JSON.parse(await unpack("data"));
+  const columns = data.columns.map(column);
   advise(data.advice);
-  cases(data.columns.map(column));
+  cases(columns);
   document.documentElement.setAttribute("data-cases", "drawn");
   await plots(data.plots);
+  choose(columns, data.choice);
+  document.documentElement.setAttribute("data-choices", "drawn");
 }
 start();
