@@ -1,27 +1,22 @@
-"""The SensorTag of shibata-2018: its tables, from the data of the board's file and of the study."""
+"""The SensorTag of shibata-2018: its tables, typed once more, in the study and the board's file."""
 
 from statistics import fmean, stdev
+from typing import NamedTuple
 
 import pytest
 
 from joulemark.analysis.budget import best
-from joulemark.catalogue import boards, datafile
-from joulemark.catalogue.boards import Activity, Load, StatedCurrent
-from joulemark.project import ROOT
-
-
-class Sections(datafile.DataModel):
-    activity: list[Activity]
-
+from joulemark.catalogue import boards
+from joulemark.catalogue.boards import Load, StatedCurrent
+from joulemark.studies.study import load
 
 BOARD = boards.load_board("sensortag-cc2650")
-STUDY = datafile.read(ROOT / "studies/shibata-2018/sensortag.toml", Sections)
+ITEMS = {item.id: item for item in load("shibata-2018").items}
 CURRENTS: dict[str, StatedCurrent | Load] = {
     **{c.state: c for c in BOARD.current if c.source.endswith("table I")},
     **{load.name: load for load in BOARD.load if load.grade == "measured"},
 }
-MEASURED = [a for a in (*BOARD.activity, *STUDY.activity) if a.grade == "measured"]
-ACTIVITIES = {activity.name: activity for activity in MEASURED}
+ACTIVITIES = {a.name: a for a in BOARD.activity if a.grade == "measured"}
 
 # Typed off the paper's tables, apart from the data: mA.
 TABLE_I = """
@@ -97,59 +92,108 @@ def lines(table: str) -> list[list[str]]:
     return [line.split() for line in table.strip().splitlines()]
 
 
-# Table, name, four figures, executions; and how many of its units are a second and a joule.
+ROWS_I = dict(
+    zip(
+        (name for name in ITEMS if name.endswith("_current")),
+        lines(TABLE_I),
+        strict=True,
+    )
+)
+
+
+class Row(NamedTuple):
+    """A row of tables II to VIII: seconds and joules, each with its interval."""
+
+    table: str
+    name: str
+    figures: list[float]
+    executions: int
+
+
+def rows(table: str, name: str, per_second: float, per_joule: float) -> list[Row]:
+    """The rows of a table that is typed above; without a name, each row has its own."""
+    factors = (per_second, per_second, per_joule, per_joule)
+    found = []
+    for line in lines(table):
+        own, row, *rest = line if not name else [name, *line]
+        figures = [float(f) / factor for f, factor in zip(rest[:4], factors, strict=True)]
+        found.append(Row(own, row, figures, int(rest[4]) if len(rest) > 4 else 1))
+    return found
+
+
 ROWS = [
-    *(("II", *r, 1e3, 1e3) for r in lines(TABLE_II)),
-    *(("III", *r, 1e3, 1e3) for r in lines(TABLE_III)),
-    *((*r, "1", 1e6, 1e6) for r in lines(TABLES_IV_TO_VII)),
-    *(("VIII", *r, "1", 1e3, 1e6) for r in lines(TABLE_VIII)),
+    *rows(TABLE_II, "II", 1e3, 1e3),
+    *rows(TABLE_III, "III", 1e3, 1e3),
+    *rows(TABLES_IV_TO_VII, "", 1e6, 1e6),
+    *rows(TABLE_VIII, "VIII", 1e3, 1e6),
 ]
+IN_BOARD = [row for row in ROWS if row.table in ("II", "III", "VIII")]
 
 
-@pytest.mark.parametrize("row", lines(TABLE_I), ids=lambda r: r[0])
-def test_table_i(row: list[str]) -> None:
-    current = CURRENTS[row[0]]
+@pytest.mark.parametrize("item", ROWS_I)
+def test_table_i(item: str) -> None:
+    name, *figures = ROWS_I[item]
+    current = CURRENTS[name]
     assert current.source == "shibata-2018, table I"
     assert current.grade == "measured"
-    assert current.uncertainty_a is not None
-    found = current.ampere * 1e3, current.uncertainty_a * 1e3
-    assert found == pytest.approx((float(row[1]), float(row[2])))
+    ampere = [float(figure) / 1e3 for figure in figures]
+    assert [current.ampere, current.uncertainty_a] == pytest.approx(ampere)
+    assert [ITEMS[item].value, ITEMS[item].uncertainty] == pytest.approx(ampere)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda r: f"{r[0]}-{r[1]}")
-def test_tables_ii_to_viii(row: tuple[str, str, str, str, str, str, str, float, float]) -> None:
-    table, name, *figures, executions, per_second, per_joule = row
-    activity = ACTIVITIES[name]
-    assert activity.source == f"shibata-2018, table {table}"
-    assert activity.executions == int(executions)
-    assert activity.time_uncertainty_s is not None
-    assert activity.energy_uncertainty_j is not None
-    found = (
-        activity.time_s * per_second,
-        activity.time_uncertainty_s * per_second,
-        activity.energy_j * per_joule,
-        activity.energy_uncertainty_j * per_joule,
-    )
-    assert found == pytest.approx(tuple(map(float, figures)))
+def cells(table: str) -> list[str]:
+    """The study's rows of a table, in its order."""
+    section = f"table-{table.lower()}"
+    names = [n for n, item in ITEMS.items() if item.section.name == section]
+    return [n.removesuffix("_time") for n in names if n.endswith("_time")]
+
+
+@pytest.mark.parametrize("table", ["II", "III", "IV", "V", "VI", "VII", "VIII"])
+def test_tables_ii_to_viii(table: str) -> None:
+    of_table = [row for row in ROWS if row.table == table]
+    for name, row in zip(cells(table), of_table, strict=True):
+        time, energy = ITEMS[f"{name}_time"], ITEMS[f"{name}_energy"]
+        assert time.executions == energy.executions == row.executions
+        found = [time.value, time.uncertainty, energy.value, energy.uncertainty]
+        assert found == pytest.approx(row.figures), name
+
+
+@pytest.mark.parametrize("row", IN_BOARD, ids=lambda r: r.name)
+def test_the_boards_file_has_what_other_parts_use(row: Row) -> None:
+    activity = ACTIVITIES[row.name]
+    assert activity.source == f"shibata-2018, table {row.table}"
+    assert activity.executions == row.executions
+    found = [
+        activity.time_s,
+        activity.time_uncertainty_s,
+        activity.energy_j,
+        activity.energy_uncertainty_j,
+    ]
+    assert found == pytest.approx(row.figures)
 
 
 def test_nothing_else_is_said_to_be_the_papers() -> None:
-    sources = [c.source for c in CURRENTS.values()] + [a.source for a in MEASURED]
+    sources = [c.source for c in CURRENTS.values()] + [a.source for a in ACTIVITIES.values()]
     of_tables = [s for s in sources if s.startswith("shibata-2018, table")]
-    assert len(of_tables) == len(lines(TABLE_I)) + len(ROWS)
-    assert len(ACTIVITIES) == len(MEASURED)
+    assert len(of_tables) == len(lines(TABLE_I)) + len(IN_BOARD)
 
 
 def test_sending_costs_366_times_as_much_as_encrypting() -> None:
-    ratio = ACTIVITIES["transmit"].energy_j / ACTIVITIES["lettersoup-encrypt"].energy_j
-    assert round(ratio) == 366
+    sending, encrypting = ITEMS["tx_energy"].value, ITEMS["lettersoup_encrypt_energy"].value
+    assert sending is not None
+    assert encrypting is not None
+    assert round(sending / encrypting) == 366
 
 
 def test_the_current_while_computing_is_that_of_its_energies() -> None:
     """Table I's busy current would make every operation of tables III to VII 2.5 times as dear."""
     computing = BOARD.current[0]
     (asleep,) = (c for c in BOARD.current if c.state == "standby")
-    net_a = [a.energy_j / a.time_s / BOARD.supply_v.value for a in MEASURED if a.kind == "security"]
+    operations = [name for table in ("III", "IV", "V", "VI", "VII") for name in cells(table)]
+    net_a = [
+        (ITEMS[f"{n}_energy"].value or 0) / (ITEMS[f"{n}_time"].value or 1) / BOARD.supply_v.value
+        for n in operations
+    ]
     assert len(net_a) == 32
     assert computing.state == "active"
     assert computing.ampere == pytest.approx(fmean(net_a) + asleep.ampere, rel=1e-3)

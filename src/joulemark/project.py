@@ -1,4 +1,4 @@
-"""Where the project's data lies: the folders of chips, boards and firmware, and the build cache."""
+"""Where the project's data lies: chips, boards, firmware, studies, and the build cache."""
 
 import os
 from pathlib import Path
@@ -7,6 +7,7 @@ ROOT = Path(os.environ.get("JOULEMARK_ROOT") or Path(__file__).parents[2]).resol
 CHIPS = ROOT / "chips"
 BOARDS = ROOT / "boards"
 FIRMWARE = ROOT / "firmware"
+STUDIES = ROOT / "studies"
 BUILD = ROOT / "build"
 INSTRUMENTS = os.environ.get("JOULEMARK_INSTRUMENTS")
 """A lab's own instruments: drivers in its folder meters, simulations in its folder simulated."""

@@ -20,7 +20,8 @@ EXIT_CODES = """Exit codes: 0 done; 1 internal error; 2 wrong usage; 3 a file or
 could not be measured; 7 the emulated program faulted; 8 it spent its cycles or fell asleep before
 its end; 9 the results store failed; 10 the image does not answer; 11 an instrument failed; 12 a
 claim of secret-independence is contradicted; 13 nothing satisfies all demands; 14 a comparison
-found more than its limits allow; 130 interrupted; 141 nobody reads the output."""
+found more than its limits allow; 15 a study's verdict is not the one that is pinned;
+130 interrupted; 141 nobody reads the output."""
 
 _BROKEN_PIPE = 128 + signal.SIGPIPE
 

@@ -1,0 +1,113 @@
+"""`joulemark study`: a paper's numbers and sentences beside ours, with a verdict on each."""
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from joulemark.cli import app
+from joulemark.cli._options import DEFAULT_STORE, StoreOption
+
+if TYPE_CHECKING:
+    from joulemark.studies.conduct import Conducted
+
+_LIST = "list"
+
+
+@app.command()
+def study(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Of a folder in studies/; `list` lists them.")
+    ],
+    item: Annotated[
+        list[str] | None,
+        typer.Option("--item", metavar="TABLE", help="A table, section or item; repeatable."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and write no page.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The HTML page; beside the store if not given.")
+    ] = None,
+    short: Annotated[
+        bool, typer.Option("--short", help="Only what the study calls short, and no variants.")
+    ] = False,
+    pin: Annotated[
+        bool, typer.Option("--pin", help="Take the verdicts as those that later runs must give.")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Processes; one for each core.")
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+) -> None:
+    """Obtain a paper's results anew, and say of each what came of it.
+
+    Verdicts: reproduced, differs (with the experiment that shows why), contradicted by the paper
+    itself, untestable (and what is missing). A verdict that is not the one pinned in the study's
+    verdicts.toml fails.
+    """
+    if name == _LIST:
+        _list()
+        return
+    from joulemark.records.store import Store
+    from joulemark.studies import pins
+    from joulemark.studies.conduct import Conducted
+    from joulemark.studies.output import document
+    from joulemark.studies.study import load, select
+    from joulemark.studies.ways import Bench
+
+    chosen = load(name)
+    items = select(chosen, item or [], short=short)
+    with Store(store) as opened:
+        bench = Bench(store=opened, processes=jobs or len(os.sched_getaffinity(0)))
+        conducted = Conducted(chosen, items, bench, short=short)
+        beside = opened.path.parent if opened.path else Path(DEFAULT_STORE).parent
+    if as_json:
+        typer.echo(json.dumps(document(conducted), indent=1, ensure_ascii=False))
+    else:
+        _show(conducted)
+    if out is not None or not as_json:
+        from joulemark.report.study import write_page
+
+        page = out or beside / f"study-{name}.html"
+        write_page(conducted, page)
+        typer.echo(f"page: {page}", err=as_json)
+    if pin:
+        pins.write(conducted)
+    pins.compare(conducted)
+
+
+def _list() -> None:
+    from joulemark.studies.study import load, names
+
+    for name in names():
+        found = load(name)
+        typer.echo(f"{name:20}  {len(found.items):4} items  {found.file.title}")
+
+
+def _show(conducted: "Conducted") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from joulemark.studies.output import counts, ours_text, paper_text, ratio_text
+
+    console = Console(markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = 160
+    file = conducted.study.file
+    typer.echo(f"{file.title}\n{file.authors}, {file.published}\n{counts(conducted)}\n")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("item", "what", "paper", "ours", "ratio", "best", "verdict"):
+        right = column in ("paper", "ours", "ratio", "best")
+        table.add_column(column, justify="right" if right else "left")
+    for result in conducted.results:
+        table.add_row(
+            result.item.id,
+            result.item.what,
+            paper_text(result),
+            ours_text(result.ours, result.item.unit),
+            ratio_text(result),
+            ours_text(result.best, result.item.unit),
+            f"{result.verdict}: {result.reason}",
+        )
+    console.print(table, highlight=False)

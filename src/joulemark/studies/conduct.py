@@ -1,0 +1,288 @@
+"""Conducts a study: obtains ours in all variants, and judges each item."""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from joulemark.catalogue.datafile import DataModel
+from joulemark.studies import expressions, ways
+from joulemark.studies.expressions import MissingError, Value
+from joulemark.studies.study import Asked, Item, Study
+from joulemark.studies.verdict import Verdict, judge
+from joulemark.studies.ways import Answer, Bench
+
+BASIS, BEST = "", "best"
+"""Variants that need no name in a study's file: as inferred of the paper, and the least known."""
+Question = tuple[str, DataModel]
+"""A way, and what is asked of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ours:
+    """Our side of an item, in SI units."""
+
+    value: Value | None
+    how: tuple[str, ...] = ()
+    """What it was obtained with; or what is missing."""
+    sources: tuple[str, ...] = ()
+
+    @property
+    def low(self) -> float | None:
+        """The least of a series."""
+        return None if self.value is None else float(np.min(self.value))
+
+    @property
+    def high(self) -> float | None:
+        """The most of a series."""
+        return None if self.value is None else float(np.max(self.value))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """An item, judged."""
+
+    item: Item
+    paper: float | None
+    """In SI; of a sentence, what the paper's own figures come to."""
+    ours: Ours
+    best: Ours
+    tried: Mapping[str, Ours] = field(default_factory=dict)
+    """Ours by the name of each variant that was tried to find a cause."""
+    verdict: Verdict
+    reason: str
+
+    @property
+    def ratio(self) -> float | None:
+        """Ours by the paper's; of a series, that which is farthest off."""
+        return ratio(self.ours, self.paper)
+
+
+def ratio(ours: Ours, paper: float | None) -> float | None:
+    """Ours by the paper's; of a series, that which is farthest from 1."""
+    if ours.value is None or not paper:
+        return None
+    ratios = [float(r) for r in np.atleast_1d(ours.value) / paper]
+    return max(ratios, key=lambda r: abs(np.log(r)) if r > 0 else np.inf)
+
+
+class Conducted:
+    """A study whose items are judged, and what its quantities came to."""
+
+    def __init__(self, study: Study, items: Sequence[Item], bench: Bench, *, short: bool) -> None:
+        self.study = study
+        self._items = {item.id: item for item in study.items}
+        self._paper = _paper(study.items)
+        self._asked = study.quantities
+        self._answers: dict[Question, Answer] = {}
+        needed = {name for item in items for name in self._needed(item)}
+        if not short:
+            shown = {item.section.name for item in items}
+            needed |= {
+                name
+                for section in study.file.section
+                if section.name in shown
+                for plot in section.plot
+                for name in plot.quantities
+            }
+        self._obtain(needed, items, bench, short=short)
+        self.results = tuple(self._result(item, short=short) for item in items)
+
+    def series(self, name: str, variant: str = BASIS) -> Ours:
+        """What a quantity came to."""
+        return self._quantity(name, variant)
+
+    # What has to be asked.
+
+    def _needed(self, item: Item) -> set[str]:
+        """Names of the quantities that an item's ours is made of."""
+        if item.needs is not None and item.ours is None:
+            return set()
+        found = {item.id} if isinstance(item.ours, dict) else set()
+        texts = [item.ours] if isinstance(item.ours, str) else []
+        for text in (*texts, *(e.ours for e in item.experiments)):
+            found |= self._named(text) - {item.id}
+        return found
+
+    def _named(self, text: str) -> set[str]:
+        """Names of the quantities that an expression is made of."""
+        found: set[str] = set()
+        for of_paper, name in expressions.names(text):
+            if not of_paper and name in self._asked:
+                found.add(name)
+            elif not of_paper:
+                found |= self._needed(self._items[name])
+        return found
+
+    def _variant_of(self, asked: Asked, variant: str) -> Asked:
+        return asked if variant in (BASIS, BEST) else self.study.variants[variant].applied(asked)
+
+    def _questions(self, name: str, variant: str) -> list[tuple[Asked, Question]]:
+        """What is asked for a quantity: once, or for each value of the lists in it."""
+        asked = self._variant_of(self._asked[name], variant)
+        lists = {key: value for key, value in asked.items() if isinstance(value, list)}
+        result = []
+        for values in itertools.product(*lists.values()):
+            one = {**asked, **dict(zip(lists, values, strict=True))}
+            way, question = ways.question(one, f"{self.study.path}, {name}")
+            if variant == BEST:
+                better = ways.load(way).best(question)
+                question = question if better is None else better
+            result.append((one, (way, question)))
+        return result
+
+    def _obtain(
+        self, names: Iterable[str], items: Sequence[Item], bench: Bench, *, short: bool
+    ) -> None:
+        names = sorted(names)
+        wanted = [(name, BASIS) for name in names]
+        if not short:
+            wanted += [(name, BEST) for name in names]
+            wanted += [
+                (name, cause)
+                for item in items
+                for cause in item.causes
+                for name in self._needed(item)
+            ]
+        by_way: dict[str, dict[DataModel, None]] = defaultdict(dict)
+        for name, variant in wanted:
+            for _, (way, question) in self._questions(name, variant):
+                by_way[way][question] = None
+        for way, questions in by_way.items():
+            for question, answer in ways.load(way).obtain(list(questions), bench).items():
+                self._answers[way, question] = answer
+
+    # What came of it.
+
+    def _quantity(self, name: str, variant: str) -> Ours:
+        asked = [question for _, question in self._questions(name, variant)]
+        answers = [self._answers[q] for q in asked if q in self._answers]
+        if len(answers) < len(asked):
+            return Ours(value=None, how=("not asked",))
+        missing = [a.how for a in answers if a.value is None]
+        if missing:
+            return Ours(value=None, how=tuple(dict.fromkeys(missing)))
+        values = np.array([a.value for a in answers], dtype=float)
+        return Ours(
+            value=float(values[0]) if len(values) == 1 else values,
+            how=tuple(dict.fromkeys(a.how for a in answers)),
+            sources=tuple(dict.fromkeys(a.source for a in answers if a.source)),
+        )
+
+    def ours(self, item: Item, variant: str = BASIS) -> Ours:
+        """Our side of an item under a variant."""
+        if item.ours is None:
+            return Ours(value=None)
+        if isinstance(item.ours, dict):
+            found = self._quantity(item.id, variant)
+            if found.value is None:
+                return found
+            return replace(found, value=found.value * item.executions)
+        found = self._computed(item.ours, variant)
+        if found.value is None:
+            return found
+        return replace(found, value=found.value * item.executions)
+
+    def _computed(self, text: str, variant: str) -> Ours:
+        """An expression's value."""
+        parts: dict[str, Ours] = {}
+        for of_paper, name in expressions.names(text):
+            if not of_paper:
+                parts[name] = (
+                    self._quantity(name, variant)
+                    if name in self._asked and name not in self._items
+                    else self.ours(self._items[name], variant)
+                )
+        known = {name: part.value for name, part in parts.items() if part.value is not None}
+        missing = [how for part in parts.values() if part.value is None for how in part.how]
+        try:
+            value = expressions.evaluate(text, known, self._paper)
+        except MissingError as error:
+            return Ours(value=None, how=tuple(dict.fromkeys(missing)) or (str(error),))
+        value = value if isinstance(value, np.ndarray) and value.ndim else float(value)
+        return Ours(
+            value=value,
+            how=tuple(dict.fromkeys(how for part in parts.values() for how in part.how)),
+            sources=tuple(dict.fromkeys(s for part in parts.values() for s in part.sources)),
+        )
+
+    def _theirs(self, item: Item) -> float | None:
+        if item.value is not None:
+            return item.value
+        return None if item.theirs is None else _evaluated(item.theirs, self._paper)
+
+    def _contradiction(self, item: Item) -> str | None:
+        """What the paper's own figures say against an item."""
+        if item.check is not None and not np.all(
+            expressions.evaluate(item.check, self._paper, self._paper)
+        ):
+            return item.says
+        if item.theirs is None:
+            return None
+        theirs = _evaluated(item.theirs, self._paper)
+        if theirs is None or item.within(theirs, item.value):
+            return None
+        return item.says or "its own figures say otherwise"
+
+    def _best(self, item: Item) -> Ours:
+        """The least that is known today; nothing where that is no question."""
+        questions = [
+            self._questions(name, variant)
+            for variant in (BASIS, BEST)
+            for name in sorted(self._needed(item))
+        ]
+        half = len(questions) // 2
+        return Ours(value=None) if questions[:half] == questions[half:] else self.ours(item, BEST)
+
+    def _experiments(self, item: Item) -> list[tuple[str, Value | None, float | None]]:
+        """What each compares, ours and the paper's."""
+        return [
+            (
+                experiment.what,
+                self._computed(experiment.ours, BASIS).value,
+                _evaluated(experiment.paper, self._paper),
+            )
+            for experiment in item.experiments
+        ]
+
+    def _result(self, item: Item, *, short: bool) -> Result:
+        ours = self.ours(item)
+        tried = {} if short else {name: self.ours(item, name) for name in item.causes}
+        paper = self._theirs(item)
+        verdict, reason = judge(
+            item,
+            paper,
+            ours.value,
+            contradiction=self._contradiction(item),
+            missing=ours.how,
+            tried=None
+            if short
+            else [
+                *((self.study.variants[n].what, t.value, item.value) for n, t in tried.items()),
+                *self._experiments(item),
+            ],
+        )
+        return Result(
+            item=item,
+            paper=paper,
+            ours=ours,
+            best=self._best(item) if not short else Ours(value=None),
+            tried=tried,
+            verdict=verdict,
+            reason=reason,
+        )
+
+
+def _paper(items: Iterable[Item]) -> dict[str, Value]:
+    return {item.id: item.value for item in items if item.value is not None}
+
+
+def _evaluated(text: str, paper: Mapping[str, Value]) -> float | None:
+    try:
+        value: Any = expressions.evaluate(text, paper, paper)
+    except MissingError:
+        return None
+    return float(value)

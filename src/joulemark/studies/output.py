@@ -1,0 +1,109 @@
+"""Results of a study as text and as plain values."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from joulemark.studies.conduct import Conducted, Ours, Result, ratio
+from joulemark.studies.units import shown
+from joulemark.studies.verdict import COUNTED, Verdict
+
+
+def number(value: float) -> str:
+    """Four significant digits."""
+    return f"{value:,.0f}" if abs(value) >= 9999.5 else f"{value:.4g}"
+
+
+def ours_text(ours: Ours, unit: str) -> str:
+    """Our value in the item's unit; of a series, its range."""
+    if ours.low is None or ours.high is None:
+        return "-"
+    low, high = number(shown(ours.low, unit)), number(shown(ours.high, unit))
+    return f"{low if low == high else f'{low} to {high}'} {unit}".strip()
+
+
+def paper_text(result: Result) -> str:
+    """What the paper says: its number with its uncertainty, or the bound that a sentence sets."""
+    item = result.item
+    if item.value is not None:
+        text = f"{shown(item.value, item.unit):.10g}"
+        if item.uncertainty is not None:
+            text += f" ± {shown(item.uncertainty, item.unit):.3g}"
+        return f"{text} {item.unit}".strip()
+    bounds = [
+        f"{sign} {shown(bound, item.unit):.4g}"
+        for sign, bound in ((">", item.more_than), ("<", item.less_than))
+        if bound is not None
+    ]
+    text = ", ".join(bounds) or "-"
+    if result.paper is not None:
+        text += f" ({number(shown(result.paper, item.unit))})"
+    return text
+
+
+def ratio_text(result: Result) -> str:
+    """Ours by the paper's."""
+    return "" if result.ratio is None else f"{result.ratio:.3g}"
+
+
+def counts(conducted: Conducted) -> str:
+    """How many items there are, and how many of each verdict."""
+    found = Counter(result.verdict for result in conducted.results)
+    parts = [f"{found[verdict]} {verdict}" for verdict in COUNTED if found[verdict]]
+    text = f"{len(conducted.results)} items: {', '.join(parts)}"
+    if found[Verdict.CIRCULAR]:
+        text += f"; {found[Verdict.CIRCULAR]} circular, not counted"
+    return text
+
+
+def _plain(ours: Ours, unit: str) -> Any:
+    if ours.value is None:
+        return None
+    values = [shown(float(v), unit) for v in np.atleast_1d(ours.value)]
+    return values[0] if len(values) == 1 else values
+
+
+def record(result: Result) -> dict[str, Any]:
+    """An item as JSON takes it; values in the item's unit."""
+    item = result.item
+
+    def in_unit(value: float | None) -> float | None:
+        return None if value is None else shown(value, item.unit)
+
+    return {
+        "id": item.id,
+        "section": item.section.name,
+        "what": item.what,
+        "paper": in_unit(result.paper),
+        "uncertainty": in_unit(item.uncertainty),
+        "more_than": in_unit(item.more_than),
+        "less_than": in_unit(item.less_than),
+        "ours": _plain(result.ours, item.unit),
+        "best": _plain(result.best, item.unit),
+        "unit": item.unit,
+        "ratio": result.ratio,
+        "verdict": str(result.verdict),
+        "reason": result.reason,
+        "tolerance": item.tolerance.model_dump(),
+        "tried": {name: ratio(ours, item.value) for name, ours in result.tried.items()},
+        "conditions": {
+            **item.conditions.model_dump(),
+            "ours": [*result.ours.how, *result.ours.sources],
+            "best": list(result.best.how),
+        },
+        "note": item.note,
+    }
+
+
+def document(conducted: Conducted) -> dict[str, Any]:
+    """A study's results as JSON takes them."""
+    file = conducted.study.file
+    found = Counter(str(result.verdict) for result in conducted.results)
+    return {
+        "study": conducted.study.name,
+        "title": file.title,
+        "items": len(conducted.results),
+        "verdicts": dict(sorted(found.items())),
+        "results": [record(result) for result in conducted.results],
+    }

@@ -1,0 +1,57 @@
+"""Verdicts that are pinned: a change that moves one fails until the study explains it."""
+
+import tomllib
+from pathlib import Path
+
+from joulemark.errors import JoulemarkError
+from joulemark.studies.conduct import Conducted
+
+
+class MovedVerdictError(JoulemarkError):
+    """A verdict of a study is not the one that is pinned."""
+
+    exit_code = 15
+
+
+def path(conducted: Conducted) -> Path:
+    """The file of a study's verdicts."""
+    return conducted.study.path.with_name("verdicts.toml")
+
+
+def read(file: Path) -> dict[str, str]:
+    """Verdicts by item; none where nothing is pinned."""
+    if not file.exists():
+        return {}
+    return {str(k): str(v) for k, v in tomllib.loads(file.read_text(encoding="utf-8")).items()}
+
+
+def write(conducted: Conducted) -> None:
+    """Pin the verdicts of these results; those of other items stay."""
+    known = read(path(conducted)) | {r.item.id: str(r.verdict) for r in conducted.results}
+    lines = ["# Written by `joulemark study NAME --pin`: the verdict that each item must get."]
+    for item in conducted.study.items:
+        if item.id in known:
+            lines.append(f'{item.id} = "{known[item.id]}"')
+    path(conducted).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def compare(conducted: Conducted) -> None:
+    """Compare with what is pinned.
+
+    Raises:
+        MovedVerdictError: names each item whose verdict is another.
+    """
+    pinned = read(path(conducted))
+    if not pinned:
+        return
+    moved = [
+        f"  {r.item.id}: was {pinned.get(r.item.id, 'not pinned')}, is {r.verdict} ({r.reason})"
+        for r in conducted.results
+        if pinned.get(r.item.id) != str(r.verdict)
+    ]
+    if moved:
+        raise MovedVerdictError(
+            f"{len(moved)} verdicts moved:\n" + "\n".join(moved),
+            str(path(conducted)),
+            "explain it in study.toml, then give --pin",
+        )

@@ -1,0 +1,462 @@
+"""A study's file: every table, figure and checkable sentence of a paper as items."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from joulemark.catalogue import datafile
+from joulemark.errors import InputError
+from joulemark.project import STUDIES
+from joulemark.studies import expressions
+from joulemark.studies.units import UNITS, si
+
+Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+Text = Annotated[str, Field(min_length=1)]
+Unit = Annotated[str, Field(pattern="^(" + "|".join(map(str, UNITS)) + ")$")]
+Asked = dict[str, Any]
+"""What is asked of a way; a list in it asks for each in turn."""
+
+
+class Tolerance(datafile.DataModel):
+    """How far ours may be from the paper's and be the same result; stated before it is run."""
+
+    factor: Annotated[float, Field(gt=1)]
+    """Ours is at most so many times the paper's, and at least the paper's by as much."""
+    reason: Text
+
+
+class Inferred(datafile.DataModel):
+    """A condition that the paper does not state."""
+
+    what: Text
+    evidence: Text
+
+
+class Conditions(datafile.DataModel):
+    """Under what the paper measured."""
+
+    stated: list[Text] = Field([])
+    inferred: list[Inferred] = Field([])
+
+    def with_(self, other: "Conditions") -> "Conditions":
+        """These and those."""
+        return Conditions(
+            stated=[*self.stated, *other.stated], inferred=[*self.inferred, *other.inferred]
+        )
+
+
+class Variant(datafile.DataModel):
+    """An experiment: ours once more with one thing changed."""
+
+    name: Identifier
+    what: Text
+    """The change, as the reason of a verdict says it."""
+    change: Asked
+    where: Asked = Field({})
+    """Of what is asked, that which has these values is changed; all of it when empty."""
+
+    def applied(self, asked: Asked) -> Asked:
+        """What is asked then."""
+        same = all(asked.get(key) == value for key, value in self.where.items())
+        return {**asked, **self.change} if same else asked
+
+
+class Experiment(datafile.DataModel):
+    """A comparison that shows why ours differs: the same of more, or of less, on both sides."""
+
+    what: Text
+    ours: Text
+    paper: Text
+    """Both are expressions."""
+
+
+class _Expected(datafile.DataModel):
+    """What may be said of an item, of a column for all its cells, or of a row."""
+
+    ours: Asked | str | None = None
+    """How to obtain ours: what is asked of a way, or an expression over quantities, items."""
+    check: str | None = None
+    """What the paper's own figures must fulfil: an expression over its items."""
+    says: str | None = None
+    """What it means that they do not."""
+    needs: str | None = None
+    """What is missing to obtain ours."""
+    circular: str | None = None
+    """Why ours is no independent figure."""
+    tolerance: Tolerance | None = None
+    causes: list[Identifier] | None = None
+    """Variants that are tried where ours differs."""
+    experiment: list[Experiment] = Field([])
+    short: bool | None = None
+    """It belongs to the study's short form."""
+    note: str | None = None
+
+
+class Column(_Expected):
+    """A column of a table."""
+
+    name: Identifier
+    title: Text
+    unit: Unit
+
+
+class Row(_Expected):
+    """A row of a table: a value for each column."""
+
+    id: Identifier
+    what: Text
+    values: list[float]
+    uncertainties: list[float] = Field([])
+    executions: Annotated[int, Field(ge=1)] = 1
+    """How many of what is asked the figures are of."""
+
+
+class Single(_Expected):
+    """A number in a sentence or figure, or a sentence that a ratio decides."""
+
+    id: Identifier
+    what: Text
+    unit: Unit = "x"
+    value: float | None = None
+    uncertainty: float | None = None
+    more_than: float | None = None
+    less_than: float | None = None
+    theirs: str | None = None
+    """The same from the paper's own figures: an expression over its items."""
+
+
+class Plot(datafile.DataModel):
+    """Lines against the message's size."""
+
+    title: Text
+    quantities: Annotated[list[Identifier], Field(min_length=1)]
+    unit: Unit
+
+
+class Section(datafile.DataModel):
+    """A table, a figure, or the sentences of a section."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    title: Text
+    about: str | None = None
+    """What a reader should know first."""
+    conditions: Conditions = Conditions()
+    defaults: Asked = Field({})
+    tolerance: Tolerance | None = None
+    causes: list[Identifier] = Field([])
+    needs: str | None = None
+    column: list[Column] = Field([])
+    row: list[Row] = Field([])
+    item: list[Single] = Field([])
+    quantity: dict[Identifier, Asked] = Field({})
+    plot: list[Plot] = Field([])
+
+    @model_validator(mode="after")
+    def _rectangular(self) -> "Section":
+        for row in self.row:
+            if len(row.values) != len(self.column):
+                raise ValueError(
+                    f"row {row.id} has {len(row.values)} values for {len(self.column)} columns"
+                )
+            if row.uncertainties and len(row.uncertainties) != len(self.column):
+                raise ValueError(f"row {row.id} has {len(row.uncertainties)} uncertainties")
+        return self
+
+
+class StudyFile(datafile.DataModel):
+    """`studies/AUTHOR-YEAR/study.toml`."""
+
+    title: Text
+    authors: Text
+    published: Text
+    about: Text
+    """For a reader who does not know the paper: what it measured, and what came of it here."""
+    conditions: Conditions = Conditions()
+    defaults: Asked = Field({})
+    tolerance: Tolerance
+    quantity: dict[Identifier, Asked] = Field({})
+    variant: list[Variant] = Field([])
+    section: Annotated[list[Section], Field(min_length=1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One number or checkable sentence of a paper; values are SI."""
+
+    id: str
+    section: Section
+    what: str
+    unit: str
+    value: float | None
+    uncertainty: float | None
+    more_than: float | None
+    less_than: float | None
+    ours: Asked | str | None
+    theirs: str | None
+    check: str | None
+    says: str
+    needs: str | None
+    circular: str | None
+    tolerance: Tolerance
+    causes: tuple[str, ...]
+    experiments: tuple[Experiment, ...]
+    short: bool
+    note: str | None
+    executions: int
+    conditions: Conditions
+
+    @property
+    def is_claim(self) -> bool:
+        """A sentence that sets a bound, and no number."""
+        return self.more_than is not None or self.less_than is not None
+
+    def within(self, ratio_or_value: float, value: float | None) -> bool:
+        """Whether a number fulfils what the paper says.
+
+        Args:
+            ratio_or_value: in SI.
+            value: the paper's number; None for a bound.
+        """
+        if value is None:
+            return (self.more_than is None or ratio_or_value > self.more_than) and (
+                self.less_than is None or ratio_or_value < self.less_than
+            )
+        if value == 0 or ratio_or_value / value <= 0:
+            return ratio_or_value == value
+        return 1 / self.tolerance.factor <= ratio_or_value / value <= self.tolerance.factor
+
+
+def _merged(*asked: Asked) -> Asked:
+    """What is asked by all of them: a later one has its way, and another way starts anew."""
+    found: Asked = {}
+    for each in asked:
+        found = (
+            dict(each) if each.get("way", found.get("way")) != found.get("way") else found | each
+        )
+    return found
+
+
+def _expressions(item: Item) -> Iterator[tuple[str, str]]:
+    """An item's expressions, each after the key that it is in."""
+    for key, text in (("ours", item.ours), ("theirs", item.theirs), ("check", item.check)):
+        if isinstance(text, str):
+            yield key, text
+    for experiment in item.experiments:
+        yield "ours", experiment.ours
+        yield "theirs", experiment.paper
+
+
+class Study:
+    """A paper's items, and how ours are obtained."""
+
+    def __init__(self, name: str, file: StudyFile, path: Path) -> None:
+        self.name = name
+        self.file = file
+        self.path = path
+        self.items = tuple(self._items())
+        self._check()
+
+    @cached_property
+    def quantities(self) -> dict[str, Asked]:
+        """What is asked for each quantity and each item that asks directly, by name."""
+        found = {name: _merged(self.file.defaults, q) for name, q in self.file.quantity.items()}
+        for section in self.file.section:
+            for name, asked in section.quantity.items():
+                found[name] = _merged(self.file.defaults, section.defaults, asked)
+        for item in self.items:
+            if isinstance(item.ours, dict):
+                found[item.id] = item.ours
+        return found
+
+    @cached_property
+    def variants(self) -> dict[str, Variant]:
+        """The experiments, by name."""
+        return {variant.name: variant for variant in self.file.variant}
+
+    def where(self, item: Item) -> str:
+        """An item's place in the file, for messages."""
+        return f"{self.path}, {item.section.name}, item {item.id}"
+
+    def _items(self) -> Iterator[Item]:
+        for section in self.file.section:
+            conditions = self.file.conditions.with_(section.conditions)
+            for row in section.row:
+                for index, column in enumerate(section.column):
+                    yield self._cell(section, row, column, index, conditions)
+            for single in section.item:
+                yield self._single(section, single, conditions)
+
+    def _cell(
+        self, section: Section, row: Row, column: Column, index: int, conditions: Conditions
+    ) -> Item:
+        def first(name: str) -> Any:
+            values = (getattr(row, name), getattr(column, name))
+            return next((v for v in values if v is not None), None)
+
+        def text(name: str) -> str | None:
+            found = first(name)
+            return found.replace("{row}", row.id) if isinstance(found, str) else None
+
+        ours: Asked | str | None = None
+        if isinstance(row.ours, dict):
+            of_column = column.ours if isinstance(column.ours, dict) else {}
+            ours = _merged(self.file.defaults, section.defaults, row.ours, of_column)
+        elif isinstance(row.ours, str) or isinstance(column.ours, str):
+            ours = text("ours")
+        uncertainty = row.uncertainties[index] if row.uncertainties else None
+        return Item(
+            id=f"{row.id}_{column.name}",
+            section=section,
+            what=f"{row.what}: {column.title}",
+            unit=column.unit,
+            value=si(row.values[index], column.unit),
+            uncertainty=None if uncertainty is None else si(uncertainty, column.unit),
+            more_than=None,
+            less_than=None,
+            ours=ours,
+            theirs=None,
+            check=text("check"),
+            says=text("says") or "",
+            needs=first("needs") or section.needs,
+            circular=first("circular"),
+            tolerance=first("tolerance") or section.tolerance or self.file.tolerance,
+            causes=tuple(first("causes") or section.causes),
+            experiments=(*row.experiment, *column.experiment),
+            short=bool(first("short")),
+            note=first("note"),
+            executions=row.executions,
+            conditions=conditions,
+        )
+
+    def _single(self, section: Section, single: Single, conditions: Conditions) -> Item:
+        ours = single.ours
+        if isinstance(ours, dict):
+            ours = _merged(self.file.defaults, section.defaults, ours)
+
+        def in_si(value: float | None) -> float | None:
+            return None if value is None else si(value, single.unit)
+
+        return Item(
+            id=single.id,
+            section=section,
+            what=single.what,
+            unit=single.unit,
+            value=in_si(single.value),
+            uncertainty=in_si(single.uncertainty),
+            more_than=in_si(single.more_than),
+            less_than=in_si(single.less_than),
+            ours=ours,
+            theirs=single.theirs,
+            check=single.check,
+            says=single.says or "",
+            needs=single.needs or section.needs,
+            circular=single.circular,
+            tolerance=single.tolerance or section.tolerance or self.file.tolerance,
+            causes=tuple(single.causes if single.causes is not None else section.causes),
+            experiments=tuple(single.experiment),
+            short=bool(single.short),
+            note=single.note,
+            executions=1,
+            conditions=conditions,
+        )
+
+    def _check(self) -> None:
+        """Refuse names that are there twice, or not at all.
+
+        Raises:
+            InputError: says which item.
+        """
+        seen: set[str] = set()
+        named = [*self.file.quantity, *(n for s in self.file.section for n in s.quantity)]
+        for name in (*named, *(item.id for item in self.items)):
+            if name in seen:
+                raise InputError("is there twice", f"{self.path}, {name}", "give it another name")
+            seen.add(name)
+        ids = {item.id for item in self.items}
+        for item in self.items:
+            self._check_item(item)
+            for field, text in _expressions(item):
+                self._check_names(text, f"{self.where(item)}, {field}", seen, ids, field)
+        for section in self.file.section:
+            for name in (name for plot in section.plot for name in plot.quantities):
+                if name not in self.quantities:
+                    where = f"{self.path}, {section.name}, plot"
+                    raise InputError(f"no such quantity: {name}", where)
+
+    def _check_item(self, item: Item) -> None:
+        """Refuse an item of which nobody can tell what came of it."""
+        where = self.where(item)
+        for cause in item.causes:
+            if cause not in self.variants:
+                mend = f"there are {', '.join(self.variants) or 'none'}"
+                raise InputError(f"no such variant: {cause}", f"{where}, causes", mend)
+        if item.ours is None and item.needs is None and item.circular is None:
+            mend = "give `ours`, or what it `needs`"
+            raise InputError("nobody can tell what came of it", where, mend)
+        if item.check is not None and not item.says:
+            raise InputError("it is not said what a failed check means", where, "give `says`")
+        if item.value is not None and item.is_claim:
+            raise InputError("is a number and a bound", where, "give one of them")
+
+    def _check_names(
+        self, text: str, where: str, known: set[str], ids: set[str], field: str
+    ) -> None:
+        try:
+            found = list(expressions.names(text))
+        except InputError as error:
+            raise InputError(error.what, f"{where}: {text}", error.mend) from error
+        for of_paper, name in found:
+            there = ids if of_paper or field != "ours" else known
+            if name not in there:
+                raise InputError(f"there is no {name}", f"{where}: {text}", "correct its spelling")
+
+
+def names() -> list[str]:
+    """The names of all studies."""
+    return sorted(path.parent.name for path in STUDIES.glob("*/study.toml"))
+
+
+def load(name: str) -> Study:
+    """Read a study.
+
+    Raises:
+        InputError: there is none of that name, or its file is wrong.
+    """
+    path = STUDIES / name / "study.toml"
+    if "/" in name or not path.is_file():
+        raise InputError("no such study", name, f"there are {', '.join(names())}")
+    return read(path)
+
+
+def read(path: Path) -> Study:
+    """Read a study's file.
+
+    Raises:
+        InputError: it is wrong; names the file and the key.
+    """
+    return Study(path.parent.name, datafile.read(path, StudyFile), path)
+
+
+def select(study: Study, wanted: Sequence[str], *, short: bool) -> list[Item]:
+    """The items of sections or of names, all when none is given.
+
+    Raises:
+        InputError: there is none of such a name.
+    """
+    known: Mapping[str, str] = {item.id: item.section.name for item in study.items}
+    for name in wanted:
+        if name not in known and name not in known.values():
+            sections = ", ".join(section.name for section in study.file.section)
+            raise InputError(
+                f"there is no {name} in {study.name}", "--item", f"there are {sections}"
+            )
+    return [
+        item
+        for item in study.items
+        if (not wanted or item.id in wanted or item.section.name in wanted)
+        and (item.short or not short)
+    ]

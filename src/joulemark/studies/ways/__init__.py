@@ -1,0 +1,90 @@
+"""How ours is obtained: one module a way, found by its name, which a study's file gives.
+
+A way has a model `Asked` of what can be asked of it, and two functions:
+
+    obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]
+    best(asked: Asked) -> Asked | None    what is asked for today's best of the same; or nothing
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol, cast
+
+from pydantic import ValidationError
+
+from joulemark.catalogue import datafile
+from joulemark.errors import InputError
+from joulemark.records.store import Store
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What came of a question, in SI units."""
+
+    value: float | None
+    """None where there is no number."""
+    how: str
+    """What it was obtained with; or why there is none."""
+    source: str = ""
+    """Conditions that a reader of the number has to know."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """What ways obtain their answers with."""
+
+    store: Store
+    """What was measured is served from there, and what is measured is kept there."""
+    processes: int
+
+
+class Way(Protocol):
+    """A module of this package."""
+
+    Asked: type[datafile.DataModel]
+
+    def obtain(self, asked: Sequence[Any], bench: Bench) -> dict[Any, Answer]:
+        """Answer all that is asked."""
+        ...
+
+    def best(self, asked: Any) -> Any:
+        """What to ask for the least that is known today."""
+        ...
+
+
+def names() -> list[str]:
+    """The names of all ways."""
+    return sorted(m.name for m in pkgutil.iter_modules(__path__))
+
+
+@lru_cache
+def load(name: str) -> Way:
+    """The way of a name, which there is."""
+    return cast("Way", importlib.import_module(f"{__name__}.{name}"))
+
+
+def question(asked: dict[str, Any], where: str) -> tuple[str, datafile.DataModel]:
+    """What is asked, checked: the way and its own model.
+
+    Args:
+        asked: as the study's file has it, with `way`.
+        where: for messages.
+
+    Raises:
+        InputError: there is no such way, or it cannot be asked so.
+    """
+    rest = dict(asked)
+    way = rest.pop("way", None)
+    if way not in names():
+        raise InputError(f"no such way: {way}", where, f"there are {', '.join(names())}")
+    try:
+        return str(way), load(str(way)).Asked.model_validate(rest)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        what = "unknown key" if first["type"] == "extra_forbidden" else first["msg"]
+        mend = f"the keys are {', '.join(load(str(way)).Asked.model_fields)}"
+        raise InputError(f"{what}: {key}", where, mend) from error

@@ -1,0 +1,77 @@
+"""What a board's file states of it: currents, loads, the radio, activities; with its source."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from joulemark.catalogue import boards, datafile
+from joulemark.catalogue.boards import Activity, Board, Grade
+from joulemark.studies.ways import Answer, Bench
+
+
+class Asked(datafile.DataModel):
+    """One figure of a board's file."""
+
+    board: str
+    of: Literal["current", "chip", "load", "radio", "bit-rate", "activity", "supply"]
+    name: str = ""
+    """Of the state, load or activity."""
+    clock: str = ""
+    """Of a chip's current: the clock profile."""
+    grade: Grade | None = None
+    """The first of this grade; the first of all when not given."""
+    metric: Literal["ampere", "time", "energy"] = "ampere"
+    """Of an activity: of one execution."""
+
+
+def best(asked: Asked) -> None:
+    """Nothing: a figure is a figure."""
+
+
+def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
+    """Look it up."""
+    return {a: _look_up(a) for a in asked}
+
+
+def _stated(board: Board, of: str) -> Iterator[tuple[str, float, Grade, str]]:
+    """Name, ampere, grade and source of each current."""
+    if of == "current":
+        yield from ((c.state, c.ampere, c.grade, c.source) for c in board.current)
+        return
+    loads = board.load if of == "load" else board.radio.state if board.radio else []
+    yield from ((load.name, load.ampere, load.grade, load.source) for load in loads)
+
+
+def _look_up(asked: Asked) -> Answer:
+    board = boards.load_board(asked.board)
+    if asked.of == "supply":
+        return Answer(value=board.supply_v.value, how=board.supply_v.source)
+    if asked.of == "bit-rate" and board.radio:
+        rate = board.radio.bit_rate_hz
+        return Answer(value=rate.value, how=rate.source)
+    if asked.of == "chip":
+        hz = board.clock_profile(asked.clock or None).hz
+        stated = boards.load_chip(board.chip).current_a(asked.name, hz, board.supply_v.value)
+        where = f"chips/{board.chip}.toml at {hz / 1e6:g} MHz"
+        return Answer(value=stated.value, how=f"{stated.grade}: {stated.source}", source=where)
+    found: list[tuple[float, str]]
+    if asked.of == "activity":
+        found = [
+            (_of_activity(activity, asked.metric), f"{activity.grade}: {activity.source}")
+            for activity in board.activity
+            if activity.name == asked.name and asked.grade in (None, activity.grade)
+        ]
+    else:
+        found = [
+            (ampere, f"{grade}: {source}")
+            for name, ampere, grade, source in _stated(board, asked.of)
+            if name == asked.name and asked.grade in (None, grade)
+        ]
+    if not found:
+        what = f"{asked.of} {asked.name}{f' of grade {asked.grade}' if asked.grade else ''}"
+        return Answer(value=None, how=f"the file of {asked.board} states no {what}")
+    return Answer(value=found[0][0], how=found[0][1], source=f"boards/{asked.board}.toml")
+
+
+def _of_activity(activity: Activity, metric: str) -> float:
+    whole = activity.time_s if metric == "time" else activity.energy_j
+    return whole / activity.executions

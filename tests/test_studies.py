@@ -1,0 +1,232 @@
+"""Studies: their files, arithmetic, verdicts, and that each one's verdicts are as pinned."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command import joulemark
+from joulemark.errors import InputError
+from joulemark.records.store import Store
+from joulemark.studies import expressions, pins, study
+from joulemark.studies.conduct import Conducted
+from joulemark.studies.expressions import MissingError
+from joulemark.studies.output import document
+from joulemark.studies.verdict import Verdict
+from joulemark.studies.ways import Bench
+
+HEAD = """
+title = "A title"
+authors = "Somebody"
+published = "2020"
+about = "What it is about."
+[tolerance]
+factor = 1.5
+reason = "because"
+[[variant]]
+name = "faster"
+what = "ten times the current"
+change = { name = "mpu9250-measuring" }
+[defaults]
+way = "board"
+board = "sensortag-cc2650"
+of = "load"
+name = "mpu9250-on"
+"""
+SECTION = """
+[[section]]
+name = "table-1"
+title = "Table 1"
+column = [{ name = "current", title = "current", unit = "mA" }]
+row = [
+    { id = "same", what = "the same", values = [0.2], ours = {} },
+    { id = "more", what = "more", values = [4.0], ours = {}, causes = ["faster"] },
+    { id = "none", what = "nobody knows", values = [4.0], ours = { name = "no-such" } },
+    { id = "missing", what = "missing", values = [4.0], needs = "a board" },
+    { id = "false", what = "false", values = [4.0], ours = {}, check = "1 < 0", says = "no" },
+    { id = "round", what = "round", values = [0.181], ours = {}, circular = "taken from there" },
+]
+item = [
+    { id = "above", what = "above", more_than = 1.0, ours = "more_current / paper.same_current" },
+    { id = "below", what = "below", less_than = 1.5, ours = "more_current / paper.same_current" },
+    { id = "lies", what = "a lie", more_than = 9.0, ours = "more_current", theirs = "1" },
+    { id = "lost", what = "lost", unit = "mA", ours = {} },
+]
+"""
+
+
+def read(tmp_path: Path, text: str) -> study.Study:
+    folder = tmp_path / "author-2020"
+    folder.mkdir(exist_ok=True)
+    (folder / "study.toml").write_text(text, encoding="utf-8")
+    return study.read(folder / "study.toml")
+
+
+def conducted(found: study.Study, tmp_path: Path, *, short: bool = False) -> Conducted:
+    with Store(tmp_path / "store.db") as store:
+        bench = Bench(store=store, processes=1)
+        return Conducted(found, study.select(found, [], short=short), bench, short=short)
+
+
+def test_every_verdict_and_its_reason(tmp_path: Path) -> None:
+    results = conducted(read(tmp_path, HEAD + SECTION), tmp_path).results
+    said = {r.item.id: (r.verdict, r.reason) for r in results}
+    assert said == {
+        "same_current": (Verdict.REPRODUCED, "within a factor of 1.5"),
+        "more_current": (
+            Verdict.DIFFERS,
+            "the cause, by experiment: with ten times the current it is 0.875 times the paper's",
+        ),
+        "none_current": (
+            Verdict.UNTESTABLE,
+            "needs the file of sensortag-cc2650 states no load no-such",
+        ),
+        "missing_current": (Verdict.UNTESTABLE, "needs a board"),
+        "false_current": (Verdict.CONTRADICTED, "no"),
+        "round_current": (Verdict.CIRCULAR, "taken from there"),
+        "above": (Verdict.DIFFERS, "the cause is not found"),
+        "below": (Verdict.REPRODUCED, "it holds"),
+        "lies": (Verdict.CONTRADICTED, "its own figures say otherwise"),
+        "lost": (Verdict.UNTESTABLE, "needs the number, which the text has not"),
+    }
+
+
+def test_no_cause_is_said_that_no_experiment_shows(tmp_path: Path) -> None:
+    text = (HEAD + SECTION).replace('change = { name = "mpu9250-measuring" }', "change = {}")
+    results = conducted(read(tmp_path, text), tmp_path).results
+    (more,) = (r for r in results if r.item.id == "more_current")
+    assert more.verdict is Verdict.DIFFERS
+    assert more.reason == (
+        "the cause is not found; tried: with ten times the current 0.0452 times the paper's"
+    )
+
+
+def test_json_says_what_a_reader_needs(tmp_path: Path) -> None:
+    found = document(conducted(read(tmp_path, HEAD + SECTION), tmp_path))
+    first = found["results"][0]
+    assert found["items"] == 10
+    assert {"id", "paper", "ours", "unit", "ratio", "verdict", "reason", "conditions"} <= set(first)
+    assert (first["paper"], first["unit"]) == (0.2, "mA")
+    assert first["ours"] == pytest.approx(0.181)
+    assert first["ratio"] == pytest.approx(0.905)
+    assert "shibata-2018, table I" in first["conditions"]["ours"][0]
+
+
+def test_a_verdict_that_moves_fails(tmp_path: Path) -> None:
+    done = conducted(read(tmp_path, HEAD + SECTION), tmp_path)
+    pins.compare(done)  # Nothing is pinned yet.
+    pins.write(done)
+    pins.compare(done)
+    moved = conducted(read(tmp_path, (HEAD + SECTION).replace("[0.2]", "[0.5]")), tmp_path)
+    with pytest.raises(pins.MovedVerdictError, match="same_current: was reproduced, is differs"):
+        pins.compare(moved)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("factor = 1.5", "factor = 1.0", "greater than 1"),
+        ('reason = "because"', "", "tolerance.reason: this key is missing"),
+        ("values = [0.2]", "values = [0.2, 1]", "row same has 2 values for 1 columns"),
+        ('id = "more"', 'id = "same"', "same_current: is there twice"),
+        ('causes = ["faster"]', 'causes = ["slower"]', "no such variant: slower; there are faster"),
+        (', needs = "a board"', "", "item missing_current: nobody can tell what came of it"),
+        (', says = "no"', "", "it is not said what a failed check means"),
+        ("paper.same_current", "paper.other", "there is no other"),
+        ("more_current / paper", "more_current if paper", "is no expression"),
+        ('"more_current", theirs', '"open(more_current)", theirs', "is not arithmetic"),
+        ('unit = "mA" }]', 'unit = "furlong" }]', "pattern"),
+        ("more_than = 1.0", "more_than = 1.0, value = 3.0", "is a number and a bound"),
+        ('title = "Table 1"', 'title = "Table 1"\nfoo = 1', "section.0.foo: unknown key"),
+    ],
+)
+def test_a_wrong_file_is_one_message(tmp_path: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, (HEAD + SECTION).replace(old, new))
+    assert message in str(caught.value)
+    assert "study.toml" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('way = "board"', 'way = "bord"', "no such way: bord; there are board"),
+        ('of = "load"', 'of = "lode"', "Input should be"),
+        ('name = "mpu9250-on"', "primitive = 1", "unknown key: primitive"),
+    ],
+)
+def test_a_wrong_question_is_one_message(tmp_path: Path, old: str, new: str, message: str) -> None:
+    found = read(tmp_path, (HEAD + SECTION).replace(old, new))
+    with pytest.raises(InputError, match=message):
+        conducted(found, tmp_path)
+
+
+def test_arithmetic() -> None:
+    sizes, fast, slow = np.array([8.0, 16, 32, 64]), np.array([1.0, 2, 4, 8]), np.full(4, 3.0)
+    values = {"sizes": sizes, "fast": fast, "slow": slow}
+
+    def evaluate(text: str) -> object:
+        return expressions.evaluate(text, values, {"x": 2.0})
+
+    assert evaluate("first_above(sizes, fast, slow)") == 32
+    assert evaluate("slope(sizes, fast)") == pytest.approx(1 / 8)
+    assert evaluate("-(2 + 3) * 4 / 2 ** 2") == -5
+    assert evaluate("max(fast, slow, 9) - min(fast, slow)") == 8
+    assert evaluate("1 < paper.x < 3 and paper.x == 2")
+    assert list(expressions.names("fast / paper.x")) == [(False, "fast"), (True, "x")]
+    with pytest.raises(MissingError, match="y"):
+        evaluate("paper.y")
+    with pytest.raises(MissingError, match="do not cross"):
+        evaluate("first_above(sizes, slow, slow + fast)")
+
+
+@pytest.mark.parametrize(
+    "text", ["a.b", "f(1)", "a[0]", "lambda: 1", "'a'", "paper", "a if b else c"]
+)
+def test_what_is_no_arithmetic(text: str) -> None:
+    if text == "paper":
+        assert list(expressions.names(text)) == [(False, "paper")]
+        return
+    with pytest.raises(InputError, match="is not arithmetic"):
+        list(expressions.names(text))
+
+
+@pytest.mark.parametrize("name", study.names())
+def test_each_item_is_pinned(name: str) -> None:
+    found = study.load(name)
+    pinned = pins.read(found.path.with_name("verdicts.toml"))
+    assert set(pinned) == {item.id for item in found.items}
+    assert set(pinned.values()) <= {str(v) for v in Verdict}
+    assert any(item.short for item in found.items)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("studies") / "store.db"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", study.names())
+def test_the_short_form_gives_the_verdicts_that_are_pinned(name: str, store: Path) -> None:
+    found = study.load(name)
+    with Store(store) as opened:
+        items = study.select(found, [], short=True)
+        bench = Bench(store=opened, processes=2)
+        pins.compare(Conducted(found, items, bench, short=True))
+
+
+def test_the_command(tmp_path: Path) -> None:
+    store = ["--store", str(tmp_path / "store.db")]
+    page = tmp_path / "page.html"
+    done = joulemark("study", "shibata-2018", "--item", "table-i", "--out", str(page), *store)
+    assert "14 items" in done.stdout
+    assert "contradicted by the paper itself" in done.stdout
+    assert "14 items" in page.read_text(encoding="utf-8")
+    done = joulemark("study", "shibata-2018", "--item", "busy_current", "--json", *store)
+    (result,) = json.loads(done.stdout)["results"]
+    assert result["verdict"] == "contradicted by the paper itself"
+    assert "shibata-2018" in joulemark("study", "list").stdout
+    wrong = joulemark("study", "shibata-2018", "--item", "table-xx", *store, code=3)
+    assert "there is no table-xx in shibata-2018; there are table-i, table-ii" in wrong.stderr
+    assert "no such study" in joulemark("study", "nobody-1999", *store, code=3).stderr
