@@ -10,6 +10,7 @@ from typing import Literal
 
 import pytest
 
+import public_key_fuzz
 from joulemark.catalogue.primitives import Implementation, Library
 from joulemark.curves import P256, SECP160R1, SECP256K1, SECT233R1, PrimeCurve
 from joulemark.images import build_local
@@ -184,3 +185,10 @@ def test_ed25519_refuses_keys_that_are_not_canonical(device: tuple[str, Device])
         key = y.to_bytes(32, "little")
         write(board, public_key=key, message=b"", signature=bytes([1, *bytes(63)]))
         assert board.run("verify").status is Status.BAD_TAG, hex(y)
+
+
+def test_the_same_as_openssl() -> None:
+    """A moment of tests/public_key_fuzz.py, of every key agreement and signature."""
+    ends = public_key_fuzz.fuzz(2, 1)
+    assert all(any(e.startswith(f"{name}/") for e in ends) for name in CURVE_OF if "p256" in name)
+    assert {e.split()[-1] for e in ends} == {"agreed", "verified", "refused"}

@@ -1,0 +1,313 @@
+"""Differential fuzzing of key agreements and signatures: our C against OpenSSL.
+
+`python tests/public_key_fuzz.py --seconds 3600 --seed 7` draws keys, points, messages and
+signatures, of which many are special or spoilt, and asks an implementation, under the address and
+undefined-behaviour sanitizers, and the cryptography package (OpenSSL), or, for curves that it
+lacks, the curve's definition. Any difference ends it with the inputs.
+"""
+
+import argparse
+import hashlib
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, x25519
+from cryptography.hazmat.primitives.asymmetric.utils import (
+    decode_dss_signature,
+    encode_dss_signature,
+)
+
+from joulemark.catalogue.primitives import Library
+from joulemark.curves import P256, SECP160R1, SECP256K1, SECT233R1, Curve
+from joulemark.images import build_local
+from joulemark.runners.local import LocalLink
+from joulemark.runners.protocol import Device, Status
+
+CURVES = {curve.name: curve for curve in (P256, SECP160R1, SECP256K1, SECT233R1)}
+OPENSSL: dict[str, ec.EllipticCurve] = {"p256": ec.SECP256R1(), "secp256k1": ec.SECP256K1()}
+SLOW = SECP160R1.name, SECT233R1.name
+"""Without a library: a tenth of the rounds."""
+X25519_ZERO = 0, 1, 2**255 - 19, 2**255 - 18
+Slots = dict[str, bytes]
+
+
+def structured(source: random.Random, length: int) -> bytes:
+    """Bytes that are random, or made of runs of equal bits, or nearly all 0 or all 1."""
+    kind = source.randrange(4)
+    if kind == 0:
+        return source.randbytes(length)
+    value, bits = 0, 8 * length
+    if kind == 1:
+        while bits > 0:
+            run = min(bits, source.choice([1, 3, 16, 32, 33, 64, 90]))
+            value = value << run | source.choice([0, (1 << run) - 1])
+            bits -= run
+    else:
+        for _ in range(source.randrange(4)):
+            value |= 1 << source.randrange(bits)
+        if kind == 2:
+            value ^= (1 << 8 * length) - 1
+    return value.to_bytes(length, "big")
+
+
+def flipped(source: random.Random, data: bytes) -> bytes:
+    """The same with one bit changed."""
+    changed = bytearray(data)
+    changed[source.randrange(len(data))] ^= 1 << source.randrange(8)
+    return bytes(changed)
+
+
+class Curved:
+    """What a Weierstrass or binary curve's key agreement and signature must give."""
+
+    def __init__(self, curve: Curve, secret_bytes: int) -> None:
+        self._curve = curve
+        self._openssl = OPENSSL.get(curve.name)
+        self._secret_bytes = secret_bytes
+
+    def secret(self, source: random.Random) -> bytes:
+        """A secret key, seldom none."""
+        near = source.randrange(-40, 3)
+        if source.randrange(8) == 0:
+            value = (self._curve.order if near < 0 else 0) + near
+            return (value % (1 << 8 * self._secret_bytes)).to_bytes(self._secret_bytes, "big")
+        return structured(source, self._secret_bytes)
+
+    def is_secret(self, secret: bytes) -> bool:
+        """Whether a number is above 0 and below the order."""
+        return 0 < int.from_bytes(secret, "big") < self._curve.order
+
+    def good_secret(self, source: random.Random) -> bytes:
+        """A secret key."""
+        return next(s for s in iter(lambda: self.secret(source), b"") if self.is_secret(s))
+
+    def public(self, secret: bytes) -> bytes:
+        """Its public key."""
+        if self._openssl is None:
+            return self._curve.public_key(secret)
+        key = ec.derive_private_key(int.from_bytes(secret, "big"), self._openssl).public_key()
+        numbers = key.public_numbers()
+        return self._curve.encoded((numbers.x, numbers.y))
+
+    def peer(self, source: random.Random) -> bytes:
+        """A public key, or none."""
+        made = self.public(self.good_secret(source))
+        kind = source.randrange(6)
+        if kind == 0:
+            return flipped(source, made)
+        if kind == 1:
+            return structured(source, len(made))
+        return made
+
+    def is_public(self, peer: bytes) -> bool:
+        """Whether it is a point of the generator's subgroup, from coordinates in range."""
+        curve, (x, y) = self._curve, self._curve.decoded(peer)
+        if max(x, y) >= (1 << 233 if curve is SECT233R1 else curve.p):  # type: ignore[attr-defined]
+            return False
+        if not curve.contains((x, y)):
+            return False
+        return curve is not SECT233R1 or curve.times(curve.order, (x, y)) is None
+
+    def shared(self, secret: bytes, peer: bytes) -> bytes | None:
+        """The shared secret, or None."""
+        if not self.is_secret(secret) or not self.is_public(peer):
+            return None
+        if self._openssl is None:
+            return self._curve.shared(secret, peer)
+        key = ec.derive_private_key(int.from_bytes(secret, "big"), self._openssl)
+        point = ec.EllipticCurvePublicKey.from_encoded_point(self._openssl, b"\4" + peer)
+        return key.exchange(ec.ECDH(), point)
+
+    def sign(self, secret: bytes, message: bytes) -> bytes:
+        """The deterministic signature."""
+        if self._openssl is None:
+            return self._curve.sign(secret, message)
+        key = ec.derive_private_key(int.from_bytes(secret, "big"), self._openssl)
+        how = ec.ECDSA(hashes.SHA256(), deterministic_signing=True)
+        return self._curve.encoded(decode_dss_signature(key.sign(message, how)))
+
+    def verifies(self, signature: bytes, public: bytes, message: bytes) -> bool:
+        """Whether a signature is one."""
+        half, order = len(signature) // 2, self._curve.order
+        r, s = (int.from_bytes(part, "big") for part in (signature[:half], signature[half:]))
+        if not (0 < r < order and 0 < s < order and self.is_public(public)):
+            return False
+        if self._openssl is not None:
+            key = ec.EllipticCurvePublicKey.from_encoded_point(self._openssl, b"\4" + public)
+            try:
+                key.verify(encode_dss_signature(r, s), message, ec.ECDSA(hashes.SHA256()))
+            except InvalidSignature:
+                return False
+            return True
+        digest = int.from_bytes(hashlib.sha256(message).digest(), "big")
+        digest >>= max(256 - order.bit_length(), 0)
+        curve, inverse = self._curve, pow(s, -1, order)
+        first = curve.times(digest * inverse % order)
+        total = curve.add(first, curve.times(r * inverse % order, curve.decoded(public)))
+        return total is not None and total[0] % order == r
+
+
+class Montgomery:
+    """What X25519 must give."""
+
+    def secret(self, source: random.Random) -> bytes:
+        """Any bytes."""
+        return structured(source, 32)
+
+    def public(self, secret: bytes) -> bytes:
+        """Its public key."""
+        return x25519.X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
+
+    def peer(self, source: random.Random) -> bytes:
+        """Any bytes are a public key."""
+        if source.randrange(10) == 0:
+            return source.choice(X25519_ZERO).to_bytes(32, "little")
+        return structured(source, 32)
+
+    def shared(self, secret: bytes, peer: bytes) -> bytes | None:
+        """The shared secret, or None where it would be zeros."""
+        key = x25519.X25519PrivateKey.from_private_bytes(secret)
+        try:
+            return key.exchange(x25519.X25519PublicKey.from_public_bytes(peer))
+        except ValueError:
+            return None
+
+
+class Edwards:
+    """What Ed25519 must give; points that are not canonical are left to other tests."""
+
+    def good_secret(self, source: random.Random) -> bytes:
+        """Any bytes."""
+        return structured(source, 32)
+
+    def public(self, secret: bytes) -> bytes:
+        """Its public key."""
+        return ed25519.Ed25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
+
+    def sign(self, secret: bytes, message: bytes) -> bytes:
+        """The signature."""
+        return ed25519.Ed25519PrivateKey.from_private_bytes(secret).sign(message)
+
+    def verifies(self, signature: bytes, public: bytes, message: bytes) -> bool:
+        """Whether a signature is one."""
+        try:
+            ed25519.Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
+        except InvalidSignature:
+            return False
+        return True
+
+
+Round = Callable[[Device, random.Random], str]
+
+
+def run(device: Device, operation: str, slots: Slots) -> Status:
+    """An operation on what is in the slots."""
+    for name, data in slots.items():
+        device.write(name, data)
+    return device.run(operation).status
+
+
+def agreement(reference: "Curved | Montgomery") -> Round:
+    """One round of a key agreement."""
+
+    def one(device: Device, source: random.Random) -> str:
+        secret, peer = reference.secret(source), reference.peer(source)
+        expected = reference.shared(secret, peer)
+        slots = {"secret_key": secret, "peer_key": peer}
+        status = run(device, "agree", slots)
+        wanted = Status.OK if expected is not None else Status.BAD_TAG
+        assert status is wanted, ("agree", slots, status)
+        if expected is None:
+            return "refused"
+        assert device.read("shared", len(expected)) == expected, ("agree", slots)
+        status = run(device, "keygen", {"secret_key": secret})
+        public = reference.public(secret)
+        assert (status, device.read("public_key", len(public))) == (Status.OK, public), slots
+        return "agreed"
+
+    return one
+
+
+def signature(reference: "Curved | Edwards") -> Round:
+    """One round of a signature."""
+
+    def one(device: Device, source: random.Random) -> str:
+        secret, message = reference.good_secret(source), source.randbytes(source.randrange(200))
+        made, public = reference.sign(secret, message), reference.public(secret)
+        slots = {"secret_key": secret, "public_key": public, "message": message}
+        assert run(device, "sign", {**slots, "signature": bytes(len(made))}) is Status.OK, slots
+        assert device.read("signature", len(made)) == made, ("sign", slots)
+        given = {"signature": made, "public_key": public, "message": message}
+        spoilt = source.choice(["", "", "signature", "public_key", "message", "shape"])
+        if spoilt == "shape":
+            given["signature"] = structured(source, len(made))
+        elif spoilt and given[spoilt]:
+            given[spoilt] = flipped(source, given[spoilt])
+        good = reference.verifies(given["signature"], given["public_key"], given["message"])
+        status = run(device, "verify", given)
+        assert status is (Status.OK if good else Status.BAD_TAG), ("verify", given, status)
+        return "verified" if good else "refused"
+
+    return one
+
+
+def rounds() -> Iterator[tuple[str, str, Round]]:
+    """Names of what is tried, of its implementations, and a round of it."""
+    library = Library.load()
+    for algorithm in library.algorithms.values():
+        if algorithm.kind not in {"key-agreement", "signature"}:
+            continue
+        curve = CURVES.get(algorithm.name.partition("-")[2])
+        curved = Curved(curve, algorithm.sizes["secret_bytes"]) if curve else None
+        one = (
+            agreement(curved or Montgomery())
+            if algorithm.kind == "key-agreement"
+            else signature(curved or Edwards())
+        )
+        for way in library.implementations(algorithm):
+            if way.runs_on("host"):
+                yield algorithm.name, way.name, one
+
+
+def fuzz(seconds: float, seed: int, *, names: str = "") -> Counter[str]:
+    """Try all in turn until the time is over.
+
+    Returns:
+        How often each came to which end.
+
+    Raises:
+        AssertionError: something differs; it holds the inputs.
+    """
+    library, ends = Library.load(), Counter[str]()
+    source = random.Random(seed)
+    with ExitStack() as stack:
+        devices = []
+        for name, way, one in rounds():
+            if names in name:
+                implementation = library.implementation(library[name], way)
+                image = build_local(implementation, sanitize=True)
+                link = stack.enter_context(closing(LocalLink(image.path)))
+                devices.append((f"{name}/{way}", Device(link), one))
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            for name, device, one in devices:
+                if any(slow in name for slow in SLOW) and source.randrange(10):
+                    continue
+                ends[f"{name} {one(device, source)}"] += 1
+    return ends
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--names", default="", help="a part of the names to try")
+    given = parser.parse_args()
+    for name, count in sorted(fuzz(given.seconds, given.seed, names=given.names).items()):
+        sys.stdout.write(f"{count:9,}  {name}\n")
