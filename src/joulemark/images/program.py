@@ -186,11 +186,13 @@ def _make(target: Target, program: Program, sources: Sources) -> BuiltImage:
         (part, *_compile(target, unit, sources)) for part in program.parts for unit in part.units
     ]
     description = dict(program.description)
+    wraps = [target.linker_flag(f"--wrap={name}") for name in program.wraps]
     link_parts: list[str | bytes] = [
         _ENTRY,
         target.linker_version,
         target.linker_script,
         *target.link,
+        *wraps,
     ]
     for part, key, *_ in compiled:
         link_parts += [part.name, part.role, key]
@@ -214,7 +216,7 @@ def _make(target: Target, program: Program, sources: Sources) -> BuiltImage:
                 _, described, _, command = _compile(target, unit, sources)
                 commands.append(command)
                 objects.append((Part("harness", "harness", ()), described))
-            _link(target, objects, work, commands, BUILD / "failed" / build_id[:40])
+            _link(target, objects, wraps, work, commands, BUILD / "failed" / build_id[:40])
             (work / "commands.json").write_text(json.dumps(commands))
     return BuiltImage(
         folder / "image.elf",
@@ -229,6 +231,7 @@ def _make(target: Target, program: Program, sources: Sources) -> BuiltImage:
 def _link(
     target: Target,
     objects: list[tuple[Part, Path]],
+    wraps: list[str],
     work: Path,
     commands: list[list[str]],
     kept: Path,
@@ -241,7 +244,7 @@ def _link(
         shutil.copyfile(path, work / name)
         names.append(name)
         linked[name] = (part.name, path)
-    command = [*target.link, *names, "-o", "image.elf", *target.link_end]
+    command = [*target.link, *wraps, *names, "-o", "image.elf", *target.link_end]
     commands.append(command)
     toolchain.run(command, "linking", work, kept)
     if target.linker_script:
@@ -320,6 +323,7 @@ def build_program(
     name: str,
     board: Board,
     *,
+    also: Sequence[str] = (),
     without: Sequence[str] = (),
     wiring: Mapping[str, str] | None = None,
     define: Mapping[str, int] | None = None,
@@ -333,6 +337,7 @@ def build_program(
     Args:
         name: of the application's folder under `firmware`; its part.toml says what it needs.
         board: what it shall run on.
+        also: parts that are wired in though the application does not know of them.
         without: parts that are left out. `memory.difference` of the images with and without a
             part is the part's price.
         wiring: folders of the parts behind the interfaces that parts are wired to (`wired` of their
@@ -364,7 +369,7 @@ def build_program(
     behind = dict(wiring or {})
     if board.radio is not None and board.radio.driver is not None:
         behind.setdefault("radio", board.radio.driver)
-    folders = parts.closure(name, without=tuple(without), wiring=behind)
+    folders = parts.closure(name, also=tuple(also), without=tuple(without), wiring=behind)
     defines = [f"-D{k}={v}" for k, v in sorted((define or {}).items())]
     flags = " ".join([f"-{optimisation}", *target.flags, *defines])
     program = Program(
@@ -381,5 +386,6 @@ def build_program(
             **target.description,
         },
         flags=flags,
+        wraps=tuple(sorted({name for part in folders for name in part.wraps})),
     )
     return _make(target, program, sources)
