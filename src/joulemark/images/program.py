@@ -186,13 +186,13 @@ def _make(target: Target, program: Program, sources: Sources) -> BuiltImage:
         (part, *_compile(target, unit, sources)) for part in program.parts for unit in part.units
     ]
     description = dict(program.description)
-    wraps = [target.linker_flag(f"--wrap={name}") for name in program.wraps]
+    wraps = (target.linker_flag(f"--wrap={name}") for name in program.wraps)
+    target = replace(target, link=(*target.link, *wraps))
     link_parts: list[str | bytes] = [
         _ENTRY,
         target.linker_version,
         target.linker_script,
         *target.link,
-        *wraps,
     ]
     for part, key, *_ in compiled:
         link_parts += [part.name, part.role, key]
@@ -216,7 +216,7 @@ def _make(target: Target, program: Program, sources: Sources) -> BuiltImage:
                 _, described, _, command = _compile(target, unit, sources)
                 commands.append(command)
                 objects.append((Part("harness", "harness", ()), described))
-            _link(target, objects, wraps, work, commands, BUILD / "failed" / build_id[:40])
+            _link(target, objects, work, commands, BUILD / "failed" / build_id[:40])
             (work / "commands.json").write_text(json.dumps(commands))
     return BuiltImage(
         folder / "image.elf",
@@ -231,7 +231,6 @@ def _make(target: Target, program: Program, sources: Sources) -> BuiltImage:
 def _link(
     target: Target,
     objects: list[tuple[Part, Path]],
-    wraps: list[str],
     work: Path,
     commands: list[list[str]],
     kept: Path,
@@ -244,7 +243,7 @@ def _link(
         shutil.copyfile(path, work / name)
         names.append(name)
         linked[name] = (part.name, path)
-    command = [*target.link, *wraps, *names, "-o", "image.elf", *target.link_end]
+    command = [*target.link, *names, "-o", "image.elf", *target.link_end]
     commands.append(command)
     toolchain.run(command, "linking", work, kept)
     if target.linker_script:
