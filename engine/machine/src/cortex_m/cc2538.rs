@@ -4,7 +4,8 @@
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Cycles, Fault, FaultKind, Memories};
 use joulemark_peripherals::ti_aes::{Features, TiAes};
-use joulemark_peripherals::{Gpt, Pl011, Smwdthrosc, Udma};
+use joulemark_peripherals::{Cc2538Rf, Gpt, Pl011, Smwdthrosc, Udma};
+use joulemark_radio::Radio;
 
 use super::sections::Core;
 use super::{Context, Peripherals, lettered};
@@ -14,6 +15,7 @@ const UART0: u32 = 0x4000_c000;
 const UART1: u32 = 0x4000_d000;
 const GPT0: u32 = 0x4003_0000;
 const GPT3: u32 = 0x4003_3000;
+const RFCORE: u32 = 0x4008_8000;
 const AES: u32 = 0x4008_b000;
 const SYS_CTRL: u32 = 0x400d_2000;
 const FCTL: u32 = 0x400d_3008;
@@ -87,6 +89,7 @@ pub struct Cc2538 {
     gpt: [Gpt; 4],
     slow: Smwdthrosc,
     aes: Option<TiAes>,
+    rf: Option<Cc2538Rf>,
     low_hz: u32,
     crystal_hz: u32,
     clock_ctrl: u32,
@@ -101,12 +104,12 @@ pub struct Cc2538 {
 }
 
 /// The peripherals of a chip of this series, and the names of its pins.
-pub fn make(core: &Core, _setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
-    (Box::new(Cc2538::new(core)), lettered(&[8; 4]))
+pub fn make(core: &Core, setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
+    (Box::new(Cc2538::new(core, setting)), lettered(&[8; 4]))
 }
 
 impl Cc2538 {
-    pub fn new(core: &Core) -> Self {
+    pub fn new(core: &Core, setting: &dyn Fn(&str) -> u32) -> Self {
         let crystal_hz = core.crystal_hz.as_ref().map_or(0, Constant::whole);
         let (core_hz, low_hz) = (core.reset_hz.whole(), core.low_hz.whole());
         let features = Features {
@@ -114,11 +117,13 @@ impl Cc2538 {
             hash: true,
         };
         let aes = core.aes.as_ref();
+        let radio = core.radio.as_ref();
         Self {
             uart: [Pl011::new(16), Pl011::new(16)],
             gpt: Default::default(),
             slow: Smwdthrosc::new(core_hz, low_hz),
             aes: aes.map(|aes| TiAes::new(aes.timing(), features)),
+            rf: radio.map(|radio| Cc2538Rf::new(radio.figures(), setting("random_seed"))),
             low_hz,
             crystal_hz,
             clock_ctrl: OSC32K | OSC_PD | OSC | 1 << 8 | 1,
@@ -182,6 +187,10 @@ impl Peripherals for Cc2538 {
                 I_MAP => Some(0),
                 _ => held(offset).map(|_| self.held[offset as usize / 4]),
             },
+            RFCORE => {
+                let time = context.time;
+                self.rf.as_mut().and_then(|rf| rf.read(offset, time))
+            }
             AES => self
                 .aes
                 .as_mut()
@@ -228,6 +237,12 @@ impl Peripherals for Cc2538 {
             base @ GPT0..=GPT3 => {
                 let gpt = &mut self.gpt[(base - GPT0) as usize >> 12];
                 return gpt.write(offset, value, context.now);
+            }
+            RFCORE => {
+                let Some(rf) = &mut self.rf else {
+                    return Ok(false);
+                };
+                return rf.write(offset, value, context.time);
             }
             AES => {
                 let Some(aes) = &mut self.aes else {
@@ -309,6 +324,14 @@ impl Peripherals for Cc2538 {
             .unwrap_or(Cycles::NEVER)
     }
 
+    fn radio(&self) -> Option<&dyn Radio> {
+        self.rf.as_ref().map(|rf| rf as &dyn Radio)
+    }
+
+    fn radio_mut(&mut self) -> Option<&mut dyn Radio> {
+        self.rf.as_mut().map(|rf| rf as &mut dyn Radio)
+    }
+
     fn interrupts(&self) -> [u64; 4] {
         let mut lines = [0; 4];
         let mut put = |line: usize, high: bool| lines[line / 64] |= u64::from(high) << (line % 64);
@@ -319,6 +342,10 @@ impl Peripherals for Cc2538 {
             put(first, a);
             put(first + 1, b);
         }
+        let [rf, error, mac] = self.rf.as_ref().map_or([false; 3], Cc2538Rf::interrupts);
+        put(141, rf);
+        put(142, error);
+        put(146, mac);
         put(143, self.aes.as_ref().is_some_and(TiAes::is_pending));
         put(145, self.slow.is_pending());
         lines

@@ -1,8 +1,9 @@
 //! What a Cortex-M chip's file has beyond every chip's.
 
 use joulemark_kernel::chip::{Constant, Memory};
-use joulemark_kernel::{Chip, ChipError};
+use joulemark_kernel::{Chip, ChipError, Picoseconds};
 use joulemark_peripherals::ti_aes::AesTiming;
+use joulemark_radio::Figures;
 use serde::Deserialize;
 
 /// The core and its clocks: the section `cortex_m`.
@@ -30,6 +31,9 @@ pub struct Core {
     /// The section `aes_cycles`.
     #[serde(skip)]
     pub aes: Option<Aes>,
+    /// The section `radio`.
+    #[serde(skip)]
+    pub radio: Option<Radio>,
 }
 
 /// Words by which boot code in a chip's ROM finds the program.
@@ -71,6 +75,29 @@ impl Aes {
     }
 }
 
+/// The receiver of a radio that is a part of the chip: the section `radio`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Radio {
+    /// The least power at which 1% of packets are lost.
+    pub sensitivity_dbm: Constant,
+    /// By how much a frame has to be stronger than another for 1% to be lost.
+    pub capture_db: Constant,
+    /// The least time from a strobe to the air, and between receiving and sending.
+    pub turnaround_s: Constant,
+}
+
+impl Radio {
+    /// As an antenna takes them.
+    pub fn figures(&self) -> Figures {
+        Figures {
+            sensitivity_dbm: self.sensitivity_dbm.value,
+            capture_db: self.capture_db.value,
+            turnaround: Picoseconds((self.turnaround_s.value * 1e12).round() as u64),
+        }
+    }
+}
+
 /// The cache's geometry: the section `cache`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -89,9 +116,10 @@ impl Core {
     /// # Errors
     /// One is missing, unknown or wrong.
     pub fn of(chip: &Chip) -> Result<Self, ChipError> {
-        chip.only_sections(&["cortex_m", "cache", "aes_cycles"])?;
+        chip.only_sections(&["cortex_m", "cache", "aes_cycles", "radio"])?;
         let mut core: Self = chip.needed_section("cortex_m")?;
         core.aes = chip.section("aes_cycles")?;
+        core.radio = chip.section("radio")?;
         let cache: Option<Cache> = chip.section("cache")?;
         let geometry = cache
             .as_ref()

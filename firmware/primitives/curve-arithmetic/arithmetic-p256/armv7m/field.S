@@ -1,1 +1,0 @@
-#include "field/p256-armv7m.S"

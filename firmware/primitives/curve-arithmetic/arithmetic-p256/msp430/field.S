@@ -1,1 +1,0 @@
-#include "field/p256-msp430.S"

@@ -1,1 +1,0 @@
-#include "field/secp160r1-msp430.S"
