@@ -126,6 +126,41 @@ def prime_lines(curve: PrimeCurve) -> list[str]:
     ]
 
 
+def easy_lines(curve: PrimeCurve) -> list[str]:
+    """The constants of a curve for arithmetic that knows only the shape of its prime."""
+    bits = curve.p.bit_length()
+    count = bits // 32
+    columns = (curve.order.bit_length() + 2) // 3
+
+    def plain(value: int, words: int = count) -> str:
+        parts = (f"0x{value >> 32 * i & 0xFFFFFFFF:08x}u" for i in range(words))
+        return "{" + ", ".join(parts) + "}"
+
+    # 2^bits - p as a sum of few powers of two with signs: the non-adjacent form.
+    terms, rest, exponent = [], (1 << bits) - curve.p, 0
+    while rest:
+        if rest & 1:
+            sign = 2 - rest % 4
+            terms.append(f"{{{exponent}, {sign}}}")
+            rest -= sign
+        rest, exponent = rest >> 1, exponent + 1
+    entries = []
+    for i in range(1, 8):
+        entry = curve.times(sum(1 << columns * row for row in range(3) if i >> row & 1))
+        if entry is None:
+            raise ValueError("infinity")
+        entries.append([plain(v) for v in entry])
+    return [
+        define("FIELD_BITS", str(bits)),
+        define("EASY_MODULUS", plain(curve.p)),
+        define("EASY_TERMS", "{" + ", ".join(reversed(terms)) + "}"),
+        define("EASY_B", plain(curve.b)),
+        define("EASY_ORDER", plain(curve.order, count + 1)),
+        define("EASY_COLUMNS", str(columns)),
+        table("EASY_COMB", entries),
+    ]
+
+
 def binary_lines(curve: BinaryCurve) -> list[str]:
     """The constants of a curve over a binary field, in words of 16 bits."""
 
@@ -159,6 +194,7 @@ def edwards_lines() -> list[str]:
 def headers() -> dict[str, str]:
     """Each header's text, by its name."""
     lines = {curve.name: prime_lines(curve) for curve in PRIME}
+    lines |= {f"{c.name}-easy": easy_lines(c) for c in (curves.P256, curves.SECP160R1)}
     lines[BINARY.name] = binary_lines(BINARY)
     lines["edwards25519"] = edwards_lines()
     notes = ["/* Written by tools/curve_constants.py. */", "/* clang-format off */"]

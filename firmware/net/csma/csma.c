@@ -116,6 +116,7 @@ bool csma_receive(radio_time until, csma_message *message) {
             header.source.mode != ADDRESS_SHORT)
             continue;
         message->from = (uint16_t)(header.source.bytes[0] | header.source.bytes[1] << 8);
+        message->to = (uint16_t)(header.destination.bytes[0] | header.destination.bytes[1] << 8);
         bool again = csma.any_last && csma.last_from == message->from &&
                      csma.last_sequence == header.sequence;
         csma.any_last = true;

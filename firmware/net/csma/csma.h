@@ -8,8 +8,9 @@
 
 typedef enum {
     CSMA_OK = 0,
-    CSMA_BUSY = 1,  /* the channel was not clear five times */
-    CSMA_NO_ACK = 2 /* sent four times and never acknowledged */
+    CSMA_BUSY = 1,   /* the channel was not clear five times */
+    CSMA_NO_ACK = 2, /* sent four times and never acknowledged */
+    CSMA_REFUSED = 3 /* not sent: a layer in between would not let it pass */
 } csma_status;
 
 /* A data frame's header: control 2, sequence 1, PAN 2, addresses 4. */
@@ -22,7 +23,7 @@ bool csma_init(uint8_t channel, uint16_t pan, uint16_t address);
 csma_status csma_send(uint16_t to, const uint8_t *payload, uint8_t length);
 
 typedef struct {
-    uint16_t from;
+    uint16_t from, to; /* to: this mote or all */
     uint8_t length;
     uint8_t payload[CSMA_PAYLOAD_BYTES_MAX];
 } csma_message;

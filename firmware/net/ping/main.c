@@ -15,7 +15,7 @@ static void say(const char *what, uint16_t number, const char *whom, uint16_t mo
 }
 
 static void ask(uint16_t mote, uint16_t number) {
-    static const char *const failed[] = {"", "busy ", "no acknowledgement "};
+    static const char *const failed[] = {"", "busy ", "no acknowledgement ", "refused "};
     uint8_t payload[PING_BYTES] = {QUESTION, (uint8_t)number, (uint8_t)(number >> 8)};
     for (uint8_t i = 3; i < PING_BYTES; i++)
         payload[i] = (uint8_t)(number + i);

@@ -74,7 +74,7 @@ void radio_channel(uint8_t channel);
 /* Null: takes every frame, acknowledges none. */
 void radio_set_filter(const radio_filter *filter);
 
-/* Receiver and transmitter off, crystal on; empties the receive FIFO; what is loaded stays. */
+/* Receiver and transmitter off, crystal on. What was received and what is loaded stay. */
 void radio_idle(void);
 
 /* Off, with what that forgets (FIFOs, keys), and on again to idle. Registers that the driver set

@@ -46,6 +46,8 @@ class Program:
     description: Mapping[str, str]
     flags: str
     """How what is priced is compiled, for the record."""
+    wraps: tuple[str, ...] = ()
+    """Functions whose callers the linker leads to `__wrap_NAME`."""
 
 
 class PartFile(datafile.DataModel):
@@ -57,6 +59,9 @@ class PartFile(datafile.DataModel):
     """Folders under firmware/ of other parts, and of primitives' implementations."""
     wired: list[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]] = Field([])
     """Interfaces that it calls; the wiring of a program names the part behind each."""
+    wraps: list[Annotated[str, Field(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]] = Field([])
+    """Functions of other parts in front of which it stands: callers of NAME come to `__wrap_NAME`,
+    and `__real_NAME` is the function itself."""
     define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
     """Macros for all sources of the program."""
 
@@ -75,6 +80,7 @@ class PartFolder:
     needs: tuple[str, ...] = ()
     wired: tuple[str, ...] = ()
     define: Mapping[str, int] = field(default_factory=dict, hash=False)
+    wraps: tuple[str, ...] = ()
 
     @classmethod
     def load(cls, name: str, firmware: Path = FIRMWARE) -> "PartFolder":
@@ -95,12 +101,14 @@ class PartFolder:
             tuple(file.needs),
             tuple(file.wired),
             file.define,
+            tuple(file.wraps),
         )
 
 
 def closure(
     name: str,
     *,
+    also: tuple[str, ...] = (),
     without: tuple[str, ...] = (),
     wiring: Mapping[str, str] | None = None,
     firmware: Path = FIRMWARE,
@@ -109,6 +117,7 @@ def closure(
 
     Args:
         name: of the part.
+        also: parts that are there though nobody needs them.
         without: parts that are left out, though they are needed: a source asks
             `__has_include("HEADER")` whether a part that may be left out is there.
         wiring: the parts behind the interfaces that parts are wired to.
@@ -142,7 +151,7 @@ def closure(
         found[name] = part
         yield part
 
-    return list(visit(name, ()))
+    return [part for wanted in (name, *also) for part in visit(wanted, ())]
 
 
 def compiled(

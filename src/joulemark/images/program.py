@@ -186,6 +186,8 @@ def _make(target: Target, program: Program, sources: Sources) -> BuiltImage:
         (part, *_compile(target, unit, sources)) for part in program.parts for unit in part.units
     ]
     description = dict(program.description)
+    wraps = (target.linker_flag(f"--wrap={name}") for name in program.wraps)
+    target = replace(target, link=(*target.link, *wraps))
     link_parts: list[str | bytes] = [
         _ENTRY,
         target.linker_version,
@@ -320,6 +322,7 @@ def build_program(
     name: str,
     board: Board,
     *,
+    also: Sequence[str] = (),
     without: Sequence[str] = (),
     wiring: Mapping[str, str] | None = None,
     define: Mapping[str, int] | None = None,
@@ -333,6 +336,7 @@ def build_program(
     Args:
         name: of the application's folder under `firmware`; its part.toml says what it needs.
         board: what it shall run on.
+        also: parts that are wired in though the application does not know of them.
         without: parts that are left out. `memory.difference` of the images with and without a
             part is the part's price.
         wiring: folders of the parts behind the interfaces that parts are wired to (`wired` of their
@@ -364,7 +368,7 @@ def build_program(
     behind = dict(wiring or {})
     if board.radio is not None and board.radio.driver is not None:
         behind.setdefault("radio", board.radio.driver)
-    folders = parts.closure(name, without=tuple(without), wiring=behind)
+    folders = parts.closure(name, also=tuple(also), without=tuple(without), wiring=behind)
     defines = [f"-D{k}={v}" for k, v in sorted((define or {}).items())]
     flags = " ".join([f"-{optimisation}", *target.flags, *defines])
     program = Program(
@@ -381,5 +385,6 @@ def build_program(
             **target.description,
         },
         flags=flags,
+        wraps=tuple(sorted({name for part in folders for name in part.wraps})),
     )
     return _make(target, program, sources)

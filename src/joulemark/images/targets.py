@@ -32,6 +32,10 @@ class Target:
     description: Mapping[str, str] = field(hash=False)
     """Lines of the image's description: board, clock_hz, timer_hz."""
 
+    def linker_flag(self, flag: str) -> str:
+        """A flag of the linker, as the command that links takes it."""
+        return flag if "lld" in Path(self.link[0]).name else f"-Wl,{flag}"
+
 
 def sources_in(folder: Path) -> tuple[Path, ...]:
     """Return the C and assembly files under a folder, sorted."""

@@ -85,7 +85,7 @@ static known_device *find_device(const frame_address *address) {
             found = same(d->extended_address, address->bytes, 8);
         else if (address->mode == ADDRESS_SHORT)
             found = d->pan == address->pan &&
-                    d->short_address == (address->bytes[0] | address->bytes[1] << 8);
+                    d->short_address == (uint16_t)(address->bytes[0] | address->bytes[1] << 8);
         if (found)
             return &tables.device[i];
     }
@@ -219,12 +219,36 @@ static security_status check(const frame_header *header, const uint8_t *frame,
     return replayed ? SECURITY_COUNTER_ERROR : SECURITY_OK;
 }
 
+/* Who is not in a network yet has the slot number from the beacon itself, where it is not encrypted
+   (section 6.3.6): its MIC then shows that it is right, but not that it is of now. */
+static bool beacon_slot(const frame_header *header, const uint8_t *frame, uint8_t there,
+                        security_asn *asn) {
+    frame_element group, element;
+    const uint8_t *end = frame + (there < header->mic ? there : header->mic);
+    if (header->type != FRAME_BEACON || !header->has_payload_elements ||
+        frame_encrypts(header->security.level))
+        return false;
+    const uint8_t *from = frame + header->payload_elements;
+    if (!frame_payload_element(from, end, ELEMENT_MLME, &group) ||
+        !frame_nested_element(group.content, group.content + group.length, NESTED_SYNCHRONIZATION,
+                              false, &element) ||
+        element.length != 6)
+        return false;
+    asn->low = (uint32_t)element.content[3] << 24 | (uint32_t)element.content[2] << 16 |
+               (uint32_t)element.content[1] << 8 | element.content[0];
+    asn->high = element.content[4];
+    return true;
+}
+
 security_status security_receive(const security_asn *asn, const frame_address *implied,
                                  uint8_t *frame, frame_header *header, radio_reception *reception) {
     uint8_t length = ccm_strategy_peek(frame, reception);
     uint8_t there = length < CCM_STRATEGY_PEEK ? length : CCM_STRATEGY_PEEK;
     if (length == 0 || !frame_parse(frame, there, length, header))
         return SECURITY_NO_FRAME;
+    security_asn beacons;
+    if (asn == 0 && header->security.asn_in_nonce && beacon_slot(header, frame, there, &beacons))
+        asn = &beacons;
     const frame_address *source = &header->source;
     if (source->mode == ADDRESS_NONE && implied != 0)
         source = implied;

@@ -82,10 +82,10 @@ void security_load(const frame_header *header, const security_asn *asn, uint8_t 
                    uint8_t length);
 
 /* Incoming procedure (section 9.2.3) of the frame that the radio received: reads it, checks it,
-   takes its security away and remembers what must not come again. `asn` is that of the slot, null
-   without TSCH. `implied`: the sender of a frame that names none, or null. The frame's length
-   without MIC is header->mic. On any other status than SECURITY_OK the frame is not to be
-   looked at. */
+   takes its security away and remembers what must not come again. `asn` is that of the slot; null
+   without TSCH, and to join a network by a beacon, which tells its slot. `implied`: the sender of a
+   frame that names none, or null. The frame's length without MIC is header->mic. On any other
+   status than SECURITY_OK the frame is not to be looked at. */
 security_status security_receive(const security_asn *asn, const frame_address *implied,
                                  uint8_t *frame, frame_header *header, radio_reception *reception);
 

@@ -1,0 +1,49 @@
+/* What stands between slots and the radio: frame security where it is part of the program, and
+   nothing where it is not. */
+#ifndef LINK_H
+#define LINK_H
+
+#include "frame.h"
+#include "radio.h"
+
+#if __has_include("security.h")
+#include "security.h"
+
+typedef security_asn link_asn;
+
+static inline bool link_prepare(frame_header *header, uint8_t bytes) {
+    return security_prepare(header, bytes) == SECURITY_OK;
+}
+
+static inline void link_load(const frame_header *header, const link_asn *asn, uint8_t *frame,
+                             uint8_t length) {
+    security_load(header, asn, frame, length);
+}
+
+static inline bool link_receive(const link_asn *asn, uint8_t *frame, frame_header *header) {
+    return security_receive(asn, 0, frame, header, 0) == SECURITY_OK;
+}
+#else
+typedef struct {
+    uint32_t low;
+    uint8_t high;
+} link_asn;
+
+static inline bool link_prepare(frame_header *header, uint8_t bytes) {
+    return header->security.level == 0 && bytes <= FRAME_BYTES;
+}
+
+static inline void link_load(const frame_header *header, const link_asn *asn, uint8_t *frame,
+                             uint8_t length) {
+    (void)header, (void)asn;
+    radio_load(frame, length);
+}
+
+static inline bool link_receive(const link_asn *asn, uint8_t *frame, frame_header *header) {
+    (void)asn;
+    uint8_t length = radio_read(frame, 0);
+    return length > 0 && frame_parse(frame, length, length, header) && header->security.level == 0;
+}
+#endif
+
+#endif

@@ -1,0 +1,453 @@
+#include "tsch.h"
+
+#include "hal.h"
+#include "timing.h"
+
+/* RFC 8180, section 4.5.2 and IEEE Std 802.15.4-2015, section 6.2.10: the default sequence of 16
+   channels, as 6TiSCH uses it. */
+static const uint8_t hopping[16] = {16, 17, 23, 18, 26, 15, 25, 22, 19, 11, 12, 13, 24, 14, 20, 21};
+
+enum {
+    SLOTFRAME = 1 + 2 * (MOTES - 1) + TSCH_IDLE_SLOTS,
+    LEAF = MOTE != TSCH_ROOT,
+    KEY_INDEX_BEACON = 1,
+    KEY_INDEX_DATA = 2,
+    BEACON_LEVEL = TSCH_LEVEL == 0 ? 0 : 1,
+    JOIN_LISTEN_TICKS = RADIO_TICK_HZ / 4,
+    DESYNCHRONIZED_SLOTFRAMES = 100 /* without a frame from the root: 40 ppm each, and the guard */
+};
+
+/* Bytes of the auxiliary security header of data. */
+#define SECURITY_BYTES                                                                             \
+    (TSCH_LEVEL == 0 ? 0                                                                           \
+                     : 1 + (TSCH_COUNTER_CARRIED ? 4 : 0) +                                        \
+                           (TSCH_KEY_ID_MODE == 0   ? 0                                            \
+                            : TSCH_KEY_ID_MODE == 1 ? 1                                            \
+                            : TSCH_KEY_ID_MODE == 2 ? 5                                            \
+                                                    : 9))
+#define MIC_BYTES (TSCH_LEVEL % 4 == 0 ? 0 : 2 << TSCH_LEVEL % 4)
+enum { DATA_HEADER_BYTES = 2 + 1 + 2 + 8 + 8 };
+
+const uint8_t tsch_payload_bytes = FRAME_BYTES - DATA_HEADER_BYTES - SECURITY_BYTES - MIC_BYTES;
+
+const char *const tsch_deadline_names[TSCH_DEADLINES] = {"tx-offset", "rx-listen", "ack-listen",
+                                                         "tx-ack-delay", "slot-end"};
+
+tsch_counts tsch_count;
+
+static struct {
+    link_asn asn;
+    radio_time start; /* of the slot */
+    uint16_t offset;  /* of the slot in its slotframe */
+    uint8_t hop;      /* ASN modulo the length of the hopping sequence */
+    bool joined;
+    uint8_t silent;     /* slotframes since the root was heard */
+    int16_t correction; /* of the next slot's start, in ticks */
+    uint8_t sequence;
+    uint8_t frame[FRAME_BYTES];
+    uint8_t acknowledgement[FRAME_BYTES];
+} tsch;
+
+/* ---- Time ---- */
+
+/* Waits for a moment that must still be ahead. */
+static void wait_for(tsch_deadline deadline, radio_time when) {
+    hal_marker_high();
+    if (radio_time_after(radio_now(), when) >= 0)
+        tsch_count.late[deadline]++;
+    radio_sleep_until(when);
+    hal_marker_low();
+}
+
+static void next_slot(void) {
+    tsch.start = (radio_time)(tsch.start + timing.slot);
+    if (++tsch.asn.low == 0)
+        tsch.asn.high++;
+    tsch.hop = (tsch.hop + 1) & 15;
+    if (++tsch.offset == SLOTFRAME) {
+        tsch.offset = 0;
+        if (LEAF && ++tsch.silent == DESYNCHRONIZED_SLOTFRAMES)
+            tsch.joined = false;
+    }
+}
+
+/* A frame from the root came so many ticks after it was expected. */
+static void follow_root(int16_t late) {
+    tsch.correction = late;
+    tsch.silent = 0;
+}
+
+/* ---- Frames ---- */
+
+static frame_address address_of(uint8_t mote) {
+    return (frame_address){ADDRESS_EXTENDED, TSCH_PAN, {mote, 0, 0, 0, 0, 0x4d, 0x4a, 0x02}};
+}
+
+/* 0: nobody of this network. */
+static uint8_t mote_of(const frame_address *address) {
+    frame_address same = address_of(address->bytes[0]);
+    bool known = address->mode == ADDRESS_EXTENDED && frame_same_address(address, &same);
+    return known && address->bytes[0] <= MOTES ? address->bytes[0] : 0;
+}
+
+static frame_security security_of(uint8_t level, uint8_t index) {
+    return (frame_security){.level = level,
+                            .key_id_mode = TSCH_KEY_ID_MODE,
+                            .counter_suppressed = TSCH_COUNTER_CARRIED == 0,
+                            .asn_in_nonce = true,
+                            .key_source = {'j', 'o', 'u', 'l', 'e', 'm', 'r', 'k'},
+                            .key_index = index};
+}
+
+static frame_header header_to(uint8_t type, uint8_t mote) {
+    frame_header header = {.type = type,
+                           .version = FRAME_VERSION_2015,
+                           .sequence = tsch.sequence,
+                           .source = address_of(MOTE),
+                           .security = security_of(TSCH_LEVEL, KEY_INDEX_DATA)};
+    if (mote != 0)
+        header.destination = address_of(mote);
+    return header;
+}
+
+static uint8_t load_data(uint8_t mote) {
+    frame_header header = header_to(FRAME_DATA, mote);
+    header.acknowledge = true;
+    if (!link_prepare(&header, DATA_HEADER_BYTES))
+        return 0;
+    header.open = frame_write(tsch.frame, &header);
+    uint8_t payload = tsch_next(mote, tsch.frame + header.open);
+    if (payload == 0)
+        return 0;
+    uint8_t length = (uint8_t)(header.open + payload);
+    link_load(&header, &tsch.asn, tsch.frame, length);
+    return (uint8_t)(length + MIC_BYTES);
+}
+
+/* Section 7.3.3 and 7.4.2.7: an enhanced acknowledgement, with the time correction. */
+static bool load_acknowledgement(uint8_t mote, uint8_t sequence, int16_t late) {
+    frame_header header = header_to(FRAME_ACK, mote);
+    header.sequence = sequence;
+    header.elements = true;
+    if (!link_prepare(&header, DATA_HEADER_BYTES + 4))
+        return false;
+    uint8_t *frame = tsch.acknowledgement, *at = frame + frame_write(frame, &header);
+    at = frame_put_header_element(at, ELEMENT_TIME_CORRECTION, 2);
+    uint16_t correction = (uint16_t)ticks_to_us((int16_t)-late) & 0x0fff;
+    *at++ = (uint8_t)correction;
+    *at++ = (uint8_t)(correction >> 8);
+    header.open = (uint8_t)(at - frame);
+    link_load(&header, &tsch.asn, frame, header.open);
+    return true;
+}
+
+static uint8_t *put_16(uint8_t *at, uint16_t value) {
+    *at++ = (uint8_t)value;
+    *at++ = (uint8_t)(value >> 8);
+    return at;
+}
+
+/* Section 6.3.6: an enhanced beacon of a TSCH PAN has these four elements. The slotframe's links
+   are one, the beacon's own, that is shared by all (RFC 8180, section 4.1). */
+static uint8_t load_beacon(void) {
+    enum { SYNCHRONIZATION = 6, TIMESLOT = 1, HOPPING = 1, SLOTFRAMES = 1 + 4 + 5 };
+    enum { NESTED = 4 * 2 + SYNCHRONIZATION + TIMESLOT + HOPPING + SLOTFRAMES };
+    enum { LINK_SHARED_TIMEKEEPING = 0x0f };
+    frame_header header = header_to(FRAME_BEACON, 0);
+    header.security = security_of(BEACON_LEVEL, KEY_INDEX_BEACON);
+    header.elements = true;
+    if (!link_prepare(&header, DATA_HEADER_BYTES + 4 + NESTED))
+        return 0;
+    uint8_t *at = tsch.frame + frame_write(tsch.frame, &header);
+    at = frame_put_header_element(at, ELEMENT_TERMINATION_1, 0);
+    header.open = (uint8_t)(at - tsch.frame);
+    at = frame_put_payload_element(at, ELEMENT_MLME, NESTED);
+    at = frame_put_nested_element(at, NESTED_SYNCHRONIZATION, SYNCHRONIZATION);
+    at = put_16(at, (uint16_t)tsch.asn.low);
+    at = put_16(at, (uint16_t)(tsch.asn.low >> 16));
+    *at++ = tsch.asn.high;
+    *at++ = 0; /* join metric */
+    at = frame_put_nested_element(at, NESTED_TIMESLOT, TIMESLOT);
+    *at++ = 0;
+    at = frame_put_long_nested_element(at, NESTED_CHANNEL_HOPPING, HOPPING);
+    *at++ = 0;
+    at = frame_put_nested_element(at, NESTED_SLOTFRAMES, SLOTFRAMES);
+    *at++ = 1;
+    *at++ = 0;
+    at = put_16(at, SLOTFRAME);
+    *at++ = 1;
+    at = put_16(at, 0);
+    at = put_16(at, 0);
+    *at++ = LINK_SHARED_TIMEKEEPING;
+    uint8_t length = (uint8_t)(at - tsch.frame);
+    link_load(&header, &tsch.asn, tsch.frame, length);
+    return (uint8_t)(length + (BEACON_LEVEL == 0 ? 0 : 4));
+}
+
+/* ---- Slots ---- */
+
+static void tune(void) {
+    radio_idle();
+    radio_channel(hopping[tsch.hop]);
+}
+
+/* 1. Secure and load. 2. Send so that the SFD ends at TX_OFFSET. Returns false if nothing went. */
+static bool send_frame(uint8_t length, radio_time *end) {
+    radio_time sfd;
+    wait_for(TSCH_TX_OFFSET, (radio_time)(tsch.start + timing.tx_offset - RADIO_TX_LEAD_TICKS));
+    if (!radio_transmit(&sfd))
+        return false;
+    radio_transmit_end();
+    radio_idle();
+    *end = (radio_time)(sfd + air_ticks((uint8_t)(1 + length + RADIO_FCS_BYTES)));
+    return true;
+}
+
+/* Listens around the moment when an SFD is due. */
+static bool listen(tsch_deadline deadline, radio_time due, uint16_t guard, radio_time *sfd) {
+    wait_for(deadline, (radio_time)(due - guard - PREAMBLE_TICKS - RADIO_RX_LEAD_TICKS));
+    radio_receive();
+    bool heard = radio_wait_sfd((radio_time)(due + guard), sfd) &&
+                 radio_wait_frame((radio_time)(*sfd + LONGEST_FRAME_TICKS));
+    radio_idle();
+    return heard;
+}
+
+/* 5. What the acknowledgement says of our time, which the root's corrects. */
+static bool take_acknowledgement(uint8_t mote) {
+    frame_header header;
+    if (!link_receive(&tsch.asn, tsch.frame, &header))
+        return false;
+    frame_element correction;
+    if (header.type != FRAME_ACK || header.sequence != tsch.sequence ||
+        mote_of(&header.source) != mote || mote_of(&header.destination) != MOTE ||
+        !frame_header_element(tsch.frame + header.header_elements, tsch.frame + header.mic,
+                              ELEMENT_TIME_CORRECTION, &correction) ||
+        correction.length != 2)
+        return false;
+    if (LEAF) {
+        uint16_t bits = (uint16_t)(correction.content[0] | correction.content[1] << 8);
+        int16_t us = (int16_t)((bits & 0x0fff) ^ 0x0800) - 0x0800;
+        follow_root(us_to_ticks(us));
+    }
+    return true;
+}
+
+static void send_data(uint8_t mote) {
+    tune();
+    tsch.sequence++;
+    uint8_t length = load_data(mote);
+    radio_time end, sfd;
+    if (length == 0 || !send_frame(length, &end))
+        return;
+    tsch_count.sent++;
+    /* 3. Listen for the acknowledgement. 4. Unsecure it. */
+    radio_time due = (radio_time)(end + timing.tx_ack_delay);
+    if (!listen(TSCH_ACK_LISTEN, due, timing.ack_guard, &sfd))
+        return;
+    if (take_acknowledgement(mote)) {
+        tsch_count.acknowledged++;
+        tsch_acknowledged(mote);
+    } else {
+        tsch_count.refused++;
+    }
+}
+
+static void send_beacon(void) {
+    tune();
+    tsch.sequence++;
+    radio_time end;
+    uint8_t length = load_beacon();
+    if (length > 0)
+        send_frame(length, &end);
+}
+
+static void receive(void) {
+    tune();
+    radio_time due = (radio_time)(tsch.start + timing.tx_offset), sfd;
+    if (!listen(TSCH_RX_LISTEN, due, timing.guard, &sfd))
+        return;
+    frame_header header;
+    int16_t late = radio_time_after(sfd, due);
+    if (!link_receive(&tsch.asn, tsch.frame, &header)) {
+        tsch_count.refused++;
+        return;
+    }
+    uint8_t mote = mote_of(&header.source);
+    if (LEAF && mote == TSCH_ROOT)
+        follow_root(late);
+    if (header.type != FRAME_DATA)
+        return;
+    if (mote == 0 || mote_of(&header.destination) != MOTE) {
+        tsch_count.refused++;
+        return;
+    }
+    tsch_count.received++;
+    if (header.acknowledge) {
+        uint8_t psdu = (uint8_t)(header.mic + frame_mic_bytes(header.security.level));
+        radio_time end = (radio_time)(sfd + air_ticks((uint8_t)(1 + psdu + RADIO_FCS_BYTES)));
+        if (load_acknowledgement(mote, header.sequence, late)) {
+            wait_for(TSCH_TX_ACK, (radio_time)(end + timing.tx_ack_delay - RADIO_TX_LEAD_TICKS));
+            if (radio_transmit(&sfd))
+                radio_transmit_end();
+            radio_idle();
+        }
+    }
+    tsch_received(mote, tsch.frame + header.open, (uint8_t)(header.mic - header.open));
+}
+
+/* Looks for a beacon on the one channel that beacons of every slotframe's length come to. */
+static void join(void) {
+    radio_time sfd;
+    radio_idle();
+    radio_channel(hopping[0]);
+    radio_receive();
+    if (!radio_wait_sfd((radio_time)(radio_now() + JOIN_LISTEN_TICKS), &sfd) ||
+        !radio_wait_frame((radio_time)(sfd + LONGEST_FRAME_TICKS)))
+        return;
+    frame_header header;
+    frame_element group, element;
+    if (!link_receive(0, tsch.frame, &header) || header.type != FRAME_BEACON ||
+        mote_of(&header.source) != TSCH_ROOT || !header.has_payload_elements ||
+        !frame_payload_element(tsch.frame + header.payload_elements, tsch.frame + header.mic,
+                               ELEMENT_MLME, &group) ||
+        !frame_nested_element(group.content, group.content + group.length, NESTED_SYNCHRONIZATION,
+                              false, &element) ||
+        element.length != 6) {
+        tsch_count.refused++;
+        return;
+    }
+    tsch.asn = (link_asn){0, element.content[4]};
+    for (uint8_t i = 4; i-- > 0;)
+        tsch.asn.low = tsch.asn.low << 8 | element.content[i];
+    tsch.hop = tsch.asn.low & 15;
+    tsch.offset = 0; /* the beacon's slot */
+    tsch.start = (radio_time)(sfd - timing.tx_offset);
+    tsch.silent = 0;
+    tsch.correction = 0;
+    tsch.joined = true;
+    tsch_count.joins++;
+}
+
+/* The leaf that a slot is for, and whether it sends in it; 0: a slot without a link of ours. */
+static uint8_t leaf_of(uint16_t offset, bool *leaf_sends) {
+    uint16_t leaf = (uint16_t)((offset + 3) / 2);
+    *leaf_sends = (offset & 1) == 0;
+    bool ours = offset > 0 && leaf <= MOTES && (!LEAF || leaf == MOTE);
+    return ours ? (uint8_t)leaf : 0;
+}
+
+static void go_to_next_slot(void) {
+    wait_for(TSCH_SLOT_END, (radio_time)(tsch.start + timing.slot + tsch.correction));
+    tsch.start = (radio_time)(tsch.start + tsch.correction);
+    tsch.correction = 0;
+    bool leaf_sends;
+    next_slot();
+    while (tsch.joined && tsch.offset != 0 && leaf_of(tsch.offset, &leaf_sends) == 0) {
+        /* Two times can be compared that are less than a second apart. */
+        radio_sleep_until(tsch.start);
+        next_slot();
+    }
+    radio_sleep_until(tsch.start);
+}
+
+uint32_t tsch_slot_number(void) {
+    return tsch.asn.low;
+}
+
+void tsch_slot(void) {
+    if (!tsch.joined) {
+        join();
+    } else {
+        bool leaf_sends;
+        uint8_t leaf = leaf_of(tsch.offset, &leaf_sends);
+        if (leaf == 0) {
+            if (LEAF)
+                receive();
+            else
+                send_beacon();
+        } else if (leaf_sends == LEAF) {
+            send_data(LEAF ? TSCH_ROOT : leaf);
+        } else {
+            receive();
+        }
+        tsch_count.slots++;
+    }
+    if (tsch.joined)
+        go_to_next_slot();
+}
+
+/* ---- Start ---- */
+
+#if __has_include("security.h")
+/* The keys of 6TiSCH's examples: RFC 8180, section 4.4 ("6TiSCH minimal15"), and OpenWSN's. */
+static const uint8_t keys[2][SECURITY_KEY_BYTES] = {
+    {'6', 'T', 'i', 'S', 'C', 'H', ' ', 'm', 'i', 'n', 'i', 'm', 'a', 'l', '1', '5'},
+    {0xde, 0xad, 0xbe, 0xef, 0xfa, 0xce, 0xca, 0xfe, 0xde, 0xad, 0xbe, 0xef, 0xfa, 0xce, 0xca,
+     0xfe}};
+
+static void add_key(const uint8_t *key, uint8_t index, uint8_t types, frame_address device) {
+    security_key entry = {.key = key,
+                          .mode = TSCH_KEY_ID_MODE,
+                          .index = index,
+                          .source = {'j', 'o', 'u', 'l', 'e', 'm', 'r', 'k'},
+                          .device = device,
+                          .frame_types = types};
+    security_add_key(&entry);
+}
+
+/* Keys of mode 0 are found by the other side's address, and one serves all frames. */
+static void start_security(void) {
+    enum { BEACON = 1 << FRAME_BEACON, OTHERS = 1 << FRAME_DATA | 1 << FRAME_ACK };
+    enum { KEYS = TSCH_KEY_ID_MODE == 0 ? MOTES : 2 };
+    frame_address own = address_of(MOTE), nobody = {0};
+    security_init(own.bytes);
+    if (TSCH_TABLES_FULL) {
+        security_device stranger = {.pan = TSCH_PAN, .short_address = 0xfffe};
+        for (uint8_t i = KEYS; i < SECURITY_KEYS; i++)
+            add_key(keys[0], (uint8_t)(0xff - i), BEACON | OTHERS, (frame_address){.pan = i});
+        for (uint8_t i = MOTES - 1; i < SECURITY_DEVICES; i++) {
+            /* It differs in the last byte that is compared. */
+            frame_address address = address_of(MOTES);
+            __builtin_memcpy(stranger.extended_address, address.bytes, 8);
+            stranger.extended_address[7] = (uint8_t)(0x80 + i);
+            security_add_device(&stranger);
+        }
+    }
+    if (TSCH_KEY_ID_MODE == 0) {
+        add_key(keys[1], 0, BEACON | OTHERS, nobody);
+        for (uint8_t mote = 1; mote <= MOTES; mote++)
+            if (mote != MOTE)
+                add_key(keys[1], 0, BEACON | OTHERS, address_of(mote));
+    } else {
+        add_key(keys[0], KEY_INDEX_BEACON, BEACON, nobody);
+        add_key(keys[1], KEY_INDEX_DATA, OTHERS, nobody);
+    }
+    for (uint8_t mote = 1; mote <= MOTES; mote++) {
+        frame_address address = address_of(mote);
+        security_device device = {.pan = TSCH_PAN, .short_address = mote};
+        __builtin_memcpy(device.extended_address, address.bytes, 8);
+        if (mote != MOTE)
+            security_add_device(&device);
+    }
+    security_rule beacons = {.frame_type = FRAME_BEACON, .levels = 1u << BEACON_LEVEL};
+    security_rule data = {.frame_type = FRAME_DATA, .levels = 1u << TSCH_LEVEL};
+    security_rule acknowledgements = {.frame_type = FRAME_ACK, .levels = 1u << TSCH_LEVEL};
+    security_add_rule(&beacons);
+    security_add_rule(&data);
+    security_add_rule(&acknowledgements);
+}
+#else
+static void start_security(void) {
+}
+#endif
+
+bool tsch_init(void) {
+    if (!radio_init())
+        return false;
+    start_security();
+    tsch.joined = !LEAF;
+    tsch.start = (radio_time)(radio_now() + timing.slot);
+    radio_sleep_until(tsch.start);
+    return true;
+}

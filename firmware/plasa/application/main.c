@@ -1,0 +1,26 @@
+/* The application of daidone-2014, section V: one sender, payloads of 8 bytes. It knows its stack
+   and nothing of security. */
+#include "console.h"
+#include "csma.h"
+#include "hal.h"
+
+enum { PAN = 0x504c, BYTES = 8 };
+
+int main(void) {
+    hal_init();
+    if (!csma_init(PLASA_CHANNEL, PAN, PLASA_MOTE)) {
+        console_text("no network\n");
+        for (;;)
+            continue;
+    }
+    for (uint16_t number = 0;; number++) {
+        const uint8_t payload[BYTES] = {
+            'd', (uint8_t)number, (uint8_t)(number >> 8), 0x11, 0x22, 0x33, 0x44, 0x55};
+        csma_status status = csma_send(PLASA_AUTHORITY, payload, sizeof payload);
+        console_text(status == CSMA_OK ? "sent " : "not sent ");
+        console_number(number);
+        console_text("\n");
+        radio_sleep_until(
+            (radio_time)(radio_now() + radio_ticks(PLASA_PERIOD_MS / 8 * 1000ul) * 8));
+    }
+}

@@ -1,0 +1,14 @@
+/* How often the mote has booted, kept where a reboot does not reach it: a counter that goes on
+   from 0 in RAM is then still never the same twice. */
+#ifndef BOOTS_H
+#define BOOTS_H
+
+#include <stdint.h>
+
+enum { BOOTS_MAX = 0xfffe };
+
+/* From 1 to BOOTS_MAX; the first call in a boot counts it. Beyond, or where the memory is worn out,
+   it does not return: whatever would follow could use a nonce twice. */
+uint16_t boots_count(void);
+
+#endif

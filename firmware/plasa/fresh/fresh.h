@@ -1,0 +1,13 @@
+/* Bytes that nobody can foresee and that never come twice, not even after a reboot: Ascon-AEAD128
+   under the mote's own seed, of which the nonce is how often it booted and how often it was asked.
+   For nonces of protocols and for keys that a manager draws. */
+#ifndef FRESH_H
+#define FRESH_H
+
+#include <stdint.h>
+
+enum { FRESH_BYTES = 16 };
+
+void fresh_bytes(uint8_t out[FRESH_BYTES]);
+
+#endif

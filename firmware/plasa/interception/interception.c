@@ -1,0 +1,108 @@
+/* The architecture between an application and the stack. The application calls the stack by its own
+   names, and its code is the same byte for byte with the architecture and without it: the linker
+   leads its calls here. Modules that the program does without are not there. */
+#include "csma.h"
+
+#if __has_include("authentication.h")
+#include "authentication.h"
+#define HAS_AUTHENTICATION 1
+#else
+#define HAS_AUTHENTICATION 0
+#endif
+#if __has_include("client.h")
+#include "client.h"
+#define HAS_CLIENT 1
+#else
+#define HAS_CLIENT 0
+#endif
+#if __has_include("star.h")
+#include "star.h"
+#define HAS_STAR 1
+#else
+#define HAS_STAR 0
+#endif
+#if __has_include("reconfiguration.h")
+#include "reconfiguration.h"
+#define HAS_RECONFIGURATION 1
+#else
+#define HAS_RECONFIGURATION 0
+#endif
+
+bool __real_csma_init(uint8_t channel, uint16_t pan, uint16_t address);
+csma_status __real_csma_send(uint16_t to, const uint8_t *payload, uint8_t length);
+bool __real_csma_receive(radio_time until, csma_message *message);
+
+bool __wrap_csma_init(uint8_t channel, uint16_t pan, uint16_t address);
+csma_status __wrap_csma_send(uint16_t to, const uint8_t *payload, uint8_t length);
+bool __wrap_csma_receive(radio_time until, csma_message *message);
+
+#if HAS_AUTHENTICATION
+enum { ATTEMPTS = 5, ANSWER_TICKS = RADIO_TICK_HZ / 4 };
+
+static bool join(void) {
+    csma_message message;
+    for (uint8_t attempt = 0; attempt < ATTEMPTS; attempt++) {
+        uint8_t hello[HELLO_BYTES], confirmation[CONFIRMATION_BYTES];
+        uint32_t epoch;
+        authentication_hello(hello);
+        radio_time until = (radio_time)(radio_now() + ANSWER_TICKS);
+        if (__real_csma_send(PLASA_AUTHORITY, hello, sizeof hello) != CSMA_OK)
+            continue;
+        while (__real_csma_receive(until, &message))
+            if (authentication_challenge(message.from, message.payload, message.length,
+                                         confirmation, &epoch)) {
+#if HAS_CLIENT
+                client_start(epoch);
+#endif
+                return __real_csma_send(message.from, confirmation, sizeof confirmation) == CSMA_OK;
+            }
+    }
+    return false;
+}
+#endif
+
+bool __wrap_csma_init(uint8_t channel, uint16_t pan, uint16_t address) {
+    bool is_up = __real_csma_init(channel, pan, address);
+#if HAS_AUTHENTICATION
+    is_up = is_up && join();
+#endif
+    return is_up;
+}
+
+csma_status __wrap_csma_send(uint16_t to, const uint8_t *payload, uint8_t length) {
+#if HAS_STAR
+    uint8_t packet[CSMA_PAYLOAD_BYTES_MAX];
+    length = star_secure(to, payload, length, packet, sizeof packet);
+    return length == 0 ? CSMA_REFUSED : __real_csma_send(to, packet, length);
+#else
+    return __real_csma_send(to, payload, length);
+#endif
+}
+
+/* Whether a message is one of the architecture's own, which no application sees. */
+static bool take(csma_message *message) {
+#if HAS_CLIENT
+    if (client_renewal(message->payload, message->length) ||
+        client_answer(message->payload, message->length))
+        return true;
+#endif
+#if HAS_RECONFIGURATION
+    if (reconfiguration_take(message->payload, message->length))
+        return true;
+#endif
+    (void)message;
+    return false;
+}
+
+bool __wrap_csma_receive(radio_time until, csma_message *message) {
+    while (__real_csma_receive(until, message)) {
+        if (take(message))
+            continue;
+#if HAS_STAR
+        if (!star_unsecure(message->from, message->to, message->payload, &message->length))
+            continue;
+#endif
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,13 @@
+/* HMAC-SHA-1 (FIPS 198-1) over sender, receiver, control field, payload and what else is told. */
+#ifndef SHA_1_POLICY_H
+#define SHA_1_POLICY_H
+
+#include "policy.h"
+#include "sha1.h"
+
+/* Of a packet whose payload and whatever follows it and is to be authenticated has `length`
+   bytes. */
+void sha_1_tag(const star_context *packet, const uint8_t *data, uint8_t length,
+               uint8_t tag[SHA1_DIGEST_BYTES]);
+
+#endif

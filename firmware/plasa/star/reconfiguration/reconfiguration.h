@@ -1,0 +1,18 @@
+/* A change of policy that is told to all motes: kind 1, label 1, policy 1, key 1, number 4, and a
+   tag of 16 under the group's KEK. Numbers grow for ever, so that none is taken twice, whatever the
+   KEK. */
+#ifndef RECONFIGURATION_H
+#define RECONFIGURATION_H
+
+#include "messages.h"
+
+enum { RECONFIGURATION_BYTES = 1 + 1 + 1 + 1 + 4 + MESSAGE_TAG_BYTES };
+
+/* False: there is no KEK. */
+bool reconfiguration_write(uint8_t label, uint8_t policy, uint8_t key_id, uint32_t number,
+                           uint8_t message[RECONFIGURATION_BYTES]);
+
+/* Takes it: star_change. False: it is none, not genuine, not new, or names what is not there. */
+bool reconfiguration_take(uint8_t *message, uint8_t length);
+
+#endif

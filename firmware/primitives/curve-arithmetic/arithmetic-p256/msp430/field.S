@@ -1,0 +1,1 @@
+#include "field/p256-msp430.S"

@@ -1,0 +1,1 @@
+#include "field/secp160r1-armv7m.S"

@@ -1,0 +1,13 @@
+#ifndef ARITHMETIC_SECP160R1_H
+#define ARITHMETIC_SECP160R1_H
+
+#include <stdint.h>
+
+typedef uint32_t fe[5];
+
+#define ARITHMETIC(name) arithmetic_secp160r1_##name
+#include "curve-arithmetic/prime-functions.h"
+
+enum { ARITHMETIC_SECP160R1_SCALAR_BYTES = 20, ARITHMETIC_SECP160R1_POINT_BYTES = 2 * 20 };
+
+#endif

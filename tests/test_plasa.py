@@ -1,0 +1,518 @@
+"""PLASA's modules on this machine, under sanitizers: what they send, and what they refuse.
+
+Messages are computed again by independent oracles; an attacker replays, forges, reflects,
+downgrades and floods.
+"""
+
+import hashlib
+import hmac
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESCCM
+
+from joulemark.catalogue.primitives import Library
+from joulemark.oracle import Inputs
+from joulemark.project import FIRMWARE, ROOT
+
+PLASA = FIRMWARE / "plasa"
+PRIMITIVES = FIRMWARE / "primitives"
+LIBRARY = Library.load()
+REFUSED = "refused"
+MOTE, AUTHORITY = 2, 1
+SECRET = b"PLASA test key" + MOTE.to_bytes(2, "little")
+MANAGER = bytes.fromhex("01000000004d4a02")
+GROUP, DATA = 2, 4
+PAIRWISE_FLAG, GROUP_FLAG, KEK_FLAG = 1, 2, 4
+NO_POLICY, SKIPJACK, SHA_1, BOTH, AES_CCM, ASCON = range(6)
+OVERHEAD = {NO_POLICY: 0, SKIPJACK: 8, SHA_1: 20, BOTH: 28, AES_CCM: 16, ASCON: 22}
+AUTHENTICATED = (SHA_1, BOTH, AES_CCM, ASCON)
+READING = b"d\x01\x00\x11\x22\x33\x44\x55"
+
+
+def build(path: Path, *, authority: bool) -> Path:
+    """A mote's or the authority's modules, and every policy."""
+    side = ["authentication/authority", "key-management/manager"]
+    if not authority:
+        side = ["authentication/node", "key-management/client"]
+    modules = ["keydb", "messages", "fresh", "provisioning", "star", "star/reconfiguration"]
+    modules += [f"star/policies/{p.name}" for p in sorted((PLASA / "star/policies").iterdir())]
+    folders = [PLASA / name for name in (*modules, "authentication", "key-management", *side)]
+    ways = [
+        PRIMITIVES / name / "ref"
+        for name in (
+            "aead/ascon-aead128",
+            "block-cipher/skipjack",
+            "hash/sha-1",
+            "aead/ccm-star",
+            "block-cipher/aes",
+        )
+    ]
+    sources = [ROOT / "tests/plasa_host.c", *(s for f in folders for s in sorted(f.glob("*.c")))]
+    sources += [s for f in ways for s in sorted(f.glob("*.c")) if s.stem != "ccm-strategy"]
+    includes = [*folders, PLASA / "boots/msp430", FIRMWARE / "net/ccm-star/software"]
+    includes += [f for way in ways for f in (way, *list(way.parents)[:3])]
+    defines = {
+        **{"AES_KEY_BITS": 128, "KEYDB_CAPACITY": 12, "STAR_FLOWS": 4, "STAR_PEERS": 2},
+        **{"CLIENT_MISSED": 8, "AUTHORITY_MOTES": 2, "PLASA_AUTHORITY": AUTHORITY},
+        **{"PLASA_MOTE": AUTHORITY if authority else MOTE, "PLASA_IS_AUTHORITY": int(authority)},
+    }
+    command = ["clang-19", "-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror"]
+    command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    command += [f"-D{k}={v}" for k, v in defines.items()]
+    command += [f"-I{folder}" for folder in includes]
+    subprocess.run([*command, *map(str, sources), "-o", str(path)], check=True)
+    return path
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("plasa")
+    return {
+        "mote": build(folder / "mote", authority=False),
+        "authority": build(folder / "authority", authority=True),
+    }
+
+
+class Side:
+    """One of the two, just booted."""
+
+    def __init__(self, path: Path, boots: int = 1) -> None:
+        self._process = subprocess.Popen(
+            [path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.ask("boot", boots)
+
+    def ask(self, *words: object) -> str:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        texts = (w.hex() or "-" if isinstance(w, bytes) else str(w) for w in words)
+        self._process.stdin.write(" ".join(texts) + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline().strip()
+        assert answer, "a sanitizer or an abort ended it"
+        return answer
+
+    def said(self, *words: object) -> bytes:
+        answer = self.ask(*words)
+        assert answer != REFUSED
+        return b"" if answer == "-" else bytes.fromhex(answer)
+
+    def fuzz(self, count: int, seed: int, genuine: list[bytes]) -> int:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        lines = [f"fuzz {count} {seed}", *(g.hex() for g in genuine), "", ""]
+        self._process.stdin.write("\n".join(lines))
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+    def done(self) -> None:
+        self._process.communicate()
+        assert self._process.returncode == 0
+
+
+@pytest.fixture
+def mote(programs: dict[str, Path]) -> Iterator[Side]:
+    side = Side(programs["mote"])
+    yield side
+    side.done()
+
+
+@pytest.fixture
+def authority(programs: dict[str, Path]) -> Iterator[Side]:
+    side = Side(programs["authority"])
+    side.ask("start")
+    yield side
+    side.done()
+
+
+def join(mote: Side, authority: Side) -> list[bytes]:
+    """The bootstrapping: its three messages."""
+    hello = mote.said("hello")
+    challenge = authority.said("hello", MOTE, hello)
+    confirmation = mote.said("challenge", AUTHORITY, challenge)
+    assert authority.ask("confirmation", MOTE, confirmation) == "1"
+    return [hello, challenge, confirmation]
+
+
+def agreed(mote: Side, authority: Side, policy: int) -> list[bytes]:
+    """Join, share a data key, and agree on label 0's policy."""
+    messages = join(mote, authority)
+    renewal = authority.said("renew", DATA)
+    assert mote.ask("renewal", renewal) == "1"
+    for side in (mote, authority):
+        assert side.ask("change", 0, policy, DATA) == "1"
+    return [*messages, renewal]
+
+
+def ascon(key: bytes, nonce: bytes, ad: bytes, message: bytes) -> bytes:
+    inputs = Inputs(tag_bytes=16, key=key, nonce=nonce, ad=ad, message=message)
+    output = LIBRARY["ascon-aead128"].oracle(inputs)
+    return output["output"] + output["tag"]
+
+
+def used(nonce: bytes, use: int) -> bytes:
+    return nonce[:15] + bytes([use])
+
+
+# Bootstrapping
+
+
+def test_the_bootstrapping_is_as_documented(mote: Side, authority: Side) -> None:
+    hello, challenge, confirmation = join(mote, authority)
+    assert (len(hello), len(challenge), len(confirmation)) == (19, 54, 20)
+    assert hello[:3] == b"\xe1" + MOTE.to_bytes(2, "little")
+    nonce = challenge[1:17]
+    assert (challenge[0], nonce[15]) == (0xE2, 0)
+    both = MOTE.to_bytes(2, "little") + AUTHORITY.to_bytes(2, "little")
+    open_part = b"\xe2" + both + hello[3:]
+    kek = authority.said("get", GROUP, GROUP_FLAG | KEK_FLAG)
+    keys = kek + bytes([GROUP]) + (0).to_bytes(4, "little")
+    assert challenge[17:] == ascon(SECRET, used(nonce, 0), open_part, keys)
+    pairwise = ascon(SECRET, used(nonce, 1), open_part, bytes(16))[:16]
+    assert confirmation[:4] == b"\xe3" + MOTE.to_bytes(2, "little") + bytes([GROUP])
+    assert confirmation[4:] == ascon(pairwise, used(nonce, 2), confirmation[:4], b"")
+    assert mote.said("get", GROUP, GROUP_FLAG | KEK_FLAG) == kek
+    assert mote.said("get", 3, PAIRWISE_FLAG) == pairwise
+    assert authority.said("get", 0x80, PAIRWISE_FLAG) == pairwise
+
+
+def test_an_old_handshake_is_worth_nothing(mote: Side, authority: Side) -> None:
+    hello, challenge, confirmation = join(mote, authority)
+    # Neither side takes a message again: the mote waits for none, the authority has none pending.
+    assert mote.ask("challenge", AUTHORITY, challenge) == REFUSED
+    assert authority.ask("confirmation", MOTE, confirmation) == "0"
+    # A hello that is replayed gets a fresh challenge, which the old confirmation does not fit.
+    assert authority.said("hello", MOTE, hello) != challenge
+    assert authority.ask("confirmation", MOTE, confirmation) == "0"
+    # An old challenge does not fit a new hello.
+    assert mote.said("hello") != hello
+    assert mote.ask("challenge", AUTHORITY, challenge) == REFUSED
+
+
+def test_nothing_is_taken_from_somebody_else_or_reflected(mote: Side, authority: Side) -> None:
+    hello = mote.said("hello")
+    assert authority.ask("hello", MOTE + 1, hello) == REFUSED
+    challenge = authority.said("hello", MOTE, hello)
+    assert mote.ask("challenge", AUTHORITY + 1, challenge) == REFUSED
+    assert mote.ask("challenge", AUTHORITY, hello) == REFUSED
+    confirmation = mote.said("challenge", AUTHORITY, challenge)
+    assert authority.ask("confirmation", MOTE + 1, confirmation) == "0"
+    assert authority.ask("confirmation", MOTE, challenge) == "0"
+    assert authority.ask("confirmation", MOTE, confirmation) == "1"
+
+
+def test_forged_challenges_do_not_end_a_bootstrapping(mote: Side, authority: Side) -> None:
+    challenge = authority.said("hello", MOTE, mote.said("hello"))
+    for bit in range(8 * len(challenge)):
+        forged = bytearray(challenge)
+        forged[bit // 8] ^= 1 << bit % 8
+        assert mote.ask("challenge", AUTHORITY, bytes(forged)) == REFUSED
+    confirmation = mote.said("challenge", AUTHORITY, challenge)
+    for bit in range(8 * len(confirmation)):
+        forged = bytearray(confirmation)
+        forged[bit // 8] ^= 1 << bit % 8
+        assert authority.ask("confirmation", MOTE, bytes(forged)) == "0"
+    assert authority.ask("confirmation", MOTE, confirmation) == "1"
+
+
+def test_the_authority_admits_as_many_as_it_has_room_for(authority: Side) -> None:
+    def hello(address: int) -> str:
+        sent = b"\xe1" + address.to_bytes(2, "little") + bytes(16)
+        return authority.ask("hello", address, sent)
+
+    for address in (5, 6):
+        challenge = bytes.fromhex(hello(address))
+        both = address.to_bytes(2, "little") + AUTHORITY.to_bytes(2, "little")
+        secret = b"PLASA test key" + address.to_bytes(2, "little")
+        nonce = challenge[1:17]
+        key = ascon(secret, used(nonce, 1), b"\xe2" + both + bytes(16), bytes(16))[:16]
+        confirmation = b"\xe3" + address.to_bytes(2, "little") + bytes([GROUP])
+        confirmation += ascon(key, used(nonce, 2), confirmation, b"")
+        assert authority.ask("confirmation", address, confirmation) == "1"
+    assert hello(7) == REFUSED
+    assert hello(5) != REFUSED
+
+
+def test_a_reboot_repeats_no_nonce(programs: dict[str, Path]) -> None:
+    nonces = set()
+    for boots in (1, 2, 3):
+        side = Side(programs["mote"], boots)
+        nonces |= {side.said("hello")[3:] for _ in range(20)}
+        side.done()
+    assert len(nonces) == 60
+
+
+# Key management
+
+
+def ratchet(kek: bytes, epoch: int) -> bytes:
+    nonce = epoch.to_bytes(4, "little") + bytes(12)
+    return ascon(kek, used(nonce, 4), b"", bytes(16))[:16]
+
+
+def test_a_renewal_is_as_documented_and_leads_nowhere_back(mote: Side, authority: Side) -> None:
+    join(mote, authority)
+    kek = authority.said("get", GROUP, GROUP_FLAG | KEK_FLAG)
+    for epoch in range(3):
+        renewal = authority.said("renew", DATA)
+        assert len(renewal) == 47
+        head = b"\xe4" + MANAGER + bytes([DATA, GROUP_FLAG]) + epoch.to_bytes(4, "little")
+        assert renewal[:15] == head
+        key = authority.said("get", DATA, GROUP_FLAG)
+        nonce = epoch.to_bytes(4, "little") + bytes(12)
+        assert renewal[15:] == ascon(kek, used(nonce, 3), head, key)
+        assert mote.ask("renewal", renewal) == "1"
+        assert mote.said("get", DATA, GROUP_FLAG) == key
+        # Forward secrecy: the KEK that protected this key is gone from both, and the one that they
+        # have now follows from it by a function that cannot be turned round.
+        kek, old = ratchet(kek, epoch), kek
+        for side in (mote, authority):
+            assert side.said("get", GROUP, GROUP_FLAG | KEK_FLAG) == kek != old
+
+
+def test_old_renewals_are_refused_and_missed_ones_made_up_for(mote: Side, authority: Side) -> None:
+    join(mote, authority)
+    renewals = [authority.said("renew", DATA) for _ in range(20)]
+    assert mote.ask("renewal", renewals[8]) == "1"
+    for old in renewals[:9]:
+        assert mote.ask("renewal", old) == "0"
+    # More than eight were missed: only the authority can help.
+    assert mote.ask("renewal", renewals[18]) == "0"
+    assert mote.ask("renewal", renewals[17]) == "1"
+    assert mote.ask("renewal", renewals[18]) == "1"
+
+
+def test_a_lost_key_is_asked_for(mote: Side, authority: Side) -> None:
+    agreed(mote, authority, NO_POLICY)
+    authority.said("renew", DATA)  # which the mote does not hear
+    lost = authority.said("get", DATA, GROUP_FLAG)
+    request = mote.said("request", DATA)
+    assert len(request) == 34
+    assert authority.ask("request", MOTE + 1, request) == REFUSED
+    answer = authority.said("request", MOTE, request)
+    assert mote.ask("answer", answer) == "1"
+    assert mote.said("get", DATA, GROUP_FLAG) == lost
+    # Neither the old answer nor another's does for a new request.
+    assert mote.ask("answer", answer) == "0"
+    mote.said("request", DATA)
+    assert mote.ask("answer", answer) == "0"
+    assert authority.ask("request", MOTE, mote.said("request", DATA + 1)) == REFUSED
+
+
+def test_no_renewal_replaces_a_key_that_protects_keys(authority: Side) -> None:
+    for identifier in (0, 1, GROUP, 3):
+        assert authority.ask("renew", identifier) == REFUSED
+
+
+# Key database
+
+
+def test_the_key_database_refuses_misuse(mote: Side) -> None:
+    key, other = bytes(range(16)), bytes(16)
+    full, misuse = "1", "2"
+    for flags in (0, KEK_FLAG, PAIRWISE_FLAG | GROUP_FLAG, 8 | GROUP_FLAG):
+        assert mote.ask("set", 9, flags, key) == misuse
+    assert mote.ask("set", 0, GROUP_FLAG, key) == misuse
+    assert mote.ask("set", 9, GROUP_FLAG, key) == "0"
+    assert mote.ask("set", 9, PAIRWISE_FLAG, other) == misuse
+    assert mote.said("get", 9, GROUP_FLAG) == key
+    assert mote.said("get", 9, GROUP_FLAG | KEK_FLAG) == b""
+    for identifier in range(100, 111):
+        assert mote.ask("set", identifier, GROUP_FLAG, other) == "0"
+    assert mote.ask("set", 111, GROUP_FLAG, other) == full
+    mote.ask("remove", 9)
+    assert mote.said("get", 9, GROUP_FLAG) == b""
+    assert mote.ask("set", 111, GROUP_FLAG, other) == "0"
+    mote.ask("remove", 0)
+    assert mote.said("get", 0, GROUP_FLAG) == b""
+
+
+# STaR
+
+
+def skipjack_ctr(key: bytes, counter: bytes, data: bytes) -> bytes:
+    blocks = [counter[:7] + bytes([i]) for i in range((len(data) + 7) // 8)]
+    inputs = Inputs(key=key[:10], message=b"".join(blocks))
+    stream = LIBRARY["skipjack"].oracle(inputs)["output"]
+    return bytes(a ^ b for a, b in zip(data, stream, strict=False))
+
+
+def expected(policy: int, key: bytes, payload: bytes, *, count: int, age: int = 1) -> bytes:
+    """What the mote sends to the authority in its first boot."""
+    control = bytes([policy << 2 | age & 3])
+    sender, receiver = MOTE.to_bytes(2, "little"), AUTHORITY.to_bytes(2, "little")
+    counter = (1).to_bytes(2, "little") + count.to_bytes(3, "little") + sender + b"\0"
+    header = sender + receiver + control
+    if policy == SKIPJACK:
+        return control + skipjack_ctr(key, counter, payload) + counter
+    if policy == SHA_1:
+        short = (1 << 20 | count).to_bytes(4, "little")
+        tag = hmac.new(key, header + payload + short, hashlib.sha1).digest()
+        return control + payload + short + tag[:16]
+    if policy == BOTH:
+        tag = hmac.new(key, header + payload + counter, hashlib.sha1).digest()
+        return control + skipjack_ctr(key, counter, payload + tag) + counter
+    packet = (1).to_bytes(2, "little") + count.to_bytes(4, "little")
+    if policy == AES_CCM:
+        nonce = packet + bytes(2) + sender + bytes(3)
+        sealed = AESCCM(key, tag_length=8).encrypt(nonce, payload, receiver + control)
+        return control + sealed[:-8] + packet + bytes(2) + sealed[-8:]
+    if policy == ASCON:
+        nonce = packet + sender + bytes(8)
+        sealed = ascon(key, nonce, receiver + control, payload)
+        return control + sealed[:-16] + packet + sealed[-16:]
+    return control + payload
+
+
+@pytest.mark.parametrize("policy", OVERHEAD)
+def test_a_packet_is_what_its_policy_says(mote: Side, authority: Side, policy: int) -> None:
+    agreed(mote, authority, policy)
+    key = mote.said("get", DATA, GROUP_FLAG)
+    for count, length in enumerate((8, 0, 1, 7, 16, 60), start=1):
+        payload = bytes((length + i) % 256 for i in range(length))
+        packet = mote.said("secure", AUTHORITY, payload)
+        assert len(packet) == 1 + length + OVERHEAD[policy]
+        assert packet == expected(policy, key, payload, count=count)
+        assert authority.said("unsecure", MOTE, AUTHORITY, packet) == payload
+
+
+@pytest.mark.parametrize("policy", AUTHENTICATED)
+def test_replays_and_what_was_changed_are_refused(mote: Side, authority: Side, policy: int) -> None:
+    agreed(mote, authority, policy)
+    first, second = (mote.said("secure", AUTHORITY, READING) for _ in range(2))
+    for bit in range(8 * len(second)):
+        forged = bytearray(second)
+        forged[bit // 8] ^= 1 << bit % 8
+        assert authority.ask("unsecure", MOTE, AUTHORITY, bytes(forged)) == REFUSED
+    for cut in range(len(second)):
+        assert authority.ask("unsecure", MOTE, AUTHORITY, second[:cut]) == REFUSED
+    # Under another sender's or receiver's name, and back to where it came from.
+    assert authority.ask("unsecure", MOTE + 1, AUTHORITY, second) == REFUSED
+    assert authority.ask("unsecure", MOTE, 0xFFFF, second) == REFUSED
+    assert mote.ask("unsecure", AUTHORITY, MOTE, second) == REFUSED
+    assert authority.said("unsecure", MOTE, AUTHORITY, second) == READING
+    assert authority.ask("unsecure", MOTE, AUTHORITY, second) == REFUSED
+    assert authority.ask("unsecure", MOTE, AUTHORITY, first) == REFUSED
+
+
+@pytest.mark.parametrize("policy", [p for p in OVERHEAD if p != NO_POLICY])
+def test_a_reboot_repeats_no_packet_number(
+    programs: dict[str, Path], authority: Side, policy: int
+) -> None:
+    packets = []
+    for boots in (1, 2):
+        mote = Side(programs["mote"], boots)
+        agreed(mote, authority, policy)
+        authority.ask("set", DATA, GROUP_FLAG, bytes(16))
+        mote.ask("set", DATA, GROUP_FLAG, bytes(16))
+        packets.append(mote.said("secure", AUTHORITY, READING))
+        mote.done()
+    # The age of the mapping is the mote's own; what follows the payload is not.
+    assert packets[0][1:] != packets[1][1:]
+    if policy in (SKIPJACK, AES_CCM, ASCON):
+        assert packets[0][1:9] != packets[1][1:9]
+
+
+def test_no_policy_can_be_downgraded(mote: Side, authority: Side) -> None:
+    agreed(mote, authority, ASCON)
+    plain = bytes([NO_POLICY << 2 | 1]) + READING
+    assert authority.ask("unsecure", MOTE, AUTHORITY, plain) == REFUSED
+    for control in range(256):
+        packet = bytes([control]) + READING + bytes(22)
+        assert authority.ask("unsecure", MOTE, AUTHORITY, packet) == REFUSED
+    # A label without a policy does not let through what belongs to one that has.
+    assert authority.ask("flow", 0xFFFF, READING[0], 1) == "1"
+    assert authority.ask("change", 1, ASCON, DATA) == "1"
+    assert authority.ask("change", 2, NO_POLICY, 0) == "1"
+    plain = bytes([2 << 5 | NO_POLICY << 2 | 1]) + READING
+    assert authority.ask("unsecure", MOTE, AUTHORITY, plain) == REFUSED
+    other = bytes([2 << 5 | NO_POLICY << 2 | 1]) + b"x"
+    assert authority.ask("unsecure", MOTE, AUTHORITY, other) == REFUSED  # "x" has label 0
+
+
+def test_policies_change_and_rest_while_running(mote: Side, authority: Side) -> None:
+    agreed(mote, authority, SHA_1)
+    old = mote.said("secure", AUTHORITY, READING)
+    change = authority.said("reconfigure", 0, ASCON, DATA, 1)
+    assert len(change) == 24
+    for bit in range(8 * len(change)):
+        forged = bytearray(change)
+        forged[bit // 8] ^= 1 << bit % 8
+        assert mote.ask("reconfiguration", bytes(forged)) == "0"
+    assert mote.ask("reconfiguration", change) == "1"
+    assert mote.ask("reconfiguration", change) == "0"
+    assert authority.ask("change", 0, ASCON, DATA) == "1"
+    assert authority.ask("unsecure", MOTE, AUTHORITY, old) == REFUSED
+    packet = mote.said("secure", AUTHORITY, READING)
+    assert authority.said("unsecure", MOTE, AUTHORITY, packet) == READING
+    for side in (mote, authority):
+        assert side.ask("enable", 0, 0) == "1"
+    packet = mote.said("secure", AUTHORITY, READING)
+    assert packet[1:] == READING
+    assert authority.said("unsecure", MOTE, AUTHORITY, packet) == READING
+    for side in (mote, authority):
+        assert side.ask("enable", 0, 1) == "1"
+    packet = mote.said("secure", AUTHORITY, READING)
+    assert len(packet) == len(READING) + 1 + OVERHEAD[ASCON]
+    assert authority.said("unsecure", MOTE, AUTHORITY, packet) == READING
+
+
+def test_flows_are_told_apart(mote: Side) -> None:
+    key = bytes(range(16))
+    assert mote.ask("set", DATA, GROUP_FLAG, key) == "0"
+    assert mote.ask("flow", 7, 0xFFFF, 1) == "1"
+    assert mote.ask("flow", 0xFFFF, ord("a"), 2) == "1"
+    for label, policy in ((1, SHA_1), (2, ASCON)):
+        assert mote.ask("change", label, policy, DATA) == "1"
+    for to, payload, label, policy in (
+        (7, b"a", 1, SHA_1),
+        (8, b"a", 2, ASCON),
+        (8, b"b", 0, NO_POLICY),
+        (8, b"", 0, NO_POLICY),
+    ):
+        packet = mote.said("secure", to, payload)
+        assert (packet[0] >> 5, packet[0] >> 2 & 7) == (label, policy)
+    assert mote.ask("flow", 1, 1, 7) == "0"
+    assert [mote.ask("flow", 1, 1, 6) for _ in range(3)] == ["1", "1", "0"]
+    assert mote.ask("change", 0, 6, DATA) == "0"
+    assert mote.ask("change", 7, SHA_1, DATA) == "0"
+    assert mote.ask("enable", 7, 1) == "0"
+
+
+def test_without_a_key_or_room_nothing_is_sent(mote: Side) -> None:
+    assert mote.ask("change", 0, ASCON, DATA) == "1"
+    assert mote.ask("secure", AUTHORITY, READING) == REFUSED
+    assert mote.ask("set", DATA, GROUP_FLAG, bytes(16)) == "0"
+    assert mote.ask("secure", AUTHORITY, bytes(116 - 1 - 22 + 1)) == REFUSED
+    assert len(mote.said("secure", AUTHORITY, bytes(116 - 1 - 22))) == 116
+
+
+def test_more_senders_than_there_is_room_for_are_refused(mote: Side, authority: Side) -> None:
+    agreed(mote, authority, ASCON)
+    key = mote.said("get", DATA, GROUP_FLAG)
+
+    def packet(sender: int) -> bytes:
+        control, address = bytes([ASCON << 2 | 1]), sender.to_bytes(2, "little")
+        number = (1).to_bytes(2, "little") + (9).to_bytes(4, "little")
+        open_part = AUTHORITY.to_bytes(2, "little") + control
+        sealed = ascon(key, number + address + bytes(8), open_part, b"!")
+        return control + sealed[:1] + number + sealed[1:]
+
+    assert authority.said("unsecure", 5, AUTHORITY, packet(5)) == b"!"
+    assert authority.said("unsecure", 6, AUTHORITY, packet(6)) == b"!"
+    assert authority.ask("unsecure", 7, AUTHORITY, packet(7)) == REFUSED
+    assert authority.ask("unsecure", 0, AUTHORITY, packet(0)) == REFUSED
+
+
+@pytest.mark.parametrize("side", ["mote", "authority"])
+def test_no_malformed_message_is_taken(mote: Side, authority: Side, side: str) -> None:
+    genuine = agreed(mote, authority, ASCON)
+    genuine += [authority.said("renew", DATA), authority.said("reconfigure", 0, SHA_1, DATA, 1)]
+    request = mote.said("request", DATA)
+    answer = authority.said("request", MOTE, request)
+    genuine += [request, answer, mote.said("secure", AUTHORITY, READING)]
+    victim = mote if side == "mote" else authority
+    assert victim.fuzz(20_000, 1, genuine) == 0

@@ -1,0 +1,128 @@
+"""All of Wycheproof's vectors for what there is: tests/data/wycheproof says which, and whose.
+
+Each is tried under the sanitizers; what is not valid is refused, with nothing computed.
+"""
+
+import json
+import lzma
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from joulemark.catalogue.primitives import Library
+from joulemark.images import build_local
+from joulemark.project import ROOT
+from joulemark.runners.local import LocalLink
+from joulemark.runners.protocol import Device, Status
+
+LIBRARY = Library.load()
+DATA = ROOT / "tests" / "data" / "wycheproof" / "vectors.json.xz"
+FILES: dict[str, list[dict[str, Any]]] = json.loads(lzma.decompress(DATA.read_bytes()))["files"]
+COUNTS = {
+    "ecdh_secp256r1_ecpoint": 355,
+    "ecdsa_secp160r1_sha256_p1363": 228,
+    "ecdsa_secp256k1_sha256_p1363": 252,
+    "ecdsa_secp256r1_sha256_p1363": 262,
+    "ed25519": 151,
+    "hkdf_sha256": 86,
+    "x25519": 518,
+}
+SIGNATURES = {
+    "ecdsa-secp160r1": "ecdsa_secp160r1_sha256_p1363",
+    "ecdsa-secp256k1": "ecdsa_secp256k1_sha256_p1363",
+    "ecdsa-p256": "ecdsa_secp256r1_sha256_p1363",
+    "ed25519": "ed25519",
+}
+
+
+def of_file(name: str) -> list[dict[str, Any]]:
+    """A file's tests, each with its group's key."""
+    return [{"key": group["key"], **test} for group in FILES[name] for test in group["tests"]]
+
+
+def write(device: Device, **values: str) -> None:
+    for slot, data in values.items():
+        device.write(slot, bytes.fromhex(data))
+
+
+def device_of(primitive: str, part: str) -> closing[LocalLink]:
+    algorithm = LIBRARY[primitive]
+    ways = [w for w in LIBRARY.implementations(algorithm) if w.runs_on("host") and part in w.name]
+    return closing(LocalLink(build_local(ways[0], sanitize=True).path))
+
+
+def test_all_are_here() -> None:
+    assert {name: len(of_file(name)) for name in FILES} == COUNTS
+
+
+@pytest.mark.parametrize("part", ["limbs16", "limbs32"])
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_signatures(name: str, part: str) -> None:
+    length = LIBRARY[name].sizes["signature_bytes"]
+    with device_of(name, part) as link:
+        device = Device(link)
+        for test in of_file(SIGNATURES[name]):
+            key = test["key"].removeprefix("04") if name != "ed25519" else test["key"]
+            signature = test["sig"]
+            if len(signature) != 2 * length:
+                # Other lengths are no signatures before they are looked at.
+                assert test["result"] == "invalid", test
+                continue
+            write(device, public_key=key, message=test["msg"], signature=signature)
+            expected = Status.OK if test["result"] == "valid" else Status.BAD_TAG
+            assert device.run("verify").status is expected, test
+
+
+@pytest.mark.parametrize("part", ["limbs16", "limbs32"])
+def test_p256_agreement(part: str) -> None:
+    tried = 0
+    with device_of("ecdh-p256", part) as link:
+        device = Device(link)
+        for test in of_file("ecdh_secp256r1_ecpoint"):
+            point = test["public"]
+            if len(point) != 130 or not point.startswith("04"):
+                # Compressed, or no point at all: what comes before X and Y is not this code's.
+                assert test["result"] != "valid", test
+                continue
+            tried += 1
+            write(device, secret_key=test["private"].zfill(64)[-64:], peer_key=point[2:])
+            status = device.run("agree").status
+            if test["result"] == "valid":
+                assert status is Status.OK, test
+                assert device.read("shared", 32).hex() == test["shared"], test
+            else:
+                assert status is Status.BAD_TAG, test
+                assert device.read("shared", 32) == bytes(32), test
+    assert tried > 340
+
+
+@pytest.mark.parametrize("part", ["limbs16", "limbs32"])
+def test_x25519(part: str) -> None:
+    """What gives zeros is refused here, where RFC 7748 leaves the choice."""
+    with device_of("x25519", part) as link:
+        device = Device(link)
+        for test in of_file("x25519"):
+            write(device, secret_key=test["private"], peer_key=test["public"])
+            status = device.run("agree").status
+            if int(test["shared"], 16) == 0:
+                assert test["result"] != "valid", test
+                assert status is Status.BAD_TAG, test
+            else:
+                assert status is Status.OK, test
+            assert device.read("shared", 32).hex() == test["shared"], test
+
+
+def test_hkdf() -> None:
+    with device_of("hkdf-sha-256", "ref") as link:
+        device = Device(link)
+        for test in of_file("hkdf_sha256"):
+            size = test["size"]
+            write(device, secret=test["ikm"], salt=test["salt"], message=test["info"])
+            if test["result"] == "valid" and size <= 1024:
+                device.write("key", bytes(size))
+                assert device.run("derive").status is Status.OK, test
+                assert device.read("key", size).hex() == test["okm"], test
+            else:
+                # Longer than 255 digests, and than the image's buffer.
+                assert size > 1024, test

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Writes tests/data/wycheproof/vectors.json.xz from a clone of C2SP/wycheproof.
+
+Of each test what the tests here need is kept: its number, its result, its inputs and outputs.
+"""
+
+import json
+import lzma
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+TO = Path(__file__).parents[1] / "tests" / "data" / "wycheproof" / "vectors.json.xz"
+FILES = (
+    "ecdh_secp256r1_ecpoint",
+    "ecdsa_secp160r1_sha256_p1363",
+    "ecdsa_secp256k1_sha256_p1363",
+    "ecdsa_secp256r1_sha256_p1363",
+    "ed25519",
+    "hkdf_sha256",
+    "x25519",
+)
+KEPT = {"tcId", "result", "public", "private", "shared", "msg", "sig"}
+KEPT |= {"ikm", "salt", "info", "size", "okm"}
+
+
+def git(repository: str, *words: str) -> str:
+    """Ask git about the clone."""
+    command = ["git", "-C", repository, *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def group(found: dict[str, Any]) -> dict[str, Any]:
+    """A group's key and tests."""
+    key = found.get("publicKey", {})
+    tests = [{name: test[name] for name in test if name in KEPT} for test in found["tests"]]
+    return {"key": key.get("pk") or key.get("uncompressed"), "tests": tests}
+
+
+def main(repository: str) -> None:
+    """Write the file."""
+    files = {}
+    for name in FILES:
+        text = git(repository, "show", f"HEAD:testvectors_v1/{name}_test.json")
+        files[name] = [group(found) for found in json.loads(text)["testGroups"]]
+    whole = {"commit": git(repository, "rev-parse", "HEAD").strip(), "files": files}
+    text = json.dumps(whole, separators=(",", ":"), sort_keys=True)
+    TO.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
