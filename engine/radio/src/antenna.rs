@@ -307,8 +307,8 @@ impl Antenna {
         self.leave(now);
     }
 
-    /// The mean power of all that is on a frequency over a span of time, noise included, whether the
-    /// radio listens or not. The span is from a microsecond to a second.
+    /// The mean power of all that is on a frequency over a span of time from a microsecond to a
+    /// second, noise included. A radio that sends, or has sent within its turnaround, does not know.
     pub fn power_dbm(&self, frequency_mhz: u16, from: Picoseconds, to: Picoseconds) -> f64 {
         let span = milliseconds(from, to);
         let on_air = self.heard.iter().filter_map(|heard| {
@@ -345,16 +345,23 @@ impl Antenna {
 
     /// A transmission that this antenna may hear.
     pub fn arrive(&mut self, arrival: Arrival) {
-        self.heard.push(Heard {
+        // Sums of powers are the same in whatever order the antenna is told.
+        let order = |arrival: &Arrival| (arrival.start.begin, arrival.id);
+        let place = self
+            .heard
+            .iter()
+            .rposition(|heard| order(&heard.arrival) < order(&arrival));
+        let heard = Heard {
             power_mw: milliwatts(arrival.start.power_dbm),
             arrival,
             is_decided: false,
-        });
+        };
+        self.heard.insert(place.map_or(0, |place| place + 1), heard);
     }
 
     /// More is known of a transmission: its bytes and its end.
     pub fn amend(&mut self, id: u64, bytes: &Arc<Vec<u8>>, end: Picoseconds) {
-        let mut all = self.heard.iter_mut().map(|heard| &mut heard.arrival);
+        let mut all = self.heard.iter_mut().map(|heard| &mut heard.arrival).rev();
         if let Some(arrival) = all.find(|arrival| arrival.id == id) {
             arrival.bytes = Arc::clone(bytes);
             arrival.end = end;
@@ -365,10 +372,13 @@ impl Antenna {
     /// each one's id, and what.
     pub fn take_outcomes(&mut self, now: Picoseconds) -> Vec<(u64, Outcome)> {
         self.settle(now);
-        let lock = self.lock.map(|lock| lock.id);
+        // What is or was on the air with the frame that is being received has spoilt its bytes.
+        let begin = self
+            .locked()
+            .map(|number| self.heard[number].arrival.start.begin);
+        let since = begin.map_or(now, |begin| begin.min(now));
         self.heard.retain(|heard| {
-            let Arrival { id, end, .. } = heard.arrival;
-            !heard.is_decided || Some(id) == lock || end.0.saturating_add(MEMORY.0) > now.0
+            !heard.is_decided || heard.arrival.end.0.saturating_add(MEMORY.0) > since.0
         });
         std::mem::take(&mut self.outcomes)
     }
@@ -396,8 +406,12 @@ impl Antenna {
                 ..
             } = &self.heard[number];
             let start = arrival.start;
-            let begun = start.delimiter.min(arrival.end);
-            if *is_decided || begun >= now {
+            // A carrier without frames has none: its end decides.
+            let decisive = match start.delimiter {
+                Picoseconds::NEVER => arrival.end,
+                delimiter => delimiter,
+            };
+            if *is_decided || decisive >= now {
                 continue;
             }
             let outcome = match self.tuned {
@@ -420,11 +434,13 @@ impl Antenna {
         if let (Some(number), Some(lock)) = (locked, self.lock.take()) {
             let arrival = &self.heard[number].arrival;
             let sent = usize::from(arrival.bytes.first().copied().unwrap_or(0) & 0x7f) + 1;
-            let is_whole = arrival.byte_begin(sent) <= now;
+            // What has not come in yet may still change.
+            let is_in = |&place: &usize| arrival.byte_begin(place + 1) <= now;
+            let mut places = (0..sent).take_while(is_in);
             let is_right = |place| arrival.bytes.get(place) == Some(&self.byte_of(number, place));
-            let outcome = if !(0..sent).all(is_right) || arrival.end < arrival.byte_begin(sent) {
+            let outcome = if !places.all(is_right) {
                 Outcome::Corrupted
-            } else if is_whole {
+            } else if arrival.byte_begin(sent) <= now {
                 Outcome::Received
             } else {
                 Outcome::Abandoned

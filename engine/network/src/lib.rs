@@ -1,0 +1,18 @@
+//! Machines that hear each other.
+//!
+//! Each machine has its own crystal and its own time; the network has one time for all. A machine
+//! runs ahead of the others as far as nothing that they do can reach it: what a radio does is on the
+//! air only after its synthesizer's turnaround, and a machine that sleeps does nothing before it
+//! wakes (conservative parallel simulation: Chandy and Misra, 1979; look-ahead from radios and from
+//! sleep: Jin and Gupta, ICPADS 2008). So results depend neither on the number of threads nor on how
+//! far machines run ahead.
+
+mod clock;
+mod medium;
+mod mote;
+mod network;
+
+pub use clock::Clock;
+pub use medium::{Hearing, Link, Transmission};
+pub use mote::{Board, Mote, Seated};
+pub use network::{Ahead, Network};

@@ -1,0 +1,137 @@
+//! What the network asks of a mote.
+
+use joulemark_kernel::Picoseconds;
+use joulemark_machine::{Machine, Reason, Stop, Until};
+use joulemark_radio::Antenna;
+
+/// A board that runs. Times are its own.
+pub trait Mote: Send {
+    /// Its time now.
+    fn time(&self) -> Picoseconds;
+
+    /// When it does something by itself; [`Picoseconds::NEVER`] if nothing is due.
+    fn next_event(&self) -> Picoseconds;
+
+    /// Run to the first instruction boundary that is not before a time, and let happen what is due
+    /// by then; `false` where it cannot go on, now and ever.
+    fn run(&mut self, until: Picoseconds) -> bool;
+
+    /// No instruction takes longer, now.
+    fn longest_step(&self) -> Picoseconds;
+
+    /// Use its antenna; false where it has none.
+    fn with_antenna(&mut self, act: &mut dyn FnMut(&mut Antenna)) -> bool;
+}
+
+/// A machine, and why it cannot go on.
+pub struct Board {
+    /// The machine.
+    pub machine: Machine,
+    /// The fault that it stopped with.
+    pub stop: Option<Stop>,
+}
+
+impl Board {
+    /// A machine that runs.
+    pub const fn new(machine: Machine) -> Self {
+        Self {
+            machine,
+            stop: None,
+        }
+    }
+}
+
+/// The longest instructions of both cores, with interrupt entry and wait states.
+const LONGEST_CYCLES: u64 = 64;
+
+impl Mote for Board {
+    fn time(&self) -> Picoseconds {
+        self.machine.time()
+    }
+
+    fn next_event(&self) -> Picoseconds {
+        self.machine.next_event().unwrap_or(Picoseconds::NEVER)
+    }
+
+    fn run(&mut self, until: Picoseconds) -> bool {
+        let until = Until {
+            time: Some(until),
+            ..Until::default()
+        };
+        match self.machine.run(until) {
+            Ok(stop) if stop.reason == Reason::Fault || stop.fault.is_some() => {
+                self.stop = Some(stop);
+                false
+            }
+            // Without a marker, there is no condition that it could refuse.
+            Ok(_) | Err(_) => true,
+        }
+    }
+
+    fn longest_step(&self) -> Picoseconds {
+        let hz = u64::from(self.machine.clock_hz().max(1));
+        Picoseconds(LONGEST_CYCLES * 1_000_000_000_000 / hz)
+    }
+
+    fn with_antenna(&mut self, act: &mut dyn FnMut(&mut Antenna)) -> bool {
+        self.machine.with_antenna(act).is_some()
+    }
+}
+
+/// Who has a seat in a network of machines.
+pub enum Seated {
+    /// A machine.
+    Board(Board),
+    /// A sender whose frames are given: it does nothing by itself, and its time is what it is told.
+    Recording(Picoseconds),
+}
+
+impl Seated {
+    /// The machine, if it is one.
+    pub const fn board(&mut self) -> Option<&mut Board> {
+        match self {
+            Self::Board(board) => Some(board),
+            Self::Recording(_) => None,
+        }
+    }
+}
+
+impl Mote for Seated {
+    fn time(&self) -> Picoseconds {
+        match self {
+            Self::Board(board) => board.time(),
+            Self::Recording(time) => *time,
+        }
+    }
+
+    fn next_event(&self) -> Picoseconds {
+        match self {
+            Self::Board(board) => board.next_event(),
+            Self::Recording(_) => Picoseconds::NEVER,
+        }
+    }
+
+    fn run(&mut self, until: Picoseconds) -> bool {
+        match self {
+            Self::Board(board) => board.run(until),
+            Self::Recording(time) => {
+                *time = until;
+                true
+            }
+        }
+    }
+
+    fn longest_step(&self) -> Picoseconds {
+        match self {
+            Self::Board(board) => board.longest_step(),
+            Self::Recording(_) => Picoseconds(0),
+        }
+    }
+
+    fn with_antenna(&mut self, act: &mut dyn FnMut(&mut Antenna)) -> bool {
+        match self {
+            Self::Board(board) => board.with_antenna(act),
+            Self::Recording(_) => false,
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! Whatever motes do, neither threads nor how far they run ahead of each other can be seen.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use joulemark_kernel::Picoseconds;
+use joulemark_network::{Ahead, Clock, Link, Mote, Network};
+use joulemark_radio::{Antenna, BYTE, Figures, Reception, SYNCHRONISATION, Start, frequency_mhz};
+use proptest::prelude::*;
+
+const TURNAROUND: Picoseconds = Picoseconds(128_000_000);
+
+const fn us(microseconds: u64) -> Picoseconds {
+    Picoseconds(microseconds * 1_000_000)
+}
+
+/// A mote that does anything: what it sees is in its digest.
+struct Wild {
+    random: u64,
+    time: Picoseconds,
+    wakes: Picoseconds,
+    antenna: Antenna,
+    /// Its receiver is ready then, on this frequency.
+    ready: Option<(Picoseconds, u16)>,
+    /// The frame, and its byte whose end is waited for.
+    receives: Option<(Reception, usize)>,
+    sends: Option<Sending>,
+    seen: DefaultHasher,
+    received: u32,
+    acknowledges: bool,
+    is_listening: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Sending {
+    delimiter: Picoseconds,
+    length: u8,
+    end: Picoseconds,
+}
+
+impl Wild {
+    fn new(seed: u64, acknowledges: bool) -> Self {
+        Self {
+            random: seed,
+            time: us(0),
+            wakes: us(0),
+            antenna: Antenna::new(Figures {
+                sensitivity_dbm: -95.0,
+                capture_db: 3.0,
+                turnaround: TURNAROUND,
+            }),
+            ready: None,
+            receives: None,
+            sends: None,
+            seen: DefaultHasher::new(),
+            received: 0,
+            acknowledges,
+            is_listening: false,
+        }
+    }
+
+    fn draw(&mut self, below: u64) -> u64 {
+        self.random = self
+            .random
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.random >> 33) % below
+    }
+
+    fn radio_event(&self) -> Picoseconds {
+        let ready = self.ready.map_or(Picoseconds::NEVER, |(time, _)| time);
+        let byte = |(frame, place): (Reception, usize)| frame.byte_end(place);
+        let received = self.receives.map_or(Picoseconds::NEVER, byte);
+        let sent = self.sends.map_or(Picoseconds::NEVER, |sending| sending.end);
+        ready.min(received).min(sent).min(self.antenna.next_event())
+    }
+
+    /// What the radio does by itself at a time.
+    fn radio(&mut self, now: Picoseconds) {
+        if self.sends.is_some_and(|sending| sending.end == now) {
+            self.sends = None;
+            // Back to receiving, after the turnaround.
+            self.ready = Some((now + TURNAROUND, frequency_mhz(15)));
+            ("sent", now.0).hash(&mut self.seen);
+        }
+        if let Some((at, frequency)) = self.ready
+            && at == now
+        {
+            self.ready = None;
+            self.antenna.listen(now, frequency);
+            self.is_listening = true;
+        }
+        if let Some((frame, place)) = self.receives
+            && frame.byte_end(place) == now
+        {
+            // The length byte tells where the frame ends; what is not sent yet is not looked at.
+            let length = usize::from(self.antenna.byte(0) & 0x7f);
+            self.receives = Some((frame, length));
+            if place == length {
+                self.end_of_frame(now, length);
+            }
+        }
+        if let Some(frame) = self.antenna.advance(now) {
+            self.receives = Some((frame, 0));
+            (frame.id, now.0).hash(&mut self.seen);
+        }
+    }
+
+    fn end_of_frame(&mut self, now: Picoseconds, length: usize) {
+        for place in 0..=length {
+            self.antenna.byte(place).hash(&mut self.seen);
+        }
+        let from = Picoseconds(now.0 - us(128).0);
+        let power = self.antenna.power_dbm(frequency_mhz(15), from, now);
+        power.to_bits().hash(&mut self.seen);
+        self.received += 1;
+        self.receives = None;
+        self.antenna.release(now);
+        if self.acknowledges && self.antenna_free(now) {
+            self.transmit(now, 5);
+        }
+    }
+
+    fn antenna_free(&self, now: Picoseconds) -> bool {
+        self.sends.is_none() && !self.antenna.is_sending(now) && self.ready.is_none()
+    }
+
+    fn transmit(&mut self, now: Picoseconds, length: u8) {
+        let begin = now + TURNAROUND;
+        let delimiter = begin + SYNCHRONISATION;
+        let power_dbm = -f64::from(self.draw(10) as u32);
+        self.receives = None;
+        self.is_listening = false;
+        self.antenna.transmit(
+            now,
+            Start {
+                begin,
+                delimiter,
+                frequency_mhz: frequency_mhz(15),
+                power_dbm,
+            },
+        );
+        let bytes: Vec<u8> = (0..=length)
+            .map(|n| {
+                if n == 0 {
+                    length
+                } else {
+                    n ^ self.random as u8
+                }
+            })
+            .collect();
+        self.antenna.put(0, &bytes);
+        let end = delimiter + Picoseconds(BYTE.0 * bytes.len() as u64);
+        self.antenna.end(end);
+        self.sends = Some(Sending {
+            delimiter,
+            length,
+            end,
+        });
+    }
+
+    /// One instruction.
+    fn step(&mut self) {
+        let now = self.time;
+        (now.0, self.received).hash(&mut self.seen);
+        match self.draw(40) {
+            0..=2 => self.wakes = now + us(self.draw(6000)),
+            3 => self.wakes = now + us(self.draw(60_000)),
+            4..=7 if self.is_listening => {
+                let power = self.antenna.power_dbm(
+                    frequency_mhz(15),
+                    Picoseconds(now.0.saturating_sub(us(8).0)),
+                    now,
+                );
+                power.to_bits().hash(&mut self.seen);
+            }
+            8..=9 if self.antenna_free(now) => {
+                let length = self.draw(60) as u8 + 1;
+                self.transmit(now, length);
+            }
+            10..=11 => {
+                // Another byte into the frame that is being sent, ahead of what is on the air.
+                if let Some(Sending {
+                    delimiter, length, ..
+                }) = self.sends
+                {
+                    let gone = now.0.saturating_sub(delimiter.0).div_ceil(BYTE.0) as usize;
+                    if gone > 0 && gone <= usize::from(length) {
+                        let byte = self.draw(256) as u8;
+                        self.antenna.put(gone, &[byte]);
+                    }
+                }
+            }
+            12 if self.sends.is_some() => {
+                self.sends = None;
+                self.antenna.end(now);
+                self.ready = Some((now + TURNAROUND, frequency_mhz(15)));
+            }
+            13 if self.antenna_free(now) => {
+                self.receives = None;
+                self.antenna.deafen(now);
+                self.is_listening = false;
+            }
+            14..=17 if self.antenna_free(now) => {
+                self.receives = None;
+                let channel = 15 + self.draw(8) as u8 / 7;
+                self.antenna.deafen(now);
+                self.is_listening = false;
+                self.ready = Some((now + us(192), frequency_mhz(channel)));
+            }
+            _ => {}
+        }
+        self.time = now + Picoseconds(self.draw(3_000_000) + 1);
+    }
+}
+
+impl Mote for Wild {
+    fn time(&self) -> Picoseconds {
+        self.time
+    }
+
+    fn next_event(&self) -> Picoseconds {
+        if self.wakes > self.time {
+            self.wakes.min(self.radio_event())
+        } else {
+            self.time.min(self.radio_event())
+        }
+    }
+
+    fn run(&mut self, until: Picoseconds) -> bool {
+        loop {
+            // What the radio does until now, each thing at its time.
+            let is_asleep = self.wakes > self.time;
+            let to = if is_asleep {
+                self.wakes.min(until.max(self.time))
+            } else {
+                self.time
+            };
+            let due = self.radio_event();
+            if due <= to {
+                self.radio(due);
+                if is_asleep {
+                    self.time = self.time.max(due);
+                    // Received frames wake it.
+                    if self.receives.is_none() && self.draw(2) == 0 {
+                        self.wakes = self.time;
+                    }
+                }
+            } else if self.time >= until {
+                return true;
+            } else if is_asleep {
+                self.time = to;
+            } else {
+                self.step();
+            }
+        }
+    }
+
+    fn longest_step(&self) -> Picoseconds {
+        us(3)
+    }
+
+    fn with_antenna(&mut self, act: &mut dyn FnMut(&mut Antenna)) -> bool {
+        act(&mut self.antenna);
+        true
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Town {
+    seed: u64,
+    motes: Vec<(Clock, bool)>,
+    links: Vec<(usize, Link)>,
+}
+
+fn towns() -> impl Strategy<Value = Town> {
+    (2_usize..6, any::<u64>()).prop_flat_map(|(count, seed)| {
+        let clock = (
+            0_u64..20_000_000_000,
+            -200_000_i32..200_000,
+            -50_000_i32..50_000,
+        );
+        let mote = (clock, any::<bool>()).prop_map(|((start, ppb, drift), acknowledges)| {
+            let start = Picoseconds(start);
+            (
+                Clock {
+                    start,
+                    ppb,
+                    drift_ppb_per_hour: drift,
+                },
+                acknowledges,
+            )
+        });
+        let ends = (0..count, 0..count, 30_u32..110, 0_u32..3);
+        let link = ends.prop_map(|(from, to, attenuation, loss)| {
+            let link = Link {
+                to,
+                attenuation_db: f64::from(attenuation),
+                loss: f64::from(loss) / 10.0,
+            };
+            (from, link)
+        });
+        let motes = prop::collection::vec(mote, count);
+        let links = prop::collection::vec(link, 1..count * count * 2);
+        (motes, links).prop_map(move |(motes, links)| Town { seed, motes, links })
+    })
+}
+
+/// What all saw, how many frames were received, and the network's digest.
+fn run(town: &Town, threads: usize, ahead: Ahead, slices: u64) -> (Vec<u64>, u32, String) {
+    let mut network = Network::new(town.seed, threads, ahead).unwrap();
+    for (number, &(clock, acknowledges)) in town.motes.iter().enumerate() {
+        let seed = town.seed ^ (number as u64) << 32;
+        network.add(Wild::new(seed, acknowledges), clock);
+    }
+    for &(from, link) in town.links.iter().filter(|(from, link)| *from != link.to) {
+        network.link(from, link);
+    }
+    let length = us(300_000);
+    for slice in 1..=slices {
+        network.run(Picoseconds(length.0 / slices * slice));
+        network.take_transmissions(false);
+    }
+    network.run(length);
+    network.take_transmissions(true);
+    assert_eq!(network.late(), 0);
+    let seen = network.motes().map(|mote| mote.seen.finish()).collect();
+    (
+        seen,
+        network.motes().map(|mote| mote.received).sum(),
+        network.digest(),
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn neither_threads_nor_look_ahead_can_be_seen(town in towns()) {
+        let whole = run(&town, 1, Ahead::Full, 1);
+        for (threads, ahead, slices) in [
+            (2, Ahead::Full, 1),
+            (3, Ahead::Part(2), 1),
+            (1, Ahead::Part(8), 1),
+            (1, Ahead::Part(40), 1),
+            (1, Ahead::Full, 7),
+        ] {
+            let other = run(&town, threads, ahead, slices);
+            prop_assert_eq!(&other, &whole, "{} threads, {:?}, {} slices", threads, ahead, slices);
+        }
+    }
+}
+
+#[test]
+fn they_do_hear_each_other() {
+    let link = |from, to| {
+        (
+            from,
+            Link {
+                to,
+                attenuation_db: 60.0,
+                loss: 0.0,
+            },
+        )
+    };
+    let town = Town {
+        seed: 1,
+        motes: vec![(Clock::default(), true); 3],
+        links: vec![link(0, 1), link(1, 0), link(1, 2), link(2, 1)],
+    };
+    let (_, received, _) = run(&town, 1, Ahead::Full, 1);
+    assert!(received > 10, "{received}");
+}
