@@ -2,7 +2,8 @@
 
 from joulemark.campaign.job import Job
 from joulemark.measure.instrumented import Instrumented
-from joulemark.measure.metered import Instrument, Line
+from joulemark.measure.metered import Line
+from joulemark.measure.window import Instrument
 from joulemark.meters import Meter
 from joulemark.simulated.emulated import SteppedBench
 

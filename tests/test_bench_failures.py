@@ -22,7 +22,8 @@ from joulemark.catalogue import boards
 from joulemark.errors import LinkError
 from joulemark.measure.emulated import emulate
 from joulemark.measure.instrumented import Instrumented
-from joulemark.measure.metered import Instrument, Line
+from joulemark.measure.metered import Line
+from joulemark.measure.window import Instrument
 from joulemark.meters import Meter, manual
 from joulemark.meters.ppk2 import Ppk2
 from joulemark.meters.scpi.agilent_34401a import Agilent34401A

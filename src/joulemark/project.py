@@ -1,4 +1,4 @@
-"""Where the project's data lies: chips, boards, firmware, studies, and the build cache."""
+"""Where the project\'s data lies: the folders of data and firmware, and the build cache."""
 
 import os
 from pathlib import Path
@@ -6,6 +6,8 @@ from pathlib import Path
 ROOT = Path(os.environ.get("JOULEMARK_ROOT") or Path(__file__).parents[2]).resolve()
 CHIPS = ROOT / "chips"
 BOARDS = ROOT / "boards"
+MACHINES = ROOT / "machines"
+LIBRARIES = ROOT / "libraries"
 FIRMWARE = ROOT / "firmware"
 STUDIES = ROOT / "studies"
 BUILD = ROOT / "build"

@@ -50,6 +50,10 @@ class Campaign(BaseModel):
     """Everything when empty; a composition then over its default partners."""
     implementation: Names = ()
     """All where a primitive is named; else those of `Library.implementations_by_default`."""
+    library: Names = ()
+    """Libraries, measured on the machine that this runs on instead of primitives."""
+    algorithm: Names = ()
+    """Of the libraries; all when empty."""
     operation: Names = ("*",)
     size: Bytes | None = None
     """Message sizes; those that a primitive or an image cannot take are left out. DEFAULT_SIZES, or

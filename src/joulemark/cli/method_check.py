@@ -106,7 +106,7 @@ def _compared() -> "list[Pair]":
     from joulemark.catalogue import boards
     from joulemark.images import BuiltImage
     from joulemark.measure.instrumented import Instrumented
-    from joulemark.measure.metered import Instrument
+    from joulemark.measure.window import Instrument
     from joulemark.meters import open_meter
     from joulemark.simulated.check import PPK2_BOUND, Pair, pairs
     from joulemark.simulated.emulated import EmulatedSupplyLine

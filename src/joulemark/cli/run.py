@@ -59,6 +59,13 @@ class CampaignOptions:
     implementation: Annotated[
         list[str] | None, _names("--implementation", "Implementation, or a glob")
     ] = None
+    library: Annotated[
+        list[str] | None,
+        _names("--library", "With --runner local: a library that is installed, or a glob"),
+    ] = None
+    algorithm: Annotated[
+        list[str] | None, _names("--algorithm", "The library's algorithm, or a glob")
+    ] = None
     operation: Annotated[list[str] | None, _names("--operation", "Operation, or a glob")] = None
     size: Annotated[
         list[str] | None,
@@ -132,11 +139,21 @@ class BenchOptions:
         bool, typer.Option("--flash", help="Write each image to the board, as its file says.")
     ] = False
 
-    def bench(self, told: dict[str, object]) -> "Bench":
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--seconds",
+            help="Length of a window of a library; if not given 0.5 s, with a meter what makes "
+            "one of its steps 1%.",
+        ),
+    ] = None
+
+    def bench(self, told: dict[str, object], *, libraries: bool) -> "Bench":
         """What they say, checked.
 
         Args:
             told: the meter's options, by parameter.
+            libraries: it is for libraries and not for primitives.
 
         Raises:
             InputError: something does not go together.
@@ -144,7 +161,7 @@ class BenchOptions:
         from joulemark.measure.conduct import Bench
 
         bench = Bench(**{**vars(self), "runner": self.runner.value, "told": told})
-        bench.check()
+        bench.check(libraries=libraries)
         return bench
 
 
@@ -178,11 +195,20 @@ def run(
     at any moment, the same command goes on where it stopped.
 
     With --runner serial a real board runs its image, with --runner local this machine does, and
-    an instrument measures it.
+    an instrument measures it. With --runner local --library NAME this machine runs the algorithms
+    of a library that is installed, with or without an instrument.
     """
     from joulemark.records.store import Store
 
-    chosen, bench = options.campaign(campaign), on.bench(given(ctx))
+    chosen = options.campaign(campaign)
+    bench = on.bench(given(ctx), libraries=bool(chosen.library))
+    if chosen.library:
+        from joulemark.cli._library import run_libraries
+
+        run_libraries(chosen, bench, store, fresh=fresh)
+        return
+    if chosen.algorithm:
+        raise InputError("it is a library's", "--algorithm", "give --library")
     processes = jobs or len(os.sched_getaffinity(0))
     todo = planned(chosen, bench, processes)
     with Store(store) as opened:

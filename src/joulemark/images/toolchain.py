@@ -45,6 +45,11 @@ def _output(path: str, *arguments: str) -> str:
     return (folder / "output").read_text()
 
 
+def version(path: str) -> str:
+    """First line of what a tool says to `--version`."""
+    return _output(path, "--version").splitlines()[0]
+
+
 @functools.cache
 def find(name: str, family: str) -> Compiler:
     """Find a compiler: `clang`, `gcc`, or the name of a clang or gcc program.
@@ -70,8 +75,7 @@ def find(name: str, family: str) -> Compiler:
             targets = _output(path, "--print-targets")
             if not re.search(rf"^\s+{module.CLANG_TARGET}\s", targets, re.MULTILINE):
                 continue
-        version = _output(path, "--version").splitlines()[0]
-        return Compiler("clang" if "clang" in candidate else "gcc", path, version)
+        return Compiler("clang" if "clang" in candidate else "gcc", path, version(path))
     mend = "install the Debian packages clang-19 and lld-19"
     if name == "gcc":
         mend = f"put {candidates[0]} on the PATH"
@@ -87,7 +91,7 @@ def find_linker() -> Compiler:
     for name in ("ld.lld-19", "ld.lld-20", "ld.lld-21", "ld.lld-18", "ld.lld-17", "ld.lld"):
         path = shutil.which(name)
         if path is not None:
-            return Compiler("lld", path, _output(path, "--version").splitlines()[0])
+            return Compiler("lld", path, version(path))
     raise ToolError("no ld.lld", mend="install the Debian package lld-19")
 
 

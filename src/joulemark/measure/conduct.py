@@ -1,6 +1,7 @@
 """Conducts a plan: every case measured, each record handed over as soon as it is made."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -12,9 +13,14 @@ from joulemark.images import BuiltImage
 from joulemark.meters.options import SUPPLY
 
 if TYPE_CHECKING:
-    from joulemark.records.record import PrimitiveRecord
+    from joulemark.campaign.libraries import LibraryJob
+    from joulemark.campaign.subjects.library import LibrarySubject
+    from joulemark.records.record import PrimitiveRecord, Record
 
 EMULATOR, SERIAL = "emulator", "serial"
+NO_METER = "none"
+LONGEST_S = 3600.0
+"""The longest window that a person may ask for."""
 SUPPLY_LIMIT_A = 0.5
 """Limit of the current that a supply delivers to a board."""
 SUPPLY_APART = 0.05
@@ -40,14 +46,27 @@ class Bench:
     """Which specimen of the board."""
     flash: bool = False
     """Write each image to the board."""
+    seconds: float | None = None
+    """Length of a window of a library; chosen if not given."""
 
-    def check(self) -> None:
+    def check(self, *, libraries: bool = False) -> None:
         """Refuse what does not go together.
+
+        Args:
+            libraries: it is for libraries and not for primitives.
 
         Raises:
             InputError: something is missing, or is for another runner.
         """
         where = f"--runner {self.runner}"
+        if libraries and self.runner != LOCAL:
+            what = "a library is measured on the machine that this runs on"
+            raise InputError(what, where, "give --runner local")
+        if self.seconds is not None and not libraries:
+            raise InputError("it is for libraries", "--seconds", "give --repetitions")
+        if self.seconds is not None and not 0 < self.seconds <= LONGEST_S:
+            mend = f"give more than 0 and at most {LONGEST_S:g}"
+            raise InputError(f"{self.seconds:g} s is no window", "--seconds", mend)
         if self.runner == EMULATOR:
             if self.flash or self.meter or self.port:
                 raise InputError(
@@ -58,7 +77,7 @@ class Bench:
             return
         if self.supply_v is not None:
             SUPPLY.check(self.supply_v)
-        if self.meter is None:
+        if self.meter is None and not libraries:
             raise InputError("no instrument given", where, "give --meter")
         if self.runner == SERIAL and self.port is None:
             raise InputError("it is not said where the board is", where, "give --port")
@@ -70,16 +89,18 @@ class Bench:
         """What of it a result depends on."""
         if self.runner == EMULATOR:
             return Setup()
-        known = [o.parameter for o in meters.options(self.meter or "") if o.option.identifies]
+        options = meters.options(self.meter) if self.meter else []
+        known = [o.parameter for o in options if o.option.identifies]
         return Setup(
             runner=self.runner,
-            meter=self.meter or "",
+            meter=self.meter or NO_METER,
             unit=self.unit,
             runs=self.runs,
             # Measured in another way it is another result.
             details=(
                 *((name, value) for name, value in sorted(self.told.items()) if name in known),
                 *(self.runs, self.supply_v, self.supply is not None),
+                *([self.seconds] if self.seconds is not None else []),
             ),
         )
 
@@ -105,7 +126,7 @@ class Bench:
         # What is served from the store needs none of these.
         from joulemark.measure.instrumented import Instrumented
         from joulemark.measure.local import Local
-        from joulemark.measure.metered import Instrument
+        from joulemark.measure.window import Instrument
         from joulemark.runners.flash import flash
 
         with ExitStack() as opened:
@@ -123,6 +144,37 @@ class Bench:
                     else Instrumented(job, instrument, self.port or "")
                 )
                 with session:
+                    yield from session.records()
+
+    def measure_libraries(
+        self, jobs: "Sequence[LibraryJob]", tell: Callable[[str], None]
+    ) -> "Iterator[Record[LibrarySubject]]":
+        """Measure libraries on this machine; each record comes before the next case begins.
+
+        Args:
+            jobs: at least one.
+            tell: says something to whoever measures.
+
+        Raises:
+            JoulemarkError: something that is no single case's fault.
+        """
+        from joulemark.measure.library import LibraryBench, LibrarySession
+        from joulemark.measure.window import Instrument
+
+        with ExitStack() as opened:
+            instrument = None
+            if self.meter is not None:
+                machine = jobs[0].machine
+                volt = self.supply_v or (machine.supply_v.value if machine else None)
+                meter = opened.enter_context(
+                    meters.open_meter(self.meter, self.told, supply_v=volt)
+                )
+                where = "as stated" if self.supply_v else "as the machine's file says"
+                note = f"supply voltage: {volt or math.nan:g} V, {where}, taken as exact"
+                instrument = Instrument(meter, 0.0, note)
+            bench = LibraryBench(instrument=instrument, seconds=self.seconds, tell=tell)
+            for job in jobs:
+                with LibrarySession(job, bench) as session:
                     yield from session.records()
 
     def _voltage(self, job: Job, opened: ExitStack) -> tuple[float | None, float, str]:

@@ -4,8 +4,9 @@ from statistics import fmean
 
 from joulemark.campaign.job import Job
 from joulemark.errors import LinkError, VerificationError
-from joulemark.measure.metered import Instrument, Line, Metered
+from joulemark.measure.metered import Line, Metered
 from joulemark.measure.session import BoardSession
+from joulemark.measure.window import Instrument
 from joulemark.meters.model import ModelMeter
 from joulemark.records.record import Quantity, quantity
 from joulemark.runners.protocol import Device

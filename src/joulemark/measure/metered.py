@@ -4,12 +4,10 @@ import dataclasses
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from contextlib import suppress
 from statistics import fmean
 from typing import Protocol
 
 from joulemark.analysis.energy_of_samples import (
-    Estimate,
     Run,
     estimates,
     evaluate,
@@ -17,12 +15,12 @@ from joulemark.analysis.energy_of_samples import (
 )
 from joulemark.campaign.case import Case
 from joulemark.campaign.job import Job
-from joulemark.clock import HOST, Clock
-from joulemark.errors import JoulemarkError, LinkError, VerificationError
+from joulemark.errors import LinkError, VerificationError
 from joulemark.measure.session import TIMER_OVERFLOW, Outcome, Session, primitive
-from joulemark.meters import Meter, Specification
+from joulemark.measure.window import Instrument, energy_quantity, interval_note, metered_window
+from joulemark.meters import Specification
 from joulemark.meters.samples import Counted
-from joulemark.records.record import Quantity, number, quantity
+from joulemark.records.record import Quantity, quantity
 from joulemark.runners.protocol import Device, Flag, Link, RunResult, Status
 
 _SAMPLES_IN_WINDOW = 2000
@@ -33,26 +31,7 @@ _TIMER_S = 1.6
 _ROUGH_S = 5e-3
 _ENOUGH, _LEAST_S = 100_000, 1e-10
 """So many executions show whether the timer runs: none is as short as this."""
-_QUIET_S = 0.3
-_QUIET_SAMPLES = 16
-"""The board sleeps before and after the window for so long, and for so many samples, at least."""
-_LEAD_S = 0.1
-_LEAD_SAMPLES = 3
-_LATE_S = 1.0
-"""What is recorded before the board is told to begin; and how late that may be."""
 _TIMER_DISAGREEMENT = 0.01
-
-
-@dataclasses.dataclass(frozen=True)
-class Instrument:
-    """A meter, and knowledge of the voltage that it measures at."""
-
-    meter: Meter
-    supply_bound: float = 0.0
-    """Relative bound on the error of the supply voltage that the meter was told."""
-    supply_note: str = "supply voltage as the board's file says, taken as exact"
-    clock: Clock = HOST
-    """Source of pauses and time stamps."""
 
 
 class Line(Link, Protocol):
@@ -155,14 +134,14 @@ class Metered(Session):
                 *self._cycles(times_s),
                 quantity("time", "ps", times_ps, value=round(fmean(times_s) * 1e12)),
                 *([quantity("timer_time", "ps", timers_ps)] if timers_ps else []),
-                *(_energy(name, estimate) for name, estimate in stated),
+                *(energy_quantity(name, estimate) for name, estimate in stated),
                 *self._memory(),
                 *([Quantity("", "stack_painted", "B", painted_bytes)] if painted_bytes else []),
             ],
             samples=[r.sample for r in runs],
             repetitions=repetitions,
             notes=[
-                *(_interval(name, e) for name, e in stated),
+                *(interval_note(name, e) for name, e in stated),
                 f"{specification.title}: {specification.document}",
                 "supply voltage: the meter's"
                 if specification.measures_voltage
@@ -210,40 +189,20 @@ class Metered(Session):
 
     def _run(self, case: Case, repetitions: int, length: "_Length", number: int) -> "_OneRun":
         """One run with its own inputs, its output verified."""
-        device, meter = self._device, self._instrument.meter
+        device = self._device
         put = self.exchange(case, number)
         for slot, data in put.inputs.items():
             device.write(slot, data)
-        assert self._line is not None  # noqa: S101
-        self._line.timeout_s = 5.0 + 2.0 * length.window_s
-        rate_hz, idle_w, quiet_s = meter.specification.rate_hz, None, 0.0
-        if rate_hz is None:
-            if not meter.specification.attended:
-                idle_w = self._idle_w(length.window_s)
-            meter.start(length.window_s)
-        else:
-            quiet_s = max(_QUIET_S, _QUIET_SAMPLES / rate_hz)
-            lead_s = max(_LEAD_S, _LEAD_SAMPLES / rate_hz)
-            # A slow meter's first sample is of what was before it.
-            self._instrument.clock.sleep(1 / rate_hz)
-            # The clock that the board sleeps by is another than the meter's, and the command may
-            # be late.
-            meter.start(length.window_s + 2.1 * quiet_s + 4 * lead_s + _LATE_S)
-            self._instrument.clock.sleep(lead_s)
-            self._line.timeout_s += 2.1 * quiet_s
-        began_s = self._instrument.clock.now_s()
-        try:
-            result = device.run(
-                primitive(case).operation, Flag.NONE, repetitions, round(quiet_s * 1e3)
-            )
-        except LinkError:
-            if not meter.specification.attended:
-                # Or it would still be at this run in the next one.
-                with suppress(JoulemarkError):
-                    meter.finish()
-            raise
-        wall_s = self._instrument.clock.now_s() - began_s
-        got = meter.finish()
+        line = self._line
+        assert line is not None  # noqa: S101
+        operation = primitive(case).operation
+
+        def execute(quiet_s: float) -> RunResult:
+            line.timeout_s = 5.0 + 2.0 * length.window_s + 2.1 * quiet_s
+            return device.run(operation, Flag.NONE, repetitions, round(quiet_s * 1e3))
+
+        metered = metered_window(self._instrument, length.window_s, execute)
+        result, got, wall_s = metered.result, metered.got, metered.wall_s
         if result.status is not Status.OK:
             raise VerificationError(f"ended with {result.status.name}", str(case))
         self.verify(device, put, case, number)
@@ -251,27 +210,19 @@ class Metered(Session):
         timed_s = length.window_s if timer_s is None else timer_s
         operation_s = timed_s - length.empty_s
         if isinstance(got, Counted):
+            idle_w = metered.idle_w
             run = evaluate_counted(got, wall_s, repetitions, idle_w)
             # The command's way to the board and back counts as idle.
             beside_j = 0.0 if idle_w is None else idle_w * (wall_s - timed_s) / repetitions
             run = dataclasses.replace(run, gross_j=run.gross_j - beside_j)
             return _OneRun(run.times(operation_s / timed_s), wall_s, timer_s, got.of_reading)
-        run = evaluate(got, repetitions, quiet_s)
+        run = evaluate(got, repetitions, metered.quiet_s)
         window_s = run.time_s * repetitions
         # Between edges lies the empty window's time too. A window found in the current is known
         # to a sample or two: only its power is taken.
         edges = bool(got.edges_s)
         factor = operation_s / (timed_s if edges else window_s)
         return _OneRun(run.times(factor), window_s, timer_s, got.accuracy.of_reading, edges)
-
-    def _idle_w(self, seconds: float) -> float:
-        """What a counting meter counts while nothing is asked for."""
-        self._instrument.meter.start(seconds)
-        began_s = self._instrument.clock.now_s()
-        self._instrument.clock.sleep(seconds)
-        counted = self._instrument.meter.finish()
-        assert isinstance(counted, Counted)  # noqa: S101
-        return counted.joule / (self._instrument.clock.now_s() - began_s)
 
     def _seconds(self, result: RunResult) -> float | None:
         """A window by the chip's own timer; None where it did not hold it."""
@@ -327,21 +278,3 @@ def _disagreement(runs: Sequence[_OneRun]) -> list[str]:
     if abs(apart) <= _TIMER_DISAGREEMENT:
         return []
     return [f"the meter's window is {apart:+.1%} off the chip's timer's"]
-
-
-def _energy(name: str, estimate: Estimate) -> Quantity:
-    """A mean of runs in nanojoule, and its interval."""
-    ends = (estimate.mean - estimate.half_width_95, estimate.mean + estimate.half_width_95)
-    middle, lower, upper = (number(joule * 1e9) for joule in (estimate.mean, *ends))
-    return Quantity("", f"energy_{name}", "nJ", middle, lower, upper, "interval", "measured")
-
-
-def _interval(name: str, estimate: Estimate) -> str:
-    text = (
-        f"{name}: {estimate.mean * 1e6:.6g} uJ +- {estimate.half_width_95 * 1e6:.2g} (95%), "
-        f"{estimate.runs} runs"
-    )
-    if estimate.outliers:
-        far = ", ".join(str(i + 1) for i in estimate.outliers)
-        text += f"; far from the others, and counted: {far}"
-    return text

@@ -68,6 +68,8 @@ class Specification:
     """Its digital input for the marker, where it has one."""
     attended: bool = False
     """A person reads it."""
+    step_j: float | None = None
+    """Energy of one step of its counter, where it counts and its steps are seen."""
 
 
 class Meter(Protocol):

@@ -64,6 +64,7 @@ class Manual(Closes):
             window_s=_WINDOW_S,
             measures_voltage=not unit.endswith("Ah"),
             attended=True,
+            step_j=resolution * self._joule,
         )
 
     def start(self, seconds: float) -> None:

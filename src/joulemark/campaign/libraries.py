@@ -1,0 +1,131 @@
+"""A campaign's cases of libraries: rows that a library has, on the machine that this runs on."""
+
+import hashlib
+import json
+import platform
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from joulemark import oracles
+from joulemark.campaign.campaign import Campaign
+from joulemark.campaign.case import Case, Conditions
+from joulemark.campaign.job import LOCAL, METHOD, Point, Setup
+from joulemark.campaign.subjects.library import LibrarySubject
+from joulemark.campaign.versions import processor, project_commit
+from joulemark.catalogue import libraries, machines
+from joulemark.catalogue.libraries import LibraryFile
+from joulemark.catalogue.machines import Machine
+from joulemark.errors import InputError
+from joulemark.images.library import LibraryProgram, build_library
+
+CALL_BYTES = 2048
+"""Of one call where nobody says: as in Crypto++'s benchmark."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LibraryJob:
+    """Cases of one library, and the program that has it."""
+
+    library: LibraryFile
+    program: LibraryProgram
+    machine: Machine | None
+    """The file of this machine, where it has one."""
+    points: tuple[Point, ...]
+    seed: int
+    project_commit: str | None
+
+
+def plan(campaign: Campaign, setup: Setup) -> list[LibraryJob]:
+    """Build the programs of a campaign's libraries and find their cases.
+
+    Raises:
+        BuildError: a program does not compile.
+        InputError: a name matches nothing, or a size does not fit.
+        ToolError: a compiler or a library is missing.
+    """
+    wanted = [n for n in libraries.names() if _matches(n, campaign.library)]
+    if not wanted:
+        there = ", ".join(libraries.names())
+        what = f"{', '.join(campaign.library)} matches nothing"
+        raise InputError(what, "--library", f"there are {there}")
+    seed = campaign.seed if campaign.seed is not None else secrets.randbits(53)
+    jobs = [_job(libraries.load_library(name), campaign, setup, seed) for name in wanted]
+    if not any(job.points for job in jobs):
+        what = f"{', '.join((*campaign.algorithm, *campaign.operation))} matches no row"
+        mend = f"`joulemark list algorithms` shows what {', '.join(wanted)} can do"
+        raise InputError(what, "--algorithm, --operation, --size", mend)
+    return jobs
+
+
+def without(jobs: Sequence[LibraryJob], done: Collection[str]) -> list[LibraryJob]:
+    """What is left to measure.
+
+    Args:
+        jobs: of a plan.
+        done: keys of what is there.
+    """
+    left = [replace(j, points=tuple(p for p in j.points if p.key not in done)) for j in jobs]
+    return [job for job in left if job.points]
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _job(library: LibraryFile, campaign: Campaign, setup: Setup, seed: int) -> LibraryJob:
+    program, machine = build_library(library), machines.recognised()
+    conditions = Conditions(
+        board=LOCAL if machine is None else machine.name,
+        clock=LOCAL,
+        runner=setup.runner,
+        meter=setup.meter,
+        unit=setup.unit,
+        repetitions=campaign.repetitions,
+    )
+    shared = {
+        "method": METHOD,
+        "program": program.digest,
+        "objects": program.objects,
+        "machine": "" if machine is None else machine.digest,
+        "node": platform.node(),
+        "processor": processor(),
+        "setup": [str(detail) for detail in setup.details],
+        "seed": campaign.seed,
+    }
+    prefix = json.dumps(shared, sort_keys=True)
+    points = []
+    for name, operation in program.rows:
+        if not _matches(name, campaign.algorithm or ("*",)):
+            continue
+        if not _matches(operation, campaign.operation):
+            continue
+        for message_bytes in _sizes(name, campaign):
+            subject = LibrarySubject(
+                library=library.name,
+                version=program.version,
+                algorithm=name,
+                operation=operation,
+                message_bytes=message_bytes,
+            )
+            case = Case(subject=subject, build=None, conditions=conditions)
+            key = hashlib.sha256(f"{prefix}{setup.runs}{case.canonical}".encode()).hexdigest()
+            points.append(Point(case=case, trials=setup.runs or 1, key=key))
+    return LibraryJob(
+        library=library,
+        program=program,
+        machine=machine,
+        points=tuple(points),
+        seed=seed,
+        project_commit=project_commit(),
+    )
+
+
+def _sizes(name: str, campaign: Campaign) -> list[int]:
+    """The lengths of a call that an algorithm takes; 0 alone where its price is an operation's."""
+    algorithm = oracles.algorithm(name)
+    if not algorithm.sized:
+        return [0]
+    wanted = campaign.size or (CALL_BYTES,)
+    return [size for size in wanted if size > 0 and size % algorithm.unit_bytes == 0]

@@ -1,0 +1,58 @@
+"""Libraries whose algorithms are priced: one folder each, with its file and its program."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, PrivateAttr
+
+from joulemark.catalogue import datafile
+from joulemark.errors import InputError
+from joulemark.project import LIBRARIES
+
+
+class LibraryFile(datafile.DataModel):
+    """`library.toml`; docs/adding-a-library.md is the contract."""
+
+    title: str
+    language: Literal["c", "c++"]
+    source: str
+    link: Annotated[list[str], Field(min_length=1)]
+    header: str
+    """One of the library's own, by which it is seen to be installed."""
+    package: str
+    """Debian's, which has the header."""
+
+    _folder: Path = PrivateAttr()
+
+    @property
+    def name(self) -> str:
+        """The folder's."""
+        return self._folder.name
+
+    @property
+    def program(self) -> Path:
+        """The source of its program."""
+        return self._folder / self.source
+
+
+def names() -> list[str]:
+    """Return the names of all libraries."""
+    return sorted(path.parent.name for path in LIBRARIES.glob("*/library.toml"))
+
+
+@lru_cache
+def load_library(name: str) -> LibraryFile:
+    """Read a library's file.
+
+    Raises:
+        InputError: there is none of that name, or it is wrong.
+    """
+    path = LIBRARIES / name / "library.toml"
+    if "/" in name or not path.is_file():
+        raise InputError("no such library", name, f"there are {', '.join(names())}")
+    library = datafile.read(path, LibraryFile)
+    library._folder = path.parent
+    if not library.program.is_file():
+        raise InputError(f"there is no {library.source}", f"{path}, key source")
+    return library

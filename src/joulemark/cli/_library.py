@@ -1,0 +1,119 @@
+"""What `joulemark run --library` does and shows."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from joulemark.errors import InputError, VerificationError
+
+if TYPE_CHECKING:
+    from joulemark.campaign.campaign import Campaign
+    from joulemark.campaign.subjects.library import LibrarySubject
+    from joulemark.measure.conduct import Bench
+    from joulemark.records.record import Record
+
+
+def run_libraries(campaign: "Campaign", bench: "Bench", location: str, *, fresh: bool) -> None:
+    """Measure the rows of a campaign's libraries on this machine, and show all of them.
+
+    Raises:
+        VerificationError: a case failed.
+    """
+    from joulemark.campaign import libraries
+    from joulemark.cli._measuring import InterruptedRunError
+    from joulemark.records.store import Store
+
+    if campaign.primitive or campaign.implementation:
+        raise InputError("a campaign is of libraries or of primitives", "--library, --primitive")
+    jobs = libraries.plan(campaign, bench.setup)
+    points = [point for job in jobs for point in job.points]
+    with Store(location) as store:
+        served = {} if fresh else store.served(p.key for p in points)
+        left = libraries.without(jobs, served)
+        measured: list[Record[LibrarySubject]] = []
+        total = sum(len(job.points) for job in left)
+        try:
+            for record in bench.measure_libraries(left, _tell) if left else ():
+                store.append(record)
+                measured.append(record)
+                if record.status == "failed":
+                    _tell(f"{record.subject}: failed: {record.failure}")
+                else:
+                    _tell(f"[{len(measured)}/{total}] {_line(record)}")
+        except (KeyboardInterrupt, EOFError):
+            raise InterruptedRunError(
+                f"interrupted after {len(measured)} of {total} cases, all of them in the store",
+                None,
+                "give the same command again to go on",
+            ) from None
+        kept = store.load(s.id for s in served.values())
+        good = [r for r in (*kept, *measured) if r.status == "ok"]
+        typer.echo(
+            f"measured {len(measured)}, served from the store: {len(served)} of {len(points)}"
+            + ("; --fresh measures again" if served else "")
+        )
+        show(good)  # type: ignore[arg-type]
+        typer.echo(f"store:  {store.name}")
+    failed = Counter(r.failure for r in measured if r.status == "failed")
+    if failed:
+        lines = "\n".join(f"  {count} x {why}" for why, count in failed.most_common())
+        raise VerificationError(f"{failed.total()} cases failed and have no number:\n{lines}")
+
+
+def _tell(text: str) -> None:
+    # A person who is asked for readings sees each line before the next question.
+    typer.echo(text, err=True)
+
+
+def _line(record: "Record[LibrarySubject]") -> str:
+    from joulemark.analysis.library import price
+
+    found = price(record)
+    text = f"{record.subject}: {found.per_second:,.2f} {found.per}/s"
+    if found.gross_uwh is not None:
+        text += f", {found.gross_uwh:.4g} µWh/{found.per} gross"
+    return text
+
+
+def show(records: "Sequence[Record[LibrarySubject]]") -> None:
+    """The table: algorithms that take bytes, then those that are counted in operations."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from joulemark.analysis.library import price
+
+    console = Console(width=None)
+    for per in ("MiB", "operation"):
+        rows = [(r, price(r)) for r in records if bool(r.subject.message_bytes) == (per == "MiB")]
+        if not rows:
+            continue
+        metered = any(p.gross_uj is not None for _, p in rows)
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        table.add_column("library", no_wrap=True)
+        table.add_column("algorithm", no_wrap=True)
+        heads = ["operation", f"{per}/s", "cycles/B" if per == "MiB" else "cycles"]
+        if metered:
+            heads += [f"µWh/{per}", f"µJ/{per}", "+-", f"net µJ/{per}"]
+        for head in heads:
+            table.add_column(head, justify="left" if head == "operation" else "right", no_wrap=True)
+        for record, found in sorted(rows, key=lambda row: row[0].order):
+            subject = record.subject
+            cells = [
+                f"{subject.library} {subject.version}",
+                subject.algorithm,
+                subject.operation,
+                f"{found.per_second:,.2f}",
+                f"{found.cycles:,.2f}" if per == "MiB" else f"{found.cycles:,.0f}",
+            ]
+            if metered:
+                cells += _energies((found.gross_uwh, found.gross_uj))
+                cells.append("" if found.half_width is None else f"{found.half_width:.1%}")
+                cells += _energies((found.net_uj,))
+            table.add_row(*cells)
+        console.print(table)
+
+
+def _energies(values: Iterable[float | None]) -> list[str]:
+    return ["" if value is None else f"{value:,.4g}" for value in values]

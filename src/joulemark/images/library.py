@@ -1,0 +1,119 @@
+"""A library's program: compiled on the machine that it runs on, with the library that is there."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from joulemark.catalogue.libraries import LibraryFile
+from joulemark.errors import BuildError, ToolError
+from joulemark.images import cache, toolchain
+from joulemark.project import LIBRARIES
+
+_HARNESS = (LIBRARIES / "harness.c", LIBRARIES / "harness.h")
+_FLAGS = ("-O2", "-Wall", "-Wextra")
+"""Of the calls; the library was compiled by whoever made its package."""
+_STANDARD = {"c": "-std=gnu11", "c++": "-std=c++17"}
+_COMPILERS = {"c": "cc", "c++": "c++"}
+
+
+@dataclass(frozen=True)
+class LibraryProgram:
+    """A library's program, and what made it."""
+
+    path: Path
+    digest: str
+    """SHA-256 of the file."""
+    compiler: str
+    flags: str
+    version: str
+    """The library's, as it says itself."""
+    rows: tuple[tuple[str, str], ...]
+    """Algorithms and operations that it has."""
+    objects: tuple[str, ...]
+    """Names and digests of the library's own files, as the program loads them."""
+
+
+def build_library(library: LibraryFile) -> LibraryProgram:
+    """Build a library's program for this machine.
+
+    Raises:
+        BuildError: the compiler rejects it.
+        ToolError: a compiler or the library is missing.
+    """
+    compilers: dict[str, tuple[str, str]] = {n: _compiler(n) for n in ("c", library.language)}
+    versions = [f"{name}: {version}" for name, (_, version) in sorted(compilers.items())]
+    sources = (*_HARNESS, library.program)
+    parts: list[str | bytes] = [*_FLAGS, *library.link, *versions, library.language]
+    key = cache.digest(parts + [source.read_bytes() for source in sources])
+    with cache.entry("libraries", key) as (folder, work):
+        if work is not None:
+            _make(library, compilers, work)
+    path = folder / "program"
+    said = _output([str(path)], "hello\nrows\n").splitlines()
+    loaded = _output([str(path)], "", LD_TRACE_LOADED_OBJECTS="1")
+    own = {option.removeprefix("-l") for option in library.link}
+    found = [Path(p) for p in re.findall(r"=> (/\S+)", loaded)]
+    return LibraryProgram(
+        path=path,
+        version=said[0].partition(" ")[2],
+        rows=tuple((a, o) for a, _, o in (row.partition("/") for row in said[1].split())),
+        objects=tuple(
+            f"{p.name} {hashlib.sha256(p.read_bytes()).hexdigest()[:16]}"
+            for p in found
+            if any(p.name.startswith(f"lib{name}.") for name in own)
+        ),
+        digest=hashlib.sha256(path.read_bytes()).hexdigest(),
+        compiler=compilers[library.language][1],
+        flags=" ".join((*_FLAGS, _STANDARD[library.language], *library.link)),
+    )
+
+
+def _output(command: list[str], given: str, **environment: str) -> str:
+    """What a program says.
+
+    Raises:
+        ToolError: it does not run.
+    """
+    done = subprocess.run(
+        command,
+        input=given,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        check=False,
+    )
+    if done.returncode != 0:
+        what = f"the library's program does not run: {done.stderr.strip()[:200]}"
+        raise ToolError(what, command[0], "is the library's package whole?")
+    return done.stdout
+
+
+def _compiler(language: str) -> tuple[str, str]:
+    path = shutil.which(_COMPILERS[language])
+    if path is None:
+        package = {"c": "gcc", "c++": "g++"}[language]
+        mend = f"install the Debian package {package}"
+        raise ToolError(f"no compiler of {language} ({_COMPILERS[language]})", mend=mend)
+    return path, toolchain.version(path)
+
+
+def _make(library: LibraryFile, compilers: Mapping[str, tuple[str, str]], work: Path) -> None:
+    objects = []
+    for language, source in (("c", _HARNESS[0]), (library.language, library.program)):
+        made = str(work / f"{source.stem}.o")
+        command = [compilers[language][0], _STANDARD[language], *_FLAGS, "-c", str(source)]
+        try:
+            toolchain.run([*command, "-o", made], f"compiling {source.name} of {library.title}")
+        except BuildError as error:
+            if library.header in error.what and "No such file" in error.what:
+                mend = f"install the Debian package {library.package}"
+                raise ToolError(f"{library.title} is not installed", mend=mend) from error
+            raise
+        objects.append(made)
+    link = [compilers[library.language][0], *objects, *library.link]
+    toolchain.run([*link, "-o", str(work / "program")], f"linking with {library.title}")

@@ -1,0 +1,121 @@
+"""One window under an instrument: what is recorded around it, and what comes of it."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from joulemark.analysis.energy_of_samples import Estimate
+from joulemark.clock import HOST, Clock
+from joulemark.errors import JoulemarkError, LinkError
+from joulemark.meters import Meter
+from joulemark.meters.samples import Counted, Samples
+from joulemark.records.record import Quantity, number
+
+_QUIET_S = 0.3
+_QUIET_SAMPLES = 16
+"""The board sleeps before and after the window for so long, and for so many samples, at least."""
+_LEAD_S = 0.1
+_LEAD_SAMPLES = 3
+_LATE_S = 1.0
+"""What is recorded before the board is told to begin; and how late that may be."""
+
+
+@dataclass(frozen=True)
+class Instrument:
+    """A meter, and knowledge of the voltage that it measures at."""
+
+    meter: Meter
+    supply_bound: float = 0.0
+    """Relative bound on the error of the supply voltage that the meter was told."""
+    supply_note: str = "supply voltage as the board's file says, taken as exact"
+    clock: Clock = HOST
+    """Source of pauses and time stamps."""
+
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Window(Generic[Result]):
+    """What was executed, and what the meter had of it."""
+
+    result: Result
+    got: Samples | Counted
+    wall_s: float
+    """From the command to its answer."""
+    quiet_s: float
+    """Idle before and after, where the meter samples."""
+    idle_w: float | None
+    """What was drawn before, where the meter counts and nobody has to read it."""
+
+
+def metered_window(
+    instrument: Instrument, seconds: float, execute: Callable[[float], Result]
+) -> Window[Result]:
+    """Execute under an instrument.
+
+    Args:
+        instrument: that records or counts.
+        seconds: about how long the window is.
+        execute: executes, with so many seconds of idling before and after.
+
+    Raises:
+        LinkError: what executes does not answer.
+        MeterError: the meter fails.
+    """
+    meter, clock = instrument.meter, instrument.clock
+    rate_hz, idle_w, quiet_s = meter.specification.rate_hz, None, 0.0
+    if rate_hz is None:
+        if not meter.specification.attended:
+            idle_w = _idle_w(instrument, seconds)
+        meter.start(seconds)
+    else:
+        quiet_s = max(_QUIET_S, _QUIET_SAMPLES / rate_hz)
+        lead_s = max(_LEAD_S, _LEAD_SAMPLES / rate_hz)
+        # A slow meter's first sample is of what was before it.
+        clock.sleep(1 / rate_hz)
+        # The clock that the board sleeps by is another than the meter's, and the command may be
+        # late.
+        meter.start(seconds + 2.1 * quiet_s + 4 * lead_s + _LATE_S)
+        clock.sleep(lead_s)
+    began_s = clock.now_s()
+    try:
+        result = execute(quiet_s)
+    except LinkError:
+        if not meter.specification.attended:
+            # Or it would still be at this run in the next one.
+            with suppress(JoulemarkError):
+                meter.finish()
+        raise
+    wall_s = clock.now_s() - began_s
+    return Window(result, meter.finish(), wall_s, quiet_s, idle_w)
+
+
+def _idle_w(instrument: Instrument, seconds: float) -> float:
+    """What a counting meter counts while nothing is asked for."""
+    instrument.meter.start(seconds)
+    began_s = instrument.clock.now_s()
+    instrument.clock.sleep(seconds)
+    counted = instrument.meter.finish()
+    assert isinstance(counted, Counted)  # noqa: S101
+    return counted.joule / (instrument.clock.now_s() - began_s)
+
+
+def energy_quantity(name: str, estimate: Estimate) -> Quantity:
+    """A mean of runs in nanojoule, and its interval."""
+    ends = (estimate.mean - estimate.half_width_95, estimate.mean + estimate.half_width_95)
+    middle, lower, upper = (number(joule * 1e9) for joule in (estimate.mean, *ends))
+    return Quantity("", f"energy_{name}", "nJ", middle, lower, upper, "interval", "measured")
+
+
+def interval_note(name: str, estimate: Estimate) -> str:
+    """An estimate in words."""
+    text = (
+        f"{name}: {estimate.mean * 1e6:.6g} uJ +- {estimate.half_width_95 * 1e6:.2g} (95%), "
+        f"{estimate.runs} runs"
+    )
+    if estimate.outliers:
+        far = ", ".join(str(i + 1) for i in estimate.outliers)
+        text += f"; far from the others, and counted: {far}"
+    return text

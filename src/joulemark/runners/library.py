@@ -1,0 +1,133 @@
+"""A library's program as a process: it speaks in lines (docs/adding-a-library.md)."""
+
+import contextlib
+import os
+import select
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NoReturn
+
+from joulemark.closes import Closes
+from joulemark.errors import LinkError, VerificationError
+from joulemark.runners.machine import Core
+
+TIMEOUT_S = 30.0
+"""How long an answer may take that is not to execute for longer."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One window."""
+
+    wall_ns: int
+    cpu_ns: int
+    """Of the process alone, whatever else the core did."""
+    cycles: int | None
+    """By perf_event, in user mode; None where it does not work."""
+    instructions: int | None
+    why_not: str = ""
+    """What Linux says where it does not."""
+
+
+class LibraryProcess(Closes):
+    """A library's program, pinned to a core.
+
+    Args:
+        command: the program, and what runs it where it is another machine's.
+        core: that it runs on; None where it may run on any.
+
+    Raises:
+        LinkError: it cannot be started.
+    """
+
+    def __init__(self, command: list[str], core: Core | None = None) -> None:
+        self._where = command[-1]
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+            )
+        except OSError as error:
+            raise LinkError(f"cannot be started: {error.strerror}", self._where) from error
+        if core is not None:
+            core.pin(self._process.pid)
+        self.name = self._ask("hello")
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.communicate()
+
+    def prepare(self, algorithm: str, operation: str, inputs: Mapping[str, bytes]) -> None:
+        """Make ready for a row.
+
+        Raises:
+            VerificationError: the library refuses.
+        """
+        values = " ".join(f"{name}={value.hex()}" for name, value in inputs.items())
+        self._accepted(self._ask(f"prepare {algorithm} {operation} {values}"))
+
+    def run(self, count: int, *, quiet_s: float = 0.0, seconds: float = 0.0) -> Ran:
+        """Execute.
+
+        Args:
+            count: how often.
+            quiet_s: idle before and after.
+            seconds: about how long it takes.
+
+        Raises:
+            VerificationError: executions of equal inputs gave different outputs.
+        """
+        answer = self._ask(
+            f"run {count} {round(quiet_s * 1e3)}", TIMEOUT_S + 3 * (seconds + 2 * quiet_s)
+        )
+        self._accepted(answer)
+        _, wall_ns, cpu_ns, cycles, rest = answer.split(" ", 4)
+        if cycles == "-":
+            return Ran(int(wall_ns), int(cpu_ns), None, None, rest)
+        return Ran(int(wall_ns), int(cpu_ns), int(cycles), int(rest))
+
+    def outputs(self) -> dict[str, bytes]:
+        """What the last execution gave."""
+        pairs = (pair.split("=") for pair in self._ask("outputs").split())
+        return {name: bytes.fromhex(value) for name, value in pairs}
+
+    def clock_hz(self) -> int:
+        """The clock that its core runs at now, measured."""
+        return int(self._ask("clock"))
+
+    def _accepted(self, answer: str) -> None:
+        word, _, rest = answer.partition(" ")
+        if word == "error":
+            raise VerificationError(f"the library says: {rest}", self.name)
+        if word not in {"ok", "ran"}:
+            raise LinkError(f"{answer[:80]!r} is no answer", self._where)
+
+    def _ask(self, line: str, timeout_s: float = TIMEOUT_S) -> str:
+        assert self._process.stdin is not None  # noqa: S101
+        assert self._process.stdout is not None  # noqa: S101
+        data = f"{line}\n".encode()
+        with contextlib.suppress(BrokenPipeError):
+            while data:
+                data = data[os.write(self._process.stdin.fileno(), data) :]
+        answer, end_s = b"", time.monotonic() + timeout_s
+        while not answer.endswith(b"\n"):
+            left_s = end_s - time.monotonic()
+            if left_s <= 0 or not select.select([self._process.stdout], [], [], left_s)[0]:
+                raise LinkError(f"silent for {timeout_s:g} s", self._where)
+            part = os.read(self._process.stdout.fileno(), 65536)
+            if not part:
+                self._died()
+            answer += part
+        return answer.decode().strip()
+
+    def _died(self) -> NoReturn:
+        _, errors = self._process.communicate()
+        said = errors.decode(errors="replace").strip() or "it said nothing"
+        what = f"the process ended with code {self._process.returncode}: {said[:400]}"
+        raise LinkError(what, self._where)
