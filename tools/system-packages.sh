@@ -21,7 +21,8 @@ for pair in $wanted; do
     command -v "${pair%%=*}" >/dev/null 2>&1 || missing="$missing ${pair#*=}"
 done
 python3 -c 'import venv, ensurepip' 2>/dev/null || missing="$missing python3-venv"
-# Libraries, which no command shows: ARM's newlib; the sanitizers' and the fuzzer's runtime; Crypto++; PostgreSQL's server.
+# Libraries, which no command shows: ARM's newlib; the sanitizers' and the fuzzer's runtime; Crypto++;
+# OpenSSL; PostgreSQL's server.
 newlib=$(arm-none-eabi-gcc -print-file-name=libc.a 2>/dev/null || true)
 [ "${newlib#/}" != "$newlib" ] || missing="$missing libnewlib-arm-none-eabi"
 if [ "${1:-run}" = test ]; then
@@ -29,6 +30,7 @@ if [ "${1:-run}" = test ]; then
     [ -n "$(find "$runtime/lib" -name 'libclang_rt.fuzzer*' 2>/dev/null)" ] ||
         missing="$missing libclang-rt-19-dev"
     [ -f /usr/include/cryptopp/cryptlib.h ] || missing="$missing libcrypto++-dev"
+    [ -f /usr/include/openssl/evp.h ] || missing="$missing libssl-dev"
     # Debian keeps the server's programs where no command is looked for.
     command -v initdb >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 ||
         missing="$missing postgresql"

@@ -1,4 +1,4 @@
-"""Where the project\'s data lies: the folders of data and firmware, and the build cache."""
+"""Where the project's data lies: the folders of data and firmware, and the build cache."""
 
 import os
 from pathlib import Path

@@ -1,7 +1,7 @@
 """What `joulemark run --library` does and shows."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import typer
@@ -78,42 +78,33 @@ def _line(record: "Record[LibrarySubject]") -> str:
 
 
 def show(records: "Sequence[Record[LibrarySubject]]") -> None:
-    """The table: algorithms that take bytes, then those that are counted in operations."""
-    from rich.console import Console
-    from rich.table import Table
-
+    """The tables: algorithms that take bytes, then those that are counted in operations."""
     from joulemark.analysis.library import price
+    from joulemark.cli._output import Form, table
 
-    console = Console(width=None)
-    for per in ("MiB", "operation"):
-        rows = [(r, price(r)) for r in records if bool(r.subject.message_bytes) == (per == "MiB")]
-        if not rows:
-            continue
-        metered = any(p.gross_uj is not None for _, p in rows)
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        table.add_column("library", no_wrap=True)
-        table.add_column("algorithm", no_wrap=True)
-        heads = ["operation", f"{per}/s", "cycles/B" if per == "MiB" else "cycles"]
-        if metered:
-            heads += [f"µWh/{per}", f"µJ/{per}", "+-", f"net µJ/{per}"]
-        for head in heads:
-            table.add_column(head, justify="left" if head == "operation" else "right", no_wrap=True)
-        for record, found in sorted(rows, key=lambda row: row[0].order):
+    ordered = sorted(records, key=lambda record: record.order)
+    for per, cycles in (("MiB", "cycles/B"), ("operation", "cycles")):
+        rows = []
+        for record in ordered:
             subject = record.subject
-            cells = [
-                f"{subject.library} {subject.version}",
-                subject.algorithm,
-                subject.operation,
-                f"{found.per_second:,.2f}",
-                f"{found.cycles:,.2f}" if per == "MiB" else f"{found.cycles:,.0f}",
-            ]
-            if metered:
-                cells += _energies((found.gross_uwh, found.gross_uj))
-                cells.append("" if found.half_width is None else f"{found.half_width:.1%}")
-                cells += _energies((found.net_uj,))
-            table.add_row(*cells)
-        console.print(table)
-
-
-def _energies(values: Iterable[float | None]) -> list[str]:
-    return ["" if value is None else f"{value:,.4g}" for value in values]
+            if bool(subject.message_bytes) != (per == "MiB"):
+                continue
+            found = price(record)
+            row: dict[str, object] = {
+                "library": f"{subject.library} {subject.version}",
+                "algorithm": subject.algorithm,
+                "operation": subject.operation,
+                f"{per}/s": found.per_second,
+                cycles: found.cycles,
+            }
+            if found.gross_uj is not None:
+                row |= {
+                    f"µWh/{per}": found.gross_uwh,
+                    f"µJ/{per}": found.gross_uj,
+                    "±": None if found.half_width is None else f"{found.half_width:.1%}",
+                    f"net µJ/{per}": found.net_uj,
+                }
+            rows.append(row)
+        if rows:
+            typer.echo(table(rows, Form.TEXT))
+            typer.echo("")

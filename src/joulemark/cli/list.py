@@ -16,17 +16,23 @@ class What(StrEnum):
     PRIMITIVES = "primitives"
     COMPILERS = "compilers"
     METERS = "meters"
+    MACHINES = "machines"
+    LIBRARIES = "libraries"
+    ALGORITHMS = "algorithms"
 
 
 @app.command("list")
 def list_(what: Annotated[What, typer.Argument(help="What to list.")]) -> None:
-    """List boards, chips, primitives, compilers or meters."""
+    """List boards, chips, primitives, compilers, meters, or Linux machines and libraries."""
     rows = {
         What.BOARDS: _boards,
         What.CHIPS: _chips,
         What.PRIMITIVES: _primitives,
         What.COMPILERS: _compilers,
         What.METERS: _meters,
+        What.MACHINES: _machines,
+        What.LIBRARIES: _libraries,
+        What.ALGORITHMS: _algorithms,
     }[what]()
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -93,3 +99,38 @@ def _meters() -> list[tuple[str, ...]]:
         takes = " ".join(o.option.flag for o in options if not o.needed)
         rows.append((name, needs, takes, meters.summary(name)))
     return rows
+
+
+def _machines() -> list[tuple[str, ...]]:
+    from joulemark.catalogue import machines
+
+    here = machines.recognised()
+    return [
+        ("machine", "core", "cores", "clock", "title"),
+        *(
+            (m.name, m.core, str(m.cores), f"{m.nominal_hz / 1e6:g} MHz", f"{m.title}{this}")
+            for m in map(machines.load_machine, machines.names())
+            for this in [" (this machine)" if m is here else ""]
+        ),
+    ]
+
+
+def _libraries() -> list[tuple[str, ...]]:
+    from joulemark.catalogue import libraries
+
+    return [
+        ("library", "Debian package", "title"),
+        *((x.name, x.package, x.title) for x in map(libraries.load_library, libraries.names())),
+    ]
+
+
+def _algorithms() -> list[tuple[str, ...]]:
+    from joulemark import oracles
+
+    return [
+        ("algorithm", "operations", "price of", "title"),
+        *(
+            (a.name, ", ".join(a.operations), "a byte" if a.sized else "an operation", a.title)
+            for _, a in sorted(oracles.algorithms().items())
+        ),
+    ]

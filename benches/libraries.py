@@ -1,0 +1,183 @@
+"""Compares what Joulemark measures of a library with what the library's own benchmark says.
+
+`.venv/bin/python benches/libraries.py [ROUNDS]`: `openssl speed` and `cryptest b` run in turn with
+Joulemark's programs on one core. The best of the rounds are compared: what else a machine does can
+only slow either down.
+"""
+
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from joulemark import oracles
+from joulemark.catalogue import libraries
+from joulemark.images.library import build_library
+from joulemark.runners.library import LibraryProcess
+from joulemark.runners.machine import Core
+
+SECONDS = 0.1
+CALL_BYTES = 2048
+GIGAHERTZ = 1000
+"""Told to `cryptest`: at so high a clock its cycles have more digits than its MiB a second."""
+SPEED = {
+    "aes-128-ctr": ("-evp", "aes-128-ctr"),
+    "aes-256-ctr": ("-evp", "aes-256-ctr"),
+    "aes-128-cbc": ("-evp", "aes-128-cbc"),
+    "aes-256-cbc": ("-evp", "aes-256-cbc"),
+    "md5": ("-evp", "md5"),
+    "sha-1": ("-evp", "sha1"),
+    "sha-256": ("-evp", "sha256"),
+    "sha-512": ("-evp", "sha512"),
+    "sha3-256": ("-evp", "sha3-256"),
+    "sha3-512": ("-evp", "sha3-512"),
+    "rsa-1024-pss": ("rsa1024",),
+    "rsa-2048-pss": ("rsa2048",),
+    "dsa-1024": ("dsa1024",),
+    "ecdsa-sect233r1": ("ecdsab233",),
+}
+"""What `openssl speed` calls ours; of RSA signing alone: its exponent is 65537, and ours 17."""
+CRYPTEST_BYTES = {
+    "AES/CTR (128-bit key)": "aes-128-ctr",
+    "AES/CTR (256-bit key)": "aes-256-ctr",
+    "AES/GCM": "aes-128-gcm-2k",
+    "Blowfish/CTR (128-bit key)": "blowfish-128-ctr",
+    "DES/CTR (64-bit key)": "des-ctr",
+    "DES-EDE3/CTR (192-bit key)": "des-ede3-ctr",
+    "DES-XEX3/CTR (192-bit key)": "des-xex3-ctr",
+    "IDEA/CTR (128-bit key)": "idea-ctr",
+    "RC6/CTR (128-bit key)": "rc6-128-ctr",
+    "Twofish/CTR (128-bit key)": "twofish-128-ctr",
+    "MD5": "md5",
+    "SHA-1": "sha-1",
+    "SHA-256": "sha-256",
+    "SHA-512": "sha-512",
+    "SHA3-256": "sha3-256",
+    "SHA3-512": "sha3-512",
+    "Whirlpool": "whirlpool",
+}
+CRYPTEST_OPERATIONS = {
+    **{f"DH {n} Key Agreement": (f"dh-{n}", "agree") for n in (1024, 2048)},
+    **{f"DH {n} Key-Pair Generation": (f"dh-{n}", "keygen") for n in (1024, 2048)},
+    "DSA 1024 Signature": ("dsa-1024", "sign"),
+    "DSA 1024 Verification": ("dsa-1024", "verify"),
+    "ECDSA over GF(2^n) 233 Signature": ("ecdsa-sect233r1", "sign"),
+    "ECDSA over GF(2^n) 233 Verification": ("ecdsa-sect233r1", "verify"),
+    "ECDSA over GF(p) 256 Signature": ("ecdsa-secp256k1", "sign"),
+    "ECDSA over GF(p) 256 Verification": ("ecdsa-secp256k1", "verify"),
+    **{f"RSA {n} Decryption": (f"rsa-{n}-oaep", "decrypt") for n in (1024, 2048)},
+    **{f"RSA {n} Encryption": (f"rsa-{n}-oaep", "encrypt") for n in (1024, 2048)},
+    **{f"RSA {n} Signature": (f"rsa-{n}-pss", "sign") for n in (1024, 2048)},
+    **{f"RSA {n} Verification": (f"rsa-{n}-pss", "verify") for n in (1024, 2048)},
+    "XTR-DH 342 Key Agreement": ("xtr-dh-342", "agree"),
+    "XTR-DH 342 Key-Pair Generation": ("xtr-dh-342", "keygen"),
+}
+Rates = dict[tuple[str, str, str], float]
+"""Bytes or operations in a second, by library, algorithm and operation."""
+
+
+def own(process: LibraryProcess, library: str, algorithm: str, operation: str) -> Rates:
+    """One window of ours."""
+    found = oracles.algorithm(algorithm)
+    size = CALL_BYTES if found.sized else 0
+    inputs = oracles.drawn(algorithm, operation, size, 1)
+    process.prepare(algorithm, operation, inputs)
+    unit = oracles.PERIOD if found.sized else 1
+    count = unit
+    while (ran := process.run(count, seconds=SECONDS)).cpu_ns < SECONDS * 1e9:
+        count = unit * max(
+            round(1.2 * SECONDS * 1e9 * count / max(ran.cpu_ns, 1) / unit), 2 * count // unit
+        )
+        count = min(count, 64 * count)
+    problem = found.problem(operation, inputs, process.outputs())
+    if problem is not None:
+        sys.exit(f"{algorithm} {operation}: {problem}")
+    return {(library, algorithm, operation): count * (size or 1) / (ran.cpu_ns * 1e-9)}
+
+
+def speed(name: str, core: Core) -> Rates:
+    """`openssl speed` of one algorithm, by the time that it had the core."""
+    sized = oracles.algorithm(name).sized
+    command = ["taskset", "-c", str(core.number), "openssl", "speed", "-mr", "-seconds", "1"]
+    command += ["-bytes", str(CALL_BYTES)] if sized else []
+    text = subprocess.run([*command, *SPEED[name]], capture_output=True, text=True, check=True)
+    if sized:
+        rate = float(re.findall(r"\+F:\d+:\S+:([\d.]+)", text.stdout + text.stderr)[0])
+        operation = oracles.algorithm(name).operations[0]
+        return {("openssl", name, operation): rate}
+    runs = re.findall(r"\+R\d+:(\d+):[^:\n]+:([\d.]+)", text.stdout + text.stderr)
+    rates = [float(count) / float(took) for count, took in runs]
+    made: Rates = {("openssl", name, "sign"): rates[0]}
+    if not name.startswith("rsa"):
+        made["openssl", name, "verify"] = rates[1]
+    return made
+
+
+def cryptest(core: Core) -> Rates:
+    """All rows of `cryptest b`, by its own clock, which is the process's."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "TestData").symlink_to("/usr/share/crypto++/TestData")
+        Path(folder, "TestVectors").symlink_to("/usr/share/crypto++/TestVectors")
+        command = ["taskset", "-c", str(core.number), "cryptest", "b", "0.1", str(GIGAHERTZ)]
+        text = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
+    made: Rates = {}
+    for name, cells in rows(text.stdout):
+        if name in CRYPTEST_BYTES:
+            algorithm = CRYPTEST_BYTES[name]
+            operation = oracles.algorithm(algorithm).operations[0]
+            made["cryptopp", algorithm, operation] = GIGAHERTZ * 1e9 / float(cells[2])
+        elif name in CRYPTEST_OPERATIONS:
+            made["cryptopp", *CRYPTEST_OPERATIONS[name]] = GIGAHERTZ * 1e9 / (float(cells[1]) * 1e6)
+    return made
+
+
+def rows(page: str) -> Iterator[tuple[str, list[str]]]:
+    """Names of the rows of its tables, and what stands beside them."""
+    for row in page.split("<TR>")[1:]:
+        name, *cells = (
+            cell.strip() for cell in re.findall(r"<T[DH]>([^<]*(?:<sup>n</sup>)?[^<]*)", row)
+        )
+        yield name.replace("<sup>n</sup>", "^n"), cells
+
+
+def main() -> None:
+    """Compare, and print a table."""
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    core = Core.quietest()
+    missing = [name for name in ("openssl", "cryptest", "taskset") if shutil.which(name) is None]
+    if missing:
+        sys.exit(f"missing: {', '.join(missing)}; Debian: openssl libcrypto++-utils util-linux")
+    os.environ.pop("OPENSSL_CONF", None)
+    ours: dict[tuple[str, str, str], list[float]] = {}
+    theirs: dict[tuple[str, str, str], list[float]] = {}
+    for number in range(rounds):
+        print(f"round {number + 1} of {rounds}", file=sys.stderr)
+        for library in libraries.names():
+            program = build_library(libraries.load_library(library))
+            with LibraryProcess([str(program.path)], core) as process:
+                for algorithm, operation in program.rows:
+                    for key, rate in own(process, library, algorithm, operation).items():
+                        ours.setdefault(key, []).append(rate)
+                    if library == "openssl" and algorithm in SPEED and operation != "verify":
+                        for key, rate in speed(algorithm, core).items():
+                            theirs.setdefault(key, []).append(rate)
+        for key, rate in cryptest(core).items():
+            theirs.setdefault(key, []).append(rate)
+    ratios = []
+    for key in sorted(theirs.keys() & ours.keys()):
+        a, b = max(ours[key]), max(theirs[key])
+        ratios.append(a / b)
+        print(f"{' '.join(key):44} {a:14.6g} {b:14.6g} {a / b - 1:+7.1%}")
+    worst = max(abs(r - 1) for r in ratios)
+    within = sum(abs(r - 1) <= 0.03 for r in ratios)
+    middle = statistics.median(ratios) - 1
+    print(f"{within} of {len(ratios)} within 3%, worst {worst:.1%}, median {middle:+.2%}")
+
+
+if __name__ == "__main__":
+    main()
