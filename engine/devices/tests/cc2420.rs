@@ -125,7 +125,7 @@ fn regulator_and_crystal_take_their_time() {
         "without supply nothing answers"
     );
     radio.regulator(true);
-    radio.run(299 * US);
+    radio.run(49 * US);
     assert_eq!(radio.try_command(&[SNOP]), [None]);
     radio.run(2 * US);
     radio.pin(RESET, true);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use joulemark_kernel::chip::MemoryKind;
 use joulemark_kernel::{Chip, Cycles, Fault, Image, Symbols, Timeline};
 use joulemark_msp430::{self as core, Bus, Core, RESET_VECTOR, Region, RegionKind};
+use joulemark_peripherals::adc12::Inputs;
 
 use crate::board::Board;
 use crate::msp430x1xx::Msp430x1xx;
@@ -93,6 +94,10 @@ impl Msp430 {
             chip,
             setting("xt2_hz", 0),
             setting("dco_trim_ppm", 1_000_000),
+            Inputs {
+                supply_mv: setting("supply_mv", 3000),
+                temperature_c: setting("temperature_c", 25) as i32,
+            },
             placed.is_some(),
             options.trace,
         )?;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use joulemark_kernel::chip::MemoryKind;
 use joulemark_kernel::{Chip, ChipError, Cycles, Fault, FaultKind};
-use joulemark_msp430::{Bus, FlashEffect, FlashOperation, Width};
+use joulemark_msp430::{Bus, FlashEffect, FlashOperation, Transfer, Width};
+use joulemark_peripherals::adc12::Inputs;
+use joulemark_peripherals::dma::{Trigger, Triggers};
 use joulemark_peripherals::flash::{self, Bank, Effect};
 use joulemark_peripherals::timer::{Input, Kind};
 use joulemark_peripherals::{
@@ -151,6 +153,7 @@ impl Msp430x1xx {
         chip: &Arc<Chip>,
         xt2_hz: u32,
         dco_trim_ppm: u32,
+        inputs: Inputs,
         debugger: bool,
         trace: bool,
     ) -> Result<Self, ChipError> {
@@ -212,7 +215,7 @@ impl Msp430x1xx {
             flash: Flash::new(sections.flash, banks),
             timer_a,
             timer_b,
-            adc12: Adc12::default(),
+            adc12: Adc12::new(inputs),
             dma: Dma::default(),
             usart: [Usart::new(0), Usart::new(1)],
             ports,
@@ -231,7 +234,8 @@ impl Msp430x1xx {
             .min(self.timer_a.next_event(&self.clock))
             .min(self.timer_b.next_event(&self.clock))
             .min(self.usart[0].next_event(&self.clock))
-            .min(self.usart[1].next_event(&self.clock));
+            .min(self.usart[1].next_event(&self.clock))
+            .min(self.adc12.next_event(&self.clock));
     }
 
     /// Put bytes on a UART's line to the chip.
@@ -578,7 +582,10 @@ impl Msp430x1xx {
                 let (timer, clock) = self.timer_at(address);
                 timer.look(clock, now);
                 self.read_timer(address, now)
-                    .or_else(|| self.adc12.read(address))
+                    .or_else(|| {
+                        self.adc12.advance(&self.clock, now);
+                        self.adc12.read(address)
+                    })
                     .or_else(|| self.dma.read(address))
                     .ok_or_else(|| self.nothing(address))?
             }
@@ -612,7 +619,8 @@ impl Msp430x1xx {
                             timer.set_txcctl(channel, value, clock, now)?;
                         }
                     }
-                    _ if self.adc12.write(address, value)? || self.dma.write(address, value)? => {}
+                    _ if self.write_adc12(address, value, now)?
+                        || self.dma.write(address, value)? => {}
                     _ => return Err(self.nothing(address)),
                 }
             }
@@ -620,6 +628,12 @@ impl Msp430x1xx {
         self.show_timer_outputs(now);
         self.reschedule();
         Ok(())
+    }
+
+    /// What has ended before is there before settings change.
+    fn write_adc12(&mut self, address: u16, value: u16, now: Cycles) -> Result<bool, Fault> {
+        self.adc12.advance(&self.clock, now);
+        self.adc12.write(address, value, &self.clock, now)
     }
 
     /// The fault for an address without an emulated register.
@@ -762,6 +776,7 @@ impl Bus for Msp430x1xx {
         // Timers after what they may capture.
         self.advance_usart(0, now);
         self.advance_usart(1, now);
+        self.adc12.advance(&self.clock, now);
         self.advance_devices(now);
         self.watchdog.advance(&self.clock, &mut self.sfr, now)?;
         self.advance_timers(now);
@@ -831,6 +846,36 @@ impl Bus for Msp430x1xx {
         wait
     }
 
+    fn next_transfer(&mut self, is_asleep: bool) -> Option<Transfer> {
+        if !self.dma.is_enabled() {
+            return None;
+        }
+        let flags = |index: usize, bits: [u8; 2]| {
+            self.sfr.ifg[index] & !self.sfr.ie[index] & bits[index] != 0
+        };
+        let receive = [sfr::URX0, sfr::URX1];
+        let transmit = [sfr::UTX0, sfr::UTX1];
+        let triggers = Triggers {
+            receive: [flags(0, receive), flags(1, receive)],
+            transmit: [flags(0, transmit), flags(1, transmit)],
+            adc12: self.adc12.has_trigger(),
+        };
+        let next = self.dma.next_transfer(triggers, is_asleep);
+        match next {
+            Some((_, Some(Trigger::Receive(port)))) => self.sfr.ifg[port] &= !receive[port],
+            Some((_, Some(Trigger::Transmit(port)))) => self.sfr.ifg[port] &= !transmit[port],
+            None | Some((_, Some(Trigger::Adc12))) => self.adc12.clear_trigger(),
+            Some(_) => {}
+        }
+        let (transfer, _) = next?;
+        let of = |(address, is_byte)| (address, if is_byte { Width::Byte } else { Width::Word });
+        Some(Transfer {
+            source: of(transfer.source),
+            destination: of(transfer.destination),
+            cycles: transfer.cycles,
+        })
+    }
+
     fn take_stop(&mut self) -> bool {
         self.board.take_stop()
     }
@@ -894,7 +939,11 @@ mod tests {
     fn bus() -> Msp430x1xx {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/msp430f1611.toml");
         let chip = Arc::new(Chip::load(&path).expect("loads"));
-        Msp430x1xx::new(&chip, 0, 1_000_000, true, false).expect("an MSP430x1xx")
+        let inputs = Inputs {
+            supply_mv: 3000,
+            temperature_c: 25,
+        };
+        Msp430x1xx::new(&chip, 0, 1_000_000, inputs, true, false).expect("an MSP430x1xx")
     }
 
     const CODE: u16 = 0x4000;

@@ -500,12 +500,16 @@ fn flash_written_without_its_controller_is_a_fault() {
 #[test]
 fn what_is_left_out_is_named_when_touched() {
     let cases = [
-        ("mov #0x13, &ADC12CTL0", "ADC12 starts a conversion"),
         (
             "mov #0x0400, &ADC12CTL1\nmov #0x12, &ADC12CTL0",
-            "ADC12 starts a conversion",
+            "ADC12 waits for a timer",
         ),
-        ("mov #0x0010, &DMA2CTL", "DMA channel 2"),
+        (
+            "mov #0x0030, &DMA2CTL",
+            "DMA channel 2 is enabled that a level",
+        ),
+        ("mov #0x2010, &DMA1CTL", "burst-block"),
+        ("mov #5, &DMACTL0\nmov #0x0010, &DMA0CTL", "this trigger"),
         ("mov.b #1, &CACTL1", "Comparator_A"),
         ("mov #1, &DAC12_0CTL", "DAC12"),
         ("mov.b #1, &SVSCTL", "supply voltage supervisor"),
@@ -598,6 +602,242 @@ taken:
         )));
         run_to(&mut machine, &image, "taken");
     }
+}
+
+/// Cycles from a label to another.
+fn cycles_between(code: &str) -> u64 {
+    let (mut machine, image) = machine(&program(code));
+    run_to(&mut machine, &image, "begin");
+    let begin = machine.cycles();
+    run_to(&mut machine, &image, "done");
+    machine.cycles() - begin
+}
+
+#[test]
+fn a_conversion_takes_its_sample_and_thirteen_clocks() {
+    // SHT0, ADC12DIV, ADC12SSEL, clocks of the core to a clock of the converter, samples.
+    let cases = [
+        (0, 0, 3, 1, 4),
+        (2, 0, 2, 1, 16),
+        (3, 7, 3, 8, 32),
+        (12, 1, 2, 2, 1024),
+    ];
+    for (sample, divider, source, ratio, periods) in cases {
+        let took = cycles_between(&format!(
+            "
+    mov #{}, &ADC12CTL1
+    mov #{}, &ADC12CTL0
+    mov.b #0x0b, &ADC12MCTL0
+begin:
+    bis #3, &ADC12CTL0
+wait:
+    bit #1, &ADC12CTL1
+    jnz wait
+done:
+    jmp done
+",
+            1 << 9 | divider << 5 | source << 3,
+            sample << 8 | 1 << 4,
+        ));
+        // BIS writes in its last cycle, the fifth; then rounds of BIT and JNZ, 4 + 2 cycles.
+        let least = 5 + ratio * (periods + 13);
+        assert!((least..least + 14).contains(&took), "{took}, not {least}");
+    }
+}
+
+#[test]
+fn conversions_give_what_the_chip_has_to_be_measured() {
+    // ADC12CTL0, ADC12MCTL0, result: AVcc / 2 of AVcc, of 2.5 V; 25 degrees of 1.5 V; a pin.
+    for (control, channel, expected) in [
+        (0x0010, 0x0b, 2048),
+        (0x0070, 0x1b, 2457),
+        (0x0030, 0x1a, 2934),
+        (0x0010, 0x04, 0),
+    ] {
+        let (mut machine, image) = machine(&program(&format!(
+            "
+    mov #0x0218, &ADC12CTL1
+    mov #{control}, &ADC12CTL0
+    mov.b #{channel}, &ADC12MCTL0
+    bis #3, &ADC12CTL0
+wait:
+    bit #1, &ADC12IFG
+    jz wait
+    mov &ADC12MEM0, &seen
+    mov &ADC12IFG, &seen+2
+done:
+    jmp done
+    .bss
+seen: .space 4
+"
+        )));
+        run_to(&mut machine, &image, "done");
+        assert_eq!(word(&machine, &image, "seen", 0), expected);
+        assert_eq!(word(&machine, &image, "seen", 1), 0, "read");
+    }
+}
+
+#[test]
+fn sequences_repeat_until_they_are_stopped_at_their_end() {
+    let (mut machine, image) = machine(&program(
+        "
+    mov #0x121e, &ADC12CTL1     ; from ADC12MEM1, pulse mode, SMCLK, repeated sequence
+    mov #0x0090, &ADC12CTL0     ; one after the other
+    mov.b #0x0b, &ADC12MCTL1
+    mov.b #0x0c, &ADC12MCTL2
+    mov.b #0x8a, &ADC12MCTL3
+    mov #8, &ADC12IE
+    bis #3, &ADC12CTL0
+    bis #8, r2
+    nop
+wait:
+    cmp #3, r10
+    jnz wait
+    bic #2, &ADC12CTL0
+ends:
+    bit #1, &ADC12CTL1
+    jnz ends
+    mov &ADC12IFG, &seen
+    mov r11, &seen+2
+done:
+    jmp done
+converted:
+    inc r10
+    add &ADC12IV, r11
+    mov &ADC12MEM3, r12
+    reti
+    .section .vector.ADC12,\"a\"
+    .word converted
+    .bss
+seen: .space 4
+",
+    ));
+    run_to(&mut machine, &image, "done");
+    // The sequence that is on when it is stopped ends, and is served.
+    assert_eq!(word(&machine, &image, "seen", 0), 0x0006);
+    assert_eq!(
+        word(&machine, &image, "seen", 1),
+        4 * 12,
+        "four times ADC12IFG3"
+    );
+}
+
+#[test]
+fn a_result_that_nobody_read_is_an_overflow() {
+    let (mut machine, image) = machine(&program(
+        "
+    mov #0x0218, &ADC12CTL1
+    mov #0x0018, &ADC12CTL0
+    mov #2, r10
+again:
+    bis #3, &ADC12CTL0
+wait:
+    bit #1, &ADC12CTL1
+    jnz wait
+    dec r10
+    jnz again
+    mov &ADC12IV, &seen
+    mov &ADC12IV, &seen+2
+done:
+    jmp done
+    .bss
+seen: .space 4
+",
+    ));
+    run_to(&mut machine, &image, "done");
+    assert_eq!(
+        [0, 1].map(|index| word(&machine, &image, "seen", index)),
+        [2, 0]
+    );
+}
+
+#[test]
+fn direct_memory_access_copies_blocks_while_the_core_is_held() {
+    let code = |control: u16| {
+        format!(
+            "
+    mov #from, &DMA0SA
+    mov #to, &DMA0DA
+    mov #4, &DMA0SZ
+    mov #{control:#x}, &DMA0CTL
+begin:
+    bis #1, &DMA0CTL
+    mov &DMA0CTL, &seen
+    mov &DMA0SZ, &seen+2
+done:
+    jmp done
+    .section .rodata
+    .balign 2
+from: .word 0x1122, 0x3344, 0x5566, 0x7788
+    .bss
+to: .space 8
+seen: .space 4
+"
+        )
+    };
+    // Block, both addresses go up; BIS 4, two MOV of 6, and 4 words of 2 cycles and 2 around.
+    assert_eq!(cycles_between(&code(0x1f10)), 16 + 10);
+    let (mut machine, image) = machine(&program(&code(0x1f10)));
+    run_to(&mut machine, &image, "done");
+    let words = |machine: &_| [0, 1, 2, 3].map(|index| word(machine, &image, "to", index));
+    assert_eq!(words(&machine), [0x1122, 0x3344, 0x5566, 0x7788]);
+    assert_eq!(
+        word(&machine, &image, "seen", 0),
+        0x1f08,
+        "off, and its flag set"
+    );
+    assert_eq!(word(&machine, &image, "seen", 1), 4, "the size again");
+    // A single byte to a word, downwards: 4 cycles, and three are left.
+    assert_eq!(cycles_between(&code(0x0e50)), 16 + 4);
+    let (mut machine, image) = self::common::machine(&program(&code(0x0e50)));
+    run_to(&mut machine, &image, "done");
+    assert_eq!(
+        word(&machine, &image, "to", 0),
+        0x0022,
+        "the high byte is zero"
+    );
+    assert_eq!(word(&machine, &image, "seen", 0), 0x0e50);
+    assert_eq!(word(&machine, &image, "seen", 1), 3);
+}
+
+#[test]
+fn what_comes_on_a_serial_line_is_moved_while_the_core_sleeps() {
+    let (mut machine, image) = machine(&program(
+        "
+    mov #0x0009, &DMACTL0       ; URXIFG1
+    mov #U1RXBUF, &DMA0SA
+    mov #buffer, &DMA0DA
+    mov #4, &DMA0SZ
+    mov #0x4cd4, &DMA0CTL       ; repeated single bytes, upwards, interrupt
+    bis.b #0x30, &ME2
+    mov.b #0x10, &U1CTL
+    mov.b #0x20, &U1TCTL
+    mov.b #10, &U1BR0
+    clr.b &U1BR1
+    clr.b &U1MCTL
+sleep:
+    bis #0x18, r2
+    nop
+full:
+    bic #8, &DMA0CTL
+    inc r10
+    mov r10, &rounds
+    reti
+    .section .vector.DACDMA,\"a\"
+    .word full
+    .bss
+buffer: .space 4
+rounds: .space 2
+",
+    ));
+    run_for(&mut machine, 1000);
+    machine
+        .serial_write("USART1", b"abcdefghi")
+        .expect("a port");
+    run_for(&mut machine, 2000);
+    let word = |name, index| word(&machine, &image, name, index).to_le_bytes();
+    assert_eq!([word("buffer", 0), word("buffer", 1)], [*b"if", *b"gh"]);
+    assert_eq!(word("rounds", 0), [2, 0]);
 }
 
 /// Toggle the marker every four cycles, 128 times.

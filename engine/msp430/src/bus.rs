@@ -44,6 +44,17 @@ pub enum FlashEffect {
     },
 }
 
+/// A byte or a word that is moved without the core, by direct memory access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// Where from, and how much.
+    pub source: (u16, Width),
+    /// Where to, and how much.
+    pub destination: (u16, Width),
+    /// How long the core is held.
+    pub cycles: Cycles,
+}
+
 /// Everything that is neither flash nor RAM: peripherals, interrupts, events.
 ///
 /// `now` is the core's cycle counter, which never goes backwards.
@@ -111,6 +122,12 @@ pub trait Bus {
     ///
     /// Returns how long the core waits before it goes on, such as for an oscillator to start.
     fn power_changed(&mut self, status: u16, now: Cycles) -> Cycles;
+
+    /// A transfer that has to be made before the next instruction.
+    fn next_transfer(&mut self, is_asleep: bool) -> Option<Transfer> {
+        let _ = is_asleep;
+        None
+    }
 
     /// Whether the run is to end at this instruction boundary; asking clears it.
     fn take_stop(&mut self) -> bool;

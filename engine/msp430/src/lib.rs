@@ -59,7 +59,7 @@ mod slots;
 mod step;
 mod timing;
 
-pub use bus::{Bus, FlashEffect, FlashOperation, Width};
+pub use bus::{Bus, FlashEffect, FlashOperation, Transfer, Width};
 pub use core::{Core, RESET_VECTOR};
 pub use memory::{Region, RegionKind};
 pub use observe::{Call, Node, Profile};

@@ -2,7 +2,7 @@
 
 use joulemark_kernel::{Caller, Cycles, Fault};
 
-use crate::bus::Bus;
+use crate::bus::{Bus, Transfer, Width};
 use crate::core::Core;
 use crate::registers::status::{CPUOFF, GIE};
 use crate::registers::{PC, SP, SR};
@@ -60,6 +60,11 @@ impl<B: Bus> Core<B> {
                 while self.cycles >= self.bus.next_event().0 {
                     self.bus.advance(Cycles(self.cycles))?;
                 }
+                let is_asleep = self.state.registers[SR] & CPUOFF != 0;
+                if let Some(transfer) = self.bus.next_transfer(is_asleep) {
+                    self.transfer(transfer)?;
+                    continue;
+                }
                 if self.bus.take_stop() {
                     return Ok(Exit::Stopped);
                 }
@@ -101,6 +106,26 @@ impl<B: Bus> Core<B> {
                 self.run_blocks(event.min(until))?;
             }
         }
+    }
+
+    /// Move a byte or a word while the core is held. A byte to a word leaves the high byte zero
+    /// (SLAU049F, section 8.2.1).
+    fn transfer(&mut self, transfer: Transfer) -> Result<(), Box<Fault>> {
+        let Transfer {
+            source,
+            destination,
+            cycles,
+        } = transfer;
+        let value = self.read(source.0, source.1 == Width::Byte, self.cycles)?;
+        let is_byte = destination.1 == Width::Byte;
+        let value = if is_byte { value & 0xff } else { value };
+        self.write(destination.0, value, is_byte, self.cycles)?;
+        self.cycles += cycles.0;
+        if self.state.registers[SR] & CPUOFF != 0 {
+            self.sleep_cycles += cycles.0;
+        }
+        self.ask_bus = true;
+        Ok(())
     }
 
     /// Accept an interrupt (SLAU049F, section 2.2.3).

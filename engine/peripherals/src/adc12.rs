@@ -1,22 +1,68 @@
-//! ADC12 (chapter 17): its registers, as programs set them up. Conversions are left out, since
-//! nothing says what is on the pins: starting one is a fault.
+//! ADC12 (chapter 17): conversions that software starts. What timers' outputs start is left out.
 
-use joulemark_kernel::{Fault, FaultKind};
+use joulemark_kernel::{Cycles, Fault, FaultKind, Picoseconds};
+
+use crate::basic_clock::{BasicClock, Source};
 
 /// ADC12CTL0.
 const SC: u16 = 1 << 0;
 const ENC: u16 = 1 << 1;
+const TOVIE: u16 = 1 << 2;
+const OVIE: u16 = 1 << 3;
 const ON: u16 = 1 << 4;
+const REFON: u16 = 1 << 5;
+const REF2_5V: u16 = 1 << 6;
+const MSC: u16 = 1 << 7;
 /// What of ADC12CTL0 and ADC12CTL1 can be changed with ENC = 1 (section 17.3).
 const CTL0_ALWAYS: u16 = 0x000f;
 const CTL1_ALWAYS: u16 = 0x0006;
-/// ADC12CTL1: busy, and the source of the sample signal.
+/// ADC12CTL1: busy, pulse sample mode, and the source of the sample signal.
 const BUSY: u16 = 1 << 0;
+const CONSEQ: u16 = 3 << 1;
+const SHP: u16 = 1 << 9;
 const SHS: u16 = 3 << 10;
+/// `ADC12MCTLx`: the last of a sequence.
+const EOS: u8 = 1 << 7;
 
-/// The converter's registers.
-#[derive(Clone, Debug, Default)]
+/// `ADC12CLK` periods of a sample, by `SHTx` (section 17.3, `ADC12CTL0`).
+const SAMPLE: [u16; 16] = [
+    4, 8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1024, 1024, 1024,
+];
+/// `ADC12CLK` periods of a conversion (section 17.2.5).
+const CONVERSION: u16 = 13;
+/// ADC12OSC: the middle of 3.7 to 6.3 MHz (SLAS368G, 12-bit ADC, timing parameters), inferred.
+const OSCILLATOR: Picoseconds = Picoseconds(200_000);
+
+/// The temperature sensor at 0 degrees Celsius, and per degree (SLAS368G, 12-bit ADC, temperature
+/// sensor and built-in V(MID), typical).
+const SENSOR_UV: i64 = 986_000;
+const SENSOR_UV_PER_DEGREE: i64 = 3_550;
+
+/// What is there to be converted. The inputs from pins are at 0 V.
+#[derive(Clone, Copy, Debug)]
+pub struct Inputs {
+    /// `AVcc` in millivolt.
+    pub supply_mv: u32,
+    /// The chip's temperature in degrees Celsius.
+    pub temperature_c: i32,
+}
+
+/// When a conversion ends: on whose clock.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Tick(Source, u64),
+    Cycle(Cycles),
+    Time(Picoseconds),
+}
+
+/// The converter.
+#[derive(Clone, Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the module's own"
+)]
 pub struct Adc12 {
+    inputs: Inputs,
     ctl0: u16,
     ctl1: u16,
     ifg: u16,
@@ -24,9 +70,44 @@ pub struct Adc12 {
     mctl: [u8; 16],
     /// "Unchanged" by a reset; zero after power-up here.
     mem: [u16; 16],
+    /// Results that nobody has read.
+    unread: u16,
+    /// Conditions of ADC12IV: a result was overwritten; a conversion was asked for too early.
+    is_overflow: bool,
+    is_time_overflow: bool,
+    /// The conversion memory that is next.
+    pointer: usize,
+    /// A sequence has begun and has not ended.
+    is_in_sequence: bool,
+    /// The signal that samples, where SHP = 0, is high.
+    is_sampling: bool,
+    end: Option<End>,
+    /// The conversion that triggers a DMA channel has ended since this was asked.
+    has_ended: bool,
 }
 
 impl Adc12 {
+    /// After a power-up clear.
+    pub fn new(inputs: Inputs) -> Self {
+        Self {
+            inputs,
+            ctl0: 0,
+            ctl1: 0,
+            ifg: 0,
+            ie: 0,
+            mctl: [0; 16],
+            mem: [0; 16],
+            unread: 0,
+            is_overflow: false,
+            is_time_overflow: false,
+            pointer: 0,
+            is_in_sequence: false,
+            is_sampling: false,
+            end: None,
+            has_ended: false,
+        }
+    }
+
     /// `ADC12MCTLx`.
     pub fn mctl(&self, index: usize) -> u8 {
         self.mctl[index]
@@ -46,26 +127,53 @@ impl Adc12 {
                 let index = usize::from(address - 0x0140) / 2;
                 // Any access resets the flag (section 17.2.10).
                 self.ifg &= !(1 << index);
+                self.unread &= !(1 << index);
                 self.mem[index]
             }
             0x01a0 => self.ctl0,
-            0x01a2 => self.ctl1,
+            0x01a2 => self.ctl1 & !BUSY | u16::from(self.is_busy()),
             0x01a4 => self.ifg,
             0x01a6 => self.ie,
-            // The highest enabled source; flags stay (section 17.2.10).
-            0x01a8 => match self.ifg & self.ie {
-                0 => 0,
-                pending => 6 + 2 * pending.trailing_zeros() as u16,
-            },
+            0x01a8 => self.iv(),
             _ => return None,
         })
+    }
+
+    /// `CONSEQx`: bit 0 for sequences, bit 1 for repetition.
+    const fn mode(&self) -> u16 {
+        (self.ctl1 & CONSEQ) >> 1
+    }
+
+    fn is_busy(&self) -> bool {
+        self.end.is_some() || self.is_sampling || self.is_in_sequence
+    }
+
+    /// The highest enabled source. An access resets the overflow conditions; flags stay (section
+    /// 17.2.10).
+    fn iv(&mut self) -> u16 {
+        if self.ctl0 & OVIE != 0 && std::mem::take(&mut self.is_overflow) {
+            return 2;
+        }
+        if self.ctl0 & TOVIE != 0 && std::mem::take(&mut self.is_time_overflow) {
+            return 4;
+        }
+        match self.ifg & self.ie {
+            0 => 0,
+            pending => 6 + 2 * pending.trailing_zeros() as u16,
+        }
     }
 
     /// Write a register of 16 bits; false where the module has none.
     ///
     /// # Errors
-    /// It starts a conversion.
-    pub fn write(&mut self, address: u16, value: u16) -> Result<bool, Fault> {
+    /// It lets a timer start conversions.
+    pub fn write(
+        &mut self,
+        address: u16,
+        value: u16,
+        clock: &BasicClock,
+        now: Cycles,
+    ) -> Result<bool, Fault> {
         match address {
             0x0140..=0x015e => {
                 let index = usize::from(address - 0x0140) / 2;
@@ -75,15 +183,14 @@ impl Adc12 {
             0x01a0 => {
                 let change = self.changeable(CTL0_ALWAYS);
                 let control = self.ctl0 & !change | value & change;
-                // A conversion begins when ADC12SC is set, or else when a timer's output rises.
-                let is_triggered = control & SC != 0 || self.ctl1 & SHS != 0;
-                if control & (ON | ENC) == ON | ENC && is_triggered {
-                    let what = "ADC12 starts a conversion, which the emulation leaves out: it does \
-                                not know the voltages at the pins";
+                if control & (ON | ENC) == ON | ENC && self.ctl1 & SHS != 0 {
+                    let what = "ADC12 waits for a timer to start a conversion (SHSx in ADC12CTL1), \
+                                which the emulation leaves out";
                     return Err(Fault::new(FaultKind::Absent, what));
                 }
-                // ADC12SC is reset automatically.
-                self.ctl0 = control & !SC;
+                let was_enabled = self.ctl0 & ENC != 0;
+                self.ctl0 = control;
+                self.signal(was_enabled, clock, now);
             }
             0x01a2 => {
                 let change = self.changeable(CTL1_ALWAYS) & !BUSY;
@@ -91,16 +198,155 @@ impl Adc12 {
             }
             0x01a4 => self.ifg = value,
             0x01a6 => self.ie = value,
-            // Read only; an access resets overflow conditions, which do not arise.
-            0x01a8 => {}
+            0x01a8 => {
+                self.iv();
+            }
             _ => return Ok(false),
         }
         Ok(true)
     }
 
+    /// ADC12CTL0 was written: what becomes of ENC and ADC12SC.
+    fn signal(&mut self, was_enabled: bool, clock: &BasicClock, now: Cycles) {
+        let is_enabled = self.ctl0 & ENC != 0;
+        let is_pulse = self.ctl1 & SHP != 0;
+        let is_started = self.ctl0 & SC != 0;
+        if is_pulse || !is_enabled || self.ctl0 & ON == 0 {
+            // It is reset automatically.
+            self.ctl0 &= !SC;
+        }
+        if !is_enabled {
+            // Without a sequence and without repetition, all stops at once (section 17.2.7).
+            if self.mode() == 0 || self.ctl0 & ON == 0 {
+                self.end = None;
+                self.is_sampling = false;
+                self.is_in_sequence = false;
+            }
+            return;
+        }
+        if self.ctl0 & ON == 0 {
+            return;
+        }
+        if !was_enabled && !self.is_in_sequence {
+            self.pointer = usize::from(self.ctl1 >> 12);
+        }
+        if self.end.is_some() {
+            self.is_time_overflow |= is_started;
+        } else if is_pulse && is_started {
+            let sample = self.sample_periods();
+            self.begin(sample + CONVERSION, clock, now);
+        } else if !is_pulse && is_started {
+            self.is_sampling = true;
+        } else if self.is_sampling {
+            self.is_sampling = false;
+            self.begin(CONVERSION, clock, now);
+        }
+    }
+
+    fn sample_periods(&self) -> u16 {
+        let shift = if self.pointer < 8 { 8 } else { 12 };
+        SAMPLE[usize::from(self.ctl0 >> shift & 15)]
+    }
+
+    /// Sample and convert, for so many periods of ADC12CLK from its next edge on.
+    fn begin(&mut self, periods: u16, clock: &BasicClock, now: Cycles) {
+        self.is_in_sequence = self.mode() != 0;
+        let ticks = u64::from(periods) * u64::from((self.ctl1 >> 5 & 7) + 1);
+        let after = |source| End::Tick(source, clock.rate(source).ticks(now) + 1 + ticks);
+        self.end = Some(match self.ctl1 >> 3 & 3 {
+            0 => End::Time(clock.time(now) + Picoseconds(ticks * OSCILLATOR.0)),
+            1 => after(Source::Aclk),
+            2 => End::Cycle(now + Cycles(1 + ticks)),
+            _ => after(Source::Smclk),
+        });
+    }
+
+    /// When a conversion ends.
+    pub fn next_event(&self, clock: &BasicClock) -> Cycles {
+        match self.end {
+            None => Cycles::NEVER,
+            Some(End::Tick(source, tick)) => clock.rate(source).cycle_of(tick),
+            Some(End::Cycle(cycle)) => cycle,
+            Some(End::Time(time)) => clock.timeline().cycle_of(time),
+        }
+    }
+
+    /// Bring the converter up to `now`.
+    pub fn advance(&mut self, clock: &BasicClock, now: Cycles) {
+        while self.end.is_some() && self.next_event(clock) <= now {
+            let at = self.next_event(clock);
+            self.end = None;
+            self.finish(clock, at);
+        }
+    }
+
+    fn finish(&mut self, clock: &BasicClock, now: Cycles) {
+        let index = self.pointer;
+        let bit = 1 << index;
+        self.is_overflow |= self.unread & bit != 0;
+        self.mem[index] = self.result(index);
+        self.ifg |= bit;
+        self.unread |= bit;
+        let mode = self.mode();
+        let is_sequence = mode & 1 != 0;
+        let is_last = !is_sequence || self.mctl[index] & EOS != 0;
+        self.has_ended |= is_last;
+        if is_last {
+            self.pointer = usize::from(self.ctl1 >> 12);
+        } else {
+            self.pointer = (index + 1) % 16;
+        }
+        let goes_on = if is_last {
+            mode & 2 != 0 && self.ctl0 & ENC != 0
+        } else {
+            true
+        };
+        self.is_in_sequence = goes_on && mode != 0;
+        if goes_on && mode != 0 && self.ctl0 & MSC != 0 && self.ctl1 & SHP != 0 {
+            let sample = self.sample_periods();
+            self.begin(sample + CONVERSION, clock, now);
+        }
+    }
+
+    /// What a conversion gives (section 17.2.1).
+    fn result(&self, index: usize) -> u16 {
+        let supply_uv = i64::from(self.inputs.supply_mv) * 1000;
+        let control = self.mctl[index];
+        let reference_uv = match control >> 4 & 3 {
+            1 if self.ctl0 & REFON == 0 => 0,
+            1 if self.ctl0 & REF2_5V != 0 => 2_500_000,
+            1 => 1_500_000,
+            // From a pin: taken to be connected to AVcc.
+            _ => supply_uv,
+        };
+        let input_uv = match control & 15 {
+            10 => SENSOR_UV + SENSOR_UV_PER_DEGREE * i64::from(self.inputs.temperature_c),
+            11..=15 => supply_uv / 2,
+            8 => supply_uv,
+            _ => 0,
+        };
+        if reference_uv == 0 {
+            // Nothing is as low as no reference.
+            return if input_uv > 0 { 0x0fff } else { 0 };
+        }
+        ((4095 * input_uv + reference_uv / 2) / reference_uv).clamp(0, 4095) as u16
+    }
+
+    /// Whether a conversion has ended that triggers a DMA channel.
+    pub const fn has_trigger(&self) -> bool {
+        self.has_ended
+    }
+
+    /// The trigger is taken, or nobody wants it.
+    pub const fn clear_trigger(&mut self) {
+        self.has_ended = false;
+    }
+
     /// Whether an enabled flag asks for the module's vector.
     pub fn is_pending(&self) -> bool {
         self.ifg & self.ie != 0
+            || self.is_overflow && self.ctl0 & OVIE != 0
+            || self.is_time_overflow && self.ctl0 & TOVIE != 0
     }
 
     fn changeable(&self, always: u16) -> u16 {

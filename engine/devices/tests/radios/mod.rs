@@ -54,7 +54,7 @@ impl Radio {
     pub fn powered() -> Self {
         let mut radio = Self::new();
         radio.regulator(true);
-        radio.run(300 * US);
+        radio.run(50 * US);
         radio.pin(RESET, true);
         radio
     }
