@@ -6,24 +6,21 @@ goes the other way once in 65536 times hides from that, though all-zero and all-
 among those tried: so nothing that decides a branch may look at secrets either.
 """
 
-import itertools
-import random
 import shutil
-from collections.abc import Iterator
-from contextlib import suppress
-from functools import lru_cache, partial
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from branches import WatchedBoard, deciders
-from emulated import BOARD, BuildOf, builds
+from emulated import ARM, BOARD, BuildOf, builds
 from joulemark._engine import Image
-from joulemark.catalogue.kinds import Exchange
-from joulemark.catalogue.primitives import Algorithm, Implementation, Library
-from joulemark.oracle import Inputs, Output
+from joulemark.catalogue.primitives import Implementation, Library
+from joulemark.cli import app
+from joulemark.curves import P256
+from joulemark.measure.branches import WatchedBoard, deciders
+from joulemark.measure.leaks import observe, on_secrets, trials
 from joulemark.project import FIRMWARE
-from joulemark.runners.protocol import Device, Status
+from joulemark.runners.protocol import Device
 from vectors import IMPLEMENTATIONS, LIBRARY
 
 LEAKY = {
@@ -102,90 +99,16 @@ void leaky_final(leaky_ctx *ctx, uint8_t *digest) {
 }
     """,
 }
-RANDOM_TRIALS = 4
-MESSAGE_BLOCKS = 2
-AD_BYTES = 5
-
-PATTERNS = [b"\x00", b"\xff", b"\xff\x00", b"\x00\xff", b"\xff\xff\x00\x00", b"\xfe\xff", b"\x80"]
-
-
-def secrets() -> Iterator[tuple[bytes | None, bytes | None]]:
-    """What to fill keys and messages with; None is random."""
-    yield from itertools.product(PATTERNS[:2], PATTERNS[:2])
-    yield from ((pattern, None) for pattern in PATTERNS)
-    yield from ((None, pattern) for pattern in PATTERNS)
-    yield from [(None, None)] * RANDOM_TRIALS
-
-
-def fill(patterns: Iterator[bytes | None], source: random.Random, length: int) -> bytes:
-    """The next secret."""
-    pattern = next(patterns)
-    if pattern is None:
-        return source.randbytes(length)
-    return (pattern * length)[:length]
-
-
-@lru_cache(maxsize=4096)
-def forward(algorithm: Algorithm, inputs: Inputs) -> Output:
-    """The oracle's answer, kept for the other operations and builds: some oracles are slow."""
-    return algorithm.oracle(inputs)
-
-
-def trials(implementation: Implementation, name: str) -> Iterator[Exchange]:
-    """The same case over and over, with other secrets."""
-    algorithm = implementation.algorithm
-    operation = algorithm.contract.operation(name)
-    length = MESSAGE_BLOCKS * algorithm.sizes.get("block_bytes", 16) if operation.sized else 16
-    if algorithm.whole_blocks and not operation.sized:
-        length = algorithm.sizes["block_bytes"]
-    sizes = {**algorithm.sizes, "message": length, "ad": AD_BYTES if operation.with_ad else 0}
-    for number, (key, message) in enumerate(secrets()):
-        source = random.Random(f"{algorithm} {number}")
-        # Zero, and what is beyond a curve's order, is no secret key.
-        with suppress(ValueError):
-            yield algorithm.contract.exchange(
-                name,
-                sizes=sizes,
-                forward=partial(forward, algorithm),
-                secret=partial(
-                    fill, itertools.chain((key, message), itertools.repeat(None)), source
-                ),
-                public=random.Random(f"{algorithm}").randbytes,
-            )
-
-
-def on_secrets(implementation: Implementation) -> list[str]:
-    """The operations that handle secrets."""
-    measured = implementation.algorithm.contract.measured
-    return [name for name, operation in measured.items() if not operation.public]
-
-
-def observations(build: BuildOf, operation: str) -> set[tuple[int, str]]:
-    """Cycles and address digests over all trials; each output is right."""
-    machine, device = build.start()
-    seen = set()
-    for put in trials(build.implementation, operation):
-        for slot, data in put.inputs.items():
-            device.write(slot, data)
-        assert device.run(operation).status is Status.OK
-        for slot, expected in put.expected.items():
-            assert device.read(slot, len(expected)) == expected
-        window = machine.take_window()
-        seen.add((window.cycles, window.addresses))
-    return seen
 
 
 def leaks(build: BuildOf) -> list[str]:
     """Operations whose time or addresses depend on secrets, and how."""
-    found = []
-    for operation in on_secrets(build.implementation):
-        seen = observations(build, operation)
-        times = {cycles for cycles, _ in seen}
-        if len(times) > 1:
-            found.append(f"{operation}: {min(times)} to {max(times)} cycles")
-        elif len(seen) > 1:
-            found.append(f"{operation}: addresses differ")
-    return found
+    way = build.implementation
+    found = [
+        observe(way, build.board, build.build(), operation)
+        for operation in on_secrets(way.algorithm)
+    ]
+    return [str(leak) for leak in found if leak.any]
 
 
 CLAIMING = builds(way for way in IMPLEMENTATIONS if way.secret_independent)
@@ -199,12 +122,13 @@ def test_claims_hold(build: BuildOf) -> None:
 def branches_on_secrets(build: BuildOf) -> list[str]:
     """Instructions that decide a branch by other values when only secrets are others."""
     path = build.build().path
-    board = WatchedBoard(Image.load(path), BOARD)
+    algorithm = build.implementation.algorithm
+    board = WatchedBoard(Image.load(path), build.board)
     device = Device(board, attempts=1)
     found = []
-    candidates = deciders(path)
-    for operation in on_secrets(build.implementation):
-        first, second = list(trials(build.implementation, operation))[-2:]
+    candidates = deciders(path, build.board.core)
+    for operation in on_secrets(algorithm):
+        first, second = list(trials(algorithm, operation))[-2:]
         seen = board.watch(device, operation, first, candidates)
         again = board.watch(device, operation, second, seen)
         found += [f"{operation}: {d}" for d in seen if seen[d] != again[d]]
@@ -249,3 +173,27 @@ def test_time_that_depends_on_secrets_is_found(tmp_path: Path) -> None:
     """A comparison that stops at the first difference, written as a hash of what it compares."""
     found = leaks(BuildOf(leaky(LEAKY, tmp_path), "clang", "Os"))
     assert any(leak.startswith("hash:") and leak.endswith("cycles") for leak in found), found
+
+
+def test_branches_on_a_cortex_m_are_looked_at(tmp_path: Path) -> None:
+    """A carry that decides; and a MAC, whose branches count bytes."""
+    leaking = leaky(SUMMING, tmp_path)
+    assert branches_on_secrets(BuildOf(leaking, "gcc", "Os", ARM))
+    mac = LIBRARY.implementation(LIBRARY["siphash-2-4"], "ref")
+    assert branches_on_secrets(BuildOf(mac, "gcc", "Os", ARM)) == []
+
+
+def test_leaks_are_shown_build_by_build() -> None:
+    chosen = ["--board", "stm32vldiscovery", "--opt", "Os", "--operation", "encrypt"]
+    chosen += ["--implementation", "ttable", "--implementation", "armv7m-fixslice"]
+    done = CliRunner().invoke(app, ["leaks", "--primitive", "aes-128", *chosen])
+    assert done.exit_code == 0, done.output
+    lines = {line.split()[1]: line for line in done.output.splitlines()[1:]}
+    assert lines["aes-128/ttable"].split()[-1] == "traces"
+    assert lines["aes-128/armv7m-fixslice"].split()[-2:] == ["none", "same"]
+
+
+def test_the_largest_secret_is_the_order_less_one() -> None:
+    keys = [put.inputs["secret_key"] for put in trials(LIBRARY["ecdh-p256"], "agree", special=True)]
+    assert (P256.order - 1).to_bytes(32, "big") in keys
+    assert (1).to_bytes(32, "big") in keys

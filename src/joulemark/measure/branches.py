@@ -1,4 +1,4 @@
-"""What the branches of an MSP430 image look at while an operation runs.
+"""What the branches of an image look at while an operation runs.
 
 A branch on a secret may go one way 65535 times of 65536: a carry that a compiler made a forward
 jump of. Equal times over a thousand trials do not show it. What the deciding instruction compares
@@ -7,7 +7,8 @@ does: in trials with different secrets it compares the same values, or else it l
 
 import re
 import subprocess
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from joulemark._engine import Image, Machine
 from joulemark.catalogue import boards
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.kinds import Exchange
+from joulemark.errors import BudgetError, VerificationError
 from joulemark.runners.protocol import Device, Status
 
 MOST_HITS = 100
@@ -25,12 +27,19 @@ _LINE = re.compile(r"^ *([0-9a-f]+): +\t([a-z.]+)(?:\t(\S.*))?$")
 _CONDITIONAL = {"jeq", "jne", "jz", "jnz", "jc", "jnc", "jlo", "jhs", "jn", "jge", "jl"}
 _NO_FLAGS = {"mov", "bis", "bic", "swpb", "push", "pop", "clr", "nop", "br"}
 """Instructions that leave the flags alone (SLAU049F, section 3.4.4, table 3-15)."""
+_ARM_BRANCH = re.compile(r"^b(eq|ne|hs|lo|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)$")
+_ARM_IT = re.compile(r"^it[te]{0,3}$")
+_ARM_COMPARE = {"cmp", "cmn", "tst", "teq", "cbz", "cbnz"}
+_ARM_MOVE = {"movs", "mvns", "negs"}
+_ARM_FLAGS = {*_ARM_COMPARE, *_ARM_MOVE, "adds", "adcs", "subs", "sbcs", "rsbs", "ands", "orrs"}
+_ARM_FLAGS |= {"orns", "eors", "bics", "lsls", "lsrs", "asrs", "rors", "rrxs", "muls"}
+"""Instructions that set the flags (ARM DDI 0403E, section A7.7)."""
 _INDEXED = re.compile(r"^(-?\d+)\((\w+)\)$")
 _CARRY = {"addc", "subc", "adc", "sbc", "rrc", "rlc"}
 
 
 @dataclass(frozen=True)
-class Decider:
+class Decider(ABC):
     """An instruction whose flags decide a branch."""
 
     address: int
@@ -39,6 +48,14 @@ class Decider:
 
     def __str__(self) -> str:
         return f"{self.address:#06x}: {self.mnemonic} {', '.join(self.operands)}"
+
+    @abstractmethod
+    def values(self, machine: Machine) -> tuple[int, ...]:
+        """What it is about to look at."""
+
+
+class Msp430Decider(Decider):
+    """An instruction of an MSP430; see SLAU049F, section 3.4."""
 
     def values(self, machine: Machine) -> tuple[int, ...]:
         """What it is about to look at."""
@@ -70,26 +87,90 @@ class Decider:
         return tuple(values)
 
 
-def deciders(path: Path) -> list[Decider]:
-    """The instructions of an image that decide its conditional jumps."""
-    command = ["llvm-objdump-19", "-d", "--no-show-raw-insn", str(path)]
+@dataclass(frozen=True)
+class ArmDecider(Decider):
+    """An instruction of a Cortex-M; of shifts only what the branch asks for."""
+
+    condition: str
+
+    def values(self, machine: Machine) -> tuple[int, ...]:
+        """What it is about to look at."""
+        registers = {name.lower(): value for name, value in machine.registers.items()}
+        plain = self.mnemonic.partition(".")[0]
+        looks_at_all = plain in _ARM_COMPARE or (len(self.operands) == 2 and plain not in _ARM_MOVE)
+        operands = self.operands if looks_at_all else self.operands[1:]
+        values = [registers[name] for name in operands if name in registers]
+        if plain in {"cbz", "cbnz"}:
+            return (int(values[0] == 0),)
+        if operands[-1].startswith("#"):
+            number = int(operands[-1][1:], 0)
+            if plain in {"tst", "ands"}:
+                values = [value & number for value in values]
+            elif plain in {"lsls", "lsrs"}:
+                return (_shifted(values[0], plain, number, self.condition),)
+        if plain in {"adcs", "sbcs"}:
+            values.append(registers["xpsr"] >> 29 & 1)
+        return tuple(values)
+
+
+def _shifted(value: int, how: str, by: int, condition: str) -> int:
+    """What a condition asks of a shift: its sign, its carry, or all of it."""
+    left = how == "lsls"
+    if condition in {"hs", "lo", "cs", "cc"}:
+        return value >> (32 - by if left else by - 1) & 1
+    result = (value << by if left else value >> by) & 0xFFFFFFFF
+    return result >> 31 if condition in {"mi", "pl"} else result
+
+
+def _lines(path: Path, *options: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    """Instructions of an image: address, mnemonic, operands."""
+    command = ["llvm-objdump-19", "-d", "--no-show-raw-insn", *options, str(path)]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    found = set()
-    last: Decider | None = None
     for line in text.splitlines():
         match = _LINE.match(line)
-        if match is None:
-            continue
-        address, mnemonic, operands = match.groups()
+        if match is not None:
+            address, mnemonic, operands = match.groups()
+            yield int(address, 16), mnemonic, tuple((operands or "").split(", "))
+
+
+def deciders(path: Path, core: str) -> list[Decider]:
+    """The instructions of an image that decide its conditional jumps.
+
+    Args:
+        path: the ELF file.
+        core: `msp430` or `armv7m`.
+    """
+    of_core = _msp430 if core == "msp430" else _arm
+    return sorted(set(of_core(path)), key=lambda decider: decider.address)
+
+
+def _msp430(path: Path) -> Iterator[Decider]:
+    last: Decider | None = None
+    for address, mnemonic, operands in _lines(path):
         plain = mnemonic.removesuffix(".b")
         if plain in _CONDITIONAL:
             if last is not None:
-                found.add(last)
+                yield last
         elif plain in {"call", "ret", "reti", "jmp"}:
             last = None
         elif plain not in _NO_FLAGS:
-            last = Decider(int(address, 16), mnemonic, tuple((operands or "").split(", ")))
-    return sorted(found, key=lambda decider: decider.address)
+            last = Msp430Decider(address, mnemonic, operands)
+
+
+def _arm(path: Path) -> Iterator[Decider]:
+    last: tuple[int, str, tuple[str, ...]] | None = None
+    for address, mnemonic, operands in _lines(path, "--triple=thumbv7m"):
+        plain = mnemonic.partition(".")[0]
+        branch = _ARM_BRANCH.match(plain)
+        if plain in {"cbz", "cbnz"}:
+            yield ArmDecider(address, mnemonic, operands[:1], "eq")
+        elif branch or _ARM_IT.match(plain):
+            if last is not None:
+                yield ArmDecider(*last, branch[1] if branch else operands[0])
+        elif plain in {"b", "bl", "bx", "blx", "tbb", "tbh"} or "pc" in "".join(operands):
+            last = None
+        elif plain in _ARM_FLAGS:
+            last = (address, mnemonic, operands)
 
 
 class WatchedBoard:
@@ -115,19 +196,26 @@ class WatchedBoard:
         found = {}
         for candidate in candidates:
             self.watched = candidate
-            assert device.run(operation).status is Status.OK
+            if device.run(operation).status is not Status.OK:
+                raise VerificationError(f"{operation} failed")
             if self.seen:
                 found[candidate] = self.seen
         self.watched = None
         return found
 
     def send(self, data: bytes) -> None:
+        """Put bytes on the line to the chip."""
         self._machine.serial_write(self._port, data)
 
     def settle(self) -> None:
         """Nothing comes unasked: the line is not disturbed."""
 
     def receive(self) -> bytes:
+        """Run until the program has sent a zero byte; what it sent.
+
+        Raises:
+            BudgetError: it stopped for another reason.
+        """
         machine = self._machine
         inside = False
         while True:
@@ -147,4 +235,4 @@ class WatchedBoard:
             elif stop.reason == "address" and self.watched is not None:
                 self.seen.append(self.watched.values(machine))
             else:
-                raise AssertionError(stop.reason)
+                raise BudgetError(f"the image stopped: {stop.reason}")

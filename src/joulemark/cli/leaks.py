@@ -1,0 +1,122 @@
+"""`joulemark leaks`: what time, addresses and branches say of secrets, build by build."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from joulemark.cli import app
+from joulemark.errors import ClaimError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from joulemark.catalogue.boards import Board
+    from joulemark.catalogue.primitives import Implementation
+    from joulemark.measure.leaks import Leak
+
+_HEADER = ("board", "implementation", "build", "operation", "cycles", "spread", "addresses")
+
+
+@app.command()
+def leaks(
+    primitive: Annotated[
+        list[str], typer.Option("--primitive", metavar="NAME", help="Or a glob; repeatable.")
+    ],
+    implementation: Annotated[
+        list[str] | None,
+        typer.Option("--implementation", metavar="NAME", help="Or a glob; repeatable; all."),
+    ] = None,
+    operation: Annotated[
+        list[str] | None,
+        typer.Option("--operation", metavar="NAME", help="Repeatable; all that know a secret."),
+    ] = None,
+    board: Annotated[
+        list[str] | None,
+        typer.Option("--board", metavar="NAME", help="Repeatable; telosb, stm32vldiscovery."),
+    ] = None,
+    compiler: Annotated[
+        list[str] | None,
+        typer.Option("--compiler", metavar="NAME", help="Repeatable; the core's first."),
+    ] = None,
+    opt: Annotated[
+        list[str] | None, typer.Option("--opt", metavar="NAME", help="Repeatable; O3, O2, Os.")
+    ] = None,
+    branches: Annotated[
+        bool, typer.Option("--branches", help="Look at what decides branches too; slow.")
+    ] = False,
+) -> None:
+    """Show what each build tells of its secrets: a row for each operation.
+
+    Runs on emulated boards with random and special secrets (1, the order less 1, sparse and dense
+    ones), all outputs verified. Spread is the difference between the longest and the shortest time.
+    A build that leaks what it claims to keep ends the command with exit code 12.
+    """
+    from joulemark.images import build_image
+    from joulemark.images.toolchain import OPTIMISATIONS
+    from joulemark.measure.leaks import observe, on_secrets
+
+    rows, broken, found = [_header(branches=branches)], [], False
+    for where, way in _chosen(primitive, implementation, board):
+        names = [n for n in on_secrets(way.algorithm) if not operation or n in operation]
+        for tool in compiler or [_first_compiler(where)]:
+            for flag in opt or OPTIMISATIONS:
+                image = build_image(way, where, compiler=tool, optimisation=flag)
+                for name in names:
+                    found = True
+                    leak = observe(way, where, image, name, special=True, branches=branches)
+                    rows.append(_row(where, way, f"{tool} -{flag}", leak, branches=branches))
+                    if leak.any and way.secret_independent:
+                        broken.append(f"  {way}, {tool} -{flag}, on {where.name}: {leak}")
+    if not found:
+        raise InputError("nothing to look at", mend="`joulemark list primitives` has what there is")
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        typer.echo("  ".join(cells).rstrip())
+    if broken:
+        raise ClaimError("\n".join(["claimed to be independent of secrets, and are not:", *broken]))
+
+
+def _header(*, branches: bool) -> tuple[str, ...]:
+    return (*_HEADER, "branches") if branches else _HEADER
+
+
+def _row(
+    board: "Board", way: "Implementation", build: str, leak: "Leak", *, branches: bool
+) -> tuple[str, ...]:
+    spread = leak.cycles_max - leak.cycles_min
+    several = f"{leak.address_traces} of {leak.trials} traces"
+    row = (
+        board.name,
+        str(way),
+        build,
+        leak.operation,
+        f"{leak.cycles_min:,}",
+        f"{spread:,} ({spread / leak.cycles_min:.2%})" if spread else "none",
+        "same" if leak.address_traces == 1 else several,
+    )
+    return (*row, str(len(leak.branches) or "none")) if branches else row
+
+
+def _first_compiler(board: "Board") -> str:
+    return "clang" if board.core == "msp430" else "gcc"
+
+
+def _chosen(
+    primitives: list[str], implementations: list[str] | None, boards: list[str] | None
+) -> "Iterator[tuple[Board, Implementation]]":
+    """Boards, and the implementations that run on each."""
+    from fnmatch import fnmatchcase
+
+    from joulemark.catalogue.boards import load_board
+    from joulemark.catalogue.primitives import Library
+
+    library = Library.load()
+    for board in map(load_board, boards or ["telosb", "stm32vldiscovery"]):
+        for name, algorithm in library.algorithms.items():
+            if not any(fnmatchcase(name, pattern) for pattern in primitives):
+                continue
+            for way in library.implementations(algorithm):
+                wanted = implementations or ["*"]
+                if way.runs_on(board.core) and any(fnmatchcase(way.name, w) for w in wanted):
+                    yield board, way

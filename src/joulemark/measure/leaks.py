@@ -1,0 +1,218 @@
+"""What the time, the addresses and the branches of a build say of its secrets.
+
+The same operation is done over and over with other secrets, everything public staying what it is:
+random ones, and those that code stumbles over. A build that leaks nothing takes the same cycles and
+touches the same addresses each time, and what decides its branches is the same too.
+"""
+
+import itertools
+import random
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+from joulemark._engine import Image
+from joulemark.catalogue import boards
+from joulemark.catalogue.boards import Board
+from joulemark.catalogue.kinds import Exchange
+from joulemark.catalogue.primitives import Algorithm, Implementation
+from joulemark.errors import VerificationError
+from joulemark.images import BuiltImage
+from joulemark.measure.branches import WatchedBoard, deciders
+from joulemark.oracle import Inputs, Output
+from joulemark.runners.emulator import EmulatedBoard
+from joulemark.runners.protocol import Device, Status
+
+PATTERNS = [b"\x00", b"\xff", b"\xff\x00", b"\x00\xff", b"\xff\xff\x00\x00", b"\xfe\xff", b"\x80"]
+"""What secrets are filled with."""
+RANDOM_TRIALS = 4
+MESSAGE_BLOCKS = 2
+AD_BYTES = 5
+
+_SCALARS = "secret_bytes", "scalar_bytes"
+
+Fill = Callable[[int], bytes]
+
+
+def _secrets() -> Iterator[tuple[bytes | None, bytes | None]]:
+    """What to fill keys and messages with; None is random."""
+    yield from itertools.product(PATTERNS[:2], PATTERNS[:2])
+    yield from ((pattern, None) for pattern in PATTERNS)
+    yield from ((None, pattern) for pattern in PATTERNS)
+    yield from [(None, None)] * RANDOM_TRIALS
+
+
+def _fill(patterns: Iterator[bytes | None], source: random.Random, length: int) -> bytes:
+    """The next secret."""
+    pattern = next(patterns)
+    if pattern is None:
+        return source.randbytes(length)
+    return (pattern * length)[:length]
+
+
+def _scalar(scalar: bytes, source: random.Random, length: int) -> bytes:
+    """A special scalar where one is asked for, else a random secret."""
+    return scalar if length == len(scalar) else source.randbytes(length)
+
+
+def _numbers(length: int) -> Iterator[bytes]:
+    """Scalars that are special: small, sparse, dense, of one bit at either end."""
+    top = 8 * length
+    for value in (1, 2, 3, 16, 1 << top - 1, 1 << top // 2, (1 << top) - 1, (1 << top) - 2):
+        yield value.to_bytes(length, "big")
+
+
+@lru_cache(maxsize=4096)
+def _forward(algorithm: Algorithm, inputs: Inputs) -> Output:
+    """The oracle's answer, kept for the other operations and builds: some oracles are slow."""
+    return algorithm.oracle(inputs)
+
+
+@lru_cache(maxsize=256)
+def _largest(algorithm: Algorithm, name: str, length: int) -> bytes | None:
+    """The largest number that is a secret key: the order less 1, of what refuses larger ones."""
+
+    def good(value: int) -> bool:
+        key = value.to_bytes(length, "big")
+        try:
+            _exchange(algorithm, name, lambda size: key if size == length else bytes([1] * size))
+        except ValueError:
+            return False
+        return True
+
+    low, high = 1, (1 << 8 * length) - 1
+    if good(high) or not good(low):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if good(middle) else (low, middle)
+    return low.to_bytes(length, "big")
+
+
+def _exchange(algorithm: Algorithm, name: str, secret: Fill) -> Exchange:
+    operation = algorithm.contract.operation(name)
+    length = MESSAGE_BLOCKS * algorithm.sizes.get("block_bytes", 16) if operation.sized else 16
+    if algorithm.whole_blocks and not operation.sized:
+        length = algorithm.sizes["block_bytes"]
+    sizes = {**algorithm.sizes, "message": length, "ad": AD_BYTES if operation.with_ad else 0}
+    return algorithm.contract.exchange(
+        name,
+        sizes=sizes,
+        forward=partial(_forward, algorithm),
+        secret=secret,
+        public=random.Random(f"{algorithm}").randbytes,
+    )
+
+
+def trials(algorithm: Algorithm, name: str, *, special: bool = False) -> Iterator[Exchange]:
+    """The same case over and over, with other secrets.
+
+    Args:
+        algorithm: what is tried.
+        name: of the operation.
+        special: with scalars that are special too.
+    """
+    fills: list[Fill] = []
+    length = next((algorithm.sizes[s] for s in _SCALARS if s in algorithm.sizes), 0)
+    if special and length:
+        largest = _largest(algorithm, name, length)
+        for scalar in [*_numbers(length), *([largest] if largest else [])]:
+            source = random.Random(f"{algorithm} special")
+            fills.append(partial(_scalar, scalar, source))
+    for number, (key, message) in enumerate(_secrets()):
+        source = random.Random(f"{algorithm} {number}")
+        patterns = itertools.chain((key, message), itertools.repeat(None))
+        fills.append(partial(_fill, patterns, source))
+    for fill in fills:
+        # Zero, and what is beyond a curve's order, is no secret key.
+        with suppress(ValueError):
+            yield _exchange(algorithm, name, fill)
+
+
+def on_secrets(algorithm: Algorithm) -> list[str]:
+    """The operations that handle secrets."""
+    measured = algorithm.contract.measured
+    return [name for name, operation in measured.items() if not operation.public]
+
+
+@dataclass(frozen=True)
+class Leak:
+    """What an operation's trials showed."""
+
+    operation: str
+    trials: int
+    cycles_min: int
+    cycles_max: int
+    address_traces: int
+    """How many different digests of all addresses there were: 1 where nothing leaks."""
+    branches: tuple[str, ...] = ()
+    """Instructions that decided a branch by other values when only secrets were others."""
+
+    @property
+    def any(self) -> bool:
+        """Whether something leaks."""
+        return self.cycles_max > self.cycles_min or self.address_traces > 1 or bool(self.branches)
+
+    def __str__(self) -> str:
+        if self.cycles_max > self.cycles_min:
+            return f"{self.operation}: {self.cycles_min} to {self.cycles_max} cycles"
+        if self.address_traces > 1:
+            return f"{self.operation}: addresses differ"
+        return f"{self.operation}: {'; '.join(self.branches) or 'nothing'}"
+
+
+def observe(
+    implementation: Implementation,
+    board: Board,
+    image: BuiltImage,
+    operation: str,
+    *,
+    special: bool = False,
+    branches: bool = False,
+) -> Leak:
+    """Do an operation with many secrets.
+
+    Args:
+        implementation: what the image was built of.
+        board: where it runs.
+        image: what runs.
+        operation: its name.
+        special: with scalars that are special too.
+        branches: look at what decides branches, which takes a run for each branch.
+
+    Raises:
+        VerificationError: an output was wrong.
+    """
+    algorithm = implementation.algorithm
+    chip, port, marker = boards.load_chip(board.chip), board.serial.port, board.marker.pin
+    machine = EmulatedBoard(chip, Image.load(image.path), marker=marker, port=port)
+    device = Device(machine, attempts=1)
+    cycles, addresses = [], set()
+    puts = list(trials(algorithm, operation, special=special))
+    warm = chip.memories_keep_state
+    for put in [*puts[:1], *puts] if warm else puts:
+        for slot, data in put.inputs.items():
+            device.write(slot, data)
+        status = device.run(operation).status
+        for slot, expected in put.expected.items():
+            if status is not Status.OK or device.read(slot, len(expected)) != expected:
+                raise VerificationError(f"{implementation} {operation} gave a wrong {slot}")
+        window = machine.take_window()
+        cycles.append(window.cycles)
+        addresses.add(window.addresses)
+    if warm:
+        del cycles[0]
+    looking = _looking(board, image, operation, puts) if branches else ()
+    return Leak(operation, len(cycles), min(cycles), max(cycles), len(addresses), looking)
+
+
+def _looking(
+    board: Board, image: BuiltImage, operation: str, puts: list[Exchange]
+) -> tuple[str, ...]:
+    """Instructions that look at secrets to decide a branch, in the last two trials."""
+    watched = WatchedBoard(Image.load(image.path), board)
+    device = Device(watched, attempts=1)
+    seen = watched.watch(device, operation, puts[-2], deciders(image.path, board.core))
+    again = watched.watch(device, operation, puts[-1], seen)
+    return tuple(str(d) for d in seen if seen[d] != again.get(d))
