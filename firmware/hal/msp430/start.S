@@ -22,7 +22,7 @@ start:
 /* Whoever sleeps does so until this comes: back to it, awake, with interrupts off (section 2.3.1:
    the status register is on the stack). Taking the interrupt has cleared its flag where it has a
    vector of its own (sections 12.2.6 and 13.2.7); else the flag is the sleeper's to clear. */
-    .global wake
+    .weak wake                          ; a program that does more on it has its own
     .type wake, @function
 wake:
     bic     #0x00d8, 0(r1)              ; SCG1, SCG0, CPUOFF, GIE

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from joulemark.studies.conduct import Conducted, Ours, Result, ratio
+from joulemark.studies.conduct import Conducted, Ours, Result
 from joulemark.studies.units import shown
 from joulemark.studies.verdict import COUNTED, Verdict
 
@@ -86,7 +86,7 @@ def record(result: Result) -> dict[str, Any]:
         "verdict": str(result.verdict),
         "reason": result.reason,
         "tolerance": item.tolerance.model_dump(),
-        "tried": {name: ratio(ours, item.value) for name, ours in result.tried.items()},
+        "tried": {name: _plain(ours, item.unit) for name, ours in result.tried.items()},
         "conditions": {
             **item.conditions.model_dump(),
             "ours": [*result.ours.how, *result.ours.sources],

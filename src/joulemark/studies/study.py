@@ -97,7 +97,7 @@ class _Expected(datafile.DataModel):
 
 
 class Column(_Expected):
-    """A column of a table."""
+    """A column of a table; `{row}` in its expressions stands for a row's id."""
 
     name: Identifier
     title: Text
@@ -297,9 +297,12 @@ class Study:
             values = (getattr(row, name), getattr(column, name))
             return next((v for v in values if v is not None), None)
 
+        def of_row(text: str) -> str:
+            return text.replace("{row}", row.id)
+
         def text(name: str) -> str | None:
             found = first(name)
-            return found.replace("{row}", row.id) if isinstance(found, str) else None
+            return of_row(found) if isinstance(found, str) else None
 
         ours: Asked | str | None = None
         if isinstance(row.ours, dict):
@@ -325,7 +328,10 @@ class Study:
             circular=first("circular"),
             tolerance=first("tolerance") or section.tolerance or self.file.tolerance,
             causes=tuple(first("causes") or section.causes),
-            experiments=(*row.experiment, *column.experiment),
+            experiments=tuple(
+                Experiment(what=e.what, ours=of_row(e.ours), paper=of_row(e.paper))
+                for e in (*row.experiment, *column.experiment)
+            ),
             short=bool(first("short")),
             note=first("note"),
             executions=row.executions,

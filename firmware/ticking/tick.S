@@ -1,0 +1,20 @@
+/* The tick of a system that counts time in software: it saves what a function of C may change. */
+#include "chip.h"
+
+    .text
+    .global wake
+    .type wake, @function
+wake:
+    push    r15
+    push    r14
+    push    r13
+    push    r12
+    push    r11
+    call    #tick
+    pop     r11
+    pop     r12
+    pop     r13
+    pop     r14
+    pop     r15
+    reti
+    .size wake, . - wake

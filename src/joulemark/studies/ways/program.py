@@ -1,0 +1,73 @@
+"""A program of parts on an emulated board: the time between its marker's edges.
+
+The program says on its serial line, up to a zero byte, whether its result is right: `right`, and
+what it likes after a space.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from joulemark._engine import Image
+from joulemark.catalogue import boards, datafile
+from joulemark.errors import JoulemarkError
+from joulemark.images import build_program
+from joulemark.images.sources import Sources
+from joulemark.runners.emulator import EmulatedBoard
+from joulemark.studies.ways import Answer, Bench
+
+
+class Asked(datafile.DataModel):
+    """One run of an application."""
+
+    board: str
+    clock: str = ""
+    program: str
+    """Its folder under `firmware`."""
+    define: str = ""
+    """Macros: "NAME=1 OTHER=2"."""
+    compiler: str = "clang"
+    opt: str = "O3"
+    metric: Literal["time", "cycles"] = "time"
+
+
+def best(asked: Asked) -> None:
+    """Nothing: a program is as it is."""
+
+
+def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
+    """Build and run each."""
+    sources = Sources()
+    return {a: _run(a, sources) for a in asked}
+
+
+def _run(asked: Asked, sources: Sources) -> Answer:
+    board = boards.load_board(asked.board)
+    define = {name: int(value) for name, value in (d.split("=") for d in asked.define.split())}
+    what = f"{asked.program}{f' with {asked.define}' if asked.define else ''}"
+    try:
+        image = build_program(
+            asked.program,
+            board,
+            define=define,
+            clock=asked.clock or None,
+            compiler=asked.compiler,
+            optimisation=asked.opt,
+            sources=sources,
+        )
+        machine = EmulatedBoard(
+            boards.load_chip(board.chip),
+            Image.load(image.path),
+            wiring=board.wiring,
+            marker=board.marker.pin,
+            port=board.serial.port,
+        )
+        said = machine.receive().rstrip(b"\0").decode("ascii", "replace")
+    except JoulemarkError as error:
+        return Answer(value=None, how=f"{what}: {error}")
+    if said.partition(" ")[0] != "right":
+        return Answer(value=None, how=f"{what}: its result is {said!r}")
+    cycles = machine.take_window().cycles
+    hz = board.clock_profile(asked.clock or None).hz
+    value = float(cycles) if asked.metric == "cycles" else cycles / hz
+    how = f"{what}, {asked.compiler} -{asked.opt}: {cycles:,} cycles"
+    return Answer(value=value, how=how, source=f"emulated {asked.board} at {hz / 1e6:g} MHz")
