@@ -31,6 +31,7 @@ if [ "${1:-run}" = test ]; then
         missing="$missing libclang-rt-19-dev"
     [ -f /usr/include/cryptopp/cryptlib.h ] || missing="$missing libcrypto++-dev"
     [ -f /usr/include/openssl/evp.h ] || missing="$missing libssl-dev"
+    [ -x /usr/sbin/sshd ] || missing="$missing openssh-server"
     # Debian keeps the server's programs where no command is looked for.
     command -v initdb >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 ||
         missing="$missing postgresql"

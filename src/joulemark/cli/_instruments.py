@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _METER = "--meter"
 _NAMED, _GIVEN = "joulemark.meter", "joulemark.meter.given"
+_ARGUMENTS = "joulemark.arguments"
 
 
 class MeasuringCommand(TyperCommand):
@@ -21,6 +22,7 @@ class MeasuringCommand(TyperCommand):
         """Look for the meter first: its options are then among the command's."""
         ctx.meta[_NAMED] = _named(args)
         ctx.meta[_GIVEN] = {}
+        ctx.meta[_ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:
@@ -41,6 +43,12 @@ def given(ctx: typer.Context) -> dict[str, object]:
     """What was given of the meter's options, by parameter."""
     values: dict[str, object] = ctx.meta[_GIVEN]
     return values
+
+
+def arguments(ctx: typer.Context) -> list[str]:
+    """The command's arguments, as they were given."""
+    found: list[str] = ctx.meta[_ARGUMENTS]
+    return found
 
 
 def _named(args: list[str]) -> str | None:

@@ -12,7 +12,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._grouped import grouped
-from joulemark.cli._instruments import MeasuringCommand, given
+from joulemark.cli._instruments import MeasuringCommand, arguments, given
 from joulemark.cli._measuring import measure, planned
 from joulemark.cli._options import DEFAULT_STORE, StoreOption, default_report
 from joulemark.errors import ClaimError, InputError, VerificationError
@@ -188,6 +188,18 @@ def run(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Measure again what the store already has.")
     ] = False,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            "--host",
+            metavar="USER@ADDRESS",
+            help="With --runner local: the machine that measures itself, over SSH; the records "
+            "come into the store here.",
+        ),
+    ] = None,
+    host_command: Annotated[
+        str, typer.Option("--host-command", help="What starts Joulemark there.")
+    ] = "joulemark",
 ) -> None:
     """Build firmware, run it on an emulated board, verify every output, and keep what it cost.
 
@@ -202,6 +214,14 @@ def run(
 
     chosen = options.campaign(campaign)
     bench = on.bench(given(ctx), libraries=bool(chosen.library))
+    if host is not None:
+        from joulemark.cli._remote import run_there
+        from joulemark.runners.remote import Host
+
+        if on.runner is not Runner.LOCAL:
+            raise InputError("only a machine measures itself", "--host", "give --runner local")
+        run_there(Host(host, host_command), arguments(ctx), campaign, store)
+        return
     if chosen.library:
         from joulemark.cli._library import run_libraries
 
