@@ -31,6 +31,12 @@ if [ "${1:-run}" = test ]; then
         missing="$missing libclang-rt-19-dev"
     [ -f /usr/include/cryptopp/cryptlib.h ] || missing="$missing libcrypto++-dev"
     [ -f /usr/include/openssl/evp.h ] || missing="$missing libssl-dev"
+    # What programs for Linux boards are linked with.
+    for board in arm-linux-gnueabi=armel arm-linux-gnueabihf=armhf aarch64-linux-gnu=arm64 i686-linux-gnu=i386; do
+        [ -f "/usr/${board%%=*}/lib/libc.a" ] || missing="$missing libc6-dev-${board#*=}-cross"
+        ls /usr/lib/gcc-cross/"${board%%=*}"/*/libgcc.a >/dev/null 2>&1 ||
+            missing="$missing libgcc-12-dev-${board#*=}-cross"
+    done
     [ -x /usr/sbin/sshd ] || missing="$missing openssh-server"
     # Debian keeps the server's programs where no command is looked for.
     command -v initdb >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 ||

@@ -11,6 +11,7 @@ from joulemark.catalogue.boards import Board
 from joulemark.catalogue.primitives import Implementation
 from joulemark.errors import InputError
 from joulemark.images import cache, headers, memory, parts, toolchain
+from joulemark.images.architectures import Architecture
 from joulemark.images.families.host import host_target
 from joulemark.images.parts import Part, Program, Unit
 from joulemark.images.sources import Sources
@@ -258,6 +259,7 @@ def build_local(
     compiler: str = "clang",
     optimisation: str = "O2",
     sanitize: bool = False,
+    architecture: Architecture | None = None,
 ) -> BuiltImage:
     """Build an image as a program for this machine; it speaks on standard input and output.
 
@@ -266,13 +268,14 @@ def build_local(
         compiler: `clang`, `gcc` or a clang's name.
         optimisation: `O3`, `O2` or `Os`.
         sanitize: stop at the first undefined behaviour or bad memory access.
+        architecture: of another machine that it is for.
 
     Raises:
         BuildError: the compiler or linker rejects it.
         InputError: an option is wrong, or it does not run here.
         ToolError: no compiler.
     """
-    target = host_target(compiler, sanitize=sanitize)
+    target = host_target(compiler, sanitize=sanitize, architecture=architecture)
     program = _around_primitive(target, implementation, optimisation, stand_in=False)
     return _make(target, program, Sources())
 

@@ -4,6 +4,7 @@ import os
 import select
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -20,18 +21,19 @@ class LocalLink(Closes):
     Args:
         path: of the program.
         timeout_s: how long an answer may take.
+        through: the emulator's command, where it is another machine's.
 
     Raises:
         LinkError: it cannot be started.
     """
 
-    def __init__(self, path: Path, timeout_s: float = 20) -> None:
+    def __init__(self, path: Path, timeout_s: float = 20, through: Sequence[str] = ()) -> None:
         self._path = path
         self.timeout_s = timeout_s
         self._end: LinkError | None = None
         try:
             self._process = subprocess.Popen(
-                [str(path)],
+                [*through, str(path)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -1,6 +1,7 @@
-"""This machine: an image is a program that speaks on standard input and output."""
+"""A machine that runs Linux, this one or another: an image is a program on standard input."""
 
 from joulemark.images import toolchain
+from joulemark.images.architectures import Architecture
 from joulemark.images.targets import Target, sources_in
 from joulemark.project import FIRMWARE
 
@@ -10,14 +11,20 @@ GCC = "gcc"
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
 
 
-def host_target(compiler: str, *, sanitize: bool) -> Target:
-    """Describe this machine.
+def host_target(
+    compiler: str, *, sanitize: bool, architecture: Architecture | None = None
+) -> Target:
+    """Describe this machine, or another of some architecture.
 
     Raises:
         ToolError: no compiler.
     """
-    found = toolchain.find(compiler, "host")
-    flags = ("-D_GNU_SOURCE", *(_SANITIZERS if sanitize else ()))
+    own: tuple[str, ...] = ()
+    if architecture is None:
+        found = toolchain.find(compiler, "host")
+    else:
+        found, own = architecture.compiler(compiler)
+    flags = ("-D_GNU_SOURCE", *own, *(_SANITIZERS if sanitize else ()))
     folder = FIRMWARE / "hal" / "host"
     return Target(
         family="host",

@@ -1,0 +1,117 @@
+"""Architectures of Linux boards: how a program for one is compiled here, and what runs it here.
+
+The compilers are clang with Debian's libc6-dev-*-cross and libgcc-*-dev-*-cross, or Debian's cross
+GCC. The emulator is QEMU in user mode: it runs a program rightly, and says nothing of its time.
+"""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from joulemark.errors import InputError, ToolError
+from joulemark.images import toolchain
+from joulemark.images.toolchain import Compiler
+
+
+@dataclass(frozen=True, kw_only=True)
+class Architecture:
+    """What a Linux board's programs are compiled for."""
+
+    name: str
+    triple: str
+    flags: tuple[str, ...]
+    debian: str
+    """Its name in Debian's packages."""
+    qemu: tuple[str, ...]
+    """The emulator's command, with a processor that has no more than the board's."""
+
+    @property
+    def emulator(self) -> tuple[str, ...]:
+        """The emulator's command.
+
+        Raises:
+            ToolError: it is not installed.
+        """
+        if shutil.which(self.qemu[0]) is None:
+            raise ToolError(f"no {self.qemu[0]}", mend="install the Debian package qemu-user")
+        return self.qemu
+
+    def compiler(self, name: str) -> tuple[Compiler, tuple[str, ...]]:
+        """A compiler for it, and its flags.
+
+        Args:
+            name: `clang`, `gcc` or the name of a clang.
+
+        Raises:
+            ToolError: it is not installed, or lacks the libraries.
+        """
+        if name == "gcc":
+            program = f"{self.triple}-gcc"
+            path = shutil.which(program)
+            if path is None:
+                mend = f"install the Debian package gcc-{self.triple}"
+                raise ToolError(f"no {program}", mend=mend)
+            return Compiler("gcc", path, toolchain.version(path)), (*self.flags, "-static")
+        found = toolchain.find(name, "host")
+        folders = sorted(Path("/usr/lib/gcc-cross", self.triple).glob("*/libgcc.a"))
+        sysroot = Path("/usr", self.triple)
+        if not folders or not (sysroot / "lib" / "libc.a").is_file():
+            packages = f"libc6-dev-{self.debian}-cross libgcc-12-dev-{self.debian}-cross"
+            raise ToolError(f"no libraries for {self.name}", mend=f"install {packages}")
+        return found, (
+            f"--target={self.triple}",
+            f"--gcc-install-dir={folders[-1].parent}",
+            f"-isystem{sysroot}/include",
+            f"-B{sysroot}/lib",
+            f"-L{sysroot}/lib",
+            *self.flags,
+            "-static",
+            "-fuse-ld=lld",
+            # Some flags are the linker's alone.
+            "-Wno-unused-command-line-argument",
+        )
+
+
+_ALL = (
+    Architecture(
+        name="armv6",
+        triple="arm-linux-gnueabi",
+        flags=("-march=armv6kz", "-mtune=arm1176jzf-s", "-mfloat-abi=soft", "-marm"),
+        debian="armel",
+        qemu=("qemu-arm", "-cpu", "arm1176"),
+    ),
+    Architecture(
+        name="armv7",
+        triple="arm-linux-gnueabihf",
+        flags=("-march=armv7-a", "-mfpu=vfpv3-d16", "-mfloat-abi=hard", "-mthumb"),
+        debian="armhf",
+        qemu=("qemu-arm", "-cpu", "cortex-a7"),
+    ),
+    Architecture(
+        name="aarch64",
+        triple="aarch64-linux-gnu",
+        flags=("-mcpu=cortex-a53",),
+        debian="arm64",
+        qemu=("qemu-aarch64", "-cpu", "cortex-a53"),
+    ),
+    Architecture(
+        name="i686",
+        triple="i686-linux-gnu",
+        flags=("-march=i686", "-mtune=silvermont"),
+        debian="i386",
+        qemu=("qemu-i386", "-cpu", "n270"),
+    ),
+)
+ARCHITECTURES = {one.name: one for one in _ALL}
+
+
+def architecture(name: str) -> Architecture:
+    """Find an architecture.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    if name not in ARCHITECTURES:
+        mend = f"there are {', '.join(ARCHITECTURES)}"
+        raise InputError(f"no such architecture: {name}", mend=mend)
+    return ARCHITECTURES[name]
