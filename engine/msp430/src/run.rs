@@ -60,17 +60,17 @@ impl<B: Bus> Core<B> {
                 while self.cycles >= self.bus.next_event().0 {
                     self.bus.advance(Cycles(self.cycles))?;
                 }
-                let is_asleep = self.state.registers[SR] & CPUOFF != 0;
-                if let Some(transfer) = self.bus.next_transfer(is_asleep) {
-                    self.transfer(transfer)?;
-                    continue;
-                }
                 if self.bus.take_stop() {
                     return Ok(Exit::Stopped);
                 }
                 // Before interrupts: a run that goes on from here finds what this one would have.
                 if self.cycles >= until {
                     return Ok(Exit::Cycles);
+                }
+                let is_asleep = self.state.registers[SR] & CPUOFF != 0;
+                if let Some(transfer) = self.bus.next_transfer(is_asleep) {
+                    self.transfer(transfer)?;
+                    continue;
                 }
                 self.ask_bus = false;
                 if let Some(vector) = self.bus.pending_interrupt(self.interruptible) {

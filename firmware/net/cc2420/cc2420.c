@@ -1,0 +1,587 @@
+/* The CC2420 behind radio.h, on the pins of the TelosB: USART0 as SPI master, the delimiter's pin
+   at the capture input of Timer_B's channel 1. Sections of SWRS041B, the CC2420's data sheet, are
+   named with it; others are of the MSP430x1xx family user's guide, SLAU049F. */
+#include <string.h>
+
+#include "chip.h"
+#include "hal.h"
+#include "radio.h"
+
+/* Pins: Contiki-NG, arch/platform/sky/sky-def.h. */
+enum {
+    FIFOP = 0x01, /* P1.0 */
+    FIFO = 0x08,  /* P1.3 */
+    CCA = 0x10,   /* P1.4 */
+    SFD = 0x02,   /* P4.1, which is TB1 too */
+    SELECT = 0x04,
+    FLASH_SELECT = 0x10,
+    REGULATOR = 0x20,
+    RESET = 0x40,
+    FLASH_HOLD = 0x80,
+    SPI_OUT = 0x0a, /* P3.1 and P3.3: SIMO0 and UCLK0 */
+    SPI = 0x0e      /* and P3.2: SOMI0 */
+};
+
+/* Section 14.3, USART registers in SPI mode; section 1.4.4 for IFG1 and ME1. */
+enum {
+    SWRST = 0x01,
+    MASTER = 0x02,
+    SYNCHRONOUS = 0x04,
+    EIGHT_BITS = 0x10,
+    THREE_PINS = 0x02,
+    SELECT_SMCLK = 0x30,
+    RISING_EDGE = 0x80, /* CKPH: data is there before the first edge */
+    RECEIVED = 0x40,
+    SPI_ENABLE = 0x40
+};
+
+/* Section 12.3, TBCCTLx. */
+enum {
+    CAPTURE_RISING = 0x4000,
+    SYNCHRONISED = 0x0800,
+    CAPTURE = 0x0100,
+    INTERRUPT = 0x0010,
+    OVERRUN = 0x0002,
+    FLAG = 0x0001
+};
+
+/* SWRS041B, table 11. */
+enum {
+    SNOP = 0x00,
+    SXOSCON = 0x01,
+    SRXON = 0x03,
+    STXON = 0x04,
+    STXONCCA = 0x05,
+    SRFOFF = 0x06,
+    SFLUSHRX = 0x08,
+    SFLUSHTX = 0x09,
+    SRXDEC = 0x0c,
+    STXENC = 0x0d,
+    SAES = 0x0e,
+    MDMCTRL0 = 0x11,
+    MDMCTRL1 = 0x12,
+    RSSI = 0x13,
+    RXCTRL1 = 0x17,
+    FSCTRL = 0x18,
+    SECCTRL0 = 0x19,
+    SECCTRL1 = 0x1a,
+    IOCFG0 = 0x1c,
+    MANFIDL = 0x1e,
+    TXFIFO = 0x3e,
+    RXFIFO = 0x3f,
+    READ = 0x40,
+    RAM = 0x80,
+    RAM_READ = 0x20
+};
+
+/* SWRS041B, table 5. */
+enum { OSCILLATOR_STABLE = 0x40, ENCRYPTING = 0x10, TX_ACTIVE = 0x08 };
+
+/* SWRS041B, table 6. */
+enum {
+    RAM_RXFIFO = 0x080,
+    RAM_KEY0 = 0x100,
+    RAM_RXNONCE = 0x110,
+    RAM_SABUF = 0x120,
+    RAM_TXNONCE = 0x140,
+    RAM_IEEEADR = 0x160,
+    RAM_PANID = 0x168
+};
+
+/* Values of registers: the reset values but for the fields that are named. */
+enum {
+    MODEM = 0x02e2, /* MDMCTRL0: no address recognition, CCA mode 3, AUTOCRC */
+    RECOGNISE = 0x0800,
+    ACKNOWLEDGE = 0x0010,
+    CORRELATION = 0x0500, /* MDMCTRL1: CORR_THR 20 */
+    BAND_PASS = 0x2a56,   /* RXCTRL1: RXBPF_LOCUR, recommended */
+    FREQUENCY = 0x4165,   /* FSCTRL: LOCK_THR 1; channel 11 */
+    FRAMES_ONLY = 0x007f, /* IOCFG0: FIFOP_THR, so that FIFOP says that a frame is there */
+    UNPROTECTED = 0x0000, /* SECCTRL0: no in-line security, nothing kept for it */
+    HEAD = 0x0100,        /* SEC_CBC_HEAD */
+    MODE_CTR = 2,
+    MODE_CCM = 3,
+    MANUFACTURER = 0x233d
+};
+
+enum { RSSI_OFFSET = -45, CRC_RIGHT = 0x80, FIFO_BYTES = 128 };
+
+/* Bounds, in ticks of the crystal: the oscillator, 1 ms; a delimiter after its strobe, 352 us; the
+   longest frame, 4.1 ms; the engine with the longest frame, 222 us. Each with as much again. */
+enum { OSCILLATOR_TICKS = 66, DELIMITER_TICKS = 24, FRAME_TICKS = 280, ENGINE_TICKS = 16 };
+
+static uint16_t modem;
+static uint16_t frequency;
+static bool listens;
+static bool retuned;
+/* Where the next frame begins in the receive FIFO. */
+static uint8_t fifo_at;
+static const uint8_t *loaded_key;
+
+/* ---- Time ---- */
+
+/* The counter runs on another clock than the core (section 12.2.1). */
+radio_time radio_now(void) {
+    uint16_t first;
+    uint16_t second = TBR;
+    do {
+        first = second;
+        second = TBR;
+    } while (first != second);
+    return second;
+}
+
+void radio_sleep_until(radio_time when) {
+    TBCCR0 = when;
+    TBCCTL0 = INTERRUPT;
+    while (radio_time_after(when, radio_now()) > 0)
+        __asm__ volatile("bis #0x00d8, r2" ::: "memory"); /* SCG1, SCG0, CPUOFF, GIE: LPM3 */
+    TBCCTL0 = 0;
+}
+
+static bool is_over(radio_time until) {
+    return radio_time_after(radio_now(), until) >= 0;
+}
+
+/* ---- The bus ---- */
+
+static uint8_t exchange(uint8_t byte) {
+    U0TXBUF = byte;
+    while ((IFG1 & RECEIVED) == 0)
+        continue;
+    return U0RXBUF;
+}
+
+static void deselect(void) {
+    P4OUT |= SELECT;
+}
+
+static uint8_t select(uint8_t address) {
+    P4OUT &= (uint8_t)~SELECT;
+    return exchange(address);
+}
+
+/* The status byte, which is that before the strobe. */
+static uint8_t strobe(uint8_t code) {
+    uint8_t status = select(code);
+    deselect();
+    return status;
+}
+
+static uint16_t read_register(uint8_t address) {
+    select(address | READ);
+    uint16_t high = exchange(0);
+    uint16_t value = (uint16_t)(high << 8 | exchange(0));
+    deselect();
+    return value;
+}
+
+static void write_register(uint8_t address, uint16_t value) {
+    select(address);
+    exchange((uint8_t)(value >> 8));
+    exchange((uint8_t)value);
+    deselect();
+}
+
+static void select_ram(uint16_t address, uint8_t mode) {
+    select((uint8_t)(RAM | (address & 0x7f)));
+    exchange((uint8_t)((address >> 7) << 6) | mode);
+}
+
+static void write_ram(uint16_t address, const uint8_t *bytes, uint8_t count) {
+    select_ram(address, 0);
+    while (count-- > 0)
+        exchange(*bytes++);
+    deselect();
+}
+
+/* SWRS041B, section 21: security data has its least significant byte first. */
+static void write_ram_reversed(uint16_t address, const uint8_t *bytes, uint8_t count) {
+    select_ram(address, 0);
+    while (count-- > 0)
+        exchange(bytes[count]);
+    deselect();
+}
+
+/* Strobes, and waits until the engine has done it. */
+static bool encrypt(uint8_t code) {
+    radio_time until = (radio_time)(radio_now() + ENGINE_TICKS);
+    strobe(code);
+    while ((strobe(SNOP) & ENCRYPTING) != 0) {
+        if (is_over(until))
+            return false;
+    }
+    return true;
+}
+
+/* ---- The radio ---- */
+
+static void flush(void) {
+    /* SWRS041B, section 14.3: twice, for SFD's sake. */
+    strobe(SFLUSHRX);
+    strobe(SFLUSHRX);
+    fifo_at = 0;
+    TBCCTL1 &= (uint16_t)~(FLAG | OVERRUN);
+}
+
+static void start_bus(void) {
+    P4OUT |= SELECT | FLASH_SELECT | FLASH_HOLD;
+    P4OUT &= (uint8_t)~(REGULATOR | RESET);
+    P4DIR |= SELECT | FLASH_SELECT | FLASH_HOLD | REGULATOR | RESET;
+    P4DIR &= (uint8_t)~SFD;
+    P4SEL |= SFD;
+    P1DIR &= (uint8_t)~(FIFOP | FIFO | CCA);
+    P3SEL |= SPI;
+    P3DIR |= SPI_OUT;
+    U0CTL = SWRST;
+    U0CTL = SWRST | EIGHT_BITS | SYNCHRONOUS | MASTER;
+    U0TCTL = RISING_EDGE | SELECT_SMCLK | THREE_PINS;
+    U0BR0 = 2; /* the least (section 14.3) */
+    U0BR1 = 0;
+    U0MCTL = 0;
+    ME1 |= SPI_ENABLE;
+    U0CTL = EIGHT_BITS | SYNCHRONOUS | MASTER;
+}
+
+static void set_registers(void) {
+    write_register(MDMCTRL0, modem);
+    write_register(MDMCTRL1, CORRELATION);
+    write_register(RXCTRL1, BAND_PASS);
+    write_register(FSCTRL, frequency);
+    write_register(IOCFG0, FRAMES_ONLY);
+    write_register(SECCTRL0, UNPROTECTED);
+}
+
+/* From the regulator off to idle. */
+static bool power_up(void) {
+    P4OUT |= REGULATOR;
+    /* SWRS041B, section 6.8: 0.6 ms at most. */
+    radio_sleep_until((radio_time)(radio_now() + radio_ticks(600) + 1));
+    P4OUT |= RESET;
+    loaded_key = 0;
+    listens = false;
+    if (read_register(MANFIDL) != MANUFACTURER)
+        return false;
+    strobe(SXOSCON);
+    radio_time until = (radio_time)(radio_now() + OSCILLATOR_TICKS);
+    while ((strobe(SNOP) & OSCILLATOR_STABLE) == 0) {
+        if (is_over(until))
+            return false;
+    }
+    set_registers();
+    flush();
+    return true;
+}
+
+bool radio_init(void) {
+    modem = MODEM;
+    frequency = FREQUENCY;
+    TBCTL = TIMER_ACLK | TIMER_CONTINUOUS | TIMER_CLEAR;
+    TBCCTL1 = CAPTURE_RISING | SYNCHRONISED | CAPTURE;
+    start_bus();
+    return power_up();
+}
+
+void radio_channel(uint8_t channel) {
+    frequency = (uint16_t)(FREQUENCY + 5 * (channel - RADIO_CHANNEL_MIN));
+    retuned = true;
+}
+
+void radio_set_filter(const radio_filter *filter) {
+    modem = MODEM;
+    if (filter != 0) {
+        /* All three have their least significant byte first, and follow one another. */
+        uint8_t addresses[4] = {(uint8_t)filter->pan, (uint8_t)(filter->pan >> 8),
+                                (uint8_t)filter->short_address,
+                                (uint8_t)(filter->short_address >> 8)};
+        write_ram(RAM_IEEEADR, filter->extended_address, 8);
+        write_ram(RAM_PANID, addresses, 4);
+        modem |= RECOGNISE | (filter->acknowledge ? ACKNOWLEDGE : 0);
+    }
+    write_register(MDMCTRL0, modem);
+}
+
+void radio_idle(void) {
+    strobe(SRFOFF);
+    listens = false;
+}
+
+void radio_sleep(void) {
+    P4OUT &= (uint8_t)~(REGULATOR | RESET);
+    listens = false;
+}
+
+void radio_wake(void) {
+    power_up();
+}
+
+/* A new frequency needs a calibration, and so a start from idle. */
+static void tune(void) {
+    if (!retuned)
+        return;
+    retuned = false;
+    radio_idle();
+    write_register(FSCTRL, frequency);
+}
+
+/* ---- Sending ---- */
+
+static void load(const uint8_t *frame, uint8_t length, uint8_t mic_bytes) {
+    strobe(SFLUSHTX);
+    select(TXFIFO);
+    exchange((uint8_t)(length + mic_bytes + RADIO_FCS_BYTES));
+    while (length-- > 0)
+        exchange(*frame++);
+    deselect();
+}
+
+void radio_load(const uint8_t *frame, uint8_t length) {
+    load(frame, length, 0);
+}
+
+/* Waits for the delimiter of what was strobed. */
+static bool sent(radio_time *sfd) {
+    radio_time until = (radio_time)(radio_now() + DELIMITER_TICKS);
+    while ((TBCCTL1 & FLAG) == 0) {
+        if (is_over(until)) {
+            radio_idle();
+            return false;
+        }
+    }
+    *sfd = TBCCR1;
+    TBCCTL1 &= (uint16_t)~FLAG;
+    return true;
+}
+
+bool radio_transmit(radio_time *sfd) {
+    tune();
+    TBCCTL1 &= (uint16_t)~FLAG;
+    strobe(STXON);
+    return sent(sfd);
+}
+
+bool radio_transmit_if_clear(radio_time *sfd) {
+    TBCCTL1 &= (uint16_t)~FLAG;
+    strobe(STXONCCA);
+    if ((strobe(SNOP) & TX_ACTIVE) == 0)
+        return false;
+    return sent(sfd);
+}
+
+void radio_transmit_end(void) {
+    radio_time until = (radio_time)(radio_now() + FRAME_TICKS);
+    while ((P4IN & SFD) != 0) {
+        if (is_over(until)) {
+            radio_idle();
+            return;
+        }
+    }
+    /* The radio calibrates its receiver by itself (SWRS041B, figure 25). */
+    listens = true;
+    flush();
+}
+
+/* ---- Receiving ---- */
+
+void radio_receive(void) {
+    tune();
+    flush();
+    if (!listens)
+        strobe(SRXON);
+    listens = true;
+}
+
+bool radio_wait_sfd(radio_time until, radio_time *sfd) {
+    TBCCR0 = until;
+    TBCCTL0 = INTERRUPT;
+    TBCCTL1 |= INTERRUPT;
+    /* LPM3: the delimiter's capture and the end of the wait are interrupts, which wake. */
+    while ((TBCCTL1 & FLAG) == 0 && !is_over(until)) {
+        __asm__ volatile("bis #0x00d8, r2" ::: "memory");
+        /* The flag of channel 1 stays: its interrupt would come again. */
+        if ((TBCCTL1 & FLAG) != 0)
+            break;
+    }
+    TBCCTL0 = 0;
+    TBCCTL1 &= (uint16_t)~INTERRUPT;
+    if ((TBCCTL1 & FLAG) == 0)
+        return false;
+    *sfd = TBCCR1;
+    TBCCTL1 &= (uint16_t)~FLAG;
+    return true;
+}
+
+/* A byte of the first frame in the receive FIFO, which stays there. */
+static uint8_t peek_at(uint8_t place) {
+    select_ram((uint16_t)(RAM_RXFIFO + (fifo_at + place) % FIFO_BYTES), RAM_READ);
+    uint8_t byte = exchange(0);
+    deselect();
+    return byte;
+}
+
+/* The length byte, if a whole frame is there with a length that can be. */
+static uint8_t frame_length(void) {
+    if ((P1IN & FIFOP) == 0 || (P1IN & FIFO) == 0)
+        return 0;
+    uint8_t length = peek_at(0);
+    return length > RADIO_FCS_BYTES && length <= RADIO_PSDU_BYTES_MAX ? length : 0;
+}
+
+bool radio_wait_frame(radio_time until) {
+    while ((P4IN & SFD) != 0) {
+        if (is_over(until))
+            return false;
+    }
+    uint8_t length = frame_length();
+    if (length == 0)
+        return false;
+    if ((peek_at(length) & CRC_RIGHT) == 0) {
+        flush();
+        return false;
+    }
+    return true;
+}
+
+uint8_t radio_peek(uint8_t *frame, uint8_t count) {
+    uint8_t length = frame_length();
+    if (length == 0)
+        return 0;
+    length -= RADIO_FCS_BYTES;
+    uint8_t at = (uint8_t)((fifo_at + 1) % FIFO_BYTES);
+    if (count > length)
+        count = length;
+    while (count > 0) {
+        /* The RAM goes on where the FIFO comes round. */
+        uint8_t run = (uint8_t)(FIFO_BYTES - at);
+        if (run > count)
+            run = count;
+        count -= run;
+        select_ram((uint16_t)(RAM_RXFIFO + at), RAM_READ);
+        while (run-- > 0)
+            *frame++ = exchange(0);
+        deselect();
+        at = 0;
+    }
+    return length;
+}
+
+/* Reads the first frame, of which the length is known to be right. */
+static uint8_t take(uint8_t *frame, uint8_t length, radio_reception *reception) {
+    select(RXFIFO | READ);
+    exchange(0);
+    for (uint8_t i = 0; i < length - RADIO_FCS_BYTES; i++)
+        *frame++ = exchange(0);
+    int8_t rssi = (int8_t)exchange(0);
+    uint8_t correlation = exchange(0);
+    deselect();
+    fifo_at = (uint8_t)((fifo_at + 1 + length) % FIFO_BYTES);
+    if ((correlation & CRC_RIGHT) == 0)
+        return 0;
+    if (reception != 0) {
+        reception->rssi_dbm = (int8_t)(rssi + RSSI_OFFSET);
+        reception->lqi = (uint8_t)(correlation & 0x7f);
+    }
+    return (uint8_t)(length - RADIO_FCS_BYTES);
+}
+
+uint8_t radio_read(uint8_t *frame, radio_reception *reception) {
+    uint8_t length = frame_length();
+    if (length == 0) {
+        /* Whatever is there is no frame. */
+        if ((P1IN & FIFOP) != 0)
+            flush();
+        return 0;
+    }
+    return take(frame, length, reception);
+}
+
+bool radio_cca(void) {
+    return (P1IN & CCA) != 0;
+}
+
+int8_t radio_rssi_dbm(void) {
+    return (int8_t)((int8_t)read_register(RSSI) + RSSI_OFFSET);
+}
+
+/* ---- Security ---- */
+
+static void load_key(const uint8_t *key) {
+#if RADIO_KEYS_STAY
+    if (key == loaded_key)
+        return;
+    loaded_key = key;
+#endif
+    write_ram_reversed(RAM_KEY0, key, 16);
+}
+
+void radio_aes(const uint8_t key[16], uint8_t *out, const uint8_t *in, uint8_t blocks) {
+    load_key(key);
+    while (blocks-- > 0) {
+        /* This buffer has its first byte first, as other drivers have it that ran on motes. */
+        write_ram(RAM_SABUF, in, 16);
+        encrypt(SAES);
+        select_ram(RAM_SABUF, RAM_READ);
+        for (uint8_t i = 0; i < 16; i++)
+            out[i] = exchange(0);
+        deselect();
+        in += 16;
+        out += 16;
+    }
+}
+
+/* Key, nonce and registers for a frame in which so many bytes stay as they are. */
+static void prepare(const radio_ccm *ccm, uint16_t nonce_at, uint8_t open) {
+    uint8_t nonce[16];
+    /* SWRS041B, figure 26: a counter of two bytes, L - 1 = 1; Adata where there is any. */
+    nonce[0] = open > 0 ? 0x09 : 0x01;
+    memcpy(nonce + 1, ccm->nonce, 13);
+    nonce[14] = 0;
+    nonce[15] = 1;
+    load_key(ccm->key);
+    write_ram_reversed(nonce_at, nonce, 16);
+    uint16_t mode = MODE_CTR;
+    if (ccm->mic_bytes > 0)
+        mode = (uint16_t)(MODE_CCM | (ccm->mic_bytes - 2) / 2 << 2);
+    write_register(SECCTRL0, (uint16_t)(HEAD | mode));
+    write_register(SECCTRL1, (uint16_t)(open << 8 | open));
+}
+
+/* A frame that is not encrypted is all header. */
+static uint8_t open_bytes(const radio_ccm *ccm, uint8_t length) {
+    return ccm->encrypt ? ccm->open : length;
+}
+
+bool radio_ccm_load(const radio_ccm *ccm, uint8_t *frame, uint8_t length) {
+    load(frame, length, ccm->mic_bytes);
+    if (!ccm->encrypt && ccm->mic_bytes == 0)
+        return true;
+    prepare(ccm, RAM_TXNONCE, open_bytes(ccm, length));
+    bool done = encrypt(STXENC);
+    /* STXON would do it again. */
+    write_register(SECCTRL0, UNPROTECTED);
+    return done;
+}
+
+uint8_t radio_ccm_read(const radio_ccm *ccm, uint8_t *frame, radio_reception *reception) {
+    uint8_t length = frame_length();
+    if (length < RADIO_FCS_BYTES + ccm->open + ccm->mic_bytes) {
+        flush();
+        return 0;
+    }
+    uint8_t text_end = (uint8_t)(length - RADIO_FCS_BYTES - ccm->mic_bytes);
+    bool is_secured = ccm->encrypt || ccm->mic_bytes > 0;
+    bool done = true;
+    if (is_secured) {
+        prepare(ccm, RAM_RXNONCE, open_bytes(ccm, text_end));
+        done = encrypt(SRXDEC);
+        write_register(SECCTRL0, UNPROTECTED);
+    }
+    uint8_t taken = take(frame, length, reception);
+    /* The engine has put 0x00 in the place of a right MIC's last byte, 0xff in a wrong one's. */
+    bool is_right = ccm->mic_bytes == 0 || frame[text_end + ccm->mic_bytes - 1] == 0x00;
+    if (taken == 0 || !done || !is_right) {
+        memset(frame, 0, (uint8_t)(length - RADIO_FCS_BYTES));
+        return 0;
+    }
+    return taken;
+}
