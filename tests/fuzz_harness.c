@@ -1,7 +1,7 @@
 /* The harness under libFuzzer: the fuzzer's bytes are the serial line. */
 #include <string.h>
 
-#include "frame.h"
+#include "command-frame.h"
 #include "hal.h"
 #include "harness.h"
 

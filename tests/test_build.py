@@ -281,7 +281,7 @@ def test_every_input_counts(tmp_path: Path) -> None:
     (root / "firmware/primitives/hash/hash.h").write_text("/* not used by a cipher */\n")
     assert images_of(root, "aes-128/ref") == before
     for name in (
-        "firmware/harness/frame.h",
+        "firmware/harness/command-frame.h",
         "firmware/hal/msp430/hal.c",
         "firmware/hal/msp430/libc/string.h",
         "firmware/hal/msp430/runtime/shift.S",

@@ -4,30 +4,25 @@ Messages are computed again by independent oracles; an attacker replays, forges,
 downgrades and floods.
 """
 
-import hashlib
-import hmac
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
-from joulemark.catalogue.primitives import Library
-from joulemark.oracle import Inputs
+from joulemark.catalogue.architectures import load_architecture
 from joulemark.project import FIRMWARE, ROOT
 
 PLASA = FIRMWARE / "plasa"
 PRIMITIVES = FIRMWARE / "primitives"
-LIBRARY = Library.load()
+ORACLE: Any = load_architecture("plasa").oracle
 REFUSED = "refused"
 MOTE, AUTHORITY = 2, 1
-SECRET = b"PLASA test key" + MOTE.to_bytes(2, "little")
-MANAGER = bytes.fromhex("01000000004d4a02")
-GROUP, DATA = 2, 4
-PAIRWISE_FLAG, GROUP_FLAG, KEK_FLAG = 1, 2, 4
-NO_POLICY, SKIPJACK, SHA_1, BOTH, AES_CCM, ASCON = range(6)
-OVERHEAD = {NO_POLICY: 0, SKIPJACK: 8, SHA_1: 20, BOTH: 28, AES_CCM: 16, ASCON: 22}
+DATA, GROUP = ORACLE.KEY_DATA, ORACLE.KEY_GROUP
+PAIRWISE_FLAG, GROUP_FLAG, KEK_FLAG = ORACLE.PAIRWISE, ORACLE.GROUP, ORACLE.KEK
+NO_POLICY, SKIPJACK, SHA_1, BOTH, AES_CCM, ASCON = ORACLE.POLICIES
+OVERHEAD = ORACLE.OVERHEAD
 AUTHENTICATED = (SHA_1, BOTH, AES_CCM, ASCON)
 READING = b"d\x01\x00\x11\x22\x33\x44\x55"
 
@@ -147,33 +142,19 @@ def agreed(mote: Side, authority: Side, policy: int) -> list[bytes]:
     return [*messages, renewal]
 
 
-def ascon(key: bytes, nonce: bytes, ad: bytes, message: bytes) -> bytes:
-    inputs = Inputs(tag_bytes=16, key=key, nonce=nonce, ad=ad, message=message)
-    output = LIBRARY["ascon-aead128"].oracle(inputs)
-    return output["output"] + output["tag"]
-
-
-def used(nonce: bytes, use: int) -> bytes:
-    return nonce[:15] + bytes([use])
-
-
 # Bootstrapping
 
 
 def test_the_bootstrapping_is_as_documented(mote: Side, authority: Side) -> None:
-    hello, challenge, confirmation = join(mote, authority)
-    assert (len(hello), len(challenge), len(confirmation)) == (19, 54, 20)
-    assert hello[:3] == b"\xe1" + MOTE.to_bytes(2, "little")
-    nonce = challenge[1:17]
-    assert (challenge[0], nonce[15]) == (0xE2, 0)
-    both = MOTE.to_bytes(2, "little") + AUTHORITY.to_bytes(2, "little")
-    open_part = b"\xe2" + both + hello[3:]
+    messages = hello, challenge, confirmation = join(mote, authority)
+    assert sum(map(len, messages)) == 93
+    nonces = hello[3:], challenge[1:17]
+    assert nonces[1][15] == 0
+    assert hello == ORACLE.hello(MOTE, ORACLE.fresh(MOTE, 1, 1))
     kek = authority.said("get", GROUP, GROUP_FLAG | KEK_FLAG)
-    keys = kek + bytes([GROUP]) + (0).to_bytes(4, "little")
-    assert challenge[17:] == ascon(SECRET, used(nonce, 0), open_part, keys)
-    pairwise = ascon(SECRET, used(nonce, 1), open_part, bytes(16))[:16]
-    assert confirmation[:4] == b"\xe3" + MOTE.to_bytes(2, "little") + bytes([GROUP])
-    assert confirmation[4:] == ascon(pairwise, used(nonce, 2), confirmation[:4], b"")
+    assert challenge == ORACLE.challenge(MOTE, AUTHORITY, nonces, kek, 0)
+    pairwise = ORACLE.pairwise(MOTE, AUTHORITY, *nonces)
+    assert confirmation == ORACLE.confirmation(MOTE, pairwise, nonces[1])
     assert mote.said("get", GROUP, GROUP_FLAG | KEK_FLAG) == kek
     assert mote.said("get", 3, PAIRWISE_FLAG) == pairwise
     assert authority.said("get", 0x80, PAIRWISE_FLAG) == pairwise
@@ -224,13 +205,9 @@ def test_the_authority_admits_as_many_as_it_has_room_for(authority: Side) -> Non
         return authority.ask("hello", address, sent)
 
     for address in (5, 6):
-        challenge = bytes.fromhex(hello(address))
-        both = address.to_bytes(2, "little") + AUTHORITY.to_bytes(2, "little")
-        secret = b"PLASA test key" + address.to_bytes(2, "little")
-        nonce = challenge[1:17]
-        key = ascon(secret, used(nonce, 1), b"\xe2" + both + bytes(16), bytes(16))[:16]
-        confirmation = b"\xe3" + address.to_bytes(2, "little") + bytes([GROUP])
-        confirmation += ascon(key, used(nonce, 2), confirmation, b"")
+        nonce = bytes.fromhex(hello(address))[1:17]
+        key = ORACLE.pairwise(address, AUTHORITY, bytes(16), nonce)
+        confirmation = ORACLE.confirmation(address, key, nonce)
         assert authority.ask("confirmation", address, confirmation) == "1"
     assert hello(7) == REFUSED
     assert hello(5) != REFUSED
@@ -248,27 +225,19 @@ def test_a_reboot_repeats_no_nonce(programs: dict[str, Path]) -> None:
 # Key management
 
 
-def ratchet(kek: bytes, epoch: int) -> bytes:
-    nonce = epoch.to_bytes(4, "little") + bytes(12)
-    return ascon(kek, used(nonce, 4), b"", bytes(16))[:16]
-
-
 def test_a_renewal_is_as_documented_and_leads_nowhere_back(mote: Side, authority: Side) -> None:
     join(mote, authority)
     kek = authority.said("get", GROUP, GROUP_FLAG | KEK_FLAG)
     for epoch in range(3):
         renewal = authority.said("renew", DATA)
         assert len(renewal) == 47
-        head = b"\xe4" + MANAGER + bytes([DATA, GROUP_FLAG]) + epoch.to_bytes(4, "little")
-        assert renewal[:15] == head
         key = authority.said("get", DATA, GROUP_FLAG)
-        nonce = epoch.to_bytes(4, "little") + bytes(12)
-        assert renewal[15:] == ascon(kek, used(nonce, 3), head, key)
+        assert renewal == ORACLE.renewal(kek, DATA, epoch, key)
         assert mote.ask("renewal", renewal) == "1"
         assert mote.said("get", DATA, GROUP_FLAG) == key
         # Forward secrecy: the KEK that protected this key is gone from both, and the one that they
         # have now follows from it by a function that cannot be turned round.
-        kek, old = ratchet(kek, epoch), kek
+        kek, old = ORACLE.ratchet(kek, epoch), kek
         for side in (mote, authority):
             assert side.said("get", GROUP, GROUP_FLAG | KEK_FLAG) == kek != old
 
@@ -333,40 +302,6 @@ def test_the_key_database_refuses_misuse(mote: Side) -> None:
 # STaR
 
 
-def skipjack_ctr(key: bytes, counter: bytes, data: bytes) -> bytes:
-    blocks = [counter[:7] + bytes([i]) for i in range((len(data) + 7) // 8)]
-    inputs = Inputs(key=key[:10], message=b"".join(blocks))
-    stream = LIBRARY["skipjack"].oracle(inputs)["output"]
-    return bytes(a ^ b for a, b in zip(data, stream, strict=False))
-
-
-def expected(policy: int, key: bytes, payload: bytes, *, count: int, age: int = 1) -> bytes:
-    """What the mote sends to the authority in its first boot."""
-    control = bytes([policy << 2 | age & 3])
-    sender, receiver = MOTE.to_bytes(2, "little"), AUTHORITY.to_bytes(2, "little")
-    counter = (1).to_bytes(2, "little") + count.to_bytes(3, "little") + sender + b"\0"
-    header = sender + receiver + control
-    if policy == SKIPJACK:
-        return control + skipjack_ctr(key, counter, payload) + counter
-    if policy == SHA_1:
-        short = (1 << 20 | count).to_bytes(4, "little")
-        tag = hmac.new(key, header + payload + short, hashlib.sha1).digest()
-        return control + payload + short + tag[:16]
-    if policy == BOTH:
-        tag = hmac.new(key, header + payload + counter, hashlib.sha1).digest()
-        return control + skipjack_ctr(key, counter, payload + tag) + counter
-    packet = (1).to_bytes(2, "little") + count.to_bytes(4, "little")
-    if policy == AES_CCM:
-        nonce = packet + bytes(2) + sender + bytes(3)
-        sealed = AESCCM(key, tag_length=8).encrypt(nonce, payload, receiver + control)
-        return control + sealed[:-8] + packet + bytes(2) + sealed[-8:]
-    if policy == ASCON:
-        nonce = packet + sender + bytes(8)
-        sealed = ascon(key, nonce, receiver + control, payload)
-        return control + sealed[:-16] + packet + sealed[-16:]
-    return control + payload
-
-
 @pytest.mark.parametrize("policy", OVERHEAD)
 def test_a_packet_is_what_its_policy_says(mote: Side, authority: Side, policy: int) -> None:
     agreed(mote, authority, policy)
@@ -375,7 +310,9 @@ def test_a_packet_is_what_its_policy_says(mote: Side, authority: Side, policy: i
         payload = bytes((length + i) % 256 for i in range(length))
         packet = mote.said("secure", AUTHORITY, payload)
         assert len(packet) == 1 + length + OVERHEAD[policy]
-        assert packet == expected(policy, key, payload, count=count)
+        number = {"boots": 1, "count": count, "age": 1}
+        about = {"sender": MOTE, "receiver": AUTHORITY, **number}
+        assert packet == ORACLE.packet(policy, key, payload, **about)
         assert authority.said("unsecure", MOTE, AUTHORITY, packet) == payload
 
 
@@ -495,11 +432,9 @@ def test_more_senders_than_there_is_room_for_are_refused(mote: Side, authority: 
     key = mote.said("get", DATA, GROUP_FLAG)
 
     def packet(sender: int) -> bytes:
-        control, address = bytes([ASCON << 2 | 1]), sender.to_bytes(2, "little")
-        number = (1).to_bytes(2, "little") + (9).to_bytes(4, "little")
-        open_part = AUTHORITY.to_bytes(2, "little") + control
-        sealed = ascon(key, number + address + bytes(8), open_part, b"!")
-        return control + sealed[:1] + number + sealed[1:]
+        about = {"receiver": AUTHORITY, "boots": 1, "count": 9, "age": 1}
+        sent: bytes = ORACLE.packet(ASCON, key, b"!", sender=sender, **about)
+        return sent
 
     assert authority.said("unsecure", 5, AUTHORITY, packet(5)) == b"!"
     assert authority.said("unsecure", 6, AUTHORITY, packet(6)) == b"!"

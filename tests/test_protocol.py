@@ -252,7 +252,7 @@ def test_fuzzed_command_loop(tmp_path: Path, primitive: str) -> None:
     fuzzer = tmp_path / "fuzzer"
     # The harness is compiled here, so that the fuzzer sees which of its branches are taken.
     replaced = ("-hal_c", "-main_c", "-harness_c", "-frame_c")
-    sources = [FIRMWARE / "harness" / "harness.c", FIRMWARE / "harness" / "frame.c"]
+    sources = [FIRMWARE / "harness" / "harness.c", FIRMWARE / "harness" / "command-frame.c"]
     sources.append(Path(__file__).with_name("fuzz_harness.c"))
     objects = [
         str(path)

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "command-frame.h"
 #include "description.h"
-#include "frame.h"
 #include "hal.h"
 
 enum { IDENTIFY = 0x01, WRITE = 0x02, RUN = 0x03, READ = 0x04, REPLY = 0x80 };

@@ -52,6 +52,8 @@ use attribute::{DATA, DECODED, DEFINED, READ_BYTE, READ_WORD, WRITE_BYTE, WRITE_
 const RAM_KIND: u8 = 1;
 const FLASH_KIND: u8 = 2;
 const PERIPHERAL_KIND: u8 = 3;
+/// Flash beside the program's: programs look there for what they kept, and find it erased.
+const DATA_FLASH_KIND: u8 = 4;
 
 /// Registers, memory and decoded code in one piece: the fast loop reaches all of it from one
 /// pointer, and has that many more host registers for other things.
@@ -75,7 +77,10 @@ impl State {
         for region in regions {
             let (kind, byte) = match region.kind {
                 RegionKind::Ram => (RAM_KIND, 0),
-                RegionKind::Flash => (FLASH_KIND, 0xff),
+                RegionKind::Flash if u32::from(region.start) + region.size == 0x10000 => {
+                    (FLASH_KIND, 0xff)
+                }
+                RegionKind::Flash => (DATA_FLASH_KIND, 0xff),
                 RegionKind::Peripheral => (PERIPHERAL_KIND, 0),
             };
             let start = usize::from(region.start);
@@ -109,6 +114,7 @@ impl State {
                 }
                 read | write
             }
+            DATA_FLASH_KIND => READ_BYTE | if pair { READ_WORD } else { 0 },
             FLASH_KIND if facts & DEFINED != 0 => {
                 READ_BYTE
                     | if pair && partner & DEFINED != 0 {
@@ -134,7 +140,10 @@ impl State {
     }
 
     pub fn is_flash(&self, address: u16) -> bool {
-        self.kinds[usize::from(address)] == FLASH_KIND
+        matches!(
+            self.kinds[usize::from(address)],
+            FLASH_KIND | DATA_FLASH_KIND
+        )
     }
 
     pub fn is_peripheral(&self, address: u16) -> bool {

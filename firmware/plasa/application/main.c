@@ -20,7 +20,11 @@ int main(void) {
         console_text(status == CSMA_OK ? "sent " : "not sent ");
         console_number(number);
         console_text("\n");
-        radio_sleep_until(
-            (radio_time)(radio_now() + radio_ticks(PLASA_PERIOD_MS / 8 * 1000ul) * 8));
+        radio_time end = (radio_time)(radio_now() + radio_ticks(PLASA_PERIOD_MS * 1000ul));
+        for (csma_message message; csma_receive(end, &message);) {
+            console_text("heard ");
+            console_number(message.length);
+            console_text("\n");
+        }
     }
 }

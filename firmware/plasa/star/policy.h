@@ -28,6 +28,6 @@ typedef struct {
 } star_policy;
 
 #define STAR_POLICY                                                                                \
-    __attribute__((used, retain, section("star_policies"))) static const star_policy policy
+    __attribute__((used, retain, section("registry_star_policies"))) static const star_policy policy
 
 #endif

@@ -7,8 +7,8 @@
 #include "provisioning.h"
 
 /* The linker's, around the section of policies. */
-extern const star_policy __start_star_policies[] __attribute__((weak));
-extern const star_policy __stop_star_policies[] __attribute__((weak));
+extern const star_policy __start_registry_star_policies[] __attribute__((weak));
+extern const star_policy __stop_registry_star_policies[] __attribute__((weak));
 
 enum { AGE_MASK = 3, POLICY_SHIFT = 2, LABEL_SHIFT = 5 };
 
@@ -57,7 +57,8 @@ uint8_t star_label(uint16_t peer, const uint8_t *payload, uint8_t length) {
 
 bool star_change(uint8_t label, uint8_t policy, uint8_t key_id) {
     const star_policy *found = 0;
-    for (const star_policy *p = __start_star_policies; p != __stop_star_policies; p++)
+    for (const star_policy *p = __start_registry_star_policies; p != __stop_registry_star_policies;
+         p++)
         if (p->id == policy)
             found = p;
     if (label >= STAR_LABELS || (found == 0 && policy != STAR_NO_POLICY))
@@ -80,10 +81,14 @@ static const star_policy *policy_of(uint8_t label) {
     return labels[label].is_off ? 0 : labels[label].policy;
 }
 
+uint8_t star_policy_id(uint8_t label) {
+    const star_policy *policy = label < STAR_LABELS ? policy_of(label) : 0;
+    return policy == 0 ? STAR_NO_POLICY : policy->id;
+}
+
 static uint8_t control_of(uint8_t label) {
-    const star_policy *policy = policy_of(label);
-    uint8_t id = policy == 0 ? STAR_NO_POLICY : policy->id;
-    return (uint8_t)(label << LABEL_SHIFT | id << POLICY_SHIFT | (labels[label].age & AGE_MASK));
+    return (uint8_t)(label << LABEL_SHIFT | star_policy_id(label) << POLICY_SHIFT |
+                     (labels[label].age & AGE_MASK));
 }
 
 uint8_t star_secure(uint16_t to, const uint8_t *payload, uint8_t length, uint8_t *packet,

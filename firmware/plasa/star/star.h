@@ -26,6 +26,9 @@ bool star_change(uint8_t label, uint8_t policy, uint8_t key_id);
 /* Suspends a label's policy, or takes it up again. */
 bool star_enable(uint8_t label, bool on);
 
+/* The policy that a label's packets are under now. */
+uint8_t star_policy_id(uint8_t label);
+
 /* Makes the packet of a payload: its length; 0: it may not be sent, since it is too long, its key
    is not there, or the counter is used up. `packet` has room for `room` bytes. */
 uint8_t star_secure(uint16_t to, const uint8_t *payload, uint8_t length, uint8_t *packet,

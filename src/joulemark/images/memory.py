@@ -29,6 +29,11 @@ FLASH = (".text", ".rodata", ".data")
 RAM = (".data", ".bss")
 _CONTEXT = ".bss.primitive_context"
 _ROOT = ".text.start"
+_REGISTRY = "registry_"
+"""Constants that the linker gathers from wherever they are defined: sections of this name are kept
+whether anything refers to them or not."""
+_WRAP, _REAL = "__wrap_", "__real_"
+"""How the linker leads callers of a function to what stands in front of it, and on to itself."""
 PRIMITIVE = "primitive"
 """The part that the harness is around."""
 RUNTIME = "runtime"
@@ -54,10 +59,17 @@ class Memory:
 
 @dataclass(frozen=True)
 class Difference:
-    """The flash and RAM that a program takes more than another."""
+    """The flash and RAM that a program takes more than another, or than none."""
 
     flash_bytes: int
     ram_bytes: int
+
+    def less(self, *others: "Difference") -> "Difference":
+        """What is left of it when others are taken off."""
+        return Difference(
+            self.flash_bytes - sum(o.flash_bytes for o in others),
+            self.ram_bytes - sum(o.ram_bytes for o in others),
+        )
 
 
 @dataclass(frozen=True)
@@ -99,6 +111,8 @@ class Attribution:
 
 def _kind(name: str) -> str:
     """Output section that an input section goes to."""
+    if name.startswith(_REGISTRY):
+        return ".rodata"
     return next((k for k in (*FLASH, ".bss") if name == k or name.startswith(f"{k}.")), "")
 
 
@@ -164,10 +178,16 @@ class _Objects:
             for symbol, section in each.defined.items()
         }
 
+    def _meant(self, symbol: str) -> Section | None:
+        """The section that a reference to a symbol of another object leads to."""
+        if symbol.startswith(_REAL):
+            return self._defined.get(symbol.removeprefix(_REAL))
+        return self._defined.get(_WRAP + symbol) or self._defined.get(symbol)
+
     def reachable(self, without: str | None = None) -> set[Section]:
         """Sections that the image needs, all of them or without those of one part's objects."""
         found: set[Section] = set()
-        waiting = [s for s in self.sizes if s[1] == _ROOT]
+        waiting = [s for s in self.sizes if s[1] == _ROOT or s[1].startswith(_REGISTRY)]
         while waiting:
             section = waiting.pop()
             if section in found or self.owners[section[0]] == without:
@@ -176,7 +196,7 @@ class _Objects:
             name, place = section
             waiting += ((name, own) for own in self._objects[name].own[place])
             others = self._objects[name].others[place]
-            waiting += (self._defined[symbol] for symbol in others if symbol in self._defined)
+            waiting += (meant for symbol in others if (meant := self._meant(symbol)))
         return found
 
 
@@ -206,11 +226,21 @@ def attribute(image: Path, linked: Mapping[str, tuple[str, Path]], *, library: b
     with image.open("rb") as stream:
         elf = ELFFile(stream)
         sizes = {s.name: s["sh_size"] for s in elf.iter_sections()}
-    total_flash = sum(sizes.get(name, 0) for name in FLASH)
+    total_flash = sum(size for name, size in sizes.items() if _kind(name) in FLASH)
     total_ram = sum(sizes.get(name, 0) for name in RAM)
     known = sum(objects.sizes[s] for s in everything if _kind(s[1]) in FLASH)
     in_library = total_flash - known if library else 0
     return Attribution(parts, context, total_flash, total_ram, in_library)
+
+
+def total(image: "BuiltImage") -> Difference:
+    """All that an image takes.
+
+    Raises:
+        InputError: the image is a program for this machine.
+    """
+    found = _attribution(image.path)
+    return Difference(found.total_flash_bytes, found.total_ram_bytes)
 
 
 def difference(image: "BuiltImage", without: "BuiltImage") -> Difference:

@@ -46,15 +46,14 @@ class Program:
     description: Mapping[str, str]
     flags: str
     """How what is priced is compiled, for the record."""
-    wraps: tuple[str, ...] = ()
-    """Functions whose callers the linker leads to `__wrap_NAME`."""
+    linker_flags: tuple[str, ...] = ()
 
 
 class PartFile(datafile.DataModel):
     """`part.toml`."""
 
     title: str
-    role: Literal["driver", "protocol", "application"]
+    role: Literal["harness", "driver", "protocol", "application"]
     needs: list[Annotated[str, Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)*$")]] = Field([])
     """Folders under firmware/ of other parts, and of primitives' implementations."""
     wired: list[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]] = Field([])
@@ -62,6 +61,9 @@ class PartFile(datafile.DataModel):
     wraps: list[Annotated[str, Field(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]] = Field([])
     """Functions of other parts in front of which it stands: callers of NAME come to `__wrap_NAME`,
     and `__real_NAME` is the function itself."""
+    operations: list[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]] = Field([])
+    """Of an application in the image's command loop, in the order of their numbers: what it can be
+    told to do with its slots `message` and `output`."""
     define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
     """Macros for all sources of the program."""
 
@@ -81,6 +83,7 @@ class PartFolder:
     wired: tuple[str, ...] = ()
     define: Mapping[str, int] = field(default_factory=dict, hash=False)
     wraps: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
 
     @classmethod
     def load(cls, name: str, firmware: Path = FIRMWARE) -> "PartFolder":
@@ -102,6 +105,7 @@ class PartFolder:
             tuple(file.wired),
             file.define,
             tuple(file.wraps),
+            tuple(file.operations),
         )
 
 
@@ -151,7 +155,7 @@ def closure(
         found[name] = part
         yield part
 
-    return [part for wanted in (name, *also) for part in visit(wanted, ())]
+    return [part for wanted in (*also, name) for part in visit(wanted, ())]
 
 
 def compiled(

@@ -130,7 +130,7 @@ def _around_primitive(
             own += [Unit(source, (*includes, *base), flags) for source in part.sources]
     harness = [
         Unit(_HARNESS / name, (_HARNESS, *base), _FIXED)
-        for name in ("main.c", "harness.c", "frame.c")
+        for name in ("main.c", "harness.c", "command-frame.c")
     ]
     harness += [
         Unit(kind.folder / "kind.c", (_HARNESS, *folders, *base), (*_FIXED, *defines)),
@@ -187,8 +187,8 @@ def _make(target: Target, program: Program, sources: Sources) -> BuiltImage:
         (part, *_compile(target, unit, sources)) for part in program.parts for unit in part.units
     ]
     description = dict(program.description)
-    wraps = (target.linker_flag(f"--wrap={name}") for name in program.wraps)
-    target = replace(target, link=(*target.link, *wraps))
+    flags = map(target.linker_flag, program.linker_flags)
+    target = replace(target, link=(*target.link, *flags))
     link_parts: list[str | bytes] = [
         _ENTRY,
         target.linker_version,
@@ -327,6 +327,7 @@ def build_program(
     *,
     also: Sequence[str] = (),
     without: Sequence[str] = (),
+    keep: Sequence[str] = (),
     wiring: Mapping[str, str] | None = None,
     define: Mapping[str, int] | None = None,
     clock: str | None = None,
@@ -342,6 +343,7 @@ def build_program(
         also: parts that are wired in though the application does not know of them.
         without: parts that are left out. `memory.difference` of the images with and without a
             part is the part's price.
+        keep: functions that are in the image though nothing calls them.
         wiring: folders of the parts behind the interfaces that parts are wired to (`wired` of their
             part.toml); `radio` is the driver that the board's file names, if nothing else is said.
         define: macros for all parts, over those of their files.
@@ -372,6 +374,8 @@ def build_program(
     if board.radio is not None and board.radio.driver is not None:
         behind.setdefault("radio", board.radio.driver)
     folders = parts.closure(name, also=tuple(also), without=tuple(without), wiring=behind)
+    operations = [name for part in folders for name in part.operations]
+    commands = {"operations": ",".join(operations), "slots": "message,output"}
     defines = [f"-D{k}={v}" for k, v in sorted((define or {}).items())]
     flags = " ".join([f"-{optimisation}", *target.flags, *defines])
     program = Program(
@@ -386,8 +390,12 @@ def build_program(
             "compiler": target.compiler.version,
             "flags": flags,
             **target.description,
+            **(commands if operations else {}),
         },
         flags=flags,
-        wraps=tuple(sorted({name for part in folders for name in part.wraps})),
+        linker_flags=(
+            *(f"--wrap={name}" for name in sorted({w for part in folders for w in part.wraps})),
+            *(f"--undefined={name}" for name in keep),
+        ),
     )
     return _make(target, program, sources)

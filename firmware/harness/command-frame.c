@@ -1,4 +1,4 @@
-#include "frame.h"
+#include "command-frame.h"
 
 #include "hal.h"
 

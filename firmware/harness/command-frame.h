@@ -1,7 +1,7 @@
 /* Frames on the serial line: COBS (Cheshire and Baker, Consistent Overhead Byte Stuffing, IEEE/ACM
    Transactions on Networking 7(2), 1999) around a CRC-16. */
-#ifndef FRAME_H
-#define FRAME_H
+#ifndef COMMAND_FRAME_H
+#define COMMAND_FRAME_H
 
 #include <stdint.h>
 

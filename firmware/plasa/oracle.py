@@ -1,0 +1,262 @@
+"""The architecture's messages computed by independent oracles, and the authority's part in them.
+
+What firmware/plasa sends is compared with this; what it needs from an authority is made here.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Iterator
+from random import Random
+from typing import NamedTuple
+
+from cryptography.hazmat.primitives.ciphers.aead import AESCCM
+
+from joulemark.catalogue.primitives import Library
+from joulemark.oracle import Inputs
+
+MANAGER = bytes.fromhex("01000000004d4a02")
+KEY_GROUP, KEY_MANAGER, KEY_DATA = 2, 3, 4
+PAIRWISE, GROUP, KEK = 1, 2, 4
+NO_POLICY, SKIPJACK, SHA_1, BOTH, AES_CCM, ASCON = range(6)
+OVERHEAD = {NO_POLICY: 0, SKIPJACK: 8, SHA_1: 20, BOTH: 28, AES_CCM: 16, ASCON: 22}
+
+CHALLENGE, DERIVATION, CONFIRMATION, RENEWAL, RATCHET, REQUEST, ANSWER, RECONFIGURATION = range(8)
+"""Uses of a nonce: its last byte."""
+
+_LIBRARY = Library.load()
+
+
+def _two(number: int) -> bytes:
+    return number.to_bytes(2, "little")
+
+
+def _four(number: int) -> bytes:
+    return number.to_bytes(4, "little")
+
+
+def ascon(key: bytes, nonce: bytes, ad: bytes, message: bytes) -> bytes:
+    """Ascon-AEAD128: ciphertext and tag."""
+    inputs = Inputs(tag_bytes=16, key=key, nonce=nonce, ad=ad, message=message)
+    output = _LIBRARY["ascon-aead128"].oracle(inputs)
+    return output["output"] + output["tag"]
+
+
+def sealed(key: bytes, nonce: bytes, use: int, open_part: bytes, text: bytes) -> bytes:
+    """A part of a message under a nonce of which the last byte says what it is used for."""
+    return ascon(key, nonce[:15] + bytes([use]), open_part, text)
+
+
+def secret_of(mote: int) -> bytes:
+    """What a mote and the authority share from the start."""
+    return b"PLASA test key" + _two(mote)
+
+
+def fresh(mote: int, boots: int, asked: int) -> bytes:
+    """What a mote draws when it asks for the `asked`th time in a boot."""
+    seed = b"seed of a mote" + _two(mote)
+    return ascon(seed, _two(boots) + _four(asked) + bytes(10), b"", bytes(16))[:16]
+
+
+def hello(mote: int, nonce: bytes) -> bytes:
+    """The first message of a bootstrapping."""
+    return b"\xe1" + _two(mote) + nonce
+
+
+def _about(mote: int, authority: int, mote_nonce: bytes) -> bytes:
+    return b"\xe2" + _two(mote) + _two(authority) + mote_nonce
+
+
+def challenge(
+    mote: int, authority: int, nonces: tuple[bytes, bytes], kek: bytes, epoch: int
+) -> bytes:
+    """The authority's answer to it; the nonces are the mote's and the authority's."""
+    mote_nonce, nonce = nonces
+    keys = kek + bytes([KEY_GROUP]) + _four(epoch)
+    about = _about(mote, authority, mote_nonce)
+    nonce = nonce[:15] + b"\0"
+    return b"\xe2" + nonce + sealed(secret_of(mote), nonce, CHALLENGE, about, keys)
+
+
+def pairwise(mote: int, authority: int, mote_nonce: bytes, nonce: bytes) -> bytes:
+    """The key that both sides derive."""
+    about = _about(mote, authority, mote_nonce)
+    return sealed(secret_of(mote), nonce, DERIVATION, about, bytes(16))[:16]
+
+
+def confirmation(mote: int, key: bytes, nonce: bytes) -> bytes:
+    """The last message of a bootstrapping, under the pairwise key."""
+    head = b"\xe3" + _two(mote) + bytes([KEY_GROUP])
+    return head + sealed(key, nonce, CONFIRMATION, head, b"")
+
+
+def _renewal(kind: int, key_id: int, epoch: int) -> bytes:
+    return bytes([kind]) + MANAGER + bytes([key_id, GROUP]) + _four(epoch)
+
+
+def renewal(kek: bytes, key_id: int, epoch: int, key: bytes) -> bytes:
+    """The broadcast of a new key, under the KEK of its epoch."""
+    head = _renewal(0xE4, key_id, epoch)
+    return head + sealed(kek, _four(epoch) + bytes(12), RENEWAL, head, key)
+
+
+def ratchet(kek: bytes, epoch: int) -> bytes:
+    """The KEK of the epoch after `epoch`."""
+    return sealed(kek, _four(epoch) + bytes(12), RATCHET, b"", bytes(16))[:16]
+
+
+def request(key: bytes, key_id: int, nonce: bytes) -> bytes:
+    """A mote asks for a key that it has missed."""
+    head = b"\xe5" + bytes([key_id])
+    nonce = nonce[:15] + b"\0"
+    return head + nonce + sealed(key, nonce, REQUEST, head, b"")
+
+
+def answer(pairwise_key: bytes, nonce: bytes, key_id: int, epoch: int, key: bytes) -> bytes:
+    """The manager's answer to a request with this nonce."""
+    head = _renewal(0xE6, key_id, epoch)
+    return head + sealed(pairwise_key, nonce, ANSWER, head, key)
+
+
+def reconfiguration(kek: bytes, label: int, policy: int, key_id: int, number: int) -> bytes:
+    """A change of policy that is told to all."""
+    head = bytes([0xE7, label, policy, key_id]) + _four(number)
+    return head + sealed(kek, _four(number) + bytes(12), RECONFIGURATION, head, b"")
+
+
+def _skipjack_ctr(key: bytes, counter: bytes, data: bytes) -> bytes:
+    blocks = [counter[:7] + bytes([i]) for i in range((len(data) + 7) // 8)]
+    inputs = Inputs(key=key[:10], message=b"".join(blocks))
+    stream = _LIBRARY["skipjack"].oracle(inputs)["output"]
+    return bytes(a ^ b for a, b in zip(data, stream, strict=False))
+
+
+def packet(
+    policy: int,
+    key: bytes,
+    payload: bytes,
+    *,
+    sender: int,
+    receiver: int,
+    boots: int,
+    count: int,
+    age: int,
+    label: int = 0,
+) -> bytes:
+    """A packet that STaR has secured."""
+    control = bytes([label << 5 | policy << 2 | age & 3])
+    header = _two(sender) + _two(receiver) + control
+    counter = _two(boots) + count.to_bytes(3, "little") + _two(sender) + b"\0"
+    if policy == SKIPJACK:
+        return control + _skipjack_ctr(key, counter, payload) + counter
+    if policy == SHA_1:
+        short = _four(boots << 20 | count)
+        tag = hmac.new(key, header + payload + short, hashlib.sha1).digest()
+        return control + payload + short + tag[:16]
+    if policy == BOTH:
+        tag = hmac.new(key, header + payload + counter, hashlib.sha1).digest()
+        return control + _skipjack_ctr(key, counter, payload + tag) + counter
+    told = _two(boots) + _four(count)
+    if policy == AES_CCM:
+        nonce = told + bytes(2) + _two(sender) + bytes(3)
+        text = AESCCM(key, tag_length=8).encrypt(nonce, payload, _two(receiver) + control)
+        return control + text[:-8] + told + bytes(2) + text[-8:]
+    if policy == ASCON:
+        nonce = told + _two(sender) + bytes(8)
+        text = ascon(key, nonce, _two(receiver) + control, payload)
+        return control + text[:-16] + told + text[-16:]
+    return control + payload
+
+
+MOTE, AUTHORITY, PEER = 2, 1, 9
+
+
+class Step(NamedTuple):
+    """An operation of the measuring application, and what it must give."""
+
+    row: str
+    """What is measured; of several steps with one row it is the sum."""
+    operation: str
+    message: bytes
+    output: bytes
+
+
+POLICIES = {
+    NO_POLICY: "STaR",
+    SKIPJACK: "Skipjack",
+    SHA_1: "SHA-1",
+    BOTH: "Skipjack and SHA-1",
+    AES_CCM: "AES-128-CCM*",
+    ASCON: "Ascon-AEAD128",
+}
+
+
+def steps(random: Random, trials: int) -> Iterator[Step]:
+    """Everything that the measuring application is told after a boot, in order.
+
+    Args:
+        random: the source of keys, nonces and payloads.
+        trials: how often each operation comes.
+    """
+    asked = count = age = epoch = 0
+    for number in range(1, trials + 1):
+        key = random.randbytes(16)
+        yield Step("set key", "set-key", bytes([PEER, GROUP]) + key, key)
+        yield Step("get key", "get-key", bytes([PEER, GROUP]), key)
+
+        asked += 1
+        mote_nonce = fresh(MOTE, 1, asked)
+        yield Step("bootstrapping", "node-init-hello", b"", hello(MOTE, mote_nonce))
+        nonce, kek = random.randbytes(15) + b"\0", random.randbytes(16)
+        told = challenge(MOTE, AUTHORITY, (mote_nonce, nonce), kek, epoch)
+        shared = pairwise(MOTE, AUTHORITY, mote_nonce, nonce)
+        agreed = confirmation(MOTE, shared, nonce)
+        yield Step("bootstrapping", "node-init-challenge", told, agreed)
+
+        kek = random.randbytes(16)
+        yield Step("init key", "init-key", kek + _four(epoch), kek)
+        key = random.randbytes(16)
+        yield Step("rekeying", "update-key", renewal(kek, KEY_DATA, epoch, key), key)
+        kek, epoch = ratchet(kek, epoch), epoch + 1
+        asked += 1
+        nonce = fresh(MOTE, 1, asked)[:15] + b"\0"
+        yield Step("request key", "request-key", b"", request(shared, KEY_DATA, nonce))
+        key = random.randbytes(16)
+        recovered = answer(shared, nonce, KEY_DATA, epoch, key)
+        yield Step("answer to a request", "answer-key", recovered, key)
+
+        policy = random.choice(list(POLICIES))
+        change = reconfiguration(kek, 1, policy, KEY_DATA, number)
+        yield Step("change of policy over the air", "reconfigure", change, bytes([policy]))
+        for policy, name in POLICIES.items():
+            age += 1
+            policy_is = bytes([policy])
+            changed = bytes([0, policy, KEY_DATA])
+            yield Step("change of policy", "change-policy", changed, policy_is)
+            payload = random.randbytes(8)
+            about_peer = _two(PEER) + payload
+            yield Step("retrieve label", "retrieve-label", about_peer, b"\0")
+            yield Step("retrieve policy", "retrieve-policy", b"\0", policy_is)
+            count += policy != NO_POLICY
+            about = {"boots": 1, "count": count, "age": age}
+            sent = packet(policy, key, payload, sender=MOTE, receiver=PEER, **about)
+            yield Step(f"{name}: secure", "secure", about_peer, sent)
+            received = packet(policy, key, payload, sender=PEER, receiver=MOTE, **about)
+            yield Step(f"{name}: unsecure", "unsecure", _two(PEER) + received, payload)
+
+
+def on_air() -> dict[str, int]:
+    """Bytes that each protocol adds to what is sent."""
+    nonce, key = bytes(16), bytes(16)
+    bootstrapping = (
+        hello(MOTE, nonce)
+        + challenge(MOTE, AUTHORITY, (nonce, nonce), key, 0)
+        + confirmation(MOTE, key, nonce)
+    )
+    return {
+        "bootstrapping": len(bootstrapping),
+        "rekeying": len(renewal(key, KEY_DATA, 0, key)),
+        "request key": len(request(key, KEY_DATA, nonce)),
+        "answer to a request": len(answer(key, nonce, KEY_DATA, 0, key)),
+        "change of policy over the air": len(reconfiguration(key, 0, ASCON, KEY_DATA, 1)),
+        **{f"{name}: secure": 1 + OVERHEAD[policy] for policy, name in POLICIES.items()},
+    }

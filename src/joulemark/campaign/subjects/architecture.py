@@ -1,0 +1,27 @@
+"""A module of a security architecture, one of its operations, or what it sends."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from joulemark.campaign.subjects import About, Subject
+from joulemark.catalogue.architectures import load_architecture
+
+Aspect = Literal["memory", "processing", "communication"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArchitectureSubject(Subject):
+    """One row of an architecture's tables."""
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    architecture: str
+    aspect: Aspect
+    row: str
+
+    def __str__(self) -> str:
+        return f"{self.architecture} {self.row}, {self.aspect}"
+
+    def about(self) -> About:
+        """The description in the architecture's file."""
+        return About(title=self.row, group=load_architecture(self.architecture).title, main=True)

@@ -1,0 +1,154 @@
+"""Security architectures: their modules, how they are wired, and what is measured of them."""
+
+import importlib.util
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from random import Random
+from typing import Annotated, Protocol
+
+from pydantic import Field, PrivateAttr
+
+from joulemark.catalogue import datafile
+from joulemark.catalogue.near import near
+from joulemark.errors import InputError
+from joulemark.project import FIRMWARE
+
+FILE = "architecture.toml"
+PartName = Annotated[str, Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)*$")]
+
+
+class Step(Protocol):
+    """An operation of the measuring application, and what it must give."""
+
+    @property
+    def row(self) -> str:
+        """What is measured; of several operations with one row it is the sum."""
+
+    @property
+    def operation(self) -> str:
+        """As the application's part.toml names it."""
+
+    @property
+    def message(self) -> bytes:
+        """What it is told."""
+
+    @property
+    def output(self) -> bytes:
+        """What it must give."""
+
+
+class Oracle(Protocol):
+    """`oracle.py` in an architecture's folder."""
+
+    def steps(self, random: Random, trials: int) -> Iterator[Step]:
+        """Everything that is told after a boot, in order; each row comes `trials` times."""
+
+    def on_air(self) -> Mapping[str, int]:
+        """Bytes that each row adds to what is sent."""
+
+
+class Module(datafile.DataModel):
+    """A part of an architecture that can be left out."""
+
+    name: str
+    parts: Annotated[list[PartName], Field(min_length=1)]
+    """Folders under firmware/, or interfaces, for which the parts behind them stand."""
+    over: list[str] = Field([])
+    """Other modules, without which it cannot be."""
+    keep: list[str] = Field([])
+    """Functions that are in the image though nobody there calls them."""
+
+
+class Architecture(datafile.DataModel):
+    """`architecture.toml`."""
+
+    title: str
+    application: PartName
+    """What the architecture protects; it does not know of it."""
+    measured_by: PartName
+    """The application that executes the modules' operations one at a time."""
+    wiring: dict[str, dict[str, PartName]]
+    """By core: the parts behind interfaces."""
+    module: Annotated[list[Module], Field(min_length=1)]
+
+    _folder: Path = PrivateAttr()
+
+    @property
+    def name(self) -> str:
+        """Name of its folder."""
+        return self._folder.name
+
+    def wiring_of(self, core: str) -> Mapping[str, str]:
+        """The parts behind interfaces on a core.
+
+        Raises:
+            InputError: it cannot be wired for such a core.
+        """
+        if core not in self.wiring:
+            mend = f"add [wiring.{core}], or choose a board with {' or '.join(self.wiring)}"
+            raise InputError(f"is not wired for {core}", str(self._folder / FILE), mend)
+        return self.wiring[core]
+
+    def wired(self, core: str, *names: str) -> tuple[list[str], list[str]]:
+        """Parts and kept functions, on a core, of modules and of those that they are over.
+
+        Raises:
+            InputError: it cannot be wired for such a core.
+        """
+        behind = self.wiring_of(core)
+        modules = {m.name: m for m in self.module}
+        found: dict[str, Module] = {}
+        waiting = list(names)
+        while waiting:
+            module = modules[waiting.pop(0)]
+            if module.name not in found:
+                found[module.name] = module
+                waiting += module.over
+        chosen = [m for m in self.module if m.name in found]
+        parts = dict.fromkeys(behind.get(part, part) for m in chosen for part in m.parts)
+        return list(parts), sorted({name for m in chosen for name in m.keep})
+
+    @cached_property
+    def oracle(self) -> Oracle:
+        """What its messages must be.
+
+        Raises:
+            InputError: its folder has no oracle.py.
+        """
+        path = self._folder / "oracle.py"
+        if not path.is_file():
+            raise InputError("there is no oracle", str(path), "nothing is measured unverified")
+        spec = importlib.util.spec_from_file_location(f"oracle_of_{self.name}", path)
+        assert spec is not None  # noqa: S101
+        assert spec.loader is not None  # noqa: S101
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        oracle: Oracle = module
+        return oracle
+
+
+def names(firmware: Path = FIRMWARE) -> list[str]:
+    """Names of all architectures: folders of firmware."""
+    return sorted(path.parent.name for path in firmware.glob(f"*/{FILE}"))
+
+
+def load_architecture(name: str, firmware: Path = FIRMWARE) -> Architecture:
+    """Read an architecture's file.
+
+    Raises:
+        InputError: there is none of that name, or its file is wrong.
+    """
+    known = names(firmware)
+    if name not in known:
+        raise InputError("no such architecture", name, near(name, known))
+    path = firmware / name / FILE
+    found = datafile.read(path, Architecture)
+    found._folder = path.parent
+    modules = {m.name for m in found.module}
+    for module in found.module:
+        for other in module.over:
+            if other not in modules:
+                where = f"{path}, key module.{module.name}.over"
+                raise InputError(f"there is no module {other}", where, near(other, sorted(modules)))
+    return found

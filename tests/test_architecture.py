@@ -1,0 +1,159 @@
+"""`joulemark architecture`: tables from one command, each number verified; another architecture."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import joulemark
+from joulemark.campaign.subjects.architecture import ArchitectureSubject
+from joulemark.catalogue import boards
+from joulemark.catalogue.architectures import load_architecture
+from joulemark.errors import InputError
+from joulemark.images import build_program
+from joulemark.project import FIRMWARE, ROOT
+from joulemark.records.store import Store
+
+TELOSB = boards.load_board("telosb")
+
+
+def test_every_command_of_the_guide_runs_and_its_figures_are_so(tmp_path: Path) -> None:
+    text = (ROOT / "docs/architectures.md").read_text()
+    (block,) = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+    printed = ""
+    for line in block.splitlines():
+        program, *arguments = shlex.split(line.removeprefix("$ "))
+        assert program == ".venv/bin/joulemark"
+        store = () if "list" in arguments else ("--store", str(tmp_path / "a.db"), "--trials", "2")
+        printed += joulemark(*arguments, *store).stdout
+    assert "plasa" in printed
+    with Store(str(tmp_path / "a.db")) as store_:
+        records = {
+            (r.subject.aspect, r.subject.row): {q.column(): q for q in r.quantities}
+            for r in store_.records()
+            if isinstance(r.subject, ArchitectureSubject)
+        }
+
+    def flash(row: str) -> int:
+        value = records["memory", row]["flash_bytes"].value
+        assert isinstance(value, int)
+        return value
+
+    assert flash("KeyDB") < 198
+    assert flash("STaR") < 1610
+    assert f"KeyDB {flash('KeyDB')} bytes" in text
+    assert f"STaR {flash('STaR'):,} (1,610)" in text
+    assert f"authentication {flash('Authentication')}," in text
+    assert f"takes {flash('Rekeying client'):,} bytes" in text
+    under = ("Interception", "Provisioning and count of boots", "Sealed messages and fresh bytes")
+    assert f"or {sum(map(flash, under)) + flash('Authentication'):,} with everything" in text
+    star = records["processing", "STaR: secure"]["time_ps"]
+    assert star.value < 96e6
+    assert f"cryptography {star.value / 1e6:.0f} µs" in text
+    rekeying = records["processing", "rekeying"]["time_ps"]
+    assert f"Rekeying takes {rekeying.value / 1e9:.1f} ms" in text
+    on_air = {row: q["on_air_bytes"].value for (a, row), q in records.items() if a[0] == "c"}
+    assert (on_air["bootstrapping"], on_air["rekeying"], on_air["STaR: secure"]) == (93, 47, 1)
+    # The whole is the sum of its modules and of what they share, to the byte.
+    memory = {row: q["flash_bytes"].value for (a, row), q in records.items() if a == "memory"}
+    whole = memory.pop("Whole architecture")
+    del memory["Basic"]
+    assert sum(memory.values()) == whole
+
+
+def image(also: list[str], **options: Any) -> bytes:
+    wiring = load_architecture("plasa").wiring_of("msp430")
+    built = build_program("plasa/application", TELOSB, also=also, wiring=wiring, **options)
+    return built.path.read_bytes()
+
+
+def test_the_application_is_the_same_with_the_architecture_and_without() -> None:
+    wiring = load_architecture("plasa").wiring_of("msp430")
+    parts, keep = load_architecture("plasa").wired("msp430", "STaR", "Authentication")
+    with_it = build_program("plasa/application", TELOSB, also=parts, keep=keep, wiring=wiring)
+    without = build_program("plasa/application", TELOSB, wiring=wiring)
+
+    def objects(built: Any) -> set[str]:
+        """Objects are named by what they are made of."""
+        ours = ("application/main.c", "csma/csma.c", "ieee802154/frame.c")
+        return {c[-1] for c in built.commands if any(c[-3].endswith(name) for name in ours)}
+
+    sources = {Path(c[-3]).name for c in with_it.commands if "-c" in c}
+    assert {"star.c", "authentication.c", "interception.c"} <= sources
+    assert len(objects(without)) == 3
+    # What a part sees of other parts' headers is not what it includes: its code is the same.
+    code = [
+        sorted(Path(ROOT / path).read_bytes() for path in objects(b)) for b in (with_it, without)
+    ]
+    assert code[0] == code[1]
+
+
+def test_without_the_architecture_the_image_is_that_of_a_tree_without_it(tmp_path: Path) -> None:
+    root = tmp_path / "checkout"
+    shutil.copytree(FIRMWARE, root / "firmware")
+    for folder in (root / "firmware/plasa").iterdir():
+        if folder.is_dir() and folder.name != "application":
+            shutil.rmtree(folder)
+    for name in ("chips", "boards"):
+        shutil.copytree(ROOT / name, root / name)
+    script = (
+        "import sys\n"
+        "from joulemark.catalogue import boards\n"
+        "from joulemark.images import build_program\n"
+        "print(build_program('plasa/application', boards.load_board('telosb')).path)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "JOULEMARK_ROOT": str(root), "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert Path(done.stdout.strip()).read_bytes() == image([])
+
+
+def test_a_wrong_name_or_board_is_one_clear_error(tmp_path: Path) -> None:
+    store = ("--store", str(tmp_path / "a.db"))
+    for arguments, message in (
+        (("plas",), "no such architecture"),
+        (("plasa", "--board", "stm32vldiscovery"), "is not wired for armv7m"),
+        (("plasa", "--clock", "9 GHz"), "9 GHz"),
+    ):
+        done = joulemark("architecture", *arguments, *store, code=3)
+        assert message in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('over = ["STaR"]', 'over = ["Star"]'), "there is no module Star"),
+        (('keep = ["star_change"', 'kept = ["star_change"'), "unknown key"),
+        (("application = ", "# "), "missing"),
+    ],
+)
+def test_a_wrong_file_is_one_clear_error(
+    tmp_path: Path, change: tuple[str, str], message: str
+) -> None:
+    folder = tmp_path / "plasa"
+    folder.mkdir()
+    text = (FIRMWARE / "plasa/architecture.toml").read_text()
+    assert change[0] in text
+    (folder / "architecture.toml").write_text(text.replace(*change))
+    with pytest.raises(InputError, match=message):
+        load_architecture("plasa", tmp_path)
+
+
+def test_rows_come_as_json(tmp_path: Path) -> None:
+    options = ("--trials", "1", "--format", "json", "--store", str(tmp_path / "a.db"))
+    rows = json.loads(joulemark("architecture", "plasa", *options).stdout)
+    assert {"memory", "processing", "communication"} == {row["aspect"] for row in rows}
+    secure = next(r for r in rows if r["row"] == "STaR: secure" and r["quantity"] == "cycles")
+    assert secure["value"] > 0
