@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 
 from command import joulemark
+from joulemark.analysis.advice import services
+from joulemark.catalogue import boards
 from joulemark.errors import InputError
 from joulemark.records.store import Store
 from joulemark.studies import expressions, pins, study
+from joulemark.studies.advised import advised
 from joulemark.studies.conduct import Conducted
 from joulemark.studies.expressions import MissingError
 from joulemark.studies.output import document
@@ -230,3 +233,20 @@ def test_the_command(tmp_path: Path) -> None:
     wrong = joulemark("study", "shibata-2018", "--item", "table-xx", *store, code=3)
     assert "there is no table-xx in shibata-2018; there are table-i, table-ii" in wrong.stderr
     assert "no such study" in joulemark("study", "nobody-1999", *store, code=3).stderr
+
+
+def test_advice_is_for_services_that_there_are(tmp_path: Path) -> None:
+    advice = '[[advice]]\nboard = "telosb"\nsize = [64]\n[advice.paper]\n"Hush" = "MD5"\n'
+    found = read(tmp_path, (HEAD + SECTION).replace("[[variant]]", advice + "[[variant]]"))
+    with Store(tmp_path / "store.db") as store:
+        bench = Bench(store=store, processes=1)
+        with pytest.raises(InputError, match="no such service: Hush; there are"):
+            advised(found, bench)
+
+
+@pytest.mark.parametrize("name", study.names())
+def test_each_advice_is_of_a_board_and_a_service(name: str) -> None:
+    titles = {service.title for service in services()}
+    for advice in study.load(name).file.advice:
+        boards.load_board(advice.board).clock_profile(advice.clock or None)
+        assert set(advice.paper) <= titles

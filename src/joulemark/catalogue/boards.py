@@ -235,6 +235,12 @@ class Board(datafile.DataModel):
         """SHA-256 of the file, hexadecimal."""
         return self._digest
 
+    def __getstate__(self) -> dict[Any, Any]:
+        # The engine's wiring cannot go to another process, which makes its own.
+        state = super().__getstate__()
+        kept = {name: value for name, value in state["__dict__"].items() if name != "wiring"}
+        return {**state, "__dict__": kept}
+
     @cached_property
     def wiring(self) -> "Wiring":
         """The devices around its chip.

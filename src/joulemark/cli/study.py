@@ -13,13 +13,18 @@ from joulemark.cli._options import DEFAULT_STORE, StoreOption
 if TYPE_CHECKING:
     from joulemark.studies.conduct import Conducted
 
-_LIST = "list"
+_LIST, _TODAY = "list", "today"
 
 
 @app.command()
 def study(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Of a folder in studies/; `list` lists them.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Of a folder in studies/; `list` lists them; `today` writes a page of what"
+            " security costs on each board, from the store's records.",
+        ),
     ],
     item: Annotated[
         list[str] | None,
@@ -49,8 +54,12 @@ def study(
     if name == _LIST:
         _list()
         return
+    if name == _TODAY:
+        _today(store, out)
+        return
     from joulemark.records.store import Store
     from joulemark.studies import pins
+    from joulemark.studies.advised import advised
     from joulemark.studies.conduct import Conducted
     from joulemark.studies.output import document
     from joulemark.studies.study import load, select
@@ -61,16 +70,17 @@ def study(
     with Store(store) as opened:
         bench = Bench(store=opened, processes=jobs or len(os.sched_getaffinity(0)))
         conducted = Conducted(chosen, items, bench, short=short)
+        found = [] if short or item else advised(chosen, bench)
         beside = opened.path.parent if opened.path else Path(DEFAULT_STORE).parent
     if as_json:
-        typer.echo(json.dumps(document(conducted), indent=1, ensure_ascii=False))
+        typer.echo(json.dumps(document(conducted, found), indent=1, ensure_ascii=False))
     else:
         _show(conducted)
     if out is not None or not as_json:
         from joulemark.report.study import write_page
 
         page = out or beside / f"study-{name}.html"
-        write_page(conducted, page)
+        write_page(conducted, found, page)
         typer.echo(f"page: {page}", err=as_json)
     if pin:
         pins.write(conducted)
@@ -83,6 +93,26 @@ def _list() -> None:
     for name in names():
         found = load(name)
         typer.echo(f"{name:20}  {len(found.items):4} items  {found.file.title}")
+
+
+def _today(store: str, out: Path | None) -> None:
+    """The page over all boards."""
+    from datetime import UTC, datetime
+
+    from joulemark.errors import InputError
+    from joulemark.records.record import of_primitives
+    from joulemark.records.store import Store
+    from joulemark.report.price import write_page
+
+    with Store(store, "read") as opened:
+        records = of_primitives(opened.records())
+        beside = opened.path.parent if opened.path else Path(DEFAULT_STORE).parent
+    if not records:
+        raise InputError("there is no record of a primitive", store, "give `joulemark run`")
+    page = out or beside / "today.html"
+    for place in write_page(records, datetime.now(UTC).year, page):
+        typer.echo(f"{place.name}: {place.records:,} records, {len(place.services())} services")
+    typer.echo(f"page: {page}")
 
 
 def _show(conducted: "Conducted") -> None:

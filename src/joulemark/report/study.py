@@ -10,9 +10,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from joulemark.analysis.price import DEMANDS
+from joulemark.catalogue import boards
 from joulemark.report import page
 from joulemark.report.charts import responsive
 from joulemark.studies import output
+from joulemark.studies.advised import Advised
 from joulemark.studies.conduct import BEST, Conducted, Result
 from joulemark.studies.study import Plot, Section
 from joulemark.studies.units import dimension, shown
@@ -105,8 +108,13 @@ def _plots(conducted: Conducted, section: Section) -> dict[str, tuple[str, dict[
     return found
 
 
-def write_page(conducted: Conducted, path: Path) -> None:
+def write_page(conducted: Conducted, advice: Sequence[Advised], path: Path) -> None:
     """Write the page.
+
+    Args:
+        conducted: the study.
+        advice: what is advised today, beside the paper's.
+        path: the HTML file; it appears whole or not at all.
 
     Raises:
         JoulemarkError: it cannot be written.
@@ -125,6 +133,7 @@ def write_page(conducted: Conducted, path: Path) -> None:
         "study.html.jinja",
         study=conducted.study,
         sections=sections,
+        advice=[(found, boards.load_board(found.advice.board).title, DEMANDS) for found in advice],
         counts=output.counts(conducted),
         text=output,
         data=page.packed(json.dumps({"plots": specifications})),

@@ -1,10 +1,12 @@
 """Results of a study as text and as plain values."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from joulemark.studies.advised import Advised
 from joulemark.studies.conduct import Conducted, Ours, Result
 from joulemark.studies.units import shown
 from joulemark.studies.verdict import COUNTED, Verdict
@@ -96,7 +98,27 @@ def record(result: Result) -> dict[str, Any]:
     }
 
 
-def document(conducted: Conducted) -> dict[str, Any]:
+def _advised(found: Advised) -> dict[str, Any]:
+    """Advice as JSON takes it."""
+    return {
+        **found.advice.model_dump(),
+        "primitives": found.primitives,
+        "today": [
+            {
+                "service": price.service.title,
+                "bytes": price.size_bytes,
+                "demand": price.demand.title,
+                **price.build._asdict(),
+                "energy_j": price.energy_j,
+                "time_s": price.time_s,
+                "flash_bytes": price.flash_bytes,
+            }
+            for price in found.prices
+        ],
+    }
+
+
+def document(conducted: Conducted, advice: Sequence[Advised] = ()) -> dict[str, Any]:
     """A study's results as JSON takes them."""
     file = conducted.study.file
     found = Counter(str(result.verdict) for result in conducted.results)
@@ -106,4 +128,5 @@ def document(conducted: Conducted) -> dict[str, Any]:
         "items": len(conducted.results),
         "verdicts": dict(sorted(found.items())),
         "results": [record(result) for result in conducted.results],
+        "advice": [_advised(found) for found in advice],
     }

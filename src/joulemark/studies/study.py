@@ -167,6 +167,18 @@ class Section(datafile.DataModel):
         return self
 
 
+class Advice(datafile.DataModel):
+    """What the paper advises on a board, to be derived again from all primitives that there are."""
+
+    board: Text
+    clock: str = ""
+    size: Annotated[list[int], Field(min_length=1)]
+    """Of messages, in bytes."""
+    ad_size: list[int] = Field([0])
+    paper: Annotated[dict[str, Text], Field(min_length=1)]
+    """What it advises, by the service's title."""
+
+
 class StudyFile(datafile.DataModel):
     """`studies/AUTHOR-YEAR/study.toml`."""
 
@@ -180,6 +192,7 @@ class StudyFile(datafile.DataModel):
     tolerance: Tolerance
     quantity: dict[Identifier, Asked] = Field({})
     variant: list[Variant] = Field([])
+    advice: list[Advice] = Field([])
     section: Annotated[list[Section], Field(min_length=1)]
 
 

@@ -1,7 +1,7 @@
 """A case of a campaign: a primitive's operation on an emulated board, its output verified."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Annotated, Literal
@@ -16,8 +16,8 @@ from joulemark.measure.conduct import Bench as MeasuringBench
 from joulemark.records.record import PrimitiveRecord, of_primitives
 from joulemark.studies.ways import Answer, Bench
 
-_SEED = 1
-_TRIALS = 2
+SEED = 1
+TRIALS = 2
 _BEST = ("O2", "O3", "Os")
 """What `opt = "*"` stands for."""
 _SI = {"time": 1e-12, "energy_net": 1e-9, "energy_gross": 1e-9}
@@ -47,8 +47,16 @@ def best(asked: Asked) -> Asked:
 
 def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
     """Measure what the store does not have, and choose."""
+    by_primitive: dict[tuple[str, str], list[PrimitiveRecord]] = defaultdict(list)
+    for record in measured(_campaigns(asked), bench):
+        by_primitive[record.conditions.board, record.subject.primitive].append(record)
+    return {a: _answer(a, by_primitive[a.board, a.primitive]) for a in asked}
+
+
+def measured(campaigns: Iterable[Campaign], bench: Bench) -> list[PrimitiveRecord]:
+    """The records of all cases of some campaigns: from the store, or measured now."""
     jobs: dict[Firmware, Job] = {}
-    for campaign in _campaigns(asked):
+    for campaign in campaigns:
         for job in plan(campaign, MeasuringBench().setup, processes=bench.processes).jobs:
             known = jobs.get(job.firmware, replace(job, points=()))
             points = {point.key: point for point in (*known.points, *job.points)}
@@ -61,11 +69,7 @@ def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
             bench.store.append(record)
             failed += [record] if record.status != "ok" else []
     served = bench.store.served(keys)
-    records = of_primitives(bench.store.load(s.id for s in served.values()))
-    by_primitive: dict[tuple[str, str], list[PrimitiveRecord]] = defaultdict(list)
-    for record in (*records, *failed):
-        by_primitive[record.conditions.board, record.subject.primitive].append(record)
-    return {a: _answer(a, by_primitive[a.board, a.primitive]) for a in asked}
+    return [*of_primitives(bench.store.load(s.id for s in served.values())), *failed]
 
 
 def _campaigns(asked: Sequence[Asked]) -> Iterator[Campaign]:
@@ -85,8 +89,8 @@ def _campaigns(asked: Sequence[Asked]) -> Iterator[Campaign]:
                 "operation": a.operation,
                 "size": a.size,
                 "ad_size": a.ad_size,
-                "seed": _SEED,
-                "trials": _TRIALS,
+                "seed": SEED,
+                "trials": TRIALS,
             }
         )
 

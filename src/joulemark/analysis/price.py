@@ -1,0 +1,116 @@
+"""The least that each service costs on a board, under growing demands, beside sending by radio."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from joulemark.analysis.advice import Candidate, Requirement, Service, costs, flash, services, steps
+from joulemark.catalogue import kinds
+from joulemark.catalogue.boards import Board
+from joulemark.records.record import PrimitiveRecord
+
+SMALL_FLASH_BYTES = 4096
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What is asked of a choice."""
+
+    title: str
+    requirement: Requirement
+    flash_bytes: int | None = None
+    """At most."""
+
+
+DEMANDS = (
+    Demand("any that is not broken", Requirement(standard=False, secrets_kept=False)),
+    Demand("a standard", Requirement(secrets_kept=False)),
+    Demand("a standard that keeps secrets", Requirement()),
+    Demand("... in 4 KB of flash", Requirement(), SMALL_FLASH_BYTES),
+)
+
+
+@dataclass(frozen=True)
+class Price:
+    """The cheapest choice for one message."""
+
+    service: Service
+    size_bytes: int
+    """Of the message; 0 where there is none; its own where no other is measured."""
+    demand: Demand
+    build: Candidate
+    energy_j: float
+    """Net of idle."""
+    time_s: float
+    flash_bytes: int | None
+
+
+def places(records: Iterable[PrimitiveRecord]) -> dict[tuple[str, str], list[PrimitiveRecord]]:
+    """Good records of emulated boards by board and clock."""
+    found: dict[tuple[str, str], list[PrimitiveRecord]] = defaultdict(list)
+    for record in records:
+        if record.status == "ok" and record.conditions.runner == "emulator":
+            found[record.conditions.board, record.conditions.clock].append(record)
+    return dict(sorted(found.items()))
+
+
+def _own_size(service: Service) -> bool:
+    """Whether its kinds say themselves which sizes are measured: a hash to be signed, for one."""
+    return all(kinds.shipped()[kind].file.default is not None for kind in service.operations)
+
+
+def prices(records: Sequence[PrimitiveRecord], sizes: Sequence[int]) -> list[Price]:
+    """The cheapest choice by energy, for each service, size and demand.
+
+    Args:
+        records: of one board at one clock.
+        sizes: of messages; a larger one that was measured stands for one that was not.
+    """
+    flash_bytes = flash(records)
+    found = []
+    for demand in DEMANDS:
+        chosen = demand.requirement.select(records)
+        for service in services():
+            energy = costs(chosen, service, "energy_net")
+            time = costs(chosen, service, "time")
+            by_size = steps(energy, flash_bytes)
+            if not by_size:
+                continue
+            for size in sizes if any(by_size) and not _own_size(service) else [max(by_size)]:
+                measured = min((s for s in by_size if s >= size), default=None)
+                fitting = [
+                    step
+                    for step in (by_size[measured] if measured is not None else ())
+                    if demand.flash_bytes is None
+                    or (step.flash_bytes is not None and step.flash_bytes <= demand.flash_bytes)
+                ]
+                if not fitting or measured is None:
+                    continue
+                build = fitting[0].build
+                sized = min(s for s in time[build] if s >= measured)
+                found.append(
+                    Price(
+                        service=service,
+                        size_bytes=size,
+                        demand=demand,
+                        build=build,
+                        energy_j=fitting[0].cost * 1e-9,
+                        time_s=time[build][sized] * 1e-12,
+                        flash_bytes=fitting[0].flash_bytes,
+                    )
+                )
+    return found
+
+
+def sending_j(board: Board, payload_bytes: int) -> float | None:
+    """Energy to send a frame of the board's radio, unsecured and once; None without a radio.
+
+    The radio alone, at the current that the board's file gives for sending at 0 dBm.
+    """
+    radio = board.radio
+    sending = [s for s in radio.state if s.name.startswith("tx")] if radio else []
+    if radio is None or not sending:
+        return None
+    state = next((s for s in sending if "0dbm" in s.name), sending[0])
+    bits = 8 * (radio.frame_overhead_bytes.value + payload_bytes)
+    return board.supply_v.value * state.ampere * bits / radio.bit_rate_hz.value

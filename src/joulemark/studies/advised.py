@@ -1,0 +1,57 @@
+"""A paper's advice, derived again: the cheapest of all primitives, under demands that grow."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from joulemark.analysis.advice import services
+from joulemark.analysis.price import Price, prices
+from joulemark.campaign.campaign import Campaign
+from joulemark.errors import InputError
+from joulemark.studies.study import Advice, Study
+from joulemark.studies.ways import Bench
+from joulemark.studies.ways.campaign import SEED, TRIALS, measured
+
+
+@dataclass(frozen=True)
+class Advised:
+    """What a board's records advise beside what the paper does."""
+
+    advice: Advice
+    primitives: int
+    """How many there are to choose from."""
+    prices: Sequence[Price]
+
+    def of(self, service: str) -> list[Price]:
+        """The cheapest choices for a service, by demand and size."""
+        return [price for price in self.prices if price.service.title == service]
+
+
+def advised(study: Study, bench: Bench) -> list[Advised]:
+    """Measure what there is on the boards that the paper advises for.
+
+    Raises:
+        InputError: there is no such service.
+    """
+    return [_advised(advice, study, bench) for advice in study.file.advice]
+
+
+def _advised(advice: Advice, study: Study, bench: Bench) -> Advised:
+    there = {service.title: service for service in services()}
+    for title in advice.paper:
+        if title not in there:
+            mend = f"there are {', '.join(there)}"
+            raise InputError(f"no such service: {title}", f"{study.path}, advice, paper", mend)
+    wanted = [there[title] for title in advice.paper]
+    campaign = Campaign(
+        board=(advice.board,),
+        **({"clock": (advice.clock,)} if advice.clock else {}),
+        operation=tuple({o for s in wanted for some in s.operations.values() for o in some}),
+        size=tuple(advice.size),
+        ad_size=tuple(advice.ad_size),
+        seed=SEED,
+        trials=TRIALS,
+    )
+    kinds = {kind for service in wanted for kind in service.operations}
+    records = [r for r in measured([campaign], bench) if r.subject.kind in kinds]
+    found = [p for p in prices(records, advice.size) if p.service.title in advice.paper]
+    return Advised(advice, len({r.subject.primitive for r in records}), found)
