@@ -1,12 +1,16 @@
 """Time slots: the firmware of a root and its leaves on a simulated medium, under sanitizers."""
 
+import os
+import shutil
 import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import slots
+from joulemark.project import ROOT
 
 KEYS = {1: b"6TiSCH minimal15", 2: bytes.fromhex("deadbeeffacecafe" * 2)}
 
@@ -114,3 +118,66 @@ def test_three_leaves(tmp_path: Path) -> None:
     assert all(leaf["joins"] == 1 for leaf in reports[1:])
     assert all(leaf["acknowledged"] == leaf["sent"] >= 40 for leaf in reports[1:])
     assert reports[0]["refused"] == 0
+
+
+DIGESTS = """
+import hashlib, sys
+from joulemark.catalogue import boards
+from joulemark.images import build_program
+for board in ("telosb", "openmote-cc2538"):
+    for without in ((), ("net/ieee802154/security",)):
+        if without or len(sys.argv) == 1:
+            image = build_program(
+                "net/tsch-ping", boards.load_board(board), without=without,
+                wiring={"radio": "net/none", "ccm-star": "net/ccm-star/software",
+                        "block-cipher": "primitives/block-cipher/aes/ref"},
+            )
+            print(hashlib.sha256(image.path.read_bytes()).hexdigest())
+"""
+NO_RADIO = {
+    "part.toml": 'title = "No radio"\nrole = "driver"\nneeds = ["net/radio"]\n',
+    "radio-driver.h": "enum { RADIO_TX_LEAD_TICKS = 12, RADIO_RX_LEAD_TICKS = 7 };\n",
+    "none.c": """
+        #include "radio.h"
+        static volatile uint8_t port;
+        bool radio_init(void) { return port != 0; }
+        void radio_channel(uint8_t channel) { port = channel; }
+        void radio_idle(void) { port = 0; }
+        void radio_receive(void) { port = 1; }
+        void radio_load(const uint8_t *frame, uint8_t length) { port = frame[length - 1]; }
+        bool radio_transmit(radio_time *sfd) { *sfd = port; return true; }
+        void radio_transmit_end(void) { port = 2; }
+        bool radio_wait_sfd(radio_time until, radio_time *sfd) { *sfd = until; return port != 0; }
+        bool radio_wait_frame(radio_time until) { return until == port; }
+        uint8_t radio_read(uint8_t *frame, radio_reception *reception) {
+            (void)reception;
+            *frame = port;
+            return port;
+        }
+        radio_time radio_now(void) { return port; }
+        void radio_sleep_until(radio_time when) { port = (uint8_t)when; }
+    """,
+}
+
+
+def test_security_that_is_left_out_was_never_there(tmp_path: Path) -> None:
+    """Byte for byte the image of a tree without its folders."""
+    for name in ("chips", "boards", "firmware"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    net = tmp_path / "firmware/net"
+    (net / "none").mkdir()
+    for name, text in NO_RADIO.items():
+        (net / "none" / name).write_text(text)
+
+    def digests(*arguments: str) -> list[str]:
+        command = [sys.executable, "-c", DIGESTS, *arguments]
+        environment = {"PATH": os.environ["PATH"], "JOULEMARK_ROOT": str(tmp_path)}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    telosb, bare_telosb, openmote, bare_openmote = digests()
+    assert telosb != bare_telosb
+    assert openmote != bare_openmote
+    shutil.rmtree(net / "ieee802154/security")
+    shutil.rmtree(net / "ccm-star")
+    assert digests("bare") == [bare_telosb, bare_openmote]

@@ -48,6 +48,10 @@ static struct {
     uint8_t acknowledgement[FRAME_BYTES];
 } tsch;
 
+/* The four steps of security in a slot are functions of their own, so that what they take can be
+   told apart in a profile. */
+#define STEP __attribute__((noinline)) static
+
 /* ---- Time ---- */
 
 /* Waits for a moment that must still be ahead. */
@@ -110,7 +114,7 @@ static frame_header header_to(uint8_t type, uint8_t mote) {
     return header;
 }
 
-static uint8_t load_data(uint8_t mote) {
+STEP uint8_t load_data(uint8_t mote) {
     frame_header header = header_to(FRAME_DATA, mote);
     header.acknowledge = true;
     if (!link_prepare(&header, DATA_HEADER_BYTES))
@@ -125,7 +129,7 @@ static uint8_t load_data(uint8_t mote) {
 }
 
 /* Section 7.3.3 and 7.4.2.7: an enhanced acknowledgement, with the time correction. */
-static bool load_acknowledgement(uint8_t mote, uint8_t sequence, int16_t late) {
+STEP bool load_acknowledgement(uint8_t mote, uint8_t sequence, int16_t late) {
     frame_header header = header_to(FRAME_ACK, mote);
     header.sequence = sequence;
     header.elements = true;
@@ -214,7 +218,7 @@ static bool listen(tsch_deadline deadline, radio_time due, uint16_t guard, radio
 }
 
 /* 5. What the acknowledgement says of our time, which the root's corrects. */
-static bool take_acknowledgement(uint8_t mote) {
+STEP bool take_acknowledgement(uint8_t mote) {
     frame_header header;
     if (!link_receive(&tsch.asn, tsch.frame, &header))
         return false;
@@ -262,6 +266,10 @@ static void send_beacon(void) {
         send_frame(length, &end);
 }
 
+STEP bool take_data(frame_header *header) {
+    return link_receive(&tsch.asn, tsch.frame, header);
+}
+
 static void receive(void) {
     tune();
     radio_time due = (radio_time)(tsch.start + timing.tx_offset), sfd;
@@ -269,7 +277,7 @@ static void receive(void) {
         return;
     frame_header header;
     int16_t late = radio_time_after(sfd, due);
-    if (!link_receive(&tsch.asn, tsch.frame, &header)) {
+    if (!take_data(&header)) {
         tsch_count.refused++;
         return;
     }

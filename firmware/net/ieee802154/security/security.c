@@ -193,9 +193,9 @@ static bool slot_before(const security_asn *a, const security_asn *b) {
 }
 
 /* All that can be known before the MIC is computed, in the standard's order. */
-static security_status check(const frame_header *header, const uint8_t *frame,
-                             const security_asn *asn, const frame_address *source,
-                             const security_key **key, known_device **device) {
+__attribute__((noinline)) static security_status
+check(const frame_header *header, const uint8_t *frame, const security_asn *asn,
+      const frame_address *source, const security_key **key, known_device **device) {
     const frame_security *security = &header->security;
     *device = find_device(source);
     if (security->level == 0)

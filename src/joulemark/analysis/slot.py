@@ -1,0 +1,232 @@
+"""How short a time slot can be, from the time that is left before each moment that it waits for.
+
+Times are in picoseconds, the slot's template in ticks of the 32,768 Hz crystal. A mote's marker is
+high while it waits; a slot is a sequence of such waits, and what lies between them is work.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+TICK_HZ = 32_768
+PS = 10**12
+BYTE_US = 32
+"""On air, at 250 kb/s."""
+
+TX_OFFSET, RX_LISTEN, ACK_LISTEN, TX_ACK, SLOT_END = (
+    "tx-offset",
+    "rx-listen",
+    "ack-listen",
+    "tx-ack-delay",
+    "slot-end",
+)
+"""What a slot waits for: firmware/net/tsch/tsch.h."""
+SLOTS = {
+    "beacon": (TX_OFFSET, SLOT_END),
+    "scan": (RX_LISTEN, SLOT_END),
+    "send": (TX_OFFSET, ACK_LISTEN, SLOT_END),
+    "receive": (RX_LISTEN, TX_ACK, SLOT_END),
+}
+"""Kinds of slots, and what each waits for, where all goes well."""
+SLOTFRAMES = {
+    "root": ("beacon", "send", "receive"),
+    "leaf": ("scan", "receive", "send"),
+}
+"""What the two motes of a network do in turn, in slotframes without idle slots."""
+
+MAX_TX_US = 4256
+"""TsMaxTx of the paper and of IEEE Std 802.15.4-2015: preamble to the end of 127 bytes."""
+MAX_ACK_US = 2400
+"""TsMaxAck."""
+
+
+def ticks_of(ps: int) -> int:
+    """Whole ticks in a time."""
+    return ps * TICK_HZ // PS
+
+
+def ps_of(ticks: int) -> int:
+    """The time that ticks take."""
+    return ticks * PS // TICK_HZ
+
+
+@dataclass(frozen=True, kw_only=True)
+class Template:
+    """A slot's template, in ticks: firmware/net/tsch/timing.h."""
+
+    slot: int
+    tx_offset: int
+    tx_ack_delay: int
+    guard: int = 36
+    ack_guard: int = 13
+
+    @property
+    def macros(self) -> dict[str, int]:
+        """As the firmware takes it."""
+        return {f"TSCH_{name.upper()}_TICKS": value for name, value in vars(self).items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wait:
+    """A wait: from when a mote was ready until it went on."""
+
+    ready_ps: int
+    went_on_ps: int
+    ready_cycles: int
+    went_on_cycles: int
+
+    @property
+    def slack_ps(self) -> int:
+        """The time that was left."""
+        return self.went_on_ps - self.ready_ps
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slot:
+    """A slot that a mote was in."""
+
+    mote: str
+    kind: str
+    start_ps: int
+    start_cycles: int
+    waits: tuple[Wait, ...]
+
+    @property
+    def deadlines(self) -> tuple[str, ...]:
+        """Names of its waits."""
+        return SLOTS[self.kind]
+
+    def wait(self, deadline: str) -> Wait | None:
+        """Its wait for a moment; None: it has none."""
+        names = self.deadlines
+        return self.waits[names.index(deadline)] if deadline in names else None
+
+
+def slots(mote: str, waits: Sequence[Wait]) -> list[Slot]:
+    """The whole slotframes that a mote's last waits are; the last of all ends a slotframe.
+
+    A slotframe is taken as long as those before it are whole as well: from the time when the motes
+    had found each other.
+    """
+    kinds = SLOTFRAMES[mote]
+    size = sum(len(SLOTS[kind]) for kind in kinds)
+    found: list[Slot] = []
+    for number in range((len(waits) - 1) // size, 0, -1):
+        at = len(waits) - number * size
+        for kind in kinds:
+            count = len(SLOTS[kind])
+            before = waits[at - 1]
+            found.append(
+                Slot(
+                    mote=mote,
+                    kind=kind,
+                    start_ps=before.went_on_ps,
+                    start_cycles=before.went_on_cycles,
+                    waits=tuple(waits[at : at + count]),
+                )
+            )
+            at += count
+    return found
+
+
+def regular(found: Sequence[Slot], template: Template) -> list[Slot]:
+    """The last slots that are as long as the template says, to two ticks of correction.
+
+    Slots before, in which a frame was lost, have other waits and look longer or shorter.
+    """
+    due = ps_of(template.slot)
+    for number in range(len(found) - 1, -1, -1):
+        slot = found[number]
+        length = slot.waits[-1].went_on_ps - slot.start_ps
+        if abs(length - due) > ps_of(3):
+            return list(found[number + 1 :])
+    return list(found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slack:
+    """The least time that was left before a moment, over all slots of both motes."""
+
+    deadline: str
+    ps: int
+    mote: str
+    kind: str
+
+
+def slacks(found: Iterable[Slot]) -> dict[str, Slack]:
+    """The least slack of each deadline."""
+    least: dict[str, Slack] = {}
+    for slot in found:
+        for deadline, wait in zip(slot.deadlines, slot.waits, strict=True):
+            known = least.get(deadline)
+            if known is None or wait.slack_ps < known.ps:
+                least[deadline] = Slack(
+                    deadline=deadline, ps=wait.slack_ps, mote=slot.mote, kind=slot.kind
+                )
+    return least
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cut:
+    """By how much each part of a template can be shortened: the least slack before its end."""
+
+    tx_offset_ps: int
+    tx_ack_delay_ps: int
+    end_ps: int
+
+    @property
+    def slot_ps(self) -> int:
+        """By how much the slot can be."""
+        return self.tx_offset_ps + self.tx_ack_delay_ps + self.end_ps
+
+
+def cut(least: dict[str, Slack]) -> Cut:
+    """What can go: waits before a moment that a part of the template fixes."""
+    return Cut(
+        tx_offset_ps=min(least[TX_OFFSET].ps, least[RX_LISTEN].ps),
+        tx_ack_delay_ps=min(least[TX_ACK].ps, least[ACK_LISTEN].ps),
+        end_ps=least[SLOT_END].ps,
+    )
+
+
+def shortened(template: Template, by: Cut) -> Template:
+    """The shortest template on the crystal's grid; a moment has to be ahead, not now."""
+    offset, delay, end = (
+        max(0, ticks_of(ps) - (ps * TICK_HZ % PS == 0))
+        for ps in (by.tx_offset_ps, by.tx_ack_delay_ps, by.end_ps)
+    )
+    return replace(
+        template,
+        tx_offset=template.tx_offset - offset,
+        tx_ack_delay=template.tx_ack_delay - delay,
+        slot=template.slot - offset - delay - end,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Minima:
+    """Three answers to how short the slot can be, in picoseconds."""
+
+    by_equation_ps: int
+    """Eq. (1) of sciancalepore-2016: TsTxOffset + TsMaxTx + TsTxAckDelay + TsMaxAck + sec4."""
+    real_ps: int
+    """On the crystal's grid, with the acknowledgement as it is; proved by running it."""
+    continuous_ps: int
+    """Without the grid: every moment comes when the slowest is ready."""
+
+
+def minima(wide: Template, least: dict[str, Slack], tuned: Template, sec4_ps: int) -> Minima:
+    """Three minima.
+
+    Args:
+        wide: the template under which the slacks were seen.
+        least: the slacks.
+        tuned: the template that was proved.
+        sec4_ps: the longest time from an acknowledgement's end until the sender is done.
+    """
+    equation = ps_of(tuned.tx_offset + tuned.tx_ack_delay) + sec4_ps
+    equation += (MAX_TX_US + MAX_ACK_US) * 10**6
+    return Minima(
+        by_equation_ps=equation,
+        real_ps=ps_of(tuned.slot),
+        continuous_ps=ps_of(wide.slot) - cut(least).slot_ps,
+    )

@@ -1,0 +1,41 @@
+"""A time slot: a frame and its acknowledgement at a security level, by a strategy."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from joulemark.campaign.subjects import About, Subject
+
+Strategy = Literal["software", "hybrid", "hardware"]
+STRATEGIES: tuple[Strategy, ...] = ("software", "hybrid", "hardware")
+LEVELS = ("none", "mic-32", "mic-64", "mic-128", "enc", "enc-mic-32", "enc-mic-64", "enc-mic-128")
+"""Security levels of IEEE 802.15.4 by their numbers (table 9-6 of the standard)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlotSubject(Subject):
+    """The shortest slot for a frame of 127 bytes."""
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    strategy: str
+    """Of CCM*: "software", "hybrid" or "hardware"; empty without security."""
+    level: int
+    key_id_mode: int = 1
+    counter_carried: bool = False
+    """The frame counter is in the header as well, though the nonce has the slot's number."""
+    cipher: str = ""
+    """Implementation of AES, where software does it."""
+    keys_stay: bool = False
+    """A key that was expanded, or loaded into the radio, stays there."""
+
+    def __str__(self) -> str:
+        if self.level == 0:
+            return "slot without security"
+        cipher = f" ({self.cipher})" if self.cipher else ""
+        keys = ", keys stay" if self.keys_stay else ""
+        mode = f"key mode {self.key_id_mode}"
+        return f"slot {LEVELS[self.level]} in {self.strategy}{cipher}, {mode}{keys}"
+
+    def about(self) -> About:
+        """A slot has no standing of its own: its frames are a standard's."""
+        return About(title=f"TSCH slot, {LEVELS[self.level]}", group="Time slots", main=True)

@@ -1,0 +1,109 @@
+"""How short a slot can be: what is derived of times that are known, and of two emulated boards."""
+
+import dataclasses
+import random
+
+import pytest
+
+from joulemark.analysis import slot as slots
+from joulemark.analysis.slot import Slot, Template, Wait
+
+WIDE = Template(slot=3000, tx_offset=1000, tx_ack_delay=1200)
+LEAD = 12
+AIR = 134
+ACK_AIR = 36
+
+
+def marker(work: dict[str, int], slotframes: int, mote: str, rng: random.Random) -> list[Wait]:
+    """The waits of a mote whose work in each slot takes so many picoseconds at most."""
+    waits = []
+    ps = slots.ps_of
+    for number in range(3 * slotframes):
+        kind = slots.SLOTFRAMES[mote][number % 3]
+        start = ps(WIDE.slot * number)
+        sent = WIDE.tx_offset + AIR
+        moments = {
+            slots.TX_OFFSET: (0, WIDE.tx_offset - LEAD),
+            slots.RX_LISTEN: (0, WIDE.tx_offset - 50),
+            slots.ACK_LISTEN: (sent, sent + WIDE.tx_ack_delay - 30),
+            slots.TX_ACK: (sent, sent + WIDE.tx_ack_delay - LEAD),
+            slots.SLOT_END: (sent + WIDE.tx_ack_delay + ACK_AIR, WIDE.slot),
+        }
+        for deadline in slots.SLOTS[kind]:
+            begins, ends = moments[deadline]
+            busy = work[deadline] - (rng.randrange(1000) if number % 7 else 0)
+            waits.append(
+                Wait(
+                    ready_ps=start + ps(begins) + busy,
+                    went_on_ps=start + ps(ends),
+                    ready_cycles=0,
+                    went_on_cycles=0,
+                )
+            )
+    return waits
+
+
+WORK = {
+    slots.TX_OFFSET: 7_000_000_000,
+    slots.RX_LISTEN: 60_000_000,
+    slots.ACK_LISTEN: 5_000_000,
+    slots.TX_ACK: 9_000_000_000,
+    slots.SLOT_END: 3_000_000_000,
+}
+
+
+def test_the_minimum_is_the_sum_of_the_work() -> None:
+    rng = random.Random(1)
+    found: list[Slot] = []
+    for mote in slots.SLOTFRAMES:
+        whole = slots.slots(mote, marker(WORK, 20, mote, rng))
+        # The first slotframe has no wait before it to begin with.
+        assert len(whole) == 57
+        found += slots.regular(whole, WIDE)
+    least = slots.slacks(found)
+    assert least[slots.TX_OFFSET].kind == "send"
+    assert least[slots.TX_ACK].kind == "receive"
+    by = slots.cut(least)
+    rest = slots.ps_of(WIDE.slot) - by.slot_ps
+    work = WORK[slots.TX_OFFSET] + WORK[slots.TX_ACK] + WORK[slots.SLOT_END]
+    fixed = slots.ps_of(LEAD + AIR + LEAD + ACK_AIR)
+    assert abs(rest - work - fixed) < 10
+    tuned = slots.shortened(WIDE, by)
+    assert 0 <= slots.ps_of(tuned.slot) - rest < 3 * slots.ps_of(1) + 10
+    # Nothing is cut that was not there.
+    assert tuned.guard == WIDE.guard
+    assert tuned.tx_offset >= LEAD
+
+
+def test_a_moment_has_to_be_ahead() -> None:
+    """What would be ready exactly when it is due is late."""
+    by = slots.Cut(
+        tx_offset_ps=slots.ps_of(32768), tx_ack_delay_ps=slots.ps_of(32768) + 1, end_ps=0
+    )
+    tuned = slots.shortened(Template(slot=99999, tx_offset=40000, tx_ack_delay=40000), by)
+    assert (tuned.tx_offset, tuned.tx_ack_delay) == (40000 - 32767, 40000 - 32768)
+
+
+def test_slots_before_a_loss_are_left_out() -> None:
+    waits = marker(WORK, 20, "root", random.Random(2))
+    broken = dataclasses.replace(waits[81], went_on_ps=waits[81].went_on_ps + 10**9)
+    found = slots.regular(slots.slots("root", [*waits[:81], broken, *waits[82:]]), WIDE)
+    assert 25 < len(found) < 30
+
+
+def test_by_equation() -> None:
+    """The standard's frame and acknowledgement times stand for those that are on the air."""
+    least = slots.slacks(
+        s for m in slots.SLOTFRAMES for s in slots.slots(m, marker(WORK, 9, m, random.Random(3)))
+    )
+    tuned = Template(slot=900, tx_offset=300, tx_ack_delay=400)
+    found = slots.minima(WIDE, least, tuned, sec4_ps=5)
+    assert found.by_equation_ps == slots.ps_of(700) + 4_256_000_000 + 2_400_000_000 + 5
+    assert found.real_ps == slots.ps_of(900)
+
+
+@pytest.mark.parametrize("name", sorted(slots.SLOTFRAMES))
+def test_both_motes_do_the_same_slots_together(name: str) -> None:
+    assert len(slots.SLOTFRAMES[name]) == 3
+    opposite = {"beacon": "scan", "send": "receive", "receive": "send"}
+    assert [opposite[k] for k in slots.SLOTFRAMES["root"]] == list(slots.SLOTFRAMES["leaf"])
