@@ -71,8 +71,8 @@ def shown(secret: bytes, ram: bytes) -> bytes | None:
 
 
 def keeps_secrets(operation: Operation) -> bool:
-    """What it refuses is nobody's to read; a signature that is verified is everybody's."""
-    return bool(operation.refuses) and not operation.public
+    """What it refuses is nobody's to read; signatures and handshakes are everybody's."""
+    return bool(operation.refuses) and operation.sized and not operation.public
 
 
 def forged(put: Exchange, operation: Operation, source: random.Random) -> Exchange:

@@ -81,22 +81,50 @@ static void fe_to_bytes(uint8_t out[FIELD_BYTES], const fe a) {
         out[FIELD_BYTES - 1 - i] = (uint8_t)(t[i / sizeof(fe_word)] >> i % sizeof(fe_word) * 8);
 }
 
+/* x^3 + a x + b. */
+static void curve_side(fe out, const fe x) {
+    fe t;
+    fe_square(t, x);
+    fe_multiply(t, t, x);
+    fe_add(t, t, curve_b);
+#if !CURVE_A_IS_ZERO
+    fe_subtract(t, t, x);
+    fe_subtract(t, t, x);
+    fe_subtract(t, t, x);
+#endif
+    fe_copy(out, t);
+}
+
 /* A point of a public key, X and Y; 0 where it is none of the curve's. */
 static int point_from_bytes(point *out, const uint8_t in[2 * FIELD_BYTES]) {
     fe t, u;
     if (!fe_from_bytes(out->x, in) || !fe_from_bytes(out->y, in + FIELD_BYTES))
         return 0;
     fe_copy(out->z, fe_one);
-    fe_square(t, out->x);
-    fe_multiply(t, t, out->x);
-    fe_add(t, t, curve_b);
-#if !CURVE_A_IS_ZERO
-    fe_add(u, out->x, out->x);
-    fe_add(u, u, out->x);
-    fe_subtract(t, t, u);
-#endif
+    curve_side(t, out->x);
     fe_square(u, out->y);
     fe_subtract(t, t, u);
+    return fe_is_zero(t) != 0;
+}
+
+/* A point of this x, whichever of the two; 0 where there is none. The modulus is 3 modulo 4: a
+   square's root is its power of (p + 1) / 4. */
+__attribute__((unused)) static int point_from_x(point *out, const uint8_t in[FIELD_BYTES]) {
+    fe square, root, t;
+    if (!fe_from_bytes(out->x, in))
+        return 0;
+    curve_side(square, out->x);
+    /* (p + 1) / 4 is 1 more than p's bits from the third on, of which the highest is 1. */
+    fe_copy(root, square);
+    for (unsigned bit = 8 * FIELD_BYTES - 2; bit >= 2; bit--) {
+        fe_square(root, root);
+        if (field_modulus[bit / FE_WORD_BITS] >> bit % FE_WORD_BITS & 1)
+            fe_multiply(root, root, square);
+    }
+    fe_multiply(out->y, root, square);
+    fe_square(t, out->y);
+    fe_subtract(t, t, square);
+    fe_copy(out->z, fe_one);
     return fe_is_zero(t) != 0;
 }
 

@@ -27,7 +27,7 @@ static void fe_from_bytes(fe out, const uint8_t bytes[FE_BYTES]) {
 }
 
 /* The number from 0 to 2^255 - 20 that a stands for. */
-static void fe_to_bytes(uint8_t bytes[FE_BYTES], const fe a) {
+__attribute__((cold)) static void fe_to_bytes(uint8_t bytes[FE_BYTES], const fe a) {
     uint8_t less[FE_BYTES];
     /* Bit 255 counts 19, twice where that sets it anew; then less = a - p + 2^255. */
     for (unsigned i = 0; i < FE_BYTES; i++)
@@ -61,7 +61,7 @@ static void fe_square_times(fe out, const fe a, unsigned count, const fe b) {
 }
 
 /* a^(2^250 - 1), and a^11 beside it: what inversion and square roots begin with. */
-static void fe_power_250(fe out, fe eleven, const fe a) {
+__attribute__((cold)) static void fe_power_250(fe out, fe eleven, const fe a) {
     fe two, t, u;
     fe_square(two, a);
     fe_square_times(t, two, 2, a);    /* 9 */

@@ -20,15 +20,30 @@ crypto_status ECDH(keygen)(uint8_t *public_key, const uint8_t *secret_key) {
     return good ? CRYPTO_OK : CRYPTO_BAD_TAG;
 }
 
-crypto_status ECDH(agree)(uint8_t *shared, const uint8_t *secret_key, const uint8_t *peer_key) {
+/* The end of an agreement with a point that decoding found good or not. */
+static crypto_status agree_with(uint8_t *shared, const uint8_t *secret_key, point *p, int good) {
     scalar k;
-    point p;
-    int good = scalar_from_secret(k, secret_key, SECRET_BYTES);
-    if (good && (good = point_from_bytes(&p, peer_key))) {
-        point_times(&p, k, &p);
-        point_to_bytes(shared, NULL, &p);
-        crypto_wipe(&p, sizeof p);
+    good &= scalar_from_secret(k, secret_key, SECRET_BYTES);
+    if (good) {
+        point_times(p, k, p);
+        point_to_bytes(shared, NULL, p);
     }
+    crypto_wipe(p, sizeof *p);
     crypto_wipe(k, sizeof k);
     return good ? CRYPTO_OK : CRYPTO_BAD_TAG;
 }
+
+crypto_status ECDH(agree)(uint8_t *shared, const uint8_t *secret_key, const uint8_t *peer_key) {
+    point p;
+    int good = point_from_bytes(&p, peer_key);
+    return agree_with(shared, secret_key, &p, good);
+}
+
+#ifdef ECDH_WITH_X
+/* With a peer's key of which X alone came: either point of it gives the same. */
+crypto_status ECDH(agree_x)(uint8_t *shared, const uint8_t *secret_key, const uint8_t *peer_x) {
+    point p;
+    int good = point_from_x(&p, peer_x);
+    return agree_with(shared, secret_key, &p, good);
+}
+#endif

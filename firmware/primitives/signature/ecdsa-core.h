@@ -6,28 +6,16 @@
 #else
 #include "curve/prime-public.h"
 #endif
-#include "sha256.h"
+#include "mac/hmac-sha-256.h"
 
-/* HMAC-SHA-256 (FIPS 198-1) of up to four pieces with a key of 32 bytes, which out may be. */
+/* HMAC-SHA-256 of up to four pieces with a key of 32 bytes, which out may be. */
 static void hmac(uint8_t out[32], const uint8_t key[32], const uint8_t *const pieces[4],
                  const uint8_t lengths[4]) {
     sha256_ctx hash;
-    uint8_t block[SHA256_BLOCK_BYTES];
-    for (unsigned i = 0; i < sizeof block; i++)
-        block[i] = (uint8_t)((i < 32 ? key[i] : 0) ^ 0x36);
-    for (unsigned side = 0; side < 2; side++) {
-        for (unsigned i = 0; side && i < sizeof block; i++)
-            block[i] ^= 0x36 ^ 0x5c;
-        sha256_init(&hash);
-        sha256_update(&hash, block, sizeof block);
-        if (side)
-            sha256_update(&hash, out, 32);
-        for (unsigned i = 0; !side && i < 4; i++)
-            sha256_update(&hash, pieces[i], lengths[i]);
-        sha256_final(&hash, out);
-    }
-    crypto_wipe(block, sizeof block);
-    crypto_wipe(&hash, sizeof hash);
+    hmac_sha256_begin(&hash, key);
+    for (unsigned i = 0; i < 4; i++)
+        sha256_update(&hash, pieces[i], lengths[i]);
+    hmac_sha256_end(&hash, key, out);
 }
 
 /* The leftmost bits of a string as a number that has as many bits as the order (RFC 6979, 2.3.2).

@@ -136,6 +136,8 @@ class ImplementationFile(datafile.DataModel):
     description: str
     method: str
     cores: Annotated[list[Core], AfterValidator(_not_empty)] | None = None
+    uses: dict[str, str] = Field({})
+    """Implementations that it takes of the primitives under it, by KIND/NAME; of others, any."""
     secret_independent: bool
     word_bits: Literal[8, 16, 32, 64]
 
@@ -523,7 +525,16 @@ class Library:
                 defines |= variant.define
         result = []
         for parts in itertools.product(*(p.parts for p in chain)):
-            named = [p for p in parts if len(p.primitive.parts) > 1 or p.primitive in partner]
+            fixed = parts[0].file.uses
+            others = {f"{p.primitive.kind}/{p.primitive.name}": p.name for p in parts[1:]}
+            if any(others.get(name, wanted) != wanted for name, wanted in fixed.items()):
+                continue
+            named = [
+                p
+                for p in parts
+                if f"{p.primitive.kind}/{p.primitive.name}" not in fixed
+                and (len(p.primitive.parts) > 1 or p.primitive in partner)
+            ]
             name = "+".join(p.name for p in named or parts[:1])
             implementation = Implementation(algorithm, name, parts, defines)
             if implementation.cores is None or implementation.cores:

@@ -12,4 +12,7 @@ typedef struct {
 crypto_status ecdh_p256_keygen(uint8_t *public_key, const uint8_t *secret_key);
 crypto_status ecdh_p256_agree(uint8_t *shared, const uint8_t *secret_key, const uint8_t *peer_key);
 
+#define ECDH_WITH_X
+crypto_status ecdh_p256_agree_x(uint8_t *shared, const uint8_t *secret_key, const uint8_t *peer_x);
+
 #endif

@@ -1,0 +1,92 @@
+/* As much of CBOR (RFC 8949) as EDHOC's messages need: lengths below 65536, in the shortest form
+   alone (section 4.2.1). Reading never leaves the bytes that are given. */
+#ifndef HANDSHAKE_CBOR_H
+#define HANDSHAKE_CBOR_H
+
+#include "crypto.h"
+
+enum { CBOR_UINT = 0x00, CBOR_NEGATIVE = 0x20, CBOR_BYTES = 0x40, CBOR_HEAD_MOST = 3 };
+
+/* The head of an item: type and number. Returns its length. */
+static size_t cbor_head(uint8_t out[CBOR_HEAD_MOST], uint8_t type, size_t number) {
+    if (number < 24) {
+        out[0] = (uint8_t)(type | number);
+        return 1;
+    }
+    if (number < 256) {
+        out[0] = type | 24;
+        out[1] = (uint8_t)number;
+        return 2;
+    }
+    out[0] = type | 25;
+    out[1] = (uint8_t)(number >> 8);
+    out[2] = (uint8_t)number;
+    return 3;
+}
+
+typedef struct {
+    const uint8_t *at;
+    size_t left;
+} cbor_reader;
+
+/* Reads a byte string's head, after which its bytes are there; 0 where there is none. */
+static int cbor_read_bytes(cbor_reader *in, const uint8_t **bytes, size_t *length) {
+    uint8_t head[CBOR_HEAD_MOST];
+    size_t number, size;
+    if (in->left == 0 || in->at[0] >> 5 != CBOR_BYTES >> 5)
+        return 0;
+    number = in->at[0] & 31;
+    if (number > 25)
+        return 0;
+    size = number < 24 ? 1 : number - 22;
+    if (in->left < size)
+        return 0;
+    if (number == 24)
+        number = in->at[1];
+    else if (number == 25)
+        number = (size_t)in->at[1] << 8 | in->at[2];
+    if (cbor_head(head, CBOR_BYTES, number) != size || in->left - size < number)
+        return 0;
+    *bytes = in->at + size;
+    *length = number;
+    in->at += size + number;
+    in->left -= size + number;
+    return 1;
+}
+
+/* Reads an integer between -24 and 23, which is one byte, or a byte string that stands for an
+   identifier and is no such integer's; how many bytes it is, or 0. */
+static size_t cbor_read_identifier(cbor_reader *in) {
+    const uint8_t *bytes;
+    size_t length, before = in->left;
+    if (before == 0)
+        return 0;
+    if (in->at[0] < 0x18 || (in->at[0] >= 0x20 && in->at[0] < 0x38)) {
+        in->at++;
+        in->left--;
+        return 1;
+    }
+    if (!cbor_read_bytes(in, &bytes, &length))
+        return 0;
+    if (length == 1 && (bytes[0] < 0x18 || (bytes[0] >= 0x20 && bytes[0] < 0x38)))
+        return 0;
+    return before - in->left;
+}
+
+/* How many bytes an integer or an array of integers below 24 takes, or 0: SUITES_I. */
+static size_t cbor_suites(const uint8_t *at, size_t left) {
+    size_t items;
+    if (left == 0)
+        return 0;
+    if (at[0] < 24)
+        return 1;
+    items = at[0] & 31;
+    if (at[0] >> 5 != 4 || items < 2 || items > 23 || left < 1 + items)
+        return 0;
+    for (size_t i = 1; i <= items; i++)
+        if (at[i] >= 24)
+            return 0;
+    return 1 + items;
+}
+
+#endif

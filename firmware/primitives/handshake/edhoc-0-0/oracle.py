@@ -1,0 +1,147 @@
+"""EDHOC, method 0, suite 0, with the cryptography package, from RFC 9528's definitions."""
+
+from cryptography.hazmat.primitives.asymmetric import ed25519, x25519
+from cryptography.hazmat.primitives.ciphers.aead import AESCCM
+from cryptography.hazmat.primitives.hashes import SHA256, Hash
+from cryptography.hazmat.primitives.hmac import HMAC
+from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
+
+from joulemark.oracle import Compute, Inputs, Output
+
+CONNECTIONS = bytes.fromhex("002d"), bytes.fromhex("4118")
+MAC_BYTES = 32
+ROOT_SIGNATURES = {
+    bytes.fromhex(
+        "ed06a8ae61a829ba5fa54525c9d07f48dd44a302f43e0f23d8cc20b73085141e"
+    ): bytes.fromhex(
+        "521241d8b3a770996bcfc9b9ead4e7e0a1c0db353a3bdf2910b39275ae48b756"
+        "015981850d27db6734e37f67212267dd05eeff27b9e7a813fa574b72a00b430b"
+    ),
+    bytes.fromhex(
+        "a1db47b95184854ad12a0c1a354e418aace33aa0f2c662c00b3ac55de92f9359"
+    ): bytes.fromhex(
+        "b723bc01eab0928e8b2b6c98de19cc3823d46e7d6987b032478fecfaf14537a1"
+        "af14cc8be829c6b73044101837eb4abc949565d86dce51cfae52ab82c152cb02"
+    ),
+}
+"""Of the certificates in RFC 9529, by their public keys; the root's secret key is not published."""
+
+
+def _item(kind: int, number: int) -> bytes:
+    if number < 24:
+        return bytes([kind << 5 | number])
+    if number < 256:
+        return bytes([kind << 5 | 24, number])
+    return bytes([kind << 5 | 25]) + number.to_bytes(2, "big")
+
+
+def _bytes(data: bytes) -> bytes:
+    return _item(2, len(data)) + data
+
+
+def _hash(data: bytes) -> bytes:
+    digest = Hash(SHA256())
+    digest.update(data)
+    return digest.finalize()
+
+
+def _extract(salt: bytes, secret: bytes) -> bytes:
+    mac = HMAC(salt, SHA256())
+    mac.update(secret)
+    return mac.finalize()
+
+
+def _kdf(prk: bytes, label: int, context: bytes, length: int) -> bytes:
+    info = _item(0, label) + _bytes(context) + _item(0, length)
+    return HKDFExpand(SHA256(), length, info).derive(prk)
+
+
+def _public(secret: bytes) -> bytes:
+    return x25519.X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
+
+
+def _agree(secret: bytes, peer: bytes) -> bytes:
+    public = x25519.X25519PublicKey.from_public_bytes(peer)
+    return x25519.X25519PrivateKey.from_private_bytes(secret).exchange(public)
+
+
+def _identifying(secret: bytes) -> bytes:
+    return ed25519.Ed25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
+
+
+def _prove(secret: bytes, identity: bytes, th: bytes, credential: bytes, mac: bytes) -> bytes:
+    """Sign a COSE_Sign1."""
+    parts = [_bytes(identity), _bytes(_bytes(th) + credential), _bytes(mac)]
+    message = b"\x84\x6aSignature1" + b"".join(parts)
+    return ed25519.Ed25519PrivateKey.from_private_bytes(secret).sign(message)
+
+
+def _next(prk: bytes, label: int, th: bytes, secret: bytes, peer: bytes) -> bytes:
+    return prk
+
+
+def _certificate(name: bytes, serial: str, begins: bytes, public: bytes) -> bytes:
+    """An X.509 certificate as in RFC 9529, section 2.8; of other keys, signed by another root."""
+    issuer = bytes.fromhex("301d311b301906035504030c12") + b"EDHOC Root Ed25519"
+    subject = bytes.fromhex("30223120301e06035504030c17") + name
+    validity = bytes.fromhex("301e170d") + begins + bytes.fromhex("170d") + b"291231230000Z"
+    ed = bytes.fromhex("300506032b6570")
+    head = bytes.fromhex("a003020102") + b"\x02\x04" + bytes.fromhex(serial) + ed
+    signed = b"\x30\x81\xa1" + head + issuer + validity + subject
+    signed += bytes.fromhex("302a300506032b6570032100") + public
+    root = ed25519.Ed25519PrivateKey.from_private_bytes(bytes(32))
+    signature = ROOT_SIGNATURES.get(public) or root.sign(signed)
+    return b"\x30\x81\xee" + signed + ed + b"\x03\x41\x00" + signature
+
+
+def _x5t(certificate: bytes) -> bytes:
+    """Name it by 64 bits of its hash: {34: [-15, ...]}."""
+    return bytes.fromhex("a11822822e48") + _hash(certificate)[:8]
+
+
+def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
+    """A handshake of two that identify themselves by certificates."""
+    if not variant.endswith("-aes-128"):
+        raise ValueError(f"{variant}: EDHOC's suites have AES")
+    x, y = inputs.initiator_ephemeral, inputs.responder_ephemeral
+    g_x, g_y = _public(x), _public(y)
+    public = _identifying(inputs.initiator_key), _identifying(inputs.responder_key)
+    certificates = (
+        _certificate(b"EDHOC Initiator Ed25519", "62319ea0", b"220316082400Z", public[0]),
+        _certificate(b"EDHOC Responder Ed25519", "62319ec4", b"220316082436Z", public[1]),
+    )
+    identities = _x5t(certificates[0]), _x5t(certificates[1])
+    credentials = _bytes(certificates[0]), _bytes(certificates[1])
+    c_i, c_r = CONNECTIONS
+    message_1 = bytes([0]) + c_i[:-1] + _bytes(g_x) + c_i[-1:]
+    th = _hash(_bytes(g_y) + _bytes(_hash(message_1)))
+    prk_2e = _extract(th, _agree(y, g_x))
+    prk = _next(prk_2e, 1, th, inputs.responder_key, g_x)
+    mac = _kdf(prk, 2, c_r + identities[1] + _bytes(th) + credentials[1], MAC_BYTES)
+    proof = _prove(inputs.responder_key, identities[1], th, credentials[1], mac)
+    plaintext = c_r + identities[1] + _bytes(proof)
+    stream = _kdf(prk_2e, 0, th, len(plaintext))
+    message_2 = _bytes(g_y + bytes(a ^ b for a, b in zip(plaintext, stream, strict=True)))
+    th = _hash(_bytes(th) + plaintext + credentials[1])
+    key, nonce = _kdf(prk, 3, th, 16), _kdf(prk, 4, th, 13)
+    prk = _next(prk, 5, th, inputs.initiator_key, g_y)
+    mac = _kdf(prk, 6, identities[0] + _bytes(th) + credentials[0], MAC_BYTES)
+    proof = _prove(inputs.initiator_key, identities[0], th, credentials[0], mac)
+    plaintext = identities[0] + _bytes(proof)
+    ad = b"\x83\x68Encrypt0\x40" + _bytes(th)
+    message_3 = _bytes(AESCCM(key, tag_length=8).encrypt(nonce, plaintext, ad))
+    th = _hash(_bytes(th) + plaintext + credentials[0])
+    return Output(
+        initiator_public=public[0],
+        responder_public=public[1],
+        initiator_identity=identities[0],
+        responder_identity=identities[1],
+        initiator_credential=credentials[0],
+        responder_credential=credentials[1],
+        initiator_connection=c_i,
+        responder_connection=c_r,
+        message_1=message_1,
+        message_2=message_2,
+        message_3=message_3,
+        key=_kdf(prk, 7, th, 32),
+    )

@@ -1,0 +1,120 @@
+"""EDHOC, method 3, suite 2, with the cryptography package, from RFC 9528's definitions."""
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.ciphers.aead import AESCCM
+from cryptography.hazmat.primitives.hashes import SHA256, Hash
+from cryptography.hazmat.primitives.hmac import HMAC
+from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
+
+from joulemark.oracle import Compute, Inputs, Output
+
+CONNECTIONS = bytes.fromhex("82060237"), bytes.fromhex("27")
+MAC_BYTES = 8
+
+
+def _item(kind: int, number: int) -> bytes:
+    if number < 24:
+        return bytes([kind << 5 | number])
+    if number < 256:
+        return bytes([kind << 5 | 24, number])
+    return bytes([kind << 5 | 25]) + number.to_bytes(2, "big")
+
+
+def _bytes(data: bytes) -> bytes:
+    return _item(2, len(data)) + data
+
+
+def _hash(data: bytes) -> bytes:
+    digest = Hash(SHA256())
+    digest.update(data)
+    return digest.finalize()
+
+
+def _extract(salt: bytes, secret: bytes) -> bytes:
+    mac = HMAC(salt, SHA256())
+    mac.update(secret)
+    return mac.finalize()
+
+
+def _kdf(prk: bytes, label: int, context: bytes, length: int) -> bytes:
+    info = _item(0, label) + _bytes(context) + _item(0, length)
+    return HKDFExpand(SHA256(), length, info).derive(prk)
+
+
+def _key(secret: bytes) -> ec.EllipticCurvePrivateKey:
+    return ec.derive_private_key(int.from_bytes(secret, "big"), ec.SECP256R1())
+
+
+def _public(secret: bytes) -> bytes:
+    return _key(secret).public_key().public_numbers().x.to_bytes(32, "big")
+
+
+_identifying = _public
+
+
+def _agree(secret: bytes, peer: bytes) -> bytes:
+    public = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), b"\2" + peer)
+    return _key(secret).exchange(ec.ECDH(), public)
+
+
+def _prove(secret: bytes, identity: bytes, th: bytes, credential: bytes, mac: bytes) -> bytes:
+    return mac
+
+
+def _next(prk: bytes, label: int, th: bytes, secret: bytes, peer: bytes) -> bytes:
+    return _extract(_kdf(prk, label, th, 32), _agree(secret, peer))
+
+
+def _credential(name: bytes, kid: int, secret: bytes) -> bytes:
+    """A CWT Claims Set: subject, and a COSE_Key (RFC 9528, section 3.5.2)."""
+    numbers = _key(secret).public_key().public_numbers()
+    x, y = (_bytes(value.to_bytes(32, "big")) for value in (numbers.x, numbers.y))
+    key = bytes([0xA5, 1, 2, 2, 0x41, kid, 0x20, 1, 0x21]) + x + b"\x22" + y
+    return b"\xa2\x02" + _item(3, len(name)) + name + b"\x08\xa1\x01" + key
+
+
+def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
+    """A handshake of two that identify themselves by a kid each."""
+    if not variant.endswith("-aes-128"):
+        raise ValueError(f"{variant}: EDHOC's suites have AES")
+    x, y = inputs.initiator_ephemeral, inputs.responder_ephemeral
+    g_x, g_y = _public(x), _public(y)
+    public = _identifying(inputs.initiator_key), _identifying(inputs.responder_key)
+    kids = bytes.fromhex("a104412b"), bytes.fromhex("a1044132")
+    credentials = (
+        _credential(b"42-50-31-FF-EF-37-32-39", 0x2B, inputs.initiator_key),
+        _credential(b"example.edu", 0x32, inputs.responder_key),
+    )
+    c_i, c_r = CONNECTIONS
+    message_1 = bytes([3]) + c_i[:-1] + _bytes(g_x) + c_i[-1:]
+    th = _hash(_bytes(g_y) + _bytes(_hash(message_1)))
+    prk_2e = _extract(th, _agree(y, g_x))
+    prk = _next(prk_2e, 1, th, inputs.responder_key, g_x)
+    mac = _kdf(prk, 2, c_r + kids[1] + _bytes(th) + credentials[1], MAC_BYTES)
+    proof = _prove(inputs.responder_key, kids[1], th, credentials[1], mac)
+    plaintext = c_r + kids[1][3:] + _bytes(proof)
+    stream = _kdf(prk_2e, 0, th, len(plaintext))
+    message_2 = _bytes(g_y + bytes(a ^ b for a, b in zip(plaintext, stream, strict=True)))
+    th = _hash(_bytes(th) + plaintext + credentials[1])
+    key, nonce = _kdf(prk, 3, th, 16), _kdf(prk, 4, th, 13)
+    prk = _next(prk, 5, th, inputs.initiator_key, g_y)
+    mac = _kdf(prk, 6, kids[0] + _bytes(th) + credentials[0], MAC_BYTES)
+    proof = _prove(inputs.initiator_key, kids[0], th, credentials[0], mac)
+    plaintext = kids[0][3:] + _bytes(proof)
+    ad = b"\x83\x68Encrypt0\x40" + _bytes(th)
+    message_3 = _bytes(AESCCM(key, tag_length=8).encrypt(nonce, plaintext, ad))
+    th = _hash(_bytes(th) + plaintext + credentials[0])
+    return Output(
+        initiator_public=public[0],
+        responder_public=public[1],
+        initiator_identity=kids[0],
+        responder_identity=kids[1],
+        initiator_credential=credentials[0],
+        responder_credential=credentials[1],
+        initiator_connection=c_i,
+        responder_connection=c_r,
+        message_1=message_1,
+        message_2=message_2,
+        message_3=message_3,
+        key=_kdf(prk, 7, th, 32),
+    )

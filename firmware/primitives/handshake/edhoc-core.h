@@ -1,0 +1,460 @@
+/* EDHOC (RFC 9528) with SHA-256 and AES-CCM-16-64-128, without external authorization data. Whoever
+   includes this has defined
+
+     EDHOC(name)               a name's prefix
+     EDHOC_METHOD              0: both sign, 3: both have static Diffie-Hellman keys
+     EDHOC_SUITE               the cipher suite
+     EDHOC_KEYGEN(x, secret)   an ephemeral public key of 32 bytes
+     EDHOC_AGREE(shared, secret, x)
+     EDHOC_SIGN, EDHOC_VERIFY  for method 0: as a signature's functions, with signatures of 64 bytes
+
+   Names and labels are those of the RFC's section 4. Each side's identity (ID_CRED) and credential
+   (CRED) are CBOR items; its connection is C_R, or, of the initiator, SUITES_I and C_I. */
+#include "aead/aead.h"
+#include "ccm.h"
+#include "handshake/cbor.h"
+#include "handshake/handshake.h"
+#include "mac/hmac-sha-256.h"
+
+enum {
+    HASH = 32,
+    POINT = 32,
+    TAG = 8,
+    NONCE = 13,
+    KEY = 16,
+    MAC = EDHOC_METHOD == 0 ? 32 : 8,
+    PROOF = EDHOC_METHOD == 0 ? 64 : 8, /* Signature_or_MAC */
+    PLAINTEXT_MOST = 160,
+    SIGNED_MOST = 420
+};
+
+enum label {
+    KEYSTREAM_2,
+    SALT_3E2M,
+    MAC_2,
+    K_3,
+    IV_3,
+    SALT_4E3M,
+    MAC_3,
+    PRK_OUT,
+};
+
+/* None of this takes long beside the curve: called where it is needed, it takes half of the flash.
+ */
+#define OUT_OF_LINE __attribute__((noinline, cold))
+
+typedef struct {
+    const uint8_t *at;
+    size_t length;
+} piece;
+
+/* H of pieces. */
+OUT_OF_LINE static void hash_pieces(uint8_t out[HASH], const piece *pieces, unsigned count) {
+    sha256_ctx hash;
+    sha256_init(&hash);
+    for (unsigned i = 0; i < count; i++)
+        sha256_update(&hash, pieces[i].at, pieces[i].length);
+    sha256_final(&hash, out);
+}
+
+/* The head of a byte string of a hash's or a point's length. */
+static const uint8_t HEAD_32[2] = {CBOR_BYTES | 24, 32};
+
+/* EDHOC_Extract. */
+OUT_OF_LINE static void extract(uint8_t out[HASH], const uint8_t salt[HASH],
+                                const uint8_t secret[POINT]) {
+    sha256_ctx hash;
+    hmac_sha256_begin(&hash, salt);
+    sha256_update(&hash, secret, POINT);
+    hmac_sha256_end(&hash, salt, out);
+}
+
+/* EDHOC_KDF, whose context is the pieces: HKDF-Expand of (label, context, length). */
+OUT_OF_LINE static void kdf(uint8_t *out, size_t length, const uint8_t prk[HASH], enum label label,
+                            const piece *pieces, unsigned count) {
+    sha256_ctx hash;
+    uint8_t block[HASH], head[CBOR_HEAD_MOST], number = 0, type = (uint8_t)label;
+    size_t context = 0, want = length, head_length;
+    for (unsigned i = 0; i < count; i++)
+        context += pieces[i].length;
+    while (length > 0) {
+        size_t some = length < HASH ? length : HASH;
+        hmac_sha256_begin(&hash, prk);
+        if (number++)
+            sha256_update(&hash, block, HASH);
+        sha256_update(&hash, &type, 1);
+        head_length = cbor_head(head, CBOR_BYTES, context);
+        sha256_update(&hash, head, head_length);
+        for (unsigned i = 0; i < count; i++)
+            sha256_update(&hash, pieces[i].at, pieces[i].length);
+        head_length = cbor_head(head, CBOR_UINT, want);
+        sha256_update(&hash, head, head_length);
+        sha256_update(&hash, &number, 1);
+        hmac_sha256_end(&hash, prk, block);
+        for (size_t i = 0; i < some; i++)
+            *out++ = block[i];
+        length -= some;
+    }
+    crypto_wipe(block, sizeof block);
+}
+
+OUT_OF_LINE static void kdf_th(uint8_t *out, size_t length, const uint8_t prk[HASH],
+                               enum label label, const uint8_t th[HASH]) {
+    const piece context = {th, HASH};
+    kdf(out, length, prk, label, &context, 1);
+}
+
+static int same(piece a, piece b) {
+    return a.length == b.length && crypto_equal(a.at, b.at, a.length);
+}
+
+OUT_OF_LINE static void copy(uint8_t *out, const uint8_t *in, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        out[i] = in[i];
+}
+
+/* ID_CRED as plaintexts have it (section 3.5.3.2): of a map that holds a 'kid' alone its value, and
+   of that, where it is the byte of a small integer, the integer. */
+OUT_OF_LINE static piece compact(const handshake_bytes *identity) {
+    piece id = {identity->at, identity->length};
+    if (id.length > 3 && id.at[0] == 0xa1 && id.at[1] == 0x04) {
+        cbor_reader value = {id.at + 3, 1};
+        id.at += 2;
+        id.length -= 2;
+        if (id.length == 2 && id.at[0] == (CBOR_BYTES | 1) && cbor_read_identifier(&value) == 1) {
+            id.at++;
+            id.length--;
+        }
+    }
+    return id;
+}
+
+/* MAC_2 or MAC_3: of << ? C_R, ID_CRED, TH, CRED >>. */
+OUT_OF_LINE static void mac(uint8_t out[MAC], const uint8_t prk[HASH], enum label label,
+                            piece connection, const handshake_party *party,
+                            const uint8_t th[HASH]) {
+    const piece context[] = {connection,
+                             {party->identity.at, party->identity.length},
+                             {HEAD_32, sizeof HEAD_32},
+                             {th, HASH},
+                             {party->credential.at, party->credential.length}};
+    kdf(out, MAC, prk, label, context, 5);
+}
+
+#if EDHOC_METHOD == 0
+/* What is signed: a COSE_Sign1's Sig_structure (section 5.3.2); its length, or 0. */
+OUT_OF_LINE static size_t to_be_signed(uint8_t out[SIGNED_MOST], const handshake_party *party,
+                                       const uint8_t th[HASH], const uint8_t mac_bytes[MAC]) {
+    static const uint8_t context[] = {0x84, 0x6a, 'S', 'i', 'g', 'n', 'a', 't', 'u', 'r', 'e', '1'};
+    size_t n = sizeof context;
+    size_t whole = 2 + HASH + party->credential.length;
+    if (n + whole + party->identity.length + 2 + MAC + 2 * CBOR_HEAD_MOST > SIGNED_MOST)
+        return 0;
+    copy(out, context, sizeof context);
+    n += cbor_head(out + n, CBOR_BYTES, party->identity.length);
+    copy(out + n, party->identity.at, party->identity.length);
+    n += party->identity.length;
+    n += cbor_head(out + n, CBOR_BYTES, whole);
+    copy(out + n, HEAD_32, 2);
+    copy(out + n + 2, th, HASH);
+    copy(out + n + 2 + HASH, party->credential.at, party->credential.length);
+    n += whole;
+    n += cbor_head(out + n, CBOR_BYTES, MAC);
+    copy(out + n, mac_bytes, MAC);
+    return n + MAC;
+}
+#endif
+
+/* Signature_or_MAC of our own. */
+OUT_OF_LINE static crypto_status prove(uint8_t out[PROOF], const handshake_party *own,
+                                       const uint8_t th[HASH], const uint8_t mac_bytes[MAC]) {
+#if EDHOC_METHOD == 0
+    uint8_t message[SIGNED_MOST];
+    size_t length = to_be_signed(message, own, th, mac_bytes);
+    if (length == 0)
+        return CRYPTO_BAD_LENGTH;
+    return EDHOC_SIGN(out, own->key, own->public_key, message, length);
+#else
+    (void)own;
+    (void)th;
+    copy(out, mac_bytes, PROOF);
+    return CRYPTO_OK;
+#endif
+}
+
+/* Whether the peer's is right. */
+OUT_OF_LINE static int proves(const uint8_t proof[PROOF], const handshake_party *peer,
+                              const uint8_t th[HASH], const uint8_t mac_bytes[MAC]) {
+#if EDHOC_METHOD == 0
+    uint8_t message[SIGNED_MOST];
+    size_t length = to_be_signed(message, peer, th, mac_bytes);
+    return length != 0 && EDHOC_VERIFY(proof, peer->public_key, message, length) == CRYPTO_OK;
+#else
+    (void)peer;
+    (void)th;
+    return crypto_equal(proof, mac_bytes, PROOF);
+#endif
+}
+
+/* PRK_3e2m or PRK_4e3m in place of the key before it: the same where both sign. */
+OUT_OF_LINE static crypto_status next_prk(uint8_t prk[HASH], enum label label,
+                                          const uint8_t th[HASH], const uint8_t *secret,
+                                          const uint8_t *public_x) {
+#if EDHOC_METHOD == 0
+    (void)prk, (void)label, (void)th, (void)secret, (void)public_x;
+    return CRYPTO_OK;
+#else
+    uint8_t salt[HASH], shared[POINT];
+    crypto_status status = EDHOC_AGREE(shared, secret, public_x);
+    if (status == CRYPTO_OK) {
+        kdf_th(salt, HASH, prk, label, th);
+        extract(prk, salt, shared);
+    }
+    crypto_wipe(salt, sizeof salt);
+    crypto_wipe(shared, sizeof shared);
+    return status;
+#endif
+}
+
+/* TH_2 and PRK_2e, from H(message_1), which is in th. */
+OUT_OF_LINE static crypto_status begin_2(EDHOC(ctx) * ctx, const uint8_t g_y[POINT],
+                                         const uint8_t *secret, const uint8_t *peer_x) {
+    uint8_t shared[POINT];
+    const piece th_2[] = {{HEAD_32, 2}, {g_y, POINT}, {HEAD_32, 2}, {ctx->th, HASH}};
+    crypto_status status = EDHOC_AGREE(shared, secret, peer_x);
+    if (status == CRYPTO_OK) {
+        hash_pieces(ctx->th, th_2, 4);
+        extract(ctx->prk, ctx->th, shared);
+    }
+    crypto_wipe(shared, sizeof shared);
+    return status;
+}
+
+/* TH_3 or TH_4: of the hash before, a plaintext and a credential. */
+OUT_OF_LINE static void next_th(uint8_t th[HASH], const uint8_t *plaintext, size_t length,
+                                const handshake_party *party) {
+    const piece pieces[] = {{HEAD_32, 2},
+                            {th, HASH},
+                            {plaintext, length},
+                            {party->credential.at, party->credential.length}};
+    hash_pieces(th, pieces, 4);
+}
+
+static const aead_message *message_of(aead_message *m, const uint8_t *nonce, const uint8_t *ad,
+                                      uint8_t *text, size_t length, uint8_t *tag) {
+    *m = (aead_message){nonce, NONCE, ad, 13 + HASH, text, text, length, tag, TAG};
+    return m;
+}
+
+/* Encrypts message 3's plaintext in place, or decrypts it (K_3, IV_3, A_3). */
+static crypto_status crypt_3(const uint8_t prk[HASH], const uint8_t th[HASH], uint8_t *text,
+                             size_t length, uint8_t tag[TAG], int decrypt) {
+    static const uint8_t head[13] = {0x83, 0x68, 'E', 'n',  'c',  'r', 'y',
+                                     'p',  't',  '0', 0x40, 0x58, 32};
+    uint8_t key[KEY], nonce[NONCE], ad[sizeof head + HASH];
+    ccm_ctx cipher;
+    aead_message m;
+    crypto_status status;
+    kdf_th(key, KEY, prk, K_3, th);
+    kdf_th(nonce, NONCE, prk, IV_3, th);
+    copy(ad, head, sizeof head);
+    copy(ad + sizeof head, th, HASH);
+    ccm_init(&cipher, key);
+    message_of(&m, nonce, ad, text, length, tag);
+    status = decrypt ? ccm_decrypt(&cipher, &m) : ccm_encrypt(&cipher, &m);
+    crypto_wipe(key, sizeof key);
+    crypto_wipe(&cipher, sizeof cipher);
+    return status;
+}
+
+/* XOR with KEYSTREAM_2. */
+static void crypt_2(const uint8_t prk[HASH], const uint8_t th[HASH], uint8_t *out,
+                    const uint8_t *in, size_t length) {
+    uint8_t stream[PLAINTEXT_MOST];
+    kdf_th(stream, length, prk, KEYSTREAM_2, th);
+    crypto_xor(out, in, stream, length);
+    crypto_wipe(stream, sizeof stream);
+}
+
+/* ID_CRED and Signature_or_MAC, the last of both plaintexts; its length. */
+OUT_OF_LINE static size_t write_proof(uint8_t *out, const handshake_bytes *identity,
+                                      const uint8_t proof[PROOF]) {
+    piece id = compact(identity);
+    size_t n = id.length;
+    copy(out, id.at, n);
+    n += cbor_head(out + n, CBOR_BYTES, PROOF);
+    copy(out + n, proof, PROOF);
+    return n + PROOF;
+}
+
+/* The peer's of them, where it is the peer that was expected; null where it is not. */
+OUT_OF_LINE static const uint8_t *read_proof(cbor_reader in, const handshake_bytes *identity) {
+    piece id = compact(identity);
+    const uint8_t *proof;
+    size_t length;
+    if (in.left < id.length || !same(id, (piece){in.at, id.length}))
+        return NULL;
+    in.at += id.length;
+    in.left -= id.length;
+    if (!cbor_read_bytes(&in, &proof, &length) || length != PROOF || in.left != 0)
+        return NULL;
+    return proof;
+}
+
+static crypto_status give_up(EDHOC(ctx) * ctx) {
+    crypto_wipe(ctx, sizeof *ctx);
+    return CRYPTO_BAD_TAG;
+}
+
+OUT_OF_LINE crypto_status EDHOC(message_1)(EDHOC(ctx) * ctx, const handshake *h,
+                                           handshake_bytes *out) {
+    const handshake_bytes *choice = &h->own.connection;
+    size_t suites = cbor_suites(choice->at, choice->length);
+    size_t length = 1 + choice->length + 2 + POINT;
+    if (suites == 0 || out->length < length)
+        return CRYPTO_BAD_LENGTH;
+    uint8_t *at = out->at;
+    *at++ = EDHOC_METHOD;
+    copy(at, choice->at, suites);
+    at += suites;
+    copy(at, HEAD_32, 2);
+    if (EDHOC_KEYGEN(at + 2, h->own.ephemeral) != CRYPTO_OK) {
+        crypto_wipe(out->at, length);
+        return CRYPTO_BAD_TAG;
+    }
+    copy(at + 2 + POINT, choice->at + suites, choice->length - suites);
+    out->length = length;
+    hash_pieces(ctx->th, &(piece){out->at, length}, 1);
+    return CRYPTO_OK;
+}
+
+OUT_OF_LINE crypto_status EDHOC(message_2)(EDHOC(ctx) * ctx, const handshake *h,
+                                           const handshake_bytes *in, handshake_bytes *out) {
+    const uint8_t *g_x;
+    uint8_t plaintext[PLAINTEXT_MOST], mac_bytes[MAC], proof[PROOF], g_y[POINT];
+    size_t length = in->length, suites, point_length, n = h->own.connection.length;
+    cbor_reader reader;
+    if (length < 2 || in->at[0] != EDHOC_METHOD)
+        return give_up(ctx);
+    suites = cbor_suites(in->at + 1, length - 1);
+    if (suites == 0 || in->at[suites] != EDHOC_SUITE) /* the last one is what is chosen */
+        return give_up(ctx);
+    reader = (cbor_reader){in->at + 1 + suites, length - 1 - suites};
+    if (!cbor_read_bytes(&reader, &g_x, &point_length) || point_length != POINT ||
+        !cbor_read_identifier(&reader) || reader.left != 0)
+        return give_up(ctx);
+    if (n + h->own.identity.length + PROOF + CBOR_HEAD_MOST > PLAINTEXT_MOST ||
+        out->length < PLAINTEXT_MOST)
+        return CRYPTO_BAD_LENGTH;
+    hash_pieces(ctx->th, &(piece){in->at, in->length}, 1);
+    if (EDHOC_KEYGEN(g_y, h->own.ephemeral) != CRYPTO_OK ||
+        begin_2(ctx, g_y, h->own.ephemeral, g_x) != CRYPTO_OK)
+        return give_up(ctx);
+    copy(ctx->prk_2e, ctx->prk, HASH);
+    if (next_prk(ctx->prk, SALT_3E2M, ctx->th, h->own.key, g_x) != CRYPTO_OK)
+        return give_up(ctx);
+    mac(mac_bytes, ctx->prk, MAC_2, (piece){h->own.connection.at, n}, &h->own, ctx->th);
+    if (prove(proof, &h->own, ctx->th, mac_bytes) != CRYPTO_OK)
+        return give_up(ctx);
+    copy(plaintext, h->own.connection.at, n);
+    n += write_proof(plaintext + n, &h->own.identity, proof);
+    size_t head = cbor_head(out->at, CBOR_BYTES, POINT + n);
+    copy(out->at + head, g_y, POINT);
+    crypt_2(ctx->prk_2e, ctx->th, out->at + head + POINT, plaintext, n);
+    out->length = head + POINT + n;
+    next_th(ctx->th, plaintext, n, &h->own);
+    crypto_wipe(ctx->prk_2e, HASH);
+    crypto_wipe(plaintext, sizeof plaintext);
+    crypto_wipe(mac_bytes, sizeof mac_bytes);
+    return CRYPTO_OK;
+}
+
+/* What both sides end with: PRK_out in the place of PRK_4e3m. */
+static void finish(EDHOC(ctx) * ctx, const uint8_t *plaintext, size_t length,
+                   const handshake_party *initiator) {
+    uint8_t key[HASH];
+    next_th(ctx->th, plaintext, length, initiator);
+    kdf_th(key, HASH, ctx->prk, PRK_OUT, ctx->th);
+    copy(ctx->prk, key, HASH);
+    crypto_wipe(key, sizeof key);
+}
+
+OUT_OF_LINE crypto_status EDHOC(message_3)(EDHOC(ctx) * ctx, const handshake *h,
+                                           const handshake_bytes *in, handshake_bytes *out) {
+    uint8_t plaintext[PLAINTEXT_MOST], prk_3e2m[HASH], mac_bytes[MAC], proof[PROOF];
+    const uint8_t *bytes, *their_proof;
+    cbor_reader reader = {in->at, in->length};
+    size_t length, connection, n, head;
+    crypto_status status;
+    if (!cbor_read_bytes(&reader, &bytes, &length) || reader.left != 0 || length <= POINT ||
+        length - POINT > PLAINTEXT_MOST)
+        return give_up(ctx);
+    if (h->own.identity.length + PROOF + CBOR_HEAD_MOST + TAG > PLAINTEXT_MOST ||
+        out->length < PLAINTEXT_MOST)
+        return CRYPTO_BAD_LENGTH;
+    if (begin_2(ctx, bytes, h->own.ephemeral, bytes) != CRYPTO_OK)
+        return give_up(ctx);
+    n = length - POINT;
+    crypt_2(ctx->prk, ctx->th, plaintext, bytes + POINT, n);
+    status = next_prk(ctx->prk, SALT_3E2M, ctx->th, h->own.ephemeral, h->peer.public_key);
+    reader = (cbor_reader){plaintext, n};
+    connection = cbor_read_identifier(&reader);
+    their_proof = connection ? read_proof(reader, &h->peer.identity) : NULL;
+    if (status != CRYPTO_OK || !their_proof)
+        return give_up(ctx);
+    mac(mac_bytes, ctx->prk, MAC_2, (piece){plaintext, connection}, &h->peer, ctx->th);
+    if (!proves(their_proof, &h->peer, ctx->th, mac_bytes))
+        return give_up(ctx);
+    next_th(ctx->th, plaintext, n, &h->peer);
+    copy(prk_3e2m, ctx->prk, HASH);
+    status = next_prk(ctx->prk, SALT_4E3M, ctx->th, h->own.key, bytes);
+    if (status == CRYPTO_OK) {
+        mac(mac_bytes, ctx->prk, MAC_3, (piece){NULL, 0}, &h->own, ctx->th);
+        status = prove(proof, &h->own, ctx->th, mac_bytes);
+    }
+    if (status != CRYPTO_OK) {
+        crypto_wipe(prk_3e2m, sizeof prk_3e2m);
+        return give_up(ctx);
+    }
+    n = write_proof(plaintext, &h->own.identity, proof);
+    head = cbor_head(out->at, CBOR_BYTES, n + TAG);
+    copy(out->at + head, plaintext, n);
+    crypt_3(prk_3e2m, ctx->th, out->at + head, n, out->at + head + n, 0);
+    out->length = head + n + TAG;
+    finish(ctx, plaintext, n, &h->own);
+    crypto_wipe(prk_3e2m, sizeof prk_3e2m);
+    crypto_wipe(plaintext, sizeof plaintext);
+    crypto_wipe(mac_bytes, sizeof mac_bytes);
+    return CRYPTO_OK;
+}
+
+OUT_OF_LINE crypto_status EDHOC(finish)(EDHOC(ctx) * ctx, const handshake *h,
+                                        const handshake_bytes *in) {
+    uint8_t plaintext[PLAINTEXT_MOST], tag[TAG], mac_bytes[MAC];
+    const uint8_t *bytes, *their_proof;
+    cbor_reader reader = {in->at, in->length};
+    size_t length, n;
+    if (!cbor_read_bytes(&reader, &bytes, &length) || reader.left != 0 || length <= TAG ||
+        length - TAG > PLAINTEXT_MOST)
+        return give_up(ctx);
+    n = length - TAG;
+    copy(plaintext, bytes, n);
+    copy(tag, bytes + n, TAG);
+    if (crypt_3(ctx->prk, ctx->th, plaintext, n, tag, 1) != CRYPTO_OK)
+        return give_up(ctx);
+    their_proof = read_proof((cbor_reader){plaintext, n}, &h->peer.identity);
+    if (!their_proof ||
+        next_prk(ctx->prk, SALT_4E3M, ctx->th, h->own.ephemeral, h->peer.public_key) != CRYPTO_OK)
+        return give_up(ctx);
+    mac(mac_bytes, ctx->prk, MAC_3, (piece){NULL, 0}, &h->peer, ctx->th);
+    if (!proves(their_proof, &h->peer, ctx->th, mac_bytes))
+        return give_up(ctx);
+    finish(ctx, plaintext, n, &h->peer);
+    crypto_wipe(plaintext, sizeof plaintext);
+    crypto_wipe(mac_bytes, sizeof mac_bytes);
+    return CRYPTO_OK;
+}
+
+void EDHOC(key)(const EDHOC(ctx) * ctx, uint8_t *key) {
+    copy(key, ctx->prk, HASH);
+}

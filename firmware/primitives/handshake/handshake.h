@@ -1,0 +1,34 @@
+/* Handshakes of three messages that authenticate both sides and give a key. Each primitive
+   provides, for its prefix p:
+
+     enum { P_SECRET_BYTES, P_KEY_BYTES };
+     crypto_status p_message_1(p_ctx *ctx, const handshake *h, handshake_bytes *out)
+     crypto_status p_message_2(p_ctx *ctx, const handshake *h, const handshake_bytes *in,
+   handshake_bytes *out) crypto_status p_message_3(p_ctx *ctx, const handshake *h, const
+   handshake_bytes *in, handshake_bytes *out) crypto_status p_finish(p_ctx *ctx, const handshake *h,
+   const handshake_bytes *in) void p_key(const p_ctx *ctx, uint8_t *key)
+
+   The initiator calls 1 and 3, the responder 2 and finish, each side on a context of its own that
+   lives until p_key. What is malformed, not by the peer that was expected, or not authentic is
+   CRYPTO_BAD_TAG; nothing is written then, and the context is wiped. */
+#ifndef HANDSHAKE_H
+#define HANDSHAKE_H
+
+#include "crypto.h"
+
+typedef struct {
+    uint8_t *at;
+    size_t length; /* of what is there, or, of an output before, how much fits */
+} handshake_bytes;
+
+/* One side, or what the other knows of it: then without secrets. */
+typedef struct {
+    const uint8_t *ephemeral, *key, *public_key;
+    handshake_bytes identity, credential, connection;
+} handshake_party;
+
+typedef struct {
+    handshake_party own, peer;
+} handshake;
+
+#endif
