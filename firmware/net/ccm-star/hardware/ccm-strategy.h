@@ -9,16 +9,15 @@
 #error "this radio has no CCM* of its own"
 #endif
 
-/* Enough for any header with the elements that acknowledgements have. */
-enum { CCM_STRATEGY_PEEK = 48 };
+enum { CCM_STRATEGY_READS_ALL = 0 };
 
 static inline void ccm_strategy_load(const radio_ccm *ccm, uint8_t *frame, uint8_t length) {
     radio_ccm_load(ccm, frame, length);
 }
 
-static inline uint8_t ccm_strategy_peek(uint8_t *frame, radio_reception *reception) {
+static inline uint8_t ccm_strategy_peek(uint8_t *frame, uint8_t count, radio_reception *reception) {
     (void)reception;
-    return radio_peek(frame, CCM_STRATEGY_PEEK);
+    return radio_peek(frame, count);
 }
 
 static inline bool ccm_strategy_take(uint8_t *frame, uint8_t length, radio_reception *reception) {

@@ -2,8 +2,8 @@
 
    A strategy has four functions, which the incoming procedure calls in this order:
      ccm_strategy_load   secures a frame and loads it into the radio
-     ccm_strategy_peek   reads what was received, at least its first CCM_STRATEGY_PEEK bytes;
-                         returns the length of the whole
+     ccm_strategy_peek   reads the first `count` bytes of what was received, or all of it where
+                         CCM_STRATEGY_READS_ALL; returns the length of the whole
      ccm_strategy_take   reads the rest of a frame that is not secured
      ccm_strategy_open   reads the rest of a frame that is, decrypted; false: its MIC is wrong, and
                          nothing that was decrypted is left */
@@ -12,11 +12,12 @@
 
 #include "radio.h"
 
-enum { CCM_STRATEGY_PEEK = 255 };
+enum { CCM_STRATEGY_READS_ALL = 1 };
 
 void ccm_strategy_load(const radio_ccm *ccm, uint8_t *frame, uint8_t length);
 
-static inline uint8_t ccm_strategy_peek(uint8_t *frame, radio_reception *reception) {
+static inline uint8_t ccm_strategy_peek(uint8_t *frame, uint8_t count, radio_reception *reception) {
+    (void)count;
     return radio_read(frame, reception);
 }
 

@@ -2,6 +2,9 @@
 
 #include "ccm-strategy.h"
 
+/* Enough of a frame in a slot for any header with the elements that acknowledgements have. */
+enum { HEADER_BYTES = FRAME_HEADER_BYTES_MAX + 11 };
+
 /* What was received last of a device. */
 typedef struct {
     security_device device;
@@ -242,8 +245,9 @@ static bool beacon_slot(const frame_header *header, const uint8_t *frame, uint8_
 
 security_status security_receive(const security_asn *asn, const frame_address *implied,
                                  uint8_t *frame, frame_header *header, radio_reception *reception) {
-    uint8_t length = ccm_strategy_peek(frame, reception);
-    uint8_t there = length < CCM_STRATEGY_PEEK ? length : CCM_STRATEGY_PEEK;
+    uint8_t wanted = CCM_STRATEGY_READS_ALL || asn == 0 ? FRAME_BYTES : HEADER_BYTES;
+    uint8_t length = ccm_strategy_peek(frame, wanted, reception);
+    uint8_t there = length < wanted ? length : wanted;
     if (length == 0 || !frame_parse(frame, there, length, header))
         return SECURITY_NO_FRAME;
     security_asn beacons;
