@@ -100,11 +100,22 @@ def test_start_up_registers_hold_what_is_there_of_what_is_written(tmp_path: Path
     assert made.registers["r6"] == 0x4
 
 
+def test_the_information_page_holds_the_devices_address(tmp_path: Path) -> None:
+    """As drivers read it: eight bytes, each word from its end."""
+    code = "ldr r0, =0x00280028\nldr r5, [r0]\nldr r6, [r0, #4]"
+    _, image = machine(tmp_path, code)
+    made = Machine(boards.load_chip("cc2538"), image, settings={"device_number": 0x01020304})
+    made.run(max_cycles=1000, until=image.symbols["done"])
+    words = (made.registers["r5"], made.registers["r6"])
+    assert b"".join(word.to_bytes(4) for word in words).hex() == "00124b0001020304"
+
+
 @pytest.mark.parametrize(
     ("address", "value", "named"),
     [
-        (0x400FF028, 1 << 5, "uDMA channel 5 is enabled"),
-        (0x400FF014, 1 << 3, "uDMA channel 3 is enabled or requested"),
+        (0x400D7008, 0x3E, "analogue-to-digital conversions"),
+        (0x400D7024, 2, "analogue comparator"),
+        (0x40088838, 0xD3, "command strobe processor"),
         (0x400D2098, 1, "alternate interrupt map"),
         (0x400D2074, 8, "warm reset"),
     ],

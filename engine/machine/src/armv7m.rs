@@ -58,12 +58,13 @@ impl Armv7m {
         let mut core = Core::new(bus, &config);
         let divider = parameters.systick_divider.as_ref();
         core.set_systick_divider(divider.map_or(0, Constant::whole));
-        let (address, rom) = core.bus.rom();
-        core.load_image(address, &rom).map_err(|at| {
-            chip.error(&format!(
-                "key 'memory': no memory at {at:#010x}, where the series has its ROM"
-            ))
-        })?;
+        for (address, rom) in core.bus.rom() {
+            core.load_image(address, &rom).map_err(|at| {
+                chip.error(&format!(
+                    "key 'memory': no memory at {at:#010x}, where the series has its ROM"
+                ))
+            })?;
+        }
         for segment in &image.segments {
             let loaded = core.load_image(segment.address, &segment.data);
             debug_assert_eq!(loaded, Ok(()), "check_fit saw to it");

@@ -73,9 +73,9 @@ pub struct Context<'a> {
 pub trait Peripherals: Send + Sync {
     /// Names of the serial ports.
     fn serial_ports(&self) -> &'static [&'static str];
-    /// What the chip's ROM holds, and from which address on.
-    fn rom(&self) -> (u32, Vec<u8>) {
-        (0, Vec::new())
+    /// What the chip's read-only memories hold, and from which addresses on.
+    fn rom(&self) -> Vec<(u32, Vec<u8>)> {
+        Vec::new()
     }
     /// Read a word; `None` where the series has no register.
     ///
@@ -107,8 +107,13 @@ pub trait Peripherals: Send + Sync {
     ///
     /// # Errors
     /// A transfer cannot be done.
-    fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<bool, Fault> {
-        let _ = (memory, now);
+    fn transfer(
+        &mut self,
+        memory: &mut dyn Memories,
+        now: Cycles,
+        timeline: &Timeline,
+    ) -> Result<bool, Fault> {
+        let _ = (memory, now, timeline);
         Ok(false)
     }
     /// When [`Peripherals::advance`] or [`Peripherals::transfer`] has something to do.
@@ -194,7 +199,7 @@ impl CortexM {
         }
     }
 
-    pub(crate) fn rom(&self) -> (u32, Vec<u8>) {
+    pub(crate) fn rom(&self) -> Vec<(u32, Vec<u8>)> {
         self.series.rom()
     }
 
@@ -390,7 +395,7 @@ impl Bus for CortexM {
     }
 
     fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<(), Fault> {
-        if self.series.transfer(memory, now)? {
+        if self.series.transfer(memory, now, &self.timeline)? {
             self.set_due();
         }
         Ok(())

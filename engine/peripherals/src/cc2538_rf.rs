@@ -106,6 +106,8 @@ const PEND_DATAREQ_ONLY: u32 = 1 << 2;
 /// FRMCTRL0.
 const TX_MODE: u32 = 3;
 const RX_MODE: u32 = 3 << 2;
+/// 2 and 3: infinite reception, and no search.
+const RX_MODE_OFF: u32 = 2 << 2;
 const ENERGY_SCAN: u32 = 1 << 4;
 const AUTOACK: u32 = 1 << 5;
 const AUTOCRC: u32 = 1 << 6;
@@ -1160,10 +1162,8 @@ impl Cc2538Rf {
             FRMCTRL0 if value & TX_MODE != 0 => {
                 return refused("test transmissions (FRMCTRL0.TX_MODE)");
             }
-            FRMCTRL0 if !matches!(value & RX_MODE, 0 | RX_MODE) => {
-                return refused(
-                    "reception modes but with FIFO and without search (FRMCTRL0.RX_MODE)",
-                );
+            FRMCTRL0 if value & RX_MODE == 1 << 2 => {
+                return refused("serial reception (FRMCTRL0.RX_MODE of 1)");
             }
             FRMCTRL0 if value & ENERGY_SCAN != 0 => {
                 return refused("energy scan (FRMCTRL0.ENERGY_SCAN)");
@@ -1195,9 +1195,9 @@ impl Cc2538Rf {
         ]
     }
 
-    /// Without search for delimiters (`FRMCTRL0.RX_MODE` is 3).
+    /// Without search for delimiters (`FRMCTRL0.RX_MODE` is 3), or without frames (2).
     const fn is_search_off(&self) -> bool {
-        self.xreg[FRMCTRL0] & RX_MODE == RX_MODE
+        self.xreg[FRMCTRL0] & RX_MODE_OFF != 0
     }
 }
 

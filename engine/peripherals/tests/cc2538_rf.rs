@@ -572,7 +572,7 @@ fn what_is_left_out_is_named() {
     for (register, value, what) in [
         (RFST, 0xd3, "command strobe processor"),
         (FRMCTRL0, 0x42, "test transmissions"),
-        (FRMCTRL0, 0x44, "reception modes"),
+        (FRMCTRL0, 0x44, "serial reception"),
         (FRMCTRL0, 0x50, "energy scan"),
         (0x654, 2, "slotted"),
     ] {

@@ -9,8 +9,10 @@ void start_clock(void);
 void start_marker(void);
 void start_serial(void);
 
-/* NVIC_ISER and NVIC_ICPR (ARM DDI 0403E, section B3.4) of the serial port's interrupt. */
+/* NVIC_ISER, NVIC_ICER and NVIC_ICPR (ARM DDI 0403E, section B3.4) of the serial port's interrupt.
+ */
 #define SERIAL_ISER (((volatile uint32_t *)0xe000e100)[SERIAL_INTERRUPT / 32])
+#define SERIAL_ICER (((volatile uint32_t *)0xe000e180)[SERIAL_INTERRUPT / 32])
 #define SERIAL_ICPR (((volatile uint32_t *)0xe000e280)[SERIAL_INTERRUPT / 32])
 #define SERIAL_INTERRUPT_BIT (1ul << SERIAL_INTERRUPT % 32)
 
@@ -20,6 +22,11 @@ void start_serial(void);
 static inline void serial_interrupt_wakes(void) {
     __asm__ volatile("cpsid i");
     SERIAL_ISER = SERIAL_INTERRUPT_BIT;
+}
+
+/* So that what waits for other interrupts is not woken. */
+static inline void serial_interrupt_wakes_not(void) {
+    SERIAL_ICER = SERIAL_INTERRUPT_BIT;
 }
 
 /* Before one looks whether there is something to wait for. */

@@ -2,9 +2,9 @@
 //! Addresses and interrupt lines of the timers were compared with those in Contiki's port.
 
 use joulemark_kernel::chip::Constant;
-use joulemark_kernel::{Cycles, Fault, FaultKind, Memories};
+use joulemark_kernel::{Cycles, Fault, FaultKind, Memories, Timeline};
 use joulemark_peripherals::ti_aes::{Features, TiAes};
-use joulemark_peripherals::{Cc2538Rf, Gpt, Pl011, Smwdthrosc, Udma};
+use joulemark_peripherals::{Cc2538Rf, Gpt, I2cMaster, Pl011, Smwdthrosc, SocAdc, Udma};
 use joulemark_radio::Radio;
 
 use super::sections::Core;
@@ -13,14 +13,26 @@ use crate::pins::PinNames;
 
 const UART0: u32 = 0x4000_c000;
 const UART1: u32 = 0x4000_d000;
+const I2CM: u32 = 0x4002_0000;
 const GPT0: u32 = 0x4003_0000;
 const GPT3: u32 = 0x4003_3000;
 const RFCORE: u32 = 0x4008_8000;
 const AES: u32 = 0x4008_b000;
 const SYS_CTRL: u32 = 0x400d_2000;
 const FCTL: u32 = 0x400d_3008;
+/// What the chip is: `CHIP_ID`, and in the second word its major and minor revision (Contiki's
+/// `soc.c`: 0xb964; which revision is none of the document's, 2.0 is taken).
+const DIECFG0: u32 = 0x400d_3014;
+const DIECFG2: u32 = 0x400d_301c;
+const CHIP_ID: u32 = 0xb964;
+const DIE_REVISION: u32 = 0x20;
 const IOC: u32 = 0x400d_4000;
+/// Functions and drive of 32 pins, and which pins 21 inputs come from.
+const IOC_WORDS: usize = 85;
 const SMWDTHROSC: u32 = 0x400d_5000;
+/// Bias currents of the analogue part, after a reset 0x13.
+const IVCTRL: u32 = 0x400d_6004;
+const SOC_ADC: u32 = 0x400d_7000;
 const GPIO_A: u32 = 0x400d_9000;
 const GPIO_D: u32 = 0x400d_c000;
 const UDMA: u32 = 0x400f_f000;
@@ -57,11 +69,19 @@ const HELD: [(u32, u32, u32); 11] = [
 /// `I_MAP`: 1 for interrupt lines of other numbers.
 const I_MAP: u32 = 0x98;
 
-/// Where the ROM's table of functions has memset, memcpy, memcmp and memmove (`ROM_API_T` in rom.h of
-/// `OpenWSN`), and these functions after it. TI's code is not public; these loops are our own.
-const ROM_START: u32 = 0x60;
+/// Where the information page has the device's IEEE address: two words, the higher first
+/// (Contiki-NG, `ieee-addr.c`).
+const IEEE_ADDRESS: u32 = 0x0028_0028;
+/// What TI's addresses begin with.
+const OUI: u32 = 0x0012_4b00;
+
+/// Where the ROM's table of functions has those for the size of the flash and the chip's number, three
+/// that are left out, memset, memcpy, memcmp and memmove (`ROM_API_T` in rom.h of `OpenWSN`), and these
+/// functions after it. TI's code is not public; this is our own.
+const ROM_START: u32 = 0x4c;
 #[rustfmt::skip]
-static ROM: [u16; 44] = [
+static ROM: [u16; 60] = [
+    0x00b9, 0, 0x00bf, 0, 0, 0, 0, 0, 0, 0,
     0x0071, 0, 0x008f, 0, 0x00a1, 0, 0x007f, 0,
     // memset: mov r3, r0; 1: cbz r2, 2f; strb r1, [r3], #1; subs r2, #1; b 1b; 2: bx lr
     0x4603, 0xb11a, 0xf803, 0x1b01, 0x3a01, 0xe7fa, 0x4770,
@@ -75,6 +95,8 @@ static ROM: [u16; 44] = [
     // subs r2, #1; subs r0, r0, r3; beq 1b; 2: bx lr
     0x4684, 0x2000, 0xb132, 0xf81c, 0x0b01, 0xf811, 0x3b01, 0x3a01, 0x1ac0, 0xd0f7, 0x4770,
     0,
+    // mov.w r0, #524288; bx lr; movw r0, #0xb964; bx lr
+    0xf44f, 0x2000, 0x4770, 0xf64b, 0x1064, 0x4770,
 ];
 
 /// The bits of a register of `SYS_CTRL` that holds what is written.
@@ -90,17 +112,24 @@ pub struct Cc2538 {
     slow: Smwdthrosc,
     aes: Option<TiAes>,
     rf: Option<Cc2538Rf>,
+    ieee_address: Vec<u8>,
     low_hz: u32,
     crystal_hz: u32,
     clock_ctrl: u32,
     /// The words of [`HELD`], by offset.
     held: [u32; 0xb8 / 4],
+    i2c: I2cMaster,
     udma: Udma,
+    adc: SocAdc,
+    ivctrl: u32,
     /// Cache mode: FCTL.CM, 1 after reset.
     fctl: u32,
-    ioc: [u32; 0x44],
+    ioc: [u32; IOC_WORDS],
     direction: [u32; 4],
     alternate: [u32; 4],
+    /// Registers of interrupts, locks and wake-up, which hold what is written and do nothing; their
+    /// offsets differ below bit 9.
+    gpio_held: [[u32; 0x80]; 4],
 }
 
 /// The peripherals of a chip of this series, and the names of its pins.
@@ -124,15 +153,22 @@ impl Cc2538 {
             slow: Smwdthrosc::new(core_hz, low_hz),
             aes: aes.map(|aes| TiAes::new(aes.timing(), features)),
             rf: radio.map(|radio| Cc2538Rf::new(radio.figures(), setting("random_seed"))),
+            ieee_address: [OUI, setting("device_number")]
+                .map(u32::to_le_bytes)
+                .concat(),
             low_hz,
             crystal_hz,
             clock_ctrl: OSC32K | OSC_PD | OSC | 1 << 8 | 1,
             held: [0; 0xb8 / 4],
+            i2c: I2cMaster::default(),
             udma: Udma::default(),
+            adc: SocAdc::default(),
+            ivctrl: 0x13,
             fctl: 4,
-            ioc: [0; 0x44],
+            ioc: [0; IOC_WORDS],
             direction: [0; 4],
             alternate: [0; 4],
+            gpio_held: [[0; 0x80]; 4],
         }
     }
 
@@ -155,9 +191,12 @@ impl Peripherals for Cc2538 {
         &["UART0", "UART1"]
     }
 
-    fn rom(&self) -> (u32, Vec<u8>) {
+    fn rom(&self) -> Vec<(u32, Vec<u8>)> {
         let bytes = ROM.iter().flat_map(|halfword| halfword.to_le_bytes());
-        (ROM_START, bytes.collect())
+        vec![
+            (ROM_START, bytes.collect()),
+            (IEEE_ADDRESS, self.ieee_address.clone()),
+        ]
     }
 
     fn read(&mut self, address: u32, context: &mut Context<'_>) -> Result<Option<u32>, Fault> {
@@ -168,6 +207,11 @@ impl Peripherals for Cc2538 {
                 0..=0x3fc => Some(context.pins.level(port) & offset >> 2),
                 0x400 => Some(self.direction[port]),
                 0x420 => Some(self.alternate[port]),
+                // No interrupts: none is pending.
+                0x414 | 0x418 => Some(0),
+                0x404..=0x41c | 0x520..=0x524 | 0x700..=0x71c => {
+                    Some(self.gpio_held[port][(offset as usize & 0x1ff) / 4])
+                }
                 _ => None,
             });
         }
@@ -195,9 +239,14 @@ impl Peripherals for Cc2538 {
                 .aes
                 .as_mut()
                 .and_then(|aes| aes.read(offset, context.now)),
+            I2CM => self.i2c.read(offset, context.now),
             UDMA => self.udma.read(offset),
+            SOC_ADC => self.adc.read(offset),
+            _ if address == IVCTRL => Some(self.ivctrl),
             IOC => self.ioc.get(offset as usize / 4).copied(),
             _ if address == FCTL => Some(self.fctl),
+            _ if address == DIECFG0 => Some(CHIP_ID << 16),
+            _ if address == DIECFG2 => Some(DIE_REVISION << 8),
             _ => None,
         })
     }
@@ -218,6 +267,9 @@ impl Peripherals for Cc2538 {
                 }
                 0x400 => self.direction[port] = value & 0xff,
                 0x420 => self.alternate[port] = value & 0xff,
+                0x404..=0x41c | 0x520..=0x524 | 0x700..=0x71c => {
+                    self.gpio_held[port][(offset as usize & 0x1ff) / 4] = value;
+                }
                 _ => return Ok(false),
             }
             context.pins.enabled[port] = self.direction[port] & !self.alternate[port];
@@ -275,7 +327,10 @@ impl Peripherals for Cc2538 {
                     }
                 }
             },
-            UDMA => return self.udma.write(offset, value),
+            I2CM => return Ok(self.i2c.write(offset, value, context.now)),
+            UDMA => return Ok(self.udma.write(offset, value)),
+            SOC_ADC => return self.adc.write(offset, value),
+            _ if address == IVCTRL => self.ivctrl = value & 0x3f,
             IOC => {
                 let Some(register) = self.ioc.get_mut(offset as usize / 4) else {
                     return Ok(false);
@@ -306,9 +361,32 @@ impl Peripherals for Cc2538 {
         self.slow.advance(now)
     }
 
-    fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<bool, Fault> {
+    fn transfer(
+        &mut self,
+        memory: &mut dyn Memories,
+        now: Cycles,
+        timeline: &Timeline,
+    ) -> Result<bool, Fault> {
         let aes = self.aes.as_mut();
-        aes.map_or(Ok(false), |aes| aes.transfer(memory, now))
+        let by_aes = aes.map_or(Ok(false), |aes| aes.transfer(memory, now))?;
+        // Of registers, only the radio's can be reached.
+        let rf = &mut self.rf;
+        let mut registers = |address: u32, value: Option<u32>| {
+            let offset = address
+                .checked_sub(RFCORE)
+                .filter(|&offset| offset < 0x1000)?;
+            let (rf, time) = (rf.as_mut()?, timeline.at(now));
+            match value {
+                None => rf.read(offset, time),
+                Some(value) => rf
+                    .write(offset, value, time)
+                    .ok()
+                    .filter(|&is_there| is_there)
+                    .map(|_| 0),
+            }
+        };
+        let by_udma = self.udma.transfer(memory, &mut registers, now)?;
+        Ok(by_aes || by_udma)
     }
 
     fn clock_changed(&mut self, now: Cycles, core_hz: u32) {
@@ -318,7 +396,7 @@ impl Peripherals for Cc2538 {
     fn next_event(&self) -> Cycles {
         let gpt = self.gpt.iter().map(Gpt::next_event);
         gpt.chain(self.uart.iter().map(Pl011::next_event))
-            .chain([self.slow.next_event()])
+            .chain([self.slow.next_event(), self.udma.next_event()])
             .chain(self.aes.as_ref().map(TiAes::next_event))
             .min()
             .unwrap_or(Cycles::NEVER)
@@ -343,6 +421,9 @@ impl Peripherals for Cc2538 {
             put(first + 1, b);
         }
         let [rf, error, mac] = self.rf.as_ref().map_or([false; 3], Cc2538Rf::interrupts);
+        let [done, bus_error] = self.udma.interrupts();
+        put(46, done);
+        put(47, bus_error);
         put(141, rf);
         put(142, error);
         put(146, mac);

@@ -5,7 +5,7 @@
 use std::ops::RangeInclusive;
 
 use joulemark_armv7m::MemorySettings;
-use joulemark_kernel::{Cycles, Fault, FaultKind, Memories};
+use joulemark_kernel::{Cycles, Fault, FaultKind, Memories, Timeline};
 use joulemark_peripherals::ti_aes::{Features, TiAes};
 use joulemark_peripherals::{AonRtc, Gpt, Pl011, TiWatchdog, Trng};
 
@@ -250,7 +250,12 @@ impl Peripherals for Cc26x0 {
         self.watchdog.advance(now)
     }
 
-    fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<bool, Fault> {
+    fn transfer(
+        &mut self,
+        memory: &mut dyn Memories,
+        now: Cycles,
+        _timeline: &Timeline,
+    ) -> Result<bool, Fault> {
         let aes = self.aes.as_mut();
         aes.map_or(Ok(false), |aes| aes.transfer(memory, now))
     }

@@ -1,0 +1,153 @@
+/* The CC2538's AES accelerator (SWRU319, chapter AES and SHA Cryptoprocessor): AES-128 of blocks,
+   and CCM* of IEEE 802.15.4, whose CCM it does in one operation. */
+#include <string.h>
+
+#include "chip.h"
+#include "crypto.h"
+#include "radio.h"
+
+#ifndef RADIO_KEYS_STAY
+#define RADIO_KEYS_STAY 0
+#endif
+
+/* AES_CTRL_ALG_SEL. */
+enum { KEY_STORE = 1, ENGINE = 2 };
+/* AES_CTRL_INT_*. */
+enum { RESULT_AV = 1, DMA_IN_DONE = 2 };
+/* AES_AES_CTRL. */
+enum {
+    SAVED_CONTEXT_READY = 1 << 30,
+    SAVE_CONTEXT = 1 << 29,
+    CCM_M = 22,
+    CCM_L = 19,
+    CCM = 1 << 18,
+    CTR_WIDTH_128 = 3 << 7,
+    CTR = 1 << 6,
+    ENCRYPT = 1 << 2
+};
+enum { KEY_AREA = 0, LENGTH_BYTES = 2, BLOCK_BYTES = 16 };
+/* Polls of a longest frame's operation, many times over. */
+enum { POLLS_MAX = 100000 };
+
+static bool wait(uint32_t event) {
+    for (uint32_t polls = 0; polls < POLLS_MAX; polls++)
+        if ((AES_CTRL_INT_STAT & event) != 0) {
+            AES_CTRL_INT_CLR = event;
+            return true;
+        }
+    return false;
+}
+
+static void fetch(const void *data, uint32_t bytes) {
+    AES_DMAC_CH0_CTRL = 1;
+    AES_DMAC_CH0_EXTADDR = (uint32_t)(uintptr_t)data;
+    AES_DMAC_CH0_DMALENGTH = bytes;
+}
+
+static void store(void *data, uint32_t bytes) {
+    AES_DMAC_CH1_CTRL = 1;
+    AES_DMAC_CH1_EXTADDR = (uint32_t)(uintptr_t)data;
+    AES_DMAC_CH1_DMALENGTH = bytes;
+}
+
+/* Puts a key into the engine. */
+static void use_key(const uint8_t key[16]) {
+    static const uint8_t *stored;
+    AES_CTRL_INT_CFG = 1;
+    AES_CTRL_INT_EN = RESULT_AV | DMA_IN_DONE;
+    AES_CTRL_INT_CLR = RESULT_AV | DMA_IN_DONE;
+    if (!RADIO_KEYS_STAY || stored != key) {
+        uint32_t aligned[4]; /* DMA takes whole words from a store of keys */
+        memcpy(aligned, key, sizeof aligned);
+        AES_CTRL_ALG_SEL = KEY_STORE;
+        AES_KEY_STORE_WRITTEN_AREA = 1 << KEY_AREA;
+        AES_KEY_STORE_WRITE_AREA = 1 << KEY_AREA;
+        fetch(aligned, sizeof aligned);
+        wait(RESULT_AV);
+        AES_CTRL_INT_CLR = RESULT_AV | DMA_IN_DONE;
+        crypto_wipe(aligned, sizeof aligned);
+        stored = key;
+    }
+    AES_CTRL_ALG_SEL = ENGINE;
+    AES_KEY_STORE_READ_AREA = KEY_AREA;
+    for (uint32_t polls = 0; polls < POLLS_MAX && AES_KEY_STORE_READ_AREA >> 31 != 0; polls++)
+        continue;
+}
+
+void radio_aes(const uint8_t key[16], uint8_t *out, const uint8_t *in, uint8_t blocks) {
+    use_key(key);
+    AES_AES_CTRL = ENCRYPT;
+    AES_AES_C_LENGTH_0 = (uint32_t)blocks * BLOCK_BYTES;
+    AES_AES_C_LENGTH_1 = 0;
+    fetch(in, (uint32_t)blocks * BLOCK_BYTES);
+    store(out, (uint32_t)blocks * BLOCK_BYTES);
+    wait(RESULT_AV);
+    AES_CTRL_INT_CLR = DMA_IN_DONE;
+    AES_CTRL_ALG_SEL = 0;
+}
+
+/* CCM of `bytes` of data behind ccm->open bytes, or all of it open; the whole tag. */
+static bool ccm_run(const radio_ccm *ccm, uint8_t *frame, uint8_t length, bool forward,
+                    uint32_t tag[4]) {
+    uint8_t open = ccm->encrypt ? ccm->open : length;
+    uint8_t bytes = (uint8_t)(length - open);
+    union {
+        uint8_t bytes[BLOCK_BYTES];
+        uint32_t words[4];
+    } iv = {{LENGTH_BYTES - 1}};
+    memcpy(iv.bytes + 1, ccm->nonce, 13);
+    use_key(ccm->key);
+    AES_AES_IV_0 = iv.words[0];
+    AES_AES_IV_1 = iv.words[1];
+    AES_AES_IV_2 = iv.words[2];
+    AES_AES_IV_3 = iv.words[3];
+    uint32_t tag_bytes = ccm->mic_bytes == 0 ? 4 : ccm->mic_bytes;
+    AES_AES_CTRL = SAVE_CONTEXT | (tag_bytes - 2) / 2 << CCM_M | (LENGTH_BYTES - 1) << CCM_L | CCM |
+                   CTR_WIDTH_128 | CTR | (forward ? ENCRYPT : 0);
+    AES_AES_C_LENGTH_0 = bytes;
+    AES_AES_C_LENGTH_1 = 0;
+    AES_AES_AUTH_LENGTH = open;
+    bool done = true;
+    if (open != 0) {
+        fetch(frame, open);
+        done = wait(DMA_IN_DONE);
+    }
+    if (done && bytes != 0) {
+        fetch(frame + open, bytes);
+        store(frame + open, bytes);
+    }
+    /* Nothing at all would never be done. */
+    done = done && length != 0 && wait(RESULT_AV);
+    AES_CTRL_INT_CLR = RESULT_AV | DMA_IN_DONE;
+    for (uint32_t polls = 0; done && (AES_AES_CTRL & SAVED_CONTEXT_READY) == 0; polls++)
+        done = polls < POLLS_MAX;
+    tag[0] = AES_AES_TAG_OUT_0;
+    tag[1] = AES_AES_TAG_OUT_1;
+    tag[2] = AES_AES_TAG_OUT_2;
+    tag[3] = AES_AES_TAG_OUT_3;
+    AES_CTRL_ALG_SEL = 0;
+    return done;
+}
+
+bool radio_ccm_load(const radio_ccm *ccm, uint8_t *frame, uint8_t length) {
+    uint32_t tag[4];
+    if (!ccm_run(ccm, frame, length, true, tag))
+        return false;
+    memcpy(frame + length, tag, ccm->mic_bytes);
+    radio_load(frame, (uint8_t)(length + ccm->mic_bytes));
+    return true;
+}
+
+uint8_t radio_ccm_read(const radio_ccm *ccm, uint8_t *frame, radio_reception *reception) {
+    uint8_t length = radio_read(frame, reception);
+    if (length < ccm->open + ccm->mic_bytes || length == 0)
+        return 0;
+    uint8_t sealed = (uint8_t)(length - ccm->mic_bytes);
+    uint32_t tag[4];
+    bool right = ccm_run(ccm, frame, sealed, false, tag) &&
+                 crypto_equal((const uint8_t *)tag, frame + sealed, ccm->mic_bytes);
+    if (!right)
+        crypto_wipe(frame, length);
+    crypto_wipe(tag, sizeof tag);
+    return right ? length : 0;
+}
