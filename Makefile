@@ -5,7 +5,7 @@
 VENV     := .venv
 BIN      := $(VENV)/bin
 ENGINE   := $(shell find engine Cargo.toml Cargo.lock -name '*.rs' -o -name '*.toml' -o -name Cargo.lock)
-C_FILES   = $(shell git ls-files 'firmware/*.c' 'firmware/*.h' 'benches/*.c' 'tests/*.c')
+C_FILES   = $(shell git ls-files 'firmware/*.c' 'firmware/*.h' 'benches/*.c' 'tests/*.c' 'libraries/*.[ch]' 'libraries/*.cpp' 'estimates/*.[ch]')
 
 .PHONY: run test check setup format bench clean help lock
 .DEFAULT_GOAL := help

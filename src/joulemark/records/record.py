@@ -18,6 +18,8 @@ from joulemark.catalogue.boards import MCU, Grade
 Status = Literal["ok", "failed"]
 Bounds = Literal["range", "interval"]
 """The least and the most that was seen, or the ends of a 95% confidence interval."""
+ResultGrade = Grade | Literal["estimated"]
+"""Of a result, which a model may have given where a constant has a source."""
 Finding = Literal[
     "independent of data",
     "addresses independent of data",
@@ -57,7 +59,7 @@ class Quantity(NamedTuple):
     upper: int | float | None = None
     bounds: Bounds | None = None
     """Meaning of `lower` and `upper`."""
-    grade: Grade | None = None
+    grade: ResultGrade | None = None
     """The weakest grade among the constants that went into it."""
     exact: bool = False
     """Deterministic, and the same in all trials."""
@@ -88,7 +90,7 @@ def quantity(
     *,
     part: str = "",
     value: float | None = None,
-    grade: Grade | None = None,
+    grade: ResultGrade | None = None,
     exact: bool = False,
 ) -> Quantity:
     """Return a quantity of one or several trials' values: their mean, the least and the most.
@@ -253,7 +255,7 @@ class Record(Generic[Subject_co]):
         return self.value("energy_net")
 
     @property
-    def energy_grade(self) -> Grade | None:
+    def energy_grade(self) -> ResultGrade | None:
         """The weakest grade among the currents that went into the energy."""
         found = self.quantity("energy_gross")
         return None if found is None else found.grade

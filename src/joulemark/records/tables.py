@@ -157,7 +157,7 @@ _EXPECTED = [
 ]
 _STATUSES = {*get_args(Status)}
 _BOUNDS = {None, *get_args(Bounds)}
-_GRADES = {None, *get_args(Grade)}
+_GRADES = {None, *get_args(Grade), "estimated"}
 
 
 def _names(kind: Any, renamed: Mapping[str, str]) -> list[tuple[str, str]]:

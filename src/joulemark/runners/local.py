@@ -48,6 +48,18 @@ class LocalLink(Closes):
         if self._end is None:
             self._process.communicate()
 
+    def finish(self) -> None:
+        """Close the process's input, and wait for it to end by itself.
+
+        Raises:
+            LinkError: it does not.
+        """
+        try:
+            self._process.communicate(timeout=self.timeout_s)
+        except subprocess.TimeoutExpired as error:
+            raise LinkError(f"does not end in {self.timeout_s:g} s", str(self._path)) from error
+        self._end = LinkError("has ended", str(self._path))
+
     def send(self, data: bytes) -> None:
         """Write to the process."""
         assert self._process.stdin is not None  # noqa: S101

@@ -1,0 +1,79 @@
+"""`joulemark estimate`: what primitives would take on a Linux board that is not here."""
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from joulemark.cli import app
+from joulemark.cli._grouped import grouped
+from joulemark.cli._options import DEFAULT_STORE, StoreOption
+from joulemark.cli._output import Form, FormOption, table
+from joulemark.cli.run import CampaignOptions
+from joulemark.errors import VerificationError
+
+if TYPE_CHECKING:
+    from joulemark.campaign.subjects.primitive import PrimitiveSubject
+    from joulemark.records.record import Record
+
+
+@app.command()
+@grouped
+def estimate(
+    machine: Annotated[
+        str, typer.Argument(metavar="MACHINE", help="Of `joulemark list machines`.")
+    ],
+    options: CampaignOptions,
+    campaign: Annotated[
+        Path | None, typer.Argument(metavar="CAMPAIGN.toml", help="TOML file.")
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+    form: FormOption = Form.TEXT,
+) -> None:
+    """Compile primitives for a Linux board, run them under QEMU, verify them and estimate cycles.
+
+    Every number is an estimate by a model of the board's core, and says how far such were off.
+    """
+    from joulemark.campaign.estimates import jobs
+    from joulemark.catalogue.machines import load_machine
+    from joulemark.images.plugin import build_plugin
+    from joulemark.measure.estimated import ERROR, Estimated
+    from joulemark.records.store import Store
+
+    chosen, found = options.campaign(campaign), load_machine(machine)
+    method = hashlib.sha256(build_plugin().read_bytes()).hexdigest()
+    records: list[Record[PrimitiveSubject]] = []
+    with Store(store) as opened:
+        for job in jobs(chosen, found, method):
+            served = opened.served(point.key for point in job.points)
+            records += opened.load(s.id for s in served.values())  # type: ignore[arg-type]
+            with Estimated(job, found) as session:
+                for point in job.points:
+                    if point.key not in served:
+                        record = session.record(point)
+                        opened.append(record)
+                        records.append(record)
+    good = [record for record in records if record.status == "ok"]
+    typer.echo(table([_row(r) for r in sorted(good, key=lambda r: r.order)], form))
+    if form in (Form.TEXT, Form.MARKDOWN):
+        typer.echo(f"\n{found.title}, {found.core} at {found.nominal_hz / 1e6:g} MHz; {ERROR}")
+    if failed := [record for record in records if record.status != "ok"]:
+        what = f"{len(failed)} cases failed: {failed[0].failure}"
+        raise VerificationError(what)
+
+
+def _row(record: "Record[PrimitiveSubject]") -> dict[str, object]:
+    subject = record.subject
+    cycles, energy = record.cycles or 0, record.energy_gross_nj
+    return {
+        "primitive": subject.primitive,
+        "implementation": subject.implementation,
+        "operation": subject.operation,
+        "bytes": subject.message_bytes,
+        "cycles": round(cycles),
+        "instructions": round(record.instructions or 0),
+        "µs": (record.time_ps or 0) / 1e6,
+        "µJ": None if energy is None else energy / 1e3,
+        "grade": "estimated",
+    }
