@@ -16,6 +16,7 @@
 #define HAS_CLIENT 0
 #endif
 #if __has_include("star.h")
+#include "keydb.h"
 #include "star.h"
 #define HAS_STAR 1
 #else
@@ -65,6 +66,10 @@ bool __wrap_csma_init(uint8_t channel, uint16_t pan, uint16_t address) {
     bool is_up = __real_csma_init(channel, pan, address);
 #if HAS_AUTHENTICATION
     is_up = is_up && join();
+#endif
+#if HAS_STAR && defined PLASA_POLICY
+    /* The policy to begin with; while there is no key, nothing is sent. */
+    is_up = is_up && star_change(0, PLASA_POLICY, KEY_DATA);
 #endif
     return is_up;
 }

@@ -7,6 +7,13 @@
 
 enum { KEYDB_KEY_BYTES = 16 };
 
+/* Identifiers that the modules agree on. */
+enum {
+    KEY_GROUP = 2,   /* group, KEK: what renewals come under */
+    KEY_MANAGER = 3, /* pairwise: what mote and authority agreed on */
+    KEY_DATA = 4     /* group: from here on, what data comes under */
+};
+
 /* What a key is for: one of the first two, and perhaps the third. */
 enum {
     KEYDB_PAIRWISE = 1, /* shared with one other mote */

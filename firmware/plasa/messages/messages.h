@@ -19,13 +19,7 @@ enum {
     MESSAGE_RECONFIGURATION = 0xe7,
 
     MESSAGE_NONCE_BYTES = 16,
-    MESSAGE_TAG_BYTES = 16,
-
-    /* Identifiers in the key database. */
-    KEY_SECRET = 1,  /* pairwise, KEK: what mote and authority share from the start */
-    KEY_GROUP = 2,   /* group, KEK: what renewals come under */
-    KEY_MANAGER = 3, /* pairwise: what mote and authority agreed on */
-    KEY_DATA = 4     /* group: from here on, what data comes under */
+    MESSAGE_TAG_BYTES = 16
 };
 
 /* The last byte of a nonce says what it is used for, so that no two uses under one key meet; on air
