@@ -154,7 +154,7 @@ def test_a_wrong_file_is_one_message(tmp_path: Path, old: str, new: str, message
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('way = "board"', 'way = "bord"', "no such way: bord; there are board"),
+        ('way = "board"', 'way = "bord"', "no such way: bord; there are architecture, board"),
         ('of = "load"', 'of = "lode"', "Input should be"),
         ('name = "mpu9250-on"', "primitive = 1", "unknown key: primitive"),
     ],

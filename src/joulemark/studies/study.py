@@ -321,8 +321,10 @@ class Study:
         if isinstance(row.ours, dict):
             of_column = column.ours if isinstance(column.ours, dict) else {}
             ours = _merged(self.file.defaults, section.defaults, row.ours, of_column)
-        elif isinstance(row.ours, str) or isinstance(column.ours, str):
-            ours = text("ours")
+        elif isinstance(column.ours, str):
+            ours = of_row(column.ours)
+        elif isinstance(row.ours, str):
+            ours = of_row(row.ours)
         uncertainty = row.uncertainties[index] if row.uncertainties else None
         return Item(
             id=f"{row.id}_{column.name}",

@@ -1,0 +1,76 @@
+"""A security architecture's modules, as `joulemark architecture` prices them."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from joulemark.campaign.case import Build
+from joulemark.campaign.subjects.architecture import ArchitectureSubject, Aspect
+from joulemark.catalogue import boards, datafile
+from joulemark.catalogue.architectures import load_architecture
+from joulemark.measure.architecture import Pricing
+from joulemark.records.record import Record
+from joulemark.studies.ways import Answer, Bench
+
+_SEED = 1
+_TRIALS = 4
+_SI = {"time": 1e-12, "energy_gross": 1e-9, "radio_energy": 1e-9}
+
+
+class Asked(datafile.DataModel):
+    """One number of a row."""
+
+    board: str
+    clock: str = ""
+    architecture: str
+    aspect: Aspect
+    row: str
+    compiler: str = "clang"
+    opt: str = "Os"
+    metric: Literal["flash", "ram", "time", "cycles", "energy_gross", "on_air", "radio_energy"]
+
+
+def best(asked: Asked) -> None:
+    """Nothing: there is one architecture."""
+
+
+def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
+    """Price each architecture once for each board and build."""
+    answers = {}
+    priced: dict[tuple[str, ...], list[Record[ArchitectureSubject]]] = {}
+    for a in asked:
+        key = (a.architecture, a.board, a.clock, a.compiler, a.opt)
+        if key not in priced:
+            priced[key] = _priced(a, bench)
+        answers[a] = _answer(a, priced[key])
+    return answers
+
+
+def _priced(asked: Asked, bench: Bench) -> list[Record[ArchitectureSubject]]:
+    board = boards.load_board(asked.board)
+    pricing = Pricing(
+        architecture=load_architecture(asked.architecture),
+        board=board,
+        clock=asked.clock or board.default_clock,
+        build=Build(compiler=asked.compiler, optimisation=asked.opt),
+        trials=_TRIALS,
+        seed=_SEED,
+    )
+    found = list(pricing.records())
+    for record in found:
+        bench.store.append(record)
+    return found
+
+
+def _answer(asked: Asked, records: Sequence[Record[ArchitectureSubject]]) -> Answer:
+    named = f"{asked.architecture}, {asked.row}"
+    for record in records:
+        subject = record.subject
+        if (subject.aspect, subject.row) == (asked.aspect, asked.row):
+            value = record.value(asked.metric)
+            if value is None:
+                return Answer(value=None, how=f"{named}: {record.failure or 'no such number'}")
+            hz = record.provenance.clock_hz / 1e6
+            where = f"{record.conditions.board} at {hz:g} MHz, {record.build}"
+            return Answer(value=value * _SI.get(asked.metric, 1.0), how=named, source=where)
+    rows = ", ".join(r.subject.row for r in records if r.subject.aspect == asked.aspect)
+    return Answer(value=None, how=f"{named}: there is no such row; there are {rows}")
