@@ -10,6 +10,7 @@ MACHINES = ROOT / "machines"
 LIBRARIES = ROOT / "libraries"
 FIRMWARE = ROOT / "firmware"
 STUDIES = ROOT / "studies"
+NETWORKS = ROOT / "networks"
 BUILD = ROOT / "build"
 INSTRUMENTS = os.environ.get("JOULEMARK_INSTRUMENTS")
 """A lab's own instruments: drivers in its folder meters, simulations in its folder simulated."""

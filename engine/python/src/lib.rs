@@ -3,6 +3,8 @@
 // PyO3 hands arguments over by value, and gives its exceptions and classes undocumented items.
 #![allow(clippy::needless_pass_by_value, missing_docs)]
 
+mod network;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -412,6 +414,32 @@ struct Profile {
     paths: Vec<CallPath>,
 }
 
+/// Settings of a chip by their names.
+type Settings<'py> = HashMap<String, Bound<'py, PyAny>>;
+
+fn numbers(settings: Option<Settings<'_>>) -> PyResult<BTreeMap<String, u32>> {
+    let settings = settings.unwrap_or_default().into_iter();
+    settings
+        .map(|(name, value)| {
+            let value: Word = value.extract().map_err(|error: PyErr| {
+                EngineError::new_err(format!("setting '{name}': {}", error.value(value.py())))
+            })?;
+            Ok((name, value.0))
+        })
+        .collect()
+}
+
+fn made(
+    chip: &Chip,
+    wiring: Option<&Wiring>,
+    image: &Image,
+    options: &machine::Options,
+) -> PyResult<machine::Machine> {
+    let bare = KernelWiring::default();
+    let wiring = wiring.map_or(&bare, |wiring| &wiring.wiring);
+    machine::Machine::new(&chip.chip, wiring, &image.image, options).map_err(machine_error)
+}
+
 /// One emulated chip. There are no globals: create as many as needed, in any thread.
 #[pyclass(module = "joulemark._engine")]
 struct Machine {
@@ -436,25 +464,15 @@ impl Machine {
         secrets_trace: bool,
         settings: Option<HashMap<String, Bound<'_, PyAny>>>,
     ) -> PyResult<Self> {
-        let mut numbers = BTreeMap::new();
-        for (name, value) in settings.unwrap_or_default() {
-            let value: Word = value.extract().map_err(|error: PyErr| {
-                EngineError::new_err(format!("setting '{name}': {}", error.value(value.py())))
-            })?;
-            numbers.insert(name, value.0);
-        }
         let options = machine::Options {
             entry: entry.map(|address| address.0),
             marker,
             profile,
             trace,
             secrets_trace,
-            settings: numbers,
+            settings: numbers(settings)?,
         };
-        let bare = KernelWiring::default();
-        let wiring = wiring.map_or(&bare, |wiring| &wiring.wiring);
-        let machine = machine::Machine::new(&chip.chip, wiring, &image.image, &options)
-            .map_err(machine_error)?;
+        let machine = made(chip, wiring, image, &options)?;
         let chip = Arc::clone(&chip.chip);
         Ok(Self { machine, chip })
     }
@@ -668,6 +686,8 @@ impl Machine {
 /// The emulation engine.
 #[pymodule]
 mod _engine {
+    #[pymodule_export]
+    use super::network::{Hearing, Network, Transmission};
     #[pymodule_export]
     use super::{
         BoardError, CallPath, Chip, ChipError, EngineError, Fault, Frame, FunctionCost, Image,

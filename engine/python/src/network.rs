@@ -1,0 +1,313 @@
+//! Networks of machines.
+
+use std::collections::BTreeMap;
+
+use joulemark_kernel::Picoseconds;
+use joulemark_machine::Options;
+use joulemark_network as network;
+use joulemark_network::{Board, Clock, Mote, Seated};
+use joulemark_radio::{SYNCHRONISATION, Start};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::{
+    Chip, EngineError, Image, PowerInterval, Settings, Stop, Wiring, machine_error, made, numbers,
+};
+
+/// What a transmission was at a mote.
+#[pyclass(frozen, get_all, module = "joulemark._engine")]
+#[derive(Clone)]
+pub struct Hearing {
+    mote: usize,
+    power_dbm: f64,
+    outcome: Option<&'static str>,
+}
+
+/// A transmission, in the network's time.
+#[pyclass(frozen, get_all, module = "joulemark._engine")]
+pub struct Transmission {
+    mote: usize,
+    number: u32,
+    begin_ps: u64,
+    delimiter_ps: u64,
+    end_ps: u64,
+    frequency_mhz: u16,
+    power_dbm: f64,
+    frame: Py<PyBytes>,
+    is_cut: bool,
+    hearings: Vec<Hearing>,
+}
+
+/// Machines that hear each other.
+#[pyclass(module = "joulemark._engine")]
+pub struct Network {
+    network: network::Network<Seated>,
+    count: usize,
+}
+
+impl Network {
+    fn check(&self, mote: usize) -> PyResult<()> {
+        if mote < self.count {
+            return Ok(());
+        }
+        let count = self.count;
+        Err(EngineError::new_err(format!(
+            "no mote {mote}; there are {count}"
+        )))
+    }
+
+    fn board(&mut self, mote: usize) -> PyResult<&mut Board> {
+        self.check(mote)?;
+        let seated = self.network.mote_mut(mote).board();
+        seated.ok_or_else(|| EngineError::new_err(format!("mote {mote} is a recording")))
+    }
+}
+
+#[pymethods]
+impl Network {
+    #[new]
+    #[pyo3(signature = (*, seed=0, threads=1, look_ahead_part=None))]
+    fn new(seed: u64, threads: usize, look_ahead_part: Option<u64>) -> PyResult<Self> {
+        let ahead = match look_ahead_part {
+            None => network::Ahead::Full,
+            Some(part) if (1..=64).contains(&part) => network::Ahead::Part(part),
+            Some(part) => {
+                let what = format!("look_ahead_part: {part} is not from 1 to 64");
+                return Err(EngineError::new_err(what));
+            }
+        };
+        let network = network::Network::new(seed, threads, ahead).map_err(EngineError::new_err)?;
+        Ok(Self { network, count: 0 })
+    }
+
+    #[pyo3(signature = (chip, image, *, wiring=None, start_ps=0, ppb=0, drift_ppb_per_hour=0,
+                        trace=false, settings=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn add(
+        &mut self,
+        chip: &Chip,
+        image: &Image,
+        wiring: Option<&Wiring>,
+        start_ps: u64,
+        ppb: i32,
+        drift_ppb_per_hour: i32,
+        trace: bool,
+        settings: Option<Settings<'_>>,
+    ) -> PyResult<usize> {
+        let options = Options {
+            trace,
+            settings: numbers(settings)?,
+            ..Options::default()
+        };
+        let machine = made(chip, wiring, image, &options)?;
+        let clock = Clock {
+            start: Picoseconds(start_ps),
+            ppb,
+            drift_ppb_per_hour,
+        };
+        self.count += 1;
+        Ok(self.network.add(Seated::Board(Board::new(machine)), clock))
+    }
+
+    fn add_recording(&mut self) -> usize {
+        self.count += 1;
+        let recording = Seated::Recording(Picoseconds(0));
+        self.network.add(recording, Clock::default())
+    }
+
+    #[pyo3(signature = (sender, receiver, *, attenuation_db, loss=0.0))]
+    fn link(
+        &mut self,
+        sender: usize,
+        receiver: usize,
+        attenuation_db: f64,
+        loss: f64,
+    ) -> PyResult<()> {
+        self.check(sender)?;
+        self.check(receiver)?;
+        let link = network::Link {
+            to: receiver,
+            attenuation_db,
+            loss,
+        };
+        self.network.link(sender, link);
+        Ok(())
+    }
+
+    fn inject(
+        &mut self,
+        sender: usize,
+        begin_ps: u64,
+        frequency_mhz: u16,
+        power_dbm: f64,
+        frame: &[u8],
+    ) -> PyResult<()> {
+        self.check(sender)?;
+        let begin = Picoseconds(begin_ps);
+        let soonest = self.network.time() + Picoseconds(1_000_000_000);
+        if begin < soonest || frame.len() > 127 {
+            return Err(EngineError::new_err(format!(
+                "cannot send {} bytes at {} ps: a frame has 127 at most, and the soonest is {} ps",
+                frame.len(),
+                begin.0,
+                soonest.0
+            )));
+        }
+        let start = Start {
+            begin,
+            delimiter: begin + SYNCHRONISATION,
+            frequency_mhz,
+            power_dbm,
+        };
+        let bytes: Vec<u8> = [frame.len() as u8].iter().chain(frame).copied().collect();
+        self.network.inject(sender, start, &bytes);
+        Ok(())
+    }
+
+    #[pyo3(signature = (mote, chip, image, *, wiring=None, trace=false, settings=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn restart(
+        &mut self,
+        mote: usize,
+        chip: &Chip,
+        image: &Image,
+        wiring: Option<&Wiring>,
+        trace: bool,
+        settings: Option<Settings<'_>>,
+    ) -> PyResult<()> {
+        self.check(mote)?;
+        let options = Options {
+            trace,
+            settings: numbers(settings)?,
+            ..Options::default()
+        };
+        let machine = made(chip, wiring, image, &options)?;
+        drop(
+            self.network
+                .restart(mote, Seated::Board(Board::new(machine))),
+        );
+        Ok(())
+    }
+
+    fn run(&mut self, py: Python<'_>, until_ps: u64) {
+        py.detach(|| self.network.run(Picoseconds(until_ps)));
+    }
+
+    #[getter]
+    fn time_ps(&self) -> u64 {
+        self.network.time().0
+    }
+
+    #[getter]
+    fn late(&self) -> u64 {
+        self.network.late()
+    }
+
+    #[getter]
+    fn digest(&self) -> String {
+        self.network.digest()
+    }
+
+    #[pyo3(signature = (*, all=false))]
+    fn take_transmissions(&mut self, py: Python<'_>, all: bool) -> Vec<Transmission> {
+        let taken = self.network.take_transmissions(all).into_iter();
+        let hearing = |hearing: &network::Hearing| Hearing {
+            mote: hearing.mote,
+            power_dbm: hearing.power_dbm,
+            outcome: hearing.outcome.map(joulemark_radio::Outcome::name),
+        };
+        taken
+            .map(|t| {
+                let length = t
+                    .bytes
+                    .first()
+                    .map_or(0, |&length| usize::from(length & 0x7f));
+                let frame = t.bytes.get(1..).unwrap_or_default();
+                Transmission {
+                    mote: t.mote,
+                    number: t.number,
+                    begin_ps: t.start.begin.0,
+                    delimiter_ps: t.start.delimiter.0,
+                    end_ps: t.end.0,
+                    frequency_mhz: t.start.frequency_mhz,
+                    power_dbm: t.start.power_dbm,
+                    frame: PyBytes::new(py, &frame[..frame.len().min(length)]).unbind(),
+                    is_cut: t.is_cut(),
+                    hearings: t.hearings.iter().map(hearing).collect(),
+                }
+            })
+            .collect()
+    }
+
+    fn cycles(&mut self, mote: usize) -> PyResult<u64> {
+        Ok(self.board(mote)?.machine.cycles())
+    }
+
+    fn sleep_cycles(&mut self, mote: usize) -> PyResult<u64> {
+        Ok(self.board(mote)?.machine.sleep_cycles())
+    }
+
+    fn instructions(&mut self, mote: usize) -> PyResult<u64> {
+        Ok(self.board(mote)?.machine.instructions())
+    }
+
+    fn fault(&mut self, mote: usize) -> PyResult<Option<Stop>> {
+        Ok(self.board(mote)?.stop.clone().map(Stop::from))
+    }
+
+    fn has_radio(&mut self, mote: usize) -> PyResult<bool> {
+        Ok(self.board(mote)?.with_antenna(&mut |_| {}))
+    }
+
+    fn read_memory<'py>(
+        &mut self,
+        py: Python<'py>,
+        mote: usize,
+        address: u32,
+        length: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let machine = &self.board(mote)?.machine;
+        let bytes = machine
+            .read_memory(address, length)
+            .map_err(machine_error)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn serial_ports(&mut self, mote: usize) -> PyResult<Vec<&'static str>> {
+        Ok(self.board(mote)?.machine.serial_ports().to_vec())
+    }
+
+    fn serial_write(&mut self, mote: usize, port: &str, data: &[u8]) -> PyResult<()> {
+        let machine = &mut self.board(mote)?.machine;
+        machine.serial_write(port, data).map_err(machine_error)?;
+        self.network.touched(mote);
+        Ok(())
+    }
+
+    fn serial_read_timed(&mut self, mote: usize, port: &str) -> PyResult<Vec<(u8, u64)>> {
+        let machine = &mut self.board(mote)?.machine;
+        let sent = machine.serial_read(port).map_err(machine_error)?;
+        let clock = self.network.clock(mote);
+        let sent = sent.into_iter();
+        Ok(sent
+            .map(|(byte, time)| (byte, clock.global(time).0))
+            .collect())
+    }
+
+    fn take_power_tracks(&mut self, mote: usize) -> PyResult<BTreeMap<String, Vec<PowerInterval>>> {
+        let machine = &mut self.board(mote)?.machine;
+        let tracks = machine.power_tracks();
+        machine.clear_observations();
+        let clock = self.network.clock(mote);
+        let tracks = tracks.into_iter().map(|track| {
+            let intervals = track.intervals.into_iter().map(|interval| PowerInterval {
+                state: interval.state,
+                clock_hz: interval.clock_hz,
+                start_ps: clock.global(interval.start).0,
+                end_ps: clock.global(interval.end).0,
+            });
+            (track.part, intervals.collect())
+        });
+        Ok(tracks.collect())
+    }
+}

@@ -1,0 +1,287 @@
+"""Networks: which motes there are, what they run and who hears whom, as data."""
+
+import hashlib
+import math
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, PrivateAttr, model_validator
+
+from joulemark.catalogue import datafile
+from joulemark.errors import InputError
+from joulemark.project import NETWORKS
+
+NAME = r"^[a-z0-9][a-z0-9-]*$"
+_MOTES_MAX = 10_000
+
+Name = Annotated[str, Field(pattern=NAME)]
+Decibel = Annotated[float, Field(ge=0, le=300)]
+Part = Annotated[float, Field(ge=0, le=1)]
+
+
+class Crystal(datafile.DataModel):
+    """How wrong a mote's crystals are."""
+
+    ppm: Annotated[float, Field(ge=-500, le=500)] = 0.0
+    """By how much its time goes faster, at its start."""
+    drift_ppm_per_hour: Annotated[float, Field(ge=-100, le=100)] = 0.0
+
+
+class Mote(datafile.DataModel):
+    """A board that runs a program, or several alike."""
+
+    name: Name
+    board: str
+    program: str | None = None
+    """An application's folder under firmware/, which is built."""
+    define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
+    """Macros of the program."""
+    compiler: str = "clang"
+    optimisation: Literal["O3", "O2", "Os"] = "O2"
+    clock: str | None = None
+    """A clock profile of the board."""
+    image: str | None = None
+    """A file, ELF or Intel HEX, beside the network's."""
+    settings: dict[str, int] = Field({})
+    """Settings of the chip at the start."""
+    start_s: Annotated[float, Field(ge=0)] = 0.0
+    """When it is switched on."""
+    restart_s: list[Annotated[float, Field(gt=0)]] = Field([])
+    """When it is switched off and on."""
+    crystal: Crystal = Crystal()
+    count: Annotated[int, Field(ge=1, le=_MOTES_MAX)] = 1
+    """So many of them, NAME-1, NAME-2 and so on."""
+    numbered: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = None
+    """The macro that is one more for each of them."""
+    spread_ppm: Annotated[float, Field(ge=0, le=500)] = 0.0
+    """The crystals of several are spread evenly so far to either side."""
+    spread_start_s: Annotated[float, Field(ge=0)] = 0.0
+    """Several are switched on one after the other within this time."""
+
+    @model_validator(mode="after")
+    def _one_image(self) -> Self:
+        if (self.program is None) == (self.image is None):
+            raise ValueError("it has either a program or an image")
+        if self.image is not None and (self.define or self.numbered):
+            raise ValueError("macros are for a program; an image has been compiled")
+        if self.numbered is not None and self.numbered not in self.define:
+            raise ValueError(f"numbered: say in define what {self.numbered} is for the first")
+        return self
+
+
+class Recording(datafile.DataModel):
+    """Frames of a capture, sent again."""
+
+    name: Name
+    file: str
+    """A pcap or pcapng file beside the network's."""
+    at_s: Annotated[float, Field(gt=0)]
+    """When its first frame begins."""
+    power_dbm: float = 0.0
+    channel: Annotated[int, Field(ge=11, le=26)] | None = None
+    """For frames whose channel the capture does not tell."""
+
+
+class Link(datafile.DataModel):
+    """What arrives of one mote at another."""
+
+    between: Annotated[list[Name], Field(min_length=2, max_length=2)] | None = None
+    """Either way."""
+    sender: Name | None = Field(None, alias="from")
+    receiver: Name | None = Field(None, alias="to")
+    attenuation_db: Decibel
+    loss: Part = 0.0
+    """The part of the frames that is lost though nothing is in their way."""
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        if (self.between is None) == (self.sender is None and self.receiver is None):
+            raise ValueError('it has either between = ["A", "B"], or from and to')
+        if (self.sender is None) != (self.receiver is None):
+            raise ValueError("it needs both from and to")
+        return self
+
+    @property
+    def ends(self) -> list[tuple[str, str]]:
+        """Senders and receivers."""
+        if self.between is not None:
+            a, b = self.between
+            return [(a, b), (b, a)]
+        return [(str(self.sender), str(self.receiver))]
+
+
+class Everyone(datafile.DataModel):
+    """Links between all motes that no link names."""
+
+    attenuation_db: Decibel
+    loss: Part = 0.0
+
+
+class Key(datafile.DataModel):
+    """A key that protects frames."""
+
+    hex: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{32}$")]
+    index: Annotated[int, Field(ge=0, le=255)]
+    """The key index in the auxiliary security header."""
+    note: str = ""
+
+
+class KeyFile(datafile.DataModel):
+    """A file of keys beside the network's."""
+
+    key: Annotated[list[Key], Field(min_length=1)]
+    addresses: dict[str, Annotated[str, Field(pattern=r"^[0-9a-fA-F]{16}$")]] = Field({})
+    """Extended addresses for nonces, by short addresses as PAN:SHORT, in hexadecimal digits."""
+
+
+class Slots(datafile.DataModel):
+    """Time slots, for captures and for nonces."""
+
+    length_us: Annotated[int, Field(gt=0)]
+
+
+class Policy(datafile.DataModel):
+    """What frames have to be like."""
+
+    level: Annotated[int, Field(ge=0, le=7)]
+    """The least security level of data and command frames."""
+    beacon_level: Annotated[int, Field(ge=0, le=7)] = 0
+    acknowledgment_level: Annotated[int, Field(ge=0, le=7)] = 0
+
+
+class Network(datafile.DataModel):
+    """A network's file."""
+
+    title: str
+    seed: Annotated[int, Field(ge=0, lt=1 << 64)] = 0
+    """What losses and bit errors are drawn from."""
+    mote: Annotated[list[Mote], Field(min_length=1)]
+    recording: list[Recording] = Field([])
+    link: list[Link] = Field([])
+    everyone: Everyone | None = None
+    slots: Slots | None = None
+    keys: str | None = None
+    """A file of keys beside this one."""
+    policy: Policy | None = None
+
+    _path: Path = PrivateAttr()
+    _digest: str = PrivateAttr(default="")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        names = [*(name for mote in self.mote for name in _names(mote))]
+        names += [recording.name for recording in self.recording]
+        twice = {name for name in names if names.count(name) > 1} if len(names) < 500 else set()
+        if twice:
+            raise ValueError(f"several are called {', '.join(sorted(twice))}")
+        known = {*names, *(mote.name for mote in self.mote)}
+        for link in self.link:
+            for end in link.ends[0]:
+                if end not in known:
+                    raise ValueError(f"link: there is no {end}; there are {', '.join(names[:20])}")
+        return self
+
+    @property
+    def path(self) -> Path:
+        """Its file."""
+        return self._path
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file, hexadecimal."""
+        return self._digest
+
+    @property
+    def key_file(self) -> KeyFile | None:
+        """The keys that protect its frames.
+
+        Raises:
+            InputError: the file is wrong.
+        """
+        return None if self.keys is None else datafile.read(self._path.parent / self.keys, KeyFile)
+
+    def seats(self) -> list[tuple[str, Mote]]:
+        """Each mote with its name; several alike one by one."""
+        seats = []
+        for group in self.mote:
+            for number, name in enumerate(_names(group)):
+                seats.append((name, _one_of(group, number, name)))
+        return seats
+
+    def links(self) -> dict[tuple[str, str], tuple[float, float]]:
+        """Attenuation in dB and loss by sender and receiver."""
+        motes = [name for name, _ in self.seats()]
+        senders = [*motes, *(recording.name for recording in self.recording)]
+        found: dict[tuple[str, str], tuple[float, float]] = {}
+        if self.everyone is not None:
+            all_alike = (self.everyone.attenuation_db, self.everyone.loss)
+            found = {(a, b): all_alike for a in senders for b in motes if a != b}
+        members = {group.name: _names(group) for group in self.mote}
+        for link in self.link:
+            for sender, receiver in link.ends:
+                for a in members.get(sender, [sender]):
+                    for b in members.get(receiver, [receiver]):
+                        if a != b:
+                            found[a, b] = (link.attenuation_db, link.loss)
+        return found
+
+
+def _names(mote: Mote) -> list[str]:
+    if mote.count == 1:
+        return [mote.name]
+    return [f"{mote.name}-{number + 1}" for number in range(mote.count)]
+
+
+def _one_of(mote: Mote, number: int, name: str) -> Mote:
+    if mote.count == 1:
+        return mote
+    place = number / (mote.count - 1)
+    define = dict(mote.define)
+    if mote.numbered is not None:
+        define[mote.numbered] += number
+    ppm = mote.crystal.ppm + mote.spread_ppm * (2 * place - 1)
+    crystal = Crystal(ppm=ppm, drift_ppm_per_hour=mote.crystal.drift_ppm_per_hour)
+    start_s = mote.start_s + mote.spread_start_s * place
+    update = {"name": name, "define": define, "crystal": crystal, "start_s": start_s, "count": 1}
+    return mote.model_copy(update=update)
+
+
+def names() -> list[str]:
+    """Return the names of all networks that are shipped."""
+    return sorted(path.stem for path in NETWORKS.glob("*.toml") if ".keys" not in path.name)
+
+
+def read_network(path: Path) -> Network:
+    """Read a network's file.
+
+    Raises:
+        InputError: it is wrong; names the file and the key.
+    """
+    network = datafile.read(path, Network)
+    network._path = path
+    network._digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return network
+
+
+def picoseconds(seconds: float) -> int:
+    """Seconds as the engine counts them."""
+    return round(math.fsum([seconds]) * 1e12)
+
+
+def seconds(text: str, what: str) -> float:
+    """A duration as a user writes it: 500ms, 60s, 5m, 1h.
+
+    Raises:
+        InputError: it is none.
+    """
+    units = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+    number = text.rstrip("hmsu")
+    unit = text[len(number) :] or "s"
+    mend = "write 500ms, 60s, 5m or 1h"
+    try:
+        value = float(number) * units[unit]
+    except (ValueError, KeyError):
+        raise InputError(f"{text!r} is not a time", what, mend) from None
+    if not 0 < value <= 10_000_000:
+        raise InputError(f"{text!r} is not from 1us to 10000000s", what, mend)
+    return value

@@ -1,0 +1,269 @@
+"""A network on this machine: motes are built, seated, run, and watched."""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from joulemark.catalogue import boards
+from joulemark.catalogue.boards import Board
+from joulemark.catalogue.networks import Mote, Network, picoseconds
+from joulemark.errors import FaultError, InputError
+from joulemark.meters.model import ModelMeter
+from joulemark.meters.power import Energy, Occupancy
+from joulemark.runners.capture import read_capture
+
+if TYPE_CHECKING:
+    from joulemark._engine import Chip, Image, PowerInterval, Stop, Transmission
+    from joulemark._engine import Network as Engine
+
+SLICE_S = 0.1
+"""The engine runs so long at a time; then what came out is shown."""
+
+
+@dataclass
+class Seat:
+    """A mote of a network that runs."""
+
+    name: str
+    mote: Mote
+    board: Board
+    chip: "Chip"
+    image: "Image"
+    path: Path
+    """The image's file."""
+    compiler: str
+    flags: str
+    restarts_ps: list[int]
+    times: dict[tuple[str, str, int], int] = field(default_factory=lambda: defaultdict(int))
+    """How long it was in which state."""
+    cycles_before: int = 0
+    """Of machines that it was before it was switched off."""
+    line: dict[str, bytearray] = field(default_factory=lambda: defaultdict(bytearray))
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """Time by part, power state and clock."""
+        return self.times
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of text, or what of one there is, that a mote has sent on a serial port."""
+
+    mote: int
+    port: str
+    time_ps: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What came out of a network within a while."""
+
+    end_ps: int
+    transmissions: Sequence["Transmission"]
+    lines: Sequence[Line]
+    states: Sequence[dict[str, list["PowerInterval"]]]
+    """Of each mote, by part."""
+    faults: Sequence[tuple[int, "Stop"]]
+
+
+@lru_cache(maxsize=4096)
+def _built(
+    program: str, board: str, define: tuple[tuple[str, int], ...], compiler: str, level: str,
+    clock: str | None,
+) -> tuple[Path, str, str]:
+    from joulemark.images.program import build_program
+
+    image = build_program(
+        program,
+        boards.load_board(board),
+        define=dict(define),
+        compiler=compiler,
+        optimisation=level,
+        clock=clock,
+    )
+    return image.path, image.compiler, image.flags
+
+
+class RunningNetwork:
+    """A network that runs.
+
+    Args:
+        network: what there is.
+        threads: how many cores the engine may use; none given: all.
+
+    Raises:
+        InputError: an image, a board or a setting is wrong.
+        BuildError: a program cannot be built.
+    """
+
+    def __init__(self, network: Network, *, threads: int | None = None) -> None:
+        from joulemark._engine import Network as Engine
+
+        self.network = network
+        cores = len(os.sched_getaffinity(0))
+        self.engine: Engine = Engine(seed=network.seed, threads=threads or cores)
+        self.seats = [self._seat(name, mote) for name, mote in network.seats()]
+        self._meters = {seat.board.name: ModelMeter(seat.board) for seat in self.seats}
+        self._faulted: set[int] = set()
+        numbers = {seat.name: number for number, seat in enumerate(self.seats)}
+        for recording in network.recording:
+            numbers[recording.name] = self.engine.add_recording()
+        self.names = list(numbers)
+        for (sender, receiver), (attenuation_db, loss) in network.links().items():
+            self.engine.link(
+                numbers[sender], numbers[receiver], attenuation_db=attenuation_db, loss=loss
+            )
+        for recording in network.recording:
+            frames = read_capture(network.path.parent / recording.file, recording.channel)
+            for frame in frames:
+                begin_ps = picoseconds(recording.at_s) + frame.time_ps - frames[0].time_ps
+                self.engine.inject(
+                    numbers[recording.name],
+                    begin_ps,
+                    frame.frequency_mhz,
+                    recording.power_dbm,
+                    frame.psdu,
+                )
+
+    def _seat(self, name: str, mote: Mote) -> Seat:
+        from joulemark._engine import EngineError, Image
+
+        board = boards.load_board(mote.board)
+        chip = boards.load_chip(board.chip)
+        where = f"{self.network.path}, mote {name}"
+        compiler = flags = ""
+        if mote.program is not None:
+            define = tuple(sorted(mote.define.items()))
+            path, compiler, flags = _built(
+                mote.program, mote.board, define, mote.compiler, mote.optimisation, mote.clock
+            )
+        else:
+            path = self.network.path.parent / str(mote.image)
+        restarts = sorted(picoseconds(at) for at in mote.restart_s)
+        try:
+            image = Image.load(path)
+            seat = Seat(name, mote, board, chip, image, path, compiler, flags, restarts)
+            self.engine.add(
+                chip,
+                image,
+                wiring=board.wiring,
+                start_ps=picoseconds(mote.start_s),
+                ppb=round(mote.crystal.ppm * 1000),
+                drift_ppb_per_hour=round(mote.crystal.drift_ppm_per_hour * 1000),
+                trace=True,
+                settings=_settings(board, mote),
+            )
+        except (EngineError, OSError) as error:
+            raise InputError(str(error), where) from error
+        return seat
+
+    @property
+    def time_s(self) -> float:
+        """The network's time."""
+        return self.engine.time_ps * 1e-12
+
+    def run(self, until_s: float, slice_s: float = SLICE_S) -> Iterator[Slice]:
+        """Run to a time, and give what came out of each slice of it.
+
+        Args:
+            until_s: the end, from the network's start.
+            slice_s: how much at a time.
+        """
+        end_ps, step_ps = picoseconds(until_s), picoseconds(slice_s)
+        while self.engine.time_ps < end_ps:
+            now = self.engine.time_ps
+            until = min(end_ps, (now // step_ps + 1) * step_ps)
+            restarts = [at for seat in self.seats for at in seat.restarts_ps if at > now]
+            until = min([until, *restarts])
+            self.engine.run(until)
+            yield self._take(all_of_them=until >= end_ps)
+            for number, seat in enumerate(self.seats):
+                if until in seat.restarts_ps:
+                    self._restart(number, seat)
+
+    def _restart(self, number: int, seat: Seat) -> None:
+        seat.cycles_before += self.engine.cycles(number)
+        self.engine.restart(
+            number,
+            seat.chip,
+            seat.image,
+            wiring=seat.board.wiring,
+            trace=True,
+            settings=_settings(seat.board, seat.mote),
+        )
+        self._faulted.discard(number)
+
+    def _take(self, *, all_of_them: bool) -> Slice:
+        lines = []
+        states = []
+        faults = []
+        for number, seat in enumerate(self.seats):
+            tracks = self.engine.take_power_tracks(number)
+            states.append(tracks)
+            for part, intervals in tracks.items():
+                for interval in intervals:
+                    key = (part, interval.state, interval.clock_hz)
+                    seat.times[key] += interval.end_ps - interval.start_ps
+            for port in self.engine.serial_ports(number):
+                lines += self._lines(number, seat, port, all_of_them=all_of_them)
+            if number not in self._faulted and (stop := self.engine.fault(number)) is not None:
+                self._faulted.add(number)
+                faults.append((number, stop))
+        return Slice(
+            self.engine.time_ps,
+            self.engine.take_transmissions(all=all_of_them),
+            sorted(lines, key=lambda line: line.time_ps),
+            states,
+            faults,
+        )
+
+    def _lines(self, number: int, seat: Seat, port: str, *, all_of_them: bool) -> Iterator[Line]:
+        rest = seat.line[port]
+        time_ps = 0
+        for byte, time_ps in self.engine.serial_read_timed(number, port):
+            rest.append(byte)
+            if byte == 0x0A:
+                yield Line(number, port, time_ps, bytes(rest))
+                rest.clear()
+        if rest and all_of_them:
+            yield Line(number, port, time_ps or self.engine.time_ps, bytes(rest))
+            rest.clear()
+
+    def energy(self, number: int) -> Energy:
+        """What a mote has drawn so far."""
+        seat = self.seats[number]
+        return self._meters[seat.board.name].energy(seat.occupancy)
+
+    def parts_mj(self, number: int) -> dict[str, float]:
+        """What each part of a mote has drawn so far, in millijoule."""
+        seat = self.seats[number]
+        meter = self._meters[seat.board.name]
+        drawn: dict[str, float] = defaultdict(float)
+        for (part, state, clock_hz), time_ps in seat.times.items():
+            current = meter.current_of(part, state, clock_hz)
+            ampere = 0.0 if current is None else current.ampere
+            drawn[part] += ampere * seat.board.supply_v.value * time_ps * 1e-9
+        return dict(drawn)
+
+    def cycles(self, number: int) -> int:
+        """Cycles of a mote's core, through all its restarts."""
+        return self.seats[number].cycles_before + self.engine.cycles(number)
+
+
+def _settings(board: Board, mote: Mote) -> dict[str, int]:
+    # A TelosB's DCO runs on its external resistor by what the program sets; nothing is set here.
+    del board
+    return dict(mote.settings)
+
+
+def fault_error(name: str, stop: "Stop") -> FaultError:
+    """A mote's fault as an error."""
+    fault = stop.fault
+    message = "it stopped" if fault is None else fault.message
+    return FaultError(f"mote {name} faulted: {message}")
