@@ -15,15 +15,18 @@ __all__ = [
     "Fault",
     "Frame",
     "FunctionCost",
+    "Hearing",
     "Image",
     "ImageError",
     "Machine",
     "MarkerEdge",
     "MemoryRegion",
+    "Network",
     "PowerInterval",
     "Profile",
     "Sourced",
     "Stop",
+    "Transmission",
     "Wiring",
 ]
 
@@ -414,3 +417,165 @@ class Machine:
             EngineError: the machine was made without `secrets_trace`.
         """
     def write_vcd(self, path: str | PathLike[str]) -> None: ...
+
+@final
+class Hearing:
+    """What a transmission was at a mote."""
+
+    @property
+    def mote(self) -> int: ...
+    @property
+    def power_dbm(self) -> float:
+        """That arrived."""
+    @property
+    def outcome(
+        self,
+    ) -> (
+        Literal[
+            "received",
+            "corrupted",
+            "abandoned",
+            "deaf",
+            "other-channel",
+            "late",
+            "busy",
+            "weak",
+            "collided",
+            "lost",
+        ]
+        | None
+    ):
+        """What became of it; None where it is not known.
+
+        "corrupted": received with wrong symbols. "abandoned": the receiver left in the middle.
+        "deaf": off, or sending. "late": on too late for the delimiter. "busy": in the middle of
+        another frame. "collided": other transmissions drowned the preamble. "lost": by the link.
+        """
+
+@final
+class Transmission:
+    """A transmission, in the network's time."""
+
+    @property
+    def mote(self) -> int: ...
+    @property
+    def number(self) -> int:
+        """Among those of the mote, from 0 on."""
+    @property
+    def begin_ps(self) -> int:
+        """Of its preamble."""
+    @property
+    def delimiter_ps(self) -> int:
+        """The end of its start-of-frame delimiter."""
+    @property
+    def end_ps(self) -> int: ...
+    @property
+    def frequency_mhz(self) -> int: ...
+    @property
+    def power_dbm(self) -> float: ...
+    @property
+    def frame(self) -> bytes:
+        """After the length byte, with its check sequence."""
+    @property
+    def is_cut(self) -> bool:
+        """It was stopped before its end."""
+    @property
+    def hearings(self) -> list[Hearing]: ...
+
+@final
+class Network:
+    """Machines that hear each other, on all cores.
+
+    Results depend neither on the number of threads nor on how far machines run ahead of each other.
+    """
+
+    def __new__(
+        cls, *, seed: int = 0, threads: int = 1, look_ahead_part: int | None = None
+    ) -> Network:
+        """Nobody, yet.
+
+        Args:
+            seed: what losses and bit errors are drawn from.
+            threads: that machines run on.
+            look_ahead_part: machines run ahead of each other by this part of what their radios
+                allow, and do not rest: for tests.
+        """
+    def add(
+        self,
+        chip: Chip,
+        image: Image,
+        *,
+        wiring: Wiring | None = None,
+        start_ps: int = 0,
+        ppb: int = 0,
+        drift_ppb_per_hour: int = 0,
+        trace: bool = False,
+        settings: dict[str, int] | None = None,
+    ) -> int:
+        """Seat a machine; its number, from 0 on.
+
+        Args:
+            chip: as for a `Machine`.
+            image: as for a `Machine`.
+            wiring: as for a `Machine`.
+            start_ps: when it is switched on.
+            ppb: by how many parts in 10^9 its crystals are too fast at its start.
+            drift_ppb_per_hour: by how much that grows in an hour.
+            trace: keep power states.
+            settings: as for a `Machine`.
+
+        Raises:
+            ImageError: as for a `Machine`.
+            BoardError: as for a `Machine`.
+        """
+    def add_recording(self) -> int:
+        """Seat a sender whose frames are given; its number."""
+    def link(self, sender: int, receiver: int, *, attenuation_db: float, loss: float = 0.0) -> None:
+        """Let what one sends arrive at another; `loss` is the part of the frames that does not."""
+    def inject(
+        self, sender: int, begin_ps: int, frequency_mhz: int, power_dbm: float, frame: bytes
+    ) -> None:
+        """Put a frame on the air, with its check sequence; a millisecond ahead at least.
+
+        Raises:
+            EngineError: it is too long or too soon.
+        """
+    def restart(
+        self,
+        mote: int,
+        chip: Chip,
+        image: Image,
+        *,
+        wiring: Wiring | None = None,
+        trace: bool = False,
+        settings: dict[str, int] | None = None,
+    ) -> None:
+        """Switch a mote off and on now: another machine takes its seat."""
+    def run(self, until_ps: int) -> None:
+        """Run all to a time of the network; who faults stays where it is."""
+    @property
+    def time_ps(self) -> int: ...
+    @property
+    def late(self) -> int:
+        """Arrivals that were told too late, because a core was held longer than the look-ahead."""
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all transmissions that were taken and of what became of them."""
+    def take_transmissions(self, *, all: bool = False) -> list[Transmission]:
+        """Transmissions that are over, in the order of their begins.
+
+        Up to the first whose fate is not known everywhere; with `all`, the others too.
+        """
+    def cycles(self, mote: int) -> int: ...
+    def sleep_cycles(self, mote: int) -> int: ...
+    def instructions(self, mote: int) -> int: ...
+    def fault(self, mote: int) -> Stop | None:
+        """Why it cannot go on."""
+    def has_radio(self, mote: int) -> bool: ...
+    def read_memory(self, mote: int, address: int, length: int) -> bytes: ...
+    def serial_ports(self, mote: int) -> list[str]: ...
+    def serial_write(self, mote: int, port: str, data: bytes) -> None: ...
+    def serial_read_timed(self, mote: int, port: str) -> list[tuple[int, int]]:
+        """Bytes that it has sent since the last call, each with its time in picoseconds."""
+    def take_power_tracks(self, mote: int) -> dict[str, list[PowerInterval]]:
+        """Power states of each part since the last call, in the network's time."""

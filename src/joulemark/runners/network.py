@@ -12,13 +12,15 @@ from joulemark.catalogue import boards
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.networks import Mote, Network, picoseconds
 from joulemark.errors import FaultError, InputError
+from joulemark.images.program import BuiltImage, build_program
 from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import Energy, Occupancy
 from joulemark.runners.capture import read_capture
 
 if TYPE_CHECKING:
     from joulemark._engine import Chip, Image, PowerInterval, Stop, Transmission
-    from joulemark._engine import Network as Engine
+
+_MOTES = 4096
 
 SLICE_S = 0.1
 """The engine runs so long at a time; then what came out is shown."""
@@ -72,22 +74,28 @@ class Slice:
     faults: Sequence[tuple[int, "Stop"]]
 
 
-@lru_cache(maxsize=4096)
-def _built(
-    program: str, board: str, define: tuple[tuple[str, int], ...], compiler: str, level: str,
-    clock: str | None,
-) -> tuple[Path, str, str]:
-    from joulemark.images.program import build_program
+@dataclass(frozen=True)
+class _Program:
+    """What is built for a mote."""
 
-    image = build_program(
-        program,
-        boards.load_board(board),
-        define=dict(define),
-        compiler=compiler,
-        optimisation=level,
-        clock=clock,
+    name: str
+    board: str
+    define: tuple[tuple[str, int], ...]
+    compiler: str
+    optimisation: str
+    clock: str | None
+
+
+@lru_cache(maxsize=_MOTES)
+def _built(program: _Program) -> BuiltImage:
+    return build_program(
+        program.name,
+        boards.load_board(program.board),
+        define=dict(program.define),
+        compiler=program.compiler,
+        optimisation=program.optimisation,
+        clock=program.clock,
     )
-    return image.path, image.compiler, image.flags
 
 
 class RunningNetwork:
@@ -107,7 +115,7 @@ class RunningNetwork:
 
         self.network = network
         cores = len(os.sched_getaffinity(0))
-        self.engine: Engine = Engine(seed=network.seed, threads=threads or cores)
+        self.engine = Engine(seed=network.seed, threads=threads or cores)
         self.seats = [self._seat(name, mote) for name, mote in network.seats()]
         self._meters = {seat.board.name: ModelMeter(seat.board) for seat in self.seats}
         self._faulted: set[int] = set()
@@ -139,10 +147,17 @@ class RunningNetwork:
         where = f"{self.network.path}, mote {name}"
         compiler = flags = ""
         if mote.program is not None:
-            define = tuple(sorted(mote.define.items()))
-            path, compiler, flags = _built(
-                mote.program, mote.board, define, mote.compiler, mote.optimisation, mote.clock
+            built = _built(
+                _Program(
+                    mote.program,
+                    mote.board,
+                    tuple(sorted(mote.define.items())),
+                    mote.compiler,
+                    mote.optimisation,
+                    mote.clock,
+                )
             )
+            path, compiler, flags = built.path, built.compiler, built.flags
         else:
             path = self.network.path.parent / str(mote.image)
         restarts = sorted(picoseconds(at) for at in mote.restart_s)
@@ -157,7 +172,7 @@ class RunningNetwork:
                 ppb=round(mote.crystal.ppm * 1000),
                 drift_ppb_per_hour=round(mote.crystal.drift_ppm_per_hour * 1000),
                 trace=True,
-                settings=_settings(board, mote),
+                settings=mote.settings,
             )
         except (EngineError, OSError) as error:
             raise InputError(str(error), where) from error
@@ -195,12 +210,12 @@ class RunningNetwork:
             seat.image,
             wiring=seat.board.wiring,
             trace=True,
-            settings=_settings(seat.board, seat.mote),
+            settings=seat.mote.settings,
         )
         self._faulted.discard(number)
 
     def _take(self, *, all_of_them: bool) -> Slice:
-        lines = []
+        lines: list[Line] = []
         states = []
         faults = []
         for number, seat in enumerate(self.seats):
@@ -254,12 +269,6 @@ class RunningNetwork:
     def cycles(self, number: int) -> int:
         """Cycles of a mote's core, through all its restarts."""
         return self.seats[number].cycles_before + self.engine.cycles(number)
-
-
-def _settings(board: Board, mote: Mote) -> dict[str, int]:
-    # A TelosB's DCO runs on its external resistor by what the program sets; nothing is set here.
-    del board
-    return dict(mote.settings)
 
 
 def fault_error(name: str, stop: "Stop") -> FaultError:

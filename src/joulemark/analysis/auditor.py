@@ -1,0 +1,217 @@
+"""Frames on the air against keys and a policy: what no binary may do with them.
+
+The auditor knows keys and slot numbers, not programs. It flags a nonce that was used twice with a
+key for different frames, frames whose integrity code no key verifies, frames that are said to be
+encrypted and are not, and frames with less security than the policy asks for.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers.aead import AESCCM
+
+from joulemark.analysis.frames import MIC_BYTES, Frame, MalformedFrameError, parse
+from joulemark.catalogue.networks import KeyFile, Policy, Slots
+
+Rule = Literal["nonce used twice", "sent in the clear", "does not verify", "too little security"]
+_NONCE_BYTES = 13
+_SLOT_PS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A frame of a network."""
+
+    sender: str
+    begin_ps: int
+    psdu: bytes
+    """With its check sequence."""
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """Something that a frame should not have been."""
+
+    rule: Rule
+    sender: str
+    time_ps: int
+    text: str
+
+
+class SlotNumbers:
+    """The numbers of slots (ASN), from the enhanced beacons that tell them.
+
+    Args:
+        slots: how long a slot is; without it no number is known.
+    """
+
+    def __init__(self, slots: Slots | None) -> None:
+        self._length_ps = None if slots is None else slots.length_us * _SLOT_PS
+        self._anchor: tuple[int, int] | None = None
+
+    def note(self, frame: Frame, begin_ps: int) -> None:
+        """A frame that may tell the number of the slot that it is in."""
+        if frame.asn is not None:
+            self._anchor = frame.asn, begin_ps
+
+    def at(self, begin_ps: int) -> int | None:
+        """The number of the slot that a frame is in; None as long as no beacon has told.
+
+        A beacon begins at the slot's transmission offset, so a slot is counted from there; an
+        acknowledgment is in the same slot. Crystals within 40 ppm keep the count right for an hour
+        after a beacon where slots last 10 ms and more and frames begin within a quarter of one.
+        """
+        if self._anchor is None or self._length_ps is None:
+            return None
+        asn, anchor_ps = self._anchor
+        quarter = self._length_ps // 4
+        return asn + (begin_ps - anchor_ps + quarter) // self._length_ps
+
+    def start_ps(self, begin_ps: int) -> int | None:
+        """When the slot begins that is counted so: at the beacons' transmission offset."""
+        asn = self.at(begin_ps)
+        if asn is None or self._anchor is None or self._length_ps is None:
+            return None
+        return self._anchor[1] + (asn - self._anchor[0]) * self._length_ps
+
+
+def ccm_star(key: bytes, nonce: bytes, header: bytes, sealed: bytes, mic_bytes: int) -> bytes:
+    """Open a frame by CCM* (IEEE Std 802.15.4-2015, annex B).
+
+    Raises:
+        InvalidTag: the integrity code is wrong; without one, nothing is checked.
+    """
+    if mic_bytes:
+        return AESCCM(key, tag_length=mic_bytes).decrypt(nonce, sealed, header)
+    # Without a code CCM is not defined, and CCM* is its counter mode: L = 2, counters from 1.
+    counter = bytes([1]) + nonce + (1).to_bytes(2, "big")
+    return Cipher(algorithms.AES(key), modes.CTR(counter)).decryptor().update(sealed)
+
+
+def _clear(psdu: bytes, frame: Frame) -> tuple[bytes, bytes]:
+    """What is authenticated and what is encrypted, by the level."""
+    assert frame.security is not None  # noqa: S101
+    if frame.security.level >= 4:
+        return psdu[: frame.open_bytes], psdu[frame.open_bytes :]
+    mic = frame.security.mic_bytes
+    return psdu[: len(psdu) - mic], psdu[len(psdu) - mic :]
+
+
+class Auditor:
+    """Looks at frames one after the other.
+
+    Args:
+        keys: what is known; without it nothing is verified.
+        policy: what frames have to be like; without it nothing is asked for.
+        slots: how long a slot is, for nonces of slot numbers.
+    """
+
+    def __init__(self, keys: KeyFile | None, policy: Policy | None, slots: Slots | None) -> None:
+        self._keys = {key.index: bytes.fromhex(key.hex) for key in keys.key} if keys else {}
+        self._addresses = keys.addresses if keys else {}
+        self._policy = policy
+        self._used: dict[tuple[object, ...], tuple[bytes, int]] = {}
+        self.slots = SlotNumbers(slots)
+        self.verified = 0
+        """Frames whose integrity code is right."""
+
+    def look(self, seen: Seen) -> list[Flaw]:
+        """Judge a frame."""
+        psdu = seen.psdu[:-2]
+        try:
+            frame = parse(psdu)
+        except MalformedFrameError:
+            return []
+        self.slots.note(frame, seen.begin_ps)
+        flaws = self._by_policy(frame, seen)
+        if frame.security is not None and frame.security.level:
+            flaws += self._by_keys(frame, psdu, seen)
+        return flaws
+
+    def _by_policy(self, frame: Frame, seen: Seen) -> list[Flaw]:
+        if self._policy is None:
+            return []
+        least = {
+            "beacon": self._policy.beacon_level,
+            "acknowledgment": self._policy.acknowledgment_level,
+        }.get(frame.kind, self._policy.level)
+        level = 0 if frame.security is None else frame.security.level
+        mic = 0 if frame.security is None else frame.security.mic_bytes
+        needed = MIC_BYTES[least]
+        if mic >= needed and (least < 4 or level >= 4):
+            return []
+        text = (
+            f"{frame.kind} of level {level}, MIC of {mic} bytes; the policy asks for level {least}"
+        )
+        return [Flaw("too little security", seen.sender, seen.begin_ps, text)]
+
+    def _nonce(self, frame: Frame, seen: Seen) -> bytes | None:
+        assert frame.security is not None  # noqa: S101
+        address = self._extended(frame, seen)
+        if address is None:
+            return None
+        if frame.security.asn_in_nonce:
+            asn = self.slots.at(seen.begin_ps)
+            return None if asn is None else address + asn.to_bytes(5, "big")
+        counter = (frame.security.counter or 0).to_bytes(4, "big")
+        return address + counter + bytes([frame.security.level])
+
+    def _extended(self, frame: Frame, seen: Seen) -> bytes | None:
+        """The sender's extended address, or what stands for it in nonces."""
+        if frame.source is not None and len(frame.source) == 8:
+            return frame.source
+        if frame.source is None:
+            # An acknowledgment without one: the mote that sent it has one in the file by its name.
+            known = self._addresses.get(seen.sender)
+        else:
+            known = self._addresses.get(f"{frame.source_pan or 0:04x}:{frame.source.hex()}")
+        return None if known is None else bytes.fromhex(known)
+
+    def _by_keys(self, frame: Frame, psdu: bytes, seen: Seen) -> list[Flaw]:
+        security = frame.security
+        assert security is not None  # noqa: S101
+        identity = (security.key_mode, security.key_source, security.key_index)
+        asn = self.slots.at(seen.begin_ps) if security.asn_in_nonce else None
+        counter = asn if security.asn_in_nonce else security.counter
+        flaws = []
+        if counter is not None:
+            level = None if security.asn_in_nonce else security.level
+            whose = frame.source or seen.sender.encode()
+            use = (identity, whose, frame.source_pan, counter, level)
+            before = self._used.setdefault(use, (psdu, seen.begin_ps))
+            if before[0] != psdu:
+                what = "slot" if security.asn_in_nonce else "frame counter"
+                text = (
+                    f"{what} {counter} with key {security.key_index}: another frame had it at "
+                    f"{before[1] * 1e-12:.6f} s; whoever has both has the difference of their texts"
+                )
+                flaws.append(Flaw("nonce used twice", seen.sender, seen.begin_ps, text))
+        key = self._keys.get(security.key_index if security.key_index is not None else 0)
+        nonce = self._nonce(frame, seen)
+        if key is None or nonce is None or not security.mic_bytes:
+            return flaws
+        header, sealed = _clear(psdu, frame)
+        try:
+            ccm_star(key, nonce, header, sealed, security.mic_bytes)
+            self.verified += 1
+        except InvalidTag:
+            flaws.append(self._why(frame, key, nonce, psdu, seen))
+        return flaws
+
+    def _why(self, frame: Frame, key: bytes, nonce: bytes, psdu: bytes, seen: Seen) -> Flaw:
+        """A frame that does not verify: perhaps its code is right and nothing was encrypted."""
+        security = frame.security
+        assert security is not None  # noqa: S101
+        where = (seen.sender, seen.begin_ps)
+        if security.level >= 4:
+            payload, mic = frame.payload, psdu[len(psdu) - security.mic_bytes :]
+            right = AESCCM(key, tag_length=security.mic_bytes).encrypt(
+                nonce, payload, psdu[: frame.open_bytes]
+            )[len(payload) :]
+            if right == mic:
+                text = f"{frame.kind} of level {security.level}: its payload is not encrypted"
+                return Flaw("sent in the clear", *where, text)
+        text = f"{frame.kind} of level {security.level} with key {security.key_index}"
+        return Flaw("does not verify", *where, text)

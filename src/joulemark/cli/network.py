@@ -1,0 +1,354 @@
+"""`joulemark network`: motes that hear each other, their frames and their energy."""
+
+import contextlib
+import json
+import os
+import re
+import tty
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from joulemark.cli import app
+from joulemark.cli._output import Form, table
+from joulemark.errors import ClaimError, InputError
+
+if TYPE_CHECKING:
+    from joulemark._engine import Stop, Transmission
+    from joulemark.analysis.auditor import Auditor, Flaw
+    from joulemark.catalogue.networks import Network
+    from joulemark.report.capture import Capture
+    from joulemark.runners.network import Line, RunningNetwork, Slice
+
+_PRINTABLE = re.compile(r"[^\x20-\x7e]")
+
+
+@dataclass
+class _Totals:
+    """What has been counted."""
+
+    sent: Counter[int] = field(default_factory=Counter)
+    fates: dict[int, Counter[str]] = field(default_factory=dict)
+    flaws: "list[Flaw]" = field(default_factory=list)
+
+    def note(self, t: "Transmission") -> None:
+        self.sent[t.mote] += 1
+        for hearing in t.hearings:
+            self.fates.setdefault(hearing.mote, Counter())[hearing.outcome or "unknown"] += 1
+
+
+def _truth(t: "Transmission", names: Sequence[str]) -> str:
+    """What became of a frame at whom, in words."""
+    by: dict[str, list[str]] = {}
+    for hearing in t.hearings:
+        by.setdefault(hearing.outcome or "unknown", []).append(names[hearing.mote])
+    heard = [f"received by {', '.join(by.pop('received'))}"] if "received" in by else []
+    others = [f"{outcome} at {_few(motes)}" for outcome, motes in sorted(by.items())]
+    return "; ".join([*heard, *others]) or "nobody is near"
+
+
+def _few(motes: Sequence[str]) -> str:
+    return ", ".join(motes) if len(motes) <= 4 else f"{len(motes)} motes"
+
+
+def _comment(t: "Transmission", names: Sequence[str], flaws: "Sequence[Flaw]") -> str:
+    powers = [
+        f"{names[h.mote]}: {h.outcome or 'unknown'}, {h.power_dbm:.1f} dBm" for h in t.hearings
+    ]
+    lines = [f"sent by {names[t.mote]} at {t.power_dbm:g} dBm", *powers]
+    lines += ["stopped before its end"] if t.is_cut else []
+    return "\n".join([*lines, *(f"{flaw.rule}: {flaw.text}" for flaw in flaws)])
+
+
+class _Uarts:
+    """Where what motes write on their serial ports goes, besides the terminal."""
+
+    def __init__(self, where: str, names: Sequence[str]) -> None:
+        self._folder: Path | None = None
+        self.ptys: dict[int, int] = {}
+        self.is_on_terminal = where == "terminal"
+        if where == "pty":
+            for number, name in enumerate(names):
+                master, slave = os.openpty()
+                tty.setraw(slave)
+                os.set_blocking(master, False)
+                self.ptys[number] = master
+                typer.echo(f"{name}: {os.ttyname(slave)}", err=True)
+        elif where not in ("terminal", "none"):
+            self._folder = Path(where)
+            try:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                for name in names:
+                    for old in self._folder.glob(f"{name}.*.txt"):
+                        old.unlink()
+            except OSError as error:
+                raise InputError(f"cannot be made: {error.strerror}", where) from error
+
+    def write(self, line: "Line", name: str) -> None:
+        """Let go what a mote has written."""
+        if self._folder is not None:
+            with (self._folder / f"{name}.{line.port.lower()}.txt").open("ab") as file:
+                file.write(line.data)
+        if line.mote in self.ptys:
+            with contextlib.suppress(BlockingIOError):
+                os.write(self.ptys[line.mote], line.data)
+
+    def typed(self) -> Iterator[tuple[int, bytes]]:
+        """What people have typed for motes."""
+        for number, master in self.ptys.items():
+            with contextlib.suppress(BlockingIOError, OSError):
+                if data := os.read(master, 4096):
+                    yield number, data
+
+
+@app.command()
+def network(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The network: its motes and links, as TOML.")
+    ],
+    duration: Annotated[
+        str, typer.Option("--for", metavar="TIME", help="How long: 500ms, 60s, 5m, 1h.")
+    ] = "10s",
+    pcap: Annotated[
+        Path | None,
+        typer.Option("--pcap", help="Write a capture for Wireshark (pcapng), and keys beside it."),
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", help="Write a page with the timeline and energies.")
+    ] = None,
+    uart: Annotated[
+        str,
+        typer.Option(
+            "--uart", metavar="WHERE", help="Serial lines: terminal, pty, none, or a folder."
+        ),
+    ] = "terminal",
+    threads: Annotated[
+        int | None,
+        typer.Option("--threads", min=1, help="Cores to use; all when not given."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Only what it comes to.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    store: Annotated[
+        str | None,
+        typer.Option("--store", metavar="URL", help="Keep each mote's energy as records."),
+    ] = None,
+) -> None:
+    """Run a network of emulated boards, and show who sends, who hears and what it costs.
+
+    Times are the network's. A mote that faults stops, and the command exits with 7 when all is
+    done; with 12 where a frame breaks the file's policy or its keys show a flaw.
+    """
+    from joulemark.analysis.auditor import Auditor
+    from joulemark.catalogue.networks import read_network, seconds
+    from joulemark.report.capture import Capture
+    from joulemark.report.network import Timeline
+    from joulemark.runners.network import RunningNetwork, fault_error
+
+    description = read_network(file)
+    duration_s = seconds(duration, "--for")
+    key_file = description.key_file
+    running = RunningNetwork(description, threads=threads)
+    auditor = Auditor(key_file, description.policy, description.slots)
+    uarts = _Uarts(uart, [seat.name for seat in running.seats])
+    totals = _Totals()
+    faults: list[tuple[int, Stop]] = []
+    timeline = Timeline(running) if page is not None else None
+    is_live = not (as_json or quiet)
+    with contextlib.ExitStack() as stack:
+        capture = stack.enter_context(Capture(pcap)) if pcap is not None else None
+        for piece in running.run(duration_s):
+            lines = _piece(running, piece, totals, auditor, capture, uarts)
+            if is_live:
+                for _, text in sorted(lines):
+                    typer.echo(text)
+                if is_second(piece.end_ps):
+                    typer.echo(_so_far(running, piece.end_ps))
+            if timeline is not None:
+                timeline.add(piece)
+            faults += piece.faults
+    if pcap is not None and key_file is not None:
+        _write_keys(pcap.with_name(f"{pcap.name}.keys"), key_file.key)
+    if timeline is not None and page is not None:
+        timeline.write(page, totals.flaws)
+    result = _result(running, duration_s, totals, auditor)
+    if as_json:
+        typer.echo(json.dumps(result, ensure_ascii=False))
+    else:
+        _print(result)
+    if store is not None:
+        _keep(store, running, description, duration_s, result)
+    if faults:
+        number, stop = faults[0]
+        raise fault_error(running.names[number], stop)
+    if totals.flaws:
+        first = totals.flaws[0]
+        count = len(totals.flaws)
+        what = f"{count} frames are flawed; the first, of {first.sender} at "
+        raise ClaimError(f"{what}{first.time_ps * 1e-12:.6f} s: {first.rule}: {first.text}")
+
+
+def is_second(time_ps: int) -> bool:
+    """Tell whether a second is full."""
+    return time_ps % 10**12 == 0
+
+
+def _piece(
+    running: "RunningNetwork",
+    piece: "Slice",
+    totals: _Totals,
+    auditor: "Auditor",
+    capture: "Capture | None",
+    uarts: _Uarts,
+) -> list[tuple[int, str]]:
+    """Take what came out of a slice; lines of the timeline, by their times."""
+    from joulemark.analysis.auditor import Seen
+    from joulemark.analysis.frames import describe
+
+    names = running.names
+    lines: list[tuple[int, str]] = []
+    for t in piece.transmissions:
+        totals.note(t)
+        flaws = auditor.look(Seen(names[t.mote], t.begin_ps, t.frame)) if t.frame else []
+        totals.flaws += flaws
+        channel = (t.frequency_mhz - 2405) // 5 + 11
+        if capture is not None and t.frame:
+            received = [h.power_dbm for h in t.hearings if h.outcome == "received"]
+            asn = auditor.slots.at(t.begin_ps)
+            slots = running.network.slots
+            capture.add(
+                t.frame,
+                begin_ps=t.begin_ps,
+                delimiter_ps=t.delimiter_ps,
+                end_ps=t.end_ps,
+                channel=channel,
+                rssi_dbm=max(received, default=None),
+                asn=asn,
+                slot_start_ps=auditor.slots.start_ps(t.begin_ps),
+                slot_us=None if asn is None or slots is None else slots.length_us,
+                comment=_comment(t, names, flaws),
+            )
+        what = f"{describe(t.frame[:-2])}, {len(t.frame)} B" if t.frame else "carrier"
+        cut = ", stopped" if t.is_cut else ""
+        text = f"{names[t.mote]} sends on {channel}: {what}{cut}; {_truth(t, names)}"
+        lines.append((t.begin_ps, _at(t.begin_ps, text)))
+        lines += [(t.begin_ps, _at(t.begin_ps, f"! {f.rule}: {f.text}")) for f in flaws]
+    for line in piece.lines:
+        uarts.write(line, names[line.mote])
+        if uarts.is_on_terminal:
+            text = _PRINTABLE.sub(".", line.data.decode("latin-1").rstrip("\r\n"))
+            lines.append((line.time_ps, _at(line.time_ps, f"{names[line.mote]}| {text}")))
+    for number, data in uarts.typed():
+        port = running.seats[number].board.serial.port
+        running.engine.serial_write(number, port, data)
+    for number, stop in piece.faults:
+        message = stop.fault.message if stop.fault is not None else "stopped"
+        lines.append((piece.end_ps, _at(piece.end_ps, f"! {names[number]}: {message}")))
+    return lines
+
+
+def _at(time_ps: int, text: str) -> str:
+    return f"{time_ps * 1e-12:12.6f}  {text}"
+
+
+def _so_far(running: "RunningNetwork", time_ps: int) -> str:
+    drawn = [
+        f"{seat.name} {running.energy(number).gross_nj * 1e-6:.3g} mJ"
+        for number, seat in enumerate(running.seats[:8])
+    ]
+    more = [f"and {len(running.seats) - 8} more"] if len(running.seats) > 8 else []
+    return _at(time_ps, f"-- so far: {', '.join([*drawn, *more])}")
+
+
+def _write_keys(path: Path, keys: "Sequence[Any]") -> None:
+    """Keys as Wireshark's preferences have them, to be put into its folder as ieee802154_keys."""
+    lines = [f'"{key.hex}","{key.index}","No hash"\n' for key in keys]
+    try:
+        path.write_text("".join(lines), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", str(path)) from error
+
+
+def _result(
+    running: "RunningNetwork", duration_s: float, totals: _Totals, auditor: "Auditor"
+) -> dict[str, Any]:
+    motes = []
+    for number, seat in enumerate(running.seats):
+        energy = running.energy(number)
+        fates = totals.fates.get(number, Counter())
+        motes.append(
+            {
+                "mote": seat.name,
+                "board": seat.board.name,
+                "sent": totals.sent[number],
+                "received": fates["received"],
+                "missed": {k: v for k, v in sorted(fates.items()) if k != "received"},
+                "cycles": running.cycles(number),
+                "energy_mj": energy.gross_nj * 1e-6,
+                "mean_current_ma": energy.gross_nj
+                * 1e-6
+                / seat.board.supply_v.value
+                / max(duration_s - seat.mote.start_s, 1e-12),
+                "grade": energy.grade,
+                "parts_mj": running.parts_mj(number),
+            }
+        )
+    return {
+        "network": running.network.title,
+        "duration_s": duration_s,
+        "motes": motes,
+        "frames": sum(totals.sent.values()),
+        "verified": auditor.verified,
+        "flaws": [
+            {"rule": f.rule, "mote": f.sender, "time_s": f.time_ps * 1e-12, "text": f.text}
+            for f in totals.flaws
+        ],
+        "late": running.engine.late,
+        "digest": running.engine.digest,
+    }
+
+
+def _print(result: Mapping[str, Any]) -> None:
+    rows = []
+    for mote in result["motes"]:
+        parts = mote["parts_mj"]
+        missed = ", ".join(f"{count} {fate}" for fate, count in mote["missed"].items())
+        rows.append(
+            {
+                "mote": mote["mote"],
+                "sent": mote["sent"],
+                "received": mote["received"],
+                "missed": missed,
+                "energy (mJ)": round(mote["energy_mj"], 6),
+                "MCU": round(parts.get("mcu", 0.0), 6),
+                "radio": round(parts.get("radio", 0.0), 6),
+                "others": round(sum(v for k, v in parts.items() if k not in ("mcu", "radio")), 6),
+                "mean (mA)": round(mote["mean_current_ma"], 6),
+            }
+        )
+    typer.echo(table(rows, Form.TEXT))
+    flaws, verified = len(result["flaws"]), result["verified"]
+    typer.echo(f"{result['frames']} frames, {verified} verified, {flaws} flaws")
+    if result["late"]:
+        typer.echo(
+            f"{result['late']} arrivals were told too late: a core was held (flash erased?) "
+            "for longer than radios take to turn around"
+        )
+
+
+def _keep(
+    store: str,
+    running: "RunningNetwork",
+    description: "Network",
+    duration_s: float,
+    result: Mapping[str, Any],
+) -> None:
+    from joulemark.measure.network import records
+    from joulemark.records.store import Store
+
+    with Store(store) as kept:
+        for record in records(running, description, duration_s, result["motes"]):
+            kept.append(record)

@@ -1,0 +1,96 @@
+"""What motes of a network have done and drawn, as records."""
+
+import datetime
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from joulemark.campaign.case import Build, Case, Conditions
+from joulemark.campaign.subjects.network import NetworkSubject
+from joulemark.campaign.versions import engine_version, host, project_commit
+from joulemark.catalogue.networks import Network
+from joulemark.meters.model import NAME as METER
+from joulemark.records.record import Provenance, Quantity, Record, quantity
+from joulemark.runners.network import RunningNetwork, Seat
+
+
+def records(
+    running: RunningNetwork,
+    network: Network,
+    duration_s: float,
+    motes: Sequence[Mapping[str, Any]],
+) -> Iterator[Record[NetworkSubject]]:
+    """A record for each mote.
+
+    Args:
+        running: the network at its end.
+        network: its file.
+        duration_s: how long it has run.
+        motes: what each has done, by names.
+    """
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+    for number, (seat, mote) in enumerate(zip(running.seats, motes, strict=True)):
+        subject = NetworkSubject(
+            network=network.path.stem,
+            mote=seat.name,
+            program=seat.mote.program or str(seat.mote.image),
+            duration_ms=round(duration_s * 1000),
+        )
+        build = Build(compiler=seat.mote.compiler, optimisation=seat.mote.optimisation)
+        clock = seat.mote.clock or seat.board.default_clock
+        conditions = Conditions(
+            board=seat.board.name,
+            clock=clock,
+            runner="network",
+            meter=METER,
+            unit="emulated",
+        )
+        case = Case(
+            subject=subject,
+            build=None if seat.mote.program is None else build,
+            conditions=conditions,
+        )
+        parts = [case.digest, network.digest, seat.image.digest, engine_version()]
+        yield Record(
+            key=hashlib.sha256("\0".join(parts).encode()).hexdigest(),
+            measured_at=now,
+            status="ok",
+            subject=subject,
+            build=case.build,
+            conditions=conditions,
+            about=subject.about(),
+            provenance=_provenance(seat, network, clock),
+            repetitions=1,
+            quantities=tuple(_quantities(running, number, mote)),
+            notes=(f"network file {network.path.name}, SHA-256 {network.digest}",),
+        )
+
+
+def _provenance(seat: Seat, network: Network, clock: str) -> Provenance:
+    return Provenance(
+        seed=network.seed % (1 << 63),
+        host=host(),
+        clock_hz=seat.board.clock_profile(clock).hz,
+        chip=seat.board.chip,
+        board_title=seat.board.title,
+        board_digest=seat.board.digest,
+        chip_digest=seat.chip.digest,
+        timing_note=seat.chip.timing_note,
+        compiler_version=seat.compiler or None,
+        flags=seat.flags or None,
+        image_digest=seat.image.digest,
+        project_commit=project_commit(),
+        engine_version=engine_version(),
+    )
+
+
+def _quantities(
+    running: RunningNetwork, number: int, mote: Mapping[str, Any]
+) -> Iterator[Quantity]:
+    drawn = running.energy(number)
+    yield quantity("energy_gross", "nJ", [drawn.gross_nj], grade=drawn.grade, exact=True)
+    yield quantity("cycles", "cycles", [mote["cycles"]], exact=True)
+    yield quantity("frames_sent", "frames", [mote["sent"]], exact=True)
+    yield quantity("frames_received", "frames", [mote["received"]], exact=True)
+    for part, mj in mote["parts_mj"].items():
+        yield quantity("energy_gross", "nJ", [mj * 1e6], part=part, grade=drawn.grade, exact=True)

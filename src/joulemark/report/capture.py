@@ -1,0 +1,118 @@
+"""What was on the air as a capture for Wireshark: pcapng, link type IEEE 802.15.4 TAP."""
+
+import struct
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from joulemark.errors import InputError
+
+_TAP = 283
+_NANOSECONDS = 9
+_COMMENT = 1
+
+
+def _options(*options: tuple[int, bytes]) -> bytes:
+    written = b"".join(
+        struct.pack("<HH", code, len(value)) + value + bytes(-len(value) % 4)
+        for code, value in options
+    )
+    return written + bytes(4)
+
+
+def _block(kind: int, body: bytes) -> bytes:
+    length = len(body) + 12
+    return struct.pack("<II", kind, length) + body + struct.pack("<I", length)
+
+
+def _value(kind: int, value: bytes) -> bytes:
+    return struct.pack("<HH", kind, len(value)) + value + bytes(-len(value) % 4)
+
+
+class Capture:
+    """A capture that is being written.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._file: BinaryIO = path.open("wb")
+        except OSError as error:
+            what = f"the capture cannot be written: {error.strerror}"
+            raise InputError(what, str(path), "choose another file") from error
+        section = struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)
+        application = (4, b"joulemark")
+        self._file.write(_block(0x0A0D0D0A, section + _options(application)))
+        interface = struct.pack("<HHI", _TAP, 0, 0)
+        resolution = (9, bytes([_NANOSECONDS]))
+        self._file.write(_block(1, interface + _options((2, b"medium"), resolution)))
+
+    def add(
+        self,
+        psdu: bytes,
+        *,
+        begin_ps: int,
+        delimiter_ps: int,
+        end_ps: int,
+        channel: int,
+        rssi_dbm: float | None,
+        asn: int | None,
+        slot_start_ps: int | None,
+        slot_us: int | None,
+        comment: str,
+    ) -> None:
+        """Add a frame.
+
+        Args:
+            psdu: the frame with its check sequence.
+            begin_ps: when its preamble began.
+            delimiter_ps: when its start-of-frame delimiter ended.
+            end_ps: when it ended.
+            channel: 11 to 26.
+            rssi_dbm: the power that arrived; None where nobody heard it.
+            asn: the number of its slot, which nonces need.
+            slot_start_ps: when its slot began.
+            slot_us: how long slots are.
+            comment: the truth of the medium.
+        """
+        values = _value(0, b"\x01")
+        if rssi_dbm is not None:
+            values += _value(1, struct.pack("<f", rssi_dbm))
+        values += _value(3, struct.pack("<HB", channel, 0))
+        values += _value(5, struct.pack("<Q", delimiter_ps // 1000))
+        values += _value(6, struct.pack("<Q", end_ps // 1000))
+        if asn is not None:
+            values += _value(7, struct.pack("<Q", asn))
+        if slot_start_ps is not None:
+            values += _value(8, struct.pack("<Q", slot_start_ps // 1000))
+        if slot_us is not None:
+            values += _value(9, struct.pack("<I", slot_us))
+        packet = struct.pack("<BBH", 0, 0, 4 + len(values)) + values + psdu
+        time = begin_ps // 1000
+        header = struct.pack("<IIIII", 0, time >> 32, time & 0xFFFFFFFF, len(packet), len(packet))
+        body = header + packet + bytes(-len(packet) % 4)
+        self._write(_block(6, body + _options((_COMMENT, comment.encode()))))
+
+    def _write(self, data: bytes) -> None:
+        try:
+            self._file.write(data)
+        except OSError as error:
+            what = f"the capture cannot be written: {error.strerror}"
+            raise InputError(what, str(self._path)) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
