@@ -16,8 +16,9 @@ from joulemark.analysis.frames import MIC_BYTES, Frame, MalformedFrameError, par
 from joulemark.catalogue.networks import KeyFile, Policy, Slots
 
 Rule = Literal["nonce used twice", "sent in the clear", "does not verify", "too little security"]
-_NONCE_BYTES = 13
-_SLOT_PS = 1_000_000
+_MICROSECOND = 1_000_000
+_SYNCHRONISATION_PS = 160 * _MICROSECOND
+"""Preamble and start-of-frame delimiter."""
 
 
 @dataclass(frozen=True)
@@ -44,37 +45,36 @@ class SlotNumbers:
     """The numbers of slots (ASN), from the enhanced beacons that tell them.
 
     Args:
-        slots: how long a slot is; without it no number is known.
+        slots: how long slots are, and when frames begin in them; without it no number is known.
     """
 
     def __init__(self, slots: Slots | None) -> None:
-        self._length_ps = None if slots is None else slots.length_us * _SLOT_PS
-        self._anchor: tuple[int, int] | None = None
+        self._slots = slots
+        self._zero_ps: int | None = None
+        """When slot 0 would have begun, by the last beacon's clock."""
 
     def note(self, frame: Frame, begin_ps: int) -> None:
         """A frame that may tell the number of the slot that it is in."""
-        if frame.asn is not None:
-            self._anchor = frame.asn, begin_ps
+        if frame.asn is not None and self._slots is not None:
+            lead_ps = self._slots.tx_offset_us * _MICROSECOND - _SYNCHRONISATION_PS
+            self._zero_ps = begin_ps - lead_ps - frame.asn * self._slots.length_us * _MICROSECOND
 
     def at(self, begin_ps: int) -> int | None:
         """The number of the slot that a frame is in; None as long as no beacon has told.
 
-        A beacon begins at the slot's transmission offset, so a slot is counted from there; an
-        acknowledgment is in the same slot. Crystals within 40 ppm keep the count right for an hour
-        after a beacon where slots last 10 ms and more and frames begin within a quarter of one.
+        Frames that begin up to a sixteenth of a slot early, by wrong clocks, are in it too.
         """
-        if self._anchor is None or self._length_ps is None:
+        if self._zero_ps is None or self._slots is None:
             return None
-        asn, anchor_ps = self._anchor
-        quarter = self._length_ps // 4
-        return asn + (begin_ps - anchor_ps + quarter) // self._length_ps
+        length_ps = self._slots.length_us * _MICROSECOND
+        return (begin_ps - self._zero_ps + length_ps // 16) // length_ps
 
     def start_ps(self, begin_ps: int) -> int | None:
-        """When the slot begins that is counted so: at the beacons' transmission offset."""
+        """When the slot begins that a frame is in."""
         asn = self.at(begin_ps)
-        if asn is None or self._anchor is None or self._length_ps is None:
+        if asn is None or self._zero_ps is None or self._slots is None:
             return None
-        return self._anchor[1] + (asn - self._anchor[0]) * self._length_ps
+        return self._zero_ps + asn * self._slots.length_us * _MICROSECOND
 
 
 def ccm_star(key: bytes, nonce: bytes, header: bytes, sealed: bytes, mic_bytes: int) -> bytes:

@@ -138,6 +138,8 @@ class Slots(datafile.DataModel):
     """Time slots, for captures and for nonces."""
 
     length_us: Annotated[int, Field(gt=0)]
+    tx_offset_us: Annotated[int, Field(ge=0)]
+    """From a slot's begin to the end of a frame's start-of-frame delimiter."""
 
 
 class Policy(datafile.DataModel):

@@ -1,0 +1,128 @@
+"""Networks: their files, the command, and what runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command import typed
+from joulemark.catalogue.networks import read_network, seconds
+from joulemark.errors import InputError
+from joulemark.project import NETWORKS
+from joulemark.records.store import Store
+from joulemark.runners.network import RunningNetwork
+
+PING = NETWORKS / "ping-telosb.toml"
+MOTE = '[[mote]]\nname = "one"\nboard = "telosb"\nprogram = "net/ping"\n'
+"""A mote that is right."""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "network.toml"
+    path.write_text(f'title = "test"\n{text}')
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        (MOTE + "colour = 1\n", "key mote.0.colour: unknown key"),
+        (MOTE + 'image = "x"\n', "either a program or an image"),
+        (MOTE + MOTE, "several are called one"),
+        (MOTE + '[[link]]\nbetween = ["one", "two"]\nattenuation_db = 60\n', "there is no two"),
+        (MOTE + '[[link]]\nfrom = "one"\nattenuation_db = 60\n', "both from and to"),
+        (MOTE + "[everyone]\nattenuation_db = -1\n", "greater than or equal to 0"),
+        (MOTE + "crystal = { ppm = 5000 }\n", "less than or equal to 500"),
+        (MOTE + 'numbered = "MOTE"\n', "say in define"),
+        ("seed = 1\n", "mote: this key is missing"),
+    ],
+)
+def test_a_wrong_file_is_one_error_that_names_the_key(
+    text: str, error: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, text)
+    done = typed("network", str(path), code=3)
+    assert error in done.stderr
+    assert str(path) in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_time_is_written_with_its_unit() -> None:
+    assert [seconds(t, "x") for t in ("500ms", "60s", "5m", "1h", "2")] == [0.5, 60, 300, 3600, 2]
+    for wrong in ("", "s", "-1s", "5 minutes", "1e9s"):
+        with pytest.raises(InputError):
+            seconds(wrong, "x")
+
+
+def test_several_motes_are_numbered_spread_and_linked(tmp_path: Path) -> None:
+    text = MOTE.replace("one", "leaf")
+    text += 'count = 3\ndefine = { MOTE = 2 }\nnumbered = "MOTE"\nspread_ppm = 20\n'
+    text += 'spread_start_s = 1.0\n[[link]]\nfrom = "leaf-1"\nto = "leaf"\nattenuation_db = 50\n'
+    network = read_network(written(tmp_path, text))
+    seats = network.seats()
+    assert [name for name, _ in seats] == ["leaf-1", "leaf-2", "leaf-3"]
+    assert [mote.define["MOTE"] for _, mote in seats] == [2, 3, 4]
+    assert [mote.crystal.ppm for _, mote in seats] == [-20, 0, 20]
+    assert [mote.start_s for _, mote in seats] == [0, 0.5, 1]
+    assert network.links() == {("leaf-1", "leaf-2"): (50, 0), ("leaf-1", "leaf-3"): (50, 0)}
+
+
+def test_two_telosbs_ping_each_other_and_all_of_it_is_kept(tmp_path: Path) -> None:
+    capture, page, lines = tmp_path / "air.pcapng", tmp_path / "air.html", tmp_path / "uart"
+    store = tmp_path / "store.db"
+    options = ["--for", "600ms", "--pcap", str(capture), "--page", str(page)]
+    options += ["--uart", str(lines), "--store", str(store), "--json"]
+    result = json.loads(typed("network", str(PING), *options).stdout)
+    asked, answered = result["motes"]
+    assert answered["missed"].keys() <= {"deaf"}, "it starts later"
+    assert answered["received"] > 3
+    assert asked["sent"] == answered["received"] + answered["missed"].get("deaf", 0)
+    assert answered["sent"] == asked["received"]
+    text = (lines / "asker.usart1.txt").read_text()
+    assert "answer 0 from 2" in text
+    assert "no answer" not in text
+    assert result["late"] == 0
+    for mote in (asked, answered):
+        assert sum(mote["parts_mj"].values()) == pytest.approx(mote["energy_mj"], rel=1e-12)
+        # The radio listens most of the time: SWRS041B, 18.8 mA at 3 V.
+        assert 15 < mote["parts_mj"]["radio"] < 18.8 * 3 * 0.6
+    assert capture.stat().st_size > 1000
+    html = page.read_text()
+    assert "asker" in html
+    assert "http" not in html.split("</style>")[1].split("<script")[0]
+    with Store(store, "read") as kept:
+        records = kept.records()
+    assert [str(record.subject) for record in records] == [
+        "ping-telosb answerer for 0.6 s",
+        "ping-telosb asker for 0.6 s",
+    ]
+    assert records[1].value("frames_sent") == asked["sent"]
+
+
+def test_neither_threads_nor_slices_can_be_seen() -> None:
+    network = read_network(PING)
+
+    def digest(threads: int, slice_s: float) -> tuple[str, list[int]]:
+        running = RunningNetwork(network, threads=threads)
+        for _ in running.run(0.4, slice_s):
+            pass
+        return running.engine.digest, [running.cycles(0), running.cycles(1)]
+
+    whole = digest(1, 1.0)
+    assert digest(2, 1.0) == whole
+    assert digest(2, 0.007) == whole
+
+
+def test_a_recording_is_heard_again(tmp_path: Path) -> None:
+    first = tmp_path / "first.pcapng"
+    typed("network", str(PING), "--for", "400ms", "--pcap", str(first), "--quiet")
+    text = PING.read_text().split("[[mote]]")
+    heard = text[0] + "[[mote]]" + text[2]
+    heard += '[[recording]]\nname = "tape"\nfile = "first.pcapng"\nat_s = 0.5\n'
+    path = tmp_path / "again.toml"
+    path.write_text(heard)
+    result = json.loads(typed("network", str(path), "--for", "800ms", "--json").stdout)
+    (answerer,) = result["motes"]
+    # Whoever is asked by a recording answers, and is asked again.
+    assert answerer["received"] > 0
+    assert answerer["sent"] > 0
