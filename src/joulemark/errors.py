@@ -58,6 +58,12 @@ class ClaimError(JoulemarkError):
     exit_code = 12
 
 
+class AirError(JoulemarkError):
+    """Frames on the air break the policy of their network, or their keys are misused."""
+
+    exit_code = 16
+
+
 class FaultError(JoulemarkError):
     """The emulated program did what silicon would have done silently and wrongly."""
 

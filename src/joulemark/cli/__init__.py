@@ -21,6 +21,7 @@ could not be measured; 7 the emulated program faulted; 8 it spent its cycles or 
 its end; 9 the results store failed; 10 the image does not answer; 11 an instrument failed; 12 a
 claim of secret-independence is contradicted; 13 nothing satisfies all demands; 14 a comparison
 found more than its limits allow; 15 a study's verdict is not the one that is pinned;
+16 frames on the air break their network's policy or misuse its keys;
 130 interrupted; 141 nobody reads the output."""
 
 _BROKEN_PIPE = 128 + signal.SIGPIPE

@@ -15,7 +15,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._output import Form, table
-from joulemark.errors import ClaimError, InputError
+from joulemark.errors import AirError, InputError
 
 if TYPE_CHECKING:
     from joulemark._engine import Stop, Transmission
@@ -140,7 +140,7 @@ def network(
     """Run a network of emulated boards, and show who sends, who hears and what it costs.
 
     Times are the network's. A mote that faults stops, and the command exits with 7 when all is
-    done; with 12 where a frame breaks the file's policy or its keys show a flaw.
+    done; with 16 where a frame breaks the file's policy or its keys show a flaw.
     """
     from joulemark.analysis.auditor import Auditor
     from joulemark.catalogue.networks import read_network, seconds
@@ -188,7 +188,7 @@ def network(
         first = totals.flaws[0]
         count = len(totals.flaws)
         what = f"{count} frames are flawed; the first, of {first.sender} at "
-        raise ClaimError(f"{what}{first.time_ps * 1e-12:.6f} s: {first.rule}: {first.text}")
+        raise AirError(f"{what}{first.time_ps * 1e-12:.6f} s: {first.rule}: {first.text}")
 
 
 def is_second(time_ps: int) -> bool:
