@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from joulemark.cli import app
+from joulemark.cli._builds import first_compiler
 from joulemark.errors import ClaimError, InputError
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def leaks(
     rows, broken, found = [_header(branches=branches)], [], False
     for where, way in _chosen(primitive, implementation, board):
         names = [n for n in on_secrets(way.algorithm) if not operation or n in operation]
-        for tool in compiler or [_first_compiler(where)]:
+        for tool in compiler or [first_compiler(where)]:
             for flag in opt or OPTIMISATIONS:
                 image = build_image(way, where, compiler=tool, optimisation=flag)
                 for name in names:
@@ -96,10 +97,6 @@ def _row(
         "same" if leak.address_traces == 1 else several,
     )
     return (*row, str(len(leak.branches) or "none")) if branches else row
-
-
-def _first_compiler(board: "Board") -> str:
-    return "clang" if board.core == "msp430" else "gcc"
 
 
 def _chosen(

@@ -1,0 +1,132 @@
+"""EDHOC: what is no message is refused, two boards agree, and the ledger says what it costs."""
+
+import random
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from typer.testing import CliRunner
+
+from emulated import ARM, BOARD, BuildOf
+from joulemark.catalogue.primitives import Library
+from joulemark.cli import app
+from joulemark.errors import InputError
+from joulemark.images import build_local
+from joulemark.oracle import Output
+from joulemark.runners.local import LocalLink
+from joulemark.runners.protocol import Device, Status
+from vectors import drawn
+
+LIBRARY = Library.load()
+NAMES = ["edhoc-3-2-aes-128", "edhoc-0-0-aes-128"]
+X = "741a13d7ba048fbb615e94386aa3b61bea5b3d8f65f32620b749bee8d278efa9"
+# RFC 9529, section 4, that the responder sees of message 1 with suite 2; and of what the RFC's
+# initiator sends there, its method and suite.
+INVALID_1 = {
+    "an array": f"8403025820{X}0e",
+    "a connection as bytes": f"03025820{X}410e",
+    "one suite in an array": f"0381025820{X}0e",
+    "text": "0302782020616972207370656564206f6620616e20756e6c6164656e207377616c6c6f77200e",
+    "another suite": f"03820218185820{X}0e",
+    "x from p up": "03025820ffffffff00000001000000000000000000000000ffffffffffffffffffffffff0e",
+    "no point": "03025820a04e73601df544a70ba7ea1e57030f7d4b4eb7f673924e58d54ca77a5e7d4d4a0e",
+    "a short point": "0302581fd9697725d23a688b12d1c7e0108a08c9f71a85a09c20814976ab21122248fc0e",
+    "a long method": f"190003025820{X}0e",
+    "an endless array": f"039f0602ff5820{X}0e",
+    "another method": f"00025820{X}0e",
+    "nothing": "",
+    "an end": f"03025820{X}",
+    "more": f"03025820{X}0e00",
+}
+LOW_ORDER = "00005820edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f0e"
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def side(request: pytest.FixtureRequest) -> Iterator[tuple[Device, dict[str, bytes]]]:
+    algorithm = LIBRARY[request.param]
+    image = build_local(LIBRARY.implementation(algorithm, "portable"), sanitize=True)
+    with closing(LocalLink(image.path)) as link:
+        yield Device(link), drawn(algorithm, 1, 0)
+
+
+def run(device: Device, name: str, operation: str, values: dict[str, bytes]) -> Status:
+    put = LIBRARY[name].contract.put(operation, values)
+    for slot, data in put.inputs.items():
+        device.write(slot, data)
+    return device.run(operation).status
+
+
+def test_message_1_that_is_none(side: tuple[Device, dict[str, bytes]]) -> None:
+    device, values = side
+    two = len(values["initiator_connection"]) == 4
+    for what, text in (INVALID_1 if two else {"low order": LOW_ORDER}).items():
+        message = bytes.fromhex(text)
+        name = NAMES[0] if two else NAMES[1]
+        status = run(device, name, "message-2", {**values, "message_1": message})
+        assert status is Status.BAD_TAG, what
+        length = len(values["message_2"])
+        assert device.read("message_2", length) == bytes(length), what
+
+
+@pytest.mark.parametrize("operation", ["message-2", "message-3", "finish"])
+def test_anything_is_taken_safely(side: tuple[Device, dict[str, bytes]], operation: str) -> None:
+    """Cut, longer, changed and made up: no message of the three is taken that is not right."""
+    device, values = side
+    name = NAMES[0] if len(values["initiator_connection"]) == 4 else NAMES[1]
+    slot = {"message-2": "message_1", "message-3": "message_2", "finish": "message_3"}[operation]
+    source = random.Random(operation)
+    right = values[slot]
+    for _ in range(40):
+        kind, wrong = source.randrange(4), bytearray(right)
+        if kind == 0:
+            del wrong[source.randrange(len(right)) :]
+        elif kind == 1:
+            wrong += source.randbytes(source.randrange(1, 20))
+        elif kind == 2:
+            wrong[source.randrange(min(4, len(right)))] ^= 1 << source.randrange(8)
+        else:
+            at = source.randrange(len(right))
+            wrong[at:] = source.randbytes(len(right) - at)
+        if bytes(wrong) == right:
+            continue
+        status = run(device, name, operation, {**values, slot: bytes(wrong)})
+        if operation != "message-2":  # message 1 authenticates nothing by itself
+            assert status is Status.BAD_TAG, wrong.hex()
+        assert status in {Status.OK, Status.BAD_TAG}
+
+
+def test_two_boards_agree() -> None:
+    """A Cortex-M3 begins, an MSP430 answers; each knows of the other what comes over the line."""
+    algorithm = LIBRARY[NAMES[0]]
+    values: dict[str, bytes] = dict(drawn(algorithm, 2, 0))
+    expected = Output(**values)
+    _, initiator = BuildOf(LIBRARY.implementation(algorithm, "armv7m"), "gcc", "Os", ARM).start()
+    way = LIBRARY.implementation(algorithm, "msp430")
+    _, responder = BuildOf(way, "clang", "Os", BOARD).start()
+    for message in ("message_1", "message_2", "message_3"):
+        del values[message]
+    for device, operation, slot in (
+        (initiator, "message-1", "message_1"),
+        (responder, "message-2", "message_2"),
+        (initiator, "message-3", "message_3"),
+        (responder, "finish", "key"),
+    ):
+        contract = algorithm.contract.operation(operation)
+        for name, value in contract.takes.items():
+            device.write(name, values[value])
+        assert device.run(operation).status is Status.OK
+        values[slot] = device.read(slot, len(expected[slot]))
+    assert values["key"] == initiator.read("key", 32) == expected["key"]
+
+
+def test_ledger() -> None:
+    chosen = ["--board", "stm32vldiscovery", "--primitive", NAMES[1], "--per-day", "24"]
+    done = CliRunner().invoke(app, ["handshake", *chosen])
+    assert done.exit_code == 0, done.output
+    rows = [line.split() for line in done.output.splitlines()]
+    sums = {row[0]: row for row in rows if row[1:2] == ["all"]}
+    assert sums["initiator"][2:4] == ["127", "B"]
+    assert sums["responder"][2:4] == ["116", "B"]
+    assert rows[-1][0] == "responder:"
+    wrong = CliRunner().invoke(app, ["handshake", "--primitive", "x25519"])
+    assert isinstance(wrong.exception, InputError)
