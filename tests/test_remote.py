@@ -55,18 +55,20 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     (folder / "sshd_config").write_text(
         f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host\nPidFile none\n"
         f"AuthorizedKeysFile {folder}/authorized\nStrictModes no\nUsePAM no\n"
-        f'PasswordAuthentication no\nForceCommand cd {home} && sh -c "$SSH_ORIGINAL_COMMAND"\n'
+        "PasswordAuthentication no\n"
+        f'ForceCommand cd {home} && PATH={folder}:$PATH sh -c "$SSH_ORIGINAL_COMMAND"\n'
     )
     (folder / "ssh_config").write_text(
-        f"Host board\n HostName 127.0.0.1\n Port {port}\n User {getpass.getuser()}\n"
+        f"Host board raspberrypi\n HostName 127.0.0.1\n Port {port}\n User {getpass.getuser()}\n"
         f" IdentityFile {folder}/user\n UserKnownHostsFile {folder}/known\n"
         " StrictHostKeyChecking accept-new\n BatchMode yes\n"
     )
     ssh = shutil.which("ssh")
     (folder / "ssh").write_text(f'#!/bin/sh\nexec {ssh} -F {folder}/ssh_config "$@"\n')
     start = "from joulemark.cli import main; main()"
-    (folder / "there").write_text(f"#!/bin/sh\nexec {sys.executable} -c '{start}' \"$@\"\n")
-    for name in ("ssh", "there"):
+    for name in ("there", "joulemark"):
+        (folder / name).write_text(f"#!/bin/sh\nexec {sys.executable} -c '{start}' \"$@\"\n")
+    for name in ("ssh", "there", "joulemark"):
         (folder / name).chmod(0o755)
     if os.getuid() == 0:
         # Where sshd separates privileges.
