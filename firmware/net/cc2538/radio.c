@@ -112,6 +112,7 @@ bool radio_init(void) {
     SYS_CTRL_RCGCSEC = 2; /* the AES engine */
     SYS_CTRL_SCGCSEC = 2;
     radio_idle();
+    RFCORE_SFR_RFST = ISFLUSHRX;
     /* Values other than those after a reset that TI asks for (23.15). */
     RFCORE_XREG_TXFILTCFG = 0x09;
     RFCORE_XREG_AGCCTRL1 = 0x15;
@@ -174,12 +175,12 @@ void radio_idle(void) {
     finish_acknowledgement();
     if (RFCORE_XREG_FSMSTAT0 << 26 != 0 || RFCORE_XREG_RXENABLE != 0)
         RFCORE_SFR_RFST = ISRFOFF;
-    RFCORE_SFR_RFST = ISFLUSHRX;
     forget_events();
 }
 
 void radio_sleep(void) {
     radio_idle();
+    RFCORE_SFR_RFST = ISFLUSHRX;
     RFCORE_SFR_RFST = ISFLUSHTX;
     SYS_CTRL_RCGCRFC = 0;
     SYS_CTRL_SCGCRFC = 0;
@@ -291,7 +292,7 @@ bool radio_wait_sfd(radio_time until, radio_time *sfd) {
         came = sfd_came();
     if (came) {
         *sfd = sfd_time();
-        RFCORE_SFR_RFIRQF0 = ~(uint32_t)(SFD | FRAME_ACCEPTED | RXPKTDONE);
+        RFCORE_SFR_RFIRQF0 = ~(uint32_t)SFD;
     }
     return came;
 }
@@ -309,6 +310,7 @@ bool radio_wait_frame(radio_time until) {
     while ((RFCORE_SFR_RFIRQF0 & done) == 0)
         if (radio_time_after(until, radio_now()) <= 0)
             return false;
+    RFCORE_SFR_RFIRQF0 = ~(uint32_t)(FRAME_ACCEPTED | RXPKTDONE);
     uint32_t last = RX_FIFO[(RFCORE_XREG_RXLAST_PTR - 1) & FIFO_MASK];
     if ((last & CRC_OK) != 0)
         return true;
