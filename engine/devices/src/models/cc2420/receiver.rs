@@ -166,6 +166,8 @@ impl Cc2420 {
             incoming.verdict = Verdict::Accepted;
         }
         self.fifo.begin(!is_decoded);
+        // SACK and SACKPEND are for the last frame, even if that is for somebody else.
+        self.acknowledgeable = None;
         self.is_sfd = true;
         self.enter(State::RxFrame, now);
     }
