@@ -510,6 +510,8 @@ class Network:
         ppb: int = 0,
         drift_ppb_per_hour: int = 0,
         trace: bool = False,
+        marker: str | None = None,
+        profile: bool = False,
         settings: dict[str, int] | None = None,
     ) -> int:
         """Seat a machine; its number, from 0 on.
@@ -522,6 +524,8 @@ class Network:
             ppb: by how many parts in 10^9 its crystals are too fast at its start.
             drift_ppb_per_hour: by how much that grows in an hour.
             trace: keep power states.
+            marker: as for a `Machine`.
+            profile: as for a `Machine`.
             settings: as for a `Machine`.
 
         Raises:
@@ -577,5 +581,9 @@ class Network:
     def serial_write(self, mote: int, port: str, data: bytes) -> None: ...
     def serial_read_timed(self, mote: int, port: str) -> list[tuple[int, int]]:
         """Bytes that it has sent since the last call, each with its time in picoseconds."""
+    def marker_edges(self, mote: int) -> list[MarkerEdge]:
+        """Changes of a mote's marker pin so far, in the network's time."""
+    def profile(self, mote: int) -> Profile | None:
+        """What a mote spent its cycles on; None where no profile is kept."""
     def take_power_tracks(self, mote: int) -> dict[str, list[PowerInterval]]:
         """Power states of each part since the last call, in the network's time."""

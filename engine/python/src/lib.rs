@@ -414,6 +414,32 @@ struct Profile {
     paths: Vec<CallPath>,
 }
 
+impl From<machine::Profile> for Profile {
+    fn from(profile: machine::Profile) -> Self {
+        let functions = profile.functions.into_iter();
+        let paths = profile.paths.into_iter();
+        Self {
+            functions: functions
+                .map(|function| FunctionCost {
+                    name: function.name,
+                    address: function.address,
+                    calls: function.calls,
+                    self_cycles: function.self_cycles,
+                    total_cycles: function.total_cycles,
+                    self_instructions: function.self_instructions,
+                    stack_bytes: function.stack_bytes,
+                })
+                .collect(),
+            paths: paths
+                .map(|path| CallPath {
+                    path: path.path,
+                    self_cycles: path.self_cycles,
+                })
+                .collect(),
+        }
+    }
+}
+
 /// Settings of a chip by their names.
 type Settings<'py> = HashMap<String, Bound<'py, PyAny>>;
 
@@ -641,29 +667,7 @@ impl Machine {
         let profile = self.machine.profile().ok_or_else(|| {
             EngineError::new_err("no profile is kept; make the machine with profile=True")
         })?;
-        Ok(Profile {
-            functions: profile
-                .functions
-                .into_iter()
-                .map(|function| FunctionCost {
-                    name: function.name,
-                    address: function.address,
-                    calls: function.calls,
-                    self_cycles: function.self_cycles,
-                    total_cycles: function.total_cycles,
-                    self_instructions: function.self_instructions,
-                    stack_bytes: function.stack_bytes,
-                })
-                .collect(),
-            paths: profile
-                .paths
-                .into_iter()
-                .map(|path| CallPath {
-                    path: path.path,
-                    self_cycles: path.self_cycles,
-                })
-                .collect(),
-        })
+        Ok(Profile::from(profile))
     }
 
     #[getter]

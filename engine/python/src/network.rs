@@ -11,7 +11,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::{
-    Chip, EngineError, Image, PowerInterval, Settings, Stop, Wiring, machine_error, made, numbers,
+    Chip, EngineError, Image, MarkerEdge, PowerInterval, Profile, Settings, Stop, Wiring,
+    machine_error, made, numbers,
 };
 
 /// What a transmission was at a mote.
@@ -81,7 +82,7 @@ impl Network {
     }
 
     #[pyo3(signature = (chip, image, *, wiring=None, start_ps=0, ppb=0, drift_ppb_per_hour=0,
-                        trace=false, settings=None))]
+                        trace=false, marker=None, profile=false, settings=None))]
     #[allow(clippy::too_many_arguments)]
     fn add(
         &mut self,
@@ -92,10 +93,14 @@ impl Network {
         ppb: i32,
         drift_ppb_per_hour: i32,
         trace: bool,
+        marker: Option<String>,
+        profile: bool,
         settings: Option<Settings<'_>>,
     ) -> PyResult<usize> {
         let options = Options {
             trace,
+            marker,
+            profile,
             settings: numbers(settings)?,
             ..Options::default()
         };
@@ -292,6 +297,22 @@ impl Network {
         Ok(sent
             .map(|(byte, time)| (byte, clock.global(time).0))
             .collect())
+    }
+
+    fn marker_edges(&mut self, mote: usize) -> PyResult<Vec<MarkerEdge>> {
+        let edges = self.board(mote)?.machine.marker_edges().to_vec();
+        let clock = self.network.clock(mote);
+        let edges = edges.into_iter().map(|edge| MarkerEdge {
+            rising: edge.rising,
+            cycles: edge.cycles,
+            instructions: edge.instructions,
+            time_ps: clock.global(edge.time).0,
+        });
+        Ok(edges.collect())
+    }
+
+    fn profile(&mut self, mote: usize) -> PyResult<Option<Profile>> {
+        Ok(self.board(mote)?.machine.profile().map(Profile::from))
     }
 
     fn take_power_tracks(&mut self, mote: usize) -> PyResult<BTreeMap<String, Vec<PowerInterval>>> {

@@ -1,0 +1,56 @@
+"""The shortest slot of two emulated TelosBs, by the command, and pings by CSMA between them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from joulemark.catalogue import boards
+from joulemark.cli import app
+from joulemark.images import build_program
+from joulemark.records.store import Store
+from joulemark.runners.pair import run_pair
+
+
+@pytest.mark.slow
+def test_the_shortest_slot_of_a_telosb(tmp_path: Path) -> None:
+    """By the radio's CCM*, with the longest header; a tick less is too short."""
+    store, page = tmp_path / "slots.db", tmp_path / "slots.html"
+    command = ["slot", "--board", "telosb", "--strategy", "hardware", "--level", "enc-mic-32"]
+    command += ["--key-id-mode", "3", "--counter-carried"]
+    command += ["--store", str(store), "--out", str(page), "--format", "json"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    (row,) = json.loads(done.stdout)
+    # sciancalepore-2016, figure 5, has 25.36 ms.
+    assert 8 < row["slot ms"] < 15
+    assert row["without grid ms"] <= row["slot ms"] < row["by Eq. (1) ms"]
+    assert row["tx-offset ms"] + row["tx-ack-delay ms"] + 4.1 < row["slot ms"]
+    assert row["flash B"] > 1000
+    assert "waterfall" in page.read_text()
+    with Store(store) as kept:
+        (record,) = kept.records()
+    assert record.subject.type == "slot"
+    assert record.value("slot") == round(row["slot ms"] * 1e9)
+    steps = {q.part.split()[0] for q in record.quantities if q.name == "cycles"}
+    assert steps == {"sec1", "sec2", "sec3", "sec4"}
+
+
+def test_pings_by_csma() -> None:
+    board = boards.load_board("telosb")
+    images = [build_program("net/ping", board, define={"MOTE": mote}) for mote in (1, 2)]
+    run = run_pair(board, images, until_said=" 5 ", limit_ps=5 * 10**12)
+    asked, answered = (mote.text.splitlines() for mote in run.motes)
+    assert asked[0] == "mote 1 of 2"
+    assert asked[1:6] == [f"answer {number} from 2" for number in range(5)]
+    assert answered[1:6] == [f"answered {number} to 1" for number in range(5)]
+    # Each frame is acknowledged by the other radio, by itself.
+    lengths = [len(frame.frame) for frame in run.frames]
+    assert lengths[:4] == [27, 5, 27, 5]
+
+
+def test_a_board_without_a_radio_is_said() -> None:
+    done = CliRunner().invoke(app, ["slot", "--board", "stm32vldiscovery"])
+    assert done.exit_code != 0
+    assert "radio" in str(done.exception)
