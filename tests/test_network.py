@@ -126,3 +126,15 @@ def test_a_recording_is_heard_again(tmp_path: Path) -> None:
     # Whoever is asked by a recording answers, and is asked again.
     assert answerer["received"] > 0
     assert answerer["sent"] > 0
+
+
+def test_telosbs_and_openmotes_understand_each_other() -> None:
+    path = str(NETWORKS / "ping-mixed.toml")
+    done = typed("network", path, "--for", "1100ms")
+    for number, mote in enumerate((2, 3, 4)):
+        assert f"telosb| answer {number} from {mote}" in done.stdout
+    result = json.loads(typed("network", path, "--for", "500ms", "--json").stdout)
+    (openmote,) = (m for m in result["motes"] if m["mote"] == "openmote-1")
+    # SWRS096A: 20 mA while it receives, of which the core has 13; the rest is the radio's.
+    assert openmote["parts_mj"]["mcu"] == pytest.approx(13 * 3 * 0.5, rel=0.01)
+    assert openmote["parts_mj"]["radio"] == pytest.approx(7 * 3 * 0.5, rel=0.05)

@@ -26,6 +26,8 @@ Grade = Literal["measured", "datasheet", "inferred"]
 
 MCU = "mcu"
 """The part of a board whose power states are those of its chip."""
+RADIO = "radio"
+"""The part that is a radio within the chip, where there is one and no device is called so."""
 
 
 class Constant(datafile.DataModel):

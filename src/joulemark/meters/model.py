@@ -3,8 +3,8 @@
 from functools import lru_cache
 
 from joulemark.catalogue import boards
-from joulemark.catalogue.boards import MCU, Board
-from joulemark.meters.power import Current, Energy, Occupancy, energy
+from joulemark.catalogue.boards import MCU, RADIO, Board
+from joulemark.meters.power import Current, Energy, Occupancy, energy, weakest
 
 NAME = "model"
 
@@ -15,7 +15,8 @@ class ModelMeter:
     For the chip, what the board's maker states for the whole board counts, where it was stated for
     the clock in use or where the current does not depend on the clock; otherwise what the chip's
     maker states for the chip. A device adds what it draws, but in its quiescent states: there, the
-    current stated for the whole board has it. What the board's file does not wire is off.
+    current stated for the whole board has it. What the board's file does not wire is off. A radio
+    within the chip adds what the board's file states of it.
 
     Args:
         board: whose currents to use.
@@ -46,10 +47,29 @@ class ModelMeter:
         """Current of a part; None where the current of the whole board has it."""
         if part == MCU:
             return self.current(state, clock_hz)
+        if part == RADIO and part not in self._quiescent:
+            return self._of_radio(state)
         if state in self._quiescent[part]:
             return None
         stated = self._board.wiring.current_a(part, state)
         return Current(stated.value, stated.grade, stated.source)
+
+    def _of_radio(self, state: str) -> Current | None:
+        """What a radio within the chip adds in a state; nothing where its file states nothing.
+
+        What is stated of the whole board with its core asleep has the chip's lightest sleep in it.
+        """
+        states = [] if self._board.radio is None else self._board.radio.state
+        stated = next((one for one in states if one.name == state), None)
+        if stated is None:
+            return None
+        if not stated.whole_board:
+            return Current(stated.ampere, stated.grade, stated.source)
+        asleep = self._chip.power_states[1]
+        rest = self.current(asleep, self._board.clock_profile(None).hz)
+        source = f"{stated.source}; less {asleep}: {rest.source}"
+        added = max(stated.ampere - rest.ampere, 0.0)
+        return Current(added, weakest([stated.grade, rest.grade]), source)
 
     @property
     def idle(self) -> Current:
