@@ -1,11 +1,13 @@
-"""What a refusal leaves in memory: neither the right tag nor plaintext, wherever in RAM.
+"""What is left in memory: of a refusal neither the right tag nor plaintext, of a key nothing.
 
 A caller that is refused wipes nothing of its own; what stays on the stack or in a context is read
 by whatever reads memory next. Nothing here knows a scheme: whatever kind refuses is asked.
 """
 
 import random
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -120,3 +122,66 @@ REFUSING = [
 @pytest.mark.parametrize("build", builds(REFUSING))
 def test_a_refusal_leaves_nothing(build: BuildOf) -> None:
     assert residue(build) == []
+
+
+def own_memory(path: Path) -> list[range]:
+    """The image's buffers: slots, and the frame that came last over the line."""
+    command = ["llvm-nm-19", "-S", str(path)]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    fields = [line.split() for line in text.splitlines()]
+    found = [f for f in fields if len(f) == 4 and f[3].startswith(("slot_", "frame"))]
+    assert found
+    return [range(int(f[0], 16), int(f[0], 16) + int(f[1], 16)) for f in found]
+
+
+def memory_after(build: BuildOf, operation: str, seed: int) -> dict[int, int]:
+    """RAM at the end of an operation's window on a fresh board, all but its secrets as ever."""
+    algorithm = build.implementation.algorithm
+    path = build.build().path
+    line = Line(Image.load(path), build.board)
+    device = Device(line, attempts=1)
+    put = algorithm.contract.exchange(
+        operation,
+        sizes={**algorithm.sizes, "message": 32},
+        forward=algorithm.oracle,
+        secret=random.Random(seed).randbytes,
+        public=random.Random("public").randbytes,
+    )
+    for slot, data in put.inputs.items():
+        device.write(slot, data)
+    assert device.run(operation).status is Status.OK
+    own = own_memory(path)
+    (memory,) = (memory for memory in line.chip.memories if memory.kind == "ram")
+    addresses = range(memory.start, memory.start + memory.size)
+    return {
+        address: byte
+        for address, byte in zip(addresses, line.ram, strict=True)
+        if not any(address in buffer for buffer in own)
+    }
+
+
+def remains(build: BuildOf) -> list[str]:
+    """Operations after which memory is another when only the secret was."""
+    found = []
+    contract = build.implementation.algorithm.contract
+    for name, operation in contract.measured.items():
+        if not operation.public:
+            first, second = (memory_after(build, name, seed) for seed in (1, 2))
+            count = sum(first[address] != second[address] for address in first)
+            found += [f"{name}: {count} bytes"] if count else []
+    return found
+
+
+PUBLIC_KEY = [
+    way
+    for way in IMPLEMENTATIONS
+    if way.algorithm.kind in {"key-agreement", "signature"}
+    and way.parts[0].name in {"armv7m", "msp430"}
+    and {p.name for p in way.parts[1:]} <= {"ref"}
+]
+
+
+@pytest.mark.parametrize("build", builds(PUBLIC_KEY, ["O3"]))
+def test_nothing_of_a_key_remains(build: BuildOf) -> None:
+    """Neither on the stack that calls have left nor in a context; O3's frames are the deepest."""
+    assert remains(build) == []

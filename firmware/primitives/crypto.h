@@ -113,4 +113,14 @@ static inline void crypto_wipe(void *buffer, size_t length) {
     __asm__ volatile("" : : "r"(buffer) : "memory");
 }
 
+/* What a function that handles secrets leaves in the frames of what it called is wiped by its
+   caller: the function is not inlined there, and a second one, whose frame takes the place of all
+   of those, overwrites it. bytes is how deep they are. */
+#define CRYPTO_NOT_INLINE __attribute__((noinline))
+#define CRYPTO_WIPE_FRAMES(name, bytes)                                                            \
+    CRYPTO_NOT_INLINE static void name(void) {                                                     \
+        uint8_t frame[bytes];                                                                      \
+        crypto_wipe(frame, sizeof frame);                                                          \
+    }
+
 #endif

@@ -136,4 +136,7 @@ __attribute__((unused)) static int point_sum_x(uint8_t x[FIELD_BYTES], const sca
     return 1;
 }
 
+/* How deep the frames of a multiplication are. */
+#define CURVE_FRAME_BYTES (16 * sizeof(fe) + 1000)
+
 #endif

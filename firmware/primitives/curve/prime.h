@@ -171,4 +171,7 @@ static void point_times(point *out, const scalar k, const point *p) {
     crypto_wipe(odd, sizeof odd);
 }
 
+/* How deep the frames of a multiplication are, whichever compiler inlines what. */
+#define CURVE_FRAME_BYTES (12 * sizeof(ready_point) + 16 * sizeof(fe) + 900)
+
 #endif

@@ -7,7 +7,7 @@
 #include "curve/prime.h"
 #endif
 
-crypto_status ECDH(keygen)(uint8_t *public_key, const uint8_t *secret_key) {
+CRYPTO_NOT_INLINE static crypto_status keygen(uint8_t *public_key, const uint8_t *secret_key) {
     scalar k;
     point p;
     int good = scalar_from_secret(k, secret_key, SECRET_BYTES);
@@ -21,7 +21,8 @@ crypto_status ECDH(keygen)(uint8_t *public_key, const uint8_t *secret_key) {
 }
 
 /* The end of an agreement with a point that decoding found good or not. */
-static crypto_status agree_with(uint8_t *shared, const uint8_t *secret_key, point *p, int good) {
+CRYPTO_NOT_INLINE static crypto_status agree_with(uint8_t *shared, const uint8_t *secret_key,
+                                                  point *p, int good) {
     scalar k;
     good &= scalar_from_secret(k, secret_key, SECRET_BYTES);
     if (good) {
@@ -33,17 +34,39 @@ static crypto_status agree_with(uint8_t *shared, const uint8_t *secret_key, poin
     return good ? CRYPTO_OK : CRYPTO_BAD_TAG;
 }
 
-crypto_status ECDH(agree)(uint8_t *shared, const uint8_t *secret_key, const uint8_t *peer_key) {
+CRYPTO_NOT_INLINE static crypto_status agree(uint8_t *shared, const uint8_t *secret_key,
+                                             const uint8_t *peer_key) {
     point p;
     int good = point_from_bytes(&p, peer_key);
     return agree_with(shared, secret_key, &p, good);
 }
 
+CRYPTO_WIPE_FRAMES(wipe_frames, CURVE_FRAME_BYTES)
+
+crypto_status ECDH(keygen)(uint8_t *public_key, const uint8_t *secret_key) {
+    crypto_status status = keygen(public_key, secret_key);
+    wipe_frames();
+    return status;
+}
+
+crypto_status ECDH(agree)(uint8_t *shared, const uint8_t *secret_key, const uint8_t *peer_key) {
+    crypto_status status = agree(shared, secret_key, peer_key);
+    wipe_frames();
+    return status;
+}
+
 #ifdef ECDH_WITH_X
-/* With a peer's key of which X alone came: either point of it gives the same. */
-crypto_status ECDH(agree_x)(uint8_t *shared, const uint8_t *secret_key, const uint8_t *peer_x) {
+CRYPTO_NOT_INLINE static crypto_status agree_x(uint8_t *shared, const uint8_t *secret_key,
+                                               const uint8_t *peer_x) {
     point p;
     int good = point_from_x(&p, peer_x);
     return agree_with(shared, secret_key, &p, good);
+}
+
+/* With a peer's key of which X alone came: either point of it gives the same. */
+crypto_status ECDH(agree_x)(uint8_t *shared, const uint8_t *secret_key, const uint8_t *peer_x) {
+    crypto_status status = agree_x(shared, secret_key, peer_x);
+    wipe_frames();
+    return status;
 }
 #endif

@@ -96,7 +96,7 @@ static void hash_to_order(order_fe out, uint8_t hash[32], const uint8_t *message
     order_from_scalar(out, k);
 }
 
-crypto_status ECDSA(keygen)(uint8_t *public_key, const uint8_t *secret_key) {
+CRYPTO_NOT_INLINE static crypto_status keygen(uint8_t *public_key, const uint8_t *secret_key) {
     scalar k;
     point p;
     int good = scalar_from_secret(k, secret_key, SECRET_BYTES);
@@ -109,8 +109,9 @@ crypto_status ECDSA(keygen)(uint8_t *public_key, const uint8_t *secret_key) {
     return good ? CRYPTO_OK : CRYPTO_BAD_TAG;
 }
 
-crypto_status ECDSA(sign)(uint8_t *signature, const uint8_t *secret_key, const uint8_t *public_key,
-                          const uint8_t *message, size_t length) {
+CRYPTO_NOT_INLINE static crypto_status sign(uint8_t *signature, const uint8_t *secret_key,
+                                            const uint8_t *public_key, const uint8_t *message,
+                                            size_t length) {
     scalar d, k;
     order_fe e, secret, r, s, t;
     nonces state;
@@ -164,6 +165,21 @@ crypto_status ECDSA(sign)(uint8_t *signature, const uint8_t *secret_key, const u
     crypto_wipe(k, sizeof k);
     crypto_wipe(&p, sizeof p);
     return CRYPTO_OK;
+}
+
+CRYPTO_WIPE_FRAMES(wipe_frames, CURVE_FRAME_BYTES + 600)
+
+crypto_status ECDSA(keygen)(uint8_t *public_key, const uint8_t *secret_key) {
+    crypto_status status = keygen(public_key, secret_key);
+    wipe_frames();
+    return status;
+}
+
+crypto_status ECDSA(sign)(uint8_t *signature, const uint8_t *secret_key, const uint8_t *public_key,
+                          const uint8_t *message, size_t length) {
+    crypto_status status = sign(signature, secret_key, public_key, message, length);
+    wipe_frames();
+    return status;
 }
 
 crypto_status ECDSA(verify)(const uint8_t *signature, const uint8_t *public_key,

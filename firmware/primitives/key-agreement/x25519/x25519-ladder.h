@@ -3,7 +3,8 @@
 #include "field/p25519.h"
 #include "x25519.h"
 
-static void multiply(uint8_t out[32], const uint8_t scalar[32], const uint8_t u[32]) {
+CRYPTO_NOT_INLINE static void multiply(uint8_t out[32], const uint8_t scalar[32],
+                                       const uint8_t u[32]) {
     struct {
         fe x, z;
     } p = {.x = {1}}, q = {.z = {1}};
@@ -48,14 +49,18 @@ static void multiply(uint8_t out[32], const uint8_t scalar[32], const uint8_t u[
     crypto_wipe(&q, sizeof q);
 }
 
+CRYPTO_WIPE_FRAMES(wipe_frames, 1000)
+
 crypto_status x25519_keygen(uint8_t *public_key, const uint8_t *secret_key) {
     static const uint8_t base[32] = {9};
     multiply(public_key, secret_key, base);
+    wipe_frames();
     return CRYPTO_OK;
 }
 
 crypto_status x25519_agree(uint8_t *shared, const uint8_t *secret_key, const uint8_t *peer_key) {
     static const uint8_t zero[32];
     multiply(shared, secret_key, peer_key);
+    wipe_frames();
     return crypto_equal(shared, zero, sizeof zero) ? CRYPTO_BAD_TAG : CRYPTO_OK;
 }

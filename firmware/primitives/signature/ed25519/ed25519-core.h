@@ -161,7 +161,7 @@ static void hash_to_scalar(uint8_t out[32], const uint8_t *first, const uint8_t 
     crypto_wipe(&hash, sizeof hash);
 }
 
-crypto_status ed25519_keygen(uint8_t *public_key, const uint8_t *secret_key) {
+CRYPTO_NOT_INLINE static crypto_status keygen(uint8_t *public_key, const uint8_t *secret_key) {
     uint8_t scalar[32], prefix[32];
     point p;
     expand(scalar, prefix, secret_key);
@@ -173,8 +173,9 @@ crypto_status ed25519_keygen(uint8_t *public_key, const uint8_t *secret_key) {
     return CRYPTO_OK;
 }
 
-crypto_status ed25519_sign(uint8_t *signature, const uint8_t *secret_key, const uint8_t *public_key,
-                           const uint8_t *message, size_t length) {
+CRYPTO_NOT_INLINE static crypto_status sign(uint8_t *signature, const uint8_t *secret_key,
+                                            const uint8_t *public_key, const uint8_t *message,
+                                            size_t length) {
     uint8_t scalar[32], prefix[32], nonce[32], challenge[32];
     point p;
     expand(scalar, prefix, secret_key);
@@ -269,6 +270,21 @@ static void add_digit(point *p, const ready_point table[8], int digit) {
         fe_subtract(term.p.product, (const fe_word[FE_WORDS]){0}, term.p.product);
     }
     point_add(p, &term);
+}
+
+CRYPTO_WIPE_FRAMES(wipe_frames, 1800)
+
+crypto_status ed25519_keygen(uint8_t *public_key, const uint8_t *secret_key) {
+    crypto_status status = keygen(public_key, secret_key);
+    wipe_frames();
+    return status;
+}
+
+crypto_status ed25519_sign(uint8_t *signature, const uint8_t *secret_key, const uint8_t *public_key,
+                           const uint8_t *message, size_t length) {
+    crypto_status status = sign(signature, secret_key, public_key, message, length);
+    wipe_frames();
+    return status;
 }
 
 crypto_status ed25519_verify(const uint8_t *signature, const uint8_t *public_key,
