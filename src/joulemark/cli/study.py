@@ -88,11 +88,18 @@ def study(
 
 
 def _list() -> None:
+    from collections import Counter
+
+    from joulemark.studies import pins
     from joulemark.studies.study import load, names
+    from joulemark.studies.verdict import Verdict
 
     for name in names():
         found = load(name)
-        typer.echo(f"{name:20}  {len(found.items):4} items  {found.file.title}")
+        pinned = Counter(pins.read(pins.path(found)).values())
+        verdicts = ", ".join(f"{pinned[v]} {v}" for v in Verdict if pinned[v])
+        typer.echo(f"{name}: {found.file.title}")
+        typer.echo(f"  {len(found.items)} items: {verdicts or 'no verdict is pinned'}")
 
 
 def _today(store: str, out: Path | None) -> None:

@@ -243,7 +243,8 @@ class Conducted:
             (
                 experiment.what,
                 self._computed(experiment.ours, BASIS).value,
-                _evaluated(experiment.paper, self._paper),
+                # A sentence's bound is the same for more, or less, of both sides.
+                None if item.is_claim else _evaluated(experiment.paper, self._paper),
             )
             for experiment in item.experiments
         ]

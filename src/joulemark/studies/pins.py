@@ -5,6 +5,7 @@ from pathlib import Path
 
 from joulemark.errors import JoulemarkError
 from joulemark.studies.conduct import Conducted
+from joulemark.studies.study import Study
 
 
 class MovedVerdictError(JoulemarkError):
@@ -13,9 +14,9 @@ class MovedVerdictError(JoulemarkError):
     exit_code = 15
 
 
-def path(conducted: Conducted) -> Path:
+def path(study: Study) -> Path:
     """The file of a study's verdicts."""
-    return conducted.study.path.with_name("verdicts.toml")
+    return study.path.with_name("verdicts.toml")
 
 
 def read(file: Path) -> dict[str, str]:
@@ -27,12 +28,12 @@ def read(file: Path) -> dict[str, str]:
 
 def write(conducted: Conducted) -> None:
     """Pin the verdicts of these results; those of other items stay."""
-    known = read(path(conducted)) | {r.item.id: str(r.verdict) for r in conducted.results}
+    known = read(path(conducted.study)) | {r.item.id: str(r.verdict) for r in conducted.results}
     lines = ["# Written by `joulemark study NAME --pin`: the verdict that each item must get."]
     for item in conducted.study.items:
         if item.id in known:
             lines.append(f'{item.id} = "{known[item.id]}"')
-    path(conducted).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path(conducted.study).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def compare(conducted: Conducted) -> None:
@@ -41,7 +42,7 @@ def compare(conducted: Conducted) -> None:
     Raises:
         MovedVerdictError: names each item whose verdict is another.
     """
-    pinned = read(path(conducted))
+    pinned = read(path(conducted.study))
     if not pinned:
         return
     moved = [
@@ -52,6 +53,6 @@ def compare(conducted: Conducted) -> None:
     if moved:
         raise MovedVerdictError(
             f"{len(moved)} verdicts moved:\n" + "\n".join(moved),
-            str(path(conducted)),
+            str(path(conducted.study)),
             "explain it in study.toml, then give --pin",
         )
