@@ -79,7 +79,8 @@ def test_every_verdict_and_its_reason(tmp_path: Path) -> None:
         "same_current": (Verdict.REPRODUCED, "within a factor of 1.5"),
         "more_current": (
             Verdict.DIFFERS,
-            "the cause, by experiment: with ten times the current it is 0.875 times the paper's",
+            "what makes the difference, by experiment: with ten times the current:"
+            " 0.875 times the paper's",
         ),
         "none_current": (
             Verdict.UNTESTABLE,
@@ -101,7 +102,7 @@ def test_no_cause_is_said_that_no_experiment_shows(tmp_path: Path) -> None:
     (more,) = (r for r in results if r.item.id == "more_current")
     assert more.verdict is Verdict.DIFFERS
     assert more.reason == (
-        "the cause is not found; tried: with ten times the current 0.0452 times the paper's"
+        "the cause is not found; tried: with ten times the current: 0.0452 times the paper's"
     )
 
 

@@ -65,13 +65,13 @@ def _cause(item: Item, tried: Sequence[Tried] | None) -> str:
         return "the short form looks for no cause"
     seen = [(what, value, theirs) for what, value, theirs in tried if value is not None]
     shown = [
-        f"with {what} it is{_ratio(value, theirs)}"
+        f"with {what}:{_ratio(value, theirs)}"
         for what, value, theirs in seen
         if _fulfils(item, value, theirs)
     ]
     if shown:
-        return f"the cause, by experiment: {'; '.join(shown)}"
-    others = [f"with {what}{_ratio(value, theirs)}" for what, value, theirs in seen]
+        return f"what makes the difference, by experiment: {'; or '.join(shown)}"
+    others = [f"with {what}:{_ratio(value, theirs)}" for what, value, theirs in seen]
     return f"the cause is not found{'; tried: ' if others else ''}{'; '.join(others)}"
 
 
