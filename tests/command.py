@@ -39,7 +39,7 @@ class Typed:
 def typed(*arguments: str, code: int = 0, folder: Path | None = None) -> Typed:
     """Call the command in this process, which takes less time than one of its own."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
-    before, got = sys.argv, 0
+    before, environment, got = sys.argv, dict(os.environ), 0
     sys.argv = ["joulemark", *arguments]
     try:
         with (
@@ -52,6 +52,8 @@ def typed(*arguments: str, code: int = 0, folder: Path | None = None) -> Typed:
         got = int(end.code or 0)
     finally:
         sys.argv = before
+        os.environ.clear()
+        os.environ.update(environment)
     texts = []
     for stream in (out, err):
         stream.seek(0)

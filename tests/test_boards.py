@@ -93,9 +93,9 @@ def test_errors_in_what_a_board_draws_name_file_and_key(
 
 
 def test_unknown_boards_and_chips_are_answered_with_near_ones() -> None:
-    with pytest.raises(InputError, match=r"telosa: no such board; there are telosb"):
+    with pytest.raises(InputError, match=r"telosa: no such board; did you mean telosb"):
         boards.load_board("telosa")
-    with pytest.raises(InputError, match=r"no such chip; there are msp430f1611"):
+    with pytest.raises(InputError, match=r"no such chip; did you mean msp430f1611"):
         boards.load_chip("msp430f1612")
     with pytest.raises(InputError, match="no such board"):
         boards.load_board("../boards/telosb")

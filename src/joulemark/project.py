@@ -1,6 +1,7 @@
 """Where the project's data lies: the folders of data and firmware, and the build cache."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(os.environ.get("JOULEMARK_ROOT") or Path(__file__).parents[2]).resolve()
@@ -12,5 +13,19 @@ FIRMWARE = ROOT / "firmware"
 STUDIES = ROOT / "studies"
 NETWORKS = ROOT / "networks"
 BUILD = ROOT / "build"
+_SOURCE = "JOULEMARK_SOURCE"
+"""Folders of a user's own primitives and implementations; workers inherit it."""
+
+
+def sources() -> tuple[Path, ...]:
+    """Folders of primitives and implementations beside the project's own."""
+    return tuple(Path(f).resolve() for f in os.environ.get(_SOURCE, "").split(os.pathsep) if f)
+
+
+def set_sources(folders: Iterable[Path]) -> None:
+    """Let this process, and those that it starts, have these besides."""
+    os.environ[_SOURCE] = os.pathsep.join(str(folder.resolve()) for folder in folders)
+
+
 INSTRUMENTS = os.environ.get("JOULEMARK_INSTRUMENTS")
 """A lab's own instruments: drivers in its folder meters, simulations in its folder simulated."""

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from joulemark import project
 from joulemark.campaign.case import Build, Case, Conditions
 from joulemark.campaign.job import LOCAL, Firmware, Setup
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
@@ -208,10 +209,17 @@ def expand(
         InputError: a name matches nothing.
     """
     result: dict[Firmware, list[Case]] = {}
+    own = bool(project.sources()) and not (campaign.primitive or campaign.implementation)
     algorithms = [
         a
         for a in library.algorithms.values()
-        if (_matches(a.name, campaign.primitive) if campaign.primitive else a.is_default)
+        if (
+            _matches(a.name, campaign.primitive)
+            if campaign.primitive
+            else any(not part.is_shipped for part in a.primitive.parts)
+            if own
+            else a.is_default
+        )
     ]
     _need(algorithms, campaign.primitive, "--primitive", library.algorithms)
     _need_sizes(algorithms, campaign)
@@ -225,10 +233,11 @@ def expand(
             for a in algorithms
             for i in (
                 library.implementations(a)
-                if campaign.primitive or campaign.implementation
+                if own or campaign.primitive or campaign.implementation
                 else library.implementations_by_default(a, core)
             )
             if _matches(i.name, wanted) and i.runs_on(core) and able(i)
+            if not (own and i.parts[0].is_shipped)
         ]
         for clock, compiler, opt, (algorithm, implementation) in itertools.product(
             clocks, compilers, campaign.opt, implementations

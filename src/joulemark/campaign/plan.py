@@ -18,7 +18,7 @@ from joulemark.campaign.campaign import Campaign, expand
 from joulemark.campaign.case import Case
 from joulemark.campaign.job import METHOD, Firmware, Job, Point, Setup
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
-from joulemark.campaign.versions import engine_version, processor, project_commit
+from joulemark.campaign.versions import commits, engine_version, processor
 from joulemark.catalogue import boards, kinds
 from joulemark.catalogue.primitives import Algorithm, Implementation, Library
 from joulemark.errors import BuildError
@@ -103,7 +103,7 @@ def plan(
     building(len(cases))
     images = _build_all(cases, library, processes, built)
     seed = campaign.seed if campaign.seed is not None else secrets.randbits(53)
-    commit = project_commit()
+    commit = commits()
     jobs = []
     for firmware, some in cases.items():
         shared = {
@@ -142,7 +142,7 @@ def _build_all(
                 return build_local(way, compiler=compiler, optimisation=optimisation)
             names = (firmware.primitive, firmware.implementation, optimisation)
             key = key_of(firmware.board, firmware.clock, compiler, *names)
-            image = known.get(key)
+            image = known.get(key) if way.is_shipped else None
             if image is None:
                 image = build_image(
                     way,
@@ -152,7 +152,8 @@ def _build_all(
                     optimisation=optimisation,
                     sources=sources,
                 )
-                known.put(key, image)
+                if way.is_shipped:
+                    known.put(key, image)
         except BuildError as error:
             return error
         return image

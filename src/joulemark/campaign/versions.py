@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from joulemark.errors import ToolError
-from joulemark.project import ROOT
+from joulemark.project import ROOT, sources
 
 
 @lru_cache(maxsize=1)
@@ -29,11 +29,22 @@ def engine_version() -> str:
 @lru_cache(maxsize=1)
 def project_commit() -> str | None:
     """The checkout's commit, with "+dirty" when files differ; None outside a checkout."""
+    return commit_of(ROOT)
+
+
+def commits() -> str | None:
+    """The project's commit, and those of the user's folders of sources."""
+    named = [project_commit() or "", *(commit_of(folder) or "" for folder in sources())]
+    return "; ".join([named[0], *(f"source {name}" for name in named[1:] if name)]) or None
+
+
+def commit_of(folder: Path) -> str | None:
+    """The commit of the checkout that a folder is in, as `project_commit` has it."""
 
     def git(*arguments: str) -> str | None:
         try:
             done = subprocess.run(
-                ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False
+                ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False
             )
         except OSError:
             return None

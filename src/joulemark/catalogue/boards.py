@@ -1,6 +1,5 @@
 """Boards: what a person can buy, as data. A chip's file is the engine's to read."""
 
-import difflib
 import hashlib
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -9,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
+from joulemark import project
 from joulemark.catalogue import datafile
+from joulemark.catalogue.near import near
 from joulemark.errors import InputError
 from joulemark.project import BOARDS, CHIPS
 
@@ -277,12 +278,12 @@ class Board(datafile.DataModel):
 
 def names() -> list[str]:
     """Return the names of all boards."""
-    return sorted(path.stem for path in BOARDS.glob("*.toml"))
+    return sorted({path.stem for folder in _folders(BOARDS) for path in folder.glob("*.toml")})
 
 
 def chip_names() -> list[str]:
     """Return the names of all chips."""
-    return sorted(path.stem for path in CHIPS.glob("*.toml"))
+    return sorted({path.stem for folder in _folders(CHIPS) for path in folder.glob("*.toml")})
 
 
 def load_board(name: str) -> Board:
@@ -291,7 +292,16 @@ def load_board(name: str) -> Board:
     Raises:
         InputError: there is none of that name, or it is wrong.
     """
-    return read_board(_find(BOARDS, name, "board"))
+    return read_board(path_of(name))
+
+
+def path_of(name: str) -> Path:
+    """A board's file.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    return _find(BOARDS, name, "board")
 
 
 @lru_cache
@@ -304,8 +314,8 @@ def read_board(path: Path) -> Board:
     board = datafile.read(path, Board)
     if board.name != path.stem:
         raise InputError(f"is {board.name!r}", f"{path}, key name", "use the file's name")
-    if not (CHIPS / f"{board.chip}.toml").is_file():
-        mend = f"there are {', '.join(chip_names())}"
+    if board.chip not in chip_names():
+        mend = near(board.chip, chip_names())
         raise InputError(f"no chip {board.chip}", f"{path}, key chip", mend)
     board._path = path
     board._digest = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -321,17 +331,30 @@ def load_chip(name: str) -> "Chip":
     """
     from joulemark._engine import Chip, ChipError
 
-    path = _find(CHIPS, name, "chip")
     try:
-        return Chip.load(path)
+        return Chip.load(chip_path(name))
     except ChipError as error:
         raise InputError(str(error)) from error
 
 
+def chip_path(name: str) -> Path:
+    """A chip's file.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    return _find(CHIPS, name, "chip")
+
+
 def _find(folder: Path, name: str, what: str) -> Path:
-    path = folder / f"{name}.toml"
-    if "/" not in name and path.is_file():
-        return path
-    known = sorted(p.stem for p in folder.glob("*.toml"))
-    near = difflib.get_close_matches(name, known, 3) or known
-    raise InputError(f"no such {what}", name, f"there are {', '.join(near)}")
+    for place in _folders(folder):
+        path = place / f"{name}.toml"
+        if "/" not in name and path.is_file():
+            return path
+    known = (p.stem for place in _folders(folder) for p in place.glob("*.toml"))
+    raise InputError(f"no such {what}", name, near(name, known))
+
+
+def _folders(folder: Path) -> list[Path]:
+    """The project's folder, then those of the same name in the user's."""
+    return [folder, *(source / folder.name for source in project.sources())]

@@ -5,10 +5,11 @@ or a composition with a partner (`aes-128-ctr`). An *implementation* is one way 
 """
 
 import difflib
+import functools
 import importlib.util
 import itertools
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,8 +17,10 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
+from joulemark import project
 from joulemark.catalogue import datafile, kinds
 from joulemark.catalogue.kinds import SIZE, Kind, SizeName
+from joulemark.catalogue.near import near
 from joulemark.errors import InputError
 from joulemark.oracle import Compute, Inputs, Output
 from joulemark.project import FIRMWARE
@@ -130,6 +133,10 @@ def _not_empty(value: list[Core]) -> list[Core]:
     return value
 
 
+Elsewhere = Annotated[str, Field(pattern=r"^[^/]")]
+"""A path as seen from a folder; an absolute one would be another on the next machine."""
+
+
 class ImplementationFile(datafile.DataModel):
     """`implementation.toml`."""
 
@@ -140,6 +147,14 @@ class ImplementationFile(datafile.DataModel):
     """Implementations that it takes of the primitives under it, by KIND/NAME; of others, any."""
     secret_independent: bool
     word_bits: Literal[8, 16, 32, 64]
+    variants: Annotated[list[str], Field(min_length=1)] | None = None
+    """The primitive's variants that it has; all when not given."""
+    sources: list[Elsewhere] = Field([])
+    """C and assembly files elsewhere, or globs, as seen from its folder."""
+    include: list[Elsewhere] = Field([])
+    """Folders of headers elsewhere, as seen from its folder."""
+    define: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], int | str] = Field({})
+    """Macros that its sources, and those of everything that includes them, need."""
 
 
 class Vector(datafile.DataModel):
@@ -170,22 +185,54 @@ class Part:
     primitive: "Primitive"
     name: str
     file: ImplementationFile = field(hash=False)
+    folder: Path
+
+    @classmethod
+    def load(cls, primitive: "Primitive", path: Path) -> "Part":
+        """Read an implementation.toml.
+
+        Raises:
+            InputError: it is wrong.
+        """
+        file = datafile.read(path, ImplementationFile)
+        names = list(primitive.file.variant)
+        for name in file.variants or ():
+            if names and name not in names:
+                mend = near(name, names)
+                raise InputError(f"no variant {name}", f"{path}, key variants", mend)
+        return cls(primitive, path.parent.name, file, path.parent)
 
     @property
-    def folder(self) -> Path:
-        """Where its sources are."""
-        return self.primitive.folder / self.name
+    def is_shipped(self) -> bool:
+        """It is the project's own, and so are all of its sources."""
+        return self.folder.is_relative_to(FIRMWARE) and not self.file.sources
 
-    @property
+    def has(self, variant: str) -> bool:
+        """Tell whether it has a variant of its primitive."""
+        return self.file.variants is None or variant in self.file.variants
+
+    @cached_property
     def sources(self) -> list[Path]:
-        """C and assembly files, sorted."""
-        return sorted(p for p in self.folder.iterdir() if p.suffix in (".c", ".S"))
+        """C and assembly files, sorted; then those elsewhere.
+
+        Raises:
+            InputError: a pattern matches none.
+        """
+        found = sorted(p for p in self.folder.iterdir() if p.suffix in (".c", ".S"))
+        for pattern in self.file.sources:
+            there = sorted(self.folder.glob(pattern))
+            if not there:
+                where = f"{self.folder / 'implementation.toml'}, key sources"
+                raise InputError(f"{pattern} matches no file", where, "it is seen from this folder")
+            found += [path.resolve() for path in there]
+        return list(dict.fromkeys(found))
 
     @property
     def include_folders(self) -> list[Path]:
         """Where its headers are looked for."""
-        primitives = self.primitive.folder.parents[1]
-        return [self.folder, self.primitive.folder, self.primitive.folder.parent, primitives]
+        kind = self.primitive.contract.folder
+        elsewhere = [(self.folder / name).resolve() for name in self.file.include]
+        return [self.folder, *elsewhere, self.primitive.folder, kind, kind.parent]
 
 
 @dataclass(frozen=True)
@@ -216,8 +263,7 @@ class Primitive:
                     raise InputError("unknown key", where, mend)
         primitive = cls(contract, folder.name, folder, file)
         parts = tuple(
-            Part(primitive, path.parent.name, datafile.read(path, ImplementationFile))
-            for path in sorted(folder.glob("*/implementation.toml"))
+            Part.load(primitive, path) for path in sorted(folder.glob("*/implementation.toml"))
         )
         object.__setattr__(primitive, "parts", parts)
         return primitive
@@ -357,7 +403,7 @@ class Implementation:
     algorithm: Algorithm
     name: str
     parts: tuple[Part, ...]
-    defines: Mapping[str, int] = field(hash=False)
+    defines: Mapping[str, int | str] = field(hash=False)
 
     @property
     def over(self) -> Part | None:
@@ -379,6 +425,11 @@ class Implementation:
         """The claim that time and addresses do not depend on secrets; False claims nothing."""
         return all(p.file.secret_independent for p in self.parts)
 
+    @property
+    def is_shipped(self) -> bool:
+        """All of it is the project's own."""
+        return all(part.is_shipped for part in self.parts)
+
     def __str__(self) -> str:
         return f"{self.algorithm}/{self.name}"
 
@@ -398,8 +449,15 @@ class Library:
             self.algorithms[algorithm.name] = algorithm
 
     @classmethod
-    def load(cls, folder: Path = FIRMWARE / "primitives") -> "Library":
+    def load(
+        cls, folder: Path = FIRMWARE / "primitives", sources: Sequence[Path] | None = None
+    ) -> "Library":
         """Find and read all primitives under a folder.
+
+        Args:
+            folder: of the project's own.
+            sources: folders of others, and of further implementations of the project's; what
+                `project.sources` says if not given.
 
         Raises:
             InputError: a file is missing or wrong.
@@ -416,6 +474,8 @@ class Library:
                 where, mend = str(kind / "kind.toml"), "docs/adding-a-kind.md says what it holds"
                 raise InputError("is missing", where, mend)
             primitives.append(Primitive.load(path.parent, known[kind.name]))
+        for source in project.sources() if sources is None else sources:
+            _add(source, primitives, known)
         return cls(primitives)
 
     def __getitem__(self, name: str) -> Algorithm:
@@ -524,7 +584,11 @@ class Library:
             for variant in other.file.variant.values():
                 defines |= variant.define
         result = []
-        for parts in itertools.product(*(p.parts for p in chain)):
+        variants = {primitive: algorithm.name}
+        if algorithm.over:
+            variants[algorithm.over.primitive] = algorithm.over.name
+        able = [[q for q in p.parts if p not in variants or q.has(variants[p])] for p in chain]
+        for parts in itertools.product(*able):
             fixed = parts[0].file.uses
             others = {f"{p.primitive.kind}/{p.primitive.name}": p.name for p in parts[1:]}
             if any(others.get(name, wanted) != wanted for name, wanted in fixed.items()):
@@ -536,7 +600,8 @@ class Library:
                 and (len(p.primitive.parts) > 1 or p.primitive in partner)
             ]
             name = "+".join(p.name for p in named or parts[:1])
-            implementation = Implementation(algorithm, name, parts, defines)
+            of_parts = {k: v for part in parts for k, v in part.file.define.items()}
+            implementation = Implementation(algorithm, name, parts, defines | of_parts)
             if implementation.cores is None or implementation.cores:
                 result.append(implementation)
         return result
@@ -572,6 +637,50 @@ class Library:
             what = f"{algorithm} has no implementation {name}"
             raise InputError(what, mend=f"there are {', '.join(found)}")
         return found[name]
+
+
+def _add(source: Path, primitives: list[Primitive], known: Mapping[str, Kind]) -> None:
+    """Add what a folder outside of the project has: KIND/NAME/IMPLEMENTATION/implementation.toml.
+
+    Where KIND/NAME has no primitive.toml, it is further implementations of the project's primitive.
+
+    Raises:
+        InputError: there is nothing in it, or a file is wrong.
+    """
+    folders = sorted({path.parents[1] for path in source.glob("*/*/*/implementation.toml")})
+    if not folders and not any((source / name).is_dir() for name in ("boards", "chips")):
+        what = "is no folder" if not source.is_dir() else "has no implementation, board or chip"
+        mend = "`joulemark new primitive` writes KIND/NAME/IMPLEMENTATION/implementation.toml"
+        raise InputError(what, f"--source {source}", mend)
+    for folder in folders:
+        kind = folder.parent.name
+        if kind not in known:
+            raise InputError(f"no such kind: {kind}", str(folder.parent), near(kind, known))
+        if (folder / "primitive.toml").is_file():
+            primitives.append(Primitive.load(folder, known[kind]))
+            continue
+        names = {p.name: p for p in primitives if p.kind == kind}
+        if folder.name not in names:
+            mend = f"write its primitive.toml, or {near(folder.name, names)}"
+            raise InputError(f"no {kind} {folder.name}, and no primitive.toml", str(folder), mend)
+        primitive = names[folder.name]
+        have = {part.name for part in primitive.parts}
+        more = [Part.load(primitive, p) for p in sorted(folder.glob("*/implementation.toml"))]
+        for part in more:
+            if part.name in have:
+                what = f"{folder.name} has an implementation {part.name} already"
+                raise InputError(what, str(part.folder), "give its folder another name")
+        object.__setattr__(primitive, "parts", (*primitive.parts, *more))
+
+
+@functools.lru_cache(maxsize=4)
+def _loaded(_sources: tuple[Path, ...]) -> Library:
+    return Library.load()
+
+
+def library() -> Library:
+    """All primitives, read once in a process."""
+    return _loaded(project.sources())
 
 
 def _check_sizes(contract: Kind, sizes: Mapping[str, int], where: str) -> None:

@@ -22,6 +22,25 @@ def default_report(store: Path | None) -> Path:
     return store.with_name(f"{store.name.removesuffix('.db')}-{DEFAULT_REPORT.name}")
 
 
+def _own_sources(folders: list[Path] | None) -> list[Path] | None:
+    from joulemark import project
+
+    if folders:
+        project.set_sources(folders)
+    return folders
+
+
+SourceOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--source",
+        metavar="FOLDER",
+        callback=_own_sources,
+        is_eager=True,
+        help="Your own primitives and implementations (`joulemark new primitive`); repeatable.",
+    ),
+]
+
 StoreOption = Annotated[
     str,
     typer.Option(

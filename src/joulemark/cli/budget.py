@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._options import DEFAULT_STORE, StoreOption
+from joulemark.cli._options import DEFAULT_STORE, SourceOption, StoreOption
 
 if TYPE_CHECKING:
     from joulemark.analysis.budget import Budget, Variant
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 @app.command()
 def budget(
     scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="What it does.")],
+    source: SourceOption = None,
     store: StoreOption = DEFAULT_STORE,
     out: Annotated[
         Path | None, typer.Option("--out", help="The HTML page; beside the store if not given.")

@@ -11,7 +11,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._grouped import grouped
-from joulemark.cli._options import DEFAULT_STORE, StoreOption
+from joulemark.cli._options import DEFAULT_STORE, SourceOption, StoreOption
 from joulemark.cli._output import Form, FormOption, table
 from joulemark.errors import InputError, UnsatisfiedError
 
@@ -154,6 +154,7 @@ def choose(
         int | None, typer.Option("--jobs", "-j", min=1, help="Processes; one for each core.")
     ] = None,
     form: FormOption = Form.TEXT,
+    source: SourceOption = None,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Choose a primitive, its implementation and its build for a board.

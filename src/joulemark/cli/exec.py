@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from joulemark.cli import app
+from joulemark.cli._options import SourceOption
 from joulemark.errors import BudgetError, FaultError, InputError, JoulemarkError
 
 if TYPE_CHECKING:
@@ -212,6 +213,7 @@ def execute(
     ] = None,
     max_cycles: MaxCycles = None,
     settings: Settings = None,
+    source: SourceOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Run any image on a bare emulated chip and print what it took.

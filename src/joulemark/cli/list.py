@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from joulemark.cli import app
+from joulemark.cli._options import SourceOption
 
 
 class What(StrEnum):
@@ -22,7 +23,9 @@ class What(StrEnum):
 
 
 @app.command("list")
-def list_(what: Annotated[What, typer.Argument(help="What to list.")]) -> None:
+def list_(
+    what: Annotated[What, typer.Argument(help="What to list.")], source: SourceOption = None
+) -> None:
     """List boards, chips, primitives, compilers, meters, or Linux machines and libraries."""
     rows = {
         What.BOARDS: _boards,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from joulemark.cli import app
+from joulemark.cli._options import SourceOption
 from joulemark.cli.exec import (
     DEFAULT_MAX_CYCLES,
     Entry,
@@ -58,6 +59,7 @@ def profile(
     stop_at: StopAt = None,
     max_cycles: MaxCycles = None,
     settings: Settings = None,
+    source: SourceOption = None,
     flame: Annotated[
         Path | None,
         typer.Option("--flame", help="Write a flame graph: .svg, .html or .speedscope.json."),

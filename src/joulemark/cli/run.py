@@ -14,7 +14,7 @@ from joulemark.cli import app
 from joulemark.cli._grouped import grouped
 from joulemark.cli._instruments import MeasuringCommand, arguments, given
 from joulemark.cli._measuring import measure, planned
-from joulemark.cli._options import DEFAULT_STORE, StoreOption, default_report
+from joulemark.cli._options import DEFAULT_STORE, SourceOption, StoreOption, default_report
 from joulemark.errors import ClaimError, InputError, VerificationError
 
 if TYPE_CHECKING:
@@ -180,6 +180,7 @@ def run(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Processes; one for each core.")
     ] = None,
+    source: SourceOption = None,
     store: StoreOption = DEFAULT_STORE,
     report: Annotated[
         Path | None,

@@ -17,6 +17,7 @@ from joulemark.images.parts import Part, Program, Unit
 from joulemark.images.sources import Sources
 from joulemark.images.targets import Target, board_target
 from joulemark.project import BUILD, FIRMWARE, ROOT
+from joulemark.project import sources as sources_of
 
 PROTOCOL = 3
 _ENTRY = "3"
@@ -67,14 +68,15 @@ def _compile(target: Target, unit: Unit, sources: Sources) -> tuple[str, Path, b
     """Compile one source: key, object, whether it was there, the command."""
     name = cache.relative(unit.source, ROOT)
     generated = unit.source.is_relative_to(BUILD)
-    label = unit.source.name if generated else name
+    label = unit.source.name if generated else _label(unit.source)
     flags = [*target.flags, *unit.flags, *_STANDARD, *_SECTIONS]
-    if target.compiler.name == "clang":
+    if target.compiler.name == "clang" and (generated or unit.source.is_relative_to(FIRMWARE)):
         # The sources are kept free of clang's warnings; other compilers have others.
         flags.append("-Werror")
+    parts: list[str | bytes] = [target.compiler.version, label, *flags]
     flags.append(f"-ffile-prefix-map={BUILD}=build")
     flags.append(f"-ffile-prefix-map={ROOT}=.")
-    parts: list[str | bytes] = [target.compiler.version, label, *flags[:-2]]
+    flags += [f"-ffile-prefix-map={cache.relative(folder, ROOT)}=." for folder in sources_of()]
     for included, digest in sources.closure(unit.source, unit.includes):
         parts += [included, digest]
     key = cache.digest(parts)
@@ -88,6 +90,14 @@ def _compile(target: Target, unit: Unit, sources: Sources) -> tuple[str, Path, b
             toolchain.run(made, f"compiling {name}")
         command.append(cache.relative(folder / output, ROOT))
         return key, folder / output, work is None, command
+
+
+def _label(source: Path) -> str:
+    """A source's name that does not depend on where a checkout or a user's folder lies."""
+    for folder in sources_of():
+        if source.is_relative_to(folder.parent):
+            return cache.relative(source, folder)
+    return cache.relative(source, ROOT)
 
 
 def _around_primitive(

@@ -16,7 +16,7 @@ from joulemark.campaign.versions import engine_version, host
 from joulemark.catalogue import boards
 from joulemark.catalogue.boards import Board, Clock
 from joulemark.catalogue.kinds import Exchange
-from joulemark.catalogue.primitives import Library
+from joulemark.catalogue.primitives import library
 from joulemark.closes import Closes
 from joulemark.errors import BuildError, InputError, JoulemarkError, VerificationError
 from joulemark.images import BuiltImage, memory
@@ -30,15 +30,10 @@ _PROBE_BYTES = 16
 """Message that shows whether an init was right."""
 
 
-@lru_cache(maxsize=1)
-def _library() -> Library:
-    return Library.load()
-
-
 @lru_cache(maxsize=4096)
 def _forward(algorithm: str, inputs: Inputs) -> Output:
     """The oracle's answer, kept for the other implementations: some oracles are slow."""
-    return _library()[algorithm].oracle(inputs)
+    return library()[algorithm].oracle(inputs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +52,7 @@ class Session(Closes, ABC):
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.algorithm = _library()[job.firmware.primitive]
+        self.algorithm = library()[job.firmware.primitive]
 
     def records(self) -> Iterator[Record[PrimitiveSubject]]:
         """Measure all cases of the image; a case that fails gives a failed record."""

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from joulemark.campaign.subjects import About, Subject
 from joulemark.catalogue.kinds import main_operation
-from joulemark.catalogue.primitives import Library
+from joulemark.catalogue.primitives import library
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,24 +36,19 @@ class PrimitiveSubject(Subject):
     def about(self) -> About:
         """The description in the primitive's files."""
         about = replace(_about(self.primitive, self.implementation), main=self.main)
-        operation = _library()[self.primitive].contract.operation(self.operation)
+        operation = library()[self.primitive].contract.operation(self.operation)
         return replace(about, secret_independent=None) if operation.public else about
 
 
 @lru_cache(maxsize=4096)
 def _about(primitive: str, name: str) -> About:
-    algorithm = _library()[primitive]
+    algorithm = library()[primitive]
     return About(
         title=algorithm.primitive.file.title,
         group=algorithm.contract.title,
         baseline=algorithm.contract.file.baseline,
         status=algorithm.status,
         security_bits=algorithm.sizes.get("security_bits"),
-        secret_independent=_library().implementation(algorithm, name).secret_independent,
+        secret_independent=library().implementation(algorithm, name).secret_independent,
         one_time_key=algorithm.primitive.file.one_time_key,
     )
-
-
-@lru_cache(maxsize=1)
-def _library() -> Library:
-    return Library.load()

@@ -1,0 +1,315 @@
+"""What changed between two sets of results, and which changes go beyond limits.
+
+Cases are matched by what was priced, how it was built and where it ran. Deterministic results for
+the same inputs are compared exactly; those of instruments by their 95% intervals; those for other
+random inputs by the ranges that were seen. A change that such bounds could explain is none.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from joulemark.errors import InputError
+from joulemark.records.record import DEPENDENT
+
+Row = Mapping[str, object]
+"""A record as an export has it; None where there is no value."""
+
+
+class Measure(NamedTuple):
+    """A quantity that is compared."""
+
+    column: str
+    """In an export."""
+    unit: str
+    per: float = 1.0
+    """How many of the column's units are one of this unit."""
+
+
+MEASURES: Mapping[str, Measure] = {
+    "cycles": Measure("cycles", "cycles"),
+    "time": Measure("time_ps", "µs", 1e6),
+    "energy": Measure("energy_net_nj", "nJ"),
+    "energy-gross": Measure("energy_gross_nj", "nJ"),
+    "instructions": Measure("instructions", "instructions"),
+    "flash": Measure("flash_bytes", "B"),
+    "ram": Measure("ram_bytes", "B"),
+    "stack": Measure("stack_bytes", "B"),
+}
+SECRETS, MISSING = "secrets", "missing"
+_IDENTITY = "case_digest"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A change that is still allowed: an amount, or a fraction of what it was."""
+
+    measure: str
+    amount: float
+    relative: bool
+
+    def __str__(self) -> str:
+        if self.relative:
+            return f"{self.measure}={self.amount * 100:g}%"
+        return f"{self.measure}={self.amount:g}"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """All that makes a comparison fail, beside cases that fail anew."""
+
+    of: tuple[Limit, ...] = ()
+    secrets: bool = False
+    """A case that was independent of secrets no longer is."""
+    missing: bool = False
+    """A case is no longer there."""
+
+    @classmethod
+    def parse(cls, texts: Iterable[str]) -> "Limits":
+        """Limits as users write them: `cycles=5%`, `stack=32`, `secrets`, `missing`.
+
+        Raises:
+            InputError: one is none of these.
+        """
+        found: list[Limit] = []
+        words = set()
+        for text in texts:
+            name, equals, amount = text.partition("=")
+            if not equals and name in (SECRETS, MISSING):
+                words.add(name)
+                continue
+            matched = re.fullmatch(r"(\d+(?:\.\d+)?)(%?)", amount)
+            if name not in MEASURES or matched is None:
+                mend = (
+                    f"write NAME=5% or NAME=32 with {', '.join(MEASURES)}, or secrets, or missing"
+                )
+                raise InputError(f"{text!r} is no limit", "--fail", mend)
+            relative = bool(matched[2])
+            found.append(Limit(name, float(matched[1]) / (100 if relative else 1), relative))
+        return cls(tuple(found), SECRETS in words, MISSING in words)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A quantity of a case that is not what it was."""
+
+    measure: str
+    unit: str
+    base: float
+    head: float
+    least: float
+    """The change is at least this, given the bounds of both; signed, in the unit."""
+
+    @property
+    def fraction(self) -> float:
+        """Of what it was."""
+        if self.base == 0:
+            return math.copysign(math.inf, self.head)
+        return (self.head - self.base) / abs(self.base)
+
+    @property
+    def text(self) -> str:
+        """As `+5.5%`, or `+96 B` of memory."""
+        if self.unit == "B" or math.isinf(self.fraction):
+            return f"{self.head - self.base:+,g} {self.unit}"
+        return f"{self.fraction * 100:+.3g}%"
+
+    def exceeds(self, limit: Limit) -> bool:
+        """Whether it certainly grew by more than a limit."""
+        if limit.measure != self.measure:
+            return False
+        allowed = limit.amount * (abs(self.base) if limit.relative else 1.0)
+        return self.least > allowed
+
+
+State = Literal["same", "changed", "new", "missing", "failed", "mended"]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A case in both."""
+
+    name: str
+    place: str
+    subject: str
+    """Primitive and implementation, where it has them."""
+    operation: str
+    state: State
+    changes: tuple[Change, ...] = ()
+    secrets: str | None = None
+    """What became of its independence of secrets, where that changed."""
+    failure: str | None = None
+    broken: tuple[str, ...] = ()
+    """The limits that it goes beyond, in words."""
+    how: str = "exact"
+    """What it was compared by: exact, intervals or ranges."""
+
+
+def compare(base: Sequence[Row], head: Sequence[Row], limits: Limits) -> list[Compared]:
+    """Compare two sets of records: those that go beyond a limit first.
+
+    Args:
+        base: the last record of each case, before.
+        head: the same, after.
+        limits: what is still allowed.
+    """
+    before = {str(row[_IDENTITY]): row for row in base}
+    after = {str(row[_IDENTITY]): row for row in head}
+    found = [
+        _one(before.get(key), after.get(key), limits) for key in dict.fromkeys([*before, *after])
+    ]
+    return sorted(found, key=lambda c: (not c.broken, c.state == "same", c.place, c.name))
+
+
+def _one(base: Row | None, head: Row | None, limits: Limits) -> Compared:
+    row = head or base
+    assert row is not None  # noqa: S101
+    state: State = "same"
+    changes: tuple[Change, ...] = ()
+    broken: list[str] = []
+    secrets = failure = None
+    how = "exact"
+    if base is None:
+        state = "new"
+    elif head is None:
+        state = "missing"
+        if limits.missing:
+            broken.append("is missing")
+    elif head["status"] != "ok":
+        state = "failed" if base["status"] == "ok" else "same"
+        failure = str(head["failure"])
+        if state == "failed":
+            broken.append(f"failed: {failure}")
+    elif base["status"] != "ok":
+        state = "mended"
+    else:
+        how = _how(base, head)
+        changes = tuple(_changes(base, head, how))
+        secrets = _secrets(base, head)
+        state = "changed" if changes or secrets else "same"
+        for change in changes:
+            broken += [
+                f"{change.measure} {change.text} (limit {limit})"
+                for limit in limits.of
+                if change.exceeds(limit)
+            ]
+        if limits.secrets and secrets == "no longer independent of secrets":
+            broken.append(secrets)
+    if base is None and head is not None and head["status"] != "ok":
+        state, failure = "failed", str(head["failure"])
+        broken.append(f"failed: {failure}")
+    return Compared(
+        name=_name(row),
+        place=f"{row['board']} {row['clock']}",
+        subject="/".join(str(row[n]) for n in ("primitive", "implementation") if row.get(n)),
+        operation=str(row.get("operation") or ""),
+        state=state,
+        changes=changes,
+        secrets=secrets,
+        failure=failure,
+        broken=tuple(broken),
+        how=how,
+    )
+
+
+def _name(row: Row) -> str:
+    named = [str(row[n]) for n in ("primitive", "implementation") if row.get(n)]
+    words = ["/".join(named) or str(row.get("subject_type") or "case")]
+    words += [str(row["operation"])] if row.get("operation") else []
+    size, ad = row.get("message_bytes"), row.get("ad_bytes")
+    words += [f"{size} B" + (f" + {ad} B" if ad else "")] if size is not None else []
+    words += [f"{row['compiler']} -{row['optimisation']}"] if row.get("compiler") else []
+    return " ".join(words)
+
+
+def _how(base: Row, head: Row) -> str:
+    if any(row.get("energy_net_half_width_nj") is not None for row in (base, head)):
+        return "intervals"
+    alike = all(base.get(n) == head.get(n) for n in ("seed", "trials"))
+    return "exact" if alike or (base.get("exact") and head.get("exact")) else "ranges"
+
+
+def _changes(base: Row, head: Row, how: str) -> Iterable[Change]:
+    for name, measure in MEASURES.items():
+        old, new = (_bounds(row, measure, how) for row in (base, head))
+        if old is None or new is None:
+            continue
+        if new[0] > old[2]:
+            least = new[0] - old[2]
+        elif new[2] < old[0]:
+            least = new[2] - old[0]
+        else:
+            continue
+        per = measure.per
+        yield Change(name, measure.unit, old[1] / per, new[1] / per, least / per)
+
+
+def _bounds(row: Row, measure: Measure, how: str) -> tuple[float, float, float] | None:
+    """The least that a quantity may be, its value, and the most."""
+    value = _number(row.get(measure.column))
+    if value is None:
+        return None
+    stem, _, unit = measure.column.rpartition("_")
+    stem, unit = (stem, f"_{unit}") if stem else (unit, "")
+    if how == "intervals":
+        half = _number(row.get(f"{stem}_half_width{unit}")) or 0.0
+        return value - half, value, value + half
+    if how == "ranges":
+        low, high = (_number(row.get(f"{stem}_{end}{unit}")) for end in ("min", "max"))
+        return value if low is None else low, value, value if high is None else high
+    return value, value, value
+
+
+def _number(value: object) -> float | None:
+    if value is None or not isinstance(value, int | float) or math.isnan(value):
+        return None
+    return float(value)
+
+
+def _secrets(base: Row, head: Row) -> str | None:
+    was, now = (str(row.get("finding") or "") for row in (base, head))
+    if not was or not now or (was in DEPENDENT) == (now in DEPENDENT):
+        return None
+    return "no longer independent of secrets" if now in DEPENDENT else "now independent of secrets"
+
+
+def summary(found: Sequence[Compared]) -> list[str]:
+    """A line for each operation that changed: the change that is furthest from none of each kind.
+
+    Such as `aes-128/ref encrypt +5.5%, stack +96 B`; the first is in cycles, or in energy where
+    nothing counts cycles.
+    """
+    groups: dict[tuple[str, str, str], list[Compared]] = {}
+    for c in found:
+        if c.state != "same":
+            groups.setdefault((c.place, c.subject, c.operation), []).append(c)
+    lines = []
+    places = {place for place, _, _ in groups}
+    for (place, subject, operation), group in groups.items():
+        texts = [*_largest(group), *sorted({c.secrets for c in group if c.secrets})]
+        for state in ("failed", "missing", "new", "mended"):
+            count = sum(c.state == state for c in group)
+            texts += [f"{count} {state}"] if count else []
+        where = f" on {place}" if len(places) > 1 else ""
+        lines.append(f"{subject} {operation}{where} {', '.join(texts)}")
+    return lines
+
+
+def _largest(group: Sequence[Compared]) -> list[str]:
+    furthest: dict[str, Change] = {}
+    for change in (change for c in group for change in c.changes):
+        known = furthest.get(change.measure)
+        if known is None or _far(change) > _far(known):
+            furthest[change.measure] = change
+    texts = []
+    main = next((m for m in ("cycles", "time", "energy", "energy-gross") if m in furthest), None)
+    if main:
+        texts.append(furthest[main].text + ("" if main == "cycles" else f" {main}"))
+    texts += [f"{m} {furthest[m].text}" for m in ("flash", "ram", "stack") if m in furthest]
+    return texts
+
+
+def _far(change: Change) -> float:
+    return abs(change.head - change.base if change.unit == "B" else change.fraction)

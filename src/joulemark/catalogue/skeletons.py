@@ -1,0 +1,309 @@
+"""Skeletons of what users add: the files to begin with, which say what is still to be filled in.
+
+A skeleton is no stub that works: until it is filled in, it is refused or its output is wrong.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from joulemark.catalogue import boards, kinds
+from joulemark.catalogue.kinds import Kind
+from joulemark.catalogue.near import near
+from joulemark.catalogue.primitives import NAME, library
+from joulemark.errors import InputError
+
+Files = Mapping[str, str]
+"""Texts by path within the folder that is written to."""
+
+
+def primitive(name: str, like: str | None) -> Files:
+    """An implementation of a primitive; of one that is not there yet, the primitive too.
+
+    Raises:
+        InputError: the name is not KIND/NAME/IMPLEMENTATION, or there is no such kind.
+    """
+    _no_like(like, "primitive")
+    parts = name.split("/")
+    if len(parts) != 3 or not all(re.fullmatch(NAME, part) for part in parts):
+        mend = "write KIND/NAME/IMPLEMENTATION, such as block-cipher/aes/mine"
+        raise InputError(f"{name!r} names no implementation", "NAME", mend)
+    kind_name, own, implementation = parts
+    known = kinds.shipped()
+    if kind_name not in known:
+        raise InputError(f"no such kind: {kind_name}", "NAME", near(kind_name, known))
+    kind = known[kind_name]
+    there = library().primitives.get(f"{kind_name}/{own}")
+    if there is not None and implementation in {part.name for part in there.parts}:
+        what = f"{own} has an implementation {implementation} already"
+        raise InputError(what, "NAME", "give another name")
+    prefix = there.file.prefix if there else re.sub(r"\W", "_", own)
+    variants = list(there.file.variant) if there else [own]
+    folder = f"{kind_name}/{own}"
+    files = {
+        f"{folder}/{implementation}/implementation.toml": _implementation(variants),
+        f"{folder}/{implementation}/{prefix}.h": _header(kind, prefix),
+        f"{folder}/{implementation}/{prefix}.c": _source(kind, prefix),
+    }
+    if there is None:
+        files[f"{folder}/primitive.toml"] = _primitive(kind, own, prefix)
+        files[f"{folder}/vectors.toml"] = _vectors(kind, own)
+        files[f"{folder}/oracle.py"] = _oracle(kind, own)
+    return files
+
+
+def _implementation(variants: list[str]) -> str:
+    only = f"variants = {variants[:1]!r}".replace("'", '"')
+    return f"""\
+description = "one sentence: how it is written, and what is good about it"
+method = "the paper or section that it follows"
+secret_independent = false # true: neither time nor addresses depend on secrets; it is tried
+word_bits = 32
+# cores = ["armv7m"]       # where it runs, if not anywhere: assembly
+# {only} # if it has not all variants
+# Code that lies elsewhere, as seen from this folder:
+# sources = ["../../../../library/src/*.c"]
+# include = ["../../../../library/include"]
+# define = {{ SOME_OPTION = 1 }}
+"""
+
+
+def _declarations(kind: Kind, prefix: str) -> list[str]:
+    return [re.sub(r"\bp_", f"{prefix}_", function) for function in kind.file.functions]
+
+
+def _header(kind: Kind, prefix: str) -> str:
+    common = f"{kind.name}.h"
+    include = common if (kind.folder / common).is_file() else "crypto.h"
+    guard = f"{prefix.upper()}_H"
+    constants = [f"    {prefix.upper()}_{c.upper()} = 0," for c in kind.file.constants]
+    return "\n".join(
+        [
+            f"#ifndef {guard}",
+            f"#define {guard}",
+            "",
+            f'#include "{include}"',
+            "",
+            *(["enum { // fill in", *constants, "};", ""] if constants else []),
+            "typedef struct {",
+            "    uint8_t state[1]; // fill in",
+            f"}} {prefix}_ctx;",
+            "",
+            *(f"{line};" for line in _declarations(kind, prefix)),
+            "",
+            "#endif",
+            "",
+        ]
+    )
+
+
+def _source(kind: Kind, prefix: str) -> str:
+    lines = [f'#include "{prefix}.h"', ""]
+    for line in _declarations(kind, prefix):
+        names = re.findall(r"(\w+)(?:\[\w*\])?(?:,|\)$)", line)
+        lines += [f"{line} {{", *(f"    (void){n};" for n in names if n != "void")]
+        lines += [] if line.startswith("void ") else ["    return 0;"]
+        lines += ["}", ""]
+    return "\n".join(lines)
+
+
+def _primitive(kind: Kind, name: str, prefix: str) -> str:
+    sizes = "\n".join(f"{size} = 16 # fill in" for size in kind.file.constants)
+    return f"""\
+title = "{name}"
+prefix = "{prefix}"
+specification = "the document that defines it"
+year = 2026
+status = "research" # standard | finalist | research | deprecated | broken
+status_source = "who says so"
+
+[variant.{name}]
+security_bits = 128 # fill in
+{sizes}
+"""
+
+
+def _vectors(kind: Kind, name: str) -> str:
+    names = [*kind.file.input, *kind.results]
+    values = "\n".join(f'# {value} = "00" # hexadecimal' for value in names)
+    return f"""\
+# Published vectors, each with its origin.
+[[vector]]
+origin = "document, table or page"
+variant = "{name}"
+{values}
+"""
+
+
+def _oracle(kind: Kind, name: str) -> str:
+    results = ", ".join(f'{r}=b""' for r in kind.results)
+    inputs = ", ".join(f"inputs.{n}" for n in kind.file.input)
+    return f'''\
+"""{name}, by an independent library."""
+
+from joulemark.oracle import Compute, Inputs, Output
+
+
+def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
+    """Take {inputs or "nothing"}; give what must come out, by other code than what is measured."""
+    return Output({results})  # fill in
+'''
+
+
+def board(name: str, like: str | None) -> Files:
+    """A board, after one that has the same chip.
+
+    Raises:
+        InputError: there is no such board, or the name is none.
+    """
+    _check_name(name)
+    if like is None:
+        mend = f"--like BOARD: {', '.join(boards.names())}"
+        raise InputError("a board begins with one that is like it", "--like", mend)
+    model = boards.load_board(like)
+    text = boards.path_of(like).read_text(encoding="utf-8")
+    return {f"boards/{name}.toml": _renamed(text, model.name, name, "board")}
+
+
+def chip(name: str, like: str | None) -> Files:
+    """A chip, after one of the same series.
+
+    Raises:
+        InputError: there is no such chip, or the name is none.
+    """
+    _check_name(name)
+    if like is None:
+        mend = f"--like CHIP: {', '.join(boards.chip_names())}"
+        raise InputError("a chip begins with one of its series", "--like", mend)
+    boards.load_chip(like)
+    text = boards.chip_path(like).read_text(encoding="utf-8")
+    return {f"chips/{name}.toml": _renamed(text, like, name, "chip")}
+
+
+def _renamed(text: str, old: str, new: str, what: str) -> str:
+    """A copy that is refused until its comment is answered."""
+    renamed = re.sub(
+        rf'^name = "{re.escape(old)}"', f'name = "{new}"', text, count=1, flags=re.MULTILINE
+    )
+    return (
+        f"# A copy of {old}. Go through every constant and its source: what is left as it is\n"
+        f"# says that the {what} {new} has it too. Then remove the next line.\n"
+        f'not_yet_checked = "remove this line when every constant is this {what}\'s own"\n'
+        + renamed
+    )
+
+
+def instrument(name: str, like: str | None) -> Files:
+    """A meter, for the folder that JOULEMARK_INSTRUMENTS names.
+
+    Raises:
+        InputError: the name is none.
+    """
+    _no_like(like, "instrument")
+    _check_name(name)
+    return {
+        f"meters/{name.replace('-', '_')}.py": f'''\
+"""{name}: what it is, in one sentence.
+
+The document that its commands and its accuracy are from, with sections.
+"""
+
+from joulemark.clock import HOST, Clock
+from joulemark.errors import MeterError
+from joulemark.meters import Specification
+from joulemark.meters.options import Port, StatedAccuracy
+from joulemark.meters.polled import Polled
+from joulemark.meters.samples import Accuracy
+
+_INTERVAL_S = 0.1
+"""From one reading to the next: document, section."""
+
+
+def open_meter(resource: Port, accuracy: StatedAccuracy, clock: Clock = HOST) -> Polled:
+    """The instrument at a port.
+
+    Raises:
+        MeterError: it cannot be reached.
+    """
+
+    def read() -> tuple[float, float]:
+        raise MeterError("is not read yet", "{name}", "fill in: current in ampere, volt")
+
+    specification = Specification(
+        title="{name}",
+        document="fill in: what the accuracy is from",
+        rate_hz=1 / _INTERVAL_S,
+        resolution="fill in, with its unit",
+        measures_voltage=True,
+    )
+    bound = Accuracy(accuracy, 0.0)
+    return Polled(read, _INTERVAL_S, bound, specification, where=str(resource), clock=clock)
+'''
+    }
+
+
+def campaign(name: str, like: str | None) -> Files:
+    """A campaign's file.
+
+    Raises:
+        InputError: the name is none.
+    """
+    _no_like(like, "campaign")
+    _check_name(name)
+    return {
+        f"{name}.toml": """\
+# joulemark run FILE. Each key is a name or number, or a list of them; what is left out is the
+# default. Names of primitives, implementations and operations may be globs.
+board = ["telosb", "sensortag-cc2650", "openmote-cc2538"]
+primitive = ["aes-128-ccm", "ascon-aead128"]
+operation = ["encrypt", "decrypt"]
+size = [16, 64]       # message bytes
+ad_size = [0, 16]     # associated data
+compiler = ["clang", "gcc"]
+opt = ["O3", "Os"]
+trials = 8            # executions of each case, each with its own random keys and messages
+seed = 1              # the same inputs each time: what another day's run is compared with
+"""
+    }
+
+
+MAKERS: Mapping[str, Callable[[str, str | None], Files]] = {
+    "primitive": primitive,
+    "board": board,
+    "chip": chip,
+    "instrument": instrument,
+    "campaign": campaign,
+}
+
+
+def write(files: Files, folder: Path) -> list[Path]:
+    """Write a skeleton; nothing that is there is touched.
+
+    Returns:
+        What was written.
+
+    Raises:
+        InputError: a file is there already, or cannot be written.
+    """
+    for name in files:
+        if (folder / name).exists():
+            raise InputError("is there already", str(folder / name), "remove it, or another name")
+    try:
+        for name, text in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        what = f"cannot be written: {error.strerror}"
+        raise InputError(what, str(folder), "name another folder by --out") from error
+    return [folder / name for name in files]
+
+
+def _check_name(name: str) -> None:
+    if not re.fullmatch(NAME, name):
+        raise InputError(f"{name!r} is no name", "NAME", "use a-z, 0-9 and hyphens")
+
+
+def _no_like(like: str | None, what: str) -> None:
+    if like is not None:
+        raise InputError(f"a {what} is like no other", "--like", "leave it out")

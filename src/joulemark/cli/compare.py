@@ -1,0 +1,178 @@
+"""`joulemark compare`: what changed between two stores, exports or commits."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from joulemark.cli import app
+from joulemark.errors import InputError, JoulemarkError, RegressionError, ToolError
+
+if TYPE_CHECKING:
+    from joulemark.analysis.changes import Compared
+
+_EXPORTS = (".csv", ".json", ".parquet", ".db")
+
+
+class Form(StrEnum):
+    """What `compare` writes."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    JSON = "json"
+    JUNIT = "junit"
+
+
+@app.command(context_settings={"allow_extra_args": True})
+def compare(
+    ctx: typer.Context,
+    base: Annotated[
+        str, typer.Argument(metavar="BASE", help="A store, an exported file, or a commit.")
+    ],
+    head: Annotated[str, typer.Argument(metavar="HEAD", help="What is compared with it.")],
+    fail: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail",
+            metavar="LIMIT",
+            help="cycles=5%, stack=32, flash=256, secrets, missing, ...; repeatable.",
+        ),
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            "--source",
+            metavar="FOLDER",
+            help="For commits: the folder within a git repository that --source of `run` names.",
+        ),
+    ] = None,
+    campaign: Annotated[
+        Path | None,
+        typer.Option("--campaign", help="For commits: what to measure, as `run` takes it."),
+    ] = None,
+    form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.TEXT,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The file; the standard output when not given.")
+    ] = None,
+) -> None:
+    """Compare results case by case, and fail where they grew beyond limits.
+
+    Results that are deterministic are compared exactly, those of instruments by their intervals.
+    A limit is a fraction or an amount, in cycles, µs, nJ or bytes. Exits with 14 where a case goes
+    beyond a limit, or has no number any more. With --source, commits are checked out beside the
+    repository's own tree and measured; what follows -- are options of `run`.
+    """
+    from joulemark.analysis.changes import Limits
+    from joulemark.analysis.changes import compare as compute
+    from joulemark.records.sides import rows
+    from joulemark.report import changes as written
+    from joulemark.wholefile import write_whole
+
+    limits = Limits.parse(fail or [])
+    with tempfile.TemporaryDirectory(prefix="joulemark-") as scratch:
+        commits = _Commits(source, campaign, ctx.args, Path(scratch))
+        sides = [rows(commits.store_of(side)) for side in (base, head)]
+    found = compute(sides[0], sides[1], limits)
+    if not any(c.state not in {"new", "missing"} for c in found):
+        what = "they have no case in common"
+        raise InputError(what, f"{base}, {head}", "measure both with the same campaign")
+    write = {
+        Form.TEXT: written.text,
+        Form.MARKDOWN: written.markdown,
+        Form.JSON: written.as_json,
+        Form.JUNIT: written.junit,
+    }[form]
+    text = write(found, Path(base).name, Path(head).name)
+    if out is None:
+        typer.echo(text)
+    else:
+        write_whole(out, f"{text}\n".encode(), "the comparison")
+        typer.echo(f"{written.counted(found)}: {out}")
+    _complain(found)
+
+
+def _complain(found: "Sequence[Compared]") -> None:
+    broken = [c for c in found if c.broken]
+    if broken:
+        first = broken[0]
+        raise RegressionError(
+            f"{len(broken)} cases beyond the limits",
+            None,
+            f"first: {first.name}, {first.place}: {first.broken[0]}",
+        )
+
+
+class _Commits:
+    """Commits of the repository that a folder of sources is in; measured when asked for."""
+
+    def __init__(
+        self, source: Path | None, campaign: Path | None, options: Sequence[str], scratch: Path
+    ) -> None:
+        self._source, self._campaign = source, campaign
+        self._options, self._scratch = options, scratch
+        if source is None and (options or campaign):
+            what = "options of `run` are for commits"
+            raise InputError(what, " ".join(options) or "--campaign", "name --source FOLDER")
+
+    def store_of(self, side: str) -> str:
+        """A store or an export as it is; a commit as the store that it was measured into."""
+        if "://" in side or Path(side).exists() or Path(side).suffix in _EXPORTS:
+            return side
+        if self._source is None:
+            mend = "give a store, an exported file, or with --source FOLDER a commit"
+            raise InputError("there is no such file", side, mend)
+        return self._measured(self._source.resolve(), side)
+
+    def _measured(self, source: Path, revision: str) -> str:
+        if not source.is_dir():
+            mend = "name a folder of the repository; `joulemark new primitive` writes one"
+            raise InputError("is no folder", f"--source {source}", mend)
+        root = Path(_git(source, "rev-parse", "--show-toplevel"))
+        commit = _git(root, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+        store = str(self._scratch / f"{commit}.db")
+        with _checked_out(root, commit, self._scratch / commit) as tree:
+            folder = tree / source.relative_to(root)
+            command = [sys.executable, "-c", "from joulemark.cli import main; main()", "run"]
+            command += [str(self._campaign.resolve())] if self._campaign else []
+            command += ["--source", str(folder), "--store", store, "--seed", "1", *self._options]
+            typer.echo(f"measuring {revision} ({commit[:12]})", err=True)
+            done = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+        # A case that failed (6) and a claim that is contradicted (12) are part of the comparison.
+        if done.returncode not in {0, 6, 12}:
+            error = JoulemarkError("could not be measured", revision, "its messages are above")
+            error.exit_code = done.returncode  # type: ignore[misc]
+            raise error
+        return store
+
+
+@contextmanager
+def _checked_out(root: Path, commit: str, folder: Path) -> Iterator[Path]:
+    """A commit's files in a folder of their own, of the repository's working trees."""
+    if not folder.exists():
+        _git(root, "worktree", "add", "--detach", "--quiet", str(folder), commit)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        _git(root, "worktree", "prune")
+
+
+def _git(folder: Path, *arguments: str) -> Any:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise ToolError("no git", mend="install the Debian package git") from error
+    if done.returncode != 0:
+        reason = (done.stderr.strip().splitlines() or ["git failed"])[-1]
+        what = reason.removeprefix("fatal: ")
+        raise InputError(what, f"git {arguments[0]} in {folder}", "name a commit of the repository")
+    return done.stdout.strip()

@@ -1,0 +1,54 @@
+"""`joulemark new`: begin a primitive, a board, a chip, an instrument or a campaign."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from joulemark.cli import app
+from joulemark.cli._options import SourceOption
+
+
+class What(StrEnum):
+    """What `new` begins."""
+
+    PRIMITIVE = "primitive"
+    BOARD = "board"
+    CHIP = "chip"
+    INSTRUMENT = "instrument"
+    CAMPAIGN = "campaign"
+
+
+_NEXT = {
+    What.PRIMITIVE: "fill them in, then: joulemark run --source {folder} --board telosb",
+    What.BOARD: "fill it in, then: joulemark run --source {folder} --board {name}",
+    What.CHIP: "fill it in, then: joulemark exec IMAGE --source {folder} --chip {name}",
+    What.INSTRUMENT: "fill it in, then: JOULEMARK_INSTRUMENTS={folder} joulemark list meters",
+    What.CAMPAIGN: "change it, then: joulemark run {folder}/{name}.toml",
+}
+
+
+@app.command()
+def new(
+    what: Annotated[What, typer.Argument(help="What to begin.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="Its name; of a primitive KIND/NAME/IMPLEMENTATION."),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = Path(),
+    like: Annotated[
+        str | None, typer.Option("--like", help="The board or chip that it is a variation of.")
+    ] = None,
+    source: SourceOption = None,
+) -> None:
+    """Write the files that something new begins with, in a folder of your own.
+
+    Such a folder holds primitives (KIND/NAME), boards and chips; --source names it to `run`,
+    `choose` and the others. Nothing that is there is overwritten.
+    """
+    from joulemark.catalogue import skeletons
+
+    for path in skeletons.write(skeletons.MAKERS[what](name, like), out):
+        typer.echo(f"wrote {path}")
+    typer.echo(_NEXT[what].format(folder=out, name=name))

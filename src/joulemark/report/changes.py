@@ -1,0 +1,116 @@
+"""A comparison as text, Markdown, JSON and JUnit's XML."""
+
+import json
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import get_args
+
+from joulemark.analysis.changes import Change, Compared, State, summary
+
+_MOST_LINES = 20
+_MOST_ROWS = 200
+
+
+def counted(found: Sequence[Compared]) -> str:
+    """How many cases there are of each sort, in words."""
+    states = Counter(c.state for c in found)
+    broken = sum(bool(c.broken) for c in found)
+    shown = [f"{states[s]:,} {s}" for s in get_args(State) if states[s]]
+    verdict = f"{broken} beyond the limits" if broken else "none beyond the limits"
+    return f"{len(found):,} cases: {', '.join(shown) or 'none'}; {verdict}"
+
+
+def text(found: Sequence[Compared], base: str, head: str) -> str:
+    """For a terminal."""
+    lines = [f"{base} -> {head}: {counted(found)}", *_limited(summary(found), _MOST_LINES)]
+    broken = [c for c in found if c.broken]
+    if broken:
+        lines += ["", "beyond the limits:"]
+        lines += _limited([f"{c.name}, {c.place}: {'; '.join(c.broken)}" for c in broken])
+    hows = {c.how for c in found if c.state in {"same", "changed"}} - {"exact"}
+    if "ranges" in hows:
+        lines += ["", "compared by ranges: other random inputs; --seed gives both the same"]
+    return "\n".join(lines)
+
+
+def markdown(found: Sequence[Compared], base: str, head: str) -> str:
+    """For a comment on a change: a summary, and a table to unfold."""
+    mark = "❌" if any(c.broken for c in found) else "✅"
+    lines = [f"### {mark} Joulemark: {base} → {head}", "", counted(found), ""]
+    lines += _limited([f"- `{line}`" for line in summary(found)], _MOST_LINES)
+    changed = [c for c in found if c.state != "same"]
+    if changed:
+        lines += ["", "<details><summary>All changes</summary>", ""]
+        lines += ["| case | board | change | beyond |", "|---|---|---|---|"]
+        for c in changed[:_MOST_ROWS]:
+            what = [_moved(change) for change in c.changes]
+            what += [t for t in (c.secrets, c.failure) if t]
+            cells = (c.name, c.place, ", ".join(what) or c.state, "; ".join(c.broken))
+            lines.append("| " + " | ".join(x.replace("|", "\\|") for x in cells) + " |")
+        if len(changed) > _MOST_ROWS:
+            lines.append(f"\n{len(changed) - _MOST_ROWS} more: `--format json` has all.")
+        lines += ["", "</details>"]
+    return "\n".join(lines)
+
+
+def as_json(found: Sequence[Compared], base: str, head: str) -> str:
+    """Everything, for programs."""
+    cases = [
+        asdict(c) | {"changes": [{**asdict(x), "fraction": _finite(x.fraction)} for x in c.changes]}
+        for c in found
+    ]
+    whole = {
+        "base": base,
+        "head": head,
+        "failed": any(c.broken for c in found),
+        "summary": summary(found),
+        "cases": cases,
+    }
+    return json.dumps(whole, indent=1, ensure_ascii=False)
+
+
+def junit(found: Sequence[Compared], base: str, head: str) -> str:
+    """A test suite: a case is a test, which fails where it goes beyond a limit."""
+    suite = ET.Element(
+        "testsuite",
+        name=f"joulemark {base} {head}",
+        tests=str(len(found)),
+        failures=str(sum(bool(c.broken) for c in found)),
+        errors="0",
+        skipped="0",
+    )
+    for c in found:
+        case = ET.SubElement(suite, "testcase", classname=c.place.replace(" ", "."), name=c.name)
+        if c.broken:
+            failure = ET.SubElement(case, "failure", message="; ".join(c.broken))
+            failure.text = "\n".join(
+                f"{x.measure}: {_value(x.base)} -> {_value(x.head)} {x.unit} ({x.text})"
+                for x in c.changes
+            )
+        elif c.state != "same":
+            ET.SubElement(case, "system-out").text = ", ".join(
+                [c.state, *(f"{x.measure} {x.text}" for x in c.changes)]
+            )
+    root = ET.Element("testsuites")
+    root.append(suite)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True)
+
+
+def _moved(change: Change) -> str:
+    return f"{change.measure} {_value(change.base)} → {_value(change.head)} ({change.text})"
+
+
+def _value(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.4g}"
+
+
+def _finite(value: float) -> float | None:
+    return value if abs(value) != float("inf") else None
+
+
+def _limited(lines: Sequence[str], most: int = 50) -> list[str]:
+    more = [f"and {len(lines) - most} more"] if len(lines) > most else []
+    return [*lines[:most], *more]

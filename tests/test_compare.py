@@ -1,0 +1,289 @@
+"""Comparing results: changes on made-up records, and the command as a maintainer types it."""
+
+import json
+import os
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from command import typed
+from joulemark.analysis.changes import Limits, compare, summary
+from joulemark.project import FIRMWARE
+from joulemark.records.record import PrimitiveRecord, Quantity
+from joulemark.records.sides import rows
+from joulemark.records.store import Store
+from made import made
+
+AES = FIRMWARE / "primitives/block-cipher/aes"
+
+
+def record(**given: object) -> PrimitiveRecord:
+    values: dict[str, object] = {
+        "exact": True,
+        "cycles": 1000,
+        "flash_bytes": 500,
+        "stack_bytes": 40,
+        "trials": 8,
+        "addresses_equal": True,
+        "secret_independent": True,
+    }
+    return made(**(values | given))
+
+
+def stored(path: Path, *records: PrimitiveRecord) -> str:
+    path.unlink(missing_ok=True)
+    with Store(path) as opened:
+        for each in records:
+            opened.append(each)
+    return str(path)
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> "dict[str, str]":
+    """The same two cases before and after; of one, the code became slower and takes more stack."""
+    other = record(primitive="sha-512")
+    return {
+        "base": stored(tmp_path / "base.db", record(), other),
+        "same": stored(tmp_path / "same.db", record(), other),
+        "head": stored(tmp_path / "head.db", record(cycles=1055, stack_bytes=136), other),
+    }
+
+
+def test_what_is_the_same_is_the_same(sides: dict[str, str]) -> None:
+    done = typed(
+        "compare", sides["base"], sides["same"], "--fail", "cycles=0%", "--fail", "stack=0"
+    )
+    assert "2 cases: 2 same; none beyond the limits" in done.stdout
+
+
+def test_a_comment_sized_summary(sides: dict[str, str]) -> None:
+    done = typed("compare", sides["base"], sides["head"])
+    assert "sha-256/ref hash +5.5%, stack +96 B" in done.stdout.splitlines()
+    assert "1 same, 1 changed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("limit", "code"),
+    [
+        ("cycles=5%", 14),
+        ("cycles=5.5%", 0),
+        ("cycles=54", 14),
+        ("cycles=55", 0),
+        ("stack=95", 14),
+        ("stack=96", 0),
+        ("flash=0", 0),
+        ("secrets", 0),
+        ("missing", 0),
+    ],
+)
+def test_limits(sides: dict[str, str], limit: str, code: int) -> None:
+    done = typed("compare", sides["base"], sides["head"], "--fail", limit, code=code)
+    assert ("1 cases beyond the limits" in done.stderr) == (code == 14)
+    # What became better goes beyond no limit.
+    typed("compare", sides["head"], sides["base"], "--fail", limit)
+
+
+def test_a_case_that_leaks_now_is_found(tmp_path: Path) -> None:
+    base = stored(tmp_path / "a.db", record())
+    head = stored(tmp_path / "b.db", record(addresses_equal=False))
+    done = typed("compare", base, head, "--fail", "secrets", code=14)
+    assert "no longer independent of secrets" in done.stdout
+    assert "now independent of secrets" in typed("compare", head, base, "--fail", "secrets").stdout
+
+
+def test_a_case_that_fails_now_counts_without_any_limit(tmp_path: Path) -> None:
+    base = stored(tmp_path / "a.db", record(), record(primitive="sha-512"))
+    head = stored(
+        tmp_path / "b.db",
+        record(status="failed", failure="wrong output"),
+        record(primitive="sha-512"),
+    )
+    assert "wrong output" in typed("compare", base, head, code=14).stdout
+    assert "1 mended" in typed("compare", head, base).stdout
+
+
+def test_missing_and_new_cases(tmp_path: Path) -> None:
+    both = stored(tmp_path / "a.db", record(), record(primitive="sha-512"))
+    one = stored(tmp_path / "b.db", record())
+    assert "1 missing" in typed("compare", both, one).stdout
+    typed("compare", both, one, "--fail", "missing", code=14)
+    assert "1 new" in typed("compare", one, both, "--fail", "missing").stdout
+    strange = stored(tmp_path / "c.db", record(primitive="sha-1"))
+    assert "no case in common" in typed("compare", one, strange, code=3).stderr
+
+
+@pytest.mark.parametrize(("middle", "certain"), [(101.0, False), (103.5, False), (106.0, True)])
+def test_instruments_are_compared_by_their_intervals(middle: float, *, certain: bool) -> None:
+    def measured(value: float) -> PrimitiveRecord:
+        ends = (value - 2, value + 2)
+        energy = Quantity("", "energy_net", "nJ", value, *ends, "interval", "measured")
+        return made(runner="serial", meter="ppk2", unit="a", trials=5, quantities=[energy])
+
+    from joulemark.records.export import flat_frame
+    from joulemark.records.sides import _plain
+
+    base, head = (_plain(flat_frame([measured(v)])) for v in (100.0, middle))
+    (found,) = compare(base, head, Limits.parse(["energy=1"]))
+    assert bool(found.changes) == certain
+    assert bool(found.broken) == (certain and middle - 100 - 4 > 1)
+    assert found.how == "intervals"
+
+
+def test_other_random_inputs_are_compared_by_ranges() -> None:
+    from joulemark.records.export import flat_frame
+    from joulemark.records.sides import _plain
+
+    def one(seed: int, low: int, high: int) -> list[dict[str, object]]:
+        middle = (low + high) // 2
+        given = {"seed": seed, "exact": False, "cycles": middle}
+        return _plain(flat_frame([record(**given, cycles_min=low, cycles_max=high)]))
+
+    (overlap,) = compare(one(1, 90, 110), one(2, 100, 130), Limits())
+    assert overlap.state == "same"
+    (apart,) = compare(one(1, 90, 110), one(2, 120, 130), Limits.parse(["cycles=10"]))
+    assert [c.least for c in apart.changes] == [10]
+    assert not apart.broken
+    (alike,) = compare(one(1, 90, 110), one(1, 90, 112), Limits())
+    assert alike.how == "exact"
+    assert alike.state == "changed"
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_exports_are_compared_as_their_stores(
+    sides: dict[str, str], tmp_path: Path, form: str
+) -> None:
+    exported = {}
+    for name, store in sides.items():
+        exported[name] = str(tmp_path / f"{name}.{form}")
+        typed("export", "--format", form, "--store", store, "--out", exported[name])
+    for other in ("same", "head"):
+        limits = Limits.parse(["cycles=1%"])
+        from_stores = compare(rows(sides["base"]), rows(sides[other]), limits)
+        from_files = compare(rows(exported["base"]), rows(exported[other]), limits)
+        assert from_files == from_stores
+        assert compare(rows(sides["base"]), rows(exported[other]), limits) == from_stores
+
+
+def test_forms_hold_the_same(sides: dict[str, str], tmp_path: Path) -> None:
+    asked = ("compare", sides["base"], sides["head"], "--fail", "cycles=1%")
+    found = json.loads(typed(*asked, "--format", "json", code=14).stdout)
+    assert found["failed"]
+    assert found["summary"] == ["sha-256/ref hash +5.5%, stack +96 B"]
+    out = tmp_path / "junit.xml"
+    typed(*asked, "--format", "junit", "--out", str(out), code=14)
+    (suite,) = ET.parse(out).getroot()  # noqa: S314
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    (failure,) = suite.iter("failure")
+    assert "cycles +5.5% (limit cycles=1%)" in str(failure.get("message"))
+    markdown = typed(*asked, "--format", "markdown", code=14).stdout
+    assert "- `sha-256/ref hash +5.5%, stack +96 B`" in markdown
+    (row,) = (line for line in markdown.splitlines() if line.startswith("| sha-256"))
+    assert "cycles 1,000 → 1,055 (+5.5%)" in row
+
+
+def test_a_summary_of_many_sizes_shows_the_furthest_change() -> None:
+    from joulemark.records.export import flat_frame
+    from joulemark.records.sides import _plain
+
+    base = [record(message_bytes=n, cycles=1000 * n) for n in (16, 32)]
+    head = [record(message_bytes=n, cycles=1000 * n + n * n) for n in (16, 32)]
+    found = compare(_plain(flat_frame(base)), _plain(flat_frame(head)), Limits())
+    assert summary(found) == ["sha-256/ref hash +3.2%"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("none.db", "none.db"), 9, "no store"),
+        (("none.csv", "none.csv"), 3, "cannot be read"),
+        (("v1", "v2"), 3, "with --source FOLDER a commit"),
+        (("bad.json", "bad.json"), 3, "cannot be read"),
+        (("bad.csv", "bad.csv"), 3, "has no column case_digest"),
+        (("bad.db", "bad.db"), 9, "not a database"),
+        (("a.db", "b.db", "--fail", "speed=1"), 3, "write NAME=5%"),
+        (("a.db", "b.db", "--fail", "cycles=fast"), 3, "write NAME=5%"),
+        (("a.db", "b.db", "--", "--size", "16"), 3, "are for commits"),
+        (("v1", "v2", "--source", "nowhere"), 3, "is no folder"),
+        (("a.db",), 2, "HEAD"),
+    ],
+)
+def test_bad_input(tmp_path: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
+    for name in ("bad.json", "bad.csv", "bad.db"):
+        (tmp_path / name).write_text("this is not it")
+    done = typed("compare", *arguments, code=code, folder=tmp_path)
+    assert message in done.stderr
+    assert "internal error" not in done.stderr
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Iterator[Path]:
+    """A library with two releases, the second of which is slower and needs more stack."""
+    root = tmp_path / "library"
+    environment = {
+        f"GIT_{who}_{what}": "t@t" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+    }
+    before = dict(os.environ)
+    os.environ.update(environment)
+
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", "-C", str(root), *arguments], check=True, capture_output=True)
+
+    (root / "src").mkdir(parents=True)
+    shutil.copy(AES / "ref/aes.c", root / "src")
+    shutil.copy(AES / "ref/aes.h", root / "src")
+    typed("new", "primitive", "block-cipher/aes/mine", "--out", str(root / "joulemark"))
+    mine = root / "joulemark/block-cipher/aes/mine"
+    for skeleton in ("aes.c", "aes.h"):
+        (mine / skeleton).unlink()
+    with (mine / "implementation.toml").open("a") as file:
+        file.write('variants = ["aes-128"]\nsources = ["../../../../src/*.c"]\n')
+        file.write('include = ["../../../../src"]\n')
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "-m", "first")
+    git("tag", "v1")
+    code = root / "src/aes.c"
+    text = code.read_text().replace("void aes_init(", "static void start(", 1)
+    slower = (
+        "void aes_init(aes_ctx *ctx, const uint8_t *key) {\n"
+        "    volatile uint8_t copy[64];\n"
+        "    for (int i = 0; i < 64; i++) { copy[i] = key[i % 16]; }\n    start(ctx, key);\n}\n"
+    )
+    code.write_text(text + slower)
+    git("commit", "--quiet", "-am", "second")
+    git("tag", "v2")
+    code.write_text("#error not finished\n")
+    yield root
+    os.environ.clear()
+    os.environ.update(before)
+
+
+def test_a_maintainer_compares_two_releases(repository: Path) -> None:
+    asked = ("--source", str(repository / "joulemark"), "--fail", "cycles=5%", "--fail", "stack=32")
+    run = ("--", "--board", "telosb", "--size", "16", "--trials", "2")
+    done = typed("compare", "v1", "v2", *asked, *run, code=14)
+    line = next(x for x in done.stdout.splitlines() if x.startswith("aes-128/mine init"))
+    assert "stack +" in line
+    assert "+" in line.split()[2]
+    assert "aes-128/mine encrypt +" not in done.stdout  # Its cycles are what they were.
+    # The repository is as it was, whatever state its tree is in.
+    trees = subprocess.run(
+        ["git", "-C", str(repository), "worktree", "list"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert len(trees.splitlines()) == 1
+    assert (repository / "src/aes.c").read_text() == "#error not finished\n"
+    wrong = typed("compare", "v1", "v9", *asked, *run, code=3)
+    assert "v9" in wrong.stderr or "revision" in wrong.stderr
+
+
+def test_a_commit_that_cannot_be_measured_says_so(repository: Path) -> None:
+    asked = ("--source", str(repository / "joulemark"))
+    done = typed("compare", "v1", "v2", *asked, "--", "--board", "telosc", code=3)
+    assert "v1: could not be measured" in done.stderr

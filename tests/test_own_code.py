@@ -1,0 +1,215 @@
+"""Code, boards and chips of a user's own, outside of the tree, as he types it."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from command import typed
+from joulemark.catalogue import boards, kinds
+from joulemark.catalogue.primitives import Library
+from joulemark.errors import InputError
+from joulemark.project import FIRMWARE
+
+AES = FIRMWARE / "primitives/block-cipher/aes"
+
+
+@pytest.fixture(autouse=True)
+def _no_sources_afterwards(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("JOULEMARK_SOURCE", "")
+    yield
+    boards.load_chip.cache_clear()
+
+
+@pytest.fixture
+def library_code(tmp_path: Path) -> Path:
+    """An AES library somewhere, and the folder that says what it is."""
+    code = tmp_path / "library"
+    (code / "src").mkdir(parents=True)
+    shutil.copy(AES / "ref/aes.c", code / "src/core.c")
+    shutil.copy(AES / "ref/aes.h", code / "src/aes.h")
+    return code
+
+
+def describe(code: Path, **more: object) -> Path:
+    folder = code / "joulemark"
+    typed("new", "primitive", "block-cipher/aes/mine", "--out", str(folder))
+    mine = folder / "block-cipher/aes/mine"
+    for skeleton in ("aes.c", "aes.h"):
+        (mine / skeleton).unlink()
+    keys = {"sources": ["../../../../src/*.c"], "include": ["../../../../src"], **more}
+    with (mine / "implementation.toml").open("a") as file:
+        file.writelines(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
+    return folder
+
+
+def measure(folder: Path, store: Path, *more: str) -> dict[str, int]:
+    asked = ("--board", "telosb", "--size", "16", "--trials", "2", "--seed", "1")
+    typed("run", "--source", str(folder), *asked, *more, "--store", str(store))
+    rows = json.loads(typed("export", "--format", "json", "--store", str(store)).stdout)
+    return {f"{r['primitive']}/{r['implementation']} {r['operation']}": r["cycles"] for r in rows}
+
+
+def test_code_that_lies_elsewhere_costs_what_it_costs_in_the_tree(
+    library_code: Path, tmp_path: Path
+) -> None:
+    folder = describe(library_code, variants=["aes-128"])
+    own = measure(folder, tmp_path / "own.db")
+    assert set(own) == {f"aes-128/mine {o}" for o in ("init", "encrypt", "decrypt")}
+    both = ("--primitive", "aes-128", "--implementation", "ref", "--implementation", "mine")
+    found = measure(folder, tmp_path / "both.db", *both)
+    for operation in ("init", "encrypt", "decrypt"):
+        assert found[f"aes-128/mine {operation}"] == found[f"aes-128/ref {operation}"]
+        assert found[f"aes-128/mine {operation}"] == own[f"aes-128/mine {operation}"]
+
+
+def test_it_is_what_modes_are_composed_with(library_code: Path) -> None:
+    folder = describe(library_code, variants=["aes-128"])
+    library = Library.load(sources=[folder])
+
+    def ways(name: str) -> set[str]:
+        return {i.name for i in library.implementations(library[name])}
+
+    assert "mine" in ways("aes-128-ccm")
+    assert "mine" not in ways("aes-256-ccm")
+    shipped = Library.load(sources=[])
+    assert "mine" not in {i.name for i in shipped.implementations(shipped["aes-128"])}
+
+
+def test_a_build_does_not_depend_on_where_the_folder_lies(
+    library_code: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(library_code, tmp_path / "deep/er/library")
+    digests = []
+    for n, code in enumerate((library_code, tmp_path / "deep/er/library")):
+        store = tmp_path / f"{n}.db"
+        measure(describe(code, variants=["aes-128"]), store, "--operation", "init")
+        rows = json.loads(typed("export", "--format", "json", "--store", str(store)).stdout)
+        digests.append({r["image_digest"] for r in rows})
+    assert digests[0] == digests[1]
+
+
+def test_a_change_of_the_code_is_another_image(library_code: Path, tmp_path: Path) -> None:
+    folder = describe(library_code, variants=["aes-128"])
+    before = measure(folder, tmp_path / "s.db")
+    code = library_code / "src/core.c"
+    code.write_text(code.read_text().replace("void aes_init(", "void aes_started(", 1))
+    start = (
+        "void aes_started(aes_ctx *ctx, const uint8_t *key);\n"
+        "void aes_init(aes_ctx *ctx, const uint8_t *key) {\n"
+        "    for (volatile int i = 0; i < 100; i++) {}\n    aes_started(ctx, key);\n}\n"
+    )
+    code.write_text(code.read_text() + start)
+    after = measure(folder, tmp_path / "s.db")
+    assert after["aes-128/mine init"] > before["aes-128/mine init"] + 100
+
+
+def test_every_kind_has_a_skeleton_that_is_read_and_refused(tmp_path: Path) -> None:
+    for kind in kinds.titles():
+        folder = tmp_path / kind
+        typed("new", "primitive", f"{kind}/newcomer/first", "--out", str(folder))
+        with pytest.raises(InputError):
+            # A composition needs a partner, a vector a value: what is to be filled in is named.
+            _all_of(folder)
+
+
+def _all_of(folder: Path) -> None:
+    library = Library.load(sources=[folder])
+    primitive = next(p for p in library.primitives.values() if p.name == "newcomer")
+    library.vectors(primitive)
+
+
+def test_a_skeleton_is_wrong_until_it_is_filled_in(tmp_path: Path) -> None:
+    typed("new", "primitive", "hash/sha-256/first", "--out", str(tmp_path))
+    asked = ("run", "--source", str(tmp_path), "--board", "telosb", "--size", "16", "--trials", "1")
+    done = typed(*asked, "--operation", "hash", "--store", str(tmp_path / "s.db"), code=6)
+    assert "cases failed and have no number" in done.stderr
+
+
+@pytest.mark.parametrize(("what", "like"), [("board", "telosb"), ("chip", "msp430f1611")])
+def test_a_copy_of_a_file_is_refused_until_it_was_gone_through(
+    tmp_path: Path, what: str, like: str
+) -> None:
+    typed("new", what, "mine", "--like", like, "--out", str(tmp_path))
+    path = tmp_path / f"{what}s/mine.toml"
+    asked = ("list", f"{what}s", "--source", str(tmp_path))
+    done = typed(*asked, code=3)
+    assert "not_yet_checked" in done.stderr
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(x for x in lines if not x.startswith("not_yet_checked")))
+    assert "mine" in typed(*asked).stdout
+
+
+def test_a_board_of_ones_own_is_measured(tmp_path: Path) -> None:
+    typed("new", "board", "mine", "--like", "telosb", "--out", str(tmp_path))
+    path = tmp_path / "boards/mine.toml"
+    path.write_text(path.read_text().replace("not_yet_checked", "# ", 1))
+    asked = ("run", "--source", str(tmp_path), "--board", "mine", "--board", "telosb")
+    chosen = ("--primitive", "xtea", "--implementation", "ref", "--operation", "init")
+    store = str(tmp_path / "s.db")
+    typed(*asked, *chosen, "--seed", "1", "--trials", "1", "--store", store)
+    rows = json.loads(typed("export", "--format", "json", "--store", store).stdout)
+    assert {r["board"] for r in rows} == {"mine", "telosb"}
+    assert len({r["cycles"] for r in rows}) == 1
+
+
+def test_an_instrument_and_a_campaign_are_read_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed("new", "instrument", "my-meter", "--out", str(tmp_path))
+    text = (tmp_path / "meters/my_meter.py").read_text()
+    compile(text, "my_meter.py", "exec")
+    typed("new", "campaign", "mine", "--out", str(tmp_path))
+    from joulemark.campaign.campaign import load_campaign
+
+    assert load_campaign(tmp_path / "mine.toml", {}).seed == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("primitive", "aes"), "write KIND/NAME/IMPLEMENTATION"),
+        (("primitive", "hush/x/y"), "did you mean hash?"),
+        (("primitive", "block-cipher/aes/ref"), "already"),
+        (("board", "mine"), "--like BOARD"),
+        (("board", "mine", "--like", "telosc"), "did you mean telosb?"),
+        (("chip", "A B", "--like", "cc2650"), "is no name"),
+        (("campaign", "x", "--like", "y"), "leave it out"),
+        (("campaign", "x", "--out", "/proc/none"), "cannot be written"),
+    ],
+)
+def test_bad_input_of_new(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    assert message in typed("new", *arguments, code=3, folder=tmp_path).stderr
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    typed("new", "campaign", "x", folder=tmp_path)
+    (tmp_path / "x.toml").write_text("mine")
+    assert "is there already" in typed("new", "campaign", "x", folder=tmp_path, code=3).stderr
+    assert (tmp_path / "x.toml").read_text() == "mine"
+
+
+def test_wrong_folders_of_sources_are_named(library_code: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for folder, message in ((empty, "has no implementation"), (tmp_path / "no", "is no folder")):
+        done = typed("list", "primitives", "--source", str(folder), code=3)
+        assert message in done.stderr
+    folder = describe(library_code, variants=["aes-129"])
+    done = typed("list", "primitives", "--source", str(folder), code=3)
+    assert "no variant aes-129; did you mean" in done.stderr
+    other = describe(tmp_path / "other", sources=["../nothing.c"])
+    asked = ("run", "--source", str(other), "--board", "telosb", "--size", "16")
+    done = typed(*asked, "--store", str(tmp_path / "s.db"), code=3)
+    assert "matches no file" in done.stderr
+    with pytest.raises(InputError, match="kind"):
+        Library.load(sources=[_of_no_kind(tmp_path)])
+
+
+def _of_no_kind(tmp_path: Path) -> Path:
+    folder = tmp_path / "strange"
+    (folder / "hush/x/y").mkdir(parents=True)
+    (folder / "hush/x/y/implementation.toml").write_text("")
+    return folder
