@@ -7,7 +7,7 @@ BIN      := $(VENV)/bin
 ENGINE   := $(shell find engine Cargo.toml Cargo.lock -name '*.rs' -o -name '*.toml' -o -name Cargo.lock)
 C_FILES   = $(shell git ls-files 'firmware/*.c' 'firmware/*.h' 'benches/*.c' 'tests/*.c' 'libraries/*.[ch]' 'libraries/*.cpp' 'estimates/*.[ch]')
 
-.PHONY: run test check setup format bench clean help lock
+.PHONY: run test check setup format wheel bench clean help lock
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -36,6 +36,9 @@ format: setup $(VENV)/.test-tools ## rewrite all sources in the project's format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	clang-format-19 -i $(C_FILES)
+
+wheel: setup ## wheel for this machine in dist/, with chips, boards, firmware and engine
+	tools/build-wheels.sh
 
 bench: $(VENV)/.test-tools ## speed of the engine: MSP430 beside mspdebug, Cortex-M3 in each configuration of memory
 	cargo bench --package joulemark-machine --package joulemark-armv7m

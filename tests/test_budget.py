@@ -356,16 +356,12 @@ def test_a_file_that_cannot_be_read_is_one_clear_error(tmp_path: Path, text: byt
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda p: p.stem)
-def test_shipped_scenarios_run_after_the_commands_that_they_ask_for(
-    path: Path, tmp_path: Path
-) -> None:
-    asked = ["budget", str(path)]
-    shown = joulemark(*asked, folder=tmp_path, code=3).stderr
-    commands = re.findall(r"`joulemark (run [^`]*)`", shown)
-    assert commands
-    for command in commands:
-        joulemark(*shlex.split(command), "--opt", "O3", "--trials", "2", folder=tmp_path)
+def test_shipped_scenarios_measure_what_they_need(path: Path, tmp_path: Path) -> None:
+    asked = ["budget", path.stem]
+    shown = joulemark(*asked, "--stored", folder=tmp_path, code=3).stderr
+    assert re.findall(r"`joulemark (run [^`]*)`", shown)
     printed = joulemark(*asked, folder=tmp_path).stdout
+    assert joulemark(*asked, "--stored", folder=tmp_path).stdout == printed
     chosen = datafile.read(path, Scenario)
     assert printed.startswith(f"{chosen.title} ({chosen.board})")
     table = printed.partition("share")[2].partition("average")[0]
@@ -410,3 +406,40 @@ def test_the_page_of_the_docs_shows_what_its_commands_print(tmp_path: Path) -> N
     page = (tmp_path / "results/budget-telosb-aead.html").read_text()
     assert "security processing" in page
     assert "vegaEmbed(" in page
+
+
+def test_what_a_step_demands_of_its_build(tmp_path: Path) -> None:
+    def cost(**given: object) -> PrimitiveRecord:
+        values = {"primitive": "aes-128", "kind": "block-cipher", "operation": "encrypt"}
+        values |= {"message_bytes": 16, "energy_gross_nj": 1, "trials": 8, "addresses_equal": True}
+        return made(**(values | {"cycles": 1, "secret_independent": True} | given))
+
+    costs = Costs(
+        [
+            cost(time_ps=1, flash_bytes=9000, implementation="fast", secret_independent=False),
+            cost(time_ps=2, flash_bytes=5000, implementation="leaky", addresses_equal=False),
+            cost(time_ps=3, flash_bytes=4000, implementation="safe"),
+            cost(time_ps=4, flash_bytes=2000, implementation="safe", optimisation="Os"),
+        ],
+        "store",
+    )
+
+    def taken(**demands: object) -> tuple[str, str | None]:
+        step = Step(primitive="aes-128", operation="encrypt", message_bytes=16, **demands)  # type: ignore[arg-type]
+        found = costs.find(step, TELOSB, "max")
+        return found.subject.implementation, found.build.optimisation if found.build else None
+
+    assert taken() == ("fast", "O3")
+    assert taken(secret_independent=True) == ("safe", "O3")
+    assert taken(optimisation="Os") == ("safe", "Os")
+    assert taken(max_flash_bytes=5000) == ("leaky", "O3")
+    assert taken(max_flash_bytes=3000, secret_independent=True) == ("safe", "Os")
+    with pytest.raises(InputError, match=r"within 100 bytes of flash.*--opt O3 --opt O2 --opt Os"):
+        taken(max_flash_bytes=100)
+    with pytest.raises(ValueError, match="how it is built is a primitive's to say"):
+        Step(activity="light", secret_independent=True)
+
+
+def test_a_scenario_of_no_name_says_what_there_is(tmp_path: Path) -> None:
+    shown = joulemark("budget", "telosb-aed", folder=tmp_path, code=3).stderr
+    assert "did you mean telosb-aead" in shown

@@ -6,11 +6,14 @@ docs/results-BOARD.md too, for each board of the campaign tools/results.toml, fr
 """
 
 import argparse
+import inspect
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import joulemark
 from joulemark.catalogue import boards, kinds
 from joulemark.catalogue.boards import Activity, Board, Load, StatedCurrent
 from joulemark.catalogue.primitives import Algorithm, Library, Primitive
@@ -471,6 +474,27 @@ def boards_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def python_page() -> str:
+    """The interface for notebooks, from its docstrings."""
+    lines = [
+        GENERATED,
+        "# `import joulemark`: reference",
+        "",
+        "Examples are in [python.md](python.md).",
+    ]
+    for name in joulemark.__all__:
+        offered = getattr(joulemark, name)
+        if inspect.isclass(offered):
+            continue
+        text = str(inspect.signature(offered)).replace("'", "").replace('"', "")
+        lines += ["", f"## {name}", "```", f"joulemark.{name}{text}", "```", ""]
+        lines += [inspect.getdoc(offered) or ""]
+    text = "\n".join(lines) + "\n"
+    for section in ("Args", "Returns", "Raises"):
+        text = re.sub(rf"^{section}:$", f"**{section}:**\n", text, flags=re.MULTILINE)
+    return re.sub(r"^ {4}(\w[^:\n]*): ", r"- `\1`: ", text, flags=re.MULTILINE)
+
+
 def main() -> None:
     """Write the pages."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -479,6 +503,7 @@ def main() -> None:
     arguments = parser.parse_args()
     library = Library.load()
     pages = {"primitives.md": primitives_page(library), "boards.md": boards_page()}
+    pages["python-api.md"] = python_page()
     if arguments.store is not None:
         with Store(arguments.store, "read") as store:
             records = of_primitives(store.records())

@@ -1,1 +1,44 @@
-"""Joulemark: what security costs on a constrained device."""
+"""Joulemark: what security costs on a constrained device.
+
+`import joulemark` is an interface for notebooks and scripts: docs/python.md.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from joulemark.errors import JoulemarkError
+    from joulemark.interface import (
+        board,
+        boards,
+        compare,
+        machine,
+        open_store,
+        primitives,
+        results,
+        run,
+    )
+
+__all__ = [
+    "JoulemarkError",
+    "board",
+    "boards",
+    "compare",
+    "machine",
+    "open_store",
+    "primitives",
+    "results",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """What the interface has, imported when it is asked for: the command starts without it."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from joulemark import errors, interface
+
+    return getattr(errors if name == "JoulemarkError" else interface, name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__doc__"]

@@ -346,6 +346,15 @@ class Machine:
         Raises:
             EngineError: a condition that this machine cannot watch.
         """
+    def serve_gdb(self, host: str, port: int) -> None:
+        """Let one debugger at the machine by GDB's remote protocol, until it goes.
+
+        Registers, memory, steps, breakpoints and watchpoints for writes that change something. What
+        a debugger does costs no emulated time.
+
+        Raises:
+            EngineError: the port cannot be had, or the debugger broke the protocol.
+        """
     @property
     def cycles(self) -> int:
         """Cycles of the core's clock, with those that passed while the core slept."""

@@ -4,7 +4,13 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-ROOT = Path(os.environ.get("JOULEMARK_ROOT") or Path(__file__).parents[2]).resolve()
+from platformdirs import user_cache_path
+
+_PACKAGED = Path(__file__).parent / "data"
+"""In a wheel; a checkout has the same beside `src`."""
+IS_PACKAGED = not os.environ.get("JOULEMARK_ROOT") and (_PACKAGED / "chips").is_dir()
+_CHECKOUT = Path(os.environ.get("JOULEMARK_ROOT") or Path(__file__).parents[2])
+ROOT = (_PACKAGED if IS_PACKAGED else _CHECKOUT).resolve()
 CHIPS = ROOT / "chips"
 BOARDS = ROOT / "boards"
 MACHINES = ROOT / "machines"
@@ -12,7 +18,8 @@ LIBRARIES = ROOT / "libraries"
 FIRMWARE = ROOT / "firmware"
 STUDIES = ROOT / "studies"
 NETWORKS = ROOT / "networks"
-BUILD = ROOT / "build"
+SCENARIOS = ROOT / "scenarios"
+BUILD = user_cache_path("joulemark") / "build" if IS_PACKAGED else ROOT / "build"
 _SOURCE = "JOULEMARK_SOURCE"
 """Folders of a user's own primitives and implementations; workers inherit it."""
 

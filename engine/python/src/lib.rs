@@ -530,6 +530,27 @@ impl Machine {
         stop.map(Stop::from).map_err(machine_error)
     }
 
+    fn serve_gdb(&mut self, py: Python<'_>, host: &str, port: u16) -> PyResult<()> {
+        let core = self.chip.core;
+        let listener = std::net::TcpListener::bind((host, port))
+            .map_err(|error| EngineError::new_err(format!("{host}:{port}: {error}")))?;
+        let mut interrupted = None;
+        let served = py.detach(|| {
+            let mut go_on = || match Python::attach(|py| py.check_signals()) {
+                Ok(()) => true,
+                Err(error) => {
+                    interrupted = Some(error);
+                    false
+                }
+            };
+            joulemark_debug::serve(&listener, &mut self.machine, core, &mut go_on)
+        });
+        if let Some(error) = interrupted {
+            return Err(error);
+        }
+        served.map_err(EngineError::new_err)
+    }
+
     #[getter]
     fn cycles(&self) -> u64 {
         self.machine.cycles()

@@ -28,7 +28,7 @@ from joulemark.errors import InputError
 from joulemark.meters import model
 from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import ACTIVE
-from joulemark.records.record import PrimitiveRecord
+from joulemark.records.record import DEPENDENT, PrimitiveRecord
 
 PARTS = ("sleep", "sensing", "loads", "radio", "security processing", "security bytes", "handshake")
 DAY_S = 86_400.0
@@ -94,11 +94,20 @@ class Budget:
 
     @property
     def lifetime_text(self) -> str:
-        """The lifetime for people: in years where it is two or more."""
+        """The lifetime for people: in years too where it is two or more."""
         days = self.lifetime_days
-        years = days.value >= 2 * _YEAR_DAYS
-        value, half_width = days.rounded(1 / _YEAR_DAYS if years else 1.0)
-        return f"{value} {'years' if years else 'days'} ± {half_width} (95%)"
+        value, half_width = days.rounded()
+        if days.value < 2 * _YEAR_DAYS:
+            return f"{value} days ± {half_width} (95%)"
+        value, half_width = days.rounded(1 / _YEAR_DAYS)
+        return f"{value} years ± {half_width} (95%), {days.value:.4g} days"
+
+    @property
+    def mah_a_year(self) -> Interval:
+        """Charge that it takes in a year, in mAh."""
+        hours = 24 * _YEAR_DAYS * 1e3
+        current = self.current_a
+        return Interval(current.value * hours, current.half_width_95 * hours)
 
     @property
     def outlives_battery(self) -> bool:
@@ -215,14 +224,13 @@ class Costs:
         fits = [
             r
             for r in self._alike(step, board, clock)
-            if r.subject.primitive == step.primitive
-            and (r.flash_bytes or 0) <= flash_size(board)
-            and step.implementation in (None, r.subject.implementation)
+            if r.subject.primitive == step.primitive and (r.flash_bytes or 0) <= flash_size(board)
         ]
         if not fits:
             what = (
                 f"{step.primitive} {step.operation} of {step.message_bytes} bytes with "
                 f"{step.ad_bytes} of associated data was not measured on {board.name} ({clock})"
+                f"{_demands(step)}"
             )
             raise InputError(what, self._name, f"give {_commands([step], board, clock)}")
         return min(fits, key=lambda r: r.time_ps or 0)
@@ -235,6 +243,21 @@ class Costs:
         """
         board = boards.load_board(scenario.board)
         clock = scenario.clock or board.default_clock
+        missing = self.missing(scenario)
+        if missing:
+            names = ", ".join(
+                sorted({f"{s.primitive} {s.operation}{_demands(s)}" for s in missing})
+            )
+            raise InputError(
+                f"not measured on {board.name} ({clock}): {names}",
+                self._name,
+                f"give {_commands(missing, board, clock)}",
+            )
+
+    def missing(self, scenario: Scenario) -> list[Step]:
+        """Steps of a scenario and its variants for which nothing was measured."""
+        board = boards.load_board(scenario.board)
+        clock = scenario.clock or board.default_clock
         steps = [s for m in scenario.message for s in m.protection if s.primitive is not None]
         first = steps[0].primitive if steps else None
         if scenario.handshake is not None:
@@ -245,22 +268,14 @@ class Costs:
             if s.primitive == first
             for glob in scenario.what_if.primitive
         ]
-        missing = [
+        return [
             s
             for s in steps
             if not any(
                 fnmatchcase(r.subject.primitive, s.primitive or "")
-                and s.implementation in (None, r.subject.implementation)
                 for r in self._alike(s, board, clock)
             )
         ]
-        if missing:
-            names = ", ".join(sorted({f"{s.primitive} {s.operation}" for s in missing}))
-            raise InputError(
-                f"not measured on {board.name} ({clock}): {names}",
-                self._name,
-                f"give {_commands(missing, board, clock)}",
-            )
 
     def alternatives(self, step: Step, board: Board, clock: str, globs: list[str]) -> list[str]:
         """Other primitives that were measured in the same operation and size.
@@ -282,8 +297,42 @@ class Costs:
             where, what = r.conditions, r.subject
             point = (where.board, where.clock, what.operation, what.ad_bytes)
             sized = what.message_bytes == step.message_bytes or what.operation == "init"
-            if point == (board.name, clock, step.operation, step.ad_bytes) and sized:
+            here = point == (board.name, clock, step.operation, step.ad_bytes) and sized
+            if here and self._meets(r, step):
                 yield r
+
+    def _meets(self, record: PrimitiveRecord, step: Step) -> bool:
+        """Whether a build is as a step demands."""
+        build, flash_bytes = record.build, record.flash_bytes
+        return (
+            step.implementation in (None, record.subject.implementation)
+            and (step.optimisation is None or (build and build.optimisation) == step.optimisation)
+            and (step.max_flash_bytes is None or (flash_bytes or 0) <= step.max_flash_bytes)
+            and (
+                not step.secret_independent
+                or record.about.secret_independent is None
+                or (record.about.secret_independent and record.finding not in DEPENDENT)
+            )
+        )
+
+
+def optimisations(step: Step) -> list[str]:
+    """The levels that have to be measured to know which build a step takes; the usual if none."""
+    if step.optimisation is not None:
+        return [step.optimisation]
+    return [] if step.max_flash_bytes is None else ["O3", "O2", "Os"]
+
+
+def _demands(step: Step) -> str:
+    """What a step demands of its build, in words."""
+    words = []
+    if step.optimisation is not None:
+        words.append(f"-{step.optimisation}")
+    if step.max_flash_bytes is not None:
+        words.append(f"within {step.max_flash_bytes:,} bytes of flash")
+    if step.secret_independent:
+        words.append("independent of secrets")
+    return f" ({', '.join(words)})" if words else ""
 
 
 def _commands(steps: Iterable[Step], board: Board, clock: str) -> str:
@@ -291,6 +340,7 @@ def _commands(steps: Iterable[Step], board: Board, clock: str) -> str:
     alike: dict[str, dict[str, None]] = {}
     for step in steps:
         chosen = f" --implementation {step.implementation}" if step.implementation else ""
+        chosen += "".join(f" --opt {opt}" for opt in optimisations(step))
         sizes = f"--size {step.message_bytes} --ad-size {step.ad_bytes}"
         rest = f"--operation {step.operation} {sizes}{chosen}"
         alike.setdefault(rest, {})[f"--primitive {shlex.quote(step.primitive or '')}"] = None

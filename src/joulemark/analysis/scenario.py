@@ -100,6 +100,13 @@ class Step(datafile.DataModel):
     ad_bytes: Bytes = 0
     implementation: str | None = None
     """The one that takes least time when not given."""
+    optimisation: str | None = None
+    """Such as "Os"; any that was measured when not given."""
+    max_flash_bytes: Count | None = None
+    """Of the build that is taken, at most."""
+    secret_independent: bool = False
+    """The build claims that neither time nor addresses depend on secrets, and no trial showed
+    otherwise."""
     activity: str | None = None
     executions: Count = 1
 
@@ -109,6 +116,9 @@ class Step(datafile.DataModel):
             raise ValueError("primitive (from the store) or activity (of the board), one of them")
         if (self.primitive is None) != (self.operation is None):
             raise ValueError("a primitive needs an operation, an activity none")
+        chosen = (self.implementation, self.optimisation, self.max_flash_bytes)
+        if self.primitive is None and (self.secret_independent or chosen != (None, None, None)):
+            raise ValueError("an activity is as it is: how it is built is a primitive's to say")
         return self
 
 

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from joulemark.errors import ToolError
-from joulemark.project import ROOT, sources
+from joulemark.project import IS_PACKAGED, ROOT, sources
 
 
 @lru_cache(maxsize=1)
@@ -29,6 +29,8 @@ def engine_version() -> str:
 @lru_cache(maxsize=1)
 def project_commit() -> str | None:
     """The checkout's commit, with "+dirty" when files differ; None outside a checkout."""
+    if IS_PACKAGED:
+        return (ROOT / "commit").read_text(encoding="utf-8").strip() or None
     return commit_of(ROOT)
 
 

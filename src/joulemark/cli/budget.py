@@ -1,5 +1,6 @@
 """`joulemark budget`: what a device does all day, and how long its battery lasts."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,51 +10,112 @@ from joulemark.cli import app
 from joulemark.cli._options import DEFAULT_STORE, SourceOption, StoreOption
 
 if TYPE_CHECKING:
-    from joulemark.analysis.budget import Budget, Variant
+    from joulemark.analysis.budget import Budget, Costs, Variant
     from joulemark.analysis.scenario import Scenario
 
 
 @app.command()
 def budget(
-    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="What it does.")],
+    scenario: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENARIO", help="What it does: a TOML file, or the name of a shipped one."
+        ),
+    ],
+    stored: Annotated[
+        bool, typer.Option("--stored", help="Take what the store has; measure nothing.")
+    ] = False,
     source: SourceOption = None,
     store: StoreOption = DEFAULT_STORE,
     out: Annotated[
         Path | None, typer.Option("--out", help="The HTML page; beside the store if not given.")
     ] = None,
 ) -> None:
-    """Where a device's current goes, how long its battery lasts, and what changes that."""
+    """Where a device's current goes, how long its battery lasts, and what changes that.
+
+    What the scenario's security costs is measured now where the store does not have it.
+    """
     from joulemark.analysis.budget import Costs, variants
     from joulemark.analysis.budget import budget as compute
     from joulemark.analysis.scenario import read
-    from joulemark.records.record import of_primitives
-    from joulemark.records.store import Store
     from joulemark.report.budget import write_page
 
-    asked = read(scenario)
-    needs_store = any(
-        step.primitive is not None
-        for steps in (
-            *(m.protection for m in asked.message),
-            asked.handshake.processing if asked.handshake else [],
-        )
-        for step in steps
-    )
-    if needs_store and "://" not in store and not Path(store).exists():
-        costs = Costs([], store)
-    elif needs_store:
-        with Store(store, "read") as opened:
-            costs = Costs(of_primitives(opened.records()), opened.name)
-    else:
-        costs = Costs([], store)
-    costs.require(asked)
+    path = _file(scenario)
+    asked = read(path)
+    costs = Costs([], store)
+    if costs.missing(asked):  # It takes anything from a store at all.
+        costs = _from_store(store) if stored else _measured(asked, store)
+        costs.require(asked)
     base = compute(asked, costs)
     others = variants(asked, costs, base)
     _show(asked, base, others)
     beside = Path(store).parent if "://" not in store else Path(DEFAULT_STORE).parent
-    page = out or beside / f"budget-{scenario.stem}.html"
+    page = out or beside / f"budget-{path.stem}.html"
     write_page(asked, base, others, page)
     typer.echo(f"page: {page}")
+
+
+def _file(scenario: str) -> Path:
+    from joulemark.catalogue.near import near
+    from joulemark.errors import InputError
+    from joulemark.project import SCENARIOS
+
+    path, shipped = Path(scenario), SCENARIOS / f"{scenario}.toml"
+    if path.exists() or path.suffix == ".toml" or "/" in scenario:
+        return path
+    if shipped.is_file():
+        return shipped
+    names = [p.stem for p in SCENARIOS.glob("*.toml")]
+    mend = f"give a file, or a shipped one: {near(path.stem, names)}"
+    raise InputError("cannot be read: there is no such file", scenario, mend)
+
+
+def _from_store(store: str) -> "Costs":
+    from joulemark.analysis.budget import Costs
+    from joulemark.records.record import of_primitives
+    from joulemark.records.store import Store
+
+    if "://" not in store and not Path(store).exists():
+        return Costs([], store)
+    with Store(store, "read") as opened:
+        return Costs(of_primitives(opened.records()), opened.name)
+
+
+def _measured(scenario: "Scenario", store: str) -> "Costs":
+    """What the scenario needs; what the store does not have is measured into it first."""
+    from joulemark.analysis.budget import optimisations
+    from joulemark.campaign.campaign import load_campaign
+    from joulemark.catalogue import boards
+    from joulemark.cli._measuring import measure, planned
+    from joulemark.measure.conduct import Bench
+    from joulemark.records.store import Store
+
+    costs = _from_store(store)
+    missing = costs.missing(scenario)
+    if not missing:
+        return costs
+    board = boards.load_board(scenario.board)
+    bench, processes = Bench(), len(os.sched_getaffinity(0))
+    with Store(store) as opened:
+        for step in missing:
+            campaign = load_campaign(
+                None,
+                {
+                    "board": [scenario.board],
+                    "clock": [scenario.clock or board.default_clock],
+                    "primitive": [step.primitive],
+                    "implementation": [step.implementation] if step.implementation else None,
+                    "operation": [step.operation],
+                    "size": [step.message_bytes] if step.message_bytes else None,
+                    "ad_size": [step.ad_bytes],
+                    "opt": optimisations(step) or None,
+                },
+            )
+            todo = planned(campaign, bench, processes)
+            left = todo.without(opened.served(p.key for p in todo.points))
+            new = measure(opened, bench, left, processes) if left else []
+            typer.echo(f"measured {len(new)} cases of {step.primitive} {step.operation}", err=True)
+    return _from_store(store)
 
 
 def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None:
@@ -81,19 +143,21 @@ def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None
             table.add_row(part, *ampere.rounded(1e6), f"{base.share(part):.2%}")
     table.add_row("average", *base.current_a.rounded(1e6), "", style="bold")
     console.print(table)
-    typer.echo(f"\nlifetime: {base.lifetime_text}\n")
+    charge = " ± ".join(base.mah_a_year.rounded())
+    typer.echo(f"\nlifetime: {base.lifetime_text}; {charge} mAh a year\n")
     for message in base.messages:
         if message.security_bytes or message.processing_s:
             typer.echo(f"{security_of(message)}\n")
     if others:
         table = Table(box=None, pad_edge=False, header_style="bold")
         table.add_column("what if", no_wrap=True)
-        for name in ("µA", "days", "change"):
+        for name in ("µA", "mAh a year", "days", "change"):
             table.add_column(name, justify="right", no_wrap=True)
         for other in others:
             table.add_row(
                 other.label,
                 f"{other.budget.current_a.value * 1e6:.4g}",
+                f"{other.budget.mah_a_year.value:.4g}",
                 f"{other.budget.lifetime_days.value:.4g}",
                 f"{other.lifetime_change:+.2%}",
             )

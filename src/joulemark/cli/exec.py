@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from joulemark.cli import app
+from joulemark.cli._glass import ShownOptions, Wires
+from joulemark.cli._grouped import grouped
 from joulemark.cli._options import SourceOption
 from joulemark.errors import BudgetError, FaultError, InputError, JoulemarkError
 
@@ -132,17 +134,31 @@ def read_ranges(machine: "Machine", ranges: list[Range]) -> list[dict[str, Any]]
     return result
 
 
-def run_machine(machine: "Machine", until: int | None, max_cycles: int) -> "Stop":
-    """Run until an address, an end or a budget, answering Ctrl-C on the way."""
+def run_machine(
+    machine: "Machine", until: int | None, max_cycles: int, wires: Wires | None = None
+) -> "Stop":
+    """Run until an address, an end or a budget, answering Ctrl-C on the way.
+
+    Args:
+        machine: to run.
+        until: stop before the instruction at this address.
+        max_cycles: the budget.
+        wires: what is shown of the program's output on the way.
+    """
     from joulemark._engine import EngineError
 
     end = machine.cycles + max_cycles
     while True:
-        budget = min(_SLICE_CYCLES, end - machine.cycles)
+        slice_cycles = _SLICE_CYCLES if wires is None else wires.slice_cycles
+        budget = min(slice_cycles, end - machine.cycles)
         try:
             stop = machine.run(until=until, until_asleep=True, max_cycles=budget)
         except EngineError as error:
             raise InputError(str(error), "--stop-at") from error
+        if wires is not None:
+            wires.pump()
+            if wires.semihosted(stop):
+                continue
         if stop.reason != "cycles" or machine.cycles >= end:
             return stop
 
@@ -199,13 +215,24 @@ def end_error(
 
 
 @app.command("exec")
+@grouped
 def execute(
     image: Annotated[
         Path, typer.Argument(metavar="IMAGE", help="ELF, Intel HEX, or with --raw raw bytes.")
     ],
-    chip: Annotated[str, typer.Option("--chip", help="Chip to emulate; `list chips` names them.")],
+    shown: ShownOptions,
+    chip: Annotated[
+        str | None, typer.Option("--chip", help="Chip to emulate; `list chips` names them.")
+    ] = None,
+    board: Annotated[
+        str | None, typer.Option("--board", help="Or the board: its chip and its devices.")
+    ] = None,
     raw: Raw = None,
     entry: Entry = None,
+    start_at: Annotated[
+        str | None,
+        typer.Option("--from", metavar="A", help="Count from the instruction here on."),
+    ] = None,
     stop_at: StopAt = None,
     read: Annotated[
         list[str] | None,
@@ -216,47 +243,86 @@ def execute(
     source: SourceOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Run any image on a bare emulated chip and print what it took.
+    """Run any image on an emulated chip and print what it took.
 
-    Addresses are numbers or symbols. The result is printed however the run ended; a fault exits
-    with 7, and an end other than the one asked for with 8.
+    Addresses are numbers or symbols. What the program sends on its serial ports, and by
+    semihosting, is shown as it comes; the result is printed however the run ended; a fault exits
+    with 7, and an end other than the one asked for with 8. With --gdb a debugger runs it.
     """
     from joulemark._engine import EngineError, Machine
     from joulemark.catalogue import boards
 
+    described = None if board is None else boards.load_board(board)
+    if (described is None) == (chip is None):
+        raise InputError("one of them says what to emulate", "--chip, --board", "give one")
+    shown.check(described)
     program = load_image(image, raw)
     until = None if stop_at is None else resolve(program, stop_at, "--stop-at")
+    begin = None if start_at is None else resolve(program, start_at, "--from")
     ranges = parse_ranges(program, read)
     budget = DEFAULT_MAX_CYCLES if max_cycles is None else max_cycles
     try:
         machine = Machine(
-            boards.load_chip(chip),
+            boards.load_chip(described.chip if described else str(chip)),
             program,
+            wiring=None if described is None else described.wiring,
             entry=None if entry is None else resolve(program, entry, "--entry"),
+            trace=shown.traces,
             settings=parse_settings(settings) or None,
         )
     except EngineError as error:
         raise InputError(str(error)) from error
     read_ranges(machine, ranges)  # A wrong one is known before the program has run.
-    stop = run_machine(machine, until, budget)
+    wires = Wires(machine, shown.uart_input, quiet=as_json)
+    before = {"cycles": 0, "instructions": 0, "time_ps": 0}
+    stop = None
+    if begin is not None:
+        stop = run_machine(machine, begin, budget, wires)
+        if stop.reason == "address":
+            stop = None
+            machine.clear_observations()
+            before = {name: getattr(machine, name) for name in before}
+    if shown.gdb is not None:
+        stop = _debugged(machine, *shown.address, wires)
+    elif stop is None:
+        stop = run_machine(machine, until, budget, wires)
+    wires.flush()
     result: dict[str, Any] = {
         "stop": stop.reason,
-        "cycles": machine.cycles,
-        "instructions": machine.instructions,
+        "cycles": machine.cycles - before["cycles"],
+        "instructions": machine.instructions - before["instructions"],
         "registers": machine.registers,
         "read": read_ranges(machine, ranges),
     }
     if stop.fault is not None:
         result["fault"] = fault_object(stop.fault)
     if as_json:
+        result["serial"] = {port: text.decode("utf-8", "replace") for port, text in wires.sent()}
         typer.echo(json.dumps(result))
     else:
         _print(result, stop)
+    shown.write(machine, described, image.name, before["time_ps"])
     failure = end_error(
-        stop, awaited=until is not None, budget=max_cycles is not None, max_cycles=budget
+        stop,
+        awaited=until is not None or begin is not None,
+        budget=max_cycles is not None,
+        max_cycles=budget,
     )
-    if failure is not None:
+    if failure is not None and shown.gdb is None:
         raise failure
+
+
+def _debugged(machine: "Machine", host: str, port: int, wires: Wires) -> "Stop":
+    """Let a debugger at the machine; the end is where it leaves it."""
+    from joulemark._engine import EngineError
+
+    typer.echo(f"waiting for a debugger: target remote {host}:{port}", err=True)
+    try:
+        machine.serve_gdb(host, port)
+    except EngineError as error:
+        raise InputError(str(error), "--gdb", "give a free port, as in --gdb :3333") from error
+    wires.pump()
+    return machine.run(max_cycles=0)
 
 
 def _print(result: dict[str, Any], stop: "Stop") -> None:

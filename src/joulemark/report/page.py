@@ -21,11 +21,17 @@ def significant(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def render(template: str, **values: Any) -> str:
+def asset(name: str) -> str:
+    """A file of this package."""
+    return (resources.files(__package__) / name).read_text("utf-8")
+
+
+def render(template: str, *, plots: bool = True, **values: Any) -> str:
     """A page as HTML that needs nothing else.
 
     Args:
         template: its file's name, in this package.
+        plots: it draws with the plotting library.
         values: what it shows, besides `style`, the plotting library (`packed_vega`) and the
             script that draws plots with it (`plots_script`).
     """
@@ -41,8 +47,11 @@ def render(template: str, **values: Any) -> str:
     style = (folder / "report.css").read_text("utf-8")
     return environment.get_template(template).render(
         style=style,
-        packed_vega=packed(_plotting_library()),
-        plots_script=(folder / "plots.js").read_text("utf-8"),
+        **(
+            {"packed_vega": packed(_plotting_library()), "plots_script": asset("plots.js")}
+            if plots
+            else {}
+        ),
         **values,
     )
 

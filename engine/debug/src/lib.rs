@@ -1,0 +1,413 @@
+//! A debugger at a machine: the GDB remote protocol over TCP. What a debugger does costs no emulated
+//! time.
+//!
+//! Registers are 32-bit words in the order in which [`Machine::registers`] has them, which is GDB's:
+//! r0 to r15 of the MSP430 (gdb/msp430-tdep.c keeps them in 32 bits), and r0 to r12, sp, lr, pc and
+//! xpsr of a Cortex-M (GDB manual, "ARM Features", org.gnu.gdb.arm.m-profile).
+
+mod connection;
+
+use std::io;
+use std::net::TcpListener;
+
+use gdbstub::arch::{Arch, Registers};
+use gdbstub::common::Signal;
+use gdbstub::conn::ConnectionExt;
+use gdbstub::stub::run_blocking::{BlockingEventLoop, Event, WaitForStopReasonError};
+use gdbstub::stub::{DisconnectReason, GdbStub, SingleThreadStopReason};
+use gdbstub::target::ext::base::BaseOps;
+use gdbstub::target::ext::base::singlethread::{
+    SingleThreadBase, SingleThreadResume, SingleThreadResumeOps, SingleThreadSingleStep,
+    SingleThreadSingleStepOps,
+};
+use gdbstub::target::ext::breakpoints::{
+    Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, HwWatchpoint, HwWatchpointOps,
+    SwBreakpoint, SwBreakpointOps, WatchKind,
+};
+use gdbstub::target::ext::target_description_xml_override::{
+    TargetDescriptionXmlOverride, TargetDescriptionXmlOverrideOps,
+};
+use gdbstub::target::{Target, TargetError, TargetResult};
+use joulemark_kernel::chip::CoreKind;
+use joulemark_machine::{Error, Machine, Reason, Stop, Until};
+
+use connection::Connection;
+
+/// Cycles between two looks at what the debugger says.
+const SLICE_CYCLES: u64 = 2_000_000;
+/// The same where each instruction is looked at.
+const SLICE_STEPS: u32 = 20_000;
+
+/// What a debugger is told of a core.
+const fn description(core: CoreKind) -> &'static [u8] {
+    match core {
+        // GDB knows this core's registers by itself.
+        CoreKind::Msp430 => b"<target version=\"1.0\"><architecture>msp430</architecture></target>",
+        CoreKind::Armv7m => include_bytes!("m-profile.xml"),
+    }
+}
+
+/// Words of the core's registers, in GDB's order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Words(Vec<u32>);
+
+impl Registers for Words {
+    type ProgramCounter = u32;
+
+    fn pc(&self) -> u32 {
+        self.0.get(15).copied().unwrap_or_default()
+    }
+
+    fn gdb_serialize(&self, mut write_byte: impl FnMut(Option<u8>)) {
+        for byte in self.0.iter().flat_map(|word| word.to_le_bytes()) {
+            write_byte(Some(byte));
+        }
+    }
+
+    fn gdb_deserialize(&mut self, bytes: &[u8]) -> Result<(), ()> {
+        let (words, rest) = bytes.as_chunks::<4>();
+        if !rest.is_empty() {
+            return Err(());
+        }
+        self.0 = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        Ok(())
+    }
+}
+
+/// Any of the cores.
+#[derive(Debug)]
+pub enum AnyCore {}
+
+impl Arch for AnyCore {
+    type Usize = u32;
+    type Registers = Words;
+    type BreakpointKind = usize;
+    type RegId = ();
+}
+
+/// A range that is watched for writes, and what it held.
+struct Watched {
+    address: u32,
+    held: Vec<u8>,
+}
+
+/// What a resumed machine is to do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Resumed {
+    Step,
+    Run,
+}
+
+struct Debugged<'a> {
+    machine: &'a mut Machine,
+    core: CoreKind,
+    breakpoints: Vec<u32>,
+    watched: Vec<Watched>,
+    resumed: Resumed,
+}
+
+impl Debugged<'_> {
+    /// Run for a while; why the debugger is to be told, where it is.
+    fn advance(&mut self) -> Result<Option<SingleThreadStopReason<u32>>, Error> {
+        if self.resumed == Resumed::Step {
+            let stop = self.step_one()?;
+            return Ok(Some(
+                reason(&stop, true).unwrap_or(SingleThreadStopReason::DoneStep),
+            ));
+        }
+        // One breakpoint is the machine's to look for, at its full speed.
+        if self.watched.is_empty() && self.breakpoints.len() < 2 {
+            let stop = self.machine.run(Until {
+                address: self.breakpoints.first().copied(),
+                asleep: true,
+                max_cycles: Some(SLICE_CYCLES),
+                ..Until::default()
+            })?;
+            return Ok(reason(&stop, false));
+        }
+        for _ in 0..SLICE_STEPS {
+            let stop = self.step_one()?;
+            if let Some(reason) = reason(&stop, false) {
+                return Ok(Some(reason));
+            }
+            if let Some(address) = self.written() {
+                return Ok(Some(SingleThreadStopReason::Watch {
+                    tid: (),
+                    kind: WatchKind::Write,
+                    addr: address,
+                }));
+            }
+            if self.breakpoints.contains(&stop.address) {
+                return Ok(Some(SingleThreadStopReason::SwBreak(())));
+            }
+        }
+        Ok(None)
+    }
+
+    fn step_one(&mut self) -> Result<Stop, Error> {
+        self.machine.run(Until {
+            asleep: true,
+            max_cycles: Some(1),
+            ..Until::default()
+        })
+    }
+
+    /// Where a watched range has changed since it was last looked at.
+    fn written(&mut self) -> Option<u32> {
+        let mut found = None;
+        for watched in &mut self.watched {
+            let now = self
+                .machine
+                .read_memory(watched.address, watched.held.len());
+            if let Ok(now) = now
+                && now != watched.held
+            {
+                watched.held = now;
+                found = found.or(Some(watched.address));
+            }
+        }
+        found
+    }
+
+    fn add(&mut self, address: u32) -> bool {
+        if !self.breakpoints.contains(&address) {
+            self.breakpoints.push(address);
+        }
+        true
+    }
+
+    fn remove(&mut self, address: u32) -> bool {
+        let before = self.breakpoints.len();
+        self.breakpoints.retain(|&each| each != address);
+        self.breakpoints.len() < before
+    }
+}
+
+/// What a debugger is told of the end of a run; `None` where the run goes on.
+fn reason(stop: &Stop, is_step: bool) -> Option<SingleThreadStopReason<u32>> {
+    match stop.reason {
+        Reason::Address => Some(SingleThreadStopReason::SwBreak(())),
+        Reason::Fault => Some(SingleThreadStopReason::Signal(Signal::SIGSEGV)),
+        Reason::Asleep if is_step => None,
+        // Nothing can wake it: as a program that has ended by itself.
+        Reason::Asleep => Some(SingleThreadStopReason::Signal(Signal::SIGSTOP)),
+        _ => None,
+    }
+}
+
+impl Target for Debugged<'_> {
+    type Arch = AnyCore;
+    type Error = Error;
+
+    fn base_ops(&mut self) -> BaseOps<'_, Self::Arch, Self::Error> {
+        BaseOps::SingleThread(self)
+    }
+
+    fn support_breakpoints(&mut self) -> Option<BreakpointsOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_target_description_xml_override(
+        &mut self,
+    ) -> Option<TargetDescriptionXmlOverrideOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl TargetDescriptionXmlOverride for Debugged<'_> {
+    fn target_description_xml(
+        &self,
+        _annex: &[u8],
+        offset: u64,
+        length: usize,
+        buf: &mut [u8],
+    ) -> TargetResult<usize, Self> {
+        let text = description(self.core);
+        let rest = text.get(offset as usize..).unwrap_or_default();
+        let count = rest.len().min(length).min(buf.len());
+        buf[..count].copy_from_slice(&rest[..count]);
+        Ok(count)
+    }
+}
+
+impl SingleThreadBase for Debugged<'_> {
+    fn read_registers(&mut self, registers: &mut Words) -> TargetResult<(), Self> {
+        registers.0 = self.machine.registers().into_iter().map(|r| r.1).collect();
+        Ok(())
+    }
+
+    fn write_registers(&mut self, registers: &Words) -> TargetResult<(), Self> {
+        let now = self.machine.registers();
+        if now.len() != registers.0.len() {
+            return Err(TargetError::NonFatal);
+        }
+        for ((name, old), &new) in now.iter().zip(&registers.0) {
+            if *old != new {
+                let set = self.machine.set_register(name, new);
+                set.map_err(|_| TargetError::NonFatal)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_addrs(&mut self, start: u32, data: &mut [u8]) -> TargetResult<usize, Self> {
+        let found = self.machine.read_memory(start, data.len());
+        data.copy_from_slice(&found.map_err(|_| TargetError::NonFatal)?);
+        Ok(data.len())
+    }
+
+    fn write_addrs(&mut self, start: u32, data: &[u8]) -> TargetResult<(), Self> {
+        let written = self.machine.write_memory(start, data);
+        written.map_err(|_| TargetError::NonFatal)?;
+        // What the debugger writes itself is no news to it.
+        self.written();
+        Ok(())
+    }
+
+    fn support_resume(&mut self) -> Option<SingleThreadResumeOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl SingleThreadResume for Debugged<'_> {
+    fn resume(&mut self, _signal: Option<Signal>) -> Result<(), Error> {
+        self.resumed = Resumed::Run;
+        Ok(())
+    }
+
+    fn support_single_step(&mut self) -> Option<SingleThreadSingleStepOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl SingleThreadSingleStep for Debugged<'_> {
+    fn step(&mut self, _signal: Option<Signal>) -> Result<(), Error> {
+        self.resumed = Resumed::Step;
+        Ok(())
+    }
+}
+
+impl Breakpoints for Debugged<'_> {
+    fn support_sw_breakpoint(&mut self) -> Option<SwBreakpointOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_hw_breakpoint(&mut self) -> Option<HwBreakpointOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_hw_watchpoint(&mut self) -> Option<HwWatchpointOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl SwBreakpoint for Debugged<'_> {
+    fn add_sw_breakpoint(&mut self, address: u32, _kind: usize) -> TargetResult<bool, Self> {
+        Ok(self.add(address))
+    }
+
+    fn remove_sw_breakpoint(&mut self, address: u32, _kind: usize) -> TargetResult<bool, Self> {
+        Ok(self.remove(address))
+    }
+}
+
+impl HwBreakpoint for Debugged<'_> {
+    fn add_hw_breakpoint(&mut self, address: u32, _kind: usize) -> TargetResult<bool, Self> {
+        Ok(self.add(address))
+    }
+
+    fn remove_hw_breakpoint(&mut self, address: u32, _kind: usize) -> TargetResult<bool, Self> {
+        Ok(self.remove(address))
+    }
+}
+
+impl HwWatchpoint for Debugged<'_> {
+    /// Writes alone are watched, and seen where they change something.
+    fn add_hw_watchpoint(
+        &mut self,
+        address: u32,
+        length: u32,
+        kind: WatchKind,
+    ) -> TargetResult<bool, Self> {
+        let held = self.machine.read_memory(address, length as usize);
+        match (kind, held) {
+            (WatchKind::Write, Ok(held)) => {
+                self.watched.push(Watched { address, held });
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn remove_hw_watchpoint(
+        &mut self,
+        address: u32,
+        length: u32,
+        _kind: WatchKind,
+    ) -> TargetResult<bool, Self> {
+        let before = self.watched.len();
+        self.watched
+            .retain(|w| (w.address, w.held.len()) != (address, length as usize));
+        Ok(self.watched.len() < before)
+    }
+}
+
+/// The events of a session.
+struct Session<'a>(std::marker::PhantomData<&'a ()>);
+
+impl<'a> BlockingEventLoop for Session<'a> {
+    type Target = Debugged<'a>;
+    type Connection = Connection<'a>;
+    type StopReason = SingleThreadStopReason<u32>;
+
+    fn wait_for_stop_reason(
+        target: &mut Debugged<'a>,
+        connection: &mut Connection<'a>,
+    ) -> Result<Event<Self::StopReason>, WaitForStopReasonError<Error, io::Error>> {
+        loop {
+            if let Some(reason) = target.advance().map_err(WaitForStopReasonError::Target)? {
+                return Ok(Event::TargetStopped(reason));
+            }
+            let heard = connection
+                .peek()
+                .map_err(WaitForStopReasonError::Connection)?;
+            if heard.is_some() {
+                let byte = connection
+                    .read()
+                    .map_err(WaitForStopReasonError::Connection)?;
+                return Ok(Event::IncomingData(byte));
+            }
+        }
+    }
+
+    fn on_interrupt(_target: &mut Debugged<'a>) -> Result<Option<Self::StopReason>, Error> {
+        Ok(Some(SingleThreadStopReason::Signal(Signal::SIGINT)))
+    }
+}
+
+/// Let one debugger at a machine, from when it connects until it goes.
+///
+/// # Errors
+/// The connection broke, `go_on` said no, or the debugger did what the protocol has not.
+pub fn serve(
+    listener: &TcpListener,
+    machine: &mut Machine,
+    core: CoreKind,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<(), String> {
+    let connection = Connection::accept(listener, go_on).map_err(|error| error.to_string())?;
+    let mut target = Debugged {
+        machine,
+        core,
+        breakpoints: Vec::new(),
+        watched: Vec::new(),
+        resumed: Resumed::Run,
+    };
+    match GdbStub::new(connection).run_blocking::<Session>(&mut target) {
+        Ok(DisconnectReason::Disconnect | DisconnectReason::Kill) => Ok(()),
+        Ok(reason) => Err(format!("the debugger ended with {reason:?}")),
+        // A debugger that is closed goes without a word.
+        Err(error) if error.is_connection_error() => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}

@@ -1,0 +1,197 @@
+"""What `exec` shows of a program: its serial ports, semihosting, pins and current."""
+
+import os
+import select
+import sys
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from joulemark.errors import InputError
+
+if TYPE_CHECKING:
+    from joulemark._engine import Machine, Stop
+    from joulemark.catalogue.boards import Board
+
+_SLICE_CYCLES = 1_000_000
+"""Between two looks at the program's output: an eighth of a second of an 8 MHz chip."""
+_BKPT_SEMIHOSTING = bytes([0xAB, 0xBE])
+"""BKPT #0xAB (ARM IHI 0098, Semihosting for AArch32 and AArch64, section 3, T32 of M profile)."""
+_SYS_OPEN, _SYS_CLOSE, _SYS_WRITEC, _SYS_WRITE0, _SYS_WRITE = 0x01, 0x02, 0x03, 0x04, 0x05
+_SYS_EXIT, _SYS_EXIT_EXTENDED = 0x18, 0x20
+_HANDLE = 1
+"""Whatever is opened is the terminal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownOptions:
+    """What is kept of the run, and who runs it."""
+
+    uart_input: Annotated[
+        str | None,
+        typer.Option(
+            "--input",
+            metavar="PORT=TEXT",
+            help="Sent to a serial port; PORT=- is what is typed or piped in.",
+        ),
+    ] = None
+    vcd: Annotated[
+        Path | None, typer.Option("--vcd", help="Write pins and power states as VCD.")
+    ] = None
+    power: Annotated[
+        Path | None,
+        typer.Option("--power", help="With --board: current over time, as .csv or an .html page."),
+    ] = None
+    gdb: Annotated[
+        str | None,
+        typer.Option("--gdb", metavar="[HOST]:PORT", help="Wait for a debugger that runs it."),
+    ] = None
+
+    @property
+    def traces(self) -> bool:
+        """Pins and power states are to be kept."""
+        return self.vcd is not None or self.power is not None
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port for a debugger."""
+        host, colon, port = (self.gdb or "").rpartition(":")
+        if not colon or not port.isdigit() or not 0 < int(port) < 65536:
+            raise InputError(f"{self.gdb!r} is no address", "--gdb", "write :3333 or HOST:PORT")
+        return host or "localhost", int(port)
+
+    def check(self, board: "Board | None") -> None:
+        """Refuse what does not go together.
+
+        Raises:
+            InputError: something is missing or wrong.
+        """
+        if self.power is not None:
+            if board is None:
+                raise InputError("a bare chip has no current of a board", "--power", "give --board")
+            if self.power.suffix not in {".csv", ".html"}:
+                mend = "name a .csv or .html file"
+                raise InputError(f"{self.power}: no such form", "--power", mend)
+        if self.gdb is not None:
+            _ = self.address
+
+    def write(self, machine: "Machine", board: "Board | None", name: str, start_ps: int) -> None:
+        """Write the files that were asked for.
+
+        Raises:
+            InputError: one cannot be written.
+        """
+        if self.vcd is not None:
+            try:
+                machine.write_vcd(self.vcd)
+            except OSError as error:
+                raise InputError(f"cannot be written: {error.strerror}", str(self.vcd)) from error
+            typer.echo(f"pins and power states: {self.vcd}", err=True)
+        if self.power is not None and board is not None:
+            from joulemark.report.power import write_power
+
+            write_power(machine.power_tracks, board, name, self.power, start_ps)
+            typer.echo(f"current: {self.power}", err=True)
+
+
+class Wires:
+    """Carries what a program sends to the terminal, and what is typed to the program.
+
+    Args:
+        machine: the program's.
+        given: `PORT=TEXT`, or `PORT=-` for the standard input; None for nothing.
+        quiet: keep what is sent, and show nothing.
+
+    Raises:
+        InputError: there is no such port.
+    """
+
+    slice_cycles = _SLICE_CYCLES
+
+    def __init__(self, machine: "Machine", given: str | None, *, quiet: bool) -> None:
+        self._machine = machine
+        self._quiet = quiet
+        self._sent: dict[str, bytes] = defaultdict(bytes)
+        self._typed_to: str | None = None
+        self._shown = False
+        if given is not None:
+            named, equals, text = given.partition("=")
+            port = {name.lower(): name for name in machine.serial_ports}.get(named.lower())
+            if not equals or port is None:
+                mend = f"write PORT=TEXT with {', '.join(machine.serial_ports)}"
+                raise InputError(f"{given!r} names no port", "--input", mend)
+            if text == "-":
+                self._typed_to = port
+            else:
+                data = text.encode().decode("unicode_escape").encode("latin-1")
+                machine.serial_write(port, data)
+
+    def sent(self) -> list[tuple[str, bytes]]:
+        """What was sent on each port, and as "semihosting"."""
+        return sorted(self._sent.items())
+
+    def pump(self) -> None:
+        """Carry what there is now."""
+        for port in self._machine.serial_ports:
+            self._show(port, self._machine.serial_read(port))
+        while self._typed_to and select.select([sys.stdin], [], [], 0)[0]:
+            data = os.read(sys.stdin.fileno(), 4096)
+            if not data:
+                self._typed_to = None
+                break
+            self._machine.serial_write(self._typed_to, data)
+
+    def _show(self, port: str, data: bytes) -> None:
+        if not data:
+            return
+        self._sent[port] += data
+        if not self._quiet:
+            typer.echo(data.decode("utf-8", "replace"), nl=False)
+            self._shown = not data.endswith(b"\n")
+
+    def flush(self) -> None:
+        """End a line that the program did not end."""
+        if self._shown:
+            typer.echo("")
+
+    def semihosted(self, stop: "Stop") -> bool:
+        """Do what a program asks of a debugger; whether that was why it stopped, and it goes on."""
+        machine = self._machine
+        if stop.fault is None or "lr" not in machine.registers:
+            return False
+        pc = machine.registers["pc"]
+        if machine.read_memory(pc, 2) != _BKPT_SEMIHOSTING:
+            return False
+        operation, argument = machine.registers["r0"], machine.registers["r1"]
+        if operation in {_SYS_EXIT, _SYS_EXIT_EXTENDED}:
+            return False
+        machine.set_register("r0", self._called(operation, argument))
+        machine.set_register("pc", pc + 2)
+        return True
+
+    def _called(self, operation: int, argument: int) -> int:
+        machine = self._machine
+
+        def word(number: int) -> int:
+            return int.from_bytes(machine.read_memory(argument + 4 * number, 4), "little")
+
+        if operation == _SYS_OPEN:
+            return _HANDLE
+        if operation == _SYS_CLOSE:
+            return 0
+        if operation == _SYS_WRITEC:
+            self._show("semihosting", machine.read_memory(argument, 1))
+            return 0
+        if operation == _SYS_WRITE0:
+            text = bytearray()
+            while (byte := machine.read_memory(argument + len(text), 1)) != b"\0":
+                text += byte
+            self._show("semihosting", bytes(text))
+            return 0
+        if operation == _SYS_WRITE:
+            self._show("semihosting", machine.read_memory(word(1), word(2)))
+            return 0
+        return 0xFFFFFFFF  # What is not here fails.

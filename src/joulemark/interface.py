@@ -1,0 +1,229 @@
+"""The interface for notebooks and scripts: what `import joulemark` gives."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from joulemark._engine import Machine
+    from joulemark.catalogue.boards import Board
+    from joulemark.records.store import Store
+
+DEFAULT_STORE = "results/joulemark.db"
+
+Names = str | Sequence[str]
+Sizes = int | Sequence[int]
+
+
+def open_store(location: "str | Path" = DEFAULT_STORE) -> "Store":
+    """Open a results store to read it; close it, or use it in a `with`.
+
+    Args:
+        location: a file, or an SQLAlchemy URL.
+
+    Raises:
+        StoreError: there is none, or it cannot be read.
+    """
+    from joulemark.records.store import Store
+
+    return Store(location, "read")
+
+
+def results(
+    location: "str | Path" = DEFAULT_STORE, *, history: bool = False, long: bool = False
+) -> "pd.DataFrame":
+    """The records of a store as a data frame: a row each, a column for each quantity.
+
+    Args:
+        location: a file, or an SQLAlchemy URL.
+        history: all records, not the last one of each case.
+        long: a row for each quantity instead of each record.
+
+    Raises:
+        StoreError: there is no store, or it cannot be read.
+    """
+    from joulemark.records.export import flat_frame, long_frame
+
+    with open_store(location) as opened:
+        records = opened.records(history=history)
+    return long_frame(records) if long else flat_frame(records)
+
+
+def run(
+    *,
+    store: "str | Path" = DEFAULT_STORE,
+    campaign: "str | Path | None" = None,
+    board: Names | None = None,
+    clock: Names | None = None,
+    primitive: Names | None = None,
+    implementation: Names | None = None,
+    operation: Names | None = None,
+    size: Sizes | None = None,
+    ad_size: Sizes | None = None,
+    compiler: Names | None = None,
+    opt: Names | None = None,
+    trials: int | None = None,
+    seed: int | None = None,
+    processes: int | None = None,
+) -> "pd.DataFrame":
+    """Measure a campaign on emulated boards; what the store has already is taken from there.
+
+    Each argument is that of `joulemark run`, one value or several; names may be globs. In a script
+    that is run by itself, call it under `if __name__ == "__main__":`, for workers import it.
+
+    Args:
+        store: a file, or an SQLAlchemy URL; made if it is not there.
+        campaign: a TOML file, which the arguments override.
+        board: boards.
+        clock: clock profiles.
+        primitive: primitives.
+        implementation: implementations.
+        operation: operations.
+        size: message sizes in bytes.
+        ad_size: sizes of associated data in bytes.
+        compiler: compilers.
+        opt: optimisation levels.
+        trials: executions of each case, each with its own random inputs.
+        seed: of the random inputs.
+        processes: how many cases at a time; one for each core if not given.
+
+    Returns:
+        The campaign's records as a data frame, as `results` gives them; also failed ones.
+
+    Raises:
+        InputError: a name matches nothing, or a value is wrong.
+        ToolError: a compiler is missing.
+        StoreError: the store cannot be written.
+    """
+    from joulemark.campaign.campaign import load_campaign
+    from joulemark.campaign.plan import plan
+    from joulemark.measure.conduct import Bench
+    from joulemark.records.export import flat_frame
+    from joulemark.records.store import Store
+
+    given = {
+        "board": board,
+        "clock": clock,
+        "primitive": primitive,
+        "implementation": implementation,
+        "operation": operation,
+        "size": size,
+        "ad_size": ad_size,
+        "compiler": compiler,
+        "opt": opt,
+        "trials": trials,
+        "seed": seed,
+    }
+    chosen = load_campaign(None if campaign is None else Path(campaign), given)
+    bench, count = Bench(), processes or len(os.sched_getaffinity(0))
+    todo = plan(chosen, bench.setup, processes=count)
+    with Store(store) as opened:
+        served = opened.served(p.key for p in todo.points)
+        left = todo.without(served)
+        new = []
+        for record in bench.measure(left, count) if left else ():
+            opened.append(record)
+            new.append(record)
+        old = opened.load(s.id for s in served.values())
+    return flat_frame(sorted([*old, *new], key=lambda r: r.order))
+
+
+def machine(
+    image: "str | Path", *, board: str | None = None, chip: str | None = None, profile: bool = False
+) -> "Machine":
+    """An emulated board or bare chip with an image, after reset.
+
+    Args:
+        image: an ELF or Intel HEX file.
+        board: its chip and devices.
+        chip: or the chip alone.
+        profile: count cycles per function.
+
+    Raises:
+        InputError: not one of board and chip is given, or a name is wrong.
+        ImageError: the image cannot be read, or is for something else.
+    """
+    from joulemark._engine import Image
+    from joulemark._engine import Machine as Emulated
+    from joulemark.catalogue import boards as catalogue
+    from joulemark.errors import InputError
+
+    if (board is None) == (chip is None):
+        raise InputError("one of board and chip says what to emulate", "machine", "give one")
+    described = None if board is None else catalogue.load_board(board)
+    return Emulated(
+        catalogue.load_chip(described.chip if described else str(chip)),
+        Image.load(image),
+        wiring=described.wiring if described else None,
+        profile=profile,
+        trace=True,
+    )
+
+
+def board(name: str) -> "Board":
+    """What a board's file says.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    from joulemark.catalogue import boards as catalogue
+
+    return catalogue.load_board(name)
+
+
+def boards() -> list[str]:
+    """Names of the boards."""
+    from joulemark.catalogue import boards as catalogue
+
+    return catalogue.names()
+
+
+def primitives() -> "pd.DataFrame":
+    """The primitives: kind, standing, security in bits, names of implementations."""
+    import pandas as pd
+
+    from joulemark.catalogue.primitives import library
+
+    known = library()
+    rows = [
+        {
+            "primitive": a.name,
+            "kind": a.kind,
+            "status": a.status,
+            "security_bits": a.sizes.get("security_bits"),
+            "implementations": [i.name for i in known.implementations(a)],
+        }
+        for a in sorted(known.algorithms.values(), key=lambda a: (a.kind, a.name))
+    ]
+    return pd.DataFrame(rows).astype({"security_bits": "Int64"})
+
+
+def compare(base: "str | Path", head: "str | Path") -> "pd.DataFrame":
+    """What changed from one store or export to another: a row for each quantity that did.
+
+    Args:
+        base: a store's file or URL, or a file that `joulemark export` wrote.
+        head: what is compared with it.
+
+    Raises:
+        InputError: a file cannot be read.
+        StoreError: a store cannot be read.
+    """
+    import pandas as pd
+
+    from joulemark.analysis.changes import Limits
+    from joulemark.analysis.changes import compare as changes
+    from joulemark.records.sides import rows
+
+    found = changes(rows(str(base)), rows(str(head)), Limits())
+    columns = ["case", "place", "state", "quantity", "unit", "base", "head", "fraction"]
+    nothing = (None,) * 5
+    values: list[tuple[object, ...]] = []
+    for c in found:
+        case = (c.name, c.place, c.state)
+        values += [(*case, x.measure, x.unit, x.base, x.head, x.fraction) for x in c.changes]
+        values += [] if c.changes else [(*case, *nothing)]
+    return pd.DataFrame(values, columns=columns)

@@ -1,0 +1,373 @@
+"""A program under the glass: its serial line, semihosting, VCD, current over time, a debugger."""
+
+import contextlib
+import csv
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from command import typed
+from joulemark.catalogue import boards
+from joulemark.catalogue.primitives import Library
+from joulemark.images import build_image
+from joulemark.images.toolchain import find
+from joulemark.meters.model import ModelMeter
+
+CHIPS = {
+    "msp430f1611": "telosb",
+    "cc2650": "sensortag-cc2650",
+    "cc2538": "openmote-cc2538",
+    "stm32f100rb": "stm32vldiscovery",
+}
+
+
+@pytest.fixture(scope="module")
+def images() -> dict[str, str]:
+    """An image for each chip."""
+    library = Library.load()
+    way = library.implementation(library["xtea"], "ref")
+    return {
+        chip: str(build_image(way, boards.load_board(board)).path) for chip, board in CHIPS.items()
+    }
+
+
+@contextlib.contextmanager
+def served(image: str, chip: str) -> Iterator[int]:
+    """The command, waiting for a debugger at a port."""
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port: int = probe.getsockname()[1]
+    code = "from joulemark.cli import main; main()"
+    serving = subprocess.Popen(
+        [sys.executable, "-c", code, "exec", image, "--chip", chip, "--gdb", f":{port}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert serving.stderr is not None
+        assert f"localhost:{port}" in serving.stderr.readline()
+        yield port
+        out, err = serving.communicate(timeout=30)
+        assert serving.returncode == 0, err
+        assert out.startswith("stop ")
+    finally:
+        serving.kill()
+        serving.wait()
+
+
+COMMANDS = """\
+set confirm off
+set tcp connect-timeout 30
+target remote localhost:{port}
+break main
+continue
+print/x $pc
+stepi
+print/x $pc
+print/x $sp
+set var $r10 = 0x1234
+print/x $r10
+set var *(unsigned char *){ram} = 0x5a
+x/1xb {ram}
+break harness_receive
+break hal_serial_read
+continue
+print/x $pc
+"""
+
+
+@pytest.mark.parametrize("chip", [c for c in CHIPS if c != "msp430f1611"])
+def test_gdb_steps_breaks_and_inspects(chip: str, images: dict[str, str]) -> None:
+    gdb = shutil.which("gdb-multiarch")
+    assert gdb is not None, "tools/system-packages.sh test installs it"
+    described = boards.load_chip(chip)
+    ram = max((m for m in described.memories if m.kind == "ram"), key=lambda m: m.size)
+    with served(images[chip], chip) as port:
+        text = COMMANDS.format(port=port, ram=f"{ram.start + ram.size - 4096:#x}")
+        done = subprocess.run(
+            [gdb, "--batch", "-nx", images[chip], *_each(text), "-ex", "detach"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    shown = done.stdout
+    assert re.search(r"Breakpoint 1, 0x\w+ in main", shown), shown + done.stderr
+    values = [line.split(" = ")[1] for line in shown.splitlines() if line.startswith("$")]
+    at_main, after, stack, changed, second = (int(v, 16) for v in values)
+    assert at_main != after, "a step moves"
+    assert ram.start < stack <= ram.start + ram.size
+    assert changed == 0x1234
+    assert "0x5a" in shown
+    # The first of two breakpoints that the program comes to.
+    end = shown.partition("0x5a")[2]
+    assert re.search(r"in hal_serial_read", end)
+    assert second not in {at_main, after}
+
+
+def _each(commands: str) -> list[str]:
+    return [word for command in commands.splitlines() for word in ("-ex", command)]
+
+
+class Remote:
+    """As much of GDB's remote protocol as a test needs (GDB manual, appendix E)."""
+
+    def __init__(self, port: int) -> None:
+        for _ in range(100):
+            with contextlib.suppress(ConnectionRefusedError):
+                self._stream = socket.create_connection(("localhost", port), timeout=30)
+                break
+            time.sleep(0.1)
+
+    def __call__(self, command: str) -> str:
+        self.send(command)
+        return self.receive()
+
+    def send(self, command: str) -> None:
+        self._stream.sendall(f"${command}#{sum(command.encode()) % 256:02x}".encode())
+
+    def receive(self) -> str:
+        data = b""
+        while not re.search(rb"\$[^#]*#..$", data):
+            got = self._stream.recv(4096)
+            assert got, data
+            data += got
+        self._stream.sendall(b"+")
+        found = re.search(rb"\$([^#]*)#..$", data)
+        assert found is not None
+        text = found[1].decode()
+        # Runs are packed: "0*!" is "0000".
+        return re.sub(r"(.)\*(.)", lambda m: m[1] * (ord(m[2]) - 28), text)
+
+    def registers(self) -> list[int]:
+        data = bytes.fromhex(self("g"))
+        return [int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 4)]
+
+    def interrupt(self) -> str:
+        self._stream.sendall(b"\x03")
+        return self.receive()
+
+    def close(self) -> None:
+        assert self("D") == "OK"
+        self._stream.close()
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_the_protocol_on_every_chip(chip: str, images: dict[str, str]) -> None:
+    from joulemark._engine import Image, Machine
+
+    image = Image.load(images[chip])
+    described = boards.load_chip(chip)
+    pc = 0 if described.core == "msp430" else 15
+    main, later = (image.resolve(n) & ~1 for n in ("main", "hal_serial_read"))
+    ram = max((m for m in described.memories if m.kind == "ram"), key=lambda m: m.size)
+    with served(images[chip], chip) as port:
+        remote = Remote(port)
+        assert len(remote.registers()) == (16 if described.core == "msp430" else 17)
+        assert remote(f"Z0,{main:x},2") == "OK"
+        assert remote("c")[1:].startswith("05")
+        assert remote.registers()[pc] == main
+        # The same machine without a debugger is in the same state after as many instructions.
+        alone = Machine(described, image)
+        alone.run(until=main)
+        assert list(alone.registers.values()) == remote.registers()
+        for _ in range(5):
+            assert remote("s")[1:].startswith("05")
+            alone.run(max_cycles=1)
+            assert list(alone.registers.values()) == remote.registers()
+        assert remote(f"M{ram.start + 64:x},2:5aa5") == "OK"
+        assert remote(f"m{ram.start + 64:x},2") == "5aa5"
+        assert remote("mfffffff0,4").startswith("E")
+        assert remote(f"z0,{main:x},2") == "OK"
+        assert remote(f"Z0,{later:x},2") == "OK"
+        assert remote("c")[1:].startswith("05")
+        assert remote.registers()[pc] == later
+        values = remote.registers()
+        values[10] = 0x1234
+        assert remote("G" + b"".join(v.to_bytes(4, "little") for v in values).hex()) == "OK"
+        assert remote.registers()[10] == 0x1234
+        remote.close()
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_a_write_is_watched_for(chip: str, images: dict[str, str]) -> None:
+    from joulemark._engine import Image, Machine
+
+    image = Image.load(images[chip])
+    alone = Machine(boards.load_chip(chip), image)
+    alone.run(until=image.resolve("main") & ~1)
+    # Where main is called, or in it, something is put on the stack for the first time.
+    below = alone.registers["sp"] - 8
+    size = 8 if "lr" in alone.registers else 10  # The MSP430's return address is on the stack.
+    with served(images[chip], chip) as port:
+        remote = Remote(port)
+        assert remote(f"M{below:x},{size:x}:{'a5' * size}") == "OK"
+        assert remote(f"Z2,{below:x},{size:x}") == "OK"
+        assert remote(f"Z3,{below:x},{size:x}") != "OK", "reads are not watched"
+        stopped = remote("c")
+        assert f"watch:{below:x};" in re.sub(r":0+", ":", stopped)
+        assert remote(f"m{below:x},{size:x}") != "a5" * size
+        assert remote(f"z2,{below:x},{size:x}") == "OK"
+        remote.close()
+
+
+PROGRAM = """\
+#include <stdint.h>
+static int call(int operation, const void *argument) {
+    register int r0 __asm__("r0") = operation;
+    register const void *r1 __asm__("r1") = argument;
+    __asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
+    return r0;
+}
+__attribute__((noinline)) void finished(void) { for (;;) __asm__("wfi"); }
+__attribute__((noinline)) void measured(void) { for (volatile int i = 0; i < 100; i++) {} }
+void start(void) {
+    call(0x04, "from the debugger\\n");
+    call(0x03, "x");
+    const uint32_t some[3] = {1, (uint32_t) "abcd", 3};
+    if (call(0x05, some) == 0)
+        call(0x04, "\\n");
+    if (call(0x99, 0) != -1)
+        __asm__("udf 0");
+    measured();
+    finished();
+}
+typedef void (*handler)(void);
+__attribute__((section(".vectors"))) const handler vectors[] = {(handler)0x20002000, start};
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A program for the STM32F100RB that talks by semihosting."""
+    folder = tmp_path_factory.mktemp("program")
+    (folder / "p.c").write_text(PROGRAM)
+    flags = ["-mcpu=cortex-m3", "-mthumb", "-O1", "-nostdlib", "-Wl,-Ttext=0x08000100"]
+    flags += ["-Wl,--section-start=.vectors=0x08000000", "-Wl,-e,start"]
+    out = str(folder / "p.elf")
+    gcc = find("gcc", "armv7m").path
+    subprocess.run([gcc, *flags, str(folder / "p.c"), "-o", out], check=True)
+    return out
+
+
+def test_semihosting_is_shown_and_goes_on(program: str) -> None:
+    done = typed("exec", program, "--chip", "stm32f100rb", "--stop-at", "finished")
+    assert done.stdout.startswith("from the debugger\nxabc\nstop          address")
+    asked = ("exec", program, "--chip", "stm32f100rb", "--stop-at", "finished", "--json")
+    found = json.loads(typed(*asked).stdout)
+    assert found["serial"] == {"semihosting": "from the debugger\nxabc\n"}
+
+
+def test_between_two_symbols_is_what_lies_between(program: str) -> None:
+    asked = ("exec", program, "--chip", "stm32f100rb", "--json")
+    whole = json.loads(typed(*asked, "--stop-at", "finished").stdout)
+    first = json.loads(typed(*asked, "--stop-at", "measured").stdout)
+    between = json.loads(typed(*asked, "--from", "measured", "--stop-at", "finished").stdout)
+    for name in ("cycles", "instructions"):
+        assert between[name] == whole[name] - first[name] > 0
+    typed(*asked, "--from", "finished", "--stop-at", "measured", "--max-cycles", "100000", code=8)
+
+
+def test_the_serial_line_shows_and_takes(images: dict[str, str]) -> None:
+    # An image of `run` answers frames only; the answer to an identify is its description.
+    asked = ("exec", images["msp430f1611"], "--chip", "msp430f1611", "--max-cycles", "4000000")
+    assert json.loads(typed(*asked, "--json").stdout)["serial"] == {}
+    from joulemark.runners import protocol
+
+    frame = protocol.encode(protocol.Command.IDENTIFY, 0, bytes(2))
+    text = "".join(f"\\x{byte:02x}" for byte in frame)
+    port = boards.load_board("telosb").serial.port
+    found = json.loads(typed(*asked, "--json", "--input", f"{port}={text}").stdout)
+    assert "protocol=" in found["serial"][port.upper()]
+
+
+def test_pins_power_and_current(images: dict[str, str], tmp_path: Path) -> None:
+    vcd, trace, page = (tmp_path / n for n in ("p.vcd", "p.csv", "p.html"))
+    asked = ("exec", images["msp430f1611"], "--board", "telosb", "--max-cycles", "400000")
+    typed(*asked, "--vcd", str(vcd), "--power", str(trace))
+    typed(*asked, "--power", str(page))
+    assert "$enddefinitions" in vcd.read_text()
+    rows = list(csv.DictReader(trace.open()))
+    ends = [float(r["end_s"]) for r in rows]
+    assert [float(r["start_s"]) for r in rows[1:]] == ends[:-1]
+    charge = sum((float(r["end_s"]) - float(r["start_s"])) * float(r["ampere"]) for r in rows)
+    # The same as the model meter has it from the times in each state.
+    from joulemark._engine import Image, Machine
+    from joulemark.meters.power import occupancy
+
+    board = boards.load_board("telosb")
+    machine = Machine(
+        boards.load_chip(board.chip),
+        Image.load(images["msp430f1611"]),
+        wiring=board.wiring,
+        trace=True,
+    )
+    machine.run(until_asleep=True, max_cycles=400000)
+    times = occupancy(machine.power_tracks, 0, machine.time_ps)
+    energy_nj = ModelMeter(board).energy(times).gross_nj
+    assert charge * board.supply_v.value * 1e9 == pytest.approx(energy_nj, rel=1e-6)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
+        )
+        opened = browser.new_page(viewport={"width": 1000, "height": 800})
+        complaints: list[str] = []
+        opened.on("pageerror", lambda error: complaints.append(str(error)))
+        opened.goto(page.as_uri())
+        opened.wait_for_selector("html[data-trace=drawn]")
+
+        def shown(which: str, column: int) -> float:
+            cell = opened.locator(f"tr[data-range={which}] td").nth(column)
+            return float(str(cell.get_attribute("data-value")))
+
+        assert shown("all", 7) == pytest.approx(energy_nj * 1e-9, rel=1e-6)
+        box = opened.locator("#trace").bounding_box()
+        assert box is not None
+        middle = box["y"] + box["height"] / 2
+        opened.mouse.move(box["x"] + box["width"] * 0.25, middle)
+        opened.mouse.down()
+        opened.mouse.move(box["x"] + box["width"] * 0.75, middle)
+        opened.mouse.up()
+        half = shown("selected", 2)
+        assert half == pytest.approx(shown("all", 2) / 2, rel=0.01)
+        first, last = shown("selected", 1), shown("selected", 1) + half
+        expected = sum(
+            max(0.0, min(float(r["end_s"]), last) - max(float(r["start_s"]), first))
+            * float(r["ampere"])
+            for r in rows
+        )
+        assert shown("selected", 6) == pytest.approx(expected, rel=1e-6)
+        opened.locator("#trace").press("+")
+        assert shown("shown", 2) == pytest.approx(shown("all", 2) * 0.8, rel=1e-6)
+        assert complaints == []
+        browser.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "one of them says what to emulate"),
+        (("--chip", "cc2650", "--board", "telosb"), "give one"),
+        (("--chip", "msp430f1611", "--power", "x.csv"), "give --board"),
+        (("--board", "telosb", "--power", "x.png"), "name a .csv or .html file"),
+        (("--chip", "msp430f1611", "--gdb", "3333"), "write :3333"),
+        (("--chip", "msp430f1611", "--gdb", ":99999"), "write :3333"),
+        (("--chip", "msp430f1611", "--input", "uart9=x"), "names no port"),
+        (("--chip", "msp430f1611", "--from", "nowhere"), "nowhere"),
+        (("--chip", "msp430f1611", "--max-cycles", "9", "--vcd", "/proc/x.vcd"), "cannot be"),
+    ],
+)
+def test_bad_input(images: dict[str, str], arguments: tuple[str, ...], message: str) -> None:
+    done = typed("exec", images["msp430f1611"], *arguments, code=3)
+    assert message in done.stderr
+    assert "internal error" not in done.stderr

@@ -1,0 +1,50 @@
+"""The interface for notebooks: docs/python.md as a reader would run it, from the top."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import joulemark
+from emulated import BOARD
+from joulemark import interface
+from joulemark.catalogue.primitives import Library
+from joulemark.images import build_image
+from joulemark.project import ROOT
+
+EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text(), re.DOTALL)
+
+
+def test_every_example_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    library = Library.load()
+    way = library.implementation(library["xtea"], "ref")
+    shutil.copy(build_image(way, BOARD).path, tmp_path / "firmware.elf")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    assert len(EXAMPLES) == 7
+    for number, example in enumerate(EXAMPLES):
+        exec(compile(example, f"docs/python.md, example {number + 1}", "exec"), names)  # noqa: S102
+    shown = capsys.readouterr().out
+    assert "aes-128/ref encrypt 16 B" in shown
+    assert "did you mean telosb?" in shown
+    changes = names["changes"]
+    assert isinstance(changes, interface.compare("results.db", "results.db").__class__)
+    assert set(changes["state"]) >= {"missing"}
+
+
+def test_what_it_offers_is_there_and_documented() -> None:
+    for name in joulemark.__all__:
+        assert getattr(joulemark, name).__doc__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = joulemark.nothing
+
+
+def test_importing_it_takes_nothing_with_it() -> None:
+    code = "import joulemark, sys; print(any(m in sys.modules for m in ('pandas', 'sqlalchemy')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

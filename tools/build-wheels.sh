@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Wheels for Linux in dist/: tools/build-wheels.sh [ARCHITECTURE...], by default this machine's own.
+# They run where glibc is 2.28 or later (Debian 10, RHEL 8), which zig's linker takes care of; with
+# `rustup target add aarch64-unknown-linux-gnu` one machine builds for both architectures. The
+# wheel of this machine's own is tried where no checkout is near.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+own=$(uname -m)
+PATH="$PWD/.venv/bin:$PATH"
+python -m pip install --quiet --disable-pip-version-check 'ziglang>=0.13,<0.16'
+for architecture in "${@:-$own}"; do
+    target=$architecture-unknown-linux-gnu
+    MATURIN_PEP517_ARGS="--compatibility manylinux_2_28 --zig --target $target" \
+        python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+    [ "$architecture" = "$own" ] || continue
+    installed=$(mktemp -d)
+    trap 'rm -rf "$installed"' EXIT
+    python -m pip install --quiet --disable-pip-version-check --no-deps --target "$installed" dist/*"_$own.whl"
+    (cd "$installed" && XDG_CACHE_HOME=$installed/cache PYTHONPATH=$installed \
+        python -c 'from joulemark.cli import main; main()' run --board telosb --primitive xtea --size 8 >/dev/null)
+done
+ls dist/*.whl

@@ -1,0 +1,90 @@
+"""Builds wheels with maturin, with the data that the command needs where there is no checkout.
+
+Chips, boards, firmware and scenarios lie beside `src` in the tree and in the package in a wheel.
+"""
+
+import contextlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import maturin
+from maturin import (
+    build_editable,
+    build_sdist,
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+    get_requires_for_build_wheel,
+    prepare_metadata_for_build_editable,
+    prepare_metadata_for_build_wheel,
+)
+
+__all__ = [
+    "build_editable",
+    "build_sdist",
+    "build_wheel",
+    "get_requires_for_build_editable",
+    "get_requires_for_build_sdist",
+    "get_requires_for_build_wheel",
+    "prepare_metadata_for_build_editable",
+    "prepare_metadata_for_build_wheel",
+]
+
+_ROOT = Path(__file__).resolve().parents[1]
+_FILES = ("pyproject.toml", "Cargo.toml", "Cargo.lock", "README.md", "LICENSE")
+_FOLDERS = ("engine", "src")
+_DATA = ("chips", "boards", "firmware", "scenarios")
+_IGNORED = shutil.ignore_patterns("__pycache__", "*.so", "target")
+
+
+def build_wheel(
+    wheel_directory: str,
+    config_settings: Mapping[str, Any] | None = None,
+    metadata_directory: str | None = None,
+) -> str:
+    """Build a wheel of a copy of the tree that has the data in the package."""
+    folder = str(Path(wheel_directory).resolve())
+    with _staged():
+        name: str = maturin.build_wheel(folder, config_settings, metadata_directory)
+    return name
+
+
+@contextlib.contextmanager
+def _staged() -> Iterator[None]:
+    """Work in the copy; always the same folder, so that cargo knows what it has built."""
+    stage = _ROOT / "build/wheel"
+    shutil.rmtree(stage, ignore_errors=True)
+    copy_tree(stage)
+    os.environ.setdefault("CARGO_TARGET_DIR", str(_ROOT / "target"))
+    with contextlib.chdir(stage):
+        yield
+
+
+def copy_tree(stage: Path) -> None:
+    """Copy what a wheel is built of, the data within the package."""
+    data = stage / "src/joulemark/data"
+    stage.mkdir(parents=True, exist_ok=True)
+    for name in _FOLDERS:
+        shutil.copytree(_ROOT / name, stage / name, ignore=_IGNORED)
+    for name in _DATA:
+        shutil.copytree(_ROOT / name, data / name, ignore=_IGNORED)
+    for name in _FILES:
+        shutil.copy2(_ROOT / name, stage)
+    shutil.copytree(_ROOT / "tools", stage / "tools", ignore=_IGNORED)
+    (data / "commit").write_text(_commit())
+
+
+def _commit() -> str:
+    """The commit that the wheel is of, with "+dirty" when files differ; empty if nobody knows."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(_ROOT), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        return git("rev-parse", "HEAD") + ("+dirty" if git("status", "--porcelain") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
