@@ -410,7 +410,11 @@ def test_the_page_of_the_docs_shows_what_its_commands_print(tmp_path: Path) -> N
 
 def test_what_a_step_demands_of_its_build(tmp_path: Path) -> None:
     def cost(**given: object) -> PrimitiveRecord:
-        values = {"primitive": "aes-128", "kind": "block-cipher", "operation": "encrypt"}
+        values: dict[str, object] = {
+            "primitive": "aes-128",
+            "kind": "block-cipher",
+            "operation": "encrypt",
+        }
         values |= {"message_bytes": 16, "energy_gross_nj": 1, "trials": 8, "addresses_equal": True}
         return made(**(values | {"cycles": 1, "secret_independent": True} | given))
 

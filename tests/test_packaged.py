@@ -48,7 +48,7 @@ def command(package: Path, folder: Path, *arguments: str) -> str:
 
 def test_the_package_has_all_data_and_the_commit(package: Path) -> None:
     data = package / "joulemark/data"
-    for name in ("chips", "boards", "firmware", "scenarios"):
+    for name in build_backend.DATA:
         here = {p.relative_to(ROOT) for p in (ROOT / name).rglob("*") if _counts(p)}
         there = {p.relative_to(data) for p in (data / name).rglob("*") if _counts(p)}
         assert here == there

@@ -1,6 +1,6 @@
 """Builds wheels with maturin, with the data that the command needs where there is no checkout.
 
-Chips, boards, firmware and scenarios lie beside `src` in the tree and in the package in a wheel.
+Chips, boards, firmware and the like lie beside `src` in the tree and in the package in a wheel.
 """
 
 import contextlib
@@ -36,7 +36,10 @@ __all__ = [
 _ROOT = Path(__file__).resolve().parents[1]
 _FILES = ("pyproject.toml", "Cargo.toml", "Cargo.lock", "README.md", "LICENSE")
 _FOLDERS = ("engine", "src")
-_DATA = ("chips", "boards", "firmware", "scenarios")
+DATA = (
+    *("chips", "boards", "firmware", "scenarios"),
+    *("machines", "libraries", "networks", "studies"),
+)
 _IGNORED = shutil.ignore_patterns("__pycache__", "*.so", "target")
 
 
@@ -69,7 +72,7 @@ def copy_tree(stage: Path) -> None:
     stage.mkdir(parents=True, exist_ok=True)
     for name in _FOLDERS:
         shutil.copytree(_ROOT / name, stage / name, ignore=_IGNORED)
-    for name in _DATA:
+    for name in DATA:
         shutil.copytree(_ROOT / name, data / name, ignore=_IGNORED)
     for name in _FILES:
         shutil.copy2(_ROOT / name, stage)
