@@ -110,7 +110,9 @@ def test_sizes_fit_their_primitive(sizes: list[int]) -> None:
 def test_a_name_that_matches_nothing_is_an_error_with_what_there_is(
     library: Library, field: str, option: str
 ) -> None:
-    with pytest.raises(InputError, match=f"{option}: nonsense matches nothing; there are .+"):
+    with pytest.raises(
+        InputError, match=f"{option}: nonsense matches nothing; (there are .+|did you mean .+)"
+    ):
         expand(Campaign.model_validate({field: ["nonsense"]}), library, Setup())
 
 

@@ -15,6 +15,7 @@ from joulemark.campaign.job import LOCAL, Firmware, Setup
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.catalogue import boards
 from joulemark.catalogue.boards import Board
+from joulemark.catalogue.near import near
 from joulemark.catalogue.primitives import Algorithm, Implementation, Library
 from joulemark.errors import InputError
 from joulemark.images import families
@@ -47,6 +48,8 @@ class Campaign(BaseModel):
     board: Names = ("telosb", "sensortag-cc2650", "openmote-cc2538")
     clock: Names = ()
     """Clock profiles; the board's first when empty."""
+    kind: Names = ()
+    """Kinds of primitives; all when empty."""
     primitive: Names = ()
     """Everything when empty; a composition then over its default partners."""
     implementation: Names = ()
@@ -116,7 +119,7 @@ def _need(
         raise InputError(
             f"{', '.join(patterns)} matches nothing",
             option,
-            f"there are {', '.join(sorted(set(names)))}",
+            near(patterns[0], names),
         )
 
 
@@ -222,6 +225,10 @@ def expand(
         )
     ]
     _need(algorithms, campaign.primitive, "--primitive", library.algorithms)
+    if campaign.kind:
+        kinds_there = {a.kind for a in algorithms}
+        algorithms = [a for a in algorithms if _matches(a.kind, campaign.kind)]
+        _need(algorithms, campaign.kind, "--kind", kinds_there)
     _need_sizes(algorithms, campaign)
     wanted = campaign.implementation or ("*",)
     names = {i.name for a in algorithms for i in library.implementations(a)}

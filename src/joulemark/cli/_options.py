@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +21,38 @@ def default_report(store: Path | None) -> Path:
     if store.name == Path(DEFAULT_STORE).name:
         return store.with_name(DEFAULT_REPORT.name)
     return store.with_name(f"{store.name.removesuffix('.db')}-{DEFAULT_REPORT.name}")
+
+
+def _beginning(names: Iterable[str], typed: str) -> list[str]:
+    return sorted(name for name in names if name.startswith(typed))
+
+
+def complete_board(incomplete: str) -> list[str]:
+    """Boards that begin so, for a shell."""
+    from joulemark.catalogue import boards
+
+    return _beginning(boards.names(), incomplete)
+
+
+def complete_chip(incomplete: str) -> list[str]:
+    """Chips that begin so, for a shell."""
+    from joulemark.catalogue import boards
+
+    return _beginning(boards.chip_names(), incomplete)
+
+
+def complete_kind(incomplete: str) -> list[str]:
+    """Kinds of primitives that begin so, for a shell."""
+    from joulemark.catalogue import kinds
+
+    return _beginning(kinds.titles(), incomplete)
+
+
+def complete_primitive(incomplete: str) -> list[str]:
+    """Primitives that begin so, for a shell."""
+    from joulemark.catalogue.primitives import library
+
+    return _beginning(library().algorithms, incomplete)
 
 
 def _own_sources(folders: list[Path] | None) -> list[Path] | None:

@@ -11,7 +11,13 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._grouped import grouped
-from joulemark.cli._options import DEFAULT_STORE, SourceOption, StoreOption
+from joulemark.cli._options import (
+    DEFAULT_STORE,
+    SourceOption,
+    StoreOption,
+    complete_board,
+    complete_kind,
+)
 from joulemark.cli._output import Form, FormOption, table
 from joulemark.errors import InputError, UnsatisfiedError
 
@@ -122,8 +128,13 @@ class UseOptions:
 def choose(
     demanded: DemandOptions,
     use: UseOptions,
-    board: Annotated[str, typer.Option("--board", help="Board.")],
-    kind: Annotated[str, typer.Option("--kind", help="What is needed: aead, hash, mac, ...")],
+    board: Annotated[str, typer.Option("--board", help="Board.", autocompletion=complete_board)],
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--kind", help="What is needed: aead, hash, mac, ...", autocompletion=complete_kind
+        ),
+    ],
     size: Annotated[
         int, typer.Option("--size", min=0, max=65535, metavar="BYTES", help="Of the message.")
     ] = 64,

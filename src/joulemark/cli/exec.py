@@ -10,7 +10,7 @@ import typer
 from joulemark.cli import app
 from joulemark.cli._glass import ShownOptions, Wires
 from joulemark.cli._grouped import grouped
-from joulemark.cli._options import SourceOption
+from joulemark.cli._options import SourceOption, complete_board, complete_chip
 from joulemark.errors import BudgetError, FaultError, InputError, JoulemarkError
 
 if TYPE_CHECKING:
@@ -222,10 +222,20 @@ def execute(
     ],
     shown: ShownOptions,
     chip: Annotated[
-        str | None, typer.Option("--chip", help="Chip to emulate; `list chips` names them.")
+        str | None,
+        typer.Option(
+            "--chip",
+            help="Chip to emulate; `list chips` names them.",
+            autocompletion=complete_chip,
+        ),
     ] = None,
     board: Annotated[
-        str | None, typer.Option("--board", help="Or the board: its chip and its devices.")
+        str | None,
+        typer.Option(
+            "--board",
+            help="Or the board: its chip and its devices.",
+            autocompletion=complete_board,
+        ),
     ] = None,
     raw: Raw = None,
     entry: Entry = None,

@@ -5,8 +5,11 @@ from typing import Annotated
 
 import typer
 
+from joulemark.catalogue.near import near
 from joulemark.cli import app
-from joulemark.cli._options import SourceOption
+from joulemark.cli._options import SourceOption, complete_kind
+from joulemark.cli._output import Form, FormOption, table
+from joulemark.errors import InputError
 
 
 class What(StrEnum):
@@ -24,10 +27,19 @@ class What(StrEnum):
 
 @app.command("list")
 def list_(
-    what: Annotated[What, typer.Argument(help="What to list.")], source: SourceOption = None
+    what: Annotated[What, typer.Argument(help="What to list.")],
+    kind: Annotated[
+        str | None,
+        typer.Option("--kind", help="Primitives of this kind.", autocompletion=complete_kind),
+    ] = None,
+    sort: Annotated[
+        str | None, typer.Option("--sort", metavar="COLUMN", help="Column to sort by.")
+    ] = None,
+    form: FormOption = Form.TEXT,
+    source: SourceOption = None,
 ) -> None:
     """List boards, chips, primitives, compilers, meters, or Linux machines and libraries."""
-    rows = {
+    heads, *rows = {
         What.BOARDS: _boards,
         What.CHIPS: _chips,
         What.PRIMITIVES: _primitives,
@@ -37,10 +49,19 @@ def list_(
         What.LIBRARIES: _libraries,
         What.ALGORITHMS: _algorithms,
     }[what]()
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        typer.echo("  ".join(cells).rstrip())
+    found = [dict(zip(heads, row, strict=True)) for row in rows]
+    if kind is not None:
+        if "kind" not in heads:
+            raise InputError(f"{what.value} have no kind", "--kind", "leave it out")
+        kinds = {row["kind"] for row in found}
+        if kind not in kinds:
+            raise InputError(f"no such kind: {kind}", "--kind", near(kind, kinds))
+        found = [row for row in found if row["kind"] == kind]
+    if sort is not None:
+        if sort not in heads:
+            raise InputError(f"no column {sort}", "--sort", near(sort, heads))
+        found.sort(key=lambda row: row[sort])
+    typer.echo(table(found or [dict.fromkeys(heads, "")], form))
 
 
 def _boards() -> list[tuple[str, ...]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._options import SourceOption
+from joulemark.cli._options import SourceOption, complete_board
 from joulemark.cli.exec import (
     DEFAULT_MAX_CYCLES,
     Entry,
@@ -46,7 +46,10 @@ def profile(
     image: Annotated[
         Path, typer.Argument(metavar="IMAGE", help="ELF, Intel HEX, or with --raw raw bytes.")
     ],
-    board: Annotated[str, typer.Option("--board", help="Board that it runs on.")],
+    board: Annotated[
+        str,
+        typer.Option("--board", help="Board that it runs on.", autocompletion=complete_board),
+    ],
     operation: Annotated[
         str | None,
         typer.Option("--operation", help="For an image of `run`: only this operation's window."),

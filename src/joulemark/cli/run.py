@@ -14,7 +14,15 @@ from joulemark.cli import app
 from joulemark.cli._grouped import grouped
 from joulemark.cli._instruments import MeasuringCommand, arguments, given
 from joulemark.cli._measuring import measure, planned
-from joulemark.cli._options import DEFAULT_STORE, SourceOption, StoreOption, default_report
+from joulemark.cli._options import (
+    DEFAULT_STORE,
+    SourceOption,
+    StoreOption,
+    complete_board,
+    complete_kind,
+    complete_primitive,
+    default_report,
+)
 from joulemark.errors import ClaimError, InputError, VerificationError
 
 if TYPE_CHECKING:
@@ -26,8 +34,10 @@ if TYPE_CHECKING:
     from joulemark.records.store import Served, Store
 
 
-def _names(option: str, text: str) -> Any:
-    return typer.Option(option, metavar="NAME", help=text + "; repeatable.")
+def _names(option: str, text: str, complete: Any = None) -> Any:
+    return typer.Option(
+        option, metavar="NAME", help=text + "; repeatable.", autocompletion=complete
+    )
 
 
 def _numbers(texts: list[str] | None, option: str) -> list[int] | None:
@@ -53,9 +63,12 @@ class Runner(StrEnum):
 class CampaignOptions:
     """Options that override the campaign file."""
 
-    board: Annotated[list[str] | None, _names("--board", "Board")] = None
+    board: Annotated[list[str] | None, _names("--board", "Board", complete_board)] = None
     clock: Annotated[list[str] | None, _names("--clock", "Clock profile of the board")] = None
-    primitive: Annotated[list[str] | None, _names("--primitive", "Primitive, or a glob")] = None
+    kind: Annotated[list[str] | None, _names("--kind", "Kind of primitive", complete_kind)] = None
+    primitive: Annotated[
+        list[str] | None, _names("--primitive", "Primitive, or a glob", complete_primitive)
+    ] = None
     implementation: Annotated[
         list[str] | None, _names("--implementation", "Implementation, or a glob")
     ] = None
@@ -235,6 +248,13 @@ def run(
     with Store(store) as opened:
         served = {} if fresh else opened.served(p.key for p in todo.points)
         left = todo.without(served)
+        if not served and left:
+            cases = sum(len(job.points) for job in left)
+            typer.echo(
+                f"{cases:,} cases of {len(left)} images to measure, for the first time; the bar "
+                "says how long, Ctrl-C loses nothing, and the same command again takes seconds",
+                err=True,
+            )
         measured = measure(opened, bench, left, processes) if left else []
         typer.echo(
             f"measured {len(measured)}, served from the store: {len(served)} of {len(todo.points)}"
