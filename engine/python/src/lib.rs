@@ -536,6 +536,10 @@ impl Machine {
             .map_err(|error| EngineError::new_err(format!("{host}:{port}: {error}")))?;
         let mut interrupted = None;
         let served = py.detach(|| {
+            #[allow(
+                clippy::redundant_closure_for_method_calls,
+                reason = "the method is of one lifetime, and any is asked for"
+            )]
             let mut go_on = || match Python::attach(|py| py.check_signals()) {
                 Ok(()) => true,
                 Err(error) => {
