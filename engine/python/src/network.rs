@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use joulemark_devices::ds2411::Ds2411;
 use joulemark_kernel::Picoseconds;
-use joulemark_machine::Options;
+use joulemark_machine::{Machine, Options};
 use joulemark_network as network;
 use joulemark_network::{Board, Clock, Mote, Seated};
 use joulemark_radio::{SYNCHRONISATION, Start};
@@ -44,6 +45,14 @@ pub struct Transmission {
 pub struct Network {
     network: network::Network<Seated>,
     count: usize,
+}
+
+/// Each mote of a network has its own number in its DS2411, where its board has one: from 1 on.
+/// Operating systems take addresses from it.
+fn give_serial(machine: &mut Machine, mote: usize) {
+    let give = |device: &mut Ds2411, _: &mut _| device.set_serial(mote as u64 + 1);
+    // A board without one is as good.
+    let _ = machine.with_device("serial-number", give);
 }
 
 impl Network {
@@ -104,7 +113,8 @@ impl Network {
             settings: numbers(settings)?,
             ..Options::default()
         };
-        let machine = made(chip, wiring, image, &options)?;
+        let mut machine = made(chip, wiring, image, &options)?;
+        give_serial(&mut machine, self.count);
         let clock = Clock {
             start: Picoseconds(start_ps),
             ppb,
@@ -186,7 +196,8 @@ impl Network {
             settings: numbers(settings)?,
             ..Options::default()
         };
-        let machine = made(chip, wiring, image, &options)?;
+        let mut machine = made(chip, wiring, image, &options)?;
+        give_serial(&mut machine, mote);
         drop(
             self.network
                 .restart(mote, Seated::Board(Board::new(machine))),
