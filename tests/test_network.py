@@ -1,6 +1,7 @@
 """Networks: their files, the command, and what runs."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -138,3 +139,24 @@ def test_telosbs_and_openmotes_understand_each_other() -> None:
     # SWRS096A: 20 mA while it receives, of which the core has 13; the rest is the radio's.
     assert openmote["parts_mj"]["mcu"] == pytest.approx(13 * 3 * 0.5, rel=0.01)
     assert openmote["parts_mj"]["radio"] == pytest.approx(7 * 3 * 0.5, rel=0.05)
+
+
+def test_every_frame_of_secured_slots_verifies_here_and_in_tshark(tmp_path: Path) -> None:
+    capture = tmp_path / "slots.pcapng"
+    path = str(NETWORKS / "tsch-telosb.toml")
+    printed = typed("network", path, "--for", "20s", "--json", "--pcap", str(capture)).stdout
+    result = json.loads(printed)
+    root, *leaves = result["motes"]
+    assert root["received"] > 10, "leaves have joined and acknowledge"
+    assert sum(leaf["sent"] for leaf in leaves) == root["received"]
+    assert result["verified"] == result["frames"]
+    command = ["tshark", "-r", str(capture)]
+    for line in Path(f"{capture}.keys").read_text().splitlines():
+        command += ["-o", f"uat:ieee802154_keys:{line}"]
+    command += ["-T", "fields", "-E", "separator=|", "-e", "wpan.mic", "-e", "wpan.decrypt_error"]
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(out) == result["frames"]
+    # Without an address, tshark has no nonce for acknowledgments.
+    wrong = [line for line in out if line.partition("|")[2]]
+    assert len(wrong) <= root["received"]
+    assert len(out) - len(wrong) >= root["sent"]

@@ -124,8 +124,8 @@ def parse(psdu: bytes) -> Frame:
     security = _security(reader, version) if control >> 3 & 1 else None
     asn = None
     if version == 2 and control >> 9 & 1:
-        payload_elements = _header_elements(reader)
         mic = 0 if security is None else security.mic_bytes
+        payload_elements = _header_elements(reader, len(psdu) - mic)
         encrypted = security is not None and security.level >= 4
         if payload_elements and not encrypted:
             asn = _asn(psdu[reader.at : len(psdu) - mic])
@@ -158,9 +158,9 @@ def _security(reader: _Reader, version: int) -> Security:
     return Security(control & 7, mode, source, index, counter, in_nonce)
 
 
-def _header_elements(reader: _Reader) -> bool:
-    """Skip header elements; whether payload elements follow (7.4.2)."""
-    while reader.at + 2 <= len(reader.data):
+def _header_elements(reader: _Reader, end: int) -> bool:
+    """Skip header elements, to the frame's end at most; whether payload elements follow (7.4.2)."""
+    while reader.at + 2 <= end:
         descriptor = reader.number(2)
         if descriptor >> 15:
             raise MalformedFrameError("has a payload element among those of its header")

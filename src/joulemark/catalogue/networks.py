@@ -36,6 +36,8 @@ class Mote(datafile.DataModel):
     """An application's folder under firmware/, which is built."""
     define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
     """Macros of the program."""
+    wiring: dict[str, str] = Field({})
+    """Folders under firmware/ of the parts behind the program's interfaces."""
     compiler: str = "clang"
     optimisation: Literal["O3", "O2", "Os"] = "O2"
     clock: str | None = None
@@ -131,7 +133,8 @@ class KeyFile(datafile.DataModel):
 
     key: Annotated[list[Key], Field(min_length=1)]
     addresses: dict[str, Annotated[str, Field(pattern=r"^[0-9a-fA-F]{16}$")]] = Field({})
-    """Extended addresses for nonces, by short addresses as PAN:SHORT, in hexadecimal digits."""
+    """Extended addresses for nonces, in hexadecimal digits: by short addresses as PAN:SHORT, and by
+    the names of motes for frames that tell no address of their sender."""
 
 
 class Slots(datafile.DataModel):

@@ -81,6 +81,7 @@ class _Program:
     name: str
     board: str
     define: tuple[tuple[str, int], ...]
+    wiring: tuple[tuple[str, str], ...]
     compiler: str
     optimisation: str
     clock: str | None
@@ -92,6 +93,7 @@ def _built(program: _Program) -> BuiltImage:
         program.name,
         boards.load_board(program.board),
         define=dict(program.define),
+        wiring=dict(program.wiring),
         compiler=program.compiler,
         optimisation=program.optimisation,
         clock=program.clock,
@@ -152,6 +154,7 @@ class RunningNetwork:
                     mote.program,
                     mote.board,
                     tuple(sorted(mote.define.items())),
+                    tuple(sorted(mote.wiring.items())),
                     mote.compiler,
                     mote.optimisation,
                     mote.clock,
