@@ -190,8 +190,8 @@ def _row(tuned: "Tuned") -> dict[str, Any]:
         "slot ms": _ms(tuned.minima.real_ps),
         "by Eq. (1) ms": _ms(tuned.minima.by_equation_ps),
         "without grid ms": _ms(tuned.minima.continuous_ps),
-        "send uJ": tuned.energy["send"].gross_nj / 1e3,
-        "receive uJ": tuned.energy["receive"].gross_nj / 1e3,
+        "send uJ": tuned.energy["send"].gross_nj / 1e3 if tuned.energy else None,
+        "receive uJ": tuned.energy["receive"].gross_nj / 1e3 if tuned.energy else None,
         "flash B": tuned.flash_bytes,
         "RAM B": tuned.ram_bytes,
     }
@@ -209,10 +209,13 @@ def _text(tuned: "Tuned") -> str:
         f"  frame {tuned.frame_bytes} bytes, acknowledgement {tuned.acknowledgement_bytes}; "
         + "; ".join(f"{step} {_ms(ps):.3f} ms" for step, ps in tuned.steps_ps.items()),
         f"  security takes {tuned.flash_bytes:,} bytes of flash and {tuned.ram_bytes:,} of RAM",
-        f"  a slot takes {tuned.energy['send'].gross_nj / 1e3:,.1f} uJ to send and "
-        f"{tuned.energy['receive'].gross_nj / 1e3:,.1f} uJ to receive "
-        f"({tuned.energy['send'].grade})",
     ]
+    if tuned.energy:
+        send, receive = tuned.energy["send"], tuned.energy["receive"]
+        lines.append(
+            f"  a slot takes {send.gross_nj / 1e3:,.1f} uJ to send and "
+            f"{receive.gross_nj / 1e3:,.1f} uJ to receive ({send.grade})"
+        )
     hz = tuned.case.board.clock_profile(tuned.case.clock).hz
     for step, parts in tuned.waterfall.items():
         whole = sum(parts.values())

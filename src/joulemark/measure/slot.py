@@ -16,7 +16,7 @@ from joulemark.campaign.job import METHOD
 from joulemark.campaign.subjects.slot import SlotSubject
 from joulemark.campaign.versions import engine_version, host, project_commit
 from joulemark.catalogue import boards
-from joulemark.catalogue.boards import Board
+from joulemark.catalogue.boards import MCU, Board
 from joulemark.errors import BudgetError, VerificationError
 from joulemark.images import BuiltImage, Sources, build_program, memory
 from joulemark.meters.model import ModelMeter
@@ -93,7 +93,7 @@ class Tuned:
     waterfall: Mapping[str, Mapping[str, float]]
     """Cycles of a step by what they went into."""
     energy: Mapping[str, Energy]
-    """Of a slot, by its kind."""
+    """Of a slot, by its kind; empty where the board's currents do not tell."""
     flash_bytes: int
     ram_bytes: int
     """Of security, by wiring difference."""
@@ -291,7 +291,13 @@ def _work(names: Sequence[str]) -> str:
 
 
 def _energy(run: PairRun, found: Sequence[Slot], board: Board) -> dict[str, Energy]:
-    """Of the last slot of each kind, from its start to its end: by the board's currents."""
+    """Of the last slot of each kind, from its start to its end: by the board's currents.
+
+    Nothing where the radio is a part of the chip: its currents are stated with a CPU that is idle,
+    and here it is not.
+    """
+    if any(part not in board.wiring.devices for part in run.motes[0].power if part != MCU):
+        return {}
     meter = ModelMeter(board)
     motes = dict(zip(("root", "leaf"), run.motes, strict=True))
     return {
