@@ -33,6 +33,10 @@ const NEGLIGIBLE: f64 = 1e-12;
 /// How long what has ended is remembered, for averages.
 const MEMORY: Picoseconds = Picoseconds(1_000_000_000);
 
+/// By how much the end of a transmission and that of its last byte may differ, which come by different
+/// ways from the sender's time.
+const ROUNDING: Picoseconds = Picoseconds(1000);
+
 /// A frame that is being received.
 #[derive(Clone, Copy, Debug)]
 struct Lock {
@@ -490,7 +494,7 @@ impl Antenna {
             .bytes
             .get(place)
             .copied()
-            .filter(|_| end <= arrival.end);
+            .filter(|_| end.0 <= arrival.end.0.saturating_add(ROUNDING.0));
         let Some(sent) = sent else {
             return mix(arrival.seed, place as u64) as u8;
         };
