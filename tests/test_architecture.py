@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from command import joulemark
+from command import joulemark, typed
 from joulemark.campaign.subjects.architecture import ArchitectureSubject
 from joulemark.catalogue import boards
 from joulemark.catalogue.architectures import load_architecture
 from joulemark.errors import InputError
 from joulemark.images import build_program
-from joulemark.project import FIRMWARE, ROOT
+from joulemark.project import FIRMWARE, NETWORKS, ROOT
 from joulemark.records.store import Store
 
 TELOSB = boards.load_board("telosb")
@@ -157,3 +157,21 @@ def test_rows_come_as_json(tmp_path: Path) -> None:
     assert {"memory", "processing", "communication"} == {row["aspect"] for row in rows}
     secure = next(r for r in rows if r["row"] == "STaR: secure" and r["quantity"] == "cycles")
     assert secure["value"] > 0
+
+
+def test_a_mote_is_admitted_over_the_air_and_again_after_a_restart(tmp_path: Path) -> None:
+    lines = tmp_path / "uart"
+    options = ("--for", "2700ms", "--uart", str(lines), "--store", str(tmp_path / "a.db"))
+    typed("network", str(NETWORKS / "plasa-telosb.toml"), *options, "--json")
+    heard = (lines / "authority.usart1.txt").read_text()
+    before, _, after = heard.partition("admitted 2")[2].partition("admitted 2")
+    # Payloads came, and were those that the application gave: 'd', a number, and five bytes.
+    for part in (before, after):
+        numbers = [int(n, 16) for n in re.findall(r"heard 64(..)001122334455 from 2", part)]
+        assert len(numbers) >= 1
+        assert numbers == sorted(numbers)
+        assert "refused" not in part
+    assert before.count("heard") > 8
+    sent = (lines / "sensor.usart1.txt").read_text()
+    # Before there is a key nothing goes out, and none was sent unprotected.
+    assert "not sent 0" in sent

@@ -351,6 +351,23 @@ impl Machine {
             .map_err(|bad| self.no_memory("read", length, address, bad))
     }
 
+    /// Take over the flash of an earlier machine of the same chip, which stays when the supply goes.
+    ///
+    /// # Errors
+    /// The other machine is not of this chip.
+    pub fn take_flash(&mut self, earlier: &Self, chip: &Chip) -> Result<(), Error> {
+        for memory in chip.memory.iter().filter(|m| m.kind == MemoryKind::Flash) {
+            let kept = earlier.read_memory(memory.start, memory.size as usize)?;
+            let fresh = self.read_memory(memory.start, memory.size as usize)?;
+            for (at, byte) in (memory.start..).zip(kept.iter().zip(&fresh)) {
+                if byte.0 != byte.1 {
+                    self.write_memory(at, &[*byte.0])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Write without side effects and without time; flash too.
     ///
     /// # Errors

@@ -198,6 +198,11 @@ impl Network {
         };
         let mut machine = made(chip, wiring, image, &options)?;
         give_serial(&mut machine, mote);
+        if let Seated::Board(earlier) = self.network.mote_mut(mote) {
+            machine
+                .take_flash(&earlier.machine, &chip.chip)
+                .map_err(machine_error)?;
+        }
         drop(
             self.network
                 .restart(mote, Seated::Board(Board::new(machine))),

@@ -94,14 +94,17 @@ class Architecture(datafile.DataModel):
         """Parts and kept functions, on a core, of modules and of those that they are over.
 
         Raises:
-            InputError: it cannot be wired for such a core.
+            InputError: it cannot be wired for such a core, or has no such module.
         """
         behind = self.wiring_of(core)
         modules = {m.name: m for m in self.module}
         found: dict[str, Module] = {}
         waiting = list(names)
         while waiting:
-            module = modules[waiting.pop(0)]
+            name = waiting.pop(0)
+            if name not in modules:
+                raise InputError("no such module", name, near(name, modules))
+            module = modules[name]
             if module.name not in found:
                 found[module.name] = module
                 waiting += module.over

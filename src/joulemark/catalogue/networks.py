@@ -38,6 +38,10 @@ class Mote(datafile.DataModel):
     """Macros of the program."""
     wiring: dict[str, str] = Field({})
     """Folders under firmware/ of the parts behind the program's interfaces."""
+    architecture: str | None = None
+    """A security architecture that is wired under the program."""
+    modules: list[str] = Field([])
+    """Those of its modules that are wired, and what they are over."""
     compiler: str = "clang"
     optimisation: Literal["O3", "O2", "Os"] = "O2"
     clock: str | None = None
@@ -66,6 +70,10 @@ class Mote(datafile.DataModel):
             raise ValueError("it has either a program or an image")
         if self.image is not None and (self.define or self.numbered):
             raise ValueError("macros are for a program; an image has been compiled")
+        if self.architecture is not None and self.image is not None:
+            raise ValueError("an architecture is for a program; an image has been compiled")
+        if self.modules and self.architecture is None:
+            raise ValueError("modules: say in architecture whose")
         if self.numbered is not None and self.numbered not in self.define:
             raise ValueError(f"numbered: say in define what {self.numbered} is for the first")
         return self

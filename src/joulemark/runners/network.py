@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from joulemark.catalogue import boards
+from joulemark.catalogue.architectures import load_architecture
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.networks import Mote, Network, picoseconds
 from joulemark.errors import FaultError, InputError
@@ -85,15 +86,25 @@ class _Program:
     compiler: str
     optimisation: str
     clock: str | None
+    architecture: str | None
+    modules: tuple[str, ...]
 
 
 @lru_cache(maxsize=_MOTES)
 def _built(program: _Program) -> BuiltImage:
+    board = boards.load_board(program.board)
+    also: list[str] = []
+    wiring: dict[str, str] = {}
+    if program.architecture is not None:
+        architecture = load_architecture(program.architecture)
+        wiring |= architecture.wiring_of(board.core)
+        also, _ = architecture.wired(board.core, *program.modules)
     return build_program(
         program.name,
-        boards.load_board(program.board),
+        board,
+        also=also,
+        wiring=wiring | dict(program.wiring),
         define=dict(program.define),
-        wiring=dict(program.wiring),
         compiler=program.compiler,
         optimisation=program.optimisation,
         clock=program.clock,
@@ -158,6 +169,8 @@ class RunningNetwork:
                     mote.compiler,
                     mote.optimisation,
                     mote.clock,
+                    mote.architecture,
+                    tuple(mote.modules),
                 )
             )
             path, compiler, flags = built.path, built.compiler, built.flags
