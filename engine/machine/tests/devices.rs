@@ -568,7 +568,7 @@ fn wrong_wiring_is_one_error_that_names_file_and_key() {
             "model = 'm25p80'",
             "model = 'm25p81'",
             "device[1].model",
-            "there are m25p80",
+            "no model 'm25p81'; there are",
         ),
         (
             "bus = 'usart0'\npins = { select",
