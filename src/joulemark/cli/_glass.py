@@ -158,17 +158,25 @@ class Wires:
             typer.echo("")
 
     def semihosted(self, stop: "Stop") -> bool:
-        """Do what a program asks of a debugger; whether that was why it stopped, and it goes on."""
+        """Do what a program asks of a debugger; whether that was why it stopped, and it goes on.
+
+        A program that went astray, or that points nowhere, is left at its fault.
+        """
+        from joulemark._engine import EngineError
+
         machine = self._machine
         if stop.fault is None or "lr" not in machine.registers:
             return False
         pc = machine.registers["pc"]
-        if machine.read_memory(pc, 2) != _BKPT_SEMIHOSTING:
+        try:
+            if machine.read_memory(pc, 2) != _BKPT_SEMIHOSTING:
+                return False
+            operation, argument = machine.registers["r0"], machine.registers["r1"]
+            if operation in {_SYS_EXIT, _SYS_EXIT_EXTENDED}:
+                return False
+            machine.set_register("r0", self._called(operation, argument))
+        except EngineError:
             return False
-        operation, argument = machine.registers["r0"], machine.registers["r1"]
-        if operation in {_SYS_EXIT, _SYS_EXIT_EXTENDED}:
-            return False
-        machine.set_register("r0", self._called(operation, argument))
         machine.set_register("pc", pc + 2)
         return True
 
