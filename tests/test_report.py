@@ -389,7 +389,7 @@ def test_recorded_currents_are_drawn_with_their_windows(browser: Browser, tmp_pa
     energy_page(tmp_path / "page.html")
     opened = browser.new_page(viewport={"width": 390, "height": 844})
     opened.goto((tmp_path / "page.html").as_uri())
-    opened.wait_for_selector("html[data-choices=drawn]")
+    opened.wait_for_selector("html[data-plots=drawn]")
     assert opened.locator(".plot svg").count() == 4  # each run, and all of them
     # The mean of what a person could compute: 3 V x 4 mA x (1, 0.99, 0.98) s / 100.
     assert "gross: 118.8" in opened.locator("header").inner_text()
