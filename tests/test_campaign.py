@@ -78,7 +78,8 @@ def test_the_default_campaign_has_every_kind_and_operation(library: Library) -> 
     subjects = [c.subject for c in cases]
     assert all(isinstance(s, PrimitiveSubject) for s in subjects)
     found = {(s.kind, s.operation) for s in subjects if isinstance(s, PrimitiveSubject)}
-    kinds = {a.kind: a.contract for a in library.algorithms.values()}
+    contracts = {a.kind: a.contract for a in library.algorithms.values()}
+    kinds = {name: k for name, k in contracts.items() if not k.file.on_request}
     assert found == {(name, o) for name, kind in kinds.items() for o in kind.measured}
     assert len({c.digest for c in cases}) == len(cases)
 
@@ -148,6 +149,18 @@ def test_inputs_that_images_have_no_room_for_are_an_error(
     (cases,) = expand(campaign.model_copy(update=fitting), library, Setup()).values()
     subjects = [c.subject for c in cases if isinstance(c.subject, PrimitiveSubject)]
     assert {s.message_bytes for s in subjects} <= {0, *DEFAULT_SIZES}
+
+
+def test_some_kinds_are_measured_on_request_only(library: Library) -> None:
+    def kinds(**narrowed: object) -> set[str]:
+        campaign = Campaign.model_validate({"board": ("telosb",), "opt": ("O3",), **narrowed})
+        return {firmware.kind for firmware in expand(campaign, library, Setup())}
+
+    everything = kinds()
+    assert "aead" in everything
+    assert "handshake" not in everything
+    assert kinds(kind=("handshake",)) == {"handshake"}
+    assert kinds(primitive=("edhoc-*",)) == {"handshake"}
 
 
 def test_an_unknown_board_or_clock_is_an_error(library: Library) -> None:

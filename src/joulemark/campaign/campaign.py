@@ -221,7 +221,7 @@ def expand(
             if campaign.primitive
             else any(not part.is_shipped for part in a.primitive.parts)
             if own
-            else a.is_default
+            else a.is_default and (campaign.kind or not a.contract.file.on_request)
         )
     ]
     _need(algorithms, campaign.primitive, "--primitive", library.algorithms)

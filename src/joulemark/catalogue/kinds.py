@@ -105,6 +105,8 @@ class KindFile(datafile.DataModel):
     """Messages are multiples of `block_bytes`."""
     baseline: bool = False
     """It is no result: its window costs what every window costs."""
+    on_request: bool = False
+    """It is measured where somebody asks for the kind or for a primitive of it."""
     slot: dict[Identifier, Slot]
     """In the order of their numbers."""
     input: dict[Identifier, Input] = Field({})
