@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from command import joulemark
+from command import joulemark, undisturbed
 from joulemark.records.store import Store
 
 SOME = ("--runner", "local", "--library", "openssl", "--runs", "2", "--seconds", "0.02")
@@ -92,7 +92,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def test_the_records_come_home(server: Server, tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text('algorithm = "md5"\nseed = 1\n')
     command = ("run", "c.toml", *SOME, "--host", "board", "--host-command", server.command)
-    done = joulemark(*command, folder=tmp_path, PATH=server.path)
+    done = undisturbed(*command, folder=tmp_path, PATH=server.path)
     assert "measured 1, served from the store: 0 of 1" in done.stdout
     assert "brought from board: 1 records" in done.stdout
     with Store(tmp_path / "results" / "joulemark.db") as store:
