@@ -226,11 +226,13 @@ def test_the_clock_is_measured_and_the_core_is_pinned() -> None:
     program = build_library(libraries.load_library("openssl"))
     core = Core.quietest()
     with LibraryProcess([str(program.path)], core) as started:
-        # What else runs makes the clock seem slower, never faster.
-        readings = sorted(started.clock_hz() for _ in range(20))
-        assert readings[0] > 2e8
-        assert readings[-1] < 1e10
-        assert readings[-1] < 1.5 * readings[-2]
+        for _ in range(20):
+            # What else runs makes the clock seem slower.
+            readings = [started.clock_hz() for _ in range(5)]
+            if max(readings) < 1.5 * min(readings):
+                break
+        assert 2e8 < min(readings) < 1e10
+        assert max(readings) < 1.5 * min(readings)
 
 
 def test_a_library_that_is_missing_is_named(tmp_path: Path) -> None:

@@ -27,17 +27,21 @@ def test_it_runs(command: str, server: Server, tmp_path: Path) -> None:  # noqa:
     assert program == "joulemark"
     # What a person would type who is asked for readings.
     readings = "".join(f"{number}\n" for number in range(1, 40))
-    done = subprocess.run(
-        [sys.executable, "-c", "from joulemark.cli import main; main()", *arguments],
-        input=readings,
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "PATH": server.path},
-        check=False,
-    )
-    # Where something else has the core, a refusal is what the guide promises.
-    disturbed = "not measured: " in done.stderr
+    for _ in range(20):
+        done = subprocess.run(
+            [sys.executable, "-c", "from joulemark.cli import main; main()", *arguments],
+            input=readings,
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "PATH": server.path},
+            check=False,
+        )
+        # A machine that is busy with something else is refused; the same command goes on.
+        if "not measured: " not in done.stderr:
+            break
+    # With a meter the windows are long, and something else may have the core in all of them.
+    disturbed = "something else had the core" in done.stderr and "--meter" in command
     assert done.returncode == 0 or disturbed, done.stderr
 
 
