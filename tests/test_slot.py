@@ -36,8 +36,6 @@ def marker(work: dict[str, int], slotframes: int, mote: str, rng: random.Random)
                 Wait(
                     ready_ps=start + ps(begins) + busy,
                     went_on_ps=start + ps(ends),
-                    ready_cycles=0,
-                    went_on_cycles=0,
                 )
             )
     return waits

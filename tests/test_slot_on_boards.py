@@ -1,15 +1,23 @@
 """The shortest slot of two emulated TelosBs, by the command, and pings by CSMA between them."""
 
+import io
 import json
+import struct
 from pathlib import Path
 
 import pytest
+from elftools.elf.elffile import ELFFile
 from typer.testing import CliRunner
 
+from joulemark.analysis.slot import Template
 from joulemark.catalogue import boards
 from joulemark.cli import app
+from joulemark.errors import InputError
 from joulemark.images import build_program
+from joulemark.images.constants import with_constants
+from joulemark.measure.slot import SECURITY
 from joulemark.records.store import Store
+from joulemark.report.slot import waterfall
 from joulemark.runners.pair import run_pair
 
 
@@ -19,7 +27,7 @@ def test_the_shortest_slot_of_a_telosb(tmp_path: Path) -> None:
     store, page = tmp_path / "slots.db", tmp_path / "slots.html"
     command = ["slot", "--board", "telosb", "--strategy", "hardware", "--level", "enc-mic-32"]
     command += ["--key-id-mode", "3", "--counter-carried"]
-    command += ["--store", str(store), "--out", str(page), "--format", "json"]
+    command += ["--store", str(store), "--out", str(page), "--format", "json", "--slots", "300"]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     (row,) = json.loads(done.stdout)
@@ -33,8 +41,38 @@ def test_the_shortest_slot_of_a_telosb(tmp_path: Path) -> None:
         (record,) = kept.records()
     assert record.subject.type == "slot"
     assert record.value("slot") == round(row["slot ms"] * 1e9)
-    steps = {q.part.split()[0] for q in record.quantities if q.name == "cycles"}
+    steps = {q.part.split(":")[0] for q in record.quantities if q.name == "cycles"}
     assert steps == {"sec1", "sec2", "sec3", "sec4"}
+    # The waterfall leaves nothing out, to a tick by which motes correct their slots.
+    for side, kind in (("sender", "send"), ("receiver", "receive")):
+        stretches = [one for one in waterfall(record) if one.side == side]
+        assert abs(sum(one.us for one in stretches) - row["slot ms"] * 1e3) < 62
+        assert round(sum(one.uj for one in stretches), 3) == round(row[f"{kind} uJ"], 3)
+    # It is served from the store, as a certificate that can fail.
+    for limit, code in ((row["slot ms"] + 0.001, 0), (row["slot ms"] - 0.001, 13)):
+        again = CliRunner().invoke(app, [*command, "--at-most", str(limit)])
+        assert getattr(again.exception, "exit_code", again.exit_code) == code
+        assert json.loads(again.stdout) == [row]
+
+
+def test_a_template_in_place_is_the_one_that_is_built() -> None:
+    board = boards.load_board("telosb")
+    define = {"MOTE": 1, "PING_SLOTS": 5}
+    template = Template(slot=700, tx_offset=200, tx_ack_delay=300)
+    other = Template(slot=800, tx_offset=201, tx_ack_delay=303, guard=5, ack_guard=7)
+    built = [
+        build_program("net/tsch-ping", board, define=define | one.macros, without=(SECURITY,))
+        for one in (template, other)
+    ]
+    changed = with_constants(built[0], {"timing": struct.pack("<5H", *vars(other).values())})
+    codes = [
+        ELFFile(io.BytesIO(one.path.read_bytes())).get_section_by_name(".text").data()
+        for one in (*built, changed)
+    ]
+    assert codes[2] == codes[1] != codes[0]
+    for name, size in (("tming", 10), ("timing", 12)):
+        with pytest.raises(InputError, match=name):
+            with_constants(built[0], {name: bytes(size)})
 
 
 def test_pings_by_csma() -> None:

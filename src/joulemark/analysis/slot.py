@@ -20,6 +20,8 @@ TX_OFFSET, RX_LISTEN, ACK_LISTEN, TX_ACK, SLOT_END = (
     "slot-end",
 )
 """What a slot waits for: firmware/net/tsch/tsch.h."""
+DEADLINES = (TX_OFFSET, RX_LISTEN, ACK_LISTEN, TX_ACK, SLOT_END)
+"""In the firmware's order."""
 SLOTS = {
     "beacon": (TX_OFFSET, SLOT_END),
     "scan": (RX_LISTEN, SLOT_END),
@@ -71,8 +73,6 @@ class Wait:
 
     ready_ps: int
     went_on_ps: int
-    ready_cycles: int
-    went_on_cycles: int
 
     @property
     def slack_ps(self) -> int:
@@ -87,7 +87,6 @@ class Slot:
     mote: str
     kind: str
     start_ps: int
-    start_cycles: int
     waits: tuple[Wait, ...]
 
     @property
@@ -120,7 +119,6 @@ def slots(mote: str, waits: Sequence[Wait]) -> list[Slot]:
                     mote=mote,
                     kind=kind,
                     start_ps=before.went_on_ps,
-                    start_cycles=before.went_on_cycles,
                     waits=tuple(waits[at : at + count]),
                 )
             )

@@ -359,7 +359,7 @@ def build_program(
         define: macros for all parts, over those of their files.
         clock: one of the board's clock profiles; the board's first one if none is given.
         compiler: `clang`, `gcc` or a clang's name.
-        optimisation: `O3`, `O2` or `Os`, for the parts.
+        optimisation: `O3`, `O2`, `Os` or `O0`, for the parts.
         sources: one for all images that are made of the same state of the tree.
 
     Raises:
@@ -367,8 +367,8 @@ def build_program(
         InputError: an option or a part's file is wrong.
         ToolError: no compiler.
     """
-    if optimisation not in toolchain.OPTIMISATIONS:
-        mend = f"use one of {', '.join(toolchain.OPTIMISATIONS)}"
+    if optimisation not in toolchain.PROGRAM_OPTIMISATIONS:
+        mend = f"use one of {', '.join(toolchain.PROGRAM_OPTIMISATIONS)}"
         raise InputError("no such optimisation", optimisation, mend)
     sources = sources or Sources()
     target = sources.once(

@@ -4,21 +4,24 @@ import bisect
 import datetime
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from typing import cast
 
-from joulemark._engine import Image, MarkerEdge
+from joulemark._engine import Image, MarkerEdge, Transmission
 from joulemark.analysis import slot as slots
-from joulemark.analysis.slot import Minima, Slack, Slot, Template, Wait
+from joulemark.analysis.slot import Minima, Slot, Template, Wait
 from joulemark.campaign.case import Build, Case, Conditions
 from joulemark.campaign.job import METHOD
 from joulemark.campaign.subjects.slot import SlotSubject
 from joulemark.campaign.versions import engine_version, host, project_commit
 from joulemark.catalogue import boards
-from joulemark.catalogue.boards import MCU, Board
-from joulemark.errors import BudgetError, VerificationError
+from joulemark.catalogue.boards import Board
+from joulemark.errors import BudgetError, JoulemarkError, VerificationError
 from joulemark.images import BuiltImage, Sources, build_program, memory
+from joulemark.images.constants import with_constants
 from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import Energy, occupancy
 from joulemark.records.record import Provenance, Quantity, Record
@@ -29,13 +32,28 @@ PROGRAM = "net/tsch-ping"
 SECURITY = "net/ieee802154/security"
 WIDE = Template(slot=8000, tx_offset=2400, tx_ack_delay=3600)
 """244 ms: software without optimisation has time enough."""
+COUNTS = (
+    *(f"late {name}" for name in slots.DEADLINES),
+    "slots",
+    "sent",
+    "acknowledged",
+    "received",
+    "refused",
+    "joins",
+)
+"""tsch_counts of firmware/net/tsch/tsch.h: words of 32 bits."""
 SEEN_SLOTS = 60
 """A slot's work hardly varies: the crystal's grid is what does."""
 TRIED_SLOTS = 300
+PROOF_SLOTS = 10_000
 ROUNDS = 8
 """How often a template that is a tick too short is lengthened."""
 _JOIN_SLOTS = 60
 _SLOTFRAME = 3
+
+
+SlotRecord = Record[SlotSubject]
+WAITING = "waiting for bytes"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +64,12 @@ class SlotCase:
     clock: str
     subject: SlotSubject
     build: Build
+
+    @property
+    def wide(self) -> Template:
+        """Much longer than is needed."""
+        subject = self.subject
+        return replace(WIDE, guard=subject.guard_ticks, ack_guard=subject.ack_guard_ticks)
 
     @property
     def case(self) -> Case:
@@ -77,23 +101,34 @@ class Proof:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Stretch:
+    """A part of a slot, from one moment that can be seen to the next, or a share of one."""
+
+    who: str
+    """ "sender" or "receiver"."""
+    step: str
+    work: str
+    ps: float
+    nj: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Tuned:
     """The shortest slot, and all that shows that it is."""
 
     case: SlotCase
-    wide: Template
-    slacks: Mapping[str, Slack]
     proof: Proof
     """No moment is missed."""
     failures: tuple[Proof, ...]
-    """One tick less of each part of the template: a moment is missed."""
+    """One tick less of each part of the template, in the order of BINDING: a moment is missed."""
     minima: Minima
     steps_ps: Mapping[str, int]
     """The longest that each step took: sec1, sec2+sec3, sec4, with all that is done around them."""
-    waterfall: Mapping[str, Mapping[str, float]]
-    """Cycles of a step by what they went into."""
+    cycles: Mapping[str, Mapping[str, float]]
+    """Of a step, by what they went into."""
+    waterfall: Sequence[Stretch]
     energy: Mapping[str, Energy]
-    """Of a slot, by its kind; empty where the board's currents do not tell."""
+    """Of a slot, by its kind."""
     flash_bytes: int
     ram_bytes: int
     """Of security, by wiring difference."""
@@ -102,14 +137,17 @@ class Tuned:
     acknowledgement_bytes: int
 
 
-def images(case: SlotCase, template: Template, end: int, sources: Sources) -> list[BuiltImage]:
+def images(
+    case: SlotCase, template: Template, end: int, sources: Sources
+) -> tuple[BuiltImage, BuiltImage]:
     """The root's and the leaf's image.
 
     Raises:
         BuildError: they cannot be built.
         InputError: the board has no radio driver, or a value is wrong.
     """
-    return [_image(case, template, mote, end, sources) for mote in (1, 2)]
+    root, leaf = (_image(case, template, mote, end, sources) for mote in (1, 2))
+    return root, leaf
 
 
 def _image(
@@ -144,31 +182,63 @@ def _image(
     )
 
 
+def _reset(case: SlotCase, image: BuiltImage, template: Template, end: int) -> BuiltImage:
+    """An image with another template and another end, in place: the search builds nothing."""
+    return with_constants(
+        image,
+        {
+            "timing": struct.pack("<5H", *vars(template).values()),
+            "ping_slots": struct.pack("<I", end),
+        },
+    )
+
+
 def _run(
-    case: SlotCase, template: Template, count: int, sources: Sources, *, profile: bool = False
+    case: SlotCase,
+    built: Sequence[BuiltImage],
+    template: Template,
+    count: int,
+    *,
+    profile: bool = False,
+    trace: bool = False,
+    until_late: bool = False,
 ) -> tuple[PairRun, list[dict[str, int]]]:
-    """Run slots, and what the motes say of them."""
-    count += -count % _SLOTFRAME
-    built = images(case, template, count, sources)
+    """Run slots; what both counted. Those that stop when one is late say nothing by themselves."""
     limit_ps = 5 * 10**12 + slots.ps_of(template.slot) * (count + _JOIN_SLOTS)
-    run = run_pair(case.board, built, until_said="done\n", limit_ps=limit_ps, profile=profile)
-    reports = []
-    for mote in run.motes:
+    run = run_pair(
+        case.board,
+        built,
+        until_said="done\n",
+        limit_ps=limit_ps,
+        profile=profile,
+        trace=trace,
+        watched=("tsch_count", 4 * len(COUNTS)),
+        enough=(lambda seen: any(_late(_counts(one)) for one in seen)) if until_late else None,
+    )
+    reports = [_counts(one) for one in run.watched]
+    for report, mote in zip(reports, run.motes, strict=True):
         pairs = (line.rpartition(" ") for line in mote.text.splitlines() if line != "done")
-        reports.append({name: int(number) for name, _, number in pairs})
+        report |= {name: int(number) for name, _, number in pairs}
     return run, reports
 
 
-def _proof(template: Template, reports: Sequence[Mapping[str, int]], count: int) -> Proof:
+def _counts(seen: bytes) -> dict[str, int]:
+    return dict(zip(COUNTS, struct.unpack(f"<{len(COUNTS)}I", seen), strict=True))
+
+
+def _late(report: Mapping[str, int]) -> dict[str, int]:
+    """Moments that were missed, by name."""
+    return {name: report[f"late {name}"] for name in slots.DEADLINES if report[f"late {name}"] > 0}
+
+
+def _proof(template: Template, reports: Sequence[Mapping[str, int]]) -> Proof:
     late: dict[str, int] = {}
     for report in reports:
-        for name, number in report.items():
-            if name.startswith("late ") and number > 0:
-                deadline = name.removeprefix("late ")
-                late[deadline] = late.get(deadline, 0) + number
+        for name, number in _late(report).items():
+            late[name] = late.get(name, 0) + number
     sent = sum(report["sent"] for report in reports)
     lost = sent - sum(report["acknowledged"] for report in reports)
-    return Proof(template=template, slots=count, late=late, lost=lost)
+    return Proof(template=template, slots=reports[0]["slots"], late=late, lost=lost)
 
 
 def _verify(reports: Sequence[Mapping[str, int]], case: SlotCase) -> None:
@@ -195,8 +265,6 @@ def _waits(edges: Sequence[MarkerEdge]) -> list[Wait]:
                 Wait(
                     ready_ps=ready.time_ps,
                     went_on_ps=edge.time_ps,
-                    ready_cycles=ready.cycles,
-                    went_on_cycles=edge.cycles,
                 )
             )
             ready = None
@@ -213,9 +281,9 @@ def _slots(run: PairRun, template: Template) -> list[Slot]:
     return found
 
 
-def _steps(run: PairRun, found: Sequence[Slot]) -> dict[str, int]:
+def _steps(frames: Sequence[Transmission], found: Sequence[Slot]) -> dict[str, int]:
     """The longest of each step: from what it waits for on the air until it is done."""
-    ends = sorted(frame.end_ps for frame in run.frames)
+    ends = sorted(frame.end_ps for frame in frames)
     longest = {"sec1": 0, "sec2+sec3": 0, "sec4": 0}
 
     def note(step: str, ps: int) -> None:
@@ -258,7 +326,7 @@ WORK = (
 """What functions are for, by how their names begin; else what their nearest caller is for."""
 
 
-def _waterfall(run: PairRun) -> dict[str, dict[str, float]]:
+def _cycles(run: PairRun) -> dict[str, dict[str, float]]:
     """Cycles of each step by what they went into: the mean over all slots of both motes."""
     cycles: dict[str, dict[str, float]] = {step: {} for step in STEPS.values()}
     calls = dict.fromkeys(STEPS.values(), 0)
@@ -290,14 +358,81 @@ def _work(names: Sequence[str]) -> str:
     return "slot machine"
 
 
-def _energy(run: PairRun, found: Sequence[Slot], board: Board) -> dict[str, Energy]:
-    """Of the last slot of each kind, from its start to its end: by the board's currents.
+def _moments(slot: Slot, frames: Sequence[Transmission]) -> list[tuple[str, str, int]]:
+    """Step, work and end of each stretch of a slot, in order."""
+    begin, end = slot.start_ps, slot.waits[-1].went_on_ps
+    data, acknowledgement = (f for f in frames if begin < f.begin_ps < end)
+    first, second, last = slot.waits
+    if slot.kind == "send":
+        return [
+            ("sec1", "", first.ready_ps),
+            ("grid", "wait for tx-offset", first.went_on_ps),
+            ("frame", "radio's turnaround", data.begin_ps),
+            ("frame", "on the air", data.end_ps),
+            ("listen", "slot machine", second.ready_ps),
+            ("listen", "wait for the acknowledgement", second.went_on_ps),
+            ("listen", "turnaround and guard", acknowledgement.begin_ps),
+            ("acknowledgement", "on the air", acknowledgement.end_ps),
+            ("sec4", "", last.ready_ps),
+            ("grid", "wait for the slot's end", end),
+        ]
+    return [
+        ("listen", "slot machine", first.ready_ps),
+        ("listen", "wait for the frame", first.went_on_ps),
+        ("listen", "turnaround and guard", data.begin_ps),
+        ("frame", "on the air", data.end_ps),
+        ("sec2+sec3", "", second.ready_ps),
+        ("grid", "wait for tx-ack-delay", second.went_on_ps),
+        ("acknowledgement", "radio's turnaround", acknowledgement.begin_ps),
+        ("acknowledgement", "on the air", acknowledgement.end_ps),
+        ("end", "slot machine", last.ready_ps),
+        ("end", "wait for the slot's end", end),
+    ]
 
-    Nothing where the radio is a part of the chip: its currents are stated with a CPU that is idle,
-    and here it is not.
+
+def _shares(step: str, cycles: Mapping[str, Mapping[str, float]]) -> list[tuple[str, str, float]]:
+    """How a step's time is shared among what its cycles went into."""
+    parts = [
+        (one, work, count)
+        for one in step.split("+")
+        for work, count in cycles.get(one, {}).items()
+        if work != WAITING
+    ]
+    whole = sum(count for *_, count in parts)
+    return [(one, work, count / whole) for one, work, count in parts]
+
+
+def _waterfall(
+    run: PairRun,
+    found: Sequence[Slot],
+    cycles: Mapping[str, Mapping[str, float]],
+    case: SlotCase,
+) -> list[Stretch]:
+    """All of a slot of the sender's and of the receiver's, by moments that were seen.
+
+    The last slot of each kind. The time of a step of security is that of this slot; it is shared
+    by the mean of the cycles that functions take.
     """
-    if any(part not in board.wiring.devices for part in run.motes[0].power if part != MCU):
-        return {}
+    meter = ModelMeter(case.board)
+    motes = dict(zip(("root", "leaf"), run.motes, strict=True))
+    stretches = []
+    for kind, who in (("send", "sender"), ("receive", "receiver")):
+        slot = [one for one in found if one.kind == kind][-1]
+        power = motes[slot.mote].power
+        at = slot.start_ps
+        for step, work, until in _moments(slot, run.frames):
+            nj = meter.energy(occupancy(power, at, until)).gross_nj
+            shares = [(step, work, 1.0)] if work else _shares(step, cycles)
+            for name, what, part in shares or [(step, "slot machine", 1.0)]:
+                stretches.append(
+                    Stretch(who=who, step=name, work=what, ps=(until - at) * part, nj=nj * part)
+                )
+            at = until
+    return stretches
+
+
+def _energy(run: PairRun, found: Sequence[Slot], board: Board) -> dict[str, Energy]:
+    """Of the last slot of each kind, from its start to its end: by the board's currents."""
     meter = ModelMeter(board)
     motes = dict(zip(("root", "leaf"), run.motes, strict=True))
     return {
@@ -340,39 +475,68 @@ def shorter(template: Template) -> dict[str, Template]:
     }
 
 
-def _settled(
-    case: SlotCase, template: Template, sources: Sources
-) -> tuple[Template, tuple[Proof, ...]]:
-    """The shortest template near one, and the failures of those that are a tick shorter.
+class _Bench:
+    """Runs of a case: what is tried is an image with its template changed in place."""
 
-    What was derived is right to the time that looking at the clock takes.
+    def __init__(self, case: SlotCase) -> None:
+        self.case = case
+        self.sources = Sources()
+        self._images = images(case, case.wide, 1, self.sources)
 
-    Raises:
-        VerificationError: none was found.
-    """
+    def run(
+        self, template: Template, count: int, *, until_late: bool = False
+    ) -> tuple[PairRun, list[dict[str, int]]]:
+        """Run so many slots; all that can be seen of them, or how many were late."""
+        count += -count % _SLOTFRAME
+        built = [_reset(self.case, image, template, count) for image in self._images]
+        seen = not until_late
+        return _run(
+            self.case, built, template, count, profile=seen, trace=seen, until_late=until_late
+        )
 
-    def tried(template: Template) -> Proof:
-        _, reports = _run(case, template, TRIED_SLOTS, sources)
-        return _proof(template, reports, TRIED_SLOTS)
+    def tried(self, template: Template) -> Proof:
+        """Run until something is late."""
+        _, reports = self.run(template, TRIED_SLOTS, until_late=True)
+        return _proof(template, reports)
 
-    for _ in range(ROUNDS):
-        late = tried(template).late
-        if late:
-            template = _lengthened(template, late)
-            continue
-        failures = {deadline: tried(short) for deadline, short in shorter(template).items()}
-        passing = [f.template for f in failures.values() if not f.late]
-        if not passing:
-            for part, failure in failures.items():
-                if not BINDING[part] & set(failure.late):
-                    what = f"a tick less of {part} misses another moment alone: {failure}"
-                    raise VerificationError(what, str(case.case))
-            return template, tuple(failures.values())
-        template = passing[0]
-    raise VerificationError(f"no shortest slot in {ROUNDS} rounds", str(case.case))
+    def proof(self, template: Template, count: int) -> tuple[BuiltImage, Proof]:
+        """Build the firmware with the template and run it; every answer is right.
+
+        Raises:
+            VerificationError: one was not.
+        """
+        count += -count % _SLOTFRAME
+        built = images(self.case, template, count, self.sources)
+        _, reports = _run(self.case, built, template, count)
+        _verify(reports, self.case)
+        return built[0], _proof(template, reports)
+
+    def settled(self, template: Template) -> tuple[Template, tuple[Proof, ...]]:
+        """The shortest template near one, and the failures of those that are a tick shorter.
+
+        What was derived is right to the time that looking at the clock takes.
+
+        Raises:
+            VerificationError: none was found.
+        """
+        for _ in range(ROUNDS):
+            late = self.tried(template).late
+            if late:
+                template = _lengthened(template, late)
+                continue
+            failures = {part: self.tried(short) for part, short in shorter(template).items()}
+            passing = [f.template for f in failures.values() if not f.late]
+            if not passing:
+                for part, failure in failures.items():
+                    if not BINDING[part] & set(failure.late):
+                        what = f"a tick less of {part} misses another moment alone: {failure}"
+                        raise VerificationError(what, str(self.case.case))
+                return template, tuple(failures.values())
+            template = passing[0]
+        raise VerificationError(f"no shortest slot in {ROUNDS} rounds", str(self.case.case))
 
 
-def tune(case: SlotCase, *, proof_slots: int = TRIED_SLOTS) -> Tuned:
+def tune(case: SlotCase, *, proof_slots: int = PROOF_SLOTS) -> Tuned:
     """Derive the shortest slot, run it, and run it a tick shorter.
 
     Args:
@@ -385,41 +549,38 @@ def tune(case: SlotCase, *, proof_slots: int = TRIED_SLOTS) -> Tuned:
         InputError: the board has no radio, or not what the strategy needs.
         VerificationError: a frame was wrong.
     """
-    sources = Sources()
-    run, reports = _run(case, WIDE, SEEN_SLOTS, sources, profile=True)
+    bench = _Bench(case)
+    run, reports = bench.run(case.wide, SEEN_SLOTS)
     _verify(reports, case)
-    first = _proof(WIDE, reports, SEEN_SLOTS)
-    if first.late:
-        raise BudgetError(f"a slot's work does not fit {slots.ps_of(WIDE.slot) / 1e9:g} ms")
-    found = _slots(run, WIDE)
+    if _proof(case.wide, reports).late:
+        raise BudgetError(f"a slot's work does not fit {slots.ps_of(case.wide.slot) / 1e9:g} ms")
+    found = _slots(run, case.wide)
     least = slots.slacks(found)
-    template = slots.shortened(WIDE, slots.cut(least))
-    count = proof_slots + -proof_slots % _SLOTFRAME
+    template = slots.shortened(case.wide, slots.cut(least))
     for _ in range(ROUNDS):
-        template, failures = _settled(case, template, sources)
-        tuned_run, reports = _run(case, template, count, sources)
-        proof = _proof(template, reports, count)
+        template, failures = bench.settled(template)
+        image, proof = bench.proof(template, proof_slots)
         if not proof.late:
             break
         # What is rare shows in many slots alone.
         template = _lengthened(template, proof.late)
     if proof.late or proof.lost:
         raise VerificationError(f"{proof} after {ROUNDS} rounds", str(case.case))
-    _verify(reports, case)
-    steps = _steps(run, found)
-    image = images(case, template, count, sources)[0]
-    price = _price(case, template, count, sources, image)
-    lengths = [len(frame.frame) for frame in tuned_run.frames]
+    steps = _steps(run.frames, found)
+    seen, _ = bench.run(template, SEEN_SLOTS)
+    seen_slots = _slots(seen, template)
+    cycles = _cycles(run)
+    price = _price(case, template, bench.sources, image)
+    lengths = [len(frame.frame) for frame in seen.frames]
     return Tuned(
         case=case,
-        wide=WIDE,
-        slacks=least,
         proof=proof,
-        failures=tuple(failures),
-        minima=slots.minima(WIDE, least, template, steps["sec4"]),
+        failures=failures,
+        minima=slots.minima(case.wide, least, template, steps["sec4"]),
         steps_ps=steps,
-        waterfall=_waterfall(run),
-        energy=_energy(tuned_run, _slots(tuned_run, template), case.board),
+        cycles=cycles,
+        waterfall=_waterfall(seen, seen_slots, cycles, case),
+        energy=_energy(seen, seen_slots, case.board),
         flash_bytes=price[0],
         ram_bytes=price[1],
         image=image,
@@ -429,19 +590,19 @@ def tune(case: SlotCase, *, proof_slots: int = TRIED_SLOTS) -> Tuned:
 
 
 def _price(
-    case: SlotCase, template: Template, end: int, sources: Sources, image: BuiltImage
+    case: SlotCase, template: Template, sources: Sources, image: BuiltImage
 ) -> tuple[int, int]:
     """Flash and RAM of security, by leaving it out."""
     if case.subject.level == 0:
         return 0, 0
-    bare = _image(case, template, 1, end, sources, bare=True)
+    bare = _image(case, template, 1, 1, sources, bare=True)
     difference = memory.difference(image, bare)
     return difference.flash_bytes, difference.ram_bytes
 
 
 def key(case: SlotCase) -> str:
     """Digest of all that the result depends on."""
-    image = images(case, WIDE, SEEN_SLOTS, Sources())[1]
+    image = images(case, case.wide, 1, Sources())[1]
     chip = boards.load_chip(case.board.chip)
     depends = [
         case.case.digest,
@@ -454,43 +615,99 @@ def key(case: SlotCase) -> str:
     return hashlib.sha256(json.dumps(depends).encode()).hexdigest()
 
 
-def measured(case: SlotCase, store: Store) -> Record[SlotSubject]:
-    """The record of a case: the store's, where nothing has changed; else it is measured and kept.
+def measured(
+    cases: Sequence[SlotCase], store: Store, *, proof_slots: int, jobs: int
+) -> Iterator[tuple[SlotCase, SlotRecord | JoulemarkError]]:
+    """Records of cases: the store's, where nothing has changed; else measured and kept.
+
+    One whose proof is shorter than is asked for is measured again. Those that are in the store
+    come first, the others as they are done.
+
+    Args:
+        cases: which.
+        store: of records.
+        proof_slots: how many slots are run without a missed moment.
+        jobs: how many cases at a time.
 
     Raises:
-        JoulemarkError: as `tune` does.
+        StoreError: the store cannot be read or written.
     """
-    served = store.served([key(case)])
-    for found in store.load(s.id for s in served.values()):
-        if isinstance(found.subject, SlotSubject):
-            return cast("Record[SlotSubject]", found)
-    made = record(tune(case))
-    store.append(made)
-    return made
+    keys: dict[str, SlotCase] = {}
+    for case in cases:
+        try:
+            keys[key(case)] = case
+        except JoulemarkError as error:
+            yield case, error
+    served = store.served(keys)
+    for found in store.load(one.id for one in served.values()):
+        enough = isinstance(found.subject, SlotSubject) and (found.trials or 0) >= proof_slots
+        if enough:
+            yield keys.pop(found.key), cast("SlotRecord", found)
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        futures = {pool.submit(_measure, case, proof_slots): case for case in keys.values()}
+        try:
+            for future in as_completed(futures):
+                made = future.result()
+                if isinstance(made, Record):
+                    store.append(made)
+                yield futures[future], made
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
-def record(tuned: Tuned) -> Record[SlotSubject]:
+def _measure(case: SlotCase, proof_slots: int) -> SlotRecord | JoulemarkError:
+    try:
+        return record(tune(case, proof_slots=proof_slots))
+    except JoulemarkError as error:
+        return error
+
+
+def quantities(tuned: Tuned) -> list[Quantity]:
+    """All numbers of a slot."""
+    template, minima = tuned.proof.template, tuned.minima
+
+    def exact(part: str, name: str, unit: str, value: int) -> Quantity:
+        return Quantity(part, name, unit, value, exact=True)
+
+    found = [
+        exact("", "slot", "ps", minima.real_ps),
+        exact("", "slot_by_equation", "ps", minima.by_equation_ps),
+        exact("", "slot_continuous", "ps", minima.continuous_ps),
+        exact("", "tx_offset", "ticks", template.tx_offset),
+        exact("", "tx_ack_delay", "ticks", template.tx_ack_delay),
+        exact("", "slot_ticks", "ticks", template.slot),
+        exact("", "flash_wiring", "B", tuned.flash_bytes),
+        exact("", "ram_wiring", "B", tuned.ram_bytes),
+        exact("", "frame", "B", tuned.frame_bytes),
+        exact("", "acknowledgement", "B", tuned.acknowledgement_bytes),
+    ]
+    found += [exact(step, "time", "ps", ps) for step, ps in tuned.steps_ps.items()]
+    for kind, energy in tuned.energy.items():
+        found.append(Quantity(kind, "energy_gross", "nJ", energy.gross_nj, grade=energy.grade))
+    for step, parts in tuned.cycles.items():
+        found += [
+            Quantity(f"{step}: {work}", "cycles", "cycles", cycles)
+            for work, cycles in parts.items()
+        ]
+    for number, one in enumerate(tuned.waterfall):
+        part = f"{one.who} {number:02} {one.step}: {one.work}"
+        grade = tuned.energy["send"].grade
+        found.append(Quantity(part, "time", "ps", one.ps))
+        found.append(Quantity(part, "energy_gross", "nJ", one.nj, grade=grade))
+    for part, failure in zip(BINDING, tuned.failures, strict=True):
+        found.append(exact(f"a tick less of {part}", "slots", "slots", failure.slots))
+        found += [
+            exact(f"a tick less of {part}", f"late {name}", "slots", count)
+            for name, count in failure.late.items()
+        ]
+    return found
+
+
+def record(tuned: Tuned) -> SlotRecord:
     """As the store keeps it."""
     case = tuned.case
     chip = boards.load_chip(case.board.chip)
     clock = case.board.clock_profile(case.clock)
-    quantities = [
-        Quantity("", "slot", "ps", tuned.minima.real_ps, exact=True),
-        Quantity("", "slot_by_equation", "ps", tuned.minima.by_equation_ps, exact=True),
-        Quantity("", "slot_continuous", "ps", tuned.minima.continuous_ps, exact=True),
-        Quantity("", "tx_offset", "ticks", tuned.proof.template.tx_offset, exact=True),
-        Quantity("", "tx_ack_delay", "ticks", tuned.proof.template.tx_ack_delay, exact=True),
-        Quantity("", "slot_ticks", "ticks", tuned.proof.template.slot, exact=True),
-        Quantity("", "flash_wiring", "B", tuned.flash_bytes, exact=True),
-        Quantity("", "ram_wiring", "B", tuned.ram_bytes, exact=True),
-    ]
-    for step, ps in tuned.steps_ps.items():
-        quantities.append(Quantity(step, "time", "ps", ps, exact=True))
-    for kind, energy in tuned.energy.items():
-        quantities.append(Quantity(kind, "energy_gross", "nJ", energy.gross_nj, grade=energy.grade))
-    for step, parts in tuned.waterfall.items():
-        for work, cycles in parts.items():
-            quantities.append(Quantity(f"{step} {work}", "cycles", "cycles", cycles))
     return Record(
         key=key(case),
         measured_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
@@ -518,5 +735,5 @@ def record(tuned: Tuned) -> Record[SlotSubject]:
         ),
         repetitions=1,
         trials=tuned.proof.slots,
-        quantities=tuple(quantities),
+        quantities=tuple(quantities(tuned)),
     )

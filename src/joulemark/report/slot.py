@@ -1,74 +1,168 @@
-"""A slot's waterfall as a page: what each microsecond of it goes into."""
+"""A slot's record as text, as a row, and as a page with the waterfall of what it goes into."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from joulemark.analysis.slot import ps_of
-from joulemark.campaign.subjects.slot import LEVELS
-from joulemark.measure.slot import Tuned
+from joulemark.analysis.slot import SLOT_END, TX_ACK, TX_OFFSET
+from joulemark.campaign.subjects.slot import LEVELS, SlotSubject
+from joulemark.records.record import Record
 from joulemark.report import page
 from joulemark.report.charts import responsive
 
-_US = 1e6
+_PS_PER_US = 1e6
+_PS_PER_MS = 1e9
+SIDES = ("sender", "receiver")
 
 
-def title(tuned: Tuned) -> str:
-    """What was made as short as can be."""
-    return str(tuned.case.case)
+def milliseconds(found: Record[SlotSubject], name: str, part: str = "") -> float:
+    """A time of a record, which is in picoseconds."""
+    return _value(found, name, part) / _PS_PER_MS
 
 
-def rows(tuned: Tuned) -> list[dict[str, Any]]:
-    """Stretches of a slot of both motes, one after the other, in microseconds.
-
-    Steps of security have the mean of their cycles; what is left between them is waiting and the
-    slot machine.
-    """
-    hz = tuned.case.board.clock_profile(tuned.case.clock).hz
-    template = tuned.proof.template
-    air_us = 32.0
-    stretches: list[tuple[str, str, float]] = []
-
-    def step(name: str, until_us: float) -> None:
-        used = 0.0
-        for work, cycles in tuned.waterfall.get(name, {}).items():
-            us = cycles / hz * 1e6
-            stretches.append((name, work, us))
-            used += us
-        if until_us > used:
-            stretches.append((name, "slot machine and radio's turnaround", until_us - used))
-
-    step("sec1", ps_of(template.tx_offset) / _US)
-    stretches.append(("frame", "on the air", (1 + tuned.frame_bytes) * air_us))
-    answer_us = ps_of(template.tx_ack_delay) / _US
-    sec2 = sum(tuned.waterfall.get("sec2", {}).values()) / hz * 1e6
-    step("sec2", sec2)
-    step("sec3", answer_us - sec2)
-    stretches.append(("acknowledgement", "on the air", (1 + tuned.acknowledgement_bytes) * air_us))
-    passed = sum(us for _, _, us in stretches)
-    step("sec4", ps_of(template.slot) / _US - passed)
-    found = []
-    at = 0.0
-    for name, work, us in stretches:
-        found.append({"step": name, "work": work, "from": at, "to": at + us, "us": us})
-        at += us
-    return found
+def _value(found: Record[SlotSubject], name: str, part: str = "") -> float:
+    value = found.value(name, part)
+    if value is None:
+        raise KeyError(name, part)
+    return value
 
 
-def chart(tuned: Sequence[Tuned]) -> dict[str, Any]:
-    """A bar a slot."""
+def row(found: Record[SlotSubject]) -> dict[str, Any]:
+    """A record's main numbers."""
+    subject = found.subject
+    tick_ms = 1000 / 32768
+    return {
+        "board": found.conditions.board,
+        "clock": found.conditions.clock,
+        "strategy": subject.strategy or "-",
+        "level": LEVELS[subject.level],
+        "tx-offset ms": _value(found, "tx_offset") * tick_ms,
+        "tx-ack-delay ms": _value(found, "tx_ack_delay") * tick_ms,
+        "slot ms": milliseconds(found, "slot"),
+        "by Eq. (1) ms": milliseconds(found, "slot_by_equation"),
+        "without grid ms": milliseconds(found, "slot_continuous"),
+        "send uJ": _value(found, "energy_gross", "send") / 1e3,
+        "receive uJ": _value(found, "energy_gross", "receive") / 1e3,
+        "flash B": int(_value(found, "flash_wiring")),
+        "RAM B": int(_value(found, "ram_wiring")),
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stretch:
+    """A row of a waterfall."""
+
+    side: str
+    step: str
+    work: str
+    us: float
+    uj: float
+
+
+def waterfall(found: Record[SlotSubject]) -> list[Stretch]:
+    """What a slot goes into, from its start to its end, of its sender and of its receiver."""
+    rows = []
+    for quantity in found.quantities:
+        side, _, rest = quantity.part.partition(" ")
+        if quantity.name != "time" or side not in SIDES:
+            continue
+        number, _, named = rest.partition(" ")
+        step, _, work = named.partition(": ")
+        energy = _value(found, "energy_gross", quantity.part)
+        rows.append(
+            (
+                SIDES.index(side),
+                int(number),
+                Stretch(
+                    side=side, step=step, work=work, us=quantity.value / _PS_PER_US, uj=energy / 1e3
+                ),
+            )
+        )
+    return [stretch for *_, stretch in sorted(rows, key=lambda one: one[:2])]
+
+
+def failures(found: Record[SlotSubject]) -> Iterator[str]:
+    """What a tick less of each part of the template misses."""
+    for part in (TX_OFFSET, TX_ACK, SLOT_END):
+        where = f"a tick less of {part}"
+        missed = [
+            f"{q.name.removeprefix('late ')} {q.value} times"
+            for q in found.quantities
+            if q.part == where and q.name.startswith("late ")
+        ]
+        slots = int(_value(found, "slots", where))
+        yield f"{where}: within {slots} slots it misses {', '.join(missed)}"
+
+
+def certificate(found: Record[SlotSubject]) -> str:
+    """That a slot is the shortest, in a sentence."""
+    ticks = int(_value(found, "slot_ticks"))
+    return (
+        f"{milliseconds(found, 'slot'):.3f} ms ({ticks} ticks) are minimal: {found.trials:,} slots "
+        f"miss no moment, and at {ticks - 1} ticks each part fails; " + "; ".join(failures(found))
+    )
+
+
+def text(found: Record[SlotSubject]) -> str:
+    """For people: the answer, what it consists of, and the proof."""
+    ticks = int(_value(found, "slot_ticks"))
+    steps = ("sec1", "sec2+sec3", "sec4")
+    lines = [
+        f"{found.case}",
+        f"  shortest slot {milliseconds(found, 'slot'):.3f} ms: {ticks} ticks, tx-offset "
+        f"{_value(found, 'tx_offset'):g}, tx-ack-delay {_value(found, 'tx_ack_delay'):g}",
+        f"  by Eq. (1), with TsMaxAck: {milliseconds(found, 'slot_by_equation'):.3f} ms; "
+        f"without the crystal's grid: {milliseconds(found, 'slot_continuous'):.3f} ms",
+        f"  frame {_value(found, 'frame'):g} bytes, acknowledgement "
+        f"{_value(found, 'acknowledgement'):g}; "
+        + "; ".join(f"{step} {milliseconds(found, 'time', step):.3f} ms" for step in steps),
+        f"  security takes {_value(found, 'flash_wiring'):,} bytes of flash and "
+        f"{_value(found, 'ram_wiring'):,} of RAM",
+    ]
+    send, receive = (
+        found.quantity("energy_gross", "send"),
+        found.quantity("energy_gross", "receive"),
+    )
+    if send is not None and receive is not None:
+        lines.append(
+            f"  a slot takes {send.value / 1e3:,.1f} uJ to send and {receive.value / 1e3:,.1f} uJ "
+            f"to receive ({send.grade})"
+        )
+    side = ""
+    for one in waterfall(found):
+        if one.side != side:
+            side = one.side
+            lines.append(f"  {side:41}{'us':>9}{'uJ':>9}")
+        lines.append(f"    {one.step:16}{one.work:23}{one.us:9,.1f}{one.uj:9,.2f}")
+    lines.append(f"  {found.trials:,} slots of {ticks} ticks: no moment missed")
+    lines += [f"  {failure}" for failure in failures(found)]
+    return "\n".join(lines)
+
+
+def rows(found: Record[SlotSubject]) -> list[dict[str, Any]]:
+    """A waterfall's rows with their begin and end in microseconds."""
+    placed = []
+    at, side = 0.0, ""
+    for one in waterfall(found):
+        if one.side != side:
+            at, side = 0.0, one.side
+        placed.append({**vars(one), "from": at, "to": at + one.us})
+        at += one.us
+    return placed
+
+
+def chart(done: Sequence[Record[SlotSubject]]) -> dict[str, Any]:
+    """Two bars a slot."""
     frame = pd.DataFrame(
         [
-            {
-                **row,
-                "slot": f"{one.case.subject.strategy or 'none'}, {LEVELS[one.case.subject.level]}",
-            }
-            for one in tuned
-            for row in rows(one)
+            {**placed, "slot": f"{_short(one)}, {placed['side']}"}
+            for one in done
+            for placed in rows(one)
         ]
     )
     bars = (
@@ -79,13 +173,23 @@ def chart(tuned: Sequence[Tuned]) -> dict[str, Any]:
             x2="to:Q",
             y=alt.Y("slot:N", title=None, sort=None),
             color=alt.Color("work:N", title=None, sort=None).scale(scheme="tableau20"),
-            tooltip=["step:N", "work:N", alt.Tooltip("us:Q", format=",.0f")],
+            tooltip=[
+                "step:N",
+                "work:N",
+                alt.Tooltip("us:Q", format=",.1f", title="µs"),
+                alt.Tooltip("uj:Q", format=",.2f", title="µJ"),
+            ],
         )
     )
-    return responsive(bars, height=60 + 34 * len(tuned))
+    return responsive(bars, height=60 + 44 * len(done))
 
 
-def write_page(tuned: Sequence[Tuned], path: Path) -> None:
+def _short(found: Record[SlotSubject]) -> str:
+    subject = found.subject
+    return f"{found.conditions.board}, {subject.strategy or 'none'}, {LEVELS[subject.level]}"
+
+
+def write_page(done: Sequence[Record[SlotSubject]], path: Path) -> None:
     """Write the page.
 
     Raises:
@@ -93,7 +197,7 @@ def write_page(tuned: Sequence[Tuned], path: Path) -> None:
     """
     html = page.render(
         "slot.html.jinja",
-        tuned=[(title(one), one, rows(one)) for one in tuned],
-        data=page.packed(json.dumps({"plots": {"waterfall": chart(tuned)}})),
+        slots=[(one, row(one), certificate(one), rows(one)) for one in done],
+        data=page.packed(json.dumps({"plots": {"waterfall": chart(done)}})),
     )
     page.write(html, path)

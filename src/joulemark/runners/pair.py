@@ -1,6 +1,6 @@
 """Two motes of one board that hear each other, and nobody else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,8 @@ class PairRun:
 
     motes: tuple[Observed, ...]
     frames: Sequence["Transmission"]
+    watched: tuple[bytes, ...]
+    """What was watched in each mote's memory, at the end."""
     digest: str
 
 
@@ -46,6 +48,9 @@ def run_pair(
     until_said: str,
     limit_ps: int,
     profile: bool = False,
+    trace: bool = True,
+    watched: tuple[str, int] | None = None,
+    enough: Callable[[Sequence[bytes]], bool] | None = None,
 ) -> PairRun:
     """Run until each mote has said something on its serial line.
 
@@ -55,6 +60,9 @@ def run_pair(
         until_said: the last that each says.
         limit_ps: how long that may take.
         profile: count cycles by function.
+        trace: keep power states and edges of the marker.
+        watched: an object in both motes' memory, by its symbol and size.
+        enough: told the watched bytes of both, says whether to stop before.
 
     Raises:
         BudgetError: it takes longer.
@@ -63,19 +71,28 @@ def run_pair(
     from joulemark._engine import Image, Network
     from joulemark.catalogue import boards
 
-    network = Network(threads=2)
+    network = Network()
     chip = boards.load_chip(board.chip)
+    places = []
     for image, start_ps, ppb in zip(images, STARTS_PS, CRYSTAL_PPB, strict=True):
+        loaded = Image.load(image.path)
+        if watched is not None:
+            places.append(loaded.resolve(watched[0]))
         network.add(
             chip,
-            Image.load(image.path),
+            loaded,
             wiring=board.wiring,
             start_ps=start_ps,
             ppb=ppb,
-            trace=True,
-            marker=board.marker.pin,
+            trace=trace,
+            marker=board.marker.pin if trace else None,
             profile=profile,
         )
+
+    def look() -> tuple[bytes, ...]:
+        size = 0 if watched is None else watched[1]
+        return tuple(network.read_memory(mote, at, size) for mote, at in enumerate(places))
+
     network.link(0, 1, attenuation_db=ATTENUATION_DB)
     network.link(1, 0, attenuation_db=ATTENUATION_DB)
     texts = ["", ""]
@@ -94,16 +111,19 @@ def run_pair(
                 fault = stop.fault
                 calls = " < ".join(f"{f.symbol}+{f.offset:#x}" for f in fault.call_stack)
                 raise FaultError(f"mote {mote + 1}: {fault.kind}: {fault.message} ({calls})")
+        if enough is not None and enough(look()):
+            break
     return PairRun(
         motes=tuple(
             Observed(
                 text=texts[mote],
-                edges=network.marker_edges(mote),
+                edges=network.marker_edges(mote) if trace else (),
                 profile=network.profile(mote) if profile else None,
-                power=network.take_power_tracks(mote),
+                power=network.take_power_tracks(mote) if trace else {},
             )
             for mote in range(2)
         ),
         frames=frames,
+        watched=look(),
         digest=network.digest,
     )

@@ -1,12 +1,15 @@
 """A time slot: a frame and its acknowledgement at a security level, by a strategy."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
 
 from joulemark.campaign.subjects import About, Subject
 
 Strategy = Literal["software", "hybrid", "hardware"]
 STRATEGIES: tuple[Strategy, ...] = ("software", "hybrid", "hardware")
+Ahead = Literal["", "keystream", "frame"]
 LEVELS = ("none", "mic-32", "mic-64", "mic-128", "enc", "enc-mic-32", "enc-mic-64", "enc-mic-128")
 """Security levels of IEEE 802.15.4 by their numbers (table 9-6 of the standard)."""
 
@@ -27,14 +30,34 @@ class SlotSubject(Subject):
     """Implementation of AES, where software does it."""
     keys_stay: bool = False
     """A key that was expanded, or loaded into the radio, stays there."""
+    streamed: bool = False
+    """A frame is unsecured while it still arrives."""
+    ahead: Ahead = ""
+    """What is made before it is needed: the key stream of all frames of a slot, while a mote waits;
+    or all of a frame as well, in an idle slot before its own."""
+    brief: bool = False
+    """Acknowledgements name nobody: whose they are, the slot tells."""
+    guard_ticks: Annotated[int, Field(ge=1)] = 36
+    """How early or late a frame may come."""
+    ack_guard_ticks: Annotated[int, Field(ge=1)] = 13
 
     def __str__(self) -> str:
         if self.level == 0:
             return "slot without security"
         cipher = f" ({self.cipher})" if self.cipher else ""
-        keys = ", keys stay" if self.keys_stay else ""
-        mode = f"key mode {self.key_id_mode}"
-        return f"slot {LEVELS[self.level]} in {self.strategy}{cipher}, {mode}{keys}"
+        what = [f"slot {LEVELS[self.level]} in {self.strategy}{cipher}"]
+        what.append(f"key mode {self.key_id_mode}" + (" and counter" * self.counter_carried))
+        if self.keys_stay:
+            what.append("keys stay")
+        if self.streamed:
+            what.append("streamed")
+        if self.ahead:
+            what.append(f"{self.ahead} ahead")
+        if self.brief:
+            what.append("brief acknowledgements")
+        if (self.guard_ticks, self.ack_guard_ticks) != (36, 13):
+            what.append(f"guards of {self.guard_ticks} and {self.ack_guard_ticks} ticks")
+        return ", ".join(what)
 
     def about(self) -> About:
         """A slot has no standing of its own: its frames are a standard's."""

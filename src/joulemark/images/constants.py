@@ -1,0 +1,47 @@
+"""Constants of an image that are read where they lie: changed there, as in a page of settings."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from joulemark.errors import InputError
+from joulemark.images import cache
+from joulemark.images.program import BuiltImage
+
+
+def with_constants(image: BuiltImage, values: Mapping[str, bytes]) -> BuiltImage:
+    """An image with other bytes in objects that its code reads each time (`const volatile`).
+
+    To build it anew gives the same bytes and takes much longer. What the image says of itself is
+    unchanged.
+
+    Raises:
+        InputError: the image has no such object, or one of another size.
+    """
+    parts = [str(image.path.parent), *(part for item in sorted(values.items()) for part in item)]
+    with cache.entry("changed", cache.digest(parts)) as (folder, work):
+        if work is not None:
+            data = bytearray(image.path.read_bytes())
+            for name, value in values.items():
+                at = _place(image.path, name, len(value))
+                data[at : at + len(value)] = value
+            (work / "image.elf").write_bytes(data)
+    return replace(image, path=folder / "image.elf")
+
+
+def _place(path: Path, name: str, size: int) -> int:
+    """Where an object lies in an ELF file."""
+    with path.open("rb") as stream:
+        elf = ELFFile(stream)
+        table = elf.get_section_by_name(".symtab")
+        found = table.get_symbol_by_name(name) if isinstance(table, SymbolTableSection) else None
+        if not found:
+            raise InputError(f"no object {name}", str(path))
+        if len(found) > 1 or found[0]["st_size"] != size:
+            there = " and ".join(str(symbol["st_size"]) for symbol in found)
+            raise InputError(f"{name} has {there} bytes, not {size}", str(path))
+        section = elf.get_section(found[0]["st_shndx"])
+        return int(section["sh_offset"] + found[0]["st_value"] - section["sh_addr"])
