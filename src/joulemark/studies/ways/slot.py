@@ -1,20 +1,17 @@
 """The shortest time slot of a board at a security level: derived, and proved by two motes."""
 
+import os
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from joulemark.campaign.case import Build
-from joulemark.campaign.subjects.slot import SlotSubject
+from joulemark.campaign.subjects.slot import Ahead, SlotSubject
 from joulemark.catalogue import boards, datafile
 from joulemark.errors import JoulemarkError
-from joulemark.measure.slot import SlotCase, measured
-from joulemark.records.record import Record
+from joulemark.measure.slot import TRIED_SLOTS, SlotCase, SlotRecord, measured
 from joulemark.studies.ways import Answer, Bench
-
-_PS = 1e-12
-_TICK = 1 / 32_768
 
 
 class Asked(datafile.DataModel):
@@ -28,8 +25,25 @@ class Asked(datafile.DataModel):
     counter_carried: bool = False
     cipher: str = "ref"
     compiler: Literal["clang", "gcc"] = "clang"
-    opt: Literal["O3", "O2", "Os"] = "O3"
-    metric: Literal["slot", "slot_by_equation", "tx_offset", "tx_ack_delay"] = "slot"
+    opt: Literal["O3", "O2", "Os", "O0"] = "O3"
+    keys_stay: bool = False
+    streamed: bool = False
+    ahead: Ahead = ""
+    metric: Literal[
+        "slot",
+        "slot_by_equation",
+        "tx_offset",
+        "tx_ack_delay",
+        "flash_wiring",
+        "ram_wiring",
+        "energy_gross",
+        "frame",
+        "acknowledgement",
+        "time",
+        "cycles",
+    ] = "slot"
+    part: str = ""
+    """Of the slot, where the metric is one of a part: "send", "sec1", ..."""
 
 
 def best(asked: Asked) -> None:
@@ -48,6 +62,9 @@ def _case(asked: Asked) -> SlotCase:
             key_id_mode=asked.key_id_mode if secured else 1,
             counter_carried=asked.counter_carried and secured,
             cipher=asked.cipher if secured and asked.strategy == "software" else "",
+            keys_stay=asked.keys_stay and secured,
+            streamed=asked.streamed and secured,
+            ahead=asked.ahead if secured else "",
         ),
         build=Build(compiler=asked.compiler, optimisation=asked.opt),
     )
@@ -55,27 +72,29 @@ def _case(asked: Asked) -> SlotCase:
 
 def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
     """Measure what the store does not have; one slot answers all that is asked of it."""
-    known: dict[str, Record[SlotSubject] | str] = {}
-    answers = {}
-    for one in asked:
-        case = _case(one)
-        digest = case.case.digest
-        if digest not in known:
-            try:
-                known[digest] = measured(case, bench.store)
-            except JoulemarkError as error:
-                known[digest] = str(error)
-        answers[one] = _answer(one, known[digest])
-    return answers
+    cases = {one: _case(one) for one in asked}
+    distinct = {case.case.digest: case for case in cases.values()}
+    found = {
+        case.case.digest: result
+        for case, result in measured(
+            list(distinct.values()),
+            bench.store,
+            proof_slots=TRIED_SLOTS,
+            jobs=len(os.sched_getaffinity(0)),
+        )
+    }
+    return {one: _answer(one, found[case.case.digest]) for one, case in cases.items()}
 
 
-def _answer(asked: Asked, found: Record[SlotSubject] | str) -> Answer:
-    if isinstance(found, str):
-        return Answer(value=None, how=found)
-    value = found.value(asked.metric)
-    unit = _TICK if asked.metric.startswith("tx_") else _PS
+_UNITS = {"ps": 1e-12, "ticks": 1 / 32_768, "nJ": 1e-9}
+
+
+def _answer(asked: Asked, found: SlotRecord | JoulemarkError) -> Answer:
+    if isinstance(found, JoulemarkError):
+        return Answer(value=None, how=str(found))
+    quantity = found.quantity(asked.metric, asked.part)
     return Answer(
-        value=None if value is None else value * unit,
+        value=None if quantity is None else quantity.value * _UNITS.get(quantity.unit, 1),
         how=f"{found.case}; {found.trials} slots",
         source=found.provenance.timing_note,
     )
