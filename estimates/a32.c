@@ -1,5 +1,5 @@
 // Fields as in the ARM Architecture Reference Manual, DDI 0406C, chapters A5 and A8.
-#include "a32.h"
+#include "instruction.h"
 
 enum { PC = 15, LR = 14, ALWAYS = 14, NEVER = 15 };
 
@@ -7,8 +7,8 @@ static uint32_t bits(uint32_t code, unsigned high, unsigned low) {
     return code >> low & ((2u << (high - low)) - 1);
 }
 
-static uint32_t bit(unsigned number) {
-    return 1u << number;
+static set bit(unsigned number) {
+    return (set)1 << number;
 }
 
 static unsigned count_of(uint32_t set) {
@@ -38,7 +38,7 @@ static instruction multiply(uint32_t code) {
 // Loads and stores of halfwords, signed bytes and pairs.
 static instruction extra_transfer(uint32_t code) {
     instruction made = {.kind = KIND_STORE};
-    uint32_t data = bit(bits(code, 15, 12)), base = bit(bits(code, 19, 16));
+    set data = bit(bits(code, 15, 12)), base = bit(bits(code, 19, 16));
     uint32_t operation = bits(code, 6, 5);
     bool load = bits(code, 20, 20), pair = !load && operation >= 2;
     made.address = base | (bits(code, 22, 22) ? 0 : bit(bits(code, 3, 0)));
@@ -62,7 +62,7 @@ static instruction extra_transfer(uint32_t code) {
 
 static instruction transfer(uint32_t code) {
     instruction made = {.kind = KIND_STORE};
-    uint32_t data = bit(bits(code, 15, 12)), base = bit(bits(code, 19, 16));
+    set data = bit(bits(code, 15, 12)), base = bit(bits(code, 19, 16));
     bool load = bits(code, 20, 20), by_register = bits(code, 25, 25);
     made.address = base | (by_register ? bit(bits(code, 3, 0)) : 0);
     made.reads = made.address;
@@ -84,7 +84,8 @@ static instruction transfer(uint32_t code) {
 }
 
 static instruction block_transfer(uint32_t code) {
-    uint32_t list = bits(code, 15, 0), base = bit(bits(code, 19, 16));
+    uint32_t list = bits(code, 15, 0);
+    set base = bit(bits(code, 19, 16));
     instruction made = {.address = base, .reads = base, .words = count_of(list)};
     if (bits(code, 20, 20)) {
         made.kind = list & bit(PC) ? KIND_RETURN : KIND_LOAD_MANY;
@@ -111,7 +112,7 @@ static instruction data_processing(uint32_t code) {
     if (operation >= 5 && operation <= 7)
         made.reads |= bit(FLAGS);
     if (!immediate) {
-        uint32_t shifted = bit(bits(code, 3, 0));
+        set shifted = bit(bits(code, 3, 0));
         made.reads |= shifted;
         if (bits(code, 4, 4)) {
             made.kind = KIND_ALU_BY_REG;

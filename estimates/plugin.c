@@ -1,10 +1,14 @@
-// A plugin of QEMU in user mode: how many cycles a program would take on an in-order core.
+// A plugin of QEMU in user mode: how many cycles a program would take on another core.
 //
-// Each block of code is scheduled once, when it is translated, and then only counted. With
-// cache=on each access to memory goes through a model of the core's data caches too.
+// Each block of code is decoded once, when it is translated; what runs is counted by pairs of
+// blocks that follow one another, so that at the end each pair is scheduled once, and what a block
+// finds unfinished of the one before it counts. Branches are predicted and lines of code are
+// fetched as blocks begin; with cache=on accesses to data go through a model of the data caches.
+//
+// Where the core's pipeline is not modelled here, the pairs are written with the blocks' code.
 //
 // Arguments: core=NAME, out=FILE, cache=on.
-#include "core.h"
+#include "predictor.h"
 #include "qemu.h"
 
 #include <inttypes.h>
@@ -14,118 +18,236 @@
 
 EXPORTED int qemu_plugin_version = 1;
 
-enum { LONGEST = 4096, LEVELS = 2, MOST_LINES = 16384 };
+// More instructions than QEMU puts into one block.
+enum { LONGEST = 1024, MOST_LINES = 16384, LONGEST_INSTRUCTION = 16 };
+
+typedef struct pair {
+    struct pair *next;
+    const struct block *to;
+    uint64_t count;
+} pair;
 
 typedef struct block {
     struct block *next;
-    uint64_t executed;
-    uint64_t cycles;
+    pair *pairs;
+    uint64_t start, end,
+        last; // addresses: of its first byte, of what follows, of its last instruction
+    uint64_t first_line, last_line;
+    ending ending;
+    unsigned number, instructions, unknown;
     unsigned kinds[KINDS];
-    unsigned instructions, unknown;
+    instruction *decoded;
+    uint8_t *code, *lengths;
 } block;
 
 typedef struct {
     uint64_t lines[MOST_LINES]; // of each set the ways, the last used first; 0: none
-    unsigned ways, sets;
+    unsigned ways, mask;
     uint64_t misses;
 } level;
 
 static const core *where;
 static const char *out_path;
+static ending_of how_it_ends;
 static block *blocks;
-static level levels[LEVELS];
+static block *previous;
+static level code_level, data_level, l2;
+static unsigned line_shift, count_of_blocks;
 static bool caches;
 static uint64_t accesses;
 
-static void level_init(level *made, unsigned bytes, unsigned ways) {
-    made->ways = ways;
-    made->sets = bytes / ways / where->line_bytes;
+static void level_init(level *made, cache of) {
+    made->ways = of.ways;
+    made->mask = of.bytes / of.ways / where->line_bytes - 1;
 }
 
-static bool hits(level *in, uint64_t line) {
-    uint64_t *set = &in->lines[line % in->sets * in->ways];
-    unsigned way = 0;
+static void miss(level *in, uint64_t *set, uint64_t line) {
+    unsigned way = 1;
     while (way < in->ways - 1 && set[way] != line)
         way++;
-    bool found = set[way] == line;
-    memmove(set + 1, set, way * sizeof *set);
+    bool found = way < in->ways && set[way] == line;
+    memmove(set + 1, set, (way < in->ways ? way : in->ways - 1) * sizeof *set);
     set[0] = line;
-    in->misses += !found;
-    return found;
+    if (found)
+        return;
+    in->misses++;
+    if (in != &l2)
+        miss(&l2, &l2.lines[(line & l2.mask) * l2.ways], line);
+}
+
+// The line that was used last in its set is found at once.
+static inline void use(level *in, uint64_t line) {
+    uint64_t *set = &in->lines[(line & in->mask) * in->ways];
+    if (set[0] != line)
+        miss(in, set, line);
 }
 
 static void touched(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
     (void)vcpu, (void)info, (void)data;
-    static uint64_t last;
-    uint64_t line = address / where->line_bytes + 1;
     accesses++;
-    if (line == last)
-        return;
-    last = line;
-    if (!hits(&levels[0], line))
-        hits(&levels[1], line);
+    use(&data_level, (address >> line_shift) + 1);
+}
+
+static pair *new_pair(block *from, const block *to) {
+    pair *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        abort();
+    made->to = to;
+    made->next = from->pairs;
+    from->pairs = made;
+    return made;
+}
+
+static void entered(unsigned vcpu, void *data) {
+    (void)vcpu;
+    block *now = data, *from = previous;
+    previous = now;
+    if (from != NULL) {
+        pair *between = from->pairs;
+        while (between != NULL && between->to != now)
+            between = between->next;
+        if (between == NULL)
+            between = new_pair(from, now);
+        between->count++;
+        if (from->ending > ENDING_NONE)
+            predictor_went(from->ending, from->last, from->end, now->start);
+    }
+    for (uint64_t line = now->first_line; line <= now->last_line; line++)
+        use(&code_level, line);
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
-    static instruction code[LONGEST];
     (void)id;
+    size_t count = qemu_plugin_tb_n_insns(tb), bytes = 0;
+    if (count > LONGEST)
+        count = LONGEST;
     block *made = calloc(1, sizeof *made);
     if (made == NULL)
         abort();
-    size_t count = qemu_plugin_tb_n_insns(tb);
-    for (size_t i = 0; i < count && i < LONGEST; i++) {
+    made->instructions = (unsigned)count;
+    made->decoded = calloc(count, sizeof *made->decoded);
+    made->code = malloc(count * LONGEST_INSTRUCTION);
+    made->lengths = malloc(count);
+    if (made->decoded == NULL || made->code == NULL || made->lengths == NULL)
+        abort();
+    made->start = qemu_plugin_tb_vaddr(tb);
+    for (size_t i = 0; i < count; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        uint32_t word = 0;
-        if (qemu_plugin_insn_size(insn) == sizeof word) {
-            memcpy(&word, qemu_plugin_insn_data(insn), sizeof word);
-            code[i] = a32_decode(word);
-        } else {
-            code[i] = (instruction){.kind = KIND_OTHER};
-            made->unknown++;
+        size_t length = qemu_plugin_insn_size(insn);
+        memcpy(made->code + bytes, qemu_plugin_insn_data(insn), length);
+        made->lengths[i] = (uint8_t)length;
+        made->last = made->start + bytes;
+        if (i == count - 1)
+            made->ending = how_it_ends(made->code + bytes, length);
+        if (where->pipeline != NULL) {
+            uint32_t word = 0;
+            made->decoded[i] = (instruction){.kind = KIND_OTHER};
+            if (length == sizeof word) {
+                memcpy(&word, made->code + bytes, sizeof word);
+                made->decoded[i] = where->decode(word);
+            } else {
+                made->unknown++;
+            }
+            made->kinds[made->decoded[i].kind]++;
         }
-        made->kinds[code[i].kind]++;
-        made->instructions++;
+        bytes += length;
         if (caches)
             qemu_plugin_register_vcpu_mem_cb(insn, touched, QEMU_PLUGIN_CB_NO_REGS,
                                              QEMU_PLUGIN_MEM_RW, NULL);
     }
-    made->cycles = core_cycles(where, code, made->instructions);
+    made->end = made->start + bytes;
+    made->first_line = (made->start >> line_shift) + 1;
+    made->last_line = ((made->end - 1) >> line_shift) + 1;
+    made->number = count_of_blocks++;
     made->next = blocks;
     blocks = made;
-    qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &made->executed, 1);
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, entered, QEMU_PLUGIN_CB_NO_REGS, made);
+}
+
+// Cycles that a block adds to those of the one before it.
+static uint64_t cycles_after(const block *from, const block *to) {
+    static instruction code[2 * LONGEST];
+    memcpy(code, from->decoded, from->instructions * sizeof *code);
+    memcpy(code + from->instructions, to->decoded, to->instructions * sizeof *code);
+    unsigned both = core_cycles(where->pipeline, code, from->instructions + to->instructions);
+    return both - core_cycles(where->pipeline, code, from->instructions);
+}
+
+static void write_code(FILE *out) {
+    fprintf(out, ", \"blocks\": {");
+    for (const block *one = blocks; one != NULL; one = one->next) {
+        fprintf(out, "%s\"%u\": \"", one == blocks ? "" : ", ", one->number);
+        const uint8_t *at = one->code;
+        for (unsigned i = 0; i < one->instructions; i++) {
+            for (unsigned k = 0; k < one->lengths[i]; k++)
+                fprintf(out, "%02x", *at++);
+            fprintf(out, i + 1 < one->instructions ? " " : "\"");
+        }
+    }
+    fprintf(out, "}, \"pairs\": [");
+    const char *between = "";
+    for (const block *one = blocks; one != NULL; one = one->next)
+        for (const pair *went = one->pairs; went != NULL; went = went->next) {
+            fprintf(out, "%s[%u, %u, %" PRIu64 "]", between, one->number, went->to->number,
+                    went->count);
+            between = ", ";
+        }
+    fprintf(out, "]");
 }
 
 static void at_exit(qemu_plugin_id_t id, void *data) {
     static const char *const NAMES[KINDS] = {
-        "alu",       "alu_shift", "alu_by_reg", "multiply", "long",   "load",  "load_slow",
-        "load_many", "store",     "store_many", "branch",   "return", "other",
+        "alu",          "alu_shift",    "alu_by_reg",
+        "multiply",     "long",         "load",
+        "load_slow",    "load_many",    "store",
+        "store_many",   "branch",       "return",
+        "other",        "alu_variable", "wide",
+        "high",         "divide",       "vector_logic",
+        "vector",       "vector_sum",   "vector_product",
+        "vector_float", "vector_load",  "vector_move",
+        "aes",          "sha",
     };
     (void)id, (void)data;
     uint64_t cycles = 0, instructions = 0, unknown = 0, kinds[KINDS] = {0};
-    for (const block *one = blocks; one != NULL; one = one->next) {
-        cycles += one->executed * one->cycles;
-        instructions += one->executed * one->instructions;
-        unknown += one->executed * one->unknown;
-        for (int k = 0; k < KINDS; k++)
-            kinds[k] += one->executed * one->kinds[k];
-    }
+    for (const block *from = blocks; from != NULL; from = from->next)
+        for (const pair *went = from->pairs; went != NULL; went = went->next) {
+            instructions += went->count * went->to->instructions;
+            unknown += went->count * went->to->unknown;
+            for (int k = 0; k < KINDS; k++)
+                kinds[k] += went->count * went->to->kinds[k];
+            if (where->pipeline != NULL)
+                cycles += went->count * cycles_after(from, went->to);
+        }
     FILE *out = fopen(out_path, "w");
     if (out == NULL) {
         perror(out_path);
         return;
     }
+    uint64_t missed = code_level.misses + data_level.misses;
     fprintf(out,
             "{\"core\": \"%s\", \"cycles\": %" PRIu64 ", \"instructions\": %" PRIu64
             ", \"unknown\": %" PRIu64 ", \"accesses\": %" PRIu64 ", \"l1_misses\": %" PRIu64
-            ", \"l2_misses\": %" PRIu64 ", \"miss_cycles\": %" PRIu64,
-            where->name, cycles, instructions, unknown, accesses, levels[0].misses,
-            levels[1].misses,
-            (levels[0].misses - levels[1].misses) * where->l2_cycles +
-                levels[1].misses * where->memory_cycles);
-    for (int k = 0; k < KINDS; k++)
-        fprintf(out, ", \"%s\": %" PRIu64, NAMES[k], kinds[k]);
+            ", \"l1i_misses\": %" PRIu64 ", \"l2_misses\": %" PRIu64 ", \"miss_cycles\": %" PRIu64
+            ", \"mispredicted\": %" PRIu64 ", \"branch_cycles\": %" PRIu64,
+            where->name, cycles, instructions, unknown, accesses, data_level.misses,
+            code_level.misses, l2.misses,
+            (missed - l2.misses) * where->l2_cycles + l2.misses * where->memory_cycles,
+            predicted.mispredicted, predicted.cycles);
+    if (where->pipeline != NULL)
+        for (int k = 0; k < KINDS; k++)
+            fprintf(out, ", \"%s\": %" PRIu64, NAMES[k], kinds[k]);
+    else
+        write_code(out);
     fprintf(out, "}\n");
     fclose(out);
+}
+
+static ending_of ending_for(const char *target) {
+    if (strcmp(target, "arm") == 0)
+        return ending_of_arm;
+    if (strcmp(target, "aarch64") == 0)
+        return ending_of_aarch64;
+    return ending_of_x86;
 }
 
 EXPORTED int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
@@ -138,12 +260,17 @@ EXPORTED int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, i
         else if (strcmp(argv[i], "cache=on") == 0)
             caches = true;
     }
-    if (where == NULL || out_path == NULL || strcmp(info->target_name, "arm") != 0) {
-        fprintf(stderr, "give core=arm1176 or core=cortex-a53, and out=FILE, to qemu-arm\n");
+    if (where == NULL || out_path == NULL || strcmp(info->target_name, where->target) != 0) {
+        fprintf(stderr, "give core=NAME of a core that executes %s, and out=FILE\n",
+                info->target_name);
         return -1;
     }
-    level_init(&levels[0], where->l1_bytes, where->l1_ways);
-    level_init(&levels[1], where->l2_bytes, where->l2_ways);
+    how_it_ends = ending_for(info->target_name);
+    line_shift = (unsigned)__builtin_ctz(where->line_bytes);
+    level_init(&code_level, where->instructions);
+    level_init(&data_level, where->data);
+    level_init(&l2, where->l2);
+    predictor_init(where);
     qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
     qemu_plugin_register_atexit_cb(id, at_exit, NULL);
     return 0;

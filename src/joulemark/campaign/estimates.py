@@ -14,18 +14,21 @@ from joulemark.catalogue.machines import Machine
 from joulemark.catalogue.primitives import Library
 from joulemark.errors import BuildError
 from joulemark.images import BuiltImage, build_local
-from joulemark.images.architectures import architecture
+from joulemark.images.architectures import Architecture
 
 ESTIMATE = "estimate"
 """Runner of a case that is estimated."""
 
 
-def jobs(campaign: Campaign, machine: Machine, method: str) -> Iterator[Job]:
+def jobs(
+    campaign: Campaign, machine: Machine, made_for: Architecture, method: str
+) -> Iterator[Job]:
     """Build a campaign's images for a machine, one after the other.
 
     Args:
         campaign: of primitives.
         machine: that they are for.
+        made_for: what of it they are compiled for.
         method: digest of how it is estimated.
 
     Raises:
@@ -33,7 +36,6 @@ def jobs(campaign: Campaign, machine: Machine, method: str) -> Iterator[Job]:
         ToolError: a compiler or its libraries are missing.
     """
     library = Library.load()
-    made_for = architecture(machine.architectures[0])
     seed = campaign.seed if campaign.seed is not None else secrets.randbits(53)
     commit = project_commit()
     for firmware, cases in expand(campaign, library, Setup(runner=LOCAL)).items():

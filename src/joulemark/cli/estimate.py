@@ -11,7 +11,7 @@ from joulemark.cli._grouped import grouped
 from joulemark.cli._options import DEFAULT_STORE, StoreOption
 from joulemark.cli._output import Form, FormOption, table
 from joulemark.cli.run import CampaignOptions
-from joulemark.errors import VerificationError
+from joulemark.errors import InputError, VerificationError
 
 if TYPE_CHECKING:
     from joulemark.campaign.subjects.primitive import PrimitiveSubject
@@ -28,6 +28,13 @@ def estimate(
     campaign: Annotated[
         Path | None, typer.Argument(metavar="CAMPAIGN.toml", help="TOML file.")
     ] = None,
+    made_for: Annotated[
+        str | None,
+        typer.Option(
+            "--architecture",
+            help="What of the machine the code is for: armv6 or aarch64 on a Raspberry Pi 3.",
+        ),
+    ] = None,
     store: StoreOption = DEFAULT_STORE,
     form: FormOption = Form.TEXT,
 ) -> None:
@@ -37,18 +44,29 @@ def estimate(
     """
     from joulemark.campaign.estimates import jobs
     from joulemark.catalogue.machines import load_machine
+    from joulemark.images.architectures import architecture
     from joulemark.images.plugin import build_plugin
-    from joulemark.measure.estimated import ERROR, Estimated
+    from joulemark.measure.estimated import ERROR, Estimated, model
     from joulemark.records.store import Store
 
     chosen, found = options.campaign(campaign), load_machine(machine)
+    names = [str(name) for name in found.architectures]
+    if made_for is not None and made_for not in names:
+        raise InputError(
+            f"the {found.title} does not execute {made_for}",
+            "--architecture",
+            f"it executes {', '.join(names)}",
+        )
+    target = architecture(made_for or names[0])
+    # Before anything is built.
+    model(found.core, target.name)
     method = hashlib.sha256(build_plugin().read_bytes()).hexdigest()
     records: list[Record[PrimitiveSubject]] = []
     with Store(store) as opened:
-        for job in jobs(chosen, found, method):
+        for job in jobs(chosen, found, target, method):
             served = opened.served(point.key for point in job.points)
             records += opened.load(s.id for s in served.values())  # type: ignore[arg-type]
-            with Estimated(job, found) as session:
+            with Estimated(job, found, target) as session:
                 for point in job.points:
                     if point.key not in served:
                         record = session.record(point)
@@ -57,7 +75,8 @@ def estimate(
     good = [record for record in records if record.status == "ok"]
     typer.echo(table([_row(r) for r in sorted(good, key=lambda r: r.order)], form))
     if form in (Form.TEXT, Form.MARKDOWN):
-        typer.echo(f"\n{found.title}, {found.core} at {found.nominal_hz / 1e6:g} MHz; {ERROR}")
+        core = f"{found.core} ({target.name}) at {found.nominal_hz / 1e6:g} MHz"
+        typer.echo(f"\n{found.title}, {core}; {ERROR}")
     if failed := [record for record in records if record.status != "ok"]:
         what = f"{len(failed)} cases failed: {failed[0].failure}"
         raise VerificationError(what)
