@@ -10,6 +10,7 @@ from command import joulemark
 from joulemark.analysis.advice import services
 from joulemark.catalogue import boards
 from joulemark.errors import InputError
+from joulemark.measure.pool import Processes
 from joulemark.records.store import Store
 from joulemark.studies import expressions, pins, study
 from joulemark.studies.advised import advised
@@ -68,7 +69,7 @@ def read(tmp_path: Path, text: str) -> study.Study:
 
 def conducted(found: study.Study, tmp_path: Path, *, short: bool = False) -> Conducted:
     with Store(tmp_path / "store.db") as store:
-        bench = Bench(store=store, processes=1)
+        bench = Bench(store=store, workers=Processes(1))
         return Conducted(found, study.select(found, [], short=short), bench, short=short)
 
 
@@ -216,7 +217,7 @@ def test_the_short_form_gives_the_verdicts_that_are_pinned(name: str, store: Pat
     found = study.load(name)
     with Store(store) as opened:
         items = study.select(found, [], short=True)
-        bench = Bench(store=opened, processes=2)
+        bench = Bench(store=opened, workers=Processes(2))
         pins.compare(Conducted(found, items, bench, short=True))
 
 
@@ -240,7 +241,7 @@ def test_advice_is_for_services_that_there_are(tmp_path: Path) -> None:
     advice = '[[advice]]\nboard = "telosb"\nsize = [64]\n[advice.paper]\n"Hush" = "MD5"\n'
     found = read(tmp_path, (HEAD + SECTION).replace("[[variant]]", advice + "[[variant]]"))
     with Store(tmp_path / "store.db") as store:
-        bench = Bench(store=store, processes=1)
+        bench = Bench(store=store, workers=Processes(1))
         with pytest.raises(InputError, match="no such service: Hush; there are"):
             advised(found, bench)
 

@@ -1,6 +1,5 @@
 """The interface for notebooks and scripts: what `import joulemark` gives."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ if TYPE_CHECKING:
 
     from joulemark._engine import Machine
     from joulemark.catalogue.boards import Board
+    from joulemark.records.record import PrimitiveRecord
     from joulemark.records.store import Store
 
 DEFAULT_STORE = "results/joulemark.db"
@@ -68,6 +68,7 @@ def run(
     trials: int | None = None,
     seed: int | None = None,
     processes: int | None = None,
+    cluster: str | None = None,
 ) -> "pd.DataFrame":
     """Measure a campaign on emulated boards; what the store has already is taken from there.
 
@@ -89,6 +90,7 @@ def run(
         trials: executions of each case, each with its own random inputs.
         seed: of the random inputs.
         processes: how many cases at a time; one for each core if not given.
+        cluster: Dask's workers instead, as `joulemark run --cluster` takes them.
 
     Returns:
         The campaign's records as a data frame, as `results` gives them; also failed ones.
@@ -96,10 +98,12 @@ def run(
     Raises:
         InputError: a name matches nothing, or a value is wrong.
         ToolError: a compiler is missing.
+        LinkError: the cluster does not answer.
         StoreError: the store cannot be written.
     """
     from joulemark.campaign.campaign import load_campaign
     from joulemark.campaign.plan import plan
+    from joulemark.measure.cluster import workers_of
     from joulemark.measure.conduct import Bench
     from joulemark.records.export import flat_frame
     from joulemark.records.store import Store
@@ -118,15 +122,15 @@ def run(
         "seed": seed,
     }
     chosen = load_campaign(None if campaign is None else Path(campaign), given)
-    bench, count = Bench(), processes or len(os.sched_getaffinity(0))
-    todo = plan(chosen, bench.setup, processes=count)
-    with Store(store) as opened:
+    bench = Bench()
+    with Store(store) as opened, workers_of(cluster, processes) as workers:
+        todo = plan(chosen, bench.setup, builder=workers)
         served = opened.served(p.key for p in todo.points)
         left = todo.without(served)
-        new = []
-        for record in bench.measure(left, count) if left else ():
-            opened.append(record)
-            new.append(record)
+        new: list[PrimitiveRecord] = []
+        for records in bench.measure(left, workers) if left else ():
+            opened.append(*records)
+            new += records
         old = opened.load(s.id for s in served.values())
     return flat_frame(sorted([*old, *new], key=lambda r: r.order))
 

@@ -10,10 +10,10 @@ import platform
 import secrets
 from collections import Counter
 from collections.abc import Callable, Collection
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from joulemark.campaign.build import Builder, Threads
 from joulemark.campaign.campaign import Campaign, expand
 from joulemark.campaign.case import Case
 from joulemark.campaign.job import METHOD, Firmware, Job, Point, Setup
@@ -22,15 +22,7 @@ from joulemark.campaign.versions import commits, engine_version, processor
 from joulemark.catalogue import boards, kinds
 from joulemark.catalogue.primitives import Algorithm, Implementation, Library
 from joulemark.errors import BuildError
-from joulemark.images import (
-    BuiltImage,
-    Known,
-    Sources,
-    build_image,
-    build_local,
-    key_of,
-    known_images,
-)
+from joulemark.images import BuiltImage
 
 DEFAULT_TRIALS = 8
 SHORT_BYTES = 32
@@ -79,8 +71,8 @@ def plan(
     campaign: Campaign,
     setup: Setup,
     *,
-    processes: int = 1,
-    building: Callable[[int], None] = lambda _: None,
+    builder: Builder | None = None,
+    building: Callable[[int, int], None] = lambda _images, _cases: None,
     built: Callable[[], None] = lambda: None,
     able: Callable[[Implementation], bool] = lambda _: True,
 ) -> Plan:
@@ -89,8 +81,8 @@ def plan(
     Args:
         campaign: the cases.
         setup: what they are measured with.
-        processes: how many compilers at a time.
-        building: called with the number of images, before the first.
+        builder: what builds the images; one compiler at a time on this machine when not given.
+        building: called with the numbers of images and of cases, before the first is built.
         built: called after each.
         able: tells which implementations are wanted at all.
 
@@ -100,8 +92,8 @@ def plan(
     """
     library = Library.load()
     cases = expand(campaign, library, setup, able)
-    building(len(cases))
-    images = _build_all(cases, library, processes, built)
+    building(len(cases), sum(map(len, cases.values())))
+    images = (builder or Threads(1)).build(cases, built)
     seed = campaign.seed if campaign.seed is not None else secrets.randbits(53)
     commit = commits()
     jobs = []
@@ -126,49 +118,6 @@ def plan(
             )
         )
     return Plan(tuple(jobs))
-
-
-def _build_all(
-    wanted: Collection[Firmware], library: Library, processes: int, built: Callable[[], None]
-) -> dict[Firmware, BuiltImage | BuildError]:
-    """Build images in parallel; the compilers are the processes."""
-    sources = Sources()
-
-    def make(firmware: Firmware, known: Known) -> BuiltImage | BuildError:
-        way = library.implementation(library[firmware.primitive], firmware.implementation)
-        compiler, optimisation = firmware.build.compiler, firmware.build.optimisation
-        try:
-            if firmware.board is None:
-                return build_local(way, compiler=compiler, optimisation=optimisation)
-            names = (firmware.primitive, firmware.implementation, optimisation)
-            key = key_of(firmware.board, firmware.clock, compiler, *names)
-            image = known.get(key) if way.is_shipped else None
-            if image is None:
-                image = build_image(
-                    way,
-                    firmware.board,
-                    clock=firmware.clock,
-                    compiler=compiler,
-                    optimisation=optimisation,
-                    sources=sources,
-                )
-                if way.is_shipped:
-                    known.put(key, image)
-        except BuildError as error:
-            return error
-        return image
-
-    result: dict[Firmware, BuiltImage | BuildError] = {}
-    with known_images() as known:
-        pool = ThreadPoolExecutor(processes)
-        try:
-            futures = {pool.submit(make, firmware, known): firmware for firmware in wanted}
-            for future in as_completed(futures):
-                result[futures[future]] = future.result()
-                built()
-        finally:
-            pool.shutdown(cancel_futures=True)
-    return result
 
 
 def _of_image(image: BuiltImage | BuildError) -> str:

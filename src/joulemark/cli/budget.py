@@ -88,6 +88,7 @@ def _measured(scenario: "Scenario", store: str) -> "Costs":
     from joulemark.catalogue import boards
     from joulemark.cli._measuring import measure, planned
     from joulemark.measure.conduct import Bench
+    from joulemark.measure.pool import Processes
     from joulemark.records.store import Store
 
     costs = _from_store(store)
@@ -95,7 +96,7 @@ def _measured(scenario: "Scenario", store: str) -> "Costs":
     if not missing:
         return costs
     board = boards.load_board(scenario.board)
-    bench, processes = Bench(), len(os.sched_getaffinity(0))
+    bench, workers = Bench(), Processes(len(os.sched_getaffinity(0)))
     with Store(store) as opened:
         for step in missing:
             campaign = load_campaign(
@@ -111,9 +112,9 @@ def _measured(scenario: "Scenario", store: str) -> "Costs":
                     "opt": optimisations(step) or None,
                 },
             )
-            todo = planned(campaign, bench, processes)
+            todo = planned(campaign, bench, workers)
             left = todo.without(opened.served(p.key for p in todo.points))
-            new = measure(opened, bench, left, processes) if left else []
+            new = measure(opened, bench, left, workers) if left else []
             typer.echo(f"measured {len(new)} cases of {step.primitive} {step.operation}", err=True)
     return _from_store(store)
 

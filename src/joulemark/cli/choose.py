@@ -290,6 +290,7 @@ class _Question:
         from joulemark.cli._measuring import measure, planned
         from joulemark.images.toolchain import OPTIMISATIONS
         from joulemark.measure.conduct import Bench
+        from joulemark.measure.pool import Processes
         from joulemark.records.record import of_primitives
 
         library = Library.load()
@@ -311,11 +312,11 @@ class _Question:
                 "trials": CONSTANT_TIME_TRIALS if demands.constant_time else None,
             },
         )
-        bench = Bench()
-        todo = planned(campaign, bench, processes, lambda way: not refused[str(way)])
+        bench, workers = Bench(), Processes(processes)
+        todo = planned(campaign, bench, workers, lambda way: not refused[str(way)])
         served = store.served(p.key for p in todo.points)
         left = todo.without(served)
-        new = measure(store, bench, left, processes) if left else []
+        new = measure(store, bench, left, workers) if left else []
         old = of_primitives(store.load(s.id for s in served.values()))
         failed = [r for r in new if r.status != "ok"]
         if failed:

@@ -84,14 +84,16 @@ def _measured(
     from joulemark.campaign.campaign import Campaign
     from joulemark.campaign.plan import plan
     from joulemark.measure.conduct import Bench
+    from joulemark.measure.pool import Processes
     from joulemark.records.record import of_primitives
 
     asked = {"board": board.name, "primitive": primitive, "implementation": way, "opt": opt}
     asked["compiler"] = first_compiler(board)
     operations = tuple(name for side in _SIDES.values() for name in side)
     campaign = Campaign.model_validate({**asked, "operation": operations, "trials": 2, "seed": 1})
-    todo = plan(campaign, Bench().setup, processes=1)
-    records = of_primitives(Bench().measure(todo.jobs, 1))
+    todo = plan(campaign, Bench().setup)
+    measured = Bench().measure(todo.jobs, Processes(1))
+    records = of_primitives(record for some in measured for record in some)
     for record in records:
         if record.status != "ok":
             raise InputError(f"{record.subject}: {record.failure}", f"--board {board.name}")

@@ -193,6 +193,14 @@ def run(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Processes; one for each core.")
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Dask's workers instead: a scheduler's address (tcp://HOST:8786), or local:N.",
+        ),
+    ] = None,
     source: SourceOption = None,
     store: StoreOption = DEFAULT_STORE,
     report: Annotated[
@@ -224,6 +232,7 @@ def run(
     an instrument measures it. With --runner local --library NAME this machine runs the algorithms
     of a library that is installed, with or without an instrument.
     """
+    from joulemark.measure.cluster import workers_of
     from joulemark.records.store import Store
 
     chosen = options.campaign(campaign)
@@ -243,19 +252,13 @@ def run(
         return
     if chosen.algorithm:
         raise InputError("it is a library's", "--algorithm", "give --library")
-    processes = jobs or len(os.sched_getaffinity(0))
-    todo = planned(chosen, bench, processes)
-    with Store(store) as opened:
+    if cluster is not None and on.runner is not Runner.EMULATOR:
+        raise InputError("workers emulate", "--cluster", "leave --runner out")
+    with Store(store) as opened, workers_of(cluster, jobs) as workers:
+        todo = planned(chosen, bench, workers, first=opened.is_empty)
         served = {} if fresh else opened.served(p.key for p in todo.points)
         left = todo.without(served)
-        if not served and left:
-            cases = sum(len(job.points) for job in left)
-            typer.echo(
-                f"{cases:,} cases of {len(left)} images to measure, for the first time; the bar "
-                "says how long, Ctrl-C loses nothing, and the same command again takes seconds",
-                err=True,
-            )
-        measured = measure(opened, bench, left, processes) if left else []
+        measured = measure(opened, bench, left, workers) if left else []
         typer.echo(
             f"measured {len(measured)}, served from the store: {len(served)} of {len(todo.points)}"
             + ("; --fresh measures again" if served else "")

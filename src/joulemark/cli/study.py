@@ -57,6 +57,7 @@ def study(
     if name == _TODAY:
         _today(store, out)
         return
+    from joulemark.measure.pool import Processes
     from joulemark.records.store import Store
     from joulemark.studies import pins
     from joulemark.studies.advised import advised
@@ -68,7 +69,7 @@ def study(
     chosen = load(name)
     items = select(chosen, item or [], short=short)
     with Store(store) as opened:
-        bench = Bench(store=opened, processes=jobs or len(os.sched_getaffinity(0)))
+        bench = Bench(store=opened, workers=Processes(jobs or len(os.sched_getaffinity(0))))
         conducted = Conducted(chosen, items, bench, short=short)
         found = [] if short or item else advised(chosen, bench)
         beside = opened.path.parent if opened.path else Path(DEFAULT_STORE).parent

@@ -1,6 +1,6 @@
 """From a primitive or parts, a board and a compiler to an image; everything later takes that."""
 
-from joulemark.images.known import Known, key_of, known_images
+from joulemark.images.known import Known, key_of, known_images, state_of
 from joulemark.images.program import BuiltImage, build_image, build_local, build_program
 from joulemark.images.sources import Sources
 
@@ -13,4 +13,5 @@ __all__ = [
     "build_program",
     "key_of",
     "known_images",
+    "state_of",
 ]

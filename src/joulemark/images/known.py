@@ -8,7 +8,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -101,12 +101,16 @@ def _kept(state: str) -> dict[str, dict[str, Any]]:
 
 
 def _state() -> str:
-    """Digest of the names and contents of all files that decide images."""
+    return state_of(_OF)
+
+
+def state_of(folders: Iterable[Path]) -> str:
+    """Digest of the names and contents of all files of some folders, wherever those lie."""
     digest = hashlib.sha256()
-    for folder in _OF:
+    for folder in folders:
         for path in sorted(folder.rglob("*")):
-            if path.is_file() and path.suffix != ".pyc":
+            if path.is_file() and path.suffix not in {".pyc", ".so"}:
                 data = path.read_bytes()
-                digest.update(f"{path} {len(data)}\n".encode())
+                digest.update(f"{path.relative_to(folder.parent)} {len(data)}\n".encode())
                 digest.update(data)
     return digest.hexdigest()

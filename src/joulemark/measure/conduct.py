@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from joulemark import meters
+from joulemark.campaign.build import Builder
 from joulemark.campaign.job import LOCAL, RUNS, Job, Setup
 from joulemark.errors import InputError, MeterError
 from joulemark.images import BuiltImage
@@ -25,6 +26,20 @@ SUPPLY_LIMIT_A = 0.5
 """Limit of the current that a supply delivers to a board."""
 SUPPLY_APART = 0.05
 """How far, of what was set, a supply's reading may be off."""
+
+
+class Workers(Builder, Protocol):
+    """What builds and emulates, here or elsewhere."""
+
+    def conduct(self, jobs: Sequence[Job]) -> "Iterator[Sequence[PrimitiveRecord]]":
+        """Measure jobs on emulated boards and yield records, all that are there, as they are made.
+
+        Args:
+            jobs: at least one.
+
+        Raises:
+            JoulemarkError: something that is no single case's fault.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,20 +119,20 @@ class Bench:
             ),
         )
 
-    def measure(self, jobs: Sequence[Job], processes: int) -> "Iterator[PrimitiveRecord]":
-        """Measure jobs; each record comes before the next case begins, or is finished.
+    def measure(
+        self, jobs: Sequence[Job], workers: "Workers"
+    ) -> "Iterator[Sequence[PrimitiveRecord]]":
+        """Measure jobs; records come as they are made, all that are there at a time.
 
         Args:
             jobs: at least one.
-            processes: how many emulators run at a time.
+            workers: that emulate.
 
         Raises:
             JoulemarkError: something that is no single case's fault.
         """
         if self.runner == EMULATOR:
-            from joulemark.measure.pool import conduct
-
-            yield from conduct(jobs, min(processes, len(jobs)))
+            yield from workers.conduct(jobs)
             return
         if self.runner == SERIAL and len(jobs) != 1 and not self.flash:
             what = f"a board has one image, and these cases need {len(jobs)}"
@@ -144,7 +159,7 @@ class Bench:
                     else Instrumented(job, instrument, self.port or "")
                 )
                 with session:
-                    yield from session.records()
+                    yield from ([record] for record in session.records())
 
     def measure_libraries(
         self, jobs: "Sequence[LibraryJob]", tell: Callable[[str], None]

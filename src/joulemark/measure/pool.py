@@ -1,4 +1,4 @@
-"""Conducts a campaign: images in parallel, each record handed over as soon as it is made."""
+"""Workers of this machine: images in parallel, each record handed over as soon as it is made."""
 
 import contextlib
 import ctypes
@@ -12,12 +12,14 @@ from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Lock
+from typing import TYPE_CHECKING
 
+from joulemark.campaign.build import Threads
 from joulemark.campaign.job import Job
-from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.errors import JoulemarkError
-from joulemark.measure.emulated import emulate
-from joulemark.records.record import Record
+
+if TYPE_CHECKING:
+    from joulemark.records.record import PrimitiveRecord
 
 
 class _Worker:
@@ -39,6 +41,8 @@ def _start_worker(records: Connection, lock: Lock, parent: int) -> None:
 
 
 def _work(jobs: Sequence[Job]) -> None:
+    from joulemark.measure.emulated import emulate
+
     for record in itertools.chain.from_iterable(map(emulate, jobs)):
         # Written when send returns, so a job that is done has nothing on its way.
         with _Worker.lock:
@@ -54,19 +58,34 @@ def _groups(jobs: Sequence[Job], processes: int) -> list[list[Job]]:
     return groups if len(groups) >= 4 * processes else [[job] for job in jobs]
 
 
-def conduct(jobs: Sequence[Job], processes: int) -> Iterator[Record[PrimitiveSubject]]:
-    """Measure jobs in parallel and yield records as they are made.
+def _waiting(reader: Connection) -> "Iterator[PrimitiveRecord]":
+    while reader.poll():
+        yield reader.recv()
 
-    When the caller stops early (Ctrl-C, a full disk), the workers are stopped with it.
+
+class Processes(Threads):
+    """Builds and measures in processes of this machine.
 
     Args:
-        jobs: one for each image; a primitive's together, those that take longest first.
-        processes: how many at a time.
-
-    Raises:
-        JoulemarkError: a worker ended before its time, or something that is no single case's
-            fault, such as a missing compiler.
+        count: how many at a time.
     """
+
+    def conduct(self, jobs: Sequence[Job]) -> "Iterator[Sequence[PrimitiveRecord]]":
+        """Measure jobs in parallel and yield records, all that are there, as they are made.
+
+        When the caller stops early (Ctrl-C, a full disk), the workers are stopped with it.
+
+        Args:
+            jobs: one for each image; a primitive's together, those that take longest first.
+
+        Raises:
+            JoulemarkError: a worker ended before its time, or something that is no single case's
+                fault, such as a missing compiler.
+        """
+        return _conduct(jobs, min(self.count, len(jobs)))
+
+
+def _conduct(jobs: Sequence[Job], processes: int) -> "Iterator[Sequence[PrimitiveRecord]]":
     context = multiprocessing.get_context("spawn")
     reader, writer = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(
@@ -76,13 +95,12 @@ def conduct(jobs: Sequence[Job], processes: int) -> Iterator[Record[PrimitiveSub
     try:
         pending = {pool.submit(_work, group) for group in _groups(jobs, processes)}
         while pending:
-            while reader.poll(0.05):
-                yield reader.recv()
+            if reader.poll(0.05):
+                yield list(_waiting(reader))
             done, pending = wait(pending, timeout=0)
             for future in done:
                 future.result()
-        while reader.poll():
-            yield reader.recv()
+        yield list(_waiting(reader))
     except BrokenProcessPool as error:
         raise JoulemarkError(
             "a worker process was killed (out of memory?)",

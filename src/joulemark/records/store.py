@@ -207,15 +207,18 @@ class Store(Closes):
             mend = "another process holds it; wait for it or name another store with --store"
         return StoreError(f"the store cannot be {verb}: {reason}", self.name, mend)
 
-    def append(self, record: Record[Subject]) -> None:
-        """Write one record, durably.
+    def append(self, *some: Record[Subject]) -> None:
+        """Write records durably: all of them or none.
 
         Raises:
-            StoreError: it could not be written; what was there before still is.
+            StoreError: they could not be written; what was there before still is.
         """
+        if not some:
+            return
+        inserted = records.insert().returning(records.c.id, sort_by_parameter_order=True)
         with self._transaction("written", writes=True) as connection:
-            done = connection.execute(records.insert(), tables.record_row(record))
-            rows = tables.quantity_rows(record, int(done.inserted_primary_key[0]))  # type: ignore[index]
+            ids = connection.scalars(inserted, [tables.record_row(r) for r in some]).all()
+            rows = [q for r, i in zip(some, ids, strict=True) for q in tables.quantity_rows(r, i)]
             if rows:
                 connection.execute(quantities.insert(), rows)
 
@@ -248,6 +251,12 @@ class Store(Closes):
         )
         last = sa.select(sa.func.max(records.c.id)).where(here).group_by(records.c.case_digest)
         return sorted(self._fetch(records.c.id.in_(last)), key=lambda r: r.order)
+
+    @property
+    def is_empty(self) -> bool:
+        """No case was ever recorded."""
+        with self._transaction("read") as connection:
+            return connection.execute(sa.select(records.c.id).limit(1)).first() is None
 
     def served(self, keys: Iterable[str]) -> dict[str, Served]:
         """The last good record of each of these keys, where there is one."""

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from joulemark.catalogue import datafile
 from joulemark.errors import InputError
+from joulemark.measure.conduct import Workers
 from joulemark.records.store import Store
 
 
@@ -38,7 +39,7 @@ class Bench:
 
     store: Store
     """What was measured is served from there, and what is measured is kept there."""
-    processes: int
+    workers: Workers
 
 
 class Way(Protocol):

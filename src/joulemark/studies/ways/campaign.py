@@ -57,7 +57,7 @@ def measured(campaigns: Iterable[Campaign], bench: Bench) -> list[PrimitiveRecor
     """The records of all cases of some campaigns: from the store, or measured now."""
     jobs: dict[Firmware, Job] = {}
     for campaign in campaigns:
-        for job in plan(campaign, MeasuringBench().setup, processes=bench.processes).jobs:
+        for job in plan(campaign, MeasuringBench().setup, builder=bench.workers).jobs:
             known = jobs.get(job.firmware, replace(job, points=()))
             points = {point.key: point for point in (*known.points, *job.points)}
             jobs[job.firmware] = replace(known, points=tuple(points.values()))
@@ -65,9 +65,9 @@ def measured(campaigns: Iterable[Campaign], bench: Bench) -> list[PrimitiveRecor
     keys = [point.key for point in todo.points]
     failed = []
     if left := todo.without(bench.store.served(keys)):
-        for record in MeasuringBench().measure(left, bench.processes):
-            bench.store.append(record)
-            failed += [record] if record.status != "ok" else []
+        for records in MeasuringBench().measure(left, bench.workers):
+            bench.store.append(*records)
+            failed += [record for record in records if record.status != "ok"]
     served = bench.store.served(keys)
     return [*of_primitives(bench.store.load(s.id for s in served.values())), *failed]
 

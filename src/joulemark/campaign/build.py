@@ -1,0 +1,102 @@
+"""Builds the images of a campaign."""
+
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Protocol
+
+from joulemark.campaign.job import Firmware
+from joulemark.catalogue.primitives import library
+from joulemark.errors import BuildError
+from joulemark.images import (
+    BuiltImage,
+    Known,
+    Sources,
+    build_image,
+    build_local,
+    key_of,
+    known_images,
+)
+
+Made = BuiltImage | BuildError
+"""An image, or what the compiler or linker said instead."""
+
+
+class Builder(Protocol):
+    """What builds images."""
+
+    def build(
+        self, wanted: Collection[Firmware], built: Callable[[], None]
+    ) -> dict[Firmware, Made]:
+        """Build images.
+
+        Args:
+            wanted: whose.
+            built: called after each.
+
+        Raises:
+            ToolError: a compiler is missing.
+        """
+
+
+class Threads:
+    """Builds on this machine; the compilers are the processes.
+
+    Args:
+        count: how many compilers at a time.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def build(
+        self, wanted: Collection[Firmware], built: Callable[[], None]
+    ) -> dict[Firmware, Made]:
+        """Build images, as `Builder` says."""
+        result: dict[Firmware, Made] = {}
+        sources = Sources()
+        with known_images() as known:
+            pool = ThreadPoolExecutor(self.count)
+            try:
+                futures = {pool.submit(image_of, f, sources, known): f for f in wanted}
+                for future in as_completed(futures):
+                    result[futures[future]] = future.result()
+                    built()
+            finally:
+                pool.shutdown(cancel_futures=True)
+        return result
+
+
+def image_of(firmware: Firmware, sources: Sources, known: Known | None = None) -> Made:
+    """Build an image, where it is not there already.
+
+    Args:
+        firmware: what decides it.
+        sources: of the images that are built with it.
+        known: images of the tree as it is.
+
+    Raises:
+        ToolError: a compiler is missing.
+    """
+    algorithm = library()[firmware.primitive]
+    way = library().implementation(algorithm, firmware.implementation)
+    compiler, optimisation = firmware.build.compiler, firmware.build.optimisation
+    try:
+        if firmware.board is None:
+            return build_local(way, compiler=compiler, optimisation=optimisation)
+        names = (firmware.primitive, firmware.implementation, optimisation)
+        key = key_of(firmware.board, firmware.clock, compiler, *names)
+        image = known.get(key) if known is not None and way.is_shipped else None
+        if image is None:
+            image = build_image(
+                way,
+                firmware.board,
+                clock=firmware.clock,
+                compiler=compiler,
+                optimisation=optimisation,
+                sources=sources,
+            )
+            if known is not None and way.is_shipped:
+                known.put(key, image)
+    except BuildError as error:
+        return error
+    return image
