@@ -15,6 +15,7 @@
 #else
 #include "authentication.h"
 #include "client.h"
+#include "recovery.h"
 #endif
 
 enum { ROOM = 116 };
@@ -139,6 +140,7 @@ static void serve(char *words[], int count) {
         uint32_t epoch;
         if (authentication_challenge((uint16_t)n[1], message, length, out, &epoch)) {
             client_start(epoch);
+            recovery_start(epoch);
             say(out, CONFIRMATION_BYTES);
         } else {
             refused();
@@ -146,12 +148,12 @@ static void serve(char *words[], int count) {
     } else if (strcmp(what, "renewal") == 0) {
         printf("%d\n", client_renewal(message, length));
     } else if (strcmp(what, "request") == 0) {
-        if (client_request((uint8_t)n[1], out))
+        if (recovery_request((uint8_t)n[1], out))
             say(out, REQUEST_BYTES);
         else
             refused();
     } else if (strcmp(what, "answer") == 0) {
-        printf("%d\n", client_answer(message, length));
+        printf("%d\n", recovery_answer(message, length));
 #endif
     } else {
         abort();
@@ -176,7 +178,7 @@ static int taken(uint8_t *message, uint8_t length) {
     uint32_t epoch;
     int count = authentication_challenge(1, message, length, out, &epoch);
     count += client_renewal(message, length);
-    count += client_answer(message, length);
+    count += recovery_answer(message, length);
 #endif
     count += reconfiguration_take(message, length);
     return count + star_unsecure(2, 1, message, &left);

@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
+from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.ciphers.modes import ECB
 
 from joulemark.catalogue.primitives import Library
 from joulemark.oracle import Inputs
@@ -20,8 +23,8 @@ PAIRWISE, GROUP, KEK = 1, 2, 4
 NO_POLICY, SKIPJACK, SHA_1, BOTH, AES_CCM, ASCON = range(6)
 OVERHEAD = {NO_POLICY: 0, SKIPJACK: 8, SHA_1: 20, BOTH: 28, AES_CCM: 16, ASCON: 22}
 
-CHALLENGE, DERIVATION, CONFIRMATION, RENEWAL, RATCHET, REQUEST, ANSWER, RECONFIGURATION = range(8)
-"""Uses of a nonce: its last byte."""
+CHALLENGE, CONFIRMATION, RENEWAL, REQUEST, ANSWER, RECONFIGURATION, DERIVATION = range(0xE2, 0xE9)
+"""Kinds of messages: their first bytes, and the last of their nonces."""
 
 _LIBRARY = Library.load()
 
@@ -41,9 +44,16 @@ def ascon(key: bytes, nonce: bytes, ad: bytes, message: bytes) -> bytes:
     return output["output"] + output["tag"]
 
 
-def sealed(key: bytes, nonce: bytes, use: int, open_part: bytes, text: bytes) -> bytes:
-    """A part of a message under a nonce of which the last byte says what it is used for."""
-    return ascon(key, nonce[:15] + bytes([use]), open_part, text)
+def aes(key: bytes, block: bytes) -> bytes:
+    """AES-128 of one block."""
+    encryptor = Cipher(AES(key), ECB()).encryptor()
+    return encryptor.update(block)
+
+
+def sealed(key: bytes, nonce: bytes, head: bytes, text: bytes) -> bytes:
+    """A message: what is open, and what is encrypted and authenticated with it."""
+    ccm = AESCCM(key, tag_length=16)
+    return head + ccm.encrypt(nonce[:12].ljust(12, b"\0") + head[:1], text, head)
 
 
 def secret_of(mote: int) -> bytes:
@@ -54,7 +64,7 @@ def secret_of(mote: int) -> bytes:
 def fresh(mote: int, boots: int, asked: int) -> bytes:
     """What a mote draws when it asks for the `asked`th time in a boot."""
     seed = b"seed of a mote" + _two(mote)
-    return ascon(seed, _two(boots) + _four(asked) + bytes(10), b"", bytes(16))[:16]
+    return aes(seed, _two(boots) + _four(asked) + bytes(10))
 
 
 def hello(mote: int, nonce: bytes) -> bytes:
@@ -62,31 +72,21 @@ def hello(mote: int, nonce: bytes) -> bytes:
     return b"\xe1" + _two(mote) + nonce
 
 
-def _about(mote: int, authority: int, mote_nonce: bytes) -> bytes:
-    return b"\xe2" + _two(mote) + _two(authority) + mote_nonce
-
-
-def challenge(
-    mote: int, authority: int, nonces: tuple[bytes, bytes], kek: bytes, epoch: int
-) -> bytes:
-    """The authority's answer to it; the nonces are the mote's and the authority's."""
-    mote_nonce, nonce = nonces
-    keys = kek + bytes([KEY_GROUP]) + _four(epoch)
-    about = _about(mote, authority, mote_nonce)
-    nonce = nonce[:15] + b"\0"
-    return b"\xe2" + nonce + sealed(secret_of(mote), nonce, CHALLENGE, about, keys)
-
-
 def pairwise(mote: int, authority: int, mote_nonce: bytes, nonce: bytes) -> bytes:
     """The key that both sides derive."""
-    about = _about(mote, authority, mote_nonce)
-    return sealed(secret_of(mote), nonce, DERIVATION, about, bytes(16))[:16]
+    about = bytes([DERIVATION]) + _two(mote) + _two(authority) + mote_nonce + nonce
+    return sealed(secret_of(mote), nonce, about, b"")[-16:]
+
+
+def challenge(key: bytes, nonce: bytes, kek: bytes, epoch: int) -> bytes:
+    """The authority's answer to a hello, under the pairwise key."""
+    keys = kek + bytes([KEY_GROUP]) + _four(epoch)
+    return sealed(key, nonce, bytes([CHALLENGE]) + nonce, keys)
 
 
 def confirmation(mote: int, key: bytes, nonce: bytes) -> bytes:
     """The last message of a bootstrapping, under the pairwise key."""
-    head = b"\xe3" + _two(mote) + bytes([KEY_GROUP])
-    return head + sealed(key, nonce, CONFIRMATION, head, b"")
+    return sealed(key, nonce, bytes([CONFIRMATION]) + _two(mote) + bytes([KEY_GROUP]), b"")
 
 
 def _renewal(kind: int, key_id: int, epoch: int) -> bytes:
@@ -95,32 +95,29 @@ def _renewal(kind: int, key_id: int, epoch: int) -> bytes:
 
 def renewal(kek: bytes, key_id: int, epoch: int, key: bytes) -> bytes:
     """The broadcast of a new key, under the KEK of its epoch."""
-    head = _renewal(0xE4, key_id, epoch)
-    return head + sealed(kek, _four(epoch) + bytes(12), RENEWAL, head, key)
+    head = _renewal(RENEWAL, key_id, epoch)
+    return sealed(kek, head, head, key)
 
 
-def ratchet(kek: bytes, epoch: int) -> bytes:
-    """The KEK of the epoch after `epoch`."""
-    return sealed(kek, _four(epoch) + bytes(12), RATCHET, b"", bytes(16))[:16]
+def ratchet(kek: bytes) -> bytes:
+    """The KEK of the epoch after that of `kek`."""
+    return aes(kek, bytes(16))
 
 
 def request(key: bytes, key_id: int, nonce: bytes) -> bytes:
     """A mote asks for a key that it has missed."""
-    head = b"\xe5" + bytes([key_id])
-    nonce = nonce[:15] + b"\0"
-    return head + nonce + sealed(key, nonce, REQUEST, head, b"")
+    return sealed(key, nonce, bytes([REQUEST, key_id]) + nonce, b"")
 
 
 def answer(pairwise_key: bytes, nonce: bytes, key_id: int, epoch: int, key: bytes) -> bytes:
     """The manager's answer to a request with this nonce."""
-    head = _renewal(0xE6, key_id, epoch)
-    return head + sealed(pairwise_key, nonce, ANSWER, head, key)
+    return sealed(pairwise_key, nonce, _renewal(ANSWER, key_id, epoch), key)
 
 
 def reconfiguration(kek: bytes, label: int, policy: int, key_id: int, number: int) -> bytes:
     """A change of policy that is told to all."""
-    head = bytes([0xE7, label, policy, key_id]) + _four(number)
-    return head + sealed(kek, _four(number) + bytes(12), RECONFIGURATION, head, b"")
+    head = bytes([RECONFIGURATION, label, policy, key_id]) + _four(number)
+    return sealed(kek, _four(number), head, b"")
 
 
 def _skipjack_ctr(key: bytes, counter: bytes, data: bytes) -> bytes:
@@ -206,9 +203,9 @@ def steps(random: Random, trials: int) -> Iterator[Step]:
         asked += 1
         mote_nonce = fresh(MOTE, 1, asked)
         yield Step("bootstrapping", "node-init-hello", b"", hello(MOTE, mote_nonce))
-        nonce, kek = random.randbytes(15) + b"\0", random.randbytes(16)
-        told = challenge(MOTE, AUTHORITY, (mote_nonce, nonce), kek, epoch)
+        nonce, kek = random.randbytes(16), random.randbytes(16)
         shared = pairwise(MOTE, AUTHORITY, mote_nonce, nonce)
+        told = challenge(shared, nonce, kek, epoch)
         agreed = confirmation(MOTE, shared, nonce)
         yield Step("bootstrapping", "node-init-challenge", told, agreed)
 
@@ -216,9 +213,9 @@ def steps(random: Random, trials: int) -> Iterator[Step]:
         yield Step("init key", "init-key", kek + _four(epoch), kek)
         key = random.randbytes(16)
         yield Step("rekeying", "update-key", renewal(kek, KEY_DATA, epoch, key), key)
-        kek, epoch = ratchet(kek, epoch), epoch + 1
+        kek, epoch = ratchet(kek), epoch + 1
         asked += 1
-        nonce = fresh(MOTE, 1, asked)[:15] + b"\0"
+        nonce = fresh(MOTE, 1, asked)
         yield Step("request key", "request-key", b"", request(shared, KEY_DATA, nonce))
         key = random.randbytes(16)
         recovered = answer(shared, nonce, KEY_DATA, epoch, key)
@@ -248,9 +245,7 @@ def on_air() -> dict[str, int]:
     """Bytes that each protocol adds to what is sent."""
     nonce, key = bytes(16), bytes(16)
     bootstrapping = (
-        hello(MOTE, nonce)
-        + challenge(MOTE, AUTHORITY, (nonce, nonce), key, 0)
-        + confirmation(MOTE, key, nonce)
+        hello(MOTE, nonce) + challenge(key, nonce, key, 0) + confirmation(MOTE, key, nonce)
     )
     return {
         "bootstrapping": len(bootstrapping),

@@ -60,13 +60,14 @@ static void hear(csma_message *message) {
 
 int main(void) {
     hal_init();
-    manager_start();
-    star_change(0, PLASA_POLICY, KEY_DATA);
     if (!csma_init(PLASA_CHANNEL, PAN, PLASA_MOTE)) {
         console_text("no radio\n");
         for (;;)
             continue;
     }
+    /* Fresh bytes may come from the radio's engine. */
+    manager_start();
+    star_change(0, PLASA_POLICY, KEY_DATA);
     say("authority ", PLASA_MOTE);
     for (uint16_t waited_ms = 0;; waited_ms += TURN_MS) {
         if (waited_ms >= PLASA_RENEWAL_MS) {

@@ -15,6 +15,12 @@
 #else
 #define HAS_CLIENT 0
 #endif
+#if __has_include("recovery.h")
+#include "recovery.h"
+#define HAS_RECOVERY 1
+#else
+#define HAS_RECOVERY 0
+#endif
 #if __has_include("star.h")
 #include "keydb.h"
 #include "star.h"
@@ -55,6 +61,9 @@ static bool join(void) {
 #if HAS_CLIENT
                 client_start(epoch);
 #endif
+#if HAS_RECOVERY
+                recovery_start(epoch);
+#endif
                 return __real_csma_send(message.from, confirmation, sizeof confirmation) == CSMA_OK;
             }
     }
@@ -87,8 +96,11 @@ csma_status __wrap_csma_send(uint16_t to, const uint8_t *payload, uint8_t length
 /* Whether a message is one of the architecture's own, which no application sees. */
 static bool take(csma_message *message) {
 #if HAS_CLIENT
-    if (client_renewal(message->payload, message->length) ||
-        client_answer(message->payload, message->length))
+    if (client_renewal(message->payload, message->length))
+        return true;
+#endif
+#if HAS_RECOVERY
+    if (recovery_answer(message->payload, message->length))
         return true;
 #endif
 #if HAS_RECONFIGURATION

@@ -1,53 +1,126 @@
 #include "messages.h"
 
-#include "ascon_aead128.h"
+#include <string.h>
 
+#include "cipher.h"
+#include "crypto.h"
+
+enum { BLOCK_BYTES = 16 };
+
+static const struct {
+    uint8_t open, text;
+} shapes[] = {
+    {CHALLENGE_OPEN_BYTES, CHALLENGE_TEXT_BYTES},
+    {CONFIRMATION_OPEN_BYTES, 0},
+    {RENEWAL_OPEN_BYTES, RENEWAL_TEXT_BYTES},
+    {REQUEST_OPEN_BYTES, 0},
+    {RENEWAL_OPEN_BYTES, RENEWAL_TEXT_BYTES},
+    {RECONFIGURATION_OPEN_BYTES, 0},
+    {DERIVATION_OPEN_BYTES, 0},
+};
+
+static uint8_t open_of(const uint8_t *message) {
+    return shapes[*message - MESSAGE_CHALLENGE].open;
+}
+
+static uint8_t text_of(const uint8_t *message) {
+    return shapes[*message - MESSAGE_CHALLENGE].text;
+}
+
+bool message_is(uint8_t kind, const uint8_t *message, uint8_t length) {
+    return length != 0 && *message == kind &&
+           length == open_of(message) + text_of(message) + MESSAGE_TAG_BYTES;
+}
+
+/* CBC-MAC: what has been absorbed, and where the next byte goes. */
 typedef struct {
-    ascon_aead128_ctx ctx;
-    aead_message message;
-    uint8_t nonce[MESSAGE_NONCE_BYTES];
-} sealing;
+    const uint8_t *key;
+    uint8_t x[BLOCK_BYTES];
+    uint8_t at;
+} mac;
 
-static void prepare(sealing *s, const message_sealing *m) {
-    ascon_aead128_init(&s->ctx, m->key);
-    for (uint8_t i = 0; i < MESSAGE_NONCE_BYTES - 1; i++)
-        s->nonce[i] = m->nonce[i];
-    s->nonce[MESSAGE_NONCE_BYTES - 1] = (uint8_t)m->use;
-    s->message = (aead_message){.nonce = s->nonce,
-                                .nonce_length = MESSAGE_NONCE_BYTES,
-                                .ad = m->open,
-                                .ad_length = m->open_bytes,
-                                .in = m->text,
-                                .out = m->text,
-                                .length = m->length,
-                                .tag = m->text + m->length,
-                                .tag_length = MESSAGE_TAG_BYTES};
+static void absorb(mac *m, const uint8_t *bytes, uint8_t count) {
+    for (; count > 0; count--) {
+        m->x[m->at++] ^= *bytes++;
+        if (m->at == BLOCK_BYTES) {
+            cipher_block(m->key, m->x, m->x);
+            m->at = 0;
+        }
+    }
 }
 
-void message_seal(const message_sealing *m) {
-    sealing s;
-    prepare(&s, m);
-    ascon_aead128_encrypt(&s.ctx, &s.message);
-    crypto_wipe(&s.ctx, sizeof s.ctx);
+/* The rest of the block is zeros. */
+static void fill(mac *m) {
+    if (m->at != 0)
+        cipher_block(m->key, m->x, m->x);
+    m->at = 0;
 }
 
-bool message_unseal(const message_sealing *m) {
-    sealing s;
-    prepare(&s, m);
-    crypto_status status = ascon_aead128_decrypt(&s.ctx, &s.message);
-    crypto_wipe(&s.ctx, sizeof s.ctx);
-    return status == CRYPTO_OK;
+/* RFC 3610, sections 2.2 and 2.3: B_0 and A_i. */
+static void make_block(uint8_t block[BLOCK_BYTES], uint8_t flags, const uint8_t *message,
+                       const uint8_t *nonce, uint8_t last) {
+    block[0] = flags;
+    memcpy(block + 1, nonce, MESSAGE_NONCE_BYTES);
+    block[1 + MESSAGE_NONCE_BYTES] = *message;
+    block[BLOCK_BYTES - 2] = 0;
+    block[BLOCK_BYTES - 1] = last;
 }
 
-void message_derive(const message_sealing *m, uint8_t key[KEYDB_KEY_BYTES]) {
-    uint8_t sealed[KEYDB_KEY_BYTES + MESSAGE_TAG_BYTES] = {0};
-    message_sealing derivation = *m;
-    derivation.text = sealed;
-    derivation.length = KEYDB_KEY_BYTES;
-    message_seal(&derivation);
-    for (uint8_t i = 0; i < KEYDB_KEY_BYTES; i++)
-        key[i] = sealed[i];
-    crypto_wipe(sealed, sizeof sealed);
+/* Adata, tags of 16 bytes, lengths of 2. */
+enum { FLAGS_B = 0x79, FLAGS_A = 0x01 };
+
+/* The tag of a message whose text is in the clear. `tag` may be where the key is. */
+static void make_tag(const uint8_t *message, const uint8_t *nonce, const uint8_t *key,
+                     uint8_t tag[MESSAGE_TAG_BYTES]) {
+    uint8_t block[BLOCK_BYTES];
+    const uint8_t open[2] = {0, open_of(message)};
+    mac m = {.key = key};
+    make_block(block, FLAGS_B, message, nonce, text_of(message));
+    absorb(&m, block, BLOCK_BYTES);
+    absorb(&m, open, sizeof open);
+    absorb(&m, message, open[1]);
+    fill(&m);
+    absorb(&m, message + open[1], text_of(message));
+    fill(&m);
+    make_block(block, FLAGS_A, message, nonce, 0);
+    cipher_block(key, block, block);
+    for (uint8_t i = 0; i < MESSAGE_TAG_BYTES; i++)
+        tag[i] = m.x[i] ^ block[i];
+}
+
+/* Encrypts a text, or decrypts it. Returns where it ends. */
+static uint8_t *crypt(uint8_t *message, const uint8_t *nonce, const uint8_t *key) {
+    uint8_t stream[BLOCK_BYTES], *text = message + open_of(message);
+    for (uint8_t i = 0; i < text_of(message); i++) {
+        if (i % BLOCK_BYTES == 0) {
+            make_block(stream, FLAGS_A, message, nonce, (uint8_t)(i / BLOCK_BYTES + 1));
+            cipher_block(key, stream, stream);
+        }
+        *text++ ^= stream[i % BLOCK_BYTES];
+    }
+    crypto_wipe(stream, sizeof stream);
+    return text;
+}
+
+void message_seal(uint8_t *message, const uint8_t *nonce, const uint8_t *key) {
+    uint8_t tag[MESSAGE_TAG_BYTES];
+    make_tag(message, nonce, key, tag);
+    memcpy(crypt(message, nonce, key), tag, sizeof tag);
+}
+
+bool message_unseal(uint8_t *message, const uint8_t *nonce, const uint8_t *key) {
+    uint8_t tag[MESSAGE_TAG_BYTES], *end = crypt(message, nonce, key);
+    make_tag(message, nonce, key, tag);
+    bool is_right = crypto_equal(tag, end, sizeof tag);
+    crypto_wipe(tag, sizeof tag);
+    if (!is_right)
+        crypto_wipe(end - text_of(message), text_of(message));
+    return is_right;
+}
+
+void message_ratchet(uint8_t key[KEYDB_KEY_BYTES]) {
+    static const uint8_t zeros[BLOCK_BYTES];
+    cipher_block(key, key, zeros);
 }
 
 uint8_t *message_put32(uint8_t *at, uint32_t number) {

@@ -100,7 +100,13 @@ def _row(record: "Record[ArchitectureSubject]") -> dict[str, Any]:
     values = {q.column(): q for q in record.quantities}
     row: dict[str, Any] = {"": record.subject.row}
     if record.subject.aspect == "memory":
-        return row | {"flash": values["flash_bytes"].value, "RAM": values["ram_bytes"].value}
+        with_all = {name: values.get(f"with_all_{name}_bytes") for name in ("flash", "ram")}
+        return row | {
+            "flash": values["flash_bytes"].value,
+            "RAM": values["ram_bytes"].value,
+            "flash with all": None if with_all["flash"] is None else with_all["flash"].value,
+            "RAM with all": None if with_all["ram"] is None else with_all["ram"].value,
+        }
     time_us = values["time_ps"].value / _US
     if record.subject.aspect == "communication":
         energy = values["radio_energy_nj"].value * _NJ_TO_UJ

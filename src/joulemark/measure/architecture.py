@@ -93,7 +93,8 @@ class Pricing:
             image, all_of_it = taken([module.name])
             under = [base, *(prices[name] for name in self._under(module.name))]
             prices[module.name] = all_of_it.less(*under)
-            yield self._record("memory", module.name, _bytes(prices[module.name]), image)
+            costs = [*_bytes(prices[module.name]), *_bytes(all_of_it.less(base), "with all")]
+            yield self._record("memory", module.name, costs, image)
         image, whole = taken(list(prices))
         yield self._record("memory", WHOLE, _bytes(whole.less(base)), image)
         rest = whole.less(base, *prices.values())
@@ -271,8 +272,8 @@ class _Execution:
         return self.window.cycles - self.empty.cycles
 
 
-def _bytes(taken: memory.Difference) -> list[Quantity]:
+def _bytes(taken: memory.Difference, part: str = "") -> list[Quantity]:
     return [
-        Quantity("", "flash", "B", taken.flash_bytes, exact=True),
-        Quantity("", "ram", "B", taken.ram_bytes, exact=True),
+        Quantity(part, "flash", "B", taken.flash_bytes, exact=True),
+        Quantity(part, "ram", "B", taken.ram_bytes, exact=True),
     ]

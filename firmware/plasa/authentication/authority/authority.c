@@ -1,5 +1,7 @@
 #include "authority.h"
 
+#include <string.h>
+
 #include "crypto.h"
 #include "fresh.h"
 #include "provisioning.h"
@@ -9,11 +11,8 @@ enum { FIRST_ID = 0x80 };
 
 static uint16_t motes[AUTHORITY_MOTES]; /* 0: nobody yet */
 
-static struct {
-    uint16_t mote; /* 0: none is under way */
-    uint8_t nonce[MESSAGE_NONCE_BYTES];
-    uint8_t key[KEYDB_KEY_BYTES];
-} pending;
+static uint16_t pending_mote; /* 0: none is under way */
+static handshake pending;
 
 static uint8_t place_of(uint16_t mote) {
     uint8_t place = 0;
@@ -34,36 +33,26 @@ bool authority_hello(uint16_t self, uint16_t from, const uint8_t *hello, uint8_t
         from != (uint16_t)(hello[1] | hello[2] << 8) ||
         (place_of(from) == AUTHORITY_MOTES && place_of(0) == AUTHORITY_MOTES))
         return false;
-    handshake h = {.mote = from, .authority = self};
-    for (uint8_t i = 0; i < MESSAGE_NONCE_BYTES; i++)
-        h.mote_nonce[i] = hello[3 + i];
+    pending_mote = from;
+    handshake_begin(&pending, from, self);
+    memcpy(pending.mote_fresh, hello + 3, MESSAGE_FRESH_BYTES);
+    fresh_bytes(pending.authority_fresh);
+    handshake_derive(&pending);
     challenge[0] = MESSAGE_CHALLENGE;
-    fresh_bytes(challenge + 1);
-    challenge[MESSAGE_NONCE_BYTES] = 0;
-    for (uint8_t i = 0; i < MESSAGE_NONCE_BYTES; i++)
-        pending.nonce[i] = challenge[1 + i];
-    pending.mote = from;
-
-    uint8_t secret[PROVISIONED_BYTES], open[HANDSHAKE_OPEN_BYTES];
-    provisioned_secret(from, secret);
-    message_sealing sealed = handshake_challenge(&h, open, secret, challenge);
-    handshake_derive(&sealed, pending.key);
-    for (uint8_t i = 0; i < KEYDB_KEY_BYTES; i++)
-        sealed.text[i] = group[i];
-    sealed.text[KEYDB_KEY_BYTES] = KEY_GROUP;
-    message_put32(sealed.text + KEYDB_KEY_BYTES + 1, epoch);
-    message_seal(&sealed);
-    crypto_wipe(secret, sizeof secret);
+    memcpy(challenge + 1, pending.authority_fresh, MESSAGE_FRESH_BYTES);
+    uint8_t *keys = challenge + CHALLENGE_OPEN_BYTES;
+    memcpy(keys, group, KEYDB_KEY_BYTES);
+    keys[KEYDB_KEY_BYTES] = KEY_GROUP;
+    message_put32(keys + KEYDB_KEY_BYTES + 1, epoch);
+    message_seal(challenge, challenge + 1, pending.key);
     return true;
 }
 
 bool authority_confirmation(uint16_t from, uint8_t *confirmation, uint8_t length) {
-    if (length != CONFIRMATION_BYTES || confirmation[0] != MESSAGE_CONFIRMATION || from == 0 ||
-        from != pending.mote || from != (uint16_t)(confirmation[1] | confirmation[2] << 8) ||
-        confirmation[3] != KEY_GROUP)
-        return false;
-    message_sealing sealed = handshake_confirmation(pending.key, pending.nonce, confirmation);
-    if (!message_unseal(&sealed))
+    if (!message_is(MESSAGE_CONFIRMATION, confirmation, length) || from == 0 ||
+        from != pending_mote || from != (uint16_t)(confirmation[1] | confirmation[2] << 8) ||
+        confirmation[3] != KEY_GROUP ||
+        !message_unseal(confirmation, pending.authority_fresh, pending.key))
         return false;
     uint8_t place = place_of(from);
     if (place == AUTHORITY_MOTES)
@@ -73,5 +62,6 @@ bool authority_confirmation(uint16_t from, uint8_t *confirmation, uint8_t length
     if (is_kept)
         motes[place] = from;
     crypto_wipe(&pending, sizeof pending);
+    pending_mote = 0;
     return is_kept;
 }

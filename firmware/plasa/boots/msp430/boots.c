@@ -1,8 +1,6 @@
 /* Section numbers are those of the MSP430x1xx family user's guide, SLAU049F. */
 #include "boots.h"
 
-#include <stdbool.h>
-
 #include "board.h"
 #include "chip.h"
 
@@ -20,53 +18,41 @@ enum {
 enum { DIVIDER = CLOCK_HZ / 400000 };
 _Static_assert(DIVIDER >= 1 && DIVIDER <= 64, "FN5 to FN0 divide by 1 to 64");
 
-/* Segments B and A of information memory, 128 bytes each. Counts are appended to one; when it is
-   full the other is erased and begun, so that a count is there at any moment. */
-enum { SEGMENT = 128, COUNTS = SEGMENT / 2, EMPTY = 0xffff };
-static volatile uint16_t *const segments[2] = {(volatile uint16_t *)0x1000,
-                                               (volatile uint16_t *)0x1080};
+/* Segments B and A of information memory, 64 words each. A count goes where the one before it ends;
+   where that is the begin of a segment, it is erased: the last count is then in the other one, so
+   that it is there at any moment. A word whose writing was interrupted is a count that is not less.
+ */
+enum { SEGMENT_WORDS = 64, WORDS = 2 * SEGMENT_WORDS, EMPTY = 0xffff };
+static volatile uint16_t *const words = (volatile uint16_t *)0x1000;
 
-static void write(volatile uint16_t *at, uint16_t mode, uint16_t value) {
-    FCTL2 = KEY | SELECT_MCLK | (DIVIDER - 1);
+static void write(uint8_t at, uint16_t mode, uint16_t value) {
     FCTL3 = KEY;
     FCTL1 = KEY | mode;
-    *at = value;
+    words[at] = value;
     while ((FCTL3 & BUSY) != 0)
         continue;
     FCTL1 = KEY;
     FCTL3 = KEY | LOCK;
 }
 
-static uint8_t used(const volatile uint16_t *segment) {
-    uint8_t count = 0;
-    while (count < COUNTS && segment[count] != EMPTY)
-        count++;
-    return count;
-}
-
 uint16_t boots_count(void) {
     static uint16_t boots;
     if (boots != 0)
         return boots;
-    uint8_t counts[2] = {used(segments[0]), used(segments[1])};
-    uint16_t last[2];
-    for (uint8_t i = 0; i < 2; i++)
-        last[i] = counts[i] == 0 ? 0 : segments[i][counts[i] - 1];
-    uint8_t newer = last[1] > last[0];
-    uint16_t next = (uint16_t)(last[newer] + 1);
-    uint8_t at = counts[newer];
-    if (at == COUNTS) {
-        newer ^= 1;
-        at = 0;
-        write(segments[newer], ERASE, 0);
-    }
-    bool is_counted = next <= BOOTS_MAX;
-    if (is_counted) {
-        write(segments[newer] + at, WRITE, next);
-        is_counted = segments[newer][at] == next;
-    }
-    while (!is_counted)
+    uint16_t last = 0;
+    uint8_t at = 0;
+    for (uint8_t i = 0; i < WORDS; i++)
+        if (words[i] != EMPTY && words[i] > last) {
+            last = words[i];
+            at = (uint8_t)(i + 1) % WORDS;
+        }
+    FCTL2 = KEY | SELECT_MCLK | (DIVIDER - 1);
+    if (at % SEGMENT_WORDS == 0)
+        write(at, ERASE, 0);
+    last++;
+    write(at, WRITE, last);
+    while (last > BOOTS_MAX || words[at] != last)
         continue;
-    boots = next;
+    boots = last;
     return boots;
 }

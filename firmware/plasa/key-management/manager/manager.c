@@ -1,9 +1,13 @@
 #include "manager.h"
 
+#include <string.h>
+
 #include "crypto.h"
 #include "fresh.h"
+#include "provisioning.h"
 
 static uint32_t epoch;
+static uint32_t renewed_in[MANAGER_KEYS];
 
 void manager_start(void) {
     uint8_t kek[KEYDB_KEY_BYTES];
@@ -17,24 +21,34 @@ uint32_t manager_epoch(void) {
     return epoch;
 }
 
-static void put_key(uint8_t renewal[RENEWAL_BYTES], const uint8_t *key) {
-    for (uint8_t i = 0; i < KEYDB_KEY_BYTES; i++)
-        renewal[RENEWAL_OPEN_BYTES + i] = key[i];
+/* The message that tells a key: a renewal or an answer. */
+static void tell(uint8_t kind, uint8_t id, const uint8_t *key, const uint8_t *nonce,
+                 const uint8_t *under, uint8_t message[RENEWAL_BYTES]) {
+    message[0] = kind;
+    memcpy(message + 1, provisioned_manager, PROVISIONED_EUI_BYTES);
+    message[RENEWAL_ID_AT] = id;
+    message[RENEWAL_FLAGS_AT] = KEYDB_GROUP;
+    message_put32(message + RENEWAL_EPOCH_AT, renewed_in[id - KEY_DATA]);
+    memcpy(message + RENEWAL_OPEN_BYTES, key, KEYDB_KEY_BYTES);
+    message_seal(message, nonce, under);
+}
+
+static bool is_data(uint8_t id) {
+    return id >= KEY_DATA && id < KEY_DATA + MANAGER_KEYS;
 }
 
 bool manager_renew(uint8_t id, uint8_t renewal[RENEWAL_BYTES]) {
-    uint8_t key[KEYDB_KEY_BYTES], kek[KEYDB_KEY_BYTES], nonce[MESSAGE_NONCE_BYTES];
+    uint8_t key[KEYDB_KEY_BYTES], kek[KEYDB_KEY_BYTES];
     const uint8_t *group = keydb_get(KEY_GROUP, KEYDB_GROUP | KEYDB_KEK);
+    if (!is_data(id) || group == 0)
+        return false;
     fresh_bytes(key);
-    bool is_kept = id >= KEY_DATA && group != 0 && keydb_set(id, KEYDB_GROUP, key) == KEYDB_OK;
+    bool is_kept = keydb_set(id, KEYDB_GROUP, key) == KEYDB_OK;
     if (is_kept) {
-        renewal_write(MESSAGE_RENEWAL, id, KEYDB_GROUP, epoch, renewal);
-        put_key(renewal, key);
-        for (uint8_t i = 0; i < KEYDB_KEY_BYTES; i++)
-            kek[i] = group[i];
-        message_sealing sealed = renewal_sealing(kek, nonce, renewal);
-        message_seal(&sealed);
-        renewal_ratchet(kek, epoch++);
+        renewed_in[id - KEY_DATA] = epoch++;
+        memcpy(kek, group, sizeof kek);
+        tell(MESSAGE_RENEWAL, id, key, renewal, kek, renewal);
+        message_ratchet(kek);
         keydb_set(KEY_GROUP, KEYDB_GROUP | KEYDB_KEK, kek);
         crypto_wipe(kek, sizeof kek);
     }
@@ -45,16 +59,11 @@ bool manager_renew(uint8_t id, uint8_t renewal[RENEWAL_BYTES]) {
 bool manager_request(uint8_t pairwise_id, uint8_t *request, uint8_t length,
                      uint8_t answer[RENEWAL_BYTES]) {
     const uint8_t *pairwise = keydb_get(pairwise_id, KEYDB_PAIRWISE);
-    if (length != REQUEST_BYTES || request[0] != MESSAGE_REQUEST || pairwise == 0 ||
-        request[1 + MESSAGE_NONCE_BYTES] != 0)
+    if (!message_is(MESSAGE_REQUEST, request, length) || pairwise == 0 || !is_data(request[1]))
         return false;
     const uint8_t *key = keydb_get(request[1], KEYDB_GROUP);
-    message_sealing asked = request_sealing(pairwise, request);
-    if (key == 0 || !message_unseal(&asked))
+    if (key == 0 || !message_unseal(request, request + 2, pairwise))
         return false;
-    renewal_write(MESSAGE_ANSWER, request[1], KEYDB_GROUP, epoch, answer);
-    put_key(answer, key);
-    message_sealing sealed = answer_sealing(pairwise, asked.nonce, answer);
-    message_seal(&sealed);
+    tell(MESSAGE_ANSWER, request[1], key, request + 2, pairwise, answer);
     return true;
 }

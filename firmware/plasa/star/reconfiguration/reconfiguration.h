@@ -6,7 +6,7 @@
 
 #include "messages.h"
 
-enum { RECONFIGURATION_BYTES = 1 + 1 + 1 + 1 + 4 + MESSAGE_TAG_BYTES };
+enum { RECONFIGURATION_BYTES = RECONFIGURATION_OPEN_BYTES + MESSAGE_TAG_BYTES };
 
 /* False: there is no KEK. */
 bool reconfiguration_write(uint8_t label, uint8_t policy, uint8_t key_id, uint32_t number,

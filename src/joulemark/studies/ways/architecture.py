@@ -26,7 +26,9 @@ class Asked(datafile.DataModel):
     row: str
     compiler: str = "clang"
     opt: str = "Os"
-    metric: Literal["flash", "ram", "time", "cycles", "energy_gross", "on_air", "radio_energy"]
+    metric: Literal[
+        "flash", "with all flash", "ram", "time", "cycles", "energy_gross", "on_air", "radio_energy"
+    ]
 
 
 def best(asked: Asked) -> None:
@@ -66,7 +68,8 @@ def _answer(asked: Asked, records: Sequence[Record[ArchitectureSubject]]) -> Ans
     for record in records:
         subject = record.subject
         if (subject.aspect, subject.row) == (asked.aspect, asked.row):
-            value = record.value(asked.metric)
+            part, _, name = asked.metric.rpartition(" ")
+            value = record.value(name, part)
             if value is None:
                 return Answer(value=None, how=f"{named}: {record.failure or 'no such number'}")
             hz = record.provenance.clock_hz / 1e6
