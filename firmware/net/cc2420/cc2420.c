@@ -110,6 +110,7 @@ enum { RSSI_OFFSET = -45, CRC_RIGHT = 0x80, FIFO_BYTES = 128 };
    longest frame, 4.1 ms; the engine with the longest frame, 222 us. Each with as much again. */
 enum { OSCILLATOR_TICKS = 66, DELIMITER_TICKS = 24, FRAME_TICKS = 280, ENGINE_TICKS = 16 };
 
+static radio_filter own; /* where `modem` recognises addresses */
 static uint16_t modem;
 static uint16_t frequency;
 static bool listens;
@@ -253,6 +254,17 @@ static void set_registers(void) {
 }
 
 /* From the regulator off to idle. */
+/* Its RAM forgets them without supply. */
+static void write_addresses(void) {
+    if ((modem & RECOGNISE) == 0)
+        return;
+    /* All three have their least significant byte first, and follow one another. */
+    uint8_t addresses[4] = {(uint8_t)own.pan, (uint8_t)(own.pan >> 8), (uint8_t)own.short_address,
+                            (uint8_t)(own.short_address >> 8)};
+    write_ram(RAM_IEEEADR, own.extended_address, 8);
+    write_ram(RAM_PANID, addresses, 4);
+}
+
 static bool power_up(void) {
     P4OUT |= REGULATOR;
     /* SWRS041B, section 6.8: 0.6 ms at most. */
@@ -269,6 +281,7 @@ static bool power_up(void) {
             return false;
     }
     set_registers();
+    write_addresses();
     flush();
     return true;
 }
@@ -290,13 +303,9 @@ void radio_channel(uint8_t channel) {
 void radio_set_filter(const radio_filter *filter) {
     modem = MODEM;
     if (filter != 0) {
-        /* All three have their least significant byte first, and follow one another. */
-        uint8_t addresses[4] = {(uint8_t)filter->pan, (uint8_t)(filter->pan >> 8),
-                                (uint8_t)filter->short_address,
-                                (uint8_t)(filter->short_address >> 8)};
-        write_ram(RAM_IEEEADR, filter->extended_address, 8);
-        write_ram(RAM_PANID, addresses, 4);
+        own = *filter;
         modem |= RECOGNISE | (filter->acknowledge ? ACKNOWLEDGE : 0);
+        write_addresses();
     }
     write_register(MDMCTRL0, modem);
 }
@@ -306,7 +315,10 @@ void radio_idle(void) {
     listens = false;
 }
 
+/* What it has just received it may be acknowledging: a turnaround and a frame of 5 bytes. */
 void radio_sleep(void) {
+    if ((modem & ACKNOWLEDGE) != 0 && listens)
+        radio_sleep_until((radio_time)(radio_now() + radio_ticks(192 + 11 * RADIO_BYTE_US) + 1));
     P4OUT &= (uint8_t)~(REGULATOR | RESET);
     listens = false;
 }

@@ -78,7 +78,7 @@ void radio_set_filter(const radio_filter *filter);
 void radio_idle(void);
 
 /* Off, with what that forgets (FIFOs, keys), and on again to idle. Registers that the driver set
-   are as they were. */
+   and the filter are as they were. An acknowledgement that is due goes out before. */
 void radio_sleep(void);
 void radio_wake(void);
 

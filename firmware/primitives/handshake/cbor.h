@@ -5,10 +5,16 @@
 
 #include "crypto.h"
 
-enum { CBOR_UINT = 0x00, CBOR_NEGATIVE = 0x20, CBOR_BYTES = 0x40, CBOR_HEAD_MOST = 3 };
+enum {
+    CBOR_UINT = 0x00,
+    CBOR_NEGATIVE = 0x20,
+    CBOR_BYTES = 0x40,
+    CBOR_TEXT = 0x60,
+    CBOR_HEAD_MOST = 3
+};
 
 /* The head of an item: type and number. Returns its length. */
-static size_t cbor_head(uint8_t out[CBOR_HEAD_MOST], uint8_t type, size_t number) {
+static inline size_t cbor_head(uint8_t out[CBOR_HEAD_MOST], uint8_t type, size_t number) {
     if (number < 24) {
         out[0] = (uint8_t)(type | number);
         return 1;
@@ -29,11 +35,12 @@ typedef struct {
     size_t left;
 } cbor_reader;
 
-/* Reads a byte string's head, after which its bytes are there; 0 where there is none. */
-static int cbor_read_bytes(cbor_reader *in, const uint8_t **bytes, size_t *length) {
+/* Reads a string of bytes or of text, in one piece; 0 where there is none. */
+static inline int cbor_read_string(cbor_reader *in, uint8_t type, const uint8_t **bytes,
+                                   size_t *length) {
     uint8_t head[CBOR_HEAD_MOST];
     size_t number, size;
-    if (in->left == 0 || in->at[0] >> 5 != CBOR_BYTES >> 5)
+    if (in->left == 0 || in->at[0] >> 5 != type >> 5)
         return 0;
     number = in->at[0] & 31;
     if (number > 25)
@@ -45,7 +52,7 @@ static int cbor_read_bytes(cbor_reader *in, const uint8_t **bytes, size_t *lengt
         number = in->at[1];
     else if (number == 25)
         number = (size_t)in->at[1] << 8 | in->at[2];
-    if (cbor_head(head, CBOR_BYTES, number) != size || in->left - size < number)
+    if (cbor_head(head, type, number) != size || in->left - size < number)
         return 0;
     *bytes = in->at + size;
     *length = number;
@@ -54,9 +61,21 @@ static int cbor_read_bytes(cbor_reader *in, const uint8_t **bytes, size_t *lengt
     return 1;
 }
 
+static inline int cbor_read_bytes(cbor_reader *in, const uint8_t **bytes, size_t *length) {
+    return cbor_read_string(in, CBOR_BYTES, bytes, length);
+}
+
+/* Whether this is one string of text. */
+static inline int cbor_is_text(const uint8_t *at, size_t left) {
+    cbor_reader in = {at, left};
+    const uint8_t *text;
+    size_t length;
+    return cbor_read_string(&in, CBOR_TEXT, &text, &length) && in.left == 0;
+}
+
 /* Reads an integer between -24 and 23, which is one byte, or a byte string that stands for an
    identifier and is no such integer's; how many bytes it is, or 0. */
-static size_t cbor_read_identifier(cbor_reader *in) {
+static inline size_t cbor_read_identifier(cbor_reader *in) {
     const uint8_t *bytes;
     size_t length, before = in->left;
     if (before == 0)
@@ -74,7 +93,7 @@ static size_t cbor_read_identifier(cbor_reader *in) {
 }
 
 /* How many bytes an integer or an array of integers below 24 takes, or 0: SUITES_I. */
-static size_t cbor_suites(const uint8_t *at, size_t left) {
+static inline size_t cbor_suites(const uint8_t *at, size_t left) {
     size_t items;
     if (left == 0)
         return 0;

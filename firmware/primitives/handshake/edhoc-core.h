@@ -12,8 +12,7 @@
    (CRED) are CBOR items; its connection is C_R, or, of the initiator, SUITES_I and C_I. */
 #include "aead/aead.h"
 #include "ccm.h"
-#include "handshake/cbor.h"
-#include "handshake/handshake.h"
+#include "handshake/edhoc.h"
 #include "mac/hmac-sha-256.h"
 
 enum {
@@ -37,6 +36,8 @@ enum label {
     SALT_4E3M,
     MAC_3,
     PRK_OUT,
+    K_4,
+    IV_4,
 };
 
 /* None of this takes long beside the curve: called where it is needed, it takes half of the flash.
@@ -246,17 +247,19 @@ static const aead_message *message_of(aead_message *m, const uint8_t *nonce, con
     return m;
 }
 
-/* Encrypts message 3's plaintext in place, or decrypts it (K_3, IV_3, A_3). */
-static crypto_status crypt_3(const uint8_t prk[HASH], const uint8_t th[HASH], uint8_t *text,
-                             size_t length, uint8_t tag[TAG], int decrypt) {
+/* Encrypts message 3's or 4's plaintext in place, or decrypts it (K_3, IV_3, A_3; K_4, IV_4, A_4).
+   The label of a nonce follows that of its key. */
+OUT_OF_LINE static crypto_status crypt(const uint8_t prk[HASH], enum label key_label,
+                                       const uint8_t th[HASH], uint8_t *text, size_t length,
+                                       uint8_t tag[TAG], int decrypt) {
     static const uint8_t head[13] = {0x83, 0x68, 'E', 'n',  'c',  'r', 'y',
                                      'p',  't',  '0', 0x40, 0x58, 32};
     uint8_t key[KEY], nonce[NONCE], ad[sizeof head + HASH];
     ccm_ctx cipher;
     aead_message m;
     crypto_status status;
-    kdf_th(key, KEY, prk, K_3, th);
-    kdf_th(nonce, NONCE, prk, IV_3, th);
+    kdf_th(key, KEY, prk, key_label, th);
+    kdf_th(nonce, NONCE, prk, key_label + 1, th);
     copy(ad, head, sizeof head);
     copy(ad + sizeof head, th, HASH);
     ccm_init(&cipher, key);
@@ -287,22 +290,29 @@ OUT_OF_LINE static size_t write_proof(uint8_t *out, const handshake_bytes *ident
     return n + PROOF;
 }
 
-/* The peer's of them, where it is the peer that was expected; null where it is not. */
-OUT_OF_LINE static const uint8_t *read_proof(cbor_reader in, const handshake_bytes *identity) {
+/* Takes ID_CRED, which has to be the expected peer's. */
+OUT_OF_LINE static int read_identity(cbor_reader *in, const handshake_bytes *identity) {
     piece id = compact(identity);
+    if (in->left < id.length || !same(id, (piece){in->at, id.length}))
+        return 0;
+    in->at += id.length;
+    in->left -= id.length;
+    return 1;
+}
+
+/* Takes Signature_or_MAC, the last item; null where it is not. */
+OUT_OF_LINE static const uint8_t *read_proof(cbor_reader *in) {
     const uint8_t *proof;
     size_t length;
-    if (in.left < id.length || !same(id, (piece){in.at, id.length}))
-        return NULL;
-    in.at += id.length;
-    in.left -= id.length;
-    if (!cbor_read_bytes(&in, &proof, &length) || length != PROOF || in.left != 0)
+    if (!cbor_read_bytes(in, &proof, &length) || length != PROOF || in->left != 0)
         return NULL;
     return proof;
 }
 
-static crypto_status give_up(EDHOC(ctx) * ctx) {
+/* Nothing is left of a session that goes wrong but what is said of it. */
+OUT_OF_LINE static crypto_status give_up(EDHOC(ctx) * ctx, edhoc_error why) {
     crypto_wipe(ctx, sizeof *ctx);
+    ctx->error = (uint8_t)why;
     return CRYPTO_BAD_TAG;
 }
 
@@ -331,52 +341,56 @@ OUT_OF_LINE crypto_status EDHOC(message_1)(EDHOC(ctx) * ctx, const handshake *h,
 OUT_OF_LINE crypto_status EDHOC(message_2)(EDHOC(ctx) * ctx, const handshake *h,
                                            const handshake_bytes *in, handshake_bytes *out) {
     const uint8_t *g_x;
-    uint8_t plaintext[PLAINTEXT_MOST], mac_bytes[MAC], proof[PROOF], g_y[POINT];
+    uint8_t plaintext[PLAINTEXT_MOST], mac_bytes[MAC], proof[PROOF], g_y[POINT], prk_2e[HASH];
     size_t length = in->length, suites, point_length, n = h->own.connection.length;
     cbor_reader reader;
+    crypto_status status;
     if (length < 2 || in->at[0] != EDHOC_METHOD)
-        return give_up(ctx);
+        return give_up(ctx, EDHOC_UNSPECIFIED);
     suites = cbor_suites(in->at + 1, length - 1);
-    if (suites == 0 || in->at[suites] != EDHOC_SUITE) /* the last one is what is chosen */
-        return give_up(ctx);
+    if (suites == 0)
+        return give_up(ctx, EDHOC_UNSPECIFIED);
+    if (in->at[suites] != EDHOC_SUITE) /* the last one is what is chosen */
+        return give_up(ctx, EDHOC_WRONG_SUITE);
     reader = (cbor_reader){in->at + 1 + suites, length - 1 - suites};
     if (!cbor_read_bytes(&reader, &g_x, &point_length) || point_length != POINT ||
         !cbor_read_identifier(&reader) || reader.left != 0)
-        return give_up(ctx);
+        return give_up(ctx, EDHOC_UNSPECIFIED);
     if (n + h->own.identity.length + PROOF + CBOR_HEAD_MOST > PLAINTEXT_MOST ||
         out->length < PLAINTEXT_MOST)
         return CRYPTO_BAD_LENGTH;
     hash_pieces(ctx->th, &(piece){in->at, in->length}, 1);
     if (EDHOC_KEYGEN(g_y, h->own.ephemeral) != CRYPTO_OK ||
         begin_2(ctx, g_y, h->own.ephemeral, g_x) != CRYPTO_OK)
-        return give_up(ctx);
-    copy(ctx->prk_2e, ctx->prk, HASH);
-    if (next_prk(ctx->prk, SALT_3E2M, ctx->th, h->own.key, g_x) != CRYPTO_OK)
-        return give_up(ctx);
-    mac(mac_bytes, ctx->prk, MAC_2, (piece){h->own.connection.at, n}, &h->own, ctx->th);
-    if (prove(proof, &h->own, ctx->th, mac_bytes) != CRYPTO_OK)
-        return give_up(ctx);
+        return give_up(ctx, EDHOC_UNSPECIFIED);
+    copy(prk_2e, ctx->prk, HASH);
+    status = next_prk(ctx->prk, SALT_3E2M, ctx->th, h->own.key, g_x);
+    if (status == CRYPTO_OK) {
+        mac(mac_bytes, ctx->prk, MAC_2, (piece){h->own.connection.at, n}, &h->own, ctx->th);
+        status = prove(proof, &h->own, ctx->th, mac_bytes);
+    }
+    if (status != CRYPTO_OK) {
+        crypto_wipe(prk_2e, sizeof prk_2e);
+        return give_up(ctx, EDHOC_UNSPECIFIED);
+    }
     copy(plaintext, h->own.connection.at, n);
     n += write_proof(plaintext + n, &h->own.identity, proof);
     size_t head = cbor_head(out->at, CBOR_BYTES, POINT + n);
     copy(out->at + head, g_y, POINT);
-    crypt_2(ctx->prk_2e, ctx->th, out->at + head + POINT, plaintext, n);
+    crypt_2(prk_2e, ctx->th, out->at + head + POINT, plaintext, n);
     out->length = head + POINT + n;
     next_th(ctx->th, plaintext, n, &h->own);
-    crypto_wipe(ctx->prk_2e, HASH);
+    crypto_wipe(prk_2e, sizeof prk_2e);
     crypto_wipe(plaintext, sizeof plaintext);
     crypto_wipe(mac_bytes, sizeof mac_bytes);
     return CRYPTO_OK;
 }
 
-/* What both sides end with: PRK_out in the place of PRK_4e3m. */
+/* What both sides end with: TH_4, PRK_out, and PRK_4e3m for message 4. */
 static void finish(EDHOC(ctx) * ctx, const uint8_t *plaintext, size_t length,
                    const handshake_party *initiator) {
-    uint8_t key[HASH];
     next_th(ctx->th, plaintext, length, initiator);
-    kdf_th(key, HASH, ctx->prk, PRK_OUT, ctx->th);
-    copy(ctx->prk, key, HASH);
-    crypto_wipe(key, sizeof key);
+    kdf_th(ctx->key, HASH, ctx->prk, PRK_OUT, ctx->th);
 }
 
 OUT_OF_LINE crypto_status EDHOC(message_3)(EDHOC(ctx) * ctx, const handshake *h,
@@ -388,23 +402,27 @@ OUT_OF_LINE crypto_status EDHOC(message_3)(EDHOC(ctx) * ctx, const handshake *h,
     crypto_status status;
     if (!cbor_read_bytes(&reader, &bytes, &length) || reader.left != 0 || length <= POINT ||
         length - POINT > PLAINTEXT_MOST)
-        return give_up(ctx);
+        return give_up(ctx, EDHOC_UNSPECIFIED);
     if (h->own.identity.length + PROOF + CBOR_HEAD_MOST + TAG > PLAINTEXT_MOST ||
         out->length < PLAINTEXT_MOST)
         return CRYPTO_BAD_LENGTH;
     if (begin_2(ctx, bytes, h->own.ephemeral, bytes) != CRYPTO_OK)
-        return give_up(ctx);
+        return give_up(ctx, EDHOC_UNSPECIFIED);
     n = length - POINT;
     crypt_2(ctx->prk, ctx->th, plaintext, bytes + POINT, n);
-    status = next_prk(ctx->prk, SALT_3E2M, ctx->th, h->own.ephemeral, h->peer.public_key);
     reader = (cbor_reader){plaintext, n};
     connection = cbor_read_identifier(&reader);
-    their_proof = connection ? read_proof(reader, &h->peer.identity) : NULL;
-    if (status != CRYPTO_OK || !their_proof)
-        return give_up(ctx);
+    if (!connection)
+        return give_up(ctx, EDHOC_UNSPECIFIED);
+    if (!read_identity(&reader, &h->peer.identity))
+        return give_up(ctx, EDHOC_UNKNOWN_CREDENTIAL);
+    their_proof = read_proof(&reader);
+    if (!their_proof ||
+        next_prk(ctx->prk, SALT_3E2M, ctx->th, h->own.ephemeral, h->peer.public_key) != CRYPTO_OK)
+        return give_up(ctx, EDHOC_UNSPECIFIED);
     mac(mac_bytes, ctx->prk, MAC_2, (piece){plaintext, connection}, &h->peer, ctx->th);
     if (!proves(their_proof, &h->peer, ctx->th, mac_bytes))
-        return give_up(ctx);
+        return give_up(ctx, EDHOC_UNSPECIFIED);
     next_th(ctx->th, plaintext, n, &h->peer);
     copy(prk_3e2m, ctx->prk, HASH);
     status = next_prk(ctx->prk, SALT_4E3M, ctx->th, h->own.key, bytes);
@@ -414,12 +432,12 @@ OUT_OF_LINE crypto_status EDHOC(message_3)(EDHOC(ctx) * ctx, const handshake *h,
     }
     if (status != CRYPTO_OK) {
         crypto_wipe(prk_3e2m, sizeof prk_3e2m);
-        return give_up(ctx);
+        return give_up(ctx, EDHOC_UNSPECIFIED);
     }
     n = write_proof(plaintext, &h->own.identity, proof);
     head = cbor_head(out->at, CBOR_BYTES, n + TAG);
     copy(out->at + head, plaintext, n);
-    crypt_3(prk_3e2m, ctx->th, out->at + head, n, out->at + head + n, 0);
+    crypt(prk_3e2m, K_3, ctx->th, out->at + head, n, out->at + head + n, 0);
     out->length = head + n + TAG;
     finish(ctx, plaintext, n, &h->own);
     crypto_wipe(prk_3e2m, sizeof prk_3e2m);
@@ -436,25 +454,51 @@ OUT_OF_LINE crypto_status EDHOC(finish)(EDHOC(ctx) * ctx, const handshake *h,
     size_t length, n;
     if (!cbor_read_bytes(&reader, &bytes, &length) || reader.left != 0 || length <= TAG ||
         length - TAG > PLAINTEXT_MOST)
-        return give_up(ctx);
+        return give_up(ctx, EDHOC_UNSPECIFIED);
     n = length - TAG;
     copy(plaintext, bytes, n);
     copy(tag, bytes + n, TAG);
-    if (crypt_3(ctx->prk, ctx->th, plaintext, n, tag, 1) != CRYPTO_OK)
-        return give_up(ctx);
-    their_proof = read_proof((cbor_reader){plaintext, n}, &h->peer.identity);
+    if (crypt(ctx->prk, K_3, ctx->th, plaintext, n, tag, 1) != CRYPTO_OK)
+        return give_up(ctx, EDHOC_UNSPECIFIED);
+    reader = (cbor_reader){plaintext, n};
+    if (!read_identity(&reader, &h->peer.identity))
+        return give_up(ctx, EDHOC_UNKNOWN_CREDENTIAL);
+    their_proof = read_proof(&reader);
     if (!their_proof ||
         next_prk(ctx->prk, SALT_4E3M, ctx->th, h->own.ephemeral, h->peer.public_key) != CRYPTO_OK)
-        return give_up(ctx);
+        return give_up(ctx, EDHOC_UNSPECIFIED);
     mac(mac_bytes, ctx->prk, MAC_3, (piece){NULL, 0}, &h->peer, ctx->th);
     if (!proves(their_proof, &h->peer, ctx->th, mac_bytes))
-        return give_up(ctx);
+        return give_up(ctx, EDHOC_UNSPECIFIED);
     finish(ctx, plaintext, n, &h->peer);
     crypto_wipe(plaintext, sizeof plaintext);
     crypto_wipe(mac_bytes, sizeof mac_bytes);
     return CRYPTO_OK;
 }
 
+OUT_OF_LINE crypto_status EDHOC(message_4)(EDHOC(ctx) * ctx, handshake_bytes *out) {
+    if (out->length < 1 + TAG)
+        return CRYPTO_BAD_LENGTH;
+    out->at[0] = CBOR_BYTES | TAG;
+    out->length = 1 + TAG;
+    return crypt(ctx->prk, K_4, ctx->th, out->at + 1, 0, out->at + 1, 0);
+}
+
+OUT_OF_LINE crypto_status EDHOC(confirm)(EDHOC(ctx) * ctx, const handshake_bytes *in) {
+    uint8_t tag[TAG];
+    if (in->length != 1 + TAG || in->at[0] != (CBOR_BYTES | TAG))
+        return give_up(ctx, EDHOC_UNSPECIFIED);
+    copy(tag, in->at + 1, TAG);
+    if (crypt(ctx->prk, K_4, ctx->th, tag, 0, tag, 1) != CRYPTO_OK)
+        return give_up(ctx, EDHOC_UNSPECIFIED);
+    return CRYPTO_OK;
+}
+
+void EDHOC(error)(const EDHOC(ctx) * ctx, handshake_bytes *out) {
+    edhoc_write_error(out->at, ctx->error ? ctx->error : EDHOC_UNSPECIFIED, EDHOC_SUITE);
+    out->length = EDHOC_ERROR_BYTES;
+}
+
 void EDHOC(key)(const EDHOC(ctx) * ctx, uint8_t *key) {
-    copy(key, ctx->prk, HASH);
+    copy(key, ctx->key, HASH);
 }

@@ -4,13 +4,20 @@
      enum { P_SECRET_BYTES, P_KEY_BYTES };
      crypto_status p_message_1(p_ctx *ctx, const handshake *h, handshake_bytes *out)
      crypto_status p_message_2(p_ctx *ctx, const handshake *h, const handshake_bytes *in,
-   handshake_bytes *out) crypto_status p_message_3(p_ctx *ctx, const handshake *h, const
-   handshake_bytes *in, handshake_bytes *out) crypto_status p_finish(p_ctx *ctx, const handshake *h,
-   const handshake_bytes *in) void p_key(const p_ctx *ctx, uint8_t *key)
+                               handshake_bytes *out)
+     crypto_status p_message_3(p_ctx *ctx, const handshake *h, const handshake_bytes *in,
+                               handshake_bytes *out)
+     crypto_status p_finish(p_ctx *ctx, const handshake *h, const handshake_bytes *in)
+     crypto_status p_message_4(p_ctx *ctx, handshake_bytes *out)
+     crypto_status p_confirm(p_ctx *ctx, const handshake_bytes *in)
+     void p_error(const p_ctx *ctx, handshake_bytes *out)
+     void p_key(const p_ctx *ctx, uint8_t *key)
 
    The initiator calls 1 and 3, the responder 2 and finish, each side on a context of its own that
-   lives until p_key. What is malformed, not by the peer that was expected, or not authentic is
-   CRYPTO_BAD_TAG; nothing is written then, and the context is wiped. */
+   lives until p_key. A fourth message tells the initiator that the responder has the key too: the
+   responder writes it after finish, the initiator confirms it after 3. What is malformed, not by
+   the peer that was expected, or not authentic is CRYPTO_BAD_TAG; nothing is written then, the
+   context is wiped, and p_error writes what the peer is told of it. */
 #ifndef HANDSHAKE_H
 #define HANDSHAKE_H
 

@@ -28,37 +28,84 @@ static handshake_bytes room(unsigned slot) {
     return (handshake_bytes){slots[slot].bytes, slots[slot].capacity};
 }
 
-static crypto_status message_1(void) {
+/* What is received, in a slot, is answered in another. */
+static crypto_status message_1(unsigned into) {
     handshake h = initiator();
-    handshake_bytes out = room(SLOT_MESSAGE_1);
+    handshake_bytes out = room(into);
     crypto_status status = primitive_message_1(&primitive_context, &h, &out);
     if (status == CRYPTO_OK)
-        slots[SLOT_MESSAGE_1].length = (uint16_t)out.length;
+        slots[into].length = (uint16_t)out.length;
     return status;
 }
 
-static crypto_status message_2(void) {
+static crypto_status message_2(unsigned from) {
     handshake h = responder();
-    handshake_bytes in = slot_bytes(SLOT_MESSAGE_1), out = room(SLOT_MESSAGE_2);
+    handshake_bytes in = slot_bytes(from), out = room(SLOT_SENT);
     crypto_status status = primitive_message_2(&primitive_context, &h, &in, &out);
     if (status == CRYPTO_OK)
-        slots[SLOT_MESSAGE_2].length = (uint16_t)out.length;
+        slots[SLOT_SENT].length = (uint16_t)out.length;
     return status;
 }
 
-static crypto_status message_3(void) {
+static crypto_status message_3(unsigned from) {
     handshake h = initiator();
-    handshake_bytes in = slot_bytes(SLOT_MESSAGE_2), out = room(SLOT_MESSAGE_3);
+    handshake_bytes in = slot_bytes(from), out = room(SLOT_SENT);
     crypto_status status = primitive_message_3(&primitive_context, &h, &in, &out);
     if (status == CRYPTO_OK)
-        slots[SLOT_MESSAGE_3].length = (uint16_t)out.length;
+        slots[SLOT_SENT].length = (uint16_t)out.length;
     return status;
+}
+
+static crypto_status send_1(void) {
+    return message_1(SLOT_SENT);
+}
+
+/* What comes next writes where a message is sent, or refuses and writes nothing. */
+static crypto_status sent_1(void) {
+    return message_1(SLOT_EARLIER);
+}
+
+static crypto_status answer_1(void) {
+    return message_2(SLOT_RECEIVED);
+}
+
+static crypto_status answered_1(void) {
+    return message_2(SLOT_EARLIER);
+}
+
+static crypto_status answer_2(void) {
+    return message_3(SLOT_RECEIVED);
+}
+
+static crypto_status answered_2(void) {
+    handshake h = initiator();
+    handshake_bytes out = room(SLOT_SENT);
+    crypto_status status = primitive_message_1(&primitive_context, &h, &out);
+    return status == CRYPTO_OK ? message_3(SLOT_EARLIER) : status;
 }
 
 static crypto_status finish(void) {
     handshake h = responder();
-    handshake_bytes in = slot_bytes(SLOT_MESSAGE_3);
+    handshake_bytes in = slot_bytes(SLOT_RECEIVED);
     return primitive_finish(&primitive_context, &h, &in);
+}
+
+static crypto_status finished(void) {
+    crypto_status status = answered_1();
+    return status == CRYPTO_OK ? finish() : status;
+}
+
+static crypto_status message_4(void) {
+    handshake_bytes out = room(SLOT_SENT);
+    crypto_status status = primitive_message_4(&primitive_context, &out);
+    if (status == CRYPTO_OK)
+        slots[SLOT_SENT].length = (uint16_t)out.length;
+    return status;
+}
+
+static crypto_status confirm(void) {
+    handshake_bytes in = slot_bytes(SLOT_RECEIVED);
+    return primitive_confirm(&primitive_context, &in);
 }
 
 static void show_key(void) {
@@ -67,9 +114,11 @@ static void show_key(void) {
 }
 
 const operation kind_operations[OPERATIONS] = {
-    [OPERATION_MESSAGE_1] = {nothing, message_1, show_nothing, false},
-    [OPERATION_MESSAGE_2] = {nothing, message_2, show_nothing, false},
-    [OPERATION_MESSAGE_3] = {message_1, message_3, show_key, true},
-    [OPERATION_FINISH] = {message_2, finish, show_key, true},
+    [OPERATION_MESSAGE_1] = {nothing, send_1, show_nothing, false},
+    [OPERATION_MESSAGE_2] = {nothing, answer_1, show_nothing, false},
+    [OPERATION_MESSAGE_3] = {sent_1, answer_2, show_key, true},
+    [OPERATION_FINISH] = {answered_1, finish, show_key, true},
+    [OPERATION_MESSAGE_4] = {finished, message_4, show_nothing, true},
+    [OPERATION_CONFIRM] = {answered_2, confirm, show_key, true},
 };
 const uint8_t kind_operation_count = OPERATIONS;

@@ -1,7 +1,8 @@
 """`joulemark handshake`: what a handshake costs each side, message by message."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,14 +14,17 @@ from joulemark.errors import InputError
 if TYPE_CHECKING:
     from joulemark.catalogue.boards import Board
     from joulemark.catalogue.primitives import Algorithm
+    from joulemark.measure.handshake import Side
     from joulemark.records.record import PrimitiveRecord
 
 KIND = "handshake"
-_SIDES: dict[str, dict[str, str | None]] = {
-    "initiator": {"message-1": "message_1", "message-3": "message_3"},
-    "responder": {"message-2": "message_2", "finish": None},
+_Sides = Mapping[str, Mapping[str, str | None]]
+_SIDES: _Sides = {
+    "initiator": {"message-1": "message_1", "message-3": "message_3", "confirm": None},
+    "responder": {"message-2": "message_2", "finish": None, "message-4": "message_4"},
 }
-"""Operations of each side, and the message that each sends."""
+"""Operations of each side, and the message that each sends; the last are of a fourth message."""
+_PARTS_SHOWN = 6
 _DAYS = 365.25
 _SECONDS_PER_HOUR = 3600
 
@@ -35,6 +39,15 @@ def handshake(
         str, typer.Option("--implementation", metavar="NAME", help="The first for the board.")
     ] = "",
     opt: Annotated[str, typer.Option("--opt", metavar="NAME", help="Such as O3 or Os.")] = "Os",
+    message_4: Annotated[
+        bool, typer.Option("--message-4", help="The responder confirms the key.")
+    ] = False,
+    network: Annotated[
+        Path | None,
+        typer.Option(
+            "--network", metavar="FILE", help="Over the air instead: networks/edhoc-*.toml."
+        ),
+    ] = None,
     per_day: Annotated[float, typer.Option("--per-day", min=0, help="Handshakes a day.")] = 1.0,
     battery_mah: Annotated[
         float, typer.Option("--battery-mah", min=1, help="Of each side's battery.")
@@ -42,9 +55,28 @@ def handshake(
 ) -> None:
     """Show what each message of a handshake costs, and what that takes of a battery.
 
-    Both sides are emulated, their outputs verified; energy is the core's while it computes. What
-    the radio takes for the bytes is not in it.
+    Both sides are emulated, their outputs verified. Without a network energy is the core's while it
+    computes. Over the air it is the core's and the radio's, from a side's first step to its last:
+    what either takes to send, to wait and to listen is in it.
     """
+    if network is None:
+        energies = _on_bench(primitive, board, implementation, opt, message_4=message_4)
+    else:
+        energies = _on_air(network)
+    for side, joules, volts in energies:
+        capacity_j = battery_mah / 1000 * _SECONDS_PER_HOUR * volts
+        year = joules * per_day * _DAYS
+        share = 100 * year / capacity_j
+        typer.echo(
+            f"{side}: {per_day:g} a day take {year:.3g} J a year, {share:.2g}% of a "
+            f"battery of {battery_mah:g} mAh at {volts:g} V"
+        )
+
+
+def _on_bench(
+    primitive: str, board: str, implementation: str, opt: str, *, message_4: bool
+) -> list[tuple[str, float, float]]:
+    """Print the ledger of operations; each side's energy in joule, and its supply."""
     from joulemark.catalogue import boards
     from joulemark.catalogue.primitives import Library
 
@@ -61,24 +93,95 @@ def handshake(
     if way not in ways:
         mend = f"there are {', '.join(ways) or 'none'}"
         raise InputError(f"no implementation {way!r} for {board}", "--implementation", mend)
-    records = _measured(primitive, way, description, opt)
-    lengths = _lengths(algorithm)
-    for text in _ledger(records, lengths):
+    sides = {
+        side: dict(list(operations.items())[: 3 if message_4 else 2])
+        for side, operations in _SIDES.items()
+    }
+    records = _measured(primitive, way, description, opt, sides)
+    for text in _bench_lines(records, _lengths(algorithm), sides):
         typer.echo(text)
     volts = description.supply_v.value
-    capacity_j = battery_mah / 1000 * _SECONDS_PER_HOUR * volts
-    for side, messages in _SIDES.items():
-        joules = sum(_of(records[name], "energy_gross_nj") for name in messages) * 1e-9
-        year = joules * per_day * _DAYS
-        share = 100 * year / capacity_j
-        typer.echo(
-            f"{side}: {per_day:g} a day take {year:.3g} J a year, {share:.2g}% of a "
-            f"battery of {battery_mah:g} mAh at {volts:g} V"
+    return [
+        (side, sum(_of(records[name], "energy_gross_nj") for name in operations) * 1e-9, volts)
+        for side, operations in sides.items()
+    ]
+
+
+def _on_air(file: Path) -> list[tuple[str, float, float]]:
+    """Print the ledger of a network; each side's energy in joule, and its supply."""
+    from joulemark.catalogue.networks import read_network
+    from joulemark.measure.handshake import ledger
+    from joulemark.runners.network import RunningNetwork
+
+    priced = ledger(RunningNetwork(read_network(file), observe=True))
+    sizes = ", ".join(f"{name} {size} B" for name, size in priced.messages.items())
+    typer.echo(f"{priced.primitive}: {sizes}; all are the oracle's, and both keys")
+    if priced.sessions > 1:
+        typer.echo(f"the last of {priced.sessions} sessions; the others came to nothing")
+    for side in priced.sides:
+        typer.echo("")
+        for text in _air_lines(side, priced.implementations[side.side]):
+            typer.echo(text)
+    typer.echo("")
+    return [(side.side, side.uj * 1e-6, side.supply_v) for side in priced.sides]
+
+
+def _air_lines(side: "Side", implementation: str) -> list[str]:
+    """A side's table."""
+    rows: list[tuple[str, ...]] = [
+        ("does", "ms", "cycles", "core µJ", "radio µJ", "stack", "frames", "on air")
+    ]
+    for step in side.steps:
+        rows.append(
+            (
+                step.does,
+                f"{step.time_ps / 1e9:,.1f}",
+                f"{step.cycles:,}" if step.cycles else "",
+                f"{step.core_uj:,.0f}",
+                f"{step.radio_uj:,.0f}",
+                f"{step.stack_bytes:,}" if step.stack_bytes else "",
+                f"{step.frames}" if step.frames else "",
+                f"{step.air_bytes} B" if step.frames else "",
+            )
         )
+    total = side.steps
+    rows.append(
+        (
+            "all",
+            f"{sum(s.time_ps for s in total) / 1e9:,.1f}",
+            f"{sum(s.cycles for s in total):,}",
+            f"{sum(s.core_uj for s in total):,.0f}",
+            f"{sum(s.radio_uj for s in total):,.0f}",
+            f"{max(s.stack_bytes for s in total):,}",
+            f"{sum(s.frames for s in total)}",
+            f"{sum(s.air_bytes for s in total)} B",
+        )
+    )
+    largest = sorted(side.parts.items(), key=lambda part: -part[1][0])[:_PARTS_SHOWN]
+    parts = ", ".join(f"{name.removeprefix('primitives/')} {f:,}" for name, (f, _) in largest)
+    return [
+        f"{side.side} {side.name}: {implementation} on {side.board} at "
+        f"{side.clock_hz / 1e6:g} MHz, {side.build}; "
+        f"{side.flash_bytes:,} B flash, {side.ram_bytes:,} B RAM in all",
+        *_aligned(rows, 1),
+        f"flash of each with what it needs: {parts}",
+    ]
+
+
+def _aligned(rows: "Sequence[tuple[str, ...]]", words: int) -> list[str]:
+    """Lines of columns, of which the first ones are words and the others numbers."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            c.ljust(w) if i < words else c.rjust(w)
+            for i, (c, w) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def _measured(
-    primitive: str, way: str, board: "Board", opt: str
+    primitive: str, way: str, board: "Board", opt: str, sides: _Sides
 ) -> "Mapping[str, PrimitiveRecord]":
     """Each operation's record."""
     from joulemark.campaign.campaign import Campaign
@@ -89,7 +192,7 @@ def _measured(
 
     asked = {"board": board.name, "primitive": primitive, "implementation": way, "opt": opt}
     asked["compiler"] = first_compiler(board)
-    operations = tuple(name for side in _SIDES.values() for name in side)
+    operations = tuple(name for side in sides.values() for name in side)
     campaign = Campaign.model_validate({**asked, "operation": operations, "trials": 2, "seed": 1})
     todo = plan(campaign, Bench().setup)
     measured = Bench().measure(todo.jobs, Processes(1))
@@ -117,11 +220,13 @@ def _of(record: "PrimitiveRecord", name: str) -> float:
     return float(value) if value is not None else 0.0
 
 
-def _ledger(records: "Mapping[str, PrimitiveRecord]", lengths: Mapping[str, int]) -> list[str]:
+def _bench_lines(
+    records: "Mapping[str, PrimitiveRecord]", lengths: Mapping[str, int], sides: _Sides
+) -> list[str]:
     """The table."""
     first = next(iter(records.values()))
     rows: list[tuple[str, ...]] = [("side", "does", "sends", "cycles", "ms", "core µJ", "stack")]
-    for side, messages in _SIDES.items():
+    for side, messages in sides.items():
         total = [0.0, 0.0, 0.0, 0.0]
         for name, message in messages.items():
             record = records[name]
@@ -135,19 +240,12 @@ def _ledger(records: "Mapping[str, PrimitiveRecord]", lengths: Mapping[str, int]
             total = [a + b for a, b in zip(total, values, strict=True)]
             rows.append((side, name, *_cells(values), f"{record.stack_bytes or 0:,}"))
         rows.append((side, "all", *_cells(total), ""))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
+    return [
         f"{first.subject.primitive}/{first.subject.implementation} on {first.conditions.board} at "
         f"{first.provenance.clock_hz / 1e6:g} MHz, {first.build}: "
-        f"{first.flash_bytes:,} B flash, {first.ram_bytes:,} B RAM"
+        f"{first.flash_bytes:,} B flash, {first.ram_bytes:,} B RAM",
+        *_aligned(rows, 2),
     ]
-    for row in rows:
-        cells = [
-            c.ljust(w) if i < 2 else c.rjust(w)
-            for i, (c, w) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return lines
 
 
 def _cells(values: "tuple[float, ...] | list[float]") -> list[str]:

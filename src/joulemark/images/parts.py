@@ -13,9 +13,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from joulemark.catalogue import datafile
+from joulemark.catalogue.primitives import ImplementationFile, PrimitiveFile
 from joulemark.errors import InputError
 from joulemark.images.targets import sources_in
 from joulemark.project import FIRMWARE
+
+_PRIMITIVES = "primitives"
+_WAYS = "*/implementation.toml"
 
 Role = Literal["runtime", "harness", "primitive", "driver", "protocol", "application"]
 
@@ -84,6 +88,10 @@ class PartFolder:
     define: Mapping[str, int] = field(default_factory=dict, hash=False)
     wraps: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
+    over: str | None = None
+    """Of a primitive's implementation: the kind that it is built over."""
+    prefix: str = ""
+    """Of a primitive's implementation: that of its functions."""
 
     @classmethod
     def load(cls, name: str, firmware: Path = FIRMWARE) -> "PartFolder":
@@ -94,7 +102,7 @@ class PartFolder:
         """
         folder = firmware / name
         if (folder / "implementation.toml").is_file():
-            return cls(name, folder, "primitive", (folder, folder.parent, folder.parents[1]))
+            return cls._of_primitive(name, folder, firmware)
         file = datafile.read(folder / "part.toml", PartFile)
         return cls(
             name,
@@ -107,6 +115,31 @@ class PartFolder:
             tuple(file.wraps),
             tuple(file.operations),
         )
+
+    @classmethod
+    def _of_primitive(cls, name: str, folder: Path, firmware: Path) -> "PartFolder":
+        """Read an implementation's folder: it needs those of the primitives that it uses."""
+        own = datafile.read(folder / "implementation.toml", ImplementationFile)
+        primitive = datafile.read(folder.parent / "primitive.toml", PrimitiveFile)
+        needs = dict(own.uses)
+        for used in primitive.uses:
+            ways = [path.parent.name for path in (firmware / _PRIMITIVES / used).glob(_WAYS)]
+            if used not in needs and len(ways) == 1:
+                needs[used] = ways[0]
+        return cls(
+            name,
+            folder,
+            "primitive",
+            (folder, folder.parent, folder.parents[1]),
+            tuple(f"{_PRIMITIVES}/{used}/{way}" for used, way in needs.items()),
+            over=primitive.over,
+            prefix=primitive.prefix,
+        )
+
+    @property
+    def kind(self) -> str | None:
+        """Of a primitive's implementation: its kind."""
+        return self.folder.parents[1].name if self.role == "primitive" else None
 
 
 def closure(
@@ -156,6 +189,23 @@ def closure(
         yield part
 
     return [part for wanted in (*also, name) for part in visit(wanted, ())]
+
+
+def over(folders: list[PartFolder]) -> PartFolder | None:
+    """The primitive that others of a program are built over; None where none is.
+
+    Raises:
+        InputError: there is none for one that needs it, or more than one.
+    """
+    kinds = sorted({part.over for part in folders if part.over is not None})
+    if not kinds:
+        return None
+    found = [part for part in folders if part.kind in kinds]
+    if len(found) != 1:
+        names = ", ".join(part.name for part in found) or "none"
+        users = ", ".join(part.name for part in folders if part.over is not None)
+        raise InputError(f"{users}: they need one {' and one '.join(kinds)}, there is {names}")
+    return found[0]
 
 
 def compiled(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from joulemark.catalogue import kinds
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.primitives import Implementation
 from joulemark.errors import InputError
@@ -374,16 +375,21 @@ def build_program(
     target = sources.once(
         (board.name, clock, compiler), lambda: board_target(board, clock, compiler)
     )
-    base = (
-        *target.include_folders,
-        FIRMWARE / "hal",
-        _generated(target.headers),
-        FIRMWARE / "primitives",
-    )
     behind = dict(wiring or {})
     if board.radio is not None and board.radio.driver is not None:
         behind.setdefault("radio", board.radio.driver)
     folders = parts.closure(name, also=tuple(also), without=tuple(without), wiring=behind)
+    texts = dict(target.headers)
+    over = parts.over(folders)
+    if over is not None and over.kind is not None:
+        kind = kinds.load_all(FIRMWARE / "primitives")[over.kind]
+        texts["over.h"] = headers.alias(kind, over.prefix, over.kind)
+    base = (
+        *target.include_folders,
+        FIRMWARE / "hal",
+        _generated(texts),
+        FIRMWARE / "primitives",
+    )
     operations = [name for part in folders for name in part.operations]
     commands = {"operations": ",".join(operations), "slots": "message,output"}
     defines = [f"-D{k}={v}" for k, v in sorted((define or {}).items())]

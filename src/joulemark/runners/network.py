@@ -19,7 +19,15 @@ from joulemark.meters.power import Energy, Occupancy
 from joulemark.runners.capture import read_capture
 
 if TYPE_CHECKING:
-    from joulemark._engine import Chip, Image, PowerInterval, Stop, Transmission
+    from joulemark._engine import (
+        Chip,
+        Image,
+        MarkerEdge,
+        PowerInterval,
+        Profile,
+        Stop,
+        Transmission,
+    )
 
 _MOTES = 4096
 
@@ -75,6 +83,15 @@ class Slice:
     faults: Sequence[tuple[int, "Stop"]]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """What a mote did, in the network's time."""
+
+    edges: Sequence["MarkerEdge"]
+    profile: "Profile | None"
+    power: dict[str, list["PowerInterval"]]
+
+
 @dataclass(frozen=True)
 class _Program:
     """What is built for a mote."""
@@ -117,18 +134,23 @@ class RunningNetwork:
     Args:
         network: what there is.
         threads: how many cores the engine may use; none given: all.
+        observe: keep marker edges, power states and cycles by function for `observed`; no slice
+            has power states then.
 
     Raises:
         InputError: an image, a board or a setting is wrong.
         BuildError: a program cannot be built.
     """
 
-    def __init__(self, network: Network, *, threads: int | None = None) -> None:
+    def __init__(
+        self, network: Network, *, threads: int | None = None, observe: bool = False
+    ) -> None:
         from joulemark._engine import Network as Engine
 
         self.network = network
         cores = len(os.sched_getaffinity(0))
         self.engine = Engine(seed=network.seed, threads=threads or cores)
+        self._is_observed = observe
         self.seats = [self._seat(name, mote) for name, mote in network.seats()]
         self._meters = {seat.board.name: ModelMeter(seat.board) for seat in self.seats}
         self._faulted: set[int] = set()
@@ -188,6 +210,8 @@ class RunningNetwork:
                 ppb=round(mote.crystal.ppm * 1000),
                 drift_ppb_per_hour=round(mote.crystal.drift_ppm_per_hour * 1000),
                 trace=True,
+                marker=board.marker.pin if self._is_observed else None,
+                profile=self._is_observed,
                 settings=mote.settings,
             )
         except (EngineError, OSError) as error:
@@ -235,7 +259,7 @@ class RunningNetwork:
         states = []
         faults = []
         for number, seat in enumerate(self.seats):
-            tracks = self.engine.take_power_tracks(number)
+            tracks = {} if self._is_observed else self.engine.take_power_tracks(number)
             states.append(tracks)
             for part, intervals in tracks.items():
                 for interval in intervals:
@@ -266,6 +290,12 @@ class RunningNetwork:
             yield Line(number, port, time_ps or self.engine.time_ps, bytes(rest))
             rest.clear()
 
+    def observed(self, number: int) -> Observed:
+        """What a mote has done since the start, once; for a network that was made to observe."""
+        engine = self.engine
+        edges, profile = engine.marker_edges(number), engine.profile(number)
+        return Observed(edges=edges, profile=profile, power=engine.take_power_tracks(number))
+
     def energy(self, number: int) -> Energy:
         """What a mote has drawn so far."""
         seat = self.seats[number]
@@ -273,10 +303,14 @@ class RunningNetwork:
 
     def parts_mj(self, number: int) -> dict[str, float]:
         """What each part of a mote has drawn so far, in millijoule."""
+        return self.parts_of(number, self.seats[number].times)
+
+    def parts_of(self, number: int, times: Occupancy) -> dict[str, float]:
+        """What each part of a mote draws in some time, in millijoule."""
         seat = self.seats[number]
         meter = self._meters[seat.board.name]
         drawn: dict[str, float] = defaultdict(float)
-        for (part, state, clock_hz), time_ps in seat.times.items():
+        for (part, state, clock_hz), time_ps in times.items():
             current = meter.current_of(part, state, clock_hz)
             ampere = 0.0 if current is None else current.ampere
             drawn[part] += ampere * seat.board.supply_v.value * time_ps * 1e-9

@@ -131,6 +131,9 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     ad = b"\x83\x68Encrypt0\x40" + _bytes(th)
     message_3 = _bytes(AESCCM(key, tag_length=8).encrypt(nonce, plaintext, ad))
     th = _hash(_bytes(th) + plaintext + credentials[0])
+    key, nonce = _kdf(prk, 8, th, 16), _kdf(prk, 9, th, 13)
+    ad = b"\x83\x68Encrypt0\x40" + _bytes(th)
+    message_4 = _bytes(AESCCM(key, tag_length=8).encrypt(nonce, b"", ad))
     return Output(
         initiator_public=public[0],
         responder_public=public[1],
@@ -143,5 +146,6 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
         message_1=message_1,
         message_2=message_2,
         message_3=message_3,
+        message_4=message_4,
         key=_kdf(prk, 7, th, 32),
     )
