@@ -562,7 +562,7 @@ impl Msp430x1xx {
         let (timer, clock) = self.timer_at(address);
         Some(match (channel, is_count) {
             (None, false) => timer.txctl(),
-            (None, true) => timer.txr(),
+            (None, true) => timer.txr(now),
             (Some(channel), _) if !timer.has_channel(channel) => return None,
             (Some(channel), false) => timer.txcctl(channel, clock, now),
             (Some(channel), true) => timer.txccr(channel),

@@ -5,6 +5,15 @@ use joulemark_kernel::{Cycles, Pace};
 /// Bits of a fraction of an edge: what a change of ratio may lose, 2^-48 of an edge.
 const FRACTION: u32 = 48;
 
+/// Quotient and remainder, by the processor's own division where that is wide enough.
+fn divide(dividend: u128, divisor: u64) -> (u128, u64) {
+    if let Ok(dividend) = u64::try_from(dividend) {
+        return (u128::from(dividend / divisor), dividend % divisor);
+    }
+    let divisor = u128::from(divisor);
+    (dividend / divisor, (dividend % divisor) as u64)
+}
+
 /// A clock, seen from the core's cycle counter.
 ///
 /// Rising and falling edges are counted: an even count is reached with a rising edge, so half of
@@ -49,16 +58,22 @@ impl Rate {
     fn since_base(&self, now: Cycles) -> (u64, u128) {
         let phase = u128::from(self.phase) * u128::from(self.span);
         let scaled = self.passed(now) * u128::from(self.per) + (phase >> FRACTION);
-        let span = u128::from(self.span);
-        let left = (scaled % span) << FRACTION | phase & ((1 << FRACTION) - 1);
-        ((scaled / span) as u64, left)
+        let (whole, rest) = divide(scaled, self.span);
+        let left = u128::from(rest) << FRACTION | phase & ((1 << FRACTION) - 1);
+        (whole as u64, left)
     }
 
-    fn edges(&self, now: Cycles) -> u64 {
-        if self.phase == 0 && self.span == 1 && self.pace.is_none() {
-            return self.edges + (now.0 - self.base) * self.per;
+    /// Edges in each cycle where all have as many; `None` where they have not.
+    pub fn per_cycle(&self) -> Option<u64> {
+        (self.phase == 0 && self.span == 1 && self.pace.is_none()).then_some(self.per)
+    }
+
+    /// Rising and falling edges since the beginning.
+    pub fn edges(&self, now: Cycles) -> u64 {
+        match self.per_cycle() {
+            Some(per) => self.edges + (now.0 - self.base) * per,
+            None => self.edges + self.since_base(now).0,
         }
-        self.edges + self.since_base(now).0
     }
 
     /// Whole periods since the beginning.
@@ -79,13 +94,14 @@ impl Rate {
         if self.per == 0 {
             return Cycles::NEVER;
         }
-        if self.phase == 0 && self.span == 1 && self.pace.is_none() {
-            return Cycles(self.base.saturating_add(missing.div_ceil(self.per)));
+        if let Some(per) = self.per_cycle() {
+            return Cycles(self.base.saturating_add(missing.div_ceil(per)));
         }
         // The first grain at which `missing` edges less the phase have passed.
         let span = u128::from(self.span);
         let wanted = u128::from(missing) * span - ((u128::from(self.phase) * span) >> FRACTION);
-        let delta = wanted.div_ceil(u128::from(self.per));
+        let (whole, rest) = divide(wanted, self.per);
+        let delta = whole + u128::from(rest != 0);
         match &self.pace {
             None => Cycles(
                 self.base

@@ -3,7 +3,6 @@
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 use crate::basic_clock::{BasicClock, Source};
-use crate::rate::Rate;
 
 /// `TxCTL`.
 const TXIFG: u16 = 1 << 0;
@@ -69,10 +68,12 @@ struct Quiet {
     until: u64,
     /// What a count adds.
     stride: u16,
-    /// A source tick is many cycles of the core: the next one is worth knowing.
-    is_slow: bool,
-    /// The cycle of the next source tick where it is known.
-    next_tick: Cycles,
+    /// From this cycle on and before the other the counts are on a line.
+    from: Cycles,
+    end: Cycles,
+    /// Edges of the source in a cycle, and those of the running count before `from`.
+    per_cycle: u64,
+    passed: u64,
 }
 
 /// A timer with its capture/compare channels.
@@ -392,12 +393,10 @@ impl Timer {
             return;
         }
         self.advance(clock, now);
-        let Some(source) = self.source() else {
-            return;
-        };
-        if self.channels.iter().any(Self::captures_aclk) {
+        if self.source().is_none() || self.channels.iter().any(Self::captures_aclk) {
             return;
         }
+        self.quiet.until = u64::MAX;
         if self.is_counting() {
             if self.mode() == 3 {
                 self.turn();
@@ -405,67 +404,44 @@ impl Timer {
             let ticks = self.distance_to_next().saturating_mul(self.divider());
             self.quiet.until = self.seen.saturating_add(ticks - self.phase);
             self.quiet.stride = if self.down { 1_u16.wrapping_neg() } else { 1 };
-        } else {
-            self.quiet.until = u64::MAX;
         }
-        let next = clock.rate(source).cycle_of(self.seen + 1);
-        self.quiet.is_slow = next > now + Cycles(8);
-        if self.quiet.is_slow {
-            self.quiet.next_tick = next;
-        }
+        self.foresee(clock, now);
     }
 
     /// Bring the timer up to `now` for reading if nothing but counting happens on the way and
     /// [`Timer::look`] has found that out; false: nothing was done.
     #[inline]
     pub fn look_quietly(&mut self, clock: &BasicClock, now: Cycles) -> bool {
-        now < self.quiet.next_tick || self.count_quietly(clock, now)
+        now < self.quiet.end || self.foresee(clock, now)
     }
 
-    #[inline]
-    fn count_quietly(&mut self, clock: &BasicClock, now: Cycles) -> bool {
+    /// Count up to `now` and find the line that the next counts are on: to the end of what is
+    /// quiet where each cycle has as many edges of the source, else to the next tick.
+    fn foresee(&mut self, clock: &BasicClock, now: Cycles) -> bool {
         let Some(source) = self.source() else {
             return false;
         };
         let rate = clock.rate(source);
-        if self.quiet.is_slow {
-            return self.count_slowly(rate, now);
-        }
-        self.count_to(rate.ticks(now))
-    }
-
-    /// The same where most looks find the count that the last one found, or the next one.
-    fn count_slowly(&mut self, rate: &Rate, now: Cycles) -> bool {
-        let mut next = rate.cycle_of(self.seen + 2);
-        let ticks = if now < next {
-            self.seen + 1
-        } else {
-            let ticks = rate.ticks(now);
-            next = rate.cycle_of(ticks + 1);
-            ticks
-        };
-        let quiet = self.count_to(ticks);
-        if quiet {
-            self.quiet.next_tick = next;
-        }
-        quiet
-    }
-
-    #[inline]
-    fn count_to(&mut self, ticks: u64) -> bool {
+        let edges = rate.edges(now);
+        let ticks = edges / 2;
         if ticks >= self.quiet.until {
             return false;
         }
         let total = self.phase + (ticks - self.seen);
         self.seen = ticks;
         if self.quiet.stride != 0 {
-            let divider = self.control >> 6 & 3;
-            self.phase = total & ((1 << divider) - 1);
-            let steps = (total >> divider) as u16;
+            self.phase = total % self.divider();
+            let counts = (total / self.divider()) as u16;
             self.counter = self
                 .counter
-                .wrapping_add(steps.wrapping_mul(self.quiet.stride));
+                .wrapping_add(counts.wrapping_mul(self.quiet.stride));
         }
+        self.quiet.from = now;
+        self.quiet.passed = 2 * self.phase + edges % 2;
+        let per_cycle = rate.per_cycle();
+        self.quiet.per_cycle = per_cycle.unwrap_or(0);
+        let last = per_cycle.map_or(ticks + 1, |_| self.quiet.until);
+        self.quiet.end = rate.cycle_of(last);
         true
     }
 
@@ -601,9 +577,22 @@ impl Timer {
         Ok(())
     }
 
-    /// `TxR`, the counter.
-    pub fn txr(&self) -> u16 {
-        self.counter
+    /// `TxR`, the counter, after [`Timer::look`].
+    #[inline]
+    pub fn txr(&self, now: Cycles) -> u16 {
+        self.foreseen(now).unwrap_or(self.counter)
+    }
+
+    /// The counter, where it is known without looking.
+    #[inline]
+    fn foreseen(&self, now: Cycles) -> Option<u16> {
+        let quiet = &self.quiet;
+        (now < quiet.end).then(|| {
+            let edges = quiet.passed + (now.0 - quiet.from.0) * quiet.per_cycle;
+            let counts = edges >> (1 + (self.control >> 6 & 3));
+            self.counter
+                .wrapping_add((counts as u16).wrapping_mul(quiet.stride))
+        })
     }
 
     /// Write `TxR`.
