@@ -7,12 +7,24 @@ import subprocess
 import tomllib
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from command import joulemark
+from joulemark import oracles
+from joulemark.campaign.campaign import Campaign
+from joulemark.campaign.job import LOCAL, Setup
+from joulemark.campaign.libraries import LibraryJob, plan
+from joulemark.campaign.subjects import About
+from joulemark.campaign.subjects.library import LibrarySubject
+from joulemark.catalogue import machines
+from joulemark.errors import ToolError
+from joulemark.images.architectures import ARCHITECTURES, Architecture
 from joulemark.images.plugin import FOLDER
+from joulemark.images.sysroot import sysroot
 from joulemark.measure.estimated import MODELS
+from joulemark.measure.estimated_library import EstimatedLibrary
 from joulemark.measure.scheduled import Target, cycles
 
 
@@ -306,3 +318,61 @@ def test_published_measurements_have_models_and_are_one_kind_each() -> None:
     for result in results:
         assert result["source"]
         assert ("clock_hz" in result) == ("kilobytes_per_second" in result)
+
+
+NATIVE = Architecture(
+    name="x86-64", triple="", flags=(), debian="", qemu=("qemu-x86_64", "-cpu", "core2duo")
+)
+
+
+def planned(algorithm: str) -> LibraryJob:
+    """A row of this machine's own OpenSSL."""
+    setup = Setup(runner=LOCAL)
+    (job,) = plan(Campaign(library=("openssl",), algorithm=(algorithm,), seed=1), setup)
+    return job
+
+
+def test_a_library_is_estimated_and_verified() -> None:
+    machine = machines.load_machine("intel-edison")
+    (record,) = EstimatedLibrary(planned("sha-256"), machine, NATIVE).records()
+    assert record.failure is None
+    assert record.subject.message_bytes == 2048
+    # OpenSSL's sha256-586.pl: 20.6 cycles a byte of Silvermont in 64-bit code.
+    assert 15 < (record.value("cycles") or 0) / 2048 < 30
+    time = record.quantity("time")
+    assert time is not None
+    assert time.grade == "estimated"
+    # At 500 MHz a cycle is 2 ns.
+    assert time.value == pytest.approx(2000 * (record.value("cycles") or 0), rel=1e-6)
+    # Its file says no power.
+    assert record.quantity("energy_gross") is None
+
+
+def test_a_wrong_output_has_no_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = oracles.algorithm("sha-256")
+    wrong = SimpleNamespace(sized=True, problem=lambda *_: "another digest")
+    job = planned("sha-256")
+    monkeypatch.setattr(oracles, "algorithm", lambda name: wrong if name == "sha-256" else right)
+    machine = machines.load_machine("intel-edison")
+    one = EstimatedLibrary(job, machine, NATIVE)
+    monkeypatch.setattr(LibrarySubject, "about", lambda _: About(title="", group="", main=True))
+    (record,) = one.records()
+    assert record.status == "failed"
+    assert "another digest" in (record.failure or "")
+
+
+def test_packages_that_cannot_be_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("joulemark.images.cache.BUILD", tmp_path / "build")
+    command = tmp_path / "bin" / "apt-get"
+    command.parent.mkdir()
+    command.write_text("#!/bin/sh\necho 'E: Temporary failure resolving' >&2\nexit 100\n")
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{command.parent}:/usr/bin:/bin")
+    with pytest.raises(ToolError, match="cannot fetch armel's libssl-dev: E: Temporary") as error:
+        sysroot(ARCHITECTURES["armv6"], "libssl-dev")
+    assert "deb.debian.org within reach" in str(error.value)
+    # Nothing half made is left.
+    assert not list((tmp_path / "build" / "sysroots").glob("*"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolError, match="cannot fetch another architecture's packages"):
+        sysroot(ARCHITECTURES["armv6"], "libssl-dev")

@@ -4,13 +4,14 @@ import hashlib
 import json
 import platform
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from joulemark import oracles
 from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.case import Case, Conditions
+from joulemark.campaign.estimates import ESTIMATE
 from joulemark.campaign.job import LOCAL, METHOD, Point, Setup
 from joulemark.campaign.subjects.library import LibrarySubject
 from joulemark.campaign.versions import processor, project_commit
@@ -18,7 +19,8 @@ from joulemark.catalogue import libraries, machines
 from joulemark.catalogue.libraries import LibraryFile
 from joulemark.catalogue.machines import Machine
 from joulemark.errors import InputError
-from joulemark.images.library import LibraryProgram, build_library
+from joulemark.images.architectures import Architecture
+from joulemark.images.library import LibraryProgram, build_foreign, build_library
 
 CALL_BYTES = 2048
 """Of one call where nobody says: as in Crypto++'s benchmark."""
@@ -37,6 +39,17 @@ class LibraryJob:
     project_commit: str | None
 
 
+@dataclass(frozen=True)
+class _Place:
+    """Where a campaign's cases are measured, or what they are estimated for."""
+
+    machine: Machine | None
+    conditions: Conditions
+    identity: Mapping[str, object]
+    """What a case's key holds of it beside these."""
+    runs: int | None
+
+
 def plan(campaign: Campaign, setup: Setup) -> list[LibraryJob]:
     """Build the programs of a campaign's libraries and find their cases.
 
@@ -45,18 +58,77 @@ def plan(campaign: Campaign, setup: Setup) -> list[LibraryJob]:
         InputError: a name matches nothing, or a size does not fit.
         ToolError: a compiler or a library is missing.
     """
+    machine = machines.recognised()
+    conditions = Conditions(
+        board=LOCAL if machine is None else machine.name,
+        clock=LOCAL,
+        runner=setup.runner,
+        meter=setup.meter,
+        unit=setup.unit,
+        repetitions=campaign.repetitions,
+    )
+    shared = {
+        "node": platform.node(),
+        "processor": processor(),
+        "setup": [str(detail) for detail in setup.details],
+    }
+    place = _Place(machine, conditions, shared, setup.runs)
+    jobs = [_job(library, build_library(library), campaign, place) for library in _wanted(campaign)]
+    refuse_empty(jobs, campaign)
+    return jobs
+
+
+def estimates(
+    campaign: Campaign, machine: Machine, target: Architecture, method: str
+) -> Iterator[LibraryJob]:
+    """The same for a machine that is not here, with its Debian's libraries.
+
+    Args:
+        campaign: of libraries.
+        machine: that they are for.
+        target: what of it they are compiled for.
+        method: digest of how it is estimated.
+
+    Raises:
+        BuildError: a program does not compile.
+        InputError: a name matches nothing, or a size does not fit.
+        ToolError: a compiler or a library is missing.
+    """
+    conditions = Conditions(
+        board=machine.name,
+        clock=machine.default_clock,
+        runner=ESTIMATE,
+        meter="none",
+        unit="estimated",
+        repetitions=campaign.repetitions,
+    )
+    shared = {"estimate": method, "architecture": target.name}
+    place = _Place(machine, conditions, shared, campaign.trials)
+    for library in _wanted(campaign):
+        yield _job(library, build_foreign(library, target), campaign, place)
+
+
+def _wanted(campaign: Campaign) -> list[LibraryFile]:
+    """The libraries of a campaign, each with some row."""
     wanted = [n for n in libraries.names() if _matches(n, campaign.library)]
     if not wanted:
         there = ", ".join(libraries.names())
         what = f"{', '.join(campaign.library)} matches nothing"
         raise InputError(what, "--library", f"there are {there}")
-    seed = campaign.seed if campaign.seed is not None else secrets.randbits(53)
-    jobs = [_job(libraries.load_library(name), campaign, setup, seed) for name in wanted]
+    return [libraries.load_library(name) for name in wanted]
+
+
+def refuse_empty(jobs: Sequence[LibraryJob], campaign: Campaign) -> None:
+    """Refuse a plan without a case.
+
+    Raises:
+        InputError: it has none.
+    """
     if not any(job.points for job in jobs):
         what = f"{', '.join((*campaign.algorithm, *campaign.operation))} matches no row"
-        mend = f"`joulemark list algorithms` shows what {', '.join(wanted)} can do"
+        found = ", ".join(job.library.name for job in jobs)
+        mend = f"`joulemark list algorithms` shows what {found} can do"
         raise InputError(what, "--algorithm, --operation, --size", mend)
-    return jobs
 
 
 def without(jobs: Sequence[LibraryJob], done: Collection[str]) -> list[LibraryJob]:
@@ -74,27 +146,21 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _job(library: LibraryFile, campaign: Campaign, setup: Setup, seed: int) -> LibraryJob:
-    program, machine = build_library(library), machines.recognised()
-    conditions = Conditions(
-        board=LOCAL if machine is None else machine.name,
-        clock=LOCAL,
-        runner=setup.runner,
-        meter=setup.meter,
-        unit=setup.unit,
-        repetitions=campaign.repetitions,
-    )
-    shared = {
+def _job(
+    library: LibraryFile,
+    program: LibraryProgram,
+    campaign: Campaign,
+    place: "_Place",
+) -> LibraryJob:
+    identity = {
         "method": METHOD,
         "program": program.digest,
         "objects": program.objects,
-        "machine": "" if machine is None else machine.digest,
-        "node": platform.node(),
-        "processor": processor(),
-        "setup": [str(detail) for detail in setup.details],
+        "machine": "" if place.machine is None else place.machine.digest,
         "seed": campaign.seed,
+        **place.identity,
     }
-    prefix = json.dumps(shared, sort_keys=True)
+    prefix = json.dumps(identity, sort_keys=True)
     points = []
     for name, operation in program.rows:
         if not _matches(name, campaign.algorithm or ("*",)):
@@ -109,15 +175,15 @@ def _job(library: LibraryFile, campaign: Campaign, setup: Setup, seed: int) -> L
                 operation=operation,
                 message_bytes=message_bytes,
             )
-            case = Case(subject=subject, build=None, conditions=conditions)
-            key = hashlib.sha256(f"{prefix}{setup.runs}{case.canonical}".encode()).hexdigest()
-            points.append(Point(case=case, trials=setup.runs or 1, key=key))
+            case = Case(subject=subject, build=None, conditions=place.conditions)
+            key = hashlib.sha256(f"{prefix}{place.runs}{case.canonical}".encode()).hexdigest()
+            points.append(Point(case=case, trials=place.runs or 1, key=key))
     return LibraryJob(
         library=library,
         program=program,
-        machine=machine,
+        machine=place.machine,
         points=tuple(points),
-        seed=seed,
+        seed=campaign.seed if campaign.seed is not None else secrets.randbits(53),
         project_commit=project_commit(),
     )
 

@@ -41,7 +41,7 @@ def run_libraries(campaign: "Campaign", bench: "Bench", location: str, *, fresh:
                 if record.status == "failed":
                     _tell(f"{record.subject}: failed: {record.failure}")
                 else:
-                    _tell(f"[{len(measured)}/{total}] {_line(record)}")
+                    _tell(f"[{len(measured)}/{total}] {line(record)}")
         except (KeyboardInterrupt, EOFError):
             raise InterruptedRunError(
                 f"interrupted after {len(measured)} of {total} cases, all of them in the store",
@@ -67,7 +67,8 @@ def _tell(text: str) -> None:
     typer.echo(text, err=True)
 
 
-def _line(record: "Record[LibrarySubject]") -> str:
+def line(record: "Record[LibrarySubject]") -> str:
+    """A row's price in words."""
     from joulemark.analysis.library import price
 
     found = price(record)

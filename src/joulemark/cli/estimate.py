@@ -2,7 +2,7 @@
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,8 +14,15 @@ from joulemark.cli.run import CampaignOptions
 from joulemark.errors import InputError, VerificationError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from joulemark.campaign.campaign import Campaign
+    from joulemark.campaign.subjects.library import LibrarySubject
     from joulemark.campaign.subjects.primitive import PrimitiveSubject
+    from joulemark.catalogue.machines import Machine
+    from joulemark.images.architectures import Architecture
     from joulemark.records.record import Record
+    from joulemark.records.store import Store
 
 
 @app.command()
@@ -40,13 +47,15 @@ def estimate(
 ) -> None:
     """Compile primitives for a Linux board, run them under QEMU, verify them and estimate cycles.
 
+    With --library: the algorithms of a library, of that board's Debian packages.
+
     Every number is an estimate by a model of the board's core, and says how far such were off.
     """
     from joulemark.campaign.estimates import jobs
     from joulemark.catalogue.machines import load_machine
     from joulemark.images.architectures import architecture
     from joulemark.images.plugin import build_plugin
-    from joulemark.measure.estimated import ERROR, Estimated, model
+    from joulemark.measure.estimated import Estimated, model
     from joulemark.records.store import Store
 
     chosen, found = options.campaign(campaign), load_machine(machine)
@@ -61,8 +70,12 @@ def estimate(
     # Before anything is built.
     model(found.core, target.name)
     method = hashlib.sha256(build_plugin().read_bytes()).hexdigest()
-    records: list[Record[PrimitiveSubject]] = []
     with Store(store) as opened:
+        if chosen.library:
+            _libraries(chosen, found, target, method, opened)
+            _explain(found, target.name, form)
+            return
+        records: list[Record[PrimitiveSubject]] = []
         for job in jobs(chosen, found, target, method):
             served = opened.served(point.key for point in job.points)
             records += opened.load(s.id for s in served.values())  # type: ignore[arg-type]
@@ -74,12 +87,43 @@ def estimate(
                         records.append(record)
     good = [record for record in records if record.status == "ok"]
     typer.echo(table([_row(r) for r in sorted(good, key=lambda r: r.order)], form))
+    _explain(found, target.name, form)
+    _refuse_failed(records)
+
+
+def _libraries(
+    chosen: "Campaign", found: "Machine", target: "Architecture", method: str, store: "Store"
+) -> None:
+    """Estimate rows of libraries, and show them."""
+    from joulemark.campaign.libraries import estimates, refuse_empty, without
+    from joulemark.cli._library import line, show
+    from joulemark.measure.estimated_library import EstimatedLibrary
+
+    planned = list(estimates(chosen, found, target, method))
+    refuse_empty(planned, chosen)
+    served = store.served(point.key for job in planned for point in job.points)
+    records: list[Record[LibrarySubject]] = []
+    for job in without(planned, served):
+        for record in EstimatedLibrary(job, found, target).records():
+            store.append(record)
+            records.append(record)
+            typer.echo(record.failure if record.status == "failed" else line(record), err=True)
+    kept = [*store.load(s.id for s in served.values()), *records]
+    show([record for record in kept if record.status == "ok"])  # type: ignore[misc]
+    _refuse_failed(records)
+
+
+def _explain(found: "Machine", architecture: str, form: Form) -> None:
+    from joulemark.measure.estimated import ERROR
+
     if form in (Form.TEXT, Form.MARKDOWN):
-        core = f"{found.core} ({target.name}) at {found.nominal_hz / 1e6:g} MHz"
+        core = f"{found.core} ({architecture}) at {found.nominal_hz / 1e6:g} MHz"
         typer.echo(f"\n{found.title}, {core}; {ERROR}")
+
+
+def _refuse_failed(records: "Sequence[Record[Any]]") -> None:
     if failed := [record for record in records if record.status != "ok"]:
-        what = f"{len(failed)} cases failed: {failed[0].failure}"
-        raise VerificationError(what)
+        raise VerificationError(f"{len(failed)} cases failed: {failed[0].failure}")
 
 
 def _row(record: "Record[PrimitiveSubject]") -> dict[str, object]:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from joulemark.catalogue.libraries import LibraryFile
 from joulemark.errors import BuildError, ToolError
-from joulemark.images import cache, toolchain
+from joulemark.images import cache, sysroot, toolchain
+from joulemark.images.architectures import Architecture
 from joulemark.project import LIBRARIES
 
 _HARNESS = (LIBRARIES / "harness.c", LIBRARIES / "harness.h")
@@ -35,7 +36,8 @@ class LibraryProgram:
     rows: tuple[tuple[str, str], ...]
     """Algorithms and operations that it has."""
     objects: tuple[str, ...]
-    """Names and digests of the library's own files, as the program loads them."""
+    """Names and digests of the library's own files, as the program loads them; of another machine's
+    program, the packages."""
 
 
 def build_library(library: LibraryFile) -> LibraryProgram:
@@ -70,6 +72,44 @@ def build_library(library: LibraryFile) -> LibraryProgram:
         digest=hashlib.sha256(path.read_bytes()).hexdigest(),
         compiler=compilers[library.language][1],
         flags=" ".join((*_FLAGS, _STANDARD[library.language], *library.link)),
+    )
+
+
+def build_foreign(library: LibraryFile, target: Architecture) -> LibraryProgram:
+    """Build a library's program for another machine, of that machine's Debian packages.
+
+    Raises:
+        BuildError: the compiler rejects it.
+        ToolError: clang, the emulator or the packages are missing.
+    """
+    root = sysroot.sysroot(target, library.package)
+    compiler = toolchain.find("clang", "host")
+    flags = (*_FLAGS, "-static", "-fuse-ld=lld", *sysroot.options(root, target))
+    sources = (*_HARNESS, library.program)
+    parts: list[str | bytes] = [*flags, *library.link, compiler.version, library.language]
+    key = cache.digest(parts + [source.read_bytes() for source in sources])
+    with cache.entry("libraries", key) as (folder, work):
+        if work is not None:
+            objects = []
+            for language, source in (("c", _HARNESS[0]), (library.language, library.program)):
+                made = str(work / f"{source.stem}.o")
+                command = [compiler.path, _STANDARD[language], "-Wno-unused-command-line-argument"]
+                command += [*flags, "-c", str(source), "-o", made]
+                toolchain.run(command, f"compiling {source.name} of {library.title}")
+                objects.append(made)
+            link = [compiler.path, *flags, *objects, *library.link, "-lstdc++", "-lm"]
+            what = f"linking with {library.title}"
+            toolchain.run([*link, "-o", str(work / "program")], what)
+    path = folder / "program"
+    said = _output([*target.emulator, str(path)], "hello\nrows\n").splitlines()
+    return LibraryProgram(
+        path=path,
+        version=said[0].partition(" ")[2],
+        rows=tuple((a, o) for a, _, o in (row.partition("/") for row in said[1].split())),
+        objects=sysroot.packages(root),
+        digest=hashlib.sha256(path.read_bytes()).hexdigest(),
+        compiler=compiler.version,
+        flags=" ".join((*_FLAGS, *target.flags, *library.link)),
     )
 
 

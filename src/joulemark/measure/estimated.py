@@ -71,7 +71,7 @@ ERROR = (
     "them used to make the models, the mean error was 5.4% and the worst 28% (docs/linux-boards.md)"
 )
 _FEW, _MORE = 4, 20
-_KEPT = ("instructions", "miss_cycles", "branch_cycles", "mispredicted", "l1_misses", "l1i_misses")
+KEPT = ("instructions", "miss_cycles", "branch_cycles", "mispredicted", "l1_misses", "l1i_misses")
 Counts = Mapping[str, Any]
 """What the plugin counted of a process."""
 
@@ -133,7 +133,7 @@ class Estimated(Session):
         if name not in self._empty:
             empty = [self._counts(case, number, n, Flag.EMPTY) for n in (_FEW, _MORE)]
             self._empty[name] = self._model.cycles(empty[0], empty[1])
-        took = {kept: float(more[kept] - few[kept]) for kept in _KEPT}
+        took = {kept: float(more[kept] - few[kept]) for kept in KEPT}
         took["cycles"] = max(self._model.cycles(few, more) - self._empty[name], 0.0)
         return {kept: value / (_MORE - _FEW) for kept, value in took.items()}
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from joulemark.studies.advised import Advised
 from joulemark.studies.conduct import Conducted, Ours, Result
+from joulemark.studies.study import Section
 from joulemark.studies.units import shown
 from joulemark.studies.verdict import COUNTED, Verdict
 
@@ -17,12 +18,19 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 9999.5 else f"{value:.4g}"
 
 
-def ours_text(ours: Ours, unit: str) -> str:
+def ours_text(ours: Ours, unit: str, with_unit: bool = True) -> str:
     """Our value in the item's unit; of a series, its range."""
     if ours.low is None or ours.high is None:
         return "-"
     low, high = number(shown(ours.low, unit)), number(shown(ours.high, unit))
-    return f"{low if low == high else f'{low} to {high}'} {unit}".strip()
+    text = low if low == high else f"{low} to {high}"
+    return f"{text} {unit}".strip() if with_unit else text
+
+
+def paper_number(result: Result) -> str:
+    """The paper's number as it printed it, without its unit."""
+    item = result.item
+    return "-" if item.value is None else f"{shown(item.value, item.unit):.10g}"
 
 
 def paper_text(result: Result) -> str:
@@ -47,6 +55,19 @@ def paper_text(result: Result) -> str:
 def ratio_text(result: Result) -> str:
     """Ours by the paper's."""
     return "" if result.ratio is None else f"{result.ratio:.3g}"
+
+
+Grid = list[tuple[str, list[Result | None]]]
+"""A published table: each row's name, and the result of each column."""
+
+
+def grid(section: Section, results: Sequence[Result]) -> Grid:
+    """A section's table, its columns as the paper has them; empty where it has none."""
+    found = {result.item.id: result for result in results}
+    return [
+        (row.what, [found.get(f"{row.id}_{column.name}") for column in section.column])
+        for row in section.row
+    ]
 
 
 def counts(conducted: Conducted) -> str:

@@ -1,16 +1,30 @@
-"""A library's algorithm on a Linux machine: what the store has of that machine.
+"""A library's algorithm on a Linux machine: what the store has of it, else an estimate.
 
-Only the machine itself can measure it, so nothing is measured here: `joulemark run --runner local
---library NAME` on it, or with `--host` from afar, brings the records into the store.
+The machine itself measures it: `joulemark run --runner local --library NAME` on it, or with
+`--host` from afar, brings the records into the store. Where there are none, the machine is
+estimated, as `joulemark estimate MACHINE --library NAME` does.
 """
 
+import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import Literal
 
+from joulemark.campaign.campaign import Campaign
+from joulemark.campaign.estimates import ESTIMATE
+from joulemark.campaign.libraries import estimates, without
 from joulemark.campaign.subjects.library import LibrarySubject
 from joulemark.catalogue import datafile
+from joulemark.catalogue.machines import load_machine
+from joulemark.errors import ToolError
+from joulemark.images.architectures import architecture
+from joulemark.images.plugin import build_plugin
+from joulemark.measure.estimated_library import EstimatedLibrary
 from joulemark.records.record import Record
 from joulemark.studies.ways import Answer, Bench
+
+SEED = 1
 
 
 class Asked(datafile.DataModel):
@@ -27,23 +41,70 @@ def best(asked: Asked) -> None:
     """Nothing: the machine's last record is what there is."""
 
 
+_Row = tuple[str, str, str, str]
+"""Machine, library, algorithm, operation."""
+
+
 def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
-    """Look up the last good record of each."""
-    found: dict[tuple[str, str, str, str], Record[LibrarySubject]] = {}
+    """Look up the last good record of each; estimate those that have none."""
+    wanted = {_row(a) for a in asked}
+    found = _stored(bench)
+    missing = sorted(wanted - set(found))
+    why = ""
+    if missing:
+        try:
+            _estimate(missing, bench)
+        except ToolError as error:
+            why = f" ({error})"
+        found = _stored(bench)
+    return {a: _answer(a, found.get(_row(a)), why) for a in asked}
+
+
+def _row(asked: Asked) -> _Row:
+    return asked.machine, asked.library, asked.algorithm, asked.operation
+
+
+def _stored(bench: Bench) -> dict[_Row, Record[LibrarySubject]]:
+    """The last good record of each row; one that is estimated only where none was measured."""
+    found: dict[_Row, Record[LibrarySubject]] = {}
     for record in bench.store.records():
         subject = record.subject
-        if record.status == "ok" and isinstance(subject, LibrarySubject):
-            named = (subject.library, subject.algorithm, subject.operation)
-            found[record.conditions.board, *named] = record  # type: ignore[assignment]
-    return {
-        a: _answer(a, found.get((a.machine, a.library, a.algorithm, a.operation))) for a in asked
-    }
+        if record.status != "ok" or not isinstance(subject, LibrarySubject):
+            continue
+        row = (record.conditions.board, subject.library, subject.algorithm, subject.operation)
+        known = found.get(row)
+        estimated = record.conditions.runner == ESTIMATE
+        if known is None or not estimated or known.conditions.runner == ESTIMATE:
+            found[row] = record  # type: ignore[assignment]
+    return found
 
 
-def _answer(asked: Asked, record: Record[LibrarySubject] | None) -> Answer:
+def _estimate(rows: Sequence[_Row], bench: Bench) -> None:
+    """Estimate rows, and keep them in the store."""
+    method = hashlib.sha256(build_plugin().read_bytes()).hexdigest()
+    for (machine, library), group in groupby(rows, key=lambda row: row[:2]):
+        found = load_machine(machine)
+        target = architecture(str(found.architectures[0]))
+        wanted = {row[2:] for row in group}
+        chosen = Campaign(library=(library,), seed=SEED)
+        for job in estimates(chosen, found, target, method):
+            points = tuple(
+                point
+                for point in job.points
+                if isinstance(point.case.subject, LibrarySubject)
+                and (point.case.subject.algorithm, point.case.subject.operation) in wanted
+            )
+            served = bench.store.served(point.key for point in points)
+            left = without([replace(job, points=points)], served)
+            for estimated in left:
+                for record in EstimatedLibrary(estimated, found, target).records():
+                    bench.store.append(record)
+
+
+def _answer(asked: Asked, record: Record[LibrarySubject] | None, why: str) -> Answer:
     command = f"`joulemark run --runner local --library {asked.library}`"
     if record is None:
-        return Answer(value=None, how=f"a {asked.machine}, on which to give {command}")
+        return Answer(value=None, how=f"a {asked.machine}, on which to give {command}{why}")
     size = record.subject.message_bytes or 1
     value: float | None
     if asked.of == "rate":
@@ -54,7 +115,9 @@ def _answer(asked: Asked, record: Record[LibrarySubject] | None) -> Answer:
     if value is None:
         return Answer(value=None, how=f"a meter: {command} --meter NAME on the {asked.machine}")
     subject = record.subject
-    how = (
-        f"{subject.library} {subject.version}, {record.conditions.meter}, {record.conditions.unit}"
-    )
+    name = f"{subject.library} {subject.version}"
+    if record.conditions.runner == ESTIMATE:
+        by = "estimated, not measured; energy is time at the power of the machine's file"
+        return Answer(value=value, how=f"{name}, {by}", source=record.measured_at[:10])
+    how = f"{name}, {record.conditions.meter}, {record.conditions.unit}"
     return Answer(value=value, how=how, source=record.measured_at[:10])

@@ -1,0 +1,101 @@
+"""Debian's packages of another architecture, unpacked: what a library's program is built with here.
+
+They are fetched with apt-get, whose own state is left alone, and kept in the build's cache.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from joulemark.errors import ToolError
+from joulemark.images import cache
+from joulemark.images.architectures import Architecture
+
+_RELEASE = "bookworm"
+_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+_GCC = "12"
+_BASE = (f"libstdc++-{_GCC}-dev", f"libgcc-{_GCC}-dev", "libc6-dev", "linux-libc-dev")
+_PACKAGES = "packages"
+_NETWORK_S = 300
+
+
+def sysroot(target: Architecture, package: str) -> Path:
+    """A folder with a library's package and what a C++ compiler needs; fetched once.
+
+    Raises:
+        ToolError: there is no apt-get, or it cannot fetch them.
+    """
+    wanted = (*_BASE, package)
+    with cache.entry("sysroots", cache.digest([_RELEASE, target.debian, *wanted])) as found:
+        folder, work = found
+        if work is not None:
+            _fetch(target.debian, wanted, work)
+    return folder
+
+
+def packages(root: Path) -> tuple[str, ...]:
+    """Names and versions of what is in it."""
+    return tuple((root / _PACKAGES).read_text(encoding="utf-8").split())
+
+
+def options(root: Path, target: Architecture) -> tuple[str, ...]:
+    """What clang is told so that it takes headers and libraries from there."""
+    gcc = next((root / "usr" / "lib" / "gcc").glob(f"*/{_GCC}"))
+    return (
+        f"--target={target.triple}",
+        f"--sysroot={root}",
+        f"--gcc-install-dir={gcc}",
+        *target.flags,
+    )
+
+
+def _fetch(debian: str, wanted: tuple[str, ...], root: Path) -> None:
+    if shutil.which("apt-get") is None or not _KEYRING.is_file():
+        mend = "it takes Debian's apt-get, and the package debian-archive-keyring"
+        raise ToolError("cannot fetch another architecture's packages", mend=mend)
+    work = root / "apt"
+    for name in ("state/lists/partial", "cache/archives/partial", "debs"):
+        (work / name).mkdir(parents=True)
+    (work / "status").touch()
+    source = f"deb [signed-by={_KEYRING}] http://deb.debian.org/debian {_RELEASE} main\n"
+    (work / "sources").write_text(source, encoding="utf-8")
+    settings = {
+        "APT::Architecture": debian,
+        "APT::Architectures::": debian,
+        "APT::Sandbox::User": "root",
+        "Dir::State": work / "state",
+        "Dir::State::status": work / "status",
+        "Dir::Cache": work / "cache",
+        "Dir::Etc::SourceList": work / "sources",
+        "Dir::Etc::SourceParts": "/dev/null",
+    }
+    text = "".join(f'{name} "{value}";\n' for name, value in settings.items())
+    (work / "conf").write_text(text, encoding="utf-8")
+    for command in (["update", "-qq", "--error-on=any"], ["download", "-qq", *wanted]):
+        _run(["apt-get", *command], work, f"cannot fetch {debian}'s {wanted[-1]}")
+    archives = sorted((work / "debs").glob("*.deb"))
+    for archive in archives:
+        _run(["dpkg-deb", "-x", str(archive), str(root)], work, f"cannot unpack {archive.name}")
+    shutil.rmtree(work)
+    names = "\n".join(archive.stem for archive in archives)
+    (root / _PACKAGES).write_text(f"{names}\n", encoding="utf-8")
+
+
+def _run(command: list[str], work: Path, what: str) -> None:
+    environment = {**os.environ, "APT_CONFIG": str(work / "conf")}
+    try:
+        done = subprocess.run(
+            command,
+            cwd=work / "debs",
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=_NETWORK_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ToolError(f"{what}: silent for {_NETWORK_S} s", command[0]) from error
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or ["it said nothing"]
+        raise ToolError(f"{what}: {said[0]}", command[0], "is deb.debian.org within reach?")

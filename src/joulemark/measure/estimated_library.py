@@ -1,0 +1,143 @@
+"""Estimates what a library's algorithms would take on a Linux machine that is not here.
+
+The program has the library of that machine's Debian, and runs under QEMU with our plugin, as
+estimated.py says of primitives.
+"""
+
+import datetime
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from joulemark import oracles
+from joulemark.campaign.job import Point
+from joulemark.campaign.libraries import LibraryJob
+from joulemark.campaign.subjects.library import LibrarySubject
+from joulemark.campaign.versions import host
+from joulemark.catalogue.machines import Machine
+from joulemark.errors import JoulemarkError, LinkError, VerificationError
+from joulemark.images.architectures import Architecture
+from joulemark.images.plugin import build_plugin
+from joulemark.measure.estimated import ERROR, KEPT, Counts, model
+from joulemark.records.record import Provenance, Quantity, Record, quantity
+
+_FEW, _MORE = 1, 4
+"""Executions of the two processes; of calls that take bytes, messages."""
+_LONGEST_S = 1200
+_ANSWERS = 3
+
+
+class EstimatedLibrary:
+    """One library's program under QEMU with the plugin."""
+
+    def __init__(self, job: LibraryJob, machine: Machine, target: Architecture) -> None:
+        self.job = job
+        self._machine = machine
+        self._model = model(machine.core, target.name)
+        self._target = target
+
+    def records(self) -> Iterator[Record[LibrarySubject]]:
+        """Estimate all cases; one that fails gives a failed record."""
+        for point in self.job.points:
+            yield self.record(point)
+
+    def record(self, point: Point) -> Record[LibrarySubject]:
+        """Estimate one case."""
+        subject = point.case.subject
+        assert isinstance(subject, LibrarySubject)  # noqa: S101
+        quantities: tuple[Quantity, ...] = ()
+        sample: Mapping[str, int] = {}
+        failure = None
+        try:
+            sample = self._one(subject)
+            quantities = tuple(self._quantities(sample))
+        except JoulemarkError as error:
+            failure = str(error)
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+        return Record(
+            key=point.key,
+            measured_at=now,
+            status="ok" if failure is None else "failed",
+            failure=failure,
+            subject=subject,
+            build=point.case.build,
+            conditions=point.case.conditions,
+            about=subject.about(),
+            provenance=Provenance(
+                seed=self.job.seed,
+                host=host(),
+                clock_hz=self._machine.nominal_hz,
+                chip=self._machine.core,
+                board_title=self._machine.title,
+                board_digest=self._machine.digest,
+                compiler_version=self.job.program.compiler,
+                flags=self.job.program.flags,
+                image_digest=self.job.program.digest,
+                project_commit=self.job.project_commit,
+                timing_note=ERROR,
+            ),
+            repetitions=_MORE - _FEW,
+            trials=None if failure else 1,
+            quantities=quantities,
+            samples=(dict(sample),) if sample else (),
+            notes=(ERROR, f"library: {', '.join(self.job.program.objects)}"),
+        )
+
+    def _quantities(self, sample: Mapping[str, int]) -> Iterator[Quantity]:
+        hz, cycles = self._machine.nominal_hz, sample["cycles"]
+        yield quantity("cycles", "cycles", [cycles], grade="estimated")
+        yield quantity("instructions", "instructions", [sample["instructions"]])
+        yield quantity("time", "ps", [round(cycles * 1e12 / hz)], grade="estimated")
+        power = self._machine.watt("one-core")
+        if power is not None:
+            energy = cycles / hz * power.watt * 1e9
+            yield quantity("energy_gross", "nJ", [energy], grade="estimated")
+
+    def _one(self, subject: LibrarySubject) -> dict[str, int]:
+        """What one execution takes, the mean of some."""
+        unit = oracles.PERIOD if oracles.algorithm(subject.algorithm).sized else 1
+        few, more = (self._counts(subject, unit * n) for n in (_FEW, _MORE))
+        executions = unit * (_MORE - _FEW)
+        found = {name: round((more[name] - few[name]) / executions) for name in KEPT}
+        found["cycles"] = round(self._model.cycles(few, more) / executions)
+        return found
+
+    def _counts(self, subject: LibrarySubject, count: int) -> Counts:
+        """All that a process did which executes so often; its output is verified."""
+        algorithm = oracles.algorithm(subject.algorithm)
+        inputs = oracles.drawn(
+            subject.algorithm, subject.operation, subject.message_bytes, self.job.seed
+        )
+        values = " ".join(f"{name}={value.hex()}" for name, value in inputs.items())
+        row = f"{subject.algorithm} {subject.operation}"
+        lines = f"prepare {row} {values}\nrun {count} 0\noutputs\n"
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder, "counts.json")
+            plugin = f"{build_plugin()},core={self._model.name},out={out},cache=on"
+            program = str(self.job.program.path)
+            try:
+                done = subprocess.run(
+                    [*self._target.emulator, "-plugin", plugin, program],
+                    input=lines,
+                    capture_output=True,
+                    text=True,
+                    timeout=_LONGEST_S,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired as error:
+                raise LinkError(f"silent for {_LONGEST_S} s", program) from error
+            answers = done.stdout.splitlines()
+            if done.returncode != 0 or len(answers) < _ANSWERS:
+                said = done.stderr.strip()[:400] or "it said nothing"
+                raise LinkError(f"the process ended with code {done.returncode}: {said}", program)
+            for answer in answers[: _ANSWERS - 1]:
+                if answer.startswith("error"):
+                    raise VerificationError(f"the library says: {answer}", str(subject))
+            given = (pair.split("=") for pair in answers[_ANSWERS - 1].split())
+            outputs = {name: bytes.fromhex(value) for name, value in given}
+            if wrong := algorithm.problem(subject.operation, inputs, outputs):
+                raise VerificationError(wrong, str(subject))
+            counts: Counts = json.loads(out.read_text())
+            return counts
