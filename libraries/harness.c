@@ -1,4 +1,6 @@
 #include "harness.h"
+#include "clock.h"
+#include "marker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { VALUES = 24, NAME_BYTES = 16, CHAIN = 16, CHAIN_ROUNDS = 62500, CLOCK_TRIES = 9 };
+enum { VALUES = 24, NAME_BYTES = 16 };
 
 typedef struct {
     char name[NAME_BYTES];
@@ -111,38 +113,6 @@ static int64_t now_ns(clockid_t clock) {
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-// Time of an exclusive or that waits for the one before it: one cycle on every core that Joulemark
-// knows (ARM1176JZF-S TRM DDI0301H 16.4, Cortex-A53, Silvermont and later Intel cores: Agner Fog,
-// Instruction tables). An addition would not do, because some cores fold additions of constants.
-static void chain(uint32_t rounds) {
-    uintptr_t value = rounds, other = 0x55;
-    for (uint32_t i = 0; i < rounds; i++) {
-#if defined(__x86_64__) || defined(__i386__)
-#define STEP "xor %1, %0\n\t"
-#elif defined(__arm__) || defined(__aarch64__)
-#define STEP "eor %0, %0, %1\n\t"
-#else
-#error "say how this processor's clock is measured"
-#endif
-#define STEPS STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP STEP
-        __asm__ volatile(STEPS : "+r"(value) : "r"(other) : "cc");
-    }
-}
-
-// The clock that the core runs at now, in hertz: the best of some short tries, because another
-// process can only slow one down.
-static uint64_t clock_hz(void) {
-    int64_t least_ns = INT64_MAX;
-    for (int i = 0; i < CLOCK_TRIES; i++) {
-        int64_t began_ns = now_ns(CLOCK_MONOTONIC);
-        chain(CHAIN_ROUNDS);
-        int64_t took_ns = now_ns(CLOCK_MONOTONIC) - began_ns;
-        if (took_ns < least_ns)
-            least_ns = took_ns;
-    }
-    return (uint64_t)CHAIN * CHAIN_ROUNDS * 1000000000ull / (uint64_t)least_ns;
-}
-
 typedef struct {
     int cycles, instructions, error;
 } counters;
@@ -194,7 +164,9 @@ static void run(const char *arguments, const counters *counted) {
         ioctl(counted->cycles, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
     }
     int64_t wall_ns = now_ns(CLOCK_MONOTONIC), cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    marker_set(1);
     int right = library_run(count);
+    marker_set(0);
     cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
     wall_ns = now_ns(CLOCK_MONOTONIC) - wall_ns;
     if (counts)
@@ -249,6 +221,7 @@ static void tell_rows(void) {
 }
 
 int main(void) {
+    marker_open();
     counters counted = open_counters();
     char *line = NULL;
     size_t room = 0;

@@ -18,8 +18,8 @@ from joulemark.catalogue import libraries, machines
 from joulemark.catalogue.libraries import LibraryFile
 from joulemark.errors import InputError, ToolError, VerificationError
 from joulemark.images.library import build_library
-from joulemark.measure.library import LibraryBench, LibrarySession, expected_errors
-from joulemark.measure.window import Instrument
+from joulemark.measure.library import LibraryBench, LibrarySession
+from joulemark.measure.window import Instrument, expected_errors
 from joulemark.meters import Specification, open_meter
 from joulemark.meters.samples import Counted
 from joulemark.oracles.blocks import rc5, rc6, twofish

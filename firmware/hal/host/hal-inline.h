@@ -1,10 +1,14 @@
-/* A process has no marker pin, and its stack is not ours to paint. */
+/* A process has a marker where it is told of one, and its stack is not ours to paint. */
+#include "marker.h"
+
 #include <time.h>
 
 static inline void hal_marker_high(void) {
+    marker_set(1);
 }
 
 static inline void hal_marker_low(void) {
+    marker_set(0);
 }
 
 static inline uint8_t *hal_stack_pointer(void) {

@@ -6,6 +6,7 @@
 #include <time.h>
 
 void hal_init(void) {
+    marker_open();
 }
 
 uint8_t hal_serial_read(void) {

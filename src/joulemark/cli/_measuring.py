@@ -92,7 +92,7 @@ def measure(
         # A person who is asked for readings is not to be written over.
         with _progress(shown=emulated) as progress:
             task = progress.add_task("measuring", total=total)
-            for records in bench.measure(jobs, workers):
+            for records in bench.measure(jobs, workers, lambda text: typer.echo(text, err=True)):
                 store.append(*records)
                 measured += records
                 progress.advance(task, len(records))

@@ -152,6 +152,15 @@ class BenchOptions:
         bool, typer.Option("--flash", help="Write each image to the board, as its file says.")
     ] = False
 
+    marker: Annotated[
+        str | None,
+        typer.Option(
+            "--marker-pin",
+            metavar="CHIP:LINE",
+            help="With --runner local: a pin that is high while a window lasts, for an instrument "
+            "beside the machine; /dev/gpiochip0:17, or a file that 0 and 1 are written to.",
+        ),
+    ] = None
     seconds: Annotated[
         float | None,
         typer.Option(

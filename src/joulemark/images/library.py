@@ -13,9 +13,12 @@ from joulemark.catalogue.libraries import LibraryFile
 from joulemark.errors import BuildError, ToolError
 from joulemark.images import cache, sysroot, toolchain
 from joulemark.images.architectures import Architecture
-from joulemark.project import LIBRARIES
+from joulemark.project import FIRMWARE, LIBRARIES
 
-_HARNESS = (LIBRARIES / "harness.c", LIBRARIES / "harness.h")
+_HOST = FIRMWARE / "hal" / "host"
+_C = (LIBRARIES / "harness.c", _HOST / "clock.c", _HOST / "marker.c")
+_INCLUDE = f"-I{_HOST}"
+_HARNESS = (*_C, LIBRARIES / "harness.h", _HOST / "clock.h", _HOST / "marker.h")
 _FLAGS = ("-O2", "-Wall", "-Wextra")
 """Of the calls; the library was compiled by whoever made its package."""
 _STANDARD = {"c": "-std=gnu11", "c++": "-std=c++17"}
@@ -75,6 +78,23 @@ def build_library(library: LibraryFile) -> LibraryProgram:
     )
 
 
+def build_clock() -> Path:
+    """Build the shared object that measures this machine's clock.
+
+    Raises:
+        BuildError: the compiler rejects it.
+        ToolError: there is no compiler.
+    """
+    path, version = _compiler("c")
+    source = _HOST / "clock.c"
+    key = cache.digest([*_FLAGS, version, source.read_bytes()])
+    with cache.entry("clock", key) as (folder, work):
+        if work is not None:
+            command = [path, *_FLAGS, "-shared", "-fPIC", _INCLUDE, str(source)]
+            toolchain.run([*command, "-o", str(work / "clock.so")], "compiling clock.c")
+    return folder / "clock.so"
+
+
 def build_foreign(library: LibraryFile, target: Architecture) -> LibraryProgram:
     """Build a library's program for another machine, of that machine's Debian packages.
 
@@ -91,10 +111,10 @@ def build_foreign(library: LibraryFile, target: Architecture) -> LibraryProgram:
     with cache.entry("libraries", key) as (folder, work):
         if work is not None:
             objects = []
-            for language, source in (("c", _HARNESS[0]), (library.language, library.program)):
+            for language, source in _sources(library):
                 made = str(work / f"{source.stem}.o")
                 command = [compiler.path, _STANDARD[language], "-Wno-unused-command-line-argument"]
-                command += [*flags, "-c", str(source), "-o", made]
+                command += [*flags, _INCLUDE, "-c", str(source), "-o", made]
                 toolchain.run(command, f"compiling {source.name} of {library.title}")
                 objects.append(made)
             link = [compiler.path, *flags, *objects, *library.link, "-lstdc++", "-lm"]
@@ -142,11 +162,17 @@ def _compiler(language: str) -> tuple[str, str]:
     return path, toolchain.version(path)
 
 
+def _sources(library: LibraryFile) -> list[tuple[str, Path]]:
+    """What a program is made of, each with its language."""
+    return [*(("c", source) for source in _C), (library.language, library.program)]
+
+
 def _make(library: LibraryFile, compilers: Mapping[str, tuple[str, str]], work: Path) -> None:
     objects = []
-    for language, source in (("c", _HARNESS[0]), (library.language, library.program)):
+    for language, source in _sources(library):
         made = str(work / f"{source.stem}.o")
-        command = [compilers[language][0], _STANDARD[language], *_FLAGS, "-c", str(source)]
+        command = [compilers[language][0], _STANDARD[language], *_FLAGS, _INCLUDE]
+        command += ["-c", str(source)]
         try:
             toolchain.run([*command, "-o", made], f"compiling {source.name} of {library.title}")
         except BuildError as error:

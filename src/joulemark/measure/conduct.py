@@ -64,6 +64,9 @@ class Bench:
     seconds: float | None = None
     """Length of a window of a library; chosen if not given."""
 
+    marker: str | None = None
+    """Pin of this machine that is high while a window lasts."""
+
     def check(self, *, libraries: bool = False) -> None:
         """Refuse what does not go together.
 
@@ -82,6 +85,9 @@ class Bench:
         if self.seconds is not None and not 0 < self.seconds <= LONGEST_S:
             mend = f"give more than 0 and at most {LONGEST_S:g}"
             raise InputError(f"{self.seconds:g} s is no window", "--seconds", mend)
+        if self.marker is not None and self.runner != LOCAL:
+            mend = "give --runner local; a board has its marker"
+            raise InputError("it is a pin of this machine", "--marker-pin", mend)
         if self.runner == EMULATOR:
             if self.flash or self.meter or self.port:
                 raise InputError(
@@ -120,13 +126,17 @@ class Bench:
         )
 
     def measure(
-        self, jobs: Sequence[Job], workers: "Workers"
+        self,
+        jobs: Sequence[Job],
+        workers: "Workers",
+        tell: Callable[[str], None] = lambda _: None,
     ) -> "Iterator[Sequence[PrimitiveRecord]]":
         """Measure jobs; records come as they are made, all that are there at a time.
 
         Args:
             jobs: at least one.
             workers: that emulate.
+            tell: says something to whoever measures.
 
         Raises:
             JoulemarkError: something that is no single case's fault.
@@ -154,7 +164,7 @@ class Bench:
                 if self.flash and isinstance(job.image, BuiltImage) and job.firmware.board:
                     flash(job.firmware.board, job.image, self.port or "")
                 session = (
-                    Local(job, instrument)
+                    Local(job, instrument, self.marker, tell)
                     if self.runner == LOCAL
                     else Instrumented(job, instrument, self.port or "")
                 )
@@ -187,7 +197,9 @@ class Bench:
                 where = "as stated" if self.supply_v else "as the machine's file says"
                 note = f"supply voltage: {volt or math.nan:g} V, {where}, taken as exact"
                 instrument = Instrument(meter, 0.0, note)
-            bench = LibraryBench(instrument=instrument, seconds=self.seconds, tell=tell)
+            bench = LibraryBench(
+                instrument=instrument, seconds=self.seconds, marker=self.marker, tell=tell
+            )
             for job in jobs:
                 with LibrarySession(job, bench) as session:
                     yield from session.records()

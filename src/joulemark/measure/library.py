@@ -23,11 +23,13 @@ from joulemark.closes import Closes
 from joulemark.errors import InputError, JoulemarkError, LinkError, VerificationError
 from joulemark.measure.window import (
     Instrument,
+    chosen_window_s,
     energy_quantity,
+    expected_errors,
     interval_note,
+    marked_note,
     metered_window,
 )
-from joulemark.meters import Specification
 from joulemark.meters.samples import Counted
 from joulemark.records.record import Provenance, Quantity, Record, quantity
 from joulemark.runners.library import LibraryProcess, Ran
@@ -35,9 +37,6 @@ from joulemark.runners.machine import Core, check_clock, refuse_throttled
 
 ALONE_S = 0.5
 """How long a window is without a meter, where nobody says."""
-COUNT_ERROR = 0.01
-"""With a meter that counts in steps a window is so long that one step is this part of it."""
-LONGEST_S = 600.0
 _ROUGH_S = 0.02
 _WARM_S = 0.1
 """What wakes the core before its clock is measured."""
@@ -54,6 +53,8 @@ class LibraryBench:
     instrument: Instrument | None
     seconds: float | None
     """Length of a window; chosen where it is not given."""
+    marker: str | None = None
+    """Pin that is high while a window lasts, for an instrument beside the machine."""
     tell: Callable[[str], None] = lambda _: None
     """Says something to whoever measures."""
 
@@ -67,25 +68,7 @@ class LibraryBench:
             return self.seconds
         if self.instrument is None:
             return ALONE_S
-        specification = self.instrument.meter.specification
-        if specification.step_j is None or watt is None:
-            return specification.window_s
-        return min(max(specification.step_j / (COUNT_ERROR * watt), ALONE_S), LONGEST_S)
-
-
-def expected_errors(specification: Specification, window_s: float, watt: float | None) -> str:
-    """What a meter that counts in steps can tell of such a window, in words; empty for others."""
-    if specification.step_j is None:
-        return ""
-    at = 1.0 if watt is None else watt
-    count = specification.step_j / (at * window_s)
-    text = (
-        f"windows of {window_s:g} s: one count of {specification.resolution} is +-{count:.1%} of "
-        f"{at:g} W ({'assumed' if watt is None else 'as the machine file says'})"
-    )
-    if specification.attended:
-        text += f", one second of a person's reaction +-{1 / window_s:.1%}"
-    return text
+        return chosen_window_s(self.instrument.meter.specification, watt)
 
 
 class LibrarySession(Closes):
@@ -109,7 +92,9 @@ class LibrarySession(Closes):
     @property
     def _process(self) -> LibraryProcess:
         if self._started is None:
-            self._started = LibraryProcess([str(self.job.program.path)], self._core)
+            self._started = LibraryProcess(
+                [str(self.job.program.path)], self._core, self._bench.marker
+            )
         return self._started
 
     def records(self) -> Iterator[Record[LibrarySubject]]:
@@ -167,7 +152,11 @@ class LibrarySession(Closes):
             samples=() if made is None else tuple(run.sample for run in made.runs),
             notes=()
             if made is None
-            else (*made.notes(), f"library: {', '.join(self.job.program.objects)}"),
+            else (
+                *made.notes(),
+                *marked_note(self._bench.marker, made.count),
+                f"library: {', '.join(self.job.program.objects)}",
+            ),
         )
 
     def _measured(self, subject: LibrarySubject, trials: int, repetitions: int) -> "_Made":

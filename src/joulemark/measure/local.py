@@ -1,28 +1,102 @@
-"""Measures cases on this machine, with an instrument."""
+"""Measures cases on this machine, with an instrument: pinned, and at a clock that is measured."""
 
 import hashlib
+from collections.abc import Callable
+from dataclasses import replace
 
+from joulemark.campaign.case import Case
+from joulemark.campaign.job import Job
 from joulemark.campaign.versions import engine_version, host, processor
+from joulemark.catalogue import machines
+from joulemark.errors import VerificationError
+from joulemark.images.library import build_clock
 from joulemark.measure.metered import Metered
-from joulemark.records.record import Provenance, Quantity
+from joulemark.measure.session import Outcome
+from joulemark.measure.window import Instrument, chosen_window_s, expected_errors, marked_note
+from joulemark.meters import Specification
+from joulemark.records.record import Provenance, Quantity, quantity
 from joulemark.runners.local import LocalLink
+from joulemark.runners.machine import Core, check_clock, refuse_throttled
 from joulemark.runners.protocol import Device
+
+_TRIES = 4
+"""How often a case is measured again whose clock moved."""
 
 
 class Local(Metered):
     """One image as a program on this machine."""
 
+    def __init__(
+        self,
+        job: Job,
+        instrument: Instrument,
+        marker: str | None = None,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        super().__init__(job, instrument)
+        self._core = Core.quietest()
+        self._machine = machines.recognised()
+        self._marker = marker
+        self._clock = build_clock()
+        power = None if self._machine is None else self._machine.watt("one-core")
+        self._watt = None if power is None else power.watt
+        specification = instrument.meter.specification
+        window_s = self._window_s(specification)
+        for text in (
+            self._core.advice,
+            expected_errors(specification, window_s, self._watt),
+        ):
+            if text:
+                tell(text)
+
     def _open_line(self) -> LocalLink:
-        return LocalLink(self.image.path)
+        return LocalLink(self.image.path, core=self._core, marker=self._marker)
 
     def _check(self, device: Device) -> None:
         self.check_identity(device.description, str(self.image.path), None)
+
+    def _measured(self, case: Case, trials: int) -> Outcome:
+        """At one clock; tried again where it moved.
+
+        A person is not asked again for what a machine without a file did: the record says it.
+        """
+        nominal = None if self._machine is None else self._machine.nominal_hz
+        attended = self._instrument.meter.specification.attended
+        problem: VerificationError | None = None
+        for _ in range(1 if attended else _TRIES):
+            refuse_throttled()
+            before_hz = self._core.clock_hz(self._clock)
+            outcome = super()._measured(case, trials)
+            after_hz = self._core.clock_hz(self._clock)
+            try:
+                refuse_throttled()
+                check_clock(before_hz, after_hz, nominal)
+            except VerificationError as error:
+                problem = error
+                if not attended or nominal is not None:
+                    continue
+            governor = self._core.governor or "none (Linux does not set this machine's clock)"
+            return replace(
+                outcome,
+                quantities=[*outcome.quantities, quantity("clock", "Hz", [before_hz, after_hz])],
+                notes=[
+                    *outcome.notes,
+                    f"pinned to cpu{self._core.number}, governor {governor}",
+                    *([] if problem is None or not attended else [problem.what]),
+                    *marked_note(self._marker, outcome.repetitions),
+                ],
+            )
+        assert problem is not None  # noqa: S101
+        raise problem
+
+    def _window_s(self, specification: Specification) -> float:
+        return chosen_window_s(specification, self._watt)
 
     def _place(self) -> Provenance:
         return Provenance(
             seed=self.job.seed,
             host=host(),
-            # Its clock goes up and down as it likes.
+            # Its clock goes up and down as it likes: each record has what was measured.
             clock_hz=0,
             chip=processor(),
             project_commit=self.job.project_commit,

@@ -78,6 +78,10 @@ class Metered(Session):
     def _idle_note(self, idle_a: list[float]) -> str:
         """What net energy is net of."""
 
+    def _window_s(self, specification: Specification) -> float:
+        """How long a window is where nobody says."""
+        return specification.window_s
+
     @property
     def _device(self) -> Device:
         if self._answers is None:
@@ -112,7 +116,7 @@ class Metered(Session):
         once_s = self._once_s(case)
         repetitions = case.conditions.repetitions
         if repetitions == 1:
-            window_s = specification.window_s
+            window_s = self._window_s(specification)
             if specification.rate_hz is not None:
                 window_s = min(_SAMPLES_IN_WINDOW / specification.rate_hz, window_s)
             repetitions = max(math.ceil(window_s / once_s), 1)

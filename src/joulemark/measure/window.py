@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from joulemark.analysis.energy_of_samples import Estimate
 from joulemark.clock import HOST, Clock
 from joulemark.errors import JoulemarkError, LinkError
-from joulemark.meters import Meter
+from joulemark.meters import Meter, Specification
 from joulemark.meters.samples import Counted, Samples
 from joulemark.records.record import Quantity, number
 
@@ -31,6 +31,45 @@ class Instrument:
     supply_note: str = "supply voltage as the board's file says, taken as exact"
     clock: Clock = HOST
     """Source of pauses and time stamps."""
+
+
+COUNT_ERROR = 0.01
+"""With a meter that counts in steps a window is so long that one step is this part of it."""
+SHORTEST_S, LONGEST_S = 0.5, 600.0
+
+
+def chosen_window_s(specification: Specification, watt: float | None) -> float:
+    """How long a window is where nobody says.
+
+    Args:
+        specification: the meter's.
+        watt: what the machine draws with one busy core, where that is known.
+    """
+    if specification.step_j is None or watt is None:
+        return specification.window_s
+    return min(max(specification.step_j / (COUNT_ERROR * watt), SHORTEST_S), LONGEST_S)
+
+
+def expected_errors(specification: Specification, window_s: float, watt: float | None) -> str:
+    """What a meter that counts in steps can tell of such a window, in words; empty for others."""
+    if specification.step_j is None:
+        return ""
+    at = 1.0 if watt is None else watt
+    count = specification.step_j / (at * window_s)
+    text = (
+        f"windows of {window_s:g} s: one count of {specification.resolution} is +-{count:.1%} of "
+        f"{at:g} W ({'assumed' if watt is None else 'as the machine file says'})"
+    )
+    if specification.attended:
+        text += f", one second of a person's reaction +-{1 / window_s:.1%}"
+    return text
+
+
+def marked_note(marker: str | None, executions: int) -> list[str]:
+    """What whoever records beside the machine needs to know of its windows."""
+    if marker is None:
+        return []
+    return [f"{marker} was high while a window lasted: {executions} executions each"]
 
 
 Result = TypeVar("Result")

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from joulemark.closes import Closes
 from joulemark.errors import LinkError, VerificationError
-from joulemark.runners.machine import Core
+from joulemark.runners.machine import Core, environment
 
 TIMEOUT_S = 30.0
 """How long an answer may take that is not to execute for longer."""
@@ -37,12 +37,15 @@ class LibraryProcess(Closes):
     Args:
         command: the program, and what runs it where it is another machine's.
         core: that it runs on; None where it may run on any.
+        marker: pin that is high while a window lasts.
 
     Raises:
         LinkError: it cannot be started.
     """
 
-    def __init__(self, command: list[str], core: Core | None = None) -> None:
+    def __init__(
+        self, command: list[str], core: Core | None = None, marker: str | None = None
+    ) -> None:
         self._where = command[-1]
         try:
             self._process = subprocess.Popen(
@@ -51,6 +54,7 @@ class LibraryProcess(Closes):
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
+                env=environment(marker),
             )
         except OSError as error:
             raise LinkError(f"cannot be started: {error.strerror}", self._where) from error

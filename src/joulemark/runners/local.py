@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from joulemark.closes import Closes
 from joulemark.errors import LinkError
+from joulemark.runners.machine import Core, environment
 
 NAME = "local"
 _QUIET_S = 0.005
@@ -22,12 +23,22 @@ class LocalLink(Closes):
         path: of the program.
         timeout_s: how long an answer may take.
         through: the emulator's command, where it is another machine's.
+        core: that it runs on; None where it may run on any.
+        marker: pin that is high while a window lasts.
 
     Raises:
         LinkError: it cannot be started.
     """
 
-    def __init__(self, path: Path, timeout_s: float = 20, through: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        path: Path,
+        timeout_s: float = 20,
+        through: Sequence[str] = (),
+        *,
+        core: Core | None = None,
+        marker: str | None = None,
+    ) -> None:
         self._path = path
         self.timeout_s = timeout_s
         self._end: LinkError | None = None
@@ -38,9 +49,12 @@ class LocalLink(Closes):
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
+                env=environment(marker),
             )
         except OSError as error:
             raise LinkError(f"cannot be started: {error.strerror}", str(path)) from error
+        if core is not None:
+            core.pin(self._process.pid)
 
     def close(self) -> None:
         """End the process."""

@@ -1,5 +1,6 @@
 """The machine that this runs on: its cores, what sets their clock, and whether it is throttled."""
 
+import ctypes
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +57,30 @@ class Core:
     def pin(self, pid: int) -> None:
         """Let a process run on this core alone."""
         os.sched_setaffinity(pid, {self.number})
+
+    def clock_hz(self, meter: Path) -> int:
+        """The clock that it runs at now, measured by this process.
+
+        Args:
+            meter: a shared object with `clock_hz` (firmware/hal/host/clock.c).
+        """
+        measure = ctypes.CDLL(str(meter)).clock_hz
+        measure.restype = ctypes.c_uint64
+        allowed = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {self.number})
+        try:
+            return int(measure())
+        finally:
+            os.sched_setaffinity(0, allowed)
+
+
+MARKER = "JOULEMARK_MARKER"
+"""Environment variable by which a program is told of its marker (firmware/hal/host/marker.h)."""
+
+
+def environment(marker: str | None) -> dict[str, str]:
+    """What a program is told, beside what this one was."""
+    return {**os.environ, MARKER: marker or ""}
 
 
 def refuse_throttled(throttled: Path = _THROTTLED) -> None:
