@@ -32,6 +32,8 @@ enum {
     SELECT_SMCLK = 0x30,
     RISING_EDGE = 0x80, /* CKPH: data is there before the first edge */
     RECEIVED = 0x40,
+    READY = 0x80, /* for another byte to send */
+    EMPTY = 0x01, /* U0TCTL: all is sent */
     SPI_ENABLE = 0x40
 };
 
@@ -83,6 +85,7 @@ enum {
     RAM_KEY0 = 0x100,
     RAM_RXNONCE = 0x110,
     RAM_SABUF = 0x120,
+    RAM_KEY1 = 0x130,
     RAM_TXNONCE = 0x140,
     RAM_IEEEADR = 0x160,
     RAM_PANID = 0x168
@@ -99,6 +102,7 @@ enum {
     FRAMES_ONLY = 0x007f, /* IOCFG0: FIFOP_THR, so that FIFOP says that a frame is there */
     UNPROTECTED = 0x0000, /* SECCTRL0: no in-line security, nothing kept for it */
     HEAD = 0x0100,        /* SEC_CBC_HEAD */
+    KEY1_SELECTED = 0x00e0, /* SEC_SAKEYSEL, SEC_TXKEYSEL, SEC_RXKEYSEL */
     MODE_CTR = 2,
     MODE_CCM = 3,
     MANUFACTURER = 0x233d
@@ -117,7 +121,7 @@ static bool listens;
 static bool retuned;
 /* Where the next frame begins in the receive FIFO. */
 static uint8_t fifo_at;
-static const uint8_t *loaded_key;
+static const uint8_t *loaded_keys[2];
 
 /* ---- Time ---- */
 
@@ -151,6 +155,53 @@ static uint8_t exchange(uint8_t byte) {
     while ((IFG1 & RECEIVED) == 0)
         continue;
     return U0RXBUF;
+}
+
+/* A byte takes 16 cycles of SMCLK, which is MCLK, and the next waits in the transmit buffer
+   (section 14.2.4): a loop of 15 cycles keeps the bus busy. */
+static void put(const uint8_t *bytes, uint8_t count) {
+    uint8_t byte;
+    if (count == 0)
+        return;
+    __asm__ volatile("1:\n"
+                     "bit.b %[ready], %[flags]\n"
+                     "jz 1b\n"
+                     "mov.b @%[bytes]+, %[byte]\n"
+                     "mov.b %[byte], %[out]\n"
+                     "dec.b %[count]\n"
+                     "jnz 1b\n"
+                     : [bytes] "+r"(bytes), [count] "+r"(count), [byte] "=&r"(byte),
+                       [out] "=m"(U0TXBUF)
+                     : [ready] "r"(READY), [flags] "m"(IFG1)
+                     : "memory", "cc");
+    while ((U0TCTL & EMPTY) == 0)
+        continue;
+    (void)U0RXBUF; /* and the flag with it (section 14.2.6) */
+}
+
+/* Two bytes are on their way at a time: while one is taken the next comes in. */
+static void get(uint8_t *bytes, uint8_t count) {
+    if (count == 0)
+        return;
+    uint8_t *last = bytes + count - 1;
+    U0TXBUF = 0;
+    if (bytes != last)
+        __asm__ volatile("1:\n"
+                         "mov.b #0, %[out]\n"
+                         "2:\n"
+                         "bit.b %[received], %[flags]\n"
+                         "jz 2b\n"
+                         "mov.b %[in], 0(%[bytes])\n"
+                         "inc %[bytes]\n"
+                         "cmp %[last], %[bytes]\n"
+                         "jne 1b\n"
+                         : [bytes] "+r"(bytes), [out] "=m"(U0TXBUF)
+                         : [last] "r"(last), [received] "r"(RECEIVED), [flags] "m"(IFG1),
+                           [in] "m"(U0RXBUF)
+                         : "memory", "cc");
+    while ((IFG1 & RECEIVED) == 0)
+        continue;
+    *last = U0RXBUF;
 }
 
 static void deselect(void) {
@@ -191,17 +242,16 @@ static void select_ram(uint16_t address, uint8_t mode) {
 
 static void write_ram(uint16_t address, const uint8_t *bytes, uint8_t count) {
     select_ram(address, 0);
-    while (count-- > 0)
-        exchange(*bytes++);
+    put(bytes, count);
     deselect();
 }
 
-/* SWRS041B, section 21: security data has its least significant byte first. */
+/* SWRS041B, section 21: security data has its least significant byte first. At most 16 bytes. */
 static void write_ram_reversed(uint16_t address, const uint8_t *bytes, uint8_t count) {
-    select_ram(address, 0);
-    while (count-- > 0)
-        exchange(bytes[count]);
-    deselect();
+    uint8_t turned[16];
+    for (uint8_t i = 0; i < count; i++)
+        turned[count - 1 - i] = bytes[i];
+    write_ram(address, turned, count);
 }
 
 /* Strobes, and waits until the engine has done it. */
@@ -270,7 +320,7 @@ static bool power_up(void) {
     /* SWRS041B, section 6.8: 0.6 ms at most. */
     radio_sleep_until((radio_time)(radio_now() + radio_ticks(600) + 1));
     P4OUT |= RESET;
-    loaded_key = 0;
+    loaded_keys[0] = loaded_keys[1] = 0;
     listens = false;
     if (read_register(MANFIDL) != MANUFACTURER)
         return false;
@@ -342,8 +392,7 @@ static void load(const uint8_t *frame, uint8_t length, uint8_t mic_bytes) {
     strobe(SFLUSHTX);
     select(TXFIFO);
     exchange((uint8_t)(length + mic_bytes + RADIO_FCS_BYTES));
-    while (length-- > 0)
-        exchange(*frame++);
+    put(frame, length);
     deselect();
 }
 
@@ -469,9 +518,9 @@ uint8_t radio_peek(uint8_t *frame, uint8_t count) {
             run = count;
         count -= run;
         select_ram((uint16_t)(RAM_RXFIFO + at), RAM_READ);
-        while (run-- > 0)
-            *frame++ = exchange(0);
+        get(frame, run);
         deselect();
+        frame += run;
         at = 0;
     }
     return length;
@@ -481,8 +530,7 @@ uint8_t radio_peek(uint8_t *frame, uint8_t count) {
 static uint8_t take(uint8_t *frame, uint8_t length, radio_reception *reception) {
     select(RXFIFO | READ);
     exchange(0);
-    for (uint8_t i = 0; i < length - RADIO_FCS_BYTES; i++)
-        *frame++ = exchange(0);
+    get(frame, (uint8_t)(length - RADIO_FCS_BYTES));
     int8_t rssi = (int8_t)exchange(0);
     uint8_t correlation = exchange(0);
     deselect();
@@ -517,24 +565,37 @@ int8_t radio_rssi_dbm(void) {
 
 /* ---- Security ---- */
 
-static void load_key(const uint8_t *key) {
+/* Sees to it that the radio has a key; returns the bits of SECCTRL0 that select it. Two can stay. */
+static uint16_t load_key(const uint8_t *key) {
 #if RADIO_KEYS_STAY
-    if (key == loaded_key)
-        return;
-    loaded_key = key;
-#endif
+    static bool second;
+    if (key == loaded_keys[0])
+        return 0;
+    if (key == loaded_keys[1])
+        return KEY1_SELECTED;
+    second = !second;
+    loaded_keys[!second] = key;
+    write_ram_reversed(second ? RAM_KEY0 : RAM_KEY1, key, 16);
+    return second ? 0 : KEY1_SELECTED;
+#else
     write_ram_reversed(RAM_KEY0, key, 16);
+    return 0;
+#endif
 }
 
 void radio_aes(const uint8_t key[16], uint8_t *out, const uint8_t *in, uint8_t blocks) {
-    load_key(key);
+    uint16_t selected = load_key(key);
+#if RADIO_KEYS_STAY
+    write_register(SECCTRL0, selected);
+#else
+    (void)selected;
+#endif
     while (blocks-- > 0) {
         /* This buffer has its first byte first, as other drivers have it that ran on motes. */
         write_ram(RAM_SABUF, in, 16);
         encrypt(SAES);
         select_ram(RAM_SABUF, RAM_READ);
-        for (uint8_t i = 0; i < 16; i++)
-            out[i] = exchange(0);
+        get(out, 16);
         deselect();
         in += 16;
         out += 16;
@@ -549,12 +610,12 @@ static void prepare(const radio_ccm *ccm, uint16_t nonce_at, uint8_t open) {
     memcpy(nonce + 1, ccm->nonce, 13);
     nonce[14] = 0;
     nonce[15] = 1;
-    load_key(ccm->key);
+    uint16_t selected = load_key(ccm->key);
     write_ram_reversed(nonce_at, nonce, 16);
     uint16_t mode = MODE_CTR;
     if (ccm->mic_bytes > 0)
         mode = (uint16_t)(MODE_CCM | (ccm->mic_bytes - 2) / 2 << 2);
-    write_register(SECCTRL0, (uint16_t)(HEAD | mode));
+    write_register(SECCTRL0, (uint16_t)(HEAD | selected | mode));
     write_register(SECCTRL1, (uint16_t)(open << 8 | open));
 }
 
