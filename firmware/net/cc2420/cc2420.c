@@ -96,12 +96,12 @@ enum {
     MODEM = 0x02e2, /* MDMCTRL0: no address recognition, CCA mode 3, AUTOCRC */
     RECOGNISE = 0x0800,
     ACKNOWLEDGE = 0x0010,
-    CORRELATION = 0x0500, /* MDMCTRL1: CORR_THR 20 */
-    BAND_PASS = 0x2a56,   /* RXCTRL1: RXBPF_LOCUR, recommended */
-    FREQUENCY = 0x4165,   /* FSCTRL: LOCK_THR 1; channel 11 */
-    FRAMES_ONLY = 0x007f, /* IOCFG0: FIFOP_THR, so that FIFOP says that a frame is there */
-    UNPROTECTED = 0x0000, /* SECCTRL0: no in-line security, nothing kept for it */
-    HEAD = 0x0100,        /* SEC_CBC_HEAD */
+    CORRELATION = 0x0500,   /* MDMCTRL1: CORR_THR 20 */
+    BAND_PASS = 0x2a56,     /* RXCTRL1: RXBPF_LOCUR, recommended */
+    FREQUENCY = 0x4165,     /* FSCTRL: LOCK_THR 1; channel 11 */
+    FRAMES_ONLY = 0x007f,   /* IOCFG0: FIFOP_THR, so that FIFOP says that a frame is there */
+    UNPROTECTED = 0x0000,   /* SECCTRL0: no in-line security, nothing kept for it */
+    HEAD = 0x0100,          /* SEC_CBC_HEAD */
     KEY1_SELECTED = 0x00e0, /* SEC_SAKEYSEL, SEC_TXKEYSEL, SEC_RXKEYSEL */
     MODE_CTR = 2,
     MODE_CCM = 3,
@@ -163,17 +163,17 @@ static void put(const uint8_t *bytes, uint8_t count) {
     uint8_t byte;
     if (count == 0)
         return;
-    __asm__ volatile("1:\n"
-                     "bit.b %[ready], %[flags]\n"
-                     "jz 1b\n"
-                     "mov.b @%[bytes]+, %[byte]\n"
-                     "mov.b %[byte], %[out]\n"
-                     "dec.b %[count]\n"
-                     "jnz 1b\n"
-                     : [bytes] "+r"(bytes), [count] "+r"(count), [byte] "=&r"(byte),
-                       [out] "=m"(U0TXBUF)
-                     : [ready] "r"(READY), [flags] "m"(IFG1)
-                     : "memory", "cc");
+    __asm__ volatile(
+        "1:\n"
+        "bit.b %[ready], %[flags]\n"
+        "jz 1b\n"
+        "mov.b @%[bytes]+, %[byte]\n"
+        "mov.b %[byte], %[out]\n"
+        "dec.b %[count]\n"
+        "jnz 1b\n"
+        : [bytes] "+r"(bytes), [count] "+r"(count), [byte] "=&r"(byte), [out] "=m"(U0TXBUF)
+        : [ready] "r"(READY), [flags] "m"(IFG1)
+        : "memory", "cc");
     while ((U0TCTL & EMPTY) == 0)
         continue;
     (void)U0RXBUF; /* and the flag with it (section 14.2.6) */
@@ -186,19 +186,19 @@ static void get(uint8_t *bytes, uint8_t count) {
     uint8_t *last = bytes + count - 1;
     U0TXBUF = 0;
     if (bytes != last)
-        __asm__ volatile("1:\n"
-                         "mov.b #0, %[out]\n"
-                         "2:\n"
-                         "bit.b %[received], %[flags]\n"
-                         "jz 2b\n"
-                         "mov.b %[in], 0(%[bytes])\n"
-                         "inc %[bytes]\n"
-                         "cmp %[last], %[bytes]\n"
-                         "jne 1b\n"
-                         : [bytes] "+r"(bytes), [out] "=m"(U0TXBUF)
-                         : [last] "r"(last), [received] "r"(RECEIVED), [flags] "m"(IFG1),
-                           [in] "m"(U0RXBUF)
-                         : "memory", "cc");
+        __asm__ volatile(
+            "1:\n"
+            "mov.b #0, %[out]\n"
+            "2:\n"
+            "bit.b %[received], %[flags]\n"
+            "jz 2b\n"
+            "mov.b %[in], 0(%[bytes])\n"
+            "inc %[bytes]\n"
+            "cmp %[last], %[bytes]\n"
+            "jne 1b\n"
+            : [bytes] "+r"(bytes), [out] "=m"(U0TXBUF)
+            : [last] "r"(last), [received] "r"(RECEIVED), [flags] "m"(IFG1), [in] "m"(U0RXBUF)
+            : "memory", "cc");
     while ((IFG1 & RECEIVED) == 0)
         continue;
     *last = U0RXBUF;
@@ -503,14 +503,9 @@ bool radio_wait_frame(radio_time until) {
     return true;
 }
 
-uint8_t radio_peek(uint8_t *frame, uint8_t count) {
-    uint8_t length = frame_length();
-    if (length == 0)
-        return 0;
-    length -= RADIO_FCS_BYTES;
-    uint8_t at = (uint8_t)((fifo_at + 1) % FIFO_BYTES);
-    if (count > length)
-        count = length;
+/* Bytes of the first frame in the receive FIFO, which stay there. */
+static void look(uint8_t *frame, uint8_t from, uint8_t count) {
+    uint8_t at = (uint8_t)((fifo_at + 1 + from) % FIFO_BYTES);
     while (count > 0) {
         /* The RAM goes on where the FIFO comes round. */
         uint8_t run = (uint8_t)(FIFO_BYTES - at);
@@ -523,7 +518,37 @@ uint8_t radio_peek(uint8_t *frame, uint8_t count) {
         frame += run;
         at = 0;
     }
+}
+
+uint8_t radio_peek(uint8_t *frame, uint8_t count) {
+    uint8_t length = frame_length();
+    if (length == 0)
+        return 0;
+    length -= RADIO_FCS_BYTES;
+    look(frame, 0, count < length ? count : length);
     return length;
+}
+
+/* Until so many bytes have followed the delimiter, or the frame is over. They are in the FIFO
+   3 us after they were sent (SWRS041B, section 14.1): a tick covers it. */
+__attribute__((noinline)) static void wait_for_bytes(uint8_t bytes) {
+    uint16_t ticks = (uint16_t)(2 + bytes + ((bytes * 50u) >> 10));
+    radio_time arrived = (radio_time)(TBCCR1 + ticks);
+    while ((P4IN & SFD) != 0 && !is_over(arrived))
+        continue;
+}
+
+uint8_t radio_arriving(void) {
+    wait_for_bytes(1);
+    uint8_t length = peek_at(0);
+    return length > RADIO_FCS_BYTES && length <= RADIO_PSDU_BYTES_MAX
+               ? (uint8_t)(length - RADIO_FCS_BYTES)
+               : 0;
+}
+
+void radio_fetch(uint8_t *to, uint8_t from, uint8_t count) {
+    wait_for_bytes((uint8_t)(1 + from + count));
+    look(to, from, count);
 }
 
 /* Reads the first frame, of which the length is known to be right. */
@@ -565,7 +590,8 @@ int8_t radio_rssi_dbm(void) {
 
 /* ---- Security ---- */
 
-/* Sees to it that the radio has a key; returns the bits of SECCTRL0 that select it. Two can stay. */
+/* Sees to it that the radio has a key; returns the bits of SECCTRL0 that select it. Two can stay.
+ */
 static uint16_t load_key(const uint8_t *key) {
 #if RADIO_KEYS_STAY
     static bool second;
@@ -580,6 +606,14 @@ static uint16_t load_key(const uint8_t *key) {
 #else
     write_ram_reversed(RAM_KEY0, key, 16);
     return 0;
+#endif
+}
+
+void radio_keep_key(const uint8_t key[16]) {
+#if RADIO_KEYS_STAY
+    load_key(key);
+#else
+    (void)key;
 #endif
 }
 
@@ -635,6 +669,14 @@ bool radio_ccm_load(const radio_ccm *ccm, uint8_t *frame, uint8_t length) {
     return done;
 }
 
+static bool is_expected;
+
+void radio_ccm_expect(const radio_ccm *ccm, uint8_t length) {
+    is_expected = ccm->encrypt || ccm->mic_bytes > 0;
+    if (is_expected)
+        prepare(ccm, RAM_RXNONCE, open_bytes(ccm, (uint8_t)(length - ccm->mic_bytes)));
+}
+
 uint8_t radio_ccm_read(const radio_ccm *ccm, uint8_t *frame, radio_reception *reception) {
     uint8_t length = frame_length();
     if (length < RADIO_FCS_BYTES + ccm->open + ccm->mic_bytes) {
@@ -645,7 +687,9 @@ uint8_t radio_ccm_read(const radio_ccm *ccm, uint8_t *frame, radio_reception *re
     bool is_secured = ccm->encrypt || ccm->mic_bytes > 0;
     bool done = true;
     if (is_secured) {
-        prepare(ccm, RAM_RXNONCE, open_bytes(ccm, text_end));
+        if (!is_expected)
+            prepare(ccm, RAM_RXNONCE, open_bytes(ccm, text_end));
+        is_expected = false;
         done = encrypt(SRXDEC);
         write_register(SECCTRL0, UNPROTECTED);
     }

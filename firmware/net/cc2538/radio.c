@@ -358,6 +358,26 @@ uint8_t radio_peek(uint8_t *frame, uint8_t count) {
     return length;
 }
 
+__attribute__((noinline)) static void wait_for_bytes(uint32_t bytes) {
+    radio_time end = (radio_time)(radio_now() + FRAME_TICKS_MAX);
+    while (RFCORE_XREG_RXFIFOCNT < bytes && radio_time_after(end, radio_now()) >= 0)
+        continue;
+}
+
+uint8_t radio_arriving(void) {
+    wait_for_bytes(1);
+    uint32_t psdu = RFCORE_XREG_RXFIRST;
+    bool is_frame = psdu > RADIO_FCS_BYTES && psdu <= RADIO_PSDU_BYTES_MAX;
+    return is_frame ? (uint8_t)(psdu - RADIO_FCS_BYTES) : 0;
+}
+
+void radio_fetch(uint8_t *to, uint8_t from, uint8_t count) {
+    uint32_t first = RFCORE_XREG_RXFIRST_PTR + 1;
+    wait_for_bytes(1u + from + count);
+    for (uint8_t i = 0; i < count; i++)
+        to[i] = (uint8_t)RX_FIFO[(first + from + i) & FIFO_MASK];
+}
+
 bool radio_cca(void) {
     wait_rssi();
     return (RFCORE_XREG_FSMSTAT1 & CCA) != 0;

@@ -25,7 +25,7 @@ enum {
     CTR = 1 << 6,
     ENCRYPT = 1 << 2
 };
-enum { KEY_AREA = 0, LENGTH_BYTES = 2, BLOCK_BYTES = 16 };
+enum { LENGTH_BYTES = 2, BLOCK_BYTES = 16 };
 /* Polls of a longest frame's operation, many times over. */
 enum { POLLS_MAX = 100000 };
 
@@ -50,28 +50,39 @@ static void store(void *data, uint32_t bytes) {
     AES_DMAC_CH1_DMALENGTH = bytes;
 }
 
-/* Puts a key into the engine. */
+/* Puts a key into the engine, whose store has room for eight: two are kept. */
 static void use_key(const uint8_t key[16]) {
-    static const uint8_t *stored;
+    static const uint8_t *stored[2];
+    static uint8_t area;
     AES_CTRL_INT_CFG = 1;
     AES_CTRL_INT_EN = RESULT_AV | DMA_IN_DONE;
     AES_CTRL_INT_CLR = RESULT_AV | DMA_IN_DONE;
-    if (!RADIO_KEYS_STAY || stored != key) {
+    if (RADIO_KEYS_STAY && stored[!area] == key)
+        area = !area;
+    if (!RADIO_KEYS_STAY || stored[area] != key) {
+        area = !area;
         uint32_t aligned[4]; /* DMA takes whole words from a store of keys */
         memcpy(aligned, key, sizeof aligned);
         AES_CTRL_ALG_SEL = KEY_STORE;
-        AES_KEY_STORE_WRITTEN_AREA = 1 << KEY_AREA;
-        AES_KEY_STORE_WRITE_AREA = 1 << KEY_AREA;
+        AES_KEY_STORE_WRITTEN_AREA = 1u << area;
+        AES_KEY_STORE_WRITE_AREA = 1u << area;
         fetch(aligned, sizeof aligned);
         wait(RESULT_AV);
         AES_CTRL_INT_CLR = RESULT_AV | DMA_IN_DONE;
         crypto_wipe(aligned, sizeof aligned);
-        stored = key;
+        stored[area] = key;
     }
     AES_CTRL_ALG_SEL = ENGINE;
-    AES_KEY_STORE_READ_AREA = KEY_AREA;
+    AES_KEY_STORE_READ_AREA = area;
     for (uint32_t polls = 0; polls < POLLS_MAX && AES_KEY_STORE_READ_AREA >> 31 != 0; polls++)
         continue;
+}
+
+void radio_keep_key(const uint8_t key[16]) {
+    if (RADIO_KEYS_STAY) {
+        use_key(key);
+        AES_CTRL_ALG_SEL = 0;
+    }
 }
 
 void radio_aes(const uint8_t key[16], uint8_t *out, const uint8_t *in, uint8_t blocks) {
@@ -136,6 +147,11 @@ bool radio_ccm_load(const radio_ccm *ccm, uint8_t *frame, uint8_t length) {
     memcpy(frame + length, tag, ccm->mic_bytes);
     radio_load(frame, (uint8_t)(length + ccm->mic_bytes));
     return true;
+}
+
+/* The engine takes all at once. */
+void radio_ccm_expect(const radio_ccm *ccm, uint8_t length) {
+    (void)ccm, (void)length;
 }
 
 uint8_t radio_ccm_read(const radio_ccm *ccm, uint8_t *frame, radio_reception *reception) {

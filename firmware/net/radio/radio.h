@@ -126,6 +126,15 @@ uint8_t radio_read(uint8_t *frame, radio_reception *reception);
 uint8_t radio_peek(uint8_t *frame, uint8_t count);
 
 /* The channel is clear by the radio's threshold; the receiver must have been on for 128 us. */
+/* While a frame still arrives, after radio_wait_sfd: its length without the FCS, as soon as it is
+   known; 0: it is no frame's. */
+uint8_t radio_arriving(void);
+
+/* Copies bytes of the frame that arrives, from its byte `from` on, as soon as they have arrived;
+   they stay where they are. They must be within the length that radio_arriving told. Whether the
+   frame is right, radio_wait_frame says afterwards. */
+void radio_fetch(uint8_t *to, uint8_t from, uint8_t count);
+
 bool radio_cca(void);
 
 int8_t radio_rssi_dbm(void);
@@ -143,6 +152,9 @@ void radio_sleep_until(radio_time when);
 /* AES-128 of blocks of 16 bytes, one after the other; out may be in. A driver may keep the key
    where it is: it compares keys only by their pointers where RADIO_KEYS_STAY is 1 (a macro of the
    program: keys at one address never change), else it loads the key for each call. */
+void radio_keep_key(
+    const uint8_t key[16]); /* where keys stay: brings one there before it is used */
+
 void radio_aes(const uint8_t key[16], uint8_t *out, const uint8_t *in, uint8_t blocks);
 
 /* What CCM* of IEEE 802.15.4 takes besides a frame: the frame's first `open` bytes are only
@@ -159,6 +171,10 @@ typedef struct {
    it with its MIC and FCS. Whether `frame` is changed is the driver's choice; it has room for the
    MIC. Tells whether the hardware did it. */
 bool radio_ccm_load(const radio_ccm *ccm, uint8_t *frame, uint8_t length);
+
+/* While a frame arrives whose length is known: what radio_ccm_read of it needs is put into the
+   radio already. */
+void radio_ccm_expect(const radio_ccm *ccm, uint8_t length);
 
 /* Takes the received frame out of the FIFO, decrypted and verified, with its MIC. Returns its
    length as radio_read does, MIC included; 0: the MIC is wrong or it is shorter than open and MIC,

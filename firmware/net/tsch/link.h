@@ -7,6 +7,7 @@
 #include "radio.h"
 
 #if __has_include("security.h")
+#include "ccm-strategy.h"
 #include "security.h"
 
 typedef security_asn link_asn;
@@ -20,8 +21,21 @@ static inline void link_load(const frame_header *header, const link_asn *asn, ui
     security_load(header, asn, frame, length);
 }
 
-static inline bool link_receive(const link_asn *asn, uint8_t *frame, frame_header *header) {
-    return security_receive(asn, 0, frame, header, 0) == SECURITY_OK;
+static inline bool link_receive(const link_asn *asn, const frame_address *implied, uint8_t *frame,
+                                frame_header *header) {
+    return security_receive(asn, implied, frame, header, 0) == SECURITY_OK;
+}
+
+/* Frames are taken while they arrive. */
+enum { LINK_STREAMS = CCM_STRATEGY_STREAMS };
+
+static inline void link_ahead(uint8_t place, const frame_header *header, const link_asn *asn,
+                              uint8_t blocks, uint8_t length) {
+#if CCM_STRATEGY_MAKES_AHEAD
+    security_ahead(place, header, asn, blocks, length);
+#else
+    (void)place, (void)header, (void)asn, (void)blocks, (void)length;
+#endif
 }
 #else
 typedef struct {
@@ -39,10 +53,18 @@ static inline void link_load(const frame_header *header, const link_asn *asn, ui
     radio_load(frame, length);
 }
 
-static inline bool link_receive(const link_asn *asn, uint8_t *frame, frame_header *header) {
-    (void)asn;
+static inline bool link_receive(const link_asn *asn, const frame_address *implied, uint8_t *frame,
+                                frame_header *header) {
+    (void)asn, (void)implied;
     uint8_t length = radio_read(frame, 0);
     return length > 0 && frame_parse(frame, length, length, header) && header->security.level == 0;
+}
+
+enum { LINK_STREAMS = 0 };
+
+static inline void link_ahead(uint8_t place, const frame_header *header, const link_asn *asn,
+                              uint8_t blocks, uint8_t length) {
+    (void)place, (void)header, (void)asn, (void)blocks, (void)length;
 }
 #endif
 

@@ -8,7 +8,10 @@
 static const uint8_t hopping[16] = {16, 17, 23, 18, 26, 15, 25, 22, 19, 11, 12, 13, 24, 14, 20, 21};
 
 enum {
-    SLOTFRAME = 1 + 2 * (MOTES - 1) + TSCH_IDLE_SLOTS,
+    AHEAD_STREAMS = 1,
+    AHEAD_FRAMES = 2,
+    SPACING = TSCH_AHEAD == AHEAD_FRAMES ? 2 : 1, /* one slot in so many has a link */
+    SLOTFRAME = SPACING * (1 + 2 * (MOTES - 1)) + TSCH_IDLE_SLOTS,
     LEAF = MOTE != TSCH_ROOT,
     KEY_INDEX_BEACON = 1,
     KEY_INDEX_DATA = 2,
@@ -25,6 +28,9 @@ enum {
                             : TSCH_KEY_ID_MODE == 1 ? 1                                            \
                             : TSCH_KEY_ID_MODE == 2 ? 5                                            \
                                                     : 9))
+#if TSCH_BRIEF_ACKNOWLEDGEMENTS && TSCH_KEY_ID_MODE == 0
+#error "a key of mode 0 is found by addresses, which a brief acknowledgement has not"
+#endif
 #define MIC_BYTES (TSCH_LEVEL % 4 == 0 ? 0 : 2 << TSCH_LEVEL % 4)
 enum { DATA_HEADER_BYTES = 2 + 1 + 2 + 8 + 8 };
 
@@ -44,6 +50,7 @@ static struct {
     uint8_t silent;     /* slotframes since the root was heard */
     int16_t correction; /* of the next slot's start, in ticks */
     uint8_t sequence;
+    uint8_t loaded; /* bytes of a frame that was secured and loaded ahead; 0: none */
     uint8_t frame[FRAME_BYTES];
     uint8_t acknowledgement[FRAME_BYTES];
 } tsch;
@@ -114,7 +121,31 @@ static frame_header header_to(uint8_t type, uint8_t mote) {
     return header;
 }
 
-STEP uint8_t load_data(uint8_t mote) {
+/* The blocks of the key stream that frames of data take, the MIC's included. */
+enum {
+    DATA_BLOCKS = TSCH_LEVEL < 4 ? 1 : 1 + (FRAME_BYTES - DATA_HEADER_BYTES + 15) / 16,
+    PLACE_DATA = 0,
+    PLACE_ACKNOWLEDGEMENT = 1
+};
+
+/* Their length without MIC; an acknowledgement has a time correction of four bytes. */
+#define DATA_OPEN_BYTES (DATA_HEADER_BYTES + SECURITY_BYTES)
+#define ACKNOWLEDGEMENT_BYTES                                                                      \
+    (DATA_OPEN_BYTES + 4 - (TSCH_BRIEF_ACKNOWLEDGEMENTS ? DATA_HEADER_BYTES - 3 : 0))
+
+/* What one mote will send another in a slot. */
+STEP void make_ahead(uint8_t place, uint8_t from, uint8_t to, const link_asn *asn) {
+    frame_header header = {.source = address_of(from),
+                           .destination = address_of(to),
+                           .security = security_of(TSCH_LEVEL, KEY_INDEX_DATA)};
+    bool is_data = place == PLACE_DATA;
+    header.open = is_data ? DATA_OPEN_BYTES : ACKNOWLEDGEMENT_BYTES;
+    if (TSCH_LEVEL > 0)
+        link_ahead(place, &header, asn, is_data ? DATA_BLOCKS : 1,
+                   is_data ? 0 : ACKNOWLEDGEMENT_BYTES);
+}
+
+STEP uint8_t load_data(uint8_t mote, const link_asn *asn) {
     frame_header header = header_to(FRAME_DATA, mote);
     header.acknowledge = true;
     if (!link_prepare(&header, DATA_HEADER_BYTES))
@@ -124,7 +155,7 @@ STEP uint8_t load_data(uint8_t mote) {
     if (payload == 0)
         return 0;
     uint8_t length = (uint8_t)(header.open + payload);
-    link_load(&header, &tsch.asn, tsch.frame, length);
+    link_load(&header, asn, tsch.frame, length);
     return (uint8_t)(length + MIC_BYTES);
 }
 
@@ -133,6 +164,8 @@ STEP bool load_acknowledgement(uint8_t mote, uint8_t sequence, int16_t late) {
     frame_header header = header_to(FRAME_ACK, mote);
     header.sequence = sequence;
     header.elements = true;
+    if (TSCH_BRIEF_ACKNOWLEDGEMENTS)
+        header.source.mode = header.destination.mode = ADDRESS_NONE;
     if (!link_prepare(&header, DATA_HEADER_BYTES + 4))
         return false;
     uint8_t *frame = tsch.acknowledgement, *at = frame + frame_write(frame, &header);
@@ -153,7 +186,7 @@ static uint8_t *put_16(uint8_t *at, uint16_t value) {
 
 /* Section 6.3.6: an enhanced beacon of a TSCH PAN has these four elements. The slotframe's links
    are one, the beacon's own, that is shared by all (RFC 8180, section 4.1). */
-static uint8_t load_beacon(void) {
+static uint8_t load_beacon(const link_asn *asn) {
     enum { SYNCHRONIZATION = 6, TIMESLOT = 1, HOPPING = 1, SLOTFRAMES = 1 + 4 + 5 };
     enum { NESTED = 4 * 2 + SYNCHRONIZATION + TIMESLOT + HOPPING + SLOTFRAMES };
     enum { LINK_SHARED_TIMEKEEPING = 0x0f };
@@ -167,9 +200,9 @@ static uint8_t load_beacon(void) {
     header.open = (uint8_t)(at - tsch.frame);
     at = frame_put_payload_element(at, ELEMENT_MLME, NESTED);
     at = frame_put_nested_element(at, NESTED_SYNCHRONIZATION, SYNCHRONIZATION);
-    at = put_16(at, (uint16_t)tsch.asn.low);
-    at = put_16(at, (uint16_t)(tsch.asn.low >> 16));
-    *at++ = tsch.asn.high;
+    at = put_16(at, (uint16_t)asn->low);
+    at = put_16(at, (uint16_t)(asn->low >> 16));
+    *at++ = asn->high;
     *at++ = 0; /* join metric */
     at = frame_put_nested_element(at, NESTED_TIMESLOT, TIMESLOT);
     *at++ = 0;
@@ -184,7 +217,7 @@ static uint8_t load_beacon(void) {
     at = put_16(at, 0);
     *at++ = LINK_SHARED_TIMEKEEPING;
     uint8_t length = (uint8_t)(at - tsch.frame);
-    link_load(&header, &tsch.asn, tsch.frame, length);
+    link_load(&header, asn, tsch.frame, length);
     return (uint8_t)(length + (BEACON_LEVEL == 0 ? 0 : 4));
 }
 
@@ -195,36 +228,52 @@ static void tune(void) {
     radio_channel(hopping[tsch.hop]);
 }
 
-/* 1. Secure and load. 2. Send so that the SFD ends at TX_OFFSET. Returns false if nothing went. */
-static bool send_frame(uint8_t length, radio_time *end) {
+/* 1. Secure and load. 2. Send so that the SFD ends at TX_OFFSET. Returns false if nothing went.
+   `answering`: who will acknowledge it, or nobody. */
+static bool send_frame(uint8_t length, uint8_t answering, radio_time *end) {
     radio_time sfd;
     wait_for(TSCH_TX_OFFSET, (radio_time)(tsch.start + timing.tx_offset - RADIO_TX_LEAD_TICKS));
     if (!radio_transmit(&sfd))
         return false;
+    if (TSCH_AHEAD == AHEAD_STREAMS && answering != 0)
+        make_ahead(PLACE_ACKNOWLEDGEMENT, answering, MOTE, &tsch.asn);
     radio_transmit_end();
     radio_idle();
     *end = (radio_time)(sfd + air_ticks((uint8_t)(1 + length + RADIO_FCS_BYTES)));
     return true;
 }
 
-/* Listens around the moment when an SFD is due. */
+/* Listens around the moment when an SFD is due. Where frames are taken while they arrive, the
+   receiver stays on. */
 static bool listen(tsch_deadline deadline, radio_time due, uint16_t guard, radio_time *sfd) {
     wait_for(deadline, (radio_time)(due - guard - PREAMBLE_TICKS - RADIO_RX_LEAD_TICKS));
     radio_receive();
     bool heard = radio_wait_sfd((radio_time)(due + guard), sfd) &&
-                 radio_wait_frame((radio_time)(*sfd + LONGEST_FRAME_TICKS));
-    radio_idle();
+                 (LINK_STREAMS || radio_wait_frame((radio_time)(*sfd + LONGEST_FRAME_TICKS)));
+    if (!heard || !LINK_STREAMS)
+        radio_idle();
     return heard;
+}
+
+/* A brief acknowledgement names nobody; its MIC is its sender's. */
+static bool is_between(const frame_header *header, uint8_t from, uint8_t to) {
+    if (TSCH_BRIEF_ACKNOWLEDGEMENTS)
+        return header->source.mode == ADDRESS_NONE && header->destination.mode == ADDRESS_NONE;
+    return mote_of(&header->source) == from && mote_of(&header->destination) == to;
 }
 
 /* 5. What the acknowledgement says of our time, which the root's corrects. */
 STEP bool take_acknowledgement(uint8_t mote) {
     frame_header header;
-    if (!link_receive(&tsch.asn, tsch.frame, &header))
+    frame_address sender = address_of(mote);
+    bool received = link_receive(&tsch.asn, &sender, tsch.frame, &header);
+    if (LINK_STREAMS)
+        radio_idle();
+    if (!received)
         return false;
     frame_element correction;
     if (header.type != FRAME_ACK || header.sequence != tsch.sequence ||
-        mote_of(&header.source) != mote || mote_of(&header.destination) != MOTE ||
+        !is_between(&header, mote, MOTE) ||
         !frame_header_element(tsch.frame + header.header_elements, tsch.frame + header.mic,
                               ELEMENT_TIME_CORRECTION, &correction) ||
         correction.length != 2)
@@ -239,10 +288,14 @@ STEP bool take_acknowledgement(uint8_t mote) {
 
 static void send_data(uint8_t mote) {
     tune();
-    tsch.sequence++;
-    uint8_t length = load_data(mote);
+    if (TSCH_AHEAD != AHEAD_FRAMES) {
+        tsch.sequence++;
+        tsch.loaded = load_data(mote, &tsch.asn);
+    }
+    uint8_t length = tsch.loaded;
+    tsch.loaded = 0;
     radio_time end, sfd;
-    if (length == 0 || !send_frame(length, &end))
+    if (length == 0 || !send_frame(length, mote, &end))
         return;
     tsch_count.sent++;
     /* 3. Listen for the acknowledgement. 4. Unsecure it. */
@@ -259,19 +312,31 @@ static void send_data(uint8_t mote) {
 
 static void send_beacon(void) {
     tune();
-    tsch.sequence++;
+    if (TSCH_AHEAD != AHEAD_FRAMES) {
+        tsch.sequence++;
+        tsch.loaded = load_beacon(&tsch.asn);
+    }
     radio_time end;
-    uint8_t length = load_beacon();
+    uint8_t length = tsch.loaded;
+    tsch.loaded = 0;
     if (length > 0)
-        send_frame(length, &end);
+        send_frame(length, 0, &end);
 }
 
 STEP bool take_data(frame_header *header) {
-    return link_receive(&tsch.asn, tsch.frame, header);
+    bool received = link_receive(&tsch.asn, 0, tsch.frame, header);
+    if (LINK_STREAMS)
+        radio_idle();
+    return received;
 }
 
-static void receive(void) {
+/* `from`: who sends data in this slot, or nobody. */
+static void receive(uint8_t from) {
     tune();
+    if (TSCH_AHEAD == AHEAD_STREAMS && from != 0) {
+        make_ahead(PLACE_DATA, from, MOTE, &tsch.asn);
+        make_ahead(PLACE_ACKNOWLEDGEMENT, MOTE, from, &tsch.asn);
+    }
     radio_time due = (radio_time)(tsch.start + timing.tx_offset), sfd;
     if (!listen(TSCH_RX_LISTEN, due, timing.guard, &sfd))
         return;
@@ -311,20 +376,18 @@ static void join(void) {
     radio_channel(hopping[0]);
     radio_receive();
     if (!radio_wait_sfd((radio_time)(radio_now() + JOIN_LISTEN_TICKS), &sfd) ||
-        !radio_wait_frame((radio_time)(sfd + LONGEST_FRAME_TICKS)))
+        (!LINK_STREAMS && !radio_wait_frame((radio_time)(sfd + LONGEST_FRAME_TICKS))))
         return;
     frame_header header;
     frame_element group, element;
-    if (!link_receive(0, tsch.frame, &header) || header.type != FRAME_BEACON ||
+    if (!link_receive(0, 0, tsch.frame, &header) || header.type != FRAME_BEACON ||
         mote_of(&header.source) != TSCH_ROOT || !header.has_payload_elements ||
         !frame_payload_element(tsch.frame + header.payload_elements, tsch.frame + header.mic,
                                ELEMENT_MLME, &group) ||
         !frame_nested_element(group.content, group.content + group.length, NESTED_SYNCHRONIZATION,
                               false, &element) ||
-        element.length != 6) {
-        tsch_count.refused++;
+        element.length != 6)
         return;
-    }
     tsch.asn = (link_asn){0, element.content[4]};
     for (uint8_t i = 4; i-- > 0;)
         tsch.asn.low = tsch.asn.low << 8 | element.content[i];
@@ -339,10 +402,40 @@ static void join(void) {
 
 /* The leaf that a slot is for, and whether it sends in it; 0: a slot without a link of ours. */
 static uint8_t leaf_of(uint16_t offset, bool *leaf_sends) {
+    if (offset % SPACING != 0)
+        return 0;
+    offset /= SPACING;
     uint16_t leaf = (uint16_t)((offset + 3) / 2);
     *leaf_sends = (offset & 1) == 0;
     bool ours = offset > 0 && leaf <= MOTES && (!LEAF || leaf == MOTE);
     return ours ? (uint8_t)leaf : 0;
+}
+
+/* A slot in which what comes in the next one is made. */
+static bool prepares(uint16_t offset) {
+    bool leaf_sends;
+    uint16_t next = (uint16_t)((offset + 1) % SLOTFRAME);
+    return TSCH_AHEAD == AHEAD_FRAMES && offset % SPACING != 0 &&
+           (next == 0 || leaf_of(next, &leaf_sends) != 0);
+}
+
+static void prepare(void) {
+    link_asn next = tsch.asn;
+    if (++next.low == 0)
+        next.high++;
+    uint16_t offset = (uint16_t)((tsch.offset + 1) % SLOTFRAME);
+    bool leaf_sends;
+    uint8_t leaf = leaf_of(offset, &leaf_sends), other = LEAF ? TSCH_ROOT : leaf;
+    bool sends = offset == 0 ? !LEAF : leaf_sends == LEAF;
+    if (sends) {
+        tsch.sequence++;
+        tsch.loaded = offset == 0 ? load_beacon(&next) : load_data(other, &next);
+        if (offset != 0)
+            make_ahead(PLACE_ACKNOWLEDGEMENT, other, MOTE, &next);
+    } else if (offset != 0) {
+        make_ahead(PLACE_DATA, other, MOTE, &next);
+        make_ahead(PLACE_ACKNOWLEDGEMENT, MOTE, other, &next);
+    }
 }
 
 static void go_to_next_slot(void) {
@@ -351,7 +444,8 @@ static void go_to_next_slot(void) {
     tsch.correction = 0;
     bool leaf_sends;
     next_slot();
-    while (tsch.joined && tsch.offset != 0 && leaf_of(tsch.offset, &leaf_sends) == 0) {
+    while (tsch.joined && tsch.offset != 0 && leaf_of(tsch.offset, &leaf_sends) == 0 &&
+           !prepares(tsch.offset)) {
         /* Two times can be compared that are less than a second apart. */
         radio_sleep_until(tsch.start);
         next_slot();
@@ -366,18 +460,20 @@ uint32_t tsch_slot_number(void) {
 void tsch_slot(void) {
     if (!tsch.joined) {
         join();
+    } else if (prepares(tsch.offset)) {
+        prepare();
     } else {
         bool leaf_sends;
         uint8_t leaf = leaf_of(tsch.offset, &leaf_sends);
         if (leaf == 0) {
             if (LEAF)
-                receive();
+                receive(0);
             else
                 send_beacon();
         } else if (leaf_sends == LEAF) {
             send_data(LEAF ? TSCH_ROOT : leaf);
         } else {
-            receive();
+            receive(LEAF ? TSCH_ROOT : leaf);
         }
         tsch_count.slots++;
     }

@@ -27,6 +27,7 @@ SLOTS = {
     "scan": (RX_LISTEN, SLOT_END),
     "send": (TX_OFFSET, ACK_LISTEN, SLOT_END),
     "receive": (RX_LISTEN, TX_ACK, SLOT_END),
+    "prepare": (SLOT_END,),
 }
 """Kinds of slots, and what each waits for, where all goes well."""
 SLOTFRAMES = {
@@ -100,13 +101,20 @@ class Slot:
         return self.waits[names.index(deadline)] if deadline in names else None
 
 
-def slots(mote: str, waits: Sequence[Wait]) -> list[Slot]:
+def slots(mote: str, waits: Sequence[Wait], *, prepared: bool = False) -> list[Slot]:
     """The whole slotframes that a mote's last waits are; the last of all ends a slotframe.
 
     A slotframe is taken as long as those before it are whole as well: from the time when the motes
     had found each other.
+
+    Args:
+        mote: "root" or "leaf".
+        waits: of its marker.
+        prepared: a slot in which the next one is prepared follows each.
     """
-    kinds = SLOTFRAMES[mote]
+    kinds: tuple[str, ...] = SLOTFRAMES[mote]
+    if prepared:
+        kinds = tuple(kind for one in kinds for kind in (one, "prepare"))
     size = sum(len(SLOTS[kind]) for kind in kinds)
     found: list[Slot] = []
     for number in range((len(waits) - 1) // size, 0, -1):

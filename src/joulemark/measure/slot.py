@@ -15,11 +15,11 @@ from joulemark.analysis import slot as slots
 from joulemark.analysis.slot import Minima, Slot, Template, Wait
 from joulemark.campaign.case import Build, Case, Conditions
 from joulemark.campaign.job import METHOD
-from joulemark.campaign.subjects.slot import SlotSubject
+from joulemark.campaign.subjects.slot import AHEAD, SlotSubject
 from joulemark.campaign.versions import engine_version, host, project_commit
 from joulemark.catalogue import boards
 from joulemark.catalogue.boards import Board
-from joulemark.errors import BudgetError, JoulemarkError, VerificationError
+from joulemark.errors import BudgetError, InputError, JoulemarkError, VerificationError
 from joulemark.images import BuiltImage, Sources, build_program, memory
 from joulemark.images.constants import with_constants
 from joulemark.meters.model import ModelMeter
@@ -42,14 +42,15 @@ COUNTS = (
     "joins",
 )
 """tsch_counts of firmware/net/tsch/tsch.h: words of 32 bits."""
-SEEN_SLOTS = 60
+SEEN_SLOTS = 120
 """A slot's work hardly varies: the crystal's grid is what does."""
 TRIED_SLOTS = 300
 PROOF_SLOTS = 10_000
 ROUNDS = 8
 """How often a template that is a tick too short is lengthened."""
 _JOIN_SLOTS = 60
-_SLOTFRAME = 3
+_SLOTFRAME = 6
+"""A multiple of all slotframes' lengths."""
 
 
 SlotRecord = Record[SlotSubject]
@@ -97,7 +98,7 @@ class Proof:
     late: Mapping[str, int]
     """Moments that were not met, by name; those that were are not in it."""
     lost: int
-    """Frames that were not acknowledged."""
+    """Frames that were not acknowledged, since the leaf has joined."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +161,7 @@ def _image(
         case.board,
         without=() if secured else (SECURITY,),
         wiring={
-            "ccm-star": f"net/ccm-star/{subject.strategy}",
+            "ccm-star": f"net/ccm-star/{_wired(subject)}",
             "block-cipher": f"primitives/block-cipher/aes/{subject.cipher or 'ref'}",
         },
         define={
@@ -172,6 +173,9 @@ def _image(
             "TSCH_TABLES_FULL": 1,
             "CCM_KEEPS_SCHEDULE": int(subject.keys_stay),
             "RADIO_KEYS_STAY": int(subject.keys_stay),
+            "CCM_STREAMED": int(subject.streamed),
+            "TSCH_AHEAD": AHEAD.index(subject.ahead),
+            "TSCH_BRIEF_ACKNOWLEDGEMENTS": int(subject.brief),
             "TSCH_IDLE_SLOTS": 0,
             "PING_SLOTS": end,
         },
@@ -180,6 +184,24 @@ def _image(
         optimisation=case.build.optimisation,
         sources=sources,
     )
+
+
+def _wired(subject: SlotSubject) -> str:
+    """The part behind a strategy.
+
+    Raises:
+        InputError: there is no such one.
+    """
+    in_software = subject.strategy == "software"
+    if subject.streamed and subject.strategy == "hybrid":
+        raise InputError("a hybrid cannot unsecure while it receives", "--streamed")
+    if subject.ahead == "keystream" and not (in_software and subject.streamed):
+        mend = "use it with --strategy software --streamed"
+        raise InputError("no key stream can be made ahead", "--ahead keystream", mend)
+    if in_software and subject.streamed and not subject.keys_stay:
+        mend = "add --keys-stay"
+        raise InputError("keys stay expanded where frames are streamed", "--streamed", mend)
+    return "stream" if in_software and subject.streamed else subject.strategy
 
 
 def _reset(case: SlotCase, image: BuiltImage, template: Template, end: int) -> BuiltImage:
@@ -236,8 +258,10 @@ def _proof(template: Template, reports: Sequence[Mapping[str, int]]) -> Proof:
     for report in reports:
         for name, number in _late(report).items():
             late[name] = late.get(name, 0) + number
-    sent = sum(report["sent"] for report in reports)
-    lost = sent - sum(report["acknowledged"] for report in reports)
+    root, leaf = reports
+    lost = sum(report["sent"] - report["acknowledged"] for report in reports)
+    # The root asks once in three slots before the leaf has joined, too.
+    lost -= (root["slots"] - leaf["slots"]) // len(slots.SLOTFRAMES["root"])
     return Proof(template=template, slots=reports[0]["slots"], late=late, lost=lost)
 
 
@@ -271,11 +295,14 @@ def _waits(edges: Sequence[MarkerEdge]) -> list[Wait]:
     return found
 
 
-def _slots(run: PairRun, template: Template) -> list[Slot]:
+def _slots(run: PairRun, template: Template, case: SlotCase) -> list[Slot]:
     """The slots of both motes, as soon as they have found each other."""
     found = []
     for mote, observed in zip(("root", "leaf"), run.motes, strict=True):
-        found += slots.regular(slots.slots(mote, _waits(observed.edges)), template)
+        found += slots.regular(
+            slots.slots(mote, _waits(observed.edges), prepared=case.subject.ahead == "frame"),
+            template,
+        )
     if not found:
         raise VerificationError("no slotframe was whole", "marker edges")
     return found
@@ -311,6 +338,8 @@ STEPS = {
 }
 """Functions of firmware/net/tsch/tsch.c, each called once in a slot that has the step."""
 WORK = (
+    ("wait_for_bytes", WAITING),
+    ("radio_wait_frame", WAITING),
     ("radio_aes", "hardware AES"),
     ("radio_ccm", "hardware CCM*"),
     ("aes_", "AES"),
@@ -390,13 +419,20 @@ def _moments(slot: Slot, frames: Sequence[Transmission]) -> list[tuple[str, str,
     ]
 
 
-def _shares(step: str, cycles: Mapping[str, Mapping[str, float]]) -> list[tuple[str, str, float]]:
+def _shares(
+    step: str, ps: int, cycles: Mapping[str, Mapping[str, float]], case: SlotCase
+) -> list[tuple[str, str, float]]:
     """How a step's time is shared among what its cycles went into."""
+    if case.subject.streamed and step != "sec1":
+        # Most of it was done while the frame arrived: only of the rest it is known how long it is.
+        first, _, second = step.partition("+")
+        hz = case.board.clock_profile(case.clock).hz
+        shares = [
+            (second, work, count / hz * 1e12 / ps) for work, count in cycles.get(second, {}).items()
+        ]
+        return [(first, "after the frame's end", 1 - sum(part for *_, part in shares)), *shares]
     parts = [
-        (one, work, count)
-        for one in step.split("+")
-        for work, count in cycles.get(one, {}).items()
-        if work != WAITING
+        (one, work, count) for one in step.split("+") for work, count in cycles.get(one, {}).items()
     ]
     whole = sum(count for *_, count in parts)
     return [(one, work, count / whole) for one, work, count in parts]
@@ -422,7 +458,7 @@ def _waterfall(
         at = slot.start_ps
         for step, work, until in _moments(slot, run.frames):
             nj = meter.energy(occupancy(power, at, until)).gross_nj
-            shares = [(step, work, 1.0)] if work else _shares(step, cycles)
+            shares = [(step, work, 1.0)] if work else _shares(step, until - at, cycles, case)
             for name, what, part in shares or [(step, "slot machine", 1.0)]:
                 stretches.append(
                     Stretch(who=who, step=name, work=what, ps=(until - at) * part, nj=nj * part)
@@ -487,12 +523,18 @@ class _Bench:
         self, template: Template, count: int, *, until_late: bool = False
     ) -> tuple[PairRun, list[dict[str, int]]]:
         """Run so many slots; all that can be seen of them, or how many were late."""
-        count += -count % _SLOTFRAME
+        count = self._numbers(count)
         built = [_reset(self.case, image, template, count) for image in self._images]
         seen = not until_late
         return _run(
             self.case, built, template, count, profile=seen, trace=seen, until_late=until_late
         )
+
+    def _numbers(self, count: int) -> int:
+        """So many slots that have a link, as slot numbers: whole slotframes."""
+        if self.case.subject.ahead == "frame":
+            count *= 2
+        return count + -count % _SLOTFRAME
 
     def tried(self, template: Template) -> Proof:
         """Run until something is late."""
@@ -505,7 +547,7 @@ class _Bench:
         Raises:
             VerificationError: one was not.
         """
-        count += -count % _SLOTFRAME
+        count = self._numbers(count)
         built = images(self.case, template, count, self.sources)
         _, reports = _run(self.case, built, template, count)
         _verify(reports, self.case)
@@ -554,7 +596,7 @@ def tune(case: SlotCase, *, proof_slots: int = PROOF_SLOTS) -> Tuned:
     _verify(reports, case)
     if _proof(case.wide, reports).late:
         raise BudgetError(f"a slot's work does not fit {slots.ps_of(case.wide.slot) / 1e9:g} ms")
-    found = _slots(run, case.wide)
+    found = _slots(run, case.wide, case)
     least = slots.slacks(found)
     template = slots.shortened(case.wide, slots.cut(least))
     for _ in range(ROUNDS):
@@ -568,7 +610,7 @@ def tune(case: SlotCase, *, proof_slots: int = PROOF_SLOTS) -> Tuned:
         raise VerificationError(f"{proof} after {ROUNDS} rounds", str(case.case))
     steps = _steps(run.frames, found)
     seen, _ = bench.run(template, SEEN_SLOTS)
-    seen_slots = _slots(seen, template)
+    seen_slots = _slots(seen, template, case)
     cycles = _cycles(run)
     price = _price(case, template, bench.sources, image)
     lengths = [len(frame.frame) for frame in seen.frames]

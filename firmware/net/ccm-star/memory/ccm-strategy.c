@@ -2,20 +2,35 @@
 
 #include "ccm_star.h"
 
-/* A key is expanded for each frame, or once as long as the same follows the same. */
+/* A key is expanded for each frame; or, where the last two stay expanded, when it is first told. */
 static const ccm_star_ctx *schedule(const uint8_t *key, ccm_star_ctx *local) {
 #if CCM_KEEPS_SCHEDULE
-    static ccm_star_ctx kept;
-    static const uint8_t *kept_key;
+    enum { KEYS = 2 };
+    static struct {
+        const uint8_t *key;
+        ccm_star_ctx ctx;
+    } kept[KEYS];
+    static uint8_t next;
     (void)local;
-    if (kept_key != key) {
-        ccm_star_init(&kept, key);
-        kept_key = key;
-    }
-    return &kept;
+    for (uint8_t i = 0; i < KEYS; i++)
+        if (kept[i].key == key)
+            return &kept[i].ctx;
+    uint8_t place = next;
+    next = (uint8_t)((next + 1) % KEYS);
+    kept[place].key = key;
+    ccm_star_init(&kept[place].ctx, key);
+    return &kept[place].ctx;
 #else
     ccm_star_init(local, key);
     return local;
+#endif
+}
+
+void ccm_strategy_keep(const uint8_t *key) {
+#if CCM_KEEPS_SCHEDULE
+    schedule(key, 0);
+#else
+    (void)key;
 #endif
 }
 

@@ -4,6 +4,9 @@
 
 /* Enough of a frame in a slot for any header with the elements that acknowledgements have. */
 enum { HEADER_BYTES = FRAME_HEADER_BYTES_MAX + 11 };
+/* Enough for most: control, sequence number, one PAN, two extended addresses, level, key index; and
+   where frames are looked at while they arrive, the others are waited for longer. */
+enum { SHORT_HEADER_BYTES = 2 + 1 + 2 + 16 + 2 };
 
 /* What was received last of a device. */
 typedef struct {
@@ -42,6 +45,7 @@ bool security_add_key(const security_key *key) {
     if (tables.keys == SECURITY_KEYS)
         return false;
     tables.key[tables.keys++] = *key;
+    ccm_strategy_keep(key->key);
     return true;
 }
 
@@ -170,6 +174,21 @@ void security_load(const frame_header *header, const security_asn *asn, uint8_t 
     ccm_strategy_load(&ccm, frame, length);
 }
 
+#if CCM_STRATEGY_MAKES_AHEAD
+void security_ahead(uint8_t place, const frame_header *header, const security_asn *asn,
+                    uint8_t blocks, uint8_t length) {
+    bool own = same(header->source.bytes, tables.own, 8);
+    const security_key *key =
+        find_key(&header->security, own ? &header->destination : &header->source);
+    if (key == 0)
+        return;
+    uint8_t nonce[SECURITY_NONCE_BYTES];
+    make_nonce(nonce, &header->security, &header->source, tables.own, asn);
+    radio_ccm ccm = transformation(key, nonce, header);
+    ccm_strategy_ahead(place, &ccm, blocks, length);
+}
+#endif
+
 /* Sections 9.2.6 and 9.2.7: is this level good enough, or may this device do without? */
 static bool level_passes(const frame_header *header, const uint8_t *frame,
                          const known_device *device) {
@@ -245,10 +264,18 @@ static bool beacon_slot(const frame_header *header, const uint8_t *frame, uint8_
 
 security_status security_receive(const security_asn *asn, const frame_address *implied,
                                  uint8_t *frame, frame_header *header, radio_reception *reception) {
-    uint8_t wanted = CCM_STRATEGY_READS_ALL || asn == 0 ? FRAME_BYTES : HEADER_BYTES;
+    uint8_t wanted = CCM_STRATEGY_READS_ALL || asn == 0 ? FRAME_BYTES
+                     : CCM_STRATEGY_STREAMS             ? SHORT_HEADER_BYTES
+                                                        : HEADER_BYTES;
     uint8_t length = ccm_strategy_peek(frame, wanted, reception);
     uint8_t there = length < wanted ? length : wanted;
-    if (length == 0 || !frame_parse(frame, there, length, header))
+    bool parsed = length > 0 && frame_parse(frame, there, length, header);
+    if (CCM_STRATEGY_STREAMS && !parsed && there == SHORT_HEADER_BYTES) {
+        ccm_strategy_peek(frame, HEADER_BYTES, reception);
+        there = length < HEADER_BYTES ? length : HEADER_BYTES;
+        parsed = frame_parse(frame, there, length, header);
+    }
+    if (!parsed)
         return SECURITY_NO_FRAME;
     security_asn beacons;
     if (asn == 0 && header->security.asn_in_nonce && beacon_slot(header, frame, there, &beacons))

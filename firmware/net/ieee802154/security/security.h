@@ -81,6 +81,13 @@ security_status security_prepare(frame_header *header, uint8_t bytes);
 void security_load(const frame_header *header, const security_asn *asn, uint8_t *frame,
                    uint8_t length);
 
+/* What of the transformation does not depend on a frame's content is made before it is there, by a
+   strategy that can: the first blocks of the key stream of what header->source secures in a slot;
+   and, where the frame's length without MIC is known and not 0, the first block of its CBC-MAC. Two
+   are remembered, at place 0 and 1. header->open is as in the frame. */
+void security_ahead(uint8_t place, const frame_header *header, const security_asn *asn,
+                    uint8_t blocks, uint8_t length);
+
 /* Incoming procedure (section 9.2.3) of the frame that the radio received: reads it, checks it,
    takes its security away and remembers what must not come again. `asn` is that of the slot; null
    without TSCH, and to join a network by a beacon, which tells its slot. `implied`: the sender of a

@@ -10,6 +10,7 @@ from joulemark.campaign.subjects import About, Subject
 Strategy = Literal["software", "hybrid", "hardware"]
 STRATEGIES: tuple[Strategy, ...] = ("software", "hybrid", "hardware")
 Ahead = Literal["", "keystream", "frame"]
+AHEAD: tuple[Ahead, ...] = ("", "keystream", "frame")
 LEVELS = ("none", "mic-32", "mic-64", "mic-128", "enc", "enc-mic-32", "enc-mic-64", "enc-mic-128")
 """Security levels of IEEE 802.15.4 by their numbers (table 9-6 of the standard)."""
 
