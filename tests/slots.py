@@ -59,6 +59,7 @@ INCLUDES = [
     ROOT / "tests/radio",
     FIRMWARE / "hal",
     FIRMWARE / "hal/host",
+    FIRMWARE / "boots/none",
     *(NET / p for p in ("radio", "ieee802154", "tsch", "console", "tsch-ping")),
     *(NET / p for p in ("ieee802154/security", "ccm-star/memory", "ccm-star/software")),
     FIRMWARE / "primitives",

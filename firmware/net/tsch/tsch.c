@@ -1,5 +1,6 @@
 #include "tsch.h"
 
+#include "boots.h"
 #include "hal.h"
 #include "timing.h"
 
@@ -61,6 +62,16 @@ static struct {
 
 /* ---- Time ---- */
 
+/* A slot's number never comes twice, because nonces are made of it: its upper 16 bits count the
+   root's boots, and its lower 24 the slots since then. A network that is older than that counts on
+   as if its root had booted again: after 46 hours of slots of 10 ms. */
+enum { ERA_BITS = 24 };
+
+static void begin_era(uint16_t boots) {
+    tsch.asn = (link_asn){(uint32_t)boots << ERA_BITS, (uint8_t)(boots >> 8)};
+    tsch.hop = 0;
+}
+
 /* Waits for a moment that must still be ahead. */
 static void wait_for(tsch_deadline deadline, radio_time when) {
     hal_marker_high();
@@ -74,6 +85,8 @@ static void next_slot(void) {
     tsch.start = (radio_time)(tsch.start + timing.slot);
     if (++tsch.asn.low == 0)
         tsch.asn.high++;
+    if (!LEAF && BOOTS_MAX > 0 && (tsch.asn.low & ((1ul << ERA_BITS) - 1)) == 0)
+        begin_era(boots_count_again());
     tsch.hop = (tsch.hop + 1) & 15;
     if (++tsch.offset == SLOTFRAME) {
         tsch.offset = 0;
@@ -454,7 +467,7 @@ static void go_to_next_slot(void) {
 }
 
 uint32_t tsch_slot_number(void) {
-    return tsch.asn.low;
+    return tsch.asn.low & ((1ul << ERA_BITS) - 1);
 }
 
 void tsch_slot(void) {
@@ -551,6 +564,8 @@ bool tsch_init(void) {
         return false;
     start_security();
     tsch.joined = !LEAF;
+    if (!LEAF)
+        begin_era(boots_count());
     tsch.start = (radio_time)(radio_now() + timing.slot);
     radio_sleep_until(tsch.start);
     return true;

@@ -43,7 +43,7 @@ extern const uint8_t tsch_payload_bytes;
 /* Starts the radio. False: there is none. */
 bool tsch_init(void);
 
-/* The slot's number, modulo 2^32; 0 before a leaf has joined. */
+/* The slot's number since the root's last boot; 0 before a leaf has joined. */
 uint32_t tsch_slot_number(void);
 
 /* Does the next slot that has a link; a leaf that is not joined looks for a beacon instead. */

@@ -162,6 +162,7 @@ def _image(
         without=() if secured else (SECURITY,),
         wiring={
             "ccm-star": f"net/ccm-star/{_wired(subject)}",
+            "boots": "boots/none",
             "block-cipher": f"primitives/block-cipher/aes/{subject.cipher or 'ref'}",
         },
         define={

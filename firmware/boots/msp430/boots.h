@@ -11,4 +11,7 @@ enum { BOOTS_MAX = 0xfffe };
    it does not return: whatever would follow could use a nonce twice. */
 uint16_t boots_count(void);
 
+/* Counts as if the mote had booted again: for a counter in RAM that has come to its end. */
+uint16_t boots_count_again(void);
+
 #endif

@@ -35,10 +35,13 @@ static void write(uint8_t at, uint16_t mode, uint16_t value) {
     FCTL3 = KEY | LOCK;
 }
 
+static uint16_t boots;
+
 uint16_t boots_count(void) {
-    static uint16_t boots;
-    if (boots != 0)
-        return boots;
+    return boots != 0 ? boots : boots_count_again();
+}
+
+uint16_t boots_count_again(void) {
     uint16_t last = 0;
     uint8_t at = 0;
     for (uint8_t i = 0; i < WORDS; i++)

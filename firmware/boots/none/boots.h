@@ -1,0 +1,17 @@
+/* Nothing is kept over a restart: whoever counts on from 0 needs new keys then. */
+#ifndef BOOTS_H
+#define BOOTS_H
+
+#include <stdint.h>
+
+enum { BOOTS_MAX = 0 };
+
+static inline uint16_t boots_count(void) {
+    return 0;
+}
+
+static inline uint16_t boots_count_again(void) {
+    return 0;
+}
+
+#endif
