@@ -31,7 +31,11 @@ def test_every_command_of_the_guide_runs_and_its_figures_are_so(tmp_path: Path) 
     for line in block.splitlines():
         program, *arguments = shlex.split(line.removeprefix("$ "))
         assert program == ".venv/bin/joulemark"
-        store = () if "list" in arguments else ("--store", str(tmp_path / "a.db"), "--trials", "2")
+        store = (
+            ()
+            if "list" in arguments
+            else ("--store", str(tmp_path / "a.db"), "--repetitions", "2", "--executions", "1")
+        )
         printed += joulemark(*arguments, *store).stdout
     assert "plasa" in printed
     with Store(str(tmp_path / "a.db")) as store_:
@@ -39,6 +43,7 @@ def test_every_command_of_the_guide_runs_and_its_figures_are_so(tmp_path: Path) 
             (r.subject.aspect, r.subject.row): {q.column(): q for q in r.quantities}
             for r in store_.records()
             if isinstance(r.subject, ArchitectureSubject)
+            if not r.subject.wiring
         }
 
     def flash(row: str) -> int:
@@ -65,9 +70,19 @@ def test_every_command_of_the_guide_runs_and_its_figures_are_so(tmp_path: Path) 
     assert star.value < 96e6
     assert f"µs | 96 | | {star.value / 1e6:.0f} |" in text
     rekeying = records["processing", "rekeying"]["time_ps"]
-    assert f"µs | 925 | | {rekeying.value / 1e6:,.0f} |" in text
+    assert f"µs | 925 | | {round(rekeying.value / 1e7) * 10:,} |" in text
     on_air = {row: q["on_air_bytes"].value for (a, row), q in records.items() if a[0] == "c"}
     assert (on_air["bootstrapping"], on_air["rekeying"], on_air["STaR: secure"]) == (93, 47, 1)
+    # Every row of the network was seen, with the bytes that are computed (or the command fails).
+    assert all("seen_time_ps" in q for (a, _), q in records.items() if a == "communication")
+    attacks = {row: q["energy_more_nj"].value for (a, row), q in records.items() if a == "attack"}
+    assert len(attacks) == 9
+    assert min(attacks.values()) > 0
+    # What is said of the dearest ones.
+    frames = {row: records["attack", row]["attacker_frames"].value for row in attacks}
+    dear = ["Flood of hellos", "Forged renewals, far ahead"]
+    each = {row: attacks[row] / frames[row] for row in attacks if frames[row] > 9}
+    assert sorted(each, key=each.__getitem__, reverse=True)[:2] == dear
     # The whole is the sum of its modules and of what they share, to the byte.
     memory = {row: q["flash_bytes"].value for (a, row), q in records.items() if a == "memory"}
     whole = memory.pop("Whole architecture")
@@ -83,7 +98,7 @@ def image(also: list[str], **options: Any) -> bytes:
 
 def test_the_application_is_the_same_with_the_architecture_and_without() -> None:
     wiring = load_architecture("plasa").wiring_of("msp430")
-    parts, keep = load_architecture("plasa").wired("msp430", "STaR", "Authentication")
+    parts, keep = load_architecture("plasa").wired(wiring, "STaR", "Authentication")
     with_it = build_program("plasa/application", TELOSB, also=parts, keep=keep, wiring=wiring)
     without = build_program("plasa/application", TELOSB, wiring=wiring)
 
@@ -159,11 +174,42 @@ def test_a_wrong_file_is_one_clear_error(
 
 
 def test_rows_come_as_json(tmp_path: Path) -> None:
-    options = ("--trials", "1", "--format", "json", "--store", str(tmp_path / "a.db"))
+    options = (
+        "--repetitions",
+        "2",
+        "--executions",
+        "1",
+        "--format",
+        "json",
+        "--store",
+        str(tmp_path / "a.db"),
+    )
     rows = json.loads(joulemark("architecture", "plasa", *options).stdout)
     assert {"memory", "processing", "communication"} == {row["aspect"] for row in rows}
     secure = next(r for r in rows if r["row"] == "STaR: secure" and r["quantity"] == "cycles")
     assert secure["value"] > 0
+
+
+def test_what_an_attack_achieves_is_found() -> None:
+    broken = load_architecture("plasa").oracle.broken
+    right = ["admitted 2", "heard 6401001122334455 from 2", "heard 6402001122334455 from 2"]
+    assert broken({"authority": right, "sensor": ["sent 1"]}) is None
+    for lines, sensor, message in (
+        ([*right, right[1]], [], "number 1 of 2 after 2"),
+        ([*right, "heard 6403001122334456 from 2"], [], "nobody has sent"),
+        (["admitted 2"], [], "hears nothing"),
+        (right, ["heard 8"], "not for it"),
+    ):
+        assert message in str(broken({"authority": lines, "sensor": sensor}))
+
+
+@pytest.mark.parametrize(
+    ("wire", "message"),
+    [("cipher", "not INTERFACE=PART"), ("ciphre=plasa/cipher/software", "is wired to ciphre")],
+)
+def test_wrong_wires_are_one_clear_error(tmp_path: Path, wire: str, message: str) -> None:
+    options = ("--wire", wire, "--only", "memory", "--store", str(tmp_path / "a.db"))
+    assert message in joulemark("architecture", "plasa", *options, code=3).stderr
 
 
 def test_a_mote_is_admitted_over_the_air_and_again_after_a_restart(tmp_path: Path) -> None:

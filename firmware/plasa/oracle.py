@@ -5,7 +5,8 @@ What firmware/plasa sends is compared with this; what it needs from an authority
 
 import hashlib
 import hmac
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from random import Random
 from typing import NamedTuple
 
@@ -255,3 +256,48 @@ def on_air() -> dict[str, int]:
         "change of policy over the air": len(reconfiguration(key, 0, ASCON, KEY_DATA, 1)),
         **{f"{name}: secure": 1 + OVERHEAD[policy] for policy, name in POLICIES.items()},
     }
+
+
+_ROWS = {
+    0xE1: ("bootstrapping", "hello"),
+    CHALLENGE: ("bootstrapping", "challenge"),
+    CONFIRMATION: ("bootstrapping", "confirmation"),
+    RENEWAL: ("rekeying", "renewal"),
+    REQUEST: ("request key", "request"),
+    ANSWER: ("answer to a request", "answer"),
+    RECONFIGURATION: ("change of policy over the air", "change"),
+}
+
+
+def seen(payload: bytes) -> tuple[str, str, bool] | None:
+    """What a frame's payload is of: row, message, and whether the row adds the whole frame."""
+    if payload[0] in _ROWS:
+        return *_ROWS[payload[0]], True
+    policy = payload[0] >> 2 & 7
+    if policy not in POLICIES or len(payload) != 1 + 8 + OVERHEAD[policy]:
+        return None
+    return f"{POLICIES[policy]}: secure", "packet", False
+
+
+_HEARD = re.compile(r"heard 64([0-9a-f]{4})1122334455 from (\d)")
+
+
+def broken(lines: Mapping[str, list[str]]) -> str | None:
+    """What was taken that must not be: a mote numbers what it sends, and hears nothing."""
+    last: dict[str, int] = {}
+    for line in lines["authority"]:
+        if line.startswith("admitted "):
+            last.pop(line.removeprefix("admitted "), None)
+        if not line.startswith("heard"):
+            continue
+        match = _HEARD.fullmatch(line)
+        if match is None:
+            return f"the authority took what nobody has sent: {line}"
+        number = int.from_bytes(bytes.fromhex(match[1]), "little")
+        if number <= last.get(match[2], -1):
+            return f"the authority took number {number} of {match[2]} after {last[match[2]]}"
+        last[match[2]] = number
+    if str(MOTE) not in last:
+        return "the authority hears nothing of the sensor"
+    strange = [line for line in lines["sensor"] if line.startswith("heard")]
+    return f"the sensor took what is not for it: {strange[0]}" if strange else None

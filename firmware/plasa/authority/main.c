@@ -5,6 +5,7 @@
 #include "csma.h"
 #include "hal.h"
 #include "manager.h"
+#include "reconfiguration.h"
 #include "star.h"
 
 enum { PAN = 0x504c, TURN_MS = 250 };
@@ -23,6 +24,18 @@ static void renew(void) {
         say("renewed, epoch ", epoch);
 }
 
+/* The policy of label 0 after as many changes; it is told again to who comes later. */
+static uint32_t changes;
+
+static void tell_policy(void) {
+    /* By their numbers, round and round; where the program lacks one it changes nothing. */
+    uint8_t change[RECONFIGURATION_BYTES],
+        policy = (uint8_t)((PLASA_POLICY + changes) % PLASA_POLICIES);
+    if (changes != 0 && reconfiguration_write(0, policy, KEY_DATA, changes, change) &&
+        csma_send(FRAME_BROADCAST, change, sizeof change) == CSMA_OK)
+        say("policy ", policy);
+}
+
 /* Whether a message is one of the architecture's own. */
 static bool take(csma_message *message) {
     uint8_t challenge[CHALLENGE_BYTES], answer[RENEWAL_BYTES];
@@ -35,6 +48,7 @@ static bool take(csma_message *message) {
         say("admitted ", message->from);
         /* Nobody is to be believed what was sent under keys of before. */
         renew();
+        tell_policy();
         return true;
     }
     if (manager_request(authority_key_id(message->from), message->payload, message->length,
@@ -45,11 +59,14 @@ static bool take(csma_message *message) {
     return false;
 }
 
+static bool is_refused;
+
 static void hear(csma_message *message) {
     if (take(message))
         return;
     if (!star_unsecure(message->from, message->to, message->payload, &message->length)) {
         say("refused from ", message->from);
+        is_refused = true;
         return;
     }
     console_text("heard ");
@@ -69,11 +86,21 @@ int main(void) {
     manager_start();
     star_change(0, PLASA_POLICY, KEY_DATA);
     say("authority ", PLASA_MOTE);
-    for (uint16_t waited_ms = 0;; waited_ms += TURN_MS) {
-        if (waited_ms >= PLASA_RENEWAL_MS) {
+    uint16_t since_renewal_ms = 0, since_change_ms = 0;
+    for (;; since_renewal_ms += TURN_MS, since_change_ms += TURN_MS) {
+        if (since_renewal_ms >= PLASA_RENEWAL_MS) {
             renew();
-            waited_ms = 0;
+            since_renewal_ms = 0;
         }
+        if (PLASA_CHANGE_MS != 0 && since_change_ms >= PLASA_CHANGE_MS) {
+            changes++;
+            tell_policy();
+            since_change_ms = 0;
+        }
+        /* Nobody acknowledges a broadcast: perhaps a mote has not heard of the policy. */
+        if (is_refused)
+            tell_policy();
+        is_refused = false;
         radio_time end = (radio_time)(radio_now() + radio_ticks(TURN_MS / 2 * 1000ul) * 2);
         for (csma_message message; csma_receive(end, &message);)
             hear(&message);

@@ -83,11 +83,26 @@ bool __wrap_csma_init(uint8_t channel, uint16_t pan, uint16_t address) {
     return is_up;
 }
 
+#if HAS_RECOVERY && HAS_STAR
+/* Asks for the key that data comes under, if it was missed. */
+static void recover(void) {
+    uint8_t request[REQUEST_BYTES];
+    if (keydb_get(KEY_DATA, KEYDB_GROUP) == 0 && recovery_request(KEY_DATA, request))
+        __real_csma_send(PLASA_AUTHORITY, request, sizeof request);
+}
+#endif
+
 csma_status __wrap_csma_send(uint16_t to, const uint8_t *payload, uint8_t length) {
 #if HAS_STAR
     uint8_t packet[CSMA_PAYLOAD_BYTES_MAX];
     length = star_secure(to, payload, length, packet, sizeof packet);
-    return length == 0 ? CSMA_REFUSED : __real_csma_send(to, packet, length);
+    if (length == 0) {
+#if HAS_RECOVERY
+        recover();
+#endif
+        return CSMA_REFUSED;
+    }
+    return __real_csma_send(to, packet, length);
 #else
     return __real_csma_send(to, payload, length);
 #endif

@@ -69,6 +69,11 @@ bool star_change(uint8_t label, uint8_t policy, uint8_t key_id) {
     return true;
 }
 
+void star_set_age(uint8_t label, uint8_t age) {
+    if (label < STAR_LABELS)
+        labels[label].age = age;
+}
+
 bool star_enable(uint8_t label, bool on) {
     if (label >= STAR_LABELS)
         return false;

@@ -23,6 +23,10 @@ uint8_t star_label(uint16_t peer, const uint8_t *payload, uint8_t length);
    are taken. The mapping is one older. False: no such label, or the program has no such policy. */
 bool star_change(uint8_t label, uint8_t policy, uint8_t key_id);
 
+/* The age of a label's mapping, of which the control field has two bits: for motes that learn of a
+   mapping after others. */
+void star_set_age(uint8_t label, uint8_t age);
+
 /* Suspends a label's policy, or takes it up again. */
 bool star_enable(uint8_t label, bool on);
 

@@ -1,11 +1,12 @@
 """Security architectures: their modules, how they are wired, and what is measured of them."""
 
+import hashlib
 import importlib.util
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from random import Random
-from typing import Annotated, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 from pydantic import Field, PrivateAttr
 
@@ -38,14 +39,62 @@ class Step(Protocol):
         """What it must give."""
 
 
+class Seen(NamedTuple):
+    """What a frame on the air is of."""
+
+    row: str
+    message: str
+    """Which one of the row's: a protocol takes one of each."""
+    is_whole: bool
+    """The row adds the frame; else it adds to one that would be there without it."""
+
+
 class Oracle(Protocol):
-    """`oracle.py` in an architecture's folder."""
+    """`oracle.py` in an architecture's folder; who is priced in no network needs no more of it."""
 
     def steps(self, random: Random, trials: int) -> Iterator[Step]:
         """Everything that is told after a boot, in order; each row comes `trials` times."""
 
     def on_air(self) -> Mapping[str, int]:
         """Bytes that each row adds to what is sent."""
+
+    def seen(self, payload: bytes) -> tuple[str, str, bool] | None:
+        """What a data frame's payload is of, as `Seen` has it; None: of no row."""
+
+    def broken(self, lines: Mapping[str, list[str]]) -> str | None:
+        """What was taken that must not be, or not served, by what each mote has written."""
+
+
+class AirMote(datafile.DataModel):
+    """A mote of the network in which an architecture is seen."""
+
+    name: str
+    program: PartName
+    modules: list[str] = Field([])
+    """Wired between its application and its stack; an application may have modules in it."""
+    define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
+    start_s: Annotated[float, Field(ge=0)] = 0.0
+    restart_s: list[Annotated[float, Field(gt=0)]] = Field([])
+
+
+class Attack(datafile.DataModel):
+    """The same network with one mote more."""
+
+    name: str
+    """What it does, for people."""
+    victim: str
+    """The mote whose energy is looked at."""
+    mote: AirMote
+
+
+class Air(datafile.DataModel):
+    """The network in which all is sent that modules send."""
+
+    for_s: Annotated[float, Field(gt=0)]
+    mote: Annotated[list[AirMote], Field(min_length=1)]
+    attacked: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
+    """Macros of all of its motes while there are attacks, over theirs."""
+    attack: list[Attack] = Field([])
 
 
 class Module(datafile.DataModel):
@@ -66,8 +115,9 @@ class Architecture(datafile.DataModel):
     title: str
     application: PartName
     """What the architecture protects; it does not know of it."""
-    measured_by: PartName
-    """The application that executes the modules' operations one at a time."""
+    measured_by: PartName | None = None
+    """The application that executes the modules' operations one at a time, if there is one."""
+    air: Air | None = None
     wiring: dict[str, dict[str, PartName]]
     """By core: the parts behind interfaces."""
     module: Annotated[list[Module], Field(min_length=1)]
@@ -78,6 +128,11 @@ class Architecture(datafile.DataModel):
     def name(self) -> str:
         """Name of its folder."""
         return self._folder.name
+
+    @property
+    def file(self) -> Path:
+        """Its file."""
+        return self._folder / FILE
 
     def wiring_of(self, core: str) -> Mapping[str, str]:
         """The parts behind interfaces on a core.
@@ -90,13 +145,16 @@ class Architecture(datafile.DataModel):
             raise InputError(f"is not wired for {core}", str(self._folder / FILE), mend)
         return self.wiring[core]
 
-    def wired(self, core: str, *names: str) -> tuple[list[str], list[str]]:
-        """Parts and kept functions, on a core, of modules and of those that they are over.
+    def wired(self, behind: Mapping[str, str], *names: str) -> tuple[list[str], list[str]]:
+        """Parts and kept functions of modules and of those that they are over.
+
+        Args:
+            behind: the parts behind interfaces.
+            names: of the modules.
 
         Raises:
-            InputError: it cannot be wired for such a core, or has no such module.
+            InputError: it has no such module.
         """
-        behind = self.wiring_of(core)
         modules = {m.name: m for m in self.module}
         found: dict[str, Module] = {}
         waiting = list(names)
@@ -111,6 +169,16 @@ class Architecture(datafile.DataModel):
         chosen = [m for m in self.module if m.name in found]
         parts = dict.fromkeys(behind.get(part, part) for m in chosen for part in m.parts)
         return list(parts), sorted({name for m in chosen for name in m.keep})
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of its file, hexadecimal."""
+        return hashlib.sha256(self.file.read_bytes()).hexdigest()
+
+    @property
+    def has_oracle(self) -> bool:
+        """Whether its folder says what its messages must be."""
+        return (self._folder / "oracle.py").is_file()
 
     @cached_property
     def oracle(self) -> Oracle:

@@ -1,5 +1,6 @@
 """`joulemark architecture`: what each module of a security architecture costs."""
 
+import enum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -7,19 +8,24 @@ import typer
 from joulemark.cli import app
 from joulemark.cli._options import DEFAULT_STORE, StoreOption
 from joulemark.cli._output import Form, FormOption, table
+from joulemark.errors import InputError
 
 if TYPE_CHECKING:
-    from joulemark.campaign.subjects.architecture import ArchitectureSubject
+    from joulemark.campaign.subjects.architecture import ArchitectureSubject, Aspect
     from joulemark.records.record import Record
 
 _LIST = "list"
-_TITLES = {
-    "memory": "Memory, by wiring each module in (bytes)",
-    "processing": "Processing",
-    "communication": "Communication, and energy of the radio at full power",
-}
-_US = 1e6
+_PS_TO_US = 1e-6
 _NJ_TO_UJ = 1e-3
+
+
+class Tables(enum.StrEnum):
+    """What is priced."""
+
+    MEMORY = "memory"
+    PROCESSING = "processing"
+    COMMUNICATION = "communication"
+    ATTACK = "attack"
 
 
 @app.command()
@@ -33,17 +39,39 @@ def architecture(
     ] = None,
     compiler: Annotated[str, typer.Option("--compiler", metavar="NAME")] = "clang",
     opt: Annotated[str, typer.Option("--opt", metavar="NAME", help="O3, O2 or Os.")] = "Os",
-    trials: Annotated[int, typer.Option("--trials", min=1, max=1000)] = 10,
+    only: Annotated[
+        list[Tables] | None,
+        typer.Option(
+            "--only", help="Repeatable; all but attacks if not given.", show_default=False
+        ),
+    ] = None,
+    wire: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--wire",
+            metavar="INTERFACE=PART",
+            help="Another part behind an interface; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    repetitions: Annotated[
+        int, typer.Option("--repetitions", min=1, max=100, help="Over which intervals are.")
+    ] = 10,
+    executions: Annotated[
+        int, typer.Option("--executions", min=1, max=100, help="In each repetition.")
+    ] = 20,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of keys, nonces, payloads.")] = 1,
     form: FormOption = Form.TEXT,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
-    """Price an architecture's modules: memory, processing, communication, energy.
+    """Price an architecture's modules: memory, processing, communication, energy, attacks.
 
     Builds every wiring, executes every operation on the emulated board with its output verified,
-    and keeps the results in the store. The method is that of daidone-2014, section IV.
+    runs its network, and keeps the results in the store. The method is that of daidone-2014,
+    section IV. An attack that succeeds ends it with exit code 5.
     """
     from joulemark.campaign.case import Build
+    from joulemark.campaign.subjects.architecture import ASPECTS
     from joulemark.catalogue import boards
     from joulemark.catalogue.architectures import load_architecture, names
     from joulemark.measure.architecture import Pricing
@@ -59,12 +87,15 @@ def architecture(
         board=where,
         clock=clock or where.default_clock,
         build=Build(compiler=compiler, optimisation=opt),
-        trials=trials,
+        repetitions=repetitions,
+        executions=executions,
         seed=seed,
+        wire=_wired(wire or []),
     )
+    aspects: list[Aspect] = [one.value for one in only] if only else list(ASPECTS[:-1])
     found = []
     with Store(store) as opened:
-        for record in pricing.records():
+        for record in pricing.records(aspects):
             opened.append(record)
             found.append(record)
     _show(found, form)
@@ -89,33 +120,99 @@ def _show(records: "list[Record[ArchitectureSubject]]", form: Form) -> None:
         return
     first = records[0]
     where = f"{first.conditions.board} at {first.provenance.clock_hz / 1e6:g} MHz, {first.build}"
-    for aspect, title in _TITLES.items():
-        some = [r for r in records if r.subject.aspect == aspect]
+    if first.subject.wiring:
+        where += f", {', '.join(first.subject.wiring)}"
+    for title, aspects, row in (
+        ("Memory, by wiring each module in (bytes)", {"memory"}, _memory),
+        ("Processing", {"processing"}, _processing),
+        ("Communication: computed, and as seen on the air", {"communication"}, _communication),
+        (
+            "Energy (µJ): one power by time; and by the parts' states",
+            {"processing", "communication"},
+            _energy,
+        ),
+        ("Attacks, of which none succeeded: what each costs its victim", {"attack"}, _attack),
+    ):
+        some = [r for r in records if r.subject.aspect in aspects]
         if some:
             typer.echo(f"{title}: {where}\n")
-            typer.echo(table([_row(r) for r in some], form) + "\n")
+            typer.echo(table([{"": r.subject.row, **row(_Values(r))} for r in some], form) + "\n")
 
 
-def _row(record: "Record[ArchitectureSubject]") -> dict[str, Any]:
-    values = {q.column(): q for q in record.quantities}
-    row: dict[str, Any] = {"": record.subject.row}
-    if record.subject.aspect == "memory":
-        with_all = {name: values.get(f"with_all_{name}_bytes") for name in ("flash", "ram")}
-        return row | {
-            "flash": values["flash_bytes"].value,
-            "RAM": values["ram_bytes"].value,
-            "flash with all": None if with_all["flash"] is None else with_all["flash"].value,
-            "RAM with all": None if with_all["ram"] is None else with_all["ram"].value,
-        }
-    time_us = values["time_ps"].value / _US
-    if record.subject.aspect == "communication":
-        energy = values["radio_energy_nj"].value * _NJ_TO_UJ
-        return row | {"bytes": values["on_air_bytes"].value, "µs": time_us, "µJ": energy}
-    timer = values.get("timer_time_ps")
-    return row | {
-        "cycles": values["cycles"].value,
-        "µs": time_us,
-        "µs by its timer": None if timer is None else timer.value / _US,
-        "µJ": values["energy_gross_nj"].value * _NJ_TO_UJ,
-        "stack": values["stack_bytes"].value,
+def _wired(texts: list[str]) -> dict[str, str]:
+    found = {}
+    for text in texts:
+        name, sign, part = text.partition("=")
+        if not (name and sign and part):
+            raise InputError(f"{text!r} is not INTERFACE=PART", "--wire")
+        found[name] = part
+    return found
+
+
+class _Values:
+    """Quantities of a record by their columns; None where there is none."""
+
+    def __init__(self, record: "Record[ArchitectureSubject]") -> None:
+        self._of = {q.column(): q for q in record.quantities}
+
+    def __call__(self, column: str, scale: float | None = None) -> Any:
+        found = self._of.get(column)
+        if found is None:
+            return None
+        return found.value if scale is None else found.value * scale
+
+    def half_width(self, column: str, scale: float) -> Any:
+        found = self._of.get(column)
+        half = None if found is None else found.half_width
+        return None if half is None else half * scale
+
+
+def _memory(value: _Values) -> dict[str, Any]:
+    return {
+        "flash": value("flash_bytes"),
+        "RAM": value("ram_bytes"),
+        "flash with all": value("with_all_flash_bytes"),
+        "RAM with all": value("with_all_ram_bytes"),
+    }
+
+
+def _processing(value: _Values) -> dict[str, Any]:
+    return {
+        "cycles": value("cycles"),
+        "µs": value("time_ps", _PS_TO_US),
+        "µs by its timer": value("timer_time_ps", _PS_TO_US),
+        "± 95%": value.half_width("timer_time_ps", _PS_TO_US),
+        "stack": value("stack_bytes"),
+    }
+
+
+def _communication(value: _Values) -> dict[str, Any]:
+    return {
+        "bytes": value("on_air_bytes"),
+        "µs": value("time_ps", _PS_TO_US),
+        "frames seen": value("seen_frames"),
+        "µs on air": value("seen_time_ps", _PS_TO_US),
+    }
+
+
+def _energy(value: _Values) -> dict[str, Any]:
+    formula = value("power_by_time_nj", _NJ_TO_UJ)
+    states = value("energy_gross_nj", _NJ_TO_UJ)
+    return {
+        "µJ": value("radio_energy_nj", _NJ_TO_UJ) if formula is None else formula,
+        "µJ by states": value("seen_energy_nj", _NJ_TO_UJ) if states is None else states,
+    }
+
+
+def _attack(value: _Values) -> dict[str, Any]:
+    seconds = value("time_ps", 1e-12)
+    more = value("energy_more_nj", _NJ_TO_UJ)
+    frames = value("attacker_frames")
+    return {
+        "frames": frames,
+        "µJ a frame": more / frames if frames else None,
+        "mW more": more / seconds * 1e-3,
+        "mW before": value("energy_before_nj", _NJ_TO_UJ) / seconds * 1e-3,
+        "of it MCU": value("mcu_energy_more_nj", _NJ_TO_UJ) / seconds * 1e-3,
+        "of it radio": value("radio_energy_more_nj", _NJ_TO_UJ) / seconds * 1e-3,
     }

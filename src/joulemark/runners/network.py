@@ -111,16 +111,16 @@ class _Program:
 def _built(program: _Program) -> BuiltImage:
     board = boards.load_board(program.board)
     also: list[str] = []
-    wiring: dict[str, str] = {}
+    wiring = dict(program.wiring)
     if program.architecture is not None:
         architecture = load_architecture(program.architecture)
-        wiring |= architecture.wiring_of(board.core)
-        also, _ = architecture.wired(board.core, *program.modules)
+        wiring = {**architecture.wiring_of(board.core), **wiring}
+        also, _ = architecture.wired(wiring, *program.modules)
     return build_program(
         program.name,
         board,
         also=also,
-        wiring=wiring | dict(program.wiring),
+        wiring=wiring,
         define=dict(program.define),
         compiler=program.compiler,
         optimisation=program.optimisation,

@@ -8,9 +8,9 @@
    admitted. */
 uint8_t authority_key_id(uint16_t mote);
 
-/* Answers a hello with a challenge that tells KEY_GROUP and the epoch of the next renewal. One
-   handshake is under way at a time; another hello takes its place. False: it is none, or there is
-   no room for another mote. */
+/* Answers a hello with a challenge that tells KEY_GROUP and the epoch of the next renewal. Several
+   handshakes may be under way; another hello takes the oldest one's place. False: it is none, or
+   there is no room for another mote. */
 bool authority_hello(uint16_t self, uint16_t from, const uint8_t *hello, uint8_t length,
                      uint32_t epoch, uint8_t challenge[CHALLENGE_BYTES]);
 

@@ -12,17 +12,25 @@ static void make_nonce(uint8_t nonce[MESSAGE_NONCE_BYTES], const uint8_t *messag
     memcpy(nonce, message + NUMBER_AT, 4);
 }
 
+/* Its number is the mapping's age as well: a mote that was not there before has the same. */
+static bool change(const uint8_t *message) {
+    if (!star_change(message[1], message[2], message[3]))
+        return false;
+    star_set_age(message[1], message[NUMBER_AT]);
+    return true;
+}
+
 bool reconfiguration_write(uint8_t label, uint8_t policy, uint8_t key_id, uint32_t number,
                            uint8_t message[RECONFIGURATION_BYTES]) {
     const uint8_t *kek = keydb_get(KEY_GROUP, KEYDB_GROUP | KEYDB_KEK);
-    if (kek == 0)
-        return false;
     uint8_t nonce[MESSAGE_NONCE_BYTES];
     message[0] = MESSAGE_RECONFIGURATION;
     message[1] = label;
     message[2] = policy;
     message[3] = key_id;
     message_put32(message + NUMBER_AT, number);
+    if (kek == 0 || !change(message))
+        return false;
     make_nonce(nonce, message);
     message_seal(message, nonce, kek);
     return true;
@@ -36,8 +44,7 @@ bool reconfiguration_take(uint8_t *message, uint8_t length) {
     uint32_t number = message_get32(message + NUMBER_AT);
     uint8_t nonce[MESSAGE_NONCE_BYTES];
     make_nonce(nonce, message);
-    if (number <= last || !message_unseal(message, nonce, kek) ||
-        !star_change(message[1], message[2], message[3]))
+    if (number <= last || !message_unseal(message, nonce, kek) || !change(message))
         return false;
     last = number;
     return true;

@@ -1,6 +1,6 @@
 /* A change of policy that is told to all motes: kind 1, label 1, policy 1, key 1, number 4, and a
    tag of 16 under the group's KEK. Numbers grow for ever, so that none is taken twice, whatever the
-   KEK. */
+   KEK; the last bits of a number are the age of the mapping. */
 #ifndef RECONFIGURATION_H
 #define RECONFIGURATION_H
 
@@ -8,7 +8,8 @@
 
 enum { RECONFIGURATION_BYTES = RECONFIGURATION_OPEN_BYTES + MESSAGE_TAG_BYTES };
 
-/* False: there is no KEK. */
+/* Changes the policy here, and writes what tells it. The same number again is the same message.
+   False: there is no KEK, or what it names is not there. */
 bool reconfiguration_write(uint8_t label, uint8_t policy, uint8_t key_id, uint32_t number,
                            uint8_t message[RECONFIGURATION_BYTES]);
 

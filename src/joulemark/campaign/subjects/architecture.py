@@ -6,7 +6,8 @@ from typing import Any, ClassVar, Literal
 from joulemark.campaign.subjects import About, Subject
 from joulemark.catalogue.architectures import load_architecture
 
-Aspect = Literal["memory", "processing", "communication"]
+Aspect = Literal["memory", "processing", "communication", "attack"]
+ASPECTS: tuple[Aspect, ...] = ("memory", "processing", "communication", "attack")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,9 +19,12 @@ class ArchitectureSubject(Subject):
     architecture: str
     aspect: Aspect
     row: str
+    wiring: tuple[str, ...] = ()
+    """INTERFACE=PART, where it is not the part that the architecture's file says."""
 
     def __str__(self) -> str:
-        return f"{self.architecture} {self.row}, {self.aspect}"
+        wired = f" ({', '.join(self.wiring)})" if self.wiring else ""
+        return f"{self.architecture} {self.row}, {self.aspect}{wired}"
 
     def about(self) -> About:
         """The description in the architecture's file."""

@@ -12,7 +12,7 @@ from joulemark.records.record import Record
 from joulemark.studies.ways import Answer, Bench
 
 _SEED = 1
-_TRIALS = 4
+_REPETITIONS, _EXECUTIONS = 2, 2
 _SI = {"time": 1e-12, "energy_gross": 1e-9, "radio_energy": 1e-9}
 
 
@@ -54,7 +54,8 @@ def _priced(asked: Asked, bench: Bench) -> list[Record[ArchitectureSubject]]:
         board=board,
         clock=asked.clock or board.default_clock,
         build=Build(compiler=asked.compiler, optimisation=asked.opt),
-        trials=_TRIALS,
+        repetitions=_REPETITIONS,
+        executions=_EXECUTIONS,
         seed=_SEED,
     )
     found = list(pricing.records())
