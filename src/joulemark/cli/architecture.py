@@ -1,4 +1,4 @@
-"""`joulemark architecture`: what each module of a security architecture costs."""
+"""`joulemark architecture`: price each module of a security architecture."""
 
 import enum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,18 +31,28 @@ class Tables(enum.StrEnum):
 @app.command()
 def architecture(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="`list` lists them.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="NAME", help="Architecture; `list` shows them all.", show_default=False
+        ),
     ],
     board: Annotated[str, typer.Option("--board", metavar="NAME")] = "telosb",
     clock: Annotated[
-        str | None, typer.Option("--clock", metavar="NAME", help="The board's first if not given.")
+        str | None,
+        typer.Option(
+            "--clock", metavar="NAME", help="Clock profile; the board's first if not given."
+        ),
     ] = None,
     compiler: Annotated[str, typer.Option("--compiler", metavar="NAME")] = "clang",
-    opt: Annotated[str, typer.Option("--opt", metavar="NAME", help="O3, O2 or Os.")] = "Os",
+    opt: Annotated[
+        str, typer.Option("--opt", metavar="NAME", help="Optimisation: O3, O2 or Os.")
+    ] = "Os",
     only: Annotated[
         list[Tables] | None,
         typer.Option(
-            "--only", help="Repeatable; all but attacks if not given.", show_default=False
+            "--only",
+            help="Tables to make; repeatable; all but attacks if not given.",
+            show_default=False,
         ),
     ] = None,
     wire: Annotated[
@@ -50,17 +60,22 @@ def architecture(
         typer.Option(
             "--wire",
             metavar="INTERFACE=PART",
-            help="Another part behind an interface; repeatable.",
+            help="Wire another part behind an interface; repeatable.",
             show_default=False,
         ),
     ] = None,
     repetitions: Annotated[
-        int, typer.Option("--repetitions", min=1, max=100, help="Over which intervals are.")
+        int,
+        typer.Option(
+            "--repetitions", min=1, max=100, help="Repetitions that intervals are taken over."
+        ),
     ] = 10,
     executions: Annotated[
-        int, typer.Option("--executions", min=1, max=100, help="In each repetition.")
+        int, typer.Option("--executions", min=1, max=100, help="Executions in each repetition.")
     ] = 20,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of keys, nonces, payloads.")] = 1,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="Seed for keys, nonces and payloads.")
+    ] = 1,
     form: FormOption = Form.TEXT,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:

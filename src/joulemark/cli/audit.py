@@ -1,4 +1,4 @@
-"""`joulemark audit`: what the digits of a published table can carry."""
+"""`joulemark audit`: check what the digits of a published table can support."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 def audit(
     path: Annotated[
         Path,
-        typer.Argument(metavar="TABLE.toml", help="What is in the table, and how it was made."),
+        typer.Argument(metavar="TABLE.toml", help="The table and how it was made."),
     ],
     form: FormOption = Form.TEXT,
 ) -> None:
-    """Tell what the digits of a published table of rates and energies can carry.
+    """Check what the digits of a published table of rates and energies can support.
 
     The steps of the meter, the length of the window, the counts and the unrounded rate of each
     row, the power that it implies, how far rounding alone can move it, and what cannot be.

@@ -1,4 +1,4 @@
-"""`joulemark bench`: an emulated board in real time, with simulated instruments on its supply."""
+"""`joulemark bench`: run an emulated board in real time, with simulated instruments."""
 
 import math
 import time
@@ -12,16 +12,19 @@ from joulemark.errors import InputError
 
 @app.command()
 def bench(
-    primitive: Annotated[str, typer.Option("--primitive", help="What the image holds.")],
-    implementation: Annotated[str, typer.Option("--implementation", help="Of the primitive.")],
+    primitive: Annotated[str, typer.Option("--primitive", help="Primitive in the image.")],
+    implementation: Annotated[
+        str, typer.Option("--implementation", help="Implementation of the primitive.")
+    ],
     board: Annotated[str, typer.Option("--board", help="Board to emulate.")] = "telosb",
     clock: Annotated[str | None, typer.Option("--clock", help="Its clock profile.")] = None,
     compiler: Annotated[str, typer.Option("--compiler")] = "clang",
     opt: Annotated[str, typer.Option("--opt", help="Optimisation.")] = "O3",
-    speed: Annotated[float, typer.Option("--speed", help="The board's seconds in a second.")] = 1.0,
+    speed: Annotated[float, typer.Option("--speed", help="Emulated seconds per second.")] = 1.0,
     seed: Annotated[int, typer.Option("--seed", help="Seed for the instruments' errors.")] = 1,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", help="End after these; else with Ctrl-C.")
+        float | None,
+        typer.Option("--seconds", help="Stop after so many seconds; otherwise at Ctrl-C."),
     ] = None,
 ) -> None:
     """Run a board's image in real time, with simulated instruments on its supply.

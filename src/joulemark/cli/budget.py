@@ -1,4 +1,4 @@
-"""`joulemark budget`: what a device does all day, and how long its battery lasts."""
+"""`joulemark budget`: work out where a device's energy goes and how long its battery lasts."""
 
 import os
 from pathlib import Path
@@ -19,11 +19,11 @@ def budget(
     scenario: Annotated[
         str,
         typer.Argument(
-            metavar="SCENARIO", help="What it does: a TOML file, or the name of a shipped one."
+            metavar="SCENARIO", help="Scenario: a TOML file, or the name of a shipped one."
         ),
     ],
     stored: Annotated[
-        bool, typer.Option("--stored", help="Take what the store has; measure nothing.")
+        bool, typer.Option("--stored", help="Use only what the store holds; measure nothing.")
     ] = False,
     source: SourceOption = None,
     store: StoreOption = DEFAULT_STORE,

@@ -1,4 +1,4 @@
-"""`joulemark choose`: what fits an application's demands, and what it costs."""
+"""`joulemark choose`: rank the primitives and builds that meet an application's demands."""
 
 import json
 import os
@@ -59,32 +59,35 @@ class By(StrEnum):
 class DemandOptions:
     """What a build has to be."""
 
-    status: Annotated[
-        Standing, typer.Option("--status", help="The weakest standing that is accepted.")
-    ] = Standing.STANDARD
+    status: Annotated[Standing, typer.Option("--status", help="Lowest acceptable status.")] = (
+        Standing.STANDARD
+    )
     constant_time: Annotated[
         bool,
         typer.Option(
-            "--constant-time", help="It claims to keep secrets, and no trial shows otherwise."
+            "--constant-time", help="Require a constant-time claim that no trial contradicts."
         ),
     ] = False
     one_time_key: Annotated[
         bool, typer.Option("--one-time-key", help="Accept a key for one message only.")
     ] = False
     security_bits: Annotated[
-        int | None, typer.Option("--security-bits", min=1, metavar="N", help="At least.")
+        int | None,
+        typer.Option("--security-bits", min=1, metavar="N", help="Minimum security strength."),
     ] = None
     max_flash: Annotated[
-        int | None, typer.Option("--max-flash", min=0, metavar="BYTES", help="At most.")
+        int | None, typer.Option("--max-flash", min=0, metavar="BYTES", help="Flash budget.")
     ] = None
     max_ram: Annotated[
-        int | None, typer.Option("--max-ram", min=0, metavar="BYTES", help="Context and data.")
+        int | None,
+        typer.Option("--max-ram", min=0, metavar="BYTES", help="RAM budget: context and data."),
     ] = None
     max_stack: Annotated[
-        int | None, typer.Option("--max-stack", min=0, metavar="BYTES", help="At most.")
+        int | None, typer.Option("--max-stack", min=0, metavar="BYTES", help="Stack budget.")
     ] = None
     max_ms: Annotated[
-        float | None, typer.Option("--max-ms", min=0, metavar="MS", help="Time for one message.")
+        float | None,
+        typer.Option("--max-ms", min=0, metavar="MS", help="Time budget for one message."),
     ] = None
 
     @property
@@ -110,7 +113,9 @@ class UseOptions:
 
     every: Annotated[
         float | None,
-        typer.Option("--every", min=1e-6, max=1e9, metavar="SECONDS", help="Between messages."),
+        typer.Option(
+            "--every", min=1e-6, max=1e9, metavar="SECONDS", help="Interval between messages."
+        ),
     ] = None
     battery_mah: Annotated[
         float,
@@ -118,7 +123,7 @@ class UseOptions:
             "--battery-mah",
             min=1e-3,
             max=1e9,
-            help="With --every: what can be drawn of the battery; 2,000 of two alkaline AA cells.",
+            help="With --every: usable battery capacity; two alkaline AA cells have about 2,000.",
         ),
     ] = 2000.0
 
@@ -132,37 +137,44 @@ def choose(
     kind: Annotated[
         str,
         typer.Option(
-            "--kind", help="What is needed: aead, hash, mac, ...", autocompletion=complete_kind
+            "--kind", help="Kind of primitive: aead, hash, mac, ...", autocompletion=complete_kind
         ),
     ],
     size: Annotated[
-        int, typer.Option("--size", min=0, max=65535, metavar="BYTES", help="Of the message.")
+        int, typer.Option("--size", min=0, max=65535, metavar="BYTES", help="Message size.")
     ] = 64,
     ad_size: Annotated[
-        int, typer.Option("--ad-size", min=0, max=65535, metavar="BYTES", help="Associated data.")
+        int,
+        typer.Option(
+            "--ad-size", min=0, max=65535, metavar="BYTES", help="Size of the associated data."
+        ),
     ] = 0,
     clock: Annotated[
         str | None, typer.Option("--clock", help="Clock profile; the board's first if not given.")
     ] = None,
     operation: Annotated[
         list[str] | None,
-        typer.Option("--operation", help="What runs for a message; repeatable. The kind says."),
+        typer.Option(
+            "--operation",
+            help="Operation run for each message; repeatable; the kind's if not given.",
+        ),
     ] = None,
     primitive: Annotated[
         list[str] | None,
-        typer.Option("--primitive", help="Only these, names or globs; repeatable."),
+        typer.Option("--primitive", help="Consider only these (names or globs); repeatable."),
     ] = None,
-    by: Annotated[By, typer.Option("--sort", help="What to rank by.")] = By.ENERGY,
-    top: Annotated[int, typer.Option("--top", min=1, help="Builds to show.")] = 15,
+    by: Annotated[By, typer.Option("--sort", help="Quantity to rank by.")] = By.ENERGY,
+    top: Annotated[int, typer.Option("--top", min=1, help="Number of builds to show.")] = 15,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say which demand removed what.")
+        bool, typer.Option("--explain", help="Show what each demand ruled out.")
     ] = False,
     stored: Annotated[
         bool,
-        typer.Option("--stored", help="Take what the store has; build and measure nothing."),
+        typer.Option("--stored", help="Use only what the store holds; build and measure nothing."),
     ] = False,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Processes; one for each core.")
+        int | None,
+        typer.Option("--jobs", "-j", min=1, help="Number of processes; one per core if not given."),
     ] = None,
     form: FormOption = Form.TEXT,
     source: SourceOption = None,

@@ -1,4 +1,4 @@
-"""`joulemark compare`: what changed between two stores, exports or commits."""
+"""`joulemark compare`: show what changed between two stores, exports or commits."""
 
 import shutil
 import subprocess
@@ -36,7 +36,9 @@ def compare(
     base: Annotated[
         str, typer.Argument(metavar="BASE", help="A store, an exported file, or a commit.")
     ],
-    head: Annotated[str, typer.Argument(metavar="HEAD", help="What is compared with it.")],
+    head: Annotated[
+        str, typer.Argument(metavar="HEAD", help="Store, file or commit to compare with BASE.")
+    ],
     fail: Annotated[
         list[str] | None,
         typer.Option(
@@ -55,11 +57,11 @@ def compare(
     ] = None,
     campaign: Annotated[
         Path | None,
-        typer.Option("--campaign", help="For commits: what to measure, as `run` takes it."),
+        typer.Option("--campaign", help="For commits: the campaign to measure, as for `run`."),
     ] = None,
     form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.TEXT,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The file; the standard output when not given.")
+        Path | None, typer.Option("--out", help="Output file; standard output if not given.")
     ] = None,
 ) -> None:
     """Compare results case by case, and fail where they grew beyond limits.

@@ -1,4 +1,4 @@
-"""`joulemark doctor`: what is installed, what is missing, how to get it."""
+"""`joulemark doctor`: check what is installed, what is missing and how to get it."""
 
 import typer
 
@@ -8,7 +8,7 @@ from joulemark.errors import ToolError
 
 @app.command()
 def doctor() -> None:
-    """Say what is installed, what is missing and how to get it.
+    """Report what is installed, what is missing and how to get it.
 
     Exits with 4 when something is missing that `joulemark run` needs.
     """

@@ -1,4 +1,4 @@
-"""`joulemark energy`: joules per operation, from traces or from an instrument."""
+"""`joulemark energy`: compute the energy of an operation from traces or an instrument."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""`joulemark estimate`: what primitives would take on a Linux board that is not here."""
+"""`joulemark estimate`: estimate primitives on a Linux board that is not at hand."""
 
 import hashlib
 from pathlib import Path
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @grouped
 def estimate(
     machine: Annotated[
-        str, typer.Argument(metavar="MACHINE", help="Of `joulemark list machines`.")
+        str, typer.Argument(metavar="MACHINE", help="Machine; see `joulemark list machines`.")
     ],
     options: CampaignOptions,
     campaign: Annotated[
@@ -39,7 +39,7 @@ def estimate(
         str | None,
         typer.Option(
             "--architecture",
-            help="What of the machine the code is for: armv6 or aarch64 on a Raspberry Pi 3.",
+            help="Instruction set, where the machine has several, such as aarch64.",
         ),
     ] = None,
     store: StoreOption = DEFAULT_STORE,

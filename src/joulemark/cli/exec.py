@@ -1,4 +1,4 @@
-"""`joulemark exec`: any image on a bare emulated chip."""
+"""`joulemark exec`: run any image on an emulated chip or board."""
 
 import json
 from dataclasses import dataclass
@@ -24,23 +24,29 @@ _SLICE_CYCLES = 50_000_000
 
 Raw = Annotated[
     str | None,
-    typer.Option("--raw", metavar="ADDRESS", help="The image is raw bytes, loaded here."),
+    typer.Option(
+        "--raw", metavar="ADDRESS", help="Treat the image as raw bytes and load it at this address."
+    ),
 ]
 Entry = Annotated[
     str | None,
     typer.Option(
         "--entry",
         metavar="A",
-        help="Start here; without it at the reset vector, or an ELF file's entry.",
+        help="Start address; the reset vector, or an ELF file's entry, if not given.",
     ),
 ]
 StopAt = Annotated[
     str | None,
-    typer.Option("--stop-at", metavar="A", help="Stop before the instruction here is executed."),
+    typer.Option(
+        "--stop-at", metavar="A", help="Stop before executing the instruction at this address."
+    ),
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A chip's setting at the start; repeatable."),
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Initial value of a chip setting; repeatable."
+    ),
 ]
 MaxCycles = Annotated[
     int | None,
@@ -233,7 +239,7 @@ def execute(
         str | None,
         typer.Option(
             "--board",
-            help="Or the board: its chip and its devices.",
+            help="Board to emulate instead: its chip and devices.",
             autocompletion=complete_board,
         ),
     ] = None,
@@ -241,7 +247,9 @@ def execute(
     entry: Entry = None,
     start_at: Annotated[
         str | None,
-        typer.Option("--from", metavar="A", help="Count from the instruction here on."),
+        typer.Option(
+            "--from", metavar="A", help="Start counting at the instruction at this address."
+        ),
     ] = None,
     stop_at: StopAt = None,
     read: Annotated[

@@ -23,13 +23,13 @@ def export(
     form: Annotated[Format, typer.Option("--format", help="Output format.")],
     store: StoreOption = DEFAULT_STORE,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The file; the standard output when not given.")
+        Path | None, typer.Option("--out", help="Output file; standard output if not given.")
     ] = None,
     history: Annotated[
-        bool, typer.Option("--history", help="All records, not the last one of each case.")
+        bool, typer.Option("--history", help="All records, not only the latest of each case.")
     ] = False,
     long: Annotated[
-        bool, typer.Option("--long", help="A row for each quantity instead of each record.")
+        bool, typer.Option("--long", help="One row per quantity instead of per record.")
     ] = False,
 ) -> None:
     """Write the records of a store as CSV, JSON or Parquet."""

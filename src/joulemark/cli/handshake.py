@@ -1,4 +1,4 @@
-"""`joulemark handshake`: what a handshake costs each side, message by message."""
+"""`joulemark handshake`: price a handshake for each side, message by message."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -32,25 +32,34 @@ _SECONDS_PER_HOUR = 3600
 @app.command()
 def handshake(
     primitive: Annotated[
-        str, typer.Option("--primitive", metavar="NAME", help="Which handshake.")
+        str, typer.Option("--primitive", metavar="NAME", help="Handshake to price.")
     ] = "edhoc-3-2-aes-128",
-    board: Annotated[str, typer.Option("--board", metavar="NAME", help="Both sides.")] = "telosb",
+    board: Annotated[
+        str, typer.Option("--board", metavar="NAME", help="Board of both sides.")
+    ] = "telosb",
     implementation: Annotated[
-        str, typer.Option("--implementation", metavar="NAME", help="The first for the board.")
+        str,
+        typer.Option(
+            "--implementation",
+            metavar="NAME",
+            help="Implementation; the board's first if not given.",
+        ),
     ] = "",
-    opt: Annotated[str, typer.Option("--opt", metavar="NAME", help="Such as O3 or Os.")] = "Os",
+    opt: Annotated[
+        str, typer.Option("--opt", metavar="NAME", help="Optimisation, such as O3 or Os.")
+    ] = "Os",
     message_4: Annotated[
         bool, typer.Option("--message-4", help="The responder confirms the key.")
     ] = False,
     network: Annotated[
         Path | None,
         typer.Option(
-            "--network", metavar="FILE", help="Over the air instead: networks/edhoc-*.toml."
+            "--network", metavar="FILE", help="Run it over the air: networks/edhoc-*.toml."
         ),
     ] = None,
     per_day: Annotated[float, typer.Option("--per-day", min=0, help="Handshakes a day.")] = 1.0,
     battery_mah: Annotated[
-        float, typer.Option("--battery-mah", min=1, help="Of each side's battery.")
+        float, typer.Option("--battery-mah", min=1, help="Capacity of each side's battery.")
     ] = 2500.0,
 ) -> None:
     """Show what each message of a handshake costs, and what that takes of a battery.

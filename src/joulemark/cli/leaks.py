@@ -1,4 +1,4 @@
-"""`joulemark leaks`: what time, addresses and branches say of secrets, build by build."""
+"""`joulemark leaks`: show what time, addresses and branches reveal of secrets, build by build."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,32 +21,52 @@ _HEADER = ("board", "implementation", "build", "operation", "cycles", "spread", 
 @app.command()
 def leaks(
     primitive: Annotated[
-        list[str], typer.Option("--primitive", metavar="NAME", help="Or a glob; repeatable.")
+        list[str],
+        typer.Option("--primitive", metavar="NAME", help="Primitive, or a glob; repeatable."),
     ],
     implementation: Annotated[
         list[str] | None,
-        typer.Option("--implementation", metavar="NAME", help="Or a glob; repeatable; all."),
+        typer.Option(
+            "--implementation",
+            metavar="NAME",
+            help="Implementation, or a glob; repeatable; all if not given.",
+        ),
     ] = None,
     operation: Annotated[
         list[str] | None,
-        typer.Option("--operation", metavar="NAME", help="Repeatable; all that know a secret."),
+        typer.Option(
+            "--operation",
+            metavar="NAME",
+            help="Operation; repeatable; all that handle a secret if not given.",
+        ),
     ] = None,
     board: Annotated[
         list[str] | None,
-        typer.Option("--board", metavar="NAME", help="Repeatable; telosb, stm32vldiscovery."),
+        typer.Option(
+            "--board",
+            metavar="NAME",
+            help="Board; repeatable; telosb and stm32vldiscovery if not given.",
+        ),
     ] = None,
     compiler: Annotated[
         list[str] | None,
-        typer.Option("--compiler", metavar="NAME", help="Repeatable; the core's first."),
+        typer.Option(
+            "--compiler",
+            metavar="NAME",
+            help="Compiler; repeatable; the core's first if not given.",
+        ),
     ] = None,
     opt: Annotated[
-        list[str] | None, typer.Option("--opt", metavar="NAME", help="Repeatable; O3, O2, Os.")
+        list[str] | None,
+        typer.Option(
+            "--opt", metavar="NAME", help="Optimisation; repeatable; O3, O2 and Os if not given."
+        ),
     ] = None,
     branches: Annotated[
-        bool, typer.Option("--branches", help="Look at what decides branches too; slow.")
+        bool, typer.Option("--branches", help="Also check what branches depend on (slow).")
     ] = False,
 ) -> None:
-    """Show what each build tells of its secrets: a row for each operation.
+    """Show what each build reveals of its secrets: one row per operation.
 
     Runs on emulated boards with random and special secrets (1, the order less 1, sparse and dense
     ones), all outputs verified. Spread is the difference between the longest and the shortest time.

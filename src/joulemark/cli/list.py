@@ -1,4 +1,4 @@
-"""`joulemark list`: what there is to choose from."""
+"""`joulemark list`: list what there is to choose from."""
 
 from enum import StrEnum
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`joulemark method-check`: how wrong ways to measure are, against exact energies."""
+"""`joulemark method-check`: check measuring methods against exactly known energies."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`joulemark network`: motes that hear each other, their frames and their energy."""
+"""`joulemark network`: run a network of emulated motes: frames, captures, energy."""
 
 import contextlib
 import json
@@ -111,11 +111,13 @@ def network(
         Path, typer.Argument(metavar="FILE", help="The network: its motes and links, as TOML.")
     ],
     duration: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="How long: 500ms, 60s, 5m, 1h.")
+        str, typer.Option("--for", metavar="TIME", help="Duration: 500ms, 60s, 5m, 1h.")
     ] = "10s",
     pcap: Annotated[
         Path | None,
-        typer.Option("--pcap", help="Write a capture for Wireshark (pcapng), and keys beside it."),
+        typer.Option(
+            "--pcap", help="Write a capture for Wireshark (pcapng), with a file of keys beside it."
+        ),
     ] = None,
     page: Annotated[
         Path | None, typer.Option("--page", help="Write a page with the timeline and energies.")
@@ -123,14 +125,16 @@ def network(
     uart: Annotated[
         str,
         typer.Option(
-            "--uart", metavar="WHERE", help="Serial lines: terminal, pty, none, or a folder."
+            "--uart",
+            metavar="WHERE",
+            help="Where serial lines go: terminal, pty, none, or a folder.",
         ),
     ] = "terminal",
     threads: Annotated[
         int | None,
-        typer.Option("--threads", min=1, help="Cores to use; all when not given."),
+        typer.Option("--threads", min=1, help="Threads; one per core if not given."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Only what it comes to.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print the summary only.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     store: Annotated[
         str | None,

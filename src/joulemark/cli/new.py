@@ -31,18 +31,16 @@ _NEXT = {
 
 @app.command()
 def new(
-    what: Annotated[What, typer.Argument(help="What to begin.")],
+    what: Annotated[What, typer.Argument(help="What to create.")],
     name: Annotated[
         str,
-        typer.Argument(help="Its name; of a primitive KIND/NAME/IMPLEMENTATION."),
+        typer.Argument(help="Its name; for a primitive, KIND/NAME/IMPLEMENTATION."),
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = Path(),
-    like: Annotated[
-        str | None, typer.Option("--like", help="The board or chip that it is a variation of.")
-    ] = None,
+    like: Annotated[str | None, typer.Option("--like", help="Board or chip to start from.")] = None,
     source: SourceOption = None,
 ) -> None:
-    """Write the files that something new begins with, in a folder of your own.
+    """Write the skeleton of something new, in a folder of your own.
 
     Such a folder holds primitives (KIND/NAME), boards and chips; --source names it to `run`,
     `choose` and the others. Nothing that is there is overwritten.

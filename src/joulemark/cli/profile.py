@@ -1,4 +1,4 @@
-"""`joulemark profile`: where an image spends its cycles, its energy and its stack."""
+"""`joulemark profile`: show where an image spends its cycles, energy and stack."""
 
 import random
 from dataclasses import dataclass

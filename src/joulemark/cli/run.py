@@ -147,9 +147,14 @@ class BenchOptions:
     supply: Annotated[
         str | None, typer.Option("--supply", help="VISA resource of an E3631A that feeds it.")
     ] = None
-    unit: Annotated[str, typer.Option("--unit", help="Which specimen of the board.")] = "unnamed"
+    unit: Annotated[str, typer.Option("--unit", help="Name of this specimen of the board.")] = (
+        "unnamed"
+    )
     flash: Annotated[
-        bool, typer.Option("--flash", help="Write each image to the board, as its file says.")
+        bool,
+        typer.Option(
+            "--flash", help="Flash each image to the board, with the command in the board's file."
+        ),
     ] = False
 
     marker: Annotated[
@@ -200,14 +205,15 @@ def run(
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Processes; one for each core.")
+        int | None,
+        typer.Option("--jobs", "-j", min=1, help="Number of processes; one per core if not given."),
     ] = None,
     cluster: Annotated[
         str | None,
         typer.Option(
             "--cluster",
             metavar="ADDRESS",
-            help="Dask's workers instead: a scheduler's address (tcp://HOST:8786), or local:N.",
+            help="Use Dask workers: a scheduler's address (tcp://HOST:8786), or local:N.",
         ),
     ] = None,
     source: SourceOption = None,
@@ -217,7 +223,8 @@ def run(
         typer.Option("--report", help="The HTML report; beside the store if not given."),
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Measure again what the store already has.")
+        bool,
+        typer.Option("--fresh", help="Measure everything again, even what the store already has."),
     ] = False,
     host: Annotated[
         str | None,
@@ -229,7 +236,7 @@ def run(
         ),
     ] = None,
     host_command: Annotated[
-        str, typer.Option("--host-command", help="What starts Joulemark there.")
+        str, typer.Option("--host-command", help="Command that starts Joulemark there.")
     ] = "joulemark",
 ) -> None:
     """Build firmware, run it on an emulated board, verify every output, and keep what it cost.

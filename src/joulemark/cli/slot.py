@@ -1,4 +1,4 @@
-"""`joulemark slot`: the shortest time slot for a secured frame and its acknowledgement, proved."""
+"""`joulemark slot`: find and prove the shortest slot for a secured frame."""
 
 import os
 from enum import StrEnum
@@ -68,13 +68,13 @@ def slot(
     ],
     strategy: Annotated[
         list[Strategy] | None,
-        typer.Option("--strategy", help="Who does CCM* and its AES; all if none is given."),
+        typer.Option("--strategy", help="Where CCM* and its AES run; all strategies if not given."),
     ] = None,
     level: Annotated[
         list[Level] | None, typer.Option("--level", help="Security level; all if none is given.")
     ] = None,
     key_id_mode: Annotated[
-        int, typer.Option("--key-id-mode", min=0, max=3, help="How frames name their key.")
+        int, typer.Option("--key-id-mode", min=0, max=3, help="Key identifier mode.")
     ] = 1,
     counter_carried: Annotated[
         bool,
@@ -88,31 +88,36 @@ def slot(
     ] = "ref",
     keys_stay: Annotated[
         bool,
-        typer.Option("--keys-stay", help="Keys stay expanded, or in the radio."),
+        typer.Option(
+            "--keys-stay", help="Keep key schedules (or keys in the radio) between frames."
+        ),
     ] = False,
     streamed: Annotated[
-        bool, typer.Option("--streamed", help="Frames are unsecured while they arrive.")
+        bool, typer.Option("--streamed", help="Decrypt frames while they are being received.")
     ] = False,
     ahead: Annotated[
         Ahead,
-        typer.Option("--ahead", help="What is made ahead: key streams, or frames in idle slots."),
+        typer.Option(
+            "--ahead", help="What is prepared in idle slots: key streams or whole frames."
+        ),
     ] = Ahead.NOTHING,
     brief: Annotated[
-        bool, typer.Option("--brief", help="Acknowledgements carry no addresses.")
+        bool, typer.Option("--brief", help="Send acknowledgements without addresses.")
     ] = False,
     guard: Annotated[
-        int, typer.Option("--guard", min=1, help="How early or late a frame may be, in ticks.")
+        int, typer.Option("--guard", min=1, help="Guard time for a frame, in ticks.")
     ] = 36,
     ack_guard: Annotated[
-        int, typer.Option("--ack-guard", min=1, help="The same for its acknowledgement.")
+        int,
+        typer.Option("--ack-guard", min=1, help="Guard time for the acknowledgement, in ticks."),
     ] = 13,
-    compiler: Annotated[
-        Compiler, typer.Option("--compiler", help="What firmware is compiled with.")
-    ] = Compiler.CLANG,
+    compiler: Annotated[Compiler, typer.Option("--compiler", help="Compiler.")] = Compiler.CLANG,
     opt: Annotated[str, typer.Option("--opt", help="Optimisation: O3, O2, Os or O0.")] = "O3",
     slots: Annotated[
         int,
-        typer.Option("--slots", min=30, max=1_000_000, help="To run without a missed moment."),
+        typer.Option(
+            "--slots", min=30, max=1_000_000, help="Slots to run without a missed deadline."
+        ),
     ] = 10_000,
     at_most: Annotated[
         float | None,

@@ -1,4 +1,4 @@
-"""`joulemark study`: a paper's numbers and sentences beside ours, with a verdict on each."""
+"""`joulemark study`: set a paper's numbers and claims beside ours, with a verdict on each."""
 
 import json
 import os
@@ -22,7 +22,7 @@ def study(
         str,
         typer.Argument(
             metavar="NAME",
-            help="Of a folder in studies/; `list` lists them; `today` writes a page of what"
+            help="A folder of studies/; `list` lists them; `today` writes a page of what"
             " security costs on each board, from the store's records.",
         ),
     ],
@@ -35,17 +35,21 @@ def study(
         Path | None, typer.Option("--out", help="The HTML page; beside the store if not given.")
     ] = None,
     short: Annotated[
-        bool, typer.Option("--short", help="Only what the study calls short, and no variants.")
+        bool,
+        typer.Option(
+            "--short", help="Only the items that the study marks as short, without variants."
+        ),
     ] = False,
     pin: Annotated[
-        bool, typer.Option("--pin", help="Take the verdicts as those that later runs must give.")
+        bool, typer.Option("--pin", help="Pin today's verdicts: later runs must give the same.")
     ] = False,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Processes; one for each core.")
+        int | None,
+        typer.Option("--jobs", "-j", min=1, help="Number of processes; one per core if not given."),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
-    """Obtain a paper's results anew, and say of each what came of it.
+    """Reproduce a paper's results and give a verdict on each.
 
     Verdicts: reproduced, differs (with the experiment that shows why), contradicted by the paper
     itself, untestable (and what is missing). A verdict that is not the one pinned in the study's
