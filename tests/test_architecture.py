@@ -62,15 +62,22 @@ def test_every_command_of_the_guide_runs_and_its_figures_are_so(tmp_path: Path) 
     assert with_all("STaR") < 1610
     assert with_all("Authentication") < 2720
     assert flash("Rekeying client") < 288
-    assert f"| 198 | {flash('KeyDB')} | {flash('KeyDB')} |" in text
+    star = records["processing", "STaR: secure"]["time_ps"].value / 1e6
+    assert star < 96
+    # What the guide says of them holds while drivers below change by little.
+    told = {
+        row: [float(n.replace(",", "")) for n in re.findall(r"[\d,]+", cells)]
+        for row, cells in re.findall(r"^\| ([A-Z].*?) \|([\d, |]+)\|$", text, re.MULTILINE)
+    }
+    rekeying = records["processing", "rekeying"]["time_ps"].value / 1e6
+    assert told["KeyDB, bytes"] == [198, flash("KeyDB"), flash("KeyDB")]
+    assert told["STaR without cryptography, µs"] == [96, pytest.approx(star, rel=0.03)]
+    assert told["Rekeying, µs"] == [925, pytest.approx(rekeying, rel=0.03)]
     for row, bar in (("STaR", 1610), ("Authentication", 2720), ("Rekeying client", 288)):
-        assert f"| {row} | {bar:,} | {flash(row):,} | {with_all(row):,} |" in text
-    assert f"takes {flash('AES-128')} bytes alone" in text
-    star = records["processing", "STaR: secure"]["time_ps"]
-    assert star.value < 96e6
-    assert f"µs | 96 | | {star.value / 1e6:.0f} |" in text
-    rekeying = records["processing", "rekeying"]["time_ps"]
-    assert f"µs | 925 | | {round(rekeying.value / 1e7) * 10:,} |" in text
+        ours = [pytest.approx(flash(row), rel=0.03), pytest.approx(with_all(row), rel=0.03)]
+        assert told[row] == [bar, *ours]
+    (alone,) = re.findall(r"takes (\d+) bytes alone", text)
+    assert float(alone) == pytest.approx(flash("AES-128"), rel=0.03)
     on_air = {row: q["on_air_bytes"].value for (a, row), q in records.items() if a[0] == "c"}
     assert (on_air["bootstrapping"], on_air["rekeying"], on_air["STaR: secure"]) == (93, 47, 1)
     # Every row of the network was seen, with the bytes that are computed (or the command fails).

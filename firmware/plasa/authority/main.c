@@ -8,7 +8,7 @@
 #include "reconfiguration.h"
 #include "star.h"
 
-enum { PAN = 0x504c, TURN_MS = 250 };
+enum { PAN = 0x504c, TURN_MS = 250, PAUSE_US = 10000 };
 
 static void say(const char *what, uint16_t mote) {
     console_text(what);
@@ -16,11 +16,18 @@ static void say(const char *what, uint16_t mote) {
     console_text("\n");
 }
 
+/* Nobody acknowledges a broadcast, and who takes one is deaf until he has. */
+static bool broadcast(const uint8_t *message, uint8_t length) {
+    bool is_sent = csma_send(FRAME_BROADCAST, message, length) == CSMA_OK;
+    radio_sleep_until((radio_time)(radio_now() + radio_ticks(PAUSE_US)));
+    return is_sent;
+}
+
+static uint8_t renewal[RENEWAL_BYTES];
+
 static void renew(void) {
-    uint8_t renewal[RENEWAL_BYTES];
     uint16_t epoch = (uint16_t)manager_epoch();
-    if (manager_renew(KEY_DATA, renewal) &&
-        csma_send(FRAME_BROADCAST, renewal, sizeof renewal) == CSMA_OK)
+    if (manager_renew(KEY_DATA, renewal) && broadcast(renewal, sizeof renewal))
         say("renewed, epoch ", epoch);
 }
 
@@ -32,7 +39,7 @@ static void tell_policy(void) {
     uint8_t change[RECONFIGURATION_BYTES],
         policy = (uint8_t)((PLASA_POLICY + changes) % PLASA_POLICIES);
     if (changes != 0 && reconfiguration_write(0, policy, KEY_DATA, changes, change) &&
-        csma_send(FRAME_BROADCAST, change, sizeof change) == CSMA_OK)
+        broadcast(change, sizeof change))
         say("policy ", policy);
 }
 
@@ -97,7 +104,9 @@ int main(void) {
             tell_policy();
             since_change_ms = 0;
         }
-        /* Nobody acknowledges a broadcast: perhaps a mote has not heard of the policy. */
+        /* Perhaps a mote has missed the last renewal, or the policy. */
+        if (is_refused && manager_epoch() != 0)
+            broadcast(renewal, sizeof renewal);
         if (is_refused)
             tell_policy();
         is_refused = false;

@@ -194,11 +194,13 @@ def closure(
 def over(folders: list[PartFolder]) -> PartFolder | None:
     """The primitive that others of a program are built over; None where none is.
 
+    A part that has a header over.h of its own says itself what that is.
+
     Raises:
         InputError: there is none for one that needs it, or more than one.
     """
     kinds = sorted({part.over for part in folders if part.over is not None})
-    if not kinds:
+    if not kinds or any((part.folder / "over.h").is_file() for part in folders):
         return None
     found = [part for part in folders if part.kind in kinds]
     if len(found) != 1:
