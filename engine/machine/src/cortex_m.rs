@@ -255,10 +255,10 @@ impl CortexM {
             return;
         };
         let until = self.timeline.at(now);
-        while radio.next_event() <= until {
+        while radio.next_event() <= until && !radio.needs_memory() {
             let time = radio.next_event();
             radio.advance(time);
-            debug_assert!(radio.next_event() > time);
+            debug_assert!(radio.next_event() > time || radio.needs_memory());
             self.board.note_radio(radio.state(), time);
         }
     }
@@ -396,6 +396,10 @@ impl Bus for CortexM {
 
     fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<(), Fault> {
         if self.series.transfer(memory, now, &self.timeline)? {
+            if let Some(radio) = self.series.radio() {
+                let time = self.timeline.at(now);
+                self.board.note_radio(radio.state(), time);
+            }
             self.set_due();
         }
         Ok(())

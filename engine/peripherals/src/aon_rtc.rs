@@ -135,10 +135,15 @@ impl AonRtc {
             || mask & 4 != 0 && self.flags & CHANNELS[2] != 0
     }
 
+    /// The time in 2^-32 s.
+    pub fn time(&self, now: Cycles) -> u64 {
+        (self.at(self.clock.ticks(now)) >> 6) as u64
+    }
+
     /// Read the register at an offset; `None` where there is none.
     pub fn read(&mut self, offset: u32, now: Cycles) -> Option<u32> {
         self.advance(now);
-        let time = self.at(self.clock.ticks(now)) >> 6;
+        let time = self.time(now);
         Some(match offset {
             0x00 => self.control,
             0x04 => self.flags,

@@ -38,8 +38,14 @@ pub trait Radio {
     /// When it, or something in its antenna, is due; [`Picoseconds::NEVER`] if nothing is.
     fn next_event(&self) -> Picoseconds;
 
-    /// What is due at `now` happens, and the next event is later.
+    /// What is due at `now` happens, and the next event is later or needs memory.
     fn advance(&mut self, now: Picoseconds);
+
+    /// Whether it can go on only when it gets at the chip's memory. Until then nothing is done at
+    /// [`Radio::next_event`], which is in the past.
+    fn needs_memory(&self) -> bool {
+        false
+    }
 
     /// Its power state, such as `rx`, as the `[[radio.state]]` tables of boards' files call it.
     fn state(&self) -> &'static str;

@@ -1,13 +1,14 @@
-//! `CC26x0`: UART, GPIO, I/O configuration, timers, watchdog, random numbers, real-time clock, PRCM and
-//! VIMS (SWCU117). Addresses and interrupt lines were compared with TI's headers `hw_memmap.h` and
+//! `CC26x0`: UART, GPIO, I/O configuration, timers, watchdog, random numbers, real-time clock, PRCM,
+//! VIMS and RF core (SWCU117). Addresses and interrupt lines were compared with TI's headers `hw_memmap.h` and
 //! `hw_ints.h`.
 
 use std::ops::RangeInclusive;
 
 use joulemark_armv7m::MemorySettings;
-use joulemark_kernel::{Cycles, Fault, FaultKind, Memories, Timeline};
+use joulemark_kernel::{Cycles, Fault, FaultKind, Memories, Picoseconds, Timeline};
 use joulemark_peripherals::ti_aes::{Features, TiAes};
-use joulemark_peripherals::{AonRtc, Gpt, Pl011, TiWatchdog, Trng};
+use joulemark_peripherals::{AonRtc, Cc26x0Rf, Gpt, Pl011, TiWatchdog, Trng};
+use joulemark_radio::Radio;
 
 use super::sections::Core;
 use super::{Context, PLAIN_PINS, Peripherals};
@@ -22,6 +23,8 @@ const CRYPTO: u32 = 0x4002_4000;
 const TRNG: u32 = 0x4002_8000;
 const TRNG_INTERRUPTS: u32 = 0x4002_9000;
 const VIMS: u32 = 0x4003_4000;
+const RFC: u32 = 0x4004_0000;
+const RFC_LAST: u32 = 0x4004_3000;
 const WDT: u32 = 0x4008_0000;
 const IOC: u32 = 0x4008_1000;
 const PRCM: u32 = 0x4008_2000;
@@ -32,8 +35,12 @@ const AON_RTC: u32 = 0x4009_2000;
 const ALIAS_OF_DISDEFWBUF: u32 = 0xe21c_0104;
 
 /// Interrupt lines: exception numbers less 16.
+const CPE_1_LINE: u32 = 2;
 const RTC_LINE: u32 = 4;
 const UART_LINE: u32 = 5;
+const CPE_0_LINE: u32 = 9;
+const RFC_HW_LINE: u32 = 10;
+const RFC_CMD_ACK_LINE: u32 = 11;
 const WDT_LINE: u32 = 14;
 const GPT_LINE: u32 = 15;
 const CRYPTO_LINE: u32 = 23;
@@ -45,8 +52,18 @@ const MODE_CACHE: u32 = 1;
 const SYSBUS_LB_DIS: u32 = 1 << 4;
 const IDCODE_LB_DIS: u32 = 1 << 5;
 
-/// Index of PRCM.GPTCLKDIV.
+/// Indices of PRCM's registers.
+const RFCCLKG: usize = 0x2c / 4;
 const GPTCLKDIV: usize = 0xcc / 4;
+const PDCTL0: usize = 0x12c / 4;
+const PDCTL0RFC: usize = 0x130 / 4;
+const PDCTL1: usize = 0x17c / 4;
+/// The RF core's bit in PDCTL0 and PDCTL1; in PDCTL1, CPU and VIMS are on after a reset.
+const RFC_ON_0: u32 = 1;
+const RFC_ON_1: u32 = 1 << 2;
+const RESET_PDCTL1: u32 = 0xa;
+/// `BUS_ON` of PDSTAT1.
+const BUS_ON: u32 = 1 << 4;
 
 pub struct Cc26x0 {
     uart: Pl011,
@@ -57,8 +74,12 @@ pub struct Cc26x0 {
     rtc: AonRtc,
     vims_ctl: u32,
     iocfg: [u32; 32],
-    /// PRCM's registers; those for clocks and power domains are kept and take effect at once.
+    /// PRCM's registers; those for clocks and power domains are kept, and but for the RF core's do
+    /// nothing.
     prcm: [u32; 0x80],
+    rf: Option<Cc26x0Rf>,
+    /// RFCCLKG as it was loaded.
+    rf_clock: bool,
 }
 
 /// The peripherals of a chip of this series, and the names of its pins.
@@ -78,6 +99,8 @@ impl Cc26x0 {
             hash: false,
         };
         let aes = core.aes.as_ref();
+        let mut prcm = [0; 0x80];
+        prcm[PDCTL1] = RESET_PDCTL1;
         Self {
             uart: Pl011::new(32),
             gpt: Default::default(),
@@ -87,7 +110,12 @@ impl Cc26x0 {
             rtc: AonRtc::new(core.reset_hz.whole(), core.low_hz.whole()),
             vims_ctl: setting("cache_mode") & MODE | lines,
             iocfg: [0x6000; 32],
-            prcm: [0; 0x80],
+            prcm,
+            rf: core
+                .radio
+                .as_ref()
+                .map(|radio| Cc26x0Rf::new(radio.figures())),
+            rf_clock: false,
         }
     }
 
@@ -103,44 +131,70 @@ impl Cc26x0 {
     }
 
     fn read_prcm(&self, offset: u32) -> Option<u32> {
+        let domains = self.prcm[PDCTL1];
         Some(match offset {
             // LOAD_DONE: settings are taken over at once.
             0x28 => 2,
             // Status registers of power domains follow their controls at once.
-            0x140 | 0x148 | 0x14c => self.prcm[offset as usize / 4 - 5],
-            0x3c..=0x5c | 0x6c..=0x74 | 0xcc | 0x12c | 0x134 | 0x138 => {
+            0x140..=0x14c => self.prcm[offset as usize / 4 - 5],
+            0x184..=0x18c => Self::domain_1(offset - 0x184, domains),
+            0x194 => domains | BUS_ON,
+            0x198 => 1,
+            // PDSTAT1RFC stands before PDSTAT1CPU.
+            0x19c => Self::domain_1(4, domains),
+            0x1a0 => Self::domain_1(0, domains),
+            0x1a4 => Self::domain_1(8, domains),
+            0x2c | 0x3c..=0x5c | 0x6c..=0x74 | 0xcc | 0x12c..=0x138 | 0x17c | 0x1d0 => {
                 self.prcm[offset as usize / 4]
             }
             _ => return None,
         })
     }
 
-    fn write_prcm(&mut self, offset: u32, value: u32, now: Cycles) -> bool {
+    /// CPU, RF core and VIMS of PDCTL1, as registers of their own: bits 1 to 3.
+    const fn domain_1(offset: u32, domains: u32) -> u32 {
+        domains >> (1 + offset / 4) & 1
+    }
+
+    fn write_prcm(&mut self, offset: u32, value: u32, now: Cycles, time: Picoseconds) -> bool {
         let index = offset as usize / 4;
         match offset {
-            // LOAD: dividers take effect.
+            // LOAD: dividers and gates take effect.
             0x28 => {
                 let divider = 1 << self.prcm[GPTCLKDIV].min(8);
                 for gpt in &mut self.gpt {
                     gpt.set_divider(divider, now);
                 }
+                self.rf_clock = self.prcm[RFCCLKG] & 1 != 0;
             }
-            // PDCTL0 holds what the registers of single domains hold too: serial is bit 1,
-            // peripherals bit 2.
+            // PDCTL0 holds what the registers of single domains hold too, in this order: RF core,
+            // serial, peripherals.
             0x12c => {
-                self.prcm[index] = value & 7;
-                self.prcm[0x134 / 4] = value >> 1 & 1;
-                self.prcm[0x138 / 4] = value >> 2 & 1;
+                self.prcm[PDCTL0] = value & 7;
+                for bit in 0..3 {
+                    self.prcm[PDCTL0RFC + bit] = value >> bit & 1;
+                }
             }
-            0x134 | 0x138 => {
+            0x130..=0x138 => {
                 self.prcm[index] = value & 1;
-                let shift = if offset == 0x134 { 1 } else { 2 };
-                let all = &mut self.prcm[0x12c / 4];
+                let shift = index - PDCTL0RFC;
+                let all = &mut self.prcm[PDCTL0];
+                *all = *all & !(1 << shift) | (value & 1) << shift;
+            }
+            0x17c => self.prcm[PDCTL1] = value & 0xe,
+            0x184..=0x18c => {
+                let shift = 1 + (offset - 0x184) / 4;
+                let all = &mut self.prcm[PDCTL1];
                 *all = *all & !(1 << shift) | (value & 1) << shift;
             }
             0xcc => self.prcm[index] = value & 15,
-            0x3c..=0x5c | 0x6c..=0x74 => self.prcm[index] = value,
+            0x1d0 => self.prcm[index] = value & 7,
+            0x2c | 0x3c..=0x5c | 0x6c..=0x74 => self.prcm[index] = value,
             _ => return false,
+        }
+        if let Some(rf) = &mut self.rf {
+            let is_on = self.prcm[PDCTL0] & RFC_ON_0 != 0 || self.prcm[PDCTL1] & RFC_ON_1 != 0;
+            rf.set_power(is_on && self.rf_clock, time);
         }
         true
     }
@@ -176,6 +230,10 @@ impl Peripherals for Cc26x0 {
             VIMS if offset < 8 => Some(self.vims_ctl & (MODE | IDCODE_LB_DIS | SYSBUS_LB_DIS)),
             IOC if offset < 0x80 => Some(self.iocfg[offset as usize / 4]),
             PRCM => self.read_prcm(offset),
+            RFC..=RFC_LAST => match &mut self.rf {
+                Some(rf) => rf.read(address - RFC, context.time)?,
+                None => None,
+            },
             _ => None,
         })
     }
@@ -225,7 +283,13 @@ impl Peripherals for Cc26x0 {
                 self.vims_ctl = value;
             }
             IOC if offset < 0x80 => self.iocfg[offset as usize / 4] = value,
-            PRCM => return Ok(self.write_prcm(offset, value, context.now)),
+            PRCM => return Ok(self.write_prcm(offset, value, context.now, context.time)),
+            RFC..=RFC_LAST => {
+                let Some(rf) = &mut self.rf else {
+                    return Ok(false);
+                };
+                return rf.write(address - RFC, value, context.time);
+            }
             _ if address == ALIAS_OF_DISDEFWBUF => {}
             _ => return Ok(false),
         }
@@ -257,7 +321,19 @@ impl Peripherals for Cc26x0 {
         _timeline: &Timeline,
     ) -> Result<bool, Fault> {
         let aes = self.aes.as_mut();
-        aes.map_or(Ok(false), |aes| aes.transfer(memory, now))
+        let by_aes = aes.map_or(Ok(false), |aes| aes.transfer(memory, now))?;
+        let Some(rf) = self.rf.as_mut().filter(|rf| rf.needs_memory()) else {
+            return Ok(by_aes);
+        };
+        rf.transfer(memory, self.rtc.time(now))
+    }
+
+    fn radio(&self) -> Option<&dyn Radio> {
+        self.rf.as_ref().map(|rf| rf as &dyn Radio)
+    }
+
+    fn radio_mut(&mut self) -> Option<&mut dyn Radio> {
+        self.rf.as_mut().map(|rf| rf as &mut dyn Radio)
     }
 
     fn next_event(&self) -> Cycles {
@@ -282,6 +358,12 @@ impl Peripherals for Cc26x0 {
         for (gpt, first) in self.gpt.iter().zip((GPT_LINE..).step_by(2)) {
             let [a, b] = gpt.pending();
             lines |= u64::from(a) << first | u64::from(b) << (first + 1);
+        }
+        if let Some(rf) = &self.rf {
+            let numbers = [CPE_0_LINE, CPE_1_LINE, RFC_HW_LINE, RFC_CMD_ACK_LINE];
+            for (asserted, line) in rf.interrupts().into_iter().zip(numbers) {
+                lines |= u64::from(asserted) << line;
+            }
         }
         [lines, 0, 0, 0]
     }

@@ -1,20 +1,21 @@
-/* The CC2538's AES accelerator (SWRU319, chapter AES and SHA Cryptoprocessor): AES-128 of blocks,
-   and CCM* of IEEE 802.15.4, whose CCM it does in one operation. */
+/* The AES accelerator of the CC2538 and of CC26x0 chips (SWRU319, chapter AES and SHA
+   Cryptoprocessor; SWCU117, chapter Cryptography): AES-128 of blocks, and CCM* of IEEE 802.15.4,
+   whose CCM it does in one operation. Registers are called as in CC26x0 chips. */
 #include <string.h>
 
-#include "chip.h"
 #include "crypto.h"
 #include "radio.h"
+#include "ti-aes-registers.h"
 
 #ifndef RADIO_KEYS_STAY
 #define RADIO_KEYS_STAY 0
 #endif
 
-/* AES_CTRL_ALG_SEL. */
+/* CRYPTO_ALGSEL. */
 enum { KEY_STORE = 1, ENGINE = 2 };
-/* AES_CTRL_INT_*. */
+/* CRYPTO_IRQ*. */
 enum { RESULT_AV = 1, DMA_IN_DONE = 2 };
-/* AES_AES_CTRL. */
+/* CRYPTO_AESCTL. */
 enum {
     SAVED_CONTEXT_READY = 1 << 30,
     SAVE_CONTEXT = 1 << 29,
@@ -31,70 +32,70 @@ enum { POLLS_MAX = 100000 };
 
 static bool wait(uint32_t event) {
     for (uint32_t polls = 0; polls < POLLS_MAX; polls++)
-        if ((AES_CTRL_INT_STAT & event) != 0) {
-            AES_CTRL_INT_CLR = event;
+        if ((CRYPTO_IRQSTAT & event) != 0) {
+            CRYPTO_IRQCLR = event;
             return true;
         }
     return false;
 }
 
 static void fetch(const void *data, uint32_t bytes) {
-    AES_DMAC_CH0_CTRL = 1;
-    AES_DMAC_CH0_EXTADDR = (uint32_t)(uintptr_t)data;
-    AES_DMAC_CH0_DMALENGTH = bytes;
+    CRYPTO_DMACH0CTL = 1;
+    CRYPTO_DMACH0EXTADDR = (uint32_t)(uintptr_t)data;
+    CRYPTO_DMACH0LEN = bytes;
 }
 
 static void store(void *data, uint32_t bytes) {
-    AES_DMAC_CH1_CTRL = 1;
-    AES_DMAC_CH1_EXTADDR = (uint32_t)(uintptr_t)data;
-    AES_DMAC_CH1_DMALENGTH = bytes;
+    CRYPTO_DMACH1CTL = 1;
+    CRYPTO_DMACH1EXTADDR = (uint32_t)(uintptr_t)data;
+    CRYPTO_DMACH1LEN = bytes;
 }
 
 /* Puts a key into the engine, whose store has room for eight: two are kept. */
 static void use_key(const uint8_t key[16]) {
     static const uint8_t *stored[2];
     static uint8_t area;
-    AES_CTRL_INT_CFG = 1;
-    AES_CTRL_INT_EN = RESULT_AV | DMA_IN_DONE;
-    AES_CTRL_INT_CLR = RESULT_AV | DMA_IN_DONE;
+    CRYPTO_IRQTYPE = 1;
+    CRYPTO_IRQEN = RESULT_AV | DMA_IN_DONE;
+    CRYPTO_IRQCLR = RESULT_AV | DMA_IN_DONE;
     if (RADIO_KEYS_STAY && stored[!area] == key)
         area = !area;
     if (!RADIO_KEYS_STAY || stored[area] != key) {
         area = !area;
         uint32_t aligned[4]; /* DMA takes whole words from a store of keys */
         memcpy(aligned, key, sizeof aligned);
-        AES_CTRL_ALG_SEL = KEY_STORE;
-        AES_KEY_STORE_WRITTEN_AREA = 1u << area;
-        AES_KEY_STORE_WRITE_AREA = 1u << area;
+        CRYPTO_ALGSEL = KEY_STORE;
+        CRYPTO_KEYWRITTENAREA = 1u << area;
+        CRYPTO_KEYWRITEAREA = 1u << area;
         fetch(aligned, sizeof aligned);
         wait(RESULT_AV);
-        AES_CTRL_INT_CLR = RESULT_AV | DMA_IN_DONE;
+        CRYPTO_IRQCLR = RESULT_AV | DMA_IN_DONE;
         crypto_wipe(aligned, sizeof aligned);
         stored[area] = key;
     }
-    AES_CTRL_ALG_SEL = ENGINE;
-    AES_KEY_STORE_READ_AREA = area;
-    for (uint32_t polls = 0; polls < POLLS_MAX && AES_KEY_STORE_READ_AREA >> 31 != 0; polls++)
+    CRYPTO_ALGSEL = ENGINE;
+    CRYPTO_KEYREADAREA = area;
+    for (uint32_t polls = 0; polls < POLLS_MAX && CRYPTO_KEYREADAREA >> 31 != 0; polls++)
         continue;
 }
 
 void radio_keep_key(const uint8_t key[16]) {
     if (RADIO_KEYS_STAY) {
         use_key(key);
-        AES_CTRL_ALG_SEL = 0;
+        CRYPTO_ALGSEL = 0;
     }
 }
 
 void radio_aes(const uint8_t key[16], uint8_t *out, const uint8_t *in, uint8_t blocks) {
     use_key(key);
-    AES_AES_CTRL = ENCRYPT;
-    AES_AES_C_LENGTH_0 = (uint32_t)blocks * BLOCK_BYTES;
-    AES_AES_C_LENGTH_1 = 0;
+    CRYPTO_AESCTL = ENCRYPT;
+    CRYPTO_AESDATALEN0 = (uint32_t)blocks * BLOCK_BYTES;
+    CRYPTO_AESDATALEN1 = 0;
     fetch(in, (uint32_t)blocks * BLOCK_BYTES);
     store(out, (uint32_t)blocks * BLOCK_BYTES);
     wait(RESULT_AV);
-    AES_CTRL_INT_CLR = DMA_IN_DONE;
-    AES_CTRL_ALG_SEL = 0;
+    CRYPTO_IRQCLR = DMA_IN_DONE;
+    CRYPTO_ALGSEL = 0;
 }
 
 /* CCM of `bytes` of data behind ccm->open bytes, or all of it open; the whole tag. */
@@ -108,16 +109,16 @@ static bool ccm_run(const radio_ccm *ccm, uint8_t *frame, uint8_t length, bool f
     } iv = {{LENGTH_BYTES - 1}};
     memcpy(iv.bytes + 1, ccm->nonce, 13);
     use_key(ccm->key);
-    AES_AES_IV_0 = iv.words[0];
-    AES_AES_IV_1 = iv.words[1];
-    AES_AES_IV_2 = iv.words[2];
-    AES_AES_IV_3 = iv.words[3];
+    CRYPTO_AESIV0 = iv.words[0];
+    CRYPTO_AESIV1 = iv.words[1];
+    CRYPTO_AESIV2 = iv.words[2];
+    CRYPTO_AESIV3 = iv.words[3];
     uint32_t tag_bytes = ccm->mic_bytes == 0 ? 4 : ccm->mic_bytes;
-    AES_AES_CTRL = SAVE_CONTEXT | (tag_bytes - 2) / 2 << CCM_M | (LENGTH_BYTES - 1) << CCM_L | CCM |
-                   CTR_WIDTH_128 | CTR | (forward ? ENCRYPT : 0);
-    AES_AES_C_LENGTH_0 = bytes;
-    AES_AES_C_LENGTH_1 = 0;
-    AES_AES_AUTH_LENGTH = open;
+    CRYPTO_AESCTL = SAVE_CONTEXT | (tag_bytes - 2) / 2 << CCM_M | (LENGTH_BYTES - 1) << CCM_L |
+                    CCM | CTR_WIDTH_128 | CTR | (forward ? ENCRYPT : 0);
+    CRYPTO_AESDATALEN0 = bytes;
+    CRYPTO_AESDATALEN1 = 0;
+    CRYPTO_AESAUTHLEN = open;
     bool done = true;
     if (open != 0) {
         fetch(frame, open);
@@ -129,14 +130,14 @@ static bool ccm_run(const radio_ccm *ccm, uint8_t *frame, uint8_t length, bool f
     }
     /* Nothing at all would never be done. */
     done = done && length != 0 && wait(RESULT_AV);
-    AES_CTRL_INT_CLR = RESULT_AV | DMA_IN_DONE;
-    for (uint32_t polls = 0; done && (AES_AES_CTRL & SAVED_CONTEXT_READY) == 0; polls++)
+    CRYPTO_IRQCLR = RESULT_AV | DMA_IN_DONE;
+    for (uint32_t polls = 0; done && (CRYPTO_AESCTL & SAVED_CONTEXT_READY) == 0; polls++)
         done = polls < POLLS_MAX;
-    tag[0] = AES_AES_TAG_OUT_0;
-    tag[1] = AES_AES_TAG_OUT_1;
-    tag[2] = AES_AES_TAG_OUT_2;
-    tag[3] = AES_AES_TAG_OUT_3;
-    AES_CTRL_ALG_SEL = 0;
+    tag[0] = CRYPTO_AESTAGOUT0;
+    tag[1] = CRYPTO_AESTAGOUT1;
+    tag[2] = CRYPTO_AESTAGOUT2;
+    tag[3] = CRYPTO_AESTAGOUT3;
+    CRYPTO_ALGSEL = 0;
     return done;
 }
 

@@ -1,0 +1,186 @@
+"""CC2650: its RF core as programs meet it, and its driver beside those of other radios."""
+
+import json
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from command import typed
+from joulemark._engine import Image, Machine
+from joulemark.catalogue import boards
+from joulemark.catalogue.networks import read_network
+from joulemark.images import build_program
+from joulemark.project import NETWORKS
+from joulemark.runners.network import RunningNetwork
+from joulemark.runners.pair import run_pair
+
+THREE = NETWORKS / "ping-three-radios.toml"
+TOP = 0x20005000
+STRUCTURE = 0x20000100
+
+PROGRAM = """
+    .syntax unified
+    .thumb
+    .section .vectors, "a"
+    .word {top}, reset
+    .text
+    .global reset
+    .type reset, %function
+    .thumb_func
+reset:
+    ldr r7, ={results}
+{code}
+    .global done
+done:
+    b done
+    .ltorg
+"""
+
+POWER = {
+    0x40082130: 1,  # PRCM.PDCTL0RFC
+    0x40082188: 1,  # PRCM.PDCTL1RFC
+    0x4008202C: 1,  # PRCM.RFCCLKG
+    0x40082028: 1,  # PRCM.CLKLOADCTL
+}
+BOOT = {**POWER, 0x40040000: 0x7FF}
+
+
+def write(registers: dict[int, int]) -> str:
+    lines = []
+    for address, value in registers.items():
+        lines += [f"ldr r0, ={address:#x}", f"ldr r1, ={value:#x}", "str r1, [r0]"]
+    return "\n".join(lines) + "\n"
+
+
+def read(*addresses: int) -> str:
+    """Each word goes to the results."""
+    lines = [f"ldr r0, ={address:#x}\nldr r1, [r0]\nstm r7!, {{r1}}" for address in addresses]
+    return "\n".join(lines) + "\n"
+
+
+def run(folder: Path, code: str) -> tuple[Machine, Image, str]:
+    """Run to `done`; what it ended with is in the last one."""
+    source = PROGRAM.format(top=TOP, results=TOP - 0x400, code=code)
+    (folder / "program.S").write_text(source)
+    subprocess.run(
+        [
+            *("arm-none-eabi-gcc", "-mcpu=cortex-m3", "-nostdlib", "-Wl,-e,0"),
+            *("-Wl,-Ttext=8,--section-start=.vectors=0", "program.S", "-o", "program.elf"),
+        ],
+        cwd=folder,
+        check=True,
+    )
+    image = Image.load(folder / "program.elf")
+    machine = Machine(boards.load_chip("cc2650"), image)
+    stop = machine.run(max_cycles=1_000_000, until=image.symbols["done"])
+    return machine, image, stop.fault.message if stop.fault else stop.reason
+
+
+def results(machine: Machine, count: int) -> list[int]:
+    words = machine.read_memory(TOP - 0x400, 4 * count)
+    return [int.from_bytes(words[at : at + 4], "little") for at in range(0, 4 * count, 4)]
+
+
+def test_the_radio_cpu_reads_commands_from_the_chips_memory(tmp_path: Path) -> None:
+    code = write(BOOT)
+    # CMD_PING; CMD_START_RAT; CMD_NOP with COND_NEVER; a pointer to nothing.
+    for command in (0x04060001, 0x04050001):
+        code += write({0x40041000: command}) + read(0x40041004)
+    code += write({STRUCTURE: 0x0801, STRUCTURE + 12: 1 << 8, 0x40041000: STRUCTURE})
+    code += read(0x40041004, STRUCTURE) + write({0x40041000: 0x30000000}) + read(0x40041004)
+    # Domains and gates as they were set, and their status.
+    code += read(0x4008212C, 0x40082140, 0x40082144, 0x40082194, 0x4008219C)
+    machine, _, ended = run(tmp_path, code)
+    assert ended == "address"
+    done, right = 0x04000801, 1
+    assert results(machine, 10) == [right, right, right, done, 0x81, 1, 1, 1, 0x1E, 1]
+
+
+@pytest.mark.parametrize(
+    ("code", "named"),
+    [
+        (read(0x40041004), "PRCM.PDCTL0RFC"),
+        (write({**POWER, 0x40082130: 0, 0x40082188: 0}) + read(0x40041004), "power domain"),
+        (write(BOOT) + read(0x40044000), "RFC_FSCA"),
+        (write({**BOOT, STRUCTURE: 0x1803, 0x40041000: STRUCTURE}), "CMD_BLE_ADV"),
+        (write({**BOOT, 0x40041000: 0x06010001}), "CMD_READ_RFREG"),
+    ],
+)
+def test_what_is_off_or_left_out_is_named(tmp_path: Path, code: str, named: str) -> None:
+    _, _, message = run(tmp_path, code)
+    assert named in message
+
+
+def test_an_interrupt_of_the_radio_cpu_wakes_the_core(tmp_path: Path) -> None:
+    """CMD_NOP in 1 ms; RFC_CPE_0 is interrupt 9."""
+    code = write(BOOT) + write({0x40041000: 0x04050001, 0x40041010: 0, 0x40041014: 1})
+    code += write({0x40041018: 0, 0xE000E100: 1 << 9})
+    code += write({STRUCTURE: 0x0801, STRUCTURE + 8: 4000, STRUCTURE + 12: 3 | 1 << 8})
+    code += "cpsid i\n" + write({0x40041000: STRUCTURE}) + "wfi\n" + read(0x40041010)
+    machine, _, ended = run(tmp_path, code)
+    assert ended == "address"
+    assert results(machine, 1) == [3]
+    assert machine.time_ps == pytest.approx(1e9, rel=0.02)
+
+
+def test_three_radios_ping_in_all_directions(tmp_path: Path) -> None:
+    capture = tmp_path / "ping.pcapng"
+    done = typed("network", str(THREE), "--for", "1500ms", "--pcap", str(capture))
+    # TelosBs are up after 0.3 s: their crystals are counted first.
+    for asks in ("telosb", "openmote", "sensortag"):
+        for number, mote in ((2, 2), (3, 3)):
+            assert f"{asks}-asks| answer {number} from {mote}" in done.stdout
+    fields = ["frame.time_relative", "wpan.fcs_ok", "wpan.frame_type", "wpan.seq_no"]
+    fields += ["wpan-tap.ch_num"]
+    arguments = [part for field in fields for part in ("-e", field)]
+    out = subprocess.run(
+        ["tshark", "-r", str(capture), "-T", "fields", "-E", "separator=|", *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    frames = [line.split("|") for line in out]
+    frames = [frame[1:] for frame in frames if float(frame[0]) > 0.4]
+    assert len(frames) >= 3 * 3 * 4
+    assert {right for right, *_ in frames} <= {"True", "1"}
+    # Every frame of data is acknowledged, on its channel and with its number.
+    for channel in ("15", "20", "26"):
+        seen = [(int(kind, 0), number) for _, kind, number, at in frames if at == channel]
+        data = Counter(number for kind, number in seen if kind == 1)
+        assert sum(data.values()) >= 6
+        assert Counter(number for kind, number in seen if kind == 2) == data
+
+
+def test_a_sensortags_radio_is_a_track_of_its_own() -> None:
+    result = json.loads(typed("network", str(THREE), "--for", "500ms", "--json").stdout)
+    (mote,) = (m for m in result["motes"] if m["mote"] == "sensortag-20")
+    # ZHCSDE0, section 5.5: 6.1 mA while it receives, of which 0.55 mA are the idle chip's.
+    assert mote["parts_mj"]["radio"] == pytest.approx(5.55 * 3 * 0.5, rel=0.02)
+    assert mote["parts_mj"]["mcu"] == pytest.approx(0.55 * 3 * 0.5, rel=0.05)
+
+
+def test_neither_threads_nor_slices_can_be_seen() -> None:
+    network = read_network(THREE)
+
+    def digest(threads: int, slice_s: float) -> tuple[str, list[int]]:
+        running = RunningNetwork(network, threads=threads)
+        for _ in running.run(0.3, slice_s):
+            pass
+        return running.engine.digest, [running.cycles(number) for number in range(9)]
+
+    whole = digest(1, 1.0)
+    assert digest(2, 1.0) == whole
+    assert digest(2, 0.0013) == whole
+
+
+def test_sensortags_ping_each_other() -> None:
+    board = boards.load_board("sensortag-cc2650")
+    images = [build_program("net/ping", board, define={"MOTE": mote}) for mote in (1, 2)]
+    done = run_pair(board, images, until_said=" 5 ", limit_ps=5 * 10**12)
+    asked, answered = (mote.text.splitlines() for mote in done.motes)
+    assert asked[1:6] == [f"answer {number} from 2" for number in range(5)]
+    assert answered[1:6] == [f"answered {number} to 1" for number in range(5)]
+    lengths = [len(frame.frame) for frame in done.frames]
+    assert lengths[:4] == [27, 5, 27, 5]
