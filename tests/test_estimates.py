@@ -376,3 +376,16 @@ def test_packages_that_cannot_be_fetched(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolError, match="cannot fetch another architecture's packages"):
         sysroot(ARCHITECTURES["armv6"], "libssl-dev")
+
+
+def test_an_emulator_without_the_plugin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    machine = machines.load_machine("intel-edison")
+    missing = tmp_path / "plugin.so"
+    monkeypatch.setattr("joulemark.measure.estimated_library.build_plugin", lambda: missing)
+    (record,) = EstimatedLibrary(planned("sha-256"), machine, NATIVE).records()
+    assert record.status == "failed"
+    assert "plugin.so" in (record.failure or "")
+    nowhere = Architecture(name="x86-64", triple="", flags=(), debian="", qemu=("qemu-none",))
+    (record,) = EstimatedLibrary(planned("sha-256"), machine, nowhere).records()
+    assert "no qemu-none" in (record.failure or "")
+    assert "install the Debian package qemu-user" in (record.failure or "")

@@ -1,6 +1,7 @@
 """Algorithms of libraries on this machine: verified, pinned, at a measured clock, metered."""
 
 import sqlite3
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -278,6 +279,11 @@ def test_one_command_measures_this_machine(tmp_path: Path) -> None:
     assert count == 2
     joulemark("export", "--format", "csv", "--out", "x.csv", folder=tmp_path)
     assert "libcrypto" not in (tmp_path / "x.csv").read_text().splitlines()[0]
+    # A store that has libraries alone has a report too.
+    joulemark("report", "--out", "x.html", folder=tmp_path)
+    page = (tmp_path / "x.html").read_text()
+    assert "SHA3-512" in page
+    assert "hash, 2048 B a call" in page
 
 
 @pytest.mark.parametrize("name", machines.names())
@@ -299,3 +305,51 @@ def test_a_machine_is_recognised_by_a_file_of_linux(tmp_path: Path) -> None:
     assert not machines.Sign(file="/proc/no-such", begins="Linux").fits()
     with pytest.raises(InputError, match="no such machine"):
         machines.load_machine("abacus")
+
+
+PERF = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// In place of a kernel whose counters work, or that refuses: each reading is COUNTED.
+long syscall(long number, ...) {
+    if (number != SYS_perf_event_open || getenv("COUNTED") == NULL) {
+        errno = EACCES;
+        return -1;
+    }
+    uint64_t value = strtoull(getenv("COUNTED"), NULL, 10);
+    int file = memfd_create("counter", 0);
+    for (int i = 0; i < 1000; i++)
+        if (write(file, &value, sizeof value) != sizeof value)
+            return -1;
+    lseek(file, 0, SEEK_SET);
+    return file;
+}
+"""
+
+
+@pytest.mark.parametrize("counted", [None, 640_000_000])
+def test_counters_of_the_processor(
+    counted: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, stub = tmp_path / "perf.c", tmp_path / "perf.so"
+    source.write_text(PERF)
+    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(stub)], check=True)
+    program = build_library(libraries.load_library("openssl"))
+    monkeypatch.setenv("LD_PRELOAD", str(stub))
+    if counted is not None:
+        monkeypatch.setenv("COUNTED", str(counted))
+    with LibraryProcess([str(program.path)]) as process:
+        process.prepare("md5", "hash", oracles.drawn("md5", "hash", 64, 1))
+        ran = process.run(64)
+    if counted is None:
+        assert (ran.cycles, ran.instructions) == (None, None)
+        assert ran.why_not == "Permission denied"
+    else:
+        assert (ran.cycles, ran.instructions) == (counted, counted)

@@ -26,6 +26,7 @@ from joulemark.records.record import DEPENDENT, PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
 from joulemark.report import charts, page
 from joulemark.report.comparison import compare
+from joulemark.report.library import Place, places
 
 _REQUIREMENTS = {
     "standards that keep secrets": Requirement(),
@@ -143,14 +144,18 @@ def write_report(store: Store, path: Path) -> None:
     Raises:
         JoulemarkError: there is nothing to report, or the file cannot be written.
     """
-    records = of_primitives(store.records())
-    records = [r for r in records if not r.about.baseline]
-    if not records:
+    last = list(store.records())
+    records = [r for r in of_primitives(last) if not r.about.baseline]
+    libraries = places(last)
+    if records:
+        page.write(render(records, libraries), path)
+    elif libraries:
+        page.write(page.render("library.html.jinja", plots=False, libraries=libraries), path)
+    else:
         raise JoulemarkError("nothing was measured", store.name, "give `joulemark run` first")
-    page.write(render(records), path)
 
 
-def render(records: Sequence[PrimitiveRecord]) -> str:
+def render(records: Sequence[PrimitiveRecord], libraries: Sequence[Place] = ()) -> str:
     """The report as HTML."""
     specifications: dict[str, Any] = {}
     sections = []
@@ -166,6 +171,7 @@ def render(records: Sequence[PrimitiveRecord]) -> str:
     return page.render(
         "report.html.jinja",
         sections=sections,
+        libraries=libraries,
         comparison=comparison,
         kinds=titles,
         columns=_COLUMNS,

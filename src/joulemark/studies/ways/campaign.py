@@ -20,7 +20,7 @@ SEED = 1
 TRIALS = 2
 _BEST = ("O2", "O3", "Os")
 """What `opt = "*"` stands for."""
-_SI = {"time": 1e-12, "energy_net": 1e-9, "energy_gross": 1e-9}
+SI = {"time": 1e-12, "energy_net": 1e-9, "energy_gross": 1e-9}
 
 
 class Asked(datafile.DataModel):
@@ -120,7 +120,7 @@ def _answer(asked: Asked, records: Sequence[PrimitiveRecord]) -> Answer:
     subject = record.subject
     where = record.conditions
     return Answer(
-        value=value * _SI.get(asked.metric, 1.0),
+        value=value * SI.get(asked.metric, 1.0),
         how=f"{subject.primitive}/{subject.implementation}, {record.build}",
         source=f"emulated {where.board}, clock {where.clock}"
         f" ({record.provenance.clock_hz / 1e6:g} MHz), {record.provenance.compiler_version}",
