@@ -105,8 +105,9 @@ def image(also: list[str], **options: Any) -> bytes:
 
 def test_the_application_is_the_same_with_the_architecture_and_without() -> None:
     wiring = load_architecture("plasa").wiring_of("msp430")
-    parts, keep = load_architecture("plasa").wired(wiring, "STaR", "Authentication")
-    with_it = build_program("plasa/application", TELOSB, also=parts, keep=keep, wiring=wiring)
+    wired = load_architecture("plasa").wired(wiring, "STaR", "Authentication")
+    options: Any = {"also": wired.parts, "keep": wired.keep, "wiring": wiring}
+    with_it = build_program("plasa/application", TELOSB, **options)
     without = build_program("plasa/application", TELOSB, wiring=wiring)
 
     def objects(built: Any) -> set[str]:

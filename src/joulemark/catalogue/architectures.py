@@ -107,6 +107,18 @@ class Module(datafile.DataModel):
     """Other modules, without which it cannot be."""
     keep: list[str] = Field([])
     """Functions that are in the image though nobody there calls them."""
+    define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
+    """Macros of all parts where it is wired."""
+
+
+class Wired(NamedTuple):
+    """What goes into a program with some modules."""
+
+    parts: list[str]
+    without: list[str]
+    """Parts that are left out though the application needs them."""
+    keep: list[str]
+    define: dict[str, int]
 
 
 class Architecture(datafile.DataModel):
@@ -118,6 +130,8 @@ class Architecture(datafile.DataModel):
     measured_by: PartName | None = None
     """The application that executes the modules' operations one at a time, if there is one."""
     air: Air | None = None
+    without: list[PartName] = Field([])
+    """Parts that the application has only where a module brings them."""
     wiring: dict[str, dict[str, PartName]]
     """By core: the parts behind interfaces."""
     module: Annotated[list[Module], Field(min_length=1)]
@@ -145,8 +159,8 @@ class Architecture(datafile.DataModel):
             raise InputError(f"is not wired for {core}", str(self._folder / FILE), mend)
         return self.wiring[core]
 
-    def wired(self, behind: Mapping[str, str], *names: str) -> tuple[list[str], list[str]]:
-        """Parts and kept functions of modules and of those that they are over.
+    def wired(self, behind: Mapping[str, str], *names: str) -> Wired:
+        """What modules and those that they are over put into a program.
 
         Args:
             behind: the parts behind interfaces.
@@ -168,7 +182,12 @@ class Architecture(datafile.DataModel):
                 waiting += module.over
         chosen = [m for m in self.module if m.name in found]
         parts = dict.fromkeys(behind.get(part, part) for m in chosen for part in m.parts)
-        return list(parts), sorted({name for m in chosen for name in m.keep})
+        return Wired(
+            list(parts),
+            [part for part in self.without if part not in parts],
+            sorted({name for m in chosen for name in m.keep}),
+            {k: v for m in chosen for k, v in m.define.items()},
+        )
 
     @cached_property
     def digest(self) -> str:

@@ -55,7 +55,7 @@ class Cost:
 
     frames: int
     octets: float
-    """In payloads."""
+    """Of whole frames in their payloads; else what frames are longer."""
     time_ps: float
     energy_nj: float
 
@@ -229,7 +229,7 @@ def _cost(messages: Sequence[Sequence[Sent]], without: Sequence[Sent]) -> Cost:
 
     return Cost(
         frames=sum(map(len, messages)),
-        octets=less(lambda s: len(s.frame.payload)),
+        octets=less(lambda s: len(s.frame.data) if without else len(s.frame.payload)),
         time_ps=less(lambda s: s.time_ps),
         energy_nj=less(lambda s: s.energy_nj),
     )

@@ -96,12 +96,14 @@ class Pricing:
         return Sources()
 
     def _image(self, application: str, modules: list[str]) -> BuiltImage:
-        parts, keep = self.architecture.wired(self._wiring, *modules)
+        wired = self.architecture.wired(self._wiring, *modules)
         return build_program(
             application,
             self.board,
-            also=parts,
-            keep=keep,
+            also=wired.parts,
+            without=wired.without,
+            keep=wired.keep,
+            define=wired.define,
             wiring=self._wiring,
             clock=self.clock,
             compiler=self.build.compiler,

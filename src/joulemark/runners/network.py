@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from joulemark.catalogue import boards
-from joulemark.catalogue.architectures import load_architecture
+from joulemark.catalogue.architectures import Wired, load_architecture
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.networks import Mote, Network, picoseconds
 from joulemark.errors import FaultError, InputError
@@ -110,18 +110,19 @@ class _Program:
 @lru_cache(maxsize=_MOTES)
 def _built(program: _Program) -> BuiltImage:
     board = boards.load_board(program.board)
-    also: list[str] = []
+    wired = Wired([], [], [], {})
     wiring = dict(program.wiring)
     if program.architecture is not None:
         architecture = load_architecture(program.architecture)
         wiring = {**architecture.wiring_of(board.core), **wiring}
-        also, _ = architecture.wired(wiring, *program.modules)
+        wired = architecture.wired(wiring, *program.modules)
     return build_program(
         program.name,
         board,
-        also=also,
+        also=wired.parts,
+        without=wired.without,
         wiring=wiring,
-        define=dict(program.define),
+        define=wired.define | dict(program.define),
         compiler=program.compiler,
         optimisation=program.optimisation,
         clock=program.clock,
