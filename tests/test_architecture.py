@@ -220,6 +220,20 @@ def test_wrong_wires_are_one_clear_error(tmp_path: Path, wire: str, message: str
     assert message in joulemark("architecture", "plasa", *options, code=3).stderr
 
 
+@pytest.mark.parametrize("board", ["telosb", "openmote-cc2538"])
+def test_another_architecture_is_a_file(tmp_path: Path, board: str) -> None:
+    options = ("--board", board, "--format", "json", "--store", str(tmp_path / "a.db"))
+    rows = json.loads(joulemark("architecture", "link-security", *options).stdout)
+    value = {(row["row"], row["quantity"]): row["value"] for row in rows}
+    parts = ("CCM*", "Keys, devices, rules and procedures", "Secured slots", "Interaction")
+    whole = value["Whole architecture", "flash_bytes"]
+    assert sum(value[part, "flash_bytes"] for part in parts) == whole
+    # sciancalepore-2016: 3.4 to 7.2 kB of a TelosB, 7.7 to 12.8 kB of an OpenMote.
+    assert 4000 < whole < 8000
+    assert value["Data frame, ENC-MIC-32", "on_air_bytes"] == 6
+    assert value["Data frame, ENC-MIC-32", "seen_frames"] > 3
+
+
 def test_a_mote_is_admitted_over_the_air_and_again_after_a_restart(tmp_path: Path) -> None:
     lines = tmp_path / "uart"
     options = ("--for", "2700ms", "--uart", str(lines), "--store", str(tmp_path / "a.db"))

@@ -5,13 +5,15 @@ downgrades and floods.
 """
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from joulemark.catalogue.architectures import load_architecture
+from joulemark.catalogue.primitives import Library
+from joulemark.oracle import Inputs
 from joulemark.project import FIRMWARE, ROOT
 
 PLASA = FIRMWARE / "plasa"
@@ -27,8 +29,8 @@ AUTHENTICATED = (SHA_1, BOTH, AES_CCM, ASCON)
 READING = b"d\x01\x00\x11\x22\x33\x44\x55"
 
 
-def build(path: Path, *, authority: bool) -> Path:
-    """A mote's or the authority's modules, and every policy."""
+def build(path: Path, *, authority: bool, also: Sequence[Path] = ()) -> Path:
+    """A mote's or the authority's modules, every policy, and folders besides."""
     side = ["authentication/authority", "key-management/manager"]
     if not authority:
         side = ["authentication/node", "key-management/client", "key-management/recovery"]
@@ -36,6 +38,7 @@ def build(path: Path, *, authority: bool) -> Path:
     modules += ["star", "star/reconfiguration"]
     modules += [f"star/policies/{p.name}" for p in sorted((PLASA / "star/policies").iterdir())]
     folders = [PLASA / name for name in (*modules, "authentication", "key-management", *side)]
+    folders += also
     ways = [
         PRIMITIVES / name / "ref"
         for name in (
@@ -396,6 +399,82 @@ def test_no_policy_can_be_downgraded(mote: Side, authority: Side) -> None:
     assert authority.ask("unsecure", MOTE, AUTHORITY, plain) == REFUSED
     other = bytes([2 << 5 | NO_POLICY << 2 | 1]) + b"x"
     assert authority.ask("unsecure", MOTE, AUTHORITY, other) == REFUSED  # "x" has label 0
+
+
+def test_any_aead_of_the_suite_is_a_policy_in_one_file(tmp_path: Path) -> None:
+    """TinyJAMBU, of which nothing else here knows."""
+    folder = tmp_path / "tinyjambu"
+    folder.mkdir()
+    (folder / "tinyjambu-policy.c").write_text(
+        """
+#include "policy.h"
+#include "tinyjambu.h"
+
+static aead_message message(const star_context *p, uint8_t *nonce, uint8_t *at, uint8_t length) {
+    nonce[0] = (uint8_t)p->boots;
+    nonce[1] = (uint8_t)(p->boots >> 8);
+    for (uint8_t i = 0; i < 4; i++)
+        nonce[2 + i] = (uint8_t)(p->count >> 8 * i);
+    nonce[6] = (uint8_t)p->from;
+    return (aead_message){.nonce = nonce, .nonce_length = 12, .ad = &p->control, .ad_length = 1,
+                          .in = at, .out = at, .length = length, .tag = at + length + 6,
+                          .tag_length = 8};
+}
+
+static bool secure(const star_context *packet, uint8_t *payload, uint8_t length) {
+    tinyjambu_ctx ctx;
+    uint8_t nonce[12] = {0};
+    aead_message m = message(packet, nonce, payload, length);
+    tinyjambu_init(&ctx, packet->key);
+    tinyjambu_encrypt(&ctx, &m);
+    for (uint8_t i = 0; i < 6; i++)
+        payload[length + i] = nonce[i];
+    return true;
+}
+
+static bool unsecure(star_context *packet, uint8_t *payload, uint8_t length) {
+    const uint8_t *told = payload + length;
+    packet->boots = (uint16_t)(told[0] | told[1] << 8);
+    packet->count = told[2] | told[3] << 8 | (uint32_t)told[4] << 16 | (uint32_t)told[5] << 24;
+    tinyjambu_ctx ctx;
+    uint8_t nonce[12] = {0};
+    aead_message m = message(packet, nonce, payload, length);
+    tinyjambu_init(&ctx, packet->key);
+    return tinyjambu_decrypt(&ctx, &m) == CRYPTO_OK;
+}
+
+STAR_POLICY = {.id = 6, .overhead = 14, .is_authenticated = true, .secure = secure,
+               .unsecure = unsecure};
+"""
+    )
+    primitive = PRIMITIVES / "aead/tinyjambu"
+    also = (folder, primitive / "ref", primitive)
+    programs = [tmp_path / "mote", tmp_path / "authority"]
+    for path in programs:
+        build(path, authority=path.name == "authority", also=also)
+    mote, authority = map(Side, programs)
+    authority.ask("start")
+    agreed(mote, authority, 6)
+    key = mote.said("get", DATA, GROUP_FLAG)
+    packet = mote.said("secure", AUTHORITY, READING)
+    inputs = Inputs(
+        tag_bytes=8,
+        key=key,
+        nonce=bytes([1, 0, 1, 0, 0, 0, MOTE]) + bytes(5),
+        ad=packet[:1],
+        message=READING,
+    )
+    right = Library.load()["tinyjambu-128"].oracle(inputs)
+    assert packet[1:] == right["output"] + bytes([1, 0, 1, 0, 0, 0]) + right["tag"]
+    assert authority.said("unsecure", MOTE, AUTHORITY, packet) == READING
+    assert authority.ask("unsecure", MOTE, AUTHORITY, packet) == REFUSED
+    packet = mote.said("secure", AUTHORITY, READING)
+    for bit in range(8 * len(packet)):
+        forged = bytearray(packet)
+        forged[bit // 8] ^= 1 << bit % 8
+        assert authority.ask("unsecure", MOTE, AUTHORITY, bytes(forged)) == REFUSED
+    mote.done()
+    authority.done()
 
 
 def test_policies_change_and_rest_while_running(mote: Side, authority: Side) -> None:
