@@ -84,6 +84,17 @@ def test_a_template_in_place_is_the_one_that_is_built() -> None:
             with_constants(built[0], {name: bytes(size)})
 
 
+@pytest.mark.parametrize("board", ["telosb", "openmote-cc2538"])
+@pytest.mark.parametrize("strategy", ["software", "hybrid", "hardware", "stream"])
+def test_each_strategy_is_built(board: str, strategy: str) -> None:
+    wiring = {
+        "boots": "boots/none",
+        "block-cipher": "primitives/block-cipher/aes/ref",
+        "ccm-star": f"net/ccm-star/{strategy}",
+    }
+    build_program("net/tsch-ping", boards.load_board(board), wiring=wiring)
+
+
 def test_pings_by_csma() -> None:
     board = boards.load_board("telosb")
     images = [build_program("net/ping", board, define={"MOTE": mote}) for mote in (1, 2)]

@@ -69,6 +69,7 @@ static void report(void) {
     say("received ", tsch_count.received);
     say("refused ", tsch_count.refused);
     say("joins ", tsch_count.joins);
+    say("payload ", tsch_payload_bytes);
     say("answered ", ping.answered);
     say("wrong ", ping.wrong);
     for (uint8_t i = 0; i < TSCH_DEADLINES; i++) {

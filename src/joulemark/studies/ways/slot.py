@@ -38,6 +38,8 @@ class Asked(datafile.DataModel):
         "ram_wiring",
         "energy_gross",
         "frame",
+        "payload",
+        "throughput",
         "acknowledgement",
         "time",
         "cycles",
