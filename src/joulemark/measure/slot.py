@@ -536,19 +536,19 @@ def shorter(template: Template) -> dict[str, Template]:
 
 
 class _Bench:
-    """Runs of a case: what is tried is an image with its template changed in place."""
+    """Runs of a case: the template is changed in the image, in place."""
 
     def __init__(self, case: SlotCase) -> None:
         self.case = case
         self.sources = Sources()
-        self._images = images(case, case.wide, 1, self.sources)
+        self.images = images(case, case.wide, 1, self.sources)
 
     def run(
         self, template: Template, count: int, *, until_late: bool = False
     ) -> tuple[PairRun, list[dict[str, int]]]:
         """Run so many slots; all that can be seen of them, or how many were late."""
         count = self._numbers(count)
-        built = [_reset(self.case, image, template, count) for image in self._images]
+        built = [_reset(self.case, image, template, count) for image in self.images]
         seen = not until_late
         return _run(
             self.case, built, template, count, profile=seen, trace=seen, until_late=until_late
@@ -564,17 +564,17 @@ class _Bench:
         _, reports = self.run(template, TRIED_SLOTS, until_late=True)
         return _proof(template, reports)
 
-    def proof(self, template: Template, count: int) -> tuple[BuiltImage, Proof]:
-        """Build the firmware with the template and run it; every answer is right.
+    def proof(self, template: Template, count: int) -> Proof:
+        """Run so many slots; every answer is right.
 
         Raises:
             VerificationError: one was not.
         """
         count = self._numbers(count)
-        built = images(self.case, template, count, self.sources)
+        built = [_reset(self.case, image, template, count) for image in self.images]
         _, reports = _run(self.case, built, template, count)
         _verify(reports, self.case)
-        return built[0], _proof(template, reports)
+        return _proof(template, reports)
 
     def settled(self, template: Template) -> tuple[Template, tuple[Proof, ...]]:
         """The shortest template near one, and the failures of those that are a tick shorter.
@@ -624,7 +624,7 @@ def tune(case: SlotCase, *, proof_slots: int = PROOF_SLOTS) -> Tuned:
     template = slots.shortened(case.wide, slots.cut(least))
     for _ in range(ROUNDS):
         template, failures = bench.settled(template)
-        image, proof = bench.proof(template, proof_slots)
+        proof = bench.proof(template, proof_slots)
         if not proof.late:
             break
         # What is rare shows in many slots alone.
@@ -635,7 +635,8 @@ def tune(case: SlotCase, *, proof_slots: int = PROOF_SLOTS) -> Tuned:
     seen, _ = bench.run(template, SEEN_SLOTS)
     seen_slots = _slots(seen, template, case)
     cycles = _cycles(run)
-    price = _price(case, template, bench.sources, image)
+    image = bench.images[0]
+    price = _price(case, bench.sources, image)
     lengths = [len(frame.frame) for frame in seen.frames]
     return Tuned(
         case=case,
@@ -655,13 +656,11 @@ def tune(case: SlotCase, *, proof_slots: int = PROOF_SLOTS) -> Tuned:
     )
 
 
-def _price(
-    case: SlotCase, template: Template, sources: Sources, image: BuiltImage
-) -> tuple[int, int]:
+def _price(case: SlotCase, sources: Sources, image: BuiltImage) -> tuple[int, int]:
     """Flash and RAM of security, by leaving it out."""
     if case.subject.level == 0:
         return 0, 0
-    bare = _image(case, template, 1, 1, sources, bare=True)
+    bare = _image(case, case.wide, 1, 1, sources, bare=True)
     difference = memory.difference(image, bare)
     return difference.flash_bytes, difference.ram_bytes
 
