@@ -168,7 +168,7 @@ def machine(
 
 
 def board(name: str) -> "Board":
-    """What a board's file says.
+    """Contents of a board's file.
 
     Raises:
         InputError: there is none of that name.
@@ -206,7 +206,7 @@ def primitives() -> "pd.DataFrame":
 
 
 def compare(base: "str | Path", head: "str | Path") -> "pd.DataFrame":
-    """What changed from one store or export to another: a row for each quantity that did.
+    """Changes from one store or export to another: a row per changed quantity.
 
     Args:
         base: a store's file or URL, or a file that `joulemark export` wrote.

@@ -1,4 +1,4 @@
-"""What the digits of a published table can carry: a rate and an energy a row, by a meter of steps.
+"""Limits of the digits of a published table: a rate and an energy a row, by a meter of steps.
 
 A meter that counts in steps leaves its steps in what is computed from it: rate times energy times
 the window's length is a whole number of them. Where it is, the length of the window and the count
@@ -88,7 +88,7 @@ class Table(datafile.DataModel):
 
 
 class AuditFile(datafile.DataModel):
-    """What `joulemark audit` reads."""
+    """Input of `joulemark audit`."""
 
     study: str
     """The file that has the numbers, from this one's folder."""
@@ -157,7 +157,7 @@ class Count:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What is known of a cell."""
+    """Findings on a cell."""
 
     cell: Cell
     counts: tuple[Count, ...]
@@ -179,7 +179,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """What is known of all tables."""
+    """Findings on all tables."""
 
     step: str
     window_s: int | None

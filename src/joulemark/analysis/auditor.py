@@ -91,7 +91,7 @@ def ccm_star(key: bytes, nonce: bytes, header: bytes, sealed: bytes, mic_bytes: 
 
 
 def _clear(psdu: bytes, frame: Frame) -> tuple[bytes, bytes]:
-    """What is authenticated and what is encrypted, by the level."""
+    """Authenticated and encrypted parts, by the level."""
     assert frame.security is not None  # noqa: S101
     if frame.security.level >= 4:
         return psdu[: frame.open_bytes], psdu[frame.open_bytes :]

@@ -136,7 +136,7 @@ def flash_size(board: Board) -> int:
 
 
 def warnings(base: Budget, others: Iterable[Variant]) -> list[str]:
-    """What a reader of the budget has to know."""
+    """Notes for readers of the budget."""
     named = [("as the scenario says", base), *((v.label, v.budget) for v in others)]
     result = [
         f"{label}: the builds take {each.flash_bytes:,} bytes of flash together, and the chip has "
@@ -324,7 +324,7 @@ def optimisations(step: Step) -> list[str]:
 
 
 def _demands(step: Step) -> str:
-    """What a step demands of its build, in words."""
+    """A step's demands on its build, in words."""
     words = []
     if step.optimisation is not None:
         words.append(f"-{step.optimisation}")
@@ -590,7 +590,7 @@ def lifetime_s(battery: Battery, ampere: Any) -> Any:
 
 
 def variants(scenario: Scenario, store: Costs, base: Budget) -> list[Variant]:
-    """What changes if: one thing at a time, as the scenario's [what_if] says; and no security."""
+    """Changes one at a time, as in the scenario's [what_if]; and no security."""
     result = []
     for label, changed in _changes(scenario, store):
         other = budget(changed, store)

@@ -1,4 +1,4 @@
-"""What changed between two sets of results, and which changes go beyond limits.
+"""Changes between two sets of results, and those beyond limits.
 
 Cases are matched by what was priced, how it was built and where it ran. Deterministic results for
 the same inputs are compared exactly; those of instruments by their 95% intervals; those for other
@@ -139,12 +139,12 @@ class Compared:
     state: State
     changes: tuple[Change, ...] = ()
     secrets: str | None = None
-    """What became of its independence of secrets, where that changed."""
+    """Change of its independence of secrets, if any."""
     failure: str | None = None
     broken: tuple[str, ...] = ()
     """The limits that it goes beyond, in words."""
     how: str = "exact"
-    """What it was compared by: exact, intervals or ranges."""
+    """Method of comparison: exact, intervals or ranges."""
 
 
 def compare(base: Sequence[Row], head: Sequence[Row], limits: Limits) -> list[Compared]:

@@ -56,7 +56,7 @@ class Option:
 
     @property
     def secrets(self) -> str:
-        """What is known of it and secrets, in words."""
+        """Its standing on secrets, in words."""
         if self.leaks:
             return "depends on data"
         return f"independent ({self.trials} trials)" if self.claims else "no claim"
@@ -73,7 +73,7 @@ class Option:
 
 @dataclass(frozen=True, kw_only=True)
 class Demands:
-    """What an application demands of a build; None demands nothing."""
+    """An application's demands on a build; None demands nothing."""
 
     status: Status = "standard"
     """The weakest that is accepted."""
@@ -139,7 +139,7 @@ def _times(value: float | None, factor: float) -> float | None:
 
 
 def options(records: Iterable[PrimitiveRecord], operations: Sequence[str]) -> list[Option]:
-    """What builds cost, for those that have all of the operations.
+    """Cost of the builds that have all of the operations.
 
     Args:
         records: of one board at one clock, of one size of message and of associated data.

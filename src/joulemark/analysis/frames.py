@@ -172,7 +172,7 @@ def _header_elements(reader: _Reader, end: int) -> bool:
 
 
 def _asn(data: bytes) -> int | None:
-    """What a synchronization element among payload elements says (7.4.4.2)."""
+    """Contents of a synchronization element among payload elements (7.4.4.2)."""
     reader = _Reader(data)
     try:
         while reader.at < len(data):

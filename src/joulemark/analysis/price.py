@@ -14,7 +14,7 @@ SMALL_FLASH_BYTES = 4096
 
 @dataclass(frozen=True)
 class Demand:
-    """What is asked of a choice."""
+    """Demands on a choice."""
 
     title: str
     requirement: Requirement

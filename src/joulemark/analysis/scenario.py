@@ -61,7 +61,7 @@ class Battery(datafile.DataModel):
 
 
 class Sleep(datafile.DataModel):
-    """What the device is in when it does nothing: a power state of its chip, or a load."""
+    """State of the idle device: a power state of its chip, or a load."""
 
     state: str | None = None
     load: str | None = None

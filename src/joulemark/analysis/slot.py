@@ -19,7 +19,7 @@ TX_OFFSET, RX_LISTEN, ACK_LISTEN, TX_ACK, SLOT_END = (
     "tx-ack-delay",
     "slot-end",
 )
-"""What a slot waits for: firmware/net/tsch/tsch.h."""
+"""Events that a slot waits for: firmware/net/tsch/tsch.h."""
 DEADLINES = (TX_OFFSET, RX_LISTEN, ACK_LISTEN, TX_ACK, SLOT_END)
 """In the firmware's order."""
 SLOTS = {
@@ -34,7 +34,7 @@ SLOTFRAMES = {
     "root": ("beacon", "send", "receive"),
     "leaf": ("scan", "receive", "send"),
 }
-"""What the two motes of a network do in turn, in slotframes without idle slots."""
+"""Roles of the two motes of a network in turn, in slotframes without idle slots."""
 
 MAX_TX_US = 4256
 """TsMaxTx of the paper and of IEEE Std 802.15.4-2015: preamble to the end of 127 bytes."""
@@ -186,7 +186,7 @@ class Cut:
 
 
 def cut(least: dict[str, Slack]) -> Cut:
-    """What can go: waits before a moment that a part of the template fixes."""
+    """Removable waits before a moment that a part of the template fixes."""
     return Cut(
         tx_offset_ps=min(least[TX_OFFSET].ps, least[RX_LISTEN].ps),
         tx_ack_delay_ps=min(least[TX_ACK].ps, least[ACK_LISTEN].ps),

@@ -1,1 +1,1 @@
-"""What to do: cases, and the plan that gives each its image and its key."""
+"""Cases, and the plan that gives each its image and its key."""

@@ -22,7 +22,7 @@ Made = BuiltImage | BuildError
 
 
 class Builder(Protocol):
-    """What builds images."""
+    """Builds images."""
 
     def build(
         self, wanted: Collection[Firmware], built: Callable[[], None]

@@ -37,7 +37,7 @@ DEFAULT_SIZES = (1, 8, 16, 24, 48, 64, 96, 128, 512)
 
 
 class Campaign(BaseModel):
-    """What to measure. Each field is one name or number, or a list of them.
+    """The cases to measure. Each field is one name or number, or a list of them.
 
     Names of primitives, implementations and operations may be globs. The keys are those of the
     command line's options, which override the file.

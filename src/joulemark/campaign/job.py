@@ -28,12 +28,12 @@ class Setup:
     runs: int | None = None
     """Trials of each case, where an instrument measures; else they are the campaign's."""
     details: tuple[object, ...] = ()
-    """What else of it a result depends on."""
+    """Further details of it that a result depends on."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Firmware:
-    """What decides an image: all cases of one firmware run on the same image."""
+    """Identity of an image: all cases of one firmware run on the same image."""
 
     board: Board | None = field(hash=False, compare=False, repr=False)
     """None: this machine."""

@@ -46,7 +46,7 @@ class _Place:
     machine: Machine | None
     conditions: Conditions
     identity: Mapping[str, object]
-    """What a case's key holds of it beside these."""
+    """Further details that enter a case's key."""
     runs: int | None
 
 
@@ -132,7 +132,7 @@ def refuse_empty(jobs: Sequence[LibraryJob], campaign: Campaign) -> None:
 
 
 def without(jobs: Sequence[LibraryJob], done: Collection[str]) -> list[LibraryJob]:
-    """What is left to measure.
+    """Remaining cases.
 
     Args:
         jobs: of a plan.

@@ -42,7 +42,7 @@ class Plan:
         return tuple(point for job in self.jobs for point in job.points)
 
     def without(self, done: Collection[str]) -> list[Job]:
-        """What is left to measure: the primitives with most to do first, each one's jobs together.
+        """Remaining jobs: those of the primitives with most to do first, each primitive's together.
 
         An oracle's answers are then still at hand for the primitive's next implementation.
 
@@ -125,7 +125,7 @@ def _of_image(image: BuiltImage | BuildError) -> str:
 
 
 def _of_board(firmware: Firmware, setup: Setup) -> dict[str, str]:
-    """What a result depends on of what runs the image."""
+    """Details of the runner that a result depends on."""
     if firmware.board is None:
         return {"node": platform.node(), "processor": processor()}
     chip = boards.load_chip(firmware.board.chip)

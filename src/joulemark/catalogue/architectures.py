@@ -24,7 +24,7 @@ class Step(Protocol):
 
     @property
     def row(self) -> str:
-        """What is measured; of several operations with one row it is the sum."""
+        """Measured operation; several operations with one row add up."""
 
     @property
     def operation(self) -> str:
@@ -32,15 +32,15 @@ class Step(Protocol):
 
     @property
     def message(self) -> bytes:
-        """What it is told."""
+        """Inputs."""
 
     @property
     def output(self) -> bytes:
-        """What it must give."""
+        """Expected outputs."""
 
 
 class Seen(NamedTuple):
-    """What a frame on the air is of."""
+    """Row that a frame on the air belongs to."""
 
     row: str
     message: str
@@ -59,10 +59,10 @@ class Oracle(Protocol):
         """Bytes that each row adds to what is sent."""
 
     def seen(self, payload: bytes) -> tuple[str, str, bool] | None:
-        """What a data frame's payload is of, as `Seen` has it; None: of no row."""
+        """Row that a data frame's payload belongs to, as in `Seen`; None: of no row."""
 
     def broken(self, lines: Mapping[str, list[str]]) -> str | None:
-        """What was taken that must not be, or not served, by what each mote has written."""
+        """Messages wrongly accepted, or not served, according to each mote's output."""
 
 
 class AirMote(datafile.DataModel):
@@ -81,7 +81,7 @@ class Attack(datafile.DataModel):
     """The same network with one mote more."""
 
     name: str
-    """What it does, for people."""
+    """Description for people."""
     victim: str
     """The mote whose energy is looked at."""
     mote: AirMote
@@ -126,7 +126,7 @@ class Architecture(datafile.DataModel):
 
     title: str
     application: PartName
-    """What the architecture protects; it does not know of it."""
+    """The protected application, which knows nothing of it."""
     measured_by: PartName | None = None
     """The application that executes the modules' operations one at a time, if there is one."""
     air: Air | None = None
@@ -201,7 +201,7 @@ class Architecture(datafile.DataModel):
 
     @cached_property
     def oracle(self) -> Oracle:
-        """What its messages must be.
+        """Expected messages.
 
         Raises:
             InputError: its folder has no oracle.py.

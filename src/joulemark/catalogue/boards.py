@@ -61,7 +61,7 @@ class Clock(datafile.DataModel):
     grade: Grade
     tolerance: Tolerance
     note: str = ""
-    """What a user of this profile has to know."""
+    """Notes for users of this profile."""
     external_resistor: bool = False
     """MSP430x1xx: the DCO runs on the board's R_OSC (DCOR = 1)."""
 
@@ -219,7 +219,7 @@ class Board(datafile.DataModel):
     current: list[StatedCurrent] = Field([])
     load: list[Load] = Field([])
     device: list[dict[str, Any]] = Field([])
-    """What the board wires to its chip, which the engine reads and checks: see `wiring`."""
+    """Devices wired to the chip, which the engine reads and checks: see `wiring`."""
     radio: Radio | None = None
     activity: list[Activity] = Field([])
     accelerator: list[Accelerator] = Field([])

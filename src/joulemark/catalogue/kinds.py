@@ -81,7 +81,7 @@ class Service(datafile.DataModel):
 
 
 class Default(datafile.DataModel):
-    """What is measured when nobody asks for it: less of a kind whose operations take long."""
+    """Defaults: less of a kind whose operations take long."""
 
     message_bytes: Annotated[list[Annotated[int, Field(ge=0, le=0xFFFF)]], Field(min_length=1)]
     trials: Annotated[int, Field(ge=1)]
@@ -149,7 +149,7 @@ class KindFile(datafile.DataModel):
 
 @dataclass(frozen=True)
 class Exchange:
-    """What to write into an image's slots before an operation, and what must be there after it."""
+    """Contents of an image's slots before an operation and after it."""
 
     inputs: Mapping[str, bytes]
     expected: Mapping[str, bytes]

@@ -45,7 +45,7 @@ class Cache(datafile.DataModel):
 
 
 class Power(datafile.DataModel):
-    """What the whole machine draws from its supply."""
+    """Draw of the whole machine from its supply."""
 
     state: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
     watt: Annotated[float, Field(gt=0)]
@@ -55,7 +55,7 @@ class Power(datafile.DataModel):
 
 
 class Sign(datafile.DataModel):
-    """What a machine is recognised by: the text of a file of Linux."""
+    """Marks of a machine: the text of a Linux file."""
 
     file: Annotated[str, Field(pattern=r"^/(proc|sys)/")]
     begins: str = ""
@@ -113,7 +113,7 @@ class Machine(datafile.DataModel):
         return self.clock[self.default_clock].hz
 
     def watt(self, state: str) -> Power | None:
-        """What it draws in a state, where that is known."""
+        """Draw in a state, where that is known."""
         return next((p for p in self.power if p.state == state), None)
 
 
@@ -146,5 +146,5 @@ def recognised() -> Machine | None:
 
 
 def architecture() -> str:
-    """What this machine's kernel calls its architecture."""
+    """This machine's architecture as its kernel names it."""
     return platform.machine()

@@ -1,4 +1,4 @@
-"""What a name that is wrong may have been meant for."""
+"""Suggestions for a name that is wrong."""
 
 import difflib
 from collections.abc import Iterable

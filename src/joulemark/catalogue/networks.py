@@ -93,7 +93,7 @@ class Recording(datafile.DataModel):
 
 
 class Link(datafile.DataModel):
-    """What arrives of one mote at another."""
+    """Link from one mote to another."""
 
     between: Annotated[list[Name], Field(min_length=2, max_length=2)] | None = None
     """Either way."""
@@ -154,7 +154,7 @@ class Slots(datafile.DataModel):
 
 
 class Policy(datafile.DataModel):
-    """What frames have to be like."""
+    """Policy for frames."""
 
     level: Annotated[int, Field(ge=0, le=7)]
     """The least security level of data and command frames."""
@@ -167,7 +167,7 @@ class Network(datafile.DataModel):
 
     title: str
     seed: Annotated[int, Field(ge=0, lt=1 << 64)] = 0
-    """What losses and bit errors are drawn from."""
+    """Seed for losses and bit errors."""
     mote: Annotated[list[Mote], Field(min_length=1)]
     recording: list[Recording] = Field([])
     link: list[Link] = Field([])

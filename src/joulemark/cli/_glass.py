@@ -1,4 +1,4 @@
-"""What `exec` shows of a program: its serial ports, semihosting, pins and current."""
+"""Views of a program for `exec`: its serial ports, semihosting, pins and current."""
 
 import os
 import select
@@ -28,7 +28,7 @@ _HANDLE = 1
 
 @dataclass(frozen=True, kw_only=True)
 class ShownOptions:
-    """What is kept of the run, and who runs it."""
+    """Outputs kept of the run, and who runs it."""
 
     uart_input: Annotated[
         str | None,
@@ -130,7 +130,7 @@ class Wires:
                 machine.serial_write(port, data)
 
     def sent(self) -> list[tuple[str, bytes]]:
-        """What was sent on each port, and as "semihosting"."""
+        """Bytes sent on each port, and as "semihosting"."""
         return sorted(self._sent.items())
 
     def pump(self) -> None:

@@ -1,4 +1,4 @@
-"""What this machine has for Joulemark, what it lacks, and how to get it."""
+"""Tools present on this machine, tools missing, and how to get them."""
 
 import importlib
 import platform
@@ -107,7 +107,7 @@ def _llvm(name: str, purpose: str, look: Callable[[], Compiler]) -> Finding:
 
 
 def _flashing() -> list[Tool]:
-    """What board files write images with."""
+    """Flashing tools named by board files."""
     found: dict[str, Tool] = {}
     for name in boards.names():
         flash = boards.load_board(name).flash

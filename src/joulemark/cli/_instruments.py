@@ -40,7 +40,7 @@ class MeasuringCommand(TyperCommand):
 
 
 def given(ctx: typer.Context) -> dict[str, object]:
-    """What was given of the meter's options, by parameter."""
+    """The given meter options, by parameter."""
     values: dict[str, object] = ctx.meta[_GIVEN]
     return values
 

@@ -1,4 +1,4 @@
-"""What `joulemark run --library` does and shows."""
+"""Implementation of `joulemark run --library`."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -69,7 +69,7 @@ seconds of two cores, half of them spent on building. It is told as what it is: 
 
 
 def _first(images: int, cases: int) -> str:
-    """What somebody who never measured is told."""
+    """Notice before a first measurement."""
     cores = len(os.sched_getaffinity(0))
     guess_s = (images * CORE_S_PER_IMAGE + cases * CORE_S_PER_CASE) / cores
     long = f"{guess_s / 60:.0f} minutes" if guess_s > 90 else f"{max(5, 5 * round(guess_s / 5))} s"
@@ -132,7 +132,7 @@ def _progress(*, shown: bool = True) -> "Progress":
 
 
 def _tell(record: "PrimitiveRecord") -> None:
-    """What came of a case, as soon as it is there."""
+    """Outcome of a case, as soon as it is there."""
     what = record.subject
     name = f"{what.primitive} {what.operation} {what.message_bytes} B"
     if record.status == "failed":

@@ -11,7 +11,7 @@ import typer
 
 
 class Form(StrEnum):
-    """What a command prints."""
+    """Output formats."""
 
     TEXT = "text"
     MARKDOWN = "markdown"

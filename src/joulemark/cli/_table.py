@@ -108,7 +108,7 @@ def show(
 
 
 def described(rows: "Sequence[PrimitiveRecord]", cases: int) -> str:
-    """What the table's rows are, and how many cases are not among them.
+    """Selection of the table's rows, and the number of cases left out.
 
     Args:
         rows: the records that the table shows.
@@ -162,7 +162,7 @@ def _fit(table: "Table", width: int) -> "tuple[Table, list[str]]":
 
 
 def build_of(record_or_point: "PrimitiveRecord | Point") -> tuple[str, ...]:
-    """What findings are gathered by."""
+    """Key that findings are gathered by."""
     case = record_or_point.case
     subject, where = case.subject, case.conditions
     named = (getattr(subject, "primitive", ""), getattr(subject, "implementation", ""))

@@ -20,7 +20,7 @@ _NJ_TO_UJ = 1e-3
 
 
 class Tables(enum.StrEnum):
-    """What is priced."""
+    """Tables to make."""
 
     MEMORY = "memory"
     PROCESSING = "processing"

@@ -82,7 +82,7 @@ def _from_store(store: str) -> "Costs":
 
 
 def _measured(scenario: "Scenario", store: str) -> "Costs":
-    """What the scenario needs; what the store does not have is measured into it first."""
+    """Records that the scenario needs; those missing from the store are measured first."""
     from joulemark.analysis.budget import optimisations
     from joulemark.campaign.campaign import load_campaign
     from joulemark.catalogue import boards

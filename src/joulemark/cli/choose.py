@@ -57,7 +57,7 @@ class By(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class DemandOptions:
-    """What a build has to be."""
+    """Demands on a build."""
 
     status: Annotated[Standing, typer.Option("--status", help="Lowest acceptable status.")] = (
         Standing.STANDARD
@@ -109,7 +109,7 @@ class DemandOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class UseOptions:
-    """What it is used for, and what feeds it."""
+    """Use and battery."""
 
     every: Annotated[
         float | None,
@@ -245,7 +245,7 @@ def _kind(name: str) -> "Kind":
 
 @dataclass(frozen=True, kw_only=True)
 class _Question:
-    """What is to be served where, before any demand."""
+    """The service and its board, before any demand."""
 
     board: "Board"
     clock: str
@@ -377,7 +377,7 @@ def _removed(
     objections: "Mapping[Any, list[str]]",
     unmeasured: "Mapping[Implementation, list[str]]",
 ) -> dict[str, dict[str, int]]:
-    """What each demand removes, whatever the others do: builds of each implementation.
+    """Builds that each demand rules out by itself, by implementation.
 
     One that was not measured counts no builds.
     """
@@ -455,7 +455,7 @@ def _show(
 
 
 def _hardware(question: _Question, names: "Collection[str]") -> None:
-    """What of the board would do some of it instead."""
+    """Accelerators of the board that would do some of it instead."""
     for engine in question.board.accelerator:
         able = sorted(n for n in names if any(fnmatchcase(n, g) for g in engine.primitives))
         if able:
@@ -466,7 +466,7 @@ def _hardware(question: _Question, names: "Collection[str]") -> None:
 
 
 def _life(question: _Question, good: "list[Option]", by: By, use: UseOptions) -> dict[str, str]:
-    """What the cheapest does to a battery, beside the board asleep."""
+    """Battery life with the cheapest, beside the board asleep."""
     from joulemark.analysis import choice
     from joulemark.analysis.budget import life_text, lifetime_s
     from joulemark.analysis.scenario import Battery

@@ -22,7 +22,7 @@ _EXPORTS = (".csv", ".json", ".parquet", ".db")
 
 
 class Form(StrEnum):
-    """What `compare` writes."""
+    """Output formats of `compare`."""
 
     TEXT = "text"
     MARKDOWN = "markdown"

@@ -147,7 +147,7 @@ def _show_run(number: int, run: "Run", got: "Samples | Counted") -> None:
 
 
 def _ask(question: str) -> str:
-    """What a person types; Ctrl-D ends the command as Ctrl-C does."""
+    """Typed answer; Ctrl-D ends the command as Ctrl-C does."""
     try:
         return input(question)
     except EOFError:

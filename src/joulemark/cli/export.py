@@ -11,7 +11,7 @@ from joulemark.cli._options import DEFAULT_STORE, StoreOption
 
 
 class Format(StrEnum):
-    """What `export` writes."""
+    """Output formats of `export`."""
 
     CSV = "csv"
     JSON = "json"

@@ -13,7 +13,7 @@ from joulemark.errors import InputError
 
 
 class What(StrEnum):
-    """What `list` lists."""
+    """Things that `list` lists."""
 
     BOARDS = "boards"
     CHIPS = "chips"

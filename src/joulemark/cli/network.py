@@ -29,7 +29,7 @@ _PRINTABLE = re.compile(r"[^\x20-\x7e]")
 
 @dataclass
 class _Totals:
-    """What has been counted."""
+    """Counters."""
 
     sent: Counter[int] = field(default_factory=Counter)
     fates: dict[int, Counter[str]] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class _Totals:
 
 
 def _truth(t: "Transmission", names: Sequence[str]) -> str:
-    """What became of a frame at whom, in words."""
+    """Fate of a frame at each mote, in words."""
     by: dict[str, list[str]] = {}
     for hearing in t.hearings:
         by.setdefault(hearing.outcome or "unknown", []).append(names[hearing.mote])
@@ -98,7 +98,7 @@ class _Uarts:
                 os.write(self.ptys[line.mote], line.data)
 
     def typed(self) -> Iterator[tuple[int, bytes]]:
-        """What people have typed for motes."""
+        """Input typed for motes."""
         for number, master in self.ptys.items():
             with contextlib.suppress(BlockingIOError, OSError):
                 if data := os.read(master, 4096):

@@ -11,7 +11,7 @@ from joulemark.cli._options import SourceOption
 
 
 class What(StrEnum):
-    """What `new` begins."""
+    """Kinds of skeletons."""
 
     PRIMITIVE = "primitive"
     BOARD = "board"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Profiled:
-    """What ran, and how it ended where that was not as asked for."""
+    """The profiled run, and how it ended if not as asked for."""
 
     costs: "Profile"
     times: "Occupancy"

@@ -52,7 +52,7 @@ def _numbers(texts: list[str] | None, option: str) -> list[int] | None:
 
 
 class Runner(StrEnum):
-    """What executes images."""
+    """Runners of images."""
 
     EMULATOR = "emulator"
     SERIAL = "serial"
@@ -176,7 +176,7 @@ class BenchOptions:
     ] = None
 
     def bench(self, told: dict[str, object], *, libraries: bool) -> "Bench":
-        """What they say, checked.
+        """The options, checked.
 
         Args:
             told: the meter's options, by parameter.

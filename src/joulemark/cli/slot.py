@@ -44,7 +44,7 @@ class Level(StrEnum):
 
 
 class Ahead(StrEnum):
-    """What is made before it is needed."""
+    """Work done before it is needed."""
 
     NOTHING = ""
     KEYSTREAM = "keystream"

@@ -15,7 +15,7 @@ from joulemark.images.toolchain import Compiler
 
 @dataclass(frozen=True, kw_only=True)
 class Architecture:
-    """What a Linux board's programs are compiled for."""
+    """Architecture that a Linux board's programs are compiled for."""
 
     name: str
     triple: str

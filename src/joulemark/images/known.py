@@ -56,7 +56,7 @@ class Known:
 
 
 def key_of(board: Board, clock: str, compiler: str, *names: str) -> str:
-    """What an image is known by: what decides it beside the state of the tree.
+    """Key of an image: everything that decides it beside the state of the tree.
 
     Raises:
         ToolError: no such compiler, or no linker.

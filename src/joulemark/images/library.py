@@ -134,7 +134,7 @@ def build_foreign(library: LibraryFile, target: Architecture) -> LibraryProgram:
 
 
 def _output(command: list[str], given: str, **environment: str) -> str:
-    """What a program says.
+    """Output of a program.
 
     Raises:
         ToolError: it does not run.
@@ -163,7 +163,7 @@ def _compiler(language: str) -> tuple[str, str]:
 
 
 def _sources(library: LibraryFile) -> list[tuple[str, Path]]:
-    """What a program is made of, each with its language."""
+    """Sources of a program, each with its language."""
     return [*(("c", source) for source in _C), (library.language, library.program)]
 
 

@@ -65,7 +65,7 @@ class Difference:
     ram_bytes: int
 
     def less(self, *others: "Difference") -> "Difference":
-        """What is left of it when others are taken off."""
+        """Remainder when others are taken off."""
         return Difference(
             self.flash_bytes - sum(o.flash_bytes for o in others),
             self.ram_bytes - sum(o.ram_bytes for o in others),
@@ -244,7 +244,7 @@ def total(image: "BuiltImage") -> Difference:
 
 
 def difference(image: "BuiltImage", without: "BuiltImage") -> Difference:
-    """What an image takes more than the same one without a part: the part's price.
+    """Memory that an image takes beyond the same one without a part: the part's price.
 
     Raises:
         InputError: an image is a program for this machine.

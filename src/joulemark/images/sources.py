@@ -32,7 +32,7 @@ class Sources:
         self._made: dict[Hashable, Any] = {}
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """What was made of these files under the same key before, or else is made now."""
+        """Value made of these files under this key, made now if it was not before."""
         if key not in self._made:
             self._made[key] = make()
         made: Made = self._made[key]

@@ -40,7 +40,7 @@ def packages(root: Path) -> tuple[str, ...]:
 
 
 def options(root: Path, target: Architecture) -> tuple[str, ...]:
-    """What clang is told so that it takes headers and libraries from there."""
+    """Options that make clang take headers and libraries from there."""
     gcc = next((root / "usr" / "lib" / "gcc").glob(f"*/{_GCC}"))
     return (
         f"--target={target.triple}",

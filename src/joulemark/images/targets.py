@@ -27,7 +27,7 @@ class Target:
     link: tuple[str, ...]
     """The linker's command up to the objects."""
     link_end: tuple[str, ...]
-    """What follows the objects."""
+    """Arguments after the objects."""
     linker_version: str
     description: Mapping[str, str] = field(hash=False)
     """Lines of the image's description: board, clock_hz, timer_hz."""

@@ -41,7 +41,7 @@ class Sent:
 
 @dataclass
 class Run:
-    """What came of a network."""
+    """Outcome of a network."""
 
     sent: list[Sent] = field(default_factory=list)
     lines: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -62,15 +62,15 @@ class Cost:
 
 @dataclass(frozen=True)
 class Harm:
-    """What an attack costs its victim."""
+    """Cost of an attack to its victim."""
 
     frames: int
     """Of the attacker."""
     extra_nj: float
-    """What the victim drew more than without it."""
+    """Extra energy of the victim."""
     extra_part_nj: Mapping[str, float]
     drawn_nj: float
-    """What it draws without it."""
+    """Energy without the attack."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class OnAir:
         }
 
     def attacks(self) -> Iterator[tuple[Attack, Harm]]:
-        """What each attack costs its victim; of each it is seen that nothing of it was taken.
+        """Cost of each attack to its victim, after a check that nothing of it was accepted.
 
         Raises:
             VerificationError: something was taken, or the service has ended.

@@ -42,7 +42,7 @@ BASE = "Basic"
 """Application and stack without any module."""
 WHOLE = "Whole architecture"
 INTERACTION = "Interaction"
-"""What the whole takes more than the sum of its modules; less than nothing where they share."""
+"""Memory of the whole beyond the sum of its modules; negative where they share."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What the branches of an image look at while an operation runs.
+"""Values that an image's branches depend on while an operation runs.
 
 A branch on a secret may go one way 65535 times of 65536: a carry that a compiler made a forward
 jump of. Equal times over a thousand trials do not show it. What the deciding instruction compares
@@ -51,14 +51,14 @@ class Decider(ABC):
 
     @abstractmethod
     def values(self, machine: Machine) -> tuple[int, ...]:
-        """What it is about to look at."""
+        """Operands of its next condition."""
 
 
 class Msp430Decider(Decider):
     """An instruction of an MSP430; see SLAU049F, section 3.4."""
 
     def values(self, machine: Machine) -> tuple[int, ...]:
-        """What it is about to look at."""
+        """Operands of its next condition."""
         registers = {k.lower(): v for k, v in machine.registers.items()}
         registers |= {"r0": registers["pc"], "r1": registers["sp"], "r2": registers["sr"]}
         width = 1 if self.mnemonic.endswith(".b") else 2
@@ -94,7 +94,7 @@ class ArmDecider(Decider):
     condition: str
 
     def values(self, machine: Machine) -> tuple[int, ...]:
-        """What it is about to look at."""
+        """Operands of its next condition."""
         registers = {name.lower(): value for name, value in machine.registers.items()}
         plain = self.mnemonic.partition(".")[0]
         looks_at_all = plain in _ARM_COMPARE or (len(self.operands) == 2 and plain not in _ARM_MOVE)
@@ -114,7 +114,7 @@ class ArmDecider(Decider):
 
 
 def _shifted(value: int, how: str, by: int, condition: str) -> int:
-    """What a condition asks of a shift: its sign, its carry, or all of it."""
+    """Use of a shift by a condition: its sign, its carry, or all of it."""
     left = how == "lsls"
     if condition in {"hs", "lo", "cs", "cc"}:
         return value >> (32 - by if left else by - 1) & 1
@@ -190,7 +190,7 @@ class WatchedBoard:
     def watch(
         self, device: Device, operation: str, put: Exchange, candidates: Iterable[Decider]
     ) -> dict[Decider, list[tuple[int, ...]]]:
-        """What each of those that are executed looks at; they are watched one at a time."""
+        """Operands of each executed condition; they are watched one at a time."""
         for slot, data in put.inputs.items():
             device.write(slot, data)
         found = {}

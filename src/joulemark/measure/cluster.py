@@ -153,7 +153,7 @@ class Cluster(Closes):
     def _answers(
         self, work: Callable[[Conductor, Any], Any], asked: Iterator[tuple[Any, Any]]
     ) -> Iterator[tuple[Any, Any]]:
-        """What came of each question, in the order of the answers."""
+        """Outcome of each question, in the order of the answers."""
         answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
         waiting: dict[Any, Any] = {}
         room, looked = 0, -math.inf

@@ -29,7 +29,7 @@ SUPPLY_APART = 0.05
 
 
 class Workers(Builder, Protocol):
-    """What builds and emulates, here or elsewhere."""
+    """Builds and emulates, here or elsewhere."""
 
     def conduct(self, jobs: Sequence[Job]) -> "Iterator[Sequence[PrimitiveRecord]]":
         """Measure jobs on emulated boards and yield records, all that are there, as they are made.
@@ -44,7 +44,7 @@ class Workers(Builder, Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """What runs images, and what measures them: as whoever measures says."""
+    """Runner and meter of the images, as whoever measures states them."""
 
     runner: str = EMULATOR
     port: str | None = None
@@ -107,7 +107,7 @@ class Bench:
 
     @property
     def setup(self) -> Setup:
-        """What of it a result depends on."""
+        """Details of it that a result depends on."""
         if self.runner == EMULATOR:
             return Setup()
         options = meters.options(self.meter) if self.meter else []

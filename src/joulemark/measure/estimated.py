@@ -37,10 +37,10 @@ class Model:
     target: Target | None = None
     """LLVM's, where the plugin has no model of the pipeline."""
     factor: float = 1.0
-    """What LLVM's model leaves out, by the calibration of estimates/published.toml."""
+    """Costs that LLVM's model leaves out, by the calibration of estimates/published.toml."""
 
     def cycles(self, few: "Counts", more: "Counts") -> float:
-        """What one process took more than another that did less.
+        """Difference of one process and another that did less.
 
         Raises:
             ToolError: LLVM's tools are not installed.
@@ -73,7 +73,7 @@ ERROR = (
 _FEW, _MORE = 4, 20
 KEPT = ("instructions", "miss_cycles", "branch_cycles", "mispredicted", "l1_misses", "l1i_misses")
 Counts = Mapping[str, Any]
-"""What the plugin counted of a process."""
+"""The plugin's counts for a process."""
 
 
 def model(core: str, architecture: str) -> Model:
@@ -127,7 +127,7 @@ class Estimated(Session):
         return [quantity("energy_gross", "nJ", energies, grade="estimated")]
 
     def _one(self, case: Case, number: int) -> dict[str, float]:
-        """What one execution takes, without what calling it takes."""
+        """Cost of one execution, without the cost of calling it."""
         few, more = (self._counts(case, number, n, Flag.NONE) for n in (_FEW, _MORE))
         name = primitive(case).operation
         if name not in self._empty:

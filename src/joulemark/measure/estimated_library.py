@@ -96,7 +96,7 @@ class EstimatedLibrary:
             yield quantity("energy_gross", "nJ", [energy], grade="estimated")
 
     def _one(self, subject: LibrarySubject) -> dict[str, int]:
-        """What one execution takes, the mean of some."""
+        """Mean cost of one execution."""
         unit = oracles.PERIOD if oracles.algorithm(subject.algorithm).sized else 1
         few, more = (self._counts(subject, unit * n) for n in (_FEW, _MORE))
         executions = unit * (_MORE - _FEW)

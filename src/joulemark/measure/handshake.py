@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PROGRAM = "net/edhoc"
 LIMIT_S = 300.0
 _AFTER_S = 0.1
-"""What follows the initiator's last word: the acknowledgement of its last message."""
+"""After the initiator's last message: its acknowledgement."""
 _PHY_BYTES = 6
 """Preamble, start-of-frame delimiter and length (IEEE Std 802.15.4-2015, 12.1)."""
 _NOT_LOWPAN_MAX = 0x3F
@@ -39,7 +39,7 @@ _STEPS = {
     "initiator": ("message_1", "message_3", "confirm"),
     "responder": ("message_2", "finish", "message_4"),
 }
-"""What each side computes; the last where there is a fourth message."""
+"""Computations of each side; the last where there is a fourth message."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ class Ledger:
 
 @dataclass
 class _Watched:
-    """What was seen of a network."""
+    """Observations of a network."""
 
     running: RunningNetwork
     frames: "list[Transmission]"
@@ -190,7 +190,7 @@ def _sessions(said: Sequence[tuple[int, str]]) -> list[int]:
 
 
 def _expected(algorithm: Algorithm, last: Mapping[str, int]) -> Mapping[str, bytes]:
-    """What must be on air: of the parties of the RFC, with the secrets of the last sessions."""
+    """Expected frames of the parties of the RFC, with the secrets of the last sessions."""
     values = dict(algorithm.vectors[0].values)
     for side, number in last.items():
         if number > 0:

@@ -1,4 +1,4 @@
-"""What the time, the addresses and the branches of a build say of its secrets.
+"""Dependence of a build's time, addresses and branches on its secrets.
 
 The same operation is done over and over with other secrets, everything public staying what it is:
 random ones, and those that code stumbles over. A build that leaks nothing takes the same cycles and
@@ -25,7 +25,7 @@ from joulemark.runners.emulator import EmulatedBoard
 from joulemark.runners.protocol import Device, Status
 
 PATTERNS = [b"\x00", b"\xff", b"\xff\x00", b"\x00\xff", b"\xff\xff\x00\x00", b"\xfe\xff", b"\x80"]
-"""What secrets are filled with."""
+"""Fillings of secrets."""
 RANDOM_TRIALS = 4
 MESSAGE_BLOCKS = 2
 AD_BYTES = 5
@@ -36,7 +36,7 @@ Fill = Callable[[int], bytes]
 
 
 def _secrets() -> Iterator[tuple[bytes | None, bytes | None]]:
-    """What to fill keys and messages with; None is random."""
+    """Filling of keys and messages; None is random."""
     yield from itertools.product(PATTERNS[:2], PATTERNS[:2])
     yield from ((pattern, None) for pattern in PATTERNS)
     yield from ((None, pattern) for pattern in PATTERNS)
@@ -138,7 +138,7 @@ def on_secrets(algorithm: Algorithm) -> list[str]:
 
 @dataclass(frozen=True)
 class Leak:
-    """What an operation's trials showed."""
+    """Findings of an operation's trials."""
 
     operation: str
     trials: int

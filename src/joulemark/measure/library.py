@@ -39,7 +39,7 @@ ALONE_S = 0.5
 """How long a window is without a meter, where nobody says."""
 _ROUGH_S = 0.02
 _WARM_S = 0.1
-"""What wakes the core before its clock is measured."""
+"""Work that wakes the core before its clock is measured."""
 _TRIES = 4
 """How often a window is measured again whose clock moved, or that something else disturbed."""
 _DISTURBED = 0.05
@@ -48,7 +48,7 @@ _DISTURBED = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class LibraryBench:
-    """What measures a library, and for how long."""
+    """Instrument for a library, and the length of its windows."""
 
     instrument: Instrument | None
     seconds: float | None
@@ -256,7 +256,7 @@ class LibrarySession(Closes):
         return _Run(ran, count, run.times(wall_s / (run.time_s * count)), got.accuracy.of_reading)
 
     def _attended_idle_w(self, instrument: Instrument, seconds: float) -> float:
-        """What a person reads while nothing runs."""
+        """Reading typed while nothing runs."""
         self._bench.tell("first a window in which nothing runs, for the energy net of idle")
         instrument.meter.start(seconds)
         began_s = instrument.clock.now_s()
@@ -292,7 +292,7 @@ class _Run:
 
     @property
     def sample(self) -> dict[str, int | str]:
-        """What a record keeps of it."""
+        """Its fields in a record."""
         kept: dict[str, int | str] = {
             "window_ns": self.ran.wall_ns,
             "cpu_ns": self.ran.cpu_ns,
@@ -349,7 +349,7 @@ class _Made:
             yield "net", net
 
     def notes(self) -> Iterator[str]:
-        """What a reader must know."""
+        """Notes for readers."""
         if self._instrument is not None:
             for name, estimate in self._energies():
                 yield interval_note(name, estimate)

@@ -76,7 +76,7 @@ class Metered(Session):
 
     @abstractmethod
     def _idle_note(self, idle_a: list[float]) -> str:
-        """What net energy is net of."""
+        """Baseline that net energy leaves out."""
 
     def _window_s(self, specification: Specification) -> float:
         """How long a window is where nobody says."""
@@ -256,7 +256,7 @@ class _OneRun:
 
     @property
     def sample(self) -> dict[str, int]:
-        """What a record keeps of it."""
+        """Its fields in a record."""
         values = {"gross_pj": self.run.gross_j * 1e12, "net_pj": self.run.net_j * 1e12}
         values["window_ns"] = self.window_s * 1e9
         if self.timer_s is not None:

@@ -1,4 +1,4 @@
-"""What motes of a network have done and drawn, as records."""
+"""Activity and energy of a network's motes, as records."""
 
 import datetime
 import hashlib

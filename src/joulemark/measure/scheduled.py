@@ -46,7 +46,7 @@ def pairs(counts: Mapping[str, Any]) -> Pairs:
 
 
 def cycles(counted: Pairs, target: Target) -> float:
-    """What pairs take.
+    """Cycles of pairs.
 
     Raises:
         ToolError: LLVM's tools are not installed, or refuse the code.

@@ -59,7 +59,7 @@ WAITING = "waiting for bytes"
 
 @dataclass(frozen=True, kw_only=True)
 class SlotCase:
-    """What is made as short as can be."""
+    """The slot to be shortened."""
 
     board: Board
     clock: str
@@ -376,7 +376,7 @@ WORK = (
     ("security_", "nonce and procedures"),
     ("tsch_next", "payload"),
 )
-"""What functions are for, by how their names begin; else what their nearest caller is for."""
+"""Purpose of functions, by how their names begin; otherwise that of their nearest caller."""
 
 
 def _cycles(run: PairRun) -> dict[str, dict[str, float]]:

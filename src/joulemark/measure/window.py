@@ -18,7 +18,7 @@ _QUIET_SAMPLES = 16
 _LEAD_S = 0.1
 _LEAD_SAMPLES = 3
 _LATE_S = 1.0
-"""What is recorded before the board is told to begin; and how late that may be."""
+"""Recording before the board is told to begin; and how late that may be."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def chosen_window_s(specification: Specification, watt: float | None) -> float:
 
 
 def expected_errors(specification: Specification, window_s: float, watt: float | None) -> str:
-    """What a meter that counts in steps can tell of such a window, in words; empty for others."""
+    """Resolution of a counting meter over such a window, in words; empty for others."""
     if specification.step_j is None:
         return ""
     at = 1.0 if watt is None else watt
@@ -66,7 +66,7 @@ def expected_errors(specification: Specification, window_s: float, watt: float |
 
 
 def marked_note(marker: str | None, executions: int) -> list[str]:
-    """What whoever records beside the machine needs to know of its windows."""
+    """Facts about the windows for whoever records beside the machine."""
     if marker is None:
         return []
     return [f"{marker} was high while a window lasted: {executions} executions each"]
@@ -77,7 +77,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Window(Generic[Result]):
-    """What was executed, and what the meter had of it."""
+    """An execution, and the meter's share of it."""
 
     result: Result
     got: Samples | Counted
@@ -86,7 +86,7 @@ class Window(Generic[Result]):
     quiet_s: float
     """Idle before and after, where the meter samples."""
     idle_w: float | None
-    """What was drawn before, where the meter counts and nobody has to read it."""
+    """Energy drawn before, where the meter counts and nobody has to read it."""
 
 
 def metered_window(
@@ -132,7 +132,7 @@ def metered_window(
 
 
 def _idle_w(instrument: Instrument, seconds: float) -> float:
-    """What a counting meter counts while nothing is asked for."""
+    """Count of a counting meter while the machine is idle."""
     instrument.meter.start(seconds)
     began_s = instrument.clock.now_s()
     instrument.clock.sleep(seconds)

@@ -68,7 +68,7 @@ class Joulescope(Closes):
             self._failure = error
 
     def finish(self) -> Samples:
-        """What was read: currents that with the mean voltage give the power of each sample.
+        """Samples: currents that with the mean voltage give the power of each sample.
 
         Raises:
             MeterError: it was unplugged, or there is no voltage.

@@ -55,7 +55,7 @@ class ModelMeter:
         return Current(stated.value, stated.grade, stated.source)
 
     def _of_radio(self, state: str) -> Current | None:
-        """What a radio within the chip adds in a state; nothing where its file states nothing.
+        """Current that a radio within the chip adds in a state; 0 where its file states none.
 
         What is stated of the whole board with its core asleep has the chip's lightest sleep in it.
         """

@@ -1,4 +1,4 @@
-"""What a meter has to be told: each one declares it where it takes it.
+"""Options of meters: each meter declares its own.
 
 A parameter of a meter's `open_meter` is an option of the command line when its annotation carries
 an `Option`; it has to be given where it has no default. Other parameters are the measurement's own
@@ -107,7 +107,7 @@ def declared(function: Callable[..., object]) -> list[Declared]:
 
 
 def _extras(hint: Any) -> list[object]:
-    """What annotations carry, of a union's members too."""
+    """Metadata of annotations, including those of a union's members."""
     if get_origin(hint) is Annotated:
         return list(hint.__metadata__)
     return [extra for member in get_args(hint) for extra in _extras(member)]

@@ -1,4 +1,4 @@
-"""What reads voltage and current at a steady pace: meters that do not stream by themselves."""
+"""Meters that do not stream by themselves, read at a steady pace."""
 
 import itertools
 import threading
@@ -82,7 +82,7 @@ class Polled(Closes):
             self._failure = error
 
     def finish(self) -> Samples:
-        """What was read: currents that with the mean voltage give the power of each reading.
+        """Readings: currents that with the mean voltage give the power of each reading.
 
         Raises:
             MeterError: it was unplugged, or there is no voltage.

@@ -55,7 +55,7 @@ class Powercap(Closes):
         self._begin_uj = self._read("energy_uj")
 
     def finish(self) -> Counted:
-        """What it counted since; it may have begun anew once.
+        """Count since then; the counter may have wrapped once.
 
         Raises:
             MeterError: it cannot be read, or has not moved.

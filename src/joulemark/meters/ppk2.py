@@ -113,7 +113,7 @@ class Ppk2(Closes):
             self._failure = error
 
     def finish(self) -> Samples:
-        """What was streamed, with the marker's edges.
+        """Streamed samples, with the marker's edges.
 
         Raises:
             MeterError: it was unplugged, or samples are missing.

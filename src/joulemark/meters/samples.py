@@ -53,7 +53,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Counted:
-    """What a meter that counts energy counted from the start of a run to its end.
+    """Energy that a counting meter counted from the start of a run to its end.
 
     Args:
         joule: the difference of its readings.

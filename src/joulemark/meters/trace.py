@@ -33,7 +33,7 @@ _DIGITAL = re.compile(r"^d0$", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What whoever has the file says of it, where the file does not.
+    """Facts given by the file's owner, where the file does not state them.
 
     Args:
         supply_v: supply voltage at the board.

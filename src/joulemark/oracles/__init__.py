@@ -42,7 +42,7 @@ class Algorithm(ABC):
 
     @abstractmethod
     def problem(self, operation: str, inputs: Values, outputs: Values) -> str | None:
-        """What is wrong with the outputs; None where they are right."""
+        """Error in the outputs; None where they are right."""
 
     def forged(self, operation: str, inputs: Values) -> tuple[Values, Values] | None:
         """Inputs that have to be refused, and the outputs that say so; None where none are."""

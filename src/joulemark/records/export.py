@@ -35,7 +35,7 @@ _ALWAYS = (
 """Columns that are there even where no record has the quantity."""
 _NESTED = ("samples", "notes")
 _NOT_TEXT = ("=", "@", "+", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula, or skips before one."""
+"""Characters that a spreadsheet takes for the beginning of a formula, or skips before one."""
 
 
 def export(

@@ -31,7 +31,7 @@ Sample = Mapping[str, int | str]
 """Notes of one trial, by name with its unit."""
 
 _WHOLE_BELOW = 2.0**63
-"""What databases hold as a whole number."""
+"""Range of a database's integers."""
 
 
 def number(value: float) -> int | float:
@@ -51,7 +51,7 @@ class Quantity(NamedTuple):
     """One number of a result."""
 
     part: str
-    """What of the subject or board it belongs to; empty: the whole subject."""
+    """Part of the subject or board that it belongs to; empty: the whole subject."""
     name: str
     unit: str
     value: int | float
@@ -134,7 +134,7 @@ class Provenance:
     board_digest: str = ""
     chip_digest: str = ""
     timing_note: str = ""
-    """What of the chip's emulated timing was not compared with silicon; empty where all was."""
+    """Emulated timing of the chip that was not compared with silicon; empty where all was."""
     memories_keep_state: bool | None = None
     """The chip has a cache or line buffers: equal work can take unequal times."""
     compiler_version: str | None = None
@@ -181,7 +181,7 @@ class Record(Generic[Subject_co]):
     """By part and name."""
     samples: tuple[Sample, ...] = ()
     notes: tuple[str, ...] = ()
-    """What a reader must know to judge the numbers, such as inferred constants."""
+    """Notes needed to judge the numbers, such as inferred constants."""
 
     def __post_init__(self) -> None:
         in_order = tuple(sorted(self.quantities, key=lambda q: q[:2]))

@@ -1,4 +1,4 @@
-"""What was on the air as a capture for Wireshark: pcapng, link type IEEE 802.15.4 TAP."""
+"""Frames on the air as a capture for Wireshark: pcapng, link type IEEE 802.15.4 TAP."""
 
 import struct
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What security costs on each board: one page, from records alone."""
+"""A page of the cost of security on each board, from records alone."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -65,7 +65,7 @@ class Stretch:
 
 
 def waterfall(found: Record[SlotSubject]) -> list[Stretch]:
-    """What a slot goes into, from its start to its end, of its sender and of its receiver."""
+    """Spans of a slot from its start to its end, for its sender and its receiver."""
     rows = []
     for quantity in found.quantities:
         side, _, rest = quantity.part.partition(" ")
@@ -87,7 +87,7 @@ def waterfall(found: Record[SlotSubject]) -> list[Stretch]:
 
 
 def failures(found: Record[SlotSubject]) -> Iterator[str]:
-    """What a tick less of each part of the template misses."""
+    """Deadlines missed with one tick less in each part of the template."""
     for part in (TX_OFFSET, TX_ACK, SLOT_END):
         where = f"a tick less of {part}"
         missed = [

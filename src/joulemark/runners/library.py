@@ -28,7 +28,7 @@ class Ran:
     """By perf_event, in user mode; None where it does not work."""
     instructions: int | None
     why_not: str = ""
-    """What Linux says where it does not."""
+    """Linux's value where it is unknown."""
 
 
 class LibraryProcess(Closes):
@@ -97,7 +97,7 @@ class LibraryProcess(Closes):
         return Ran(int(wall_ns), int(cpu_ns), int(cycles), int(rest))
 
     def outputs(self) -> dict[str, bytes]:
-        """What the last execution gave."""
+        """Output of the last execution."""
         pairs = (pair.split("=") for pair in self._ask("outputs").split())
         return {name: bytes.fromhex(value) for name, value in pairs}
 

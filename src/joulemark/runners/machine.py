@@ -36,7 +36,7 @@ class Core:
 
     @property
     def governor(self) -> str | None:
-        """What Linux lets set its clock; None where Linux does not set it."""
+        """The clock's governor; None where Linux does not set the clock."""
         try:
             path = _CPUS / f"cpu{self.number}" / "cpufreq" / "scaling_governor"
             return path.read_text(encoding="ascii").strip()
@@ -45,7 +45,7 @@ class Core:
 
     @property
     def advice(self) -> str | None:
-        """What to do about the governor, where it lets the clock go up and down."""
+        """Advice about the governor, where it lets the clock vary."""
         governor = self.governor
         if governor in {None, "performance"}:
             return None
@@ -79,7 +79,7 @@ MARKER = "JOULEMARK_MARKER"
 
 
 def environment(marker: str | None) -> dict[str, str]:
-    """What a program is told, beside what this one was."""
+    """Environment of a program beyond this process's own."""
     return {**os.environ, MARKER: marker or ""}
 
 

@@ -73,7 +73,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Slice:
-    """What came out of a network within a while."""
+    """Events of a network within a span."""
 
     end_ps: int
     transmissions: Sequence["Transmission"]
@@ -85,7 +85,7 @@ class Slice:
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """What a mote did, in the network's time."""
+    """Events of a mote, in the network's time."""
 
     edges: Sequence["MarkerEdge"]
     profile: "Profile | None"
@@ -94,7 +94,7 @@ class Observed:
 
 @dataclass(frozen=True)
 class _Program:
-    """What is built for a mote."""
+    """Image for a mote."""
 
     name: str
     board: str
@@ -292,22 +292,22 @@ class RunningNetwork:
             rest.clear()
 
     def observed(self, number: int) -> Observed:
-        """What a mote has done since the start, once; for a network that was made to observe."""
+        """Events of a mote since the start, once; for a network that was made to observe."""
         engine = self.engine
         edges, profile = engine.marker_edges(number), engine.profile(number)
         return Observed(edges=edges, profile=profile, power=engine.take_power_tracks(number))
 
     def energy(self, number: int) -> Energy:
-        """What a mote has drawn so far."""
+        """Energy that a mote has drawn so far."""
         seat = self.seats[number]
         return self._meters[seat.board.name].energy(seat.occupancy)
 
     def parts_mj(self, number: int) -> dict[str, float]:
-        """What each part of a mote has drawn so far, in millijoule."""
+        """Energy that each part of a mote has drawn so far, in millijoule."""
         return self.parts_of(number, self.seats[number].times)
 
     def parts_of(self, number: int, times: Occupancy) -> dict[str, float]:
-        """What each part of a mote draws in some time, in millijoule."""
+        """Energy that each part of a mote draws in some time, in millijoule."""
         seat = self.seats[number]
         meter = self._meters[seat.board.name]
         drawn: dict[str, float] = defaultdict(float)

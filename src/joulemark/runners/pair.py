@@ -22,7 +22,7 @@ _STEP_PS = 10**11
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """What a mote did. Times are the network's, in picoseconds."""
+    """Events of a mote. Times are the network's, in picoseconds."""
 
     text: str
     edges: Sequence["MarkerEdge"]
@@ -32,12 +32,12 @@ class Observed:
 
 @dataclass(frozen=True, kw_only=True)
 class PairRun:
-    """What two motes did, and what was on the air."""
+    """Events of two motes, and frames on the air."""
 
     motes: tuple[Observed, ...]
     frames: Sequence["Transmission"]
     watched: tuple[bytes, ...]
-    """What was watched in each mote's memory, at the end."""
+    """Watched memory of each mote, at the end."""
     digest: str
 
 

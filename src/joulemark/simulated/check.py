@@ -76,7 +76,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Result:
-    """What one repetition says of an operation, and what is true."""
+    """Energy of an operation by one repetition, and the true one."""
 
     energy: str
     """Gross or net."""

@@ -10,7 +10,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class SupplyLine(Protocol):
-    """What an instrument is clamped into. Time is the emulated board's."""
+    """Supply line that an instrument is clamped into. Time is the emulated board's."""
 
     @property
     def voltage_v(self) -> float:

@@ -14,7 +14,7 @@ from joulemark.studies.ways.campaign import SEED, TRIALS, measured
 
 @dataclass(frozen=True)
 class Advised:
-    """What a board's records advise beside what the paper does."""
+    """Advice from a board's records beside the paper's."""
 
     advice: Advice
     primitives: int

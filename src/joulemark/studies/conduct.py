@@ -27,7 +27,7 @@ class Ours:
 
     value: Value | None
     how: tuple[str, ...] = ()
-    """What it was obtained with; or what is missing."""
+    """How it was obtained, or what is missing."""
     sources: tuple[str, ...] = ()
 
     @property
@@ -92,7 +92,7 @@ class Conducted:
         self.results = tuple(self._result(item, short=short) for item in items)
 
     def series(self, name: str, variant: str = BASIS) -> Ours:
-        """What a quantity came to."""
+        """Value of a quantity."""
         return self._quantity(name, variant)
 
     # What has to be asked.
@@ -121,7 +121,7 @@ class Conducted:
         return asked if variant in (BASIS, BEST) else self.study.variants[variant].applied(asked)
 
     def _questions(self, name: str, variant: str) -> list[tuple[Asked, Question]]:
-        """What is asked for a quantity: once, or for each value of the lists in it."""
+        """Questions for a quantity: one, or one for each value of the lists in it."""
         asked = self._variant_of(self._asked[name], variant)
         lists = {key: value for key, value in asked.items() if isinstance(value, list)}
         result = []
@@ -215,7 +215,7 @@ class Conducted:
         return None if item.theirs is None else _evaluated(item.theirs, self._paper)
 
     def _contradiction(self, item: Item) -> str | None:
-        """What the paper's own figures say against an item."""
+        """The paper's own figures that contradict an item."""
         if item.check is not None and not np.all(
             expressions.evaluate(item.check, self._paper, self._paper)
         ):
@@ -238,7 +238,7 @@ class Conducted:
         return Ours(value=None) if questions[:half] == questions[half:] else self.ours(item, BEST)
 
     def _experiments(self, item: Item) -> list[tuple[str, Value | None, float | None]]:
-        """What each compares, ours and the paper's."""
+        """Values that each compares, ours and the paper's."""
         return [
             (
                 experiment.what,

@@ -34,7 +34,7 @@ def paper_number(result: Result) -> str:
 
 
 def paper_text(result: Result) -> str:
-    """What the paper says: its number with its uncertainty, or the bound that a sentence sets."""
+    """The paper's side: its number with its uncertainty, or the bound that a sentence sets."""
     item = result.item
     if item.value is not None:
         text = f"{shown(item.value, item.unit):.10g}"

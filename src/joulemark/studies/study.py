@@ -18,7 +18,7 @@ Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Text = Annotated[str, Field(min_length=1)]
 Unit = Annotated[str, Field(pattern="^(" + "|".join(map(str, UNITS)) + ")$")]
 Asked = dict[str, Any]
-"""What is asked of a way; a list in it asks for each in turn."""
+"""A question to a way; a list in it asks for each in turn."""
 
 
 class Tolerance(datafile.DataModel):
@@ -60,7 +60,7 @@ class Variant(datafile.DataModel):
     """Of what is asked, that which has these values is changed; all of it when empty."""
 
     def applied(self, asked: Asked) -> Asked:
-        """What is asked then."""
+        """The question then."""
         same = all(asked.get(key) == value for key, value in self.where.items())
         return {**asked, **self.change} if same else asked
 
@@ -75,16 +75,16 @@ class Experiment(datafile.DataModel):
 
 
 class _Expected(datafile.DataModel):
-    """What may be said of an item, of a column for all its cells, or of a row."""
+    """Keys of an item, of a column for all its cells, or of a row."""
 
     ours: Asked | str | None = None
     """How to obtain ours: what is asked of a way, or an expression over quantities, items."""
     check: str | None = None
-    """What the paper's own figures must fulfil: an expression over its items."""
+    """Condition on the paper's own figures: an expression over its items."""
     says: str | None = None
-    """What it means that they do not."""
+    """Meaning of their not fulfilling it."""
     needs: str | None = None
-    """What is missing to obtain ours."""
+    """Missing means of obtaining ours."""
     circular: str | None = None
     """Why ours is no independent figure."""
     tolerance: Tolerance | None = None
@@ -143,7 +143,7 @@ class Section(datafile.DataModel):
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
     title: Text
     about: str | None = None
-    """What a reader should know first."""
+    """Introduction for the reader."""
     conditions: Conditions = Conditions()
     defaults: Asked = Field({})
     tolerance: Tolerance | None = None
@@ -168,7 +168,7 @@ class Section(datafile.DataModel):
 
 
 class Advice(datafile.DataModel):
-    """What the paper advises on a board, to be derived again from all primitives that there are."""
+    """The paper's advice for a board, to be derived again from all available primitives."""
 
     board: Text
     clock: str = ""
@@ -176,7 +176,7 @@ class Advice(datafile.DataModel):
     """Of messages, in bytes."""
     ad_size: list[int] = Field([0])
     paper: Annotated[dict[str, Text], Field(min_length=1)]
-    """What it advises, by the service's title."""
+    """Its advice, by the service's title."""
 
 
 class StudyFile(datafile.DataModel):
@@ -244,7 +244,7 @@ class Item:
 
 
 def _merged(*asked: Asked) -> Asked:
-    """What is asked by all of them: a later one has its way, and another way starts anew."""
+    """The question they form together: a later one overrides, and another way starts anew."""
     found: Asked = {}
     for each in asked:
         found = (
@@ -275,7 +275,7 @@ class Study:
 
     @cached_property
     def quantities(self) -> dict[str, Asked]:
-        """What is asked for each quantity and each item that asks directly, by name."""
+        """Questions of the quantities and of the items that ask directly, by name."""
         found = {name: _merged(self.file.defaults, q) for name, q in self.file.quantity.items()}
         for section in self.file.section:
             for name, asked in section.quantity.items():

@@ -44,5 +44,5 @@ def shown(value: float, unit: str) -> float:
 
 
 def dimension(unit: str) -> str:
-    """What a unit is a unit of, as its SI unit."""
+    """SI unit of the same quantity."""
     return UNITS[unit][1]

@@ -10,7 +10,7 @@ from joulemark.studies.study import Item
 
 
 class Verdict(StrEnum):
-    """What came of an item."""
+    """Outcome of an item."""
 
     REPRODUCED = "reproduced"
     DIFFERS = "differs"

@@ -34,7 +34,7 @@ class SlotSubject(Subject):
     streamed: bool = False
     """A frame is unsecured while it still arrives."""
     ahead: Ahead = ""
-    """What is made before it is needed: the key stream of all frames of a slot, while a mote waits;
+    """Work done before it is needed: the key stream of all frames of a slot, while a mote waits;
     or all of a frame as well, in an idle slot before its own."""
     brief: bool = False
     """Acknowledgements name nobody: whose they are, the slot tells."""

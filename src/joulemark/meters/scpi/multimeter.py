@@ -11,7 +11,7 @@ from joulemark.meters.samples import Accuracy, Samples
 from joulemark.meters.scpi.session import Session
 
 OVERLOAD = 9.9e37
-"""What SCPI instruments send in place of a reading that is out of range."""
+"""Sent by SCPI instruments in place of a reading that is out of range."""
 _OVER_RANGE = 1.2
 """A range is read to this many times its full scale at most."""
 

@@ -18,7 +18,7 @@ class Plugged(Protocol):
 
     @property
     def role(self) -> str:
-        """What it is on the bench, such as multimeter."""
+        """Its role on the bench, such as multimeter."""
 
     @property
     def resource(self) -> str:

@@ -116,7 +116,7 @@ class SimulatedAgilentE3631A(ScpiInstrument):
 
     @property
     def true_voltage_v(self) -> float:
-        """What the board really gets, within the programming accuracy."""
+        """The board's true voltage, within the programming accuracy."""
         return self._true_v("P6V")
 
     def _true_v(self, output: str) -> float:

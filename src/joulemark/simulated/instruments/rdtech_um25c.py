@@ -53,7 +53,7 @@ class SimulatedUm25c:
                 self._terminal.write(self.frame())
 
     def frame(self) -> bytes:
-        """What it sends now."""
+        """Its current message."""
         end_s = np.array([max(self._line.now_s, _AVERAGE_S)])
         true_a = float(self._line.mean_current_a(end_s - _AVERAGE_S, end_s)[0])
         ampere = true_a / _AMPERE * self._ampere_gain + self._ampere_offset

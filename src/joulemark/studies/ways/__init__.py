@@ -23,22 +23,22 @@ from joulemark.records.store import Store
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What came of a question, in SI units."""
+    """Answer to a question, in SI units."""
 
     value: float | None
     """None where there is no number."""
     how: str
-    """What it was obtained with; or why there is none."""
+    """How it was obtained, or why there is none."""
     source: str = ""
     """Conditions that a reader of the number has to know."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """What ways obtain their answers with."""
+    """Means by which ways obtain their answers."""
 
     store: Store
-    """What was measured is served from there, and what is measured is kept there."""
+    """Store that serves earlier results and keeps new ones."""
     workers: Workers
 
 
@@ -52,7 +52,7 @@ class Way(Protocol):
         ...
 
     def best(self, asked: Any) -> Any:
-        """What to ask for the least that is known today."""
+        """The question for the least cost known today."""
         ...
 
 
@@ -68,7 +68,7 @@ def load(name: str) -> Way:
 
 
 def question(asked: dict[str, Any], where: str) -> tuple[str, datafile.DataModel]:
-    """What is asked, checked: the way and its own model.
+    """A checked question: the way and its own model.
 
     Args:
         asked: as the study's file has it, with `way`.

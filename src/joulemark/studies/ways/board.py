@@ -1,4 +1,4 @@
-"""What a board's file states of it: currents, loads, the radio, activities; with its source."""
+"""Figures in a board's file: currents, loads, the radio, activities; with their sources."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal

@@ -19,7 +19,7 @@ from joulemark.studies.ways import Answer, Bench
 SEED = 1
 TRIALS = 2
 _BEST = ("O2", "O3", "Os")
-"""What `opt = "*"` stands for."""
+"""Meaning of `opt = "*"`."""
 SI = {"time": 1e-12, "energy_net": 1e-9, "energy_gross": 1e-9}
 
 
