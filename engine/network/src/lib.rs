@@ -7,6 +7,7 @@
 //! sleep: Jin and Gupta, ICPADS 2008). So results depend neither on the number of threads nor on how
 //! far machines run ahead.
 
+mod cell;
 mod clock;
 mod medium;
 mod mote;

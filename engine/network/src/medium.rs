@@ -52,6 +52,11 @@ impl Transmission {
         (self.mote as u64) << 32 | self.number as u64
     }
 
+    /// What transmissions are told apart and sorted by.
+    pub const fn order(&self) -> (Picoseconds, usize) {
+        (self.start.begin, self.mote)
+    }
+
     /// Whether it was stopped before the end of its frame.
     pub fn is_cut(&self) -> bool {
         let length = self

@@ -28,7 +28,12 @@ struct Wild {
     received: u32,
     acknowledges: bool,
     is_listening: bool,
+    /// Its crystal stands still.
+    is_off: bool,
 }
+
+/// How long the crystal takes.
+const START_UP: Picoseconds = us(1000);
 
 #[derive(Clone, Copy)]
 struct Sending {
@@ -55,6 +60,7 @@ impl Wild {
             received: 0,
             acknowledges,
             is_listening: false,
+            is_off: false,
         }
     }
 
@@ -121,7 +127,8 @@ impl Wild {
     }
 
     fn antenna_free(&self, now: Picoseconds) -> bool {
-        self.sends.is_none() && !self.antenna.is_sending(now) && self.ready.is_none()
+        let is_still = self.sends.is_none() && self.ready.is_none() && !self.is_off;
+        is_still && !self.antenna.is_sending(now)
     }
 
     fn transmit(&mut self, now: Picoseconds, length: u8) {
@@ -199,6 +206,14 @@ impl Wild {
                 self.receives = None;
                 self.antenna.deafen(now);
                 self.is_listening = false;
+                self.is_off = self.draw(2) == 0;
+                self.antenna
+                    .needs(if self.is_off { START_UP } else { us(0) });
+            }
+            14..=19 if self.is_off => {
+                self.is_off = false;
+                self.antenna.needs(us(0));
+                self.ready = Some((now + START_UP, frequency_mhz(15)));
             }
             14..=17 if self.antenna_free(now) => {
                 self.receives = None;
@@ -368,4 +383,27 @@ fn they_do_hear_each_other() {
     };
     let (_, received, _) = run(&town, 1, Ahead::Full, 1);
     assert!(received > 10, "{received}");
+}
+
+#[test]
+fn what_is_on_the_air_may_be_taken_at_any_time() {
+    let mut network = Network::new(1, 2, Ahead::Full).unwrap();
+    for seed in 0..3 {
+        network.add(Wild::new(seed, true), Clock::default());
+    }
+    for (from, to) in [(0, 1), (1, 0), (1, 2)] {
+        let (attenuation_db, loss) = (60.0, 0.0);
+        let link = Link {
+            to,
+            attenuation_db,
+            loss,
+        };
+        network.link(from, link);
+    }
+    // Within frames, which take up to 2 ms, and before those that are announced.
+    for millisecond in 1..400 {
+        network.run(us(1000 * millisecond));
+        network.take_transmissions(true);
+    }
+    assert_eq!(network.time(), us(399_000));
 }

@@ -81,6 +81,7 @@ pub struct Antenna {
     figures: Figures,
     noise_mw: f64,
     is_attached: bool,
+    start_up: Picoseconds,
     emissions: Vec<Emission>,
     /// Its own transmission: when it was begun and when it ends.
     sending: Option<Picoseconds>,
@@ -142,6 +143,7 @@ impl Antenna {
             figures,
             noise_mw: milliwatts(figures.sensitivity_dbm) / THRESHOLD,
             is_attached: false,
+            start_up: Picoseconds(0),
             emissions: Vec::new(),
             sending: None,
             tuned: None,
@@ -159,13 +161,16 @@ impl Antenna {
 
     // ---- What the radio does.
 
+    /// Until it says otherwise, the radio has to start up for so long before it can be told to send,
+    /// as without its crystal. Who knows may leave it alone for longer.
+    pub const fn needs(&mut self, start_up: Picoseconds) {
+        self.start_up = start_up;
+    }
+
     /// A transmission will begin, at the earliest [`Figures::turnaround`] from now: to be called when
     /// the radio is told to send. Until the transmission ends, nothing is heard.
     pub fn transmit(&mut self, now: Picoseconds, start: Start) {
-        debug_assert!(
-            start.begin >= now + self.figures.turnaround,
-            "sent too soon"
-        );
+        debug_assert!(start.begin >= now + self.look_ahead(), "sent too soon");
         self.deafen(now);
         self.sending = Some(Picoseconds::NEVER);
         self.emit(Emission::Start(start));
@@ -340,6 +345,17 @@ impl Antenna {
     /// From here on, somebody takes what is emitted.
     pub const fn attach(&mut self) {
         self.is_attached = true;
+    }
+
+    /// Nothing that the radio does from now on is on the air sooner than this.
+    pub const fn look_ahead(&self) -> Picoseconds {
+        Picoseconds(self.figures.turnaround.0 + self.start_up.0)
+    }
+
+    /// Whether the radio has been told to send since [`Antenna::take_emissions`].
+    pub fn has_announced(&self) -> bool {
+        let is_start = |emission: &Emission| matches!(emission, Emission::Start(_));
+        self.emissions.iter().any(is_start)
     }
 
     /// What the radio has done since the last call, in its order.

@@ -251,8 +251,10 @@ pub struct Cc2420 {
 impl Cc2420 {
     /// A radio without supply.
     pub fn new(figures: &Figures) -> Self {
+        let mut antenna = Antenna::new(ANTENNA);
+        antenna.needs(figures.time("crystal_start"));
         Self {
-            antenna: Antenna::new(ANTENNA),
+            antenna,
             regulator_start: figures.time("regulator_start"),
             crystal_start: figures.time("crystal_start"),
             latency: figures.time("latency"),
@@ -322,6 +324,10 @@ impl Cc2420 {
         self.state = state;
         self.since = now;
         self.due = Picoseconds::NEVER;
+        self.antenna.needs(match state {
+            State::Off | State::PowerDown => self.crystal_start,
+            _ => Picoseconds(0),
+        });
         if state.is_hearing() && !was_hearing {
             self.rx_since = now;
         }
@@ -367,6 +373,7 @@ impl Cc2420 {
         if code == strobe::SXOSCON && self.state == State::PowerDown {
             if self.due == Picoseconds::NEVER && self.has(MAIN, registers::RESET_N) {
                 self.due = now + self.crystal_start;
+                self.antenna.needs(Picoseconds(0));
             }
             return;
         }

@@ -1,0 +1,675 @@
+//! Motes that can reach each other, and what is on the air between them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use joulemark_kernel::Picoseconds;
+use joulemark_radio::{Arrival, BYTE, Emission, Outcome, Start};
+use rayon::prelude::*;
+
+use crate::medium::{Hearing, Link, Transmission};
+use crate::network::Ahead;
+use crate::{Clock, Mote};
+
+/// Crystals are within this many parts of a nominal span, and times are rounded.
+const CRYSTALS: u64 = 500;
+
+/// Nothing weaker than this is noticed by any receiver, as noise or otherwise.
+const NOTICEABLE_DBM: f64 = -115.0;
+
+/// Antennas forget what has ended when they have heard so much.
+const CROWDED: usize = 64;
+
+/// Motes run on several cores where they have as much to do as this, all together: less is done
+/// sooner than it is handed over.
+const WORTHWHILE: u64 = 400_000_000;
+
+/// Where what a mote sends arrives.
+struct Way {
+    /// The seat of who hears it, in the cell.
+    to: usize,
+    link: Link,
+}
+
+/// A mote where it is.
+pub struct Seat<M> {
+    /// Its number in the network.
+    number: usize,
+    pub mote: M,
+    pub clock: Clock,
+    /// In the order of the motes' numbers.
+    ways: Vec<Way>,
+    /// Nothing is on the air sooner than this after its radio is told to send.
+    turnaround: Picoseconds,
+    /// Its last transmission, as long as that is not over.
+    sending: Option<u64>,
+    /// Transmissions that it has begun.
+    count: u32,
+    is_stopped: bool,
+    has_antenna: bool,
+    /// When it does something next, in the network's time, as the queue has it.
+    next: Picoseconds,
+    /// Before this nothing that it does can be noticed, as the queue has it.
+    reach: Picoseconds,
+    /// What it emitted while it ran last.
+    emissions: Vec<Emission>,
+    /// What became of what it heard, as far as nobody has been told.
+    outcomes: Vec<(u64, Outcome)>,
+    unsettled: usize,
+}
+
+impl<M: Mote> Seat<M> {
+    fn time(&self) -> Picoseconds {
+        self.clock.global(self.mote.time())
+    }
+
+    fn next_event(&self) -> Picoseconds {
+        if self.is_stopped {
+            return Picoseconds::NEVER;
+        }
+        // What was due while the core was held happens when it goes on.
+        self.clock
+            .global(self.mote.next_event().max(self.mote.time()))
+    }
+
+    /// How long nothing that it does from now on can be noticed.
+    fn look_ahead(&mut self) -> Picoseconds {
+        let mut span = self.turnaround;
+        self.mote
+            .with_antenna(&mut |antenna| span = antenna.look_ahead());
+        Picoseconds(span.0 - span.0 / CRYSTALS)
+    }
+
+    /// Run to a time of the network, an instruction at least where time has to go on, and keep what
+    /// came out. It stops where it has begun to send: the others may have to answer first.
+    fn run(&mut self, until: Picoseconds, goes_on: bool) {
+        let mut now = self.mote.time();
+        let least = if goes_on { now.0 + 1 } else { 0 };
+        let until = self.clock.local(until).max(Picoseconds(least));
+        let mut is_announced = false;
+        while now < until && !self.is_stopped && !is_announced {
+            // Nobody can answer within two turnarounds.
+            let begin = self.mote.next_event().max(now);
+            let piece = self.turnaround.0.saturating_sub(self.mote.longest_step().0);
+            let piece = Picoseconds(begin.0.saturating_add(piece).max(now.0 + 1));
+            self.is_stopped = !self.mote.run(piece.min(until));
+            now = self.mote.time();
+            self.mote
+                .with_antenna(&mut |antenna| is_announced = antenna.has_announced());
+        }
+        let Self {
+            mote,
+            emissions,
+            outcomes,
+            ..
+        } = self;
+        mote.with_antenna(&mut |antenna| {
+            emissions.append(&mut antenna.take_emissions());
+            outcomes.append(&mut antenna.take_outcomes(now));
+        });
+        self.unsettled = 0;
+    }
+
+    /// The time up to which it may run so that nothing that it looks at is beyond a horizon.
+    fn limit(&self, horizon: Picoseconds) -> Picoseconds {
+        Picoseconds(horizon.0.saturating_sub(self.mote.longest_step().0))
+    }
+}
+
+/// A transmission that is not over, or whose fate is not known everywhere.
+struct Open {
+    transmission: Transmission,
+    /// Motes of which the fate is not known.
+    unknown: usize,
+}
+
+/// What holds for all cells.
+#[derive(Clone, Copy)]
+pub struct Rules {
+    pub seed: u64,
+    pub ahead: Ahead,
+}
+
+/// Motes that can reach each other, in one step or several.
+pub struct Cell<M> {
+    pub seats: Vec<Seat<M>>,
+    /// The seats of motes by their numbers.
+    places: BTreeMap<usize, usize>,
+    rules: Rules,
+    turnaround: Picoseconds,
+    /// Motes that do something by themselves, the next first.
+    queue: BTreeSet<(Picoseconds, usize)>,
+    /// The same by when it can be noticed; a mote that sends is noticed at once.
+    reaches: BTreeSet<(Picoseconds, usize)>,
+    /// Transmissions by their ids.
+    open: BTreeMap<u64, Open>,
+    /// Those of them whose fate is known everywhere.
+    settled: BTreeSet<u64>,
+    /// Those that are over, until they are taken.
+    pub closed: Vec<Transmission>,
+    /// Transmissions that no mote sends, by when they begin.
+    scheduled: BTreeMap<(Picoseconds, u64), Transmission>,
+    pub late: u64,
+}
+
+impl<M: Mote> Cell<M> {
+    /// A mote that has not run.
+    pub fn new(number: usize, mut mote: M, clock: Clock, rules: Rules) -> Self {
+        let mut turnaround = Picoseconds::NEVER;
+        let has_antenna = mote.with_antenna(&mut |antenna| {
+            antenna.attach();
+            turnaround = antenna.figures().turnaround;
+        });
+        let mut cell = Self {
+            seats: vec![Seat {
+                number,
+                mote,
+                clock,
+                ways: Vec::new(),
+                turnaround,
+                sending: None,
+                count: 0,
+                is_stopped: false,
+                has_antenna,
+                next: Picoseconds::NEVER,
+                reach: Picoseconds::NEVER,
+                emissions: Vec::new(),
+                outcomes: Vec::new(),
+                unsettled: 0,
+            }],
+            places: BTreeMap::from([(number, 0)]),
+            rules,
+            turnaround,
+            queue: BTreeSet::new(),
+            reaches: BTreeSet::new(),
+            open: BTreeMap::new(),
+            settled: BTreeSet::new(),
+            closed: Vec::new(),
+            scheduled: BTreeMap::new(),
+            late: 0,
+        };
+        cell.requeue(0);
+        cell
+    }
+
+    /// Take in another cell, whose seats come after those that are here.
+    pub fn absorb(&mut self, mut other: Self) {
+        let begin = self.seats.len();
+        for way in other.seats.iter_mut().flat_map(|seat| &mut seat.ways) {
+            way.to += begin;
+        }
+        self.seats.append(&mut other.seats);
+        let places = other.places.into_iter();
+        self.places
+            .extend(places.map(|(number, seat)| (number, seat + begin)));
+        let moved = |(time, seat): &(Picoseconds, usize)| (*time, seat + begin);
+        self.queue.extend(other.queue.iter().map(moved));
+        self.reaches.extend(other.reaches.iter().map(moved));
+        self.turnaround = self.turnaround.min(other.turnaround);
+        self.open.append(&mut other.open);
+        self.settled.append(&mut other.settled);
+        self.closed.append(&mut other.closed);
+        self.scheduled.append(&mut other.scheduled);
+        self.late += other.late;
+    }
+
+    /// What one of its motes sends arrives at another.
+    pub fn link(&mut self, from: usize, to: usize, link: Link) {
+        let ways = &mut self.seats[from].ways;
+        let way = Way { to, link };
+        match ways.binary_search_by_key(&link.to, |way| way.link.to) {
+            Ok(place) => ways[place] = way,
+            Err(place) => ways.insert(place, way),
+        }
+    }
+
+    /// Switch a mote off and on: another machine takes its seat at the network's time.
+    pub fn restart(&mut self, number: usize, mut mote: M, now: Picoseconds) -> M {
+        mote.with_antenna(&mut |antenna| antenna.attach());
+        self.silence(number, now);
+        let seat = &mut self.seats[number];
+        let name = seat.number;
+        seat.clock.start = now;
+        seat.is_stopped = false;
+        let old = std::mem::replace(&mut seat.mote, mote);
+        // What the old one had not heard to its end, nobody has.
+        let unknown: Vec<u64> = self
+            .open
+            .iter()
+            .filter(|(_, open)| {
+                let mut hearings = open.transmission.hearings.iter();
+                hearings.any(|hearing| hearing.mote == name && hearing.outcome.is_none())
+            })
+            .map(|(&id, _)| id)
+            .collect();
+        for id in unknown {
+            self.note(number, id, Outcome::Abandoned);
+        }
+        self.requeue(number);
+        old
+    }
+
+    /// Put a transmission on the air that a mote has not sent by itself, such as one of a recording.
+    /// It has to be in the future by the radios' turnaround at least.
+    pub fn inject(&mut self, sender: usize, start: Start, bytes: &[u8]) {
+        let mut transmission = self.transmission(sender, start, BYTE);
+        transmission.bytes = Arc::new(bytes.to_vec());
+        transmission.end = start.delimiter + Picoseconds(BYTE.0 * bytes.len() as u64);
+        let key = (start.begin, transmission.id());
+        self.scheduled.insert(key, transmission);
+    }
+
+    /// Run all motes to a time. A mote that cannot go on is left where it is.
+    pub fn run(&mut self, until: Picoseconds) {
+        while let Some(&(next, _)) = self.queue.first()
+            && next < until
+        {
+            self.epoch(next, until);
+        }
+        // Those that are left sleep to the end and see nothing before it.
+        for number in 0..self.seats.len() {
+            self.seats[number].run(until, false);
+        }
+        self.merge(&(0..self.seats.len()).collect::<Vec<_>>());
+        self.close();
+    }
+
+    /// Before this nothing can be noticed that anybody does who does something at `next` at the
+    /// earliest.
+    fn horizon(&mut self, next: Picoseconds) -> Picoseconds {
+        if let Ahead::Part(part) = self.rules.ahead {
+            let reach = self.turnaround.0 - self.turnaround.0 / CRYSTALS;
+            return Picoseconds(next.0.saturating_add(reach / part));
+        }
+        let mut horizon = Picoseconds::NEVER;
+        for &(reach, number) in &self.reaches {
+            if reach >= horizon {
+                break;
+            }
+            let seat = &mut self.seats[number];
+            // Who sends does at once what changes its frame, but hears nothing.
+            let is_sending = reach == seat.next;
+            let span = if is_sending { seat.look_ahead().0 } else { 0 };
+            horizon = horizon.min(Picoseconds(reach.0.saturating_add(span)));
+            if !is_sending {
+                break;
+            }
+        }
+        horizon
+    }
+
+    /// Let everybody run that can do something before others can be noticed.
+    fn epoch(&mut self, next: Picoseconds, until: Picoseconds) {
+        let (mut next, mut horizon) = (next, self.horizon(next));
+        while let Some(first) = self.scheduled.first_entry()
+            && first.key().0 < horizon
+        {
+            let transmission = first.remove();
+            self.open(transmission.clone());
+            self.send_on(&transmission, true);
+            // It may wake somebody earlier.
+            next = self.queue.first().map_or(next, |&(next, _)| next);
+            horizon = self.horizon(next);
+        }
+        // Who sends hears nothing, and what it does to its frame others have to know first.
+        let senders = self.due(horizon);
+        let senders = senders.into_iter().filter(|&n| self.is_sending(n));
+        let senders: Vec<usize> = senders.collect();
+        self.run_all(senders, next, |_, _| horizon.min(until));
+        // Nobody hears of a recording before it begins, and of the others as far as they have run.
+        let recorded = self.scheduled.first_key_value();
+        let until = recorded.map_or(until, |(&(begin, _), _)| begin.min(until));
+        let mut reaches = self.reaches.iter();
+        let (first, second) = match self.rules.ahead {
+            Ahead::Full => (reaches.next(), reaches.next()),
+            Ahead::Part(_) => (None, None),
+        };
+        let (horizon, alone) = first.map_or((horizon, usize::MAX), |&(reach, n)| (reach, n));
+        let beyond = second.map_or(Picoseconds::NEVER, |&(reach, _)| reach);
+        let limit = |number: usize, seat: &Seat<M>| {
+            // Whoever is first need not wait for what it does itself.
+            let horizon = if number == alone { beyond } else { horizon };
+            seat.limit(horizon).min(until)
+        };
+        let others = self.due(horizon.max(Picoseconds(next.0 + 1))).into_iter();
+        let others = others.filter(|&number| {
+            let seat = &self.seats[number];
+            // Without a horizon of their own, all run.
+            first.is_none() || seat.next == next || limit(number, seat) > seat.next
+        });
+        let others: Vec<usize> = others.collect();
+        let others = others
+            .into_iter()
+            .filter(|&n| !self.is_sending(n))
+            .collect();
+        self.run_all(others, next, limit);
+        self.close();
+    }
+
+    /// Motes that do something before a time.
+    fn due(&self, horizon: Picoseconds) -> Vec<usize> {
+        match self.rules.ahead {
+            Ahead::Full => {
+                let due = self.queue.range(..(horizon, 0));
+                due.map(|&(_, number)| number).collect()
+            }
+            Ahead::Part(_) => (0..self.seats.len()).collect(),
+        }
+    }
+
+    /// Run motes up to a limit each; whoever is at `next` goes on whatever its limit is.
+    fn run_all(
+        &mut self,
+        mut numbers: Vec<usize>,
+        next: Picoseconds,
+        limit: impl Fn(usize, &Seat<M>) -> Picoseconds + Sync,
+    ) {
+        numbers.sort_unstable();
+        let run = |number: usize, seat: &mut Seat<M>| {
+            seat.run(limit(number, seat), seat.next == next);
+        };
+        let span = |&number: &usize| {
+            let seat = &self.seats[number];
+            limit(number, seat).0.saturating_sub(seat.next.0)
+        };
+        let spans = numbers.iter().map(span);
+        if numbers.len() > 1
+            && rayon::current_num_threads() > 1
+            && spans.fold(0, u64::saturating_add) > WORTHWHILE
+        {
+            let mut seats = Vec::with_capacity(numbers.len());
+            let (mut rest, mut passed) = (&mut self.seats[..], 0);
+            for &number in &numbers {
+                let (before, after) = rest.split_at_mut(number - passed + 1);
+                seats.extend(before.last_mut().map(|seat| (number, seat)));
+                (rest, passed) = (after, number + 1);
+            }
+            seats
+                .into_par_iter()
+                .for_each(|(number, seat)| run(number, seat));
+        } else {
+            for &number in &numbers {
+                run(number, &mut self.seats[number]);
+            }
+        }
+        self.merge(&numbers);
+    }
+
+    /// Take over what motes have done, in the order of their numbers.
+    fn merge(&mut self, numbers: &[usize]) {
+        for &number in numbers {
+            let emissions = std::mem::take(&mut self.seats[number].emissions);
+            if !emissions.is_empty() {
+                self.take_over(number, emissions);
+            }
+            for (id, outcome) in std::mem::take(&mut self.seats[number].outcomes) {
+                self.note(number, id, outcome);
+            }
+            if self.seats[number].is_stopped {
+                let now = self.seats[number].time();
+                self.silence(number, now);
+            }
+            self.requeue(number);
+        }
+    }
+
+    fn take_over(&mut self, number: usize, emissions: Vec<Emission>) {
+        let clock = self.seats[number].clock;
+        let mut is_new = false;
+        let mut changed = false;
+        for emission in emissions {
+            match emission {
+                Emission::Start(start) => {
+                    self.flush(number, is_new, changed);
+                    (is_new, changed) = (true, true);
+                    let byte = clock.global_span(BYTE, start.begin);
+                    let start = Start {
+                        begin: clock.global(start.begin),
+                        delimiter: clock.global(start.delimiter),
+                        ..start
+                    };
+                    self.begin(number, start, byte);
+                }
+                Emission::Bytes(place, bytes) => {
+                    if let Some(t) = self.sending(number) {
+                        let all = Arc::make_mut(&mut t.bytes);
+                        let end = place + bytes.len();
+                        if all.len() < end {
+                            all.resize(end, 0);
+                        }
+                        all[place..end].copy_from_slice(&bytes);
+                        changed = true;
+                    }
+                }
+                Emission::End(end) => {
+                    if let Some(t) = self.sending(number) {
+                        t.end = clock.global(end);
+                        changed = true;
+                    }
+                }
+            }
+        }
+        self.flush(number, is_new, changed);
+    }
+
+    /// A mote's transmission that is announced or on the air.
+    fn sending(&mut self, number: usize) -> Option<&mut Transmission> {
+        let id = self.seats[number].sending?;
+        self.open.get_mut(&id).map(|open| &mut open.transmission)
+    }
+
+    /// A mote's next transmission.
+    fn transmission(&mut self, number: usize, start: Start, byte: Picoseconds) -> Transmission {
+        let seat = &mut self.seats[number];
+        let count = seat.count;
+        seat.count += 1;
+        Transmission {
+            mote: seat.number,
+            number: count,
+            start,
+            byte,
+            bytes: Arc::default(),
+            end: Picoseconds::NEVER,
+            hearings: seat
+                .ways
+                .iter()
+                .map(|way| Hearing {
+                    mote: way.link.to,
+                    power_dbm: start.power_dbm - way.link.attenuation_db,
+                    outcome: None,
+                })
+                .filter(|hearing| hearing.power_dbm >= NOTICEABLE_DBM)
+                .collect(),
+        }
+    }
+
+    /// Keep a transmission.
+    fn open(&mut self, transmission: Transmission) {
+        let id = transmission.id();
+        let hearers = transmission.hearings.iter();
+        let unknown = hearers.filter(|hearing| self.seats[self.places[&hearing.mote]].has_antenna);
+        let unknown = unknown.count();
+        if unknown == 0 {
+            self.settled.insert(id);
+        }
+        self.open.insert(
+            id,
+            Open {
+                transmission,
+                unknown,
+            },
+        );
+    }
+
+    /// A mote's transmission begins; nobody is told yet.
+    fn begin(&mut self, number: usize, start: Start, byte: Picoseconds) {
+        let transmission = self.transmission(number, start, byte);
+        self.seats[number].sending = Some(transmission.id());
+        self.open(transmission);
+    }
+
+    /// Tell those who hear a mote of its transmission.
+    fn flush(&mut self, number: usize, is_new: bool, changed: bool) {
+        if let Some(transmission) = self.sending(number).map(|t| t.clone())
+            && changed
+        {
+            self.send_on(&transmission, is_new);
+        }
+    }
+
+    fn send_on(&mut self, transmission: &Transmission, is_new: bool) {
+        let id = transmission.id();
+        let from = self.places[&transmission.mote];
+        let ways = std::mem::take(&mut self.seats[from].ways);
+        let mut hearings = transmission.hearings.iter().peekable();
+        for way in &ways {
+            let Some(hearing) = hearings.next_if(|hearing| hearing.mote == way.link.to) else {
+                continue;
+            };
+            let number = way.to;
+            let seat = &mut self.seats[number];
+            if !seat.has_antenna {
+                continue;
+            }
+            let clock = seat.clock;
+            let end = clock.local(transmission.end);
+            let now = seat.mote.time();
+            let begin = clock.local(transmission.start.begin);
+            // Who sends runs on to the end of an instruction, and hears nothing in it.
+            if is_new && begin + seat.mote.longest_step() < now {
+                self.late += 1;
+            }
+            seat.unsettled += 1;
+            let is_crowded = seat.unsettled > CROWDED;
+            let mut outcomes = Vec::new();
+            seat.mote.with_antenna(&mut |antenna| {
+                if is_crowded {
+                    outcomes = antenna.take_outcomes(now);
+                }
+                if !is_new {
+                    return antenna.amend(id, &transmission.bytes, end);
+                }
+                let seed = draw(self.rules.seed, id, hearing.mote as u64);
+                antenna.arrive(Arrival {
+                    id,
+                    start: Start {
+                        begin,
+                        delimiter: clock.local(transmission.start.delimiter),
+                        frequency_mhz: transmission.start.frequency_mhz,
+                        power_dbm: hearing.power_dbm,
+                    },
+                    byte: clock.local_span(transmission.byte, begin),
+                    bytes: Arc::clone(&transmission.bytes),
+                    end,
+                    is_lost: f64::from((seed >> 32) as u32) < way.link.loss * 4_294_967_296.0,
+                    seed,
+                });
+            });
+            if is_crowded {
+                seat.unsettled = 0;
+                for (id, outcome) in outcomes {
+                    self.note(number, id, outcome);
+                }
+            }
+            self.requeue(number);
+        }
+        self.seats[from].ways = ways;
+    }
+
+    /// A mote's carrier ends with the mote.
+    fn silence(&mut self, number: usize, at: Picoseconds) {
+        if let Some(transmission) = self.sending(number)
+            && transmission.end > at
+        {
+            transmission.end = at.max(transmission.start.begin);
+            let transmission = transmission.clone();
+            self.send_on(&transmission, false);
+        }
+    }
+
+    fn note(&mut self, number: usize, id: u64, outcome: Outcome) {
+        let Some(open) = self.open.get_mut(&id) else {
+            return;
+        };
+        let mote = self.seats[number].number;
+        let mut hearings = open.transmission.hearings.iter_mut();
+        if let Some(hearing) = hearings.find(|hearing| hearing.mote == mote)
+            && hearing.outcome.replace(outcome).is_none()
+        {
+            open.unknown -= 1;
+            if open.unknown == 0 {
+                self.settled.insert(id);
+            }
+        }
+    }
+
+    fn is_sending(&mut self, number: usize) -> bool {
+        let end = self.sending(number).map(|transmission| transmission.end);
+        end.is_some_and(|end| end > self.seats[number].time())
+    }
+
+    /// When a mote is due may have changed.
+    pub fn requeue(&mut self, number: usize) {
+        let is_sending = self.is_sending(number);
+        let seat = &mut self.seats[number];
+        let next = seat.next_event();
+        let span = if is_sending { 0 } else { seat.look_ahead().0 };
+        let reach = Picoseconds(next.0.saturating_add(span));
+        if (next, reach) != (seat.next, seat.reach) {
+            self.queue.remove(&(seat.next, number));
+            self.reaches.remove(&(seat.reach, number));
+            (seat.next, seat.reach) = (next, reach);
+            if next != Picoseconds::NEVER {
+                self.queue.insert((next, number));
+                self.reaches.insert((reach, number));
+            }
+        }
+    }
+
+    /// Put transmissions that are over, and whose fate is known everywhere, with those to be taken.
+    fn close(&mut self) {
+        let (open, seats, places) = (&mut self.open, &mut self.seats, &self.places);
+        self.settled.retain(|id| {
+            let transmission = &open[id].transmission;
+            let seat = &mut seats[places[&transmission.mote]];
+            if transmission.end >= seat.time() {
+                return true;
+            }
+            if seat.sending == Some(*id) {
+                seat.sending = None;
+            }
+            self.closed
+                .extend(open.remove(id).map(|open| open.transmission));
+            false
+        });
+    }
+
+    /// When the first transmission begins that is not over or whose fate is not known everywhere.
+    pub fn first_open(&self) -> Option<(Picoseconds, usize)> {
+        let open = self.open.values().map(|open| &open.transmission);
+        open.map(Transmission::order).min()
+    }
+
+    /// All transmissions as far as they have come, and forget them.
+    pub fn take_open(&mut self) -> impl Iterator<Item = Transmission> {
+        self.settled.clear();
+        let open = std::mem::take(&mut self.open);
+        for number in 0..self.seats.len() {
+            // Whoever was sending is no longer taken for a sender.
+            if self.seats[number].sending.take().is_some() {
+                self.requeue(number);
+            }
+        }
+        open.into_values().map(|open| open.transmission)
+    }
+}
+
+/// A number that depends on nothing but these (`SplitMix64`'s finalizer over each in turn).
+fn draw(seed: u64, id: u64, number: u64) -> u64 {
+    [id, number].into_iter().fold(seed, |state, word| {
+        let mut x = (state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    })
+}
