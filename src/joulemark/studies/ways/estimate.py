@@ -8,7 +8,6 @@ from typing import Literal
 from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.estimates import jobs
 from joulemark.catalogue.machines import load_machine
-from joulemark.errors import ToolError
 from joulemark.images.architectures import architecture
 from joulemark.images.plugin import build_plugin
 from joulemark.measure.estimated import Estimated
@@ -31,14 +30,13 @@ def best(asked: Asked) -> None:
 
 
 def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
-    """Estimate what the store does not have."""
-    by_case: dict[Asked, list[PrimitiveRecord]] = {}
-    why = ""
-    try:
-        by_case = _records(asked, bench)
-    except ToolError as error:
-        why = str(error)
-    return {a: _answer(a, by_case.get(a, []), why) for a in asked}
+    """Estimate what the store does not have.
+
+    Raises:
+        ToolError: what estimates is missing.
+    """
+    by_case = _records(asked, bench)
+    return {a: _answer(a, by_case.get(a, [])) for a in asked}
 
 
 def _records(asked: Sequence[Asked], bench: Bench) -> dict[Asked, list[PrimitiveRecord]]:
@@ -69,11 +67,11 @@ def _records(asked: Sequence[Asked], bench: Bench) -> dict[Asked, list[Primitive
     return found
 
 
-def _answer(asked: Asked, records: Sequence[PrimitiveRecord], why: str) -> Answer:
+def _answer(asked: Asked, records: Sequence[PrimitiveRecord]) -> Answer:
     good = [(v, r) for r in records if (v := r.value(asked.metric)) is not None]
     if not good:
         what = f"{asked.primitive}/{asked.implementation} {asked.operation} on {asked.board}"
-        return Answer(value=None, how=f"{what}: {why or 'there is no such case'}")
+        return Answer(value=None, how=f"{what}: there is no such case")
     value, record = min(good, key=lambda pair: pair[0])
     return Answer(
         value=value * campaign.SI.get(asked.metric, 1.0),

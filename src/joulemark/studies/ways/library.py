@@ -17,7 +17,6 @@ from joulemark.campaign.libraries import estimates, without
 from joulemark.campaign.subjects.library import LibrarySubject
 from joulemark.catalogue import datafile
 from joulemark.catalogue.machines import load_machine
-from joulemark.errors import ToolError
 from joulemark.images.architectures import architecture
 from joulemark.images.plugin import build_plugin
 from joulemark.measure.estimated_library import EstimatedLibrary
@@ -46,18 +45,16 @@ _Row = tuple[str, str, str, str]
 
 
 def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
-    """Look up the last good record of each; estimate those that have none."""
-    wanted = {_row(a) for a in asked}
-    found = _stored(bench)
-    missing = sorted(wanted - set(found))
-    why = ""
+    """Look up the last good record of each; estimate those that have none.
+
+    Raises:
+        ToolError: what estimates is missing, or the machine's packages cannot be fetched.
+    """
+    missing = sorted({_row(a) for a in asked} - set(_stored(bench)))
     if missing:
-        try:
-            _estimate(missing, bench)
-        except ToolError as error:
-            why = f" ({error})"
-        found = _stored(bench)
-    return {a: _answer(a, found.get(_row(a)), why) for a in asked}
+        _estimate(missing, bench)
+    found = _stored(bench)
+    return {a: _answer(a, found.get(_row(a))) for a in asked}
 
 
 def _row(asked: Asked) -> _Row:
@@ -101,10 +98,10 @@ def _estimate(rows: Sequence[_Row], bench: Bench) -> None:
                     bench.store.append(record)
 
 
-def _answer(asked: Asked, record: Record[LibrarySubject] | None, why: str) -> Answer:
+def _answer(asked: Asked, record: Record[LibrarySubject] | None) -> Answer:
     command = f"`joulemark run --runner local --library {asked.library}`"
     if record is None:
-        return Answer(value=None, how=f"a {asked.machine}, on which to give {command}{why}")
+        return Answer(value=None, how=f"a {asked.machine}, on which to give {command}")
     size = record.subject.message_bytes or 1
     value: float | None
     if asked.of == "rate":
