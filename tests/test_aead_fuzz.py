@@ -10,7 +10,8 @@ from joulemark.errors import InputError
 from joulemark.images import build_local
 from joulemark.project import ROOT
 
-SECONDS = 2
+RUNS = 4000
+"""Of ten that were looked at, none covered more edges with more; the seed makes them the same."""
 HARNESS = "firmware/primitives/aead/kind.c"
 FUZZER = "firmware/fuzz/aead.c"
 
@@ -56,7 +57,7 @@ def build_fuzzer(implementation: Implementation, folder: Path) -> Path:
 @pytest.mark.parametrize("implementation", implementations(), ids=str)
 def test_decrypts_anything_safely(implementation: Implementation, tmp_path: Path) -> None:
     fuzzer = build_fuzzer(implementation, tmp_path)
-    options = [f"-max_total_time={SECONDS}", "-max_len=400", "-len_control=0", "-seed=1"]
+    options = [f"-runs={RUNS}", "-max_len=400", "-len_control=0", "-seed=1"]
     done = subprocess.run(
         [fuzzer, *options], cwd=tmp_path, capture_output=True, text=True, check=False
     )

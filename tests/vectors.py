@@ -1,6 +1,7 @@
 """What every implementation must do on every target, asked over the image's protocol."""
 
 import random
+from functools import lru_cache
 
 from joulemark.catalogue.kinds import Exchange, Kind
 from joulemark.catalogue.primitives import Algorithm, Implementation, Library, Vector
@@ -87,10 +88,15 @@ def draw(algorithm: Algorithm, seed: int, length: int) -> Inputs:
     )
 
 
-def drawn(algorithm: Algorithm, seed: int, length: int) -> dict[str, bytes]:
-    """Random inputs, and what the oracle gives for them."""
+@lru_cache(maxsize=4096)
+def _drawn(algorithm: Algorithm, seed: int, length: int) -> dict[str, bytes]:
     inputs = draw(algorithm, seed, length)
     return {**algorithm.oracle(inputs), **inputs}
+
+
+def drawn(algorithm: Algorithm, seed: int, length: int) -> dict[str, bytes]:
+    """Random inputs, and what the oracle gives for them: the same for all builds."""
+    return dict(_drawn(algorithm, seed, length))
 
 
 def lengths(subject: Subject) -> list[int]:

@@ -3,6 +3,7 @@
 All times are emulated; none of them depends on the machine that this runs on.
 """
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import Literal, final
 
@@ -345,6 +346,12 @@ class Machine:
 
         Raises:
             EngineError: a condition that this machine cannot watch.
+        """
+    def watch(self, addresses: Sequence[int]) -> None:
+        """Let every run stop before the instructions at these addresses, until others are given.
+
+        Raises:
+            EngineError: an address is beyond the address space.
         """
     def serve_gdb(self, host: str, port: int) -> None:
         """Let one debugger at the machine by GDB's remote protocol, until it goes.

@@ -66,7 +66,7 @@ pub struct Until {
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// [`Until::address`].
+    /// [`Until::address`], or one that is watched.
     Address,
     /// [`Until::marker`].
     Marker,

@@ -1,5 +1,6 @@
 //! The machine: what is alike whatever the core.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use joulemark_devices::{Device, Lines, Wiring};
@@ -123,6 +124,8 @@ pub struct Machine {
     marker_edges: Vec<MarkerEdge>,
     /// The last run stopped before the instruction at this address.
     stopped_at: Option<u32>,
+    /// Every run stops before these instructions.
+    watched: BTreeSet<u32>,
 }
 
 impl Machine {
@@ -164,9 +167,29 @@ impl Machine {
             options: options.clone(),
             marker_edges: Vec::new(),
             stopped_at: None,
+            watched: BTreeSet::new(),
         };
         machine.clear_observations();
         Ok(machine)
+    }
+
+    /// Let every run stop before the instructions at these addresses, until others are given.
+    ///
+    /// # Errors
+    /// An address is beyond the address space.
+    pub fn watch(&mut self, addresses: &[u32]) -> Result<(), Error> {
+        let wanted = addresses
+            .iter()
+            .map(|&address| self.system.code_address(address))
+            .collect::<Result<BTreeSet<_>, _>>()?;
+        for &address in self.watched.difference(&wanted) {
+            self.system.set_breakpoint(address, false);
+        }
+        for &address in wanted.difference(&self.watched) {
+            self.system.set_breakpoint(address, true);
+        }
+        self.watched = wanted;
+        Ok(())
     }
 
     /// Run until a condition holds.
@@ -197,7 +220,9 @@ impl Machine {
             self.system.set_breakpoint(address, true);
         }
         let stop = self.run_on(until, address);
-        if let Some(address) = address {
+        if let Some(address) = address
+            && !self.watched.contains(&address)
+        {
             self.system.set_breakpoint(address, false);
         }
         Ok(stop)
@@ -210,7 +235,9 @@ impl Machine {
             .map_or(Cycles::NEVER, |more| begin + Cycles(more));
         let time = until.time.unwrap_or(Picoseconds::NEVER);
         // A second run to the same address goes once around to it.
-        let leave_breakpoint = address.is_some() && address == self.stopped_at;
+        let leave_breakpoint = self
+            .stopped_at
+            .is_some_and(|at| address == Some(at) || self.watched.contains(&at));
         self.stopped_at = None;
         loop {
             let limit = last.min(self.system.timeline().cycle_of(time));

@@ -530,6 +530,10 @@ impl Machine {
         stop.map(Stop::from).map_err(machine_error)
     }
 
+    fn watch(&mut self, addresses: Vec<u32>) -> PyResult<()> {
+        self.machine.watch(&addresses).map_err(machine_error)
+    }
+
     fn serve_gdb(&mut self, py: Python<'_>, host: &str, port: u16) -> PyResult<()> {
         let core = self.chip.core;
         let listener = std::net::TcpListener::bind((host, port))

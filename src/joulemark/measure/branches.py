@@ -174,7 +174,7 @@ def _arm(path: Path) -> Iterator[Decider]:
 
 
 class WatchedBoard:
-    """An image's line that stops at an instruction between two marker edges.
+    """An image's line that stops at instructions between two marker edges.
 
     Args:
         image: what to run.
@@ -184,24 +184,20 @@ class WatchedBoard:
     def __init__(self, image: Image, board: Board) -> None:
         self._machine = Machine(boards.load_chip(board.chip), image, marker=board.marker.pin)
         self._port = board.serial.port
-        self.watched: Decider | None = None
-        self.seen: list[tuple[int, ...]] = []
+        self._watched: dict[int, Decider] = {}
+        self._seen: dict[Decider, list[tuple[int, ...]]] = {}
 
     def watch(
         self, device: Device, operation: str, put: Exchange, candidates: Iterable[Decider]
     ) -> dict[Decider, list[tuple[int, ...]]]:
-        """Operands of each executed condition; they are watched one at a time."""
+        """Operands of each executed condition, the first times that it is executed."""
         for slot, data in put.inputs.items():
             device.write(slot, data)
-        found = {}
-        for candidate in candidates:
-            self.watched = candidate
-            if device.run(operation).status is not Status.OK:
-                raise VerificationError(f"{operation} failed")
-            if self.seen:
-                found[candidate] = self.seen
-        self.watched = None
-        return found
+        self._watched = {candidate.address: candidate for candidate in candidates}
+        if device.run(operation).status is not Status.OK:
+            raise VerificationError(f"{operation} failed")
+        self._watched = {}
+        return self._seen
 
     def send(self, data: bytes) -> None:
         """Put bytes on the line to the chip."""
@@ -217,22 +213,26 @@ class WatchedBoard:
             BudgetError: it stopped for another reason.
         """
         machine = self._machine
-        inside = False
         while True:
-            watch = inside and self.watched is not None and len(self.seen) < MOST_HITS
-            stop = machine.run(
-                until=self.watched.address if watch and self.watched else None,
-                until_marker=True,
-                until_serial=0,
-                max_cycles=BUDGET_CYCLES,
-            )
+            stop = machine.run(until_marker=True, until_serial=0, max_cycles=BUDGET_CYCLES)
             if stop.reason == "serial":
                 return machine.serial_read(self._port)
             if stop.reason == "marker":
-                inside = machine.marker_edges[-1].rising
-                if inside:
-                    self.seen = []
-            elif stop.reason == "address" and self.watched is not None:
-                self.seen.append(self.watched.values(machine))
+                if machine.marker_edges[-1].rising:
+                    self._seen = {}
+                    machine.watch(list(self._watched))
+                else:
+                    machine.watch([])
+            elif stop.reason == "address":
+                self._look(self._watched[stop.address])
             else:
                 raise BudgetError(f"the image stopped: {stop.reason}")
+
+    def _look(self, decider: Decider) -> None:
+        """Note what an instruction is about to look at; the last time, watch the others alone."""
+        values = self._seen.setdefault(decider, [])
+        values.append(decider.values(self._machine))
+        if len(values) == MOST_HITS:
+            seen = self._seen
+            still = (a for a, d in self._watched.items() if len(seen.get(d, ())) < MOST_HITS)
+            self._machine.watch(list(still))

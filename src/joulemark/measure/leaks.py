@@ -35,11 +35,12 @@ _SCALARS = "secret_bytes", "scalar_bytes"
 Fill = Callable[[int], bytes]
 
 
-def _secrets() -> Iterator[tuple[bytes | None, bytes | None]]:
-    """Filling of keys and messages; None is random."""
-    yield from itertools.product(PATTERNS[:2], PATTERNS[:2])
+def _secrets(algorithm: Algorithm) -> Iterator[tuple[bytes | None, bytes | None]]:
+    """Filling of the first and the second secret, where there are two; None is random."""
     yield from ((pattern, None) for pattern in PATTERNS)
-    yield from ((None, pattern) for pattern in PATTERNS)
+    if sum(given.secret for given in algorithm.contract.file.input.values()) > 1:
+        yield from itertools.product(PATTERNS[:2], PATTERNS[:2])
+        yield from ((None, pattern) for pattern in PATTERNS)
     yield from [(None, None)] * RANDOM_TRIALS
 
 
@@ -120,7 +121,7 @@ def trials(algorithm: Algorithm, name: str, *, special: bool = False) -> Iterato
         for scalar in [*_numbers(length), *([largest] if largest else [])]:
             source = random.Random(f"{algorithm} special")
             fills.append(partial(_scalar, scalar, source))
-    for number, (key, message) in enumerate(_secrets()):
+    for number, (key, message) in enumerate(_secrets(algorithm)):
         source = random.Random(f"{algorithm} {number}")
         patterns = itertools.chain((key, message), itertools.repeat(None))
         fills.append(partial(_fill, patterns, source))
