@@ -81,14 +81,14 @@ impl Mote for Board {
 /// Who has a seat in a network of machines.
 pub enum Seated {
     /// A machine.
-    Board(Board),
+    Board(Box<Board>),
     /// A sender whose frames are given: it does nothing by itself, and its time is what it is told.
     Recording(Picoseconds),
 }
 
 impl Seated {
     /// The machine, if it is one.
-    pub const fn board(&mut self) -> Option<&mut Board> {
+    pub fn board(&mut self) -> Option<&mut Board> {
         match self {
             Self::Board(board) => Some(board),
             Self::Recording(_) => None,

@@ -121,7 +121,9 @@ impl Network {
             drift_ppb_per_hour,
         };
         self.count += 1;
-        Ok(self.network.add(Seated::Board(Board::new(machine)), clock))
+        Ok(self
+            .network
+            .add(Seated::Board(Box::new(Board::new(machine))), clock))
     }
 
     fn add_recording(&mut self) -> usize {
@@ -205,7 +207,7 @@ impl Network {
         }
         drop(
             self.network
-                .restart(mote, Seated::Board(Board::new(machine))),
+                .restart(mote, Seated::Board(Box::new(Board::new(machine)))),
         );
         Ok(())
     }

@@ -1,11 +1,12 @@
 """`joulemark leaks`: show what time, addresses and branches reveal of secrets, build by build."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from joulemark.cli import app
 from joulemark.cli._builds import first_compiler
+from joulemark.cli._output import Form, FormOption, table
 from joulemark.errors import ClaimError, InputError
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from joulemark.catalogue.boards import Board
     from joulemark.catalogue.primitives import Implementation
     from joulemark.measure.leaks import Leak
-
-_HEADER = ("board", "implementation", "build", "operation", "cycles", "spread", "addresses")
 
 
 @app.command()
@@ -65,6 +64,7 @@ def leaks(
     branches: Annotated[
         bool, typer.Option("--branches", help="Also check what branches depend on (slow).")
     ] = False,
+    form: FormOption = Form.TEXT,
 ) -> None:
     """Show what each build reveals of its secrets: one row per operation.
 
@@ -76,47 +76,40 @@ def leaks(
     from joulemark.images.toolchain import OPTIMISATIONS
     from joulemark.measure.leaks import observe, on_secrets
 
-    rows, broken, found = [_header(branches=branches)], [], False
+    rows: list[dict[str, Any]] = []
+    broken = []
     for where, way in _chosen(primitive, implementation, board):
         names = [n for n in on_secrets(way.algorithm) if not operation or n in operation]
         for tool in compiler or [first_compiler(where)]:
             for flag in opt or OPTIMISATIONS:
                 image = build_image(way, where, compiler=tool, optimisation=flag)
                 for name in names:
-                    found = True
                     leak = observe(way, where, image, name, special=True, branches=branches)
                     rows.append(_row(where, way, f"{tool} -{flag}", leak, branches=branches))
                     if leak.any and way.secret_independent:
                         broken.append(f"  {way}, {tool} -{flag}, on {where.name}: {leak}")
-    if not found:
+    if not rows:
         raise InputError("nothing to look at", mend="`joulemark list primitives` has what there is")
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        typer.echo("  ".join(cells).rstrip())
+    typer.echo(table(rows, form))
     if broken:
         raise ClaimError("\n".join(["claimed to be independent of secrets, and are not:", *broken]))
 
 
-def _header(*, branches: bool) -> tuple[str, ...]:
-    return (*_HEADER, "branches") if branches else _HEADER
-
-
 def _row(
     board: "Board", way: "Implementation", build: str, leak: "Leak", *, branches: bool
-) -> tuple[str, ...]:
+) -> dict[str, Any]:
     spread = leak.cycles_max - leak.cycles_min
     several = f"{leak.address_traces} of {leak.trials} traces"
-    row = (
-        board.name,
-        str(way),
-        build,
-        leak.operation,
-        f"{leak.cycles_min:,}",
-        f"{spread:,} ({spread / leak.cycles_min:.2%})" if spread else "none",
-        "same" if leak.address_traces == 1 else several,
-    )
-    return (*row, str(len(leak.branches) or "none")) if branches else row
+    row = {
+        "board": board.name,
+        "implementation": str(way),
+        "build": build,
+        "operation": leak.operation,
+        "cycles": leak.cycles_min,
+        "spread": f"{spread:,} ({spread / leak.cycles_min:.2%})" if spread else "none",
+        "addresses": "same" if leak.address_traces == 1 else several,
+    }
+    return row | ({"branches": str(len(leak.branches) or "none")} if branches else {})
 
 
 def _chosen(
