@@ -4,15 +4,17 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from command import typed
 from joulemark.analysis.changes import Limits, compare, summary
-from joulemark.project import FIRMWARE
+from joulemark.project import FIRMWARE, ROOT
 from joulemark.records.record import PrimitiveRecord, Quantity
 from joulemark.records.sides import rows
 from joulemark.records.store import Store
@@ -287,3 +289,54 @@ def test_a_commit_that_cannot_be_measured_says_so(repository: Path) -> None:
     asked = ("--source", str(repository / "joulemark"))
     done = typed("compare", "v1", "v2", *asked, "--", "--board", "telosc", code=3)
     assert "v1: could not be measured" in done.stderr
+
+
+WORKFLOWS = {
+    "github": ("vendor.github-workflows", ("jobs", "compare", "steps", 4, "run")),
+    "gitlab": ("vendor.gitlab-ci", ("joulemark", "script", 0)),
+}
+
+
+@pytest.mark.parametrize("service", WORKFLOWS)
+def test_a_workflow_is_what_its_service_takes_and_its_command_runs(
+    service: str, repository: Path
+) -> None:
+    schema, place = WORKFLOWS[service]
+    path = ROOT / f"docs/workflows/{service}.yml"
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(path)]
+    subprocess.run(check, check=True, capture_output=True)
+    document = command = YAML(typ="safe").load(path)
+    for key in place:
+        command = command[key]
+    # What the services put in by themselves.
+    command = command.replace("${{ github.event.pull_request.head.sha }}", "v2")
+    command = command.replace("origin/$GITHUB_BASE_REF", "v1")
+    command = command.replace("/opt/joulemark/bin/", "")
+    told = document.get("env") or document["joulemark"]["variables"]
+    small = f"{told['BOARDS'].split(' --board ')[0]} --size 16 --operation init --trials 1"
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "SOURCE": told["SOURCE"],
+        "BOARDS": small,
+        "CI_MERGE_REQUEST_DIFF_BASE_SHA": "v1",
+        "CI_COMMIT_SHA": "v2",
+    }
+    done = subprocess.run(
+        ["bash", "-e", "-c", command],
+        cwd=repository,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 14, done.stdout + done.stderr
+    suite = ET.parse(repository / "joulemark.xml").getroot()  # noqa: S314
+    assert any(case.find("failure") is not None for case in suite.iter("testcase"))
+    if service == "github":
+        assert "aes-128/mine init" in (repository / "joulemark.md").read_text()
+
+
+def test_an_ending_says_the_format(tmp_path: Path) -> None:
+    done = typed("compare", "a.db", "b.db", "--out", str(tmp_path / "x.pdf"), code=3)
+    assert "end it in .txt, .md, .json, .xml, or give --format" in done.stderr

@@ -285,6 +285,28 @@ class Profile:
     def paths(self) -> list[CallPath]: ...
 
 @final
+class Followed:
+    """What ran when: instructions by address, and calls in the order of time."""
+
+    @property
+    def places(self) -> list[tuple[int, bool, int, int, int, int]]:
+        """Address, whether the core slept there, index into `states`; cycles, instructions, ps."""
+    @property
+    def turns(self) -> list[tuple[int, int, bool, int]]:
+        """Start in ps, index into `paths`, whether the core slept, index into `states`.
+
+        Each lasts until the next one, the last until `end_ps`.
+        """
+    @property
+    def end_ps(self) -> int: ...
+    @property
+    def paths(self) -> list[list[str]]:
+        """Calls, outermost first."""
+    @property
+    def states(self) -> list[list[tuple[str, str, int]]]:
+        """Power states that all parts were in at once: part, state, clock in Hz or 0."""
+
+@final
 class Machine:
     """An emulated chip and its board. There are no globals: make many, in any thread."""
 
@@ -299,6 +321,7 @@ class Machine:
         profile: bool = False,
         trace: bool = False,
         secrets_trace: bool = False,
+        follow: bool = False,
         settings: dict[str, int] | None = None,
     ) -> Machine:
         """Load an image and reset.
@@ -315,6 +338,8 @@ class Machine:
             trace: keep pin and power-state changes for `write_vcd` and `power_tracks`.
             secrets_trace: keep a digest of every address fetched, read and written; where there
                 is a marker, between its rising and its falling edge.
+            follow: keep what each instruction cost, and calls in the order of time, for
+                `followed`; with it a profile and a trace are kept. Slower.
             settings: named chip settings at start, as the chip file lists them.
 
         Raises:
@@ -424,6 +449,13 @@ class Machine:
 
         Raises:
             EngineError: the machine was made without `profile`.
+        """
+    @property
+    def followed(self) -> Followed:
+        """Since the last clear.
+
+        Raises:
+            EngineError: the machine was made without `follow`.
         """
     @property
     def secrets_digest(self) -> str:

@@ -177,6 +177,15 @@ impl Timeline {
         Picoseconds((self.exact(now) >> 64) as u64)
     }
 
+    /// The time at a cycle, or of the last clock change where that is later: an instruction that
+    /// changes the clock does so at its end, and a core may be looked at before.
+    pub fn at_or_change(&self, now: Cycles) -> Picoseconds {
+        if self.pace.grains(now) < self.base {
+            return Picoseconds((self.elapsed >> 64) as u64);
+        }
+        self.at(now)
+    }
+
     /// The first cycle that is not before a time, as long as the clock does not change; at the
     /// earliest the cycle of the last clock change.
     pub fn cycle_of(&self, time: Picoseconds) -> Cycles {

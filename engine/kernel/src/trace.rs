@@ -80,6 +80,12 @@ impl PowerTrace {
             .collect()
     }
 
+    /// The state and the clock that last.
+    #[must_use]
+    pub const fn state(&self) -> (&'static str, u32) {
+        (self.state, self.clock_hz)
+    }
+
     /// Forget what was kept; what lasts is counted from `now`.
     pub fn restart(&mut self, now: Picoseconds) {
         self.ended.clear();

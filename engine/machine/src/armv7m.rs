@@ -446,6 +446,12 @@ impl System for Armv7m {
         self.core.bus.calls.as_ref().map(CallTree::nodes)
     }
 
+    fn profile_node(&mut self) -> Option<usize> {
+        self.core.bus.calls.as_ref()?;
+        self.core.watch();
+        self.core.bus.calls.as_ref().map(CallTree::node)
+    }
+
     fn handled_fault(&self) -> Option<Fault> {
         self.core.handled_fault()
     }

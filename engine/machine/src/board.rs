@@ -484,20 +484,28 @@ impl Board {
 
     /// The power states of each part, the one that lasts cut at a time; the chip's own first.
     pub fn power_tracks(&self, until: Picoseconds) -> Vec<PowerTrack> {
-        let Some(trace) = &self.trace else {
-            return Vec::new();
-        };
-        let radio = self.radio.iter().map(|power| (RADIO, power));
-        let parts = self.parts.iter().map(|part| (&*part.name, &part.power));
-        [(CHIP, &trace.power)]
-            .into_iter()
-            .chain(radio)
-            .chain(parts)
+        self.powers()
             .map(|(name, power)| PowerTrack {
                 part: name.to_owned(),
                 intervals: power.until(until),
             })
             .collect()
+    }
+
+    /// The power state and the clock that each part is in; nothing where they are not kept.
+    pub fn power_states(&self) -> impl Iterator<Item = (&str, &'static str, u32)> + Clone {
+        self.powers().map(|(name, power)| {
+            let (state, clock_hz) = power.state();
+            (name, state, clock_hz)
+        })
+    }
+
+    fn powers(&self) -> impl Iterator<Item = (&str, &PowerTrace)> + Clone {
+        self.trace.iter().flat_map(|trace| {
+            let radio = self.radio.iter().map(|power| (RADIO, power));
+            let parts = self.parts.iter().map(|part| (&*part.name, &part.power));
+            [(CHIP, &trace.power)].into_iter().chain(radio).chain(parts)
+        })
     }
 
     /// Changes of the pins.

@@ -119,6 +119,11 @@ impl CallTree {
         node.stack_bytes = node.stack_bytes.max(self.entry.saturating_sub(self.low));
     }
 
+    /// Where control is.
+    pub const fn node(&self) -> usize {
+        self.node
+    }
+
     /// What has been counted.
     pub fn nodes(&self) -> Vec<Node> {
         let mut nodes = self.nodes.clone();

@@ -5,6 +5,7 @@ mod armv7m;
 mod board;
 mod calls;
 mod cortex_m;
+mod follow;
 mod msp430;
 mod msp430x1xx;
 mod pins;
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 
 use joulemark_kernel::{ChipError, Picoseconds};
 
+pub use follow::{Cost, Followed, PartState, Place, Turn};
 pub use profile::{CallPath, FunctionCost, Profile};
 pub use series::{load_chip, parse_chip};
 pub use shell::Machine;
@@ -32,8 +34,8 @@ pub struct Options {
     pub entry: Option<u32>,
     /// The pin that brackets measurements, such as `P2.3`.
     pub marker: Option<String>,
-    /// Count cycles per function.
-    pub profile: bool,
+    /// What to count.
+    pub profile: Profiling,
     /// Keep pin and power-state changes.
     pub trace: bool,
     /// Keep a digest of every address fetched, read and written: where there is a marker, between
@@ -41,6 +43,19 @@ pub struct Options {
     pub secrets_trace: bool,
     /// Named chip settings at start.
     pub settings: BTreeMap<String, u32>,
+}
+
+/// What a machine counts of its program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profiling {
+    /// Nothing.
+    #[default]
+    Off,
+    /// Cycles per function.
+    Functions,
+    /// What each instruction costs, too, and calls in the order of time: slower. Power states are
+    /// part of it where [`Options::trace`] is on.
+    Instructions,
 }
 
 /// What ends a run, besides faults. A core that sleeps with nothing due sleeps on to the limit in

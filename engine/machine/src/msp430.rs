@@ -347,6 +347,10 @@ impl System for Msp430 {
         Some(tree.nodes.iter().map(node).collect())
     }
 
+    fn profile_node(&mut self) -> Option<usize> {
+        self.core.profile_node()
+    }
+
     fn handled_fault(&self) -> Option<Fault> {
         None
     }

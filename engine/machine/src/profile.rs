@@ -72,6 +72,27 @@ impl Node {
     }
 }
 
+/// The path of calls of each node, outermost first; the root's is empty.
+pub fn paths(nodes: &[Node], symbols: &Symbols) -> Vec<Vec<String>> {
+    let mut paths: Vec<Vec<String>> = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let mut path = node
+            .parent
+            .map_or_else(Vec::new, |parent| paths[parent].clone());
+        if node.parent.is_some() {
+            path.push(name_of(node.function, symbols).to_owned());
+        }
+        paths.push(path);
+    }
+    paths
+}
+
+fn name_of(function: Option<usize>, symbols: &Symbols) -> &str {
+    function
+        .and_then(|index| symbols.functions().get(index))
+        .map_or(NO_SYMBOL, |function| &function.name)
+}
+
 /// What code without a symbol is called.
 const NO_SYMBOL: &str = "(no symbol)";
 
@@ -83,11 +104,7 @@ pub fn summarise(nodes: &[Node], symbols: &Symbols) -> Profile {
             totals[parent] += totals[index];
         }
     }
-    let name = |function: Option<usize>| {
-        function
-            .and_then(|index| symbols.functions().get(index))
-            .map_or(NO_SYMBOL, |function| &function.name)
-    };
+    let name = |function: Option<usize>| name_of(function, symbols);
     let mut functions: BTreeMap<Option<usize>, FunctionCost> = BTreeMap::new();
     let mut paths = Vec::new();
     for (index, node) in nodes.iter().enumerate() {

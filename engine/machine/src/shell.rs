@@ -10,11 +10,12 @@ use joulemark_kernel::{Chip, Cycles, Fault, Image, Picoseconds, Symbols, Timelin
 use joulemark_radio::Antenna;
 
 use crate::board::Board;
+use crate::follow::{Followed, Follower, Sight};
 use crate::pins::Pin;
 use crate::profile::{self, Node};
 use crate::report::fault_report;
 use crate::series::Series;
-use crate::{Error, Options, Profile, Reason, Stop, Until};
+use crate::{Error, Options, Profile, Profiling, Reason, Stop, Until};
 
 /// When a core's run ends at the latest.
 #[derive(Clone, Copy, Debug)]
@@ -109,6 +110,8 @@ pub trait System: Send + Sync {
     fn start_profile(&mut self, symbols: &Symbols);
     /// What has been counted; `None` where nothing was started.
     fn profile(&mut self) -> Option<Vec<Node>>;
+    /// The node of the profile in which the program is; `None` where nothing was started.
+    fn profile_node(&mut self) -> Option<usize>;
     /// The fault in whose handler the program is.
     fn handled_fault(&self) -> Option<Fault>;
     /// Hexadecimal digits of an address.
@@ -126,6 +129,7 @@ pub struct Machine {
     stopped_at: Option<u32>,
     /// Every run stops before these instructions.
     watched: BTreeSet<u32>,
+    follower: Option<Box<Follower>>,
 }
 
 impl Machine {
@@ -168,6 +172,7 @@ impl Machine {
             marker_edges: Vec::new(),
             stopped_at: None,
             watched: BTreeSet::new(),
+            follower: None,
         };
         machine.clear_observations();
         Ok(machine)
@@ -241,10 +246,14 @@ impl Machine {
         self.stopped_at = None;
         loop {
             let limit = last.min(self.system.timeline().cycle_of(time));
+            let from = self.follower.is_some().then(|| self.look());
             let exit = self.system.run(Limits {
-                until: limit,
+                until: from.map_or(limit, |_| limit.min(self.next_boundary())),
                 leave_breakpoint: leave_breakpoint && self.system.cycles() == begin,
             });
+            if let Some(from) = from {
+                self.follow(&from);
+            }
             let edges = self.stamp_edges();
             match exit {
                 Exit::Fault(fault) => return self.faulted(Reason::Fault, Some(&fault)),
@@ -252,6 +261,7 @@ impl Machine {
                     self.stopped_at = Some(at);
                     return self.stop(Reason::Address);
                 }
+                Exit::Cycles if self.follower.is_some() && self.is_before(last, time) => {}
                 Exit::Cycles => {
                     let reason = if self.time() >= time {
                         Reason::Time
@@ -264,7 +274,13 @@ impl Machine {
                 Exit::Asleep if until.asleep || limit == Cycles::NEVER => {
                     return self.stop(Reason::Asleep);
                 }
-                Exit::Asleep => self.system.sleep_until(limit),
+                Exit::Asleep => {
+                    let from = self.follower.is_some().then(|| self.look());
+                    self.system.sleep_until(limit);
+                    if let Some(from) = from {
+                        self.follow(&from);
+                    }
+                }
                 Exit::Stopped if edges && until.marker => return self.stop(Reason::Marker),
                 Exit::Stopped => {
                     let board = self.system.board_mut();
@@ -276,6 +292,44 @@ impl Machine {
                     }
                 }
             }
+        }
+    }
+
+    /// Where the next instruction begins, or what wakes the core is due, at the earliest.
+    fn next_boundary(&self) -> Cycles {
+        let next = self.system.cycles() + Cycles(1);
+        self.system.asleep_until().map_or(next, |due| due.max(next))
+    }
+
+    fn is_before(&self, last: Cycles, time: Picoseconds) -> bool {
+        self.system.cycles() < last.min(self.system.timeline().cycle_of(time))
+    }
+
+    fn look(&mut self) -> Sight {
+        if let Some(follower) = &mut self.follower {
+            follower.states(&self.system.board().power_states());
+        }
+        Sight {
+            address: self.system.program_counter(),
+            is_asleep: self.system.asleep_until().is_some(),
+            node: self.system.profile_node().unwrap_or_default(),
+            cycles: self.system.cycles().0,
+            instructions: self.system.instructions(),
+            time: self.time(),
+        }
+    }
+
+    fn follow(&mut self, from: &Sight) {
+        let to = Sight {
+            cycles: self.system.cycles().0,
+            instructions: self.system.instructions(),
+            time: self.time(),
+            ..*from
+        };
+        if let Some(follower) = &mut self.follower
+            && to.cycles > from.cycles
+        {
+            follower.went(from, &to);
         }
     }
 
@@ -344,7 +398,7 @@ impl Machine {
 
     /// Time since the start.
     pub fn time(&self) -> Picoseconds {
-        self.system.timeline().at(self.system.cycles())
+        self.system.timeline().at_or_change(self.system.cycles())
     }
 
     /// The core's clock now.
@@ -496,9 +550,11 @@ impl Machine {
         let now = self.time();
         self.system.board_mut().clear_traces(now);
         self.system.restart_stack();
-        if self.options.profile {
+        if self.options.profile != Profiling::Off {
             self.system.start_profile(&self.image.symbols);
         }
+        let follows = self.options.profile == Profiling::Instructions;
+        self.follower = follows.then(|| Box::new(Follower::new(now)));
         // With a marker, only what is between its edges is of interest.
         let watched = self.options.marker.is_none() || self.system.is_watching_addresses();
         if self.options.secrets_trace && watched {
@@ -526,6 +582,14 @@ impl Machine {
     pub fn profile(&mut self) -> Option<Profile> {
         let nodes = self.system.profile()?;
         Some(profile::summarise(&nodes, &self.image.symbols))
+    }
+
+    /// What ran when since the last clear; `None` without
+    /// [`Profiling::Instructions`].
+    pub fn followed(&mut self) -> Option<Followed> {
+        let nodes = self.system.profile()?;
+        let follower = self.follower.as_ref()?;
+        Some(follower.followed(profile::paths(&nodes, &self.image.symbols)))
     }
 
     /// Digest of the addresses between the marker's edges, or since the last clear where there is no

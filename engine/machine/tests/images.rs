@@ -7,7 +7,7 @@ use std::sync::Arc;
 use joulemark_devices::Wiring;
 use joulemark_kernel::image::Format;
 use joulemark_kernel::{Chip, Image, ImageError};
-use joulemark_machine::{Machine, Options, Until};
+use joulemark_machine::{Machine, Options, Profiling, Until};
 use proptest::prelude::*;
 
 const PROGRAM: &str = "
@@ -186,7 +186,7 @@ proptest! {
         match Image::parse(&bytes, None) {
             Err(ImageError(message)) => prop_assert!(!message.is_empty()),
             Ok(image) => {
-                let options = Options { profile: true, ..Options::default() };
+                let options = Options { profile: Profiling::Functions, ..Options::default() };
                 let _ = run(chip, &image, &options);
             }
         }

@@ -219,6 +219,11 @@ impl<B: Bus> Core<B> {
         self.state.forget_all();
     }
 
+    /// The node of the profile in which the program is; `None` when none was started.
+    pub fn profile_node(&self) -> Option<usize> {
+        self.observer.profile_node()
+    }
+
     /// The profile so far; `None` when none was started.
     pub fn profile(&mut self) -> Option<&Profile> {
         self.observer

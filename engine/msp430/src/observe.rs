@@ -313,6 +313,10 @@ impl Observer {
         Some(&profiler.profile)
     }
 
+    pub fn profile_node(&self) -> Option<usize> {
+        self.profiler.as_ref().map(|profiler| profiler.node)
+    }
+
     pub fn start_digest(&mut self) {
         self.digesting = true;
         self.digest = 0;

@@ -440,6 +440,48 @@ impl From<machine::Profile> for Profile {
     }
 }
 
+/// What ran when: instructions by address, and calls in the order of time.
+#[pyclass(frozen, get_all, module = "joulemark._engine")]
+struct Followed {
+    places: Vec<(u32, bool, usize, u64, u64, u64)>,
+    turns: Vec<(u64, usize, bool, usize)>,
+    end_ps: u64,
+    paths: Vec<Vec<String>>,
+    states: Vec<Vec<(String, String, u32)>>,
+}
+
+impl From<machine::Followed> for Followed {
+    fn from(followed: machine::Followed) -> Self {
+        let places = followed.places.into_iter();
+        let turns = followed.turns.into_iter();
+        let states = followed.states.into_iter();
+        let owned = |(part, state, hz): machine::PartState| (part, state.to_owned(), hz);
+        Self {
+            places: places
+                .map(|(at, cost)| {
+                    let spent = (cost.cycles, cost.instructions, cost.time.0);
+                    (
+                        at.address,
+                        at.is_asleep,
+                        at.states,
+                        spent.0,
+                        spent.1,
+                        spent.2,
+                    )
+                })
+                .collect(),
+            turns: turns
+                .map(|turn| (turn.start.0, turn.path, turn.is_asleep, turn.states))
+                .collect(),
+            end_ps: followed.end.0,
+            paths: followed.paths,
+            states: states
+                .map(|states| states.into_iter().map(owned).collect())
+                .collect(),
+        }
+    }
+}
+
 /// Settings of a chip by their names.
 type Settings<'py> = HashMap<String, Bound<'py, PyAny>>;
 
@@ -453,6 +495,14 @@ fn numbers(settings: Option<Settings<'_>>) -> PyResult<BTreeMap<String, u32>> {
             Ok((name, value.0))
         })
         .collect()
+}
+
+const fn counting(profile: bool) -> machine::Profiling {
+    if profile {
+        machine::Profiling::Functions
+    } else {
+        machine::Profiling::Off
+    }
 }
 
 fn made(
@@ -477,7 +527,7 @@ struct Machine {
 impl Machine {
     #[new]
     #[pyo3(signature = (chip, image, *, wiring=None, entry=None, marker=None, profile=false, trace=false,
-                        secrets_trace=false, settings=None))]
+                        secrets_trace=false, follow=false, settings=None))]
     #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)]
     fn new(
         chip: &Chip,
@@ -488,13 +538,18 @@ impl Machine {
         profile: bool,
         trace: bool,
         secrets_trace: bool,
+        follow: bool,
         settings: Option<HashMap<String, Bound<'_, PyAny>>>,
     ) -> PyResult<Self> {
         let options = machine::Options {
             entry: entry.map(|address| address.0),
             marker,
-            profile,
-            trace,
+            profile: if follow {
+                machine::Profiling::Instructions
+            } else {
+                counting(profile)
+            },
+            trace: trace || follow,
             secrets_trace,
             settings: numbers(settings)?,
         };
@@ -700,6 +755,14 @@ impl Machine {
     }
 
     #[getter]
+    fn followed(&mut self) -> PyResult<Followed> {
+        let followed = self.machine.followed().ok_or_else(|| {
+            EngineError::new_err("nothing is followed; make the machine with follow=True")
+        })?;
+        Ok(Followed::from(followed))
+    }
+
+    #[getter]
     fn secrets_digest(&self) -> PyResult<String> {
         let digest = self.machine.secrets_digest().ok_or_else(|| {
             EngineError::new_err("no digest is kept; make the machine with secrets_trace=True")
@@ -723,8 +786,8 @@ mod _engine {
     use super::network::{Hearing, Network, Transmission};
     #[pymodule_export]
     use super::{
-        BoardError, CallPath, Chip, ChipError, EngineError, Fault, Frame, FunctionCost, Image,
-        ImageError, Machine, MarkerEdge, MemoryRegion, PowerInterval, Profile, Sourced, Stop,
-        Wiring,
+        BoardError, CallPath, Chip, ChipError, EngineError, Fault, Followed, Frame, FunctionCost,
+        Image, ImageError, Machine, MarkerEdge, MemoryRegion, PowerInterval, Profile, Sourced,
+        Stop, Wiring,
     };
 }

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::{
-    Chip, EngineError, Image, MarkerEdge, PowerInterval, Profile, Settings, Stop, Wiring,
+    Chip, EngineError, Image, MarkerEdge, PowerInterval, Profile, Settings, Stop, Wiring, counting,
     machine_error, made, numbers,
 };
 
@@ -109,7 +109,7 @@ impl Network {
         let options = Options {
             trace,
             marker,
-            profile,
+            profile: counting(profile),
             settings: numbers(settings)?,
             ..Options::default()
         };

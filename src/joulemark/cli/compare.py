@@ -30,6 +30,9 @@ class Form(StrEnum):
     JUNIT = "junit"
 
 
+_ENDINGS = {".txt": Form.TEXT, ".md": Form.MARKDOWN, ".json": Form.JSON, ".xml": Form.JUNIT}
+
+
 @app.command(context_settings={"allow_extra_args": True})
 def compare(
     ctx: typer.Context,
@@ -59,9 +62,17 @@ def compare(
         Path | None,
         typer.Option("--campaign", help="For commits: the campaign to measure, as for `run`."),
     ] = None,
-    form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.TEXT,
+    form: Annotated[
+        Form | None,
+        typer.Option("--format", help="Output format; a file's ending says it if not given."),
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Output file; standard output if not given.")
+        list[Path] | None,
+        typer.Option(
+            "--out",
+            help="Output file, .txt, .md, .json or .xml (JUnit); repeatable; standard output if "
+            "not given.",
+        ),
     ] = None,
 ) -> None:
     """Compare results case by case, and fail where they grew beyond limits.
@@ -78,6 +89,7 @@ def compare(
     from joulemark.wholefile import write_whole
 
     limits = Limits.parse(fail or [])
+    outputs = [(path, form or _form_of(path)) for path in out or ()]
     with tempfile.TemporaryDirectory(prefix="joulemark-") as scratch:
         commits = _Commits(source, campaign, ctx.args, Path(scratch))
         sides = [rows(commits.store_of(side)) for side in (base, head)]
@@ -85,19 +97,31 @@ def compare(
     if not any(c.state not in {"new", "missing"} for c in found):
         what = "they have no case in common"
         raise InputError(what, f"{base}, {head}", "measure both with the same campaign")
-    write = {
+    writers = {
         Form.TEXT: written.text,
         Form.MARKDOWN: written.markdown,
         Form.JSON: written.as_json,
         Form.JUNIT: written.junit,
-    }[form]
-    text = write(found, Path(base).name, Path(head).name)
-    if out is None:
-        typer.echo(text)
-    else:
-        write_whole(out, f"{text}\n".encode(), "the comparison")
-        typer.echo(f"{written.counted(found)}: {out}")
+    }
+    names = Path(base).name, Path(head).name
+    if not outputs:
+        typer.echo(writers[form or Form.TEXT](found, *names))
+    for path, chosen in outputs:
+        write_whole(path, f"{writers[chosen](found, *names)}\n".encode(), "the comparison")
+        typer.echo(f"{written.counted(found)}: {path}")
     _complain(found)
+
+
+def _form_of(path: Path) -> Form:
+    """The format that a file's ending says.
+
+    Raises:
+        InputError: it says none.
+    """
+    if path.suffix not in _ENDINGS:
+        mend = f"end it in {', '.join(_ENDINGS)}, or give --format"
+        raise InputError("the ending says no format", f"--out {path}", mend)
+    return _ENDINGS[path.suffix]
 
 
 def _complain(found: "Sequence[Compared]") -> None:

@@ -1,6 +1,7 @@
 """`joulemark profile`: show where an image spends its cycles, energy and stack."""
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,8 +26,10 @@ from joulemark.cli.exec import (
 from joulemark.errors import InputError, JoulemarkError
 
 if TYPE_CHECKING:
-    from joulemark._engine import Image, Profile
+    from joulemark._engine import Followed, Image, Profile
+    from joulemark.analysis.spending import Spending, Spent
     from joulemark.catalogue.boards import Board
+    from joulemark.images.lines import Line
     from joulemark.meters.power import Occupancy
 
 
@@ -35,6 +38,7 @@ class _Profiled:
     """The profiled run, and how it ended if not as asked for."""
 
     costs: "Profile"
+    followed: "Followed | None"
     times: "Occupancy"
     cycles: int
     instructions: int
@@ -65,23 +69,60 @@ def profile(
     source: SourceOption = None,
     flame: Annotated[
         Path | None,
-        typer.Option("--flame", help="Write a flame graph: .svg, .html or .speedscope.json."),
+        typer.Option(
+            "--flame",
+            help="Write a flame graph: .html to zoom in, .speedscope.json in the order of time, "
+            "both by energy too; or .svg.",
+        ),
     ] = None,
-    top: Annotated[int, typer.Option("--top", min=1, help="Functions to show.")] = 30,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Show the costliest source lines, too.")
+    ] = False,
+    annotate: Annotated[
+        Path | None,
+        typer.Option("--annotate", help="Write the sources with what each line cost: .html."),
+    ] = None,
+    top: Annotated[int, typer.Option("--top", min=1, help="Functions and lines to show.")] = 30,
 ) -> None:
-    """Show cycles, energy and stack per function of an image that runs on a board."""
+    """Show cycles, energy and stack per function of an image that runs on a board.
+
+    For source lines an image needs debug information (-g); one that `run` built is built again
+    with it, which changes no byte of its code. The flame graph's HTML and JSON, and source lines,
+    follow each instruction, which takes longer.
+    """
+    from joulemark.analysis.spending import Spending
     from joulemark.catalogue import boards
+    from joulemark.images.lines import lines_of
+    from joulemark.meters.model import ModelMeter
     from joulemark.report.flame import write_flame
+    from joulemark.report.source import write_source
 
     program = load_image(image, raw)
     description = boards.load_board(board)
+    if annotate is not None and annotate.suffix not in {".html", ".htm"}:
+        raise InputError("is written as a page", f"--annotate {annotate}", "end it in .html")
+    table = lines_of(image) if lines or annotate is not None else None
+    follow = table is not None or (flame is not None and flame.suffix != ".svg")
     if operation is None:
-        profiled = _whole(program, description, entry, stop_at, max_cycles, settings)
+        profiled = _whole(program, description, entry, stop_at, max_cycles, settings, follow)
     else:
-        profiled = _window(program, description, operation, size)
-    _print(profiled, description, top)
+        profiled = _window(program, description, operation, size, follow)
+    spending = None
+    if profiled.followed is not None:
+        meter, supply_v = ModelMeter(description), description.supply_v.value
+        spending = Spending(profiled.followed, meter, supply_v)
+    _print(profiled, description, top, spending)
+    if spending is not None and table is not None:
+        spent = spending.by_line(table)
+        if lines:
+            _print_lines(spent, top)
+        if annotate is not None:
+            write_source(spent, image.name, annotate)
+            typer.echo(f"annotated sources: {annotate}")
     if flame is not None:
-        write_flame(((p.path, p.self_cycles) for p in profiled.costs.paths), image.name, flame)
+        in_order = () if spending is None else spending.in_order()
+        paths = ((p.path, p.self_cycles) for p in profiled.costs.paths)
+        write_flame(paths, image.name, flame, in_order)
         typer.echo(f"flame graph: {flame}")
     if profiled.failure is not None:
         raise profiled.failure
@@ -94,6 +135,7 @@ def _whole(
     stop_at: str | None,
     max_cycles: int | None,
     settings: list[str] | None,
+    follow: bool,
 ) -> _Profiled:
     """From the start to the end."""
     from joulemark._engine import EngineError, Machine
@@ -110,6 +152,7 @@ def _whole(
             entry=None if entry is None else resolve(program, entry, "--entry"),
             profile=True,
             trace=True,
+            follow=follow,
             settings=parse_settings(settings) or None,
         )
     except EngineError as error:
@@ -117,6 +160,7 @@ def _whole(
     stop = run_machine(machine, until, budget)
     return _Profiled(
         costs=machine.profile,
+        followed=machine.followed if follow else None,
         times=occupancy(machine.power_tracks, 0, machine.time_ps),
         cycles=machine.cycles,
         instructions=machine.instructions,
@@ -126,7 +170,7 @@ def _whole(
     )
 
 
-def _window(program: "Image", board: "Board", operation: str, size: int) -> _Profiled:
+def _window(program: "Image", board: "Board", operation: str, size: int, follow: bool) -> _Profiled:
     """One operation of an image that speaks the project's protocol, with random inputs."""
     from joulemark._engine import EngineError
     from joulemark.catalogue import boards
@@ -142,6 +186,7 @@ def _window(program: "Image", board: "Board", operation: str, size: int) -> _Pro
             marker=board.marker.pin,
             port=board.serial.port,
             profile=True,
+            follow=follow,
         )
     except EngineError as error:
         raise InputError(str(error)) from error
@@ -168,10 +213,12 @@ def _window(program: "Image", board: "Board", operation: str, size: int) -> _Pro
         raise InputError(f"{operation} of {size} bytes ended with {result.status.name}", "--size")
     window = machine.take_window()
     assert window.profile is not None  # noqa: S101
-    return _Profiled(window.profile, window.times, window.cycles, window.instructions)
+    return _Profiled(
+        window.profile, window.followed, window.times, window.cycles, window.instructions
+    )
 
 
-def _print(profiled: _Profiled, board: "Board", top: int) -> None:
+def _print(profiled: _Profiled, board: "Board", top: int, spending: "Spending | None") -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -182,6 +229,7 @@ def _print(profiled: _Profiled, board: "Board", top: int) -> None:
     meter = ModelMeter(board)
     total = meter.energy(profiled.times)
     running = meter.energy({k: v for k, v in profiled.times.items() if k[:2] == (MCU, ACTIVE)})
+    exact = None if spending is None else spending.by_function()
     functions = sorted(profiled.costs.functions, key=lambda f: -f.self_cycles)
     cycles = sum(f.self_cycles for f in functions) or 1
 
@@ -196,7 +244,7 @@ def _print(profiled: _Profiled, board: "Board", top: int) -> None:
             f"{f.self_cycles:,}",
             f"{100 * share:.1f}",
             f"{f.total_cycles:,}",
-            f"{running.gross_nj * share / 1e3:.3f}",
+            f"{(running.gross_nj * share if exact is None else exact.get(f.name, 0)) / 1e3:.3f}",
             str(f.stack_bytes),
         )
     # A symbol's brackets are no markup.
@@ -212,3 +260,31 @@ def _print(profiled: _Profiled, board: "Board", top: int) -> None:
     )
     for note in meter.notes(profiled.times):
         typer.echo(note)
+
+
+def _print_lines(spent: "Mapping[Line | None, Spent]", top: int) -> None:
+    """The lines that took most energy."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from joulemark.report.source import text_of
+
+    total_nj = sum(cost.energy_nj for cost in spent.values()) or 1.0
+    table = Table(box=None, pad_edge=False, expand=True)
+    table.add_column("line", no_wrap=True, min_width=16)
+    for name in ("cycles", "instructions", "energy µJ", "%"):
+        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
+    table.add_column("source", no_wrap=True, overflow="ellipsis", ratio=1)
+    ranked = sorted(spent.items(), key=lambda item: -item[1].energy_nj)
+    for line, cost in ranked[:top]:
+        table.add_row(
+            "(no line)" if line is None else f"{line.file.name}:{line.number}",
+            f"{cost.cycles:,}",
+            f"{cost.instructions:,}",
+            f"{cost.energy_nj / 1e3:.3f}",
+            f"{100 * cost.energy_nj / total_nj:.1f}",
+            "" if line is None else text_of(line),
+        )
+    Console(markup=False, emoji=False).print(table)
+    if len(ranked) > top:
+        typer.echo(f"{len(ranked) - top} more lines; --top shows more, --annotate all")

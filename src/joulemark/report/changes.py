@@ -104,7 +104,7 @@ def _moved(change: Change) -> str:
 
 
 def _value(value: float) -> str:
-    return f"{value:,.0f}" if value == round(value) else f"{value:,.4g}"
+    return f"{value:,.0f}" if value == round(value) or abs(value) >= 1000 else f"{value:,.4g}"
 
 
 def _finite(value: float) -> float | None:

@@ -1,13 +1,14 @@
-"""A profile as a flame graph: speedscope's JSON, or an SVG that needs no program to look at."""
+"""A profile as a flame graph: speedscope's JSON, a page to zoom in, or an SVG."""
 
 import html
 import json
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from joulemark.errors import InputError
+from joulemark.report import page
 
 _WIDTH = 1200
 _ROW = 18
@@ -16,6 +17,8 @@ _LETTER = 6.6
 
 Paths = Iterable[tuple[list[str], int]]
 """Call paths, outermost first, and the cycles spent at their ends."""
+InOrder = Iterable[tuple[list[str], int, float]]
+"""Call paths in the order of time, and the picoseconds and nanojoules spent at their ends."""
 
 
 @dataclass
@@ -36,32 +39,51 @@ def _tree(paths: Paths) -> _Node:
     return root
 
 
-def speedscope(paths: Paths, name: str) -> str:
-    """The file format of https://www.speedscope.app, "sampled" profile, weights in cycles."""
+def speedscope(paths: Paths, name: str, in_order: InOrder = ()) -> str:
+    """The file format of https://www.speedscope.app, "sampled" profiles.
+
+    Args:
+        paths: of a profile with weights in cycles.
+        name: of the program.
+        in_order: of two more profiles, with weights in nanoseconds and nanojoules, which its view
+            "Time Order" shows as they were.
+    """
     frames: dict[str, int] = {}
-    samples: list[list[int]] = []
-    weights: list[int] = []
-    for path, cycles in paths:
-        if cycles:
-            samples.append([frames.setdefault(f, len(frames)) for f in path])
-            weights.append(cycles)
+
+    def sampled(
+        what: str, unit: str, spent: Iterable[tuple[list[str], float]]
+    ) -> dict[str, object]:
+        samples: list[list[int]] = []
+        weights: list[float] = []
+        for path, weight in spent:
+            sample = [frames.setdefault(f, len(frames)) for f in path]
+            if samples and samples[-1] == sample:
+                weights[-1] += weight
+            elif weight:
+                samples.append(sample)
+                weights.append(weight)
+        return {
+            "type": "sampled",
+            "name": f"{name} ({what})",
+            "unit": unit,
+            "startValue": 0,
+            "endValue": sum(weights),
+            "samples": samples,
+            "weights": weights,
+        }
+
+    turns = list(in_order)
+    profiles = [sampled("cycles", "none", paths)]
+    if turns:
+        profiles.append(sampled("time", "nanoseconds", ((p, ps * 1e-3) for p, ps, _ in turns)))
+        profiles.append(sampled("energy in nJ", "none", ((p, nj) for p, _, nj in turns)))
     return json.dumps(
         {
             "$schema": "https://www.speedscope.app/file-format-schema.json",
             "name": name,
             "exporter": "joulemark",
             "shared": {"frames": [{"name": f} for f in frames]},
-            "profiles": [
-                {
-                    "type": "sampled",
-                    "name": f"{name} (cycles)",
-                    "unit": "none",
-                    "startValue": 0,
-                    "endValue": sum(weights),
-                    "samples": samples,
-                    "weights": weights,
-                }
-            ],
+            "profiles": profiles,
         }
     )
 
@@ -106,29 +128,60 @@ def svg(paths: Paths, name: str) -> str:
     )
 
 
-def write_flame(paths: Paths, name: str, path: Path) -> None:
+def zoomable(paths: Paths, name: str, in_order: InOrder = ()) -> str:
+    """A page with the same, to zoom in: by cycles and, where turns are given, time and energy."""
+    nodes: list[list[float]] = [[-1, 0, 0, 0, 0]]
+    names: dict[str, int] = {"all": 0}
+    known: dict[tuple[int, int], int] = {}
+
+    def spend(path: Sequence[str], *weights: float) -> None:
+        at = 0
+        for called in path:
+            key = at, names.setdefault(called, len(names))
+            if key not in known:
+                known[key] = len(nodes)
+                nodes.append([*key, 0, 0, 0])
+            at = known[key]
+        for column, weight in enumerate(weights, 2):
+            nodes[at][column] += weight
+
+    for path, cycles in paths:
+        spend(path, cycles)
+    is_timed = False
+    for path, ps, energy_nj in in_order:
+        is_timed = True
+        spend(path, 0, ps * 1e-3, energy_nj)
+    data = {"names": list(names), "nodes": [[round(x, 3) for x in node] for node in nodes]}
+    weights = ["cycles", *(["time", "energy"] if is_timed else [])]
+    script = page.asset("flame.js")
+    packed = page.packed(json.dumps(data))
+    return page.render(
+        "flame.html.jinja", plots=False, name=name, data=packed, weights=weights, script=script
+    )
+
+
+def write_flame(paths: Paths, name: str, path: Path, in_order: InOrder = ()) -> None:
     """Write a flame graph; the file's ending says in which form.
+
+    Args:
+        paths: of a profile.
+        name: of the program.
+        path: the file.
+        in_order: what it spent in the order of time, where that was followed.
 
     Raises:
         InputError: the ending is of no known form, or the file cannot be written.
     """
     if path.suffix == ".json":
-        text = speedscope(paths, name)
+        text = speedscope(paths, name, in_order)
     elif path.suffix == ".svg":
         text = svg(paths, name)
     elif path.suffix in {".html", ".htm"}:
-        text = (
-            '<!doctype html><html lang="en"><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width">'
-            f"<title>{html.escape(name)}</title>{svg(paths, name)}</html>"
-        )
+        text = zoomable(paths, name, in_order)
     else:
         raise InputError(
             "the ending says no form of flame graph",
             str(path),
             "end it in .svg, .html or .speedscope.json",
         )
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", str(path)) from error
+    page.write(text, path)

@@ -7,7 +7,7 @@ from joulemark.errors import BudgetError, FaultError, LinkError
 from joulemark.meters.power import Occupancy, occupancy
 
 if TYPE_CHECKING:
-    from joulemark._engine import Chip, Image, MarkerEdge, Profile, Wiring
+    from joulemark._engine import Chip, Followed, Image, MarkerEdge, Profile, Wiring
 
 NAME = "emulator"
 UNIT = "emulated"
@@ -32,6 +32,8 @@ class Window:
     """Digest of all addresses fetched, read and written."""
     profile: "Profile | None" = None
     """Where the cycles went, when that was asked for."""
+    followed: "Followed | None" = None
+    """What each instruction cost, when that was asked for."""
 
 
 class EmulatedBoard:
@@ -44,6 +46,7 @@ class EmulatedBoard:
         marker: pin that brackets measurements.
         port: serial port that speaks the image's protocol.
         profile: count cycles per function.
+        follow: keep what each instruction costs.
         budget_cycles: how long an answer may take.
     """
 
@@ -56,6 +59,7 @@ class EmulatedBoard:
         marker: str,
         port: str,
         profile: bool = False,
+        follow: bool = False,
         budget_cycles: int = BUDGET_CYCLES,
     ) -> None:
         from joulemark._engine import Machine
@@ -68,9 +72,10 @@ class EmulatedBoard:
             trace=True,
             secrets_trace=True,
             profile=profile,
+            follow=follow,
         )
         self._port = port
-        self._profile = profile
+        self._profile, self._follow = profile, follow
         self.budget_cycles = budget_cycles
         self._windows: list[Window] = []
 
@@ -138,6 +143,7 @@ class EmulatedBoard:
             times=occupancy(machine.power_tracks, rising.time_ps, falling.time_ps),
             addresses=machine.secrets_digest,
             profile=machine.profile if self._profile else None,
+            followed=machine.followed if self._follow else None,
         )
 
     def take_window(self) -> Window:

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use joulemark_devices::Wiring;
 use joulemark_kernel::{Chip, Image};
-use joulemark_machine::{Machine, Options, Reason, Stop, Until};
+use joulemark_machine::{Machine, Options, Profiling, Reason, Stop, Until};
 
 /// The chip under test.
 pub fn chip() -> Arc<Chip> {
@@ -105,7 +105,7 @@ pub fn machine_with(source: &str, options: &Options) -> (Machine, Arc<Image>) {
 pub fn machine(source: &str) -> (Machine, Arc<Image>) {
     let options = Options {
         marker: Some("P2.3".into()),
-        profile: true,
+        profile: Profiling::Functions,
         trace: true,
         ..Options::default()
     };
