@@ -19,7 +19,7 @@ from joulemark.cli import app
 from joulemark.curves import P256
 from joulemark.measure.branches import WatchedBoard, deciders
 from joulemark.measure.leaks import observe, on_secrets, trials
-from joulemark.project import FIRMWARE
+from joulemark.project import FIRMWARE, ROOT
 from joulemark.runners.protocol import Device
 from vectors import IMPLEMENTATIONS, LIBRARY
 
@@ -191,6 +191,20 @@ def test_leaks_are_shown_build_by_build() -> None:
     lines = {line.split()[1]: line for line in done.output.splitlines()[1:]}
     assert lines["aes-128/ttable"].split()[-1] == "traces"
     assert lines["aes-128/armv7m-fixslice"].split()[-2:] == ["none", "same"]
+
+
+@pytest.mark.parametrize(
+    ("board", "implementation", "opt"),
+    [("stm32vldiscovery", "limbs32", "O3"), ("telosb", "msp430", "Os")],
+)
+def test_the_page_shows_what_the_command_prints(board: str, implementation: str, opt: str) -> None:
+    chosen = ["--board", board, "--implementation", implementation, "--opt", opt]
+    chosen += ["--primitive", "ecdh-secp160r1", "--operation", "agree", "--format", "markdown"]
+    done = CliRunner().invoke(app, ["leaks", *chosen])
+    assert done.exit_code == 0, done.output
+    head, rule, row = done.stdout.splitlines()
+    page = (ROOT / "docs/leaks.md").read_text().splitlines()
+    assert {head, rule, row} <= set(page)
 
 
 def test_the_largest_secret_is_the_order_less_one() -> None:
