@@ -1,0 +1,73 @@
+"""Compares the work that Joulemark's program and `openssl speed` make of the same calls.
+
+`.venv/bin/python benches/instructions.py`: both run under QEMU with the plugin, which counts
+instructions, so that neither what else the machine does nor its clock matters. What one call takes
+is the difference of two runs by the difference of their calls.
+"""
+
+import json
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from libraries import SPEED
+
+from joulemark import oracles
+from joulemark.catalogue import libraries
+from joulemark.images.library import build_library
+from joulemark.images.plugin import build_plugin
+
+SIZES = (64, 2048, 16384)
+QEMU = ("qemu-x86_64", "-cpu", "max", "-plugin")
+
+
+def executed(command: list[str], told: str = "") -> tuple[int, str]:
+    """Instructions of a process, and what it said."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "counts.json")
+        plugin = f"{build_plugin()},core=silvermont-64,out={out}"
+        run = [*QEMU, plugin, *command]
+        done = subprocess.run(run, input=told, capture_output=True, text=True, check=True)
+        return json.loads(out.read_text())["instructions"], done.stdout + done.stderr
+
+
+def theirs(name: str, size: int) -> float:
+    """Instructions of one call of `openssl speed`."""
+    ends = []
+    for seconds in ("1", "2"):
+        options = ["speed", "-elapsed", "-seconds", seconds, "-bytes", str(size), *SPEED[name]]
+        count, said = executed(["/usr/bin/openssl", *options])
+        ends.append((count, int(re.findall(r": (\d+) \S.* in [\d.]+s", said)[0])))
+    (few, few_calls), (more, more_calls) = ends
+    return (more - few) / (more_calls - few_calls)
+
+
+def ours(program: Path, name: str, size: int) -> float:
+    """Instructions of one call of Joulemark's program."""
+    operation = oracles.algorithm(name).operations[0]
+    inputs = oracles.drawn(name, operation, size, 1)
+    values = " ".join(f"{key}={value.hex()}" for key, value in inputs.items())
+    few, more = (oracles.PERIOD * n for n in (1, 9))
+    lines = "prepare {} {} {}\nrun {} 0\n"
+    ends = [
+        executed([str(program)], lines.format(name, operation, values, calls))[0]
+        for calls in (few, more)
+    ]
+    return (ends[1] - ends[0]) / (more - few)
+
+
+def main() -> None:
+    """Print a table of Markdown."""
+    program = build_library(libraries.load_library("openssl")).path
+    print("| algorithm | bytes a call | ours | `openssl speed` | apart |\n|---|--:|--:|--:|--:|")
+    for name in SPEED:
+        if not oracles.algorithm(name).sized:
+            continue
+        for size in SIZES:
+            a, b = ours(program, name, size), theirs(name, size)
+            print(f"| {name} | {size} | {a:,.0f} | {b:,.0f} | {a / b - 1:+.1%} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
