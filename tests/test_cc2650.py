@@ -161,6 +161,45 @@ def test_a_sensortags_radio_is_a_track_of_its_own() -> None:
     assert mote["parts_mj"]["mcu"] == pytest.approx(0.55 * 3 * 0.5, rel=0.05)
 
 
+def test_the_radios_states_fill_its_time() -> None:
+    """To rounded picoseconds: it acknowledges a question and answers it."""
+    running = RunningNetwork(read_network(THREE))
+    for _ in running.run(0.6):
+        pass
+    times = running.seats[5].occupancy
+    radio = {state: ps for (part, state, _), ps in times.items() if part == "radio"}
+    assert sum(radio.values()) == sum(ps for (part, *_), ps in times.items() if part == "mcu")
+    assert set(radio) == {"off", "idle", "calibrate", "rx-differential", "tx-0dbm"}
+    # 5 + 1 + 5 and 5 + 1 + 27 bytes of 32 us; five times 192 us for the synthesizer: once to
+    # receive, and before and after both. Its crystal is fast.
+    fast = 1 + 21e-6
+    assert radio["tx-0dbm"] == pytest.approx(44 * 32e6 / fast, rel=0, abs=4)
+    assert radio["calibrate"] == pytest.approx(5 * 192e6 / fast, rel=0, abs=8)
+
+
+def test_sensortags_join_secured_slots_by_their_aes_accelerator(tmp_path: Path) -> None:
+    """CCM* in the accelerator, and in software over its AES; tshark and we verify each frame."""
+    capture = tmp_path / "slots.pcapng"
+    path = str(NETWORKS / "tsch-three-radios.toml")
+    done = typed("network", path, "--for", "12s", "--json", "--pcap", str(capture))
+    result = json.loads(done.stdout)
+    assert result["verified"] == result["frames"] > 50
+    root, *leaves = result["motes"]
+    assert [leaf["mote"] for leaf in leaves] == ["sensortag", "openmote", "sensortag-hybrid"]
+    for leaf in leaves:
+        assert leaf["received"] > leaf["sent"] > 10
+    assert sum(leaf["sent"] for leaf in leaves) == root["received"]
+    command = ["tshark", "-r", str(capture), "-T", "fields", "-E", "separator=|"]
+    for line in Path(f"{capture}.keys").read_text().splitlines():
+        command += ["-o", f"uat:ieee802154_keys:{line}"]
+    command += ["-e", "wpan.src16", "-e", "wpan.src64", "-e", "wpan.decrypt_error"]
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    # Without an address, tshark has no nonce for acknowledgments.
+    named = [line.rpartition("|") for line in out if line.split("|")[0] or line.split("|")[1]]
+    assert len(named) > 30
+    assert not [line for line in named if line[2]]
+
+
 def test_neither_threads_nor_slices_can_be_seen() -> None:
     network = read_network(THREE)
 

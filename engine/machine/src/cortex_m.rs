@@ -395,9 +395,10 @@ impl Bus for CortexM {
     }
 
     fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<(), Fault> {
+        // What a radio does with memory happens at its own time, too.
+        let time = self.next_radio_event().min(self.timeline.at(now));
         if self.series.transfer(memory, now, &self.timeline)? {
             if let Some(radio) = self.series.radio() {
-                let time = self.timeline.at(now);
                 self.board.note_radio(radio.state(), time);
             }
             self.set_due();

@@ -593,7 +593,7 @@ impl Radio for Cc26x0Rf {
             (Phy::Sending(sending), _) if sending.is_on_air => self.power().1,
             (Phy::Listening | Phy::Receiving(_), _) if is_differential => "rx-differential",
             (Phy::Listening | Phy::Receiving(_), _) => "rx",
-            (Phy::Idle, Synthesizer::Off) => "idle",
+            (Phy::Idle, Synthesizer::Off | Synthesizer::On) => "idle",
             _ => "calibrate",
         }
     }

@@ -299,7 +299,14 @@ impl Cc26x0Rf {
             Kind::Nop => Some(status::DONE_OK),
             Kind::RadioSetup => Some(self.set_up(&fields, memory)),
             Kind::Fs => self.program(&fields, now),
-            Kind::FsOff | Kind::FsPowerdown => {
+            Kind::FsOff => {
+                self.silence(now);
+                if self.synthesizer != Synthesizer::Off {
+                    self.synthesizer = Synthesizer::On;
+                }
+                Some(status::DONE_OK)
+            }
+            Kind::FsPowerdown => {
                 self.silence(now);
                 self.synthesizer = Synthesizer::Off;
                 Some(status::DONE_OK)
