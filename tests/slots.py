@@ -52,6 +52,7 @@ COMMON = [
     NET / "ccm-star/memory/ccm-strategy.c",
     CCM / "ccm_star.c",
     AES / "aes.c",
+    FIRMWARE / "hal/host/marker.c",
     ROOT / "tests/radio/simulated.c",
 ]
 OWN = [NET / "tsch/tsch.c", NET / "tsch-ping/main.c"]
