@@ -16,7 +16,7 @@ enum {
     FLOOD_REQUEST = 6,    /* made-up requests for a key to the authority */
     OLD_RENEWALS = 7,     /* the first renewals that it heard, again and again */
     FORGED_RENEWALS = 8,  /* renewals as far ahead as a mote makes up for, each with a wrong tag */
-    FORGED_CHALLENGES = 9 /* a challenge for each hello, before the authority's */
+    FORGED_CHALLENGES = 9 /* a challenge for every other hello, before the authority's */
 };
 
 /* A data frame of IEEE Std 802.15.4-2006 with short addresses in one PAN (section 7.2.1). */
@@ -124,6 +124,8 @@ static void attack(void) {
     } else if (PLASA_ATTACK == FORGED_CHALLENGES) {
         make(&h, PLASA_AUTHORITY, PLASA_MOTE, MESSAGE_CHALLENGE, CHALLENGE_BYTES);
         recorded = 0;
+        /* When the mote listens again. */
+        radio_sleep_until((radio_time)(radio_now() + radio_ticks(3000)));
     }
     send(&h);
 }
@@ -137,6 +139,9 @@ static void hear(radio_time until) {
             continue;
         h.length = radio_read(h.bytes, 0);
         if (h.length <= PAYLOAD_AT || !is_wanted(&h))
+            continue;
+        static uint8_t hellos;
+        if (PLASA_ATTACK == FORGED_CHALLENGES && hellos++ % 2 != 0)
             continue;
         bool is_kept = PLASA_ATTACK == OLD_RENEWALS || PLASA_ATTACK == REPLAY;
         static uint8_t at;

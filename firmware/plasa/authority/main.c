@@ -8,7 +8,7 @@
 #include "reconfiguration.h"
 #include "star.h"
 
-enum { PAN = 0x504c, TURN_MS = 250, PAUSE_US = 10000 };
+enum { PAN = 0x504c, TURN_MS = 100 };
 
 static void say(const char *what, uint16_t mote) {
     console_text(what);
@@ -16,11 +16,13 @@ static void say(const char *what, uint16_t mote) {
     console_text("\n");
 }
 
-/* Nobody acknowledges a broadcast, and who takes one is deaf until he has. */
+/* What is to be told again, one in each turn: nobody acknowledges a broadcast, and who takes one is
+   deaf until he has. */
+enum { RENEWAL = 1, POLICY = 2 };
+static uint8_t untold;
+
 static bool broadcast(const uint8_t *message, uint8_t length) {
-    bool is_sent = csma_send(FRAME_BROADCAST, message, length) == CSMA_OK;
-    radio_sleep_until((radio_time)(radio_now() + radio_ticks(PAUSE_US)));
-    return is_sent;
+    return csma_send(FRAME_BROADCAST, message, length) == CSMA_OK;
 }
 
 static uint8_t renewal[RENEWAL_BYTES];
@@ -55,7 +57,7 @@ static bool take(csma_message *message) {
         say("admitted ", message->from);
         /* Nobody is to be believed what was sent under keys of before. */
         renew();
-        tell_policy();
+        untold |= POLICY;
         return true;
     }
     if (manager_request(authority_key_id(message->from), message->payload, message->length,
@@ -66,14 +68,13 @@ static bool take(csma_message *message) {
     return false;
 }
 
-static bool is_refused;
-
 static void hear(csma_message *message) {
     if (take(message))
         return;
     if (!star_unsecure(message->from, message->to, message->payload, &message->length)) {
         say("refused from ", message->from);
-        is_refused = true;
+        /* Perhaps it has missed the last renewal, or the policy. */
+        untold = RENEWAL | POLICY;
         return;
     }
     console_text("heard ");
@@ -98,18 +99,19 @@ int main(void) {
         if (since_renewal_ms >= PLASA_RENEWAL_MS) {
             renew();
             since_renewal_ms = 0;
+        } else if ((untold & RENEWAL) != 0) {
+            if (manager_epoch() != 0)
+                broadcast(renewal, sizeof renewal);
+            untold &= (uint8_t)~RENEWAL;
+        } else if (untold != 0) {
+            tell_policy();
+            untold = 0;
         }
         if (PLASA_CHANGE_MS != 0 && since_change_ms >= PLASA_CHANGE_MS) {
             changes++;
-            tell_policy();
+            untold |= POLICY;
             since_change_ms = 0;
         }
-        /* Perhaps a mote has missed the last renewal, or the policy. */
-        if (is_refused && manager_epoch() != 0)
-            broadcast(renewal, sizeof renewal);
-        if (is_refused)
-            tell_policy();
-        is_refused = false;
         radio_time end = (radio_time)(radio_now() + radio_ticks(TURN_MS / 2 * 1000ul) * 2);
         for (csma_message message; csma_receive(end, &message);)
             hear(&message);

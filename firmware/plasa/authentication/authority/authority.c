@@ -75,7 +75,7 @@ bool authority_confirmation(uint16_t from, uint8_t *confirmation, uint8_t length
         if (pending[i].mote != from || !message_unseal(confirmation, h->authority_fresh, h->key))
             continue;
         bool is_kept = admit(from, h);
-        crypto_wipe(pending, sizeof pending);
+        crypto_wipe(&pending[i], sizeof pending[i]);
         return is_kept;
     }
     return false;
