@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,24 @@ from joulemark.project import FIRMWARE, NETWORKS, ROOT
 from joulemark.records.store import Store
 
 TELOSB = boards.load_board("telosb")
+
+
+def check_advice(text: str, records: Mapping[Any, Any]) -> None:
+    """What the guide says of the cheapest policy."""
+    packet = {}
+    for policy in ("Skipjack and SHA-1", "AES-128-CCM*", "Ascon-AEAD128"):
+        computing = records["processing", f"{policy}: secure"]["energy_gross_nj"].value
+        sending = records["communication", f"{policy}: secure"]["radio_energy_nj"].value
+        packet[policy] = (computing + sending) / 1000
+    figures = {
+        "Skipjack and SHA-1": r"packet of 8 bytes: (\d+) to compute, (\d+) to send",
+        "AES-128-CCM*": r"by the radio \d+ µJ \((\d+) and (\d+)",
+        "Ascon-AEAD128": r"Ascon-AEAD128 \d+ µJ \((\d+) and (\d+)",
+    }
+    for policy, pattern in figures.items():
+        ((computing, sending),) = re.findall(pattern, text)
+        assert int(computing) + int(sending) == pytest.approx(packet[policy], rel=0.05)
+    assert min(packet, key=packet.__getitem__) == "AES-128-CCM*"
 
 
 def test_every_command_of_the_guide_runs_and_its_figures_are_so(tmp_path: Path) -> None:
@@ -85,6 +104,7 @@ def test_every_command_of_the_guide_runs_and_its_figures_are_so(tmp_path: Path) 
     seen = [row for (_, row), q in records.items() if "seen_time_ps" in q]
     assert {"bootstrapping", "rekeying", "request key", "Ascon-AEAD128: secure"} <= set(seen)
     assert len(seen) >= 9
+    check_advice(text, records)
     attacks = {row: q["energy_more_nj"].value for (a, row), q in records.items() if a == "attack"}
     assert len(attacks) == 9
     assert min(attacks.values()) > 0

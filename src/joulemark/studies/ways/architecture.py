@@ -13,7 +13,7 @@ from joulemark.studies.ways import Answer, Bench
 
 _SEED = 1
 _REPETITIONS, _EXECUTIONS = 2, 2
-_SI = {"time": 1e-12, "energy_gross": 1e-9, "radio_energy": 1e-9}
+_SI = {"time": 1e-12, "energy_gross": 1e-9, "power_by_time": 1e-9, "radio_energy": 1e-9}
 
 
 class Asked(datafile.DataModel):
@@ -27,7 +27,15 @@ class Asked(datafile.DataModel):
     compiler: str = "clang"
     opt: str = "Os"
     metric: Literal[
-        "flash", "with all flash", "ram", "time", "cycles", "energy_gross", "on_air", "radio_energy"
+        "flash",
+        "with all flash",
+        "ram",
+        "time",
+        "cycles",
+        "energy_gross",
+        "power_by_time",
+        "on_air",
+        "radio_energy",
     ]
 
 
@@ -40,14 +48,19 @@ def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
     answers = {}
     priced: dict[tuple[str, ...], list[Record[ArchitectureSubject]]] = {}
     for a in asked:
-        key = (a.architecture, a.board, a.clock, a.compiler, a.opt)
+        key = _key(a)
         if key not in priced:
-            priced[key] = _priced(a, bench)
+            aspects = {b.aspect for b in asked if _key(b) == key}
+            priced[key] = _priced(a, aspects, bench)
         answers[a] = _answer(a, priced[key])
     return answers
 
 
-def _priced(asked: Asked, bench: Bench) -> list[Record[ArchitectureSubject]]:
+def _key(asked: Asked) -> tuple[str, ...]:
+    return asked.architecture, asked.board, asked.clock, asked.compiler, asked.opt
+
+
+def _priced(asked: Asked, aspects: set[Aspect], bench: Bench) -> list[Record[ArchitectureSubject]]:
     board = boards.load_board(asked.board)
     pricing = Pricing(
         architecture=load_architecture(asked.architecture),
@@ -58,7 +71,7 @@ def _priced(asked: Asked, bench: Bench) -> list[Record[ArchitectureSubject]]:
         executions=_EXECUTIONS,
         seed=_SEED,
     )
-    found = list(pricing.records())
+    found = list(pricing.records(aspects))
     for record in found:
         bench.store.append(record)
     return found
