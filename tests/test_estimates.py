@@ -7,7 +7,6 @@ import subprocess
 import tomllib
 from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -16,8 +15,6 @@ from joulemark import oracles
 from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.job import LOCAL, Setup
 from joulemark.campaign.libraries import LibraryJob, plan
-from joulemark.campaign.subjects import About
-from joulemark.campaign.subjects.library import LibrarySubject
 from joulemark.catalogue import machines
 from joulemark.errors import ToolError
 from joulemark.images.architectures import ARCHITECTURES, Architecture
@@ -349,14 +346,10 @@ def test_a_library_is_estimated_and_verified() -> None:
 
 
 def test_a_wrong_output_has_no_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = oracles.algorithm("sha-256")
-    wrong = SimpleNamespace(sized=True, problem=lambda *_: "another digest")
-    job = planned("sha-256")
-    monkeypatch.setattr(oracles, "algorithm", lambda name: wrong if name == "sha-256" else right)
-    machine = machines.load_machine("intel-edison")
-    one = EstimatedLibrary(job, machine, NATIVE)
-    monkeypatch.setattr(LibrarySubject, "about", lambda _: About(title="", group="", main=True))
-    (record,) = one.records()
+    job, machine = planned("sha-256"), machines.load_machine("intel-edison")
+    kind = type(oracles.algorithm("sha-256"))
+    monkeypatch.setattr(kind, "problem", lambda *_: "another digest")
+    (record,) = EstimatedLibrary(job, machine, NATIVE).records()
     assert record.status == "failed"
     assert "another digest" in (record.failure or "")
 
