@@ -36,7 +36,7 @@ name = "root-{0}"
 board = "telosb"
 program = "net/tsch-ping"
 define = {{ MOTE = 1, MOTES = 10 }}
-wiring = {{ ccm-star = "net/ccm-star/hardware" }}
+wiring = {{ ccm-star = "net/ccm-star/hardware", boots = "boots/none" }}
 start_s = {1}
 [[mote]]
 name = "leaf-{0}"
@@ -45,7 +45,7 @@ program = "net/tsch-ping"
 count = 9
 define = {{ MOTE = 2, MOTES = 10 }}
 numbered = "MOTE"
-wiring = {{ ccm-star = "net/ccm-star/hardware" }}
+wiring = {{ ccm-star = "net/ccm-star/hardware", boots = "boots/none" }}
 spread_ppm = 20
 start_s = {1}
 [[link]]
@@ -60,7 +60,7 @@ name = "root"
 board = "telosb"
 program = "net/tsch-ping"
 define = { MOTE = 1, MOTES = 16, TSCH_LEVEL = 5 }
-wiring = { ccm-star = "net/ccm-star/hardware" }
+wiring = { ccm-star = "net/ccm-star/hardware", boots = "boots/none" }
 [[mote]]
 name = "leaf"
 board = "telosb"
@@ -68,7 +68,7 @@ program = "net/tsch-ping"
 count = 15
 define = { MOTE = 2, MOTES = 16, TSCH_LEVEL = 5 }
 numbered = "MOTE"
-wiring = { ccm-star = "net/ccm-star/hardware" }
+wiring = { ccm-star = "net/ccm-star/hardware", boots = "boots/none" }
 spread_ppm = 15
 start_s = 0.05
 """
