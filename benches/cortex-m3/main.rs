@@ -111,6 +111,8 @@ fn configuration(flash: Region, timing: Timing) -> Config {
         priority_bits: 3,
         cpuid: 0,
         timing,
+        device_waits: Vec::new(),
+        systick_calibration: 0,
         stop_on_fault: true,
     }
 }

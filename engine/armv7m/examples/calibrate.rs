@@ -19,9 +19,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use joulemark_armv7m::{
-    Bus, Config, Core, Exit, Limits, MemorySettings, Region, RegionKind, Timing, Width,
+    Bus, Config, Core, DeviceWait, Exit, Limits, MemorySettings, Region, RegionKind, Timing, Width,
 };
 use joulemark_kernel::{Cycles, Fault};
+use joulemark_peripherals::Vims;
 
 /// Folders with programs that the timing is calibrated with, the innermost first.
 const FOLDERS: [&str; 5] = [
@@ -34,32 +35,52 @@ const FOLDERS: [&str; 5] = [
 /// Programs that stay unseen, by part of their path.
 const HELD_OUT: [&str; 3] = ["benchmarks", "large", "fred"];
 
-/// The chip around the core, as far as these programs touch it: VIMS on the CC2650.
+/// The chip around the core, as far as these programs touch it.
 struct Chip {
-    has_vims: bool,
-    vims_control: u32,
+    /// Of the CC2650.
+    vims: Option<Vims>,
 }
 
+/// Cycles of a change of VIMS' mode (`cache/changing_time`).
+const MODE_CHANGE_CYCLES: u32 = 1036;
+const VIMS_STAT: u32 = 0x4003_4000;
+const VIMS_CTL: u32 = 0x4003_4004;
+const GPIO_DIN31_0: u32 = 0x4002_20c0;
+const GPIO_EVFLAGS31_0: u32 = 0x4002_20e0;
+
 impl Bus for Chip {
-    fn read(&mut self, address: u32, _width: Width, _now: Cycles) -> Result<u32, Fault> {
-        // SWCU117, section 7.9.2: STAT shows MODE and the disabled line buffers as CTL does.
-        Ok(match address {
-            0x4003_4000 | 0x4003_4004 if self.has_vims => self.vims_control & 0x33,
+    fn read(&mut self, address: u32, _width: Width, now: Cycles) -> Result<u32, Fault> {
+        Ok(match (address, &mut self.vims) {
+            (VIMS_STAT | VIMS_CTL, Some(vims)) => vims.read(address & 4, now).unwrap_or(0),
+            // DIO29 was high on the board that was measured.
+            (GPIO_DIN31_0, Some(_)) => 0x2000_0000,
             _ => 0,
         })
     }
 
-    fn write(&mut self, address: u32, value: u32, _: Width, _now: Cycles) -> Result<(), Fault> {
-        if self.has_vims && address == 0x4003_4004 {
-            self.vims_control = value;
+    fn write(&mut self, address: u32, value: u32, _: Width, now: Cycles) -> Result<(), Fault> {
+        match &mut self.vims {
+            Some(vims) if address == VIMS_CTL => vims.write_control(value, now),
+            _ => Ok(()),
+        }
+    }
+
+    fn next_event(&self) -> Cycles {
+        self.vims.as_ref().map_or(Cycles::NEVER, Vims::next_event)
+    }
+
+    fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
+        if let Some(vims) = &mut self.vims {
+            vims.advance(now);
         }
         Ok(())
     }
 
     fn memory_settings(&self) -> MemorySettings {
+        let vims = self.vims.as_ref();
         MemorySettings {
-            line_buffer: self.has_vims && self.vims_control & 0x20 == 0,
-            cache: self.has_vims && self.vims_control & 3 == 1,
+            line_buffer: vims.is_some_and(Vims::line_buffer_is_on),
+            cache: vims.is_some_and(Vims::cache_is_on),
         }
     }
 
@@ -68,43 +89,114 @@ impl Bus for Chip {
     }
 }
 
-fn config(chip: &str) -> Config {
-    let regions = if chip == "cc2650" {
-        vec![
-            Region {
-                wait_states: 2,
-                line_bytes: 8,
-                cached: true,
-                ..Region::new(RegionKind::Flash, 0, 0x20000)
-            },
-            Region {
-                cache_ram: true,
-                ..Region::new(RegionKind::Ram, 0x1100_0000, 0x2000)
-            },
-            Region::new(RegionKind::Ram, 0x2000_0000, 0x5000),
-        ]
-    } else {
-        vec![
-            Region::new(RegionKind::Flash, 0x0800_0000, 0x20000),
-            Region {
-                alias_of: Some(0x0800_0000),
-                ..Region::new(RegionKind::Flash, 0, 0x20000)
-            },
-            Region::new(RegionKind::Ram, 0x2000_0000, 0x2000),
-        ]
-    };
-    Config {
-        regions,
-        // As the chip files say.
-        interrupts: if chip == "cc2650" { 34 } else { 56 },
-        priority_bits: if chip == "cc2650" { 3 } else { 4 },
-        cpuid: 0x412f_c231,
-        timing: if chip == "cc2650" {
-            Timing::CORTEX_M3
+/// The chips that were measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Measured {
+    Cc2650,
+    Stm32f100,
+    Cc2652,
+}
+
+impl Measured {
+    fn of(path: &str) -> Self {
+        if path.contains("stm32") {
+            Self::Stm32f100
+        } else if path.contains("cc2652") {
+            Self::Cc2652
         } else {
-            Timing::CORTEX_M3_R1
-        },
-        stop_on_fault: true,
+            Self::Cc2650
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Cc2650 => "CC2650",
+            Self::Stm32f100 => "STM32F100",
+            Self::Cc2652 => "CC2652",
+        }
+    }
+
+    /// Where an image begins.
+    const fn base(self) -> u32 {
+        match self {
+            Self::Stm32f100 => 0x0800_0000,
+            Self::Cc2650 | Self::Cc2652 => 0,
+        }
+    }
+
+    const fn has_vims(self) -> bool {
+        !matches!(self, Self::Stm32f100)
+    }
+
+    fn regions(self) -> Vec<Region> {
+        let vims = |flash, line_bytes, ram| {
+            vec![
+                Region {
+                    wait_states: 2,
+                    line_bytes,
+                    cached: true,
+                    ..Region::new(RegionKind::Flash, 0, flash)
+                },
+                Region {
+                    cache_ram: true,
+                    ..Region::new(RegionKind::Ram, 0x1100_0000, 0x2000)
+                },
+                Region::new(RegionKind::Ram, 0x2000_0000, ram),
+            ]
+        };
+        match self {
+            Self::Cc2650 => vims(0x20000, 8, 0x5000),
+            Self::Cc2652 => vims(0x58000, 16, 0x14000),
+            Self::Stm32f100 => vec![
+                Region::new(RegionKind::Flash, 0x0800_0000, 0x20000),
+                Region {
+                    alias_of: Some(0x0800_0000),
+                    ..Region::new(RegionKind::Flash, 0, 0x20000)
+                },
+                Region::new(RegionKind::Ram, 0x2000_0000, 0x2000),
+            ],
+        }
+    }
+
+    /// As the chip files say.
+    fn config(self) -> Config {
+        let device_waits = [
+            (GPIO_DIN31_0, 3, 3),
+            (GPIO_EVFLAGS31_0, 4, 7),
+            (VIMS_STAT, 3, 3),
+        ]
+        .map(|(start, read, write)| DeviceWait {
+            start,
+            size: 4,
+            read,
+            write,
+        });
+        Config {
+            regions: self.regions(),
+            interrupts: match self {
+                Self::Cc2650 => 34,
+                Self::Stm32f100 => 56,
+                Self::Cc2652 => 38,
+            },
+            priority_bits: if self.has_vims() { 3 } else { 4 },
+            cpuid: if self == Self::Cc2652 {
+                0x410f_c241
+            } else {
+                0x412f_c231
+            },
+            timing: match self {
+                Self::Cc2650 => Timing::CORTEX_M3,
+                Self::Stm32f100 => Timing::CORTEX_M3_R1,
+                Self::Cc2652 => Timing::CORTEX_M4,
+            },
+            device_waits: if self.has_vims() {
+                device_waits.to_vec()
+            } else {
+                Vec::new()
+            },
+            systick_calibration: if self.has_vims() { 0xc007_5300 } else { 0 },
+            stop_on_fault: true,
+        }
     }
 }
 
@@ -227,14 +319,14 @@ fn words(data: &[u8]) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
-fn replay(chip: &str, case: &Case) -> Outcome {
-    let base = if chip == "cc2650" { 0 } else { 0x0800_0000 };
+fn replay(chip: Measured, case: &Case) -> Outcome {
     let mut core = Core::new(
         Chip {
-            has_vims: chip == "cc2650",
-            vims_control: 0,
+            vims: chip
+                .has_vims()
+                .then(|| Vims::new(0, true, MODE_CHANGE_CYCLES)),
         },
-        &config(chip),
+        &chip.config(),
     );
     let outcome = |differences, cycles, seconds| Outcome {
         differences,
@@ -242,10 +334,14 @@ fn replay(chip: &str, case: &Case) -> Outcome {
         seconds,
     };
     let mut image = case.image.clone();
-    image.truncate(0x20000);
+    image.truncate(if chip == Measured::Cc2652 {
+        0x58000
+    } else {
+        0x20000
+    });
     if let Err(at) = core
-        .load_image(base, &image)
-        .and_then(|()| core.reset(base))
+        .load_image(chip.base(), &image)
+        .and_then(|()| core.reset(chip.base()))
     {
         return outcome(Err(format!("no memory at {at:#x}")), 0, 0.0);
     }
@@ -327,14 +423,14 @@ fn setting<'a>(configuration: &'a str, key: &str) -> Option<&'a str> {
     Some(rest[..end].trim().trim_matches('\''))
 }
 
-fn kind_of(chip: &str, configuration: &str) -> String {
+fn kind_of(chip: Measured, configuration: &str) -> String {
     let on = |keys: &[&str]| {
         keys.iter()
             .find_map(|key| setting(configuration, key))
             .is_some_and(|value| value.eq_ignore_ascii_case("true"))
     };
     let code = setting(configuration, "code").unwrap_or("flash");
-    if chip == "cc2650" {
+    if chip.has_vims() {
         let buffer = if on(&["lbEn"]) { "on" } else { "off" };
         let cache = if on(&["cache_enabled", "cacheEn"]) {
             "on"
@@ -342,9 +438,9 @@ fn kind_of(chip: &str, configuration: &str) -> String {
             "off"
         };
         let writes = if on(&["wbEn"]) { "on" } else { "off" };
-        format!("CC2650 | {buffer} | {cache} | {writes} | {code}")
+        format!("{} | {buffer} | {cache} | {writes} | {code}", chip.name())
     } else {
-        format!("STM32F100 | - | - | on | {code}")
+        format!("{} | - | - | on | {code}", chip.name())
     }
 }
 
@@ -393,7 +489,6 @@ fn main() {
         let text = path.to_string_lossy();
         !HELD_OUT.iter().any(|part| text.contains(part))
             && folder(&text).is_some()
-            && !text.contains("cc2652")
             && filters.iter().all(|filter| text.contains(filter.as_str()))
     });
     paths.sort();
@@ -520,15 +615,18 @@ fn page([instructions, folders]: &[String; 2], results: &BTreeMap<String, Replay
         }
     }
     format!(
-        "# How exact the Cortex-M3 is\n\n\
+        "# How exact the Cortex-M3 and the Cortex-M4 are\n\n\
         Generated by `engine/armv7m/examples/calibrate.rs`; not edited by hand.\n\n\
         The programs are tests of CMEmu (github.com/mimuw-distributed-systems-group/cmemu), each measured \
-        on a real chip: a TI CC2650 (Cortex-M3 r2p1, 48 MHz, flash of 64 bits with two wait states) and an \
-        STM32F100RB (r1p1, 24 MHz, no wait states). They are the set that the timing model was calibrated \
+        on a real chip: a TI CC2650 (Cortex-M3 r2p1, 48 MHz, flash of 64 bits with two wait states), an \
+        STM32F100RB (r1p1, 24 MHz, no wait states) and a TI CC2652R (Cortex-M4, 48 MHz, flash of 128 bits). They are the set that the timing model was calibrated \
         with, so these tables say how well it describes them, not how well it foretells other programs.\n\n\
         Nearly all of the CC2650's programs turn its write buffer off (ACTLR.DISDEFWBUF); the STM32F100's \
         is always on. With the write buffer on, a CC2650 is modelled by what the STM32F100 shows. The \
         images for the SensorTag run so: cache on, line buffer on, write buffer on.\n\n\
+        Of the CC2652 what rests on measurement is its core, flash and line buffer. Its cache is taken for \
+        the CC2650's, which it is not, as the few programs with it on show. No program measures its DSP \
+        instructions: they take the one cycle of ARM DDI 0439B, table 3-1. Floating point is left out.\n\n\
         A case is exact when every word that the program left agrees: all times, the other DWT counters, \
         registers and flags. A time is one difference of CYCCNT, most of them of 5 to 100 cycles; errors \
         are relative to it. Published counts of other people's assembly are compared in \
@@ -567,11 +665,7 @@ fn one_archive(path: &Path, verbose: bool) -> Replayed {
         Err(error) => return (format!("     {error}\n"), tallies, 0, 0.0),
     };
     for case in &all {
-        let chip = if case.entry >> 24 == 8 {
-            "stm32f100"
-        } else {
-            "cc2650"
-        };
+        let chip = Measured::of(&path.to_string_lossy());
         let outcome = replay(chip, case);
         cycles += outcome.cycles;
         seconds += outcome.seconds;
@@ -616,7 +710,7 @@ fn one_archive(path: &Path, verbose: bool) -> Replayed {
                         case.configuration
                     );
                     if verbose {
-                        for d in differences.iter().take(24) {
+                        for d in differences.iter().take(48) {
                             let _ = writeln!(
                                 text,
                                 "          {}[{}]: {:#x} measured, {:#x} here ({:+})",

@@ -8,13 +8,15 @@ use std::hash::{Hash, Hasher};
 
 use crate::bus::{MemorySettings, Width};
 use crate::cache::Cache;
-use crate::memory::{Region, RegionKind};
+use crate::memory::{DeviceWait, Region, RegionKind};
 
 /// What a fetched word is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FetchUse {
     /// The prefetch queue; the first halfword is left out where `skip`.
     Queue { skip: bool },
+    /// The address of an exception's handler.
+    Vector,
     /// Nothing any more; it lost its use in the address phase, or in the data phase.
     Nothing { in_data: bool },
 }
@@ -328,6 +330,8 @@ enum By {
 #[derive(Debug)]
 struct Map {
     regions: Vec<Region>,
+    /// Their numbers follow those of `regions`.
+    devices: Vec<DeviceWait>,
     /// What each megabyte is: a region's number, one of the kinds below, or `SEVERAL`.
     kinds: Box<[u8; 4096]>,
 }
@@ -338,8 +342,27 @@ const NO_RAM: u8 = 13;
 const DEVICES: u8 = 14;
 const PRIVATE: u8 = 15;
 const SEVERAL: u8 = 16;
-/// The most regions of a chip.
+/// The most regions of a chip, late registers and bit-band aliases included.
 const MOST_REGIONS: usize = NO_CODE as usize;
+
+/// A load through a bit-band alias takes as long as one of the word. A store reads the word, asks for
+/// the write a cycle later, and writes in two (misc/bitbanding).
+const BIT_BAND_ALIASES: [DeviceWait; 2] =
+    [bit_band_alias(0x2200_0000), bit_band_alias(0x4200_0000)];
+
+const fn bit_band_alias(start: u32) -> DeviceWait {
+    DeviceWait {
+        start,
+        size: 0x0200_0000,
+        read: 0,
+        write: 3,
+    }
+}
+
+/// An address through which one bit is accessed (TRM, section 3.7).
+pub const fn is_bit_band_alias(address: u32) -> bool {
+    matches!(address >> 25, 0x11 | 0x21)
+}
 
 const LOADS: usize = 16;
 
@@ -390,13 +413,19 @@ fn kind_of_nothing(address: u32) -> u8 {
 }
 
 impl MemoryTiming {
-    pub fn new(regions: &[Region]) -> Self {
-        assert!(regions.len() <= MOST_REGIONS, "too many memories");
+    pub fn new(regions: &[Region], waits: &[DeviceWait]) -> Self {
+        let devices: Vec<DeviceWait> = waits.iter().copied().chain(BIT_BAND_ALIASES).collect();
+        assert!(
+            regions.len() + devices.len() <= MOST_REGIONS,
+            "too many memories"
+        );
         let mut kinds = Box::new(std::array::from_fn(|page| {
             kind_of_nothing((page as u32) << 20)
         }));
-        for (number, region) in regions.iter().enumerate() {
-            for page in region.start >> 20..=(region.start + (region.size - 1)) >> 20 {
+        let memories = regions.iter().map(|region| (region.start, region.size));
+        let late = devices.iter().map(|device| (device.start, device.size));
+        for (number, (start, size)) in memories.chain(late).enumerate() {
+            for page in start >> 20..=(start + (size - 1)) >> 20 {
                 let kind: &mut u8 = &mut kinds[page as usize];
                 *kind = if *kind >= NO_CODE && *kind != SEVERAL {
                     number as u8
@@ -410,6 +439,7 @@ impl MemoryTiming {
             write_buffer: true,
             map: Map {
                 regions: regions.to_vec(),
+                devices,
                 kinds,
             },
             with_history: 0,
@@ -464,12 +494,22 @@ impl MemoryTiming {
 
     #[cold]
     fn kind_in_shared_page(&self, address: u32) -> u8 {
-        let inside = |region: &Region| address.wrapping_sub(region.start) < region.size;
-        self.map
-            .regions
-            .iter()
-            .position(inside)
+        let Map {
+            regions, devices, ..
+        } = &self.map;
+        let memories = regions.iter().map(|region| (region.start, region.size));
+        let late = devices.iter().map(|device| (device.start, device.size));
+        memories
+            .chain(late)
+            .position(|(start, size)| address.wrapping_sub(start) < size)
             .map_or_else(|| kind_of_nothing(address), |number| number as u8)
+    }
+
+    /// What answers late at this address.
+    fn device(&self, address: u32) -> Option<&DeviceWait> {
+        let number = (self.kind(address) as usize).checked_sub(self.map.regions.len())?;
+        let device = self.map.devices.get(number)?;
+        (address.wrapping_sub(device.start) < device.size).then_some(device)
     }
 
     fn region(&self, address: u32) -> Option<&Region> {
@@ -497,7 +537,10 @@ impl MemoryTiming {
             NO_RAM => 0x2ff0_0000,
             DEVICES => 0x4000_0000,
             PRIVATE => 0xe000_0000,
-            _ => self.map.regions[kind as usize].start,
+            _ => match self.map.regions.get(kind as usize) {
+                Some(region) => region.start,
+                None => self.map.devices[kind as usize - self.map.regions.len()].start,
+            },
         };
         start | low_bits
     }
@@ -549,7 +592,8 @@ impl MemoryTiming {
         idle: u8,
     ) -> u8 {
         let Some(region) = self.region(address) else {
-            return 0;
+            let device = self.device(address);
+            return device.map_or(0, |device| if write { device.write } else { device.read });
         };
         let wait_states = region.wait_states;
         if write || region.kind == RegionKind::Ram || !self.has_history(region) {
@@ -756,6 +800,11 @@ impl Buses {
         Some((address, skip))
     }
 
+    /// An address that the bus has not taken does not go out any more: an exception comes instead.
+    pub fn withdraw_fetch(&mut self) {
+        self.fetch.address = None;
+    }
+
     /// The fetch that was asked for in the last cycle is of no use any more.
     pub fn drop_latest_fetch(&mut self) {
         if self.fetch.advanced {
@@ -898,8 +947,11 @@ impl Buses {
                 Who::Data => wants_data.is_some(),
                 Who::Fetch => wants_fetch.is_some(),
             });
+            // A store of a bit begins with a read.
             let reads = match choice {
-                Some(Who::Data) => wants_data.is_some_and(|(_, write, _)| !write),
+                Some(Who::Data) => {
+                    wants_data.is_some_and(|(at, write, _)| !write || is_bit_band_alias(at))
+                }
                 _ => true,
             };
             // A read does not follow a write at once on the system bus (memory/ldr_str_timing).

@@ -5,11 +5,12 @@ use std::ops::Range;
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 use crate::bus::{Bus, Control, Width};
+use crate::buses::is_bit_band_alias;
 use crate::decode::{Kind, Op};
 use crate::memo::{self, Pipeline};
-use crate::memory::{Entry, Memory, Region};
+use crate::memory::{DeviceWait, Entry, Memory, Region};
 use crate::registers::{Registers, literal};
-use crate::system::{Events, Request, System, UsageFault};
+use crate::system::{Events, Model, Request, System, UsageFault};
 use crate::traits::{Class, Traits};
 
 /// What differs between the cores of this architecture.
@@ -21,12 +22,8 @@ pub struct Timing {
     pub long_multiply: u8,
     /// Cycles of DSB and DMB.
     pub barrier: u8,
-    /// Cycles of an exception's entry before its handler's first instruction, as EXCCNT counts them.
-    pub exception_entry: u8,
-    /// The same from one handler to the next (tail-chaining).
-    pub tail_chain: u8,
-    /// The same of an exception return.
-    pub exception_return: u8,
+    /// A Cortex-M4, with its DSP instructions.
+    pub cortex_m4: bool,
     /// Major revision of the core. From 2 on there is ACTLR, which can turn the write buffer off
     /// (DDI 0337I, section 4.1), and LSUCNT counts the cycles after which a load or store was the last
     /// to enter execute; before, those in which execute works on one.
@@ -34,15 +31,21 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Cortex-M3 r2p0 and later (ARM DDI 0337G, table 18-1 and section 5.6; DDI 0337I, section 3.9).
+    /// Cortex-M3 r2p0 and later (ARM DDI 0337G, table 18-1).
     pub const CORTEX_M3: Self = Self {
         multiply_accumulate: 2,
         long_multiply: 0,
         barrier: 1,
-        exception_entry: 9,
-        tail_chain: 6,
-        exception_return: 9,
+        cortex_m4: false,
         revision: 2,
+    };
+
+    /// Cortex-M4 (ARM DDI 0439B, table 3-1).
+    pub const CORTEX_M4: Self = Self {
+        multiply_accumulate: 1,
+        long_multiply: 1,
+        cortex_m4: true,
+        ..Self::CORTEX_M3
     };
 
     /// Cortex-M3 r1p1.
@@ -65,6 +68,10 @@ pub struct Config {
     pub cpuid: u32,
     /// How long things take.
     pub timing: Timing,
+    /// Registers that answer late.
+    pub device_waits: Vec<DeviceWait>,
+    /// `SysTick`'s calibration register (ARM DDI 0403E.e, B3.3.6).
+    pub systick_calibration: u32,
     /// End the run where a fault exception would be taken, instead of taking it.
     pub stop_on_fault: bool,
 }
@@ -163,7 +170,6 @@ pub struct Core<B: Bus> {
     pub(crate) asleep: Option<bool>,
     instructions: u64,
     pub(crate) sleep_cycles: u64,
-    pub(crate) exception_cycles: u64,
     breakpoints: Vec<u32>,
     /// A bit for each value that the low bits of a breakpoint's address have.
     breakpoint_bits: u64,
@@ -185,15 +191,20 @@ impl<B: Bus> Core<B> {
     /// A core whose memory is empty.
     pub fn new(bus: B, config: &Config) -> Self {
         let settings = bus.memory_settings();
-        let mut pipe = Pipeline::new(&config.regions, config.timing.revision < 2);
+        let mut pipe = Pipeline::new(&config.regions, &config.device_waits, config.timing);
         pipe.set_memory(settings);
-        let mut memory = Memory::new(&config.regions);
+        let mut memory = Memory::new(&config.regions, config.timing.cortex_m4);
         memory.set_cache_ram(!bus.cache_ram_off());
         Self {
             bus,
             memory,
             pipe,
-            system: System::new(config.interrupts, config.priority_bits, config.cpuid),
+            system: System::new(Model {
+                interrupts: config.interrupts,
+                priority_bits: config.priority_bits,
+                cpuid: config.cpuid,
+                tick_calibration: config.systick_calibration,
+            }),
             timing: config.timing,
             regs: Registers::default(),
             other_sp: 0,
@@ -218,7 +229,6 @@ impl<B: Bus> Core<B> {
             asleep: None,
             instructions: 0,
             sleep_cycles: 0,
-            exception_cycles: 0,
             breakpoints: Vec::new(),
             breakpoint_bits: 0,
             calls: Vec::new(),
@@ -528,6 +538,7 @@ impl<B: Bus> Core<B> {
                 .advance(Cycles(now))
                 .and_then(|()| self.bus.transfer(&mut self.memory, Cycles(now)))
                 .map_err(|fault| self.stop(fault))?;
+            self.take_memory_settings();
         }
         if self.system.lines(self.bus.interrupts()) {
             self.recheck = true;
@@ -806,6 +817,7 @@ impl<B: Bus> Core<B> {
             | u32::from(self.regs.c) << 29
             | u32::from(self.regs.v) << 28
             | u32::from(self.regs.q) << 27
+            | u32::from(self.regs.ge) << 16
     }
 
     pub(crate) fn set_apsr(&mut self, value: u32) {
@@ -814,6 +826,14 @@ impl<B: Bus> Core<B> {
         self.regs.c = value >> 29 & 1 != 0;
         self.regs.v = value >> 28 & 1 != 0;
         self.regs.q = value >> 27 & 1 != 0;
+        self.set_ge(value);
+    }
+
+    /// GE is there with the DSP extension.
+    pub(crate) fn set_ge(&mut self, value: u32) {
+        if self.timing.cortex_m4 {
+            self.regs.ge = (value >> 16 & 15) as u8;
+        }
     }
 
     pub(crate) fn privileged(&self) -> bool {
@@ -977,13 +997,18 @@ impl<B: Bus> Core<B> {
             .write(address, value, width, Cycles(now))
             .map_err(|fault| bus_trap(fault, address))?;
         self.transfer(now)?;
-        self.pipe.set_memory(self.bus.memory_settings());
-        self.memory.set_cache_ram(!self.bus.cache_ram_off());
+        self.take_memory_settings();
         if self.system.lines(self.bus.interrupts()) {
             self.recheck = true;
             self.pended_at = now;
         }
         Ok(())
+    }
+
+    /// What the memory controller is set to may have changed.
+    fn take_memory_settings(&mut self) {
+        self.pipe.set_memory(self.bus.memory_settings());
+        self.memory.set_cache_ram(!self.bus.cache_ram_off());
     }
 
     fn store_system(
@@ -1040,11 +1065,11 @@ impl<B: Bus> Core<B> {
     }
 
     /// `SysTick` comes to where it is now.
-    fn advance_tick(&mut self, now: u64) {
+    pub(crate) fn advance_tick(&mut self, now: u64) {
         let due = self.system.next_tick();
         if self.system.advance_tick(now) {
             self.recheck = true;
-            self.pended_at = due + 1;
+            self.pended_at = due;
         }
     }
 
@@ -1061,7 +1086,6 @@ impl<B: Bus> Core<B> {
         (
             now,
             Events {
-                exception: self.exception_cycles,
                 sleep: self.sleep_cycles,
                 ..events
             },
@@ -1088,7 +1112,7 @@ fn bus_trap(fault: Fault, address: u32) -> Trap {
 
 /// The word and the bit that a bit-band alias address stands for (B3.1, Cortex-M3 TRM section 3.7).
 const fn bit_band(address: u32) -> Option<(u32, u32)> {
-    if address >> 25 != 0x22000000 >> 25 && address >> 25 != 0x42000000 >> 25 {
+    if !is_bit_band_alias(address) {
         return None;
     }
     let bit = (address & 0x01ff_ffff) >> 2;

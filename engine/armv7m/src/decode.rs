@@ -4,6 +4,7 @@
 //! names its section.
 
 use crate::bus::Width;
+use crate::dsp;
 
 /// What an operation does. Operand forms are part of the kind, so that execution needs one dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,6 +72,34 @@ pub enum Kind {
     Umull,
     Smlal,
     Umlal,
+    // The DSP extension: see `dsp`.
+    Pkh,
+    Ssat16,
+    Usat16,
+    Sxtab,
+    Uxtab,
+    Sxtah,
+    Uxtah,
+    Sxtab16,
+    Uxtab16,
+    Qadd,
+    Qdadd,
+    Qsub,
+    Qdsub,
+    Sel,
+    /// Parallel addition and subtraction, of which the immediate holds which.
+    Parallel,
+    Smla,
+    Smlaw,
+    Smlad,
+    Smlsd,
+    Smmla,
+    Smmls,
+    Usada8,
+    Smlalxy,
+    Smlald,
+    Smlsld,
+    Umaal,
     Sdiv,
     Udiv,
     // Loads and stores: base plus immediate, base plus shifted register, literal.
@@ -141,6 +170,11 @@ impl Kind {
     /// Whether it changes nothing but registers and flags, unless it writes the program counter.
     pub const fn computes(self) -> bool {
         (self as u8) >= Self::AndImm as u8 && (self as u8) <= Self::Udiv as u8
+    }
+
+    /// Whether it is of the DSP extension.
+    pub const fn is_dsp(self) -> bool {
+        (self as u8) >= Self::Pkh as u8 && (self as u8) <= Self::Umaal as u8
     }
 
     /// The size of each access of a load or store.
@@ -235,7 +269,7 @@ impl Op {
         self.flags & flag != 0
     }
 
-    const fn of(kind: Kind, length: u8) -> Self {
+    pub const fn of(kind: Kind, length: u8) -> Self {
         Self {
             kind,
             length,
@@ -243,42 +277,42 @@ impl Op {
         }
     }
 
-    const fn rd(mut self, r: u32) -> Self {
+    pub const fn rd(mut self, r: u32) -> Self {
         self.rd = (r & 15) as u8;
         self
     }
 
-    const fn rn(mut self, r: u32) -> Self {
+    pub const fn rn(mut self, r: u32) -> Self {
         self.rn = (r & 15) as u8;
         self
     }
 
-    const fn rm(mut self, r: u32) -> Self {
+    pub const fn rm(mut self, r: u32) -> Self {
         self.rm = (r & 15) as u8;
         self
     }
 
-    const fn ra(mut self, r: u32) -> Self {
+    pub const fn ra(mut self, r: u32) -> Self {
         self.ra = (r & 15) as u8;
         self
     }
 
-    const fn imm(mut self, value: u32) -> Self {
+    pub const fn imm(mut self, value: u32) -> Self {
         self.imm = value;
         self
     }
 
-    const fn set(mut self, flags: u16) -> Self {
+    pub const fn set(mut self, flags: u16) -> Self {
         self.flags |= flags;
         self
     }
 
-    const fn set_if(self, condition: bool, flags: u16) -> Self {
+    pub const fn set_if(self, condition: bool, flags: u16) -> Self {
         if condition { self.set(flags) } else { self }
     }
 
     /// `DecodeImmShift` (A7.4.2).
-    const fn shifted(mut self, kind: u32, amount: u32) -> Self {
+    pub const fn shifted(mut self, kind: u32, amount: u32) -> Self {
         let (kind, amount) = match (kind, amount) {
             (1 | 2, 0) => (kind, 32),
             (3, 0) => (4, 1),
@@ -299,10 +333,14 @@ const fn sign_extend(value: u32, bits: u32) -> u32 {
     ((value << (32 - bits)) as i32 >> (32 - bits)) as u32
 }
 
-/// Decode one instruction; `second` is used only where the first halfword [`is_wide`].
-pub fn decode(first: u16, second: u16) -> Op {
+/// Decode one instruction; `second` is used only where the first halfword [`is_wide`]. `dsp` says that
+/// the core has the DSP extension.
+pub fn decode(first: u16, second: u16, dsp: bool) -> Op {
     if is_wide(first) {
-        decode_wide(u32::from(first), u32::from(second))
+        let (first, second) = (u32::from(first), u32::from(second));
+        let op = decode_wide(first, second);
+        let more = (dsp && op.kind == Kind::Undefined).then(|| dsp::decode(first, second));
+        more.flatten().unwrap_or(op)
     } else {
         decode_narrow(u32::from(first))
     }

@@ -148,7 +148,7 @@ fn program(random: &mut Random) -> Vec<u16> {
             random.next()
         } as u16;
         let second = random.next() as u16;
-        let op = decode::decode(first, second);
+        let op = decode::decode(first, second, false);
         if is_usable(&op) {
             code.push(first);
             if op.length == 4 {
@@ -259,6 +259,8 @@ fn core(case: &Case, code: &[u16], seed: u32) -> (Core<Chip>, u32) {
             priority_bits: 3,
             cpuid: 0,
             timing: case.timing,
+            device_waits: Vec::new(),
+            systick_calibration: 0,
             stop_on_fault: true,
         },
     );

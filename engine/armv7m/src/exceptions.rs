@@ -4,6 +4,7 @@ use joulemark_kernel::{Caller, Cycles, Fault, FaultKind};
 
 use crate::bus::{Bus, Width};
 use crate::core::{Call, Core, Exit, Trap};
+use crate::pipeline::Exchange;
 use crate::system::{UsageFault, exception};
 use crate::traits::Traits;
 
@@ -51,22 +52,13 @@ const NONBASETHRDENA: u32 = 1;
 const BFHFNMIGN: u32 = 1 << 8;
 const STKALIGN: u32 = 1 << 9;
 
+/// Cycles from when the instruction after a supervisor call could have entered execute to the call's
+/// entry (`interrupts/it_curse_svc`).
+const AFTER_SUPERVISOR_CALL: u64 = 2;
+
 /// Cycles from the data phase of a store that makes an exception pending, or from a device's signal,
 /// until instructions enter execute no more (`interrupts/interrupt_handler_latencies`, `systick_exc`).
 const NOTICE: u64 = 3;
-
-/// Cycles before its handler's first instruction in which an exception fetches it: from flash of two
-/// wait states it comes no later than from RAM (`interrupts/interrupt_handler_different_mem`).
-const FETCH_AHEAD: u64 = 5;
-/// The same of a return, which reads the program counter first.
-const RETURN_FETCH_AHEAD: u64 = 7;
-
-/// More cycles of an entry whose vector is on the stack's bus, and of one whose handler is
-/// (`interrupts/interrupt_handler_different_mem`).
-const VECTOR_BEHIND_STACK: u8 = 2;
-const HANDLER_BEHIND_STACK: u8 = 6;
-/// The same of a return to there.
-const RETURN_BEHIND_STACK: u8 = 3;
 
 fn names(register: &str, value: u32, bits: &[(u32, &str, &str)]) -> String {
     let set: Vec<&str> = bits
@@ -133,7 +125,7 @@ impl<B: Bus> Core<B> {
         self.recheck = false;
         self.noticed = None;
         self.system.pending.put(number, false);
-        self.pipe.drain(at, &self.memory);
+        self.pipe.drain(at, false, &self.memory);
         self.enter(number, self.pc)?;
         self.watch_entry();
         Ok(false)
@@ -229,17 +221,12 @@ impl<B: Bus> Core<B> {
             stack_pointer: frame,
             exception: true,
         });
-        self.begin_handler(taken, self.timing.exception_entry, true)
+        self.begin_handler(taken, Some(frame))
     }
 
     /// The frame is on the stack, or comes there meanwhile: go to the handler (`ExceptionTaken`).
-    fn begin_handler(&mut self, number: usize, cycles: u8, stacks: bool) -> Result<(), Exit> {
-        let more = if stacks {
-            self.entry_is_longer(number)
-        } else {
-            0
-        };
-        let (mut number, begins) = self.late_arrival(number, cycles + more)?;
+    fn begin_handler(&mut self, number: usize, frame: Option<u32>) -> Result<(), Exit> {
+        let mut number = self.exchange(number, frame)?;
         let handler = loop {
             let vector = self.system.vtor.wrapping_add(4 * number as u32);
             if let Ok(bytes) = self.memory.dump(vector, 4) {
@@ -270,70 +257,50 @@ impl<B: Bus> Core<B> {
         if let Some(call) = self.calls.last_mut() {
             call.target = self.pc;
         }
-        self.restart_at(begins, FETCH_AHEAD);
         Ok(())
     }
 
-    /// Cycles that stacking holds up the fetch of a handler.
-    fn entry_is_longer(&self, number: usize) -> u8 {
-        let behind_stack = |address: u32| address >= 0x2000_0000;
-        let vector = self.system.vtor.wrapping_add(4 * number as u32);
-        let handler = self.memory.dump(vector, 4).ok();
-        let handler = handler.map_or(0, |bytes| {
-            u32::from_le_bytes(bytes.try_into().unwrap_or_default())
-        });
-        let mut more = 0;
-        if behind_stack(vector) {
-            more += VECTOR_BEHIND_STACK;
-        }
-        if behind_stack(handler) {
-            more += HANDLER_BEHIND_STACK;
-        }
-        more
+    fn vector_of(&self, number: usize) -> u32 {
+        self.system.vtor.wrapping_add(4 * number as u32)
     }
 
-    /// Go on at the program counter: its instruction enters execute in this cycle, or when it is
-    /// there.
-    fn restart_at(&mut self, cycle: u64, ahead: u64) {
-        self.pipe
-            .resume(self.pc, cycle.saturating_sub(ahead), cycle, &self.memory);
+    /// The handler that an exception's vector leads to; 0 where it cannot be read.
+    fn handler_of(&self, number: usize) -> u32 {
+        let vector = self.memory.dump(self.vector_of(number), 4).ok();
+        let vector = vector.and_then(|bytes| bytes.try_into().ok());
+        vector.map_or(0, u32::from_le_bytes) & !1
     }
 
-    /// Let the cycles of an entry pass. What comes meanwhile and has a higher priority is taken
-    /// instead, without stacking again (Cortex-M3 TRM, late arrival): its vector is fetched anew,
-    /// which takes as long as a tail-chain.
-    fn late_arrival(&mut self, first: usize, cycles: u8) -> Result<(usize, u64), Exit> {
-        let (start, mut number) = (self.pipe.now(), first);
-        let mut end = start + u64::from(cycles);
-        while self.wait_for_event(end - 1)? {
-            let priority = self.system.group_priority_of(number);
-            if let Some(late) = self.candidate(priority.min(self.execution_priority())) {
-                self.system.pend(number);
-                self.system.pending.put(late, false);
-                number = late;
-                end = end.max(self.pipe.now() + u64::from(self.timing.tail_chain));
+    /// The cycles of an entry: the frame is stored while the vector is fetched, and then the handler.
+    /// What comes meanwhile and has a higher priority is taken instead, without stacking again
+    /// (Cortex-M3 TRM, late arrival); its vector is fetched anew.
+    fn exchange(&mut self, first: usize, frame: Option<u32>) -> Result<usize, Exit> {
+        let mut number = first;
+        self.pipe.begin_exchange(true, &self.memory);
+        let mut exchange = Exchange::entry(frame, self.vector_of(number));
+        let mut ends = false;
+        while !ends {
+            if self.pipe.now() >= self.next_due() {
+                self.advance_devices()?;
+                let priority = self.system.group_priority_of(number);
+                if let Some(late) = self.candidate(priority.min(self.execution_priority())) {
+                    self.system.pend(number);
+                    self.system.pending.put(late, false);
+                    number = late;
+                    let vector = self.vector_of(number);
+                    self.pipe.change_vector(&mut exchange, vector);
+                }
             }
+            let cycle = self.pipe.exchange_cycle(&mut exchange, &self.memory);
+            if cycle.vector {
+                self.pipe.fetch_from(self.handler_of(number));
+            }
+            ends = cycle.ends;
         }
+        self.advance_tick(self.pipe.now());
         // What pends again meanwhile is the same exception still (`interrupts/systick_exc`).
         self.system.pending.put(number, false);
-        self.exception_cycles += end - start;
-        Ok((number, end))
-    }
-
-    /// Let time pass until a device's next event, if that is before `end`.
-    fn wait_for_event(&mut self, end: u64) -> Result<bool, Exit> {
-        let now = self.pipe.now();
-        let due = self.next_due().max(now);
-        if due >= end {
-            return Ok(false);
-        }
-        self.pipe.pass_time(due - now);
-        self.advance_devices()?;
-        // A device that has nothing to do and says that it has must not stop time.
-        if self.next_due() <= due {
-            self.pipe.pass_time(1);
-        }
-        Ok(true)
+        Ok(number)
     }
 
     pub(crate) fn next_due(&self) -> u64 {
@@ -349,7 +316,7 @@ impl<B: Bus> Core<B> {
         // The branch is done, or the load of the program counter.
         self.pipe.flush(&self.memory);
         let entered = self.pipe.now();
-        self.pipe.drain(entered + 1, &self.memory);
+        self.pipe.drain(entered + 1, true, &self.memory);
         if loads {
             // What came last is looked at in a cycle of its own (`interrupts/interrupt_handler_latencies`).
             self.pipe.pass_time(1);
@@ -367,25 +334,20 @@ impl<B: Bus> Core<B> {
             return self.refuse_return(number, value);
         }
         self.deactivate(number);
-        // A pending exception is taken without unstacking (tail-chaining), one that comes while the
-        // registers are unstacked too.
-        let start = self.pipe.now();
-        let end = start + u64::from(self.timing.exception_return);
-        loop {
-            if let Some(next) = self.candidate(self.execution_priority()) {
-                self.exception_cycles += self.pipe.now() - start;
-                self.system.pending.put(next, false);
-                return self.tail_chain(next, value);
-            }
-            if !self.wait_for_event(end).map_err(Trap::from)? {
-                break;
-            }
+        // A pending exception is taken without unstacking (tail-chaining).
+        if let Some(next) = self.candidate(self.execution_priority()) {
+            self.system.pending.put(next, false);
+            return self.tail_chain(next, value);
         }
         let frame = if process {
             self.process_stack_pointer()
         } else {
             self.main_stack_pointer()
         };
+        if let Some(next) = self.unstack(frame)? {
+            self.system.pending.put(next, false);
+            return self.tail_chain(next, value);
+        }
         let mut values = [0; 8];
         for (slot, at) in values.iter_mut().zip((frame..).step_by(4)) {
             match self.load(at, Width::Word, false) {
@@ -430,15 +392,36 @@ impl<B: Bus> Core<B> {
         if let Some(index) = self.calls.iter().rposition(|call| call.exception) {
             self.calls.truncate(index);
         }
-        let behind_stack = self.pc >= 0x2000_0000;
-        let more = if behind_stack { RETURN_BEHIND_STACK } else { 0 };
-        let end = end + u64::from(more);
-        self.exception_cycles += end - start;
-        self.restart_at(end, RETURN_FETCH_AHEAD + u64::from(behind_stack));
         if to_thread && self.system.active.is_empty() && self.system.scr & SLEEPONEXIT != 0 {
             self.wait(false);
         }
         Ok(())
+    }
+
+    /// The cycles of a return: the frame is loaded, the program counter first, and fetched from there.
+    /// What comes meanwhile is taken instead (pop pre-emption).
+    fn unstack(&mut self, frame: u32) -> Result<Option<usize>, Trap> {
+        self.pipe.begin_exchange(false, &self.memory);
+        let mut exchange = Exchange::exit(frame);
+        let mut ends = false;
+        loop {
+            if self.pipe.now() >= self.next_due() {
+                self.advance_devices().map_err(Trap::from)?;
+                if let Some(next) = self.candidate(self.execution_priority()) {
+                    return Ok(Some(next));
+                }
+            }
+            if ends {
+                return Ok(None);
+            }
+            let cycle = self.pipe.exchange_cycle(&mut exchange, &self.memory);
+            if cycle.transferred && exchange.done() == 1 {
+                let pc = self.memory.dump(frame.wrapping_add(24), 4).ok();
+                let pc = pc.and_then(|bytes| bytes.try_into().ok());
+                self.pipe.fetch_from(pc.map_or(0, u32::from_le_bytes) & !1);
+            }
+            ends = cycle.ends;
+        }
     }
 
     fn deactivate(&mut self, number: usize) {
@@ -454,7 +437,7 @@ impl<B: Bus> Core<B> {
     /// The frame stays where it is, and another handler runs.
     fn tail_chain(&mut self, next: usize, value: u32) -> Result<(), Trap> {
         self.regs.r[14] = value;
-        self.begin_handler(next, self.timing.tail_chain, false)?;
+        self.begin_handler(next, None)?;
         self.next_pc = self.pc;
         Ok(())
     }
@@ -538,8 +521,16 @@ impl<B: Bus> Core<B> {
             return Err(self.lockup(&format!("a fault {handler}"), None));
         }
         let number = self.escalated(number, priority);
-        let now = self.pipe.now();
-        self.pipe.drain(now + NOTICE, &self.memory);
+        let mut at = self.pipe.now() + NOTICE;
+        if number == exception::SV_CALL {
+            // A supervisor call waits until what follows it could be executed.
+            self.pc = return_address;
+            if let Some(next) = self.next_entry() {
+                let enters = self.pipe.enters(&next, false, false, &self.memory);
+                at = at.max(enters + AFTER_SUPERVISOR_CALL);
+            }
+        }
+        self.pipe.drain(at, true, &self.memory);
         self.enter(number, return_address)
     }
 

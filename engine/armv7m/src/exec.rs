@@ -533,7 +533,15 @@ impl<B: Bus> Core<B> {
         let above_base = priority != 0 && (self.basepri == 0 || priority < self.basepri);
         let mut raises = false;
         match op.imm {
-            0..=3 if op.ra & 2 != 0 => self.set_apsr(value),
+            0..=3 => {
+                let ge = u32::from(self.regs.ge) << 16;
+                if op.ra & 2 != 0 {
+                    self.set_apsr(value & !0xf_0000 | ge);
+                }
+                if op.ra & 1 != 0 {
+                    self.set_ge(value);
+                }
+            }
             8 if privileged => self.set_main_stack_pointer(value),
             9 if privileged => self.set_process_stack_pointer(value),
             16 if privileged => {

@@ -1,4 +1,4 @@
-//! An ARMv7-M core as a Cortex-M3 has it: every instruction, its pipeline and its buses, exact to
+//! An ARMv7-M core as a Cortex-M3 or M4 has it: every instruction but those of floating point, its pipeline and its buses, exact to
 //! the cycle.
 //!
 //! [`Core`] holds registers, memories ([`Region`]) and the system control space (NVIC, SCB, `SysTick`,
@@ -23,6 +23,7 @@ mod core;
 mod decode;
 #[cfg(test)]
 mod differential;
+mod dsp;
 mod exceptions;
 mod exec;
 mod memo;
@@ -37,4 +38,4 @@ mod traits;
 
 pub use bus::{Bus, Control, MemorySettings, Width};
 pub use core::{Call, Config, Core, Exit, Limits, Timing};
-pub use memory::{Port, Region, RegionKind};
+pub use memory::{DeviceWait, Port, Region, RegionKind};

@@ -13,9 +13,10 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 
 use crate::bus::MemorySettings;
 use crate::buses::{Answer, MemoryTiming, Query};
+use crate::core::Timing;
 use crate::decode::Kind;
-use crate::memory::{Entry, Memory, Region};
-use crate::pipeline::{Issue, Simulation, State};
+use crate::memory::{DeviceWait, Entry, Memory, Region};
+use crate::pipeline::{Exchange, Exchanged, Issue, Simulation, State};
 use crate::registers::literal;
 use crate::system::Events;
 use crate::traits::Traits;
@@ -42,6 +43,7 @@ struct Way {
     cpi: u32,
     lsu: u32,
     folds: u32,
+    exception: u32,
     /// Its queries.
     first: u32,
     asks: u32,
@@ -205,9 +207,9 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    pub fn new(regions: &[Region], first_revision: bool) -> Self {
+    pub fn new(regions: &[Region], waits: &[DeviceWait], timing: Timing) -> Self {
         Self {
-            simulation: Simulation::new(regions, first_revision),
+            simulation: Simulation::new(regions, waits, timing),
             plain: false,
             blocks: Vec::new(),
             entries: Vec::new(),
@@ -275,14 +277,28 @@ impl Pipeline {
         self.current = NONE;
     }
 
-    /// Empty the pipeline; it fetches from `pc` from cycle `from` on, and nothing enters execute before
-    /// cycle `to`. Some of that may be over.
-    pub fn resume(&mut self, pc: u32, from: u64, to: u64, memory: &Memory) {
-        let now = self.now();
-        self.restart(pc, from.saturating_sub(now));
-        self.simulation.state.hold = to.saturating_sub(from) as u8;
-        self.simulation.now = from;
-        self.simulation.pass_to(now, memory);
+    /// An exception is entered or left: see [`Simulation::begin_exchange`].
+    pub fn begin_exchange(&mut self, enters: bool, memory: &Memory) {
+        self.flush(memory);
+        self.put_in_state();
+        self.simulation.begin_exchange(enters);
+        self.state = NONE;
+        self.current = NONE;
+    }
+
+    /// See [`Simulation::exchange_cycle`].
+    pub fn exchange_cycle(&mut self, exchange: &mut Exchange, memory: &Memory) -> Exchanged {
+        self.simulation.exchange_cycle(exchange, memory)
+    }
+
+    /// See [`Simulation::change_vector`].
+    pub fn change_vector(&mut self, exchange: &mut Exchange, vector: u32) {
+        self.simulation.change_vector(exchange, vector);
+    }
+
+    /// See [`Simulation::fetch_from`].
+    pub fn fetch_from(&mut self, pc: u32) {
+        self.simulation.fetch_from(pc);
     }
 
     /// In which cycle an instruction would enter execute.
@@ -293,10 +309,10 @@ impl Pipeline {
     }
 
     /// Let time pass until execute is empty, and until this cycle at least.
-    pub fn drain(&mut self, at: u64, memory: &Memory) {
+    pub fn drain(&mut self, at: u64, fetches: bool, memory: &Memory) {
         self.flush(memory);
         self.put_in_state();
-        self.simulation.drain(at, memory);
+        self.simulation.drain(at, fetches, memory);
         self.state = NONE;
         self.current = NONE;
     }
@@ -590,6 +606,7 @@ impl Pipeline {
         self.simulation.events.cpi += u64::from(way.cpi);
         self.simulation.events.lsu += u64::from(way.lsu);
         self.simulation.events.fold += u64::from(way.folds);
+        self.simulation.events.exception += u64::from(way.exception);
         self.state = way.to;
         self.fresh = false;
         self.current = number;
@@ -653,6 +670,7 @@ impl Pipeline {
             cpi: (self.simulation.events.cpi - events.cpi) as u32,
             lsu: (self.simulation.events.lsu - events.lsu) as u32,
             folds: (self.simulation.events.fold - events.fold) as u32,
+            exception: (self.simulation.events.exception - events.exception) as u32,
             first: self.queries.len() as u32,
             asks: log.len() as u32,
             version: u64::MAX,

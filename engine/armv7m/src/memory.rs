@@ -47,6 +47,19 @@ pub struct Region {
     pub cache_ram: bool,
 }
 
+/// Registers of devices whose accesses take longer than a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceWait {
+    /// First address.
+    pub start: u32,
+    /// Bytes.
+    pub size: u32,
+    /// Wait states of a load.
+    pub read: u8,
+    /// Wait states of a store.
+    pub write: u8,
+}
+
 impl Region {
     /// A region without wait states, line buffer or cache.
     pub const fn new(kind: RegionKind, start: u32, size: u32) -> Self {
@@ -106,12 +119,14 @@ pub struct Memory {
     writable_code: bool,
     /// Decoded instructions were written over.
     pub code_changed: bool,
+    /// The core has the DSP extension.
+    dsp: bool,
 }
 
 const NO_BANK: u8 = 0xff;
 
 impl Memory {
-    pub fn new(regions: &[Region]) -> Self {
+    pub fn new(regions: &[Region], dsp: bool) -> Self {
         let mut pages = Box::new([NO_BANK; 4096]);
         let (mut bytes, mut starts) = (Vec::new(), Vec::new());
         for (number, region) in regions.iter().enumerate() {
@@ -157,6 +172,7 @@ impl Memory {
             decoded,
             writable_code: false,
             code_changed: false,
+            dsp,
         }
     }
 
@@ -285,7 +301,7 @@ impl Memory {
             return None;
         }
         let second = second.unwrap_or(0);
-        let op = decode::decode(first, second);
+        let op = decode::decode(first, second, self.dsp);
         for at in (address..).step_by(2).take(usize::from(op.length) / 2) {
             if let Some((number, offset)) = self.find(at) {
                 let bank = &self.banks[number];

@@ -14,8 +14,9 @@ use std::hash::{Hash, Hasher};
 
 use crate::bus::Width;
 use crate::buses::{Buses, FetchUse, History, MemoryTiming, Request};
+use crate::core::Timing;
 use crate::decode::{Kind, Op};
-use crate::memory::{Entry, Memory, Region};
+use crate::memory::{DeviceWait, Entry, Memory, Region};
 use crate::prefetch::{Prefetch, Shift, Word};
 use crate::system::Events;
 use crate::traits::{Class, Traits};
@@ -224,8 +225,10 @@ pub struct State {
     pub history: History,
     /// The IT instruction that comes next is done already.
     it_is_folded: bool,
-    /// Cycles for which an exception still keeps execute.
-    pub hold: u8,
+    /// The next instruction is a handler's first: until it enters, the exception is being entered.
+    entering_handler: bool,
+    /// An exception's entry or return moves its frame in this cycle.
+    in_exchange: bool,
 }
 
 impl Hash for State {
@@ -256,6 +259,94 @@ struct Signals {
     disable: bool,
 }
 
+/// Words of an exception's frame (ARM DDI 0403E.e, B1.5.6).
+const FRAME_WORDS: u8 = 8;
+/// Words of it whose addresses go out before the vector's
+/// (`interrupts/interrupt_handler_different_mem`).
+const WORDS_BEFORE_VECTOR: u8 = 2;
+/// Cycles after which a vector is used at the earliest, as one that comes from the system bus is: with
+/// them a tail-chain takes the TRM's 6 cycles from whatever memory (section 5.6, `interrupts/tail_chain`).
+const VECTOR_CYCLES: u64 = 2;
+
+/// The transfers of an exception's entry or return.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange {
+    frame: u32,
+    write: bool,
+    words: u8,
+    requested: u8,
+    done: u8,
+    /// The vector's address until the bus takes it.
+    vector: Option<u32>,
+    /// The same until its word comes, and the cycle before which that is not used.
+    awaited: Option<(u32, u64)>,
+    /// The word has come.
+    has_vector: bool,
+}
+
+/// What a cycle of an exchange brought.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchanged {
+    /// A word of the frame.
+    pub transferred: bool,
+    /// The vector.
+    pub vector: bool,
+    /// The cycle that begins is the last one: the next instruction may be decoded in it.
+    pub ends: bool,
+}
+
+impl Exchange {
+    /// Entry: the frame goes to this address, unless it is there already.
+    pub const fn entry(frame: Option<u32>, vector: u32) -> Self {
+        Self {
+            frame: match frame {
+                Some(frame) => frame,
+                None => 0,
+            },
+            write: true,
+            words: if frame.is_some() { FRAME_WORDS } else { 0 },
+            requested: 0,
+            done: 0,
+            vector: Some(vector),
+            awaited: None,
+            has_vector: false,
+        }
+    }
+
+    /// Return: the frame comes from this address.
+    pub const fn exit(frame: u32) -> Self {
+        Self {
+            frame,
+            write: false,
+            words: FRAME_WORDS,
+            requested: 0,
+            done: 0,
+            vector: None,
+            awaited: None,
+            has_vector: false,
+        }
+    }
+
+    /// Words of the frame that were transferred.
+    pub const fn done(&self) -> u8 {
+        self.done
+    }
+
+    /// The vector is there, and what is left of the frame is the last data phase.
+    const fn is_ending(&self) -> bool {
+        self.done + 1 >= self.words && self.vector.is_none() && self.awaited.is_none()
+    }
+
+    fn next_transfer(&self) -> Option<Request> {
+        (self.requested < self.words).then(|| Request {
+            address: self.frame.wrapping_add(4 * u32::from(self.requested)),
+            width: Width::Word,
+            write: self.write,
+            purpose: FetchUse::Nothing { in_data: true },
+        })
+    }
+}
+
 /// The pipeline as it is simulated, cycle by cycle, and its clock.
 pub struct Simulation {
     pub now: u64,
@@ -265,6 +356,8 @@ pub struct Simulation {
     pub folding: bool,
     /// A core of revision 0 or 1.
     pub first_revision: bool,
+    /// A Cortex-M4.
+    cortex_m4: bool,
 }
 
 /// More cycles than any instruction waits to enter execute.
@@ -299,7 +392,8 @@ impl State {
             buses: Buses::new(first_revision),
             history,
             it_is_folded: false,
-            hold: 0,
+            entering_handler: false,
+            in_exchange: false,
         }
     }
 
@@ -474,13 +568,15 @@ impl Slot {
 }
 
 impl Simulation {
-    pub fn new(regions: &[Region], first_revision: bool) -> Self {
+    pub fn new(regions: &[Region], waits: &[DeviceWait], timing: Timing) -> Self {
+        let first_revision = timing.revision < 2;
         Self {
             now: 0,
             first_revision,
+            cortex_m4: timing.cortex_m4,
             events: Events::default(),
             state: State::at(0, first_revision, History::new()),
-            memory: MemoryTiming::new(regions),
+            memory: MemoryTiming::new(regions, waits),
             folding: true,
         }
     }
@@ -530,19 +626,14 @@ impl Simulation {
         enters
     }
 
-    /// Let time pass until this cycle while nothing enters execute.
-    pub fn pass_to(&mut self, cycle: u64, memory: &Memory) {
-        self.memory.begin(self.now, 0, &[]);
-        while self.now < cycle {
-            self.rest_of_cycle(None, memory);
-            self.begin_cycle(memory);
-        }
-    }
-
-    /// Let time pass until execute is empty, and until this cycle at least.
-    pub fn drain(&mut self, at: u64, memory: &Memory) {
+    /// Let time pass until execute is empty, and until this cycle at least. Where `fetches` is false,
+    /// nothing more is asked for in the last of these cycles.
+    pub fn drain(&mut self, at: u64, fetches: bool, memory: &Memory) {
         self.memory.begin(self.now, 0, &[]);
         for _ in 0..LONGEST {
+            if !fetches && self.now + 1 >= at {
+                self.state.fetch = Fetch::Idle;
+            }
             self.rest_of_cycle(None, memory);
             self.begin_cycle(memory);
             if self.now >= at && self.state.main.is_none() {
@@ -550,6 +641,84 @@ impl Simulation {
             }
             self.count();
         }
+    }
+
+    /// An exception is entered or left: what was fetched is of no use any more.
+    ///
+    /// EXCCNT counts from this cycle on; on entry, until the handler's first instruction enters
+    /// execute (`interrupts/tail_chain`).
+    pub fn begin_exchange(&mut self, enters: bool) {
+        self.memory.begin(self.now, 0, &[]);
+        self.events.exception += 1;
+        self.state.entering_handler = enters;
+        self.abandon_fetches();
+    }
+
+    /// Another exception is taken than the one that is being entered: its vector is fetched anew.
+    pub fn change_vector(&mut self, exchange: &mut Exchange, vector: u32) {
+        exchange.vector = Some(vector);
+        exchange.awaited = None;
+        exchange.has_vector = false;
+        self.abandon_fetches();
+    }
+
+    fn abandon_fetches(&mut self) {
+        self.drop_fetches();
+        self.state.buses.withdraw_fetch();
+        self.state.prefetch.abandon();
+        self.state.branching = false;
+        self.state.fetch = Fetch::Idle;
+        self.state.late_fetch = None;
+    }
+
+    /// One cycle of an exception's entry or return, in which the load/store unit moves the frame while
+    /// the fetch unit gets the vector, and then what it leads to.
+    pub fn exchange_cycle(&mut self, exchange: &mut Exchange, memory: &Memory) -> Exchanged {
+        let data = &mut self.state.buses.data;
+        if data.address.is_none()
+            && let Some(request) = exchange.next_transfer()
+        {
+            data.address = Some(request);
+            exchange.requested += 1;
+        }
+        if let Some(vector) = exchange.vector
+            && (exchange.words == 0 || exchange.requested > WORDS_BEFORE_VECTOR)
+            && self
+                .state
+                .buses
+                .ask_for_fetch(vector & !3, FetchUse::Vector)
+        {
+            exchange.vector = None;
+            exchange.awaited = Some((vector & !3, self.now + VECTOR_CYCLES));
+        }
+        let buffered = self.state.buffered;
+        let transferred = self.rest_of_cycle(None, memory) && self.state.buffered == buffered;
+        // A load of a return that was given up may still end here.
+        exchange.done += u8::from(transferred && exchange.done < exchange.requested);
+        let mut arrived = false;
+        if let Some((address, due)) = exchange.awaited {
+            exchange.has_vector |=
+                matches!(self.state.arrived, Some((at, FetchUse::Vector)) if at == address);
+            if exchange.has_vector && self.now >= due {
+                arrived = true;
+                exchange.awaited = None;
+            }
+        }
+        self.begin_cycle(memory);
+        self.events.exception += 1;
+        self.state.in_exchange = true;
+        let buses = &self.state.buses;
+        let in_last_data_phase = exchange.done == exchange.words || buses.data.data.is_some();
+        Exchanged {
+            transferred,
+            vector: arrived,
+            ends: exchange.is_ending() && in_last_data_phase,
+        }
+    }
+
+    /// The place where execution goes on is known: it is fetched from the next cycle on.
+    pub fn fetch_from(&mut self, pc: u32) {
+        self.state.fetch = Fetch::Delayed(pc);
     }
 
     /// Let time pass until this instruction enters execute; none where it is an IT that was done with
@@ -563,7 +732,6 @@ impl Simulation {
             self.rest_of_cycle(Some((&mut decode, entry, issue)), memory);
             self.begin_cycle(memory);
             if decode.stage == Stage::Ready
-                && self.state.hold == 0
                 && self.state.can_enter(
                     &entry.traits,
                     &entry.op,
@@ -582,7 +750,8 @@ impl Simulation {
 
     /// DWT: a cycle in which no instruction begins (ARM DDI 0403E.e, C1.8.4).
     fn count(&mut self) {
-        if self.state.hold != 0 {
+        if self.state.entering_handler {
+            self.events.exception += 1;
             return;
         }
         let lsu = if self.first_revision {
@@ -609,7 +778,6 @@ impl Simulation {
     fn begin_cycle(&mut self, memory: &Memory) {
         self.now += 1;
         let state = &mut self.state;
-        state.hold = state.hold.saturating_sub(1);
         if let Some(fetch) = state.late_fetch.take() {
             state.fetch = fetch;
         }
@@ -626,7 +794,7 @@ impl Simulation {
             match purpose {
                 FetchUse::Queue { skip } => state.prefetch.arrive(word(), skip),
                 FetchUse::Nothing { in_data: true } => state.prefetch.arrive_stale(word()),
-                FetchUse::Nothing { in_data: false } => {}
+                FetchUse::Vector | FetchUse::Nothing { in_data: false } => {}
             }
         }
     }
@@ -634,6 +802,7 @@ impl Simulation {
     /// Decode passes its instruction to execute.
     fn enter(&mut self, decode: Decode, entry: &Entry, issue: &Issue) {
         let state = &mut self.state;
+        state.entering_handler = false;
         let traits = &entry.traits;
         let mut branch = decode.branch;
         let mut verdict = None;
@@ -693,6 +862,10 @@ impl Simulation {
         let mut traits_of_slot = *traits;
         if self.first_revision && traits.class == Class::CompareBranch {
             // control_flow/cbz, cbz_deps
+            traits_of_slot.flags &= !Traits::HOLDS_HEAD;
+        }
+        if self.cortex_m4 && traits.is(Traits::MULTIPLIES) {
+            // One cycle, as of what only adds (misc/widths on the CC2652).
             traits_of_slot.flags &= !Traits::HOLDS_HEAD;
         }
         let slot = Slot {
@@ -772,7 +945,10 @@ impl Simulation {
         let size = view.as_ref().map_or(0, |(decode, ..)| {
             decode.length - u8::from(decode.folded && decode.length > 1)
         });
-        self.fetch(&signals, size);
+        // What is decoded in the last cycle of an exchange leaves no room for fetches yet
+        // (interrupts/interrupt_handler_different_mem with code in SRAM).
+        let in_exchange = std::mem::take(&mut self.state.in_exchange);
+        self.fetch(&signals, if in_exchange { 0 } else { size });
         // A store that leaves execute in this cycle has its data phase in the next one at the
         // earliest: what is done now is older.
         let was_buffered = self.state.buffered != 0;
@@ -1182,6 +1358,9 @@ impl Simulation {
 
     /// Ask the bus for a word; returns what to ask for next.
     fn try_fetch(&mut self, address: u32) -> u32 {
+        if address >> 28 == 15 {
+            return address; // Nothing is executed there: it stands for an exception return.
+        }
         let word = address & !3;
         let purpose = FetchUse::Queue {
             skip: address & 2 != 0,

@@ -214,6 +214,15 @@ impl Prefetch {
         self.head = 0;
     }
 
+    /// An exception: the same, with a word that has come and was not put in place.
+    pub fn abandon(&mut self) {
+        if let Some((word, _)) = self.incoming.take() {
+            self.ring.push(word.0[0]);
+            self.ring.push(word.0[1]);
+        }
+        self.block();
+    }
+
     /// The second halfword at the head looks like IT and the first is a 16-bit instruction, valid
     /// or not.
     pub fn tainted(&self) -> bool {

@@ -14,6 +14,8 @@ pub struct Registers {
     pub c: bool,
     pub v: bool,
     pub q: bool,
+    /// GE, of the DSP extension.
+    pub ge: u8,
 }
 
 const fn add_with_carry(x: u32, y: u32, carry: bool) -> (u32, bool, bool) {
@@ -469,6 +471,7 @@ impl Registers {
                 self.write(op.rd, sum as u32);
                 self.write(op.ra, (sum >> 32) as u32);
             }
+            kind if kind.is_dsp() => self.compute_dsp(op),
             Kind::Sdiv | Kind::Udiv => {
                 let (x, y) = (rn!(), rm!());
                 let signed = op.kind == Kind::Sdiv;

@@ -109,8 +109,22 @@ pub enum Request {
     Refuse(Fault),
 }
 
+/// What differs between chips in the system control space.
+#[derive(Clone, Copy, Debug)]
+pub struct Model {
+    /// External interrupt lines.
+    pub interrupts: usize,
+    /// Implemented bits of a priority.
+    pub priority_bits: u8,
+    /// The CPUID register.
+    pub cpuid: u32,
+    /// `SysTick`'s calibration register.
+    pub tick_calibration: u32,
+}
+
 /// System control space.
 pub struct System {
+    model: Model,
     pub pending: Set,
     pub active: Set,
     pub enabled: Set,
@@ -119,8 +133,6 @@ pub struct System {
     /// Something has come to be pending with SEVONPEND set.
     pub pended_event: bool,
     priority: [u8; 256],
-    priority_bits: u8,
-    interrupts: usize,
     pub vtor: u32,
     aircr_group: u8,
     pub scr: u32,
@@ -141,16 +153,13 @@ pub struct System {
     /// What the core's clock is divided by for `SysTick`'s other clock; 0 where there is none.
     pub tick_divider: u32,
     dwt: Dwt,
-    cpuid: u32,
 }
 
 impl System {
-    pub fn new(interrupts: usize, priority_bits: u8, cpuid: u32) -> Self {
+    pub fn new(model: Model) -> Self {
         Self {
-            interrupts,
-            priority_bits,
+            model,
             tick_divider: 0,
-            cpuid,
             pending: Set::default(),
             active: Set::default(),
             enabled: Set::default(),
@@ -183,7 +192,7 @@ impl System {
     pub fn reset(&mut self) {
         *self = Self {
             tick_divider: self.tick_divider,
-            ..Self::new(self.interrupts, self.priority_bits, self.cpuid)
+            ..Self::new(self.model)
         };
     }
 
@@ -206,7 +215,7 @@ impl System {
 
     /// The priority bits that this chip has.
     pub const fn priority_mask(&self) -> u8 {
-        (0xff00_u16 >> self.priority_bits) as u8
+        (0xff00_u16 >> self.model.priority_bits) as u8
     }
 
     /// The group part of a priority (B1.5.4).
@@ -301,7 +310,8 @@ impl System {
         if self.tick_control & 1 == 0 {
             return self.tick_value;
         }
-        let passed = (now - self.tick_since) / self.tick_cycles();
+        // A debugger may look in the cycle of the write.
+        let passed = now.saturating_sub(self.tick_since) / self.tick_cycles();
         if passed <= u64::from(self.tick_value) {
             return self.tick_value - passed as u32;
         }
@@ -356,7 +366,9 @@ impl System {
                 u32::from(self.event_count(counter, events))
             }
             0xe000_101c | 0xe000_1020..=0xe000_105c => 0,
-            0xe000_e004 => (self.interrupts as u32).div_ceil(32).saturating_sub(1),
+            0xe000_e004 => (self.model.interrupts as u32)
+                .div_ceil(32)
+                .saturating_sub(1),
             0xe000_e008 => self.actlr,
             0xe000_e010 => {
                 let only = u32::from(self.tick_divider == 0) << 2;
@@ -366,8 +378,7 @@ impl System {
             }
             0xe000_e014 => self.tick_reload,
             0xe000_e018 => self.tick_now(now),
-            // NOREF where there is no other clock, and SKEW: no calibration value.
-            0xe000_e01c => u32::from(self.tick_divider == 0) << 31 | 1 << 30,
+            0xe000_e01c => self.model.tick_calibration,
             0xe000_e100..=0xe000_e11c | 0xe000_e180..=0xe000_e19c => {
                 Self::bits(&self.enabled, word)
             }
@@ -378,14 +389,14 @@ impl System {
             0xe000_e400..=0xe000_e4ec => {
                 let first = exception::EXTERNAL + (address - 0xe000_e400) as usize;
                 u32::from_le_bytes(std::array::from_fn(|i| {
-                    if first + i < exception::EXTERNAL + self.interrupts {
+                    if first + i < exception::EXTERNAL + self.model.interrupts {
                         self.priority[first + i]
                     } else {
                         0
                     }
                 }))
             }
-            0xe000_ed00 => self.cpuid,
+            0xe000_ed00 => self.model.cpuid,
             0xe000_ed04 => {
                 let pending = self.first_pending().map_or(0, |(number, _)| number);
                 // RETTOBASE is 0 in thread mode (interrupts/scb_registers).
@@ -445,7 +456,7 @@ impl System {
     ) -> Option<Request> {
         let word = ((address & 0x7c) / 4) as usize;
         // CYCCNT is as written in the cycle after the data phase, and counts from there
-        // (misc/dwt/ldr_str_cnt, ldr_str_ctrl_cnt).
+        // (misc/dwt/ldr_str_cnt, ldr_str_ctrl_cnt); so is SysTick (interrupts/systick).
         let written = now + 1;
         match address {
             0xe000_1000 => {
@@ -469,18 +480,21 @@ impl System {
             0xe000_101c..=0xe000_105c => {}
             0xe000_e008 => self.actlr = value & 7,
             0xe000_e010 => {
-                self.tick_value = self.tick_now(now);
-                self.tick_since = now;
+                // What is counted in the cycle of the write still counts (interrupts/systick).
+                self.advance_tick(written);
+                self.tick_value = self.tick_now(written);
+                self.tick_since = written;
                 self.tick_control = value & 7;
             }
             0xe000_e014 => {
-                self.tick_value = self.tick_now(now);
-                self.tick_since = now;
+                self.advance_tick(written);
+                self.tick_value = self.tick_now(written);
+                self.tick_since = written;
                 self.tick_reload = value & 0x00ff_ffff;
             }
             0xe000_e018 => {
                 self.tick_value = 0;
-                self.tick_since = now;
+                self.tick_since = written;
                 self.tick_flag = false;
             }
             0xe000_e100..=0xe000_e11c => self.change(word, value, |s| &mut s.enabled, true),
@@ -495,7 +509,7 @@ impl System {
             0xe000_e400..=0xe000_e4ec => {
                 let first = exception::EXTERNAL + (address - 0xe000_e400) as usize;
                 for (i, byte) in value.to_le_bytes().iter().enumerate() {
-                    if first + i < exception::EXTERNAL + self.interrupts {
+                    if first + i < exception::EXTERNAL + self.model.interrupts {
                         self.priority[first + i] = byte & self.priority_mask();
                     }
                 }
@@ -515,7 +529,7 @@ impl System {
             }
             0xe000_ed08 => {
                 // The table's alignment is the next power of two (B3.2.5).
-                let size = (4 * (exception::EXTERNAL + self.interrupts) as u32)
+                let size = (4 * (exception::EXTERNAL + self.model.interrupts) as u32)
                     .next_power_of_two()
                     .max(0x80);
                 if value & (size - 1) != 0 {
@@ -563,7 +577,7 @@ impl System {
             0xe000_ed38 => self.bfar = value,
             0xe000_ef00 => {
                 let number = exception::EXTERNAL + (value & 0x1ff) as usize;
-                if number < exception::EXTERNAL + self.interrupts {
+                if number < exception::EXTERNAL + self.model.interrupts {
                     self.pend(number);
                 }
             }
@@ -610,7 +624,7 @@ impl System {
     fn change(&mut self, word: usize, value: u32, field: impl Fn(&mut Self) -> &mut Set, to: bool) {
         for bit in 0..32 {
             let line = word * 32 + bit;
-            if value >> bit & 1 != 0 && line < self.interrupts {
+            if value >> bit & 1 != 0 && line < self.model.interrupts {
                 field(self).put(exception::EXTERNAL + line, to);
             }
         }

@@ -83,6 +83,9 @@ impl Traits {
     /// Is never skipped in an IT block: BKPT.
     pub const NEVER_SKIPPED: u32 = 1 << 17;
 
+    /// A multiplication that takes more than a cycle on a Cortex-M3.
+    pub const MULTIPLIES: u32 = 1 << 23;
+
     /// The same on cores of revision 1.
     pub const FOLDABLE_R1: u32 = 1 << 18;
     /// Its cycles in execute depend on more than the instruction.
@@ -216,13 +219,20 @@ impl Traits {
             Kind::Mla | Kind::Mls | Kind::Sdiv | Kind::Udiv => {
                 t.writes = bit(op.rd);
                 t.flags |= Self::HOLDS_HEAD;
+                if matches!(op.kind, Kind::Mla | Kind::Mls) {
+                    t.flags |= Self::MULTIPLIES;
+                }
                 if op.kind == Kind::Mla {
                     t.flags |= Self::MLA;
                 }
             }
+            Kind::Smlalxy | Kind::Smlald | Kind::Smlsld | Kind::Umaal => {
+                t.writes = bit(op.rd) | bit(op.ra);
+            }
+            kind if kind.is_dsp() => t.writes = bit(op.rd),
             Kind::Smull | Kind::Umull | Kind::Smlal | Kind::Umlal => {
                 t.writes = bit(op.rd) | bit(op.ra);
-                t.flags |= Self::HOLDS_HEAD;
+                t.flags |= Self::HOLDS_HEAD | Self::MULTIPLIES;
                 if matches!(op.kind, Kind::Smull | Kind::Umull) {
                     t.flags |= Self::MULL;
                 }

@@ -17,6 +17,8 @@ enum Chip {
     Stm32f100,
     /// The CC2650 with its code in GPRAM.
     Gpram,
+    /// The same with a Cortex-M4.
+    GpramM4,
 }
 
 const CHIPS: [Chip; 4] = [
@@ -301,6 +303,7 @@ fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
         ),
         Chip::Stm32f100 => (flash, MemorySettings::default(), Timing::CORTEX_M3_R1),
         Chip::Gpram => (flash, MemorySettings::default(), Timing::CORTEX_M3),
+        Chip::GpramM4 => (flash, MemorySettings::default(), Timing::CORTEX_M4),
     };
     let mut core = Core::new(
         Quiet(settings),
@@ -314,11 +317,17 @@ fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
             priority_bits: 3,
             cpuid: 0,
             timing,
+            device_waits: Vec::new(),
+            systick_calibration: 0,
             stop_on_fault: true,
         },
     );
     let bytes: Vec<u8> = code.iter().flat_map(|half| half.to_le_bytes()).collect();
-    let start = if chip == Chip::Gpram { GPRAM } else { CODE };
+    let start = if matches!(chip, Chip::Gpram | Chip::GpramM4) {
+        GPRAM
+    } else {
+        CODE
+    };
     core.load_image(start, &bytes).unwrap();
     let vectors = [0x2000_0800_u32, start | 1];
     let vectors: Vec<u8> = vectors.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -445,5 +454,46 @@ fn a_load_waits_a_cycle_more_behind_a_buffered_store_that_is_split() {
         assert_eq!(time(Chip::Gpram, write_buffer, 0x5001), 8 + more);
         assert_eq!(time(Chip::Gpram, write_buffer, 0x5004), 6);
         assert_eq!(time(Chip::Stm32f100, write_buffer, 0x5001), 8);
+    }
+}
+
+#[test]
+fn a_store_of_one_bit_takes_three_cycles_more_than_one_of_the_word() {
+    // MOVS R4, #0x22 or #0x20; LSLS R4, R4, #24; ISB; LDR R2; STR.W R5, [R4]; LDR R3: 7 where
+    // misc/bitbanding/ldr_str measures it.
+    let time = |high: u16| {
+        let code = [
+            0x2400 | high,
+            0x0624,
+            0xf3bf,
+            0x8f6f,
+            0x6842,
+            0xf8c4,
+            0x5000,
+            0x6843,
+            0xe7fe,
+        ];
+        cycles(Chip::Gpram, &code)
+    };
+    assert_eq!(time(0x20), 4);
+    assert_eq!(time(0x22), 7);
+}
+
+#[test]
+fn long_products_and_sums_of_products_take_one_cycle_on_a_cortex_m4() {
+    // UMULL R4, R6, R1, R1 four times, or MLA R4, R1, R1, R5 (misc/widths on a CC2652).
+    let time = |chip, instruction: [u16; 2]| {
+        let mut code = vec![0xf3bf, 0x8f6f, 0xf8d0, 0x2004];
+        for _ in 0..4 {
+            code.extend(instruction);
+        }
+        code.extend([0xf8d0, 0x3004, 0xe7fe]);
+        cycles(chip, &code)
+    };
+    let add = time(Chip::GpramM4, [0xeb01, 0x0401]);
+    assert_eq!(add, time(Chip::Gpram, [0xeb01, 0x0401]));
+    for instruction in [[0xfba1, 0x4601], [0xfb01, 0x5401]] {
+        assert_eq!(time(Chip::GpramM4, instruction), add);
+        assert!(time(Chip::Gpram, instruction) >= add + 3);
     }
 }

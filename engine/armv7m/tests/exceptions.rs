@@ -160,6 +160,8 @@ impl Program<'_> {
             priority_bits: 3,
             cpuid: 0x412f_c231,
             timing: Timing::CORTEX_M3,
+            device_waits: Vec::new(),
+            systick_calibration: 0,
             stop_on_fault: self.stop_on_fault,
         };
         let bus = Lines {

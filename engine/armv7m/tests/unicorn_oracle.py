@@ -1,7 +1,8 @@
 """Run single instructions and short sequences in Unicorn and report the state that they leave.
 
 Reads cases from standard input until it ends and writes one answer for each, both in the fixed
-binary layout that `src/oracle.rs` states.
+binary layout that `src/oracle.rs` states. The argument `m4` asks for a Cortex-M4, `m3` for a
+Cortex-M3.
 """
 
 import struct
@@ -35,6 +36,7 @@ from unicorn.arm_const import (
     UC_ARM_REG_SP,
     UC_ARM_REG_XPSR,
     UC_CPU_ARM_CORTEX_M3,
+    UC_CPU_ARM_CORTEX_M4,
 )
 
 CODE = 0x1000
@@ -64,7 +66,8 @@ ANSWER = struct.Struct("<I16II")
 def main() -> None:
     """Answer every case on standard input."""
     machine = Uc(UC_ARCH_ARM, UC_MODE_THUMB | UC_MODE_MCLASS)
-    machine.ctl_set_cpu_model(UC_CPU_ARM_CORTEX_M3)
+    model = UC_CPU_ARM_CORTEX_M4 if sys.argv[1:] == ["m4"] else UC_CPU_ARM_CORTEX_M3
+    machine.ctl_set_cpu_model(model)
     machine.mem_map(0, 0x10000, UC_PROT_READ | UC_PROT_EXEC)
     machine.mem_map(DATA, 0x10000)
     pattern = bytes((i * 7 + (i >> 5)) & 0xFF for i in range(DATA_BYTES))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use joulemark_armv7m::{self as core, Config, Core, Region, RegionKind, Timing};
+use joulemark_armv7m::{self as core, Config, Core, DeviceWait, Region, RegionKind, Timing};
 use joulemark_kernel::chip::{Constant, Memory, MemoryKind};
 use joulemark_kernel::{Chip, ChipError, Cycles, Fault, Image, Picoseconds, Symbols, Timeline};
 use joulemark_radio::Antenna;
@@ -152,12 +152,33 @@ fn config(chip: &Chip, core: &sections::Core, stop_on_fault: bool) -> Result<Con
     } else {
         Timing::CORTEX_M3_R1
     };
+    let device_waits = core
+        .device_waits
+        .iter()
+        .map(|wait| {
+            let register = chip.registers.table.get(&wait.register).ok_or_else(|| {
+                let name = &wait.register;
+                chip.error(&format!("key 'device_wait': no register '{name}'"))
+            })?;
+            Ok(DeviceWait {
+                start: register.address,
+                size: 4,
+                read: wait.read.whole() as u8,
+                write: wait.write.whole() as u8,
+            })
+        })
+        .collect::<Result<_, ChipError>>()?;
+    // NOREF where there is no other clock, and SKEW: no calibration value.
+    let uncalibrated = u32::from(core.systick_divider.is_none()) << 31 | 1 << 30;
+    let calibration = core.systick_calibration.as_ref();
     Ok(Config {
         regions,
         interrupts: core.interrupts.whole() as usize,
         priority_bits: core.priority_bits.whole() as u8,
         cpuid,
         timing,
+        device_waits,
+        systick_calibration: calibration.map_or(uncalibrated, Constant::whole),
         stop_on_fault,
     })
 }

@@ -37,6 +37,7 @@ pub mod timer;
 pub mod trng;
 pub mod udma;
 pub mod usart;
+pub mod vims;
 pub mod watchdog;
 
 pub use adc12::Adc12;
@@ -67,4 +68,5 @@ pub use timer::Timer;
 pub use trng::Trng;
 pub use udma::Udma;
 pub use usart::Usart;
+pub use vims::Vims;
 pub use watchdog::Watchdog;

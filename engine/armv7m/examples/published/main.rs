@@ -119,6 +119,8 @@ fn measure(elf: &[u8], image: &[u8]) -> Result<Vec<u32>, String> {
             priority_bits: 4,
             cpuid: 0x411f_c231,
             timing: Timing::CORTEX_M3_R1,
+            device_waits: Vec::new(),
+            systick_calibration: 0,
             stop_on_fault: true,
         },
     );

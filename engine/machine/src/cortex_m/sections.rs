@@ -26,6 +26,8 @@ pub struct Core {
     pub low_hz: Constant,
     /// What the core's clock is divided by for `SysTick`'s other clock, where there is one.
     pub systick_divider: Option<Constant>,
+    /// `SysTick`'s calibration register, where it holds something.
+    pub systick_calibration: Option<Constant>,
     /// Where boot code looks for the program, where that is not always at the start of flash.
     pub boot: Option<Boot>,
     /// The section `aes_cycles`.
@@ -34,6 +36,21 @@ pub struct Core {
     /// The section `radio`.
     #[serde(skip)]
     pub radio: Option<Radio>,
+    /// The sections `device_wait`.
+    #[serde(skip)]
+    pub device_waits: Vec<DeviceWait>,
+}
+
+/// A register that answers late: one section `device_wait`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceWait {
+    /// As in `registers.table`.
+    pub register: String,
+    /// Wait states of a load.
+    pub read: Constant,
+    /// Wait states of a store.
+    pub write: Constant,
 }
 
 /// Words by which boot code in a chip's ROM finds the program.
@@ -116,10 +133,11 @@ impl Core {
     /// # Errors
     /// One is missing, unknown or wrong.
     pub fn of(chip: &Chip) -> Result<Self, ChipError> {
-        chip.only_sections(&["cortex_m", "cache", "aes_cycles", "radio"])?;
+        chip.only_sections(&["cortex_m", "cache", "aes_cycles", "radio", "device_wait"])?;
         let mut core: Self = chip.needed_section("cortex_m")?;
         core.aes = chip.section("aes_cycles")?;
         core.radio = chip.section("radio")?;
+        core.device_waits = chip.section("device_wait")?.unwrap_or_default();
         let cache: Option<Cache> = chip.section("cache")?;
         let geometry = cache
             .as_ref()

@@ -1,0 +1,141 @@
+//! The versatile instruction memory system of the `CC26x0`: who uses the cache's RAM, and the flash line
+//! buffers (SWCU117, section 7.9.2).
+
+use joulemark_kernel::{Cycles, Fault, FaultKind};
+
+/// CTL.MODE, and the values that it takes.
+const MODE: u32 = 3;
+const MODE_GPRAM: u32 = 0;
+const MODE_CACHE: u32 = 1;
+const MODE_RESERVED: u32 = 2;
+/// STAT.
+const MODE_CHANGING: u32 = 1 << 3;
+const SYSBUS_LB_DIS: u32 = 1 << 4;
+const IDCODE_LB_DIS: u32 = 1 << 5;
+
+/// VIMS.
+#[derive(Clone, Copy, Debug)]
+pub struct Vims {
+    control: u32,
+    mode: u32,
+    /// When the mode that CTL asks for is reached, while it is not.
+    changed_at: Option<Cycles>,
+    change_cycles: u64,
+}
+
+impl Vims {
+    /// In a mode, with the line buffers on or off; a change of the mode takes `change_cycles`.
+    pub const fn new(mode: u32, line_buffers: bool, change_cycles: u32) -> Self {
+        let mode = mode & MODE;
+        let off = if line_buffers {
+            0
+        } else {
+            IDCODE_LB_DIS | SYSBUS_LB_DIS
+        };
+        Self {
+            control: mode | off,
+            mode,
+            changed_at: None,
+            change_cycles: change_cycles as u64,
+        }
+    }
+
+    /// Read STAT (0) or CTL (4).
+    pub fn read(&self, offset: u32, now: Cycles) -> Option<u32> {
+        let lines = self.control & (SYSBUS_LB_DIS | IDCODE_LB_DIS);
+        let asked = self.control & MODE;
+        match offset {
+            0 if self.changed_at.is_some_and(|at| now < at) => {
+                Some(lines | self.mode | MODE_CHANGING)
+            }
+            0 | 4 => Some(lines | asked),
+            _ => None,
+        }
+    }
+
+    /// Write CTL. A mode that is written during a change is not taken.
+    ///
+    /// # Errors
+    /// The mode is the reserved one.
+    pub fn write_control(&mut self, value: u32, now: Cycles) -> Result<(), Fault> {
+        if value & MODE == MODE_RESERVED {
+            return Err(Fault::new(
+                FaultKind::Peripheral,
+                "VIMS.CTL.MODE is set to 2, which is reserved: 0 is GPRAM, 1 cache, 3 off",
+            ));
+        }
+        if self.changed_at.is_some_and(|at| now < at) {
+            self.control = value & !MODE | self.control & MODE;
+            return Ok(());
+        }
+        self.advance(now);
+        self.control = value;
+        if self.change_cycles == 0 {
+            self.mode = value & MODE;
+        } else if value & MODE != self.mode {
+            self.changed_at = Some(Cycles(now.0 + self.change_cycles));
+        }
+        Ok(())
+    }
+
+    /// Time has come to `now`.
+    pub fn advance(&mut self, now: Cycles) {
+        if self.changed_at.is_some_and(|at| at <= now) {
+            self.changed_at = None;
+            self.mode = self.control & MODE;
+        }
+    }
+
+    /// When a change of the mode ends.
+    pub fn next_event(&self) -> Cycles {
+        self.changed_at.unwrap_or(Cycles::NEVER)
+    }
+
+    /// The cache is on: not while the mode changes, when its tags are cleared.
+    pub fn cache_is_on(&self) -> bool {
+        self.mode == MODE_CACHE && self.changed_at.is_none()
+    }
+
+    /// The cache's RAM is memory.
+    pub fn is_gpram(&self) -> bool {
+        self.mode == MODE_GPRAM && self.changed_at.is_none()
+    }
+
+    /// The line buffer of the core's instruction and data buses is on.
+    pub const fn line_buffer_is_on(&self) -> bool {
+        self.control & IDCODE_LB_DIS == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mode_is_reached_after_its_cycles_and_shown_until_then() {
+        let mut vims = Vims::new(MODE_CACHE, true, 1000);
+        assert!(vims.cache_is_on());
+        vims.write_control(MODE_GPRAM, Cycles(50)).unwrap();
+        assert_eq!(vims.read(0, Cycles(51)), Some(MODE_CHANGING | MODE_CACHE));
+        assert_eq!(vims.read(4, Cycles(60)), Some(MODE_GPRAM));
+        assert!(!vims.cache_is_on() && !vims.is_gpram());
+        assert_eq!(vims.next_event(), Cycles(1050));
+        vims.write_control(3, Cycles(60)).unwrap();
+        assert_eq!(
+            vims.read(4, Cycles(60)),
+            Some(MODE_GPRAM),
+            "not taken during a change"
+        );
+        vims.advance(Cycles(1049));
+        assert!(!vims.is_gpram());
+        vims.advance(Cycles(1050));
+        assert!(vims.is_gpram());
+        assert_eq!(vims.read(0, Cycles(1050)), Some(MODE_GPRAM));
+    }
+
+    #[test]
+    fn the_reserved_mode_is_refused() {
+        let mut vims = Vims::new(MODE_GPRAM, true, 1000);
+        assert!(vims.write_control(MODE_RESERVED, Cycles(0)).is_err());
+    }
+}
