@@ -3,8 +3,8 @@
 //!
 //! The measurements are those published with `CMEmu` (`cmemu-tests/tests/` of
 //! github.com/mimuw-distributed-systems-group/cmemu): archives of flash images with the memory that
-//! the chip held afterwards. The folders named in [`FOLDERS`] belong to the calibration set; those in
-//! [`HELD_OUT`] are kept for acceptance and are never opened here.
+//! the chip held afterwards. The folders named in [`FOLDERS`] belong to the calibration set; those
+//! in [`HELD_OUT`] are kept for acceptance and are never opened here.
 //!
 //! `JOULEMARK_CMEMU_TESTS=FOLDER cargo run --release -p joulemark-armv7m --example calibrate --
 //! [--verbose] [--markdown FILE] [FILTER...]`
@@ -653,7 +653,7 @@ fn row(kind: &str, tally: &Tally) -> String {
     )
 }
 
-/// What was printed of an archive, its cases by kind, emulated cycles, and seconds.
+/// Printed figures of an archive, its cases by kind, emulated cycles, and seconds.
 type Replayed = (String, Vec<(String, Tally)>, u64, f64);
 
 fn one_archive(path: &Path, verbose: bool) -> Replayed {

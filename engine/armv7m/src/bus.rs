@@ -1,4 +1,4 @@
-//! What the core needs of the chip around it.
+//! The core's demands on the chip around it.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ impl Width {
     }
 }
 
-/// What a chip's memory controller is set to, as far as it changes time.
+/// Settings of a chip's memory controller, as far as they change time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemorySettings {
     /// The flash line buffer is on.
@@ -86,7 +86,8 @@ pub trait Bus {
         Cycles::NEVER
     }
 
-    /// Time has come to `now`, which is not before [`Bus::next_event`] by more than one instruction.
+    /// Time has come to `now`, which is not before [`Bus::next_event`] by more than one
+    /// instruction.
     ///
     /// # Errors
     /// Something fatal happened, such as the watchdog's bite.
@@ -95,7 +96,7 @@ pub trait Bus {
         Ok(())
     }
 
-    /// What other bus masters than the core transfer to and from memory until `now`. Called after
+    /// Transfers by bus masters other than the core to and from memory until `now`. Called after
     /// each access to a register, and after [`Bus::advance`].
     ///
     /// # Errors
@@ -110,7 +111,7 @@ pub trait Bus {
         [0; 4]
     }
 
-    /// What the memory controller is set to now. Asked after each write.
+    /// Current settings of the memory controller. Asked after each write.
     fn memory_settings(&self) -> MemorySettings {
         MemorySettings::default()
     }

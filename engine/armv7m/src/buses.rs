@@ -1,8 +1,9 @@
 //! The bus matrix, its ports, and the memories behind them.
 //!
 //! The core has two masters, instruction fetch and load/store. Both follow AHB: an address phase,
-//! then a data phase in which the next address may already be out. Unlike AHB-Lite a master can also
-//! be refused: its address then stays, and nothing advances (seen wherever fetches and loads meet).
+//! then a data phase in which the next address may already be out. Unlike AHB-Lite a master can
+//! also be refused: its address then stays, and nothing advances (seen wherever fetches and loads
+//! meet).
 
 use std::hash::{Hash, Hasher};
 
@@ -10,7 +11,7 @@ use crate::bus::{MemorySettings, Width};
 use crate::cache::Cache;
 use crate::memory::{DeviceWait, Region, RegionKind};
 
-/// What a fetched word is for.
+/// Purpose of a fetched word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FetchUse {
     /// The prefetch queue; the first halfword is left out where `skip`.
@@ -49,7 +50,7 @@ enum Outlet {
     Private,
 }
 
-/// What answers: transfers to different ones do not overlap.
+/// Bus slaves: transfers to different ones do not overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Place {
     outlet: Outlet,
@@ -87,7 +88,7 @@ pub struct Master {
     pub advanced: bool,
     ready: bool,
     refused: bool,
-    /// What is on the bus of it: of an unaligned access, one part.
+    /// Its transfer on the bus: of an unaligned access, one part.
     phase: Option<DataPhase>,
     /// Where the next part of an unaligned access begins.
     next_part: u32,
@@ -191,7 +192,7 @@ impl Default for Buses {
     }
 }
 
-/// What came of a cycle on the buses.
+/// Outcome of a cycle on the buses.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outcome {
     /// A fetch is done.
@@ -210,11 +211,12 @@ pub enum Held {
     #[default]
     Nothing,
     Line(u32),
-    /// The line of the last load whose address is not known beforehand: [`MemoryTiming::loaded_line`].
+    /// The line of the last load whose address is not known beforehand:
+    /// [`MemoryTiming::loaded_line`].
     Loaded,
 }
 
-/// What buffered and cached memory leaves from one cycle to the next, apart from the cache's tags.
+/// State of buffered and cached memory between cycles, apart from the cache's tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct History {
     held: Held,
@@ -263,8 +265,8 @@ impl History {
         self.dynamic = [dynamic, self.dynamic[0]];
     }
 
-    /// A tag that was looked up ahead is not used two cycles after a line came from flash, nor three
-    /// where the cache's RAM was asked in between (`flash/cache/instructions/`).
+    /// A tag that was looked up ahead is not used two cycles after a line came from flash, nor
+    /// three where the cache's RAM was asked in between (`flash/cache/instructions/`).
     ///
     /// `idle` cycles from now.
     const fn lookup_is_late(&self, idle: i8) -> bool {
@@ -282,7 +284,7 @@ enum Relation {
     Other,
 }
 
-/// What memory with a history answered.
+/// Answer of memory with a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     relation: Relation,
@@ -293,8 +295,8 @@ pub struct Answer {
 /// An access to buffered or cached memory whose cost is not known beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// Where; or, where `age` says which load it is, how far behind the beginning of the memory that
-    /// stands for its address.
+    /// Where; or, where `age` says which load it is, how far behind the beginning of the memory
+    /// that stands for its address.
     address: u32,
     /// [`KNOWN`], or how many loads with such addresses were issued after it.
     age: u8,
@@ -332,11 +334,11 @@ struct Map {
     regions: Vec<Region>,
     /// Their numbers follow those of `regions`.
     devices: Vec<DeviceWait>,
-    /// What each megabyte is: a region's number, one of the kinds below, or `SEVERAL`.
+    /// Kind of each megabyte: a region's number, one of the kinds below, or `SEVERAL`.
     kinds: Box<[u8; 4096]>,
 }
 
-/// What is no region, by the bus that it is on.
+/// Addresses outside regions, by their bus.
 const NO_CODE: u8 = 12;
 const NO_RAM: u8 = 13;
 const DEVICES: u8 = 14;
@@ -345,8 +347,8 @@ const SEVERAL: u8 = 16;
 /// The most regions of a chip, late registers and bit-band aliases included.
 const MOST_REGIONS: usize = NO_CODE as usize;
 
-/// A load through a bit-band alias takes as long as one of the word. A store reads the word, asks for
-/// the write a cycle later, and writes in two (misc/bitbanding).
+/// A load through a bit-band alias takes as long as one of the word. A store reads the word, asks
+/// for the write a cycle later, and writes in two (misc/bitbanding).
 const BIT_BAND_ALIASES: [DeviceWait; 2] =
     [bit_band_alias(0x2200_0000), bit_band_alias(0x4200_0000)];
 
@@ -383,20 +385,20 @@ pub struct MemoryTiming {
     issued: usize,
     /// Of these, those that entered execute as far as is simulated.
     pub entered: usize,
-    /// What the accesses since `since` cost, as far as it was not known beforehand; the first `known`
+    /// Cost of the accesses since `since`, as far as it was not known beforehand; the first `known`
     /// were found out before.
     pub log: Vec<Query>,
     known: Vec<Answer>,
     since: u64,
 }
 
-/// What a look ahead must leave as it was.
+/// State that a look ahead must not change.
 pub struct Snapshot {
     loaded_line: u32,
     cache: Option<Cache>,
 }
 
-/// What a region of memory or a bus without memory is called in [`Map::kinds`].
+/// Number of a region of memory, or of a bus without memory, in [`Map::kinds`].
 fn kind_of_nothing(address: u32) -> u8 {
     match place(address) {
         Place {
@@ -482,7 +484,8 @@ impl MemoryTiming {
         true
     }
 
-    /// The kind of memory at an address, which is all that the pipeline sees of it besides alignment.
+    /// The kind of memory at an address, which is all that the pipeline sees of it besides
+    /// alignment.
     #[inline]
     pub fn kind(&self, address: u32) -> u8 {
         let kind = self.map.kinds[(address >> 20) as usize];
@@ -505,7 +508,7 @@ impl MemoryTiming {
             .map_or_else(|| kind_of_nothing(address), |number| number as u8)
     }
 
-    /// What answers late at this address.
+    /// The late device at this address.
     fn device(&self, address: u32) -> Option<&DeviceWait> {
         let number = (self.kind(address) as usize).checked_sub(self.map.regions.len())?;
         let device = self.map.devices.get(number)?;
@@ -771,7 +774,7 @@ impl Buses {
         }
     }
 
-    /// What is fetched is of no use any more; its transfers go on.
+    /// Fetched words are of no more use; its transfers go on.
     pub fn drop_fetches(&mut self) {
         self.drop_fetch_address();
         Self::drop_data(&mut self.fetch);

@@ -1,9 +1,9 @@
 //! The CC2650's code cache: 8 KiB, four ways of lines of 8 bytes (SWCU117, section 7.2).
 //!
 //! The manual gives the geometry and that replacement is pseudo-random and that the tag of the next
-//! line is looked up ahead. What exactly happens was measured by others (the cache programs published
-//! with `CMEmu`, and M. Matraszek's thesis that they cite); the rules below carry the facts, and
-//! `flash/cache/instructions/` agrees with them.
+//! line is looked up ahead. What exactly happens was measured by others (the cache programs
+//! published with `CMEmu`, and M. Matraszek's thesis that they cite); the rules below carry the
+//! facts, and `flash/cache/instructions/` agrees with them.
 
 const SETS: usize = 256;
 const WAYS: usize = 4;
@@ -20,7 +20,7 @@ struct Fill {
     due: u64,
 }
 
-/// What the last write of the tags left for the next.
+/// State that the last write of the tags left for the next.
 #[derive(Clone, Copy, Debug)]
 struct Update {
     at: u64,
@@ -61,8 +61,9 @@ impl Cache {
         }
     }
 
-    /// Forget everything but the place in the pseudo-random sequence, once the tags of the lines that
-    /// came are written (`flash/cache/rng_variants`, where the mode changes right after misses).
+    /// Forget everything but the place in the pseudo-random sequence, once the tags of the lines
+    /// that came are written (`flash/cache/rng_variants`, where the mode changes right after
+    /// misses).
     pub fn clear(&mut self) {
         self.write_tags(u64::MAX);
         *self = Self {

@@ -13,7 +13,7 @@ use crate::registers::{Registers, literal};
 use crate::system::{Events, Model, Request, System, UsageFault};
 use crate::traits::{Class, Traits};
 
-/// What differs between the cores of this architecture.
+/// Differences between the cores of this architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// Cycles of MLA and MLS.
@@ -25,8 +25,8 @@ pub struct Timing {
     /// A Cortex-M4, with its DSP instructions.
     pub cortex_m4: bool,
     /// Major revision of the core. From 2 on there is ACTLR, which can turn the write buffer off
-    /// (DDI 0337I, section 4.1), and LSUCNT counts the cycles after which a load or store was the last
-    /// to enter execute; before, those in which execute works on one.
+    /// (DDI 0337I, section 4.1), and LSUCNT counts the cycles after which a load or store was the
+    /// last to enter execute; before, those in which execute works on one.
     pub revision: u8,
 }
 
@@ -55,7 +55,7 @@ impl Timing {
     };
 }
 
-/// What a core is built with.
+/// Configuration of a core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Memories, none overlapping another.
@@ -103,7 +103,7 @@ pub enum Exit {
 /// One call that has not returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// What was called.
+    /// The callee.
     pub target: u32,
     /// Where it returns to.
     pub return_address: u32,
@@ -357,8 +357,8 @@ impl<B: Bus> Core<B> {
         self.breakpoint_bits = bits.fold(0, |all, bit| all | bit);
     }
 
-    /// `SysTick` counts the core's clock divided by this where CLKSOURCE is clear; without it, CLKSOURCE
-    /// is always set.
+    /// `SysTick` counts the core's clock divided by this where CLKSOURCE is clear; without it,
+    /// CLKSOURCE is always set.
     pub fn set_systick_divider(&mut self, divider: u32) {
         self.system.tick_divider = divider;
     }
@@ -451,14 +451,14 @@ impl<B: Bus> Core<B> {
         done.map_err(|_| address)
     }
 
-    /// What the DWT counted.
+    /// Counters of the DWT.
     #[cfg(test)]
     pub(crate) fn debug_counters(&self) -> Events {
         self.pipe.events()
     }
 
-    /// Read a register of the system control space as a debugger would. `Err` holds the address where
-    /// there is none.
+    /// Read a register of the system control space as a debugger would. `Err` holds the address
+    /// where there is none.
     ///
     /// # Errors
     /// Nothing is there.
@@ -597,7 +597,8 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    /// Run the plain instructions up to `end`, with all but `end`'s preconditions met; says how many.
+    /// Run the plain instructions up to `end`, with all but `end`'s preconditions met; says how
+    /// many.
     ///
     /// They are those that only compute and those that access memory without side effects.
     #[inline(always)]
@@ -751,8 +752,8 @@ impl<B: Bus> Core<B> {
         }
     }
 
-    /// The stack pointer was `before`, and was counted down from there or loaded with something else,
-    /// such as another thread's stack, which may be anywhere.
+    /// The stack pointer was `before`, and was counted down from there or loaded with something
+    /// else, such as another thread's stack, which may be anywhere.
     fn stack_moved(&mut self, before: u32, counted: bool) -> Result<(), Trap> {
         let sp = self.regs.r[13];
         if sp >= self.stack_limit {
@@ -1005,7 +1006,7 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    /// What the memory controller is set to may have changed.
+    /// Settings of the memory controller may have changed.
     fn take_memory_settings(&mut self) {
         self.pipe.set_memory(self.bus.memory_settings());
         self.memory.set_cache_ram(!self.bus.cache_ram_off());
@@ -1092,7 +1093,7 @@ impl<B: Bus> Core<B> {
         )
     }
 
-    /// What it was built with.
+    /// Its configuration.
     pub fn config(&self) -> &Config {
         &self.config
     }

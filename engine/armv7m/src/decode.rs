@@ -6,7 +6,7 @@
 use crate::bus::Width;
 use crate::dsp;
 
-/// What an operation does. Operand forms are part of the kind, so that execution needs one dispatch.
+/// Operations. Operand forms are part of the kind, so that execution needs one dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[allow(missing_docs)] // the names are the manual's mnemonics
@@ -210,7 +210,7 @@ impl Kind {
 /// One decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Op {
-    /// What it does.
+    /// Its operation.
     pub kind: Kind,
     /// Its length in bytes.
     pub length: u8,
@@ -333,8 +333,8 @@ const fn sign_extend(value: u32, bits: u32) -> u32 {
     ((value << (32 - bits)) as i32 >> (32 - bits)) as u32
 }
 
-/// Decode one instruction; `second` is used only where the first halfword [`is_wide`]. `dsp` says that
-/// the core has the DSP extension.
+/// Decode one instruction; `second` is used only where the first halfword [`is_wide`]. `dsp` says
+/// that the core has the DSP extension.
 pub fn decode(first: u16, second: u16, dsp: bool) -> Op {
     if is_wide(first) {
         let (first, second) = (u32::from(first), u32::from(second));

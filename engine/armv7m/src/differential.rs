@@ -51,8 +51,8 @@ impl Random {
     }
 }
 
-/// What the registers hold: R0 to R2 and R4 are free; R3 is a small index, R5 points into SRAM, R6
-/// to the table in flash, R7 into GPRAM, R8 to a device; R9 counts turns.
+/// Contents of the registers: R0 to R2 and R4 are free; R3 is a small index, R5 points into SRAM,
+/// R6 to the table in flash, R7 into GPRAM, R8 to a device; R9 counts turns.
 const FREE: u32 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 4 | 1 << 10 | 1 << 12;
 const POINTERS: u32 = 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8;
 

@@ -1,4 +1,5 @@
-//! The DSP instructions of a Cortex-M4 (ARM DDI 0403E.e, chapter A7; encodings of A5.3.11 to A5.3.17).
+//! The DSP instructions of a Cortex-M4 (ARM DDI 0403E.e, chapter A7; encodings of A5.3.11 to
+//! A5.3.17).
 //!
 //! All of them are undefined on a Cortex-M3, and take one cycle (ARM DDI 0439B, table 3-1).
 
@@ -146,7 +147,7 @@ impl Registers {
         value as u32
     }
 
-    /// What a multiplication adds to: nothing where the field holds 15.
+    /// Accumulator of a multiplication; none where the field holds 15.
     fn addend(&self, op: &Op) -> i64 {
         if op.ra == 15 {
             0

@@ -52,12 +52,13 @@ const NONBASETHRDENA: u32 = 1;
 const BFHFNMIGN: u32 = 1 << 8;
 const STKALIGN: u32 = 1 << 9;
 
-/// Cycles from when the instruction after a supervisor call could have entered execute to the call's
-/// entry (`interrupts/it_curse_svc`).
+/// Cycles from when the instruction after a supervisor call could have entered execute to the
+/// call's entry (`interrupts/it_curse_svc`).
 const AFTER_SUPERVISOR_CALL: u64 = 2;
 
-/// Cycles from the data phase of a store that makes an exception pending, or from a device's signal,
-/// until instructions enter execute no more (`interrupts/interrupt_handler_latencies`, `systick_exc`).
+/// Cycles from the data phase of a store that makes an exception pending, or from a device's
+/// signal, until instructions enter execute no more (`interrupts/interrupt_handler_latencies`,
+/// `systick_exc`).
 const NOTICE: u64 = 3;
 
 fn names(register: &str, value: u32, bits: &[(u32, &str, &str)]) -> String {
@@ -102,7 +103,7 @@ impl<B: Bus> Core<B> {
         !self.system.active.has(exception::NMI) && !self.system.active.has(exception::HARD_FAULT)
     }
 
-    /// What is pending and would be taken at this priority.
+    /// The pending exception that would be taken at this priority.
     fn candidate(&self, priority: i32) -> Option<usize> {
         self.system
             .first_pending()
@@ -131,8 +132,8 @@ impl<B: Bus> Core<B> {
         Ok(false)
     }
 
-    /// Whether the next instruction enters execute before this cycle, and is not a division or a long
-    /// product that would be given up for the exception (`interrupts/interrupt_multicycle`).
+    /// Whether the next instruction enters execute before this cycle, and is not a division or a
+    /// long product that would be given up for the exception (`interrupts/interrupt_multicycle`).
     fn comes_before(&mut self, at: u64) -> bool {
         if self.pipe.now() + 1 >= at {
             return false;
@@ -271,9 +272,9 @@ impl<B: Bus> Core<B> {
         vector.map_or(0, u32::from_le_bytes) & !1
     }
 
-    /// The cycles of an entry: the frame is stored while the vector is fetched, and then the handler.
-    /// What comes meanwhile and has a higher priority is taken instead, without stacking again
-    /// (Cortex-M3 TRM, late arrival); its vector is fetched anew.
+    /// The cycles of an entry: the frame is stored while the vector is fetched, and then the
+    /// handler. An exception of higher priority that comes meanwhile is taken instead, without
+    /// stacking again (Cortex-M3 TRM, late arrival); its vector is fetched anew.
     fn exchange(&mut self, first: usize, frame: Option<u32>) -> Result<usize, Exit> {
         let mut number = first;
         self.pipe.begin_exchange(true, &self.memory);
@@ -398,8 +399,8 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    /// The cycles of a return: the frame is loaded, the program counter first, and fetched from there.
-    /// What comes meanwhile is taken instead (pop pre-emption).
+    /// The cycles of a return: the frame is loaded, the program counter first, and fetched from
+    /// there. An exception that comes meanwhile is taken instead (pop pre-emption).
     fn unstack(&mut self, frame: u32) -> Result<Option<usize>, Trap> {
         self.pipe.begin_exchange(false, &self.memory);
         let mut exchange = Exchange::exit(frame);
@@ -551,7 +552,7 @@ impl<B: Bus> Core<B> {
         Exit::Fault(Box::new(fault))
     }
 
-    /// What the fault registers say, in words and by name.
+    /// Contents of the fault registers, in words and by name.
     fn fault_registers(&self) -> (String, String) {
         let (cfsr, hfsr) = (self.system.cfsr, self.system.hfsr);
         let meanings: Vec<&str> = CFSR

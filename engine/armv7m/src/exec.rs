@@ -1,4 +1,4 @@
-//! What each instruction does to registers and memory (ARM DDI 0403E.e, chapter A7).
+//! Effects of instructions on registers and memory (ARM DDI 0403E.e, chapter A7).
 
 use joulemark_kernel::{Fault, FaultKind};
 
@@ -10,7 +10,7 @@ use crate::registers::literal;
 use crate::system::UsageFault;
 use crate::traits::Traits;
 
-/// What an instruction left to be done.
+/// Work that an instruction leaves to be done.
 pub type Done = Result<(), Trap>;
 
 impl<B: Bus> Core<B> {

@@ -2,11 +2,11 @@
 //!
 //! The core runs a block of instructions, up to the next branch, and notes of each what its time
 //! depends on besides the code itself: whether it was skipped, which memory it accessed with what
-//! alignment, how long it multiplies, where it branches. Then the whole block is timed at once: from
-//! the same state of the pipeline, with the same notes, it always takes as long and leads to the same
-//! next state, as long as accesses to buffered and cached lines that are not known beforehand cost the
-//! same; those are asked again each time, in the same order. So a loop is simulated a few times and
-//! then only counted.
+//! alignment, how long it multiplies, where it branches. Then the whole block is timed at once:
+//! from the same state of the pipeline, with the same notes, it always takes as long and leads to
+//! the same next state, as long as accesses to buffered and cached lines that are not known
+//! beforehand cost the same; those are asked again each time, in the same order. So a loop is
+//! simulated a few times and then only counted.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
@@ -34,7 +34,7 @@ struct Key {
     notes: u64,
 }
 
-/// What becomes of it.
+/// Its fate.
 #[derive(Clone, Debug)]
 struct Way {
     key: Key,
@@ -138,7 +138,7 @@ impl Pending {
     }
 }
 
-/// What is noted of instructions while they run.
+/// Notes on instructions while they run.
 pub struct Notes<'a> {
     pending: &'a mut Pending,
     memory: &'a mut MemoryTiming,
@@ -151,8 +151,8 @@ impl Notes<'_> {
         self.memory.kind(address)
     }
 
-    /// An access to this kind of memory. Of an aligned one the low bits of the address do not matter,
-    /// and are taken as 0.
+    /// An access to this kind of memory. Of an aligned one the low bits of the address do not
+    /// matter, and are taken as 0.
     #[inline]
     pub fn access(&mut self, kind: u8, address: u32, low_bits: u32) {
         self.pending
@@ -195,7 +195,7 @@ pub struct Pipeline {
     fresh: bool,
     /// The way that was taken last.
     current: u32,
-    /// What memory answered to the block that is being looked up.
+    /// Memory's answers to the block that is being looked up.
     answers: Vec<Answer>,
     /// Each with the number of another that has the same hash.
     states: Vec<(State, u32)>,
@@ -331,7 +331,7 @@ impl Pipeline {
         }
     }
 
-    /// What was found out does not hold any more.
+    /// Earlier findings no longer hold.
     #[cold]
     fn forget(&mut self) {
         self.put_in_state();
@@ -685,7 +685,7 @@ impl Pipeline {
     }
 }
 
-/// What the notes say of each instruction.
+/// Notes on each instruction.
 struct Reader<'a> {
     pending: &'a Pending,
     notes: u64,

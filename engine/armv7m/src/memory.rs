@@ -15,7 +15,7 @@ pub enum Port {
     System,
 }
 
-/// What a region is.
+/// Kind of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RegionKind {
     /// Program memory: read-only to stores.
@@ -33,7 +33,7 @@ pub struct Region {
     pub start: u32,
     /// Bytes; a multiple of 4.
     pub size: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: RegionKind,
     /// Where the contents are, when this region shows another's contents at a second address.
     pub alias_of: Option<u32>,

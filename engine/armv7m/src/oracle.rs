@@ -4,8 +4,9 @@
 //! Needs Python with the package `unicorn`: `.venv/bin/python` or what `JOULEMARK_PYTHON` names.
 //! Skipped with a message where there is none.
 //!
-//! A case: instructions to run (0: until an address), that address, 32 bytes of code for 0x1000, registers 0 to 14, flags. An answer:
-//! whether it failed, registers 0 to 15, the status register, and 4 KiB of data memory.
+//! A case: instructions to run (0: until an address), that address, 32 bytes of code for 0x1000,
+//! registers 0 to 14, flags. An answer: whether it failed, registers 0 to 15, the status register,
+//! and 4 KiB of data memory.
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -218,7 +219,7 @@ fn core(timing: Timing) -> Core<Nothing> {
     core
 }
 
-/// What is compared elsewhere, or has no state that both show.
+/// Instructions that are compared elsewhere, or have no state that both show.
 fn is_left_out(op: &Op) -> bool {
     op.is(Op::UNPREDICTABLE)
         || matches!(

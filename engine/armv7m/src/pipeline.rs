@@ -5,10 +5,10 @@
 //! instruction enters the execute stage. What happens in the same cycle happens in this order:
 //! fetched words move up the prefetch queue, execute, decode, fetch, buses.
 //!
-//! Sources. "TRM": *Cortex-M3 Technical Reference Manual* r1p1 (ARM DDI 0337G), whose chapters 1, 15
-//! and 18 describe the prefetch unit, the branch status interface and instruction timing. Where it is
-//! silent, a rule cites the calibration programs that show it, measured on a CC2650 and an STM32F100
-//! (`CMEmu`'s `instructions/` tests: see `examples/calibrate.rs`), as "seen in NAME".
+//! Sources. "TRM": *Cortex-M3 Technical Reference Manual* r1p1 (ARM DDI 0337G), whose chapters 1,
+//! 15 and 18 describe the prefetch unit, the branch status interface and instruction timing. Where
+//! it is silent, a rule cites the calibration programs that show it, measured on a CC2650 and an
+//! STM32F100 (`CMEmu`'s `instructions/` tests: see `examples/calibrate.rs`), as "seen in NAME".
 
 use std::hash::{Hash, Hasher};
 
@@ -38,7 +38,7 @@ pub struct Issue {
     /// The first address that it accesses, or one that stands for all of the same memory and
     /// alignment.
     pub address: u32,
-    /// What that costs depends on where in its memory it is.
+    /// Its cost depends on where in its memory it is.
     pub dynamic: bool,
     /// The size of each access.
     pub width: Width,
@@ -121,7 +121,7 @@ impl Slot {
     }
 }
 
-/// What decode does with an instruction.
+/// Decode's action on an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// Its halfwords are not all there.
@@ -159,7 +159,7 @@ impl Decode {
     };
 }
 
-/// What execute tells decode in a cycle.
+/// Signals from execute to decode in a cycle.
 #[derive(Clone, Copy, Debug)]
 struct Trigger {
     /// A branch is on its way: decode nothing.
@@ -178,7 +178,7 @@ struct Moved {
     length: u8,
 }
 
-/// What the fetch unit does next.
+/// Next action of the fetch unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Fetch {
     Idle,
@@ -250,7 +250,7 @@ impl Hash for State {
     }
 }
 
-/// What the stages ask of fetch within a cycle.
+/// Requests of the stages to fetch within a cycle.
 #[derive(Clone, Copy, Debug, Default)]
 struct Signals {
     branch: Option<u32>,
@@ -264,8 +264,9 @@ const FRAME_WORDS: u8 = 8;
 /// Words of it whose addresses go out before the vector's
 /// (`interrupts/interrupt_handler_different_mem`).
 const WORDS_BEFORE_VECTOR: u8 = 2;
-/// Cycles after which a vector is used at the earliest, as one that comes from the system bus is: with
-/// them a tail-chain takes the TRM's 6 cycles from whatever memory (section 5.6, `interrupts/tail_chain`).
+/// Cycles after which a vector is used at the earliest, as one that comes from the system bus is:
+/// with them a tail-chain takes the TRM's 6 cycles from whatever memory (section 5.6,
+/// `interrupts/tail_chain`).
 const VECTOR_CYCLES: u64 = 2;
 
 /// The transfers of an exception's entry or return.
@@ -284,7 +285,7 @@ pub struct Exchange {
     has_vector: bool,
 }
 
-/// What a cycle of an exchange brought.
+/// Outcome of a cycle of an exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchanged {
     /// A word of the frame.
@@ -454,8 +455,8 @@ impl State {
     /// Whether an instruction may begin while the one before it executes (TRM, section 18.3: loads
     /// and stores pipeline; the details are those of memory/*_pipelining and `control_flow/it`_*).
     ///
-    /// `late` asks what would have been had the predecessor not just finished; `folds` says that what
-    /// follows looks as if it folded.
+    /// `late` asks what would have been had the predecessor not just finished; `folds` says that
+    /// what follows looks as if it folded.
     fn pairs(&self, before: &Slot, next: &Traits, skipped: bool, late: bool, folds: bool) -> bool {
         if !before.is_lsu() || before.traits.class == Class::Multiple || !self.unit_accepts() {
             return false;
@@ -484,8 +485,8 @@ impl State {
         !(usual && (special || !does_nothing))
     }
 
-    /// UMULL or SMULL, then MLA that accumulates its high half, overlap by a cycle; and one more MLA
-    /// after that (seen in `data_processing/xmull_mla`).
+    /// UMULL or SMULL, then MLA that accumulates its high half, overlap by a cycle; and one more
+    /// MLA after that (seen in `data_processing/xmull_mla`).
     fn multiply_pairs(
         &self,
         before: &Slot,
@@ -538,7 +539,7 @@ impl Slot {
         matches!(self.traits.class, Class::Table) && self.requested == 2
     }
 
-    /// What is still of interest after it left execute.
+    /// State still needed after it left execute.
     const fn retired(self) -> Self {
         Self {
             target: 0,
@@ -626,8 +627,8 @@ impl Simulation {
         enters
     }
 
-    /// Let time pass until execute is empty, and until this cycle at least. Where `fetches` is false,
-    /// nothing more is asked for in the last of these cycles.
+    /// Let time pass until execute is empty, and until this cycle at least. Where `fetches` is
+    /// false, nothing more is asked for in the last of these cycles.
     pub fn drain(&mut self, at: u64, fetches: bool, memory: &Memory) {
         self.memory.begin(self.now, 0, &[]);
         for _ in 0..LONGEST {
@@ -671,8 +672,8 @@ impl Simulation {
         self.state.late_fetch = None;
     }
 
-    /// One cycle of an exception's entry or return, in which the load/store unit moves the frame while
-    /// the fetch unit gets the vector, and then what it leads to.
+    /// One cycle of an exception's entry or return, in which the load/store unit moves the frame
+    /// while the fetch unit gets the vector, and then what it leads to.
     pub fn exchange_cycle(&mut self, exchange: &mut Exchange, memory: &Memory) -> Exchanged {
         let data = &mut self.state.buses.data;
         if data.address.is_none()
@@ -721,8 +722,8 @@ impl Simulation {
         self.state.fetch = Fetch::Delayed(pc);
     }
 
-    /// Let time pass until this instruction enters execute; none where it is an IT that was done with
-    /// the instruction before.
+    /// Let time pass until this instruction enters execute; none where it is an IT that was done
+    /// with the instruction before.
     pub fn issue(&mut self, entry: &Entry, issue: &Issue, memory: &Memory) {
         if std::mem::take(&mut self.state.it_is_folded) && entry.op.kind == Kind::It {
             return;
@@ -976,8 +977,9 @@ impl Simulation {
         outcome.transferred
     }
 
-    /// With the write buffer on, a store with an immediate offset leaves execute when its address is
-    /// out (TRM, section 18.3: "always one cycle"; seen in `memory/mov_str_imm_deps` on the STM32F100).
+    /// With the write buffer on, a store with an immediate offset leaves execute when its address
+    /// is out (TRM, section 18.3: "always one cycle"; seen in `memory/mov_str_imm_deps` on the
+    /// STM32F100).
     fn release_store(&mut self) {
         let State {
             main,

@@ -1,7 +1,7 @@
 //! The prefetch queue: three words between the bus and decode (TRM, section 1.2.1).
 //!
-//! Two halfwords are at the *head*, where decode sees them; four can wait behind. Only how many there
-//! are matters here, and which of them look like an IT instruction.
+//! Two halfwords are at the *head*, where decode sees them; four can wait behind. Only how many
+//! there are matters here, and which of them look like an IT instruction.
 
 use std::hash::{Hash, Hasher};
 
@@ -28,7 +28,7 @@ pub enum Shift {
 const HALVES: u8 = 6;
 const BEHIND: u8 = 4;
 
-/// What decode can see in a halfword before it decodes it.
+/// Properties of a halfword that decode sees before decoding it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Look {
     it: bool,

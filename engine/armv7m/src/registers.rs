@@ -1,4 +1,5 @@
-//! Registers and flags, and the instructions that change nothing else (ARM DDI 0403E.e, chapter A7).
+//! Registers and flags, and the instructions that change nothing else (ARM DDI 0403E.e, chapter
+//! A7).
 
 use crate::core::Timing;
 use crate::decode::{Kind, Op};
@@ -216,7 +217,7 @@ impl Registers {
 
     /// Run an instruction of which [`Kind::computes`] and which writes no program counter.
     ///
-    /// What sets the flags only outside IT blocks does so where `outside`.
+    /// Sets flags where `outside`: instructions that set them only outside IT blocks.
     #[inline(always)]
     #[allow(clippy::inline_always)] // the loop that it is most of has no other calls
     pub fn compute(&mut self, op: &Op, outside: bool) {

@@ -1,4 +1,5 @@
-//! The system control space: NVIC, SCB, `SysTick` and the DWT's counters (ARM DDI 0403E.e, B3 and C1.8).
+//! The system control space: NVIC, SCB, `SysTick` and the DWT's counters (ARM DDI 0403E.e, B3 and
+//! C1.8).
 
 use joulemark_kernel::{Fault, FaultKind};
 
@@ -99,7 +100,7 @@ impl Events {
     }
 }
 
-/// What a write to the system control space asks of the core.
+/// Requests of a write to the system control space to the core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// Look for exceptions to take.
@@ -109,7 +110,7 @@ pub enum Request {
     Refuse(Fault),
 }
 
-/// What differs between chips in the system control space.
+/// Differences between chips in the system control space.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
     /// External interrupt lines.
@@ -150,7 +151,7 @@ pub struct System {
     tick_since: u64,
     tick_value: u32,
     tick_flag: bool,
-    /// What the core's clock is divided by for `SysTick`'s other clock; 0 where there is none.
+    /// Divider of the core's clock for `SysTick`'s other clock; 0 where there is none.
     pub tick_divider: u32,
     dwt: Dwt,
 }
@@ -271,8 +272,8 @@ impl System {
         }
     }
 
-    /// External lines: a high level pends (B3.4.1); while its exception is active, only a rising edge
-    /// does. True where something came to be pending.
+    /// External lines: a high level pends (B3.4.1); while its exception is active, only a rising
+    /// edge does. True where something came to be pending.
     pub fn lines(&mut self, levels: [u64; 4]) -> bool {
         let mut changed = false;
         for (word, level) in levels.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What the pipeline has to know of an instruction before it runs.
+//! Properties of an instruction that the pipeline needs before it runs.
 
 use crate::decode::{Kind, Op, is_wide};
 
@@ -26,7 +26,7 @@ pub enum Class {
     Barrier,
 }
 
-/// What the pipeline has to know of an instruction before it runs.
+/// Properties of an instruction that the pipeline needs before it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Traits {
     /// How it occupies the execute stage.

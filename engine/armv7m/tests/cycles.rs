@@ -40,7 +40,7 @@ const CHIPS: [Chip; 4] = [
 struct Program {
     name: &'static str,
     seen_in: &'static str,
-    /// What is between the readings.
+    /// Code between the readings.
     body: &'static str,
     /// ISB; LDR R2, [R0, #4]; the body; LDR R3, [R0, #4]; a branch to itself.
     code: &'static [u16],
@@ -287,7 +287,7 @@ fn cycles(chip: Chip, code: &[u16]) -> u32 {
     registers[3].wrapping_sub(registers[2])
 }
 
-/// What R0 to R7 hold at the last instruction.
+/// R0 to R7 at the last instruction.
 fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
     let flash = Region::new(RegionKind::Flash, 0, 0x1000);
     let (flash, settings, timing) = match chip {

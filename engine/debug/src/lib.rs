@@ -1,9 +1,9 @@
-//! A debugger at a machine: the GDB remote protocol over TCP. What a debugger does costs no emulated
-//! time.
+//! A debugger at a machine: the GDB remote protocol over TCP. What a debugger does costs no
+//! emulated time.
 //!
-//! Registers are 32-bit words in the order in which [`Machine::registers`] has them, which is GDB's:
-//! r0 to r15 of the MSP430 (gdb/msp430-tdep.c keeps them in 32 bits), and r0 to r12, sp, lr, pc and
-//! xpsr of a Cortex-M (GDB manual, "ARM Features", org.gnu.gdb.arm.m-profile).
+//! Registers are 32-bit words in the order in which [`Machine::registers`] has them, which is
+//! GDB's: r0 to r15 of the MSP430 (gdb/msp430-tdep.c keeps them in 32 bits), and r0 to r12, sp, lr,
+//! pc and xpsr of a Cortex-M (GDB manual, "ARM Features", org.gnu.gdb.arm.m-profile).
 
 mod connection;
 
@@ -38,7 +38,7 @@ const SLICE_CYCLES: u64 = 2_000_000;
 /// The same where each instruction is looked at.
 const SLICE_STEPS: u32 = 20_000;
 
-/// What a debugger is told of a core.
+/// A core as a debugger sees it.
 const fn description(core: CoreKind) -> &'static [u8] {
     match core {
         // GDB knows this core's registers by itself.
@@ -91,7 +91,7 @@ struct Watched {
     held: Vec<u8>,
 }
 
-/// What a resumed machine is to do.
+/// How a machine is resumed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Resumed {
     Step,
@@ -183,7 +183,7 @@ impl Debugged<'_> {
     }
 }
 
-/// What a debugger is told of the end of a run; `None` where the run goes on.
+/// Stop reply for the end of a run; `None` where the run goes on.
 fn reason(stop: &Stop, is_step: bool) -> Option<SingleThreadStopReason<u32>> {
     match stop.reason {
         Reason::Address => Some(SingleThreadStopReason::SwBreak(())),

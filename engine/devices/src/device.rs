@@ -1,4 +1,4 @@
-//! What a device is to the board that it is on.
+//! A device as the board sees it.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use joulemark_kernel::chip::Constant;
 use joulemark_radio::Antenna;
 use serde::Deserialize;
 
-/// What is spoken on a bus between a chip and its devices.
+/// Exchanges on a bus between a chip and its devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// Serial peripheral interface: the chip is the master, and each byte is exchanged for one.
@@ -27,7 +27,7 @@ impl Protocol {
     }
 }
 
-/// What a device may do while it is called: see the time, drive pins, change its power state.
+/// Actions of a device while it is called: see the time, drive pins, change its power state.
 #[derive(Debug)]
 pub struct Lines {
     now: Picoseconds,
@@ -73,8 +73,8 @@ impl Lines {
         self.sent.push(byte);
     }
 
-    /// Let those outside the board know that there is something to be taken: a run that waits for it
-    /// ends.
+    /// Let those outside the board know that there is something to be taken: a run that waits for
+    /// it ends.
     pub const fn tell(&mut self) {
         self.is_telling = true;
     }
@@ -96,8 +96,8 @@ pub trait Device: Any + Send + Sync {
         let _ = (pin, high, lines);
     }
 
-    /// The last bit of a byte has gone over the SPI bus. The answer went the other way with the same
-    /// clock edges; `None` where the device leaves the line alone, as when it is not selected.
+    /// The last bit of a byte has gone over the SPI bus. The answer went the other way with the
+    /// same clock edges; `None` where the device leaves the line alone, as when it is not selected.
     fn exchange(&mut self, byte: u8, lines: &mut Lines) -> Option<u8> {
         let _ = (byte, lines);
         None
@@ -135,7 +135,7 @@ pub struct PinRole {
     pub is_needed: bool,
 }
 
-/// What a device draws in a power state.
+/// Current that a device draws in a power state.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PowerState {
@@ -178,7 +178,7 @@ impl Figures {
 pub struct Model {
     /// As boards' files call it.
     pub name: &'static str,
-    /// What it speaks, if it is on a bus.
+    /// Its protocol, if it is on a bus.
     pub protocol: Option<Protocol>,
     /// Its pins, without those of its bus.
     pub pins: &'static [PinRole],
@@ -191,7 +191,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// What is known of it in figures.
+    /// Its figures.
     ///
     /// # Errors
     /// The model's file is wrong: the key and what is wrong with it.

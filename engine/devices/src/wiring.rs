@@ -65,9 +65,9 @@ struct Stated {
 pub struct Placement {
     /// Unique on the board.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub model: &'static Model,
-    /// What is known of it in figures, with what the board's file states in their place.
+    /// Its figures, with the board's file overriding them.
     pub figures: Figures,
     /// The chip's bus that it is on.
     pub bus: Option<String>,
@@ -92,7 +92,7 @@ impl Placement {
         WiringError(format!("{}{key}': {what}", self.key))
     }
 
-    /// What it draws in a state.
+    /// Current that it draws in a state.
     pub fn current_a(&self, state: &str) -> Option<&Constant> {
         let mut states = self.figures.power_state.iter();
         let found = states.find(|known| known.name == state);
@@ -107,7 +107,7 @@ pub struct Wiring {
     pub placements: Arc<[Placement]>,
 }
 
-/// What the chip's own track of power states is called.
+/// Name of the chip's own track of power states.
 const CHIP: &str = "mcu";
 
 impl Wiring {

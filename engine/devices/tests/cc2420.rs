@@ -38,7 +38,7 @@ const AUTOACK: u16 = 1 << 4;
 /// MDMCTRL0 after reset without address recognition.
 const OPEN: u16 = 0x02e2;
 
-/// What the best frames' correlation is shown as.
+/// Correlation shown for the best frames.
 const CORRELATION_MAX: u8 = 110;
 
 const XOSC_STABLE: u8 = 0x40;

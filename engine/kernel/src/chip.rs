@@ -74,7 +74,7 @@ impl CoreKind {
     }
 }
 
-/// What a memory region is made of.
+/// Kind of memory of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryKind {
@@ -106,7 +106,7 @@ impl MemoryKind {
 pub struct Memory {
     /// Unique in the chip.
     pub name: String,
-    /// What it is made of.
+    /// Its kind of memory.
     pub kind: MemoryKind,
     /// First address.
     pub start: u32,
@@ -196,7 +196,7 @@ pub struct Absent {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
-    /// What it holds where nothing else is asked for.
+    /// Its contents by default.
     pub default: u32,
     /// Lowest allowed value.
     pub minimum: u32,
@@ -241,7 +241,7 @@ pub struct Chip {
     pub cpu: String,
     /// The chips that share their peripherals, as the emulation and the firmware call them.
     pub series: String,
-    /// What of the chip's timing has not been compared with silicon; shown with every result.
+    /// Timing of the chip that has not been compared with silicon; shown with every result.
     #[serde(default)]
     pub timing_note: String,
     /// One sentence.
@@ -259,16 +259,16 @@ pub struct Chip {
     pub registers: Table<Register>,
     /// Power states, the most active first.
     pub power_state: Vec<PowerState>,
-    /// What the emulation leaves out.
+    /// Features that the emulation leaves out.
     #[serde(default)]
     pub absent: Vec<Absent>,
     /// Settings of a machine at start.
     #[serde(default)]
     pub settings: BTreeMap<String, Setting>,
-    /// What the series adds, by the section's name.
+    /// Sections of the series, by name.
     #[serde(flatten)]
     sections: BTreeMap<String, toml::Value>,
-    /// What errors call the file.
+    /// Name of the file in errors.
     #[serde(skip)]
     file: String,
     /// SHA-256 of the file.
@@ -447,7 +447,7 @@ impl Chip {
         timings.any(|timing| timing.cached || timing.line_buffer_bytes.is_some())
     }
 
-    /// What the emulation leaves out at an address.
+    /// Feature that the emulation leaves out at an address.
     pub fn absent_at(&self, address: u32) -> Option<&Absent> {
         self.absent.iter().find(|absent| {
             absent

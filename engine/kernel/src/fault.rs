@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What went wrong.
+/// Kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultKind {
     /// An access where the chip has nothing.
@@ -48,12 +48,12 @@ impl FaultKind {
     }
 }
 
-/// What goes on when a function or a handler returns.
+/// Frame to return to from a function or a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
     /// A call, and the address after it, which may belong to the next function already.
     Call(u32),
-    /// What an exception interrupted, and the address where it did.
+    /// Code that an exception interrupted, and the address where it did.
     Interrupted(u32),
 }
 
@@ -63,7 +63,7 @@ pub enum Caller {
 /// and the call stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What went wrong.
+    /// Kind of fault.
     pub kind: FaultKind,
     /// The address that was touched, where there is one.
     pub address: Option<u32>,

@@ -55,11 +55,11 @@ pub struct Range {
 pub struct Image {
     /// How it was written down.
     pub format: Format,
-    /// What it was compiled for, where the file says so.
+    /// Machine that it was compiled for, where the file says so.
     pub core: Option<CoreKind>,
     /// Where it wants to start, where the file says so.
     pub entry: Option<u32>,
-    /// What is loaded, by rising address, without overlaps.
+    /// Loaded segments, by rising address, without overlaps.
     pub segments: Vec<Segment>,
     /// Loaded bytes that are not code, where the file says so.
     pub data: Vec<Range>,

@@ -1,4 +1,4 @@
-//! What every emulated machine shares: time, faults, chip files, images and traces.
+//! Shared by all emulated machines: time, faults, chip files, images and traces.
 //!
 //! The kernel knows no instruction set and no peripheral.
 

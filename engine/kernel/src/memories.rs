@@ -1,6 +1,6 @@
 //! A chip's memories, as its other bus masters than the core see them.
 
-/// What a DMA controller reads and writes. Such an access takes no time of the core's.
+/// Memory as a DMA controller reads and writes it. Such an access takes no time of the core's.
 pub trait Memories {
     /// Copy bytes out; `None` where not all of them are memory.
     fn read(&self, address: u32, length: u32) -> Option<Vec<u8>>;

@@ -1,4 +1,4 @@
-//! What happened outside the program's sight: pin edges, power states, and the VCD of both.
+//! Events outside the program's sight: pin edges, power states, and the VCD of both.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -3,7 +3,7 @@
 use joulemark_kernel::Image;
 
 const DATA: &str = ":0240000031404D\n:02FFFE000040C1\n";
-/// What mspgcc's objcopy ends with: the entry in a record of the end-of-file type, then the end.
+/// End of a file by mspgcc's objcopy: the entry in a record of the end-of-file type, then the end.
 const ENTRY_AND_END: &str = ":00400001BF\n:00000001FF\n";
 
 fn parse(text: &str) -> Result<Image, String> {

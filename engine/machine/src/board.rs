@@ -1,4 +1,4 @@
-//! What is around a chip, whatever its family: the lines that leave it, and what is watched of them.
+//! The surroundings of a chip of any family: the lines that leave it, and what is watched of them.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -18,9 +18,9 @@ pub struct RawEdge {
     pub cycles: Cycles,
 }
 
-/// What the chip's own track of power states is called.
+/// Name of the chip's own track of power states.
 const CHIP: &str = "mcu";
-/// What the track of a radio that is a part of the chip is called.
+/// Name of the track of a radio within the chip.
 const RADIO: &str = "radio";
 
 /// Pin and power-state changes, where they are kept.
@@ -46,7 +46,7 @@ struct Wire {
     is_output: bool,
 }
 
-/// What a device does to the chip.
+/// Effects of a device on the chip.
 pub enum Effect {
     /// It drives a pin.
     Pin(Pin, bool),
@@ -63,14 +63,14 @@ pub struct Buses {
     pub spi: usize,
 }
 
-/// What is around a chip.
+/// The surroundings of a chip.
 pub struct Board {
     chip: Arc<Chip>,
     pub pins: PinNames,
     buses: Buses,
     parts: Vec<Part>,
     wires: Vec<Wire>,
-    /// What devices have done and the chip has not seen: when, and what.
+    /// Effects of devices that the chip has not seen yet, with their times.
     effects: VecDeque<(Picoseconds, Effect)>,
     /// The cycle in which a device does something by itself.
     pub due: Cycles,
@@ -82,7 +82,7 @@ pub struct Board {
     trace: Option<Trace>,
     /// The power states of a radio that is a part of the chip.
     radio: Option<PowerTrace>,
-    /// What the program has sent on each serial port and nobody has read.
+    /// Bytes sent by the program on each serial port and not read yet.
     sent: Vec<Vec<(u8, Picoseconds)>>,
     /// The byte that a run may end for, and whether it was sent and no run has ended for it.
     awaited: Option<(u8, bool)>,
@@ -137,7 +137,7 @@ impl Board {
         }
     }
 
-    /// What the chip is called.
+    /// Name of the chip.
     pub fn chip_name(&self) -> &str {
         &self.chip.name
     }
@@ -288,7 +288,7 @@ impl Board {
         }
     }
 
-    /// What a device did and the chip has not seen, the earliest first.
+    /// Effects of devices that the chip has not seen yet, the earliest first.
     pub fn next_effect(&mut self, timeline: &Timeline) -> Option<(Cycles, Effect)> {
         let (time, effect) = self.effects.pop_front()?;
         Some((timeline.cycle_of(time), effect))
@@ -328,7 +328,7 @@ impl Board {
         answer.map_or(0xff, |(_, byte)| byte)
     }
 
-    /// What is wrong on the board; asking clears it.
+    /// Fault of the board; asking clears it.
     ///
     /// # Errors
     /// Something is wrong.
@@ -364,7 +364,8 @@ impl Board {
         result.ok_or_else(|| format!("device '{name}' is of another type"))
     }
 
-    /// Let somebody outside use the antenna of the first device that has one; `None` where none has.
+    /// Let somebody outside use the antenna of the first device that has one; `None` where none
+    /// has.
     pub fn with_antenna<R>(
         &mut self,
         timeline: &Timeline,

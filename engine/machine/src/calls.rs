@@ -124,7 +124,7 @@ impl CallTree {
         self.node
     }
 
-    /// What has been counted.
+    /// Counters.
     pub fn nodes(&self) -> Vec<Node> {
         let mut nodes = self.nodes.clone();
         let mut low = self.low;

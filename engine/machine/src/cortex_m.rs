@@ -1,5 +1,5 @@
-//! What is around a Cortex-M core: pins, power states and traces for all series, and each series'
-//! registers in a file of its own.
+//! The surroundings of a Cortex-M core: pins, power states and traces for all series, and each
+//! series' registers in a file of its own.
 
 pub mod cc2538;
 pub mod cc26x0;
@@ -44,10 +44,10 @@ static PINS: LazyLock<Vec<String>> = LazyLock::new(|| {
 /// The levels of all pins.
 #[derive(Clone, Debug, Default)]
 pub struct Pins {
-    /// What the program drives, where it does.
+    /// Level driven by the program, if any.
     output: [u32; 5],
     enabled: [u32; 5],
-    /// What the board drives.
+    /// Level driven by the board.
     input: [u32; 5],
 }
 
@@ -57,7 +57,7 @@ impl Pins {
     }
 }
 
-/// What a register access of a series may do to the rest of the chip.
+/// Effects of a series' register access on the rest of the chip.
 pub struct Context<'a> {
     /// The pins; changes are noticed after the access.
     pub pins: &'a mut Pins,
@@ -73,7 +73,7 @@ pub struct Context<'a> {
 pub trait Peripherals: Send + Sync {
     /// Names of the serial ports.
     fn serial_ports(&self) -> &'static [&'static str];
-    /// What the chip's read-only memories hold, and from which addresses on.
+    /// Contents of the chip's read-only memories and their addresses.
     fn rom(&self) -> Vec<(u32, Vec<u8>)> {
         Vec::new()
     }
@@ -129,7 +129,7 @@ pub trait Peripherals: Send + Sync {
     }
     /// Interrupt lines that are asserted.
     fn interrupts(&self) -> [u64; 4];
-    /// What the memory controller is set to.
+    /// Settings of the memory controller.
     fn memory_settings(&self) -> MemorySettings {
         MemorySettings::default()
     }
@@ -145,7 +145,7 @@ pub trait Peripherals: Send + Sync {
     }
 }
 
-/// What is around the core of a series' chip, and the names of its pins.
+/// The surroundings of the core of a series' chip, and the names of its pins.
 pub type Make = fn(&sections::Core, &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames);
 
 /// Everything around the core.

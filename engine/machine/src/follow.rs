@@ -1,4 +1,4 @@
-//! What ran when: the cost of each instruction by its address, and calls in the order of time.
+//! Execution in time: the cost of each instruction by its address, and calls in the order of time.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use joulemark_kernel::time::Picoseconds;
 /// A part of the board in a power state: its name, the state, the core's clock or 0.
 pub type PartState = (String, &'static str, u32);
 
-/// What the executions of one instruction cost.
+/// Cost of the executions of one instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Cycles of the core's clock; those of sleep where the core slept there.
@@ -42,7 +42,7 @@ pub struct Turn {
     pub states: usize,
 }
 
-/// What was followed since the last clear.
+/// Execution followed since the last clear.
 #[derive(Clone, Debug, Default)]
 pub struct Followed {
     /// In the order of addresses.
@@ -141,7 +141,7 @@ impl Follower {
         }
     }
 
-    /// What was kept, with the names of paths.
+    /// The kept execution, with the names of paths.
     pub fn followed(&self, paths: Vec<Vec<String>>) -> Followed {
         let mut places: Vec<_> = self
             .places

@@ -34,7 +34,7 @@ pub struct Options {
     pub entry: Option<u32>,
     /// The pin that brackets measurements, such as `P2.3`.
     pub marker: Option<String>,
-    /// What to count.
+    /// Things to count.
     pub profile: Profiling,
     /// Keep pin and power-state changes.
     pub trace: bool,
@@ -45,7 +45,7 @@ pub struct Options {
     pub settings: BTreeMap<String, u32>,
 }
 
-/// What a machine counts of its program.
+/// Things that a machine counts of its program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profiling {
     /// Nothing.
@@ -53,13 +53,13 @@ pub enum Profiling {
     Off,
     /// Cycles per function.
     Functions,
-    /// What each instruction costs, too, and calls in the order of time: slower. Power states are
+    /// The cost of each instruction too, and calls in the order of time: slower. Power states are
     /// part of it where [`Options::trace`] is on.
     Instructions,
 }
 
-/// What ends a run, besides faults. A core that sleeps with nothing due sleeps on to the limit in
-/// cycles or time; without a limit, that sleep ends the run.
+/// Conditions that end a run, besides faults. A core that sleeps with nothing due sleeps on to the
+/// limit in cycles or time; without a limit, that sleep ends the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Until {
     /// Before the instruction at this address is executed.
@@ -146,7 +146,8 @@ pub struct Stop {
     pub reason: Reason,
     /// The address of the next instruction, or of the one that faulted.
     pub address: u32,
-    /// The fault, where that is why, or in whose handler the program was when its cycles were spent.
+    /// The fault, where that is why, or in whose handler the program was when its cycles were
+    /// spent.
     pub fault: Option<FaultReport>,
 }
 

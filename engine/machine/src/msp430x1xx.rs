@@ -68,7 +68,7 @@ const PIN_NAMES: PinNames = PinNames {
     name: |pin| PINS[pin.port][pin.bit],
 };
 
-/// What a timer channel's output or input is connected to (SLAS368G, terminal functions and timer
+/// Connections of a timer channel's output or input (SLAS368G, terminal functions and timer
 /// signal connections).
 struct Wiring {
     timer_b: bool,
@@ -107,7 +107,7 @@ static WIRING: [Wiring; 10] = [
 /// UART transmit pins, which idle high: URXD and UTXD of USART0 and USART1 on port 3.
 const UART_OUTPUTS: u8 = 1 << 4 | 1 << 6;
 
-/// What the file of a chip of this series has beyond every chip's.
+/// Sections of a chip's file of this series beyond those of every chip.
 pub struct Sections {
     clock: basic_clock::Parameters,
     flash: flash::Parameters,
@@ -630,7 +630,7 @@ impl Msp430x1xx {
         Ok(())
     }
 
-    /// What has ended before is there before settings change.
+    /// Conversions that ended before are visible before settings change.
     fn write_adc12(&mut self, address: u16, value: u16, now: Cycles) -> Result<bool, Fault> {
         self.adc12.advance(&self.clock, now);
         self.adc12.write(address, value, &self.clock, now)
@@ -1002,7 +1002,7 @@ mod tests {
         ])
     }
 
-    /// What may be written where.
+    /// Writable registers and values.
     fn settings() -> impl Strategy<Value = (u16, u16)> {
         let timer = |base: u16| {
             prop_oneof![
@@ -1112,7 +1112,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]
-        /// What is done quietly is what is done otherwise.
+        /// Quiet accesses give the same as others.
         #[test]
         fn quiet_accesses_are_like_the_others(
             code in program(),

@@ -14,12 +14,12 @@ pub struct Pin {
 pub struct PinNames {
     /// Pins of each port.
     pub counts: &'static [usize],
-    /// What a pin is called.
+    /// Name of a pin.
     pub name: fn(Pin) -> &'static str,
 }
 
 impl PinNames {
-    /// What a pin is called.
+    /// Name of a pin.
     pub fn name(&self, pin: Pin) -> &'static str {
         (self.name)(pin)
     }

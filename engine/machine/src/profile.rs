@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use joulemark_kernel::Symbols;
 
-/// What one function of the program cost.
+/// Cost of one function of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionCost {
     /// Its name.
@@ -59,7 +59,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// What is no function and has no caller.
+    /// Cost outside functions, without a caller.
     pub const fn root() -> Self {
         Self {
             parent: None,
@@ -93,7 +93,7 @@ fn name_of(function: Option<usize>, symbols: &Symbols) -> &str {
         .map_or(NO_SYMBOL, |function| &function.name)
 }
 
-/// What code without a symbol is called.
+/// Name of code without a symbol.
 const NO_SYMBOL: &str = "(no symbol)";
 
 /// Put names to a tree of calls.

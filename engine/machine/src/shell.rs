@@ -40,7 +40,7 @@ pub enum Exit {
     Fault(Box<Fault>),
 }
 
-/// What the shell asks of a core with its chip around it.
+/// The shell's demands on a core with its chip around it.
 ///
 /// Addresses that come in have gone through [`System::data_address`] or [`System::code_address`].
 pub trait System: Send + Sync {
@@ -92,8 +92,8 @@ pub trait System: Send + Sync {
     fn next_radio_event(&self) -> Picoseconds {
         Picoseconds::NEVER
     }
-    /// Let somebody outside use the antenna of a radio that is a part of the chip; false where there
-    /// is none.
+    /// Let somebody outside use the antenna of a radio that is a part of the chip; false where
+    /// there is none.
     fn with_antenna(&mut self, act: &mut dyn FnMut(&mut Antenna)) -> bool {
         let _ = act;
         false
@@ -108,7 +108,7 @@ pub trait System: Send + Sync {
     fn address_digest(&self) -> u64;
     /// Count cycles by function from here on.
     fn start_profile(&mut self, symbols: &Symbols);
-    /// What has been counted; `None` where nothing was started.
+    /// Counters; `None` where nothing was started.
     fn profile(&mut self) -> Option<Vec<Node>>;
     /// The node of the profile in which the program is; `None` where nothing was started.
     fn profile_node(&mut self) -> Option<usize>;
@@ -367,8 +367,8 @@ impl Machine {
     /// When the machine does something by itself: now, where its core runs; `None` where it sleeps
     /// and nothing is due that could wake it. Until then it may be left alone.
     ///
-    /// What devices and radios do happens at its own time, which may be within the cycle before, or
-    /// in the past where it was told of late.
+    /// Events of devices and radios happen at their own time, which may be within the cycle before,
+    /// or in the past where it was told of late.
     pub fn next_event(&self) -> Option<Picoseconds> {
         let around = self.system.board().next_event();
         let around = around.min(self.system.next_radio_event());
@@ -432,7 +432,8 @@ impl Machine {
             .map_err(|bad| self.no_memory("read", length, address, bad))
     }
 
-    /// Take over the flash of an earlier machine of the same chip, which stays when the supply goes.
+    /// Take over the flash of an earlier machine of the same chip, which stays when the supply
+    /// goes.
     ///
     /// # Errors
     /// The other machine is not of this chip.
@@ -584,7 +585,7 @@ impl Machine {
         Some(profile::summarise(&nodes, &self.image.symbols))
     }
 
-    /// What ran when since the last clear; `None` without
+    /// Execution followed since the last clear; `None` without
     /// [`Profiling::Instructions`].
     pub fn followed(&mut self) -> Option<Followed> {
         let nodes = self.system.profile()?;
@@ -592,15 +593,15 @@ impl Machine {
         Some(follower.followed(profile::paths(&nodes, &self.image.symbols)))
     }
 
-    /// Digest of the addresses between the marker's edges, or since the last clear where there is no
-    /// marker; `None` without [`Options::secrets_trace`].
+    /// Digest of the addresses between the marker's edges, or since the last clear where there is
+    /// no marker; `None` without [`Options::secrets_trace`].
     pub fn secrets_digest(&self) -> Option<u64> {
         let digest = self.system.address_digest();
         self.options.secrets_trace.then_some(digest)
     }
 }
 
-/// What every byte of an image has to have a place in.
+/// Memories in which every byte of an image has to have a place.
 pub fn check_fit(
     chip: &Chip,
     image: &Image,

@@ -21,7 +21,7 @@ pub(crate) struct Flags {
 /// The carry in [`Flags::result`].
 const CARRY: u32 = 1 << 16;
 
-/// What a double-operand instruction computes, in the order of its opcodes from 4 on.
+/// Double-operand operations, in the order of its opcodes from 4 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Double {
@@ -68,7 +68,7 @@ impl Double {
     }
 }
 
-/// What a single-operand instruction computes on its operand.
+/// Single-operand operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Single {
     Rrc,

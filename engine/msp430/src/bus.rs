@@ -1,4 +1,4 @@
-//! What a core needs of the chip around it.
+//! A core's demands on the chip around it.
 
 use joulemark_kernel::{Cycles, Fault};
 
@@ -18,17 +18,17 @@ impl Width {
     }
 }
 
-/// What a write to flash does, as the flash controller has been set up.
+/// Effect of a write to flash under the flash controller's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlashOperation {
-    /// What happens to the memory.
+    /// Effect on the memory.
     pub effect: FlashEffect,
     /// How long the core is held when it executes from flash; code in RAM goes on (SLAU049F,
     /// sections 5.3.2 and 5.3.3).
     pub stall: Cycles,
 }
 
-/// What a write to flash does to the memory.
+/// Effect of a write to flash on the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlashEffect {
     /// The controller ignores the write.
@@ -74,7 +74,7 @@ pub trait Bus {
     /// Read a peripheral register as [`Bus::read`] does, if no event, interrupt or stop comes of it
     /// and it is no fault. `None`: nothing was done, [`Bus::read`] has to do it.
     ///
-    /// What programs poll is best read so: the core goes on at once.
+    /// Polled registers are best read so: the core goes on at once.
     fn read_quietly(&mut self, address: u16, width: Width, now: Cycles) -> Option<u16> {
         let _ = (address, width, now);
         None
@@ -104,7 +104,8 @@ pub trait Bus {
     /// Asked again after each call of another method, but for the quiet ones.
     fn next_event(&self) -> Cycles;
 
-    /// Time has come to `now`, which is not before [`Bus::next_event`] by more than one instruction.
+    /// Time has come to `now`, which is not before [`Bus::next_event`] by more than one
+    /// instruction.
     ///
     /// # Errors
     /// Something fatal happened, such as the watchdog's bite.

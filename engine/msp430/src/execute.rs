@@ -34,7 +34,7 @@ enum Leave {
     Breakpoint,
 }
 
-/// What the fast loop works on.
+/// State of the fast loop.
 struct Machine<'a, B> {
     state: &'a mut State,
     observer: &'a mut Observer,
@@ -50,7 +50,7 @@ struct Place<const EXACT: bool> {
 }
 
 impl<B: Bus> Machine<'_, B> {
-    /// What the cycle counter will be at the end of the instruction.
+    /// The cycle counter at the end of the instruction.
     fn end<const EXACT: bool>(&self, place: Place<EXACT>) -> u64 {
         if EXACT {
             place.cycles

@@ -32,7 +32,7 @@
 //! a base is 0 (*inferred*).
 //!
 //! # Faults
-//! What silicon does silently and wrongly ends the run with a [`joulemark_kernel::Fault`] before
+//! Errors that silicon makes silently end the run with a [`joulemark_kernel::Fault`] before
 //! it takes effect: unmapped and odd accesses, words that are no instruction (also a constant as
 //! the operand of RRA and its like, and the byte forms of SWPB, SXT and CALL), flash that was not
 //! programmed, execution of peripherals, of RAM that was never written and of what

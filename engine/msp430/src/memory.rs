@@ -7,11 +7,11 @@ pub struct Region {
     pub start: u16,
     /// Bytes.
     pub size: u32,
-    /// What it is made of.
+    /// Its kind of memory.
     pub kind: RegionKind,
 }
 
-/// What a region is made of.
+/// Kind of memory of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RegionKind {
     /// Read and write.
@@ -22,7 +22,7 @@ pub enum RegionKind {
     Peripheral,
 }
 
-/// What may be done at an address without further checks, and facts about it.
+/// Accesses allowed at an address without further checks, and facts about it.
 ///
 /// One byte for each address, so that one look-up answers "mapped, aligned, programmed, plain".
 pub(crate) mod attribute {
@@ -48,7 +48,7 @@ use crate::registers::Registers;
 use crate::slots::{REACH, Rest, SLOTS, Slot, index};
 use attribute::{DATA, DECODED, DEFINED, READ_BYTE, READ_WORD, WRITE_BYTE, WRITE_WORD};
 
-/// What is at an address; 0 is nothing.
+/// Kind of memory at an address; 0 is none.
 const RAM_KIND: u8 = 1;
 const FLASH_KIND: u8 = 2;
 const PERIPHERAL_KIND: u8 = 3;

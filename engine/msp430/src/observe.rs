@@ -1,4 +1,4 @@
-//! What is watched while the core runs: calls, stack use, addresses, cycles by function.
+//! Observations while the core runs: calls, stack use, addresses, cycles by function.
 //!
 //! Nothing here costs emulated time. Calls and the stack's low-water mark are always kept (they
 //! are touched where the stack pointer moves only); the rest costs when it is on.
@@ -10,7 +10,7 @@ use joulemark_kernel::{Fault, FaultKind};
 /// One call or interrupt that has not returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// What was called.
+    /// The callee.
     pub target: u16,
     /// Where it returns to.
     pub return_address: u16,

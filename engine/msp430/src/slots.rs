@@ -28,7 +28,7 @@ pub(crate) struct Slot {
     pub b: u16,
 }
 
-/// What is left of a run from a slot on.
+/// Remainder of a run from a slot on.
 #[derive(Clone, Copy, Default, Zeroable)]
 pub(crate) struct Rest {
     pub cycles: u16,

@@ -1,4 +1,4 @@
-//! What is special: instructions with a twist, interrupts, low-power modes, faults, observation.
+//! Special cases: instructions with a twist, interrupts, low-power modes, faults, observation.
 
 mod common;
 
@@ -614,7 +614,7 @@ mod code {
         );
     }
 
-    /// What was decoded of straight code before a breakpoint is not counted twice.
+    /// Straight code decoded before a breakpoint is not counted twice.
     #[test]
     fn breakpoints_leave_the_time_of_long_straight_code() {
         const LENGTH: u16 = 6000;

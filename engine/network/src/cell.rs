@@ -51,9 +51,9 @@ pub struct Seat<M> {
     next: Picoseconds,
     /// Before this nothing that it does can be noticed, as the queue has it.
     reach: Picoseconds,
-    /// What it emitted while it ran last.
+    /// Emissions of its last run.
     emissions: Vec<Emission>,
-    /// What became of what it heard, as far as nobody has been told.
+    /// Fates of the frames that it heard, not reported yet.
     outcomes: Vec<(u64, Outcome)>,
     unsettled: usize,
 }
@@ -123,7 +123,7 @@ struct Open {
     unknown: usize,
 }
 
-/// What holds for all cells.
+/// Settings of all cells.
 #[derive(Clone, Copy)]
 pub struct Rules {
     pub seed: u64,
@@ -213,7 +213,7 @@ impl<M: Mote> Cell<M> {
         self.late += other.late;
     }
 
-    /// What one of its motes sends arrives at another.
+    /// Link: one mote's transmissions arrive at another.
     pub fn link(&mut self, from: usize, to: usize, link: Link) {
         let ways = &mut self.seats[from].ways;
         let way = Way { to, link };
@@ -249,8 +249,8 @@ impl<M: Mote> Cell<M> {
         old
     }
 
-    /// Put a transmission on the air that a mote has not sent by itself, such as one of a recording.
-    /// It has to be in the future by the radios' turnaround at least.
+    /// Put a transmission on the air that a mote has not sent by itself, such as one of a
+    /// recording. It has to be in the future by the radios' turnaround at least.
     pub fn inject(&mut self, sender: usize, start: Start, bytes: &[u8]) {
         let mut transmission = self.transmission(sender, start, BYTE);
         transmission.bytes = Arc::new(bytes.to_vec());

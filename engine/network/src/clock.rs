@@ -65,13 +65,13 @@ impl Clock {
         self.start + Picoseconds((whole * SECOND + rest) as u64)
     }
 
-    /// What a short span of the mote's time is in the network's, at one of its times.
+    /// A short span of the mote's time in the network's, at one of the mote's times.
     pub fn global_span(&self, span: Picoseconds, at: Picoseconds) -> Picoseconds {
         let rate = self.rate(at);
         Picoseconds(((i128::from(span.0) * SECOND + rate / 2) / rate) as u64)
     }
 
-    /// What a short span of the network's time is in the mote's, at one of the mote's times.
+    /// A short span of the network's time in the mote's, at one of the mote's times.
     pub fn local_span(&self, span: Picoseconds, at: Picoseconds) -> Picoseconds {
         Picoseconds(((i128::from(span.0) * self.rate(at) + SECOND / 2) / SECOND) as u64)
     }

@@ -1,11 +1,11 @@
-//! What is between antennas.
+//! The medium between antennas.
 
 use std::sync::Arc;
 
 use joulemark_kernel::Picoseconds;
 use joulemark_radio::{Outcome, Start};
 
-/// What a transmission is like at another mote.
+/// A transmission as it arrives at another mote.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
     /// The mote that hears.
@@ -16,14 +16,14 @@ pub struct Link {
     pub loss: f64,
 }
 
-/// What a transmission was at a mote.
+/// A transmission as a mote received it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hearing {
     /// The mote.
     pub mote: usize,
     /// The power that arrived.
     pub power_dbm: f64,
-    /// What became of it; `None` as long as it is not known.
+    /// Its fate; `None` as long as it is not known.
     pub outcome: Option<Outcome>,
 }
 
@@ -42,7 +42,7 @@ pub struct Transmission {
     pub bytes: Arc<Vec<u8>>,
     /// Its end; [`Picoseconds::NEVER`] as long as it is not known.
     pub end: Picoseconds,
-    /// What it was at each mote that it reached, in the order of motes.
+    /// Its reception at each mote that it reached, in the order of motes.
     pub hearings: Vec<Hearing>,
 }
 
@@ -52,7 +52,7 @@ impl Transmission {
         (self.mote as u64) << 32 | self.number as u64
     }
 
-    /// What transmissions are told apart and sorted by.
+    /// Identity and order of transmissions.
     pub const fn order(&self) -> (Picoseconds, usize) {
         (self.start.begin, self.mote)
     }

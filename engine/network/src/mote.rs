@@ -1,4 +1,4 @@
-//! What the network asks of a mote.
+//! The network's demands on a mote.
 
 use joulemark_kernel::Picoseconds;
 use joulemark_machine::{Machine, Reason, Stop, Until};

@@ -66,7 +66,7 @@ impl<M: Mote> Network<M> {
         self.cells[cell].restart(seat, mote, self.now)
     }
 
-    /// What a mote sends arrives at another.
+    /// Link: one mote's transmissions arrive at another.
     pub fn link(&mut self, from: usize, link: Link) {
         self.join(from, link.to);
         let (cell, seat) = self.places[from];
@@ -141,8 +141,8 @@ impl<M: Mote> Network<M> {
         format!("{digest:x}")
     }
 
-    /// Put a transmission on the air that a mote has not sent by itself, such as one of a recording.
-    /// It has to be in the future by the radios' turnaround at least.
+    /// Put a transmission on the air that a mote has not sent by itself, such as one of a
+    /// recording. It has to be in the future by the radios' turnaround at least.
     pub fn inject(&mut self, sender: usize, start: Start, bytes: &[u8]) {
         let (cell, seat) = self.places[sender];
         self.cells[cell].inject(seat, start, bytes);

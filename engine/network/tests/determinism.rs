@@ -80,7 +80,7 @@ impl Wild {
         ready.min(received).min(sent).min(self.antenna.next_event())
     }
 
-    /// What the radio does by itself at a time.
+    /// The radio's own action at a time.
     fn radio(&mut self, now: Picoseconds) {
         if self.sends.is_some_and(|sending| sending.end == now) {
             self.sends = None;
@@ -320,7 +320,7 @@ fn towns() -> impl Strategy<Value = Town> {
     })
 }
 
-/// What all saw, how many frames were received, and the network's digest.
+/// Observations of all, how many frames were received, and the network's digest.
 fn run(town: &Town, threads: usize, ahead: Ahead, slices: u64) -> (Vec<u64>, u32, String) {
     let mut network = Network::new(town.seed, threads, ahead).unwrap();
     for (number, &(clock, acknowledges)) in town.motes.iter().enumerate() {

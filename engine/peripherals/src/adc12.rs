@@ -13,7 +13,7 @@ const ON: u16 = 1 << 4;
 const REFON: u16 = 1 << 5;
 const REF2_5V: u16 = 1 << 6;
 const MSC: u16 = 1 << 7;
-/// What of ADC12CTL0 and ADC12CTL1 can be changed with ENC = 1 (section 17.3).
+/// Bits of ADC12CTL0 and ADC12CTL1 that can be changed with ENC = 1 (section 17.3).
 const CTL0_ALWAYS: u16 = 0x000f;
 const CTL1_ALWAYS: u16 = 0x0006;
 /// ADC12CTL1: busy, pulse sample mode, and the source of the sample signal.
@@ -38,7 +38,7 @@ const OSCILLATOR: Picoseconds = Picoseconds(200_000);
 const SENSOR_UV: i64 = 986_000;
 const SENSOR_UV_PER_DEGREE: i64 = 3_550;
 
-/// What is there to be converted. The inputs from pins are at 0 V.
+/// Inputs to be converted. The inputs from pins are at 0 V.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs {
     /// `AVcc` in millivolt.
@@ -308,7 +308,7 @@ impl Adc12 {
         }
     }
 
-    /// What a conversion gives (section 17.2.1).
+    /// Result of a conversion (section 17.2.1).
     fn result(&self, index: usize) -> u16 {
         let supply_uv = i64::from(self.inputs.supply_mv) * 1000;
         let control = self.mctl[index];

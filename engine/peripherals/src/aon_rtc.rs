@@ -1,5 +1,5 @@
-//! The real-time clock of `CC26x0` chips' always-on domain (SWCU117, chapter Real-Time Clock). Register
-//! offsets and fields were compared with TI's header `hw_aon_rtc.h`.
+//! The real-time clock of `CC26x0` chips' always-on domain (SWCU117, chapter Real-Time Clock).
+//! Register offsets and fields were compared with TI's header `hw_aon_rtc.h`.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
@@ -8,8 +8,8 @@ use crate::rate::Rate;
 /// CTL.
 const EN: u32 = 1;
 const RESET: u32 = 1 << 7;
-/// SUBSECINC after reset: the time counts in 2^-32 s, and a period of 32,768 Hz is 2^17 of them; the
-/// increment has 6 bits more.
+/// SUBSECINC after reset: the time counts in 2^-32 s, and a period of 32,768 Hz is 2^17 of them;
+/// the increment has 6 bits more.
 const INCREMENT: u32 = 0x0080_0000;
 /// Bits of the channels in CHCTL and EVFLAGS.
 const CHANNELS: [u32; 3] = [1, 1 << 8, 1 << 16];
@@ -58,7 +58,7 @@ impl AonRtc {
         self.time + (tick - self.since) as u128 * self.subsec_increment as u128
     }
 
-    /// What channels compare with: 16 bits of seconds and 16 of their fraction.
+    /// Compare values of the channels: 16 bits of seconds and 16 of their fraction.
     const fn comparable(time: u128) -> u32 {
         (time >> 22) as u32
     }

@@ -49,7 +49,7 @@ pub enum Source {
     Mclk,
 }
 
-/// What makes the clocks.
+/// Parameters of the clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Oscillator {
     Dco,
@@ -188,7 +188,7 @@ impl BasicClock {
         self.bcsctl1 & XTS != 0 || self.bcsctl1 & XT2OFF == 0 && self.xt2_hz == 0
     }
 
-    /// What drives MCLK.
+    /// Source of MCLK.
     fn mclk_source(&self) -> Oscillator {
         match self.bcsctl2 >> 6 {
             2 if self.has_xt2() => Oscillator::Xt2,
@@ -198,7 +198,7 @@ impl BasicClock {
         }
     }
 
-    /// What drives SMCLK, where it runs.
+    /// Source of SMCLK, where it runs.
     fn smclk_source(&self) -> Option<Oscillator> {
         if self.bcsctl2 & SELS == 0 {
             Some(Oscillator::Dco)

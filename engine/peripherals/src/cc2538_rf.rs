@@ -1,6 +1,6 @@
-//! The RF core of the CC2538 (SWRU319, chapter Radio), which is the radio of the `CC253x` (SWRU191C,
-//! chapter 23) with its registers at other addresses. Register addresses and fields are those of
-//! Contiki-NG's `dev/rfcore-*.h`; reset values are the `CC253x`'s.
+//! The RF core of the CC2538 (SWRU319, chapter Radio), which is the radio of the `CC253x`
+//! (SWRU191C, chapter 23) with its registers at other addresses. Register addresses and fields are
+//! those of Contiki-NG's `dev/rfcore-*.h`; reset values are the `CC253x`'s.
 //!
 //! Section numbers are those of SWRU191C.
 
@@ -61,7 +61,7 @@ const CSPPROG0: usize = 0x40;
 const CSPPROG23: usize = 0x57;
 const XREG_WORDS: usize = 0x80;
 
-/// What registers hold after a reset, where that is not 0: number and value (23.15).
+/// Reset values of registers other than 0: number and value (23.15).
 const RESET: [(usize, u32); 29] = [
     (FRMFILT0, 0x0d),
     (FRMFILT1, 0x78),
@@ -149,21 +149,21 @@ const RXABO: u32 = 1 << 1;
 
 /// No entry of the source address table (23.9.6).
 const NO_SOURCE: u8 = 0x3f;
-/// What is added to a power in dBm for RSSI and CCA's threshold (SWRS096A: 73 dB).
+/// Offset added to a power in dBm for RSSI and CCA's threshold (SWRS096A: 73 dB).
 const RSSI_OFFSET: f64 = 73.0;
 /// RSSI before it is valid.
 const RSSI_INVALID: i8 = -128;
 /// Symbols that RSSI is the mean of (23.10.3).
 const RSSI_SPAN: Picoseconds = Picoseconds(8 * SYMBOL.0);
-/// From a strobe until the receiver hears, or the transmitter sends (23.8.2, 23.9.2): 192 us. The same
-/// between a frame and its acknowledgment (figure 23-17).
+/// From a strobe until the receiver hears, or the transmitter sends (23.8.2, 23.9.2): 192 us. The
+/// same between a frame and its acknowledgment (figure 23-17).
 const TURNAROUND: Picoseconds = Picoseconds(12 * SYMBOL.0);
 /// Correlation of a frame without errors: the guide says about 110 for the best (23.10.4).
 const BEST_CORRELATION: f64 = 110.0;
 const LEAST_CORRELATION: f64 = 50.0;
 
-/// Output power by TXPOWER: values of `SmartRF` Studio 1.16 in Contiki-NG's driver. What is between two
-/// has the lower one's power.
+/// Output power by TXPOWER: values of `SmartRF` Studio 1.16 in Contiki-NG's driver. What is between
+/// two has the lower one's power.
 const POWERS: [(u32, i8, &str); 14] = [
     (0xff, 7, "tx-plus-7dbm"),
     (0xed, 5, "tx-plus-5dbm"),
@@ -230,7 +230,7 @@ impl State {
     }
 }
 
-/// What becomes of a frame that is being received.
+/// Fate of a frame that is being received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Open,
@@ -243,7 +243,7 @@ struct Reception {
     /// The end of its delimiter, and how long its bytes take.
     delimiter: Picoseconds,
     byte: Picoseconds,
-    /// What has come, the length byte first.
+    /// Received bytes, the length byte first.
     bytes: Vec<u8>,
     verdict: Verdict,
     crc: u16,
@@ -501,7 +501,7 @@ impl Cc2538Rf {
         }
     }
 
-    /// What a transmission does next, and when.
+    /// Next step of a transmission and its time.
     fn next_of_sending(&self) -> Picoseconds {
         let Some(sending) = &self.sending else {
             return Picoseconds::NEVER;
@@ -1263,8 +1263,8 @@ impl Radio for Cc2538Rf {
     }
 }
 
-/// Correlation for LQI: the guide says about 110 for the best frames and 50 for the worst (23.10.4);
-/// straight between them over 10 dB above sensitivity, which is assumed.
+/// Correlation for LQI: the guide says about 110 for the best frames and 50 for the worst
+/// (23.10.4); straight between them over 10 dB above sensitivity, which is assumed.
 fn correlation(margin_db: f64) -> u8 {
     let share = (margin_db / 10.0).clamp(0.0, 1.0);
     (LEAST_CORRELATION + share * (BEST_CORRELATION - LEAST_CORRELATION)).round() as u8

@@ -1,12 +1,12 @@
-//! The RF core of `CC26x0` chips by its command interface: doorbell, radio timer, and what the radio CPU
-//! does with commands, for IEEE 802.15.4 (SWCU117, chapter Radio).
+//! The RF core of `CC26x0` chips by its command interface: doorbell, radio timer, and what the
+//! radio CPU does with commands, for IEEE 802.15.4 (SWCU117, chapter Radio).
 //!
 //! Numbers, structures and registers are those of TI's headers (`rf_mailbox.h`, `rf_common_cmd.h`,
-//! `rf_ieee_cmd.h`, `rf_data_entry.h`, `hw_rfc_*.h`). How commands behave is taken from the guide of a
-//! sibling with the same interface, SWCU185F; section numbers are its.
+//! `rf_ieee_cmd.h`, `rf_data_entry.h`, `hw_rfc_*.h`). How commands behave is taken from the guide
+//! of a sibling with the same interface, SWCU185F; section numbers are its.
 //!
-//! The radio CPU reads and writes the chip's memory. What needs that is an [`Event`], which happens at
-//! [`Cc26x0Rf::transfer`]; until then, nothing else does.
+//! The radio CPU reads and writes the chip's memory. What needs that is an [`Event`], which happens
+//! at [`Cc26x0Rf::transfer`]; until then, nothing else does.
 
 mod commands;
 mod csma;
@@ -92,7 +92,7 @@ enum Synthesizer {
     Locked(u16),
 }
 
-/// What goes on at the antenna.
+/// Activity at the antenna.
 #[derive(Clone, Debug)]
 enum Phy {
     Idle,
@@ -408,7 +408,8 @@ impl Cc26x0Rf {
 
     // ---- Registers.
 
-    /// Whether interrupts are asserted: line 0 and line 1 of the radio CPU, hardware, acknowledgment.
+    /// Whether interrupts are asserted: line 0 and line 1 of the radio CPU, hardware,
+    /// acknowledgment.
     pub const fn interrupts(&self) -> [bool; 4] {
         let flags = self.flags & self.enable;
         [
@@ -500,7 +501,8 @@ impl Cc26x0Rf {
         }
     }
 
-    /// Do what needs the memory. `rtc` is the real-time clock in 2^-32 s. Whether there was anything.
+    /// Do what needs the memory. `rtc` is the real-time clock in 2^-32 s. Whether there was
+    /// anything.
     ///
     /// # Errors
     /// A command that the emulation leaves out.

@@ -20,10 +20,10 @@ const DESTINATION_BYTE: u16 = 1 << 7;
 const SINGLE: Cycles = Cycles(4);
 const SINGLE_ASLEEP: Cycles = Cycles(5);
 const BLOCK: Cycles = Cycles(2);
-/// What a block takes besides: synchronisation before, and a cycle after.
+/// Further cycles of a block: synchronisation before, and a cycle after.
 const AROUND: Cycles = Cycles(2);
 
-/// What starts a transfer (section 8.3, DMACTL0).
+/// Triggers of a transfer (section 8.3, DMACTL0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigger {
     /// DMAREQ.
@@ -38,7 +38,7 @@ pub enum Trigger {
     Channel,
 }
 
-/// What may trigger channels now, each until it is taken.
+/// Triggers that may start channels now, each until it is taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Triggers {
     /// `URXIFGx`, where it does not ask for an interrupt.

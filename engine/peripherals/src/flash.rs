@@ -53,7 +53,7 @@ pub struct Bank {
     pub is_main: bool,
 }
 
-/// What a write to flash does to the memory.
+/// Effect of a write to flash on the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Bits go from 1 to 0 only.

@@ -1,13 +1,13 @@
-//! The MAC timer of the CC2538 (SWRU319, chapter MAC Timer), which is timer 2 of the `CC253x` (SWRU191C,
-//! chapter 22): 16 bits at 32 MHz, 24 bits of overflows, two compares of each, capture of
-//! start-of-frame delimiters, start and stop with the 32-kHz clock.
+//! The MAC timer of the CC2538 (SWRU319, chapter MAC Timer), which is timer 2 of the `CC253x`
+//! (SWRU191C, chapter 22): 16 bits at 32 MHz, 24 bits of overflows, two compares of each, capture
+//! of start-of-frame delimiters, start and stop with the 32-kHz clock.
 
 use joulemark_kernel::{Fault, FaultKind, Picoseconds};
 
 /// A count.
 const TICK: u64 = 31_250;
-/// Counts from an edge of the 32-kHz clock to the start of a timer that was to wait for it (SWRU191C,
-/// 22.4).
+/// Counts from an edge of the 32-kHz clock to the start of a timer that was to wait for it
+/// (SWRU191C, 22.4).
 const SYNC_OVERHEAD: u64 = 86;
 /// Rising edges of the 32-kHz clock in a second, and picoseconds in one.
 const LOW_HZ: u128 = 32_768;
@@ -24,7 +24,7 @@ const COMPARE: [u32; 2] = [1 << 1, 1 << 2];
 const OVF_PER: u32 = 1 << 3;
 const OVF_COMPARE: [u32; 2] = [1 << 4, 1 << 5];
 
-/// What MTMSEL selects: timer, capture, period, and two compares.
+/// Values of MTMSEL: timer, capture, period, and two compares.
 const TIMER: usize = 0;
 const CAPTURE: usize = 1;
 const PERIOD: usize = 2;
@@ -41,7 +41,7 @@ pub struct MacTimer {
     /// By [`TIMER`] and so on: 16 bits of the timer, 24 of its overflows.
     count: [u32; 5],
     overflows: [u32; 5],
-    /// What reads of the low bytes have latched.
+    /// Values latched by reads of the low bytes.
     latched: u32,
     latched_overflows: u32,
     /// When the count was what `count` says, while it runs or is to be restarted in step.

@@ -9,9 +9,9 @@ pub struct Port {
     ie: u8,
     ies: u8,
     ifg: u8,
-    /// What the board drives.
+    /// Level driven by the board.
     external: u8,
-    /// What a peripheral drives where it is selected.
+    /// Level driven by a peripheral where it is selected.
     function: u8,
     /// Pins whose peripheral function is an output.
     function_outputs: u8,

@@ -1,4 +1,4 @@
-//! What the CC2538 has of its analogue-to-digital converter at 0x400D7000 beside conversions: the
+//! The CC2538's registers at 0x400D7000 beside its analogue-to-digital conversions: the
 //! random number generator and CRC (SWRU319, chapter Random Number Generator; that of the `CC253x`,
 //! SWRU191C, chapter 14). Register addresses and fields are those of Contiki-NG's `dev/soc-adc.h`.
 

@@ -1,7 +1,7 @@
 //! The AES accelerator that CC2538 (SWRU319, chapter AES and SHA Cryptoprocessor) and `CC26x0`
 //! (SWCU117, chapter Cryptography) share: a key store, an AES engine and a DMA controller of their
-//! own. Register offsets and fields are those of TI's `hw_crypto.h` and of Contiki-NG's `dev/aes.h`;
-//! when a bit comes and goes is as TI's and Contiki-NG's drivers rely on it.
+//! own. Register offsets and fields are those of TI's `hw_crypto.h` and of Contiki-NG's
+//! `dev/aes.h`; when a bit comes and goes is as TI's and Contiki-NG's drivers rely on it.
 //!
 //! The data of an operation is transferred when the engine has worked off all of it: the engine's
 //! own accesses to memory do not hold up the core's.
@@ -44,12 +44,12 @@ const CTR: u32 = 1 << 6;
 const CBC: u32 = 1 << 5;
 const ENCRYPT: u32 = 1 << 2;
 const INPUT_READY: u32 = 1 << 1;
-/// What a program sets of it: `SAVE_CONTEXT`, CCM's M and L, modes, counter width, direction.
+/// Fields set by programs: `SAVE_CONTEXT`, CCM's M and L, modes, counter width, direction.
 const AES_CTRL_WRITTEN: u32 = 0x21ff_81e4;
 /// `KEY_STORE_READ_AREA`.
 const BUSY: u32 = 1 << 31;
 
-/// What the accelerator of a chip has.
+/// Features of a chip's accelerator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
     /// Keys of 192 and 256 bits, and GCM.
@@ -63,9 +63,9 @@ pub struct Features {
 pub struct AesTiming {
     /// A round of AES.
     pub round: u32,
-    /// What a block takes beside its rounds.
+    /// Cycles of a block beside its rounds.
     pub block: u32,
-    /// What a block takes more whose input is the output of the block before it.
+    /// Further cycles of a block whose input is the output of the block before it.
     pub chain: u32,
     /// The DMA controller's transfer of a word that nothing else hides: the first block in and the
     /// last one out.
@@ -147,7 +147,7 @@ struct Channel {
     active: bool,
 }
 
-/// What the engine does until a cycle.
+/// Activity of the engine until a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Job {
     /// Takes keys into the store.
@@ -170,7 +170,7 @@ struct Operation {
     /// The chain's last block: of CBC, CBC-MAC and CCM.
     chain: Block,
     counter: Block,
-    /// What the tag is combined with: the first key stream of CCM and GCM.
+    /// Mask of the tag: the first key stream of CCM and GCM.
     mask: Block,
     hash: Option<GHash>,
     /// Lengths that GCM puts behind its data, in bytes.
@@ -264,7 +264,7 @@ impl TiAes {
         u64::from(self.timing.block + rounds * self.timing.round + chain)
     }
 
-    /// What the words of a block take that nothing hides.
+    /// Cycles of a block's words that nothing hides.
     const fn block_transfer(&self) -> u64 {
         (BLOCK as u32 / 4 * self.timing.word) as u64
     }

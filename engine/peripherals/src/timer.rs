@@ -30,7 +30,7 @@ pub enum Kind {
     B,
 }
 
-/// What a capture input is connected to.
+/// Connection of a capture input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// A level that the machine keeps up to date with [`Timer::set_pin`].
@@ -45,7 +45,7 @@ pub enum Input {
 struct Channel {
     control: u16,
     value: u16,
-    /// What the counter is compared with; follows `value` at once in `Timer_A`.
+    /// Compare value; follows `value` at once in `Timer_A`.
     latch: u16,
     inputs: [Input; 2],
     pin: bool,
@@ -61,12 +61,12 @@ pub struct OutputChange {
     pub high: bool,
 }
 
-/// What lies ahead of a timer, for those who read it again and again. By default nothing is known.
+/// Forecast of a timer for those who read it again and again. By default nothing is known.
 #[derive(Clone, Debug, Default)]
 struct Quiet {
     /// Before this source tick nothing but counting happens.
     until: u64,
-    /// What a count adds.
+    /// Increment of a count.
     stride: u16,
     /// From this cycle on and before the other the counts are on a line.
     from: Cycles,
@@ -278,7 +278,7 @@ impl Timer {
         self.counter = next as u16;
     }
 
-    /// What follows from the counter having gone to its value.
+    /// Consequences of the counter having gone to its value.
     fn arrive(&mut self) {
         let limit = self.limit();
         let at_zero = self.counter == 0;

@@ -1,5 +1,5 @@
-//! The RF core of `CC26x0` chips through its doorbell: commands and their errors, chains, frames in and
-//! out, and structures that nobody would write.
+//! The RF core of `CC26x0` chips through its doorbell: commands and their errors, chains, frames in
+//! and out, and structures that nobody would write.
 
 use std::sync::Arc;
 
@@ -238,7 +238,7 @@ impl Chip {
         self.half(address + 2)
     }
 
-    /// What CMDR takes; what CMDSTA gives.
+    /// Value for CMDR; value from CMDSTA.
     fn command(&mut self, value: u32) -> u32 {
         self.set(CMDR, value);
         assert_eq!((self.get(CMDR), self.get(CMDSTA)), (value, 0), "pending");

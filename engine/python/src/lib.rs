@@ -386,7 +386,7 @@ struct PowerInterval {
     end_ps: u64,
 }
 
-/// What one function of the program cost.
+/// Cost of one function of the program.
 #[pyclass(frozen, get_all, module = "joulemark._engine")]
 #[derive(Clone)]
 struct FunctionCost {
@@ -440,7 +440,7 @@ impl From<machine::Profile> for Profile {
     }
 }
 
-/// What ran when: instructions by address, and calls in the order of time.
+/// Execution in time: instructions by address, and calls in the order of time.
 #[pyclass(frozen, get_all, module = "joulemark._engine")]
 struct Followed {
     places: Vec<(u32, bool, usize, u64, u64, u64)>,

@@ -16,7 +16,7 @@ use super::{
     machine_error, made, numbers,
 };
 
-/// What a transmission was at a mote.
+/// A transmission as a mote received it.
 #[pyclass(frozen, get_all, module = "joulemark._engine")]
 #[derive(Clone)]
 pub struct Hearing {

@@ -1,4 +1,4 @@
-//! What is on the air: what an antenna emits, and what arrives at another.
+//! Signals on the air: what an antenna emits, and what arrives at another.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use joulemark_kernel::Picoseconds;
 pub struct Start {
     /// The preamble's first symbol, or the carrier's begin.
     pub begin: Picoseconds,
-    /// The end of the start-of-frame delimiter; [`Picoseconds::NEVER`] for a carrier without frames.
+    /// The end of the start-of-frame delimiter; [`Picoseconds::NEVER`] for a carrier without
+    /// frames.
     pub delimiter: Picoseconds,
     /// Centre frequency.
     pub frequency_mhz: u16,
@@ -17,7 +18,7 @@ pub struct Start {
     pub power_dbm: f64,
 }
 
-/// What an antenna does to the medium, in the time of its board.
+/// Actions of an antenna on the medium, in the time of its board.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Emission {
     /// A transmission is announced.
@@ -44,7 +45,7 @@ pub struct Arrival {
     pub end: Picoseconds,
     /// The link loses this frame: there is its power, but no receiver finds its delimiter.
     pub is_lost: bool,
-    /// What its bit errors at this antenna are drawn from.
+    /// Seed of its bit errors at this antenna.
     pub seed: u64,
 }
 
@@ -55,7 +56,7 @@ impl Arrival {
     }
 }
 
-/// What became of a transmission at an antenna.
+/// Fate of a transmission at an antenna.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// Received as it was sent.

@@ -6,7 +6,7 @@ use joulemark_kernel::Picoseconds;
 
 use crate::{Arrival, BYTE, Emission, Outcome, Start};
 
-/// What a receiver's antenna needs to know of it.
+/// Properties of a receiver that its antenna needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
     /// The least power at which 1% of packets are lost.
@@ -19,12 +19,13 @@ pub struct Figures {
     pub turnaround: Picoseconds,
 }
 
-/// What a receiver has to hear of a frame before its delimiter ends: the delimiter and one byte of
-/// preamble, two symbols each. Inferred: data sheets say that a byte of preamble is enough.
+/// Least part of a frame that a receiver has to hear before its delimiter ends: the delimiter and
+/// one byte of preamble, two symbols each. Inferred: data sheets say that a byte of preamble is
+/// enough.
 const ACQUISITION: Picoseconds = Picoseconds(64_000_000);
 
-/// The ratio of signal to noise at which 1% of packets with 20 bytes are lost, as data sheets define
-/// sensitivity (IEEE Std 802.15.4-2006, 6.1.7): each of 40 symbols is wrong with 2.51e-4.
+/// The ratio of signal to noise at which 1% of packets with 20 bytes are lost, as data sheets
+/// define sensitivity (IEEE Std 802.15.4-2006, 6.1.7): each of 40 symbols is wrong with 2.51e-4.
 const THRESHOLD: f64 = 1.0193;
 
 /// Symbol errors that happen less often than this do not happen.
@@ -33,8 +34,8 @@ const NEGLIGIBLE: f64 = 1e-12;
 /// How long what has ended is remembered, for averages.
 const MEMORY: Picoseconds = Picoseconds(1_000_000_000);
 
-/// By how much the end of a transmission and that of its last byte may differ, which come by different
-/// ways from the sender's time.
+/// By how much the end of a transmission and that of its last byte may differ, which come by
+/// different ways from the sender's time.
 const ROUNDING: Picoseconds = Picoseconds(1000);
 
 /// A frame that is being received.
@@ -154,21 +155,21 @@ impl Antenna {
         }
     }
 
-    /// What it was made with.
+    /// Its parameters.
     pub const fn figures(&self) -> &Figures {
         &self.figures
     }
 
     // ---- What the radio does.
 
-    /// Until it says otherwise, the radio has to start up for so long before it can be told to send,
-    /// as without its crystal. Who knows may leave it alone for longer.
+    /// Until it says otherwise, the radio has to start up for so long before it can be told to
+    /// send, as without its crystal. Who knows may leave it alone for longer.
     pub const fn needs(&mut self, start_up: Picoseconds) {
         self.start_up = start_up;
     }
 
-    /// A transmission will begin, at the earliest [`Figures::turnaround`] from now: to be called when
-    /// the radio is told to send. Until the transmission ends, nothing is heard.
+    /// A transmission will begin, at the earliest [`Figures::turnaround`] from now: to be called
+    /// when the radio is told to send. Until the transmission ends, nothing is heard.
     pub fn transmit(&mut self, now: Picoseconds, start: Start) {
         debug_assert!(start.begin >= now + self.look_ahead(), "sent too soon");
         self.deafen(now);
@@ -176,15 +177,16 @@ impl Antenna {
         self.emit(Emission::Start(start));
     }
 
-    /// The transmission's bytes from a place on, the length byte's place being 0; the check sequence
-    /// is the radio's to append. A byte has to be there when its first symbol is sent, and may be
-    /// replaced until then.
+    /// The transmission's bytes from a place on, the length byte's place being 0; the check
+    /// sequence is the radio's to append. A byte has to be there when its first symbol is sent, and
+    /// may be replaced until then.
     pub fn put(&mut self, place: usize, bytes: &[u8]) {
         self.emit(Emission::Bytes(place, bytes.to_vec()));
     }
 
     /// The transmission ends at a time that is not in the past: with its last byte as soon as its
-    /// length is known, or earlier where it is stopped. One that is stopped before it began ends then.
+    /// length is known, or earlier where it is stopped. One that is stopped before it began ends
+    /// then.
     pub fn end(&mut self, at: Picoseconds) {
         self.sending = Some(at);
         self.emit(Emission::End(at));
@@ -317,7 +319,8 @@ impl Antenna {
     }
 
     /// The mean power of all that is on a frequency over a span of time from a microsecond to a
-    /// second, noise included. A radio that sends, or has sent within its turnaround, does not know.
+    /// second, noise included. A radio that sends, or has sent within its turnaround, does not
+    /// know.
     pub fn power_dbm(&self, frequency_mhz: u16, from: Picoseconds, to: Picoseconds) -> f64 {
         let span = milliseconds(from, to);
         let on_air = self.heard.iter().filter_map(|heard| {
@@ -329,8 +332,8 @@ impl Antenna {
         dbm(self.noise_mw + on_air.sum::<f64>())
     }
 
-    /// When a transmission on a frequency begins or ends next, for a radio that shows the power on a
-    /// pin; [`Picoseconds::NEVER`] where none does.
+    /// When a transmission on a frequency begins or ends next, for a radio that shows the power on
+    /// a pin; [`Picoseconds::NEVER`] where none does.
     pub fn next_change(&self, frequency_mhz: u16, after: Picoseconds) -> Picoseconds {
         let on = self.heard.iter().map(|heard| &heard.arrival);
         on.filter(|arrival| arrival.start.frequency_mhz == frequency_mhz)
@@ -358,7 +361,7 @@ impl Antenna {
         self.emissions.iter().any(is_start)
     }
 
-    /// What the radio has done since the last call, in its order.
+    /// Actions of the radio since the last call, in their order.
     pub fn take_emissions(&mut self) -> Vec<Emission> {
         std::mem::take(&mut self.emissions)
     }
@@ -388,7 +391,7 @@ impl Antenna {
         }
     }
 
-    /// What became of transmissions, as far as it is known at a time up to which the radio has run:
+    /// Fates of transmissions, as far as they are known at a time up to which the radio has run:
     /// each one's id, and what.
     pub fn take_outcomes(&mut self, now: Picoseconds) -> Vec<(u64, Outcome)> {
         self.settle(now);
@@ -416,8 +419,8 @@ impl Antenna {
         self.outcomes.push((self.heard[number].arrival.id, outcome));
     }
 
-    /// Say what became of the frames whose delimiters have gone by: the radio has been as it is since
-    /// the last change.
+    /// Say what became of the frames whose delimiters have gone by: the radio has been as it is
+    /// since the last change.
     fn settle(&mut self, now: Picoseconds) {
         for number in 0..self.heard.len() {
             let Heard {

@@ -1,18 +1,18 @@
-//! What lies between a radio and the medium.
+//! The antenna between a radio and the medium.
 //!
-//! A radio, whether a device on a board or a part of a chip, owns an [`Antenna`] and does to it what
-//! it does to the air: transmits, listens, asks for the power on its channel. Whoever carries frames
-//! between machines takes what antennas emit and gives it to the others. What becomes of overlapping
-//! frames is decided in the antenna that hears them, once for all radios.
+//! A radio, whether a device on a board or a part of a chip, owns an [`Antenna`] and does to it
+//! what it does to the air: transmits, listens, asks for the power on its channel. Whoever carries
+//! frames between machines takes what antennas emit and gives it to the others. What becomes of
+//! overlapping frames is decided in the antenna that hears them, once for all radios.
 //!
 //! All times that a radio sees are those of its own board.
 //!
 //! How a radio uses it. Told to send: [`Antenna::transmit`] at once, with the time at which its
 //! preamble begins; [`Antenna::put`] with the bytes as soon as they are known, again for those that
-//! change before they are sent; [`Antenna::end`] as soon as the length is known, earlier where it is
-//! stopped. Receiver ready: [`Antenna::listen`]. At [`Antenna::next_event`]: [`Antenna::advance`],
-//! which may find a frame; its bytes come in at [`Reception::byte_end`] and are asked for then by
-//! [`Antenna::byte`]; after the last, [`Antenna::release`].
+//! change before they are sent; [`Antenna::end`] as soon as the length is known, earlier where it
+//! is stopped. Receiver ready: [`Antenna::listen`]. At [`Antenna::next_event`]:
+//! [`Antenna::advance`], which may find a frame; its bytes come in at [`Reception::byte_end`] and
+//! are asked for then by [`Antenna::byte`]; after the last, [`Antenna::release`].
 
 mod air;
 mod antenna;
@@ -38,7 +38,7 @@ pub trait Radio {
     /// When it, or something in its antenna, is due; [`Picoseconds::NEVER`] if nothing is.
     fn next_event(&self) -> Picoseconds;
 
-    /// What is due at `now` happens, and the next event is later or needs memory.
+    /// Does everything due at `now`; the next event is later or needs memory.
     fn advance(&mut self, now: Picoseconds);
 
     /// Whether it can go on only when it gets at the chip's memory. Until then nothing is done at

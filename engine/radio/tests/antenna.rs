@@ -1,4 +1,4 @@
-//! What an antenna hears: frames that are alone, that overlap, that come when nobody listens.
+//! Reception by an antenna: frames that are alone, that overlap, that come when nobody listens.
 
 use std::sync::Arc;
 

@@ -16,7 +16,7 @@ use joulemark_armv7m::{Bus, Config, Core, Exit, Limits, Region, RegionKind, Timi
 use joulemark_kernel::{Cycles, Fault};
 use object::{Object, ObjectSymbol};
 
-/// What was published for the order of `harness.c`.
+/// Published figures in the order of `harness.c`.
 const PUBLISHED: [(&str, u32); 12] = [
     ("AES-128 key schedule", 302),
     ("AES-128 encryption", 627),

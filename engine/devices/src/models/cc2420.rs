@@ -1,8 +1,9 @@
 //! TI CC2420, a radio of IEEE 802.15.4 at 2.4 GHz with its security engine.
 //!
 //! The data sheet, SWRS041B (March 2007), says what registers, strobes, FIFOs, pins and states are.
-//! Where it is silent, what is done here says so. Left out: the test modes of MDMCTRL1 (serial data,
-//! looping FIFOs), overrides (MANAND, MANOR), test signals on pins beyond lock and oscillator.
+//! Where it is silent, what is done here says so. Left out: the test modes of MDMCTRL1 (serial
+//! data, looping FIFOs), overrides (MANAND, MANOR), test signals on pins beyond lock and
+//! oscillator.
 
 use joulemark_kernel::Picoseconds;
 use joulemark_radio::{Antenna, BYTE, SYMBOL};
@@ -55,7 +56,7 @@ const fn pin(name: &'static str, is_output: bool) -> PinRole {
     }
 }
 
-/// What boards' files name.
+/// Parameters in boards' files.
 pub static MODEL: Model = Model {
     name: "cc2420",
     protocol: Some(Protocol::Spi),
@@ -100,7 +101,7 @@ const OUTPUT: [(u16, f64, &str); 8] = [
     (0, -25.0, "tx-25dbm"),
 ];
 
-/// What the receiver hears: section 6.3, typical.
+/// Sensitivity of the receiver: section 6.3, typical.
 const ANTENNA: joulemark_radio::Figures = joulemark_radio::Figures {
     sensitivity_dbm: -95.0,
     capture_db: 3.0,
@@ -368,7 +369,7 @@ impl Cc2420 {
         self.reset(now);
     }
 
-    /// What a strobe does (table 11 and figure 25).
+    /// Effect of a strobe (table 11 and figure 25).
     fn strobe(&mut self, code: u8, now: Picoseconds) {
         if code == strobe::SXOSCON && self.state == State::PowerDown {
             if self.due == Picoseconds::NEVER && self.has(MAIN, registers::RESET_N) {

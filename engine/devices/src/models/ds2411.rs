@@ -16,7 +16,7 @@ const ON: &str = "on";
 const FAMILY: u8 = 0x01;
 const READ_ROM: u8 = 0x33;
 
-/// What boards' files name.
+/// Parameters in boards' files.
 pub static MODEL: Model = Model {
     name: "ds2411",
     protocol: None,
@@ -37,7 +37,7 @@ pub static MODEL: Model = Model {
     make: |figures| Box::new(Ds2411::new(figures)),
 };
 
-/// What the next time slots are.
+/// Meaning of the next time slots.
 #[derive(Clone, Copy, Debug)]
 enum Slots {
     /// None before a reset.
@@ -48,7 +48,7 @@ enum Slots {
     Number { bits: u32 },
 }
 
-/// What it does to the wire by itself next.
+/// Its own next action on the wire.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Pull,

@@ -27,7 +27,7 @@ const fn input(name: &'static str, is_needed: bool) -> PinRole {
     }
 }
 
-/// What boards' files name.
+/// Parameters in boards' files.
 pub static MODEL: Model = Model {
     name: "m25p80",
     protocol: Some(Protocol::Spi),
@@ -68,7 +68,7 @@ const SECTOR_BYTES: usize = 1 << 16;
 const SECTORS: usize = 16;
 const PAGE_BYTES: usize = 256;
 
-/// What the device is at, and will have done at the end of it.
+/// Current activity of the device, and its effect at its end.
 enum Busy {
     Program { address: usize, data: Vec<u8> },
     EraseSector(usize),
@@ -121,7 +121,7 @@ impl M25p80 {
         }
     }
 
-    /// What an address holds; addresses come round after the last.
+    /// Contents of an address; addresses wrap after the last.
     pub fn byte(&self, address: usize) -> u8 {
         let address = address % (SECTORS * SECTOR_BYTES);
         let sector = self.sectors[address / SECTOR_BYTES].as_ref();
@@ -185,7 +185,8 @@ impl M25p80 {
         }
     }
 
-    /// What the instruction that has come in starts; `None` where it changes nothing, or is refused.
+    /// Activity that the received instruction starts; `None` where it changes nothing, or is
+    /// refused.
     fn start(&mut self) -> Option<(Busy, Picoseconds)> {
         let (&instruction, operands) = self.input.split_first()?;
         let length = operands.len();

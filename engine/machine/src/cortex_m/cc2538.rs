@@ -1,5 +1,6 @@
-//! CC2538: UARTs, GPIO, I/O control, timers, sleep timer, watchdog, and clocks of `SYS_CTRL` (SWRU319).
-//! Addresses and interrupt lines of the timers were compared with those in Contiki's port.
+//! CC2538: UARTs, GPIO, I/O control, timers, sleep timer, watchdog, and clocks of `SYS_CTRL`
+//! (SWRU319). Addresses and interrupt lines of the timers were compared with those in Contiki's
+//! port.
 
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Cycles, Fault, FaultKind, Memories, Timeline};
@@ -20,7 +21,7 @@ const RFCORE: u32 = 0x4008_8000;
 const AES: u32 = 0x4008_b000;
 const SYS_CTRL: u32 = 0x400d_2000;
 const FCTL: u32 = 0x400d_3008;
-/// What the chip is: `CHIP_ID`, and in the second word its major and minor revision (Contiki's
+/// Identity of the chip: `CHIP_ID`, and in the second word its major and minor revision (Contiki's
 /// `soc.c`: 0xb964; which revision is none of the document's, 2.0 is taken).
 const DIECFG0: u32 = 0x400d_3014;
 const DIECFG2: u32 = 0x400d_301c;
@@ -72,12 +73,12 @@ const I_MAP: u32 = 0x98;
 /// Where the information page has the device's IEEE address: two words, the higher first
 /// (Contiki-NG, `ieee-addr.c`).
 const IEEE_ADDRESS: u32 = 0x0028_0028;
-/// What TI's addresses begin with.
+/// Prefix of TI's addresses.
 const OUI: u32 = 0x0012_4b00;
 
-/// Where the ROM's table of functions has those for the size of the flash and the chip's number, three
-/// that are left out, memset, memcpy, memcmp and memmove (`ROM_API_T` in rom.h of `OpenWSN`), and these
-/// functions after it. TI's code is not public; this is our own.
+/// Where the ROM's table of functions has those for the size of the flash and the chip's number,
+/// three that are left out, memset, memcpy, memcmp and memmove (`ROM_API_T` in rom.h of `OpenWSN`),
+/// and these functions after it. TI's code is not public; this is our own.
 const ROM_START: u32 = 0x4c;
 #[rustfmt::skip]
 static ROM: [u16; 60] = [

@@ -1,4 +1,4 @@
-//! What a Cortex-M chip's file has beyond every chip's.
+//! Sections of a Cortex-M chip's file beyond those of every chip.
 
 use joulemark_kernel::chip::{Constant, Memory};
 use joulemark_kernel::{Chip, ChipError, Picoseconds};
@@ -24,7 +24,7 @@ pub struct Core {
     pub crystal_hz: Option<Constant>,
     /// The slow clock of timers and watchdogs.
     pub low_hz: Constant,
-    /// What the core's clock is divided by for `SysTick`'s other clock, where there is one.
+    /// Divider of the core's clock for `SysTick`'s other clock, where there is one.
     pub systick_divider: Option<Constant>,
     /// `SysTick`'s calibration register, where it holds something.
     pub systick_calibration: Option<Constant>,
@@ -69,9 +69,9 @@ pub struct Boot {
 pub struct Aes {
     /// A round.
     pub round: Constant,
-    /// What a block takes beside its rounds.
+    /// Cycles of a block beside its rounds.
     pub block: Constant,
-    /// What a block takes more whose input is the output of the block before it.
+    /// Further cycles of a block whose input is the output of the block before it.
     pub chain: Constant,
     /// A word of the first block in, and of the last one out.
     pub word: Constant,

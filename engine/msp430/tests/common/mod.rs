@@ -1,4 +1,4 @@
-//! What the tests share: a chip that is all RAM, the manual's tables, and mspdebug's simulator.
+//! Shared by the tests: a chip that is all RAM, the manual's tables, and mspdebug's simulator.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 pub mod slau049;
@@ -114,7 +114,7 @@ pub struct Oracle {
     script: String,
 }
 
-/// What one `step` or `run` or `md` of a script printed.
+/// Output of one `step` or `run` or `md` of a script.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answer {
     Registers([u16; 16]),

@@ -107,7 +107,7 @@ pub fn destination_mode(mode: u16, register: u16) -> Mode {
     }
 }
 
-/// What the tables say of an instruction's first word: cycles and words. `None`: no instruction.
+/// The tables' entry for an instruction's first word: cycles and words. `None`: no instruction.
 pub fn cost(first: u16) -> Option<(u8, u8)> {
     let mode = first >> 4 & 3;
     let byte = first & 0x40 != 0;

@@ -1,5 +1,5 @@
-//! What the radio CPU does with a value of CMDR: commands that are done at once, and operations that
-//! are submitted (SWCU185F, sections 26.3.2 to 26.3.4 and 26.5.5).
+//! Handling of a value of CMDR by the radio CPU: commands that are done at once, and operations
+//! that are submitted (SWCU185F, sections 26.3.2 to 26.3.4 and 26.5.5).
 
 use joulemark_kernel::{Fault, Memories, Picoseconds};
 

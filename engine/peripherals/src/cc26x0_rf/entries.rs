@@ -1,5 +1,5 @@
-//! The queue of data entries that received frames are put into (SWCU185F, section 26.3.2.7; layouts of
-//! `rf_data_entry.h`).
+//! The queue of data entries that received frames are put into (SWCU185F, section 26.3.2.7; layouts
+//! of `rf_data_entry.h`).
 
 use joulemark_kernel::{Fault, FaultKind, Memories};
 
@@ -55,7 +55,7 @@ impl Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Queue(pub u32);
 
-/// What became of a frame.
+/// Fate of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stored {
     /// Its entry has room for more.
@@ -187,8 +187,8 @@ impl Queue {
         Some(true)
     }
 
-    /// `CMD_FLUSH_QUEUE`: the first entry that was in the queue, which is empty then; `None` where an
-    /// entry is in use.
+    /// `CMD_FLUSH_QUEUE`: the first entry that was in the queue, which is empty then; `None` where
+    /// an entry is in use.
     pub fn flush(self, memory: &mut dyn Memories) -> Option<u32> {
         let first = self.current(memory)?;
         memory.write(self.0, &[0; 8]);

@@ -1,5 +1,5 @@
-//! What the radio CPU does with commands: immediate ones, radio operations in two levels, their chains
-//! and triggers (SWCU185F, sections 26.3.2 and 26.5).
+//! Execution of commands by the radio CPU: immediate ones, radio operations in two levels, their
+//! chains and triggers (SWCU185F, sections 26.3.2 and 26.5).
 
 use joulemark_kernel::{Fault, Memories, Picoseconds};
 
@@ -838,8 +838,8 @@ impl Cc26x0Rf {
         self.schedule(operation, now + CHAIN_STEP, memory, now)
     }
 
-    /// The operation that follows one that ends with a status, which becomes an error where there is
-    /// none to be found.
+    /// The operation that follows one that ends with a status, which becomes an error where there
+    /// is none to be found.
     fn next_of_chain(
         operation: &Operation,
         value: &mut u16,

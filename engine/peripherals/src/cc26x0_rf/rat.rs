@@ -8,8 +8,8 @@ const TICK: Picoseconds = Picoseconds(250_000);
 const HZ: u64 = 4_000_000;
 /// Channels.
 pub(super) const CHANNELS: usize = 8;
-/// Channels that the system CPU may have. The guide leaves that to `CMD_GET_FW_INFO`; three of the eight
-/// are assumed.
+/// Channels that the system CPU may have. The guide leaves that to `CMD_GET_FW_INFO`; three of the
+/// eight are assumed.
 pub(super) const FREE: u8 = 0xe0;
 
 /// The radio timer.
@@ -17,7 +17,7 @@ pub(super) const FREE: u8 = 0xe0;
 pub(super) struct Rat {
     /// When it was started, and with what value.
     started: Option<(Picoseconds, u32)>,
-    /// What channels compare with, and when that comes.
+    /// Compare values of the channels, and when they come.
     compare: [Option<(u32, Picoseconds)>; CHANNELS],
 }
 
@@ -44,8 +44,8 @@ impl Rat {
         value.wrapping_add((now.0.saturating_sub(since.0) / TICK.0) as u32)
     }
 
-    /// When the count comes to a value that is ahead of `now` by less than half its range; `None`: it
-    /// is behind. [`Picoseconds::NEVER`] while the timer is stopped.
+    /// When the count comes to a value that is ahead of `now` by less than half its range; `None`:
+    /// it is behind. [`Picoseconds::NEVER`] while the timer is stopped.
     pub fn time_of(&self, value: u32, now: Picoseconds) -> Option<Picoseconds> {
         let ahead = value.wrapping_sub(self.count(now));
         (!self.is_running() || i32::try_from(ahead).is_ok()).then(|| self.time_after(ahead, now))
@@ -60,7 +60,7 @@ impl Rat {
         Picoseconds(since.0 + (passed + u64::from(ticks)) * TICK.0)
     }
 
-    /// What the count would have been when the real-time clock, in 2^-32 s, was 0.
+    /// The count as it would have been when the real-time clock, in 2^-32 s, was 0.
     pub fn at_rtc_zero(&self, now: Picoseconds, rtc: u64) -> u32 {
         self.count(now).wrapping_sub(ticks(rtc))
     }
@@ -70,8 +70,8 @@ impl Rat {
         self.start(now, value.wrapping_add(ticks(rtc)));
     }
 
-    /// Let a channel compare with a value, or no more. What is behind comes after the count has gone
-    /// round.
+    /// Let a channel compare with a value, or no more. What is behind comes after the count has
+    /// gone round.
     pub fn set_compare(&mut self, channel: usize, value: Option<u32>, now: Picoseconds) {
         self.compare[channel] = value.map(|value| {
             let ahead = value.wrapping_sub(self.count(now));

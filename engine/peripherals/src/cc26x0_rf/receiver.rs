@@ -1,5 +1,5 @@
-//! The receiver: what `CMD_IEEE_RX` says, the frame that comes in, frame filtering, source matching,
-//! acknowledgment, and clear-channel assessment (SWCU185F, section 26.5.4.1).
+//! The receiver: what `CMD_IEEE_RX` says, the frame that comes in, frame filtering, source
+//! matching, acknowledgment, and clear-channel assessment (SWCU185F, section 26.5.4.1).
 
 use joulemark_kernel::{Memories, Picoseconds};
 
@@ -28,7 +28,7 @@ const APPEND_SOURCE: u8 = 1 << 6;
 const APPEND_TIME: u8 = 1 << 7;
 /// No entry of the lists of sources.
 const NO_SOURCE: u8 = 0xff;
-/// What RSSI is where it is not known.
+/// RSSI where it is not known.
 pub(super) const NO_RSSI: i8 = -128;
 
 /// States of clear-channel assessment, as `CMD_IEEE_CCA_REQ` returns them.
@@ -47,7 +47,7 @@ pub(super) struct CcaSettings {
 }
 
 impl CcaSettings {
-    /// What the sources say together: energy, correlation, delimiter (header of `CMD_IEEE_RX`).
+    /// Verdict of the sources together: energy, correlation, delimiter (header of `CMD_IEEE_RX`).
     pub fn combine(self, energy: Cca, correlation: Cca, sync: bool) -> Cca {
         let enabled = |bit: u8| self.options & bit != 0;
         let mut sources = Vec::with_capacity(2);
@@ -75,7 +75,7 @@ impl CcaSettings {
     }
 }
 
-/// What becomes of a frame by frame filtering.
+/// Fate of a frame by frame filtering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Open,
@@ -89,7 +89,7 @@ pub(super) struct Frame {
     /// The end of its delimiter, and how long its bytes take.
     pub delimiter: Picoseconds,
     pub byte: Picoseconds,
-    /// What has come, the length byte first.
+    /// Received bytes, the length byte first.
     pub bytes: Vec<u8>,
     pub verdict: Verdict,
     pub rssi_dbm: i8,
@@ -125,7 +125,7 @@ impl Frame {
         (self.bytes.len() >= 3 + 2).then(|| Header::of(&self.bytes))
     }
 
-    /// What an acknowledgment is for and whether data are pending, where the frame is one.
+    /// Sequence number of an acknowledgment and whether data are pending, where the frame is one.
     pub fn as_acknowledgment(&self) -> Option<(u8, bool)> {
         let header = self.header()?;
         (header.frame_type == 2 && self.bytes.len() >= 6)
@@ -133,7 +133,7 @@ impl Frame {
     }
 }
 
-/// What `CMD_IEEE_RX` says.
+/// Parameters of `CMD_IEEE_RX`.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub config: u8,
@@ -205,7 +205,7 @@ impl Settings {
             && (!is_ignored || self.config & FLUSH_IGNORED == 0)
     }
 
-    /// What goes into the queue of a frame.
+    /// Part of a frame that goes into the queue.
     pub fn element(&self, frame: &Frame, is_right: bool, source: u8, timestamp: u32) -> Vec<u8> {
         let has = |bit: u8| self.config & bit != 0;
         let psdu = &frame.bytes[1..];
@@ -384,8 +384,8 @@ impl Settings {
     }
 }
 
-/// Correlation, 6 bits: straight between the worst and the best over 10 dB above sensitivity, which is
-/// assumed.
+/// Correlation, 6 bits: straight between the worst and the best over 10 dB above sensitivity, which
+/// is assumed.
 pub(super) fn correlation(margin_db: f64) -> u8 {
     (63.0 * (margin_db / 10.0).clamp(0.0, 1.0)).round() as u8
 }

@@ -1,6 +1,6 @@
-//! What lies in memory between the system CPU and the radio CPU: commands, their numbers, what becomes
-//! of them. Numbers, offsets and values are those of TI's `rf_mailbox.h`, `rf_common_cmd.h` and
-//! `rf_ieee_cmd.h`.
+//! Structures in memory between the system CPU and the radio CPU: commands, their numbers, what
+//! becomes of them. Numbers, offsets and values are those of TI's `rf_mailbox.h`, `rf_common_cmd.h`
+//! and `rf_ieee_cmd.h`.
 
 use joulemark_kernel::Memories;
 
@@ -220,7 +220,7 @@ impl Fields {
         std::array::from_fn(|byte| self.0[at + byte])
     }
 
-    /// What all radio operations begin with: where the next one is, and how it starts and goes on.
+    /// Header of all radio operations: where the next one is, and how it starts and goes on.
     pub fn next(&self) -> u32 {
         self.word(4)
     }
@@ -309,7 +309,7 @@ impl Condition {
 }
 
 impl Outcome {
-    /// What a value of `status` means for the condition (SWCU185F, table 26-14 and those of IEEE
+    /// Meaning of a value of `status` for the condition (SWCU185F, table 26-14 and those of IEEE
     /// operations).
     pub const fn of(value: u16) -> Self {
         match value {

@@ -2,7 +2,7 @@
 
 use super::registers::{self, ram};
 
-/// What is known of a frame.
+/// Address fields of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It depends on its bytes up to this place, the length byte's being 0.

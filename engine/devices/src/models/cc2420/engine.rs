@@ -7,7 +7,7 @@ use super::security::{self, Inline};
 use super::{Cc2420, fifo};
 
 
-/// What the security engine does.
+/// Activity of the security engine.
 #[derive(Debug)]
 pub(super) enum Work {
     Block([u8; 16]),

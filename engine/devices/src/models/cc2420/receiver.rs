@@ -9,7 +9,7 @@ use super::{CALIBRATION, Cc2420, State, bytes, crc, symbols};
 
 /// `RSSI_OFFSET`, approximately (section 23).
 const RSSI_OFFSET_DB: f64 = -45.0;
-/// What RSSI is averaged over (section 6.4).
+/// Averaging time of RSSI (section 6.4).
 const RSSI_AVERAGE: Picoseconds = symbols(8);
 
 /// The correlation that is shown of the weakest frames and of the best (section 24), and, inferred,
@@ -18,8 +18,8 @@ const CORRELATION_MIN: f64 = 50.0;
 const CORRELATION_MAX: f64 = 110.0;
 const CORRELATION_PER_DB: f64 = 6.0;
 
-/// The longest header that address recognition looks at: length, frame control, sequence number, two
-/// PAN identifiers, two extended addresses.
+/// The longest header that address recognition looks at: length, frame control, sequence number,
+/// two PAN identifiers, two extended addresses.
 const HEADER_BYTES: usize = 24;
 
 

@@ -99,7 +99,7 @@ pub mod ram {
     pub const BYTES: usize = 0x170;
 }
 
-/// What the registers from MAIN on hold after a reset.
+/// Reset values of the registers from MAIN on.
 pub const RESET: [u16; 0x40 - MAIN as usize] = {
     let mut reset = [0; 0x40 - MAIN as usize];
     let known = [

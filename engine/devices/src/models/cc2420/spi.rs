@@ -9,7 +9,7 @@ use super::{Cc2420, fifo};
 const VCO_CALIBRATION: [Picoseconds; 2] = [Picoseconds(37_000_000), Picoseconds(57_000_000)];
 
 
-/// What the next byte on the SPI bus is.
+/// Role of the next byte on the SPI bus.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Access {
     Address,
