@@ -14,6 +14,7 @@ __all__ = [
     "ChipError",
     "EngineError",
     "Fault",
+    "Followed",
     "Frame",
     "FunctionCost",
     "Hearing",
