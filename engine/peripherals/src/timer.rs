@@ -251,12 +251,8 @@ impl Timer {
     }
 
     /// In up/down mode: the direction of the next count.
-    fn turn(&mut self) {
-        if self.counter >= self.limit() {
-            self.down = true;
-        } else if self.counter == 0 {
-            self.down = false;
-        }
+    fn next_is_down(&self) -> bool {
+        self.counter >= self.limit() || self.down && self.counter != 0
     }
 
     /// Count on; nothing happens before the last step.
@@ -264,7 +260,7 @@ impl Timer {
         let limit = u64::from(self.limit());
         let counter = u64::from(self.counter);
         let next = if self.mode() == 3 {
-            self.turn();
+            self.down = self.next_is_down();
             if self.down {
                 counter - steps
             } else {
@@ -398,12 +394,10 @@ impl Timer {
         }
         self.quiet.until = u64::MAX;
         if self.is_counting() {
-            if self.mode() == 3 {
-                self.turn();
-            }
             let ticks = self.distance_to_next().saturating_mul(self.divider());
             self.quiet.until = self.seen.saturating_add(ticks - self.phase);
-            self.quiet.stride = if self.down { 1_u16.wrapping_neg() } else { 1 };
+            let down = self.mode() == 3 && self.next_is_down();
+            self.quiet.stride = if down { 1_u16.wrapping_neg() } else { 1 };
         }
         self.foresee(clock, now);
     }
