@@ -87,6 +87,9 @@ void radio_keep_key(const uint8_t key[16]) {
 }
 
 void radio_aes(const uint8_t key[16], uint8_t *out, const uint8_t *in, uint8_t blocks) {
+    /* An operation on nothing would never be done. */
+    if (blocks == 0)
+        return;
     use_key(key);
     CRYPTO_AESCTL = ENCRYPT;
     CRYPTO_AESDATALEN0 = (uint32_t)blocks * BLOCK_BYTES;
