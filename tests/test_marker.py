@@ -159,3 +159,8 @@ def test_the_pin_is_this_machines() -> None:
         Bench(marker="/dev/gpiochip0:17").check()
     told = joulemark("run", "--marker-pin", "/dev/gpiochip0:17", code=3)
     assert "it is a pin of this machine" in told.stderr
+    told = joulemark(
+        *("run", "--runner", "local", "--library", "openssl", "--marker-pin", "/no/gpiochip0:17"),
+        code=3,
+    )
+    assert "--marker-pin /no/gpiochip0:17: this machine has no such pin" in told.stderr

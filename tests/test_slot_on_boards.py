@@ -112,3 +112,10 @@ def test_a_board_without_a_radio_is_said() -> None:
     done = CliRunner().invoke(app, ["slot", "--board", "stm32vldiscovery"])
     assert done.exit_code != 0
     assert "radio" in str(done.exception)
+
+
+@pytest.mark.parametrize("limit", ["-1", "0", "nan"])
+def test_no_slot_is_as_short_as_nothing(limit: str) -> None:
+    told = CliRunner().invoke(app, ["slot", "--board", "telosb", "--at-most", limit])
+    assert told.exit_code == 2, told.output
+    assert "--at-most" in told.output

@@ -261,6 +261,7 @@ def run(
             raise InputError("only a machine measures itself", "--host", "give --runner local")
         run_there(Host(host, host_command), arguments(ctx), campaign, store)
         return
+    bench.check_marker()
     if chosen.library:
         from joulemark.cli._library import run_libraries
 

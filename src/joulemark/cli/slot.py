@@ -121,7 +121,9 @@ def slot(
     ] = 10_000,
     at_most: Annotated[
         float | None,
-        typer.Option("--at-most", help="Milliseconds; exit code 13 where a slot has to be longer."),
+        typer.Option(
+            "--at-most", min=0.1, help="Milliseconds; exit code 13 where a slot has to be longer."
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Write a page with each slot's waterfall.")

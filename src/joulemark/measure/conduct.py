@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from joulemark import meters
@@ -104,6 +105,19 @@ class Bench:
             raise InputError("it is not said where the board is", where, "give --port")
         if self.runner == LOCAL and (self.flash or self.port):
             raise InputError("this machine is not flashed and has no port", where)
+
+    def check_marker(self) -> None:
+        """Refuse a pin whose chip or file is not on this machine, before anything is built.
+
+        Raises:
+            InputError: there is none.
+        """
+        if self.marker is None:
+            return
+        chip, _, line = self.marker.rpartition(":")
+        if not Path(chip if line.isdecimal() else self.marker).exists():
+            mend = "`gpioinfo` lists chips and lines; write CHIP:LINE, or a file"
+            raise InputError("this machine has no such pin", f"--marker-pin {self.marker}", mend)
 
     @property
     def setup(self) -> Setup:
