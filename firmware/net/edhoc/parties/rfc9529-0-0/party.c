@@ -60,20 +60,6 @@ static const uint8_t responder_key[] = {
     0x1e, 0xa7, 0x1e, 0x6e, 0x7e, 0xe7, 0xff, 0xcb, 0x7e, 0x79, 0x55, 0x77, 0x7a, 0x33, 0x27, 0x99};
 static const uint8_t responder_connection[] = {0x41, 0x18};
 
-/* They are only read. */
-#define BYTES(array) ((handshake_bytes){(uint8_t *)(array), sizeof(array)})
-#define OTHER(side)                                                                                \
-    {.public_key = side##_public,                                                                  \
-     .identity = BYTES(side##_identity),                                                           \
-     .credential = BYTES(side##_credential)}
-#define OWN(side)                                                                                  \
-    {.ephemeral = side##_ephemeral,                                                                \
-     .key = side##_key,                                                                            \
-     .public_key = side##_public,                                                                  \
-     .identity = BYTES(side##_identity),                                                           \
-     .credential = BYTES(side##_credential),                                                       \
-     .connection = BYTES(side##_connection)}
-
 void party_of_initiator(handshake *h) {
     *h = (handshake){.own = OWN(initiator), .peer = OTHER(responder)};
 }

@@ -39,20 +39,6 @@ static const uint8_t responder_key[] = {
     0x1e, 0xf8, 0x74, 0xa7, 0xe3, 0x03, 0xed, 0xe2, 0xf1, 0x40, 0xdc, 0xf3, 0xe6, 0xaa, 0x4a, 0xac};
 static const uint8_t responder_connection[] = {0x27};
 
-/* They are only read. */
-#define BYTES(array) ((handshake_bytes){(uint8_t *)(array), sizeof(array)})
-#define OTHER(side)                                                                                \
-    {.public_key = side##_public,                                                                  \
-     .identity = BYTES(side##_identity),                                                           \
-     .credential = BYTES(side##_credential)}
-#define OWN(side)                                                                                  \
-    {.ephemeral = side##_ephemeral,                                                                \
-     .key = side##_key,                                                                            \
-     .public_key = side##_public,                                                                  \
-     .identity = BYTES(side##_identity),                                                           \
-     .credential = BYTES(side##_credential),                                                       \
-     .connection = BYTES(side##_connection)}
-
 void party_of_initiator(handshake *h) {
     *h = (handshake){.own = OWN(initiator), .peer = OTHER(responder)};
 }
