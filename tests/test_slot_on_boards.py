@@ -15,7 +15,8 @@ from joulemark.cli import app
 from joulemark.errors import InputError
 from joulemark.images import build_program
 from joulemark.images.constants import with_constants
-from joulemark.measure.slot import SECURITY, SlotRecord
+from joulemark.measure.slot.programs import SECURITY
+from joulemark.measure.slot.record import SlotRecord
 from joulemark.records.store import Store
 from joulemark.report.slot import waterfall
 from joulemark.runners.pair import run_pair

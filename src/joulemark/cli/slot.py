@@ -14,7 +14,8 @@ from joulemark.cli._output import Form, FormOption, table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from joulemark.measure.slot import SlotCase, SlotRecord
+    from joulemark.measure.slot.case import SlotCase
+    from joulemark.measure.slot.record import SlotRecord
 
 
 class Strategy(StrEnum):
@@ -142,7 +143,7 @@ def slot(
     misses one that is named. What is in the store and has not changed is not measured again.
     """
     from joulemark.errors import JoulemarkError
-    from joulemark.measure.slot import measured
+    from joulemark.measure.slot.conduct import measured
     from joulemark.records.store import Store
     from joulemark.report.slot import row, text
 
@@ -221,7 +222,7 @@ def _cases(
     from joulemark.campaign.case import Build
     from joulemark.campaign.subjects.slot import SlotSubject
     from joulemark.catalogue import boards
-    from joulemark.measure.slot import SlotCase
+    from joulemark.measure.slot.case import SlotCase
 
     for board in boards_named:
         description = boards.load_board(board)

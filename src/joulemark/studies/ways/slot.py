@@ -10,7 +10,10 @@ from joulemark.campaign.case import Build
 from joulemark.campaign.subjects.slot import Ahead, SlotSubject
 from joulemark.catalogue import boards, datafile
 from joulemark.errors import JoulemarkError
-from joulemark.measure.slot import TRIED_SLOTS, SlotCase, SlotRecord, measured
+from joulemark.measure.slot.case import SlotCase
+from joulemark.measure.slot.conduct import measured
+from joulemark.measure.slot.proof import TRIED_SLOTS
+from joulemark.measure.slot.record import SlotRecord
 from joulemark.studies.ways import Answer, Bench
 
 

@@ -1,0 +1,60 @@
+"""Cases one after another, or several at a time: served from the store or measured."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import cast
+
+from joulemark.campaign.subjects.slot import SlotSubject
+from joulemark.errors import JoulemarkError
+from joulemark.measure.slot.case import SlotCase
+from joulemark.measure.slot.record import SlotRecord, key, record
+from joulemark.measure.slot.tune import tune
+from joulemark.records.record import Record
+from joulemark.records.store import Store
+
+
+def measured(
+    cases: Sequence[SlotCase], store: Store, *, proof_slots: int, jobs: int
+) -> Iterator[tuple[SlotCase, SlotRecord | JoulemarkError]]:
+    """Records of cases: the store's, where nothing has changed; else measured and kept.
+
+    One whose proof is shorter than is asked for is measured again. Those that are in the store
+    come first, the others as they are done.
+
+    Args:
+        cases: which.
+        store: of records.
+        proof_slots: how many slots are run without a missed moment.
+        jobs: how many cases at a time.
+
+    Raises:
+        StoreError: the store cannot be read or written.
+    """
+    keys: dict[str, SlotCase] = {}
+    for case in cases:
+        try:
+            keys[key(case)] = case
+        except JoulemarkError as error:
+            yield case, error
+    served = store.served(keys)
+    for found in store.load(one.id for one in served.values()):
+        enough = isinstance(found.subject, SlotSubject) and (found.trials or 0) >= proof_slots
+        if enough:
+            yield keys.pop(found.key), cast("SlotRecord", found)
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        futures = {pool.submit(_measure, case, proof_slots): case for case in keys.values()}
+        try:
+            for future in as_completed(futures):
+                made = future.result()
+                if isinstance(made, Record):
+                    store.append(made)
+                yield futures[future], made
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _measure(case: SlotCase, proof_slots: int) -> SlotRecord | JoulemarkError:
+    try:
+        return record(tune(case, proof_slots=proof_slots))
+    except JoulemarkError as error:
+        return error

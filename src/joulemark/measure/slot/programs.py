@@ -1,0 +1,102 @@
+"""Images of a root and a leaf that fill every slot, and their templates changed in place."""
+
+import struct
+
+from joulemark.analysis.slot import Template
+from joulemark.campaign.subjects.slot import AHEAD, SlotSubject
+from joulemark.errors import InputError
+from joulemark.images import BuiltImage, Sources, build_program
+from joulemark.images.constants import with_constants
+from joulemark.measure.slot.case import SlotCase
+
+PROGRAM = "net/tsch-ping"
+SECURITY = "net/ieee802154/security"
+
+
+def images(
+    case: SlotCase, template: Template, end: int, sources: Sources
+) -> tuple[BuiltImage, BuiltImage]:
+    """The root's and the leaf's image.
+
+    Raises:
+        BuildError: they cannot be built.
+        InputError: the board has no radio driver, or a value is wrong.
+    """
+    root, leaf = (image_of(case, template, mote, end, sources) for mote in (1, 2))
+    return root, leaf
+
+
+def image_of(
+    case: SlotCase, template: Template, mote: int, end: int, sources: Sources, *, bare: bool = False
+) -> BuiltImage:
+    """A mote's image; bare: without security.
+
+    Raises:
+        BuildError: it cannot be built.
+        InputError: the board has no radio driver, or a value is wrong.
+    """
+    subject = case.subject
+    secured = subject.level > 0 and not bare
+    return build_program(
+        PROGRAM,
+        case.board,
+        without=() if secured else (SECURITY,),
+        wiring={
+            "ccm-star": f"net/ccm-star/{_wired(subject)}",
+            "boots": "boots/none",
+            "block-cipher": f"primitives/block-cipher/aes/{subject.cipher or 'ref'}",
+        },
+        define={
+            **template.macros,
+            "MOTE": mote,
+            "TSCH_LEVEL": subject.level if secured else 0,
+            "TSCH_KEY_ID_MODE": subject.key_id_mode,
+            "TSCH_COUNTER_CARRIED": int(subject.counter_carried),
+            "TSCH_TABLES_FULL": 1,
+            "CCM_KEEPS_SCHEDULE": int(subject.keys_stay),
+            "RADIO_KEYS_STAY": int(subject.keys_stay),
+            "CCM_STREAMED": int(subject.streamed),
+            "TSCH_AHEAD": AHEAD.index(subject.ahead),
+            "TSCH_BRIEF_ACKNOWLEDGEMENTS": int(subject.brief),
+            "TSCH_IDLE_SLOTS": 0,
+            "PING_SLOTS": end,
+        },
+        clock=case.clock,
+        compiler=case.build.compiler,
+        optimisation=case.build.optimisation,
+        sources=sources,
+    )
+
+
+def _wired(subject: SlotSubject) -> str:
+    """The part behind a strategy.
+
+    Raises:
+        InputError: there is no such one.
+    """
+    in_software = subject.strategy == "software"
+    if subject.streamed and subject.strategy == "hybrid":
+        raise InputError("a hybrid cannot unsecure while it receives", "--streamed")
+    if subject.ahead == "keystream" and not (in_software and subject.streamed):
+        mend = "use it with --strategy software --streamed"
+        raise InputError("no key stream can be made ahead", "--ahead keystream", mend)
+    if in_software and subject.streamed and not subject.keys_stay:
+        mend = "add --keys-stay"
+        raise InputError("keys stay expanded where frames are streamed", "--streamed", mend)
+    return "stream" if in_software and subject.streamed else subject.strategy
+
+
+def spacing(subject: SlotSubject) -> int:
+    """One slot in so many has a link: the others are idle."""
+    return 2 if subject.ahead == "frame" else 1
+
+
+def with_template(case: SlotCase, image: BuiltImage, template: Template, end: int) -> BuiltImage:
+    """An image with another template and another end, in place: the search builds nothing."""
+    return with_constants(
+        image,
+        {
+            "timing": struct.pack("<5H", *vars(template).values()),
+            "ping_slots": struct.pack("<I", end),
+        },
+    )

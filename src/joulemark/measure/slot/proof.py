@@ -1,0 +1,151 @@
+"""A template is run until it fails, or does not; and the shortest near one is found."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from joulemark.analysis import slot as slots
+from joulemark.analysis.slot import Template
+from joulemark.errors import VerificationError
+from joulemark.images import Sources
+from joulemark.measure.slot.case import SlotCase
+from joulemark.measure.slot.network import late_in, run_slots, verify
+from joulemark.measure.slot.programs import images, spacing, with_template
+from joulemark.runners.pair import PairRun
+
+TRIED_SLOTS = 300
+PROOF_SLOTS = 10_000
+ROUNDS = 8
+"""How often a template that is a tick too short is lengthened."""
+
+
+_SLOTFRAME = 6
+"""A multiple of all slotframes' lengths."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """A run under a template."""
+
+    template: Template
+    slots: int
+    """With a frame, of both motes together."""
+    late: Mapping[str, int]
+    """Moments that were not met, by name; those that were are not in it."""
+    acknowledged: int
+    """Frames of data, of both motes together."""
+    lost: int
+    """Frames that were not acknowledged, since the leaf has joined."""
+
+
+def proof_of(template: Template, reports: Sequence[Mapping[str, int]]) -> Proof:
+    """Both motes' counts together."""
+    late: dict[str, int] = {}
+    for report in reports:
+        for name, number in late_in(report).items():
+            late[name] = late.get(name, 0) + number
+    root, leaf = reports
+    acknowledged = sum(report["acknowledged"] for report in reports)
+    lost = sum(report["sent"] for report in reports) - acknowledged
+    # The root asks once in three slots before the leaf has joined, too.
+    lost -= (root["slots"] - leaf["slots"]) // len(slots.SLOTFRAMES["root"])
+    return Proof(
+        template=template, slots=root["slots"], late=late, acknowledged=acknowledged, lost=lost
+    )
+
+
+def lengthened(template: Template, late: Mapping[str, int]) -> Template:
+    """A tick more where a moment was missed."""
+    offset = int(slots.TX_OFFSET in late or slots.RX_LISTEN in late)
+    delay = int(slots.TX_ACK in late or slots.ACK_LISTEN in late)
+    # What is late at the end of a slot can come of what was late in it.
+    end = int(slots.SLOT_END in late and not offset and not delay)
+    return replace(
+        template,
+        tx_offset=template.tx_offset + offset,
+        tx_ack_delay=template.tx_ack_delay + delay,
+        slot=template.slot + offset + delay + end,
+    )
+
+
+BINDING = {
+    slots.TX_OFFSET: {slots.TX_OFFSET, slots.RX_LISTEN},
+    slots.TX_ACK: {slots.TX_ACK, slots.ACK_LISTEN},
+    slots.SLOT_END: {slots.SLOT_END},
+}
+"""Moments that a part of the template fixes; a receiver's guard time can bind tx-offset."""
+
+
+def shorter(template: Template) -> dict[str, Template]:
+    """A tick less of each part of a template, by the moment that it makes too early."""
+    slot = template.slot - 1
+    return {
+        slots.TX_OFFSET: replace(template, slot=slot, tx_offset=template.tx_offset - 1),
+        slots.TX_ACK: replace(template, slot=slot, tx_ack_delay=template.tx_ack_delay - 1),
+        slots.SLOT_END: replace(template, slot=slot),
+    }
+
+
+class Bench:
+    """Runs of a case: the template is changed in the image, in place."""
+
+    def __init__(self, case: SlotCase) -> None:
+        self.case = case
+        self.sources = Sources()
+        self.images = images(case, case.wide, 1, self.sources)
+
+    def run(
+        self, template: Template, count: int, *, until_late: bool = False
+    ) -> tuple[PairRun, list[dict[str, int]]]:
+        """Run so many slots; all that can be seen of them, or how many were late."""
+        count = self._numbers(count)
+        built = [with_template(self.case, image, template, count) for image in self.images]
+        seen = not until_late
+        return run_slots(
+            self.case, built, template, count, profile=seen, trace=seen, until_late=until_late
+        )
+
+    def _numbers(self, count: int) -> int:
+        """So many slots that have a link, as slot numbers: whole slotframes."""
+        count *= spacing(self.case.subject)
+        return count + -count % _SLOTFRAME
+
+    def tried(self, template: Template) -> Proof:
+        """Run until something is late."""
+        _, reports = self.run(template, TRIED_SLOTS, until_late=True)
+        return proof_of(template, reports)
+
+    def proof(self, template: Template, count: int) -> Proof:
+        """Run so many slots; every answer is right.
+
+        Raises:
+            VerificationError: one was not.
+        """
+        count = self._numbers(count)
+        built = [with_template(self.case, image, template, count) for image in self.images]
+        _, reports = run_slots(self.case, built, template, count)
+        verify(reports, self.case)
+        return proof_of(template, reports)
+
+    def settled(self, template: Template) -> tuple[Template, tuple[Proof, ...]]:
+        """The shortest template near one, and the failures of those that are a tick shorter.
+
+        What was derived is right to the time that looking at the clock takes.
+
+        Raises:
+            VerificationError: none was found.
+        """
+        for _ in range(ROUNDS):
+            late = self.tried(template).late
+            if late:
+                template = lengthened(template, late)
+                continue
+            failures = {part: self.tried(short) for part, short in shorter(template).items()}
+            passing = [f.template for f in failures.values() if not f.late]
+            if not passing:
+                for part, failure in failures.items():
+                    if not BINDING[part] & set(failure.late):
+                        what = f"a tick less of {part} misses another moment alone: {failure}"
+                        raise VerificationError(what, str(self.case.case))
+                return template, tuple(failures.values())
+            template = passing[0]
+        raise VerificationError(f"no shortest slot in {ROUNDS} rounds", str(self.case.case))

@@ -1,0 +1,113 @@
+"""A tuned slot as the store keeps it."""
+
+import datetime
+import hashlib
+import json
+
+from joulemark._engine import Image
+from joulemark.campaign.job import METHOD
+from joulemark.campaign.subjects.slot import SlotSubject
+from joulemark.campaign.versions import engine_version, host, project_commit
+from joulemark.catalogue import boards
+from joulemark.images import Sources
+from joulemark.measure.slot.case import SlotCase
+from joulemark.measure.slot.programs import images
+from joulemark.measure.slot.proof import BINDING
+from joulemark.measure.slot.tune import Tuned
+from joulemark.records.record import Provenance, Quantity, Record
+
+SlotRecord = Record[SlotSubject]
+
+
+def key(case: SlotCase) -> str:
+    """Digest of all that the result depends on."""
+    image = images(case, case.wide, 1, Sources())[1]
+    chip = boards.load_chip(case.board.chip)
+    depends = [
+        case.case.digest,
+        Image.load(image.path).digest,
+        case.board.digest,
+        chip.digest,
+        engine_version(),
+        METHOD,
+    ]
+    return hashlib.sha256(json.dumps(depends).encode()).hexdigest()
+
+
+def quantities(tuned: Tuned) -> list[Quantity]:
+    """All numbers of a slot."""
+    template, minima = tuned.proof.template, tuned.minima
+
+    def exact(part: str, name: str, unit: str, value: int) -> Quantity:
+        return Quantity(part, name, unit, value, exact=True)
+
+    found = [
+        exact("", "slot", "ps", minima.real_ps),
+        exact("", "slot_by_equation", "ps", minima.by_equation_ps),
+        exact("", "slot_continuous", "ps", minima.continuous_ps),
+        exact("", "tx_offset", "ticks", template.tx_offset),
+        exact("", "tx_ack_delay", "ticks", template.tx_ack_delay),
+        exact("", "slot_ticks", "ticks", template.slot),
+        exact("", "flash_wiring", "B", tuned.flash_bytes),
+        exact("", "ram_wiring", "B", tuned.ram_bytes),
+        exact("", "frame", "B", tuned.frame_bytes),
+        exact("", "acknowledgement", "B", tuned.acknowledgement_bytes),
+        exact("", "payload", "B", tuned.payload_bytes),
+        Quantity("", "throughput", "bit/s", tuned.throughput_bps),
+    ]
+    found += [exact(step, "time", "ps", ps) for step, ps in tuned.steps_ps.items()]
+    for kind, energy in tuned.energy.items():
+        found.append(Quantity(kind, "energy_gross", "nJ", energy.gross_nj, grade=energy.grade))
+    for step, parts in tuned.cycles.items():
+        found += [
+            Quantity(f"{step}: {work}", "cycles", "cycles", cycles)
+            for work, cycles in parts.items()
+        ]
+    for number, one in enumerate(tuned.waterfall):
+        part = f"{one.who} {number:02} {one.step}: {one.work}"
+        grade = tuned.energy["send"].grade
+        found.append(Quantity(part, "time", "ps", one.ps))
+        found.append(Quantity(part, "energy_gross", "nJ", one.nj, grade=grade))
+    for part, failure in zip(BINDING, tuned.failures, strict=True):
+        found.append(exact(f"a tick less of {part}", "slots", "slots", failure.slots))
+        found += [
+            exact(f"a tick less of {part}", f"late {name}", "slots", count)
+            for name, count in failure.late.items()
+        ]
+    return found
+
+
+def record(tuned: Tuned) -> SlotRecord:
+    """As the store keeps it."""
+    case = tuned.case
+    chip = boards.load_chip(case.board.chip)
+    clock = case.board.clock_profile(case.clock)
+    return Record(
+        key=key(case),
+        measured_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
+        status="ok",
+        subject=case.subject,
+        build=case.build,
+        conditions=case.case.conditions,
+        about=case.subject.about(),
+        provenance=Provenance(
+            seed=0,
+            host=host(),
+            clock_hz=clock.hz,
+            chip=case.board.chip,
+            board_title=case.board.title,
+            board_digest=case.board.digest,
+            chip_digest=chip.digest,
+            timing_note=chip.timing_note,
+            memories_keep_state=chip.memories_keep_state,
+            compiler_version=tuned.image.compiler,
+            flags=tuned.image.flags,
+            image_digest=Image.load(tuned.image.path).digest,
+            build_id=tuned.image.build_id,
+            project_commit=project_commit(),
+            engine_version=engine_version(),
+        ),
+        repetitions=1,
+        trials=tuned.proof.slots,
+        quantities=tuple(quantities(tuned)),
+    )

@@ -1,0 +1,121 @@
+"""The shortest slot of a case: seen with much time, derived, proved, and proved minimal."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from joulemark.analysis import slot as slots
+from joulemark.analysis.slot import Minima
+from joulemark.errors import BudgetError, VerificationError
+from joulemark.images import BuiltImage, Sources, memory
+from joulemark.measure.slot.case import SlotCase
+from joulemark.measure.slot.network import verify
+from joulemark.measure.slot.programs import image_of, spacing
+from joulemark.measure.slot.proof import PROOF_SLOTS, ROUNDS, Bench, Proof, lengthened, proof_of
+from joulemark.measure.slot.seen import seen_slots, steps_of
+from joulemark.measure.slot.waterfall import Stretch, cycles_of, energy_of, waterfall
+from joulemark.meters.power import Energy
+
+SEEN_SLOTS = 120
+"""A slot's work hardly varies: the crystal's grid is what does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuned:
+    """The shortest slot, and all that shows that it is."""
+
+    case: SlotCase
+    proof: Proof
+    """No moment is missed."""
+    failures: tuple[Proof, ...]
+    """One tick less of each part of the template, in the order of BINDING: a moment is missed."""
+    minima: Minima
+    steps_ps: Mapping[str, int]
+    """The longest that each step took: sec1, sec2+sec3, sec4, with all that is done around them."""
+    cycles: Mapping[str, Mapping[str, float]]
+    """Of a step, by what they went into."""
+    waterfall: Sequence[Stretch]
+    energy: Mapping[str, Energy]
+    """Of a slot, by its kind."""
+    flash_bytes: int
+    ram_bytes: int
+    """Of security, by wiring difference."""
+    image: BuiltImage
+    frame_bytes: int
+    acknowledgement_bytes: int
+    payload_bytes: int
+    """Of a frame of data."""
+
+    @property
+    def throughput_bps(self) -> float:
+        """Payload that was acknowledged in the proof, of both motes together."""
+        bits = 8 * self.payload_bytes * self.proof.acknowledged
+        return bits * slots.TICK_HZ / (self.proof.slots * self.spacing * self.proof.template.slot)
+
+    @property
+    def spacing(self) -> int:
+        """One slot in so many has a link."""
+        return spacing(self.case.subject)
+
+
+def tune(case: SlotCase, *, proof_slots: int = PROOF_SLOTS) -> Tuned:
+    """Derive the shortest slot, run it, and run it a tick shorter.
+
+    Args:
+        case: what on which board.
+        proof_slots: how many slots are run without a missed moment.
+
+    Raises:
+        BudgetError: the slot's work does not fit the widest template.
+        BuildError: an image cannot be built.
+        InputError: the board has no radio, or not what the strategy needs.
+        VerificationError: a frame was wrong.
+    """
+    bench = Bench(case)
+    run, reports = bench.run(case.wide, SEEN_SLOTS)
+    if proof_of(case.wide, reports).late:
+        raise BudgetError(f"a slot's work does not fit {slots.ps_of(case.wide.slot) / 1e9:g} ms")
+    verify(reports, case)
+    found = seen_slots(run, case.wide, case)
+    least = slots.slacks(found)
+    template = slots.shortened(case.wide, slots.cut(least))
+    for _ in range(ROUNDS):
+        template, failures = bench.settled(template)
+        proof = bench.proof(template, proof_slots)
+        if not proof.late:
+            break
+        # What is rare shows in many slots alone.
+        template = lengthened(template, proof.late)
+    if proof.late or proof.lost:
+        raise VerificationError(f"{proof} after {ROUNDS} rounds", str(case.case))
+    steps = steps_of(run.frames, found)
+    seen, _ = bench.run(template, SEEN_SLOTS)
+    short = seen_slots(seen, template, case)
+    cycles = cycles_of(run)
+    image = bench.images[0]
+    flash_bytes, ram_bytes = _price(case, bench.sources, image)
+    lengths = [len(frame.frame) for frame in seen.frames]
+    return Tuned(
+        case=case,
+        proof=proof,
+        failures=failures,
+        minima=slots.minima(case.wide, least, template, steps["sec4"]),
+        steps_ps=steps,
+        cycles=cycles,
+        waterfall=waterfall(seen, short, cycles, case),
+        energy=energy_of(seen, short, case.board),
+        flash_bytes=flash_bytes,
+        ram_bytes=ram_bytes,
+        image=image,
+        frame_bytes=max(lengths),
+        acknowledgement_bytes=min(lengths),
+        payload_bytes=reports[0]["payload"],
+    )
+
+
+def _price(case: SlotCase, sources: Sources, image: BuiltImage) -> tuple[int, int]:
+    """Flash and RAM of security, by leaving it out."""
+    if case.subject.level == 0:
+        return 0, 0
+    bare = image_of(case, case.wide, 1, 1, sources, bare=True)
+    difference = memory.difference(image, bare)
+    return difference.flash_bytes, difference.ram_bytes
