@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -82,3 +83,18 @@ def test_its_images_are_profiled_and_executed_anywhere(package: Path, tmp_path: 
         package, tmp_path, "exec", str(elf), "--chip", "msp430f1611", "--max-cycles", "1000"
     )
     assert "stop" in executed
+
+
+@pytest.mark.slow
+def test_the_script_makes_a_wheel_that_measures_where_no_checkout_is() -> None:
+    # The script itself installs the wheel in an empty folder and measures there.
+    quick = {"CARGO_PROFILE_RELEASE_LTO": "off", "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16"}
+    done = subprocess.run(
+        [ROOT / "tools/build-wheels.sh"],
+        env=os.environ | quick,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"manylinux_2_28_{platform.machine()}.whl" in done.stdout

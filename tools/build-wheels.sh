@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Wheels for Linux in dist/: tools/build-wheels.sh [ARCHITECTURE...], by default this machine's own.
-# They run where glibc is 2.28 or later (Debian 10, RHEL 8), which zig's linker takes care of; with
-# `rustup target add aarch64-unknown-linux-gnu` one machine builds for both architectures. The
-# wheel of this machine's own is tried where no checkout is near.
+# They run where glibc is 2.28 or later (Debian 10, RHEL 8), which zig's linker takes care of, so
+# one machine builds for both architectures (x86_64 aarch64); rustup fetches what Rust needs of
+# another. The wheel of this machine's own is tried where no checkout is near.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 own=$(uname -m)
@@ -10,6 +10,10 @@ PATH="$PWD/.venv/bin:$PATH"
 python -m pip install --quiet --disable-pip-version-check 'ziglang>=0.13,<0.16'
 for architecture in "${@:-$own}"; do
     target=$architecture-unknown-linux-gnu
+    if [ ! -d "$(rustc --print sysroot)/lib/rustlib/$target" ]; then
+        rustup --quiet target add "$target" ||
+            { echo "build-wheels: Rust's library for $target is missing, and rustup could not fetch it" >&2; exit 1; }
+    fi
     MATURIN_PEP517_ARGS="--compatibility manylinux_2_28 --zig --target $target" \
         python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
     [ "$architecture" = "$own" ] || continue
