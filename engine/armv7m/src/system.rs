@@ -59,7 +59,12 @@ impl Set {
     pub fn iter(&self) -> impl Iterator<Item = usize> + use<> {
         let words = self.0;
         (0..4).flat_map(move |word| {
-            (0..64).filter_map(move |bit| (words[word] >> bit & 1 != 0).then_some(word * 64 + bit))
+            let mut left = words[word];
+            std::iter::from_fn(move || {
+                let bit = left.trailing_zeros() as usize;
+                left &= left.wrapping_sub(1);
+                (bit < 64).then_some(word * 64 + bit)
+            })
         })
     }
 }
@@ -698,3 +703,19 @@ const HANDLER_BITS: [(usize, u32, Option<u32>); 7] = [
     (exception::PEND_SV, 10, None),
     (exception::SYS_TICK, 11, None),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_names_its_members_in_order() {
+        let members = [0, 1, 63, 64, 127, 128, 200, 255];
+        let mut set = Set::default();
+        for member in members.into_iter().rev() {
+            set.put(member, true);
+        }
+        assert_eq!(set.iter().collect::<Vec<_>>(), members);
+        assert!(Set::default().iter().next().is_none());
+    }
+}
