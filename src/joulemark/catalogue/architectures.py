@@ -16,6 +16,7 @@ from joulemark.errors import InputError
 from joulemark.project import FIRMWARE
 
 FILE = "architecture.toml"
+_ORACLE = "oracle.py"
 PartName = Annotated[str, Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)*$")]
 
 
@@ -107,6 +108,8 @@ class Module(datafile.DataModel):
     """Other modules, without which it cannot be."""
     keep: list[str] = Field([])
     """Functions that are in the image though nobody there calls them."""
+    whole: bool = False
+    """All that it keeps is there wherever it is wired; of others, what is called."""
     define: dict[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")], int] = Field({})
     """Macros of all parts where it is wired."""
 
@@ -159,12 +162,13 @@ class Architecture(datafile.DataModel):
             raise InputError(f"is not wired for {core}", str(self._folder / FILE), mend)
         return self.wiring[core]
 
-    def wired(self, behind: Mapping[str, str], *names: str) -> Wired:
+    def wired(self, behind: Mapping[str, str], *names: str, whole: bool = True) -> Wired:
         """What modules and those that they are over put into a program.
 
         Args:
             behind: the parts behind interfaces.
             names: of the modules.
+            whole: keep what all of them keep, not only these and what is `whole` itself.
 
         Raises:
             InputError: it has no such module.
@@ -185,19 +189,22 @@ class Architecture(datafile.DataModel):
         return Wired(
             list(parts),
             [part for part in self.without if part not in parts],
-            sorted({name for m in chosen for name in m.keep}),
+            sorted({k for m in chosen if whole or m.whole or m.name in names for k in m.keep}),
             {k: v for m in chosen for k, v in m.define.items()},
         )
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of its file, hexadecimal."""
-        return hashlib.sha256(self.file.read_bytes()).hexdigest()
+        """SHA-256 of its file and of its oracle, hexadecimal."""
+        digest = hashlib.sha256(self.file.read_bytes())
+        if self.has_oracle:
+            digest.update((self._folder / _ORACLE).read_bytes())
+        return digest.hexdigest()
 
     @property
     def has_oracle(self) -> bool:
         """Whether its folder says what its messages must be."""
-        return (self._folder / "oracle.py").is_file()
+        return (self._folder / _ORACLE).is_file()
 
     @cached_property
     def oracle(self) -> Oracle:
@@ -206,7 +213,7 @@ class Architecture(datafile.DataModel):
         Raises:
             InputError: its folder has no oracle.py.
         """
-        path = self._folder / "oracle.py"
+        path = self._folder / _ORACLE
         if not path.is_file():
             raise InputError("there is no oracle", str(path), "nothing is measured unverified")
         spec = importlib.util.spec_from_file_location(f"oracle_of_{self.name}", path)

@@ -82,8 +82,9 @@ def architecture(
     """Price an architecture's modules: memory, processing, communication, energy, attacks.
 
     Builds every wiring, executes every operation on the emulated board with its output verified,
-    runs its network, and keeps the results in the store. The method is that of daidone-2014,
-    section IV. An attack that succeeds ends it with exit code 5.
+    runs its network, and keeps the results in the store. A table that is there and of which nothing
+    has changed is not measured again. The method is that of daidone-2014, section IV. An attack
+    that succeeds ends it with exit code 5.
     """
     from joulemark.campaign.case import Build
     from joulemark.campaign.subjects.architecture import ASPECTS
@@ -108,11 +109,8 @@ def architecture(
         wire=_wired(wire or []),
     )
     aspects: list[Aspect] = [one.value for one in only] if only else list(ASPECTS[:-1])
-    found = []
     with Store(store) as opened:
-        for record in pricing.records(aspects):
-            opened.append(record)
-            found.append(record)
+        found = list(pricing.records(opened, aspects))
     _show(found, form)
 
 
@@ -188,6 +186,7 @@ def _memory(value: _Values) -> dict[str, Any]:
         "RAM": value("ram_bytes"),
         "flash with all": value("with_all_flash_bytes"),
         "RAM with all": value("with_all_ram_bytes"),
+        "flash given back": value("given_back_flash_bytes"),
     }
 
 

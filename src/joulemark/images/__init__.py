@@ -1,6 +1,7 @@
 """From a primitive or parts, a board and a compiler to an image; everything later takes that."""
 
 from joulemark.images.known import Known, key_of, known_images, state_of
+from joulemark.images.parts import is_part
 from joulemark.images.program import BuiltImage, build_image, build_local, build_program
 from joulemark.images.sources import Sources
 
@@ -11,6 +12,7 @@ __all__ = [
     "build_image",
     "build_local",
     "build_program",
+    "is_part",
     "key_of",
     "known_images",
     "state_of",

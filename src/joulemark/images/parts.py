@@ -19,7 +19,7 @@ from joulemark.images.targets import sources_in
 from joulemark.project import FIRMWARE
 
 _PRIMITIVES = "primitives"
-_WAYS = "*/implementation.toml"
+_WAY = "implementation.toml"
 
 Role = Literal["runtime", "harness", "primitive", "driver", "protocol", "application"]
 
@@ -72,6 +72,11 @@ class PartFile(datafile.DataModel):
     """Macros for all sources of the program."""
 
 
+def is_part(name: str, firmware: Path = FIRMWARE) -> bool:
+    """Whether a folder under firmware/ is that of a part or of a primitive's implementation."""
+    return any((firmware / name / file).is_file() for file in ("part.toml", _WAY))
+
+
 @dataclass(frozen=True)
 class PartFolder:
     """A part's folder: its C and assembly sources, subfolders included, and its headers.
@@ -101,7 +106,7 @@ class PartFolder:
             InputError: there is none, or its file is wrong.
         """
         folder = firmware / name
-        if (folder / "implementation.toml").is_file():
+        if (folder / _WAY).is_file():
             return cls._of_primitive(name, folder, firmware)
         file = datafile.read(folder / "part.toml", PartFile)
         return cls(
@@ -119,11 +124,11 @@ class PartFolder:
     @classmethod
     def _of_primitive(cls, name: str, folder: Path, firmware: Path) -> "PartFolder":
         """Read an implementation's folder: it needs those of the primitives that it uses."""
-        own = datafile.read(folder / "implementation.toml", ImplementationFile)
+        own = datafile.read(folder / _WAY, ImplementationFile)
         primitive = datafile.read(folder.parent / "primitive.toml", PrimitiveFile)
         needs = dict(own.uses)
         for used in primitive.uses:
-            ways = [path.parent.name for path in (firmware / _PRIMITIVES / used).glob(_WAYS)]
+            ways = [path.parent.name for path in (firmware / _PRIMITIVES / used).glob(f"*/{_WAY}")]
             if used not in needs and len(ways) == 1:
                 needs[used] = ways[0]
         return cls(

@@ -19,7 +19,7 @@ from joulemark.catalogue.networks import Network
 from joulemark.errors import InputError, VerificationError
 from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import Energy, occupancy
-from joulemark.runners.network import RunningNetwork, fault_error
+from joulemark.runners.network import RunningNetwork, fault_error, image_of
 
 if TYPE_CHECKING:
     from joulemark._engine import PowerInterval, Transmission
@@ -117,17 +117,25 @@ class OnAir:
             for row, messages in found.items()
         }
 
+    def images(self, *, is_attacked: bool) -> list[str]:
+        """Identities of the images of its motes, those without modules too.
+
+        Args:
+            is_attacked: with the attackers, else without.
+        """
+        networks = [self.air.mote, list(map(_bare, self.air.mote))]
+        if is_attacked:
+            networks = [self._attacked(), *([attack.mote] for attack in self.air.attack)]
+        seats = [seat for motes in networks for seat in self._network(motes).seats()]
+        return [image_of(mote).build_id for _, mote in seats]
+
     def attacks(self) -> Iterator[tuple[Attack, Harm]]:
         """Cost of each attack to its victim, after a check that nothing of it was accepted.
 
         Raises:
             VerificationError: something was taken, or the service has ended.
         """
-        motes = [
-            m.model_copy(update={"define": m.define | self.air.attacked}) for m in self.air.mote
-        ]
-        if not self.air.attack:
-            return
+        motes = self._attacked()
         without = self._run(motes)
         self._judge(without, "without an attack")
         for attack in self.air.attack:
@@ -145,6 +153,11 @@ class OnAir:
                     drawn_nj=base.gross_nj,
                 ),
             )
+
+    def _attacked(self) -> list[AirMote]:
+        return [
+            m.model_copy(update={"define": m.define | self.air.attacked}) for m in self.air.mote
+        ]
 
     def _judge(self, run: Run, what: str) -> None:
         wrong = self.architecture.oracle.broken(run.lines)

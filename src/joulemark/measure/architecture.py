@@ -12,10 +12,11 @@ import hashlib
 import json
 import random
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import fmean
+from typing import cast
 
 from joulemark._engine import Image
 from joulemark.analysis.statistics import summarise
@@ -28,12 +29,14 @@ from joulemark.catalogue.architectures import Architecture, Step
 from joulemark.catalogue.boards import MCU, Board
 from joulemark.catalogue.near import near
 from joulemark.errors import InputError, VerificationError
-from joulemark.images import BuiltImage, Sources, build_program, memory
+from joulemark.images import BuiltImage, Sources, build_program, is_part, memory
 from joulemark.measure.air import OnAir
 from joulemark.measure.session import TIMER_OVERFLOW
 from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import ACTIVE
+from joulemark.project import FIRMWARE
 from joulemark.records.record import Provenance, Quantity, Record, Sample, quantity
+from joulemark.records.store import Store
 from joulemark.runners import emulator
 from joulemark.runners.emulator import EmulatedBoard, Window
 from joulemark.runners.protocol import Device, Flag, Status
@@ -61,26 +64,85 @@ class Pricing:
     """Parts behind interfaces, over those of the architecture's file."""
 
     def records(
-        self, aspects: Collection[Aspect] = ("memory", "processing", "communication")
+        self,
+        store: Store,
+        aspects: Collection[Aspect] = ("memory", "processing", "communication"),
     ) -> Iterator[Record[ArchitectureSubject]]:
-        """Measure; each record is whole when it comes. What is not described has no record.
+        """The store's records, where nothing has changed; else measured and kept.
+
+        A table is measured whole or not at all: its rows are of the same images. What is not
+        described has no record.
 
         Raises:
             BuildError: an image is rejected.
             FaultError: a mote of its network has faulted.
             InputError: the architecture is not wired for the board, or the board has no radio.
+            StoreError: the store cannot be read or written.
             VerificationError: an operation gives something else than the oracle, or an attack has
                 succeeded.
         """
-        priced: dict[Aspect, Callable[[], Iterator[Record[ArchitectureSubject]]]] = {
-            "memory": self._memory,
-            "processing": self._processing,
-            "communication": self._communication,
-            "attack": self._attacks,
+        for aspect, table in self._tables().items():
+            if aspect in aspects and table.rows:
+                yield from self._served(store, aspect, table) or self._measured(store, table)
+
+    def _tables(self) -> "dict[Aspect, _Table]":
+        """What there is to measure."""
+        architecture = self.architecture
+        oracle = architecture.oracle if architecture.has_oracle else None
+        is_executed = architecture.measured_by is not None
+        executed = oracle.steps(random.Random(self.seed), 1) if oracle and is_executed else ()
+        modules = [module.name for module in architecture.module]
+        attacks = () if architecture.air is None else architecture.air.attack
+        return {
+            "memory": _Table((BASE, *modules, WHOLE, INTERACTION), self._memory),
+            "processing": _Table(
+                tuple(dict.fromkeys(step.row for step in executed)), self._processing
+            ),
+            "communication": _Table(tuple(oracle.on_air() if oracle else ()), self._communication),
+            "attack": _Table(tuple(attack.name for attack in attacks), self._attacks),
         }
-        for aspect, price in priced.items():
-            if aspect in aspects:
-                yield from price()
+
+    def _served(
+        self, store: Store, aspect: Aspect, table: "_Table"
+    ) -> list[Record[ArchitectureSubject]]:
+        """All rows of a table that is in the store; nothing if one is not."""
+        keys = [self._key(aspect, row) for row in table.rows]
+        served = store.served(keys)
+        if len(served) < len(keys):
+            return []
+        found = {record.key: record for record in store.load(one.id for one in served.values())}
+        return [cast("Record[ArchitectureSubject]", found[key]) for key in keys]
+
+    def _measured(self, store: Store, table: "_Table") -> Iterator[Record[ArchitectureSubject]]:
+        made = list(table.measure())
+        store.append(*made)
+        yield from made
+
+    def _key(self, aspect: Aspect, row: str) -> str:
+        """Digest of all that a row depends on."""
+        depends = [
+            METHOD,
+            self._case(aspect, row).canonical,
+            self.board.digest,
+            boards.load_chip(self.board.chip).digest,
+            engine_version(),
+            self.repetitions,
+            self.executions,
+            self.seed,
+            self.architecture.digest,
+            self._images_of(aspect),
+        ]
+        return hashlib.sha256(json.dumps(depends).encode()).hexdigest()
+
+    def _images_of(self, aspect: Aspect) -> list[str]:
+        """Identities of the images that a table is measured on."""
+        if aspect == "memory":
+            return [image.build_id for image in self._wirings.values()]
+        if aspect == "processing":
+            return [self._measuring.build_id]
+        if self.architecture.air is None:
+            return []
+        return self._air.images(is_attacked=aspect == "attack")
 
     @cached_property
     def _wiring(self) -> Mapping[str, str]:
@@ -89,14 +151,20 @@ class Pricing:
         if unknown:
             what = f"nothing of {self.architecture.name} is wired to {unknown[0]}"
             raise InputError(what, "--wire", near(unknown[0], wiring))
+        for name, part in self.wire.items():
+            if not is_part(part):
+                beside = sorted((FIRMWARE / wiring[name]).parent.iterdir())
+                known = [path.relative_to(FIRMWARE).as_posix() for path in beside]
+                what = f"there is no part {part} to wire to {name}"
+                raise InputError(what, "--wire", near(part, filter(is_part, known)))
         return {**wiring, **self.wire}
 
     @cached_property
     def _sources(self) -> Sources:
         return Sources()
 
-    def _image(self, application: str, modules: list[str]) -> BuiltImage:
-        wired = self.architecture.wired(self._wiring, *modules)
+    def _image(self, application: str, modules: Sequence[str], *, whole: bool = True) -> BuiltImage:
+        wired = self.architecture.wired(self._wiring, *modules, whole=whole)
         return build_program(
             application,
             self.board,
@@ -111,24 +179,45 @@ class Pricing:
             sources=self._sources,
         )
 
-    def _memory(self) -> Iterator[Record[ArchitectureSubject]]:
-        def taken(modules: list[str]) -> tuple[BuiltImage, memory.Difference]:
-            image = self._image(self.architecture.application, modules)
-            return image, memory.total(image)
+    @cached_property
+    def _wirings(self) -> "dict[_Wiring, BuiltImage]":
+        """An image of every wiring of which memory is compared."""
+        everything = [module.name for module in self.architecture.module]
+        wanted: list[_Wiring] = [((), True), (tuple(everything), True)]
+        for name in everything:
+            wanted += [((name,), True), ((name,), False), (self._without(name), True)]
+        application = self.architecture.application
+        return {w: self._image(application, w[0], whole=w[1]) for w in dict.fromkeys(wanted)}
 
-        base_image, base = taken([])
-        yield self._record("memory", BASE, _bytes(base), base_image)
+    def _memory(self) -> Iterator[Record[ArchitectureSubject]]:
+        def taken(*modules: str, whole: bool = True) -> memory.Difference:
+            return memory.total(self._wirings[modules, whole])
+
+        def record(row: str, costs: list[Quantity], *modules: str) -> Record[ArchitectureSubject]:
+            return self._record("memory", row, costs, self._wirings[modules, True])
+
+        base = taken()
+        yield record(BASE, _bytes(base))
+        names = [module.name for module in self.architecture.module]
+        everything = taken(*names)
         prices: dict[str, memory.Difference] = {}
-        for module in self.architecture.module:
-            image, all_of_it = taken([module.name])
-            under = [base, *(prices[name] for name in self._under(module.name))]
-            prices[module.name] = all_of_it.less(*under)
-            costs = [*_bytes(prices[module.name]), *_bytes(all_of_it.less(base), "with all")]
-            yield self._record("memory", module.name, costs, image)
-        image, whole = taken(list(prices))
-        yield self._record("memory", WHOLE, _bytes(whole.less(base)), image)
-        rest = whole.less(base, *prices.values())
-        yield self._record("memory", INTERACTION, _bytes(rest), image)
+        for name in names:
+            under = [base, *(prices[other] for other in self._under(name))]
+            prices[name] = taken(name).less(*under)
+            costs = [
+                *_bytes(prices[name]),
+                *_bytes(taken(name, whole=False).less(base), "with all"),
+                *_bytes(everything.less(taken(*self._without(name))), "given back"),
+            ]
+            yield record(name, costs, name)
+        yield record(WHOLE, _bytes(everything.less(base)), *names)
+        rest = everything.less(base, *prices.values())
+        yield record(INTERACTION, _bytes(rest), *names)
+
+    def _without(self, name: str) -> tuple[str, ...]:
+        """All modules but one and those that are over it."""
+        every = (module.name for module in self.architecture.module)
+        return tuple(n for n in every if n != name and name not in self._under(n))
 
     def _under(self, name: str) -> list[str]:
         """The modules that a module is over, and those that they are over."""
@@ -142,12 +231,15 @@ class Pricing:
                 waiting += over[other]
         return list(found)
 
-    def _processing(self) -> Iterator[Record[ArchitectureSubject]]:
-        if self.architecture.measured_by is None:
-            return
-        image = self._image(
-            self.architecture.measured_by, [m.name for m in self.architecture.module]
+    @cached_property
+    def _measuring(self) -> BuiltImage:
+        """The image that executes the operations."""
+        return self._image(
+            str(self.architecture.measured_by), [m.name for m in self.architecture.module]
         )
+
+    def _processing(self) -> Iterator[Record[ArchitectureSubject]]:
+        image = self._measuring
         board = EmulatedBoard(
             boards.load_chip(self.board.chip),
             Image.load(image.path),
@@ -237,8 +329,6 @@ class Pricing:
         return OnAir(self.architecture, self.board, self.clock, self.build, self._wiring)
 
     def _communication(self) -> Iterator[Record[ArchitectureSubject]]:
-        if not self.architecture.has_oracle:
-            return
         radio = self.board.radio
         if radio is None:
             raise InputError("has no radio", self.board.name, "choose a board that has one")
@@ -268,8 +358,6 @@ class Pricing:
             yield self._record("communication", row, costs, None, notes=(note,))
 
     def _attacks(self) -> Iterator[Record[ArchitectureSubject]]:
-        if self.architecture.air is None:
-            return
         for attack, harm in self._air.attacks():
             costs = [
                 Quantity("attacker", "frames", "frames", harm.frames, exact=True),
@@ -284,6 +372,24 @@ class Pricing:
             note = f"victim: {attack.victim}; nothing of it was taken, and the service went on"
             yield self._record("attack", attack.name, costs, None, notes=(note,))
 
+    def _case(self, aspect: Aspect, row: str) -> Case:
+        return Case(
+            subject=ArchitectureSubject(
+                architecture=self.architecture.name,
+                aspect=aspect,
+                row=row,
+                wiring=tuple(f"{name}={part}" for name, part in sorted(self.wire.items())),
+            ),
+            build=self.build,
+            conditions=Conditions(
+                board=self.board.name,
+                clock=self.clock,
+                runner=emulator.NAME,
+                meter="model",
+                unit=emulator.UNIT,
+            ),
+        )
+
     def _record(
         self,
         aspect: Aspect,
@@ -294,28 +400,10 @@ class Pricing:
         samples: list[Sample] | None = None,
         notes: tuple[str, ...] = (),
     ) -> Record[ArchitectureSubject]:
-        subject = ArchitectureSubject(
-            architecture=self.architecture.name,
-            aspect=aspect,
-            row=row,
-            wiring=tuple(f"{name}={part}" for name, part in sorted(self.wire.items())),
-        )
+        subject = self._case(aspect, row).subject
+        assert isinstance(subject, ArchitectureSubject)  # noqa: S101
         chip = boards.load_chip(self.board.chip)
-        case = Case(
-            subject=subject,
-            build=self.build,
-            conditions=Conditions(
-                board=self.board.name,
-                clock=self.clock,
-                runner=emulator.NAME,
-                meter="model",
-                unit=emulator.UNIT,
-            ),
-        )
         clock = self.board.clock_profile(self.clock)
-        depends = [METHOD, case.canonical, self.board.digest, chip.digest, engine_version()]
-        depends += [self.repetitions, self.executions, self.seed, self.architecture.digest]
-        depends.append(None if image is None else image.build_id)
         provenance = Provenance(
             seed=self.seed,
             host=host(),
@@ -338,12 +426,12 @@ class Pricing:
                 image_digest=Image.load(image.path).digest,
             )
         return Record(
-            key=hashlib.sha256(json.dumps(depends).encode()).hexdigest(),
+            key=self._key(aspect, row),
             measured_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
             status="ok",
             subject=subject,
             build=self.build,
-            conditions=case.conditions,
+            conditions=self._case(aspect, row).conditions,
             about=subject.about(),
             provenance=provenance,
             repetitions=self.executions if samples else 1,
@@ -352,6 +440,18 @@ class Pricing:
             samples=tuple(samples or ()),
             notes=(*notes, *filter(None, [chip.timing_note, clock.note])),
         )
+
+
+_Wiring = tuple[tuple[str, ...], bool]
+"""Modules, and whether all that they keep is there or only what they call of each other."""
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Rows of an aspect, and what measures them."""
+
+    rows: tuple[str, ...]
+    measure: Callable[[], Iterator[Record[ArchitectureSubject]]]
 
 
 @dataclass(frozen=True)

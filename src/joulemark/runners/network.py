@@ -129,6 +129,28 @@ def _built(program: _Program) -> BuiltImage:
     )
 
 
+def image_of(mote: Mote) -> BuiltImage:
+    """The image of a mote that has a program.
+
+    Raises:
+        BuildError: the program cannot be built.
+        InputError: its board or a setting is wrong.
+    """
+    return _built(
+        _Program(
+            str(mote.program),
+            mote.board,
+            tuple(sorted(mote.define.items())),
+            tuple(sorted(mote.wiring.items())),
+            mote.compiler,
+            mote.optimisation,
+            mote.clock,
+            mote.architecture,
+            tuple(mote.modules),
+        )
+    )
+
+
 class RunningNetwork:
     """A network that runs.
 
@@ -183,19 +205,7 @@ class RunningNetwork:
         where = f"{self.network.path}, mote {name}"
         compiler = flags = ""
         if mote.program is not None:
-            built = _built(
-                _Program(
-                    mote.program,
-                    mote.board,
-                    tuple(sorted(mote.define.items())),
-                    tuple(sorted(mote.wiring.items())),
-                    mote.compiler,
-                    mote.optimisation,
-                    mote.clock,
-                    mote.architecture,
-                    tuple(mote.modules),
-                )
-            )
+            built = image_of(mote)
             path, compiler, flags = built.path, built.compiler, built.flags
         else:
             path = self.network.path.parent / str(mote.image)

@@ -14,14 +14,15 @@ void client_start(uint32_t epoch) {
 
 bool client_renewal(uint8_t *renewal, uint8_t length) {
     uint8_t kek[KEYDB_KEY_BYTES];
-    const uint8_t *group = keydb_get(KEY_GROUP, KEYDB_GROUP | KEYDB_KEK);
-    if (group == 0 || !message_is(MESSAGE_RENEWAL, renewal, length))
+    uint8_t epoch = next_epoch;
+    if (!message_is(MESSAGE_RENEWAL, renewal, length) ||
+        (uint8_t)(renewal[RENEWAL_EPOCH_AT] - epoch) > CLIENT_MISSED)
         return false;
-    uint8_t missed = (uint8_t)(renewal[RENEWAL_EPOCH_AT] - next_epoch);
-    if (missed > CLIENT_MISSED)
+    const uint8_t *group = keydb_get(KEY_GROUP, KEYDB_GROUP | KEYDB_KEK);
+    if (group == 0)
         return false;
     memcpy(kek, group, sizeof kek);
-    for (; missed > 0; missed--)
+    for (; epoch != renewal[RENEWAL_EPOCH_AT]; epoch++)
         message_ratchet(kek);
     /* The key database knows what keys are for: this replaces none that protects keys. */
     bool is_right = message_unseal(renewal, renewal, kek) &&
@@ -30,7 +31,7 @@ bool client_renewal(uint8_t *renewal, uint8_t length) {
     if (is_right) {
         message_ratchet(kek);
         keydb_set(KEY_GROUP, KEYDB_GROUP | KEYDB_KEK, kek);
-        next_epoch = (uint8_t)(renewal[RENEWAL_EPOCH_AT] + 1);
+        next_epoch = (uint8_t)(epoch + 1);
     }
     crypto_wipe(kek, sizeof kek);
     return is_right;

@@ -12,7 +12,7 @@ from joulemark.records.record import Record
 from joulemark.studies.ways import Answer, Bench
 
 _SEED = 1
-_REPETITIONS, _EXECUTIONS = 2, 2
+_REPETITIONS, _EXECUTIONS = 10, 20
 _SI = {"time": 1e-12, "energy_gross": 1e-9, "power_by_time": 1e-9, "radio_energy": 1e-9}
 
 
@@ -71,10 +71,7 @@ def _priced(asked: Asked, aspects: set[Aspect], bench: Bench) -> list[Record[Arc
         executions=_EXECUTIONS,
         seed=_SEED,
     )
-    found = list(pricing.records(aspects))
-    for record in found:
-        bench.store.append(record)
-    return found
+    return list(pricing.records(bench.store, aspects))
 
 
 def _answer(asked: Asked, records: Sequence[Record[ArchitectureSubject]]) -> Answer:
