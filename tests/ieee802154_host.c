@@ -1,74 +1,57 @@
-/* The firmware's frame security as a program for this machine, with a radio that is two buffers.
+/* The firmware's frame security as a program for this machine, with a radio that is two buffers, or
+   with a board's driver over a chip that is simulated.
 
      ieee802154_host serve      one command a line on standard input, one answer a line
      ieee802154_host fuzz N S   N frames from seed S that must be refused, and that are
 
    A security rule lets every level from 1 to 7 in. */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <pthread.h>
+#include <sanitizer/asan_interface.h>
+#include <sys/mman.h>
+
+#include "air.h"
+#include "ccm-strategy.h"
 #include "frame.h"
 #include "security.h"
 
 enum { KEYS = 4, DEVICES = 4 };
 
-/* ---- The radio ---- */
+/* ---- Frames that come in ---- */
 
-static uint8_t loaded[RADIO_FRAME_BYTES_MAX], loaded_bytes;
-static uint8_t *received; /* on the heap, of its exact size */
-static uint8_t received_bytes;
-
-void radio_load(const uint8_t *frame, uint8_t length) {
-    if (length == 0 || length > RADIO_FRAME_BYTES_MAX)
-        abort();
-    memcpy(loaded, frame, length);
-    loaded_bytes = length;
-}
-
-uint8_t radio_read(uint8_t *frame, radio_reception *reception) {
-    if (reception != NULL)
-        *reception = (radio_reception){-40, 255};
-    uint8_t length = received_bytes;
-    if (length > 0)
-        memcpy(frame, received, length);
-    received_bytes = 0;
-    return length;
-}
-
-uint8_t radio_arriving(void) {
-    return received_bytes;
-}
-
-void radio_fetch(uint8_t *to, uint8_t from, uint8_t count) {
-    if (from + count > received_bytes)
-        abort();
-    memcpy(to, received + from, count);
-}
-
-bool radio_wait_frame(radio_time until) {
-    (void)until;
-    return true;
-}
-
-radio_time radio_now(void) {
-    return 0;
-}
+/* What comes next, as air_receive is told. */
+static uint8_t next[RADIO_FRAME_BYTES_MAX], next_bytes;
+static air_fault next_fault;
 
 static void receive(const uint8_t *frame, size_t length) {
-    free(received);
-    received = malloc(length > 0 ? length : 1);
-    if (received == NULL || length > RADIO_FRAME_BYTES_MAX)
+    if (length > RADIO_FRAME_BYTES_MAX)
         abort();
-    memcpy(received, frame, length);
-    received_bytes = (uint8_t)length;
+    memcpy(next, frame, length);
+    next_bytes = (uint8_t)length;
+    next_fault = AIR_RIGHT;
 }
 
-/* A frame that lies at the end of a buffer of its size: the sanitizer sees what is beyond. */
+/* Where the sanitizer lets through so many bytes only: at an address of 32 bits, which the DMA of
+   chips can take. */
+static uint8_t *room(size_t bytes) {
+    static uint8_t memory[RADIO_PSDU_BYTES_MAX + 1];
+    ASAN_UNPOISON_MEMORY_REGION(memory, sizeof memory);
+    memset(memory, 0xa5, sizeof memory);
+    ASAN_POISON_MEMORY_REGION(memory, sizeof memory);
+    ASAN_UNPOISON_MEMORY_REGION(memory, bytes);
+    return memory;
+}
+
+/* A frame that is taken into no more room than the interface promises; memory.c's radio has the
+   exact length of each. */
 static security_status take(const security_asn *asn, uint8_t **out, frame_header *header) {
-    *out = malloc(received_bytes > 0 ? received_bytes : 1);
-    if (*out == NULL)
-        abort();
+    *out = room(air_has_faults ? RADIO_FRAME_BYTES_MAX : next_bytes);
+    if (!air_receive(next, next_bytes, next_fault, CCM_STRATEGY_STREAMS))
+        return SECURITY_NO_FRAME;
     return security_receive(asn, NULL, *out, header, NULL);
 }
 
@@ -188,6 +171,8 @@ static void command_send(void) {
         header.open = (uint8_t)(at + element_bytes);
         memcpy(frame + header.open, payload, payload_bytes);
         security_load(&header, tsch ? &asn : NULL, frame, (uint8_t)(header.open + payload_bytes));
+        uint8_t loaded[RADIO_FRAME_BYTES_MAX];
+        uint8_t loaded_bytes = air_loaded(loaded);
         print(loaded, loaded_bytes);
     }
     putchar('\n');
@@ -208,7 +193,6 @@ static void command_receive(void) {
         print(out + header.open, header.mic - header.open);
     }
     putchar('\n');
-    free(out);
 }
 
 static void serve(void) {
@@ -247,7 +231,7 @@ static void serve(void) {
 static uint64_t state;
 
 /* Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014), figure 16. */
-static uint32_t chance(uint32_t below) {
+uint32_t chance(uint32_t below) {
     uint64_t z = state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -311,8 +295,7 @@ static uint8_t make(unsigned who, const security_asn *asn, uint8_t *frame) {
     header.open = frame_write(frame, &header);
     fill(frame + header.open, payload);
     security_load(&header, asn, frame, (uint8_t)(header.open + payload));
-    memcpy(frame, loaded, loaded_bytes);
-    return loaded_bytes;
+    return air_loaded(frame);
 }
 
 static void refuse(const security_asn *asn, const char *why) {
@@ -323,7 +306,6 @@ static void refuse(const security_asn *asn, const char *why) {
         fprintf(stderr, "accepted: %s\n", why);
         exit(1);
     }
-    free(out);
 }
 
 static void accept(const security_asn *asn, const char *why) {
@@ -334,15 +316,27 @@ static void accept(const security_asn *asn, const char *why) {
         fprintf(stderr, "refused with %d: %s\n", status, why);
         exit(1);
     }
-    free(out);
+}
+
+/* Something is wrong with a frame beside what it says. */
+static air_fault fault_of_genuine(void) {
+    static const air_fault faults[] = {AIR_FCS_WRONG, AIR_CUT, AIR_LENGTH};
+    return faults[chance(3)];
+}
+
+static air_fault fault_of_changed(void) {
+    static const air_fault faults[] = {AIR_FCS_WRONG, AIR_CUT, AIR_CROWD};
+    return air_has_faults && chance(3) == 0 ? faults[chance(3)] : AIR_RIGHT;
 }
 
 static void fuzz(unsigned long frames) {
     unsigned long refused = 0, accepted = 0;
     uint8_t frame[RADIO_FRAME_BYTES_MAX], other[RADIO_FRAME_BYTES_MAX];
     security_asn asn = {0}, later;
+    bool is_fresh = false; /* nothing was accepted of a radio that lies */
     while (refused < frames) {
-        if (accepted % 64 == 0) {
+        if (accepted % 64 == 0 || !is_fresh) {
+            is_fresh = true;
             world();
             asn = (security_asn){0xfffffff0u, (uint8_t)chance(4)};
         }
@@ -383,7 +377,13 @@ static void fuzz(unsigned long frames) {
                     continue;
             }
             receive(other, bytes_left);
+            next_fault = fault_of_changed();
             refuse(slot, "changed");
+        }
+        for (unsigned i = 0; air_has_faults && i < 6; i++, refused++) {
+            receive(frame, length);
+            next_fault = fault_of_genuine();
+            refuse(slot, "disturbed");
         }
         if (tsch) { /* in another slot */
             later = (security_asn){asn.low + 1 + chance(100), asn.high};
@@ -399,21 +399,56 @@ static void fuzz(unsigned long frames) {
         receive(frame, length);
         refuse(slot, "replayed");
         refused++;
+        /* What a radio says that answers at random can be anything: it must do no harm. */
+        for (unsigned i = 0; air_has_faults && i < 2; i++, refused++) {
+            uint8_t *out;
+            frame_header header;
+            receive(other, (size_t)(1 + chance(RADIO_FRAME_BYTES_MAX)));
+            next_fault = AIR_LIES;
+            is_fresh = take(slot, &out, &header) != SECURITY_OK && is_fresh;
+            air_calm();
+        }
     }
-    free(received);
-    received = NULL;
     printf("%lu refused, %lu accepted\n", refused, accepted);
 }
 
-int main(int count, char **words) {
-    if (count == 2 && strcmp(words[1], "serve") == 0) {
+typedef struct {
+    int count;
+    char **words;
+    int status;
+} request;
+
+static void *work(void *argument) {
+    request *r = argument;
+    air_start();
+    r->status = 0;
+    if (r->count == 2 && strcmp(r->words[1], "serve") == 0) {
         serve();
-        free(received);
-    } else if (count == 4 && strcmp(words[1], "fuzz") == 0) {
-        state = strtoull(words[3], NULL, 0);
-        fuzz(strtoul(words[2], NULL, 0));
+    } else if (r->count == 4 && strcmp(r->words[1], "fuzz") == 0) {
+        state = strtoull(r->words[3], NULL, 0);
+        fuzz(strtoul(r->words[2], NULL, 0));
     } else {
-        return 2;
+        r->status = 2;
     }
-    return 0;
+    return NULL;
+}
+
+/* The DMA of chips takes addresses of 32 bits: what drivers give it lies on this stack, or is
+   static in a program that is linked to low addresses. */
+const char *__asan_default_options(void) {
+    return "detect_stack_use_after_return=0";
+}
+
+int main(int count, char **words) {
+    enum { STACK_BYTES = 1 << 20 };
+    void *stack = mmap((void *)0x50000000, STACK_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    request r = {count, words, 2};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (stack == MAP_FAILED || pthread_attr_init(&attributes) != 0 ||
+        pthread_attr_setstack(&attributes, stack, STACK_BYTES) != 0 ||
+        pthread_create(&thread, &attributes, work, &r) != 0 || pthread_join(thread, NULL) != 0)
+        return 2;
+    return r.status;
 }

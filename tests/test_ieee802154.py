@@ -19,6 +19,7 @@ from joulemark.project import FIRMWARE, ROOT
 NET = FIRMWARE / "net"
 AES = FIRMWARE / "primitives/block-cipher/aes/ref"
 CCM = FIRMWARE / "primitives/aead/ccm-star/ref"
+RADIO = ROOT / "tests/radio"
 SOURCES = [
     ROOT / "tests/ieee802154_host.c",
     NET / "ieee802154/frame.c",
@@ -27,7 +28,7 @@ SOURCES = [
     AES / "aes.c",
 ]
 INCLUDES = [
-    ROOT / "tests/radio",
+    RADIO,
     NET / "radio",
     NET / "ieee802154",
     NET / "ieee802154/security",
@@ -35,6 +36,11 @@ INCLUDES = [
     *(folder for leaf in (AES, CCM) for folder in (leaf, *list(leaf.parents)[:2])),
     FIRMWARE / "primitives",
 ]
+COMPILE = ["clang-19", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fno-pie", "-c"]
+COMPILE += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+# A driver is C that is compiled as C++, in which a register can be a function.
+CPP = ["-std=c++20", "-fno-exceptions", "-fno-rtti", "-Wno-c99-extensions"]
+CPP += ["-Wno-missing-field-initializers", "-Wno-missing-designated-field-initializers"]
 BEACON, DATA, ACK, COMMAND = range(4)
 NONE, SHORT, EXTENDED = 0, 2, 3
 OK, NO_FRAME, UNSUPPORTED, TOO_LONG, NO_KEY, NO_DEVICE, LEVEL, KEY_TYPE, COUNTER, ERROR = range(10)
@@ -54,13 +60,28 @@ def streaming(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(tmp_path_factory.mktemp("ieee802154") / "streaming", "stream")
 
 
-def compiled(path: Path, strategy: str) -> Path:
-    command = ["clang-19", "-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror"]
-    command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-DAES_KEY_BITS=128"]
-    command += ["-DSECURITY_KEYS=4", "-DSECURITY_DEVICES=10", "-DSECURITY_RULES=6"]
-    command += [f"-I{folder}" for folder in (NET / "ccm-star" / strategy, *INCLUDES)]
-    sources = [*SOURCES, NET / "ccm-star" / strategy / "ccm-strategy.c"]
-    subprocess.run([*command, *map(str, sources), "-o", str(path)], check=True)
+def compiled(path: Path, strategy: str, chip: str = "", **macros: int) -> Path:
+    """The program with a way to do CCM*, over a radio in memory or over the driver of a chip."""
+    macros = {"AES_KEY_BITS": 128, "SECURITY_KEYS": 4, "SECURITY_DEVICES": 10, **macros}
+    macros = {"SECURITY_RULES": 6, "CCM_STREAMED": 0, "RADIO_KEYS_STAY": 0, **macros}
+    command = [*COMPILE, *(f"-D{name}={value}" for name, value in macros.items())]
+    folders = [NET / "ccm-star" / strategy, *INCLUDES]
+    sources = [*SOURCES, *(NET / "ccm-star" / strategy).glob("*.c")]
+    sources += [NET / "ccm-star/memory/ccm-strategy.c"] if strategy == "hybrid" else []
+    if strategy == "hybrid":
+        folders.insert(1, NET / "ccm-star/memory")
+    sources.append(RADIO / ("engine.c" if chip else "memory.c"))
+    objects = [f"{path}-{i}.o" for i in range(len(sources))]
+    for source, to in zip(sources, objects, strict=True):
+        here = [f"-I{folder}" for folder in folders]
+        subprocess.run([*command, "-std=c11", *here, str(source), "-o", to], check=True)
+    if chip:
+        objects.append(f"{path}-{chip}.o")
+        here = [f"-I{folder}" for folder in (RADIO / "chips", NET / chip, NET, *INCLUDES)]
+        here += [*CPP, str(RADIO / f"{chip}.cpp"), "-o", objects[-1]]
+        subprocess.run([*command, *here], check=True)
+    link = ["clang-19", "-fsanitize=address,undefined", "-no-pie", *objects, "-o", str(path)]
+    subprocess.run(link, check=True)
     return path
 
 
@@ -432,6 +453,37 @@ def test_nothing_forged_is_taken(request: pytest.FixtureRequest, strategy: str) 
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.startswith("5000")
+
+
+@pytest.mark.parametrize(
+    ("chip", "strategy", "streamed"),
+    [("cc2420", "hardware", 0), ("cc2538", "hardware", 1), ("cc2650", "hybrid", 0)],
+)
+def test_drivers_take_nothing_that_is_wrong(
+    tmp_path: Path, chip: str, strategy: str, streamed: int
+) -> None:
+    """Each board's driver over its chip, simulated.
+
+    Forged frames as above, and what only a radio sees: wrong checksums and lengths, frames that
+    stop in the middle, full FIFOs, and registers that answer at random. A genuine frame is taken
+    each time. tests/drivers_fuzz.py goes on for longer.
+    """
+    program = compiled(tmp_path / chip, strategy, chip, CCM_STREAMED=streamed)
+    done = subprocess.run(
+        [program, "fuzz", "10000", "3"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout.split()[0]) >= 10_000
+
+
+def test_a_driver_that_trusts_its_radio_is_found(tmp_path: Path) -> None:
+    """Frames with a wrong FCS get through where the simulated receiver hands out right ones."""
+    program = compiled(tmp_path / "broken", "hybrid", "cc2538", STATUS_CRC_WRONG=0x80)
+    done = subprocess.run(
+        [program, "fuzz", "10000", "3"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "accepted: disturbed" in done.stderr
 
 
 def tap(frame: bytes, asn: int | None) -> bytes:

@@ -39,4 +39,22 @@ static inline void sleep_until_serial_interrupt(void) {
     __asm__ volatile("wfi" ::: "memory");
 }
 
+/* Sleeps until one of these interrupts of one word of the NVIC, in the same way; the serial port's
+   does not wake. */
+static inline void sleep_until_interrupt(uint8_t word, uint32_t interrupts) {
+    serial_interrupt_wakes_not();
+    __asm__ volatile("cpsid i" ::: "memory");
+    ((volatile uint32_t *)0xe000e100)[word] = interrupts;
+    __asm__ volatile("dsb\n wfi" ::: "memory");
+    ((volatile uint32_t *)0xe000e180)[word] = interrupts;
+    ((volatile uint32_t *)0xe000e280)[word] = interrupts;
+    serial_interrupt_wakes();
+    __asm__ volatile("dsb" ::: "memory");
+}
+
+/* What was written to memory is there before another master of the bus is told of it. */
+static inline void finish_writes(void) {
+    __asm__ volatile("dsb" ::: "memory");
+}
+
 #endif

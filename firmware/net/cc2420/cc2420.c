@@ -7,6 +7,8 @@
 #include "hal.h"
 #include "radio.h"
 
+#include "assembly.h"
+
 /* Pins: Contiki-NG, arch/platform/sky/sky-def.h. */
 enum {
     FIFOP = 0x01, /* P1.0 */
@@ -20,21 +22,6 @@ enum {
     FLASH_HOLD = 0x80,
     SPI_OUT = 0x0a, /* P3.1 and P3.3: SIMO0 and UCLK0 */
     SPI = 0x0e      /* and P3.2: SOMI0 */
-};
-
-/* Section 14.3, USART registers in SPI mode; section 1.4.4 for IFG1 and ME1. */
-enum {
-    SWRST = 0x01,
-    MASTER = 0x02,
-    SYNCHRONOUS = 0x04,
-    EIGHT_BITS = 0x10,
-    THREE_PINS = 0x02,
-    SELECT_SMCLK = 0x30,
-    RISING_EDGE = 0x80, /* CKPH: data is there before the first edge */
-    RECEIVED = 0x40,
-    READY = 0x80, /* for another byte to send */
-    EMPTY = 0x01, /* U0TCTL: all is sent */
-    SPI_ENABLE = 0x40
 };
 
 /* Section 12.3, TBCCTLx. */
@@ -140,7 +127,7 @@ void radio_sleep_until(radio_time when) {
     TBCCR0 = when;
     TBCCTL0 = INTERRUPT;
     while (radio_time_after(when, radio_now()) > 0)
-        __asm__ volatile("bis #0x00d8, r2" ::: "memory"); /* SCG1, SCG0, CPUOFF, GIE: LPM3 */
+        sleep_lpm3();
     TBCCTL0 = 0;
 }
 
@@ -155,53 +142,6 @@ static uint8_t exchange(uint8_t byte) {
     while ((IFG1 & RECEIVED) == 0)
         continue;
     return U0RXBUF;
-}
-
-/* A byte takes 16 cycles of SMCLK, which is MCLK, and the next waits in the transmit buffer
-   (section 14.2.4): a loop of 15 cycles keeps the bus busy. */
-static void put(const uint8_t *bytes, uint8_t count) {
-    uint8_t byte;
-    if (count == 0)
-        return;
-    __asm__ volatile(
-        "1:\n"
-        "bit.b %[ready], %[flags]\n"
-        "jz 1b\n"
-        "mov.b @%[bytes]+, %[byte]\n"
-        "mov.b %[byte], %[out]\n"
-        "dec.b %[count]\n"
-        "jnz 1b\n"
-        : [bytes] "+r"(bytes), [count] "+r"(count), [byte] "=&r"(byte), [out] "=m"(U0TXBUF)
-        : [ready] "r"(READY), [flags] "m"(IFG1)
-        : "memory", "cc");
-    while ((U0TCTL & EMPTY) == 0)
-        continue;
-    (void)U0RXBUF; /* and the flag with it (section 14.2.6) */
-}
-
-/* Two bytes are on their way at a time: while one is taken the next comes in. */
-static void get(uint8_t *bytes, uint8_t count) {
-    if (count == 0)
-        return;
-    uint8_t *last = bytes + count - 1;
-    U0TXBUF = 0;
-    if (bytes != last)
-        __asm__ volatile(
-            "1:\n"
-            "mov.b #0, %[out]\n"
-            "2:\n"
-            "bit.b %[received], %[flags]\n"
-            "jz 2b\n"
-            "mov.b %[in], 0(%[bytes])\n"
-            "inc %[bytes]\n"
-            "cmp %[last], %[bytes]\n"
-            "jne 1b\n"
-            : [bytes] "+r"(bytes), [out] "=m"(U0TXBUF)
-            : [last] "r"(last), [received] "r"(RECEIVED), [flags] "m"(IFG1), [in] "m"(U0RXBUF)
-            : "memory", "cc");
-    while ((IFG1 & RECEIVED) == 0)
-        continue;
-    *last = U0RXBUF;
 }
 
 static void deselect(void) {
@@ -456,9 +396,9 @@ bool radio_wait_sfd(radio_time until, radio_time *sfd) {
     TBCCR0 = until;
     TBCCTL0 = INTERRUPT;
     TBCCTL1 |= INTERRUPT;
-    /* LPM3: the delimiter's capture and the end of the wait are interrupts, which wake. */
+    /* The delimiter's capture and the end of the wait are interrupts, which wake. */
     while ((TBCCTL1 & FLAG) == 0 && !is_over(until)) {
-        __asm__ volatile("bis #0x00d8, r2" ::: "memory");
+        sleep_lpm3();
         /* The flag of channel 1 stays: its interrupt would come again. */
         if ((TBCCTL1 & FLAG) != 0)
             break;

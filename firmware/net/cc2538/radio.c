@@ -25,8 +25,8 @@ enum { RUN = 1, STATE = 1 << 2, LATCH_MODE = 1 << 3, SELECT_TIME = 0, SELECT_CAP
 enum { RSSI_VALID = 1 }; /* RSSISTAT */
 /* In the last byte of a frame. */
 enum { CRC_OK = 0x80 };
-/* Interrupts 141 and 145, in the NVIC's fifth word. */
-enum { RF_TX_RX_BIT = 1 << 13, SM_TIMER_BIT = 1 << 17 };
+/* Interrupts 141 and 145. */
+enum { NVIC_WORD = 4, RF_TX_RX_BIT = 1 << 13, SM_TIMER_BIT = 1 << 17 };
 
 enum {
     RSSI_OFFSET_DB = 73, /* SWRS096A, RSSI/CCA characteristics */
@@ -68,19 +68,6 @@ static radio_time sfd_time(void) {
                                            (passed + 488) % 15625 * 16 / 15625));
 }
 
-/* Sleeps until an interrupt that is enabled in the NVIC and masked by PRIMASK (ARM DDI 0403E,
-   section B1.5.19); `interrupts` are of its fifth word. */
-static void sleep_until_interrupt(uint32_t interrupts) {
-    serial_interrupt_wakes_not();
-    __asm__ volatile("cpsid i" ::: "memory");
-    NVIC_ISER4 = interrupts;
-    __asm__ volatile("dsb\n wfi" ::: "memory");
-    NVIC_ICER4 = interrupts;
-    NVIC_ICPR4 = interrupts;
-    serial_interrupt_wakes();
-    __asm__ volatile("dsb" ::: "memory");
-}
-
 /* Sets the sleep timer to a time; false: it is too near. */
 static bool set_alarm(radio_time when) {
     uint32_t low = SMWDTHROSC_ST0;
@@ -98,7 +85,7 @@ static bool set_alarm(radio_time when) {
 
 void radio_sleep_until(radio_time when) {
     while (set_alarm(when))
-        sleep_until_interrupt(SM_TIMER_BIT);
+        sleep_until_interrupt(NVIC_WORD, SM_TIMER_BIT);
     while (radio_time_after(when, radio_now()) > 0)
         continue;
 }
@@ -239,7 +226,7 @@ void radio_transmit_end(void) {
     radio_time end = (radio_time)(radio_now() + FRAME_TICKS_MAX);
     RFCORE_XREG_RFIRQM1 = TXDONE;
     while ((RFCORE_SFR_RFIRQF1 & TXDONE) == 0 && set_alarm(end))
-        sleep_until_interrupt(RF_TX_RX_BIT | SM_TIMER_BIT);
+        sleep_until_interrupt(NVIC_WORD, RF_TX_RX_BIT | SM_TIMER_BIT);
     RFCORE_XREG_RFIRQM1 = 0;
     while ((RFCORE_SFR_RFIRQF1 & TXDONE) == 0)
         if (radio_time_after(end, radio_now()) <= 0) {
@@ -283,7 +270,7 @@ bool radio_wait_sfd(radio_time until, radio_time *sfd) {
     RFCORE_XREG_RFIRQM1 = TXACKDONE;
     bool came = sfd_came();
     while (!came && set_alarm(until)) {
-        sleep_until_interrupt(RF_TX_RX_BIT | SM_TIMER_BIT);
+        sleep_until_interrupt(NVIC_WORD, RF_TX_RX_BIT | SM_TIMER_BIT);
         came = sfd_came();
     }
     RFCORE_XREG_RFIRQM0 = 0;
@@ -305,7 +292,7 @@ bool radio_wait_frame(radio_time until) {
             return false;
     RFCORE_XREG_RFIRQM0 = done;
     while ((RFCORE_SFR_RFIRQF0 & done) == 0 && set_alarm(until))
-        sleep_until_interrupt(RF_TX_RX_BIT | SM_TIMER_BIT);
+        sleep_until_interrupt(NVIC_WORD, RF_TX_RX_BIT | SM_TIMER_BIT);
     RFCORE_XREG_RFIRQM0 = 0;
     while ((RFCORE_SFR_RFIRQF0 & done) == 0)
         if (radio_time_after(until, radio_now()) <= 0)

@@ -16,17 +16,15 @@
 enum { ON = 1, LOAD = 1, LOAD_DONE = 2, MODES_ALL = 5, CLOCKS_ALL = 0x7ff, CRYPTO_CLOCK = 1 };
 /* AON_RTC_CTL, CHCTL, EVFLAGS: channel 0. */
 enum { RTC_EN = 1, CH0_COMBINED = 1 << 16, CH0 = 1 };
-/* Interrupts 4 and 9, in the NVIC's first word. */
-enum { RTC_BIT = 1 << 4, CPE_0_BIT = 1 << 9 };
-#define NVIC_ISER0 (*(volatile uint32_t *)0xe000e100)
-#define NVIC_ICER0 (*(volatile uint32_t *)0xe000e180)
-#define NVIC_ICPR0 (*(volatile uint32_t *)0xe000e280)
+/* Interrupts 4 and 9. */
+enum { NVIC_WORD = 0, RTC_BIT = 1 << 4, CPE_0_BIT = 1 << 9 };
 
 enum {
     TX_POWER_0_DBM = 0x3161, /* SmartRF Studio, by Contiki-NG's ieee-mode.c */
     CCA_THRESHOLD_DBM = -81, /* as the CC2538's driver */
     TRAILER = 6,             /* RSSI, status, time stamp */
     STATUS_LQI = 4,          /* a correlation of 6 bits to one of 8 */
+    STATUS_WRONG = 0xc0,     /* ignored, or with a wrong FCS: the RF core should have flushed it */
     RAT_US = 4,
     TX_AHEAD_US = 10, /* what it takes to submit a transmission */
     TX_SFD_US = 352,  /* from its start trigger: see radio-driver.h */
@@ -66,19 +64,6 @@ static radio_time time_of(uint32_t count) {
     return (radio_time)(ticks - (uint16_t)(passed / 15625 * 128 + passed % 15625 * 128 / 15625));
 }
 
-/* Sleeps until an interrupt that is enabled in the NVIC and masked by PRIMASK (ARM DDI 0403E,
-   section B1.5.19). */
-static void sleep_until_interrupt(void) {
-    serial_interrupt_wakes_not();
-    __asm__ volatile("cpsid i" ::: "memory");
-    NVIC_ISER0 = RTC_BIT | CPE_0_BIT;
-    __asm__ volatile("dsb\n wfi" ::: "memory");
-    NVIC_ICER0 = RTC_BIT | CPE_0_BIT;
-    NVIC_ICPR0 = RTC_BIT | CPE_0_BIT;
-    serial_interrupt_wakes();
-    __asm__ volatile("dsb" ::: "memory");
-}
-
 /* Sets the clock's channel to a time; false: it is too near. */
 static bool set_alarm(radio_time when) {
     uint32_t ticks = now();
@@ -93,7 +78,7 @@ static bool set_alarm(radio_time when) {
 
 void radio_sleep_until(radio_time when) {
     while (set_alarm(when))
-        sleep_until_interrupt();
+        sleep_until_interrupt(NVIC_WORD, RTC_BIT | CPE_0_BIT);
     while (radio_time_after(when, radio_now()) > 0)
         continue;
 }
@@ -102,7 +87,7 @@ void radio_sleep_until(radio_time when) {
 static bool wait_for(uint32_t flags, radio_time until) {
     RFC_DBELL_RFCPEIEN = flags;
     while ((RFC_DBELL_RFCPEIFG & flags) == 0 && set_alarm(until))
-        sleep_until_interrupt();
+        sleep_until_interrupt(NVIC_WORD, RTC_BIT | CPE_0_BIT);
     RFC_DBELL_RFCPEIEN = 0;
     while ((RFC_DBELL_RFCPEIFG & flags) == 0)
         if (radio_time_after(until, radio_now()) <= 0)
@@ -113,13 +98,14 @@ static bool wait_for(uint32_t flags, radio_time until) {
 /* ---- Commands. ---- */
 
 static bool doorbell(uint32_t value) {
-    __asm__ volatile("dsb" ::: "memory"); /* what it points to is in memory */
+    finish_writes();
     RFC_DBELL_CMDR = value;
     uint32_t status = 0;
     for (uint32_t polls = 0; polls < POLLS_MAX && (status & 0xff) == 0; polls++)
         status = RFC_DBELL_CMDSTA;
     RFC_DBELL_RFACKIFG = 0;
-    __asm__ volatile("" ::: "memory"); /* what the RF core has written is there */
+    /* What the RF core has written is there. */
+    __asm__ volatile("" ::: "memory");
     return (status & 0xff) == RF_CMDSTA_DONE;
 }
 
@@ -276,9 +262,10 @@ void radio_wake(void) {
 
 /* ---- Receiving. ---- */
 
+/* Entries that the RF core gave up are dropped too: it would never take them again. */
 static void drop_frames(void) {
     for (uint8_t i = 0; i < ENTRIES; i++)
-        if (entries[i].status == RF_ENTRY_FINISHED)
+        if (entries[i].status >= RF_ENTRY_FINISHED)
             entries[i].status = RF_ENTRY_PENDING;
     oldest = queue.current;
     RFC_DBELL_RFCPEIFG = 0;
@@ -310,7 +297,8 @@ static uint32_t word_at(const uint8_t *bytes) {
 /* The bytes of the oldest frame; 0: there is none, or it is no frame. */
 static uint8_t frame_length(void) {
     uint8_t length = oldest->length;
-    bool right = has_frame() && length > TRAILER && length <= sizeof oldest->data;
+    bool right = has_frame() && length > TRAILER && length <= sizeof oldest->data &&
+                 (oldest->data[length - TRAILER + 1] & STATUS_WRONG) == 0;
     return right ? (uint8_t)(length - TRAILER) : 0;
 }
 

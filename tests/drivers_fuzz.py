@@ -1,0 +1,38 @@
+"""Fuzz the radios' drivers under sanitizers: FRAMES to each, and the SEED.
+
+    .venv/bin/python tests/drivers_fuzz.py 1000000 1
+
+Every chip's driver over the chip, simulated, with each way to do CCM*: by the radio, from the FIFO
+and while frames arrive, and in software over the radio's AES. It ends at the first frame that is
+taken though something is wrong with it, at the first genuine one that is refused afterwards, and at
+a sanitizer's finding. tests/test_ieee802154.py runs some of it each time.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from test_ieee802154 import compiled
+
+_CHIPS = ("cc2420", "cc2538", "cc2650")
+_WAYS = (("hardware", 0), ("hardware", 1), ("hybrid", 0))
+
+
+def main() -> None:
+    """Run all, one after the other."""
+    with tempfile.TemporaryDirectory() as folder:
+        for chip in _CHIPS:
+            for strategy, streamed in _WAYS:
+                name = f"{chip}, {strategy}{', streamed' if streamed else ''}"
+                program = compiled(Path(folder, chip), strategy, chip, CCM_STREAMED=streamed)
+                done = subprocess.run(
+                    [program, "fuzz", *sys.argv[1:3]], capture_output=True, text=True, check=False
+                )
+                print(f"{name}: {done.stdout.strip()}{done.stderr[-2000:]}", flush=True)
+                if done.returncode != 0:
+                    sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
