@@ -29,6 +29,8 @@ def test_the_shortest_slot_of_a_telosb(tmp_path: Path) -> None:
     command = ["slot", "--board", "telosb", "--strategy", "hardware", "--level", "enc-mic-32"]
     command += ["--key-id-mode", "3", "--counter-carried"]
     command += ["--store", str(store), "--out", str(page), "--format", "json", "--slots", "300"]
+    proved = tmp_path / "slots.json"
+    command += ["--certificate", str(proved)]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     (row,) = json.loads(done.stdout)
@@ -55,6 +57,34 @@ def test_the_shortest_slot_of_a_telosb(tmp_path: Path) -> None:
         again = CliRunner().invoke(app, [*command, "--at-most", str(limit)])
         assert getattr(again.exception, "exit_code", again.exit_code) == code
         assert json.loads(again.stdout) == [row]
+    # Who has the certificate proves it again; longer or shorter by a tick, it does not hold.
+    for ticks, code, said in (
+        (0, 0, "are minimal"),
+        (1, 13, "are not minimal now"),
+        (-1, 13, "are too short now"),
+    ):
+        changed = json.loads(proved.read_text())
+        changed["proved"][0]["slot_ticks"] += ticks
+        (tmp_path / "changed.json").write_text(json.dumps(changed))
+        checked = CliRunner().invoke(app, ["slot-check", str(tmp_path / "changed.json")])
+        assert getattr(checked.exception, "exit_code", checked.exit_code) == code, checked.output
+        assert said in checked.output
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "Invalid JSON"),
+        ('{"proved": []}', "has no slots"),
+        ('{"proved": [], "slots": 5}', "key slots"),
+        ('{"proved": [{"board": "telosb"}]}', "key proved.0.clock"),
+    ],
+)
+def test_what_is_no_certificate_is_said(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "slots.json").write_text(text)
+    told = CliRunner().invoke(app, ["slot-check", str(tmp_path / "slots.json")])
+    assert getattr(told.exception, "exit_code", 0) == 3, told.output
+    assert said in str(told.exception)
 
 
 def test_a_template_in_place_is_the_one_that_is_built() -> None:

@@ -129,6 +129,10 @@ def slot(
     out: Annotated[
         Path | None, typer.Option("--out", help="Write a page with each slot's waterfall.")
     ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option("--certificate", help="Write what was proved, for slot-check to prove again."),
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", min=1, help="Cases at a time; one per core if not given."),
@@ -191,6 +195,11 @@ def slot(
         typer.echo(f"page: {out}", err=True)
     if failed is not None:
         raise failed
+    if certificate is not None:
+        from joulemark.measure.slot import certificate as certificates
+
+        certificates.write(certificates.certificate(done), certificate)
+        typer.echo(f"certificate: {certificate}", err=True)
     if at_most is not None:
         _judge(done, at_most)
 

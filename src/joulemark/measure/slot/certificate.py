@@ -1,0 +1,195 @@
+"""What was proved of slots, as a file; and the proof made again from it.
+
+A certificate has the shortest template of each case, how many slots it held, and what a tick less
+missed. Checking it builds the firmware as it is now, and neither derives nor searches: the template
+holds, and all that are a tick shorter fail; or it says which does not.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, cast, get_args
+
+from pydantic import Field, ValidationError
+
+from joulemark.analysis.slot import Template, ps_of
+from joulemark.campaign.case import Build
+from joulemark.campaign.subjects.slot import SlotSubject
+from joulemark.catalogue import boards
+from joulemark.catalogue.datafile import DataModel
+from joulemark.errors import InputError, UnsatisfiedError
+from joulemark.measure.slot.case import SlotCase
+from joulemark.measure.slot.proof import BINDING, Bench, shorter
+from joulemark.measure.slot.record import SlotRecord
+from joulemark.wholefile import write_whole
+
+Ticks = Annotated[int, Field(ge=1, le=0xFFFF)]
+Part = Literal["tx-offset", "tx-ack-delay", "slot-end"]
+
+
+class Failure(DataModel):
+    """A template that is a tick too short."""
+
+    slots: int
+    """So many were run until one missed a moment."""
+    late: Mapping[str, int]
+    """Moments that were missed, by name, and how often."""
+
+
+class Proved(DataModel):
+    """A case and its shortest template."""
+
+    board: str
+    clock: str
+    compiler: str
+    optimisation: str
+    subject: SlotSubject
+    slot_ticks: Ticks
+    tx_offset_ticks: Ticks
+    tx_ack_delay_ticks: Ticks
+    proof_slots: Annotated[int, Field(ge=1)]
+    """So many were run, and missed no moment."""
+    a_tick_less_of: Mapping[Part, Failure]
+    image: str
+    """Digest of the root's, with the template that is much too long."""
+    commit: str | None
+    """Of the project, when it was proved."""
+
+    @property
+    def template(self) -> Template:
+        """As the firmware takes it."""
+        return Template(
+            slot=self.slot_ticks,
+            tx_offset=self.tx_offset_ticks,
+            tx_ack_delay=self.tx_ack_delay_ticks,
+            guard=self.subject.guard_ticks,
+            ack_guard=self.subject.ack_guard_ticks,
+        )
+
+    @property
+    def slot_ms(self) -> float:
+        """How long the slot is."""
+        return ps_of(self.slot_ticks) / 1e9
+
+    @property
+    def case(self) -> SlotCase:
+        """To be run.
+
+        Raises:
+            InputError: there is no such board or clock.
+        """
+        board = boards.load_board(self.board)
+        board.clock_profile(self.clock)
+        return SlotCase(
+            board=board,
+            clock=self.clock,
+            subject=self.subject,
+            build=Build(compiler=self.compiler, optimisation=self.optimisation),
+        )
+
+
+class Certificate(DataModel):
+    """Slots that were proved."""
+
+    joulemark_slots: Literal[1] = 1
+    """The format's version."""
+    proved: Sequence[Proved]
+
+
+def certificate(records: Sequence[SlotRecord]) -> Certificate:
+    """What records prove."""
+    return Certificate(proved=[_proved(one) for one in records])
+
+
+def _proved(found: SlotRecord) -> Proved:
+    def whole(name: str, part: str = "") -> int:
+        value = found.value(name, part)
+        if value is None:
+            raise KeyError(name, part)
+        return int(value)
+
+    def failure(part: Part) -> Failure:
+        where = f"a tick less of {part}"
+        late = {
+            quantity.name.removeprefix("late "): int(quantity.value)
+            for quantity in found.quantities
+            if quantity.part == where and quantity.name.startswith("late ")
+        }
+        return Failure(slots=whole("slots", where), late=late)
+
+    build = cast("Build", found.build)  # a slot's record has one
+    return Proved(
+        board=found.conditions.board,
+        clock=found.conditions.clock,
+        compiler=build.compiler,
+        optimisation=build.optimisation,
+        subject=found.subject,
+        slot_ticks=whole("slot_ticks"),
+        tx_offset_ticks=whole("tx_offset"),
+        tx_ack_delay_ticks=whole("tx_ack_delay"),
+        proof_slots=found.trials or 0,
+        a_tick_less_of={part: failure(part) for part in get_args(Part)},
+        image=found.provenance.image_digest or "",
+        commit=found.provenance.project_commit,
+    )
+
+
+def write(made: Certificate, path: Path) -> None:
+    """Write the file.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    write_whole(path, (made.model_dump_json(indent=1) + "\n").encode(), "the certificate")
+
+
+def read(path: Path) -> Certificate:
+    """Read the file.
+
+    Raises:
+        InputError: it cannot be read, or is no certificate.
+    """
+    try:
+        return Certificate.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", str(path)) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "(the whole file)"
+        mend = "write it with slot --certificate"
+        raise InputError(first["msg"], f"{path}, key {key}", mend) from error
+
+
+def check(proved: Proved, *, slots: int) -> Iterator[str]:
+    """Prove a case again, with the firmware and the emulator as they are.
+
+    Args:
+        proved: which.
+        slots: to be run at the template.
+
+    Yields:
+        A line for each part of the proof that holds.
+
+    Raises:
+        BuildError: an image cannot be built.
+        InputError: there is no such board.
+        UnsatisfiedError: the slot is too short now, or no longer the shortest.
+        VerificationError: a frame was wrong.
+    """
+    case, template = proved.case, proved.template
+    bench = Bench(case)
+    proof = bench.proof(template, slots)
+    if proof.late or proof.lost:
+        missed = ", ".join(f"{name} {count} times" for name, count in proof.late.items())
+        what = f"{proved.slot_ms:.3f} ms are too short now: {proof.slots:,} slots miss " + (
+            missed or f"{proof.lost} acknowledgements"
+        )
+        raise UnsatisfiedError(what, str(case.case))
+    yield f"{proof.slots:,} slots of {template.slot} ticks miss no moment"
+    for part, short in shorter(template).items():
+        failure = bench.tried(short)
+        if not BINDING[part] & set(failure.late):
+            what = f"{proved.slot_ms:.3f} ms are not minimal now: a tick less of {part} "
+            what += f"misses {', '.join(failure.late) or 'nothing'} in {failure.slots} slots"
+            raise UnsatisfiedError(what, str(case.case), "measure it again")
+        missed = ", ".join(f"{name} {count} times" for name, count in failure.late.items())
+        yield f"a tick less of {part} misses {missed} within {failure.slots} slots"
