@@ -102,6 +102,8 @@ class PrimitiveFile(datafile.DataModel):
     whole_blocks: bool = False
     one_time_key: bool = False
     """A key is good for one message only."""
+    refused: dict[str, list[Hexadecimal]] = Field({})
+    """Public values, by slot, that are refused whatever the secrets are: points of low order."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -70,6 +70,7 @@ def leaks(
 
     Runs on emulated boards with random and special secrets (1, the order less 1, sparse and dense
     ones), all outputs verified. Spread is the difference between the longest and the shortest time.
+    Refusals are of numbers that are no keys, and of points of low order beside several secrets.
     A build that leaks what it claims to keep ends the command with exit code 12.
     """
     from joulemark.images import build_image
@@ -100,6 +101,10 @@ def _row(
 ) -> dict[str, Any]:
     spread = leak.cycles_max - leak.cycles_min
     several = f"{leak.address_traces} of {leak.trials} traces"
+    refused = f"{leak.refusals} alike" if leak.refusals else "-"
+    if leak.refused_spread or leak.refused_traces > 1:
+        traces = f"{leak.refused_traces} traces"
+        refused = f"{leak.refusals}, differ by {leak.refused_spread:,} cycles, {traces}"
     row = {
         "board": board.name,
         "implementation": str(way),
@@ -108,6 +113,7 @@ def _row(
         "cycles": leak.cycles_min,
         "spread": f"{spread:,} ({spread / leak.cycles_min:.2%})" if spread else "none",
         "addresses": "same" if leak.address_traces == 1 else several,
+        "refusals": refused,
     }
     return row | ({"branches": str(len(leak.branches) or "none")} if branches else {})
 

@@ -2,7 +2,9 @@
 
 The same operation is done over and over with other secrets, everything public staying what it is:
 random ones, and those that code stumbles over. A build that leaks nothing takes the same cycles and
-touches the same addresses each time, and what decides its branches is the same too.
+touches the same addresses each time, and what decides its branches is the same too. What is refused
+is compared with its like: numbers that are no keys with each other, and all secrets with each other
+beside a public value that is refused.
 """
 
 import itertools
@@ -31,6 +33,7 @@ MESSAGE_BLOCKS = 2
 AD_BYTES = 5
 
 _SCALARS = "secret_bytes", "scalar_bytes"
+_SECRETS_OF_A_REFUSAL = 3
 
 Fill = Callable[[int], bytes]
 
@@ -70,17 +73,21 @@ def _forward(algorithm: Algorithm, inputs: Inputs) -> Output:
     return algorithm.oracle(inputs)
 
 
+def _is_key(algorithm: Algorithm, name: str, key: bytes) -> bool:
+    """Whether a secret key is one, in the oracle's eyes."""
+    try:
+        _exchange(algorithm, name, lambda size: key if size == len(key) else bytes([1] * size))
+    except ValueError:
+        return False
+    return True
+
+
 @lru_cache(maxsize=256)
 def _largest(algorithm: Algorithm, name: str, length: int) -> bytes | None:
     """The largest number that is a secret key: the order less 1, of what refuses larger ones."""
 
     def good(value: int) -> bool:
-        key = value.to_bytes(length, "big")
-        try:
-            _exchange(algorithm, name, lambda size: key if size == length else bytes([1] * size))
-        except ValueError:
-            return False
-        return True
+        return _is_key(algorithm, name, value.to_bytes(length, "big"))
 
     low, high = 1, (1 << 8 * length) - 1
     if good(high) or not good(low):
@@ -131,6 +138,37 @@ def trials(algorithm: Algorithm, name: str, *, special: bool = False) -> Iterato
             yield _exchange(algorithm, name, fill)
 
 
+def refusals(algorithm: Algorithm, name: str) -> Iterator[list[Exchange]]:
+    """Cases that are refused, in groups of which each differs in secrets alone.
+
+    The first group is numbers that are no secret keys: 0, the order, the one above it, all ones.
+    Then each public value that the primitive's file has as refused, beside secrets of all kinds.
+    """
+    operation = algorithm.contract.operation(name)
+    good = list(itertools.islice(trials(algorithm, name, special=True), _SECRETS_OF_A_REFUSAL))
+    key = next((k for k, g in algorithm.contract.file.input.items() if g.size in _SCALARS), None)
+    slot = next((s for s, value in operation.takes.items() if value == key), None)
+    if slot is None:
+        return
+
+    def refused(put: Exchange, **changed: bytes) -> Exchange:
+        return Exchange(
+            {**put.inputs, **changed}, {s: bytes(len(e)) for s, e in put.expected.items()}
+        )
+
+    length = len(good[0].inputs[slot])
+    largest = _largest(algorithm, name, length)
+    above = int.from_bytes(largest, "big") + 1 if largest else 1 << 8 * length
+    numbers = {0, above, above + 1, (1 << 8 * length) - 1} if largest else {0}
+    none = [n.to_bytes(length, "big") for n in sorted(numbers) if n < 1 << 8 * length]
+    if not _is_key(algorithm, name, bytes(length)):
+        yield [refused(good[0], **{slot: number}) for number in none]
+    for public, values in algorithm.primitive.file.refused.items():
+        if public in operation.takes:
+            for value in values:
+                yield [refused(put, **{public: value}) for put in good]
+
+
 def on_secrets(algorithm: Algorithm) -> list[str]:
     """The operations that handle secrets."""
     measured = algorithm.contract.measured
@@ -149,13 +187,24 @@ class Leak:
     """How many different digests of all addresses there were: 1 where nothing leaks."""
     branches: tuple[str, ...] = ()
     """Instructions that decided a branch by other values when only secrets were others."""
+    refusals: int = 0
+    """How many cases were refused."""
+    refused_spread: int = 0
+    """Cycles between the slowest refusal and the fastest, among those that differ in secrets."""
+    refused_traces: int = 1
+    """Most digests of addresses that refusals had that differ in secrets alone."""
 
     @property
     def any(self) -> bool:
         """Whether something leaks."""
-        return self.cycles_max > self.cycles_min or self.address_traces > 1 or bool(self.branches)
+        of_refusals = self.refused_spread > 0 or self.refused_traces > 1
+        varies = self.cycles_max > self.cycles_min or self.address_traces > 1
+        return varies or of_refusals or bool(self.branches)
 
     def __str__(self) -> str:
+        if self.refused_spread or self.refused_traces > 1:
+            traces = f"{self.refused_traces} traces of addresses"
+            return f"{self.operation}: refusals differ by {self.refused_spread} cycles, {traces}"
         if self.cycles_max > self.cycles_min:
             return f"{self.operation}: {self.cycles_min} to {self.cycles_max} cycles"
         if self.address_traces > 1:
@@ -189,23 +238,38 @@ def observe(
     chip, port, marker = boards.load_chip(board.chip), board.serial.port, board.marker.pin
     machine = EmulatedBoard(chip, Image.load(image.path), marker=marker, port=port)
     device = Device(machine, attempts=1)
-    cycles, addresses = [], set()
+
+    def watch(puts: list[Exchange], wanted: Status) -> tuple[list[int], int]:
+        """Cycles of each, and how many digests of addresses there were."""
+        cycles, addresses = [], set()
+        warm = chip.memories_keep_state
+        for put in [*puts[:1], *puts] if warm else puts:
+            for slot, data in put.inputs.items():
+                device.write(slot, data)
+            status = device.run(operation).status
+            for slot, expected in put.expected.items():
+                if status is not wanted or device.read(slot, len(expected)) != expected:
+                    raise VerificationError(f"{implementation} {operation} gave a wrong {slot}")
+            window = machine.take_window()
+            cycles.append(window.cycles)
+            addresses.add(window.addresses)
+        return cycles[1 if warm else 0 :], len(addresses)
+
     puts = list(trials(algorithm, operation, special=special))
-    warm = chip.memories_keep_state
-    for put in [*puts[:1], *puts] if warm else puts:
-        for slot, data in put.inputs.items():
-            device.write(slot, data)
-        status = device.run(operation).status
-        for slot, expected in put.expected.items():
-            if status is not Status.OK or device.read(slot, len(expected)) != expected:
-                raise VerificationError(f"{implementation} {operation} gave a wrong {slot}")
-        window = machine.take_window()
-        cycles.append(window.cycles)
-        addresses.add(window.addresses)
-    if warm:
-        del cycles[0]
-    looking = _looking(board, image, operation, puts) if branches else ()
-    return Leak(operation, len(cycles), min(cycles), max(cycles), len(addresses), looking)
+    cycles, traces = watch(puts, Status.OK)
+    groups = refusals(algorithm, operation) if special else ()
+    refused = [watch(group, Status.BAD_TAG) for group in groups]
+    return Leak(
+        operation,
+        len(cycles),
+        min(cycles),
+        max(cycles),
+        traces,
+        _looking(board, image, operation, puts) if branches else (),
+        refusals=sum(len(each) for each, _ in refused),
+        refused_spread=max((max(each) - min(each) for each, _ in refused), default=0),
+        refused_traces=max((count for _, count in refused), default=1),
+    )
 
 
 def _looking(
