@@ -162,18 +162,14 @@ def easy_lines(curve: PrimeCurve) -> list[str]:
 
 
 def binary_lines(curve: BinaryCurve) -> list[str]:
-    """The constants of a curve over a binary field, in words of 16 bits."""
-
-    def halves(value: int) -> str:
-        count = (curve.degree + 15) // 16
-        return "{" + ", ".join(f"0x{value >> 16 * i & 0xFFFF:04x}" for i in range(count)) + "}"
-
+    """The constants of a curve over a binary field, in as many words as a prime field's are."""
+    count = (curve.degree + 31) // 32
     x, y = curve.generator
     return [
         define("CURVE_IS_BINARY", "1"),
         *scalar_lines(curve.order),
-        define("CURVE_B", halves(curve.b)),
-        define("CURVE_GENERATOR", "{" + f"{halves(x)}, {halves(y)}" + "}"),
+        define("CURVE_B", words(curve.b, count)),
+        define("CURVE_GENERATOR", "{" + f"{words(x, count)}, {words(y, count)}" + "}"),
     ]
 
 

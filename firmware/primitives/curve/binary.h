@@ -12,6 +12,7 @@ typedef struct {
 
 static const fe curve_b = CURVE_B;
 static const point curve_generator = CURVE_GENERATOR;
+#undef W
 
 /* A point of the generator's subgroup from X and Y, or 0. The subgroup's points are doubles, and
    those are the points whose x has the trace of the curve's a, 1 (Knudsen, "Elliptic scalar
@@ -27,7 +28,8 @@ static int point_from_bytes(point *out, const uint8_t in[2 * FIELD_BYTES]) {
     fe_add(t, out->x, out->y);
     fe_multiply(t, t, out->y);
     fe_add(u, u, t);
-    return (fe_is_zero(u) & (out->x[0] ^ out->x[9] >> 15) & 1) != 0;
+    fe_word trace = out->x[0] ^ out->x[159 / FE_WORD_BITS] >> (FE_WORD_BITS - 1);
+    return (fe_is_zero(u) & trace & 1) != 0;
 }
 
 static void point_to_bytes(uint8_t x[FIELD_BYTES], uint8_t *y, const point *p) {

@@ -1,4 +1,6 @@
-/* GF(2^233) modulo z^233 + z^74 + 1 (SEC 2, version 2.0, table 3), in 15 words of 16 bits. Every
+/* GF(2^233) modulo z^233 + z^74 + 1 (SEC 2, version 2.0, table 3), in 256 bits, of which the
+   highest are 0. Where assembly multiplies polynomials, whoever includes this has included a header
+   that declares it and defines fe_product and FE_WORD_BITS; otherwise this does, in C. Every
    function takes the same time whatever its operands, where a product of 16 x 16 bits does. */
 #ifndef FIELD_GF2_233_H
 #define FIELD_GF2_233_H
@@ -6,10 +8,19 @@
 #include "crypto.h"
 
 #define FIELD_BYTES 30
-#define FE_WORDS 15
 #define FE_DEGREE 233
 
+#ifndef fe_product
+#define FE_WORD_BITS 16
+#endif
+#if FE_WORD_BITS == 32
+typedef uint32_t fe_word;
+#define W(x) x##u
+#else
 typedef uint16_t fe_word;
+#define W(x) (uint16_t)(x##ul), (uint16_t)(x##ul >> 16)
+#endif
+enum { FE_WORDS = 256 / FE_WORD_BITS };
 typedef fe_word fe[FE_WORDS];
 
 static void fe_copy(fe out, const fe a) {
@@ -27,6 +38,7 @@ static fe_word fe_is_zero(const fe a) {
     fe_word any = 0;
     for (unsigned i = 0; i < FE_WORDS; i++)
         any |= a[i];
+    any |= any >> FE_WORD_BITS / 2;
     return (fe_word)~crypto_mask32(crypto_not_zero((any | any >> 8) & 0xff));
 }
 
@@ -39,6 +51,8 @@ static void fe_swap(fe a, fe b, fe_word mask) {
     }
 }
 
+#ifndef fe_product
+#define fe_product product_16
 /* A product of polynomials of 16 bits by products of integers: of every fourth bit of each, four at
    most meet in a bit of the product, and their sum reaches the next two bits, which are masked off
    (Pornin, BearSSL, "Constant-Time Mul", has the method). */
@@ -82,31 +96,31 @@ PRODUCT(4, 2, product_2)
 PRODUCT(8, 4, product_4)
 PRODUCT(16, 8, product_8)
 #undef PRODUCT
+#endif
 
-/* Modulo the polynomial: z^(16 i) = z^(16 (i - 15) + 7) + z^(16 (i - 10) + 1). */
-static void fe_reduce(fe out, uint16_t c[2 * FE_WORDS]) {
-    uint16_t t;
-    for (unsigned i = 2 * FE_WORDS; i-- > FE_WORDS;) {
+/* Modulo the polynomial: z^233 = z^74 + 1. Bit 233 is 9 bits up in the word LAST. */
+static void fe_reduce(fe out, fe_word c[2 * FE_WORDS]) {
+    enum { LAST = FE_DEGREE / FE_WORD_BITS, MIDDLE = 64 / FE_WORD_BITS };
+    fe_word t;
+    for (unsigned i = 2 * FE_WORDS; i-- > LAST + 1;) {
         t = c[i];
-        c[i - 15] ^= (uint16_t)(t << 7);
-        c[i - 14] ^= (uint16_t)(t >> 9);
-        c[i - 10] ^= (uint16_t)(t << 1);
-        c[i - 9] ^= (uint16_t)(t >> 15);
+        c[i - LAST - 1] ^= (fe_word)(t << (FE_WORD_BITS - 9));
+        c[i - LAST] ^= t >> 9;
+        c[i - LAST + MIDDLE] ^= (fe_word)(t << 1);
+        c[i - LAST + MIDDLE + 1] ^= t >> (FE_WORD_BITS - 1);
     }
-    t = c[14] >> 9;
-    c[14] &= 0x1ff;
+    t = c[LAST] >> 9;
+    c[LAST] &= 0x1ff;
     c[0] ^= t;
-    c[4] ^= (uint16_t)(t << 10);
-    c[5] ^= (uint16_t)(t >> 6);
-    fe_copy(out, c);
+    c[MIDDLE] ^= (fe_word)(t << 10);
+    c[MIDDLE + 1] ^= t >> (FE_WORD_BITS - 10);
+    for (unsigned i = 0; i < FE_WORDS; i++)
+        out[i] = i <= LAST ? c[i] : 0;
 }
 
 static void fe_multiply(fe out, const fe a, const fe b) {
-    uint16_t s[16], t[16], product[32];
-    fe_copy(s, a);
-    fe_copy(t, b);
-    s[15] = t[15] = 0;
-    product_16(product, s, t);
+    fe_word product[2 * FE_WORDS];
+    fe_product(product, a, b);
     fe_reduce(out, product);
 }
 
@@ -120,11 +134,16 @@ static uint32_t spread(uint16_t a) {
 }
 
 static void fe_square(fe out, const fe a) {
-    uint16_t square[2 * FE_WORDS];
+    fe_word square[2 * FE_WORDS];
     for (unsigned i = 0; i < FE_WORDS; i++) {
+#if FE_WORD_BITS == 32
+        square[2 * i] = spread((uint16_t)a[i]);
+        square[2 * i + 1] = spread((uint16_t)(a[i] >> 16));
+#else
         uint32_t t = spread(a[i]);
         square[2 * i] = (uint16_t)t;
         square[2 * i + 1] = (uint16_t)(t >> 16);
+#endif
     }
     fe_reduce(out, square);
 }
@@ -154,15 +173,16 @@ static void fe_invert(fe out, const fe a) {
 /* Big-endian bytes; 0 where they are no element. */
 static int fe_from_bytes(fe out, const uint8_t in[FIELD_BYTES]) {
     for (unsigned i = 0; i < FE_WORDS; i++)
-        out[i] = (fe_word)(in[FIELD_BYTES - 1 - 2 * i] | in[FIELD_BYTES - 2 - 2 * i] << 8);
-    return out[FE_WORDS - 1] >> 9 == 0;
+        out[i] = 0;
+    for (unsigned i = 0; i < FIELD_BYTES; i++)
+        out[i / sizeof(fe_word)] |=
+            (fe_word)((fe_word)in[FIELD_BYTES - 1 - i] << i % sizeof(fe_word) * 8);
+    return out[FE_DEGREE / FE_WORD_BITS] >> 9 == 0;
 }
 
 static void fe_to_bytes(uint8_t out[FIELD_BYTES], const fe a) {
-    for (unsigned i = 0; i < FE_WORDS; i++) {
-        out[FIELD_BYTES - 1 - 2 * i] = (uint8_t)a[i];
-        out[FIELD_BYTES - 2 - 2 * i] = (uint8_t)(a[i] >> 8);
-    }
+    for (unsigned i = 0; i < FIELD_BYTES; i++)
+        out[FIELD_BYTES - 1 - i] = (uint8_t)(a[i / sizeof(fe_word)] >> i % sizeof(fe_word) * 8);
 }
 
 #endif

@@ -1,0 +1,1 @@
+#include "field/secp256k1-armv7m.S"
