@@ -124,10 +124,10 @@ class Curved:
         point = ec.EllipticCurvePublicKey.from_encoded_point(self._openssl, b"\4" + peer)
         return key.exchange(ec.ECDH(), point)
 
-    def sign(self, secret: bytes, message: bytes) -> bytes:
-        """The deterministic signature."""
-        if self._openssl is None:
-            return self._curve.sign(secret, message)
+    def sign(self, secret: bytes, message: bytes, seed: bytes) -> bytes:
+        """The signature; deterministic without a seed."""
+        if self._openssl is None or seed:
+            return self._curve.sign(secret, message, seed)
         key = ec.derive_private_key(int.from_bytes(secret, "big"), self._openssl)
         how = ec.ECDSA(hashes.SHA256(), deterministic_signing=True)
         return self._curve.encoded(decode_dss_signature(key.sign(message, how)))
@@ -190,7 +190,7 @@ class Edwards:
         """Its public key."""
         return ed25519.Ed25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
 
-    def sign(self, secret: bytes, message: bytes) -> bytes:
+    def sign(self, secret: bytes, message: bytes, seed: bytes) -> bytes:
         """The signature."""
         return ed25519.Ed25519PrivateKey.from_private_bytes(secret).sign(message)
 
@@ -234,13 +234,14 @@ def agreement(reference: "Curved | Montgomery") -> Round:
     return one
 
 
-def signature(reference: "Curved | Edwards") -> Round:
+def signature(reference: "Curved | Edwards", seed_bytes: int) -> Round:
     """One round of a signature."""
 
     def one(device: Device, source: random.Random) -> str:
         secret, message = reference.good_secret(source), source.randbytes(source.randrange(200))
-        made, public = reference.sign(secret, message), reference.public(secret)
-        slots = {"secret_key": secret, "public_key": public, "message": message}
+        seed = structured(source, seed_bytes) if seed_bytes else b""
+        made, public = reference.sign(secret, message, seed), reference.public(secret)
+        slots = {"secret_key": secret, "public_key": public, "seed": seed, "message": message}
         assert run(device, "sign", {**slots, "signature": bytes(len(made))}) is Status.OK, slots
         assert device.read("signature", len(made)) == made, ("sign", slots)
         given = {"signature": made, "public_key": public, "message": message}
@@ -263,12 +264,12 @@ def rounds() -> Iterator[tuple[str, str, Round]]:
     for algorithm in library.algorithms.values():
         if algorithm.kind not in {"key-agreement", "signature"}:
             continue
-        curve = CURVES.get(algorithm.name.partition("-")[2])
+        curve = CURVES.get(algorithm.name.removesuffix("-seeded").partition("-")[2])
         curved = Curved(curve, algorithm.sizes["secret_bytes"]) if curve else None
         one = (
             agreement(curved or Montgomery())
             if algorithm.kind == "key-agreement"
-            else signature(curved or Edwards())
+            else signature(curved or Edwards(), algorithm.sizes["seed_bytes"])
         )
         for way in library.implementations(algorithm):
             if way.runs_on("host"):

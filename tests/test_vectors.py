@@ -50,7 +50,7 @@ def test_published_vectors(subject: Subject) -> None:
         if set(inputs) < set(subject.contract.file.input):
             continue  # Not all that the oracle needs is published.
         computed = subject.algorithm.oracle(inputs)
-        for name in subject.contract.results:
+        for name in set(subject.contract.results) & set(vector.values):
             published = vector.values[name]
             assert computed[name][: len(published)] == published, vector.origin
 

@@ -4,9 +4,10 @@ Slow, and in affine coordinates only: nothing here is an algorithm that firmware
 """
 
 import hashlib
-import hmac
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+
+from joulemark.hmac_drbg import HmacDrbg
 
 Point = tuple[int, int]
 """Affine coordinates; infinity is None."""
@@ -84,8 +85,13 @@ class Curve(ABC):
             raise ValueError(f"{k} is no secret key")
         return found
 
-    def sign(self, secret: bytes, message: bytes) -> bytes:
-        """Sign with ECDSA, SHA-256 and the nonces of RFC 6979: r and s.
+    def sign(self, secret: bytes, message: bytes, seed: bytes = b"") -> bytes:
+        """Sign with ECDSA and SHA-256: r and s.
+
+        Args:
+            secret: the secret key.
+            message: what is signed.
+            seed: of the nonce's generator; the nonce is RFC 6979's if empty.
 
         Raises:
             ValueError: the number is no secret key.
@@ -95,31 +101,29 @@ class Curve(ABC):
             raise ValueError(f"{d} is no secret key")
         length = (bits + 7) // 8
         digest = int.from_bytes(hashlib.sha256(message).digest(), "big") >> max(256 - bits, 0)
-        nonce = self._nonce(
-            d.to_bytes(length, "big"), (digest % self.order).to_bytes(length, "big")
-        )
+        hashed = (digest % self.order).to_bytes(length, "big")
+        generator = HmacDrbg(seed + d.to_bytes(length, "big") + hashed)
+        nonce = self._from_more_bits(generator) if seed else self._tried(generator)
         r = self._multiple(nonce, None)[0] % self.order
         s = (digest + r * d) * pow(nonce, -1, self.order) % self.order
         return r.to_bytes(length, "big") + s.to_bytes(length, "big")
 
-    def _nonce(self, secret: bytes, hashed: bytes) -> int:
-        """RFC 6979, section 3.2; the first candidate below the order."""
+    def _from_more_bits(self, generator: HmacDrbg) -> int:
+        """FIPS 186-5, A.3.1: the order's bits and 64 more."""
+        bits = self.order.bit_length() + 64
+        length = (self.order.bit_length() + 7) // 8 + 8
+        drawn = int.from_bytes(generator.draw(length), "big") >> (8 * length - bits)
+        return drawn % (self.order - 1) + 1
 
-        def mac(key: bytes, data: bytes) -> bytes:
-            return hmac.digest(key, data, "sha256")
-
-        value, key = b"\x01" * 32, bytes(32)
-        for separator in (b"\x00", b"\x01"):
-            key = mac(key, value + separator + secret + hashed)
-            value = mac(key, value)
+    def _tried(self, generator: HmacDrbg) -> int:
+        """RFC 6979, section 3.2, step h: the first candidate below the order."""
+        bits = self.order.bit_length()
+        length = (bits + 7) // 8
         while True:
-            value = mac(key, value)
-            surplus = 8 * len(secret) - self.order.bit_length()
-            candidate = int.from_bytes(value[: len(secret)], "big") >> surplus
+            candidate = int.from_bytes(generator.draw(length), "big") >> (8 * length - bits)
             if 0 < candidate < self.order:
                 return candidate
-            key = mac(key, value + b"\x00")
-            value = mac(key, value)
+            generator.update()
 
 
 @dataclass(frozen=True)

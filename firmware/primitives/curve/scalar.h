@@ -24,8 +24,7 @@ typedef uint8_t scalar[SCALAR_BYTES]; /* little endian */
 
 #define ORDER_WORD_BYTES (ORDER_WORD_BITS / 8)
 
-/* Into words, less the order where it is not below it; the number is below twice the order. */
-static void order_from_scalar(order_fe out, const scalar k) {
+static void order_words(order_fe out, const scalar k) {
     for (unsigned i = 0; i < ORDER_BYTES / ORDER_WORD_BYTES; i++) {
         out[i] = 0;
         for (unsigned n = 0; n < ORDER_WORD_BYTES; n++) {
@@ -34,6 +33,11 @@ static void order_from_scalar(order_fe out, const scalar k) {
                 out[i] = (__typeof__(out[i]))(out[i] | (uint32_t)k[at] << 8 * n);
         }
     }
+}
+
+/* Into words, less the order where it is not below it; the number is below twice the order. */
+static void order_from_scalar(order_fe out, const scalar k) {
+    order_words(out, k);
     order_below(out, out, 0);
 }
 

@@ -174,7 +174,7 @@ OUT_OF_LINE static crypto_status prove(uint8_t out[PROOF], const handshake_party
     size_t length = to_be_signed(message, own, th, mac_bytes);
     if (length == 0)
         return CRYPTO_BAD_LENGTH;
-    return EDHOC_SIGN(out, own->key, own->public_key, message, length);
+    return EDHOC_SIGN(out, own->key, own->public_key, NULL, message, length);
 #else
     (void)own;
     (void)th;

@@ -1,22 +1,17 @@
-/* ECDSA (FIPS 186-5, section 6) with SHA-256 and the nonces of RFC 6979, over a curve whose
-   constants whoever includes this has included, for the prefix ECDSA(name). The signature is r and
-   s, the public key X and Y, big endian. */
+/* ECDSA (FIPS 186-5, section 6) with SHA-256 over a curve whose constants whoever includes this has
+   included, for the prefix ECDSA(name). The signature is r and s, the public key X and Y, big
+   endian.
+
+   Nonces are those of RFC 6979, or, where SEED_BYTES is not 0, of a generator of SP 800-90A that is
+   seeded for each signature: entropy and nonce are the caller's seed, the personalization string is
+   the secret key and the message's hash. So a seed that repeats, or that somebody knows, does no
+   harm that RFC 6979 would not. */
 #if CURVE_IS_BINARY
 #include "curve/binary.h"
 #else
 #include "curve/prime-public.h"
 #endif
-#include "mac/hmac-sha-256.h"
-
-/* HMAC-SHA-256 of up to four pieces with a key of 32 bytes, which out may be. */
-static void hmac(uint8_t out[32], const uint8_t key[32], const uint8_t *const pieces[4],
-                 const uint8_t lengths[4]) {
-    sha256_ctx hash;
-    hmac_sha256_begin(&hash, key);
-    for (unsigned i = 0; i < 4; i++)
-        sha256_update(&hash, pieces[i], lengths[i]);
-    hmac_sha256_end(&hash, key, out);
-}
+#include "mac/hmac-drbg-sha-256.h"
 
 /* The leftmost bits of a string as a number that has as many bits as the order (RFC 6979, 2.3.2).
  */
@@ -40,33 +35,55 @@ static int scalar_from_signature(scalar out, const uint8_t in[SCALAR_BYTES]) {
     return scalar_from_secret(out, in, SCALAR_BYTES);
 }
 
-/* The generator of nonces of RFC 6979, 3.2: HMAC_DRBG of the secret key and the message's hash. */
-typedef struct {
-    uint8_t key[32], value[32];
-} nonces;
-
-static void nonces_next(nonces *state, uint8_t separator, const uint8_t *secret,
-                        const uint8_t *hash) {
-    uint8_t length = secret ? SCALAR_BYTES : 0;
-    const uint8_t *pieces[4] = {state->value, &separator, secret, hash};
-    const uint8_t lengths[4] = {32, 1, length, length};
-    const uint8_t *value[4] = {state->value, NULL, NULL, NULL};
-    const uint8_t value_lengths[4] = {32, 0, 0, 0};
-    hmac(state->key, state->key, pieces, lengths);
-    hmac(state->value, state->key, value, value_lengths);
-}
-
-static void nonces_draw(nonces *state, scalar out) {
-    uint8_t bytes[SCALAR_BYTES];
-    const uint8_t *pieces[4] = {state->value, NULL, NULL, NULL};
-    const uint8_t lengths[4] = {32, 0, 0, 0};
-    for (unsigned have = 0; have < SCALAR_BYTES; have += 32) {
-        hmac(state->value, state->key, pieces, lengths);
-        for (unsigned i = 0; i < 32 && have + i < SCALAR_BYTES; i++)
-            bytes[have + i] = state->value[i];
-    }
+/* A nonce of a generator; 0 where it is to be asked again. */
+CRYPTO_NOT_INLINE static int nonce_draw(drbg_state *generator, scalar out) {
+#if SEED_BYTES
+    /* FIPS 186-5, A.3.1: the order's bits and 64 more, modulo the order less 1, and 1. Nothing is
+       ever refused, so the time is the same whatever is drawn. The order is odd. */
+    enum { WORDS_OF_ORDER = ORDER_BYTES / ORDER_WORD_BYTES };
+    uint8_t bytes[SCALAR_BYTES + 8];
+    static const order_fe one = {1};
+    order_fe k, limit, less;
+    drbg_draw(generator, bytes, sizeof bytes);
+    for (unsigned i = 0; i < WORDS_OF_ORDER; i++)
+        limit[i] = order_modulus[i];
+    limit[0] ^= 1;
     bits_to_scalar(out, bytes, SCALAR_BYTES);
+    order_words(k, out);
+    for (unsigned bit = 0; bit <= 64; bit++) {
+        unsigned carry = 0;
+        if (bit > 0) {
+            unsigned at = SCALAR_BITS + bit - 1;
+            carry = bytes[at / 8] >> (7 - at % 8) & 1u;
+            for (unsigned i = 0; i < WORDS_OF_ORDER; i++) {
+                unsigned top = k[i] >> (ORDER_WORD_BITS - 1) & 1u;
+                k[i] = (__typeof__(k[i]))(k[i] << 1 | carry);
+                carry = top;
+            }
+        }
+        unsigned borrow = order_less(less, k, limit);
+        /* Kept where it borrowed and nothing stood above it. */
+        uint32_t keep = crypto_mask32(borrow & (carry ^ 1u));
+        for (unsigned i = 0; i < WORDS_OF_ORDER; i++)
+            k[i] = (__typeof__(k[i]))((k[i] & keep) | (less[i] & ~keep));
+    }
+    order_add(k, k, one);
+    scalar_from_order(out, k);
     crypto_wipe(bytes, sizeof bytes);
+    crypto_wipe(k, sizeof k);
+    crypto_wipe(less, sizeof less);
+    return 1;
+#else
+    /* RFC 6979, 3.2, step h. A nonce that is refused is not used: that it was says nothing of the
+       one that is. */
+    uint8_t bytes[SCALAR_BYTES];
+    drbg_draw(generator, bytes, sizeof bytes);
+    bits_to_scalar(out, bytes, SCALAR_BYTES);
+    scalar_to_bytes(bytes, out);
+    int good = scalar_from_secret(out, bytes, SCALAR_BYTES);
+    crypto_wipe(bytes, sizeof bytes);
+    return good;
+#endif
 }
 
 /* x of a point, modulo the order. */
@@ -110,34 +127,26 @@ CRYPTO_NOT_INLINE static crypto_status keygen(uint8_t *public_key, const uint8_t
 }
 
 CRYPTO_NOT_INLINE static crypto_status sign(uint8_t *signature, const uint8_t *secret_key,
-                                            const uint8_t *public_key, const uint8_t *message,
+                                            const uint8_t *seed, const uint8_t *message,
                                             size_t length) {
     scalar d, k;
     order_fe e, secret, r, s, t;
-    nonces state;
+    drbg_state generator;
     point p;
     uint8_t hash[32], octets[2][SCALAR_BYTES], x[FIELD_BYTES];
-    (void)public_key;
     if (!scalar_from_secret(d, secret_key, SECRET_BYTES))
         return CRYPTO_BAD_TAG;
     hash_to_order(e, hash, message, length);
     scalar_to_bytes(octets[0], d);
     scalar_from_order(k, e);
     scalar_to_bytes(octets[1], k);
-    for (unsigned i = 0; i < 32; i++) {
-        state.key[i] = 0;
-        state.value[i] = 1;
-    }
-    nonces_next(&state, 0, octets[0], octets[1]);
-    nonces_next(&state, 1, octets[0], octets[1]);
+    const drbg_piece pieces[DRBG_PIECES] = {
+        {seed, SEED_BYTES}, {octets[0], SCALAR_BYTES}, {octets[1], SCALAR_BYTES}};
+    drbg_instantiate(&generator, pieces);
     order_from_scalar(secret, d);
     order_multiply(secret, secret, order_r2);
     for (;;) {
-        uint8_t candidate[SCALAR_BYTES];
-        nonces_draw(&state, k);
-        scalar_to_bytes(candidate, k);
-        /* A nonce that is refused is not used: that it was says nothing of the one that is. */
-        if (scalar_from_secret(k, candidate, SCALAR_BYTES)) {
+        if (nonce_draw(&generator, k)) {
             point_times(&p, k, NULL);
             point_to_bytes(x, NULL, &p);
             order_from_x(r, x);
@@ -152,13 +161,13 @@ CRYPTO_NOT_INLINE static crypto_status sign(uint8_t *signature, const uint8_t *s
             if (!order_is_zero(r) && !order_is_zero(s))
                 break;
         }
-        nonces_next(&state, 0, NULL, NULL);
+        drbg_update(&generator, NULL);
     }
     scalar_from_order(d, r);
     scalar_to_bytes(signature, d);
     scalar_from_order(d, s);
     scalar_to_bytes(signature + SCALAR_BYTES, d);
-    crypto_wipe(&state, sizeof state);
+    crypto_wipe(&generator, sizeof generator);
     crypto_wipe(octets, sizeof octets);
     crypto_wipe(secret, sizeof secret);
     crypto_wipe(t, sizeof t);
@@ -176,8 +185,9 @@ crypto_status ECDSA(keygen)(uint8_t *public_key, const uint8_t *secret_key) {
 }
 
 crypto_status ECDSA(sign)(uint8_t *signature, const uint8_t *secret_key, const uint8_t *public_key,
-                          const uint8_t *message, size_t length) {
-    crypto_status status = sign(signature, secret_key, public_key, message, length);
+                          const uint8_t *seed, const uint8_t *message, size_t length) {
+    (void)public_key, (void)seed;
+    crypto_status status = sign(signature, secret_key, seed, message, length);
     wipe_frames();
     return status;
 }

@@ -9,6 +9,11 @@ static crypto_status check_both(void) {
     return slot_has(SLOT_PUBLIC_KEY, PRIMITIVE_PUBLIC_BYTES) ? status : CRYPTO_BAD_LENGTH;
 }
 
+static crypto_status check_signing(void) {
+    crypto_status status = check_both();
+    return slot_has(SLOT_SEED, PRIMITIVE_SEED_BYTES) ? status : CRYPTO_BAD_LENGTH;
+}
+
 static crypto_status check_signed(void) {
     return slot_has(SLOT_PUBLIC_KEY, PRIMITIVE_PUBLIC_BYTES) &&
                    slot_has(SLOT_SIGNATURE, PRIMITIVE_SIGNATURE_BYTES)
@@ -22,7 +27,8 @@ static crypto_status keygen(void) {
 
 static crypto_status sign(void) {
     return primitive_sign(slots[SLOT_SIGNATURE].bytes, slots[SLOT_SECRET_KEY].bytes,
-                          slots[SLOT_PUBLIC_KEY].bytes, harness_input, slots[SLOT_MESSAGE].length);
+                          slots[SLOT_PUBLIC_KEY].bytes, slots[SLOT_SEED].bytes, harness_input,
+                          slots[SLOT_MESSAGE].length);
 }
 
 static crypto_status verify(void) {
@@ -40,7 +46,7 @@ static void show_signature(void) {
 
 const operation kind_operations[OPERATIONS] = {
     [OPERATION_KEYGEN] = {check, keygen, show_public_key, false},
-    [OPERATION_SIGN] = {check_both, sign, show_signature, false},
+    [OPERATION_SIGN] = {check_signing, sign, show_signature, false},
     [OPERATION_VERIFY] = {check_signed, verify, show_nothing, false},
 };
 const uint8_t kind_operation_count = OPERATIONS;

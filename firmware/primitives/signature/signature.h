@@ -1,14 +1,15 @@
 /* Signatures. Each primitive provides, for its prefix p:
 
-     enum { P_SECRET_BYTES, P_PUBLIC_BYTES, P_SIGNATURE_BYTES };
+     enum { P_SECRET_BYTES, P_SEED_BYTES, P_PUBLIC_BYTES, P_SIGNATURE_BYTES };
      crypto_status p_keygen(uint8_t *public_key, const uint8_t *secret_key)
      crypto_status p_sign(uint8_t *signature, const uint8_t *secret_key, const uint8_t *public_key,
-   const uint8_t *message, size_t length) crypto_status p_verify(const uint8_t *signature, const
-   uint8_t *public_key, const uint8_t *message, size_t length)
+   const uint8_t *seed, const uint8_t *message, size_t length) crypto_status p_verify(const uint8_t
+   *signature, const uint8_t *public_key, const uint8_t *message, size_t length)
 
-   A secret key is uniformly random bytes; one that is none is CRYPTO_BAD_TAG. So is what is no
-   signature, or no public key: verification handles nothing secret, and its time may depend on all
-   that it is given. */
+   A secret key is uniformly random bytes; one that is none is CRYPTO_BAD_TAG. A seed is random
+   bytes that are new for each signature; where P_SEED_BYTES is 0 it may be null. What is no
+   signature, or no public key, is CRYPTO_BAD_TAG too: verification handles nothing secret, and its
+   time may depend on all that it is given. */
 #ifndef SIGNATURE_H
 #define SIGNATURE_H
 

@@ -3,6 +3,8 @@
 
 #include "signature.h"
 
+#define ECDSA_P256_SEED_BYTES (ECDSA_SEEDED ? 48 : 0)
+
 enum {
     ECDSA_P256_SECRET_BYTES = 32,
     ECDSA_P256_PUBLIC_BYTES = 2 * 32,
@@ -15,7 +17,8 @@ typedef struct {
 
 crypto_status ecdsa_p256_keygen(uint8_t *public_key, const uint8_t *secret_key);
 crypto_status ecdsa_p256_sign(uint8_t *signature, const uint8_t *secret_key,
-                              const uint8_t *public_key, const uint8_t *message, size_t length);
+                              const uint8_t *public_key, const uint8_t *seed,
+                              const uint8_t *message, size_t length);
 crypto_status ecdsa_p256_verify(const uint8_t *signature, const uint8_t *public_key,
                                 const uint8_t *message, size_t length);
 

@@ -1,4 +1,4 @@
-"""ECDSA over secp160r1, RFC 6979, by their definitions: no library at hand has the curve."""
+"""ECDSA over secp160r1 and its nonces by their definitions: no library at hand has the curve."""
 
 from joulemark.curves import SECP160R1
 from joulemark.oracle import Compute, Inputs, Output
@@ -8,5 +8,5 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Sign a message."""
     return Output(
         public_key=SECP160R1.public_key(inputs.secret_key),
-        signature=SECP160R1.sign(inputs.secret_key, inputs.message),
+        signature=SECP160R1.sign(inputs.secret_key, inputs.message, inputs.seed),
     )

@@ -281,7 +281,8 @@ crypto_status ed25519_keygen(uint8_t *public_key, const uint8_t *secret_key) {
 }
 
 crypto_status ed25519_sign(uint8_t *signature, const uint8_t *secret_key, const uint8_t *public_key,
-                           const uint8_t *message, size_t length) {
+                           const uint8_t *seed, const uint8_t *message, size_t length) {
+    (void)seed;
     crypto_status status = sign(signature, secret_key, public_key, message, length);
     wipe_frames();
     return status;

@@ -4,6 +4,8 @@
 
 #include "signature.h"
 
+#define ED25519_SEED_BYTES 0
+
 enum { ED25519_SECRET_BYTES = 32, ED25519_PUBLIC_BYTES = 32, ED25519_SIGNATURE_BYTES = 64 };
 
 typedef struct {
@@ -12,7 +14,7 @@ typedef struct {
 
 crypto_status ed25519_keygen(uint8_t *public_key, const uint8_t *secret_key);
 crypto_status ed25519_sign(uint8_t *signature, const uint8_t *secret_key, const uint8_t *public_key,
-                           const uint8_t *message, size_t length);
+                           const uint8_t *seed, const uint8_t *message, size_t length);
 /* Without the cofactor (section 5.1.7, "sufficient, but not required"). */
 crypto_status ed25519_verify(const uint8_t *signature, const uint8_t *public_key,
                              const uint8_t *message, size_t length);

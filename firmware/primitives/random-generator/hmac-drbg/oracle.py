@@ -1,0 +1,18 @@
+"""HMAC_DRBG by its definition, over hashlib's HMAC."""
+
+from joulemark.hmac_drbg import HmacDrbg
+from joulemark.oracle import Compute, Inputs, Output
+
+_REQUEST_BYTES = 128
+
+
+def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
+    """Answer a second request, with and without a reseeding after the instantiation."""
+    answers = {}
+    for name, fresh in (("output", b""), ("reseeded", inputs.fresh)):
+        generator = HmacDrbg(inputs.entropy + inputs.nonce + inputs.message)
+        if fresh:
+            generator.update(fresh)
+        generator.generate(_REQUEST_BYTES)
+        answers[name] = generator.generate(_REQUEST_BYTES)
+    return Output(**answers)

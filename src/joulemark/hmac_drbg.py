@@ -1,0 +1,35 @@
+"""HMAC_DRBG of SP 800-90A Rev. 1, section 10.1.2, with SHA-256: for oracles."""
+
+import hmac
+
+
+class HmacDrbg:
+    """A generator.
+
+    Args:
+        seed: entropy input, nonce and personalization string, one behind the other.
+    """
+
+    def __init__(self, seed: bytes) -> None:
+        self._key, self._value = bytes(32), b"\x01" * 32
+        self.update(seed)
+
+    def update(self, provided: bytes = b"") -> None:
+        """Mix something in (10.1.2.2); reseeding (10.1.2.4) is no more than that."""
+        for separator in (b"\x00", b"\x01") if provided else (b"\x00",):
+            self._key = hmac.digest(self._key, self._value + separator + provided, "sha256")
+            self._value = hmac.digest(self._key, self._value, "sha256")
+
+    def draw(self, length: int) -> bytes:
+        """Bytes, without what ends a request: RFC 6979 leaves that out."""
+        drawn = b""
+        while len(drawn) < length:
+            self._value = hmac.digest(self._key, self._value, "sha256")
+            drawn += self._value
+        return drawn[:length]
+
+    def generate(self, length: int) -> bytes:
+        """Answer a request (10.1.2.5)."""
+        drawn = self.draw(length)
+        self.update()
+        return drawn
