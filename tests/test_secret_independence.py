@@ -18,7 +18,7 @@ from joulemark.catalogue.primitives import Implementation, Library
 from joulemark.cli import app
 from joulemark.curves import P256
 from joulemark.measure.branches import WatchedBoard, deciders
-from joulemark.measure.leaks import observe, on_secrets, trials
+from joulemark.measure.leaks import Leak, observe, on_secrets, refusals, trials
 from joulemark.project import FIRMWARE, ROOT
 from joulemark.runners.protocol import Device
 from vectors import IMPLEMENTATIONS, LIBRARY
@@ -189,8 +189,8 @@ def test_leaks_are_shown_build_by_build() -> None:
     done = CliRunner().invoke(app, ["leaks", "--primitive", "aes-128", *chosen])
     assert done.exit_code == 0, done.output
     lines = {line.split()[1]: line for line in done.output.splitlines()[1:]}
-    assert lines["aes-128/ttable"].split()[-1] == "traces"
-    assert lines["aes-128/armv7m-fixslice"].split()[-2:] == ["none", "same"]
+    assert lines["aes-128/ttable"].split()[-2] == "traces"
+    assert lines["aes-128/armv7m-fixslice"].split()[-3:] == ["none", "same", "-"]
 
 
 @pytest.mark.parametrize(
@@ -211,3 +211,17 @@ def test_the_largest_secret_is_the_order_less_one() -> None:
     keys = [put.inputs["secret_key"] for put in trials(LIBRARY["ecdh-p256"], "agree", special=True)]
     assert (P256.order - 1).to_bytes(32, "big") in keys
     assert (1).to_bytes(32, "big") in keys
+
+
+def test_refusals_are_compared_with_their_like() -> None:
+    """Numbers that are no keys, and points of low order, are refused alike; the order is known."""
+    refused = [list(group) for group in refusals(LIBRARY["ecdh-p256"], "agree")]
+    numbers = {int.from_bytes(put.inputs["secret_key"], "big") for put in refused[0]}
+    assert numbers == {0, P256.order, P256.order + 1, (1 << 256) - 1}
+    low = [list(group) for group in refusals(LIBRARY["x25519"], "agree")]
+    assert len({group[0].inputs["peer_key"] for group in low}) == 7
+    assert all(len({put.inputs["secret_key"] for put in group}) == 3 for group in low)
+    assert all(put.expected == {"shared": bytes(32)} for group in (*refused, *low) for put in group)
+    leak = Leak("agree", 20, 100, 100, 1, refusals=4, refused_spread=1)
+    assert leak.any
+    assert "refusals differ by 1 cycles" in str(leak)
