@@ -209,6 +209,39 @@ def shortened(template: Template, by: Cut) -> Template:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Latency:
+    """How long it takes to tell what may have to be told at any moment, in picoseconds."""
+
+    mean_ps: float
+    p95_ps: float
+    """Of all moments, 95 in 100 have to wait less."""
+    worst_ps: float
+
+
+def latency(deliveries: Sequence[tuple[int, int]]) -> Latency:
+    """Latency of what is ready at a moment that is drawn evenly from all moments.
+
+    What is ready within the gap before a slot is told in it: it waits from nothing to the whole
+    gap, and then for as long as the slot takes to deliver it.
+
+    Args:
+        deliveries: the gap before each slot from the one before, and from its begin to delivery.
+    """
+    whole = sum(gap for gap, _ in deliveries)
+    mean = sum(gap * (gap / 2 + took) for gap, took in deliveries) / whole
+    worst = max(gap + took for gap, took in deliveries)
+
+    def below(limit: float) -> float:
+        return sum(min(max(limit - took, 0), gap) for gap, took in deliveries) / whole
+
+    low, high = 0.0, float(worst)
+    while high - low > 1:
+        middle = (low + high) / 2
+        low, high = (middle, high) if below(middle) < 0.95 else (low, middle)
+    return Latency(mean_ps=mean, p95_ps=high, worst_ps=float(worst))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Minima:
     """Three answers to how short the slot can be, in picoseconds."""
 

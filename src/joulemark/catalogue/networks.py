@@ -38,12 +38,14 @@ class Mote(datafile.DataModel):
     """Macros of the program."""
     wiring: dict[str, str] = Field({})
     """Folders under firmware/ of the parts behind the program's interfaces."""
+    without: list[str] = Field([])
+    """Folders under firmware/ of parts that are left out."""
     architecture: str | None = None
     """A security architecture that is wired under the program."""
     modules: list[str] = Field([])
     """Those of its modules that are wired, and what they are over."""
     compiler: str = "clang"
-    optimisation: Literal["O3", "O2", "Os"] = "O2"
+    optimisation: Literal["O3", "O2", "Os", "O0"] = "O2"
     clock: str | None = None
     """A clock profile of the board."""
     image: str | None = None
@@ -68,8 +70,8 @@ class Mote(datafile.DataModel):
     def _one_image(self) -> Self:
         if (self.program is None) == (self.image is None):
             raise ValueError("it has either a program or an image")
-        if self.image is not None and (self.define or self.numbered):
-            raise ValueError("macros are for a program; an image has been compiled")
+        if self.image is not None and (self.define or self.numbered or self.without):
+            raise ValueError("macros and parts are for a program; an image has been compiled")
         if self.architecture is not None and self.image is not None:
             raise ValueError("an architecture is for a program; an image has been compiled")
         if self.modules and self.architecture is None:

@@ -112,6 +112,15 @@ def slot(
         int,
         typer.Option("--ack-guard", min=1, help="Guard time for the acknowledgement, in ticks."),
     ] = 13,
+    motes: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--motes",
+            min=2,
+            max=200,
+            help="Run a network of so many motes with the slot; repeatable.",
+        ),
+    ] = None,
     compiler: Annotated[Compiler, typer.Option("--compiler", help="Compiler.")] = Compiler.CLANG,
     opt: Annotated[str, typer.Option("--opt", help="Optimisation: O3, O2, Os or O0.")] = "O3",
     slots: Annotated[
@@ -169,6 +178,7 @@ def slot(
             },
             guards={"guard_ticks": guard, "ack_guard_ticks": ack_guard},
             cipher=cipher,
+            motes=motes or [0],
         )
     )
     found = {}
@@ -226,6 +236,7 @@ def _cases(
     how: dict[str, Any],
     guards: dict[str, Any],
     cipher: str,
+    motes: list[int],
 ) -> "Iterator[SlotCase]":
     """Without security, all strategies are one."""
     from joulemark.campaign.case import Build
@@ -241,16 +252,18 @@ def _cases(
             secured = level is not Level.NONE
             for strategy in strategies if secured else strategies[:1]:
                 in_software = secured and strategy is Strategy.SOFTWARE
-                subject = SlotSubject(
-                    strategy=strategy.value if secured else "",
-                    level=level.number,
-                    cipher=cipher if in_software else "",
-                    **(how if secured else {}),
-                    **guards,
-                )
-                yield SlotCase(
-                    board=description,
-                    clock=profile,
-                    subject=subject,
-                    build=Build(compiler=compiler, optimisation=opt),
-                )
+                for size in motes:
+                    subject = SlotSubject(
+                        strategy=strategy.value if secured else "",
+                        level=level.number,
+                        cipher=cipher if in_software else "",
+                        motes=size,
+                        **(how if secured else {}),
+                        **guards,
+                    )
+                    yield SlotCase(
+                        board=description,
+                        clock=profile,
+                        subject=subject,
+                        build=Build(compiler=compiler, optimisation=opt),
+                    )

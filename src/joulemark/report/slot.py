@@ -50,6 +50,29 @@ def row(found: Record[SlotSubject]) -> dict[str, Any]:
         "receive uJ": _value(found, "energy_gross", "receive") / 1e3,
         "flash B": int(_value(found, "flash_wiring")),
         "RAM B": int(_value(found, "ram_wiring")),
+        **({"motes": subject.motes, **network(found)} if subject.motes else {}),
+    }
+
+
+BATTERY_J = 2.0 * 3600 * 3.0
+"""Two AA cells of which 2 Ah can be drawn at 3 V: an assumption, as the scenarios have it."""
+
+
+def network(found: Record[SlotSubject]) -> dict[str, float]:
+    """Of a network with that slot, where one was run."""
+    part = "network"
+
+    def days(who: str) -> float:
+        watt = _value(found, "power_gross", f"{part}: {who}") / 1e9
+        return round(BATTERY_J / watt / 86400, 1)
+
+    return {
+        "kbit/s": round(_value(found, "throughput", part) / 1e3, 2),
+        "mean latency ms": round(milliseconds(found, "latency_mean", part), 1),
+        "95% latency ms": round(milliseconds(found, "latency_95", part), 1),
+        "worst latency ms": round(milliseconds(found, "latency_worst", part), 1),
+        "root days": days("root"),
+        "leaf days": days("leaf"),
     }
 
 
@@ -133,6 +156,9 @@ def text(found: Record[SlotSubject]) -> str:
             f"  a slot takes {send.value / 1e3:,.1f} uJ to send and {receive.value / 1e3:,.1f} uJ "
             f"to receive ({send.grade})"
         )
+    if found.subject.motes:
+        of = ", ".join(f"{title} {value}" for title, value in network(found).items())
+        lines.append(f"  a root with {found.subject.motes - 1} leaves: {of}")
     side = ""
     for one in waterfall(found):
         if one.side != side:

@@ -100,6 +100,7 @@ class _Program:
     board: str
     define: tuple[tuple[str, int], ...]
     wiring: tuple[tuple[str, str], ...]
+    without: tuple[str, ...]
     compiler: str
     optimisation: str
     clock: str | None
@@ -120,7 +121,7 @@ def _built(program: _Program) -> BuiltImage:
         program.name,
         board,
         also=wired.parts,
-        without=wired.without,
+        without=(*wired.without, *program.without),
         wiring=wiring,
         define=wired.define | dict(program.define),
         compiler=program.compiler,
@@ -142,6 +143,7 @@ def image_of(mote: Mote) -> BuiltImage:
             mote.board,
             tuple(sorted(mote.define.items())),
             tuple(sorted(mote.wiring.items())),
+            tuple(mote.without),
             mote.compiler,
             mote.optimisation,
             mote.clock,

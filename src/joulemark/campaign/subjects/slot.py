@@ -41,10 +41,13 @@ class SlotSubject(Subject):
     guard_ticks: Annotated[int, Field(ge=1)] = 36
     """How early or late a frame may come."""
     ack_guard_ticks: Annotated[int, Field(ge=1)] = 13
+    motes: Annotated[int, Field(ge=0, le=200)] = 0
+    """Size of the network whose tables of devices are looked up, and that is run with the slot: a
+    root and its leaves; 0: a table of ten, and nothing but the two motes that prove the slot."""
 
     def __str__(self) -> str:
         if self.level == 0:
-            return "slot without security"
+            return "slot without security" + (f", network of {self.motes}" if self.motes else "")
         cipher = f" ({self.cipher})" if self.cipher else ""
         what = [f"slot {LEVELS[self.level]} in {self.strategy}{cipher}"]
         what.append(f"key mode {self.key_id_mode}" + (" and counter" * self.counter_carried))
@@ -58,6 +61,8 @@ class SlotSubject(Subject):
             what.append("brief acknowledgements")
         if (self.guard_ticks, self.ack_guard_ticks) != (36, 13):
             what.append(f"guards of {self.guard_ticks} and {self.ack_guard_ticks} ticks")
+        if self.motes:
+            what.append(f"network of {self.motes}")
         return ", ".join(what)
 
     def about(self) -> About:

@@ -11,6 +11,8 @@ from joulemark.measure.slot.case import SlotCase
 
 PROGRAM = "net/tsch-ping"
 SECURITY = "net/ieee802154/security"
+SMALLEST_TABLE = 10
+"""Devices that a mote of a small network has room for."""
 
 
 def images(
@@ -35,37 +37,51 @@ def image_of(
         BuildError: it cannot be built.
         InputError: the board has no radio driver, or a value is wrong.
     """
-    subject = case.subject
-    secured = subject.level > 0 and not bare
+    secured = case.subject.level > 0 and not bare
+    define = macros(case.subject, template, end) | {"MOTE": mote}
     return build_program(
         PROGRAM,
         case.board,
         without=() if secured else (SECURITY,),
-        wiring={
-            "ccm-star": f"net/ccm-star/{_wired(subject)}",
-            "boots": "boots/none",
-            "block-cipher": f"primitives/block-cipher/aes/{subject.cipher or 'ref'}",
-        },
-        define={
-            **template.macros,
-            "MOTE": mote,
-            "TSCH_LEVEL": subject.level if secured else 0,
-            "TSCH_KEY_ID_MODE": subject.key_id_mode,
-            "TSCH_COUNTER_CARRIED": int(subject.counter_carried),
-            "TSCH_TABLES_FULL": 1,
-            "CCM_KEEPS_SCHEDULE": int(subject.keys_stay),
-            "RADIO_KEYS_STAY": int(subject.keys_stay),
-            "CCM_STREAMED": int(subject.streamed),
-            "TSCH_AHEAD": AHEAD.index(subject.ahead),
-            "TSCH_BRIEF_ACKNOWLEDGEMENTS": int(subject.brief),
-            "TSCH_IDLE_SLOTS": 0,
-            "PING_SLOTS": end,
-        },
+        wiring=wiring(case.subject),
+        define=define if secured else define | {"TSCH_LEVEL": 0},
         clock=case.clock,
         compiler=case.build.compiler,
         optimisation=case.build.optimisation,
         sources=sources,
     )
+
+
+def wiring(subject: SlotSubject) -> dict[str, str]:
+    """What stands behind the program's interfaces.
+
+    Raises:
+        InputError: there is no such strategy.
+    """
+    return {
+        "ccm-star": f"net/ccm-star/{_wired(subject)}",
+        "boots": "boots/none",
+        "block-cipher": f"primitives/block-cipher/aes/{subject.cipher or 'ref'}",
+    }
+
+
+def macros(subject: SlotSubject, template: Template, end: int) -> dict[str, int]:
+    """The program's, but for the mote's number; `end`: the slot in which it ends."""
+    return {
+        **template.macros,
+        "TSCH_LEVEL": subject.level,
+        "TSCH_KEY_ID_MODE": subject.key_id_mode,
+        "TSCH_COUNTER_CARRIED": int(subject.counter_carried),
+        "TSCH_TABLES_FULL": 1,
+        "CCM_KEEPS_SCHEDULE": int(subject.keys_stay),
+        "RADIO_KEYS_STAY": int(subject.keys_stay),
+        "CCM_STREAMED": int(subject.streamed),
+        "TSCH_AHEAD": AHEAD.index(subject.ahead),
+        "TSCH_BRIEF_ACKNOWLEDGEMENTS": int(subject.brief),
+        "TSCH_IDLE_SLOTS": 0,
+        "SECURITY_DEVICES": max(SMALLEST_TABLE, subject.motes - 1),
+        "PING_SLOTS": end,
+    }
 
 
 def _wired(subject: SlotSubject) -> str:

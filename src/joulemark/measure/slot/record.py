@@ -9,10 +9,12 @@ from joulemark.campaign.job import METHOD
 from joulemark.campaign.subjects.slot import SlotSubject
 from joulemark.campaign.versions import engine_version, host, project_commit
 from joulemark.catalogue import boards
+from joulemark.catalogue.boards import Grade
 from joulemark.images import Sources
 from joulemark.measure.slot.case import SlotCase
 from joulemark.measure.slot.programs import images
 from joulemark.measure.slot.proof import BINDING
+from joulemark.measure.slot.star import Star
 from joulemark.measure.slot.tune import Tuned
 from joulemark.records.record import Provenance, Quantity, Record
 
@@ -68,6 +70,8 @@ def quantities(tuned: Tuned) -> list[Quantity]:
         grade = tuned.energy["send"].grade
         found.append(Quantity(part, "time", "ps", one.ps))
         found.append(Quantity(part, "energy_gross", "nJ", one.nj, grade=grade))
+    if tuned.star is not None:
+        found += _of_star(tuned.star, tuned.energy["send"].grade)
     for part, failure in zip(BINDING, tuned.failures, strict=True):
         found.append(exact(f"a tick less of {part}", "slots", "slots", failure.slots))
         found += [
@@ -75,6 +79,19 @@ def quantities(tuned: Tuned) -> list[Quantity]:
             for name, count in failure.late.items()
         ]
     return found
+
+
+def _of_star(star: Star, grade: Grade) -> list[Quantity]:
+    part = "network"
+    latencies = {"mean": star.latency.mean_ps, "95": star.latency.p95_ps}
+    latencies["worst"] = star.latency.worst_ps
+    return [
+        Quantity(part, "throughput", "bit/s", star.throughput_bps),
+        *(Quantity(part, f"latency_{name}", "ps", ps) for name, ps in latencies.items()),
+        Quantity(part, "slots", "slots", star.slots, exact=True),
+        Quantity(f"{part}: root", "power_gross", "nW", star.root_nw, grade=grade),
+        Quantity(f"{part}: leaf", "power_gross", "nW", star.leaf_nw, grade=grade),
+    ]
 
 
 def record(tuned: Tuned) -> SlotRecord:

@@ -12,6 +12,7 @@ from joulemark.measure.slot.network import verify
 from joulemark.measure.slot.programs import image_of, spacing
 from joulemark.measure.slot.proof import PROOF_SLOTS, ROUNDS, Bench, Proof, lengthened, proof_of
 from joulemark.measure.slot.seen import seen_slots, steps_of
+from joulemark.measure.slot.star import Star, run_star
 from joulemark.measure.slot.waterfall import Stretch, cycles_of, energy_of, waterfall
 from joulemark.meters.power import Energy
 
@@ -44,6 +45,8 @@ class Tuned:
     acknowledgement_bytes: int
     payload_bytes: int
     """Of a frame of data."""
+    star: Star | None
+    """The network that was run with the slot, where one is asked for."""
 
     @property
     def throughput_bps(self) -> float:
@@ -109,6 +112,7 @@ def tune(case: SlotCase, *, proof_slots: int = PROOF_SLOTS) -> Tuned:
         frame_bytes=max(lengths),
         acknowledgement_bytes=min(lengths),
         payload_bytes=reports[0]["payload"],
+        star=run_star(case, template) if case.subject.motes else None,
     )
 
 
