@@ -105,3 +105,15 @@ def test_both_motes_do_the_same_slots_together(name: str) -> None:
     assert len(slots.SLOTFRAMES[name]) == 3
     opposite = {"beacon": "scan", "send": "receive", "receive": "send"}
     assert [opposite[k] for k in slots.SLOTFRAMES["root"]] == list(slots.SLOTFRAMES["leaf"])
+
+
+def test_latency_is_that_of_a_moment_drawn_evenly() -> None:
+    """Gaps that differ, against moments that are tried one by one."""
+    rng = random.Random(4)
+    deliveries = [(rng.randrange(1000, 90_000), rng.randrange(100, 400)) for _ in range(40)]
+    waits = [gap - at + took for gap, took in deliveries for at in range(gap)]
+    waits.sort()
+    told = slots.latency(deliveries)
+    assert abs(told.mean_ps - sum(waits) / len(waits)) < 1
+    assert abs(told.p95_ps - waits[len(waits) * 95 // 100]) <= 2
+    assert told.worst_ps == waits[-1]

@@ -71,6 +71,24 @@ def test_the_shortest_slot_of_a_telosb(tmp_path: Path) -> None:
         assert said in checked.output
 
 
+@pytest.mark.slow
+def test_a_network_of_that_slot(tmp_path: Path) -> None:
+    """A root and two leaves: each frame is acknowledged, and numbers follow from the slot."""
+    command = ["slot", "--board", "telosb", "--strategy", "hardware", "--level", "mic-64"]
+    command += ["--motes", "3", "--slots", "30", "--store", str(tmp_path / "slots.db")]
+    done = CliRunner().invoke(app, [*command, "--format", "json"])
+    assert done.exit_code == 0, done.output
+    (row,) = json.loads(done.stdout)
+    slotframe_ms = 5 * row["slot ms"]
+    # Each leaf has 79 bytes there and back in a slotframe, to what is counted at its ends.
+    bits = 8 * (127 - 2 - 21 - 2 - 8) * 4
+    assert row["kbit/s"] == pytest.approx(bits / slotframe_ms, rel=0.02)
+    assert row["worst latency ms"] == pytest.approx(slotframe_ms + row["tx-offset ms"] + 4.1, 0.01)
+    assert row["95% latency ms"] == pytest.approx(row["worst latency ms"] - slotframe_ms / 20, 0.01)
+    assert row["mean latency ms"] == pytest.approx(row["worst latency ms"] - slotframe_ms / 2, 0.01)
+    assert 1 < row["root days"] < row["leaf days"] < 100
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
