@@ -1,6 +1,7 @@
 """EDHOC over emulated radios: RFC 9529 byte for byte, lost messages, and an attacker."""
 
 import binascii
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from joulemark.cli import app
 from joulemark.errors import InputError, VerificationError
 from joulemark.measure.handshake import Ledger, Side, ledger
 from joulemark.project import NETWORKS, ROOT
+from joulemark.records.store import Store
 from joulemark.runners.network import RunningNetwork
 
 OPENMOTES = NETWORKS / "edhoc-openmote.toml"
@@ -91,7 +93,6 @@ def test_the_guide_shows_what_the_command_prints(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("file", "sizes", "frames"),
     [
-        ("edhoc-openmote", [39, 45, 19, 9], (4, 4)),
         # The second message takes two frames: one byte too many for one.
         ("edhoc-mixed", [37, 116, 90, 9], (5, 5)),
         ("edhoc-telosb-resting", [39, 45, 19, 9], (4, 4)),
@@ -120,6 +121,28 @@ def test_the_rfc_on_air(file: str, sizes: list[int], frames: tuple[int, int]) ->
         for one in priced.sides:
             listening = sum(step.radio_uj for step in one.steps)
             assert listening < 0.1 * one.uj, "the radio is off while the other computes"
+
+
+def test_the_ledger_is_kept_and_printed_as_json(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    chosen = ["--network", str(OPENMOTES), "--json", "--store", url, "--per-day", "24"]
+    done = CliRunner().invoke(app, ["handshake", *chosen])
+    assert done.exit_code == 0, done.output
+    printed = json.loads(done.stdout)
+    assert list(printed["messages"].values()) == [39, 45, 19, 9]
+    with Store(url, "read") as store:
+        kept = {record.subject.side: record for record in store.records()}  # type: ignore[attr-defined]
+    assert set(kept) == set(printed["battery"]) == {"initiator", "responder"}
+    for one in printed["sides"]:
+        record = kept[one["side"]]
+        assert record.flash_bytes == one["flash_bytes"]
+        joules = sum(step["core_uj"] + step["radio_uj"] for step in one["steps"]) * 1e-6
+        assert record.value("energy_gross") == pytest.approx(joules * 1e9)
+        assert printed["battery"][one["side"]]["year_j"] == pytest.approx(24 * 365.25 * joules)
+        for step in one["steps"]:
+            assert record.value("time", step["does"]) == step["time_ps"]
+            assert record.value("cycles", step["does"]) == step["cycles"]
+        assert sum(step["frames"] for step in one["steps"]) == record.value("frames_sent") == 4
 
 
 def changed(folder: Path, *changes: tuple[str, str]) -> Network:

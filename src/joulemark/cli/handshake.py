@@ -1,7 +1,9 @@
 """`joulemark handshake`: price a handshake for each side, message by message."""
 
+import json
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,10 +14,11 @@ from joulemark.cli._builds import first_compiler
 from joulemark.errors import InputError
 
 if TYPE_CHECKING:
+    from joulemark.campaign.subjects import Subject
     from joulemark.catalogue.boards import Board
     from joulemark.catalogue.primitives import Algorithm
     from joulemark.measure.handshake import Side
-    from joulemark.records.record import PrimitiveRecord
+    from joulemark.records.record import PrimitiveRecord, Record
 
 KIND = "handshake"
 _Sides = Mapping[str, Mapping[str, str | None]]
@@ -27,6 +30,17 @@ _SIDES: _Sides = {
 _PARTS_SHOWN = 6
 _DAYS = 365.25
 _SECONDS_PER_HOUR = 3600
+
+
+@dataclass(frozen=True)
+class _Priced:
+    """A handshake's ledger, in each form that it is shown or kept in."""
+
+    lines: Sequence[str]
+    ledger: Mapping[str, Any]
+    energies: Sequence[tuple[str, float, float]]
+    """Side, its joules and its supply."""
+    records: "Sequence[Record[Subject]]"
 
 
 @app.command()
@@ -61,6 +75,10 @@ def handshake(
     battery_mah: Annotated[
         float, typer.Option("--battery-mah", min=1, help="Capacity of each side's battery.")
     ] = 2500.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    store: Annotated[
+        str | None, typer.Option("--store", metavar="URL", help="Keep the ledger as records.")
+    ] = None,
 ) -> None:
     """Show what each message of a handshake costs, and what that takes of a battery.
 
@@ -69,23 +87,35 @@ def handshake(
     what either takes to send, to wait and to listen is in it.
     """
     if network is None:
-        energies = _on_bench(primitive, board, implementation, opt, message_4=message_4)
+        priced = _on_bench(primitive, board, implementation, opt, message_4=message_4)
     else:
-        energies = _on_air(network)
-    for side, joules, volts in energies:
+        priced = _on_air(network)
+    lines, batteries = list(priced.lines), {}
+    for side, joules, volts in priced.energies:
         capacity_j = battery_mah / 1000 * _SECONDS_PER_HOUR * volts
         year = joules * per_day * _DAYS
         share = 100 * year / capacity_j
-        typer.echo(
+        batteries[side] = {"per_day": per_day, "year_j": year, "percent_of_a_battery_a_year": share}
+        lines.append(
             f"{side}: {per_day:g} a day take {year:.3g} J a year, {share:.2g}% of a "
             f"battery of {battery_mah:g} mAh at {volts:g} V"
         )
+    if store is not None:
+        from joulemark.records.store import Store
+
+        with Store(store) as kept:
+            for record in priced.records:
+                kept.append(record)
+    if as_json:
+        typer.echo(json.dumps({**priced.ledger, "battery": batteries}, ensure_ascii=False))
+    else:
+        typer.echo("\n".join(lines))
 
 
 def _on_bench(
     primitive: str, board: str, implementation: str, opt: str, *, message_4: bool
-) -> list[tuple[str, float, float]]:
-    """Print the ledger of operations; each side's energy in joule, and its supply."""
+) -> _Priced:
+    """The ledger of operations."""
     from joulemark.catalogue import boards
     from joulemark.catalogue.primitives import Library
 
@@ -107,32 +137,72 @@ def _on_bench(
         for side, operations in _SIDES.items()
     }
     records = _measured(primitive, way, description, opt, sides)
-    for text in _bench_lines(records, _lengths(algorithm), sides):
-        typer.echo(text)
+    lengths = _lengths(algorithm)
     volts = description.supply_v.value
-    return [
-        (side, sum(_of(records[name], "energy_gross_nj") for name in operations) * 1e-9, volts)
-        for side, operations in sides.items()
-    ]
+    return _Priced(
+        _bench_lines(records, lengths, sides),
+        _bench_ledger(primitive, records, lengths, sides),
+        [
+            (side, sum(_of(records[name], "energy_gross_nj") for name in operations) * 1e-9, volts)
+            for side, operations in sides.items()
+        ],
+        list(records.values()),
+    )
 
 
-def _on_air(file: Path) -> list[tuple[str, float, float]]:
-    """Print the ledger of a network; each side's energy in joule, and its supply."""
+def _bench_ledger(
+    primitive: str,
+    records: "Mapping[str, PrimitiveRecord]",
+    lengths: Mapping[str, int],
+    sides: _Sides,
+) -> dict[str, Any]:
+    """The ledger as names and numbers."""
+    first = next(iter(records.values()))
+    return {
+        "primitive": primitive,
+        "board": first.conditions.board,
+        "implementation": first.subject.implementation,
+        "build": str(first.build),
+        "clock_hz": first.provenance.clock_hz,
+        "flash_bytes": first.flash_bytes,
+        "ram_bytes": first.ram_bytes,
+        "sides": {
+            side: [
+                {
+                    "does": name,
+                    "sends_bytes": lengths[message] if message else 0,
+                    "cycles": records[name].cycles,
+                    "time_ps": records[name].time_ps,
+                    "core_uj": _of(records[name], "energy_gross_nj") / 1e3,
+                    "stack_bytes": records[name].stack_bytes,
+                }
+                for name, message in messages.items()
+            ]
+            for side, messages in sides.items()
+        },
+    }
+
+
+def _on_air(file: Path) -> _Priced:
+    """The ledger of a network."""
     from joulemark.catalogue.networks import read_network
-    from joulemark.measure.handshake import ledger
+    from joulemark.measure.handshake import ledger, records
     from joulemark.runners.network import RunningNetwork
 
-    priced = ledger(RunningNetwork(read_network(file), observe=True))
+    running = RunningNetwork(read_network(file), observe=True)
+    priced = ledger(running)
     sizes = ", ".join(f"{name} {size} B" for name, size in priced.messages.items())
-    typer.echo(f"{priced.primitive}: {sizes}; all are the oracle's, and both keys")
+    lines = [f"{priced.primitive}: {sizes}; all are the oracle's, and both keys"]
     if priced.sessions > 1:
-        typer.echo(f"the last of {priced.sessions} sessions; the others came to nothing")
+        lines.append(f"the last of {priced.sessions} sessions; the others came to nothing")
     for side in priced.sides:
-        typer.echo("")
-        for text in _air_lines(side, priced.implementations[side.side]):
-            typer.echo(text)
-    typer.echo("")
-    return [(side.side, side.uj * 1e-6, side.supply_v) for side in priced.sides]
+        lines += ["", *_air_lines(side, priced.implementations[side.side])]
+    return _Priced(
+        [*lines, ""],
+        asdict(priced),
+        [(side.side, side.uj * 1e-6, side.supply_v) for side in priced.sides],
+        list(records(running, priced)),
+    )
 
 
 def _air_lines(side: "Side", implementation: str) -> list[str]:

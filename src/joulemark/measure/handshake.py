@@ -5,6 +5,7 @@ message is sent and the next is awaited. Each message on air and both keys are c
 oracle's.
 """
 
+import datetime
 import hashlib
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,13 +13,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from joulemark.analysis.frames import MalformedFrameError, parse
+from joulemark.campaign.case import Build, Case, Conditions
+from joulemark.campaign.subjects.handshake import HandshakeSubject
+from joulemark.campaign.versions import engine_version
 from joulemark.catalogue.boards import MCU, RADIO
 from joulemark.catalogue.networks import Mote
 from joulemark.catalogue.primitives import Algorithm, Library
 from joulemark.errors import BudgetError, InputError, VerificationError
 from joulemark.images.memory import Attribution
+from joulemark.measure.network import provenance
+from joulemark.meters.model import NAME as METER
 from joulemark.meters.power import occupancy
 from joulemark.oracle import Inputs
+from joulemark.records.record import Quantity, Record, quantity
 from joulemark.runners.network import RunningNetwork, fault_error
 
 if TYPE_CHECKING:
@@ -75,6 +82,8 @@ class Side:
     parts: Mapping[str, tuple[int, int]]
     """Flash and RAM of each part of the image."""
     steps: Sequence[Step]
+    seat: int
+    """Its place in the network."""
 
     @property
     def uj(self) -> float:
@@ -349,7 +358,82 @@ def _side(
         ram_bytes=memory.total_ram_bytes,
         parts={name: (p.flash_bytes, p.ram_bytes) for name, p in memory.parts.items()},
         steps=steps,
+        seat=number,
     )
+
+
+def records(running: RunningNetwork, priced: Ledger) -> Iterator[Record[HandshakeSubject]]:
+    """A record for each side, whose parts are its steps.
+
+    Args:
+        running: the network at its end.
+        priced: its ledger.
+    """
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+    network = running.network
+    for side in priced.sides:
+        seat = running.seats[side.seat]
+        clock = seat.mote.clock or seat.board.default_clock
+        subject = HandshakeSubject(
+            handshake=priced.primitive,
+            implementation=priced.implementations[side.side],
+            side=side.side,
+            network=network.path.stem,
+        )
+        case = Case(
+            subject=subject,
+            build=Build(compiler=seat.mote.compiler, optimisation=seat.mote.optimisation),
+            conditions=Conditions(
+                board=seat.board.name, clock=clock, runner="network", meter=METER, unit="emulated"
+            ),
+        )
+        parts = [case.digest, network.digest, seat.image.digest, engine_version()]
+        yield Record(
+            key=hashlib.sha256("\0".join(parts).encode()).hexdigest(),
+            measured_at=now,
+            status="ok",
+            subject=subject,
+            build=case.build,
+            conditions=case.conditions,
+            about=subject.about(),
+            provenance=provenance(seat, network, clock),
+            repetitions=1,
+            quantities=tuple(_quantities(side, running)),
+            notes=(
+                f"network file {network.path.name}, SHA-256 {network.digest}",
+                f"sessions: {priced.sessions}",
+            ),
+        )
+
+
+def _quantities(side: Side, running: RunningNetwork) -> Iterator[Quantity]:
+    grade = running.energy(side.seat).grade
+    yield quantity("flash", "B", [side.flash_bytes], exact=True)
+    yield quantity("ram", "B", [side.ram_bytes], exact=True)
+    whole = Step(
+        does="",
+        time_ps=sum(s.time_ps for s in side.steps),
+        cycles=sum(s.cycles for s in side.steps),
+        core_uj=sum(s.core_uj for s in side.steps),
+        radio_uj=sum(s.radio_uj for s in side.steps),
+        stack_bytes=max(s.stack_bytes for s in side.steps),
+        frames=sum(s.frames for s in side.steps),
+        air_bytes=sum(s.air_bytes for s in side.steps),
+    )
+    for step in (whole, *side.steps):
+        part = step.does
+        core_nj, radio_nj = step.core_uj * 1e3, step.radio_uj * 1e3
+        yield quantity("time", "ps", [step.time_ps], part=part, exact=True)
+        yield quantity("cycles", "cycles", [step.cycles], part=part, exact=True)
+        for name, nj in (
+            ("energy_gross", core_nj + radio_nj),
+            ("energy_core", core_nj),
+            ("energy_radio", radio_nj),
+        ):
+            yield quantity(name, "nJ", [nj], part=part, grade=grade, exact=True)
+        yield quantity("stack", "B", [step.stack_bytes], part=part, exact=True)
+        yield quantity("frames_sent", "frames", [step.frames], part=part, exact=True)
+        yield quantity("air", "B", [step.air_bytes], part=part, exact=True)
 
 
 def _build(mote: Mote) -> str:

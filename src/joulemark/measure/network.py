@@ -59,14 +59,15 @@ def records(
             build=case.build,
             conditions=conditions,
             about=subject.about(),
-            provenance=_provenance(seat, network, clock),
+            provenance=provenance(seat, network, clock),
             repetitions=1,
             quantities=tuple(_quantities(running, number, mote)),
             notes=(f"network file {network.path.name}, SHA-256 {network.digest}",),
         )
 
 
-def _provenance(seat: Seat, network: Network, clock: str) -> Provenance:
+def provenance(seat: Seat, network: Network, clock: str) -> Provenance:
+    """The circumstances of what a mote did, at a clock profile."""
     return Provenance(
         seed=network.seed % (1 << 63),
         host=host(),
