@@ -32,7 +32,8 @@ BOARDS = {
 CAMPAIGN = "tools/results.toml"
 LEAKS = (
     "--board stm32vldiscovery --primitive x25519 --primitive ecdh-* --operation agree",
-    "--board telosb --implementation msp430 --primitive x25519 --primitive ecdh-* --operation agree",
+    "--board telosb --primitive x25519 --primitive ecdh-* --operation agree"
+    " --implementation msp430",
     "--board stm32vldiscovery --primitive ed25519 --primitive ecdsa-* --operation sign"
     " --implementation armv7m+armv7m --implementation limbs*+ref",
     "--board telosb --primitive ed25519 --primitive ecdsa-* --operation sign"
