@@ -206,6 +206,24 @@ def test_each_item_is_pinned(name: str) -> None:
     assert any(item.short for item in found.items)
 
 
+@pytest.mark.parametrize("name", study.names())
+def test_the_papers_contradictions_are_those_that_are_pinned(name: str) -> None:
+    found = study.load(name)
+    pinned = pins.read(found.path.with_name("verdicts.toml"))
+    seen = {
+        item.id
+        for item in study.select(found, [], short=True)
+        if item.circular is None and study.contradiction(item, found.paper)
+    }
+    assert seen == {item for item, verdict in pinned.items() if verdict == Verdict.CONTRADICTED}
+
+
+def test_eq_1_is_broken_by_34_of_48_slots() -> None:
+    found = study.load("sciancalepore-2016")
+    slots = [item for item in study.select(found, [], short=True) if item.id.endswith("_slot")]
+    assert sum(study.contradiction(item, found.paper) is not None for item in slots) == 34
+
+
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("studies") / "store.db"

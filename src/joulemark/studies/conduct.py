@@ -4,14 +4,13 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from joulemark.catalogue.datafile import DataModel
 from joulemark.studies import expressions, ways
 from joulemark.studies.expressions import MissingError, Value
-from joulemark.studies.study import Asked, Item, Study
+from joulemark.studies.study import Asked, Item, Study, contradiction, evaluated
 from joulemark.studies.verdict import Verdict, judge
 from joulemark.studies.ways import Answer, Bench
 
@@ -75,10 +74,12 @@ class Conducted:
     def __init__(self, study: Study, items: Sequence[Item], bench: Bench, *, short: bool) -> None:
         self.study = study
         self._items = {item.id: item for item in study.items}
-        self._paper = _paper(study.items)
+        self._paper = study.paper
         self._asked = study.quantities
         self._answers: dict[Question, Answer] = {}
-        needed = {name for item in items for name in self._needed(item)}
+        # What the paper itself contradicts needs nothing of ours to be judged.
+        measured = [i for i in items if not (short and contradiction(i, self._paper))]
+        needed = {name for item in measured for name in self._needed(item)}
         if not short:
             shown = {item.section.name for item in items}
             needed |= {
@@ -212,20 +213,7 @@ class Conducted:
     def _theirs(self, item: Item) -> float | None:
         if item.value is not None:
             return item.value
-        return None if item.theirs is None else _evaluated(item.theirs, self._paper)
-
-    def _contradiction(self, item: Item) -> str | None:
-        """The paper's own figures that contradict an item."""
-        if item.check is not None and not np.all(
-            expressions.evaluate(item.check, self._paper, self._paper)
-        ):
-            return item.says
-        if item.theirs is None:
-            return None
-        theirs = _evaluated(item.theirs, self._paper)
-        if theirs is None or item.within(theirs, item.value):
-            return None
-        return item.says or "its own figures say otherwise"
+        return None if item.theirs is None else evaluated(item.theirs, self._paper)
 
     def _best(self, item: Item) -> Ours:
         """The least that is known today; nothing where that is no question."""
@@ -244,20 +232,21 @@ class Conducted:
                 experiment.what,
                 self._computed(experiment.ours, BASIS).value,
                 # A sentence's bound is the same for more, or less, of both sides.
-                None if item.is_claim else _evaluated(experiment.paper, self._paper),
+                None if item.is_claim else evaluated(experiment.paper, self._paper),
             )
             for experiment in item.experiments
         ]
 
     def _result(self, item: Item, *, short: bool) -> Result:
-        ours = self.ours(item)
+        contradicted = contradiction(item, self._paper)
+        ours = Ours(value=None) if short and contradicted else self.ours(item)
         tried = {} if short else {name: self.ours(item, name) for name in item.causes}
         paper = self._theirs(item)
         verdict, reason = judge(
             item,
             paper,
             ours.value,
-            contradiction=self._contradiction(item),
+            contradiction=contradicted,
             missing=ours.how,
             tried=None
             if short
@@ -275,15 +264,3 @@ class Conducted:
             verdict=verdict,
             reason=reason,
         )
-
-
-def _paper(items: Iterable[Item]) -> dict[str, Value]:
-    return {item.id: item.value for item in items if item.value is not None}
-
-
-def _evaluated(text: str, paper: Mapping[str, Value]) -> float | None:
-    try:
-        value: Any = expressions.evaluate(text, paper, paper)
-    except MissingError:
-        return None
-    return float(value)

@@ -6,12 +6,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from joulemark.catalogue import datafile
 from joulemark.errors import InputError
 from joulemark.project import STUDIES
 from joulemark.studies import expressions
+from joulemark.studies.expressions import MissingError, Value
 from joulemark.studies.units import UNITS, si
 
 Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -290,6 +292,11 @@ class Study:
         """The experiments, by name."""
         return {variant.name: variant for variant in self.file.variant}
 
+    @cached_property
+    def paper(self) -> dict[str, Value]:
+        """The paper's numbers in SI, by item."""
+        return {item.id: item.value for item in self.items if item.value is not None}
+
     def where(self, item: Item) -> str:
         """An item's place in the file, for messages."""
         return f"{self.path}, {item.section.name}, item {item.id}"
@@ -462,8 +469,32 @@ def read(path: Path) -> Study:
     return Study(path.parent.name, datafile.read(path, StudyFile), path)
 
 
+def evaluated(text: str, paper: Mapping[str, Value]) -> float | None:
+    """An expression of the paper's figures; None where one is missing."""
+    try:
+        value: Any = expressions.evaluate(text, paper, paper)
+    except MissingError:
+        return None
+    return float(value)
+
+
+def contradiction(item: Item, paper: Mapping[str, Value]) -> str | None:
+    """What the paper's own figures say against an item; None: nothing."""
+    if item.check is not None and not np.all(expressions.evaluate(item.check, paper, paper)):
+        return item.says
+    if item.theirs is None:
+        return None
+    theirs = evaluated(item.theirs, paper)
+    if theirs is None or item.within(theirs, item.value):
+        return None
+    return item.says or "its own figures say otherwise"
+
+
 def select(study: Study, wanted: Sequence[str], *, short: bool) -> list[Item]:
     """The items of sections or of names, all when none is given.
+
+    The short form has those that say so, and all that the paper itself contradicts: they cost
+    nothing to judge.
 
     Raises:
         InputError: there is none of such a name.
@@ -479,5 +510,5 @@ def select(study: Study, wanted: Sequence[str], *, short: bool) -> list[Item]:
         item
         for item in study.items
         if (not wanted or item.id in wanted or item.section.name in wanted)
-        and (item.short or not short)
+        and (not short or item.short or contradiction(item, study.paper) is not None)
     ]
