@@ -1,0 +1,154 @@
+"""Measures public-key operations beside their targets and writes docs/public-key.md.
+
+`python tools/public_key_page.py` measures all rows; tests measure them again and hold the page to
+what they find.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from joulemark.campaign.campaign import Campaign
+from joulemark.campaign.plan import plan
+from joulemark.catalogue.boards import load_board
+from joulemark.cli._output import Form, table
+from joulemark.errors import VerificationError
+from joulemark.measure.conduct import Bench
+from joulemark.measure.pool import Processes
+from joulemark.project import ROOT
+from joulemark.records.record import PrimitiveRecord, of_primitives
+
+PAGE = ROOT / "docs" / "public-key.md"
+M3, TELOSB = "stm32vldiscovery", "telosb"
+
+
+@dataclass(frozen=True)
+class Row:
+    """An operation of an implementation, at -O3."""
+
+    board: str
+    primitive: str
+    operation: str
+    implementation: str
+    at_most: int | None = None
+    """Cycles that it may take."""
+    others: str = "-"
+    """The best public figure that was found."""
+
+    @property
+    def varies(self) -> bool:
+        """It handles nothing secret, so its time may depend on what it is given."""
+        return self.operation == "verify"
+
+
+def _rows() -> Iterator[Row]:
+    both = "armv7m+armv7m"
+    yield Row(M3, "x25519", "agree", "armv7m", 2_600_000, "3,314,046 (pornin/x25519-cm0)")
+    yield Row(M3, "ecdh-p256", "agree", "armv7m", 4_000_000, "4,832,599 (Emill/P256-cortex-ecdh)")
+    yield Row(M3, "ecdsa-p256", "sign", both, 4_500_000, "8,270,310, leaks (BearSSL m31)")
+    yield Row(M3, "ecdsa-p256", "verify", both, 5_000_000, "7,244,235 (micro-ecc)")
+    yield Row(M3, "ecdsa-p256-seeded", "sign", both)
+    yield Row(M3, "ed25519", "sign", both, 2_500_000)
+    yield Row(M3, "ed25519", "verify", both, 6_500_000)
+    yield Row(M3, "ecdh-secp160r1", "agree", "armv7m", 1_600_000, "2,308,658, leaks (micro-ecc)")
+    yield Row(M3, "ecdsa-secp160r1-seeded", "sign", both)
+    yield Row(M3, "ecdh-secp256k1", "agree", "armv7m")
+    yield Row(M3, "ecdh-secp256k1", "agree", "limbs32")
+    yield Row(M3, "ecdh-sect233r1", "agree", "armv7m")
+    yield Row(M3, "ecdh-sect233r1", "agree", "limbs16")
+    both = "msp430+msp430"
+    yield Row(TELOSB, "x25519", "agree", "msp430", 9_000_000, "12,191,721 (IoTDisco)")
+    yield Row(TELOSB, "ecdh-p256", "agree", "msp430", 14_000_000)
+    yield Row(TELOSB, "ecdsa-p256", "sign", both)
+    yield Row(TELOSB, "ecdsa-p256", "verify", both)
+    yield Row(TELOSB, "ecdsa-p256-seeded", "sign", both)
+    yield Row(TELOSB, "ed25519", "sign", "msp430+ref")
+    yield Row(TELOSB, "ed25519", "verify", "msp430+ref")
+    yield Row(TELOSB, "ecdh-secp160r1", "agree", "msp430", 5_500_000)
+    yield Row(TELOSB, "ecdsa-secp160r1-seeded", "sign", both)
+    yield Row(TELOSB, "ecdh-secp256k1", "agree", "msp430")
+    yield Row(TELOSB, "ecdh-secp256k1", "agree", "limbs16")
+
+
+ROWS = tuple(_rows())
+
+
+def measure(rows: Sequence[Row]) -> dict[Row, PrimitiveRecord]:
+    """Records of a board's rows, outputs verified.
+
+    Raises:
+        VerificationError: a case failed.
+    """
+    found = {}
+    board = rows[0].board
+    for primitive in dict.fromkeys(row.primitive for row in rows):
+        asked = [row for row in rows if row.primitive == primitive]
+        campaign = Campaign.model_validate(
+            {
+                "board": board,
+                "primitive": primitive,
+                "implementation": tuple(dict.fromkeys(row.implementation for row in asked)),
+                "operation": tuple(dict.fromkeys(row.operation for row in asked)),
+                "compiler": "gcc" if board == M3 else "clang",
+                "opt": "O3",
+                "trials": 2,
+                "seed": 1,
+            }
+        )
+        jobs = plan(campaign, Bench().setup).jobs
+        records = of_primitives(r for some in Bench().measure(jobs, Processes(1)) for r in some)
+        by = {(r.subject.implementation, r.subject.operation): r for r in records}
+        for row in asked:
+            record = by[row.implementation, row.operation]
+            if record.status != "ok":
+                raise VerificationError(f"{record.subject}: {record.failure}")
+            found[row] = record
+    return found
+
+
+def cells(row: Row, record: PrimitiveRecord) -> dict[str, object]:
+    """A row of the page."""
+    most = record.cycles_max
+    return {
+        "implementation": f"{row.primitive}/{row.implementation}",
+        "operation": row.operation,
+        "at most": row.at_most,
+        "cycles": most,
+        "ms": (most or 0) / record.provenance.clock_hz * 1e3,
+        "secrets": "none" if row.varies else (record.finding or "not seen"),
+        "flash": record.flash_bytes,
+        "stack": record.stack_bytes,
+        "best public": row.others,
+    }
+
+
+def section(board: str) -> str:
+    """A board's table."""
+    description = load_board(board)
+    found = measure([row for row in ROWS if row.board == board])
+    rows = [cells(row, record) for row, record in found.items()]
+    return f"## {description.title}\n{table(rows, Form.MARKDOWN)}\n"
+
+
+INTRODUCTION = """<!-- Written by tools/public_key_page.py: do not edit. -->
+# Public key on small devices
+
+What key agreements and signatures take on a Cortex-M3 without wait states and on an MSP430F1611, by
+the assembly that is written for them, at -O3 (GCC on the one, clang on the other), of messages of
+32 bytes. *Cycles* are the most that two trials with random keys took; every output was verified.
+Where an operation has a target, that is what it may take *at most*. Flash and stack are in bytes;
+nothing stays in RAM but one byte. *Best public* is what was found of others' code, run on the
+same emulated chip, or, for the MSP430, as its authors state it.
+
+"""
+CLOSE = """Verification handles nothing secret, and its time depends on what it is given.
+`ecdsa-p256-seeded` and `ecdsa-secp160r1-seeded` draw their nonces from HMAC_DRBG (SP 800-90A),
+seeded for each signature with 48 bytes, the secret key and the message's hash; the others have the
+nonces of RFC 6979. ECDSA over secp160r1 and sect233r1 by RFC 6979 varies: on these orders every
+second nonce is drawn again. `limbs16` and `limbs32` are portable C, beside which the assembly of
+the same curve stands. [Leaks](leaks.md) has what each build tells of its secrets.
+"""
+
+if __name__ == "__main__":
+    PAGE.write_text(
+        "\n".join([INTRODUCTION, section(M3), section(TELOSB), CLOSE]), encoding="utf-8"
+    )
