@@ -38,6 +38,8 @@ enum label {
     PRK_OUT,
     K_4,
     IV_4,
+    PRK_EXPORTER,
+    NEXT_PRK_OUT, /* of a key update */
 };
 
 /* None of this takes long beside the curve: called where it is needed, it takes half of the flash.
@@ -501,4 +503,20 @@ void EDHOC(error)(const EDHOC(ctx) * ctx, handshake_bytes *out) {
 
 void EDHOC(key)(const EDHOC(ctx) * ctx, uint8_t *key) {
     copy(key, ctx->key, HASH);
+}
+
+/* EDHOC_KeyUpdate (appendix H). The key before is gone. */
+void EDHOC(update)(EDHOC(ctx) * ctx, const uint8_t *context, size_t length) {
+    const piece given = {context, length};
+    kdf(ctx->key, HASH, ctx->key, NEXT_PRK_OUT, &given, 1);
+}
+
+/* EDHOC_Exporter (section 4.2.1). */
+void EDHOC(export)(const EDHOC(ctx) * ctx, uint8_t label, const uint8_t *context, size_t length,
+                   uint8_t *out, size_t out_length) {
+    const piece given = {context, length};
+    uint8_t exporter[HASH];
+    kdf(exporter, HASH, ctx->key, PRK_EXPORTER, NULL, 0);
+    kdf(out, out_length, exporter, (enum label)label, &given, 1);
+    crypto_wipe(exporter, sizeof exporter);
 }

@@ -56,6 +56,9 @@ static inline edhoc_error edhoc_read_error(const uint8_t *at, size_t length) {
     crypto_status p##_message_4(p##_ctx *ctx, handshake_bytes *out);                               \
     crypto_status p##_confirm(p##_ctx *ctx, const handshake_bytes *in);                            \
     void p##_error(const p##_ctx *ctx, handshake_bytes *out);                                      \
-    void p##_key(const p##_ctx *ctx, uint8_t *key)
+    void p##_key(const p##_ctx *ctx, uint8_t *key);                                                \
+    void p##_update(p##_ctx *ctx, const uint8_t *context, size_t length);                          \
+    void p##_export(const p##_ctx *ctx, uint8_t label, const uint8_t *context, size_t length,      \
+                    uint8_t *out, size_t out_length)
 
 #endif

@@ -12,12 +12,19 @@
      crypto_status p_confirm(p_ctx *ctx, const handshake_bytes *in)
      void p_error(const p_ctx *ctx, handshake_bytes *out)
      void p_key(const p_ctx *ctx, uint8_t *key)
+     void p_update(p_ctx *ctx, const uint8_t *context, size_t length)
+     void p_export(const p_ctx *ctx, uint8_t label, const uint8_t *context, size_t length, uint8_t
+   *out, size_t out_length)
 
    The initiator calls 1 and 3, the responder 2 and finish, each side on a context of its own that
    lives until p_key. A fourth message tells the initiator that the responder has the key too: the
    responder writes it after finish, the initiator confirms it after 3. What is malformed, not by
    the peer that was expected, or not authentic is CRYPTO_BAD_TAG; nothing is written then, the
-   context is wiped, and p_error writes what the peer is told of it. */
+   context is wiped, and p_error writes what the peer is told of it.
+
+   p_export makes secrets for an application of the key, by a label below 24 and a context. p_update
+   puts a key that is made of the one at hand and of a context in its place: both sides do it, no
+   message is needed, and whoever finds the new key has not the old one. */
 #ifndef HANDSHAKE_H
 #define HANDSHAKE_H
 

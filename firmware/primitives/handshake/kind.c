@@ -108,6 +108,22 @@ static crypto_status confirm(void) {
     return primitive_confirm(&primitive_context, &in);
 }
 
+/* OSCORE's secret and salt (RFC 9528, appendix A.1) of the key after an update. */
+enum { OSCORE_SECRET = 0, OSCORE_SALT = 1, OSCORE_SECRET_BYTES = 16, OSCORE_SALT_BYTES = 8 };
+
+static crypto_status update(void) {
+    uint8_t *out = slots[SLOT_KEY].bytes;
+    primitive_update(&primitive_context, slots[SLOT_RECEIVED].bytes, slots[SLOT_RECEIVED].length);
+    primitive_export(&primitive_context, OSCORE_SECRET, NULL, 0, out, OSCORE_SECRET_BYTES);
+    primitive_export(&primitive_context, OSCORE_SALT, NULL, 0, out + OSCORE_SECRET_BYTES,
+                     OSCORE_SALT_BYTES);
+    return CRYPTO_OK;
+}
+
+static void show_updated(void) {
+    slots[SLOT_KEY].length = OSCORE_SECRET_BYTES + OSCORE_SALT_BYTES;
+}
+
 static void show_key(void) {
     primitive_key(&primitive_context, slots[SLOT_KEY].bytes);
     slots[SLOT_KEY].length = PRIMITIVE_KEY_BYTES;
@@ -120,5 +136,6 @@ const operation kind_operations[OPERATIONS] = {
     [OPERATION_FINISH] = {answered_1, finish, show_key, true},
     [OPERATION_MESSAGE_4] = {finished, message_4, show_nothing, true},
     [OPERATION_CONFIRM] = {answered_2, confirm, show_key, true},
+    [OPERATION_UPDATE] = {answered_2, update, show_updated, true},
 };
 const uint8_t kind_operation_count = OPERATIONS;

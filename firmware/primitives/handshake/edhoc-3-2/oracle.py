@@ -107,6 +107,8 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     key, nonce = _kdf(prk, 8, th, 16), _kdf(prk, 9, th, 13)
     ad = b"\x83\x68Encrypt0\x40" + _bytes(th)
     message_4 = _bytes(AESCCM(key, tag_length=8).encrypt(nonce, b"", ad))
+    key = _kdf(prk, 7, th, 32)
+    exporter = _kdf(_kdf(key, 11, inputs.update_context, 32), 10, b"", 32)
     return Output(
         initiator_public=public[0],
         responder_public=public[1],
@@ -120,5 +122,6 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
         message_2=message_2,
         message_3=message_3,
         message_4=message_4,
-        key=_kdf(prk, 7, th, 32),
+        key=key,
+        updated=_kdf(exporter, 0, b"", 16) + _kdf(exporter, 1, b"", 8),
     )
