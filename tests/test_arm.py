@@ -344,6 +344,45 @@ def test_a_timer_wakes_a_sleeping_core(tmp_path: Path, chip: str) -> None:
     assert states == ["active", state, "active"]
 
 
+def sleep_timer(ticks: int) -> list[tuple[int, int]]:
+    """Registers to set so that the CC2538's sleep timer interrupts so many ticks of 0 on."""
+    return [
+        (0xE000E110, 1 << 17),
+        *((0x400D5040 + 4 * byte, ticks >> 8 * byte & 0xFF) for byte in (3, 2, 1, 0)),
+    ]
+
+
+@pytest.mark.parametrize("skew", range(4))
+def test_an_interrupt_in_the_middle_of_a_register_read_is_seen(tmp_path: Path, skew: int) -> None:
+    # Its line is high for a cycle; the program does nothing but read a register.
+    code = "".join(store(*setting) for setting in sleep_timer(40)) + "nop\n" * skew
+    image = Image.load(elf(tmp_path, "cc2538", f"{code} 1: ldr r1, [r0]\n b 1b", "b ."))
+    machine = Machine(boards.load_chip("cc2538"), image, settings={"stop_on_fault": 0})
+    base = boards.load_chip("cc2538").vectors["RESET"] - 4
+    machine.write_memory(base + 4 * (16 + 145), struct.pack("<I", image.resolve("hard") | 1))
+    stop = machine.run(until=image.resolve("hard"), max_cycles=40_000)
+    assert stop.reason == "address"
+
+
+def test_systick_stands_still_in_a_power_mode(tmp_path: Path) -> None:
+    # SysTick would interrupt after 1,000 cycles; the sleep timer does after some 20,000.
+    systick = [(0xE000E014, 999), (0xE000E018, 0), (0xE000E010, 7)]
+    settings = [(0x400D2058, 1), (0xE000ED10, 4), *sleep_timer(40), *systick]
+    code = "".join(store(*setting) for setting in settings)
+    image = Image.load(elf(tmp_path, "cc2538", code + "wfi\n b .", "b ."))
+    machine = Machine(boards.load_chip("cc2538"), image, trace=True, settings={"stop_on_fault": 0})
+    base = boards.load_chip("cc2538").vectors["RESET"] - 4
+    for number in (15, 16 + 145):
+        machine.write_memory(base + 4 * number, struct.pack("<I", image.resolve("hard") | 1))
+    assert machine.run(until=image.resolve("hard"), max_cycles=40_000).reason == "address"
+    assert machine.registers["xpsr"] & 0x1FF == 16 + 145
+    assert [interval.state for interval in machine.power_tracks["mcu"]] == [
+        "active",
+        "pm1",
+        "active",
+    ]
+
+
 BITES = {
     "cc2650": [(0x40080000, 1000), (0x40080008, 3)],
     "cc2538": [(0x400D5000, 0xB)],

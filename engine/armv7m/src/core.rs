@@ -933,9 +933,16 @@ impl<B: Bus> Core<B> {
             // Unaligned, and not inside one memory: device memory faults (A3.2.1).
             return Err(Trap::Usage(UsageFault::Unaligned));
         }
+        // What comes due in the access itself may be gone by the next instruction: a line that is
+        // high for a cycle.
+        let is_due = self.bus.next_event().0 <= now;
         let value = self.bus.read(address, width, Cycles(now));
         let value = value.map_err(|fault| bus_trap(fault, address))?;
         self.transfer(now)?;
+        if is_due && self.system.lines(self.bus.interrupts()) {
+            self.recheck = true;
+            self.pended_at = now;
+        }
         Ok(value)
     }
 

@@ -641,6 +641,10 @@ impl<B: Bus> Core<B> {
         let deep = self.system.scr & SLEEPDEEP != 0;
         let now = Cycles(self.pipe.now());
         self.bus.sleep(true, deep, now);
+        if self.bus.stops_clock(deep) {
+            self.advance_tick(now.0);
+            self.system.pause_tick(now.0);
+        }
     }
 
     /// Whether something ends the sleep (B1.5.17 to B1.5.19): PRIMASK does not count.
@@ -680,6 +684,7 @@ impl<B: Bus> Core<B> {
             let wait = self.bus.sleep(false, deep, Cycles(self.pipe.now())).0;
             self.sleep_cycles += wait;
             self.pipe.pass_time(wait);
+            self.system.resume_tick(self.pipe.now());
             return Ok(());
         }
         let due = self.next_due();

@@ -156,6 +156,8 @@ pub struct System {
     tick_since: u64,
     tick_value: u32,
     tick_flag: bool,
+    /// The core's clock stands still.
+    tick_is_paused: bool,
     /// Divider of the core's clock for `SysTick`'s other clock; 0 where there is none.
     pub tick_divider: u32,
     dwt: Dwt,
@@ -188,6 +190,7 @@ impl System {
             tick_since: 0,
             tick_value: 0,
             tick_flag: false,
+            tick_is_paused: false,
             dwt: Dwt {
                 control: 0x4000_0000,
                 ..Dwt::default()
@@ -331,7 +334,7 @@ impl System {
 
     /// When the counter next comes to zero.
     pub fn next_tick(&self) -> u64 {
-        if self.tick_control & 1 == 0 {
+        if self.tick_control & 1 == 0 || self.tick_is_paused {
             return u64::MAX;
         }
         if self.tick_value == 0 {
@@ -341,6 +344,20 @@ impl System {
             return self.tick_since + (1 + u64::from(self.tick_reload)) * self.tick_cycles();
         }
         self.tick_since + u64::from(self.tick_value) * self.tick_cycles()
+    }
+
+    /// The core's clock stops: the counter keeps its value.
+    pub fn pause_tick(&mut self, now: u64) {
+        self.tick_value = self.tick_now(now);
+        self.tick_since = now;
+        self.tick_is_paused = true;
+    }
+
+    /// The core's clock runs: the counter goes on.
+    pub fn resume_tick(&mut self, now: u64) {
+        if std::mem::take(&mut self.tick_is_paused) {
+            self.tick_since = now;
+        }
     }
 
     /// The counter came to zero: set the flag, pend, and start again. True where it pends.

@@ -439,6 +439,11 @@ impl Bus for CortexM {
         Cycles(0)
     }
 
+    fn stops_clock(&self, deep: bool) -> bool {
+        let state = self.series.deep_sleep_state();
+        deep && state.is_some_and(|state| state != self.series.sleep_state())
+    }
+
     fn control(&mut self, control: &Control) -> Range<u32> {
         let calls = self.calls.as_mut();
         calls.map_or(0..u32::MAX, |calls| calls.control(control))
