@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from joulemark._engine import Image, ImageError, Machine
+from joulemark._engine import Image, ImageError, Machine, Network
 from joulemark.catalogue import boards
 
 TABLE = 0x00202000
@@ -108,6 +108,29 @@ def test_the_information_page_holds_the_devices_address(tmp_path: Path) -> None:
     made.run(max_cycles=1000, until=image.symbols["done"])
     words = (made.registers["r5"], made.registers["r6"])
     assert b"".join(word.to_bytes(4) for word in words).hex() == "00124b0001020304"
+
+
+def test_each_mote_of_a_network_has_an_address_of_its_own(tmp_path: Path) -> None:
+    code = "ldr r0, =0x0028002c\nldr r5, [r0]\nldr r6, =0x20000100\nstr r5, [r6]"
+    _, image = machine(tmp_path, code)
+    network, chip = Network(), boards.load_chip("cc2538")
+    motes = [network.add(chip, image) for _ in range(2)]
+    motes.append(network.add(chip, image, settings={"device_number": 77}))
+    network.run(1_000_000_000)
+    read = [network.read_memory(mote, 0x20000100, 4) for mote in motes]
+    assert [int.from_bytes(word, "little") for word in read] == [1, 2, 77]
+
+
+def test_the_chip_says_what_memories_and_engines_it_has(tmp_path: Path) -> None:
+    """As TI's flash.c and Contiki's soc.c read it."""
+    made = run(tmp_path, "ldr r0, =0x400d3014\nldr r5, [r0]\nldr r6, [r0, #8]")
+    identity, revision = made.registers["r5"], made.registers["r6"]
+    assert identity >> 16 == 0xB964
+    chip = boards.load_chip("cc2538")
+    sizes = {memory.kind: memory.size for memory in chip.memories}
+    assert {4: 512, 3: 384, 2: 256, 1: 128, 0: 64}[identity >> 4 & 7] << 10 == sizes["flash"]
+    assert {4: 32, 1: 8, 0: 16}[identity >> 7 & 7] << 10 == sizes["ram"]
+    assert revision & 3 == 3, "AES and public keys"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from joulemark import project
-from joulemark._engine import BoardError, Chip, Image, Machine, Wiring
+from joulemark._engine import BoardError, Chip, EngineError, Image, Machine, Network, Wiring
 from joulemark.catalogue import boards
 from joulemark.catalogue.boards import MCU
 from joulemark.errors import InputError
@@ -31,6 +31,10 @@ start:
     clr.b &0x73
     bis.b #0x40, &0x04
     bic.b #1, &0x70
+    mov #0x1100, r12            ; what comes back
+    mov #read, r8
+    mov #6, r9
+    call #command
     mov #enable, r8
     mov #1, r9
     call #command
@@ -51,11 +55,14 @@ next:
 ready:
     bit.b #0x40, &0x02
     jz ready
-    mov.b &0x76, r11
+    mov.b &0x76, 0(r12)
+    inc r12
     dec r9
     jnz next
     bis.b #0x10, &0x1d
     ret
+read:
+    .byte 3, 0, 0, 0, 0, 0
 enable:
     .byte 6
 page:
@@ -107,6 +114,21 @@ def test_each_part_has_a_track_of_its_own_over_all_the_time(machine: Machine) ->
     writing = [i for i in tracks["flash"] if i.state == "write"]
     assert [i.end_ps - i.start_ps for i in writing] == [PAGE_PROGRAM_PS]
     assert tracks["flash"][-1].state == "standby"
+
+
+def test_a_motes_serial_flash_holds_what_it_was_given_and_keeps_what_was_written(
+    image: Image,
+) -> None:
+    network, chip = Network(), boards.load_chip(BOARD.chip)
+    mote = network.add(chip, image, wiring=BOARD.wiring, flash=b"\xab\xcd")
+    network.run(50_000_000_000)
+    assert network.read_memory(mote, 0x1104, 2) == b"\xab\xcd"
+    network.restart(mote, chip, image, wiring=BOARD.wiring)
+    network.run(100_000_000_000)
+    # Programming a page clears bits and sets none.
+    assert network.read_memory(mote, 0x1104, 2) == bytes([0xAB & 0x12, 0xCD & 0x34])
+    with pytest.raises(EngineError, match="no device 'flash'"):
+        network.add(chip, image, flash=b"\0")
 
 
 def test_a_device_adds_to_the_energy_what_it_draws_beyond_its_rest(machine: Machine) -> None:

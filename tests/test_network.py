@@ -35,6 +35,7 @@ def written(folder: Path, text: str) -> Path:
         (MOTE + "[everyone]\nattenuation_db = -1\n", "greater than or equal to 0"),
         (MOTE + "crystal = { ppm = 5000 }\n", "less than or equal to 500"),
         (MOTE + 'numbered = "MOTE"\n', "say in define"),
+        (MOTE + 'flash = "none.bin"\n', "No such file"),
         ("seed = 1\n", "mote: this key is missing"),
     ],
 )

@@ -562,8 +562,12 @@ class Network:
         marker: str | None = None,
         profile: bool = False,
         settings: dict[str, int] | None = None,
+        flash: bytes | None = None,
     ) -> int:
         """Seat a machine; its number, from 0 on.
+
+        Each chip is another one: where they are not asked for, `device_number`, `random_seed` and
+        `trng_seed` are as many more than the default as motes are before it.
 
         Args:
             chip: as for a `Machine`.
@@ -576,10 +580,12 @@ class Network:
             marker: as for a `Machine`.
             profile: as for a `Machine`.
             settings: as for a `Machine`.
+            flash: the contents of the board's serial flash, from address 0 on.
 
         Raises:
             ImageError: as for a `Machine`.
             BoardError: as for a `Machine`.
+            EngineError: the board has no serial flash.
         """
     def add_recording(self) -> int:
         """Seat a sender whose frames are given; its number."""

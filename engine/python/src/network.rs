@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use joulemark_devices::ds2411::Ds2411;
-use joulemark_kernel::Picoseconds;
+use joulemark_devices::m25p80::M25p80;
+use joulemark_kernel::{Chip as KernelChip, Picoseconds};
 use joulemark_machine::{Machine, Options};
 use joulemark_network as network;
 use joulemark_network::{Board, Clock, Mote, Seated};
@@ -55,6 +56,28 @@ fn give_serial(machine: &mut Machine, mote: usize) {
     let _ = machine.with_device("serial-number", give);
 }
 
+/// A board's serial flash.
+const FLASH: &str = "flash";
+
+/// What makes one chip of a kind another: its number, and what its random bits follow from.
+const OF_ONE_CHIP: [&str; 3] = ["device_number", "random_seed", "trng_seed"];
+
+/// The settings of a mote: where nothing else is asked for, each chip of a network is another one,
+/// and its settings are as many more than the default as motes are before it.
+fn settings_of(
+    chip: &KernelChip,
+    mote: usize,
+    mut asked: BTreeMap<String, u32>,
+) -> BTreeMap<String, u32> {
+    for name in OF_ONE_CHIP {
+        if let Some(setting) = chip.settings.get(name) {
+            let own = setting.default.wrapping_add(mote as u32);
+            asked.entry(name.to_owned()).or_insert(own);
+        }
+    }
+    asked
+}
+
 impl Network {
     fn check(&self, mote: usize) -> PyResult<()> {
         if mote < self.count {
@@ -91,7 +114,7 @@ impl Network {
     }
 
     #[pyo3(signature = (chip, image, *, wiring=None, start_ps=0, ppb=0, drift_ppb_per_hour=0,
-                        trace=false, marker=None, profile=false, settings=None))]
+                        trace=false, marker=None, profile=false, settings=None, flash=None))]
     #[allow(clippy::too_many_arguments)]
     fn add(
         &mut self,
@@ -105,16 +128,22 @@ impl Network {
         marker: Option<String>,
         profile: bool,
         settings: Option<Settings<'_>>,
+        flash: Option<&[u8]>,
     ) -> PyResult<usize> {
         let options = Options {
             trace,
             marker,
             profile: counting(profile),
-            settings: numbers(settings)?,
+            settings: settings_of(&chip.chip, self.count, numbers(settings)?),
             ..Options::default()
         };
         let mut machine = made(chip, wiring, image, &options)?;
         give_serial(&mut machine, self.count);
+        if let Some(flash) = flash {
+            machine
+                .with_device(FLASH, |device: &mut M25p80, _| device.load(flash))
+                .map_err(machine_error)?;
+        }
         let clock = Clock {
             start: Picoseconds(start_ps),
             ppb,
@@ -195,7 +224,7 @@ impl Network {
         self.check(mote)?;
         let options = Options {
             trace,
-            settings: numbers(settings)?,
+            settings: settings_of(&chip.chip, mote, numbers(settings)?),
             ..Options::default()
         };
         let mut machine = made(chip, wiring, image, &options)?;
@@ -204,6 +233,13 @@ impl Network {
             machine
                 .take_flash(&earlier.machine, &chip.chip)
                 .map_err(machine_error)?;
+            let kept = earlier
+                .machine
+                .with_device(FLASH, |device: &mut M25p80, _| device.kept());
+            // A board without one is as good.
+            if let Ok(kept) = kept {
+                let _ = machine.with_device(FLASH, |device: &mut M25p80, _| *device = kept);
+            }
         }
         drop(
             self.network

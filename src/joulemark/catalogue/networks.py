@@ -52,6 +52,8 @@ class Mote(datafile.DataModel):
     """A file, ELF or Intel HEX, beside the network's."""
     settings: dict[str, int] = Field({})
     """Settings of the chip at the start."""
+    flash: str | None = None
+    """A file beside the network's: the contents of its serial flash, from address 0 on."""
     start_s: Annotated[float, Field(ge=0)] = 0.0
     """When it is switched on."""
     restart_s: list[Annotated[float, Field(gt=0)]] = Field([])

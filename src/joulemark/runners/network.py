@@ -213,6 +213,9 @@ class RunningNetwork:
             path = self.network.path.parent / str(mote.image)
         restarts = sorted(picoseconds(at) for at in mote.restart_s)
         try:
+            flash = (
+                None if mote.flash is None else (self.network.path.parent / mote.flash).read_bytes()
+            )
             image = Image.load(path)
             seat = Seat(name, mote, board, chip, image, path, compiler, flags, restarts)
             self.engine.add(
@@ -226,6 +229,7 @@ class RunningNetwork:
                 marker=board.marker.pin if self._is_observed else None,
                 profile=self._is_observed,
                 settings=mote.settings,
+                flash=flash,
             )
         except (EngineError, OSError) as error:
             raise InputError(str(error), where) from error

@@ -128,6 +128,29 @@ impl M25p80 {
         sector.map_or(0xff, |sector| sector[address % SECTOR_BYTES])
     }
 
+    /// Put contents there as a programmer would, from address 0 on; what is beyond the end is left.
+    pub fn load(&mut self, bytes: &[u8]) {
+        for (sector, bytes) in self.sectors.iter_mut().zip(bytes.chunks(SECTOR_BYTES)) {
+            let mut whole = vec![0xff; SECTOR_BYTES];
+            whole[..bytes.len()].copy_from_slice(bytes);
+            *sector = Some(whole.into());
+        }
+    }
+
+    /// What stays when the supply goes: the contents, and the bits that protect them.
+    pub fn kept(&self) -> Self {
+        Self {
+            sectors: self.sectors.clone(),
+            status: self.status & (SRWD | BLOCK_PROTECT),
+            levels: [true; 3],
+            input: Vec::new(),
+            read: 0,
+            is_powered_down: false,
+            busy: None,
+            ..*self
+        }
+    }
+
     fn is_protected(&self, sector: usize) -> bool {
         // 0 protects nothing, 1 the last sector, each one more twice as many.
         let level = (self.status & BLOCK_PROTECT) >> 2;

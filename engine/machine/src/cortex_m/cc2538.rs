@@ -21,12 +21,13 @@ const RFCORE: u32 = 0x4008_8000;
 const AES: u32 = 0x4008_b000;
 const SYS_CTRL: u32 = 0x400d_2000;
 const FCTL: u32 = 0x400d_3008;
-/// Identity of the chip: `CHIP_ID`, and in the second word its major and minor revision (Contiki's
-/// `soc.c`: 0xb964; which revision is none of the document's, 2.0 is taken).
+/// Identity of the chip (Contiki's `soc.c`, TI's `hw_flash_ctrl.h` and `flash.c`): its number over
+/// the codes of 32 KB of RAM and of 512 KB of flash; and its major and minor revision, which is none
+/// of the document's (2.0 is taken), over the bits of the AES and the public-key engine.
 const DIECFG0: u32 = 0x400d_3014;
 const DIECFG2: u32 = 0x400d_301c;
-const CHIP_ID: u32 = 0xb964;
-const DIE_REVISION: u32 = 0x20;
+const IDENTITY: u32 = 0xb964 << 16 | 4 << 7 | 4 << 4;
+const REVISION: u32 = 0x20 << 8 | 0b11;
 const IOC: u32 = 0x400d_4000;
 /// Functions and drive of 32 pins, and which pins 21 inputs come from.
 const IOC_WORDS: usize = 85;
@@ -246,8 +247,8 @@ impl Peripherals for Cc2538 {
             _ if address == IVCTRL => Some(self.ivctrl),
             IOC => self.ioc.get(offset as usize / 4).copied(),
             _ if address == FCTL => Some(self.fctl),
-            _ if address == DIECFG0 => Some(CHIP_ID << 16),
-            _ if address == DIECFG2 => Some(DIE_REVISION << 8),
+            _ if address == DIECFG0 => Some(IDENTITY),
+            _ if address == DIECFG2 => Some(REVISION),
             _ => None,
         })
     }
