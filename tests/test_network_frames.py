@@ -153,6 +153,25 @@ def test_a_counter_that_starts_again_shares_nonces() -> None:
     assert rules([*made.look(seen(rebooted, 1005))]) == ["nonce used twice"]
 
 
+def test_a_nonce_of_the_slot_under_a_header_that_says_a_counter() -> None:
+    control = (1 | 1 << 3 | 1 << 6 | 1 << 8 | 3 << 10 | 2 << 12 | 3 << 14).to_bytes(2, "little")
+    header = control + EUI[::-1] + EUI[::-1] + bytes([5 | 1 << 3]) + bytes(4) + b"\x02"
+
+    def misstated(asn: int, payload: bytes) -> bytes:
+        return header + AESCCM(K2, 4).encrypt(EUI + asn.to_bytes(5, "big"), payload, header)
+
+    made = auditor(5)
+    for asn, payload in [(1001, b"one"), (1002, b"two")]:
+        flaws = made.look(seen(misstated(asn, payload), asn))
+        assert rules([*flaws]) == ["nonce misstated"], "the counter is the same, the slot is not"
+    assert made.verified == 2
+    twice = made.look(seen(misstated(1002, b"six"), 1002))
+    assert rules([*twice]) == ["nonce misstated", "nonce used twice"]
+    late = made.look(seen(misstated(1003, b"late"), 1004))
+    assert "does not verify" in rules([*late])
+    assert "nonce misstated" not in rules([*late])
+
+
 def test_plaintext_that_is_said_to_be_encrypted_is_told_from_a_wrong_code() -> None:
     made = auditor(5)
     leaked = secured(1002, 5, b"in the clear", leak=True)

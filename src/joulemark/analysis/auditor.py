@@ -2,10 +2,11 @@
 
 The auditor knows keys and slot numbers, not programs. It flags a nonce that was used twice with a
 key for different frames, frames whose integrity code no key verifies, frames that are said to be
-encrypted and are not, and frames with less security than the policy asks for.
+encrypted and are not, frames whose nonce is not what their header says, and frames with less
+security than the policy asks for.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from cryptography.exceptions import InvalidTag
@@ -15,7 +16,13 @@ from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 from joulemark.analysis.frames import MIC_BYTES, Frame, MalformedFrameError, parse
 from joulemark.catalogue.networks import KeyFile, Policy, Slots
 
-Rule = Literal["nonce used twice", "sent in the clear", "does not verify", "too little security"]
+Rule = Literal[
+    "nonce used twice",
+    "nonce misstated",
+    "sent in the clear",
+    "does not verify",
+    "too little security",
+]
 _MICROSECOND = 1_000_000
 _SYNCHRONISATION_PS = 160 * _MICROSECOND
 """Preamble and start-of-frame delimiter."""
@@ -172,40 +179,67 @@ class Auditor:
     def _by_keys(self, frame: Frame, psdu: bytes, seen: Seen) -> list[Flaw]:
         security = frame.security
         assert security is not None  # noqa: S101
+        key = self._keys.get(security.key_index if security.key_index is not None else 0)
+        flaws = []
+        is_right = key is not None and self._opens(frame, key, psdu, seen)
+        if key is not None and is_right is False and not security.asn_in_nonce:
+            # Some stacks carry a frame counter and take the slot's number all the same.
+            by_slot = replace(frame, security=replace(security, asn_in_nonce=True))
+            if self._opens(by_slot, key, psdu, seen):
+                text = (
+                    f"{frame.kind} of level {security.level} says that frame counter "
+                    f"{security.counter} is in its nonce; the slot's number is"
+                )
+                flaws.append(Flaw("nonce misstated", seen.sender, seen.begin_ps, text))
+                frame, is_right = by_slot, True
+        flaws += self._by_use(frame, psdu, seen)
+        if is_right:
+            self.verified += 1
+        elif key is not None and is_right is False:
+            flaws.append(self._why(frame, key, psdu, seen))
+        return flaws
+
+    def _by_use(self, frame: Frame, psdu: bytes, seen: Seen) -> list[Flaw]:
+        """Whether another frame had the same nonce."""
+        security = frame.security
+        assert security is not None  # noqa: S101
         identity = (security.key_mode, security.key_source, security.key_index)
         asn = self.slots.at(seen.begin_ps) if security.asn_in_nonce else None
         counter = asn if security.asn_in_nonce else security.counter
-        flaws = []
-        if counter is not None:
-            level = None if security.asn_in_nonce else security.level
-            whose = frame.source or seen.sender.encode()
-            use = (identity, whose, frame.source_pan, counter, level)
-            before = self._used.setdefault(use, (psdu, seen.begin_ps))
-            if before[0] != psdu:
-                what = "slot" if security.asn_in_nonce else "frame counter"
-                text = (
-                    f"{what} {counter} with key {security.key_index}: another frame had it at "
-                    f"{before[1] * 1e-12:.6f} s; whoever has both has the difference of their texts"
-                )
-                flaws.append(Flaw("nonce used twice", seen.sender, seen.begin_ps, text))
-        key = self._keys.get(security.key_index if security.key_index is not None else 0)
+        if counter is None:
+            return []
+        level = None if security.asn_in_nonce else security.level
+        whose = frame.source or seen.sender.encode()
+        use = (identity, whose, frame.source_pan, counter, level)
+        before = self._used.setdefault(use, (psdu, seen.begin_ps))
+        if before[0] == psdu:
+            return []
+        what = "slot" if security.asn_in_nonce else "frame counter"
+        text = (
+            f"{what} {counter} with key {security.key_index}: another frame had it at "
+            f"{before[1] * 1e-12:.6f} s; whoever has both has the difference of their texts"
+        )
+        return [Flaw("nonce used twice", seen.sender, seen.begin_ps, text)]
+
+    def _opens(self, frame: Frame, key: bytes, psdu: bytes, seen: Seen) -> bool | None:
+        """Whether a key opens a frame; None where it has no code, or its nonce is not known."""
+        assert frame.security is not None  # noqa: S101
         nonce = self._nonce(frame, seen)
-        if key is None or nonce is None or not security.mic_bytes:
-            return flaws
+        if nonce is None or not frame.security.mic_bytes:
+            return None
         header, sealed = _clear(psdu, frame)
         try:
-            ccm_star(key, nonce, header, sealed, security.mic_bytes)
-            self.verified += 1
+            ccm_star(key, nonce, header, sealed, frame.security.mic_bytes)
         except InvalidTag:
-            flaws.append(self._why(frame, key, nonce, psdu, seen))
-        return flaws
+            return False
+        return True
 
-    def _why(self, frame: Frame, key: bytes, nonce: bytes, psdu: bytes, seen: Seen) -> Flaw:
+    def _why(self, frame: Frame, key: bytes, psdu: bytes, seen: Seen) -> Flaw:
         """A frame that does not verify: perhaps its code is right and nothing was encrypted."""
-        security = frame.security
+        security, nonce = frame.security, self._nonce(frame, seen)
         assert security is not None  # noqa: S101
         where = (seen.sender, seen.begin_ps)
-        if security.level >= 4:
+        if security.level >= 4 and nonce is not None:
             payload, mic = frame.payload, psdu[len(psdu) - security.mic_bytes :]
             right = AESCCM(key, tag_length=security.mic_bytes).encrypt(
                 nonce, payload, psdu[: frame.open_bytes]
