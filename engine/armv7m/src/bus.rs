@@ -129,7 +129,7 @@ pub trait Bus {
         Cycles(0)
     }
 
-    /// Whether the core's clock stops in this sleep, and SysTick with it.
+    /// Whether the core's clock stops in this sleep, and `SysTick` with it.
     fn stops_clock(&self, deep: bool) -> bool {
         let _ = deep;
         false
