@@ -138,6 +138,7 @@ impl M25p80 {
     }
 
     /// What stays when the supply goes: the contents, and the bits that protect them.
+    #[must_use]
     pub fn kept(&self) -> Self {
         Self {
             sectors: self.sectors.clone(),
