@@ -1,6 +1,7 @@
 """Networks: their files, the command, and what runs."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -142,9 +143,19 @@ def test_telosbs_and_openmotes_understand_each_other() -> None:
     assert openmote["parts_mj"]["radio"] == pytest.approx(7 * 3 * 0.5, rel=0.05)
 
 
-def test_every_frame_of_secured_slots_verifies_here_and_in_tshark(tmp_path: Path) -> None:
+@pytest.mark.parametrize("brief", [0, 1])
+def test_every_frame_of_secured_slots_verifies_here_and_in_tshark(
+    brief: int, tmp_path: Path
+) -> None:
+    """Acknowledgements too; of those without addresses only we know whose nonce they have."""
+    text = (NETWORKS / "tsch-telosb.toml").read_text()
+    level = "TSCH_LEVEL = 5"
+    assert level in text
+    text = text.replace(level, f"{level}, TSCH_BRIEF_ACKNOWLEDGEMENTS = {brief}")
+    (tmp_path / "tsch.toml").write_text(text)
+    shutil.copy(NETWORKS / "tsch-telosb.keys.toml", tmp_path)
     capture = tmp_path / "slots.pcapng"
-    path = str(NETWORKS / "tsch-telosb.toml")
+    path = str(tmp_path / "tsch.toml")
     printed = typed("network", path, "--for", "20s", "--json", "--pcap", str(capture)).stdout
     result = json.loads(printed)
     root, *leaves = result["motes"]
@@ -154,10 +165,13 @@ def test_every_frame_of_secured_slots_verifies_here_and_in_tshark(tmp_path: Path
     command = ["tshark", "-r", str(capture)]
     for line in Path(f"{capture}.keys").read_text().splitlines():
         command += ["-o", f"uat:ieee802154_keys:{line}"]
-    command += ["-T", "fields", "-E", "separator=|", "-e", "wpan.mic", "-e", "wpan.decrypt_error"]
+    command += ["-T", "fields", "-E", "separator=|"]
+    fields = ("wpan.frame_type", "wpan.mic", "wpan.decrypt_error")
+    command += [word for field in fields for word in ("-e", field)]
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert len(out) == result["frames"]
-    # Without an address, tshark has no nonce for acknowledgments.
-    wrong = [line for line in out if line.partition("|")[2]]
-    assert len(wrong) <= root["received"]
-    assert len(out) - len(wrong) >= root["sent"]
+    seen = [line.split("|") for line in out]
+    assert len(seen) == result["frames"]
+    acknowledgements = [bool(error) for kind, _, error in seen if kind == "0x0002"]
+    assert len(acknowledgements) > 20
+    assert set(acknowledgements) == {bool(brief)}
+    assert all(mic and not error for kind, mic, error in seen if kind != "0x0002")
