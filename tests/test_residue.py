@@ -181,7 +181,6 @@ PUBLIC_KEY = [
     for way in IMPLEMENTATIONS
     if way.algorithm.kind in {"key-agreement", "signature"}
     and way.parts[0].name in {"armv7m", "msp430"}
-    and {p.name for p in way.parts[1:]} <= {"ref"}
 ]
 
 

@@ -24,8 +24,10 @@ def subject_of(build: BuildOf) -> Subject:
 
 @pytest.mark.parametrize("build", builds(way for way in IMPLEMENTATIONS if way.algorithm.vectors))
 def test_published_vectors(build: BuildOf) -> None:
+    """All of them; of operations that take long one, but at -Os."""
     subject = subject_of(build)
-    for vector in subject.algorithm.vectors:
+    is_long = subject.contract.file.default is not None and build.optimisation != "Os"
+    for vector in subject.algorithm.vectors[: 1 if is_long else None]:
         check_published_vector(subject, vector)
 
 

@@ -2,9 +2,10 @@
 
 import random
 from functools import lru_cache
+from typing import get_args
 
 from joulemark.catalogue.kinds import Exchange, Kind
-from joulemark.catalogue.primitives import Algorithm, Implementation, Library, Vector
+from joulemark.catalogue.primitives import Algorithm, Core, Implementation, Library, Vector
 from joulemark.errors import InputError
 from joulemark.oracle import Inputs
 from joulemark.runners.protocol import Device, Flag, Status
@@ -12,6 +13,24 @@ from joulemark.runners.protocol import Device, Flag, Status
 LIBRARY = Library.load()
 LENGTHS = [0, 1, 7, 8, 15, 16, 17, 31, 33, 55, 56, 63, 64, 65, 111, 127, 128, 129, 136, 137, 300]
 LONGEST = 1024
+
+
+CORES = frozenset(get_args(Core))
+
+
+def each_part_once(ways: list[Implementation]) -> list[Implementation]:
+    """Of operations that take long, each implementation once on each core that it runs on.
+
+    What it is composed with, such as a hash, is tried by itself, and with one that it is composed
+    with. Those that run on most cores come first.
+    """
+    kept, covered = [], set[tuple[str, str]]()
+    for way in sorted(ways, key=lambda way: -len(way.cores or CORES)):
+        own = {(way.parts[0].name, core) for core in way.cores or CORES}
+        if own - covered:
+            kept.append(way)
+            covered |= own
+    return kept
 
 
 def discover() -> tuple[list[Implementation], list[str]]:
@@ -28,6 +47,8 @@ def discover() -> tuple[list[Implementation], list[str]]:
             wrong.append(f"{algorithm}: no implementation")
         if not vectors and algorithm.contract.results:
             wrong.append(f"{algorithm}: no vectors")
+        if algorithm.contract.file.default:
+            ways = each_part_once(ways)
         if algorithm.is_default or algorithm.vectors:
             found += ways
     return found, wrong

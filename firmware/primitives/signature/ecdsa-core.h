@@ -35,8 +35,9 @@ static int scalar_from_signature(scalar out, const uint8_t in[SCALAR_BYTES]) {
     return scalar_from_secret(out, in, SCALAR_BYTES);
 }
 
-/* A nonce of a generator; 0 where it is to be asked again. */
-CRYPTO_NOT_INLINE static int nonce_draw(drbg_state *generator, scalar out) {
+/* A nonce of a generator; 0 where it is to be asked again. It takes little time beside a
+   multiplication: small code fits a TelosB. */
+__attribute__((noinline, cold)) static int nonce_draw(drbg_state *generator, scalar out) {
 #if SEED_BYTES
     /* FIPS 186-5, A.3.1: the order's bits and 64 more, modulo the order less 1, and 1. Nothing is
        ever refused, so the time is the same whatever is drawn. The order is odd. */
