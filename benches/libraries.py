@@ -1,21 +1,23 @@
 """Compares what Joulemark measures of a library with what the library's own benchmark says.
 
-`.venv/bin/python benches/libraries.py [ROUNDS]`: `openssl speed` and `cryptest b` run in turn with
-Joulemark's programs on one core. Each round gives a ratio of cycles, processor time by the clock
-that is measured beside both, so that neither what else the machine does nor a clock that moves
-counts. The medians of the rounds are compared.
+`.venv/bin/python benches/libraries.py [ROUNDS [NAME...]]`: `openssl speed` and `cryptest b` run in
+turn with Joulemark's programs on one core, in windows of 0.1 s of processor time or less. What else
+the machine does only makes a window longer, so that the shortest of each side are compared, the
+better the more rounds there are. Ends with 1 where a row is further apart than 3%.
 """
 
+import math
 import os
 import re
-import resource
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from joulemark import oracles
@@ -24,27 +26,29 @@ from joulemark.images.library import build_library
 from joulemark.runners.library import LibraryProcess
 from joulemark.runners.machine import Core
 
-SECONDS = 0.1
+WINDOW_S = 0.1
+CRYPTEST_S = 0.05
+UNIT_S = 1e-4
+"""What benchmarks call a second that count the processor's time (finer_timer.c)."""
 AGREED = 0.03
 CALL_BYTES = 2048
-LONG_BYTES = 1 << 18
 GIGAHERTZ = 1000
 """Told to `cryptest`: at so high a clock its cycles have more digits than its MiB a second."""
 SPEED = {
-    "aes-128-ctr": ("-evp", "aes-128-ctr"),
-    "aes-256-ctr": ("-evp", "aes-256-ctr"),
-    "aes-128-cbc": ("-evp", "aes-128-cbc"),
-    "aes-256-cbc": ("-evp", "aes-256-cbc"),
-    "md5": ("-evp", "md5"),
-    "sha-1": ("-evp", "sha1"),
-    "sha-256": ("-evp", "sha256"),
-    "sha-512": ("-evp", "sha512"),
-    "sha3-256": ("-evp", "sha3-256"),
-    "sha3-512": ("-evp", "sha3-512"),
-    "rsa-1024-pss": ("rsa1024",),
-    "rsa-2048-pss": ("rsa2048",),
-    "dsa-1024": ("dsa1024",),
-    "ecdsa-sect233r1": ("ecdsab233",),
+    ("aes-128-ctr", "encrypt"): ("-evp", "aes-128-ctr"),
+    ("aes-256-ctr", "encrypt"): ("-evp", "aes-256-ctr"),
+    ("aes-128-cbc", "encrypt"): ("-evp", "aes-128-cbc"),
+    ("aes-256-cbc", "encrypt"): ("-evp", "aes-256-cbc"),
+    ("md5", "digest"): ("-evp", "md5"),
+    ("sha-1", "digest"): ("-evp", "sha1"),
+    ("sha-256", "digest"): ("-evp", "sha256"),
+    ("sha-512", "digest"): ("-evp", "sha512"),
+    ("sha3-256", "digest"): ("-evp", "sha3-256"),
+    ("sha3-512", "digest"): ("-evp", "sha3-512"),
+    ("rsa-1024-pss", "sign"): ("rsa1024",),
+    ("rsa-2048-pss", "sign"): ("rsa2048",),
+    ("dsa-1024", "sign"): ("dsa1024",),
+    ("ecdsa-sect233r1", "sign"): ("ecdsab233",),
 }
 """What `openssl speed` calls ours; of RSA signing alone: its exponent is 65537, and ours 17."""
 CRYPTEST_BYTES = {
@@ -82,84 +86,98 @@ CRYPTEST_OPERATIONS = {
     "XTR-DH 342 Key Agreement": ("xtr-dh-342", "agree"),
     "XTR-DH 342 Key-Pair Generation": ("xtr-dh-342", "keygen"),
 }
-Rates = dict[tuple[str, str, str], float]
-"""Bytes or operations in a second, by library, algorithm and operation."""
+CRYPTEST_PARTS = {"b1": 1.0, "b2": 1.0, "b3": UNIT_S, "b4": UNIT_S}
+"""With what each calls a second: the first two count by clock(), which has microseconds."""
+Row = tuple[str, str]
+"""An algorithm and its operation."""
 
 
-def own(process: LibraryProcess, library: str, algorithm: str, operation: str) -> Rates:
-    """One window of ours."""
-    found = oracles.algorithm(algorithm)
-    size = CALL_BYTES if found.sized else 0
-    inputs = oracles.drawn(algorithm, operation, size, 1)
-    process.prepare(algorithm, operation, inputs)
-    unit = oracles.PERIOD if found.sized else 1
-    count = unit
-    while (ran := process.run(count, seconds=SECONDS)).cpu_ns < SECONDS * 1e9:
-        count = unit * max(
-            round(1.2 * SECONDS * 1e9 * count / max(ran.cpu_ns, 1) / unit), 2 * count // unit
-        )
-        count = min(count, 64 * count)
-    problem = found.problem(operation, inputs, process.outputs())
-    if problem is not None:
-        sys.exit(f"{algorithm} {operation}: {problem}")
-    return {(library, algorithm, operation): count * (size or 1) / (ran.cpu_ns * 1e-9)}
+@dataclass
+class Shortest:
+    """The shortest times of a call, or an operation, of one row."""
+
+    ours_s: float = math.inf
+    theirs_s: float = math.inf
+
+    @property
+    def apart(self) -> float:
+        """How much longer ours takes, as a fraction."""
+        return self.ours_s / self.theirs_s - 1
 
 
-def speed(name: str, core: Core) -> Rates:
-    """`openssl speed` of one algorithm, by the time that it had the core.
+@dataclass
+class Library:
+    """One library's program, beside whose own benchmark it runs."""
 
-    Its own timer has steps of 10 ms; here a long run less a short one is taken, by what Linux
-    counted of both processes.
-    """
-    sized = oracles.algorithm(name).sized
-    # `openssl speed` begins and ends a digest in each call, where ours are long messages.
-    size = LONG_BYTES if oracles.algorithm(name).operations == ("hash",) else CALL_BYTES
-    command = ["taskset", "-c", str(core.number), "openssl", "speed"]
-    ends = []
-    for seconds in (1, 3):
-        options = ["-seconds", str(seconds), *(["-bytes", str(size)] if sized else [])]
-        began_s = children_s()
-        text = subprocess.run(
-            [*command, *options, *SPEED[name]], capture_output=True, text=True, check=True
-        )
-        counts = [int(n) for n in re.findall(r": (\d+) \S.* in [\d.]+s", text.stderr)]
-        ends.append((counts, children_s() - began_s))
-    (few, short_s), (more, long_s) = ends
-    # Both last by the wall's clock: something else may have had the core for most of the long one.
-    if long_s < 2 * short_s or more[0] < 2 * few[0]:
-        return {}
-    if sized:
-        rate = (more[0] - few[0]) * size / (long_s - short_s)
-        return {("openssl", name, oracles.algorithm(name).operations[0]): rate}
-    # Signatures, then verifications, each for as long; told apart by their own timer's shares.
-    shares = re.findall(r" in ([\d.]+)s", text.stderr)
-    of_signing = float(shares[0]) / sum(map(float, shares))
-    rate = (more[0] - few[0]) / ((long_s - short_s) * of_signing)
-    return {("openssl", name, "sign"): rate}
+    process: LibraryProcess
+    rows: dict[Row, Shortest] = field(default_factory=lambda: defaultdict(Shortest))
+
+    def measure(self, row: Row) -> None:
+        """One window of ours, its output verified."""
+        algorithm, operation = row
+        found = oracles.algorithm(algorithm)
+        inputs = oracles.drawn(algorithm, operation, CALL_BYTES if found.sized else 0, 1)
+        self.process.prepare(algorithm, operation, inputs)
+        unit = oracles.PERIOD if found.sized else 2
+        count = unit
+        while (ran := self.process.run(count, seconds=WINDOW_S)).cpu_ns < WINDOW_S * 1e9 / 2:
+            wanted = WINDOW_S * 1e9 * count / max(ran.cpu_ns, 1)
+            count = unit * min(max(round(wanted / unit), 2 * count // unit), 64 * count // unit)
+        problem = found.problem(operation, inputs, self.process.outputs())
+        if problem is not None:
+            sys.exit(f"{algorithm} {operation}: {problem}")
+        shortest = self.rows[row]
+        shortest.ours_s = min(shortest.ours_s, ran.cpu_ns * 1e-9 / count)
+
+    def told(self, row: Row, seconds: float) -> None:
+        """What its own benchmark said of one window."""
+        shortest = self.rows[row]
+        shortest.theirs_s = min(shortest.theirs_s, seconds)
 
 
-def children_s() -> float:
-    """Processor time of processes that ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def own_benchmark(
+    command: list[str], core: Core, folder: Path, timer: Path | None
+) -> tuple[str, str]:
+    """What a library's own benchmark prints."""
+    environment = {**os.environ, **({} if timer is None else {"LD_PRELOAD": str(timer)})}
+    pinned = ["taskset", "-c", str(core.number), *command]
+    done = subprocess.run(
+        pinned, capture_output=True, text=True, check=True, env=environment, cwd=folder
+    )
+    return done.stdout, done.stderr
 
 
-def cryptest(core: Core) -> Rates:
-    """All rows of `cryptest b`, by its own clock, which is the process's."""
+def speed(row: Row, core: Core, timer: Path) -> float:
+    """A call's time as `openssl speed` measures it."""
+    options = ["-seconds", "1"]
+    if oracles.algorithm(row[0]).sized:
+        options += ["-bytes", str(CALL_BYTES)]
+    command = ["openssl", "speed", *options, *SPEED[row]]
+    _, said = own_benchmark(command, core, timer.parent, timer)
+    # Signatures stand before verifications.
+    count, took = re.findall(r": (\d+) \S.* in ([\d.]+)s", said)[0]
+    return float(took) * UNIT_S / int(count)
+
+
+def cryptest(part: str, core: Core, timer: Path) -> dict[Row, float]:
+    """What a part of `cryptest b` says of a call or an operation."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "TestData").symlink_to("/usr/share/crypto++/TestData")
         Path(folder, "TestVectors").symlink_to("/usr/share/crypto++/TestVectors")
-        command = ["taskset", "-c", str(core.number), "cryptest", "b", str(SECONDS), str(GIGAHERTZ)]
-        text = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
-    made: Rates = {}
-    for name, cells in rows(text.stdout):
+        unit_s = CRYPTEST_PARTS[part]
+        command = ["cryptest", part, str(CRYPTEST_S / unit_s), str(GIGAHERTZ)]
+        finer = timer if unit_s == UNIT_S else None
+        page, _ = own_benchmark(command, core, Path(folder), finer)
+    said: dict[Row, float] = {}
+    cycle_s = unit_s / (GIGAHERTZ * 1e9)
+    for name, cells in rows(page):
         if name in CRYPTEST_BYTES:
             algorithm = CRYPTEST_BYTES[name]
-            operation = oracles.algorithm(algorithm).operations[0]
-            made["cryptopp", algorithm, operation] = GIGAHERTZ * 1e9 / float(cells[2])
+            row = algorithm, oracles.algorithm(algorithm).operations[0]
+            said[row] = float(cells[2]) * cycle_s * CALL_BYTES
         elif name in CRYPTEST_OPERATIONS:
-            made["cryptopp", *CRYPTEST_OPERATIONS[name]] = GIGAHERTZ * 1e9 / (float(cells[1]) * 1e6)
-    return made
+            said[CRYPTEST_OPERATIONS[name]] = float(cells[1]) * 1e6 * cycle_s
+    return said
 
 
 def rows(page: str) -> Iterator[tuple[str, list[str]]]:
@@ -171,62 +189,73 @@ def rows(page: str) -> Iterator[tuple[str, list[str]]]:
         yield name.replace("<sup>n</sup>", "^n"), cells
 
 
+def run_round(found: dict[str, Library], core: Core, timer: Path, wanted: list[str]) -> None:
+    """Each row once by its library's own benchmark, and around it by ours."""
+
+    def chosen(row: Row) -> bool:
+        return any(fnmatchcase(row[0], pattern) for pattern in wanted)
+
+    openssl, cryptopp = found["openssl"], found["cryptopp"]
+    for row in filter(chosen, SPEED):
+        openssl.measure(row)
+        openssl.told(row, speed(row, core, timer))
+        openssl.measure(row)
+    for part in CRYPTEST_PARTS:
+        said = {row: took for row, took in cryptest(part, core, timer).items() if chosen(row)}
+        for row, took in said.items():
+            cryptopp.told(row, took)
+            cryptopp.measure(row)
+
+
+def build_timer(folder: Path) -> Path:
+    """Build finer_timer.c."""
+    made, source = folder / "finer_timer.so", Path(__file__).with_name("finer_timer.c")
+    command = ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+    subprocess.run([*command, str(source), "-o", str(made)], check=True)
+    return made
+
+
+def show(found: dict[str, Library]) -> bool:
+    """Print the table; whether all rows agree."""
+    print("| library | algorithm | operation | ours, µs | its own, µs | apart | |")
+    print("|---|---|---|--:|--:|--:|---|")
+    apart = []
+    for name, library in found.items():
+        for (algorithm, operation), took in library.rows.items():
+            apart.append(abs(took.apart))
+            verdict = "agrees" if abs(took.apart) <= AGREED else "differs"
+            times = f"{took.ours_s * 1e6:,.3f} | {took.theirs_s * 1e6:,.3f} | {took.apart:+.1%}"
+            print(f"| {name} | {algorithm} | {operation} | {times} | {verdict} |")
+    within = sum(size <= AGREED for size in apart)
+    print(f"\n{within} of {len(apart)} within {AGREED:.0%}, worst {max(apart):.1%}", flush=True)
+    return within == len(apart)
+
+
 def main() -> None:
     """Compare, and print a table."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    core = Core.quietest()
-    missing = [name for name in ("openssl", "cryptest", "taskset") if shutil.which(name) is None]
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    wanted = sys.argv[2:] or ["*"]
+    missing = [n for n in ("openssl", "cryptest", "taskset", "cc") if shutil.which(n) is None]
     if missing:
-        sys.exit(f"missing: {', '.join(missing)}; Debian: openssl libcrypto++-utils util-linux")
+        packages = "openssl libcrypto++-utils util-linux gcc"
+        sys.exit(f"missing: {', '.join(missing)}; Debian: {packages}")
     os.environ.pop("OPENSSL_CONF", None)
-    ratios: dict[tuple[str, str, str], list[float]] = {}
-    for number in range(rounds):
-        for library in libraries.names():
-            program = build_library(libraries.load_library(library))
-            with LibraryProcess([str(program.path)], core) as process:
-                cycles = Cycles(process)
-                ours: Rates = {}
-                for algorithm, operation in program.rows:
-                    row = partial(own, process, library, algorithm, operation)
-                    ours |= cycles.of(row)
-                    if library == "openssl" and algorithm in SPEED and operation != "verify":
-                        for key, theirs in cycles.of(partial(speed, algorithm, core)).items():
-                            ratios.setdefault(key, []).append(ours[key] / theirs)
-                if library == "cryptopp":
-                    for key, theirs in cycles.of(partial(cryptest, core)).items():
-                        ratios.setdefault(key, []).append(ours[key] / theirs)
-        print(f"round {number + 1} of {rounds}", file=sys.stderr)
-        show(ratios)
-
-
-class Cycles:
-    """What is measured, in a cycle instead of a second: by the clock just before and after."""
-
-    def __init__(self, process: LibraryProcess) -> None:
-        self._process = process
-
-    def of(self, measure: Callable[[], Rates]) -> Rates:
-        """Rates by the cycle."""
-        before_hz = self._process.clock_hz()
-        rates = measure()
-        hz = (before_hz + self._process.clock_hz()) / 2
-        return {key: rate / hz for key, rate in rates.items()}
-
-
-def show(ratios: Mapping[tuple[str, str, str], list[float]]) -> None:
-    """The medians, and how far the middle half of the rounds lies apart."""
-    middles = []
-    print("| library | algorithm | operation | median | middle half |\n|---|---|---|--:|--:|")
-    for key, found in sorted(ratios.items()):
-        middle = statistics.median(found) - 1
-        middles.append(middle)
-        ordered = sorted(found)
-        low, high = ordered[len(found) // 4] - 1, ordered[-1 - len(found) // 4] - 1
-        print(f"| {' | '.join(key)} | {middle:+.1%} | {low:+.1%} to {high:+.1%} |")
-    within = sum(abs(middle) <= AGREED for middle in middles)
-    worst, mean = max(map(abs, middles)), statistics.fmean(middles)
-    total = f"{within} of {len(middles)} within {AGREED:.0%}"
-    print(f"\n{total}, worst {worst:.1%}, mean {mean:+.2%}", flush=True)
+    core = Core.quietest()
+    with ExitStack() as stack:
+        timer = build_timer(Path(stack.enter_context(tempfile.TemporaryDirectory())))
+        found = {
+            name: Library(
+                stack.enter_context(
+                    LibraryProcess([str(build_library(libraries.load_library(name)).path)], core)
+                )
+            )
+            for name in ("openssl", "cryptopp")
+        }
+        for number in range(rounds):
+            run_round(found, core, timer, wanted)
+            print(f"round {number + 1} of {rounds}", file=sys.stderr)
+        agree = show(found)
+    sys.exit(0 if agree else 1)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,7 @@
 // Fields as in the ARM Architecture Reference Manual, DDI 0406C, chapters A5 and A8.
-#include "instruction.h"
+#include "fields.h"
 
-enum { PC = 15, LR = 14, ALWAYS = 14, NEVER = 15 };
-
-static uint32_t bits(uint32_t code, unsigned high, unsigned low) {
-    return code >> low & ((2u << (high - low)) - 1);
-}
-
-static set bit(unsigned number) {
-    return (set)1 << number;
-}
-
-static unsigned count_of(uint32_t set) {
-    return (unsigned)__builtin_popcount(set);
-}
+enum { ALWAYS = 14, NEVER = 15 };
 
 static instruction multiply(uint32_t code) {
     instruction made = {.kind = KIND_MULTIPLY};
@@ -138,8 +126,15 @@ static instruction miscellaneous(uint32_t code) {
     uint32_t operation = bits(code, 7, 4);
     if (operation & 8) {
         made.kind = KIND_MULTIPLY;
-        made.reads = bit(bits(code, 3, 0)) | bit(bits(code, 11, 8)) | bit(bits(code, 15, 12));
+        made.reads = bit(bits(code, 3, 0)) | bit(bits(code, 11, 8));
         made.writes = bit(bits(code, 19, 16));
+        // SMLAL adds to 64 bits; SMUL and SMULW to none.
+        if (bits(code, 22, 21) == 2) {
+            made.writes |= bit(bits(code, 15, 12));
+            made.reads |= made.writes;
+        } else if (bits(code, 22, 21) == 0 || (bits(code, 22, 21) == 1 && !bits(code, 5, 5))) {
+            made.reads |= bit(bits(code, 15, 12));
+        }
         return made;
     }
     made.reads = bit(bits(code, 3, 0));
@@ -163,13 +158,20 @@ static instruction media(uint32_t code) {
     made.reads = bit(bits(code, 3, 0));
     made.writes = bit(bits(code, 15, 12));
     if (operation >= 0x10 && operation <= 0x17) {
-        made.kind = operation == 0x14 ? KIND_LONG : KIND_MULTIPLY;
-        made.reads |= bit(bits(code, 11, 8)) | bit(bits(code, 15, 12));
+        bool divides = operation == 0x11 || operation == 0x13;
+        made.kind = operation == 0x14 ? KIND_LONG : divides ? KIND_DIVIDE : KIND_MULTIPLY;
+        made.reads |= bit(bits(code, 11, 8)) | (divides ? 0 : bit(bits(code, 15, 12)));
         made.writes = bit(bits(code, 19, 16));
         return made;
     }
     if (operation < 0x18 && bits(code, 19, 16) != PC)
         made.reads |= bit(bits(code, 19, 16));
+    bool inserts = operation == 0x1C || operation == 0x1D,
+         selects = operation == 8 && bits(code, 7, 4) == 11;
+    if (inserts)
+        made.reads |= made.writes;
+    if (selects)
+        return made;
     // Extensions rotate, and bit fields shift.
     if ((operation >= 8 && operation <= 0xF) || operation >= 0x1A) {
         made.kind = KIND_ALU_SHIFT;
@@ -180,7 +182,9 @@ static instruction media(uint32_t code) {
 
 static instruction unconditional(uint32_t code) {
     instruction made = {.kind = KIND_OTHER};
-    // PLD reads an address alone; BLX branches; what is left are NEON and coprocessors.
+    // BLX branches; PLD reads an address alone.
+    if (bits(code, 27, 25) == 1 || bits(code, 27, 24) == 4)
+        return vector_decode(code);
     if (bits(code, 27, 25) == 5)
         made.kind = KIND_BRANCH;
     else if (bits(code, 27, 26) == 1)
@@ -223,7 +227,7 @@ static instruction conditional(uint32_t code) {
     case 5:
         return (instruction){.kind = KIND_BRANCH, .writes = bits(code, 24, 24) ? bit(LR) : 0};
     default:
-        return (instruction){.kind = KIND_OTHER};
+        return vector_decode(code);
     }
 }
 

@@ -1,11 +1,7 @@
 // Fields as in the Arm Architecture Reference Manual, DDI 0487, chapter C4.
-#include "instruction.h"
+#include "fields.h"
 
 enum { ZERO = 31 };
-
-static uint32_t bits(uint32_t code, unsigned high, unsigned low) {
-    return code >> low & ((2u << (high - low)) - 1);
-}
 
 // A general register; 31 is no register, or the stack's pointer, whose changes are not waited for.
 static set general(uint32_t number) {

@@ -26,6 +26,10 @@ static const pipeline ARM1176 = {
             [KIND_BRANCH] = {1, 1},
             [KIND_RETURN] = {1, 1},
             [KIND_OTHER] = {1, 3},
+            // Its floating-point unit is not modelled: as other coprocessors.
+            [KIND_VECTOR_FLOAT] = {1, 3},
+            [KIND_VECTOR_LOAD] = {1, 3},
+            [KIND_VECTOR_MOVE] = {1, 3},
         },
 };
 

@@ -8,11 +8,10 @@ static uint32_t word(const uint8_t *code) {
     return value;
 }
 
-// ARM Architecture Reference Manual, DDI 0406C, A5: A32. Of Thumb (A6) what compilers emit.
+// ARM Architecture Reference Manual, DDI 0406C, A5: A32.
 ending ending_of_arm(const uint8_t *code, size_t length) {
+    (void)length;
     uint32_t value = word(code);
-    if (length != 4)
-        return ENDING_NONE;
     int always = value >> 28 == 14, link = value >> 24 & 1;
     if (value >> 28 == 15)
         return (value >> 25 & 7) == 5 ? ENDING_CALL : ENDING_NONE;
@@ -28,6 +27,46 @@ ending ending_of_arm(const uint8_t *code, size_t length) {
     if ((value & 0x0FFFFFF0) == 0x012FFF10 || (value & 0x0C10F000) == 0x0410F000)
         return ENDING_INDIRECT;
     if ((value & 0x0C00F000) == 0x0000F000 && (value >> 23 & 3) != 2)
+        return ENDING_INDIRECT;
+    return ENDING_NONE;
+}
+
+// The same manual, A6.2: of 16 bits.
+static ending ending_of_narrow(uint32_t value) {
+    if (value >> 12 == 13 && (value >> 9 & 7) != 7)
+        return ENDING_CONDITIONAL;
+    if ((value & 0xF500) == 0xB100) // CBZ, CBNZ
+        return ENDING_CONDITIONAL;
+    if (value >> 11 == 28)
+        return ENDING_JUMP;
+    if ((value & 0xFF80) == 0x4780)
+        return ENDING_CALL;
+    if (value == 0x4770 || (value & 0xFF00) == 0xBD00 || value == 0x46F7)
+        return ENDING_RETURN;
+    if ((value & 0xFF80) == 0x4700 || (value & 0xFF87) == 0x4687 || (value & 0xFF87) == 0x4487)
+        return ENDING_INDIRECT;
+    return ENDING_NONE;
+}
+
+// A6.3: of 32 bits.
+ending ending_of_thumb(const uint8_t *code, size_t length) {
+    uint32_t halves = word(code), value = halves << 16 | halves >> 16;
+    if (length == 2)
+        return ending_of_narrow(halves & 0xFFFF);
+    if ((value & 0xF8008000) == 0xF0008000) {
+        if (value & 0x4000)
+            return ENDING_CALL;
+        if (value & 0x1000)
+            return ENDING_JUMP;
+        return (value >> 23 & 7) == 7 ? ENDING_NONE : ENDING_CONDITIONAL;
+    }
+    if ((value & 0xFFD00000) == 0xE8900000 || (value & 0xFFD00000) == 0xE9100000)
+        return !(value & 0x8000)          ? ENDING_NONE
+               : (value >> 16 & 15) == 13 ? ENDING_RETURN
+                                          : ENDING_INDIRECT;
+    if ((value & 0xFF70F000) == 0xF850F000)
+        return (value >> 16 & 15) == 13 ? ENDING_RETURN : ENDING_INDIRECT;
+    if ((value & 0xFFF0FFE0) == 0xE8D0F000) // TBB, TBH
         return ENDING_INDIRECT;
     return ENDING_NONE;
 }

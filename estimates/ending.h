@@ -18,6 +18,7 @@ typedef enum {
 typedef ending (*ending_of)(const uint8_t *code, size_t length);
 
 ending ending_of_arm(const uint8_t *code, size_t length);
+ending ending_of_thumb(const uint8_t *code, size_t length);
 ending ending_of_aarch64(const uint8_t *code, size_t length);
 ending ending_of_x86(const uint8_t *code, size_t length);
 

@@ -1,8 +1,10 @@
-// Instructions of A32 and A64, as far as their timing asks: what they read and write, and when.
+// Instructions of A32, T32 and A64, as far as their timing asks: what they read and write, and
+// when.
 #ifndef ESTIMATES_INSTRUCTION_H
 #define ESTIMATES_INSTRUCTION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef enum {
@@ -16,11 +18,10 @@ typedef enum {
     KIND_LOAD_MANY,  // of `words`
     KIND_STORE,
     KIND_STORE_MANY,
-    KIND_BRANCH, // to a constant
-    KIND_RETURN, // to what a register or the stack holds
-    KIND_OTHER,  // coprocessors, hints, system calls
-    // Of A64 alone.
-    KIND_ALU_VARIABLE, // shifted by a register
+    KIND_BRANCH,       // to a constant
+    KIND_RETURN,       // to what a register or the stack holds
+    KIND_OTHER,        // coprocessors, hints, system calls
+    KIND_ALU_VARIABLE, // of A64: shifted by a register
     KIND_WIDE,         // 64 bits of product of 64 by 64
     KIND_HIGH,         // the upper 64 bits of it
     KIND_DIVIDE,
@@ -56,5 +57,20 @@ typedef struct {
 
 instruction a32_decode(uint32_t code);
 instruction a64_decode(uint32_t code);
+
+// Thumb, of 2 or 4 bytes; the first halfword of 4 stands above. `it` is what is left of an IT block
+// (the lower half of ITSTATE), which is 0 where code begins.
+instruction t32_decode(uint32_t code, unsigned length, uint8_t *it);
+uint32_t t32_code(const uint8_t *code, unsigned length);
+
+// Whether a block is Thumb; `follows` a block that was.
+bool t32_block(const uint8_t *code, const uint8_t *lengths, unsigned count, uint64_t start,
+               bool follows);
+
+// Advanced SIMD and floating point of AArch32, as A32 encodes them; other codes are KIND_OTHER.
+instruction vector_decode(uint32_t code);
+
+// Whether T32 code is of those, or of another coprocessor, and what it is in A32.
+bool vector_of_t32(uint32_t code, uint32_t *a32);
 
 #endif

@@ -35,6 +35,7 @@ typedef struct block {
     uint64_t first_line, last_line;
     ending ending;
     unsigned number, instructions, unknown;
+    bool thumb;
     unsigned kinds[KINDS];
     instruction *decoded;
     uint8_t *code, *lengths;
@@ -116,6 +117,35 @@ static void entered(unsigned vcpu, void *data) {
         use(&code_level, line);
 }
 
+// The block that ran before this one was translated is the one that it follows.
+static void decode(block *made) {
+    made->thumb =
+        how_it_ends == ending_of_arm && t32_block(made->code, made->lengths, made->instructions,
+                                                  made->start, previous != NULL && previous->thumb);
+    uint8_t it = 0;
+    const uint8_t *code = made->code;
+    for (unsigned i = 0; i < made->instructions; i++) {
+        unsigned length = made->lengths[i];
+        uint32_t word = 0;
+        if (i == made->instructions - 1)
+            made->ending = made->thumb ? ending_of_thumb(code, length) : how_it_ends(code, length);
+        if (where->pipeline != NULL) {
+            instruction *now = &made->decoded[i];
+            if (made->thumb) {
+                *now = t32_decode(t32_code(code, length), length, &it);
+            } else if (length == sizeof word) {
+                memcpy(&word, code, sizeof word);
+                *now = where->decode(word);
+            } else {
+                *now = (instruction){.kind = KIND_OTHER};
+                made->unknown++;
+            }
+            made->kinds[now->kind]++;
+        }
+        code += length;
+    }
+}
+
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     (void)id;
     size_t count = qemu_plugin_tb_n_insns(tb), bytes = 0;
@@ -137,24 +167,12 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
         memcpy(made->code + bytes, qemu_plugin_insn_data(insn), length);
         made->lengths[i] = (uint8_t)length;
         made->last = made->start + bytes;
-        if (i == count - 1)
-            made->ending = how_it_ends(made->code + bytes, length);
-        if (where->pipeline != NULL) {
-            uint32_t word = 0;
-            made->decoded[i] = (instruction){.kind = KIND_OTHER};
-            if (length == sizeof word) {
-                memcpy(&word, made->code + bytes, sizeof word);
-                made->decoded[i] = where->decode(word);
-            } else {
-                made->unknown++;
-            }
-            made->kinds[made->decoded[i].kind]++;
-        }
         bytes += length;
         if (caches)
             qemu_plugin_register_vcpu_mem_cb(insn, touched, QEMU_PLUGIN_CB_NO_REGS,
                                              QEMU_PLUGIN_MEM_RW, NULL);
     }
+    decode(made);
     made->end = made->start + bytes;
     made->first_line = (made->start >> line_shift) + 1;
     made->last_line = ((made->end - 1) >> line_shift) + 1;

@@ -117,6 +117,115 @@ def test_cycles_of_short_sequences(text: str, models: ctypes.CDLL, tmp_path: Pat
     assert (took(models, "arm1176", codes), took(models, "cortex-a53", codes)) == CASES[text]
 
 
+SAME = """
+adds r0, r1, r2; add r0, r1, r2; subs r0, r1, #3; subs r3, r3, #200; add r9, r1, #0x1000
+mov r8, r1; movs r0, #7; movw r1, #0x1234; movt r1, #0x5678; mvn r3, r4; mvns r3, r4
+lsl r0, r1, #3; lsls r0, r1, #3; ror r8, r1, #3; lsls r0, r0, r1; lsr r8, r1, r2
+add r0, r1, r8, lsl #4; eor r3, r4, r5, ror #7; adc r0, r1, r2; adcs r0, r0, r2; sbc r3, r4, #1
+and r0, r1, r2; ands r0, r0, r1; orr r0, r1, #255; bic r9, r1, r2; bics r0, r0, r7
+eors r0, r0, r1
+rsbs r0, r1, #0; cmp r0, r1; cmp r8, r1; cmp r3, #4; cmn r0, r1; tst r0, r1; teq r1, r2
+mul r8, r1, r2; mla r0, r1, r2, r3; mls r0, r1, r2, r3
+umull r0, r1, r2, r3; smull r4, r5, r6, r7; umlal r0, r1, r2, r3; umaal r0, r1, r2, r3
+smulbb r0, r1, r2; smlabb r0, r1, r2, r3; udiv r0, r1, r2
+ldr r0, [r1]; ldr r0, [r1, #4]; ldr r9, [r1, #400]; ldr r0, [r1, r2]; ldr r0, [r1, r2, lsl #2]
+ldr r0, [r1, r2, lsl #3]; ldr r0, [r1], #4; ldr r0, [r1, #8]!; ldr r0, [sp, #8]
+ldrb r0, [r1]; ldrb r0, [r1, r2]; ldrh r0, [r1, #2]; ldrsb r0, [r1, r2]; ldrsh r9, [r1, #2]
+str r0, [r1]; str r8, [r1, #4]!; str r0, [r1, r2]; strb r0, [r1]; strh r0, [r1, r2]
+str r3, [sp, #4]
+ldrd r4, r5, [r1]; strd r4, r5, [r1, #8]
+ldm r0, {r1, r2, r9}; ldm r0!, {r1, r2}; stm r0!, {r1, r2}
+push {r4, r5, lr}
+pop {r4, r5}; pop {r4, pc}; push {r4, r8, lr}; pop {r4, r8, pc}
+ldmdb r9!, {r1, r2}
+uxtb r0, r1; uxth r9, r1; sxtb r0, r1; uxtb r0, r1, ror #8
+uxtab r0, r1, r2; rev r0, r1; rev r9, r1
+rev16 r0, r1; clz r0, r1; bfi r0, r1, #3, #4; ubfx r0, r1, #3, #4; sbfx r0, r1, #3, #4; rbit r0, r1
+uadd8 r0, r1, r2; sel r0, r1, r2; add sp, sp, #8; sub sp, sp, #16; add r0, sp, #8
+bx lr; blx r3; bx r4; mov pc, r3; pld [r0, #32]
+vadd.i32 q0, q1, q2; veor q0, q1, q2; vbsl q0, q1, q2; veor d0, d1, d2; vmul.i32 q0, q1, q2
+vmla.i32 q0, q1, q2; vmull.u32 q0, d2, d3; vmlal.u32 q0, d2, d3; vmlal.u32 q0, d2, d3[1]
+vaddl.u8 q0, d2, d3; vaddw.u8 q0, q1, d3; vshl.i32 q0, q1, #3; vsri.32 q0, q1, #3
+vsra.u32 q0, q1, #3
+vmovn.i32 d0, q1; vshrn.i32 d0, q1, #3; vshll.u8 q0, d2, #3; vext.8 q0, q1, q2, #4; vrev32.8 q0, q1
+vtrn.32 d0, d1; vtbl.8 d0, {d2, d3}, d4; vtbx.8 d0, {d2}, d4; vdup.32 q0, d2[1]; vmov.i32 q0, #1
+vld1.8 {d0, d1}, [r0]; vld1.8 {d0-d3}, [r0]!; vst1.8 {d0, d1}, [r1]; vld1.32 {d0[1]}, [r0]
+vldm r0!, {d0-d3}; vstmdb sp!, {d8-d15}; vldr d0, [r1, #8]; vstr s3, [r1]; vldr s2, [r1]
+vmov r0, r1, d3; vmov d3, r0, r1; vmov r0, s4; vmov s4, r0; vadd.f64 d0, d1, d2; vmul.f32 s0, s2, s4
+aese.8 q0, q1; aesmc.8 q0, q0; sha1c.32 q0, q1, q2; sha256h.32 q0, q1, q2; sha256su0.32 q0, q1
+sha1h.32 q0, q1; sha1su1.32 q0, q1
+""".replace("\n", ";").split(";")
+"""Instructions that are written alike in A32 and T32."""
+V8 = ("-march=armv8-a", "-mfpu=crypto-neon-fp-armv8")
+
+
+def thumb(text: str, folder: Path) -> list[tuple[int, int]]:
+    """Codes with their lengths in bytes."""
+    words = assembled(f".thumb; {text}; nop", folder, "arm-linux-gnueabihf", *V8)
+    data = b"".join(word.to_bytes(4, "little") for word in words)
+    found, at = [], 0
+    while at + 2 <= len(data):
+        first = int.from_bytes(data[at : at + 2], "little")
+        length = 4 if first >> 11 >= 29 else 2
+        second = int.from_bytes(data[at + 2 : at + 4], "little")
+        found.append((first << 16 | second if length == 4 else first, length))
+        at += length
+    return found
+
+
+def in_thumb(models: ctypes.CDLL, codes: list[tuple[int, int]]) -> list[Instruction]:
+    models.t32_decode.restype = Instruction
+    left = ctypes.c_uint8(0)
+    return [models.t32_decode(code, length, ctypes.byref(left)) for code, length in codes]
+
+
+def fields(one: Instruction) -> dict[str, int]:
+    return {field[0]: getattr(one, field[0]) for field in Instruction._fields_}
+
+
+def test_thumb_reads_and_writes_what_a32_does(models: ctypes.CDLL, tmp_path: Path) -> None:
+    texts = [text.strip() for text in SAME if text.strip()]
+    together = "; ".join(texts)
+    codes = assembled(together, tmp_path, "arm-linux-gnueabihf", *V8)
+    core = models.core_named(b"cortex-a53").contents
+    plain = [fields(core.decode(code)) for code in codes]
+    decoded = [fields(one) for one in in_thumb(models, thumb(together, tmp_path))]
+    apart = {}
+    for text, a32, t32 in zip(texts, plain, decoded[: len(texts)], strict=True):
+        if a32 != t32:
+            apart[text] = {name: (a32[name], t32[name]) for name in a32 if a32[name] != t32[name]}
+    assert not apart
+
+
+def test_an_it_block_is_conditional(models: ctypes.CDLL, tmp_path: Path) -> None:
+    codes = thumb(
+        "cmp r0, r1; itet eq; addeq r0, r0, r1; movne r2, r3; cmpeq r1, r2; adds r4, r4, #1",
+        tmp_path,
+    )
+    compared, block, added, moved, again, after = in_thumb(models, codes)[:6]
+    flags = 1 << 31
+    assert compared.writes == flags
+    assert block.writes == 0
+    # Of 16 bits, and without flags; what it would write is read, and flags too.
+    assert (added.writes, added.reads) == (1, flags | 0b11)
+    assert (moved.writes, moved.reads) == (1 << 2, flags | 1 << 3 | 1 << 2)
+    assert again.writes == flags
+    assert (after.writes, after.reads) == (flags | 1 << 4, 1 << 4)
+
+
+def test_which_blocks_are_thumb(models: ctypes.CDLL) -> None:
+    def is_thumb(code: str, lengths: list[int], start: int, follows: bool) -> bool:
+        models.t32_block.restype = ctypes.c_bool
+        data, sizes = bytes.fromhex(code), bytes(lengths)
+        return bool(models.t32_block(data, sizes, len(sizes), ctypes.c_uint64(start), follows))
+
+    assert is_thumb("7047", [2], 0x1000, False)  # bx lr
+    assert is_thumb("00f001f8", [4], 0x1002, False)  # bl, where A32 cannot stand
+    assert is_thumb("00f001f8", [4], 0x1000, True)
+    assert not is_thumb("1eff2fe1", [4], 0x1000, False)  # bx lr of A32
+    assert not is_thumb("010080e0", [4], 0x1000, True)  # add, as Thumb cannot begin
+
+
 A64 = {
     "add x0, x0, x1; add x0, x0, x1; add x0, x0, x1; add x0, x0, x1": 4,
     "add x0, x4, x5; add x1, x4, x5; add x2, x4, x5; add x3, x4, x5": 2,
@@ -187,6 +296,31 @@ ENDINGS = ("none", "conditional", "jump", "call", "return", "indirect")
             },
         ),
         (
+            "thumb",
+            {
+                "4408": "none",  # add r0, r1
+                "d1fe": "conditional",
+                "b100": "conditional",  # cbz
+                "b900": "conditional",  # cbnz
+                "e7fe": "jump",
+                "4798": "call",  # blx r3
+                "4770": "return",  # bx lr
+                "bd10": "return",  # pop {r4, pc}
+                "4718": "indirect",  # bx r3
+                "469f": "indirect",  # mov pc, r3
+                "bf08": "none",  # it eq
+                "f000f800": "call",
+                "f000b800": "jump",
+                "f0008000": "conditional",
+                "f3bf8f5b": "none",  # dmb ish
+                "e8bd8110": "return",  # pop {r4, r8, pc}
+                "e8908008": "indirect",  # ldm r0, {r3, pc}
+                "f85dfb04": "return",  # pop {pc}
+                "f850f021": "indirect",  # ldr pc, [r0, r1, lsl #2]
+                "e8dff001": "indirect",  # tbb [pc, r1]
+            },
+        ),
+        (
             "aarch64",
             {
                 "8b020020": "none",
@@ -222,7 +356,9 @@ def test_how_a_block_ends(function: str, codes: dict[str, str], models: ctypes.C
     found = {}
     for code in codes:
         data = bytes.fromhex(code)
-        if function != "x86":
+        if function == "thumb":
+            data = b"".join(data[at : at + 2][::-1] for at in range(0, len(data), 2))
+        elif function != "x86":
             data = data[::-1]
         found[code] = ENDINGS[getattr(models, f"ending_of_{function}")(data, len(data))]
     assert found == codes
@@ -287,18 +423,18 @@ def test_a_machine_is_estimated(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_estimated(tmp_path: Path) -> None:
-    thumb = ("estimate", "raspberry-pi-3b", "--architecture", "armv7", "--primitive", "aes-128")
-    assert (
-        "no model of the Cortex-A53 that executes armv7"
-        in joulemark(*thumb, folder=tmp_path, code=3).stderr
-    )
     other = ("estimate", "intel-edison", "--architecture", "aarch64", "--primitive", "aes-128")
     assert "it executes i686" in joulemark(*other, folder=tmp_path, code=3).stderr
     assert "no such machine" in joulemark("estimate", "abacus", folder=tmp_path, code=3).stderr
 
 
 @pytest.mark.parametrize(
-    "machine", [("raspberry-pi-3b", "--architecture", "aarch64"), ("intel-edison",)]
+    "machine",
+    [
+        ("raspberry-pi-3b", "--architecture", "armv7"),
+        ("raspberry-pi-3b", "--architecture", "aarch64"),
+        ("intel-edison",),
+    ],
 )
 def test_every_machine_has_an_estimate(machine: tuple[str, ...], tmp_path: Path) -> None:
     command = ("estimate", *machine, "--primitive", "aes-128", "--implementation", "ttable")
@@ -325,7 +461,9 @@ NATIVE = Architecture(
 def planned(algorithm: str) -> LibraryJob:
     """A row of this machine's own OpenSSL."""
     setup = Setup(runner=LOCAL)
-    (job,) = plan(Campaign(library=("openssl",), algorithm=(algorithm,), seed=1), setup)
+    (job,) = plan(
+        Campaign(library=("openssl",), algorithm=(algorithm,), operation=("hash",), seed=1), setup
+    )
     return job
 
 

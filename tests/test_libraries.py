@@ -111,7 +111,7 @@ def test_our_own_oracle_of_whirlpool() -> None:
 
 
 def _job(setup: Setup, **keys: object) -> LibraryJob:
-    campaign = load_campaign(None, {"library": "openssl", "seed": 1, **keys})
+    campaign = load_campaign(None, {"library": "openssl", "operation": "hash", "seed": 1, **keys})
     (job,) = plans.plan(campaign, setup)
     return job
 
@@ -268,7 +268,7 @@ def test_options_that_do_not_go_together(options: tuple[str, ...], words: str) -
 
 def test_one_command_measures_this_machine(tmp_path: Path) -> None:
     command = ("run", "--runner", "local", "--library", "openssl", "--algorithm", "sha*-512")
-    some = ("--runs", "2", "--seconds", "0.02", "--seed", "1")
+    some = ("--operation", "hash", "--runs", "2", "--seconds", "0.02", "--seed", "1")
     done = undisturbed(*command, *some, folder=tmp_path)
     assert "of 2\n" in done.stdout
     assert "sha3-512" in done.stdout

@@ -516,9 +516,14 @@ const library_row ROWS[] = {
 const char library_name[] = "cryptopp";
 
 const char *library_version() {
-    static const std::string text = std::to_string(LibraryVersion() / 100) + "." +
-                                    std::to_string(LibraryVersion() / 10 % 10) + "." +
-                                    std::to_string(LibraryVersion() % 10);
+#if CRYPTOPP_VERSION >= 600
+    const int version = LibraryVersion();
+#else
+    const int version = CRYPTOPP_VERSION; // Releases before 6.0 say it in their headers alone.
+#endif
+    static const std::string text = std::to_string(version / 100) + "." +
+                                    std::to_string(version / 10 % 10) + "." +
+                                    std::to_string(version % 10);
     return text.c_str();
 }
 

@@ -20,6 +20,7 @@ from joulemark.catalogue.libraries import LibraryFile
 from joulemark.catalogue.machines import Machine
 from joulemark.errors import InputError
 from joulemark.images.architectures import Architecture
+from joulemark.images.from_source import Source
 from joulemark.images.library import LibraryProgram, build_foreign, build_library
 
 CALL_BYTES = 2048
@@ -79,7 +80,11 @@ def plan(campaign: Campaign, setup: Setup) -> list[LibraryJob]:
 
 
 def estimates(
-    campaign: Campaign, machine: Machine, target: Architecture, method: str
+    campaign: Campaign,
+    machine: Machine,
+    target: Architecture,
+    method: str,
+    source: Source | None = None,
 ) -> Iterator[LibraryJob]:
     """The same for a machine that is not here, with its Debian's libraries.
 
@@ -88,6 +93,7 @@ def estimates(
         machine: that they are for.
         target: what of it they are compiled for.
         method: digest of how it is estimated.
+        source: what the libraries are built of, where that is not the machine's Debian package.
 
     Raises:
         BuildError: a program does not compile.
@@ -105,7 +111,7 @@ def estimates(
     shared = {"estimate": method, "architecture": target.name}
     place = _Place(machine, conditions, shared, campaign.trials)
     for library in _wanted(campaign):
-        yield _job(library, build_foreign(library, target), campaign, place)
+        yield _job(library, build_foreign(library, target, source), campaign, place)
 
 
 def _wanted(campaign: Campaign) -> list[LibraryFile]:

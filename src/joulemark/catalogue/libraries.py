@@ -11,6 +11,18 @@ from joulemark.errors import InputError
 from joulemark.project import LIBRARIES
 
 
+class FromSource(datafile.DataModel):
+    """How a library is built from its source for another machine."""
+
+    package: str
+    """Debian's source package."""
+    makefile: str
+    archive: str
+    """Static library that the makefile makes."""
+    include: str
+    """Folder by which programs include its headers."""
+
+
 class LibraryFile(datafile.DataModel):
     """`library.toml`; docs/adding-a-library.md is the contract."""
 
@@ -22,6 +34,7 @@ class LibraryFile(datafile.DataModel):
     """One of the library's own, by which it is seen to be installed."""
     package: str
     """Debian's, which has the header."""
+    from_source: FromSource | None = None
 
     _folder: Path = PrivateAttr()
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from joulemark.campaign.campaign import Campaign
+    from joulemark.campaign.libraries import LibraryJob
     from joulemark.campaign.subjects.library import LibrarySubject
     from joulemark.campaign.subjects.primitive import PrimitiveSubject
     from joulemark.catalogue.machines import Machine
@@ -42,6 +43,22 @@ def estimate(
             help="Instruction set, where the machine has several, such as aarch64.",
         ),
     ] = None,
+    library_source: Annotated[
+        str | None,
+        typer.Option(
+            "--library-source",
+            metavar="debian|FOLDER",
+            help="Build the library for the machine's own processor, from Debian's source package "
+            "or from the folder of an unpacked release.",
+        ),
+    ] = None,
+    library_flag: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--library-flag",
+            help="With --library-source: a further flag of its compiler. Repeatable.",
+        ),
+    ] = None,
     store: StoreOption = DEFAULT_STORE,
     form: FormOption = Form.TEXT,
 ) -> None:
@@ -52,8 +69,10 @@ def estimate(
     Every number is an estimate by a model of the board's core, and says how far such were off.
     """
     from joulemark.campaign.estimates import jobs
+    from joulemark.campaign.libraries import estimates
     from joulemark.catalogue.machines import load_machine
     from joulemark.images.architectures import architecture
+    from joulemark.images.from_source import Source
     from joulemark.images.plugin import build_plugin
     from joulemark.measure.estimated import Estimated, model
     from joulemark.records.store import Store
@@ -66,13 +85,19 @@ def estimate(
             "--architecture",
             f"it executes {', '.join(names)}",
         )
+    if library_source is not None and not chosen.library:
+        raise InputError("is of a library", "--library-source", "give --library")
+    if library_flag and library_source is None:
+        raise InputError("is of a library's source", "--library-flag", "give --library-source")
+    source = Source(library_source, tuple(library_flag or ())) if library_source else None
     target = architecture(made_for or names[0])
     # Before anything is built.
     model(found.core, target.name)
     method = hashlib.sha256(build_plugin().read_bytes()).hexdigest()
     with Store(store) as opened:
         if chosen.library:
-            _libraries(chosen, found, target, method, opened)
+            planned = list(estimates(chosen, found, target, method, source))
+            _libraries(planned, chosen, found, target, opened)
             _explain(found, target.name, form)
             return
         records: list[Record[PrimitiveSubject]] = []
@@ -92,14 +117,17 @@ def estimate(
 
 
 def _libraries(
-    chosen: "Campaign", found: "Machine", target: "Architecture", method: str, store: "Store"
+    planned: "Sequence[LibraryJob]",
+    chosen: "Campaign",
+    found: "Machine",
+    target: "Architecture",
+    store: "Store",
 ) -> None:
     """Estimate rows of libraries, and show them."""
-    from joulemark.campaign.libraries import estimates, refuse_empty, without
+    from joulemark.campaign.libraries import refuse_empty, without
     from joulemark.cli._library import line, show
     from joulemark.measure.estimated_library import EstimatedLibrary
 
-    planned = list(estimates(chosen, found, target, method))
     refuse_empty(planned, chosen)
     served = store.served(point.key for job in planned for point in job.points)
     records: list[Record[LibrarySubject]] = []

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from joulemark.catalogue.libraries import LibraryFile
 from joulemark.errors import BuildError, ToolError
-from joulemark.images import cache, sysroot, toolchain
+from joulemark.images import cache, from_source, sysroot, toolchain
 from joulemark.images.architectures import Architecture
+from joulemark.images.from_source import Source
 from joulemark.project import FIRMWARE, LIBRARIES
 
 _HOST = FIRMWARE / "hal" / "host"
@@ -95,29 +96,43 @@ def build_clock() -> Path:
     return folder / "clock.so"
 
 
-def build_foreign(library: LibraryFile, target: Architecture) -> LibraryProgram:
-    """Build a library's program for another machine, of that machine's Debian packages.
+def build_foreign(
+    library: LibraryFile, target: Architecture, source: Source | None = None
+) -> LibraryProgram:
+    """Build a library's program for another machine.
+
+    Args:
+        library: that it calls.
+        target: what it is built for.
+        source: what the library is built of (from_source.py); None: the machine's Debian package.
 
     Raises:
         BuildError: the compiler rejects it.
-        ToolError: clang, the emulator or the packages are missing.
+        InputError: there is no such source.
+        ToolError: a compiler, the emulator or the packages are missing.
     """
+    built = None if source is None else from_source.build(library, target, source)
     root = sysroot.sysroot(target, library.package)
     compiler = toolchain.find("clang", "host")
-    flags = (*_FLAGS, "-static", "-fuse-ld=lld", *sysroot.options(root, target))
-    sources = (*_HARNESS, library.program)
-    parts: list[str | bytes] = [*flags, *library.link, compiler.version, library.language]
-    key = cache.digest(parts + [source.read_bytes() for source in sources])
+    options = sysroot.options(root, target)
+    libraries = tuple(library.link)
+    if built is not None:
+        options = (f"-isystem{built.include}", *options)
+        libraries = (str(built.archive),)
+    flags = (*_FLAGS, "-static", "-fuse-ld=lld", *options)
+    files = (*_HARNESS, library.program)
+    parts: list[str | bytes] = [*flags, *libraries, compiler.version, library.language]
+    key = cache.digest(parts + [file.read_bytes() for file in files])
     with cache.entry("libraries", key) as (folder, work):
         if work is not None:
             objects = []
-            for language, source in _sources(library):
-                made = str(work / f"{source.stem}.o")
+            for language, file in _sources(library):
+                made = str(work / f"{file.stem}.o")
                 command = [compiler.path, _STANDARD[language], "-Wno-unused-command-line-argument"]
-                command += [*flags, _INCLUDE, "-c", str(source), "-o", made]
-                toolchain.run(command, f"compiling {source.name} of {library.title}")
+                command += [*flags, _INCLUDE, "-c", str(file), "-o", made]
+                toolchain.run(command, f"compiling {file.name} of {library.title}")
                 objects.append(made)
-            link = [compiler.path, *flags, *objects, *library.link, "-lstdc++", "-lm"]
+            link = [compiler.path, *flags, *objects, *libraries, "-lstdc++", "-lm", "-latomic"]
             what = f"linking with {library.title}"
             toolchain.run([*link, "-o", str(work / "program")], what)
     path = folder / "program"
@@ -126,7 +141,7 @@ def build_foreign(library: LibraryFile, target: Architecture) -> LibraryProgram:
         path=path,
         version=said[0].partition(" ")[2],
         rows=tuple((a, o) for a, _, o in (row.partition("/") for row in said[1].split())),
-        objects=sysroot.packages(root),
+        objects=sysroot.packages(root) if built is None else (built.what,),
         digest=hashlib.sha256(path.read_bytes()).hexdigest(),
         compiler=compiler.version,
         flags=" ".join((*_FLAGS, *target.flags, *library.link)),

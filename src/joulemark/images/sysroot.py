@@ -12,7 +12,7 @@ from joulemark.errors import ToolError
 from joulemark.images import cache
 from joulemark.images.architectures import Architecture
 
-_RELEASE = "bookworm"
+RELEASE = "bookworm"
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _GCC = "12"
 _BASE = (f"libstdc++-{_GCC}-dev", f"libgcc-{_GCC}-dev", "libc6-dev", "linux-libc-dev")
@@ -27,7 +27,7 @@ def sysroot(target: Architecture, package: str) -> Path:
         ToolError: there is no apt-get, or it cannot fetch them.
     """
     wanted = (*_BASE, package)
-    with cache.entry("sysroots", cache.digest([_RELEASE, target.debian, *wanted])) as found:
+    with cache.entry("sysroots", cache.digest([RELEASE, target.debian, *wanted])) as found:
         folder, work = found
         if work is not None:
             _fetch(target.debian, wanted, work)
@@ -50,15 +50,46 @@ def options(root: Path, target: Architecture) -> tuple[str, ...]:
     )
 
 
+def fetch_source(package: str, folder: Path) -> None:
+    """Fetch and unpack a source package of Debian.
+
+    Raises:
+        ToolError: there is no apt-get, or it cannot fetch it.
+    """
+    if shutil.which("dpkg-source") is None:
+        raise ToolError("no dpkg-source", mend="install the Debian package dpkg-dev")
+    work = _apt(folder, "amd64", "deb-src")
+    command = ["apt-get", "source", "-qq", "--download-only", package]
+    _run(command, work, f"cannot fetch the source of {package}")
+    (described,) = (work / "debs").glob("*.dsc")
+    unpacked = folder / described.stem
+    command = ["dpkg-source", "--no-check", "-x", described.name, str(unpacked)]
+    _run(command, work, f"cannot unpack {described.name}")
+    shutil.rmtree(work)
+
+
 def _fetch(debian: str, wanted: tuple[str, ...], root: Path) -> None:
+    work = _apt(root, debian, "deb")
+    command = ["apt-get", "download", "-qq", *wanted]
+    _run(command, work, f"cannot fetch {debian}'s {wanted[-1]}")
+    archives = sorted((work / "debs").glob("*.deb"))
+    for archive in archives:
+        _run(["dpkg-deb", "-x", str(archive), str(root)], work, f"cannot unpack {archive.name}")
+    shutil.rmtree(work)
+    names = "\n".join(archive.stem for archive in archives)
+    (root / _PACKAGES).write_text(f"{names}\n", encoding="utf-8")
+
+
+def _apt(folder: Path, debian: str, kind: str) -> Path:
+    """A state of apt's of its own, with the lists of a release."""
     if shutil.which("apt-get") is None or not _KEYRING.is_file():
         mend = "it takes Debian's apt-get, and the package debian-archive-keyring"
         raise ToolError("cannot fetch another architecture's packages", mend=mend)
-    work = root / "apt"
+    work = folder / "apt"
     for name in ("state/lists/partial", "cache/archives/partial", "debs"):
         (work / name).mkdir(parents=True)
     (work / "status").touch()
-    source = f"deb [signed-by={_KEYRING}] http://deb.debian.org/debian {_RELEASE} main\n"
+    source = f"{kind} [signed-by={_KEYRING}] http://deb.debian.org/debian {RELEASE} main\n"
     (work / "sources").write_text(source, encoding="utf-8")
     settings = {
         "APT::Architecture": debian,
@@ -72,14 +103,9 @@ def _fetch(debian: str, wanted: tuple[str, ...], root: Path) -> None:
     }
     text = "".join(f'{name} "{value}";\n' for name, value in settings.items())
     (work / "conf").write_text(text, encoding="utf-8")
-    for command in (["update", "-qq", "--error-on=any"], ["download", "-qq", *wanted]):
-        _run(["apt-get", *command], work, f"cannot fetch {debian}'s {wanted[-1]}")
-    archives = sorted((work / "debs").glob("*.deb"))
-    for archive in archives:
-        _run(["dpkg-deb", "-x", str(archive), str(root)], work, f"cannot unpack {archive.name}")
-    shutil.rmtree(work)
-    names = "\n".join(archive.stem for archive in archives)
-    (root / _PACKAGES).write_text(f"{names}\n", encoding="utf-8")
+    update = ["apt-get", "update", "-qq", "--error-on=any"]
+    _run(update, work, f"cannot fetch the lists of {debian}")
+    return work
 
 
 def _run(command: list[str], work: Path, what: str) -> None:

@@ -1,4 +1,4 @@
-"""Hashes of one message again and again."""
+"""Hashes, of a buffer again and again as one message, or of one message in each call."""
 
 import hashlib
 from collections.abc import Callable
@@ -92,15 +92,15 @@ _HASHES: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
 
 @cache
 def _expected(name: str, message: bytes) -> bytes:
-    return _HASHES[name][1](message * PERIOD)
+    return _HASHES[name][1](message)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hash(Algorithm):
-    """PERIOD updates with a buffer, as one message."""
+    """`hash`: PERIOD updates with a buffer, as one message; `digest`: each call a whole message."""
 
     group: str = "Hashes"
-    operations: tuple[str, ...] = ("hash",)
+    operations: tuple[str, ...] = ("hash", "digest")
     sized: bool = True
 
     def inputs(self, operation: str, message_bytes: int, draw: Random) -> dict[str, bytes]:
@@ -109,7 +109,8 @@ class Hash(Algorithm):
 
     def problem(self, operation: str, inputs: Values, outputs: Values) -> str | None:
         """The digest."""
-        return difference("output", outputs["output"], _expected(self.name, inputs["message"]))
+        message = inputs["message"] * (1 if operation == "digest" else PERIOD)
+        return difference("output", outputs["output"], _expected(self.name, message))
 
 
 ALGORITHMS = tuple(Hash(name=name, title=title) for name, (title, _) in _HASHES.items())

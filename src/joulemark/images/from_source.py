@@ -1,0 +1,126 @@
+"""A library that is built here from its source for another machine, and kept in the build's cache.
+
+Debian's packages are compiled for the oldest processor that a release supports: armel's for
+ARMv5TE. What a library would take on a machine whose processor does more, in another of its
+releases or by another compiler's habits is seen only when it is built. The compiler is Debian's GCC
+for the architecture, as that of its packages is.
+"""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from joulemark.catalogue.libraries import FromSource, LibraryFile
+from joulemark.errors import BuildError, InputError, ToolError
+from joulemark.images import cache, sysroot, toolchain
+from joulemark.images.architectures import Architecture
+
+DEBIAN = "debian"
+"""What stands for the source package of Debian's release."""
+_FLAGS = ("-O2", "-DNDEBUG", "-fPIC", "-std=gnu++11", "-w")
+"""Crypto++'s own, and a dialect that its releases from 5.6 to 8.9 are written in."""
+_LOG = "build.log"
+
+
+@dataclass(frozen=True)
+class Built:
+    """A library that was built."""
+
+    include: Path
+    archive: Path
+    what: str
+    """How it was built, in words."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a library is built of."""
+
+    place: str
+    """`debian`, or a folder with an unpacked release."""
+    flags: tuple[str, ...] = ()
+    """Of the compiler, after the usual ones."""
+
+
+def build(library: LibraryFile, target: Architecture, source: Source) -> Built:
+    """Build a library for another machine, once.
+
+    Args:
+        library: that says how (`[from_source]`).
+        target: what it is built for.
+        source: what it is built of.
+
+    Raises:
+        BuildError: it does not compile.
+        InputError: the library does not say how, or the folder is not its source.
+        ToolError: a compiler is missing, or the source cannot be fetched.
+    """
+    how = library.from_source
+    if how is None:
+        what = f"{library.title} is not built from source"
+        raise InputError(what, "--library-source", "its library.toml has no [from_source]")
+    path = _debian(how) if source.place == DEBIAN else Path(source.place)
+    if not (path / how.makefile).is_file():
+        mend = f"give {DEBIAN}, or the folder of an unpacked release"
+        raise InputError(f"there is no {how.makefile}", str(path), mend)
+    compiler = _tool(target, "g++")
+    version = toolchain.version(compiler)
+    flags = (*_FLAGS, *target.flags, *source.flags)
+    own = sorted(p for p in path.iterdir() if p.is_file())
+    parts: list[str | bytes] = [version, *flags, how.makefile, how.archive]
+    key = cache.digest([*parts, *(part for p in own for part in (p.name, p.read_bytes()))])
+    with cache.entry("from-source", key) as (folder, work):
+        if work is not None:
+            _make(how, target, (path, own), " ".join(flags), work)
+    more = f" with {' '.join(source.flags)}" if source.flags else ""
+    what = f"{how.archive} of {path.name}, built for {target.name} by {version}{more}"
+    return Built(folder / "include", folder / how.archive, what)
+
+
+def _make(
+    how: FromSource,
+    target: Architecture,
+    source: tuple[Path, list[Path]],
+    flags: str,
+    work: Path,
+) -> None:
+    path, own = source
+    made, include = work / "source", work / "include" / how.include
+    made.mkdir()
+    include.mkdir(parents=True)
+    for one in own:
+        shutil.copy(one, made)
+        if one.suffix == ".h":
+            shutil.copy(one, include)
+    tools = [f"{name}={_tool(target, tool)}" for name, tool in _TOOLS.items()]
+    command = ["make", f"-j{os.cpu_count() or 1}", "-f", how.makefile, how.archive, *tools]
+    command.append(f"CXXFLAGS={flags}")
+    done = subprocess.run(command, cwd=made, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        log = path / _LOG if os.access(path, os.W_OK) else Path(_LOG).resolve()
+        log.write_text(done.stdout + done.stderr, encoding="utf-8")
+        first = next((line for line in done.stderr.splitlines() if "rror" in line), "make failed")
+        raise BuildError(first, f"building {path}", f"all of it is in {log}")
+    shutil.move(made / how.archive, work / how.archive)
+    shutil.rmtree(made)
+
+
+_TOOLS = {"CXX": "g++", "AR": "ar", "RANLIB": "ranlib"}
+
+
+def _tool(target: Architecture, name: str) -> str:
+    program = f"{target.triple}-{name}"
+    path = shutil.which(program)
+    if path is None:
+        raise ToolError(f"no {program}", mend=f"install the Debian package g++-{target.triple}")
+    return path
+
+
+def _debian(how: FromSource) -> Path:
+    """Debian's source package, fetched once and unpacked."""
+    with cache.entry("sources", cache.digest([sysroot.RELEASE, how.package])) as (folder, work):
+        if work is not None:
+            sysroot.fetch_source(how.package, work)
+    return next(path for path in folder.iterdir() if path.is_dir())
