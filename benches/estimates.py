@@ -1,48 +1,110 @@
 """Holds estimates against published measurements of OpenSSL on boards (estimates/published.toml).
 
-`.venv/bin/python benches/estimates.py [ARCHITECTURE...]`: runs Debian's OpenSSL for each
-architecture, which is fetched once, under QEMU with the plugin. Every output is verified.
+`.venv/bin/python benches/estimates.py FOLDER [ARCHITECTURE...]`: fetches Debian's OpenSSL for each
+architecture into FOLDER, and runs it under QEMU with the plugin, linked dynamically as on the
+boards. Every output is verified.
 """
 
 import json
+import os
 import resource
 import statistics
 import subprocess
 import sys
-import tempfile
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from joulemark import oracles
-from joulemark.catalogue.libraries import load_library
-from joulemark.images.architectures import ARCHITECTURES, Architecture
-from joulemark.images.library import build_foreign
 from joulemark.images.plugin import FOLDER, build_plugin
 from joulemark.measure.estimated import Model, model
+from joulemark.project import FIRMWARE, LIBRARIES
 
+PACKAGES = ("libssl3", "libssl-dev", "libc6", "libgcc-s1")
+SOURCE = (
+    "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
+    "http://deb.debian.org/debian bookworm main\n"
+)
+HOST = FIRMWARE / "hal" / "host"
+HARNESS = (LIBRARIES / "harness.c", HOST / "clock.c", HOST / "marker.c")
 LONG = 8192
 """Bytes of a message where a publication says cycles a byte of long ones."""
+
+
+@dataclass(frozen=True)
+class Debian:
+    """What Debian calls an architecture, and what compiles for it and runs it here."""
+
+    name: str
+    triple: str
+    flags: tuple[str, ...]
+    qemu: tuple[str, ...]
+    """With a processor that has no more instructions than the board's."""
+
+    def fetch(self, folder: Path) -> Path:
+        """Its packages, unpacked; apt's own state is left alone."""
+        root = folder / f"root-{self.name}"
+        if root.is_dir():
+            return root
+        work = folder / f"apt-{self.name}"
+        for name in ("state/lists/partial", "cache/archives/partial", "debs"):
+            (work / name).mkdir(parents=True, exist_ok=True)
+        (work / "status").touch()
+        (work / "sources").write_text(SOURCE)
+        options = {
+            "APT::Architecture": self.name,
+            "APT::Architectures::": self.name,
+            "APT::Sandbox::User": "root",
+            "Dir::State": work / "state",
+            "Dir::State::status": work / "status",
+            "Dir::Cache": work / "cache",
+            "Dir::Etc::SourceList": work / "sources",
+            "Dir::Etc::SourceParts": "/dev/null",
+        }
+        (work / "conf").write_text("".join(f'{key} "{value}";\n' for key, value in options.items()))
+        environment = {**os.environ, "APT_CONFIG": str(work / "conf")}
+        packages = [*PACKAGES, *(["libatomic1"] if self.name == "armel" else [])]
+        subprocess.run(["apt-get", "update", "-qq"], check=True, env=environment)
+        command = ["apt-get", "download", "-qq", *packages]
+        subprocess.run(command, check=True, env=environment, cwd=work / "debs")
+        for package in (work / "debs").glob("*.deb"):
+            subprocess.run(["dpkg-deb", "-x", str(package), str(root)], check=True)
+        return root
+
+    def build(self, folder: Path) -> list[str]:
+        """OpenSSL's program, linked with the library that was fetched; what runs it."""
+        root = self.fetch(folder)
+        program, include = folder / f"program-{self.name}", root / "usr" / "include"
+        library = next((root / "usr" / "lib").glob("*/libcrypto.so.3"))
+        sources = (*HARNESS, LIBRARIES / "openssl" / "program.c")
+        command = [f"{self.triple}-gcc", "-O2", "-std=gnu11", *self.flags, f"-I{include}"]
+        command.append(f"-I{HOST}")
+        command += [f"-I{include / library.parent.name}", *map(str, sources), str(library)]
+        subprocess.run([*command, "-o", str(program)], check=True)
+        return ["-L", str(root), str(program)]
+
+
+ARMEL = ("arm-linux-gnueabi", ("-march=armv6kz", "-mfloat-abi=soft", "-marm"))
 PLACES = {
-    ("ARM1176JZF-S", "armv6"): ARCHITECTURES["armv6"],
+    ("ARM1176JZF-S", "armv6"): Debian("armel", *ARMEL, ("qemu-arm", "-cpu", "arm1176")),
     # The A7 has what the A53 has in AArch32, but for its cryptography, which the Pi 3's lacks too.
-    ("Cortex-A53", "armv6"): replace(
-        ARCHITECTURES["armv6"], qemu=("qemu-arm", "-cpu", "cortex-a7")
-    ),
+    ("Cortex-A53", "armv6"): Debian("armel", *ARMEL, ("qemu-arm", "-cpu", "cortex-a7")),
     # With instructions for AES.
-    ("Cortex-A53", "armv7"): replace(ARCHITECTURES["armv7"], qemu=("qemu-arm", "-cpu", "max")),
-    ("Cortex-A53", "aarch64"): ARCHITECTURES["aarch64"],
-    ("Silvermont", "i686"): ARCHITECTURES["i686"],
-    ("Silvermont", "x86-64"): Architecture(
-        name="x86-64",
-        triple="x86_64-linux-gnu",
-        flags=(),
-        debian="amd64",
-        qemu=("qemu-x86_64", "-cpu", "core2duo"),
+    ("Cortex-A53", "armv7"): Debian(
+        "armhf",
+        "arm-linux-gnueabihf",
+        ("-march=armv7-a", "-mfpu=vfpv3-d16", "-mthumb"),
+        ("qemu-arm", "-cpu", "max"),
+    ),
+    ("Cortex-A53", "aarch64"): Debian(
+        "arm64", "aarch64-linux-gnu", (), ("qemu-aarch64", "-cpu", "cortex-a53")
+    ),
+    ("Silvermont", "i686"): Debian("i386", "i686-linux-gnu", (), ("qemu-i386", "-cpu", "n270")),
+    ("Silvermont", "x86-64"): Debian(
+        "amd64", "x86_64-linux-gnu", (), ("qemu-x86_64", "-cpu", "core2duo")
     ),
 }
-"""With processors that have no more instructions than the board's."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +112,7 @@ class Bench:
     """OpenSSL as one board executes it."""
 
     emulator: tuple[str, ...]
-    program: Path
+    program: list[str]
     model: Model
     out: Path
 
@@ -61,7 +123,7 @@ class Bench:
         values = " ".join(f"{name}={value.hex()}" for name, value in inputs.items())
         lines = f"prepare {algorithm} {operation} {values}\nrun {count} 0\noutputs\n"
         plugin = f"{build_plugin()},core={self.model.name},out={self.out},cache=on"
-        command = [*self.emulator, "-plugin", plugin, str(self.program)]
+        command = [*self.emulator, "-plugin", plugin, *self.program]
         done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
         given = (pair.split("=") for pair in done.stdout.splitlines()[2].split())
         outputs = {name: bytes.fromhex(value) for name, value in given}
@@ -99,31 +161,34 @@ def cpu_s() -> float:
 
 def main() -> None:
     """Print a table of Markdown."""
-    wanted = sys.argv[1:]
+    folder = Path(sys.argv[1]).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    programs: dict[str, list[str]] = {}
     errors: dict[str, list[float]] = {"held-back": [], "calibration": []}
-    instructions, took_s = 0, 0.0
+    instructions, began_s = 0, cpu_s()
+    took_s = 0.0
     print("| core | board | algorithm | bytes | published | cycles/B | estimated | error | use |")
     print("|---|---|---|--:|--:|--:|--:|--:|---|")
-    with tempfile.TemporaryDirectory() as folder:
-        for result in tomllib.loads((FOLDER / "published.toml").read_text())["result"]:
-            key = result["core"], result["architecture"]
-            if wanted and result["architecture"] not in wanted:
-                continue
-            target = PLACES[key]
-            program = build_foreign(load_library("openssl"), target).path
-            options = ("-E", result["environment"]) if "environment" in result else ()
-            emulator = (*target.emulator, *options)
-            bench = Bench(emulator, program, model(*key), Path(folder, "counts.json"))
-            for algorithm, size, published, printed in rows(result):
-                began_s = cpu_s()
-                estimated, executed = bench.cycles_per_byte(algorithm, size)
-                took_s += cpu_s() - began_s
-                instructions += executed
-                error = published / estimated - 1 if "kB" in printed else estimated / published - 1
-                errors[result["use"]].append(error)
-                cells = (" ".join(key), result["board"], algorithm, size, printed)
-                numbers = (f"{published:.2f}", f"{estimated:.2f}", f"{error:+.1%}", result["use"])
-                print(f"| {' | '.join(map(str, (*cells, *numbers)))} |", flush=True)
+    for result in tomllib.loads((FOLDER / "published.toml").read_text())["result"]:
+        key = result["core"], result["architecture"]
+        if sys.argv[2:] and result["architecture"] not in sys.argv[2:]:
+            continue
+        place = PLACES[key]
+        program = programs.setdefault(place.name, [])
+        if not program:
+            program += place.build(folder)
+        options = ("-E", result["environment"]) if "environment" in result else ()
+        bench = Bench((*place.qemu, *options), program, model(*key), folder / "counts.json")
+        for algorithm, size, published, printed in rows(result):
+            began_s = cpu_s()
+            estimated, executed = bench.cycles_per_byte(algorithm, size)
+            took_s += cpu_s() - began_s
+            instructions += executed
+            error = published / estimated - 1 if "kB" in printed else estimated / published - 1
+            errors[result["use"]].append(error)
+            cells = (" ".join(key), result["board"], algorithm, size, printed)
+            numbers = (f"{published:.2f}", f"{estimated:.2f}", f"{error:+.1%}", result["use"])
+            print(f"| {' | '.join(map(str, (*cells, *numbers)))} |", flush=True)
     for use, found in errors.items():
         if sizes := [abs(error) for error in found]:
             mean, worst = statistics.fmean(sizes), max(sizes)

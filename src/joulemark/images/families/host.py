@@ -37,5 +37,5 @@ def host_target(
         link=(found.path, *flags),
         link_end=(),
         linker_version=found.version,
-        description={"board": "host", "clock_hz": "0", "timer_hz": "1000000000"},
+        description={"board": "host", "clock_hz": "0", "timer_hz": "100000000"},
     )

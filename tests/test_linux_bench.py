@@ -1,0 +1,96 @@
+"""A multimeter in this machine's supply: simulated, and told by the marker when it computes."""
+
+import json
+import os
+import threading
+import time
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from command import joulemark, undisturbed
+from joulemark.simulated.instruments.agilent_34401a import SimulatedAgilent34401A
+from joulemark.simulated.instruments.scpi import ScpiServer
+from joulemark.simulated.supply import CurrentTrace, Floats
+
+VOLT, IDLE_A, BUSY_A = 4.35, 0.15, 0.35
+REPETITIONS = 60000
+
+
+class ThisMachine:
+    """Its supply line: it draws more between the edges of the marker."""
+
+    voltage_v = VOLT
+
+    def __init__(self) -> None:
+        self._end, other = os.openpty()
+        tty.setraw(other)
+        self.marker_name = os.ttyname(other)
+        self._kept_open = other
+        self._began_s = time.monotonic()
+        self.edges_s: list[tuple[float, bool]] = []
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def _watch(self) -> None:
+        while True:
+            for level in os.read(self._end, 1):
+                self.edges_s.append((self.now_s, level == ord("1")))
+
+    @property
+    def now_s(self) -> float:
+        return time.monotonic() - self._began_s
+
+    def windows_s(self) -> list[float]:
+        """How long each window was."""
+        pairs = zip(self.edges_s, self.edges_s[1:], strict=False)
+        return [end - start for (start, high), (end, _) in pairs if high]
+
+    def mean_current_a(self, start_s: Floats, end_s: Floats) -> Floats:
+        until = float(np.max(end_s))
+        time.sleep(max(until - self.now_s, 0.0) + 0.02)
+        known = list(self.edges_s)
+        times = [0.0, *(at for at, _ in known), max(self.now_s, until)]
+        currents = [IDLE_A, *(BUSY_A if high else IDLE_A for _, high in known)]
+        return CurrentTrace(times, currents).mean_current_a(start_s, end_s)
+
+    def marker(self, time_s: Floats) -> npt.NDArray[np.bool_]:
+        raise AssertionError("a 34401A has no input for a marker")
+
+
+@contextmanager
+def multimeter(line: ThisMachine) -> Iterator[str]:
+    server = ScpiServer(SimulatedAgilent34401A(line, seed=3))
+    try:
+        yield server.resource
+    finally:
+        server.close()
+
+
+@pytest.mark.slow
+def test_a_multimeter_measures_what_this_machine_draws_more(tmp_path: Path) -> None:
+    line = ThisMachine()
+    case = ("--primitive", "sha-256", "--implementation", "ref", "--operation", "hash")
+    with multimeter(line) as resource:
+        undisturbed(
+            *("run", "--runner", "local", *case, "--size", "1024", "--runs", "2", "--seed", "1"),
+            *("--meter", "agilent-34401a", "--resource", resource, "--range", "1"),
+            *("--supply-v", str(VOLT), "--repetitions", str(REPETITIONS)),
+            *("--marker-pin", line.marker_name),
+            folder=tmp_path,
+        )
+    joulemark("export", "--format", "json", "--out", "x.json", folder=tmp_path)
+    (record,) = json.loads((tmp_path / "x.json").read_text())
+    assert record["status"] == "ok", record["failure"]
+    assert "window found in the current" in record["notes"]
+    # Before the two runs others have shown how long an execution takes.
+    for sample, window_s in zip(record["samples"], line.windows_s()[-2:], strict=True):
+        energy_j = VOLT * BUSY_A * window_s
+        assert sample["gross_pj"] * 1e-12 * REPETITIONS == pytest.approx(energy_j, rel=0.03)
+        net_j = VOLT * (BUSY_A - IDLE_A) * window_s
+        assert sample["net_pj"] * 1e-12 * REPETITIONS == pytest.approx(net_j, rel=0.04)
