@@ -1,6 +1,10 @@
 /* Cyclist, over Xoodoo[12], with the specification's names: Up, Down, colours c_U and c_D. An
    implementation defines, before it includes this,
-     static void xoodoo(uint8_t state[48]);   the state is aligned for words */
+     static void xoodoo(uint8_t state[48]);   the state is aligned for words
+   and may define XOODYAK_CRYPT_BLOCKS and
+     static void crypt_blocks(uint8_t state[48], uint8_t *out, const uint8_t *in, size_t blocks,
+                              int decrypting);
+   which Crypts whole blocks of 24 bytes: Up without a colour, the block, Down. */
 #include "aead/xoodyak/xoodyak.h"
 
 enum { STATE_BYTES = XOODYAK_STATE_BYTES, RATE_ABSORB = 44, RATE_CRYPT = 24 };
@@ -16,6 +20,30 @@ static void down_end(uint8_t *state, size_t length, uint8_t colour) {
     state[length] ^= 0x01;
     state[STATE_BYTES - 1] ^= colour;
 }
+
+/* A block of Crypt, after Up. */
+static inline void crypt(uint8_t *state, uint8_t *out, const uint8_t *in, size_t length,
+                         int decrypting) {
+    if (decrypting) {
+        crypto_xor(out, in, state, length);
+        crypto_xor(state, state, out, length);
+    } else {
+        crypto_xor(state, state, in, length);
+        for (size_t i = 0; i < length; i++)
+            out[i] = state[i];
+    }
+    down_end(state, length, 0);
+}
+
+#ifndef XOODYAK_CRYPT_BLOCKS
+static void crypt_blocks(uint8_t *state, uint8_t *out, const uint8_t *in, size_t blocks,
+                         int decrypting) {
+    for (; blocks > 0; blocks--, in += RATE_CRYPT, out += RATE_CRYPT) {
+        up(state, 0);
+        crypt(state, out, in, RATE_CRYPT, decrypting);
+    }
+}
+#endif
 
 static void process(const xoodyak_ctx *ctx, const aead_message *m, int decrypting, uint8_t *tag) {
     _Alignas(uint32_t) uint8_t state[STATE_BYTES] = {0};
@@ -38,22 +66,15 @@ static void process(const xoodyak_ctx *ctx, const aead_message *m, int decryptin
         done += part;
     } while (done < m->ad_length);
 
-    /* Crypt */
-    done = 0;
-    do {
-        part = m->length - done < RATE_CRYPT ? m->length - done : RATE_CRYPT;
-        up(state, done == 0 ? UP_CRYPT : 0);
-        if (decrypting) {
-            crypto_xor(m->out + done, m->in + done, state, part);
-            crypto_xor(state, state, m->out + done, part);
-        } else {
-            crypto_xor(state, state, m->in + done, part);
-            for (size_t i = 0; i < part; i++)
-                m->out[done + i] = state[i];
-        }
-        down_end(state, part, 0);
-        done += part;
-    } while (done < m->length);
+    /* Crypt: at least one block, the first of them with a colour. */
+    state[STATE_BYTES - 1] ^= UP_CRYPT;
+    part = m->length % RATE_CRYPT;
+    done = m->length - part;
+    crypt_blocks(state, m->out, m->in, done / RATE_CRYPT, decrypting);
+    if (part > 0 || m->length == 0) {
+        up(state, 0);
+        crypt(state, m->out + done, m->in + done, part, decrypting);
+    }
 
     up(state, UP_SQUEEZE);
     for (size_t i = 0; i < XOODYAK_TAG_BYTES; i++)

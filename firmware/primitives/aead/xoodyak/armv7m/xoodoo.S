@@ -69,16 +69,8 @@
     chi     \k, A3, \b2, \c3
 .endm
 
-    .section .text.xoodyak_xoodoo, "ax", %progbits
-    .global xoodyak_xoodoo
-    .type   xoodyak_xoodoo, %function
-    .thumb_func
-    .p2align 2
-/* void xoodyak_xoodoo(uint8_t state[48]) */
-xoodyak_xoodoo:
-    push    {r0, r4-r11, lr}
-    ldm     r0, {r0-r11}
-    .p2align 2
+/* Twelve rounds, after which all words are as they should be. */
+.macro xoodoo
     round   0, 0x058, B0, B1, B2, B3, C0, C1, C2, C3
     round   1, 0x038, B3, B0, B1, B2, C2, C3, C0, C1
     round   2, 0x3c0, B2, B3, B0, B1, C0, C1, C2, C3
@@ -97,7 +89,86 @@ xoodyak_xoodoo:
     .irp    word, C0, C1, C2, C3
     ror     \word, \word, #28
     .endr
-    pop     {r12}
+.endm
+
+/* The frame: plane 2 while a block is added, which takes its registers; then output, input, its end. */
+#define POINTERS 16
+#define FRAME 32
+
+/* Half a block: three words of it and of the state. */
+.macro encrypt_words x, y, z
+    ldr     r8, [T], #4
+    ldr     r9, [T], #4
+    ldr     r10, [T], #4
+    eor     \x, \x, r8
+    eor     \y, \y, r9
+    eor     \z, \z, r10
+    str     \x, [U], #4
+    str     \y, [U], #4
+    str     \z, [U], #4
+.endm
+
+.macro decrypt_words x, y, z
+    ldr     r8, [T], #4
+    ldr     r9, [T], #4
+    ldr     r10, [T], #4
+    eor     \x, \x, r8
+    eor     \y, \y, r9
+    eor     \z, \z, r10
+    str     \x, [U], #4
+    str     \y, [U], #4
+    str     \z, [U], #4
+    mov     \x, r8
+    mov     \y, r9
+    mov     \z, r10
+.endm
+
+/* void NAME(uint8_t state[48], uint8_t *out, const uint8_t *in, size_t blocks): Up, 24 bytes added to the
+   state, Down, for each block. Input and output need not be aligned. What decrypts takes no block too,
+   which is Xoodoo[12] alone; another copy of the rounds for that would be 2 KB. */
+.macro blocks_of name, words, may_be_none
+    .section .text.\name, "ax", %progbits
+    .global \name
+    .type   \name, %function
+    .thumb_func
+    .p2align 2
+\name:
+    push    {r0, r4-r11, lr}
+    add     r3, r3, r3, lsl #1
+    add     r3, r2, r3, lsl #3
+    push    {r1, r2, r3, r4}
+    sub     sp, sp, #16
+    ldm     r0, {r0-r11}
+    .p2align 2
+1:
+    xoodoo
+    stmia   sp, {r8-r11}
+    ldrd    U, T, [sp, #POINTERS]
+    .if     \may_be_none
+    ldr     r8, [sp, #POINTERS + 8]
+    cmp     T, r8
+    beq     2f
+    .endif
+    \words  A0, A1, A2
+    \words  A3, B0, B1
+    strd    U, T, [sp, #POINTERS]
+    eor     B2, B2, #1
+    ldr     r8, [sp, #POINTERS + 8]
+    cmp     T, r8
+2:
+    ldmia   sp, {r8-r11}
+    bne.w   1b
+    ldr     r12, [sp, #FRAME]
     stmia   r12, {r0-r11}
+    movs    r0, #0
+    movs    r1, #0
+    movs    r2, #0
+    movs    r3, #0
+    stmia   sp, {r0-r3}
+    add     sp, sp, #FRAME + 4
     pop     {r4-r11, pc}
-    .size   xoodyak_xoodoo, . - xoodyak_xoodoo
+    .size   \name, . - \name
+.endm
+
+    blocks_of xoodyak_encrypt_blocks, encrypt_words, 0
+    blocks_of xoodyak_decrypt_blocks, decrypt_words, 1

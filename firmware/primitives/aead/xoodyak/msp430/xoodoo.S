@@ -128,6 +128,9 @@ xoodyak_xoodoo:
     jz .Ldone
     br #.Ltwo_rounds
 .Ldone:
+    .irp half, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+    clr \half(sp)
+    .endr
     add #FRAME_BYTES, sp
     pop r10
     pop r9
