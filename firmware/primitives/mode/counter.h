@@ -23,6 +23,34 @@ static inline void counter_add(uint8_t *counter, size_t counting, unsigned n, co
     }
 }
 
+#ifdef BLOCK_CIPHER_HAS_COUNTER
+/* counter_encrypt by the cipher's own function. */
+__attribute__((unused)) static void counter_run(const block_cipher_ctx *cipher, uint8_t *counter,
+                                                size_t counting, uint8_t *out, const uint8_t *in,
+                                                size_t length) {
+    enum { BLOCK = BLOCK_CIPHER_BLOCK_BYTES };
+    size_t whole = length / BLOCK, rest = length % BLOCK;
+    while (whole > 0) {
+        size_t blocks = 256u - counter[BLOCK - 1];
+        if (blocks > whole)
+            blocks = whole;
+        block_cipher_counter(cipher, out, in, counter, blocks);
+        counter_add(counter, counting, (unsigned)blocks, COUNTER_PUBLIC);
+        out += blocks * BLOCK;
+        in += blocks * BLOCK;
+        whole -= blocks;
+    }
+    if (rest > 0) {
+        uint8_t block[BLOCK] = {0};
+        __builtin_memcpy(block, in, rest);
+        block_cipher_counter(cipher, block, block, counter, 1);
+        counter_add(counter, counting, 1, COUNTER_PUBLIC);
+        __builtin_memcpy(out, block, rest);
+        crypto_wipe(block, sizeof block);
+    }
+}
+#endif
+
 /* out = in XOR the stream that begins with the block `counter`, which is left one past the last
    that was used. */
 __attribute__((noinline, unused)) static void counter_encrypt(const block_cipher_ctx *cipher,
@@ -30,6 +58,12 @@ __attribute__((noinline, unused)) static void counter_encrypt(const block_cipher
                                                               counter_kind kind, uint8_t *out,
                                                               const uint8_t *in, size_t length) {
     enum { BLOCK = BLOCK_CIPHER_BLOCK_BYTES, BATCH_BYTES = COUNTER_BATCH * BLOCK };
+#ifdef BLOCK_CIPHER_HAS_COUNTER
+    if (kind == COUNTER_PUBLIC) { /* where the last byte wraps shows */
+        counter_run(cipher, counter, counting, out, in, length);
+        return;
+    }
+#endif
     uint8_t counters[BATCH_BYTES], stream[BATCH_BYTES];
     if (length == 0)
         return;

@@ -31,6 +31,9 @@ def alias(kind: Kind, prefix: str, name: str) -> str:
     lines = [f'#include "{prefix}.h"', f"typedef {prefix}_ctx {role}_ctx;"]
     functions = (*kind.functions, *kind.optional_functions)
     lines += [f"#define {role}_{f} {prefix}_{f}" for f in functions]
+    for optional in kind.optional_functions:
+        has = f"HAS_{optional.upper()}"
+        lines += [f"#ifdef {prefix.upper()}_{has}", f"#define {role.upper()}_{has}", "#endif"]
     constants = [
         f"{role.upper()}_{c.upper()} = {prefix.upper()}_{c.upper()}" for c in kind.file.constants
     ]
