@@ -1,63 +1,61 @@
-/* COFB in the notation of the specification. An implementation defines gift_cofb_ctx
-   and, before it includes this,
-     static void gift128_encrypt(const gift_cofb_ctx *ctx, uint8_t *block);   in place */
-#include "aead.h"
+/* COFB in the notation of the specification, by words, first byte highest. An implementation
+   defines gift_cofb_ctx and, before it includes this, static void gift128_encrypt(const
+   gift_cofb_ctx *ctx, uint32_t block[4]);   in place */
 
-enum { COFB_BLOCK_BYTES = 16, COFB_HALF_BYTES = 8 };
+enum { COFB_BLOCK_BYTES = 16 };
 
-/* L = 2L, in GF(2^64) modulo x^64 + x^4 + x^3 + x + 1, first byte highest. */
-static void double_l(uint8_t *l) {
-    unsigned carry = 0;
-    for (size_t i = COFB_HALF_BYTES; i-- > 0;) {
-        carry |= (unsigned)l[i] << 1;
-        l[i] = (uint8_t)carry;
-        carry >>= 8;
-    }
-    l[COFB_HALF_BYTES - 1] ^= (uint8_t)(crypto_mask(carry) & 0x1bu);
+/* L = 2L, in GF(2^64) modulo x^64 + x^4 + x^3 + x + 1 */
+static void double_l(uint32_t *l) {
+    uint32_t carry = crypto_mask32((unsigned)(l[0] >> 31)) & 0x1bu;
+    l[0] = l[0] << 1 | l[1] >> 31;
+    l[1] = l[1] << 1 ^ carry;
 }
 
 /* L = 3L */
-static void triple_l(uint8_t *l) {
-    uint8_t once[COFB_HALF_BYTES];
-    for (size_t i = 0; i < COFB_HALF_BYTES; i++)
-        once[i] = l[i];
+static void triple_l(uint32_t *l) {
+    uint32_t high = l[0], low = l[1];
     double_l(l);
-    crypto_xor(l, l, once, COFB_HALF_BYTES);
-    crypto_wipe(once, sizeof once);
+    l[0] ^= high;
+    l[1] ^= low;
 }
 
-/* Y = E(X XOR G(Y) XOR (L || 0)), where x is padded here: 10* unless it is a whole block. */
-static void absorb(const gift_cofb_ctx *ctx, uint8_t *y, const uint8_t *x, size_t length,
-                   const uint8_t *l) {
-    uint8_t g[COFB_BLOCK_BYTES]; /* G(Y1 || Y2) = Y2 || Y1 <<< 1 */
-    for (size_t i = 0; i < COFB_HALF_BYTES; i++) {
-        g[i] = (uint8_t)(y[COFB_HALF_BYTES + i] ^ l[i]);
-        g[COFB_HALF_BYTES + i] = (uint8_t)(y[i] << 1 | y[(i + 1) % COFB_HALF_BYTES] >> 7);
-    }
-    crypto_xor(g, g, x, length);
+/* Y = E(X XOR G(Y) XOR (L || 0)), with G(Y1 || Y2) = Y2 || Y1 <<< 1. */
+static void absorb(const gift_cofb_ctx *ctx, uint32_t *y, const uint32_t *x, const uint32_t *l) {
+    uint32_t y0 = y[0], y1 = y[1];
+    y[0] = y[2] ^ x[0] ^ l[0];
+    y[1] = y[3] ^ x[1] ^ l[1];
+    y[2] = (y0 << 1 | y1 >> 31) ^ x[2];
+    y[3] = (y1 << 1 | y0 >> 31) ^ x[3];
+    gift128_encrypt(ctx, y);
+}
+
+/* The last block of associated data or of the message, padded by 10* unless it is whole. */
+static void load_last(uint32_t *x, const uint8_t *in, size_t length) {
+    uint8_t padded[COFB_BLOCK_BYTES] = {0};
+    for (size_t i = 0; i < length; i++)
+        padded[i] = in[i];
     if (length < COFB_BLOCK_BYTES)
-        g[length] ^= 0x80;
-    gift128_encrypt(ctx, g);
-    for (size_t i = 0; i < COFB_BLOCK_BYTES; i++)
-        y[i] = g[i];
-    crypto_wipe(g, sizeof g);
+        padded[length] = 0x80;
+    load_block(x, padded);
+    crypto_wipe(padded, sizeof padded);
 }
 
 /* Both directions; y becomes the tag. */
-static void process(const gift_cofb_ctx *ctx, const aead_message *m, int decrypting, uint8_t *y) {
-    uint8_t l[COFB_HALF_BYTES], x[COFB_BLOCK_BYTES];
-    size_t done = 0;
-    for (size_t i = 0; i < COFB_BLOCK_BYTES; i++)
-        y[i] = m->nonce[i];
+static void process(const gift_cofb_ctx *ctx, const aead_message *m, int decrypting, uint8_t *tag) {
+    uint32_t y[4], l[2], x[4];
+    uint8_t stream[COFB_BLOCK_BYTES];
+    size_t done = 0, left;
+    load_block(y, m->nonce);
     gift128_encrypt(ctx, y);
-    for (size_t i = 0; i < COFB_HALF_BYTES; i++)
-        l[i] = y[i];
+    l[0] = y[0];
+    l[1] = y[1];
 
     for (; m->ad_length - done > COFB_BLOCK_BYTES; done += COFB_BLOCK_BYTES) {
         double_l(l);
-        absorb(ctx, y, m->ad + done, COFB_BLOCK_BYTES, l);
+        load_block(x, m->ad + done);
+        absorb(ctx, y, x, l);
     }
-    size_t left = m->ad_length - done;
+    left = m->ad_length - done;
     triple_l(l);
     if (left < COFB_BLOCK_BYTES)
         triple_l(l);
@@ -65,27 +63,39 @@ static void process(const gift_cofb_ctx *ctx, const aead_message *m, int decrypt
         triple_l(l);
         triple_l(l);
     }
-    absorb(ctx, y, left > 0 ? m->ad + done : x, left, l);
+    load_last(x, m->ad + done, left);
+    absorb(ctx, y, x, l);
 
-    for (done = 0; done < m->length; done += left) {
-        left = m->length - done;
-        if (left > COFB_BLOCK_BYTES) {
-            left = COFB_BLOCK_BYTES;
-            double_l(l);
-        } else {
-            triple_l(l);
-            if (left < COFB_BLOCK_BYTES)
-                triple_l(l);
+    for (done = 0; m->length - done > COFB_BLOCK_BYTES; done += COFB_BLOCK_BYTES) {
+        double_l(l);
+        load_block(x, m->in + done);
+        for (size_t i = 0; i < 4; i++) {
+            uint32_t out = x[i] ^ y[i];
+            store32(m->out + done + 4 * i, out);
+            if (decrypting)
+                x[i] = out;
         }
-        for (size_t i = 0; i < left; i++) {
-            uint8_t in = m->in[done + i], out = (uint8_t)(in ^ y[i]);
-            m->out[done + i] = out;
-            x[i] = decrypting ? out : in;
-        }
-        absorb(ctx, y, x, left, l);
+        absorb(ctx, y, x, l);
     }
+    left = m->length - done;
+    if (left > 0) {
+        const uint8_t *plain = decrypting ? m->out + done : m->in + done;
+        triple_l(l);
+        if (left < COFB_BLOCK_BYTES)
+            triple_l(l);
+        store_block(stream, y);
+        if (decrypting)
+            crypto_xor(m->out + done, m->in + done, stream, left);
+        load_last(x, plain, left);
+        if (!decrypting)
+            crypto_xor(m->out + done, m->in + done, stream, left);
+        absorb(ctx, y, x, l);
+    }
+    store_block(tag, y);
+    crypto_wipe(y, sizeof y);
     crypto_wipe(l, sizeof l);
     crypto_wipe(x, sizeof x);
+    crypto_wipe(stream, sizeof stream);
 }
 
 static int lengths_allowed(const aead_message *m) {

@@ -2,57 +2,9 @@
    a permutation R, the same for all, with R^5 = 1. Here the words after r rounds hold R^-r of what
    they should: word 3, turned by 32 bits, never moves, and the others need rotations only: within
    nibbles, halves (then neighbours change places), bytes and the whole word in turn. */
-#include "gift_cofb.h"
+#include "aead/gift-cofb/gift-cofb-words.h"
 
-enum { ROUNDS = 40 };
-
-static uint32_t load32(const uint8_t *in) {
-    return (uint32_t)in[0] << 24 | (uint32_t)in[1] << 16 | (uint32_t)in[2] << 8 | in[3];
-}
-
-static void store32(uint8_t *out, uint32_t x) {
-    out[0] = (uint8_t)(x >> 24);
-    out[1] = (uint8_t)(x >> 16);
-    out[2] = (uint8_t)(x >> 8);
-    out[3] = (uint8_t)x;
-}
-
-/* Swaps the bits of x in mask with those n places above. */
-static uint32_t swap_bits(uint32_t x, uint32_t mask, unsigned n) {
-    uint32_t difference = (x ^ x >> n) & mask;
-    return x ^ difference ^ difference << n;
-}
-
-/* R: bit 4 b + j goes to bit b of byte -j modulo 4. */
-static uint32_t permute(uint32_t x) {
-    x = swap_bits(x, 0x0a0a0a0a, 3);
-    x = swap_bits(x, 0x00cc00cc, 6);
-    x = swap_bits(x, 0x0000f0f0, 12);
-    return swap_bits(x, 0x000000ff, 24);
-}
-
-static uint32_t permute_back(uint32_t x) {
-    x = swap_bits(x, 0x000000ff, 24);
-    x = swap_bits(x, 0x0000f0f0, 12);
-    x = swap_bits(x, 0x00cc00cc, 6);
-    return swap_bits(x, 0x0a0a0a0a, 3);
-}
-
-/* R^-round */
-static uint32_t place(uint32_t x, unsigned round) {
-    switch (round % 5) {
-    case 0:
-        return x;
-    case 1:
-        return permute_back(x);
-    case 2:
-        return permute_back(permute_back(x));
-    case 3:
-        return permute(permute(x));
-    default:
-        return permute(x);
-    }
-}
+#include "aead/gift-cofb/gift-cofb-schedule.h"
 
 /* Fields of `width` bits turned to the right by n; low is the n lowest bits of each. */
 #define TURN_FIELDS(x, width, n, low) ((x) & (low)) << ((width) - (n)) | ((x) & ~(low)) >> (n)
@@ -113,35 +65,17 @@ static const uint32_t constants[ROUNDS] = {
     0x40500002, 0x01030080, 0x80000006, 0x10008808, 0xc001a000, 0x14500002, 0x01020181, 0x8000001a,
 };
 
-static void gift128_encrypt(const gift_cofb_ctx *ctx, uint8_t *block) {
-    uint32_t a = load32(block), b = load32(block + 4);
-    uint32_t c = load32(block + 8), d = load32(block + 12);
+static void gift128_encrypt(const gift_cofb_ctx *ctx, uint32_t block[4]) {
+    uint32_t a = block[0], b = block[1], c = block[2], d = block[3];
     const uint32_t *key = ctx->round_keys[0], *constant = constants;
     for (unsigned i = 0; i < ROUNDS; i += 10) {
         FIVE_ROUNDS(a, b, c, d);
         FIVE_ROUNDS(d, b, c, a);
     }
-    store32(block, a);
-    store32(block + 4, b);
-    store32(block + 8, c);
-    store32(block + 12, d);
-}
-
-void gift_cofb_init(gift_cofb_ctx *ctx, const uint8_t *key) {
-    uint32_t w[4]; /* W_2i || W_2i+1 */
-    for (size_t i = 0; i < 4; i++)
-        w[i] = load32(key + 4 * i);
-    for (unsigned round = 0; round < ROUNDS; round++) {
-        ctx->round_keys[round][0] = place(w[3], round + 1);
-        ctx->round_keys[round][1] = place(w[1], round + 1);
-        /* Key state: W0 || W1 = W6 >>> 2 || W7 >>> 12, the others move up. */
-        uint32_t high = w[3] >> 16, low = w[3] & 0xffffu;
-        w[3] = w[2];
-        w[2] = w[1];
-        w[1] = w[0];
-        w[0] = (high >> 2 | high << 14) << 16 | ((low >> 12 | low << 4) & 0xffffu);
-    }
-    crypto_wipe(w, sizeof w);
+    block[0] = a;
+    block[1] = b;
+    block[2] = c;
+    block[3] = d;
 }
 
 #include "aead/gift-cofb/gift-cofb-body.h"

@@ -1,17 +1,7 @@
 /* GIFT-128 in its bitsliced form, as the GIFT-COFB specification gives it. */
-#include "gift_cofb.h"
+#include "aead/gift-cofb/gift-cofb-words.h"
 
 enum { ROUNDS = 40 };
-
-static uint32_t load32(const uint8_t *in) {
-    return (uint32_t)in[0] << 24 | (uint32_t)in[1] << 16 | (uint32_t)in[2] << 8 | in[3];
-}
-
-/* Swaps the bits of x in mask with those n places above. */
-static uint32_t swap_bits(uint32_t x, uint32_t mask, unsigned n) {
-    uint32_t difference = (x ^ x >> n) & mask;
-    return x ^ difference ^ difference << n;
-}
 
 /* PermBits for word i: bit 4b + j goes to bit b of byte i - j modulo 4. */
 static uint32_t permute_bits(uint32_t s, unsigned i) {
@@ -22,13 +12,10 @@ static uint32_t permute_bits(uint32_t s, unsigned i) {
     return i == 3 ? s : s << 8 * (i + 1) | s >> (24 - 8 * i);
 }
 
-static void gift128_encrypt(const gift_cofb_ctx *ctx, uint8_t *block) {
-    uint32_t s[4], w[4];
+static void gift128_encrypt(const gift_cofb_ctx *ctx, uint32_t s[4]) {
+    uint32_t w[4]; /* W_2i || W_2i+1 */
     uint8_t c = 0;
-    for (size_t i = 0; i < 4; i++) {
-        s[i] = load32(block + 4 * i);
-        w[i] = load32(ctx->key + 4 * i); /* W_2i || W_2i+1 */
-    }
+    load_block(w, ctx->key);
 
     for (unsigned round = 0; round < ROUNDS; round++) {
         /* SubCells */
@@ -62,9 +49,6 @@ static void gift128_encrypt(const gift_cofb_ctx *ctx, uint8_t *block) {
         w[0] = high << 16 | low;
     }
 
-    for (size_t i = 0; i < 16; i++)
-        block[i] = (uint8_t)(s[i / 4] >> (24 - 8 * (i % 4)));
-    crypto_wipe(s, sizeof s);
     crypto_wipe(w, sizeof w);
 }
 

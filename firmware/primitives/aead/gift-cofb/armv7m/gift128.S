@@ -1,0 +1,131 @@
+/* GIFT-128 fixsliced, as fixslice/gift_cofb.c has it. A rotation of a whole word is left to the next
+   instruction that takes the word. What is word 0 in a round comes inverted, and the word 3 that is made of
+   it too until the constant is added, whose table is of inverted ones. */
+    .syntax unified
+    .thumb
+
+#define A r0
+#define B r1
+#define C r2
+#define D r3
+#define KEY r4
+#define CONSTANT r5
+#define MASK r6
+#define T r7
+#define X r8
+#define Y r9
+#define Z r10
+#define END r11
+#define BLOCK r12
+
+/* SubCells, with a inverted and still to be turned right by `turned`: d is the new word 0, inverted, a the
+   new word 3, inverted. */
+.macro sub_cells a, b, c, d, turned
+    bic     T, \c, \a, ror #\turned
+    eor     \b, \b, T
+    and     T, \b, \d
+    eor     \a, T, \a, ror #\turned
+    orn     T, \b, \a
+    eor     \c, \c, T
+    eor     \d, \d, \c
+    eor     \b, \b, \d
+    bic     T, \b, \a
+    eor     \c, \c, T
+.endm
+
+/* Fields of `width` bits turned right by n, but for a turn of the whole word by n: low is the n lowest bits of
+   each. */
+.macro turn_fields x, width, low
+    and     T, \x, #\low
+    eor     \x, \x, T
+    orr     \x, \x, T, ror #(32 - \width)
+.endm
+
+/* The same by the other bits of each field. */
+.macro turn_fields_by_high x, width, high
+    and     T, \x, #\high
+    eor     \x, \x, T
+    orr     \x, T, \x, ror #(32 - \width)
+.endm
+
+/* Neighbours change places, in MASK's half moved by `by`. */
+.macro swap_neighbours x, by
+    eor     T, \x, \x, lsr #1
+    and     T, T, MASK, lsl #\by
+    eor     \x, \x, T
+    eor     \x, \x, T, lsl #1
+.endm
+
+/* AddRoundKey, with turns still to come of words 1 and 2; a is word 3. */
+.macro add_round_key a, b, c, turned_b, turned_c
+    ldr     X, [KEY], #4
+    ldr     Y, [KEY], #4
+    ldr     Z, [CONSTANT], #4
+    eor     \b, X, \b, ror #\turned_b
+    eor     \c, Y, \c, ror #\turned_c
+    eor     \a, \a, Z
+.endm
+
+.macro five_rounds a, b, c, d
+    sub_cells \a, \b, \c, \d, 24
+    turn_fields \d, 4, 0x11111111
+    turn_fields \b, 4, 0x33333333
+    turn_fields \c, 4, 0x77777777
+    add_round_key \a, \b, \c, 2, 3
+    sub_cells \d, \b, \c, \a, 1
+    turn_fields \a, 16, 0x000f000f
+    rev16   \b, \b
+    turn_fields_by_high \c, 16, 0xf000f000
+    add_round_key \d, \b, \c, 0, 12
+    sub_cells \a, \b, \c, \d, 4
+    swap_neighbours \d, 0
+    turn_fields \b, 2, 0x55555555
+    swap_neighbours \c, 16
+    add_round_key \a, \b, \c, 1, 16
+    sub_cells \d, \b, \c, \a, 16
+    turn_fields \a, 8, 0x3f3f3f3f
+    turn_fields \b, 8, 0x0f0f0f0f
+    turn_fields \c, 8, 0x03030303
+    add_round_key \d, \b, \c, 4, 2
+    sub_cells \a, \b, \c, \d, 6
+    add_round_key \a, \b, \c, 16, 8
+.endm
+
+    .section .text.gift_cofb_block, "ax", %progbits
+    .global gift_cofb_block
+    .type   gift_cofb_block, %function
+    .thumb_func
+    .p2align 2
+/* void gift_cofb_block(const uint32_t round_keys[40][2], uint32_t block[4]) */
+gift_cofb_block:
+    push    {r4-r11, lr}
+    mov     KEY, r0
+    mov     BLOCK, r1
+    movw    CONSTANT, #:lower16:.Lconstants
+    movt    CONSTANT, #:upper16:.Lconstants
+    add     END, CONSTANT, #160
+    movw    MASK, #0x5555
+    ldm     BLOCK, {A, B, C, D}
+    mvn     A, A, ror #8 /* as a round leaves it */
+    .p2align 2
+1:
+    five_rounds A, B, C, D
+    five_rounds D, B, C, A
+    cmp     CONSTANT, END
+    bne.w   1b
+    mvn     A, A, ror #24
+    stm     BLOCK, {A, B, C, D}
+    pop     {r4-r11, pc}
+    .size   gift_cofb_block, . - gift_cofb_block
+
+    .section .rodata.gift_cofb_constants, "a", %progbits
+    .p2align 2
+.Lconstants:
+    .word   0xeffffff7, 0x7ffe7fff, 0xabfffffd, 0xfefefe7e, 0x7fffffe0
+    .word   0xef77777f, 0x9ffe1fff, 0xaeaffffd, 0xfcfcfe7f, 0x7fffffd0
+    .word   0xeff7777f, 0x9ffe9fff, 0xbeaffffd, 0xfcfcff7f, 0x7fffffd8
+    .word   0xefff777f, 0xbffe1fff, 0xeeaffffd, 0xfcfdfe7f, 0x7fffffd4
+    .word   0xeff7f77f, 0x9ffebfff, 0xfebffffd, 0xfdfdff7f, 0x7fffffde
+    .word   0xefffff7f, 0xfffe3fff, 0xaefffffd, 0xfcfefe7f, 0x7fffffd1
+    .word   0xeff777ff, 0x9ffedfff, 0xbfaffffd, 0xfefcff7f, 0x7ffffff9
+    .word   0xefff77f7, 0x3ffe5fff, 0xebaffffd, 0xfefdfe7e, 0x7fffffe5
