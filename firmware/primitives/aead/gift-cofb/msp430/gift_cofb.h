@@ -1,0 +1,1 @@
+#include "aead/gift-cofb/fixslice/gift_cofb.h"
