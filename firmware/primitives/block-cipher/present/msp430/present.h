@@ -1,0 +1,1 @@
+#include "block-cipher/present/present-ttable.h"
