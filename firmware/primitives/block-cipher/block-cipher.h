@@ -14,9 +14,9 @@
      void p_sct(uint8_t *block);
    its square-complete transform: four rounds without keys, in place.
 
-   An implementation that makes a stream from a counter faster than block by block defines P_HAS_COUNTER and
-     void p_counter(const p_ctx *ctx, uint8_t *out, const uint8_t *in, const uint8_t *counter,
-                    size_t blocks);
-   which adds to each of `blocks` blocks the encrypted counter, whose last byte then grows by one. The
-   last byte of the last one is 255 at most, so that nothing is carried; blocks is not 0. */
+   An implementation that makes a stream from a counter faster than block by block defines
+   P_HAS_COUNTER and void p_counter(const p_ctx *ctx, uint8_t *out, const uint8_t *in, const uint8_t
+   *counter, size_t blocks); which adds to each of `blocks` blocks the encrypted counter, whose last
+   byte then grows by one. The last byte of the last one is 255 at most, so that nothing is carried;
+   blocks is not 0. */
 #include "crypto.h"
