@@ -27,7 +27,7 @@ SOURCE = (
     "http://deb.debian.org/debian bookworm main\n"
 )
 HOST = FIRMWARE / "hal" / "host"
-HARNESS = (LIBRARIES / "harness.c", HOST / "clock.c", HOST / "marker.c")
+HARNESS = (LIBRARIES / "harness.c", HOST / "clock.c", HOST / "counters.c", HOST / "marker.c")
 LONG = 8192
 """Bytes of a message where a publication says cycles a byte of long ones."""
 

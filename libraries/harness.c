@@ -1,16 +1,13 @@
 #include "harness.h"
 #include "clock.h"
+#include "counters.h"
 #include "marker.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -113,38 +110,6 @@ static int64_t now_ns(clockid_t clock) {
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-typedef struct {
-    int cycles, instructions, error;
-} counters;
-
-static int open_counter(uint64_t event, int group) {
-    struct perf_event_attr what = {
-        .type = PERF_TYPE_HARDWARE,
-        .size = sizeof what,
-        .config = event,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-        .disabled = group < 0,
-    };
-    return (int)syscall(SYS_perf_event_open, &what, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
-}
-
-static counters open_counters(void) {
-    counters made = {.cycles = open_counter(PERF_COUNT_HW_CPU_CYCLES, -1), .instructions = -1};
-    if (made.cycles >= 0)
-        made.instructions = open_counter(PERF_COUNT_HW_INSTRUCTIONS, made.cycles);
-    if (made.instructions < 0)
-        made.error = errno;
-    return made;
-}
-
-static uint64_t count_of(int counter) {
-    uint64_t value = 0;
-    if (read(counter, &value, sizeof value) != sizeof value)
-        die("its counter cannot be read", "perf_event");
-    return value;
-}
-
 static void quiet(long ms) {
     struct timespec time = {ms / 1000, ms % 1000 * 1000000};
     while (nanosleep(&time, &time) != 0 && errno == EINTR)
@@ -153,24 +118,22 @@ static void quiet(long ms) {
 
 // "run COUNT QUIET_MS": "ran WALL_NS CPU_NS CYCLES INSTRUCTIONS", where the counters do not work
 // with their error in words instead of their counts.
-static void run(const char *arguments, const counters *counted) {
+static void run(const char *arguments, const counters *counted, int error) {
     char *end;
     uint64_t count = strtoull(arguments, &end, 10);
     long quiet_ms = strtol(end, NULL, 10);
     quiet(quiet_ms);
-    bool counts = counted->error == 0;
-    if (counts) {
-        ioctl(counted->cycles, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
-        ioctl(counted->cycles, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
-    }
+    uint64_t cycles = 0, instructions = 0;
+    if (error == 0)
+        counters_start(counted);
     int64_t wall_ns = now_ns(CLOCK_MONOTONIC), cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
     marker_set(1);
     int right = library_run(count);
     marker_set(0);
     cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
     wall_ns = now_ns(CLOCK_MONOTONIC) - wall_ns;
-    if (counts)
-        ioctl(counted->cycles, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+    if (error == 0 && counters_stop(counted, &cycles, &instructions) != 0)
+        die("its counters cannot be read", "perf_event");
     quiet(quiet_ms);
     if (!right) {
         printf("error executions of equal inputs differ, or one failed\n");
@@ -178,11 +141,10 @@ static void run(const char *arguments, const counters *counted) {
     }
     library_finish();
     printf("ran %lld %lld ", (long long)wall_ns, (long long)cpu_ns);
-    if (counts)
-        printf("%llu %llu\n", (unsigned long long)count_of(counted->cycles),
-               (unsigned long long)count_of(counted->instructions));
+    if (error == 0)
+        printf("%llu %llu\n", (unsigned long long)cycles, (unsigned long long)instructions);
     else
-        printf("- %s\n", strerror(counted->error));
+        printf("- %s\n", strerror(error));
 }
 
 // "prepare ALGORITHM OPERATION NAME=HEX...": "ok" or "error WHY".
@@ -222,7 +184,8 @@ static void tell_rows(void) {
 
 int main(void) {
     marker_open();
-    counters counted = open_counters();
+    counters counted;
+    int error = counters_open(&counted, 0);
     char *line = NULL;
     size_t room = 0;
     ssize_t length;
@@ -240,7 +203,7 @@ int main(void) {
         else if (strcmp(line, "prepare") == 0)
             prepare(arguments);
         else if (strcmp(line, "run") == 0)
-            run(arguments, &counted);
+            run(arguments, &counted, error);
         else if (strcmp(line, "outputs") == 0)
             tell_outputs();
         else if (strcmp(line, "clock") == 0)

@@ -68,7 +68,7 @@ def build(library: LibraryFile, target: Architecture, source: Source) -> Built:
     compiler = _tool(target, "g++")
     version = toolchain.version(compiler)
     flags = (*_FLAGS, *target.flags, *source.flags)
-    own = sorted(p for p in path.iterdir() if p.is_file())
+    own = sorted(p for p in path.iterdir() if p.is_file() and p.name != _LOG)
     parts: list[str | bytes] = [version, *flags, how.makefile, how.archive]
     key = cache.digest([*parts, *(part for p in own for part in (p.name, p.read_bytes()))])
     with cache.entry("from-source", key) as (folder, work):

@@ -17,9 +17,9 @@ from joulemark.images.from_source import Source
 from joulemark.project import FIRMWARE, LIBRARIES
 
 _HOST = FIRMWARE / "hal" / "host"
-_C = (LIBRARIES / "harness.c", _HOST / "clock.c", _HOST / "marker.c")
+_C = (LIBRARIES / "harness.c", *(_HOST / f"{name}.c" for name in ("clock", "counters", "marker")))
 _INCLUDE = f"-I{_HOST}"
-_HARNESS = (*_C, LIBRARIES / "harness.h", _HOST / "clock.h", _HOST / "marker.h")
+_HARNESS = (*_C, *(source.with_suffix(".h") for source in _C))
 _FLAGS = ("-O2", "-Wall", "-Wextra")
 """Of the calls; the library was compiled by whoever made its package."""
 _STANDARD = {"c": "-std=gnu11", "c++": "-std=c++17"}
@@ -79,21 +79,21 @@ def build_library(library: LibraryFile) -> LibraryProgram:
     )
 
 
-def build_clock() -> Path:
-    """Build the shared object that measures this machine's clock.
+def build_watch() -> Path:
+    """Build the shared object that measures this machine's clock and opens its counters.
 
     Raises:
         BuildError: the compiler rejects it.
         ToolError: there is no compiler.
     """
     path, version = _compiler("c")
-    source = _HOST / "clock.c"
-    key = cache.digest([*_FLAGS, version, source.read_bytes()])
-    with cache.entry("clock", key) as (folder, work):
+    sources = [_HOST / f"{name}.c" for name in ("clock", "counters")]
+    key = cache.digest([*_FLAGS, version, *(source.read_bytes() for source in sources)])
+    with cache.entry("watch", key) as (folder, work):
         if work is not None:
-            command = [path, *_FLAGS, "-shared", "-fPIC", _INCLUDE, str(source)]
-            toolchain.run([*command, "-o", str(work / "clock.so")], "compiling clock.c")
-    return folder / "clock.so"
+            command = [path, *_FLAGS, "-shared", "-fPIC", _INCLUDE, *map(str, sources)]
+            toolchain.run([*command, "-o", str(work / "watch.so")], "compiling clock.c")
+    return folder / "watch.so"
 
 
 def build_foreign(

@@ -9,15 +9,16 @@ from joulemark.campaign.job import Job
 from joulemark.campaign.versions import engine_version, host, processor
 from joulemark.catalogue import machines
 from joulemark.errors import VerificationError
-from joulemark.images.library import build_clock
-from joulemark.measure.metered import Metered
-from joulemark.measure.session import Outcome
+from joulemark.images.library import build_watch
+from joulemark.measure.metered import Length, Metered, OneRun
+from joulemark.measure.session import Outcome, primitive
 from joulemark.measure.window import Instrument, chosen_window_s, expected_errors, marked_note
 from joulemark.meters import Specification
 from joulemark.records.record import Provenance, Quantity, quantity
+from joulemark.runners.counters import Counted, Counters
 from joulemark.runners.local import LocalLink
 from joulemark.runners.machine import Core, check_clock, refuse_throttled
-from joulemark.runners.protocol import Device
+from joulemark.runners.protocol import Device, Flag, RunResult
 
 _TRIES = 4
 """How often a case is measured again whose clock moved."""
@@ -37,7 +38,11 @@ class Local(Metered):
         self._core = Core.quietest()
         self._machine = machines.recognised()
         self._marker = marker
-        self._clock = build_clock()
+        self._watch = build_watch()
+        self._counters: Counters | None = None
+        self._empty: Counted | None = None
+        self._counted: list[tuple[float, float]] = []
+        """Cycles and instructions of an execution, by runs."""
         power = None if self._machine is None else self._machine.watt("one-core")
         self._watt = None if power is None else power.watt
         specification = instrument.meter.specification
@@ -50,7 +55,35 @@ class Local(Metered):
                 tell(text)
 
     def _open_line(self) -> LocalLink:
-        return LocalLink(self.image.path, core=self._core, marker=self._marker)
+        link = LocalLink(self.image.path, core=self._core, marker=self._marker)
+        self._counters = Counters(self._watch, link.process)
+        return link
+
+    def _run(self, case: Case, repetitions: int, length: Length, number: int) -> OneRun:
+        """Before the meter looks, an empty window of as many executions is counted."""
+        operation = primitive(case).operation
+        self._empty = self._between(lambda: self._device.run(operation, Flag.EMPTY, repetitions))[1]
+        return super()._run(case, repetitions, length, number)
+
+    def _execute(
+        self, device: Device, operation: str, repetitions: int, quiet_ms: int
+    ) -> RunResult:
+        """The window between the counters."""
+        run = super()._execute
+        result, counted = self._between(lambda: run(device, operation, repetitions, quiet_ms))
+        if counted is not None and self._empty is not None:
+            cycles = (counted.cycles - self._empty.cycles) / repetitions
+            instructions = (counted.instructions - self._empty.instructions) / repetitions
+            self._counted.append((cycles, instructions))
+        return result
+
+    def _between(self, run: Callable[[], RunResult]) -> tuple[RunResult, Counted | None]:
+        """Run between the counters."""
+        counters = self._counters
+        assert counters is not None  # noqa: S101
+        counters.start()
+        result = run()
+        return result, counters.stop()
 
     def _check(self, device: Device) -> None:
         self.check_identity(device.description, str(self.image.path), None)
@@ -65,9 +98,9 @@ class Local(Metered):
         problem: VerificationError | None = None
         for _ in range(1 if attended else _TRIES):
             refuse_throttled()
-            before_hz = self._core.clock_hz(self._clock)
+            before_hz = self._core.clock_hz(self._watch)
             outcome = super()._measured(case, trials)
-            after_hz = self._core.clock_hz(self._clock)
+            after_hz = self._core.clock_hz(self._watch)
             try:
                 refuse_throttled()
                 check_clock(before_hz, after_hz, nominal)
@@ -82,12 +115,18 @@ class Local(Metered):
                 notes=[
                     *outcome.notes,
                     f"pinned to cpu{self._core.number}, governor {governor}",
+                    *self._uncounted(),
                     *([] if problem is None or not attended else [problem.what]),
                     *marked_note(self._marker, outcome.repetitions),
                 ],
             )
         assert problem is not None  # noqa: S101
         raise problem
+
+    def _uncounted(self) -> list[str]:
+        """Linux's reason where cycles were not counted."""
+        why_not = "" if self._counters is None else self._counters.why_not
+        return [f"no cycles by perf_event: {why_not}"] if why_not else []
 
     def _window_s(self, specification: Specification) -> float:
         return chosen_window_s(specification, self._watt)
@@ -111,7 +150,13 @@ class Local(Metered):
         return 0.0
 
     def _cycles(self, times_s: list[float]) -> list[Quantity]:
-        return []
+        if not self._counted:
+            return []
+        cycles, instructions = zip(*self._counted[-len(times_s) :], strict=True)
+        return [
+            quantity("cycles", "cycles", cycles, grade="measured"),
+            quantity("instructions", "instructions", instructions, grade="measured"),
+        ]
 
     def _memory(self) -> list[Quantity]:
         return []

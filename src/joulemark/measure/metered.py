@@ -174,7 +174,7 @@ class Metered(Session):
                 count = max(math.ceil(1.5 * _ROUGH_S * count / max(window_s, 1e-5)), count + 1)
         return window_s / count
 
-    def _length(self, case: Case, repetitions: int, once_s: float) -> "_Length":
+    def _length(self, case: Case, repetitions: int, once_s: float) -> "Length":
         """How long a window is, and how much of it is no operation.
 
         The chip's timer times a window that it holds; a longer one is told from a shorter one.
@@ -188,10 +188,10 @@ class Metered(Session):
             what = "the window is longer than the chip's timer holds"
             raise VerificationError(what, str(case), "fewer --repetitions")
         if held < repetitions:
-            return _Length(window_s * repetitions / held, empty_s * repetitions / held)
-        return _Length(window_s, empty_s)
+            return Length(window_s * repetitions / held, empty_s * repetitions / held)
+        return Length(window_s, empty_s)
 
-    def _run(self, case: Case, repetitions: int, length: "_Length", number: int) -> "_OneRun":
+    def _run(self, case: Case, repetitions: int, length: "Length", number: int) -> "OneRun":
         """One run with its own inputs, its output verified."""
         device = self._device
         put = self.exchange(case, number)
@@ -203,7 +203,7 @@ class Metered(Session):
 
         def execute(quiet_s: float) -> RunResult:
             line.timeout_s = 5.0 + 2.0 * length.window_s + 2.1 * quiet_s
-            return device.run(operation, Flag.NONE, repetitions, round(quiet_s * 1e3))
+            return self._execute(device, operation, repetitions, round(quiet_s * 1e3))
 
         metered = metered_window(self._instrument, length.window_s, execute)
         result, got, wall_s = metered.result, metered.got, metered.wall_s
@@ -219,14 +219,20 @@ class Metered(Session):
             # The command's way to the board and back counts as idle.
             beside_j = 0.0 if idle_w is None else idle_w * (wall_s - timed_s) / repetitions
             run = dataclasses.replace(run, gross_j=run.gross_j - beside_j)
-            return _OneRun(run.times(operation_s / timed_s), wall_s, timer_s, got.of_reading)
+            return OneRun(run.times(operation_s / timed_s), wall_s, timer_s, got.of_reading)
         run = evaluate(got, repetitions, metered.quiet_s)
         window_s = run.time_s * repetitions
         # Between edges lies the empty window's time too. A window found in the current is known
         # to a sample or two: only its power is taken.
         edges = bool(got.edges_s)
         factor = operation_s / (timed_s if edges else window_s)
-        return _OneRun(run.times(factor), window_s, timer_s, got.accuracy.of_reading, edges)
+        return OneRun(run.times(factor), window_s, timer_s, got.accuracy.of_reading, edges)
+
+    def _execute(
+        self, device: Device, operation: str, repetitions: int, quiet_ms: int
+    ) -> RunResult:
+        """One run's window."""
+        return device.run(operation, Flag.NONE, repetitions, quiet_ms)
 
     def _seconds(self, result: RunResult) -> float | None:
         """A window by the chip's own timer; None where it did not hold it."""
@@ -236,7 +242,7 @@ class Metered(Session):
 
 
 @dataclasses.dataclass(frozen=True)
-class _Length:
+class Length:
     """Of a window that is to be measured."""
 
     window_s: float
@@ -245,7 +251,9 @@ class _Length:
 
 
 @dataclasses.dataclass(frozen=True)
-class _OneRun:
+class OneRun:
+    """One run's figures."""
+
     run: Run
     """The operation's, without the empty window's share."""
     window_s: float
@@ -264,7 +272,7 @@ class _OneRun:
         return {name: round(v) for name, v in values.items() if not math.isnan(v)}
 
 
-def _how_found(run: _OneRun, specification: Specification) -> list[str]:
+def _how_found(run: OneRun, specification: Specification) -> list[str]:
     if specification.rate_hz is None:
         return []
     if run.edges:
@@ -273,7 +281,7 @@ def _how_found(run: _OneRun, specification: Specification) -> list[str]:
     return [f"window found in the current{unseen}"]
 
 
-def _disagreement(runs: Sequence[_OneRun]) -> list[str]:
+def _disagreement(runs: Sequence[OneRun]) -> list[str]:
     """The chip's timer and the meter's window tell the same time, or the record says not."""
     timed = [(r.window_s, r.timer_s) for r in runs if r.timer_s is not None]
     if not timed:

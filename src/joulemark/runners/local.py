@@ -56,6 +56,11 @@ class LocalLink(Closes):
         if core is not None:
             core.pin(self._process.pid)
 
+    @property
+    def process(self) -> int:
+        """The process's number."""
+        return self._process.pid
+
     def close(self) -> None:
         """End the process."""
         self._process.kill()

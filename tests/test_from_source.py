@@ -1,0 +1,93 @@
+"""A library that is built from its source: a small one, for this machine."""
+
+from pathlib import Path
+
+import pytest
+
+from command import joulemark
+from joulemark.catalogue.libraries import FromSource, LibraryFile
+from joulemark.errors import BuildError, InputError, ToolError
+from joulemark.images.architectures import Architecture
+from joulemark.images.from_source import Source, build
+
+THIS = Architecture(name="x86-64", triple="x86_64-linux-gnu", flags=("-m64",), debian="", qemu=())
+MAKEFILE = """\
+libsmall.a: small.o
+\t$(AR) r $@ $^
+\t$(RANLIB) $@
+small.o: small.cpp small.h
+\t$(CXX) $(CXXFLAGS) -c $<
+"""
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("joulemark.images.cache.BUILD", tmp_path / "build")
+    folder = tmp_path / "small-1.0"
+    folder.mkdir()
+    (folder / "Makefile").write_text(MAKEFILE)
+    (folder / "small.h").write_text("int small();\n")
+    (folder / "small.cpp").write_text('#include "small.h"\nint small() { return ANSWER; }\n')
+    return folder
+
+
+def library(from_source: FromSource | None) -> LibraryFile:
+    return LibraryFile(
+        title="Small",
+        language="c++",
+        source="program.cpp",
+        link=["-lsmall"],
+        header="small/small.h",
+        package="libsmall-dev",
+        from_source=from_source,
+    )
+
+
+SMALL = library(
+    FromSource(package="small", makefile="Makefile", archive="libsmall.a", include="small")
+)
+
+
+def test_it_is_built_once_for_each_flag_and_source(source: Path) -> None:
+    one = build(SMALL, THIS, Source(str(source), ("-DANSWER=1",)))
+    assert one.archive.read_bytes().startswith(b"!<arch>")
+    assert (one.include / "small" / "small.h").read_text() == "int small();\n"
+    assert "libsmall.a of small-1.0, built for x86-64 by " in one.what
+    assert one.what.endswith(" with -DANSWER=1")
+    # What was made lies in the cache, and nothing in the source's folder.
+    assert {path.name for path in source.iterdir()} == {"Makefile", "small.h", "small.cpp"}
+    made = one.archive.stat().st_mtime_ns
+    assert build(SMALL, THIS, Source(str(source), ("-DANSWER=1",))).archive == one.archive
+    assert one.archive.stat().st_mtime_ns == made
+    assert build(SMALL, THIS, Source(str(source), ("-DANSWER=2",))).archive != one.archive
+    (source / "small.h").write_text("int small(void);\n")
+    assert build(SMALL, THIS, Source(str(source), ("-DANSWER=1",))).archive != one.archive
+
+
+def test_what_cannot_be_built(source: Path) -> None:
+    with pytest.raises(BuildError, match="was not declared in this scope") as failed:
+        build(SMALL, THIS, Source(str(source)))
+    log = source / "build.log"
+    assert str(log) in str(failed.value)
+    assert "small.cpp" in log.read_text()
+    with pytest.raises(InputError, match="there is no Makefile"):
+        build(SMALL, THIS, Source(str(source / "nowhere")))
+    with pytest.raises(InputError, match="Small is not built from source"):
+        build(library(None), THIS, Source(str(source)))
+    other = Architecture(name="x", triple="no-such", flags=(), debian="", qemu=())
+    with pytest.raises(ToolError, match=r"no no-such-g\+\+") as missing:
+        build(SMALL, other, Source(str(source)))
+    assert "install the Debian package g++-no-such" in str(missing.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--library-source", "debian"), "--library-source: is of a library"),
+        (("--library", "cryptopp", "--library-flag", "-O3"), "give --library-source"),
+        (("--library", "cryptopp", "--library-source", "/nowhere"), "there is no GNUmakefile"),
+        (("--library", "openssl", "--library-source", "debian"), "OpenSSL is not built from"),
+    ],
+)
+def test_options_that_do_not_go_together(options: tuple[str, ...], words: str) -> None:
+    assert words in joulemark("estimate", "raspberry-pi-zero-w", *options, code=3).stderr
