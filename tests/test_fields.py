@@ -27,7 +27,7 @@ FIELDS = sorted(
 )
 
 
-def build(folder: Path, board: Board, header: Path) -> Image:
+def build(folder: Path, board: Board, header: Path, program: str = "fields.c") -> Image:
     """The test's program on the board's start-up code, without the harness."""
     target = board_target(board, None, "clang" if board is BOARD else "gcc")
     for name, text in target.headers.items():
@@ -35,10 +35,9 @@ def build(folder: Path, board: Board, header: Path) -> Image:
     (folder / "linker.ld").write_text(target.linker_script)
     (folder / "description.ld").write_text("")
     includes = [f"-I{path}" for path in (*target.include_folders, folder, FOLDER.parent)]
-    program = Path(__file__).with_name("fields.c")
     start = [s for s in target.sources if s.suffix == ".S" or "start" in s.name]
     objects = []
-    for source in (program, header.with_suffix(".S"), *start):
+    for source in (Path(__file__).with_name(program), header.with_suffix(".S"), *start):
         flags = [*target.flags, "-O2", "-std=c11", f'-DFIELD_HEADER="{header.name}"']
         flags.append(f"-DFIELD={header.stem.rpartition('-')[0]}")
         output = f"{source.name}.o"
@@ -59,6 +58,16 @@ def element(source: random.Random, prime: int, bits: int) -> int:
     return source.choice([value, *runs, source.getrandbits(bits)]) % (1 << bits)
 
 
+def run(board: Board, image: Image, operands: bytes, size: int) -> bytes:
+    """What the program makes of its operands."""
+    machine = Machine(load_chip(board.chip), image)
+    assert machine.run(until=image.symbols["main"], max_cycles=BUDGET_CYCLES).reason == "address"
+    machine.write_memory(image.symbols["operands"], operands)
+    stop = machine.run(until=image.symbols["done"], max_cycles=BUDGET_CYCLES)
+    assert stop.reason == "address", stop.fault
+    return machine.read_memory(image.symbols["results"], size)
+
+
 @pytest.mark.parametrize(("name", "core"), FIELDS)
 def test_results(tmp_path: Path, name: str, core: str) -> None:
     board, prime = BOARDS[core], PRIMES[name]
@@ -67,14 +76,9 @@ def test_results(tmp_path: Path, name: str, core: str) -> None:
     image = build(tmp_path, board, FOLDER / f"{name}-{core}.h")
     source = random.Random(name)
     for _ in range(ROUNDS):
-        machine = Machine(load_chip(board.chip), image)
-        assert machine.run(until=image.symbols["main"], max_cycles=BUDGET_CYCLES).reason
         cases = [[element(source, prime, 8 * length) for _ in range(2)] for _ in range(CASES)]
         data = b"".join(value.to_bytes(length, "little") for case in cases for value in case)
-        machine.write_memory(image.symbols["operands"], data)
-        stop = machine.run(until=image.symbols["done"], max_cycles=BUDGET_CYCLES)
-        assert stop.reason == "address", stop.fault
-        memory = machine.read_memory(image.symbols["results"], 4 * length * CASES)
+        memory = run(board, image, data, 4 * length * CASES)
         got = [
             int.from_bytes(memory[i : i + length], "little") for i in range(0, len(memory), length)
         ]
@@ -82,6 +86,26 @@ def test_results(tmp_path: Path, name: str, core: str) -> None:
             wanted = [a * b * scale, a * a * scale, a + b, a - b]
             found = [value % prime for value in got[4 * number : 4 * number + 4]]
             assert found == [value % prime for value in wanted], (hex(a), hex(b))
+
+
+@pytest.mark.parametrize(("core", "length"), [("msp430", 2), ("armv7m", 32)])
+def test_products_of_polynomials(tmp_path: Path, core: str, length: int) -> None:
+    """All ones are where most products meet in a bit."""
+    board = BOARDS[core]
+    image = build(tmp_path, board, FOLDER / f"gf2-233-{core}.h", "polynomials.c")
+    source, ones = random.Random(core), (1 << 8 * length) - 1
+    for number in range(ROUNDS):
+        cases = [[element(source, ones, 8 * length) for _ in range(2)] for _ in range(CASES)]
+        if number == 0:
+            cases[:3] = [[ones, ones], [ones, ones - 1], [ones >> 1, ones]]
+        data = b"".join(value.to_bytes(length, "little") for case in cases for value in case)
+        memory = run(board, image, data, 2 * length * CASES)
+        for at, (a, b) in enumerate(cases):
+            wanted = 0
+            for bit in range(8 * length):
+                wanted ^= a << bit if b >> bit & 1 else 0
+            found = memory[2 * length * at : 2 * length * (at + 1)]
+            assert int.from_bytes(found, "little") == wanted, (hex(a), hex(b))
 
 
 def test_all_are_tried() -> None:

@@ -67,6 +67,7 @@ def _rows() -> Iterator[Row]:
     yield Row(TELOSB, "ecdsa-secp160r1-seeded", "sign", both)
     yield Row(TELOSB, "ecdh-secp256k1", "agree", "msp430")
     yield Row(TELOSB, "ecdh-secp256k1", "agree", "limbs16")
+    yield Row(TELOSB, "ecdh-sect233r1", "agree", "msp430")
 
 
 ROWS = tuple(_rows())

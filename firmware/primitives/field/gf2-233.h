@@ -53,6 +53,7 @@ static void fe_swap(fe a, fe b, fe_word mask) {
 
 #ifndef fe_product
 #define fe_product product_16
+#ifndef word_product
 /* A product of polynomials of 16 bits by products of integers: of every fourth bit of each, four at
    most meet in a bit of the product, and their sum reaches the next two bits, which are masked off
    (Pornin, BearSSL, "Constant-Time Mul", has the method). */
@@ -65,6 +66,7 @@ static uint32_t word_product(uint16_t a, uint16_t b) {
     uint32_t c3 = a0 * b3 ^ a1 * b2 ^ a2 * b1 ^ a3 * b0;
     return (c0 & 0x11111111) | (c1 & 0x22222222) | (c2 & 0x44444444) | (c3 & 0x88888888);
 }
+#endif
 
 /* Karatsuba: of two words, four, eight, sixteen. */
 static void product_2(uint16_t out[4], const uint16_t a[2], const uint16_t b[2]) {

@@ -1,0 +1,1 @@
+#include "field/gf2-233-msp430.S"
