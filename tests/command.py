@@ -63,11 +63,13 @@ def typed(*arguments: str, code: int = 0, folder: Path | None = None) -> Typed:
     return Typed(*texts)
 
 
-def undisturbed(*arguments: str, **options: Any) -> "subprocess.CompletedProcess[str]":
+def undisturbed(*arguments: str, **options: Any) -> "Typed | subprocess.CompletedProcess[str]":
     """The same until nothing else had the core: a measurement of this machine is refused then."""
+    # An environment of its own takes a process of its own.
+    call = joulemark if options.keys() - {"code", "folder"} else typed
     for _ in range(20):
         try:
-            return joulemark(*arguments, **options)
+            return call(*arguments, **options)
         except AssertionError as refused:
             if "not measured: " not in str(refused):
                 raise

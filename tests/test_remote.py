@@ -90,7 +90,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def test_the_records_come_home(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "c.toml").write_text('algorithm = "md5"\nseed = 1\n')
+    (tmp_path / "c.toml").write_text('algorithm = "md5"\noperation = "hash"\nseed = 1\n')
     command = ("run", "c.toml", *SOME, "--host", "board", "--host-command", server.command)
     done = undisturbed(*command, folder=tmp_path, PATH=server.path)
     assert "measured 1, served from the store: 0 of 1" in done.stdout
