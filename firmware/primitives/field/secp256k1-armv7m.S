@@ -5,7 +5,7 @@
 
 #define C977 r0
 #define INVERSE r5
-#define X r6
+#define LOW_PART r6
 #define HIGH_PART r7
 #define BORROWED r8
 
@@ -19,11 +19,11 @@
     sbc     BORROWED, BORROWED, #0
     .endif
     mul     \word, \word, INVERSE
-    uxth    X, \word
-    mul     X, X, C977
+    uxth    LOW_PART, \word
+    mul     LOW_PART, LOW_PART, C977
     lsr     HIGH_PART, \word, #16
     mul     HIGH_PART, HIGH_PART, C977
-    add     HIGH_PART, HIGH_PART, X, lsr #16
+    add     HIGH_PART, HIGH_PART, LOW_PART, lsr #16
     lsr     HIGH_PART, HIGH_PART, #16
     .ifnb   \below
     sub     HIGH_PART, HIGH_PART, BORROWED
