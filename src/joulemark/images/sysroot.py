@@ -58,9 +58,9 @@ def fetch_source(package: str, folder: Path) -> None:
     """
     if shutil.which("dpkg-source") is None:
         raise ToolError("no dpkg-source", mend="install the Debian package dpkg-dev")
-    work = _apt(folder, "amd64", "deb-src")
-    command = ["apt-get", "source", "-qq", "--download-only", package]
-    _run(command, work, f"cannot fetch the source of {package}")
+    what = f"cannot fetch the source of {package}"
+    work = _apt(folder, "amd64", "deb-src", what)
+    _run(["apt-get", "source", "-qq", "--download-only", package], work, what)
     (described,) = (work / "debs").glob("*.dsc")
     unpacked = folder / described.stem
     command = ["dpkg-source", "--no-check", "-x", described.name, str(unpacked)]
@@ -69,9 +69,9 @@ def fetch_source(package: str, folder: Path) -> None:
 
 
 def _fetch(debian: str, wanted: tuple[str, ...], root: Path) -> None:
-    work = _apt(root, debian, "deb")
-    command = ["apt-get", "download", "-qq", *wanted]
-    _run(command, work, f"cannot fetch {debian}'s {wanted[-1]}")
+    what = f"cannot fetch {debian}'s {wanted[-1]}"
+    work = _apt(root, debian, "deb", what)
+    _run(["apt-get", "download", "-qq", *wanted], work, what)
     archives = sorted((work / "debs").glob("*.deb"))
     for archive in archives:
         _run(["dpkg-deb", "-x", str(archive), str(root)], work, f"cannot unpack {archive.name}")
@@ -80,7 +80,7 @@ def _fetch(debian: str, wanted: tuple[str, ...], root: Path) -> None:
     (root / _PACKAGES).write_text(f"{names}\n", encoding="utf-8")
 
 
-def _apt(folder: Path, debian: str, kind: str) -> Path:
+def _apt(folder: Path, debian: str, kind: str, what: str) -> Path:
     """A state of apt's of its own, with the lists of a release."""
     if shutil.which("apt-get") is None or not _KEYRING.is_file():
         mend = "it takes Debian's apt-get, and the package debian-archive-keyring"
@@ -103,8 +103,7 @@ def _apt(folder: Path, debian: str, kind: str) -> Path:
     }
     text = "".join(f'{name} "{value}";\n' for name, value in settings.items())
     (work / "conf").write_text(text, encoding="utf-8")
-    update = ["apt-get", "update", "-qq", "--error-on=any"]
-    _run(update, work, f"cannot fetch the lists of {debian}")
+    _run(["apt-get", "update", "-qq", "--error-on=any"], work, what)
     return work
 
 
