@@ -519,7 +519,7 @@ def leaks_page() -> str:
         tables.append(done.stdout.splitlines())
     rows = [*tables[0][:2], *(row for table in tables for row in table[2:])]
     page = (DOCS / "leaks.md").read_text(encoding="utf-8")
-    old = re.search(r"(?:^\| (?:board|stm32vldiscovery|telosb|---) .*\n)+", page, re.MULTILINE)
+    old = re.search(r"^\| board .*\n(?:\|.*\n)+", page, re.MULTILINE)
     if old is None:
         raise SystemExit("docs/leaks.md has no table")
     return page[: old.start()] + "\n".join(rows) + "\n" + page[old.end() :]
