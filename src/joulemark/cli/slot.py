@@ -105,6 +105,9 @@ def slot(
     brief: Annotated[
         bool, typer.Option("--brief", help="Send acknowledgements without addresses.")
     ] = False,
+    dma: Annotated[
+        bool, typer.Option("--dma", help="Move bytes to and from the radio by DMA.")
+    ] = False,
     guard: Annotated[
         int, typer.Option("--guard", min=1, help="Guard time for a frame, in ticks.")
     ] = 36,
@@ -175,6 +178,7 @@ def slot(
                 "streamed": streamed,
                 "ahead": ahead.value,
                 "brief": brief,
+                "dma": dma,
             },
             guards={"guard_ticks": guard, "ack_guard_ticks": ack_guard},
             cipher=cipher,

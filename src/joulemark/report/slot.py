@@ -67,6 +67,7 @@ def network(found: Record[SlotSubject]) -> dict[str, float]:
         return round(BATTERY_J / watt / 86400, 1)
 
     return {
+        "network's slot ms": round(milliseconds(found, "slot", part), 3),
         "kbit/s": round(_value(found, "throughput", part) / 1e3, 2),
         "mean latency ms": round(milliseconds(found, "latency_mean", part), 1),
         "95% latency ms": round(milliseconds(found, "latency_95", part), 1),

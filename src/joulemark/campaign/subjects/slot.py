@@ -41,6 +41,8 @@ class SlotSubject(Subject):
     guard_ticks: Annotated[int, Field(ge=1)] = 36
     """How early or late a frame may come."""
     ack_guard_ticks: Annotated[int, Field(ge=1)] = 13
+    dma: bool = False
+    """Bytes go to and from a radio on a bus by the DMA controller."""
     motes: Annotated[int, Field(ge=0, le=200)] = 0
     """Size of the network whose tables of devices are looked up, and that is run with the slot: a
     root and its leaves; 0: a table of ten, and nothing but the two motes that prove the slot."""
@@ -61,6 +63,8 @@ class SlotSubject(Subject):
             what.append("brief acknowledgements")
         if (self.guard_ticks, self.ack_guard_ticks) != (36, 13):
             what.append(f"guards of {self.guard_ticks} and {self.ack_guard_ticks} ticks")
+        if self.dma:
+            what.append("bus by DMA")
         if self.motes:
             what.append(f"network of {self.motes}")
         return ", ".join(what)

@@ -37,6 +37,8 @@ def image_of(
         BuildError: it cannot be built.
         InputError: the board has no radio driver, or a value is wrong.
     """
+    if case.subject.dma and case.board.core != "msp430":
+        raise InputError(f"there is no bus to the radio of {case.board.name}", "--dma", "leave it")
     secured = case.subject.level > 0 and not bare
     define = macros(case.subject, template, end) | {"MOTE": mote}
     return build_program(
@@ -80,6 +82,7 @@ def macros(subject: SlotSubject, template: Template, end: int) -> dict[str, int]
         "TSCH_BRIEF_ACKNOWLEDGEMENTS": int(subject.brief),
         "TSCH_IDLE_SLOTS": 0,
         "SECURITY_DEVICES": max(SMALLEST_TABLE, subject.motes - 1),
+        "RADIO_DMA": int(subject.dma),
         "PING_SLOTS": end,
     }
 

@@ -5,6 +5,7 @@ import hashlib
 import json
 
 from joulemark._engine import Image
+from joulemark.analysis.slot import ps_of
 from joulemark.campaign.job import METHOD
 from joulemark.campaign.subjects.slot import SlotSubject
 from joulemark.campaign.versions import engine_version, host, project_commit
@@ -89,6 +90,7 @@ def _of_star(star: Star, grade: Grade) -> list[Quantity]:
         Quantity(part, "throughput", "bit/s", star.throughput_bps),
         *(Quantity(part, f"latency_{name}", "ps", ps) for name, ps in latencies.items()),
         Quantity(part, "slots", "slots", star.slots, exact=True),
+        Quantity(part, "slot", "ps", ps_of(star.template.slot), exact=True),
         Quantity(f"{part}: root", "power_gross", "nW", star.root_nw, grade=grade),
         Quantity(f"{part}: leaf", "power_gross", "nW", star.leaf_nw, grade=grade),
     ]
