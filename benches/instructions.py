@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from libraries import SPEED
+from libraries import SPEED, Row
 
 from joulemark import oracles
 from joulemark.catalogue import libraries
@@ -32,20 +32,20 @@ def executed(command: list[str], told: str = "") -> tuple[int, str]:
         return json.loads(out.read_text())["instructions"], done.stdout + done.stderr
 
 
-def theirs(name: str, size: int) -> float:
+def theirs(row: Row, size: int) -> float:
     """Instructions of one call of `openssl speed`."""
     ends = []
     for seconds in ("1", "2"):
-        options = ["speed", "-elapsed", "-seconds", seconds, "-bytes", str(size), *SPEED[name]]
+        options = ["speed", "-elapsed", "-seconds", seconds, "-bytes", str(size), *SPEED[row]]
         count, said = executed(["/usr/bin/openssl", *options])
         ends.append((count, int(re.findall(r": (\d+) \S.* in [\d.]+s", said)[0])))
     (few, few_calls), (more, more_calls) = ends
     return (more - few) / (more_calls - few_calls)
 
 
-def ours(program: Path, name: str, size: int) -> float:
+def ours(program: Path, row: Row, size: int) -> float:
     """Instructions of one call of Joulemark's program."""
-    operation = oracles.algorithm(name).operations[0]
+    name, operation = row
     inputs = oracles.drawn(name, operation, size, 1)
     values = " ".join(f"{key}={value.hex()}" for key, value in inputs.items())
     few, more = (oracles.PERIOD * n for n in (1, 9))
@@ -61,12 +61,12 @@ def main() -> None:
     """Print a table of Markdown."""
     program = build_library(libraries.load_library("openssl")).path
     print("| algorithm | bytes a call | ours | `openssl speed` | apart |\n|---|--:|--:|--:|--:|")
-    for name in SPEED:
-        if not oracles.algorithm(name).sized:
+    for row in SPEED:
+        if not oracles.algorithm(row[0]).sized:
             continue
         for size in SIZES:
-            a, b = ours(program, name, size), theirs(name, size)
-            print(f"| {name} | {size} | {a:,.0f} | {b:,.0f} | {a / b - 1:+.1%} |", flush=True)
+            a, b = ours(program, row, size), theirs(row, size)
+            print(f"| {row[0]} | {size} | {a:,.0f} | {b:,.0f} | {a / b - 1:+.1%} |", flush=True)
 
 
 if __name__ == "__main__":
