@@ -36,8 +36,10 @@ LEAKS = (
     "--board stm32vldiscovery --primitive x25519 --primitive ecdh-* --operation agree",
     "--board telosb --primitive x25519 --primitive ecdh-* --operation agree"
     " --implementation msp430",
-    "--board stm32vldiscovery --primitive ed25519 --primitive ecdsa-* --operation sign"
+    "--board stm32vldiscovery --primitive ed25519 --operation sign"
     " --implementation armv7m+armv7m --implementation limbs*+ref",
+    "--board stm32vldiscovery --primitive ecdsa-* --operation sign"
+    " --implementation armv7m+armv7m --opt O3 --opt Os",
     "--board telosb --primitive ed25519 --primitive ecdsa-* --operation sign"
     " --implementation msp430+*",
     "--board stm32vldiscovery --primitive arithmetic-secp160r1 --operation multiply --opt Os",
