@@ -72,7 +72,7 @@ def test_secured_frames_in_slots_verify_here_and_in_tshark(tmp_path: Path) -> No
         for slot, psdu in [(1000, beacon(1000)), *frames]:
             frame = seen(psdu, slot)
             assert made.look(frame) == []
-            asn = made.slots.at(frame.begin_ps)
+            asn = made.slots.at(frame.begin_ps, frame.sender)
             assert asn == slot
             capture.add(
                 frame.psdu,
@@ -82,7 +82,7 @@ def test_secured_frames_in_slots_verify_here_and_in_tshark(tmp_path: Path) -> No
                 channel=17,
                 rssi_dbm=-61.5,
                 asn=asn,
-                slot_start_ps=made.slots.start_ps(frame.begin_ps),
+                slot_start_ps=made.slots.start_ps(frame.begin_ps, frame.sender),
                 slot_us=10_000,
                 comment="received by all",
             )
@@ -151,6 +151,19 @@ def test_a_counter_that_starts_again_shares_nonces() -> None:
     assert made.verified == 2
     rebooted = counted(0, b"six")
     assert rules([*made.look(seen(rebooted, 1005))]) == ["nonce used twice"]
+
+
+def test_whoever_restarts_counts_slots_by_itself_and_uses_nonces_again() -> None:
+    made = auditor(5)
+    assert made.look(seen(secured(1002, 5, b"before"), 1002, "root")) == []
+    assert made.look(seen(beacon(1003), 1003, "leaf")) == []
+    # 10 slots on, the root starts again from 1000; the leaf has not noticed.
+    assert made.look(seen(beacon(1000), 1010, "root")) == []
+    assert made.look(seen(secured(1011, 5, b"leaf's"), 1011, "leaf")) == []
+    flaws = made.look(seen(secured(1002, 5, b"after"), 1012, "root"))
+    assert rules([*flaws]) == ["nonce used twice"]
+    assert "slot 1002" in flaws[0].text
+    assert made.verified == 3
 
 
 def test_a_nonce_of_the_slot_under_a_header_that_says_a_counter() -> None:

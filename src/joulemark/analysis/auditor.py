@@ -57,31 +57,41 @@ class SlotNumbers:
 
     def __init__(self, slots: Slots | None) -> None:
         self._slots = slots
-        self._zero_ps: int | None = None
-        """When slot 0 would have begun, by the last beacon's clock."""
+        self._zero_ps: dict[str, int] = {}
+        """When slot 0 would have begun, by each sender's last beacon."""
+        self._last: str | None = None
+        """Whose beacon was the last."""
 
-    def note(self, frame: Frame, begin_ps: int) -> None:
+    def note(self, frame: Frame, seen: Seen) -> None:
         """A frame that may tell the number of the slot that it is in."""
         if frame.asn is not None and self._slots is not None:
             lead_ps = self._slots.tx_offset_us * _MICROSECOND - _SYNCHRONISATION_PS
-            self._zero_ps = begin_ps - lead_ps - frame.asn * self._slots.length_us * _MICROSECOND
+            passed_ps = frame.asn * self._slots.length_us * _MICROSECOND
+            self._zero_ps[seen.sender] = seen.begin_ps - lead_ps - passed_ps
+            self._last = seen.sender
 
-    def at(self, begin_ps: int) -> int | None:
+    def _zero_of(self, sender: str) -> int | None:
+        """By the sender's own beacons, if it sends any: whoever restarts counts by itself."""
+        whose = sender if sender in self._zero_ps else self._last
+        return None if whose is None else self._zero_ps[whose]
+
+    def at(self, begin_ps: int, sender: str) -> int | None:
         """The number of the slot that a frame is in; None as long as no beacon has told.
 
         Frames that begin up to a sixteenth of a slot early, by wrong clocks, are in it too.
         """
-        if self._zero_ps is None or self._slots is None:
+        zero_ps = self._zero_of(sender)
+        if zero_ps is None or self._slots is None:
             return None
         length_ps = self._slots.length_us * _MICROSECOND
-        return (begin_ps - self._zero_ps + length_ps // 16) // length_ps
+        return (begin_ps - zero_ps + length_ps // 16) // length_ps
 
-    def start_ps(self, begin_ps: int) -> int | None:
+    def start_ps(self, begin_ps: int, sender: str) -> int | None:
         """When the slot begins that a frame is in."""
-        asn = self.at(begin_ps)
-        if asn is None or self._zero_ps is None or self._slots is None:
+        asn, zero_ps = self.at(begin_ps, sender), self._zero_of(sender)
+        if asn is None or zero_ps is None or self._slots is None:
             return None
-        return self._zero_ps + asn * self._slots.length_us * _MICROSECOND
+        return zero_ps + asn * self._slots.length_us * _MICROSECOND
 
 
 def ccm_star(key: bytes, nonce: bytes, header: bytes, sealed: bytes, mic_bytes: int) -> bytes:
@@ -131,7 +141,7 @@ class Auditor:
             frame = parse(psdu)
         except MalformedFrameError:
             return []
-        self.slots.note(frame, seen.begin_ps)
+        self.slots.note(frame, seen)
         flaws = self._by_policy(frame, seen)
         if frame.security is not None and frame.security.level:
             flaws += self._by_keys(frame, psdu, seen)
@@ -160,7 +170,7 @@ class Auditor:
         if address is None:
             return None
         if frame.security.asn_in_nonce:
-            asn = self.slots.at(seen.begin_ps)
+            asn = self.slots.at(seen.begin_ps, seen.sender)
             return None if asn is None else address + asn.to_bytes(5, "big")
         counter = (frame.security.counter or 0).to_bytes(4, "big")
         return address + counter + bytes([frame.security.level])
@@ -204,7 +214,7 @@ class Auditor:
         security = frame.security
         assert security is not None  # noqa: S101
         identity = (security.key_mode, security.key_source, security.key_index)
-        asn = self.slots.at(seen.begin_ps) if security.asn_in_nonce else None
+        asn = self.slots.at(seen.begin_ps, seen.sender) if security.asn_in_nonce else None
         counter = asn if security.asn_in_nonce else security.counter
         if counter is None:
             return []

@@ -221,7 +221,7 @@ def _piece(
         channel = (t.frequency_mhz - 2405) // 5 + 11
         if capture is not None and t.frame:
             received = [h.power_dbm for h in t.hearings if h.outcome == "received"]
-            asn = auditor.slots.at(t.begin_ps)
+            asn = auditor.slots.at(t.begin_ps, names[t.mote])
             slots = running.network.slots
             capture.add(
                 t.frame,
@@ -231,7 +231,7 @@ def _piece(
                 channel=channel,
                 rssi_dbm=max(received, default=None),
                 asn=asn,
-                slot_start_ps=auditor.slots.start_ps(t.begin_ps),
+                slot_start_ps=auditor.slots.start_ps(t.begin_ps, names[t.mote]),
                 slot_us=None if asn is None or slots is None else slots.length_us,
                 comment=_comment(t, names, flaws),
             )
