@@ -121,6 +121,8 @@ struct Open {
     transmission: Transmission,
     /// Motes of which the fate is not known.
     unknown: usize,
+    /// It has been taken as far as it had come; who hears it still has to be told of the rest.
+    is_taken: bool,
 }
 
 /// Settings of all cells.
@@ -497,6 +499,7 @@ impl<M: Mote> Cell<M> {
             Open {
                 transmission,
                 unknown,
+                is_taken: false,
             },
         );
     }
@@ -638,29 +641,25 @@ impl<M: Mote> Cell<M> {
             if seat.sending == Some(*id) {
                 seat.sending = None;
             }
-            self.closed
-                .extend(open.remove(id).map(|open| open.transmission));
+            let over = open.remove(id).filter(|open| !open.is_taken);
+            self.closed.extend(over.map(|open| open.transmission));
             false
         });
     }
 
     /// When the first transmission begins that is not over or whose fate is not known everywhere.
     pub fn first_open(&self) -> Option<(Picoseconds, usize)> {
-        let open = self.open.values().map(|open| &open.transmission);
-        open.map(Transmission::order).min()
+        let open = self.open.values().filter(|open| !open.is_taken);
+        open.map(|open| open.transmission.order()).min()
     }
 
-    /// All transmissions as far as they have come, and forget them.
+    /// All transmissions as far as they have come. They go on, and are not taken again.
     pub fn take_open(&mut self) -> impl Iterator<Item = Transmission> {
-        self.settled.clear();
-        let open = std::mem::take(&mut self.open);
-        for number in 0..self.seats.len() {
-            // Whoever was sending is no longer taken for a sender.
-            if self.seats[number].sending.take().is_some() {
-                self.requeue(number);
-            }
-        }
-        open.into_values().map(|open| open.transmission)
+        let open = self.open.values_mut().filter(|open| !open.is_taken);
+        open.map(|open| {
+            open.is_taken = true;
+            open.transmission.clone()
+        })
     }
 }
 

@@ -160,7 +160,7 @@ impl<M: Mote> Network<M> {
     }
 
     /// Transmissions that are over, in the order of their begins, up to the first whose fate is not
-    /// known everywhere; with `all`, the others too, which are forgotten.
+    /// known everywhere; with `all`, the others too, as far as they have come.
     pub fn take_transmissions(&mut self, all: bool) -> Vec<Transmission> {
         let mut taken = std::mem::take(&mut self.closed);
         for cell in &mut self.cells {

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use joulemark_kernel::Picoseconds;
-use joulemark_network::{Ahead, Clock, Link, Mote, Network};
+use joulemark_network::{Ahead, Clock, Link, Mote, Network, Transmission};
 use joulemark_radio::{Antenna, BYTE, Figures, Reception, SYNCHRONISATION, Start, frequency_mhz};
 use proptest::prelude::*;
 
@@ -387,23 +387,42 @@ fn they_do_hear_each_other() {
 
 #[test]
 fn what_is_on_the_air_may_be_taken_at_any_time() {
-    let mut network = Network::new(1, 2, Ahead::Full).unwrap();
-    for seed in 0..3 {
-        network.add(Wild::new(seed, true), Clock::default());
-    }
-    for (from, to) in [(0, 1), (1, 0), (1, 2)] {
-        let (attenuation_db, loss) = (60.0, 0.0);
-        let link = Link {
-            to,
-            attenuation_db,
-            loss,
-        };
-        network.link(from, link);
-    }
     // Within frames, which take up to 2 ms, and before those that are announced.
-    for millisecond in 1..400 {
-        network.run(us(1000 * millisecond));
-        network.take_transmissions(true);
-    }
-    assert_eq!(network.time(), us(399_000));
+    let run = |takes: bool| {
+        let mut network = Network::new(1, 2, Ahead::Full).unwrap();
+        for seed in 0..3 {
+            network.add(Wild::new(seed, true), Clock::default());
+        }
+        for (from, to) in [(0, 1), (1, 0), (1, 2)] {
+            let (attenuation_db, loss) = (60.0, 0.0);
+            let link = Link {
+                to,
+                attenuation_db,
+                loss,
+            };
+            network.link(from, link);
+        }
+        let (mut taken, mut open) = (Vec::new(), 0);
+        for millisecond in 1..400 {
+            network.run(us(1000 * millisecond));
+            if takes {
+                let now = network.take_transmissions(true);
+                open += now
+                    .iter()
+                    .filter(|t| t.end > us(1000 * millisecond))
+                    .count();
+                taken.extend(now);
+            }
+        }
+        taken.extend(network.take_transmissions(true));
+        let mut ids: Vec<u64> = taken.iter().map(Transmission::id).collect();
+        ids.sort_unstable();
+        let seen: Vec<u64> = network.motes().map(|mote| mote.seen.finish()).collect();
+        (seen, ids, open)
+    };
+    let (seen, ids, _) = run(false);
+    let (seen_too, ids_too, open) = run(true);
+    assert!(open > 0, "some were taken before their end");
+    assert_eq!(seen_too, seen, "nobody who hears it notices");
+    assert_eq!(ids_too, ids, "each is taken once");
 }
