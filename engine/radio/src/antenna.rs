@@ -28,6 +28,15 @@ const ACQUISITION: Picoseconds = Picoseconds(64_000_000);
 /// define sensitivity (IEEE Std 802.15.4-2006, 6.1.7): each of 40 symbols is wrong with 2.51e-4.
 const THRESHOLD: f64 = 1.0193;
 
+/// By how much a frame on another channel may be stronger than the one that is received for 1% of
+/// packets to be lost, by how many MHz it is above: adjacent and alternate channel rejection of the
+/// CC2420 (SWRS041C, section 6.3). Inferred for other receivers.
+const REJECTION_DB: [(i32, f64); 4] = [(5, 45.0), (-5, 30.0), (10, 54.0), (-10, 53.0)];
+const FURTHER_DB: f64 = 62.0;
+
+/// What other channels add to the power on one is noticed from this part of the noise on.
+const NOTICEABLE: f64 = 0.01;
+
 /// Symbol errors that happen less often than this do not happen.
 const NEGLIGIBLE: f64 = 1e-12;
 
@@ -81,6 +90,9 @@ struct Heard {
 pub struct Antenna {
     figures: Figures,
     noise_mw: f64,
+    /// The part of the power on another channel that is as good as on its own: those of
+    /// [`REJECTION_DB`], and further ones.
+    leaks: [f64; 5],
     is_attached: bool,
     start_up: Picoseconds,
     emissions: Vec<Emission>,
@@ -140,9 +152,15 @@ fn fraction(bits: u64) -> f64 {
 impl Antenna {
     /// An antenna at which nothing arrives, and that nobody takes anything from.
     pub fn new(figures: Figures) -> Self {
+        let leak = |rejection_db: f64| milliwatts(-rejection_db - figures.capture_db);
+        let mut leaks = [leak(FURTHER_DB); 5];
+        for (leaking, (_, rejection_db)) in leaks.iter_mut().zip(REJECTION_DB) {
+            *leaking = leak(rejection_db);
+        }
         Self {
             figures,
             noise_mw: milliwatts(figures.sensitivity_dbm) / THRESHOLD,
+            leaks,
             is_attached: false,
             start_up: Picoseconds(0),
             emissions: Vec::new(),
@@ -326,8 +344,8 @@ impl Antenna {
         let on_air = self.heard.iter().filter_map(|heard| {
             let Arrival { start, end, .. } = heard.arrival;
             let (begin, end) = (start.begin.max(from), end.min(to));
-            let is_on = start.frequency_mhz == frequency_mhz && end > begin;
-            is_on.then(|| heard.power_mw * milliseconds(begin, end) / span)
+            let power_mw = self.power_on(heard, frequency_mhz);
+            (end > begin).then(|| power_mw * milliseconds(begin, end) / span)
         });
         dbm(self.noise_mw + on_air.sum::<f64>())
     }
@@ -335,9 +353,11 @@ impl Antenna {
     /// When a transmission on a frequency begins or ends next, for a radio that shows the power on
     /// a pin; [`Picoseconds::NEVER`] where none does.
     pub fn next_change(&self, frequency_mhz: u16, after: Picoseconds) -> Picoseconds {
-        let on = self.heard.iter().map(|heard| &heard.arrival);
-        on.filter(|arrival| arrival.start.frequency_mhz == frequency_mhz)
-            .flat_map(|arrival| [arrival.start.begin, arrival.end])
+        let on = self.heard.iter().filter(|heard| {
+            heard.arrival.start.frequency_mhz == frequency_mhz
+                || self.power_on(heard, frequency_mhz) > self.noise_mw * NOTICEABLE
+        });
+        on.flat_map(|heard| [heard.arrival.start.begin, heard.arrival.end])
             .filter(|&time| time > after)
             .min()
             .unwrap_or(Picoseconds::NEVER)
@@ -478,15 +498,27 @@ impl Antenna {
         self.heard.iter().position(|heard| heard.arrival.id == id)
     }
 
+    /// What a frame is worth on a frequency.
+    fn power_on(&self, heard: &Heard, frequency_mhz: u16) -> f64 {
+        let above = i32::from(heard.arrival.start.frequency_mhz) - i32::from(frequency_mhz);
+        if above == 0 {
+            return heard.power_mw;
+        }
+        let place = REJECTION_DB.iter().position(|&(offset, _)| offset == above);
+        heard.power_mw * self.leaks[place.unwrap_or(REJECTION_DB.len())]
+    }
+
     /// Noise and interference to an arrival over a span, each as strong as noise that does the same
     /// harm.
     fn noise_at(&self, number: usize, from: Picoseconds, to: Picoseconds) -> f64 {
         let frequency = self.heard[number].arrival.start.frequency_mhz;
         let others = self.heard.iter().enumerate().filter(|&(other, heard)| {
             let Arrival { start, end, .. } = heard.arrival;
-            other != number && start.frequency_mhz == frequency && start.begin < to && end > from
+            other != number && start.begin < to && end > from
         });
-        let interference: f64 = others.map(|(_, heard)| heard.power_mw).sum();
+        let interference: f64 = others
+            .map(|(_, heard)| self.power_on(heard, frequency))
+            .sum();
         self.noise_mw + interference * milliwatts(self.figures.capture_db) / THRESHOLD
     }
 
