@@ -158,6 +158,19 @@ def test_pings_by_csma() -> None:
     assert lengths[:4] == [27, 5, 27, 5]
 
 
+@pytest.mark.parametrize("name", ["telosb", "openmote-cc2538", "sensortag-cc2650"])
+def test_what_was_acknowledged_is_not_lost(name: str) -> None:
+    """Each question comes and is acknowledged while the other still does something else."""
+    board = boards.load_board(name)
+    define = {"PING_BUSY_MS": 300}
+    images = [build_program("net/ping", board, define={"MOTE": m, **define}) for m in (1, 2)]
+    run = run_pair(board, images, until_said=" 5 ", limit_ps=5 * 10**12)
+    asked = run.motes[0].text.splitlines()
+    assert asked[1:6] == [f"answer {number} from 2" for number in range(5)]
+    questions = [f for f in run.frames if f.frame[9:10] == b"q"]
+    assert len(questions) == len({bytes(f.frame) for f in questions})
+
+
 def test_a_board_without_a_radio_is_said() -> None:
     done = CliRunner().invoke(app, ["slot", "--board", "stm32vldiscovery"])
     assert done.exit_code != 0

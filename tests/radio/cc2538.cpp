@@ -129,7 +129,8 @@ static void flags1_set(uint32_t value) {
     flags1 &= value;
 }
 static uint32_t fsm0_get() {
-    return told(is_listening || tx_sfd_ns != 0 || tx_end_ns != 0 ? 6 : 0) & 0xff;
+    bool is_on = is_listening || tx_sfd_ns != 0 || tx_end_ns != 0;
+    return told(rx.overflown ? 17 : is_on ? 6 : 0) & 0xff;
 }
 static uint32_t fsm1_get() {
     bool sends = tx_sfd_ns != 0 || tx_end_ns != 0;

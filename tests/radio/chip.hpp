@@ -117,9 +117,15 @@ static uint64_t put_on_air(uint64_t from_ns, const uint8_t *frame, uint8_t lengt
     return a.end_ns() + 200000 + chance(100000);
 }
 
+static void wait_for_silence() {
+    while (next_arrival() != nullptr)
+        spend(BYTE_NS / 2);
+}
+
 // Some frames before it and behind it, where it is crowded.
 static void put_all(const uint8_t *frame, uint8_t length, air_fault fault) {
     uint8_t other[RADIO_FRAME_BYTES_MAX];
+    wait_for_silence();
     arriving = arrived = 0;
     uint64_t at = now_ns + 200000 + chance(200000);
     unsigned before = fault == AIR_CROWD ? 1 + chance(4) : 0;
@@ -205,7 +211,7 @@ struct fifo {
 static void use_at_random() {
     uint8_t frame[RADIO_FRAME_BYTES_MAX] = {0};
     radio_time sfd, soon = (radio_time)(radio_now() + 3 + chance(40));
-    switch (chance(12)) {
+    switch (chance(13)) {
     case 0:
         radio_idle();
         break;
@@ -243,7 +249,10 @@ static void use_at_random() {
         radio_cca();
         radio_rssi_dbm();
         break;
-    case 10: {
+    case 10:
+        radio_listen();
+        break;
+    case 11: {
         uint8_t key[16] = {0}, nonce[13] = {0};
         radio_ccm ccm = {key, nonce, 9, 4, true};
         ccm.open = (uint8_t)chance(40);
@@ -257,11 +266,35 @@ static void use_at_random() {
     }
 }
 
+// A frame of those that the radio holds or gets, of which only whole ones are looked at, as CSMA
+// does. What it held before is dropped.
+static bool listen(const uint8_t *frame, uint8_t length, air_fault fault) {
+    uint8_t other[RADIO_FRAME_BYTES_MAX];
+    radio_time sfd;
+    wait_for_silence();
+    do {
+        while (radio_peek(other, 0) > 0)
+            radio_read(other, nullptr);
+        radio_listen();
+    } while (radio_peek(other, 0) > 0);
+    put_all(frame, length, fault);
+    while (radio_peek(other, 0) == 0) {
+        if (!radio_wait_sfd((radio_time)(radio_now() + 100), &sfd))
+            return radio_peek(other, 0) > 0;
+        radio_wait_frame((radio_time)(sfd + 150));
+    }
+    return true;
+}
+
 static bool receive(const uint8_t *frame, uint8_t length, air_fault fault, bool streams) {
     radio_time sfd;
     bool is_wild = fault == AIR_CROWD || fault == AIR_LIES;
-    if (!is_wild)
+    if (!is_wild && !streams && chance(2))
+        return listen(frame, length, fault);
+    if (!is_wild) {
+        wait_for_silence();
         radio_receive();
+    }
     put_all(frame, length, fault);
     if (fault == AIR_LIES)
         lies = 1 + chance(400);

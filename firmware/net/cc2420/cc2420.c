@@ -108,6 +108,8 @@ static bool listens;
 static bool retuned;
 /* Where the next frame begins in the receive FIFO. */
 static uint8_t fifo_at;
+/* Bytes that were taken of a FIFO that is full. */
+static uint8_t taken_of_full;
 static const uint8_t *loaded_keys[2];
 
 /* ---- Time ---- */
@@ -212,6 +214,7 @@ static void flush(void) {
     strobe(SFLUSHRX);
     strobe(SFLUSHRX);
     fifo_at = 0;
+    taken_of_full = 0;
     TBCCTL1 &= (uint16_t)~(FLAG | OVERRUN);
 }
 
@@ -392,6 +395,12 @@ void radio_receive(void) {
     listens = true;
 }
 
+/* SWRS041B, section 14.3: FIFOP without FIFO is an overflow, after which nothing is received before
+   the FIFO is flushed; what is in it can be read. */
+static bool is_full(void) {
+    return (P1IN & (FIFOP | FIFO)) == FIFOP;
+}
+
 bool radio_wait_sfd(radio_time until, radio_time *sfd) {
     TBCCR0 = until;
     TBCCTL0 = INTERRUPT;
@@ -422,10 +431,21 @@ static uint8_t peek_at(uint8_t place) {
 
 /* The length byte, if a whole frame is there with a length that can be. */
 static uint8_t frame_length(void) {
-    if ((P1IN & FIFOP) == 0 || (P1IN & FIFO) == 0)
+    if ((P1IN & FIFOP) == 0)
         return 0;
     uint8_t length = peek_at(0);
+    if (is_full() && length >= FIFO_BYTES - taken_of_full)
+        return 0;
     return length > RADIO_FCS_BYTES && length <= RADIO_PSDU_BYTES_MAX ? length : 0;
+}
+
+void radio_listen(void) {
+    tune();
+    if ((P1IN & FIFOP) != 0 && frame_length() == 0)
+        flush();
+    if (!listens)
+        strobe(SRXON);
+    listens = true;
 }
 
 bool radio_wait_frame(radio_time until) {
@@ -434,13 +454,7 @@ bool radio_wait_frame(radio_time until) {
             return false;
     }
     uint8_t length = frame_length();
-    if (length == 0)
-        return false;
-    if ((peek_at(length) & CRC_RIGHT) == 0) {
-        flush();
-        return false;
-    }
-    return true;
+    return length != 0 && (peek_at(length) & CRC_RIGHT) != 0;
 }
 
 /* Bytes of the first frame in the receive FIFO, which stay there. */
@@ -500,6 +514,8 @@ static uint8_t take(uint8_t *frame, uint8_t length, radio_reception *reception) 
     uint8_t correlation = exchange(0);
     deselect();
     fifo_at = (uint8_t)((fifo_at + 1 + length) % FIFO_BYTES);
+    if (is_full())
+        taken_of_full = (uint8_t)(taken_of_full + 1 + length);
     if ((correlation & CRC_RIGHT) == 0)
         return 0;
     if (reception != 0) {

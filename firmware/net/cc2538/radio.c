@@ -16,6 +16,8 @@ enum {
 };
 /* FRMCTRL0, FRMFILT0. */
 enum { AUTOACK = 1 << 5, AUTOCRC = 1 << 6, FRAME_FILTER_EN = 1, MAX_FRAME_VERSION = 3 << 2 };
+/* FSMSTAT0 (23.10, figure of the states). */
+enum { STATE_MASK = 0x3f, RX_OVERFLOW = 17 };
 /* FSMSTAT1. */
 enum { RX_ACTIVE = 1, TX_ACTIVE = 1 << 1, SAMPLED_CCA = 1 << 3, CCA = 1 << 4, SFD_NOW = 1 << 5 };
 /* RFIRQF0, RFIRQF1. */
@@ -251,6 +253,19 @@ void radio_receive(void) {
     tuned = frequency;
 }
 
+void radio_listen(void) {
+    finish_acknowledgement();
+    uint32_t there = RFCORE_XREG_RXFIFOCNT, psdu = RFCORE_XREG_RXFIRST;
+    bool is_no_frame = there != 0 && (psdu <= RADIO_FCS_BYTES || psdu > RADIO_PSDU_BYTES_MAX);
+    bool is_full = (RFCORE_XREG_FSMSTAT0 & STATE_MASK) == RX_OVERFLOW; /* until it is flushed */
+    if (is_no_frame || (is_full && there <= psdu)) {
+        radio_receive();
+    } else if ((RFCORE_XREG_FSMSTAT1 & RX_ACTIVE) == 0) {
+        tuned = RFCORE_XREG_FREQCTRL;
+        RFCORE_SFR_RFST = ISRXON;
+    }
+}
+
 /* An SFD that is none of an acknowledgment that the radio sends by itself. */
 static bool sfd_came(void) {
     if ((RFCORE_SFR_RFIRQF1 & TXACKDONE) != 0) {
@@ -299,10 +314,7 @@ bool radio_wait_frame(radio_time until) {
             return false;
     RFCORE_SFR_RFIRQF0 = ~(uint32_t)(FRAME_ACCEPTED | RXPKTDONE);
     uint32_t last = RX_FIFO[(RFCORE_XREG_RXLAST_PTR - 1) & FIFO_MASK];
-    if ((last & CRC_OK) != 0)
-        return true;
-    RFCORE_SFR_RFST = ISFLUSHRX;
-    return false;
+    return (last & CRC_OK) != 0;
 }
 
 static uint8_t drop(void) {
@@ -313,6 +325,8 @@ static uint8_t drop(void) {
 uint8_t radio_read(uint8_t *frame, radio_reception *reception) {
     if (RFCORE_XREG_RXFIFOCNT == 0)
         return 0;
+    /* Those that are set when it is out are of another frame. */
+    RFCORE_SFR_RFIRQF0 = ~(uint32_t)(FRAME_ACCEPTED | RXPKTDONE);
     uint32_t psdu = RFCORE_SFR_RFDATA;
     if (psdu <= RADIO_FCS_BYTES || psdu > RADIO_PSDU_BYTES_MAX || RFCORE_XREG_RXFIFOCNT < psdu)
         return drop();
@@ -322,7 +336,7 @@ uint8_t radio_read(uint8_t *frame, radio_reception *reception) {
     int8_t rssi = (int8_t)RFCORE_SFR_RFDATA;
     uint32_t status = RFCORE_SFR_RFDATA;
     if ((status & CRC_OK) == 0)
-        return drop();
+        return 0;
     if (reception != 0) {
         uint32_t correlation = status & 0x7f;
         correlation = correlation < LQI_WORST ? LQI_WORST : correlation;

@@ -262,6 +262,33 @@ void radio_wake(void) {
 
 /* ---- Receiving. ---- */
 
+static bool has_frame(void) {
+    return oldest->status == RF_ENTRY_FINISHED;
+}
+
+/* The oldest frame's entry is the RF core's again. */
+static void give_back(void) {
+    oldest->status = RF_ENTRY_PENDING;
+    oldest = oldest->next;
+}
+
+/* The bytes of the oldest frame; 0: there is none, or it is no frame. */
+static uint8_t frame_length(void) {
+    uint8_t length = oldest->length;
+    bool right = has_frame() && length > TRAILER && length <= sizeof oldest->data &&
+                 (oldest->data[length - TRAILER + 1] & STATUS_WRONG) == 0;
+    return right ? (uint8_t)(length - TRAILER) : 0;
+}
+
+static void start_receiver(void) {
+    if (is_receiving())
+        return;
+    stale = false;
+    doorbell((uint32_t)(uintptr_t)&rx);
+    for (uint32_t polls = 0; polls < POLLS_MAX && rx.status < RF_ACTIVE; polls++)
+        continue;
+}
+
 /* Entries that the RF core gave up are dropped too: it would never take them again. */
 static void drop_frames(void) {
     for (uint8_t i = 0; i < ENTRIES; i++)
@@ -271,35 +298,26 @@ static void drop_frames(void) {
     RFC_DBELL_RFCPEIFG = 0;
 }
 
+/* A receiver that is on stays on, but for other settings. */
 void radio_receive(void) {
-    /* A receiver that is on stays on, but for other settings. */
     if (stale)
         stop_receiver();
     drop_frames();
-    if (is_receiving())
-        return;
-    stale = false;
-    doorbell((uint32_t)(uintptr_t)&rx);
-    for (uint32_t polls = 0; polls < POLLS_MAX && rx.status < RF_ACTIVE; polls++)
-        continue;
+    start_receiver();
 }
 
-static bool has_frame(void) {
-    return oldest->status == RF_ENTRY_FINISHED;
+void radio_listen(void) {
+    if (stale)
+        stop_receiver();
+    while (oldest->status >= RF_ENTRY_FINISHED && frame_length() == 0)
+        give_back();
+    start_receiver();
 }
 
 static uint32_t word_at(const uint8_t *bytes) {
     uint32_t word;
     memcpy(&word, bytes, sizeof word);
     return word;
-}
-
-/* The bytes of the oldest frame; 0: there is none, or it is no frame. */
-static uint8_t frame_length(void) {
-    uint8_t length = oldest->length;
-    bool right = has_frame() && length > TRAILER && length <= sizeof oldest->data &&
-                 (oldest->data[length - TRAILER + 1] & STATUS_WRONG) == 0;
-    return right ? (uint8_t)(length - TRAILER) : 0;
 }
 
 /* The RF core tells of frames when they are over, with the time of their SFD. One that has begun
@@ -333,8 +351,7 @@ uint8_t radio_read(uint8_t *frame, radio_reception *reception) {
         reception->rssi_dbm = (int8_t)oldest->data[length];
         reception->lqi = (uint8_t)((oldest->data[length + 1] & 0x3f) * STATUS_LQI);
     }
-    oldest->status = RF_ENTRY_PENDING;
-    oldest = oldest->next;
+    give_back();
     return length;
 }
 

@@ -17,6 +17,8 @@ static struct {
     uint16_t chance;
     uint8_t sequence, last_sequence;
     bool any_last;
+    uint8_t first, waiting;
+    csma_message inbox[CSMA_INBOX];
 } csma;
 
 /* Marsaglia, Xorshift RNGs (2003), with the triple (7, 9, 8) of 16 bits. */
@@ -46,25 +48,64 @@ bool csma_init(uint8_t channel, uint16_t pan, uint16_t address) {
     return true;
 }
 
-static bool acknowledged(void) {
-    radio_time until = (radio_time)(radio_now() + radio_ticks(ACK_WAIT_US)), sfd;
-    uint8_t frame[FRAME_BYTES];
-    if (!radio_wait_sfd(until, &sfd) || !radio_wait_frame(until))
-        return false;
-    uint8_t length = radio_read(frame, 0);
-    frame_header header;
-    return length > 0 && frame_parse(frame, length, length, &header) && header.type == FRAME_ACK &&
-           header.sequence == csma.sequence;
+/* Puts a data frame into the inbox; one that comes again, because its acknowledgement was lost, is
+   dropped. */
+static void keep(const frame_header *header, const uint8_t *frame) {
+    if (header->type != FRAME_DATA || header->security.level != 0 ||
+        header->source.mode != ADDRESS_SHORT || header->mic - header->open > CSMA_PAYLOAD_BYTES_MAX)
+        return;
+    uint16_t from = (uint16_t)(header->source.bytes[0] | header->source.bytes[1] << 8);
+    bool again = csma.any_last && csma.last_from == from && csma.last_sequence == header->sequence;
+    csma.any_last = true;
+    csma.last_from = from;
+    csma.last_sequence = header->sequence;
+    if (again)
+        return;
+    csma_message *message = &csma.inbox[(csma.first + csma.waiting++) % CSMA_INBOX];
+    message->from = from;
+    message->to = (uint16_t)(header->destination.bytes[0] | header->destination.bytes[1] << 8);
+    message->length = (uint8_t)(header->mic - header->open);
+    for (uint8_t i = 0; i < message->length; i++)
+        message->payload[i] = frame[header->open + i];
 }
 
-/* Section 7.5.1.4, steps 1 to 5. */
+/* Takes the frames that the radio holds, as long as there is room for them. True: the
+   acknowledgement of the frame that was sent last was among them. */
+static bool collect(void) {
+    uint8_t frame[FRAME_BYTES];
+    bool is_acknowledged = false;
+    while (csma.waiting < CSMA_INBOX && radio_peek(frame, 0) > 0) {
+        frame_header header;
+        uint8_t length = radio_read(frame, 0);
+        if (length == 0 || !frame_parse(frame, length, length, &header))
+            continue;
+        if (header.type == FRAME_ACK)
+            is_acknowledged = header.sequence == csma.sequence;
+        else
+            keep(&header, frame);
+    }
+    return is_acknowledged;
+}
+
+static bool acknowledged(void) {
+    radio_time until = (radio_time)(radio_now() + radio_ticks(ACK_WAIT_US)), sfd;
+    while (radio_wait_sfd(until, &sfd)) {
+        radio_wait_frame(until);
+        if (collect())
+            return true;
+    }
+    return false;
+}
+
+/* Section 7.5.1.4, steps 1 to 5. Sending empties the radio's FIFO. */
 static bool transmit(void) {
     uint8_t exponent = MIN_BE;
     for (uint8_t backoffs = 0; backoffs <= MAX_BACKOFFS; backoffs++) {
         for (uint16_t left = chance((uint16_t)((1u << exponent) - 1)); left > 0; left--)
             pause(UNIT_BACKOFF_US);
-        radio_receive();
+        radio_listen();
         pause(CCA_US);
+        collect();
         radio_time sfd;
         if (radio_transmit_if_clear(&sfd)) {
             radio_transmit_end();
@@ -101,33 +142,23 @@ csma_status csma_send(uint16_t to, const uint8_t *payload, uint8_t length) {
     return CSMA_NO_ACK;
 }
 
-/* The receiver stays on; a frame whose acknowledgement was lost comes again. */
+/* The receiver stays on, and the radio holds what comes while the program does something else. */
 bool csma_receive(radio_time until, csma_message *message) {
-    uint8_t frame[FRAME_BYTES];
     radio_time sfd;
-    radio_receive();
-    while (radio_wait_sfd(until, &sfd)) {
-        frame_header header;
-        if (!radio_wait_frame((radio_time)(sfd + radio_ticks(LONGEST_FRAME_US))))
-            continue;
-        uint8_t length = radio_read(frame, 0);
-        if (length == 0 || !frame_parse(frame, length, length, &header) ||
-            header.type != FRAME_DATA || header.security.level != 0 ||
-            header.source.mode != ADDRESS_SHORT)
-            continue;
-        message->from = (uint16_t)(header.source.bytes[0] | header.source.bytes[1] << 8);
-        message->to = (uint16_t)(header.destination.bytes[0] | header.destination.bytes[1] << 8);
-        bool again = csma.any_last && csma.last_from == message->from &&
-                     csma.last_sequence == header.sequence;
-        csma.any_last = true;
-        csma.last_from = message->from;
-        csma.last_sequence = header.sequence;
-        if (again || header.mic - header.open > CSMA_PAYLOAD_BYTES_MAX)
-            continue;
-        message->length = (uint8_t)(header.mic - header.open);
-        for (uint8_t i = 0; i < message->length; i++)
-            message->payload[i] = frame[header.open + i];
-        return true;
+    bool is_over = false;
+    for (;;) {
+        collect();
+        if (csma.waiting > 0) {
+            *message = csma.inbox[csma.first];
+            csma.first = (uint8_t)((csma.first + 1) % CSMA_INBOX);
+            csma.waiting--;
+            return true;
+        }
+        if (is_over)
+            return false;
+        radio_listen();
+        is_over = !radio_wait_sfd(until, &sfd);
+        if (!is_over)
+            radio_wait_frame((radio_time)(sfd + radio_ticks(LONGEST_FRAME_US)));
     }
-    return false;
 }

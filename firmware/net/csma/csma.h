@@ -28,8 +28,10 @@ typedef struct {
     uint8_t payload[CSMA_PAYLOAD_BYTES_MAX];
 } csma_message;
 
-/* Waits for a data frame. False: none came before `until`. A frame that comes twice, because its
-   acknowledgement was lost, is handed over once. */
+/* Waits for a data frame, or takes one that came since the last call: the radio holds 128 bytes of
+   frames (the CC2650's two frames) and CSMA_INBOX are kept while a frame is sent. False: none came
+   before `until`. A frame that comes twice, because its acknowledgement was lost, is handed over
+   once. */
 bool csma_receive(radio_time until, csma_message *message);
 
 #endif

@@ -47,6 +47,7 @@ static void answer(void) {
     message.payload[0] = ANSWER;
     csma_status status = csma_send(message.from, message.payload, message.length);
     say(status == CSMA_OK ? "answered " : "not heard ", number, " to ", message.from);
+    radio_sleep_until((radio_time)(radio_now() + radio_ticks(PING_BUSY_MS * 1000ul)));
 }
 
 int main(void) {

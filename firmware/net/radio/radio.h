@@ -107,18 +107,22 @@ void radio_transmit_end(void);
 /* Receiver on, with an empty FIFO. */
 void radio_receive(void);
 
+/* Receiver on; whole frames that it holds stay, until radio_read has taken them all. A receiver
+   that could not hold the last one goes on once they are taken. */
+void radio_listen(void);
+
 /* Waits for an SFD; its time is that of its end, by the hardware's capture. False: none came before
    `until`. It may sleep meanwhile. An SFD that came before the call and was not asked for counts.
  */
 bool radio_wait_sfd(radio_time until, radio_time *sfd);
 
 /* Waits until the frame that this SFD began has been received whole. False: not before `until`, or
-   it was aborted, its FCS is wrong, or it is not for us. */
+   it was aborted, its FCS is wrong, or it is not for us. A wrong one stays until radio_read. */
 bool radio_wait_frame(radio_time until);
 
 /* Takes a received frame out of the FIFO, without length and FCS. Returns its length; 0: there is
-   none, or it is no frame. `frame` has room for RADIO_FRAME_BYTES_MAX bytes; `reception` may be
-   null. */
+   none, or it is no frame, or a wrong one, which then is out of the FIFO too. `frame` has room for
+   RADIO_FRAME_BYTES_MAX bytes; `reception` may be null. */
 uint8_t radio_read(uint8_t *frame, radio_reception *reception);
 
 /* Copies the first bytes of a received frame and leaves it in the FIFO: fewer if it is shorter.
