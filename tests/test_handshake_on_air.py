@@ -93,6 +93,7 @@ def test_the_guide_shows_what_the_command_prints(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("file", "sizes", "frames"),
     [
+        ("edhoc-sensortag", [39, 45, 19, 9], (4, 4)),
         # The second message takes two frames: one byte too many for one.
         ("edhoc-mixed", [37, 116, 90, 9], (5, 5)),
         ("edhoc-telosb-resting", [39, 45, 19, 9], (4, 4)),
