@@ -306,8 +306,9 @@ def test_boards_of_two_kinds_speak_under_it(tmp_path: Path) -> None:
         assert numbers == sorted(set(numbers))
 
 
-def test_every_operation_is_right_on_an_openmote(tmp_path: Path) -> None:
-    options = ("--board", "openmote-cc2538", "--only", "processing", "--format", "json")
+@pytest.mark.parametrize("board", ["openmote-cc2538", "sensortag-cc2650"])
+def test_every_operation_is_right_on_arm(tmp_path: Path, board: str) -> None:
+    options = ("--board", board, "--only", "processing", "--format", "json")
     short = ("--repetitions", "1", "--executions", "1", "--store", str(tmp_path / "a.db"))
     rows = json.loads(joulemark("architecture", "plasa", *options, *short).stdout)
     assert len({row["row"] for row in rows}) == 23
