@@ -72,6 +72,18 @@ def test_the_shortest_slot_of_a_telosb(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_bus_by_dma(tmp_path: Path) -> None:
+    """Every frame is right that goes over the bus so; a radio on the chip has no bus."""
+    command = ["slot", "--strategy", "hardware", "--level", "mic-32", "--dma", "--slots", "30"]
+    command += ["--store", str(tmp_path / "slots.db"), "--format", "json", "--board"]
+    done = CliRunner().invoke(app, [*command, "telosb"])
+    assert done.exit_code == 0, done.output
+    told = CliRunner().invoke(app, [*command, "openmote-cc2538"])
+    assert getattr(told.exception, "exit_code", 0) == 3
+    assert "--dma" in str(told.exception)
+
+
+@pytest.mark.slow
 def test_a_network_of_that_slot(tmp_path: Path) -> None:
     """A root and two leaves: each frame is acknowledged, and numbers follow from the slot."""
     command = ["slot", "--board", "telosb", "--strategy", "hardware", "--level", "mic-64"]
