@@ -564,7 +564,8 @@ def proved_slots_page() -> str:
         " and every frame was acknowledged. With a tick of 30.5 µs less of one part of the template"
         " moments are missed, the first in so many slots of both motes as stand in parentheses,"
         " which are counted ten times a second. `joulemark slot-check"
-        f" {file.relative_to(ROOT)}` proves them again.",
+        f" {file.relative_to(ROOT)}` proves them again with the firmware as it is, and names those"
+        " that a later change of a driver has made a tick longer or shorter.",
         "",
         *table((*header, *parts), rows),
     ]
