@@ -57,13 +57,19 @@ class Threads:
         with known_images() as known:
             pool = ThreadPoolExecutor(self.count)
             try:
-                futures = {pool.submit(image_of, f, sources, known): f for f in wanted}
+                futures = {pool.submit(image_of, f, sources, known): f for f in self._order(wanted)}
                 for future in as_completed(futures):
                     result[futures[future]] = future.result()
                     built()
             finally:
                 pool.shutdown(cancel_futures=True)
         return result
+
+    def _order(self, wanted: Collection[Firmware]) -> list[Firmware]:
+        """The threads' places lie far apart: neighbours have sources in common, and would wait."""
+        some = list(wanted)
+        length = -(-len(some) // self.count)
+        return [some[i] for first in range(length) for i in range(first, len(some), length)]
 
 
 def image_of(firmware: Firmware, sources: Sources, known: Known | None = None) -> Made:

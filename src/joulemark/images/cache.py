@@ -11,7 +11,9 @@ import hashlib
 import os
 import secrets
 import shutil
+import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -23,6 +25,7 @@ _MANIFEST = "entry"
 _WORK = "making-"
 _IDLE_S = 600
 """Longer than any command takes that fills a folder."""
+_one_at_a_time: dict[Path, threading.Lock] = defaultdict(threading.Lock)
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 
 
@@ -48,6 +51,18 @@ def entry(section: str, key: str) -> Iterator[tuple[Path, Path | None]]:
     if is_whole(folder):
         yield folder, None
         return
+    # Two threads often come to the same source: one compiles it, the other waits.
+    with _one_at_a_time[folder]:
+        if is_whole(folder):
+            yield folder, None
+        else:
+            with _made(folder) as work:
+                yield folder, work
+
+
+@contextlib.contextmanager
+def _made(folder: Path) -> Iterator[Path]:
+    """Give an empty folder that becomes an entry."""
     with _written():
         folder.parent.mkdir(parents=True, exist_ok=True)
         _sweep(folder.parent)
@@ -56,7 +71,7 @@ def entry(section: str, key: str) -> Iterator[tuple[Path, Path | None]]:
         work.mkdir()
     try:
         with _written():
-            yield folder, work
+            yield work
             files = sorted(path for path in work.rglob("*") if path.is_file())
             lines = [f"{path.stat().st_size} {path.relative_to(work)}\n" for path in files]
             (work / _MANIFEST).write_text("".join(lines))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from joulemark.errors import BuildError, InputError, ToolError
-from joulemark.images import cache, families
+from joulemark.images import cache, families, started
 from joulemark.project import ROOT
 
 FAMILIES = tuple(families.names())
@@ -19,6 +19,7 @@ OPTIMISATIONS = ("O3", "O2", "Os")
 PROGRAM_OPTIMISATIONS = (*OPTIMISATIONS, "O0")
 """Others' firmware was built without optimisation, and is to be compared with."""
 _REASON = re.compile(r"(?<!collect2: )error|undefined reference|overflowed|will not fit", re.I)
+_LLVM = re.compile("clang|lld")
 _CLANGS = ("clang-19", "clang-20", "clang-21", "clang-18", "clang-17", "clang")
 
 
@@ -110,16 +111,23 @@ def run(command: list[str], what: str, folder: Path = ROOT, kept: Path | None = 
     Raises:
         BuildError: it fails; the message has its first error and the command.
     """
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
+    is_llvm = _LLVM.search(Path(command[0]).name)
+    done = started.run(command, folder) if is_llvm else None
+    code, printed = done or _run(command, folder)
+    if code != 0:
         full = os.strerror(errno.ENOSPC)
-        if full.lower() in done.stderr.lower():
+        if full.lower() in printed.lower():
             raise cache.unwritable(full)
-        lines = [line for line in done.stderr.splitlines() if _REASON.search(line)]
-        first = (lines or done.stderr.splitlines() or [f"exit code {done.returncode}"])[0]
+        lines = [line for line in printed.splitlines() if _REASON.search(line)]
+        first = (lines or printed.splitlines() or [f"exit code {code}"])[0]
         if kept is not None:
             shutil.copytree(folder, kept, dirs_exist_ok=True)
         again = list(command)
         again[again.index("-o") + 1] = "/dev/null"
         repeat = f"cd {shlex.quote(str(kept or folder))} && {shlex.join(again)}"
         raise BuildError(first, what, f"repeat it with: {repeat}")
+
+
+def _run(command: list[str], folder: Path) -> tuple[int, str]:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr

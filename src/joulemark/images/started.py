@@ -1,0 +1,148 @@
+"""LLVM's programs, started once and forked for each command.
+
+A start of clang takes 22 ms of processor time before it looks at its source, as long as most of our
+sources take to compile. `started.c` says how it is done once.
+"""
+
+import atexit
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from joulemark.closes import Closes
+from joulemark.errors import ToolError
+from joulemark.images import cache
+
+_SOURCE = Path(__file__).with_suffix(".c")
+_FLAGS = ("-O2", "-std=c11", "-shared", "-fPIC")
+_LIBRARY = "started.so"
+_HEADER = struct.Struct("=II")
+_STATUS = struct.Struct("=i")
+
+
+class _EndedError(Exception):
+    """The program is not there any more, or never stopped before its main function."""
+
+
+class _Started(Closes):
+    """A program that waits for commands."""
+
+    def __init__(self, path: str, library: Path) -> None:
+        self._printed = tempfile.TemporaryFile()  # noqa: SIM115
+        # The loader takes a list, and a folder's name may have what parts it.
+        self._process = subprocess.Popen(
+            [path],
+            cwd=library.parent,
+            env={**os.environ, "LD_PRELOAD": f"./{library.name}"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._printed,
+            bufsize=0,
+        )
+
+    @property
+    def pid(self) -> int:
+        """Number of the process."""
+        return self._process.pid
+
+    def run(self, arguments: Sequence[str], folder: Path) -> tuple[int, str]:
+        """Run the program: its exit code, and what it printed.
+
+        Raises:
+            _EndedError: it cannot be.
+        """
+        assert self._process.stdin is not None  # noqa: S101
+        assert self._process.stdout is not None  # noqa: S101
+        strings = [os.fsencode(text) + b"\0" for text in (str(folder.resolve()), *arguments)]
+        data = b"".join(strings)
+        try:
+            self._process.stdin.write(_HEADER.pack(len(data), len(strings)) + data)
+        except BrokenPipeError as error:
+            raise _EndedError from error
+        answer = self._process.stdout.read(_STATUS.size)
+        if len(answer) != _STATUS.size:
+            raise _EndedError
+        # The program writes where this file stands: the two are one open file.
+        self._printed.seek(0)
+        printed = self._printed.read().decode(errors="replace")
+        self._printed.seek(0)
+        self._printed.truncate()
+        return os.waitstatus_to_exitcode(_STATUS.unpack(answer)[0]), printed
+
+    def close(self) -> None:
+        """Let the program end."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        self._process.wait()
+        self._printed.close()
+
+
+_Key = tuple[int, str, frozenset[tuple[str, str]]]
+_waiting: dict[_Key, list[_Started]] = {}
+"""Those that have nothing to do. One runs one command at a time; another thread takes another."""
+_lock = threading.Lock()
+_unfit: set[str] = set()
+"""Programs that cannot be started so: they are linked statically, or not of this machine."""
+
+
+def run(command: Sequence[str], folder: Path) -> tuple[int, str] | None:
+    """Run a command of LLVM in a folder.
+
+    Args:
+        command: the program's path, and its arguments.
+        folder: to run in.
+
+    Returns:
+        Its exit code and what it printed; None where it has to be started anew.
+    """
+    path, *arguments = command
+    library = None if path in _unfit else _library()
+    if library is None:
+        return None
+    # What a program inherits is as it was when it was started; and a fork shares its parent's.
+    key = (os.getpid(), path, frozenset(os.environ.items()))
+    with _lock:
+        idle = _waiting.setdefault(key, [])
+        started = idle.pop() if idle else None
+    started = started or _Started(path, library)
+    try:
+        done = started.run(arguments, folder)
+    except _EndedError:
+        _unfit.add(path)
+        started.close()
+        return None
+    with _lock:
+        idle.append(started)
+    return done
+
+
+def _library() -> Path | None:
+    """What is loaded into the programs; None where that cannot be."""
+    compiler = shutil.which("cc")
+    if sys.platform != "linux" or compiler is None or "LD_PRELOAD" in os.environ:
+        return None
+    key = cache.digest([_SOURCE.read_bytes(), *_FLAGS, os.uname().machine])
+    try:
+        with cache.entry("tools", key) as (made, work):
+            if work is not None:
+                command = [compiler, *_FLAGS, str(_SOURCE), "-o", str(work / _LIBRARY), "-ldl"]
+                subprocess.run(command, capture_output=True, check=True)
+    except (ToolError, subprocess.CalledProcessError):
+        return None
+    return made / _LIBRARY
+
+
+@atexit.register
+def close() -> None:
+    """Let those end that this process has started."""
+    for (pid, *_), idle in list(_waiting.items()):
+        if pid == os.getpid():
+            while idle:
+                idle.pop().close()
