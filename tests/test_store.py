@@ -611,16 +611,16 @@ def test_a_path_may_have_any_name(tmp_path: Path, name: str) -> None:
         assert store.records() == [RECORD]
 
 
-def test_a_store_of_schema_4_learns_whose_keys_are_for_one_message(tmp_path: Path) -> None:
-    path = tmp_path / "s.db"
+def test_a_store_of_schema_4_learns_whose_keys_are_for_one_message(location: str) -> None:
     names = {"poly1305": True, "hmac-sha-256": False, "long-gone": None}
-    with Store(path) as store:
+    with Store(location) as store:
         for name in names:
             store.append(made(key=name, kind="mac", primitive=name, operation="mac", cycles=5))
-    with sqlite3.connect(path) as connection:
-        connection.execute("ALTER TABLE records DROP COLUMN one_time_key")
-        connection.execute("UPDATE joulemark_schema SET version = 4")
-    connection.close()
-    with Store(path, "read") as store:
+    engine = sa.create_engine(location if "://" in location else f"sqlite:///{location}")
+    with engine.begin() as connection:
+        connection.execute(sa.text("ALTER TABLE records DROP COLUMN one_time_key"))
+        connection.execute(sa.text("UPDATE joulemark_schema SET version = 4"))
+    engine.dispose()
+    with Store(location, "read") as store:
         found = {r.key: r.about.one_time_key for r in store.records()}
     assert found == names
