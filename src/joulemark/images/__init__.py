@@ -1,8 +1,9 @@
 """From a primitive or parts, a board and a compiler to an image; everything later takes that."""
 
+from joulemark.images.built import BuiltImage
 from joulemark.images.known import Known, key_of, known_images, state_of
 from joulemark.images.parts import is_part
-from joulemark.images.program import BuiltImage, build_image, build_local, build_program
+from joulemark.images.program import build_image, build_local, build_program
 from joulemark.images.sources import Sources
 
 __all__ = [

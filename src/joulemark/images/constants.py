@@ -9,7 +9,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from joulemark.errors import InputError
 from joulemark.images import cache
-from joulemark.images.program import BuiltImage
+from joulemark.images.built import BuiltImage
 
 
 def with_constants(image: BuiltImage, values: Mapping[str, bytes]) -> BuiltImage:

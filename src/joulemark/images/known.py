@@ -16,7 +16,7 @@ from typing import Any
 from joulemark.catalogue import boards
 from joulemark.catalogue.boards import Board
 from joulemark.images import cache, toolchain
-from joulemark.images.program import BuiltImage
+from joulemark.images.built import BuiltImage
 from joulemark.project import BOARDS, BUILD, CHIPS, FIRMWARE
 
 _FILE = "known.json"

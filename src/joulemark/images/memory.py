@@ -14,16 +14,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
 from joulemark.errors import InputError
-
-if TYPE_CHECKING:
-    from joulemark.images.program import BuiltImage
+from joulemark.images.built import BuiltImage
 
 FLASH = (".text", ".rodata", ".data")
 RAM = (".data", ".bss")
@@ -233,7 +230,7 @@ def attribute(image: Path, linked: Mapping[str, tuple[str, Path]], *, library: b
     return Attribution(parts, context, total_flash, total_ram, in_library)
 
 
-def total(image: "BuiltImage") -> Difference:
+def total(image: BuiltImage) -> Difference:
     """All that an image takes.
 
     Raises:
@@ -243,7 +240,7 @@ def total(image: "BuiltImage") -> Difference:
     return Difference(found.total_flash_bytes, found.total_ram_bytes)
 
 
-def difference(image: "BuiltImage", without: "BuiltImage") -> Difference:
+def difference(image: BuiltImage, without: BuiltImage) -> Difference:
     """Memory that an image takes beyond the same one without a part: the part's price.
 
     Raises:
@@ -266,7 +263,7 @@ def _attribution(image: Path) -> Attribution:
     return Attribution.load(image.parent)
 
 
-def measure(built: "BuiltImage") -> Memory:
+def measure(built: BuiltImage) -> Memory:
     """Find what an image's primitive takes.
 
     Raises:

@@ -3,8 +3,7 @@
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 
 from joulemark.catalogue import kinds
@@ -13,6 +12,7 @@ from joulemark.catalogue.primitives import Implementation
 from joulemark.errors import InputError
 from joulemark.images import cache, headers, memory, parts, toolchain
 from joulemark.images.architectures import Architecture
+from joulemark.images.built import BuiltImage
 from joulemark.images.families.host import host_target
 from joulemark.images.parts import Part, Program, Unit
 from joulemark.images.sources import Sources
@@ -28,31 +28,6 @@ _STANDARD = ("-std=c11", "-Wall", "-Wextra")
 _SECTIONS = ("-ffunction-sections", "-fdata-sections")
 _FIXED = ("-O2",)
 """The harness's own code is the same whatever the case's flags are, and so is the empty window."""
-
-
-@dataclass(frozen=True)
-class BuiltImage:
-    """An image, and what went into it."""
-
-    path: Path
-    """ELF file."""
-    build_id: str
-    description: Mapping[str, str] = field(hash=False)
-    compiler: str
-    """The compiler's own words for its version."""
-    flags: str
-    cached: bool = field(compare=False)
-    """Nothing had to be made."""
-    stand_in: Path | None = None
-    """The same image around a primitive that does nothing; None on this machine, and of a program
-    that is around none."""
-
-    @cached_property
-    def commands(self) -> Sequence[Sequence[str]]:
-        """The commands that made it, to be run in the project's root."""
-        text = (self.path.parent / "commands.json").read_text()
-        commands: list[list[str]] = json.loads(text)
-        return commands
 
 
 def _generated(texts: Mapping[str, str]) -> Path:

@@ -13,7 +13,8 @@ from joulemark.catalogue.architectures import Wired, load_architecture
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.networks import Mote, Network, picoseconds
 from joulemark.errors import FaultError, InputError
-from joulemark.images.program import BuiltImage, build_program
+from joulemark.images.built import BuiltImage
+from joulemark.images.program import build_program
 from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import Energy, Occupancy
 from joulemark.runners.capture import read_capture
