@@ -13,7 +13,7 @@ use crate::cortex_m::sections::{self, Boot};
 use crate::cortex_m::{CortexM, Make};
 use crate::pins::Pin;
 use crate::profile::Node;
-use crate::shell::{Exit, Limits, System, check_fit, memories};
+use crate::system::{Exit, Limits, System, check_fit, memories};
 use crate::{Error, Options};
 
 /// Hexadecimal digits of an address.

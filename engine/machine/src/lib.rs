@@ -13,6 +13,7 @@ mod profile;
 mod report;
 mod series;
 mod shell;
+mod system;
 
 use std::collections::BTreeMap;
 

@@ -11,7 +11,7 @@ use crate::board::Board;
 use crate::msp430x1xx::Msp430x1xx;
 use crate::pins::Pin;
 use crate::profile::Node;
-use crate::shell::{Exit, Limits, System, check_fit};
+use crate::system::{Exit, Limits, System, check_fit};
 use crate::{Error, Options};
 
 /// Hexadecimal digits of an address.

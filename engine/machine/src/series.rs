@@ -9,7 +9,7 @@ use joulemark_kernel::{Chip, ChipError, Image};
 use crate::armv7m::Armv7m;
 use crate::cortex_m::{self, cc26x0, cc2538, stm32f1};
 use crate::msp430::Msp430;
-use crate::shell::System;
+use crate::system::System;
 use crate::{Error, Options, msp430x1xx};
 
 /// Makes a chip with an image.
