@@ -39,17 +39,19 @@ def build_fuzzer(implementation: Implementation, folder: Path) -> Path:
         if "-c" not in command:
             continue
         source = command[command.index("-c") + 1]
-        if source != HARNESS and not source.startswith("firmware/primitives/"):
+        made = command[command.index("-o") + 1]
+        if source == HARNESS:
+            made = str(folder / "fuzzer.o")
+            own = [FUZZER if word == HARNESS else word for word in command]
+            own[own.index("-o") + 1] = made
+            subprocess.run(own, cwd=ROOT, check=True)
+        elif not source.startswith("firmware/primitives/"):
             continue
-        made = [FUZZER if word == HARNESS else word for word in command]
-        objects.append(str(folder / f"{len(objects)}.o"))
-        made[made.index("-o") + 1] = objects[-1]
-        made.insert(1, "-fsanitize=fuzzer-no-link")
-        subprocess.run(made, cwd=ROOT, check=True)
+        objects.append(made)
     fuzzer = folder / "fuzzer"
     compiler = image.commands[0][0]
     sanitizers = "-fsanitize=fuzzer,address,undefined"
-    subprocess.run([compiler, sanitizers, *objects, "-o", fuzzer], check=True)
+    subprocess.run([compiler, sanitizers, *objects, "-o", fuzzer], cwd=ROOT, check=True)
     return fuzzer
 
 

@@ -9,6 +9,8 @@ CLANG_TARGET = None
 DEFAULT_COMPILER = "clang"
 GCC = "gcc"
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
+_FUZZED = "-fsanitize=fuzzer-no-link"
+"""Clang's alone: the same objects are then linked with a fuzzer."""
 
 
 def host_target(
@@ -24,7 +26,9 @@ def host_target(
         found = toolchain.find(compiler, "host")
     else:
         found, own = architecture.compiler(compiler)
-    flags = ("-D_GNU_SOURCE", *own, *(_SANITIZERS if sanitize else ()))
+    flags = ("-D_GNU_SOURCE", *own)
+    if sanitize:
+        flags += (*_SANITIZERS, *([_FUZZED] if found.name == "clang" else []))
     folder = FIRMWARE / "hal" / "host"
     return Target(
         family="host",
