@@ -1,4 +1,4 @@
-"""The command as users call it: in a process of its own."""
+"""The command as users call it."""
 
 import contextlib
 import io
@@ -11,37 +11,26 @@ from typing import Any
 
 from joulemark.cli import main
 
-
-def joulemark(
-    *arguments: str, code: int = 0, folder: Path | None = None, **environment: str
-) -> "subprocess.CompletedProcess[str]":
-    """Run the command and check its exit code."""
-    done = subprocess.run(
-        [sys.executable, "-c", "from joulemark.cli import main; main()", *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200", **environment},
-        check=False,
-    )
-    assert done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
-    return done
+TERMINAL = {"NO_COLOR": "1", "COLUMNS": "200"}
 
 
 @dataclass(frozen=True)
-class Typed:
-    """What a command that was called in this process has printed."""
+class Printed:
+    """What a command has printed."""
 
     stdout: str
     stderr: str
 
 
-def typed(*arguments: str, code: int = 0, folder: Path | None = None) -> Typed:
-    """Call the command in this process, which takes less time than one of its own."""
+def joulemark(*arguments: str, code: int = 0, folder: Path | None = None) -> Printed:
+    """Call the command in this process, and check its exit code.
+
+    A process of its own takes more than a second for its imports alone.
+    """
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     before, environment, got = sys.argv, dict(os.environ), 0
     sys.argv = ["joulemark", *arguments]
+    os.environ.update(TERMINAL)
     try:
         with (
             contextlib.chdir(folder or Path.cwd()),
@@ -60,13 +49,30 @@ def typed(*arguments: str, code: int = 0, folder: Path | None = None) -> Typed:
         stream.seek(0)
         texts.append(stream.read())
     assert got == code, f"exit code {got}\n{texts[0]}\n{texts[1]}"
-    return Typed(*texts)
+    return Printed(*texts)
 
 
-def undisturbed(*arguments: str, **options: Any) -> "Typed | subprocess.CompletedProcess[str]":
+def by_itself(
+    *arguments: str, code: int = 0, folder: Path | None = None, **environment: str
+) -> Printed:
+    """Run the command in a process of its own, and check its exit code."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from joulemark.cli import main; main()", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, **TERMINAL, **environment},
+        check=False,
+    )
+    assert done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return Printed(done.stdout, done.stderr)
+
+
+def undisturbed(*arguments: str, **options: Any) -> Printed:
     """The same until nothing else had the core: a measurement of this machine is refused then."""
     # An environment of its own takes a process of its own.
-    call = joulemark if options.keys() - {"code", "folder"} else typed
+    call = by_itself if options.keys() - {"code", "folder"} else joulemark
     for _ in range(20):
         try:
             return call(*arguments, **options)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from command import joulemark
+from command import by_itself
 from joulemark.catalogue.primitives import Library
 from joulemark.images import build_local
 from joulemark.project import ROOT
@@ -196,12 +196,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def records(project: Path, *options: str) -> list[dict[str, Any]]:
     store = project / "store.db"
-    joulemark(
+    by_itself(
         *("run", "--primitive", "sum-32", "--size", "16", "--seed", "1", "--store", str(store)),
         *options,
         JOULEMARK_ROOT=str(project),
     )
-    exported = joulemark(
+    exported = by_itself(
         *("export", "--format", "json", "--store", str(store)), JOULEMARK_ROOT=str(project)
     )
     found: list[dict[str, Any]] = json.loads(exported.stdout)
@@ -210,7 +210,7 @@ def records(project: Path, *options: str) -> list[dict[str, Any]]:
 
 def test_what_was_added_is_listed(project: Path) -> None:
     for what, name in (("primitives", "sum-32"), ("boards", "mine"), ("chips", "stm32f100c8")):
-        assert name in joulemark("list", what, JOULEMARK_ROOT=str(project)).stdout
+        assert name in by_itself("list", what, JOULEMARK_ROOT=str(project)).stdout
 
 
 def test_what_was_added_is_measured_and_reported(project: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from command import joulemark, typed
+from command import joulemark
 from joulemark.campaign.subjects.architecture import ArchitectureSubject
 from joulemark.catalogue import boards
 from joulemark.catalogue.architectures import load_architecture
@@ -296,7 +296,7 @@ def test_rows_come_as_json(tmp_path: Path) -> None:
 def test_boards_of_two_kinds_speak_under_it(tmp_path: Path) -> None:
     lines = tmp_path / "uart"
     options = ("--for", "1300ms", "--uart", str(lines), "--json")
-    typed("network", str(NETWORKS / "plasa-mixed.toml"), *options)
+    joulemark("network", str(NETWORKS / "plasa-mixed.toml"), *options)
     (heard,) = (path.read_text().splitlines() for path in lines.glob("authority.*"))
     for mote in (2, 3):
         assert f"admitted {mote}" in heard
@@ -358,7 +358,7 @@ def test_another_architecture_is_a_file(tmp_path: Path, board: str) -> None:
 def test_a_mote_is_admitted_over_the_air_and_again_after_a_restart(tmp_path: Path) -> None:
     lines = tmp_path / "uart"
     options = ("--for", "2700ms", "--uart", str(lines), "--store", str(tmp_path / "a.db"))
-    typed("network", str(NETWORKS / "plasa-telosb.toml"), *options, "--json")
+    joulemark("network", str(NETWORKS / "plasa-telosb.toml"), *options, "--json")
     heard = (lines / "authority.usart1.txt").read_text()
     before, _, after = heard.partition("admitted 2")[2].partition("admitted 2")
     # Payloads came, and were those that the application gave: 'd', a number, and five bytes.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from command import typed
+from command import joulemark
 from joulemark.analysis.audit import audit, read
 from joulemark.project import STUDIES
 
@@ -89,13 +89,13 @@ def test_yilmaz_2018() -> None:
 
 
 def test_the_command(tmp_path: Path) -> None:
-    done = typed("audit", str(YILMAZ))
+    done = joulemark("audit", str(YILMAZ))
     assert "40 of 40 energies of operations are whole counts of 1 mWh in 30 s" in done.stdout
     assert "outlier: DES/CTR (64-bit key), Zero W: 0.71 W" in done.stdout
-    rows = json.loads(typed("audit", str(YILMAZ), "--format", "json").stdout)
+    rows = json.loads(joulemark("audit", str(YILMAZ), "--format", "json").stdout)
     assert len(rows) == 78
     path = made(tmp_path, 30, 3.6)
     path.write_text(path.read_text().replace('section = "t"', 'section = "x"'))
-    assert "no table x; there are t" in typed("audit", str(path), code=3).stderr
+    assert "no table x; there are t" in joulemark("audit", str(path), code=3).stderr
     path.write_text(path.read_text().replace("step = 1.0", "step = 0"))
-    assert "key meter.step" in typed("audit", str(path), code=3).stderr
+    assert "key meter.step" in joulemark("audit", str(path), code=3).stderr

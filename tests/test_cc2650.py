@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from command import typed
+from command import joulemark
 from joulemark._engine import Image, Machine
 from joulemark.catalogue import boards
 from joulemark.catalogue.networks import read_network
@@ -127,7 +127,7 @@ def test_an_interrupt_of_the_radio_cpu_wakes_the_core(tmp_path: Path) -> None:
 
 def test_three_radios_ping_in_all_directions(tmp_path: Path) -> None:
     capture = tmp_path / "ping.pcapng"
-    done = typed("network", str(THREE), "--for", "1500ms", "--pcap", str(capture))
+    done = joulemark("network", str(THREE), "--for", "1500ms", "--pcap", str(capture))
     # TelosBs are up after 0.3 s: their crystals are counted first.
     for asks in ("telosb", "openmote", "sensortag"):
         for number, mote in ((2, 2), (3, 3)):
@@ -154,7 +154,7 @@ def test_three_radios_ping_in_all_directions(tmp_path: Path) -> None:
 
 
 def test_a_sensortags_radio_is_a_track_of_its_own() -> None:
-    result = json.loads(typed("network", str(THREE), "--for", "500ms", "--json").stdout)
+    result = json.loads(joulemark("network", str(THREE), "--for", "500ms", "--json").stdout)
     (mote,) = (m for m in result["motes"] if m["mote"] == "sensortag-20")
     # ZHCSDE0, section 5.5: 6.1 mA while it receives, of which 0.55 mA are the idle chip's.
     assert mote["parts_mj"]["radio"] == pytest.approx(5.55 * 3 * 0.5, rel=0.02)
@@ -181,7 +181,7 @@ def test_sensortags_join_secured_slots_by_their_aes_accelerator(tmp_path: Path) 
     """CCM* in the accelerator, and in software over its AES; tshark and we verify each frame."""
     capture = tmp_path / "slots.pcapng"
     path = str(NETWORKS / "tsch-three-radios.toml")
-    done = typed("network", path, "--for", "12s", "--json", "--pcap", str(capture))
+    done = joulemark("network", path, "--for", "12s", "--json", "--pcap", str(capture))
     result = json.loads(done.stdout)
     assert result["verified"] == result["frames"] > 50
     root, *leaves = result["motes"]

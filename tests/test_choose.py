@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from command import typed
+from command import joulemark
 from joulemark.analysis import choice
 from joulemark.analysis.choice import FRONT, Demands, Option
 from joulemark.catalogue.primitives import Library
@@ -133,12 +133,12 @@ def test_what_is_known_unmeasured_is_what_measuring_would_say() -> None:
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A store that an engineer's question has filled."""
     path = str(tmp_path_factory.mktemp("choose") / "s.db")
-    typed(*CASE, "--primitive", "sha-256", "--primitive", "sha-1", "--store", path, "-j", "2")
+    joulemark(*CASE, "--primitive", "sha-256", "--primitive", "sha-1", "--store", path, "-j", "2")
     return path
 
 
 def test_an_engineer_chooses_and_what_is_missing_is_measured(store: str) -> None:
-    done = typed(*CASE, "--primitive", "sha-*", "--every", "60", "--stored", "--store", store)
+    done = joulemark(*CASE, "--primitive", "sha-*", "--every", "60", "--stored", "--store", store)
     rows = [line for line in done.stdout.splitlines() if "sha-256" in line]
     assert rows
     assert any(line.startswith("*") for line in rows)
@@ -149,10 +149,10 @@ def test_an_engineer_chooses_and_what_is_missing_is_measured(store: str) -> None
     built = {(r.build.compiler, r.build.optimisation) for r in records if r.build}
     assert {o for _, o in built} == {"O3", "O2", "Os"}
     cheapest = min(r.energy_net_nj or 1e9 for r in records if r.subject.operation == "hash")  # type: ignore[attr-defined]
-    found = json.loads(typed(*CASE, "--stored", "--store", store, "--format", "json").stdout)
+    found = json.loads(joulemark(*CASE, "--stored", "--store", store, "--format", "json").stdout)
     assert found["candidates"][0]["energy µJ"] == pytest.approx(cheapest / 1e3)
     flash = json.loads(
-        typed(*CASE, "--stored", "--store", store, "--format", "json", "--sort", "flash").stdout
+        joulemark(*CASE, "--stored", "--store", store, "--format", "json", "--sort", "flash").stdout
     )
     sizes = [c["flash"] for c in flash["candidates"]]
     assert sizes == sorted(sizes)
@@ -161,8 +161,8 @@ def test_an_engineer_chooses_and_what_is_missing_is_measured(store: str) -> None
 
 def test_forms_hold_the_same(store: str) -> None:
     asked = (*CASE, "--stored", "--store", store, "--every", "5")
-    rows = list(csv.DictReader(io.StringIO(typed(*asked, "--format", "csv").stdout)))
-    markdown = typed(*asked, "--format", "markdown").stdout.splitlines()
+    rows = list(csv.DictReader(io.StringIO(joulemark(*asked, "--format", "csv").stdout)))
+    markdown = joulemark(*asked, "--format", "markdown").stdout.splitlines()
     cells = [line for line in markdown if line.startswith("|")]
     assert len(cells) == len(rows) + 2
     assert {line.count("|") for line in cells} == {len(rows[0]) + 1}
@@ -170,7 +170,7 @@ def test_forms_hold_the_same(store: str) -> None:
 
 def test_nothing_that_satisfies_says_what_to_give_up(store: str) -> None:
     asked = (*CASE, "--stored", "--store", store)
-    done = typed(*asked, "--max-flash", "10", "--explain", code=13)
+    done = joulemark(*asked, "--max-flash", "10", "--explain", code=13)
     assert "flash at most 10 bytes:" in done.stdout
     assert "sha-256: " in done.stdout
     assert "give up one: flash at most 10 bytes" in done.stderr
@@ -178,7 +178,7 @@ def test_nothing_that_satisfies_says_what_to_give_up(store: str) -> None:
 
 def test_what_an_implementation_cannot_be_is_not_measured(tmp_path: Path) -> None:
     asked = (*CASE, "--primitive", "sha-1", "--store", str(tmp_path / "s.db"))
-    done = typed(*asked, code=13)
+    done = joulemark(*asked, code=13)
     assert "status standard" in done.stderr
     with Store(tmp_path / "s.db", "read") as opened:
         assert opened.records() == []
@@ -199,12 +199,12 @@ def test_what_an_implementation_cannot_be_is_not_measured(tmp_path: Path) -> Non
     ],
 )
 def test_bad_input(tmp_path: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
-    done = typed(*CASE, *arguments, "--store", str(tmp_path / "s.db"), code=code)
+    done = joulemark(*CASE, *arguments, "--store", str(tmp_path / "s.db"), code=code)
     assert message in done.stderr
 
 
 def test_stored_without_anything_says_how_to_get_it(store: str) -> None:
-    done = typed(
+    done = joulemark(
         "choose", "--board", "telosb", "--kind", "mac", "--stored", "--store", store, code=3
     )
     assert "leave --stored out" in done.stderr
@@ -218,7 +218,7 @@ def test_choosing_over_a_full_store_takes_under_a_second(tmp_path: Path) -> None
                 record(key=f"k{n}", optimisation=opt, message_bytes=size, energy_net_nj=size + n)
             )
     asked = (*CASE, "--stored", "--store", str(path))
-    typed(*asked)
+    joulemark(*asked)
     started = time.process_time()
-    typed(*asked)
+    joulemark(*asked)
     assert time.process_time() - started < 1

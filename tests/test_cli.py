@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from command import joulemark
+from command import by_itself, joulemark
 from joulemark.cli._table import _fit
 from joulemark.errors import JoulemarkError
 from joulemark.project import ROOT
@@ -118,7 +118,7 @@ def test_doctor_finds_what_a_run_needs() -> None:
 
 
 def test_doctor_names_what_is_missing(tmp_path: Path) -> None:
-    done = joulemark("doctor", code=4, PATH=str(tmp_path))
+    done = by_itself("doctor", code=4, PATH=str(tmp_path))
     assert "install the Debian packages clang-19 and lld-19" in done.stdout
     assert "clang" in done.stderr
 
@@ -154,7 +154,7 @@ def test_bad_input_is_one_clear_error(
 
 
 def test_debug_shows_where(tmp_path: Path) -> None:
-    done = joulemark("--debug", "run", "none.toml", code=1, folder=tmp_path)
+    done = by_itself("--debug", "run", "none.toml", code=1, folder=tmp_path)
     assert "Traceback" in done.stderr
 
 

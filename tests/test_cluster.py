@@ -16,8 +16,8 @@ from typing import Any
 import distributed
 import pytest
 
+import command
 import joulemark
-from command import typed
 from joulemark import project
 from joulemark.campaign.campaign import load_campaign
 from joulemark.campaign.job import Job, Setup
@@ -98,7 +98,7 @@ def test_a_worker_that_is_killed_loses_nothing(here: Path, tmp_path: Path) -> No
     assert figures(store) == expected
     # Whoever asks again, with a cluster or without, is served from the store.
     asked = ("--board", "telosb", "--primitive", "siphash-2-4", "--opt", "Os", "--size", "0,99")
-    again = typed("run", *asked, "--trials", "1", "--seed", "1", "--store", str(store))
+    again = command.joulemark("run", *asked, "--trials", "1", "--seed", "1", "--store", str(store))
     assert "measured 0," in again.stdout
 
 
@@ -118,7 +118,7 @@ def test_records_go_to_a_database_server() -> None:
     )
     with postgresql() as url:
         store = new_database(url, "lab")
-        done = typed("run", *asked, "--cluster", "local:1", "--store", store)
+        done = command.joulemark("run", *asked, "--cluster", "local:1", "--store", store)
         assert "measured 6, served from the store: 0 of 6" in done.stdout
         assert len(figures(store)) == 6
 
@@ -145,7 +145,7 @@ def test_bad_input_is_refused_before_anything_is_built(
     message: str,
 ) -> None:
     monkeypatch.setattr(cluster, "_ANSWER_S", 0.2)
-    done = typed("run", *arguments, "--store", str(tmp_path / "s.db"), code=code)
+    done = command.joulemark("run", *arguments, "--store", str(tmp_path / "s.db"), code=code)
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 

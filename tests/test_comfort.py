@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from command import typed
+from command import joulemark
 
 
 @pytest.mark.parametrize(
@@ -52,24 +52,24 @@ def test_a_wrong_name_is_answered_with_a_near_one(
 ) -> None:
     folder = tmp_path_factory.mktemp("comfort")
     (folder / "x").write_bytes(b"\x7fELF")
-    assert message in typed(*arguments, code=3, folder=folder).stderr or "x" in arguments
+    assert message in joulemark(*arguments, code=3, folder=folder).stderr or "x" in arguments
 
 
 def test_lists_are_sorted_and_formed() -> None:
     asked = ("list", "primitives", "--kind", "aead", "--sort", "status")
-    lines = typed(*asked, "--format", "markdown").stdout.splitlines()
+    lines = joulemark(*asked, "--format", "markdown").stdout.splitlines()
     cells = [line.strip("|").split("|") for line in lines]
     assert [cell.strip() for cell in cells[0][:3]] == ["primitive", "kind", "status"]
     assert {row[1].strip() for row in cells[2:]} == {"aead"}
     states = [row[2].strip() for row in cells[2:]]
     assert states == sorted(states)
-    assert len(states) == len(typed(*asked).stdout.splitlines()) - 1
+    assert len(states) == len(joulemark(*asked).stdout.splitlines()) - 1
 
 
 def test_kinds_choose_what_is_measured(tmp_path: "os.PathLike[str]") -> None:
     asked = ("run", "--kind", "hash", "--primitive", "*", "--board", "telosb", "--size", "16")
     chosen = ("--implementation", "ref", "--operation", "init", "--trials", "1")
-    done = typed(*asked, *chosen, "--store", f"{os.fspath(tmp_path)}/s.db")
+    done = joulemark(*asked, *chosen, "--store", f"{os.fspath(tmp_path)}/s.db")
     assert "sha-256" in done.stdout
     assert "aes-128" not in done.stdout
 

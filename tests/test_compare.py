@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from command import typed
+from command import joulemark
 from joulemark.analysis.changes import Limits, compare, summary
 from joulemark.project import FIRMWARE, ROOT
 from joulemark.records.record import PrimitiveRecord, Quantity
@@ -56,14 +56,14 @@ def sides(tmp_path: Path) -> "dict[str, str]":
 
 
 def test_what_is_the_same_is_the_same(sides: dict[str, str]) -> None:
-    done = typed(
+    done = joulemark(
         "compare", sides["base"], sides["same"], "--fail", "cycles=0%", "--fail", "stack=0"
     )
     assert "2 cases: 2 same; none beyond the limits" in done.stdout
 
 
 def test_a_comment_sized_summary(sides: dict[str, str]) -> None:
-    done = typed("compare", sides["base"], sides["head"])
+    done = joulemark("compare", sides["base"], sides["head"])
     assert "sha-256/ref hash +5.5%, stack +96 B" in done.stdout.splitlines()
     assert "1 same, 1 changed" in done.stdout
 
@@ -83,18 +83,20 @@ def test_a_comment_sized_summary(sides: dict[str, str]) -> None:
     ],
 )
 def test_limits(sides: dict[str, str], limit: str, code: int) -> None:
-    done = typed("compare", sides["base"], sides["head"], "--fail", limit, code=code)
+    done = joulemark("compare", sides["base"], sides["head"], "--fail", limit, code=code)
     assert ("1 cases beyond the limits" in done.stderr) == (code == 14)
     # What became better goes beyond no limit.
-    typed("compare", sides["head"], sides["base"], "--fail", limit)
+    joulemark("compare", sides["head"], sides["base"], "--fail", limit)
 
 
 def test_a_case_that_leaks_now_is_found(tmp_path: Path) -> None:
     base = stored(tmp_path / "a.db", record())
     head = stored(tmp_path / "b.db", record(addresses_equal=False))
-    done = typed("compare", base, head, "--fail", "secrets", code=14)
+    done = joulemark("compare", base, head, "--fail", "secrets", code=14)
     assert "no longer independent of secrets" in done.stdout
-    assert "now independent of secrets" in typed("compare", head, base, "--fail", "secrets").stdout
+    assert (
+        "now independent of secrets" in joulemark("compare", head, base, "--fail", "secrets").stdout
+    )
 
 
 def test_a_case_that_fails_now_counts_without_any_limit(tmp_path: Path) -> None:
@@ -104,18 +106,18 @@ def test_a_case_that_fails_now_counts_without_any_limit(tmp_path: Path) -> None:
         record(status="failed", failure="wrong output"),
         record(primitive="sha-512"),
     )
-    assert "wrong output" in typed("compare", base, head, code=14).stdout
-    assert "1 mended" in typed("compare", head, base).stdout
+    assert "wrong output" in joulemark("compare", base, head, code=14).stdout
+    assert "1 mended" in joulemark("compare", head, base).stdout
 
 
 def test_missing_and_new_cases(tmp_path: Path) -> None:
     both = stored(tmp_path / "a.db", record(), record(primitive="sha-512"))
     one = stored(tmp_path / "b.db", record())
-    assert "1 missing" in typed("compare", both, one).stdout
-    typed("compare", both, one, "--fail", "missing", code=14)
-    assert "1 new" in typed("compare", one, both, "--fail", "missing").stdout
+    assert "1 missing" in joulemark("compare", both, one).stdout
+    joulemark("compare", both, one, "--fail", "missing", code=14)
+    assert "1 new" in joulemark("compare", one, both, "--fail", "missing").stdout
     strange = stored(tmp_path / "c.db", record(primitive="sha-1"))
-    assert "no case in common" in typed("compare", one, strange, code=3).stderr
+    assert "no case in common" in joulemark("compare", one, strange, code=3).stderr
 
 
 @pytest.mark.parametrize(("middle", "certain"), [(101.0, False), (103.5, False), (106.0, True)])
@@ -161,7 +163,7 @@ def test_exports_are_compared_as_their_stores(
     exported = {}
     for name, store in sides.items():
         exported[name] = str(tmp_path / f"{name}.{form}")
-        typed("export", "--format", form, "--store", store, "--out", exported[name])
+        joulemark("export", "--format", form, "--store", store, "--out", exported[name])
     for other in ("same", "head"):
         limits = Limits.parse(["cycles=1%"])
         from_stores = compare(rows(sides["base"]), rows(sides[other]), limits)
@@ -172,16 +174,16 @@ def test_exports_are_compared_as_their_stores(
 
 def test_forms_hold_the_same(sides: dict[str, str], tmp_path: Path) -> None:
     asked = ("compare", sides["base"], sides["head"], "--fail", "cycles=1%")
-    found = json.loads(typed(*asked, "--format", "json", code=14).stdout)
+    found = json.loads(joulemark(*asked, "--format", "json", code=14).stdout)
     assert found["failed"]
     assert found["summary"] == ["sha-256/ref hash +5.5%, stack +96 B"]
     out = tmp_path / "junit.xml"
-    typed(*asked, "--format", "junit", "--out", str(out), code=14)
+    joulemark(*asked, "--format", "junit", "--out", str(out), code=14)
     (suite,) = ET.parse(out).getroot()  # noqa: S314
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
     (failure,) = suite.iter("failure")
     assert "cycles +5.5% (limit cycles=1%)" in str(failure.get("message"))
-    markdown = typed(*asked, "--format", "markdown", code=14).stdout
+    markdown = joulemark(*asked, "--format", "markdown", code=14).stdout
     assert "- `sha-256/ref hash +5.5%, stack +96 B`" in markdown
     (row,) = (line for line in markdown.splitlines() if line.startswith("| sha-256"))
     assert "cycles 1,000 → 1,055 (+5.5%)" in row
@@ -216,7 +218,7 @@ def test_a_summary_of_many_sizes_shows_the_furthest_change() -> None:
 def test_bad_input(tmp_path: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
     for name in ("bad.json", "bad.csv", "bad.db"):
         (tmp_path / name).write_text("this is not it")
-    done = typed("compare", *arguments, code=code, folder=tmp_path)
+    done = joulemark("compare", *arguments, code=code, folder=tmp_path)
     assert message in done.stderr
     assert "internal error" not in done.stderr
 
@@ -237,7 +239,7 @@ def repository(tmp_path: Path) -> Iterator[Path]:
     (root / "src").mkdir(parents=True)
     shutil.copy(AES / "ref/aes.c", root / "src")
     shutil.copy(AES / "ref/aes.h", root / "src")
-    typed("new", "primitive", "block-cipher/aes/mine", "--out", str(root / "joulemark"))
+    joulemark("new", "primitive", "block-cipher/aes/mine", "--out", str(root / "joulemark"))
     mine = root / "joulemark/block-cipher/aes/mine"
     for skeleton in ("aes.c", "aes.h"):
         (mine / skeleton).unlink()
@@ -267,7 +269,7 @@ def repository(tmp_path: Path) -> Iterator[Path]:
 def test_a_maintainer_compares_two_releases(repository: Path) -> None:
     asked = ("--source", str(repository / "joulemark"), "--fail", "cycles=5%", "--fail", "stack=32")
     run = ("--", "--board", "telosb", "--size", "16", "--trials", "2")
-    done = typed("compare", "v1", "v2", *asked, *run, code=14)
+    done = joulemark("compare", "v1", "v2", *asked, *run, code=14)
     line = next(x for x in done.stdout.splitlines() if x.startswith("aes-128/mine init"))
     assert "stack +" in line
     assert "+" in line.split()[2]
@@ -281,13 +283,13 @@ def test_a_maintainer_compares_two_releases(repository: Path) -> None:
     ).stdout
     assert len(trees.splitlines()) == 1
     assert (repository / "src/aes.c").read_text() == "#error not finished\n"
-    wrong = typed("compare", "v1", "v9", *asked, *run, code=3)
+    wrong = joulemark("compare", "v1", "v9", *asked, *run, code=3)
     assert "v9" in wrong.stderr or "revision" in wrong.stderr
 
 
 def test_a_commit_that_cannot_be_measured_says_so(repository: Path) -> None:
     asked = ("--source", str(repository / "joulemark"))
-    done = typed("compare", "v1", "v2", *asked, "--", "--board", "telosc", code=3)
+    done = joulemark("compare", "v1", "v2", *asked, "--", "--board", "telosc", code=3)
     assert "v1: could not be measured" in done.stderr
 
 
@@ -338,5 +340,5 @@ def test_a_workflow_is_what_its_service_takes_and_its_command_runs(
 
 
 def test_an_ending_says_the_format(tmp_path: Path) -> None:
-    done = typed("compare", "a.db", "b.db", "--out", str(tmp_path / "x.pdf"), code=3)
+    done = joulemark("compare", "a.db", "b.db", "--out", str(tmp_path / "x.pdf"), code=3)
     assert "end it in .txt, .md, .json, .xml, or give --format" in done.stderr

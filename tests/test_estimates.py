@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from command import typed
+from command import joulemark
 from joulemark import oracles
 from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.job import LOCAL, Setup
@@ -407,24 +407,24 @@ def test_llvm_schedules_pairs_of_blocks() -> None:
 def test_a_machine_is_estimated(tmp_path: Path) -> None:
     command = ("estimate", "raspberry-pi-zero-w", "--primitive", "aes-128", "--seed", "1")
     some = (*command, "--operation", "encrypt", "--size", "16", "--implementation", "ttable")
-    rows = json.loads(typed(*some, "--format", "json", folder=tmp_path).stdout)
+    rows = json.loads(joulemark(*some, "--format", "json", folder=tmp_path).stdout)
     (row,) = rows
     # Ten rounds of sixteen tables' words, and no faster than one instruction a cycle.
     assert 400 < row["instructions"] < 2000
     assert row["instructions"] <= row["cycles"] < 3 * row["instructions"]
     assert row["grade"] == "estimated"
-    text = typed(*some, folder=tmp_path).stdout
+    text = joulemark(*some, folder=tmp_path).stdout
     assert "worst 28%" in text
-    other = typed(*some[:1], "raspberry-pi-3b", *some[2:], "--format", "json", folder=tmp_path)
+    other = joulemark(*some[:1], "raspberry-pi-3b", *some[2:], "--format", "json", folder=tmp_path)
     assert json.loads(other.stdout)[0]["cycles"] < row["cycles"]
-    typed("export", "--format", "csv", "--out", "x.csv", folder=tmp_path)
+    joulemark("export", "--format", "csv", "--out", "x.csv", folder=tmp_path)
     assert "estimate" in (tmp_path / "x.csv").read_text()
 
 
 def test_what_cannot_be_estimated(tmp_path: Path) -> None:
     other = ("estimate", "intel-edison", "--architecture", "aarch64", "--primitive", "aes-128")
-    assert "it executes i686" in typed(*other, folder=tmp_path, code=3).stderr
-    assert "no such machine" in typed("estimate", "abacus", folder=tmp_path, code=3).stderr
+    assert "it executes i686" in joulemark(*other, folder=tmp_path, code=3).stderr
+    assert "no such machine" in joulemark("estimate", "abacus", folder=tmp_path, code=3).stderr
 
 
 @pytest.mark.parametrize(
@@ -438,7 +438,7 @@ def test_what_cannot_be_estimated(tmp_path: Path) -> None:
 def test_every_machine_has_an_estimate(machine: tuple[str, ...], tmp_path: Path) -> None:
     command = ("estimate", *machine, "--primitive", "aes-128", "--implementation", "ttable")
     some = ("--operation", "encrypt", "--size", "16", "--seed", "1", "--format", "json")
-    (row,) = json.loads(typed(*command, *some, folder=tmp_path).stdout)
+    (row,) = json.loads(joulemark(*command, *some, folder=tmp_path).stdout)
     # No faster than two instructions a cycle, which both cores issue.
     assert row["instructions"] / 2 < row["cycles"] < 3 * row["instructions"]
 

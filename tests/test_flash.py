@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from command import joulemark
+from command import by_itself
 from joulemark._engine import Image, Machine
 from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import Library
@@ -43,7 +43,7 @@ def test_each_board_is_flashed_as_its_file_says(name: str, tmp_path: Path) -> No
     assert board.flash is not None
     fake(tmp_path, board.flash.command[0])
     # The board does not answer then: its case fails.
-    failed = joulemark(
+    failed = by_itself(
         *("run", "--board", name, *CASE), code=6, folder=tmp_path, PATH=path_with(tmp_path)
     )
     assert "/dev/nowhere: cannot be opened" in failed.stderr
@@ -63,7 +63,7 @@ def test_a_missing_program_says_how_to_get_it(tmp_path: Path) -> None:
         for folder in os.environ["PATH"].split(os.pathsep):
             if (Path(folder) / tool).exists() and not (tmp_path / "bin" / tool).exists():
                 (tmp_path / "bin" / tool).symlink_to(Path(folder) / tool)
-    refused = joulemark(
+    refused = by_itself(
         *("run", "--board", "telosb", *CASE), code=4, folder=tmp_path, PATH=str(tmp_path / "bin")
     )
     assert "msp430-bsl-telosb is not installed; pip install python-msp430-tools" in refused.stderr
@@ -71,7 +71,7 @@ def test_a_missing_program_says_how_to_get_it(tmp_path: Path) -> None:
 
 def test_a_program_that_fails_is_quoted(tmp_path: Path) -> None:
     fake(tmp_path, "msp430-bsl-telosb", code=3)
-    failed = joulemark(
+    failed = by_itself(
         *("run", "--board", "telosb", *CASE), code=10, folder=tmp_path, PATH=path_with(tmp_path)
     )
     assert "not flashed: exit code 3: no sync with the boot loader; check cable" in failed.stderr

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from command import typed
+from command import joulemark
 from joulemark.catalogue.libraries import FromSource, LibraryFile
 from joulemark.errors import BuildError, InputError, ToolError
 from joulemark.images.architectures import Architecture
@@ -90,4 +90,4 @@ def test_what_cannot_be_built(source: Path) -> None:
     ],
 )
 def test_options_that_do_not_go_together(options: tuple[str, ...], words: str) -> None:
-    assert words in typed("estimate", "raspberry-pi-zero-w", *options, code=3).stderr
+    assert words in joulemark("estimate", "raspberry-pi-zero-w", *options, code=3).stderr

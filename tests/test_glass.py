@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
-from command import typed
+from command import joulemark
 from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import Library
 from joulemark.images import build_image
@@ -272,41 +272,43 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_semihosting_is_shown_and_goes_on(program: str) -> None:
-    done = typed("exec", program, "--chip", "stm32f100rb", "--stop-at", "finished")
+    done = joulemark("exec", program, "--chip", "stm32f100rb", "--stop-at", "finished")
     assert done.stdout.startswith("from the debugger\nxabc\nstop          address")
     asked = ("exec", program, "--chip", "stm32f100rb", "--stop-at", "finished", "--json")
-    found = json.loads(typed(*asked).stdout)
+    found = json.loads(joulemark(*asked).stdout)
     assert found["serial"] == {"semihosting": "from the debugger\nxabc\n"}
 
 
 def test_between_two_symbols_is_what_lies_between(program: str) -> None:
     asked = ("exec", program, "--chip", "stm32f100rb", "--json")
-    whole = json.loads(typed(*asked, "--stop-at", "finished").stdout)
-    first = json.loads(typed(*asked, "--stop-at", "measured").stdout)
-    between = json.loads(typed(*asked, "--from", "measured", "--stop-at", "finished").stdout)
+    whole = json.loads(joulemark(*asked, "--stop-at", "finished").stdout)
+    first = json.loads(joulemark(*asked, "--stop-at", "measured").stdout)
+    between = json.loads(joulemark(*asked, "--from", "measured", "--stop-at", "finished").stdout)
     for name in ("cycles", "instructions"):
         assert between[name] == whole[name] - first[name] > 0
-    typed(*asked, "--from", "finished", "--stop-at", "measured", "--max-cycles", "100000", code=8)
+    joulemark(
+        *asked, "--from", "finished", "--stop-at", "measured", "--max-cycles", "100000", code=8
+    )
 
 
 def test_the_serial_line_shows_and_takes(images: dict[str, str]) -> None:
     # An image of `run` answers frames only; the answer to an identify is its description.
     asked = ("exec", images["msp430f1611"], "--chip", "msp430f1611", "--max-cycles", "4000000")
-    assert json.loads(typed(*asked, "--json").stdout)["serial"] == {}
+    assert json.loads(joulemark(*asked, "--json").stdout)["serial"] == {}
     from joulemark.runners import protocol
 
     frame = protocol.encode(protocol.Command.IDENTIFY, 0, bytes(2))
     text = "".join(f"\\x{byte:02x}" for byte in frame)
     port = boards.load_board("telosb").serial.port
-    found = json.loads(typed(*asked, "--json", "--input", f"{port}={text}").stdout)
+    found = json.loads(joulemark(*asked, "--json", "--input", f"{port}={text}").stdout)
     assert "protocol=" in found["serial"][port.upper()]
 
 
 def test_pins_power_and_current(images: dict[str, str], tmp_path: Path) -> None:
     vcd, trace, page = (tmp_path / n for n in ("p.vcd", "p.csv", "p.html"))
     asked = ("exec", images["msp430f1611"], "--board", "telosb", "--max-cycles", "400000")
-    typed(*asked, "--vcd", str(vcd), "--power", str(trace))
-    typed(*asked, "--power", str(page))
+    joulemark(*asked, "--vcd", str(vcd), "--power", str(trace))
+    joulemark(*asked, "--power", str(page))
     assert "$enddefinitions" in vcd.read_text()
     rows = list(csv.DictReader(trace.open()))
     ends = [float(r["end_s"]) for r in rows]
@@ -379,6 +381,6 @@ def test_pins_power_and_current(images: dict[str, str], tmp_path: Path) -> None:
     ],
 )
 def test_bad_input(images: dict[str, str], arguments: tuple[str, ...], message: str) -> None:
-    done = typed("exec", images["msp430f1611"], *arguments, code=3)
+    done = joulemark("exec", images["msp430f1611"], *arguments, code=3)
     assert message in done.stderr
     assert "internal error" not in done.stderr

@@ -12,7 +12,7 @@ from typing import get_type_hints
 
 import pytest
 
-from command import joulemark
+from command import Printed, by_itself, joulemark
 from joulemark import found, meters
 from joulemark.meters import scpi
 from joulemark.simulated import instruments
@@ -136,8 +136,8 @@ def lab(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def at(lab: Path, *arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
-    return joulemark(*arguments, code=code, folder=lab, JOULEMARK_INSTRUMENTS=str(lab))
+def at(lab: Path, *arguments: str, code: int = 0) -> Printed:
+    return by_itself(*arguments, code=code, folder=lab, JOULEMARK_INSTRUMENTS=str(lab))
 
 
 def test_a_meter_is_one_file_of_a_lab(lab: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_lab_s_file_or_folder_that_is_wrong(lab: Path) -> None:
     refused = at(lab, "energy", "--meter", "broken", code=3).stderr
     assert re.search(r"meters/broken.py: cannot be loaded: SyntaxError: .*; mend it", refused)
     nowhere = str(lab / "nowhere")
-    refused = joulemark("energy", "--meter", "ppk2", code=3, JOULEMARK_INSTRUMENTS=nowhere).stderr
+    refused = by_itself("energy", "--meter", "ppk2", code=3, JOULEMARK_INSTRUMENTS=nowhere).stderr
     assert "nowhere: is no folder; name a folder" in refused
 
 

@@ -9,7 +9,7 @@ from typing import Self
 
 import pytest
 
-from command import typed, undisturbed
+from command import joulemark, undisturbed
 from joulemark import oracles
 from joulemark.campaign import libraries as plans
 from joulemark.campaign.campaign import load_campaign
@@ -263,7 +263,7 @@ def test_a_library_that_is_missing_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_options_that_do_not_go_together(options: tuple[str, ...], words: str) -> None:
-    assert words in typed("run", *options, code=3).stderr
+    assert words in joulemark("run", *options, code=3).stderr
 
 
 def test_one_command_measures_this_machine(tmp_path: Path) -> None:
@@ -272,15 +272,15 @@ def test_one_command_measures_this_machine(tmp_path: Path) -> None:
     done = undisturbed(*command, *some, folder=tmp_path)
     assert "of 2\n" in done.stdout
     assert "sha3-512" in done.stdout
-    again = typed(*command, *some, folder=tmp_path)
+    again = joulemark(*command, *some, folder=tmp_path)
     assert "measured 0, served from the store: 2 of 2" in again.stdout
     with sqlite3.connect(tmp_path / "results" / "joulemark.db") as store:
         (count,) = store.execute("SELECT count(*) FROM records WHERE status = 'ok'").fetchone()
     assert count == 2
-    typed("export", "--format", "csv", "--out", "x.csv", folder=tmp_path)
+    joulemark("export", "--format", "csv", "--out", "x.csv", folder=tmp_path)
     assert "libcrypto" not in (tmp_path / "x.csv").read_text().splitlines()[0]
     # A store that has libraries alone has a report too.
-    typed("report", "--out", "x.html", folder=tmp_path)
+    joulemark("report", "--out", "x.html", folder=tmp_path)
     page = (tmp_path / "x.html").read_text()
     assert "SHA3-512" in page
     assert "hash, 2048 B a call" in page

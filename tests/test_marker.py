@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from command import typed
+from command import joulemark
 from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.job import LOCAL, Setup
 from joulemark.campaign.libraries import LibraryJob, plan
@@ -157,9 +157,9 @@ def test_windows_of_a_primitive_are_marked(terminal: tuple[int, str]) -> None:
 def test_the_pin_is_this_machines() -> None:
     with pytest.raises(InputError, match="give --runner local"):
         Bench(marker="/dev/gpiochip0:17").check()
-    told = typed("run", "--marker-pin", "/dev/gpiochip0:17", code=3)
+    told = joulemark("run", "--marker-pin", "/dev/gpiochip0:17", code=3)
     assert "it is a pin of this machine" in told.stderr
-    told = typed(
+    told = joulemark(
         *("run", "--runner", "local", "--library", "openssl", "--marker-pin", "/no/gpiochip0:17"),
         code=3,
     )

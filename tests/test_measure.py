@@ -6,13 +6,12 @@ and goes through the whole of Joulemark.
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from command import joulemark
+from command import Printed, by_itself, joulemark
 from joulemark.project import ROOT
 
 PRIMITIVE = """
@@ -115,9 +114,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def run(project: Path, name: str, code: int, *options: str) -> "subprocess.CompletedProcess[str]":
+def run(project: Path, name: str, code: int, *options: str) -> Printed:
     sizes = () if "--size" in options else ("--size", "32")
-    return joulemark(
+    return by_itself(
         *("run", "--board", "telosb", "--primitive", "xor-8", "--implementation", name),
         *("--opt", "O2", "--store", str(project / f"{name}.db"), *sizes, *options),
         code=code,
@@ -206,7 +205,7 @@ def test_cold_and_warm_are_two_quantities_where_memories_keep_state(project: Pat
 
 def test_of_what_does_nothing_the_call_is_left(project: Path) -> None:
     store = str(project / "identity.db")
-    joulemark(
+    by_itself(
         *("run", "--primitive", "identity", "--board", "telosb", "--store", store),
         JOULEMARK_ROOT=str(project),
     )

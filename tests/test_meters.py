@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pytest
 from typer.testing import CliRunner
 
-from command import joulemark
+from command import by_itself, joulemark
 from joulemark import meters
 from joulemark.analysis.energy_of_samples import evaluate
 from joulemark.cli import app
@@ -485,7 +485,7 @@ def test_command_asks_a_person() -> None:
 
 def test_a_person_leaves() -> None:
     told = ("--meter", "manual", "--resolution", "0.01", "--accuracy", "0.02")
-    joulemark("energy", *told, code=130)
+    by_itself("energy", *told, code=130)
 
 
 def test_manual_readings_are_checked() -> None:

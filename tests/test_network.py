@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from command import typed
+from command import joulemark
 from joulemark.catalogue.networks import read_network, seconds
 from joulemark.errors import InputError
 from joulemark.project import NETWORKS
@@ -44,7 +44,7 @@ def test_a_wrong_file_is_one_error_that_names_the_key(
     text: str, error: str, tmp_path: Path
 ) -> None:
     path = written(tmp_path, text)
-    done = typed("network", str(path), code=3)
+    done = joulemark("network", str(path), code=3)
     assert error in done.stderr
     assert str(path) in done.stderr
     assert done.stderr.count("\n") == 1
@@ -75,7 +75,7 @@ def test_two_telosbs_ping_each_other_and_all_of_it_is_kept(tmp_path: Path) -> No
     store = tmp_path / "store.db"
     options = ["--for", "600ms", "--pcap", str(capture), "--page", str(page)]
     options += ["--uart", str(lines), "--store", str(store), "--json"]
-    result = json.loads(typed("network", str(PING), *options).stdout)
+    result = json.loads(joulemark("network", str(PING), *options).stdout)
     asked, answered = result["motes"]
     assert answered["missed"].keys() <= {"deaf"}, "it starts later"
     assert answered["received"] > 3
@@ -118,13 +118,13 @@ def test_neither_threads_nor_slices_can_be_seen() -> None:
 
 def test_a_recording_is_heard_again(tmp_path: Path) -> None:
     first = tmp_path / "first.pcapng"
-    typed("network", str(PING), "--for", "400ms", "--pcap", str(first), "--quiet")
+    joulemark("network", str(PING), "--for", "400ms", "--pcap", str(first), "--quiet")
     text = PING.read_text().split("[[mote]]")
     heard = text[0] + "[[mote]]" + text[2]
     heard += '[[recording]]\nname = "tape"\nfile = "first.pcapng"\nat_s = 0.5\n'
     path = tmp_path / "again.toml"
     path.write_text(heard)
-    result = json.loads(typed("network", str(path), "--for", "800ms", "--json").stdout)
+    result = json.loads(joulemark("network", str(path), "--for", "800ms", "--json").stdout)
     (answerer,) = result["motes"]
     # Whoever is asked by a recording answers, and is asked again.
     assert answerer["received"] > 0
@@ -133,10 +133,10 @@ def test_a_recording_is_heard_again(tmp_path: Path) -> None:
 
 def test_telosbs_and_openmotes_understand_each_other() -> None:
     path = str(NETWORKS / "ping-mixed.toml")
-    done = typed("network", path, "--for", "1100ms")
+    done = joulemark("network", path, "--for", "1100ms")
     for number, mote in enumerate((2, 3, 4)):
         assert f"telosb| answer {number} from {mote}" in done.stdout
-    result = json.loads(typed("network", path, "--for", "500ms", "--json").stdout)
+    result = json.loads(joulemark("network", path, "--for", "500ms", "--json").stdout)
     (openmote,) = (m for m in result["motes"] if m["mote"] == "openmote-1")
     # SWRS096A: 20 mA while it receives, of which the core has 13; the rest is the radio's.
     assert openmote["parts_mj"]["mcu"] == pytest.approx(13 * 3 * 0.5, rel=0.01)
@@ -156,7 +156,7 @@ def test_every_frame_of_secured_slots_verifies_here_and_in_tshark(
     shutil.copy(NETWORKS / "tsch-telosb.keys.toml", tmp_path)
     capture = tmp_path / "slots.pcapng"
     path = str(tmp_path / "tsch.toml")
-    printed = typed("network", path, "--for", "20s", "--json", "--pcap", str(capture)).stdout
+    printed = joulemark("network", path, "--for", "20s", "--json", "--pcap", str(capture)).stdout
     result = json.loads(printed)
     root, *leaves = result["motes"]
     assert root["received"] > 10, "leaves have joined and acknowledge"

@@ -4,7 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
-from command import typed
+from command import joulemark
 from joulemark.project import ROOT
 
 
@@ -16,7 +16,7 @@ def test_every_command_of_the_guide_runs(tmp_path: Path) -> None:
     for line in commands.splitlines():
         program, *arguments = shlex.split(line.removeprefix("$ "))
         assert program == ".venv/bin/joulemark"
-        printed.append(typed(*arguments, folder=tmp_path).stdout)
+        printed.append(joulemark(*arguments, folder=tmp_path).stdout)
     (shown,) = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
     assert shown in printed[0]
     for name in ("ping.pcapng", "ping.html", "lines/asker.usart1.txt", "network.db"):

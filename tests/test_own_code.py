@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from command import typed
+from command import joulemark
 from joulemark.catalogue import boards, kinds
 from joulemark.catalogue.primitives import Library
 from joulemark.errors import InputError
@@ -35,7 +35,7 @@ def library_code(tmp_path: Path) -> Path:
 
 def describe(code: Path, **more: object) -> Path:
     folder = code / "joulemark"
-    typed("new", "primitive", "block-cipher/aes/mine", "--out", str(folder))
+    joulemark("new", "primitive", "block-cipher/aes/mine", "--out", str(folder))
     mine = folder / "block-cipher/aes/mine"
     for skeleton in ("aes.c", "aes.h"):
         (mine / skeleton).unlink()
@@ -47,8 +47,8 @@ def describe(code: Path, **more: object) -> Path:
 
 def measure(folder: Path, store: Path, *more: str) -> dict[str, int]:
     asked = ("--board", "telosb", "--size", "16", "--trials", "2", "--seed", "1")
-    typed("run", "--source", str(folder), *asked, *more, "--store", str(store))
-    rows = json.loads(typed("export", "--format", "json", "--store", str(store)).stdout)
+    joulemark("run", "--source", str(folder), *asked, *more, "--store", str(store))
+    rows = json.loads(joulemark("export", "--format", "json", "--store", str(store)).stdout)
     return {f"{r['primitive']}/{r['implementation']} {r['operation']}": r["cycles"] for r in rows}
 
 
@@ -86,7 +86,7 @@ def test_a_build_does_not_depend_on_where_the_folder_lies(
     for n, code in enumerate((library_code, tmp_path / "deep/er/library")):
         store = tmp_path / f"{n}.db"
         measure(describe(code, variants=["aes-128"]), store, "--operation", "init")
-        rows = json.loads(typed("export", "--format", "json", "--store", str(store)).stdout)
+        rows = json.loads(joulemark("export", "--format", "json", "--store", str(store)).stdout)
         digests.append({r["image_digest"] for r in rows})
     assert digests[0] == digests[1]
 
@@ -109,7 +109,7 @@ def test_a_change_of_the_code_is_another_image(library_code: Path, tmp_path: Pat
 def test_every_kind_has_a_skeleton_that_is_read_and_refused(tmp_path: Path) -> None:
     for kind in kinds.titles():
         folder = tmp_path / kind
-        typed("new", "primitive", f"{kind}/newcomer/first", "--out", str(folder))
+        joulemark("new", "primitive", f"{kind}/newcomer/first", "--out", str(folder))
         with pytest.raises(InputError):
             # A composition needs a partner, a vector a value: what is to be filled in is named.
             _all_of(folder)
@@ -122,9 +122,9 @@ def _all_of(folder: Path) -> None:
 
 
 def test_a_skeleton_is_wrong_until_it_is_filled_in(tmp_path: Path) -> None:
-    typed("new", "primitive", "hash/sha-256/first", "--out", str(tmp_path))
+    joulemark("new", "primitive", "hash/sha-256/first", "--out", str(tmp_path))
     asked = ("run", "--source", str(tmp_path), "--board", "telosb", "--size", "16", "--trials", "1")
-    done = typed(*asked, "--operation", "hash", "--store", str(tmp_path / "s.db"), code=6)
+    done = joulemark(*asked, "--operation", "hash", "--store", str(tmp_path / "s.db"), code=6)
     assert "cases failed and have no number" in done.stderr
 
 
@@ -132,25 +132,25 @@ def test_a_skeleton_is_wrong_until_it_is_filled_in(tmp_path: Path) -> None:
 def test_a_copy_of_a_file_is_refused_until_it_was_gone_through(
     tmp_path: Path, what: str, like: str
 ) -> None:
-    typed("new", what, "mine", "--like", like, "--out", str(tmp_path))
+    joulemark("new", what, "mine", "--like", like, "--out", str(tmp_path))
     path = tmp_path / f"{what}s/mine.toml"
     asked = ("list", f"{what}s", "--source", str(tmp_path))
-    done = typed(*asked, code=3)
+    done = joulemark(*asked, code=3)
     assert "not_yet_checked" in done.stderr
     lines = path.read_text().splitlines()
     path.write_text("\n".join(x for x in lines if not x.startswith("not_yet_checked")))
-    assert "mine" in typed(*asked).stdout
+    assert "mine" in joulemark(*asked).stdout
 
 
 def test_a_board_of_ones_own_is_measured(tmp_path: Path) -> None:
-    typed("new", "board", "mine", "--like", "telosb", "--out", str(tmp_path))
+    joulemark("new", "board", "mine", "--like", "telosb", "--out", str(tmp_path))
     path = tmp_path / "boards/mine.toml"
     path.write_text(path.read_text().replace("not_yet_checked", "# ", 1))
     asked = ("run", "--source", str(tmp_path), "--board", "mine", "--board", "telosb")
     chosen = ("--primitive", "xtea", "--implementation", "ref", "--operation", "init")
     store = str(tmp_path / "s.db")
-    typed(*asked, *chosen, "--seed", "1", "--trials", "1", "--store", store)
-    rows = json.loads(typed("export", "--format", "json", "--store", store).stdout)
+    joulemark(*asked, *chosen, "--seed", "1", "--trials", "1", "--store", store)
+    rows = json.loads(joulemark("export", "--format", "json", "--store", store).stdout)
     assert {r["board"] for r in rows} == {"mine", "telosb"}
     assert len({r["cycles"] for r in rows}) == 1
 
@@ -158,10 +158,10 @@ def test_a_board_of_ones_own_is_measured(tmp_path: Path) -> None:
 def test_an_instrument_and_a_campaign_are_read_as_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    typed("new", "instrument", "my-meter", "--out", str(tmp_path))
+    joulemark("new", "instrument", "my-meter", "--out", str(tmp_path))
     text = (tmp_path / "meters/my_meter.py").read_text()
     compile(text, "my_meter.py", "exec")
-    typed("new", "campaign", "mine", "--out", str(tmp_path))
+    joulemark("new", "campaign", "mine", "--out", str(tmp_path))
     from joulemark.campaign.campaign import load_campaign
 
     assert load_campaign(tmp_path / "mine.toml", {}).seed == 1
@@ -181,13 +181,13 @@ def test_an_instrument_and_a_campaign_are_read_as_they_are(
     ],
 )
 def test_bad_input_of_new(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
-    assert message in typed("new", *arguments, code=3, folder=tmp_path).stderr
+    assert message in joulemark("new", *arguments, code=3, folder=tmp_path).stderr
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
-    typed("new", "campaign", "x", folder=tmp_path)
+    joulemark("new", "campaign", "x", folder=tmp_path)
     (tmp_path / "x.toml").write_text("mine")
-    assert "is there already" in typed("new", "campaign", "x", folder=tmp_path, code=3).stderr
+    assert "is there already" in joulemark("new", "campaign", "x", folder=tmp_path, code=3).stderr
     assert (tmp_path / "x.toml").read_text() == "mine"
 
 
@@ -195,14 +195,14 @@ def test_wrong_folders_of_sources_are_named(library_code: Path, tmp_path: Path) 
     empty = tmp_path / "empty"
     empty.mkdir()
     for folder, message in ((empty, "has no implementation"), (tmp_path / "no", "is no folder")):
-        done = typed("list", "primitives", "--source", str(folder), code=3)
+        done = joulemark("list", "primitives", "--source", str(folder), code=3)
         assert message in done.stderr
     folder = describe(library_code, variants=["aes-129"])
-    done = typed("list", "primitives", "--source", str(folder), code=3)
+    done = joulemark("list", "primitives", "--source", str(folder), code=3)
     assert "no variant aes-129; did you mean" in done.stderr
     other = describe(tmp_path / "other", sources=["../nothing.c"])
     asked = ("run", "--source", str(other), "--board", "telosb", "--size", "16")
-    done = typed(*asked, "--store", str(tmp_path / "s.db"), code=3)
+    done = joulemark(*asked, "--store", str(tmp_path / "s.db"), code=3)
     assert "matches no file" in done.stderr
     with pytest.raises(InputError, match="kind"):
         Library.load(sources=[_of_no_kind(tmp_path)])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from command import typed
+from command import joulemark
 from joulemark import _engine
 from joulemark.project import ROOT
 
@@ -63,11 +63,11 @@ def _counts(path: Path) -> bool:
 def test_what_it_measures_is_what_the_checkout_measures(package: Path, tmp_path: Path) -> None:
     command(package, tmp_path / "empty", "run", *CASE, "--seed", "1")
     store = str(tmp_path / "checkout.db")
-    typed("run", *CASE, "--seed", "1", "--store", store)
+    joulemark("run", *CASE, "--seed", "1", "--store", store)
     text = command(package, tmp_path / "empty", "export", "--format", "json")
     packaged, checkout = (
         {r["operation"]: (r["image_digest"], r["cycles"], r["flash_bytes"]) for r in json.loads(t)}
-        for t in (text, typed("export", "--format", "json", "--store", store).stdout)
+        for t in (text, joulemark("export", "--format", "json", "--store", store).stdout)
     )
     assert packaged == checkout
     # Nothing was written into the package.

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from command import joulemark, undisturbed
+from command import by_itself, joulemark, undisturbed
 from joulemark.records.store import Store
 
 SOME = ("--runner", "local", "--library", "openssl", "--runs", "2", "--seconds", "0.02")
@@ -99,24 +99,24 @@ def test_the_records_come_home(server: Server, tmp_path: Path) -> None:
         (record,) = store.records()
     assert record.status == "ok"
     # It goes on where it stopped, and brings nothing twice.
-    again = joulemark(*command, folder=tmp_path, PATH=server.path)
+    again = by_itself(*command, folder=tmp_path, PATH=server.path)
     assert "measured 0, served from the store: 1 of 1" in again.stdout
     assert "brought from board: 0 records" in again.stdout
 
 
 def test_a_command_that_fails_there_fails_here(server: Server, tmp_path: Path) -> None:
     command = ("run", *SOME, "--host", "board", "--host-command", server.command)
-    done = joulemark(*command, "--algorithm", "none", folder=tmp_path, code=3, PATH=server.path)
+    done = by_itself(*command, "--algorithm", "none", folder=tmp_path, code=3, PATH=server.path)
     assert "matches no row" in done.stderr
 
 
 def test_what_cannot_be_reached(server: Server, tmp_path: Path) -> None:
-    nowhere = joulemark(
+    nowhere = by_itself(
         "run", *SOME, "--host", "127.0.0.2.invalid", folder=tmp_path, code=10, PATH=server.path
     )
     assert "cannot be reached over SSH" in nowhere.stderr
     missing = ("run", *SOME, "--host", "board", "--host-command", "no-such-command")
-    done = joulemark(*missing, folder=tmp_path, code=4, PATH=server.path)
+    done = by_itself(*missing, folder=tmp_path, code=4, PATH=server.path)
     assert "install it there with pip" in done.stderr
     wrong = joulemark("run", "--host", "board", folder=tmp_path, code=3)
     assert "give --runner local" in wrong.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
-from command import typed
+from command import joulemark
 from joulemark._engine import Image, Machine
 from joulemark.analysis.spending import ASLEEP, Spending
 from joulemark.catalogue import boards
@@ -149,7 +149,7 @@ def test_a_run_images_lines_are_those_of_a_twin(images: dict[str, Path], tmp_pat
     for board in BOARDS:
         asked = ("profile", str(images[board]), "--board", board, "--operation", "encrypt")
         page = tmp_path / f"{board}.html"
-        done = typed(*asked, "--size", "8", "--lines", "--top", "3", "--annotate", str(page))
+        done = joulemark(*asked, "--size", "8", "--lines", "--top", "3", "--annotate", str(page))
         assert re.search(r"^xtea\.c:\d+ ", done.stdout, re.MULTILINE), done.stdout
         assert "firmware/primitives/block-cipher/xtea/ref/xtea.c" in page.read_text()
     folder = tmp_path / "changed"
@@ -162,11 +162,11 @@ def test_a_run_images_lines_are_those_of_a_twin(images: dict[str, Path], tmp_pat
         lines_of(folder / "image.elf")
     assert (
         "compile it with -g"
-        in typed(
+        in joulemark(
             *("profile", str(assembled_bare(tmp_path)), "--board", "telosb", "--lines"), code=3
         ).stderr
     )
-    done = typed(*asked, "--annotate", "x.pdf", code=3)
+    done = joulemark(*asked, "--annotate", "x.pdf", code=3)
     assert "end it in .html" in done.stderr
 
 
@@ -182,8 +182,8 @@ def test_a_flame_graph_is_zoomed_in_and_speedscope_has_the_order(
 ) -> None:
     asked = ("profile", str(images["telosb"]), "--board", "telosb", "--operation", "encrypt")
     flame, scope = tmp_path / "f.html", tmp_path / "f.speedscope.json"
-    done = typed(*asked, "--size", "8", "--flame", str(flame))
-    typed(*asked, "--size", "8", "--flame", str(scope))
+    done = joulemark(*asked, "--size", "8", "--flame", str(flame))
+    joulemark(*asked, "--size", "8", "--flame", str(scope))
     document = json.loads(scope.read_text())
     names = [frame["name"] for frame in document["shared"]["frames"]]
     _, time, energy = document["profiles"]
