@@ -343,7 +343,9 @@ def test_wrong_wires_are_one_clear_error(tmp_path: Path, wire: str, message: str
 
 @pytest.mark.parametrize("board", ["telosb", "openmote-cc2538"])
 def test_another_architecture_is_a_file(tmp_path: Path, board: str) -> None:
-    options = ("--board", board, "--format", "json", "--store", str(tmp_path / "a.db"))
+    store = ("--store", str(tmp_path / "a.db"))
+    once = ("--repetitions", "1", "--executions", "1")
+    options = ("--board", board, "--format", "json", *once, *store)
     rows = json.loads(joulemark("architecture", "link-security", *options).stdout)
     value = {(row["row"], row["quantity"]): row["value"] for row in rows}
     parts = ("CCM*", "Keys, devices, rules and procedures", "Secured slots", "Interaction")
@@ -353,6 +355,15 @@ def test_another_architecture_is_a_file(tmp_path: Path, board: str) -> None:
     assert 4000 < whole < 8000
     assert value["Data frame, ENC-MIC-32", "on_air_bytes"] == 6
     assert value["Data frame, ENC-MIC-32", "seen_frames"] > 3
+    # A data frame has seven blocks, an acknowledgement has none but what is open.
+    data, acknowledgement = (
+        value[f"{w}: secure", "cycles"] for w in ("data frame", "acknowledgement")
+    )
+    assert 1.5 * acknowledgement < data
+    # By the radio nobody sees what was secured.
+    wire = ("--wire", "ccm-star=net/ccm-star/hardware", "--only", "processing")
+    done = joulemark("architecture", "link-security", *wire, *store, code=3)
+    assert "has no table of processing with these parts" in done.stderr
 
 
 def test_a_mote_is_admitted_over_the_air_and_again_after_a_restart(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
-"""A root that is switched off and on: the auditor looks whether nonces come twice."""
+"""Motes that are switched off and on: the auditor looks whether nonces come twice."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -21,10 +22,39 @@ def test_no_slot_number_comes_twice(boots: str, code: int, tmp_path: Path) -> No
     (tmp_path / "tsch.toml").write_text(text)
     keys = "tsch-telosb.keys.toml"
     (tmp_path / keys).write_text((NETWORKS / keys).read_text())
-    command = ["network", str(tmp_path / "tsch.toml"), "--for", "5s", "--quiet"]
+    run(tmp_path / "tsch.toml", "5s", code)
+
+
+def run(network: Path, duration: str, code: int, *options: str) -> None:
+    """Run a network to its end: the auditor finds nothing, or a nonce that came twice."""
+    command = ["network", str(network), "--for", duration, "--quiet", *options]
     done = CliRunner().invoke(app, command)
     assert getattr(done.exception, "exit_code", done.exit_code) == code, done.output
     if code:
         assert "nonce used twice" in str(done.exception)
     else:
         assert "0 flaws" in done.stdout
+
+
+def test_plasa_takes_nothing_again_after_restarts(tmp_path: Path) -> None:
+    """Packets are sent again, to a mote that has forgotten that it has had them."""
+    run(NETWORKS / "plasa-restarts.toml", "5.8s", 0, "--uart", str(tmp_path))
+    (heard,) = (path.read_text() for path in tmp_path.glob("receiver.*"))
+    numbers = [int(n, 16) for n in re.findall(r"heard 64(..)001122334455 from 3", heard)]
+    assert len(numbers) > 15
+    assert numbers == sorted(set(numbers))
+    # It is switched off twice, and hears on each time.
+    boots = heard.split("not sent 0\n")[1:]
+    assert len(boots) == 3
+    assert all("heard" in boot for boot in boots)
+
+
+@pytest.mark.parametrize(("boots", "code"), [("msp430", 0), ("first", 16)])
+def test_plasa_uses_no_nonce_twice(boots: str, code: int, tmp_path: Path) -> None:
+    """Without a count of boots an authority and its mote say the same again under the same keys."""
+    text = (NETWORKS / "plasa-telosb.toml").read_text()
+    wired = f'board = "telosb"\nwiring = {{ boots = "boots/{boots}" }}\n'
+    text = text.replace('board = "telosb"\n', wired)
+    text = text.replace('name = "authority"\n', 'name = "authority"\nrestart_s = [1.5]\n')
+    (tmp_path / "plasa.toml").write_text(text)
+    run(tmp_path / "plasa.toml", "3s", code)

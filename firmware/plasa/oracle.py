@@ -6,10 +6,12 @@ What firmware/plasa sends is compared with this; what it needs from an authority
 import hashlib
 import hmac
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from random import Random
 from typing import NamedTuple
 
+from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
@@ -24,6 +26,7 @@ PAIRWISE, GROUP, KEK = 1, 2, 4
 NO_POLICY, SKIPJACK, SHA_1, BOTH, AES_CCM, ASCON = range(6)
 OVERHEAD = {NO_POLICY: 0, SKIPJACK: 8, SHA_1: 20, BOTH: 28, AES_CCM: 16, ASCON: 22}
 
+HELLO = 0xE1
 CHALLENGE, CONFIRMATION, RENEWAL, REQUEST, ANSWER, RECONFIGURATION, DERIVATION = range(0xE2, 0xE9)
 """Kinds of messages: their first bytes, and the last of their nonces."""
 
@@ -70,7 +73,7 @@ def fresh(mote: int, boots: int, asked: int) -> bytes:
 
 def hello(mote: int, nonce: bytes) -> bytes:
     """The first message of a bootstrapping."""
-    return b"\xe1" + _two(mote) + nonce
+    return bytes([HELLO]) + _two(mote) + nonce
 
 
 def pairwise(mote: int, authority: int, mote_nonce: bytes, nonce: bytes) -> bytes:
@@ -163,6 +166,130 @@ def packet(
         text = ascon(key, nonce, _two(receiver) + control, payload)
         return control + text[:-16] + told + text[-16:]
     return control + payload
+
+
+def told_number(policy: int, sent: bytes) -> tuple[int, int]:
+    """Boots and count, as what follows a packet's payload tells them."""
+    trailer = sent[len(sent) - OVERHEAD[policy] :]
+    if policy == SHA_1:
+        short = int.from_bytes(trailer[:4], "little")
+        return short >> 20, short & 0xFFFFF
+    told, width = (trailer[-8:], 3) if policy in (SKIPJACK, BOTH) else (trailer, 4)
+    return int.from_bytes(told[:2], "little"), int.from_bytes(told[2 : 2 + width], "little")
+
+
+def is_under(key: bytes, sent: bytes, sender: int, receiver: int) -> bool:
+    """Whether a packet of a policy that authenticates was secured with a key."""
+    policy, age = sent[0] >> 2 & 7, sent[0] & 3
+    boots, count = told_number(policy, sent)
+    about = {"sender": sender, "receiver": receiver, "boots": boots, "count": count, "age": age}
+    end = len(sent) - OVERHEAD[policy]
+    payload = sent[1:end]
+    # Secured once more, what was encrypted is the payload: a stream is added twice. Where the
+    # stream follows from the payload (Ascon), each round makes 16 bytes more right.
+    for _ in range(len(payload) // 16 + 2):
+        again = packet(policy, key, payload, label=sent[0] >> 5, **about)
+        if again == sent:
+            return True
+        payload = bytes(
+            p ^ a ^ s for p, a, s in zip(payload, again[1:end], sent[1:end], strict=True)
+        )
+    return False
+
+
+class Listener:
+    """Has the secrets of all motes, hears every frame, and knows by them what each is under.
+
+    Keys are followed through handshakes and renewals, those of before a restart too: a nonce must
+    not come twice under any of them.
+    """
+
+    def __init__(self) -> None:
+        self._nonces: dict[int, list[bytes]] = defaultdict(list)
+        """What motes have drawn for handshakes, and for requests."""
+        self._pairwise: dict[int, list[tuple[bytes, bytes]]] = defaultdict(list)
+        """Keys of motes and the authority, each with the authority's nonce."""
+        self._keks: list[bytes] = []
+        self._data: list[bytes] = []
+        self._used: dict[tuple[bytes, bytes], bytes] = {}
+        self._judged: dict[tuple[int, int, bytes], tuple[bool, str | None]] = {}
+
+    def look(self, sender: int, receiver: int, payload: bytes) -> tuple[bool, str | None]:
+        """Whether a frame's payload is under a key that is known, and what is wrong with it.
+
+        What is sent again is what it was the first time: keys come before what is under them.
+        """
+        frame = sender, receiver, payload
+        if frame not in self._judged:
+            self._judged[frame] = self._judge(*frame)
+        return self._judged[frame]
+
+    def _judge(self, sender: int, receiver: int, payload: bytes) -> tuple[bool, str | None]:
+        kind = payload[0]
+        if kind == HELLO:
+            self._nonces[sender].append(payload[3:])
+        under = self._star(sender, receiver, payload) if kind < HELLO else None
+        for key, nonce, head_bytes in self._candidates(sender, receiver, payload):
+            text = _unsealed(key, nonce, payload, head_bytes)
+            if text is not None:
+                self._learn(kind, receiver, payload, key, text)
+                under = key, nonce[:12] + payload[:1]
+        if under is None:
+            return False, None
+        before = self._used.setdefault(under, payload)
+        if before == payload:
+            return True, None
+        return True, "a nonce of the architecture's, with a key under which another message had it"
+
+    def _star(self, sender: int, receiver: int, sent: bytes) -> tuple[bytes, bytes] | None:
+        policy = sent[0] >> 2 & 7
+        if policy in (NO_POLICY, SKIPJACK) or len(sent) < 1 + OVERHEAD.get(policy, len(sent)):
+            return None
+        found = (key for key in reversed(self._data) if is_under(key, sent, sender, receiver))
+        key = next(found, None)
+        if key is None:
+            return None
+        boots, count = told_number(policy, sent)
+        return key, _two(sender) + _two(boots) + _four(count)
+
+    def _candidates(
+        self, sender: int, receiver: int, payload: bytes
+    ) -> Iterator[tuple[bytes, bytes, int]]:
+        """Keys that a sealed message may be under, its nonce, and how much of it is open."""
+        kind = payload[0]
+        if kind == CHALLENGE:
+            nonce = payload[1:17]
+            for drawn in reversed(self._nonces[receiver]):
+                yield pairwise(receiver, sender, drawn, nonce), nonce, 17
+        elif kind == CONFIRMATION:
+            yield from ((key, nonce, 4) for key, nonce in reversed(self._pairwise[sender]))
+        elif kind == RENEWAL:
+            yield from ((kek, payload[:12], 15) for kek in reversed(self._keks))
+        elif kind == REQUEST:
+            self._nonces[sender].append(payload[2:18])
+            yield from ((key, payload[2:14], 18) for key, _ in reversed(self._pairwise[sender]))
+        elif kind == ANSWER:
+            for key, _ in reversed(self._pairwise[receiver]):
+                yield from ((key, nonce, 15) for nonce in reversed(self._nonces[receiver]))
+        elif kind == RECONFIGURATION:
+            yield from ((kek, payload[4:8], 8) for kek in reversed(self._keks))
+
+    def _learn(self, kind: int, receiver: int, payload: bytes, key: bytes, text: bytes) -> None:
+        if kind == CHALLENGE:
+            self._pairwise[receiver].append((key, payload[1:17]))
+            self._keks.append(text[:16])
+        elif kind == RENEWAL:
+            self._data.append(text)
+            self._keks.append(ratchet(key))
+
+
+def _unsealed(key: bytes, nonce: bytes, message: bytes, head_bytes: int) -> bytes | None:
+    head, rest = message[:head_bytes], message[head_bytes:]
+    try:
+        ccm = AESCCM(key, tag_length=16)
+        return ccm.decrypt(nonce[:12].ljust(12, b"\0") + head[:1], rest, head)
+    except InvalidTag:
+        return None
 
 
 MOTE, AUTHORITY, PEER = 2, 1, 9
@@ -259,7 +386,7 @@ def on_air() -> dict[str, int]:
 
 
 _ROWS = {
-    0xE1: ("bootstrapping", "hello"),
+    HELLO: ("bootstrapping", "hello"),
     CHALLENGE: ("bootstrapping", "challenge"),
     CONFIRMATION: ("bootstrapping", "confirmation"),
     RENEWAL: ("rekeying", "renewal"),

@@ -16,14 +16,17 @@ int main(void) {
     for (uint16_t number = 0;; number++) {
         const uint8_t payload[BYTES] = {
             'd', (uint8_t)number, (uint8_t)(number >> 8), 0x11, 0x22, 0x33, 0x44, 0x55};
-        csma_status status = csma_send(PLASA_AUTHORITY, payload, sizeof payload);
+        csma_status status = csma_send(PLASA_TO, payload, sizeof payload);
         console_text(status == CSMA_OK ? "sent " : "not sent ");
         console_number(number);
         console_text("\n");
         radio_time end = (radio_time)(radio_now() + radio_ticks(PLASA_PERIOD_MS * 1000ul));
         for (csma_message message; csma_receive(end, &message);) {
             console_text("heard ");
-            console_number(message.length);
+            for (uint8_t i = 0; i < message.length; i++)
+                console_hex(message.payload[i], 2);
+            console_text(" from ");
+            console_number(message.from);
             console_text("\n");
         }
     }

@@ -8,15 +8,16 @@
 #include "renewal.h"
 
 enum {
-    REPLAY = 1,           /* whatever it heard, the last RECORDED of them round and round */
-    FORGE = 2,            /* what the mote sent, with one bit changed */
-    REFLECT = 3,          /* what the mote sent, back to it */
-    DOWNGRADE = 4,        /* a payload in the clear, under the mote's label, as of no policy */
-    FLOOD_HELLO = 5,      /* made-up hellos to the authority */
-    FLOOD_REQUEST = 6,    /* made-up requests for a key to the authority */
-    OLD_RENEWALS = 7,     /* the first renewals that it heard, again and again */
-    FORGED_RENEWALS = 8,  /* renewals as far ahead as a mote makes up for, each with a wrong tag */
-    FORGED_CHALLENGES = 9 /* a challenge for every other hello, before the authority's */
+    REPLAY = 1,            /* whatever it heard, the last RECORDED of them round and round */
+    FORGE = 2,             /* what the mote sent, with one bit changed */
+    REFLECT = 3,           /* what the mote sent, back to it */
+    DOWNGRADE = 4,         /* a payload in the clear, under the mote's label, as of no policy */
+    FLOOD_HELLO = 5,       /* made-up hellos to the authority */
+    FLOOD_REQUEST = 6,     /* made-up requests for a key to the authority */
+    OLD_RENEWALS = 7,      /* the first renewals that it heard, again and again */
+    FORGED_RENEWALS = 8,   /* renewals as far ahead as a mote makes up for, each with a wrong tag */
+    FORGED_CHALLENGES = 9, /* a challenge for every other hello, before the authority's */
+    OLD_PACKETS = 10       /* the first packets of the mote that it heard, again and again */
 };
 
 /* A data frame of IEEE Std 802.15.4-2006 with short addresses in one PAN (section 7.2.1). */
@@ -67,6 +68,8 @@ static bool is_wanted(const heard *h) {
         return is_from(h, PLASA_MOTE) || is_from(h, PLASA_AUTHORITY);
     case OLD_RENEWALS:
         return recorded < RECORDED && is_from(h, PLASA_AUTHORITY) && kind == MESSAGE_RENEWAL;
+    case OLD_PACKETS:
+        return recorded < RECORDED && is_from(h, PLASA_MOTE) && kind < MESSAGE_HELLO;
     case FORGED_RENEWALS:
         return is_from(h, PLASA_AUTHORITY) && kind == MESSAGE_RENEWAL;
     case FORGED_CHALLENGES:
@@ -143,7 +146,8 @@ static void hear(radio_time until) {
         static uint8_t hellos;
         if (PLASA_ATTACK == FORGED_CHALLENGES && hellos++ % 2 != 0)
             continue;
-        bool is_kept = PLASA_ATTACK == OLD_RENEWALS || PLASA_ATTACK == REPLAY;
+        bool is_kept =
+            PLASA_ATTACK == OLD_RENEWALS || PLASA_ATTACK == OLD_PACKETS || PLASA_ATTACK == REPLAY;
         static uint8_t at;
         record[is_kept ? at : 0] = h;
         at = (uint8_t)(at + 1) % RECORDED;

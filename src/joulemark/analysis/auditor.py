@@ -6,6 +6,7 @@ encrypted and are not, frames whose nonce is not what their header says, and fra
 security than the policy asks for.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,6 +15,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
 from joulemark.analysis.frames import MIC_BYTES, Frame, MalformedFrameError, parse
+from joulemark.catalogue.architectures import Listener
 from joulemark.catalogue.networks import KeyFile, Policy, Slots
 
 Rule = Literal[
@@ -123,9 +125,17 @@ class Auditor:
         keys: what is known; without it nothing is verified.
         policy: what frames have to be like; without it nothing is asked for.
         slots: how long a slot is, for nonces of slot numbers.
+        listeners: what hears data frames that a security architecture protects.
     """
 
-    def __init__(self, keys: KeyFile | None, policy: Policy | None, slots: Slots | None) -> None:
+    def __init__(
+        self,
+        keys: KeyFile | None,
+        policy: Policy | None,
+        slots: Slots | None,
+        listeners: Sequence[Listener] = (),
+    ) -> None:
+        self._listeners = listeners
         self._keys = {key.index: bytes.fromhex(key.hex) for key in keys.key} if keys else {}
         self._addresses = keys.addresses if keys else {}
         self._policy = policy
@@ -145,6 +155,19 @@ class Auditor:
         flaws = self._by_policy(frame, seen)
         if frame.security is not None and frame.security.level:
             flaws += self._by_keys(frame, psdu, seen)
+        return flaws + self._by_listeners(frame, seen)
+
+    def _by_listeners(self, frame: Frame, seen: Seen) -> list[Flaw]:
+        if frame.kind != "data" or not (frame.source and frame.destination and frame.payload):
+            return []
+        sender = int.from_bytes(frame.source, "big")
+        receiver = int.from_bytes(frame.destination, "big")
+        flaws = []
+        for listener in self._listeners:
+            verifies, text = listener.look(sender, receiver, frame.payload)
+            self.verified += verifies
+            if text is not None:
+                flaws.append(Flaw("nonce used twice", seen.sender, seen.begin_ps, text))
         return flaws
 
     def _by_policy(self, frame: Frame, seen: Seen) -> list[Flaw]:

@@ -50,6 +50,13 @@ class Seen(NamedTuple):
     """The row adds the frame; else it adds to one that would be there without it."""
 
 
+class Listener(Protocol):
+    """Hears every frame of a network, with the secrets of all motes."""
+
+    def look(self, sender: int, receiver: int, payload: bytes) -> tuple[bool, str | None]:
+        """Whether a data frame's payload verifies, and which nonce has come twice, if one has."""
+
+
 class Oracle(Protocol):
     """`oracle.py` in an architecture's folder; who is priced in no network needs no more of it."""
 
@@ -132,6 +139,8 @@ class Architecture(datafile.DataModel):
     """The protected application, which knows nothing of it."""
     measured_by: PartName | None = None
     """The application that executes the modules' operations one at a time, if there is one."""
+    unmeasured: list[PartName] = Field([])
+    """Parts behind interfaces with which that application cannot be."""
     air: Air | None = None
     without: list[PartName] = Field([])
     """Parts that the application has only where a module brings them."""
@@ -205,6 +214,13 @@ class Architecture(datafile.DataModel):
     def has_oracle(self) -> bool:
         """Whether its folder says what its messages must be."""
         return (self._folder / _ORACLE).is_file()
+
+    def listener(self) -> Listener | None:
+        """What hears its frames: the oracle's `Listener`, where it has one."""
+        made: Listener | None = None
+        if self.has_oracle and hasattr(self.oracle, "Listener"):
+            made = self.oracle.Listener()
+        return made
 
     @cached_property
     def oracle(self) -> Oracle:

@@ -217,6 +217,10 @@ class Network(datafile.DataModel):
         """
         return None if self.keys is None else datafile.read(self._path.parent / self.keys, KeyFile)
 
+    def architectures(self) -> list[str]:
+        """Security architectures that motes are wired with."""
+        return sorted({mote.architecture for mote in self.mote if mote.architecture is not None})
+
     def seats(self) -> list[tuple[str, Mote]]:
         """Each mote with its name; several alike one by one."""
         seats = []

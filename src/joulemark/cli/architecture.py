@@ -111,6 +111,9 @@ def architecture(
     aspects: list[Aspect] = [one.value for one in only] if only else list(ASPECTS[:-1])
     with Store(store) as opened:
         found = list(pricing.records(opened, aspects))
+    if not found:
+        what = f"{name} has no table of {' or '.join(aspects)} with these parts"
+        raise InputError(what, "--only", "leave it out, or wire other parts")
     _show(found, form)
 
 

@@ -147,6 +147,7 @@ def network(
     done; with 16 where a frame breaks the file's policy or its keys show a flaw.
     """
     from joulemark.analysis.auditor import Auditor
+    from joulemark.catalogue.architectures import load_architecture
     from joulemark.catalogue.networks import read_network, seconds
     from joulemark.report.capture import Capture
     from joulemark.report.network import Timeline
@@ -156,7 +157,13 @@ def network(
     duration_s = seconds(duration, "--for")
     key_file = description.key_file
     running = RunningNetwork(description, threads=threads)
-    auditor = Auditor(key_file, description.policy, description.slots)
+    listeners = [load_architecture(name).listener() for name in description.architectures()]
+    auditor = Auditor(
+        key_file,
+        description.policy,
+        description.slots,
+        [listener for listener in listeners if listener is not None],
+    )
     uarts = _Uarts(uart, [seat.name for seat in running.seats])
     totals = _Totals()
     faults: list[tuple[int, Stop]] = []

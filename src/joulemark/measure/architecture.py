@@ -89,7 +89,9 @@ class Pricing:
         """What there is to measure."""
         architecture = self.architecture
         oracle = architecture.oracle if architecture.has_oracle else None
-        is_executed = architecture.measured_by is not None
+        is_executed = architecture.measured_by is not None and not (
+            set(architecture.unmeasured) & set(self._wiring.values())
+        )
         executed = oracle.steps(random.Random(self.seed), 1) if oracle and is_executed else ()
         modules = [module.name for module in architecture.module]
         attacks = () if architecture.air is None else architecture.air.attack
