@@ -12,6 +12,7 @@ wake:
     push    r11
     call    #tick
     pop     r11
+    bic     #0x00f0, 8(r1)  /* whoever sleeps has waited for it */
     pop     r12
     pop     r13
     pop     r14
