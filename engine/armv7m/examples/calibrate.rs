@@ -41,8 +41,6 @@ struct Chip {
     vims: Option<Vims>,
 }
 
-/// Cycles of a change of VIMS' mode (`cache/changing_time`).
-const MODE_CHANGE_CYCLES: u32 = 1036;
 const VIMS_STAT: u32 = 0x4003_4000;
 const VIMS_CTL: u32 = 0x4003_4004;
 const GPIO_DIN31_0: u32 = 0x4002_20c0;
@@ -322,9 +320,7 @@ fn words(data: &[u8]) -> impl Iterator<Item = u32> + '_ {
 fn replay(chip: Measured, case: &Case) -> Outcome {
     let mut core = Core::new(
         Chip {
-            vims: chip
-                .has_vims()
-                .then(|| Vims::new(0, true, MODE_CHANGE_CYCLES)),
+            vims: chip.has_vims().then(|| Vims::new(0, true)),
         },
         &chip.config(),
     );
@@ -710,7 +706,7 @@ fn one_archive(path: &Path, verbose: bool) -> Replayed {
                         case.configuration
                     );
                     if verbose {
-                        for d in differences.iter().take(48) {
+                        for d in &differences {
                             let _ = writeln!(
                                 text,
                                 "          {}[{}]: {:#x} measured, {:#x} here ({:+})",

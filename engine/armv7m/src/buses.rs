@@ -803,11 +803,6 @@ impl Buses {
         Some((address, skip))
     }
 
-    /// An address that the bus has not taken does not go out any more: an exception comes instead.
-    pub fn withdraw_fetch(&mut self) {
-        self.fetch.address = None;
-    }
-
     /// The fetch that was asked for in the last cycle is of no use any more.
     pub fn drop_latest_fetch(&mut self) {
         if self.fetch.advanced {

@@ -55,6 +55,9 @@ impl Timing {
     };
 }
 
+/// More cycles than any instruction waits to enter execute: 16 accesses of 4 cycles.
+const LONGEST_WAIT: u64 = 64;
+
 /// Configuration of a core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -501,11 +504,14 @@ impl<B: Bus> Core<B> {
     fn turn(&mut self, until: u64) -> Result<(), Exit> {
         let mut due = self.next_due();
         if self.pipe.now() >= due {
-            self.advance_devices()?;
+            self.advance_devices(self.pipe.now())?;
             due = self.next_due();
         }
         if self.asleep.is_some() {
             return self.doze(until);
+        }
+        if !self.recheck && due < self.pipe.now() + LONGEST_WAIT {
+            due = self.foresee(due)?;
         }
         let one_more = self.recheck && self.take_exceptions()?;
         let most = if !one_more && self.pipe.now() + memo::MOST_CYCLES < due.min(until) {
@@ -529,8 +535,8 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    pub(crate) fn advance_devices(&mut self) -> Result<(), Exit> {
-        let now = self.pipe.now();
+    /// Let devices come to where they are at this cycle.
+    pub(crate) fn advance_devices(&mut self, now: u64) -> Result<(), Exit> {
         let due = self.next_due();
         self.advance_tick(now);
         if self.bus.next_event().0 <= now {

@@ -16,7 +16,7 @@ use crate::buses::{Answer, MemoryTiming, Query};
 use crate::core::Timing;
 use crate::decode::Kind;
 use crate::memory::{DeviceWait, Entry, Memory, Region};
-use crate::pipeline::{Exchange, Exchanged, Issue, Simulation, State};
+use crate::pipeline::{Coming, Exchange, Exchanged, GIVEN_UP, Issue, Simulation, State};
 use crate::registers::literal;
 use crate::system::Events;
 use crate::traits::Traits;
@@ -301,18 +301,42 @@ impl Pipeline {
         self.simulation.fetch_from(pc);
     }
 
-    /// In which cycle an instruction would enter execute.
-    pub fn enters(&mut self, entry: &Entry, in_it: bool, skipped: bool, memory: &Memory) -> u64 {
+    /// Whether the next instruction is an IT that was done with the one before.
+    pub fn it_is_folded(&mut self, memory: &Memory) -> bool {
         self.flush(memory);
         self.put_in_state();
-        self.simulation.enters(entry, in_it, skipped, memory)
+        self.simulation.state.it_is_folded()
     }
 
-    /// Let time pass until execute is empty, and until this cycle at least.
-    pub fn drain(&mut self, at: u64, fetches: bool, memory: &Memory) {
+    /// See [`Simulation::coming`].
+    pub fn coming(&mut self, entry: &Entry, in_it: bool, skipped: bool, memory: &Memory) -> Coming {
         self.flush(memory);
         self.put_in_state();
-        self.simulation.drain(at, fetches, memory);
+        let issue = Issue::of(entry, in_it, skipped);
+        self.simulation.coming(entry, &issue, memory)
+    }
+
+    /// See [`Simulation::drain`].
+    pub fn drain(&mut self, at: u64, memory: &Memory) {
+        self.leave_states(memory);
+        self.simulation.drain(at, memory);
+    }
+
+    /// See [`Simulation::make_way`].
+    pub fn make_way(&mut self, at: u64, next: Option<(&Entry, bool, bool)>, memory: &Memory) {
+        self.leave_states(memory);
+        let issue = next.map_or_else(Issue::default, |(entry, in_it, skipped)| Issue {
+            cycles: GIVEN_UP,
+            ..Issue::of(entry, in_it, skipped)
+        });
+        let entry = next.map(|(entry, ..)| entry);
+        self.simulation.make_way(at, entry, &issue, memory);
+    }
+
+    /// The simulation goes on by itself, from where the instructions have led it.
+    fn leave_states(&mut self, memory: &Memory) {
+        self.flush(memory);
+        self.put_in_state();
         self.state = NONE;
         self.current = NONE;
     }

@@ -46,6 +46,20 @@ pub struct Issue {
     pub cycles: u8,
 }
 
+impl Issue {
+    /// Of an instruction of which nothing is known but whether it is conditional, and skipped.
+    pub fn of(entry: &Entry, in_it: bool, skipped: bool) -> Self {
+        Self {
+            pc: entry.address,
+            target: entry.address,
+            skipped,
+            in_it,
+            width: entry.op.kind.width(),
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for Issue {
     fn default() -> Self {
         Self {
@@ -228,7 +242,7 @@ pub struct State {
     /// The next instruction is a handler's first: until it enters, the exception is being entered.
     entering_handler: bool,
     /// An exception's entry or return moves its frame in this cycle.
-    in_exchange: bool,
+    in_exchange: u8,
 }
 
 impl Hash for State {
@@ -355,11 +369,29 @@ pub struct Simulation {
     pub state: State,
     pub memory: MemoryTiming,
     pub folding: bool,
+    /// An exception is about to be entered: nothing is asked for.
+    fetches_nothing: bool,
     /// A core of revision 0 or 1.
     pub first_revision: bool,
     /// A Cortex-M4.
     cortex_m4: bool,
 }
+
+/// How an instruction comes to execute.
+#[derive(Clone, Copy, Debug)]
+pub struct Coming {
+    /// The cycle after which decode has done its part.
+    pub decoded: u64,
+    /// The cycle in which it enters execute.
+    pub enters: u64,
+    /// The one before is still there then.
+    pub paired: bool,
+    /// That one is an unaligned access.
+    pub behind_unaligned: bool,
+}
+
+/// Cycles in execute of an instruction that never ends there.
+pub const GIVEN_UP: u8 = u8::MAX;
 
 /// More cycles than any instruction waits to enter execute.
 const LONGEST: u32 = 4096;
@@ -394,8 +426,13 @@ impl State {
             history,
             it_is_folded: false,
             entering_handler: false,
-            in_exchange: false,
+            in_exchange: 0,
         }
+    }
+
+    /// The IT instruction that comes next is done already.
+    pub const fn it_is_folded(&self) -> bool {
+        self.it_is_folded
     }
 
     fn most_recent(&self) -> Option<&Slot> {
@@ -579,6 +616,7 @@ impl Simulation {
             state: State::at(0, first_revision, History::new()),
             memory: MemoryTiming::new(regions, waits),
             folding: true,
+            fetches_nothing: false,
         }
     }
 
@@ -607,34 +645,42 @@ impl Simulation {
         (found, before)
     }
 
-    /// The cycle in which an instruction would enter execute.
-    pub fn enters(&mut self, entry: &Entry, in_it: bool, skipped: bool, memory: &Memory) -> u64 {
+    /// How an instruction would come to execute.
+    pub fn coming(&mut self, entry: &Entry, issue: &Issue, memory: &Memory) -> Coming {
         let saved = (self.now, self.events, self.state);
         let snapshot = self.memory.snapshot();
         self.memory.begin(self.now, 0, &[]);
-        let issue = Issue {
-            pc: entry.address,
-            target: entry.address,
-            skipped,
-            in_it,
-            width: entry.op.kind.width(),
-            ..Issue::default()
+        let mut coming = Coming {
+            decoded: u64::MAX,
+            enters: self.now,
+            paired: false,
+            behind_unaligned: false,
         };
-        self.issue(entry, &issue, memory);
-        let enters = self.now;
+        if !(self.state.it_is_folded && entry.op.kind == Kind::It) {
+            let mut decode = Decode::WAITING;
+            for _ in 0..LONGEST {
+                self.rest_of_cycle(Some((&mut decode, entry, issue)), memory);
+                self.begin_cycle(memory);
+                if decode.stage == Stage::Ready {
+                    coming.decoded = coming.decoded.min(self.now);
+                    if self.can_enter(entry, issue) {
+                        break;
+                    }
+                }
+            }
+            coming.enters = self.now;
+            coming.paired = self.state.main.is_some();
+            coming.behind_unaligned = self.state.buses.unaligned_before;
+        }
         self.memory.restore(snapshot);
         (self.now, self.events, self.state) = saved;
-        enters
+        coming
     }
 
-    /// Let time pass until execute is empty, and until this cycle at least. Where `fetches` is
-    /// false, nothing more is asked for in the last of these cycles.
-    pub fn drain(&mut self, at: u64, fetches: bool, memory: &Memory) {
+    /// Let time pass until execute is empty, and until this cycle at least.
+    pub fn drain(&mut self, at: u64, memory: &Memory) {
         self.memory.begin(self.now, 0, &[]);
         for _ in 0..LONGEST {
-            if !fetches && self.now + 1 >= at {
-                self.state.fetch = Fetch::Idle;
-            }
             self.rest_of_cycle(None, memory);
             self.begin_cycle(memory);
             if self.now >= at && self.state.main.is_none() {
@@ -642,6 +688,46 @@ impl Simulation {
             }
             self.count();
         }
+    }
+
+    /// The same before an exception is entered, with what would be executed next in decode; it
+    /// may have come to execute, to be given up there. In the last of these cycles nothing more is
+    /// asked for (`memory_tests/branch_after_narrow_mul`).
+    pub fn make_way(&mut self, at: u64, next: Option<&Entry>, issue: &Issue, memory: &Memory) {
+        self.memory.begin(self.now, 0, &[]);
+        let mut decode = Decode::WAITING;
+        let mut given_up = false;
+        for _ in 0..LONGEST {
+            self.fetches_nothing = self.now + 1 >= at;
+            let view = next.filter(|_| !self.fetches_nothing && !given_up);
+            let view = view.map(|entry| (&mut decode, entry, issue));
+            self.rest_of_cycle(view, memory);
+            self.begin_cycle(memory);
+            let is_free = self.state.main.is_none_or(|main| main.cycles == GIVEN_UP);
+            if self.now >= at && is_free {
+                break;
+            }
+            let enters = !given_up
+                && self.now < at
+                && decode.stage == Stage::Ready
+                && next.is_some_and(|entry| self.can_enter(entry, issue));
+            if enters && let Some(entry) = next {
+                given_up = true;
+                // The address of a load or store does not go out.
+                if !entry.traits.is_lsu() {
+                    self.enter(decode, entry, issue);
+                }
+            } else {
+                self.count();
+            }
+        }
+        self.fetches_nothing = false;
+        self.state.main = None;
+    }
+
+    fn can_enter(&self, entry: &Entry, issue: &Issue) -> bool {
+        self.state
+            .can_enter(&entry.traits, &entry.op, issue.skipped, self.first_revision)
     }
 
     /// An exception is entered or left: what was fetched is of no use any more.
@@ -665,7 +751,6 @@ impl Simulation {
 
     fn abandon_fetches(&mut self) {
         self.drop_fetches();
-        self.state.buses.withdraw_fetch();
         self.state.prefetch.abandon();
         self.state.branching = false;
         self.state.fetch = Fetch::Idle;
@@ -683,7 +768,7 @@ impl Simulation {
             exchange.requested += 1;
         }
         if let Some(vector) = exchange.vector
-            && (exchange.words == 0 || exchange.requested > WORDS_BEFORE_VECTOR)
+            && (vector >> 28 < 2 || exchange.words == 0 || exchange.requested > WORDS_BEFORE_VECTOR)
             && self
                 .state
                 .buses
@@ -707,7 +792,7 @@ impl Simulation {
         }
         self.begin_cycle(memory);
         self.events.exception += 1;
-        self.state.in_exchange = true;
+        self.state.in_exchange = 2;
         let buses = &self.state.buses;
         let in_last_data_phase = exchange.done == exchange.words || buses.data.data.is_some();
         Exchanged {
@@ -732,14 +817,7 @@ impl Simulation {
         for _ in 0..LONGEST {
             self.rest_of_cycle(Some((&mut decode, entry, issue)), memory);
             self.begin_cycle(memory);
-            if decode.stage == Stage::Ready
-                && self.state.can_enter(
-                    &entry.traits,
-                    &entry.op,
-                    issue.skipped,
-                    self.first_revision,
-                )
-            {
+            if decode.stage == Stage::Ready && self.can_enter(entry, issue) {
                 self.enter(decode, entry, issue);
                 return;
             }
@@ -948,7 +1026,8 @@ impl Simulation {
         });
         // What is decoded in the last cycle of an exchange leaves no room for fetches yet
         // (interrupts/interrupt_handler_different_mem with code in SRAM).
-        let in_exchange = std::mem::take(&mut self.state.in_exchange);
+        let in_exchange = self.state.in_exchange != 0;
+        self.state.in_exchange = self.state.in_exchange.saturating_sub(1);
         self.fetch(&signals, if in_exchange { 0 } else { size });
         // A store that leaves execute in this cycle has its data phase in the next one at the
         // earliest: what is done now is older.
@@ -1262,6 +1341,9 @@ impl Simulation {
 
     /// The fetch stage in this cycle; `decoded` is the length of the instruction in decode.
     fn fetch(&mut self, signals: &Signals, decoded: u8) {
+        if self.fetches_nothing {
+            return;
+        }
         if let Some(target) = signals.branch {
             self.fetch_branch(target);
             return;

@@ -835,3 +835,77 @@ fn a_division_is_given_up_for_an_exception_and_runs_again_after_it() {
     assert_eq!(core.register(5), 0x7fff_ffff);
     assert_eq!(core.register(4), 0x7fff_ffff / 3);
 }
+
+/// The thread's instructions that came before the first handler: address and cycle of execute.
+fn before_handler(program: &Program<'_>) -> Vec<(u32, u64)> {
+    let steps = trace(program, 60);
+    let thread = steps.into_iter().take_while(|&(at, _)| at >= THREAD);
+    thread.collect()
+}
+
+#[test]
+fn an_instruction_that_waits_for_flash_makes_way_for_an_exception() {
+    // memory_tests/branch_after_narrow_mul: what is fetched after ISB comes after the handler.
+    let thread = join(&[&[NOP; 3], &[0xf3bf, 0x8f6f], &[NOP; 40]]);
+    for rise in 10..40 {
+        let program = Program {
+            thread: &thread,
+            rises: &[(rise, 0)],
+            handlers: vec![lowers(0)],
+            wait_states: 2,
+            ..Program::default()
+        };
+        let (last, cycle) = *before_handler(&program).last().unwrap();
+        assert!(cycle < rise + 3, "{last:#x} at {cycle}, raised at {rise}");
+    }
+}
+
+#[test]
+fn a_load_whose_address_did_not_go_out_is_given_up() {
+    // memory_tests/it_curse: it has to enter execute a cycle before what only computes.
+    let setup = [&constant(6, RAM)[..], &[NOP; 5]].concat();
+    let last_before = |code: u16, rise| {
+        let thread = join(&[&setup, &[code, NOP].repeat(20)]);
+        let program = Program {
+            thread: &thread,
+            rises: &[(rise, 0)],
+            handlers: vec![lowers(0)],
+            ..Program::default()
+        };
+        let ran = before_handler(&program);
+        let (at, cycle) = *ran.last().unwrap();
+        let is_load = thread[(at - THREAD) as usize / 2] == code && code != NOP;
+        (is_load, rise + 2 - cycle)
+    };
+    let loads: Vec<_> = (14..34).map(|rise| last_before(0x6831, rise)).collect(); // LDR R1, [R6]
+    assert!(
+        loads.iter().all(|&(is_load, gap)| !is_load || gap >= 1),
+        "{loads:?}"
+    );
+    assert!(loads.iter().any(|&(is_load, _)| is_load), "{loads:?}");
+    assert!((14..34).all(|rise| last_before(NOP, rise).1 == 0));
+}
+
+#[test]
+fn an_it_that_was_folded_is_not_returned_to() {
+    // memory_tests/it_curse: the frame holds ITSTATE instead.
+    let it = THREAD + 26;
+    let thread = join(&[&[NOP; 12], &[0x3401, 0xbf0e], &[NOP; 20]]); // ADDS R4, #1; ITEE EQ
+    let mut states = std::collections::BTreeSet::new();
+    for rise in 8..24 {
+        let program = Program {
+            thread: &thread,
+            rises: &[(rise, 0)],
+            handlers: vec![lowers(0)],
+            ..Program::default()
+        };
+        let steps = trace(&program, 60);
+        assert_eq!(when(&steps, it), when(&steps, it - 2), "folded");
+        let core = program.run();
+        let frame = STACK - 32;
+        assert_ne!(word(&core, frame + 24), it, "raised at {rise}");
+        let state = word(&core, frame + 28);
+        states.insert((state >> 25 & 3) | (state >> 8 & 0xfc));
+    }
+    assert!(states.contains(&0x0e), "{states:x?}");
+}

@@ -13,6 +13,10 @@ const MODE_CHANGING: u32 = 1 << 3;
 const SYSBUS_LB_DIS: u32 = 1 << 4;
 const IDCODE_LB_DIS: u32 = 1 << 5;
 
+/// Cycles of a change of the mode, measured from cache to GPRAM and taken for all others (the program
+/// `cache/changing_time` published with `CMEmu`).
+const MODE_CHANGE_CYCLES: u64 = 1036;
+
 /// VIMS.
 #[derive(Clone, Copy, Debug)]
 pub struct Vims {
@@ -20,12 +24,11 @@ pub struct Vims {
     mode: u32,
     /// When the mode that CTL asks for is reached, while it is not.
     changed_at: Option<Cycles>,
-    change_cycles: u64,
 }
 
 impl Vims {
-    /// In a mode, with the line buffers on or off; a change of the mode takes `change_cycles`.
-    pub const fn new(mode: u32, line_buffers: bool, change_cycles: u32) -> Self {
+    /// In a mode, with the line buffers on or off.
+    pub const fn new(mode: u32, line_buffers: bool) -> Self {
         let mode = mode & MODE;
         let off = if line_buffers {
             0
@@ -36,7 +39,6 @@ impl Vims {
             control: mode | off,
             mode,
             changed_at: None,
-            change_cycles: change_cycles as u64,
         }
     }
 
@@ -70,10 +72,8 @@ impl Vims {
         }
         self.advance(now);
         self.control = value;
-        if self.change_cycles == 0 {
-            self.mode = value & MODE;
-        } else if value & MODE != self.mode {
-            self.changed_at = Some(Cycles(now.0 + self.change_cycles));
+        if value & MODE != self.mode {
+            self.changed_at = Some(Cycles(now.0 + MODE_CHANGE_CYCLES));
         }
         Ok(())
     }
@@ -113,29 +113,29 @@ mod tests {
 
     #[test]
     fn a_mode_is_reached_after_its_cycles_and_shown_until_then() {
-        let mut vims = Vims::new(MODE_CACHE, true, 1000);
+        let mut vims = Vims::new(MODE_CACHE, true);
         assert!(vims.cache_is_on());
         vims.write_control(MODE_GPRAM, Cycles(50)).unwrap();
         assert_eq!(vims.read(0, Cycles(51)), Some(MODE_CHANGING | MODE_CACHE));
         assert_eq!(vims.read(4, Cycles(60)), Some(MODE_GPRAM));
         assert!(!vims.cache_is_on() && !vims.is_gpram());
-        assert_eq!(vims.next_event(), Cycles(1050));
+        assert_eq!(vims.next_event(), Cycles(50 + 1036));
         vims.write_control(3, Cycles(60)).unwrap();
         assert_eq!(
             vims.read(4, Cycles(60)),
             Some(MODE_GPRAM),
             "not taken during a change"
         );
-        vims.advance(Cycles(1049));
+        vims.advance(Cycles(1085));
         assert!(!vims.is_gpram());
-        vims.advance(Cycles(1050));
+        vims.advance(Cycles(1086));
         assert!(vims.is_gpram());
-        assert_eq!(vims.read(0, Cycles(1050)), Some(MODE_GPRAM));
+        assert_eq!(vims.read(0, Cycles(1086)), Some(MODE_GPRAM));
     }
 
     #[test]
     fn the_reserved_mode_is_refused() {
-        let mut vims = Vims::new(MODE_GPRAM, true, 1000);
+        let mut vims = Vims::new(MODE_GPRAM, true);
         assert!(vims.write_control(MODE_RESERVED, Cycles(0)).is_err());
     }
 }

@@ -46,9 +46,6 @@ const GPT_LINE: u32 = 15;
 const CRYPTO_LINE: u32 = 23;
 const TRNG_LINE: u32 = 33;
 
-/// A change of VIMS' mode takes no time here; silicon takes 1036 cycles (`cache/changing_time`).
-const MODE_CHANGE_CYCLES: u32 = 0;
-
 /// Indices of PRCM's registers.
 const RFCCLKG: usize = 0x2c / 4;
 const GPTCLKDIV: usize = 0xcc / 4;
@@ -100,11 +97,7 @@ impl Cc26x0 {
             trng: Trng::new(setting("trng_seed")),
             watchdog: TiWatchdog::default(),
             rtc: AonRtc::new(core.reset_hz.whole(), core.low_hz.whole()),
-            vims: Vims::new(
-                setting("cache_mode"),
-                setting("line_buffer") != 0,
-                MODE_CHANGE_CYCLES,
-            ),
+            vims: Vims::new(setting("cache_mode"), setting("line_buffer") != 0),
             iocfg: [0x6000; 32],
             prcm,
             rf: core
