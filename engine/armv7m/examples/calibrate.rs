@@ -193,6 +193,7 @@ impl Measured {
                 Vec::new()
             },
             systick_calibration: if self.has_vims() { 0xc007_5300 } else { 0 },
+            mpu_regions: 0,
             stop_on_fault: true,
         }
     }

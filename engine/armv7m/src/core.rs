@@ -9,6 +9,7 @@ use crate::buses::is_bit_band_alias;
 use crate::decode::{Kind, Op};
 use crate::memo::{self, Pipeline};
 use crate::memory::{DeviceWait, Entry, Memory, Region};
+use crate::mpu::Access;
 use crate::registers::{Registers, literal};
 use crate::system::{Events, Model, Request, System, UsageFault};
 use crate::traits::{Class, Traits};
@@ -75,6 +76,8 @@ pub struct Config {
     pub device_waits: Vec<DeviceWait>,
     /// `SysTick`'s calibration register (ARM DDI 0403E.e, B3.3.6).
     pub systick_calibration: u32,
+    /// Regions of the memory protection unit; 0 where there is none.
+    pub mpu_regions: usize,
     /// End the run where a fault exception would be taken, instead of taking it.
     pub stop_on_fault: bool,
 }
@@ -124,6 +127,10 @@ pub enum Trap {
     Fetch,
     /// There is nothing at this address, or it may not be accessed so.
     Access(u32),
+    /// The memory protection unit does not let the instruction be fetched.
+    ProtectedFetch,
+    /// It does not allow this access.
+    Protected(u32),
     SupervisorCall,
     /// The run ends with this fault, which has no place yet.
     Stop(Box<Fault>),
@@ -207,6 +214,7 @@ impl<B: Bus> Core<B> {
                 priority_bits: config.priority_bits,
                 cpuid: config.cpuid,
                 tick_calibration: config.systick_calibration,
+                mpu_regions: config.mpu_regions,
             }),
             timing: config.timing,
             regs: Registers::default(),
@@ -597,6 +605,11 @@ impl<B: Bus> Core<B> {
             }
             let entry = self.pipe.entry(number);
             self.current = number;
+            if self.system.mpu.is_on() && !self.may_execute(&entry) {
+                self.it_of_current = self.it;
+                self.fall_through = self.pc;
+                return Err(Trap::ProtectedFetch);
+            }
             self.step(&entry)?;
             number += 1;
         }
@@ -610,7 +623,7 @@ impl<B: Bus> Core<B> {
     #[inline(always)]
     #[allow(clippy::inline_always)] // it has one caller, and is most of it
     fn run_plain(&mut self, first: u32, end: u32) -> u32 {
-        if self.address_digest.is_some() {
+        if self.address_digest.is_some() || self.system.mpu.is_on() {
             return 0;
         }
         let (entries, mut notes) = self.pipe.running(first, end);
@@ -903,6 +916,28 @@ impl<B: Bus> Core<B> {
 
     // Memory.
 
+    fn may_execute(&self, entry: &Entry) -> bool {
+        let last = entry.address.wrapping_add(u32::from(entry.op.length) - 1);
+        self.protects_not(entry.address, last, Access::Execute, false)
+    }
+
+    /// Whether the memory protection unit allows an access from the first to the last byte.
+    fn protects_not(&self, first: u32, last: u32, access: Access, user: bool) -> bool {
+        let privileged = !user && self.privileged();
+        let negative = self.execution_priority() < 0;
+        let allows = |at| self.system.mpu.allows(at, access, privileged, negative);
+        allows(first) && (last == first || allows(last))
+    }
+
+    #[inline]
+    fn protect(&self, address: u32, width: Width, access: Access, user: bool) -> Result<(), Trap> {
+        let last = address.wrapping_add(width.bytes() - 1);
+        if self.system.mpu.is_on() && !self.protects_not(address, last, access, user) {
+            return Err(Trap::Protected(address));
+        }
+        Ok(())
+    }
+
     /// Read for an instruction.
     #[inline]
     pub(crate) fn load(&mut self, address: u32, width: Width, user: bool) -> Result<u32, Trap> {
@@ -910,6 +945,12 @@ impl<B: Bus> Core<B> {
         if address & (width.bytes() - 1) != 0 && self.system.unaligned_traps() {
             return Err(Trap::Usage(UsageFault::Unaligned));
         }
+        self.protect(address, width, Access::Read, user)?;
+        self.load_allowed(address, width, user)
+    }
+
+    #[inline]
+    fn load_allowed(&mut self, address: u32, width: Width, user: bool) -> Result<u32, Trap> {
         if let Some(at) = self.memory.to_read(address, width) {
             return Ok(self.memory.read(at, width));
         }
@@ -919,7 +960,8 @@ impl<B: Bus> Core<B> {
     #[cold]
     fn load_elsewhere(&mut self, address: u32, width: Width, user: bool) -> Result<u32, Trap> {
         if let Some((word, bit)) = bit_band(address) {
-            let value = self.load(word, Width::Word, user)?;
+            self.touch(word);
+            let value = self.load_allowed(word, Width::Word, user)?;
             return Ok(value >> bit & 1);
         }
         let (now, events) = self.access();
@@ -971,6 +1013,18 @@ impl<B: Bus> Core<B> {
         if address & (width.bytes() - 1) != 0 && self.system.unaligned_traps() {
             return Err(Trap::Usage(UsageFault::Unaligned));
         }
+        self.protect(address, width, Access::Write, user)?;
+        self.store_allowed(address, value, width, user)
+    }
+
+    #[inline]
+    fn store_allowed(
+        &mut self,
+        address: u32,
+        value: u32,
+        width: Width,
+        user: bool,
+    ) -> Result<(), Trap> {
         if let Some(at) = self.memory.to_write(address, width) {
             self.memory.write(at, value, width);
             return Ok(());
@@ -987,9 +1041,11 @@ impl<B: Bus> Core<B> {
         user: bool,
     ) -> Result<(), Trap> {
         if let Some((word, bit)) = bit_band(address) {
-            let old = self.load(word, Width::Word, user)?;
+            self.touch(word);
+            let old = self.load_allowed(word, Width::Word, user)?;
             let new = old & !(1 << bit) | (value & 1) << bit;
-            return self.store(word, new, Width::Word, user);
+            self.touch(word);
+            return self.store_allowed(word, new, Width::Word, user);
         }
         let (now, events) = self.access();
         if address >> 20 == 0xe00 {

@@ -261,6 +261,7 @@ fn core(case: &Case, code: &[u16], seed: u32) -> (Core<Chip>, u32) {
             timing: case.timing,
             device_waits: Vec::new(),
             systick_calibration: 0,
+            mpu_regions: 0,
             stop_on_fault: true,
         },
     );

@@ -42,6 +42,8 @@ const VECTTBL: u32 = 1 << 1;
 const FORCED: u32 = 1 << 30;
 const MMARVALID: u32 = 1 << 7;
 const BFARVALID: u32 = 1 << 15;
+const MUNSTKERR: u32 = 1 << 3;
+const MSTKERR: u32 = 1 << 4;
 const UNSTKERR: u32 = 1 << 11;
 const STKERR: u32 = 1 << 12;
 
@@ -217,17 +219,22 @@ impl<B: Bus> Core<B> {
             match self.store(at, value, Width::Word, false) {
                 Ok(()) => {}
                 Err(Trap::Stop(fault)) => return Err(self.stop(*fault)),
-                Err(_) => failed = failed.or(Some(at)),
+                Err(trap) => failed = failed.or(Some((at, matches!(trap, Trap::Protected(_))))),
             }
         }
         let mut taken = number;
-        if let Some(at) = failed {
-            self.system.cfsr |= STKERR;
+        if let Some((at, protected)) = failed {
+            let (bit, fault) = if protected {
+                (MSTKERR, exception::MEM_MANAGE)
+            } else {
+                (STKERR, exception::BUS_FAULT)
+            };
+            self.system.cfsr |= bit;
             if number == exception::NMI || number == exception::HARD_FAULT {
                 return Err(self.lockup("stacking failed on entry to NMI or hard fault", Some(at)));
             }
             // The derived exception comes late, or stays pending behind the first (B1.5.11).
-            let derived = self.escalated(exception::BUS_FAULT, self.execution_priority());
+            let derived = self.escalated(fault, self.execution_priority());
             if self.system.group_priority_of(derived) <= self.system.group_priority_of(number) {
                 if self.stop_on_fault {
                     return Err(self.fault_exit(derived));
@@ -387,10 +394,16 @@ impl<B: Bus> Core<B> {
             return self.tail_chain(next, value);
         }
         let mut values = [0; 8];
+        // With the privilege of what is returned to.
+        let user = to_thread && self.control & 1 != 0;
         for (slot, at) in values.iter_mut().zip((frame..).step_by(4)) {
-            match self.load(at, Width::Word, false) {
+            match self.load(at, Width::Word, user) {
                 Ok(word) => *slot = word,
                 Err(Trap::Stop(fault)) => return Err(Trap::Stop(fault)),
+                Err(Trap::Protected(_)) => {
+                    self.system.cfsr |= MUNSTKERR;
+                    return self.fault_in_return(exception::MEM_MANAGE, value);
+                }
                 Err(_) => {
                     self.system.cfsr |= UNSTKERR;
                     return self.fault_in_return(exception::BUS_FAULT, value);
@@ -530,6 +543,15 @@ impl<B: Bus> Core<B> {
                     self.system.cfsr |= 1 << 8;
                     exception::BUS_FAULT
                 }
+            }
+            Trap::ProtectedFetch => {
+                self.system.cfsr |= 1;
+                exception::MEM_MANAGE
+            }
+            Trap::Protected(address) => {
+                self.system.mmfar = address;
+                self.system.cfsr |= 1 << 1 | MMARVALID;
+                exception::MEM_MANAGE
             }
             Trap::Access(address) => {
                 self.system.bfar = address;

@@ -11,8 +11,7 @@
 //! `buses`, `cache`), which says in which cycle each enters execute and, for a device, in which its data
 //! is on the bus. What the pipeline did with a block in a state is remembered (`memo`).
 //!
-//! Not modelled: the MPU (`MPU_TYPE` says that there is none), trace and breakpoint units. LDM and STM are
-//! not interrupted; divisions and long products are. Errors of buffered stores are precise. The cycles
+//! Not modelled: trace and breakpoint units. LDM and STM are not interrupted; divisions and long products are. Errors of buffered stores are precise. The cycles
 //! of exception entry, tail-chaining and return are measured ones (`CMEmu`'s `interrupts/`: see
 //! `examples/calibrate.rs`); those of late arrival and of waking up are not.
 
@@ -28,6 +27,7 @@ mod exceptions;
 mod exec;
 mod memo;
 mod memory;
+mod mpu;
 #[cfg(test)]
 mod oracle;
 mod pipeline;

@@ -212,6 +212,7 @@ fn core(timing: Timing) -> Core<Nothing> {
             timing,
             device_waits: Vec::new(),
             systick_calibration: 0,
+            mpu_regions: 0,
             stop_on_fault: true,
         },
     );

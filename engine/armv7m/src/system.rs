@@ -4,6 +4,7 @@
 use joulemark_kernel::{Fault, FaultKind};
 
 use crate::bus::Width;
+use crate::mpu::Mpu;
 
 /// A usage fault's cause, as its bit in CFSR (B3.2.15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +127,8 @@ pub struct Model {
     pub cpuid: u32,
     /// `SysTick`'s calibration register.
     pub tick_calibration: u32,
+    /// Regions of the memory protection unit; 0 where there is none.
+    pub mpu_regions: usize,
 }
 
 /// System control space.
@@ -149,6 +152,7 @@ pub struct System {
     pub mmfar: u32,
     pub bfar: u32,
     pub actlr: u32,
+    pub mpu: Mpu,
     demcr: u32,
     tick_control: u32,
     tick_reload: u32,
@@ -184,6 +188,7 @@ impl System {
             mmfar: 0,
             bfar: 0,
             actlr: 0,
+            mpu: Mpu::new(model.mpu_regions),
             demcr: 0,
             tick_control: 0,
             tick_reload: 0,
@@ -459,8 +464,7 @@ impl System {
             0xe000_ed68 => 0x2111_2231,
             0xe000_ed6c => 0x0111_1110,
             0xe000_ed70 => 0x0131_0132,
-            0xe000_ed90 => 0, // MPU_TYPE: none
-            0xe000_ed94..=0xe000_edb8 => 0,
+            0xe000_ed90..=0xe000_edb8 => self.mpu.read(address),
             0xe000_edf0 | 0xe000_edf4 | 0xe000_edf8 => 0,
             0xe000_edfc => self.demcr,
             0xe000_0000..=0xe000_0fff | 0xe000_2000..=0xe000_2fff | 0xe004_0000..=0xe004_1fff => 0,
@@ -567,13 +571,15 @@ impl System {
                 }
                 self.vtor = value;
             }
-            0xe000_ed94 if value & 1 != 0 => {
+            0xe000_ed94 if value & 1 != 0 && self.model.mpu_regions == 0 => {
                 let fault = Fault::new(
                     FaultKind::Absent,
-                    "the emulation leaves out the memory protection unit (MPU_CTRL.ENABLE)",
+                    "MPU_CTRL.ENABLE is set, and this chip's file names no memory protection unit \
+                     (cortex_m.mpu_regions)",
                 );
                 return Some(Request::Refuse(fault.at(address)));
             }
+            0xe000_ed90..=0xe000_edb8 => self.mpu.write(address, value),
             0xe000_ed0c => {
                 if value >> 16 == 0x05fa {
                     self.aircr_group = (value >> 8) as u8 & 7;
@@ -609,7 +615,7 @@ impl System {
             | 0xe000_e01c
             | 0xe000_ed00
             | 0xe000_ed30
-            | 0xe000_ed3c..=0xe000_edb8
+            | 0xe000_ed3c..=0xe000_ed8c
             | 0xe000_edf0..=0xe000_edf8 => {}
             0xe000_0000..=0xe000_0fff | 0xe000_2000..=0xe000_2fff | 0xe004_0000..=0xe004_1fff => {}
             _ => return None,

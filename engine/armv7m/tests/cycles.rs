@@ -319,6 +319,7 @@ fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
             timing,
             device_waits: Vec::new(),
             systick_calibration: 0,
+            mpu_regions: 0,
             stop_on_fault: true,
         },
     );

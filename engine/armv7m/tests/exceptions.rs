@@ -143,6 +143,7 @@ struct Program<'a> {
     rises: &'a [(u64, u32)],
     wait_states: u8,
     stop_on_fault: bool,
+    mpu_regions: usize,
 }
 
 impl Program<'_> {
@@ -162,6 +163,7 @@ impl Program<'_> {
             timing: Timing::CORTEX_M3,
             device_waits: Vec::new(),
             systick_calibration: 0,
+            mpu_regions: self.mpu_regions,
             stop_on_fault: self.stop_on_fault,
         };
         let bus = Lines {
@@ -784,7 +786,7 @@ fn a_vector_table_that_is_not_aligned_and_the_mpu_are_refused() {
     for (address, value, says) in [
         (VTOR, RAM + 0x80, "aligned to 0x100 bytes"),
         (VTOR, RAM + 2, "VTOR is set to 0x20000002"),
-        (0xe000_ed94, 1, "leaves out the memory protection unit"),
+        (0xe000_ed94, 1, "names no memory protection unit"),
     ] {
         let thread = store(address, value);
         let fault = Program {
@@ -908,4 +910,98 @@ fn an_it_that_was_folded_is_not_returned_to() {
         states.insert((state >> 25 & 3) | (state >> 8 & 0xfc));
     }
     assert!(states.contains(&0x0e), "{states:x?}");
+}
+
+const MPU_CTRL: u32 = 0xe000_ed94;
+const MPU_RBAR: u32 = 0xe000_ed9c;
+const MPU_RASR: u32 = 0xe000_eda0;
+const MMFAR: u32 = 0xe000_ed34;
+
+/// Turn the memory protection unit on, with the default map for privileged code and this region.
+fn protect(base: u32, attributes: u32) -> Vec<u16> {
+    join(&[
+        &store(SHCSR, 1 << 16),
+        &store(MPU_RBAR, base | 1 << 4 | 2),
+        &store(MPU_RASR, attributes),
+        &store(MPU_CTRL, 5),
+    ])
+}
+
+/// Run a thread to its end or to the handler of memory management faults. Says CFSR, MMFAR, and
+/// where the fault was, counted in bytes from `since`.
+fn protected(thread: &[u16], since: usize) -> (u32, u32, u32) {
+    let mut core = Program {
+        thread,
+        mpu_regions: 8,
+        ..Program::default()
+    }
+    .load();
+    core.set_breakpoint(handler_of(4));
+    let exit = core.run(Limits {
+        until: Some(Cycles(100_000)),
+        step_first: false,
+    });
+    assert!(matches!(exit, Exit::Breakpoint(_)), "{exit:?}");
+    let at = word(&core, STACK - 8).wrapping_sub(THREAD + 2 * since as u32);
+    (word_of(&mut core, CFSR), word_of(&mut core, MMFAR), at)
+}
+
+/// RASR of 32 bytes at an address: access permissions, and whether nothing is executed there.
+const fn region_of_32_bytes(permissions: u32, never: bool) -> u32 {
+    permissions << 24 | (never as u32) << 28 | 4 << 1 | 1
+}
+
+#[test]
+fn data_that_is_protected_faults_with_its_address_and_is_not_touched() {
+    let place = RAM + 0x3000;
+    let setup = join(&[
+        &protect(place, region_of_32_bytes(6, true)),
+        &constant(4, place + 28),
+        &[0x6825, 0x3501], // LDR R5, [R4]; ADDS R5, #1
+    ]);
+    let thread = join(&[&setup, &[0x6025, NOP]]); // STR R5, [R4]
+    let (cfsr, mmfar, at) = protected(&thread, setup.len());
+    assert_eq!((cfsr, mmfar, at), (0x82, place + 28, 0));
+    // Behind the region is the default map; a word that reaches into it is protected.
+    for (address, faults) in [(place + 32, false), (place - 2, true)] {
+        let setup = join(&[
+            &protect(place, region_of_32_bytes(0, true)),
+            &constant(4, address),
+        ]);
+        let (cfsr, ..) = protected(&join(&[&setup, &[0x6825, NOP]]), 0);
+        assert_eq!(cfsr, if faults { 0x82 } else { 0 }, "{address:#x}");
+    }
+}
+
+#[test]
+fn code_that_is_protected_faults_where_it_would_be_executed() {
+    // A branch to 32 bytes of thread code in which nothing is executed, from the 32 before them.
+    let mut setup = protect(THREAD + 0x80, region_of_32_bytes(3, true));
+    assert!(setup.len() < 0x40);
+    setup.resize(0x40, NOP);
+    let thread = join(&[&setup, &[NOP; 20]]);
+    let (cfsr, _, at) = protected(&thread, setup.len());
+    assert_eq!((cfsr, at), (1, 0));
+}
+
+#[test]
+fn without_privilege_there_is_no_default_map() {
+    let setup = join(&[
+        &protect(0, 6 << 24 | 15 << 1 | 1), // all of flash
+        &constant(4, RAM + 0x3000),
+        &special(20, 1),
+        &[0xf3bf, 0x8f6f], // ISB
+    ]);
+    let (cfsr, mmfar, _) = protected(&join(&[&setup, &[0x6825, NOP]]), 0);
+    // The stack is out of reach, too.
+    assert_eq!((cfsr, mmfar), (0x92, RAM + 0x3000));
+}
+
+#[test]
+fn a_protected_stack_is_a_fault_of_stacking() {
+    let stack = STACK - 0x20;
+    let setup = protect(stack, region_of_32_bytes(0, true));
+    let thread = join(&[&setup, &[svc(0), NOP]]);
+    let (cfsr, ..) = protected(&thread, 0);
+    assert_eq!(cfsr, 0x10);
 }

@@ -179,6 +179,10 @@ fn config(chip: &Chip, core: &sections::Core, stop_on_fault: bool) -> Result<Con
         timing,
         device_waits,
         systick_calibration: calibration.map_or(uncalibrated, Constant::whole),
+        mpu_regions: core
+            .mpu_regions
+            .as_ref()
+            .map_or(0, |regions| regions.whole() as usize),
         stop_on_fault,
     })
 }

@@ -121,6 +121,7 @@ fn measure(elf: &[u8], image: &[u8]) -> Result<Vec<u32>, String> {
             timing: Timing::CORTEX_M3_R1,
             device_waits: Vec::new(),
             systick_calibration: 0,
+            mpu_regions: 0,
             stop_on_fault: true,
         },
     );

@@ -28,6 +28,8 @@ pub struct Core {
     pub systick_divider: Option<Constant>,
     /// `SysTick`'s calibration register, where it holds something.
     pub systick_calibration: Option<Constant>,
+    /// Regions of the memory protection unit, where there is one.
+    pub mpu_regions: Option<Constant>,
     /// Where boot code looks for the program, where that is not always at the start of flash.
     pub boot: Option<Boot>,
     /// The section `aes_cycles`.
