@@ -170,6 +170,9 @@ pub struct Core<B: Bus> {
     pub(crate) pended_at: u64,
     /// From when on instructions make way for the exception that will be taken.
     pub(crate) noticed: Option<u64>,
+    /// Devices were let come to a cycle that the pipeline has not reached: what they set of the
+    /// memories holds from the next instruction on.
+    foreseen: bool,
     pub(crate) pc: u32,
     pub(crate) next_pc: u32,
     pub(crate) fall_through: u32,
@@ -232,6 +235,7 @@ impl<B: Bus> Core<B> {
             recheck: false,
             pended_at: 0,
             noticed: None,
+            foreseen: false,
             pc: 0,
             next_pc: 0,
             fall_through: 0,
@@ -515,6 +519,9 @@ impl<B: Bus> Core<B> {
             self.advance_devices(self.pipe.now())?;
             due = self.next_due();
         }
+        if std::mem::take(&mut self.foreseen) {
+            self.take_memory_settings();
+        }
         if self.asleep.is_some() {
             return self.doze(until);
         }
@@ -552,7 +559,11 @@ impl<B: Bus> Core<B> {
                 .advance(Cycles(now))
                 .and_then(|()| self.bus.transfer(&mut self.memory, Cycles(now)))
                 .map_err(|fault| self.stop(fault))?;
-            self.take_memory_settings();
+            if now > self.pipe.now() {
+                self.foreseen = true;
+            } else {
+                self.take_memory_settings();
+            }
         }
         if self.system.lines(self.bus.interrupts()) {
             self.recheck = true;

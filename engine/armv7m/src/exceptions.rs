@@ -185,7 +185,7 @@ impl<B: Bus> Core<B> {
     /// waits to enter execute, or can be given up, comes before it. Says what is due then.
     pub(crate) fn foresee(&mut self, mut due: u64) -> Result<u64, Exit> {
         if let Some(kept) = self.next_is_kept_from() {
-            while !self.recheck && due + NOTICE < kept {
+            while !self.recheck && due.saturating_add(NOTICE) < kept {
                 self.advance_devices(due)?;
                 due = self.next_due();
             }
