@@ -70,6 +70,11 @@ fn place(address: u32) -> Place {
     }
 }
 
+/// Whether an access goes out on the system bus.
+pub fn is_system(address: u32) -> bool {
+    place(address).outlet == Outlet::System
+}
+
 /// A data phase at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct DataPhase {

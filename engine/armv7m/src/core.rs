@@ -929,11 +929,11 @@ impl<B: Bus> Core<B> {
 
     fn may_execute(&self, entry: &Entry) -> bool {
         let last = entry.address.wrapping_add(u32::from(entry.op.length) - 1);
-        self.protects_not(entry.address, last, Access::Execute, false)
+        self.is_allowed(entry.address, last, Access::Execute, false)
     }
 
     /// Whether the memory protection unit allows an access from the first to the last byte.
-    fn protects_not(&self, first: u32, last: u32, access: Access, user: bool) -> bool {
+    fn is_allowed(&self, first: u32, last: u32, access: Access, user: bool) -> bool {
         let privileged = !user && self.privileged();
         let negative = self.execution_priority() < 0;
         let allows = |at| self.system.mpu.allows(at, access, privileged, negative);
@@ -943,7 +943,7 @@ impl<B: Bus> Core<B> {
     #[inline]
     fn protect(&self, address: u32, width: Width, access: Access, user: bool) -> Result<(), Trap> {
         let last = address.wrapping_add(width.bytes() - 1);
-        if self.system.mpu.is_on() && !self.protects_not(address, last, access, user) {
+        if self.system.mpu.is_on() && !self.is_allowed(address, last, access, user) {
             return Err(Trap::Protected(address));
         }
         Ok(())

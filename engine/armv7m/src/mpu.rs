@@ -1,12 +1,12 @@
-//! The memory protection unit of PMSAv7 (ARM DDI 0403E.e, B3.5): regions, and who may do what in them.
+//! The memory protection unit of `PMSAv7` (ARM DDI 0403E.e, B3.5): regions, and who may do what in them.
 
-/// MPU_CTRL.
+/// `MPU_CTRL`.
 const ENABLE: u32 = 1;
 const HFNMIENA: u32 = 1 << 1;
 const PRIVDEFENA: u32 = 1 << 2;
-/// MPU_RBAR.
+/// `MPU_RBAR`.
 const VALID: u32 = 1 << 4;
-/// MPU_RASR: execute never, and the bits that exist.
+/// `MPU_RASR`: execute never, and the bits that exist.
 const XN: u32 = 1 << 28;
 const RASR_BITS: u32 = 0x173f_ff3f;
 
@@ -28,7 +28,7 @@ pub struct Mpu {
     regions: usize,
     control: u32,
     selected: usize,
-    /// MPU_RBAR and MPU_RASR of each.
+    /// `MPU_RBAR` and `MPU_RASR` of each.
     bases: [u32; MOST_REGIONS],
     attributes: [u32; MOST_REGIONS],
 }
@@ -52,7 +52,7 @@ impl Mpu {
         self.control & ENABLE != 0
     }
 
-    /// Read a register, from MPU_TYPE (0xe000ed90) to the third alias of MPU_RASR.
+    /// Read a register, from `MPU_TYPE` (0xe000ed90) to the third alias of `MPU_RASR`.
     pub const fn read(&self, address: u32) -> u32 {
         match address {
             0xe000_ed90 => (self.regions as u32) << 8,

@@ -13,7 +13,7 @@
 use std::hash::{Hash, Hasher};
 
 use crate::bus::Width;
-use crate::buses::{Buses, FetchUse, History, MemoryTiming, Request};
+use crate::buses::{Buses, FetchUse, History, MemoryTiming, Request, is_system};
 use crate::core::Timing;
 use crate::decode::{Kind, Op};
 use crate::memory::{DeviceWait, Entry, Memory, Region};
@@ -241,7 +241,7 @@ pub struct State {
     it_is_folded: bool,
     /// The next instruction is a handler's first: until it enters, the exception is being entered.
     entering_handler: bool,
-    /// An exception's entry or return moves its frame in this cycle.
+    /// An exception's entry or return moves its frame in this cycle, or did in the one before: 2, 1.
     in_exchange: u8,
 }
 
@@ -275,7 +275,7 @@ struct Signals {
 
 /// Words of an exception's frame (ARM DDI 0403E.e, B1.5.6).
 const FRAME_WORDS: u8 = 8;
-/// Words of it whose addresses go out before the vector's
+/// Words of it whose addresses go out before the vector's where that comes from the same bus
 /// (`interrupts/interrupt_handler_different_mem`).
 const WORDS_BEFORE_VECTOR: u8 = 2;
 /// Cycles after which a vector is used at the earliest, as one that comes from the system bus is:
@@ -363,6 +363,7 @@ impl Exchange {
 }
 
 /// The pipeline as it is simulated, cycle by cycle, and its clock.
+#[allow(clippy::struct_excessive_bools)]
 pub struct Simulation {
     pub now: u64,
     pub events: Events,
@@ -768,7 +769,9 @@ impl Simulation {
             exchange.requested += 1;
         }
         if let Some(vector) = exchange.vector
-            && (vector >> 28 < 2 || exchange.words == 0 || exchange.requested > WORDS_BEFORE_VECTOR)
+            && (!is_system(vector)
+                || exchange.words == 0
+                || exchange.requested > WORDS_BEFORE_VECTOR)
             && self
                 .state
                 .buses
@@ -1024,8 +1027,9 @@ impl Simulation {
         let size = view.as_ref().map_or(0, |(decode, ..)| {
             decode.length - u8::from(decode.folded && decode.length > 1)
         });
-        // What is decoded in the last cycle of an exchange leaves no room for fetches yet
-        // (interrupts/interrupt_handler_different_mem with code in SRAM).
+        // What is decoded in the last cycle of an exchange, and in the one after, leaves no room for
+        // fetches yet (interrupts/interrupt_handler_different_mem with code in SRAM,
+        // memory_tests/pipelining_it_skipped_lsu).
         let in_exchange = self.state.in_exchange != 0;
         self.state.in_exchange = self.state.in_exchange.saturating_sub(1);
         self.fetch(&signals, if in_exchange { 0 } else { size });
