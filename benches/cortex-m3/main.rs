@@ -113,6 +113,7 @@ fn configuration(flash: Region, timing: Timing) -> Config {
         timing,
         device_waits: Vec::new(),
         systick_calibration: 0,
+        mpu_regions: 0,
         stop_on_fault: true,
     }
 }
