@@ -188,6 +188,8 @@ def test_a_bad_program_is_one_clear_error_with_registers_and_calls(
     tmp_path: Path, chip: str, name: str
 ) -> None:
     inner, hard, says = BAD_PROGRAMS[name]
+    if name == "mpu" and chip == "cc2538":  # which has one: without a region nothing is allowed
+        says = ["where execution is not allowed"]
     image = elf(tmp_path, chip, inner, hard)
     # Lockups come after the program's own handler has had its turn.
     stop = str(int(name not in LOCKS_UP))
@@ -369,6 +371,8 @@ def test_systick_stands_still_in_a_power_mode(tmp_path: Path) -> None:
     systick = [(0xE000E014, 999), (0xE000E018, 0), (0xE000E010, 7)]
     settings = [(0x400D2058, 1), (0xE000ED10, 4), *sleep_timer(40), *systick]
     code = "".join(store(*setting) for setting in settings)
+    # The interrupt's vector lies where these programs have code: nothing is there.
+    code = "b 9f\n .space 256\n 9: " + code
     image = Image.load(elf(tmp_path, "cc2538", code + "wfi\n b .", "b ."))
     machine = Machine(boards.load_chip("cc2538"), image, trace=True, settings={"stop_on_fault": 0})
     base = boards.load_chip("cc2538").vectors["RESET"] - 4
