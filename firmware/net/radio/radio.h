@@ -129,7 +129,6 @@ uint8_t radio_read(uint8_t *frame, radio_reception *reception);
    Returns the frame's length as radio_read does. */
 uint8_t radio_peek(uint8_t *frame, uint8_t count);
 
-/* The channel is clear by the radio's threshold; the receiver must have been on for 128 us. */
 /* While a frame still arrives, after radio_wait_sfd: its length without the FCS, as soon as it is
    known; 0: it is no frame's. */
 uint8_t radio_arriving(void);
@@ -139,6 +138,7 @@ uint8_t radio_arriving(void);
    frame is right, radio_wait_frame says afterwards. */
 void radio_fetch(uint8_t *to, uint8_t from, uint8_t count);
 
+/* The channel is clear by the radio's threshold; the receiver must have been on for 128 us. */
 bool radio_cca(void);
 
 int8_t radio_rssi_dbm(void);
