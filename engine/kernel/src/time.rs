@@ -35,6 +35,15 @@ impl Picoseconds {
     }
 }
 
+/// Quotient and remainder, by the processor's own division where that is wide enough.
+pub fn divide(dividend: u128, divisor: u64) -> (u128, u64) {
+    if let Ok(dividend) = u64::try_from(dividend) {
+        return (u128::from(dividend / divisor), dividend % divisor);
+    }
+    let divisor = u128::from(divisor);
+    (dividend / divisor, (dividend % divisor) as u64)
+}
+
 /// How long the cycles of a clock last, in grains of time that make all of them whole.
 ///
 /// Cycles are counted from the machine's start. A clock may be divided from one whose periods have
@@ -99,30 +108,38 @@ impl Pace {
         count * self.long - short.count_ones() as u64 * self.saved
     }
 
-    /// When a cycle begins, in grains.
-    pub const fn grains(&self, cycle: Cycles) -> u128 {
-        let periods = (cycle.0 as u128) << self.shift;
-        if self.saved == 0 {
-            return periods;
-        }
-        let pattern = Self::PATTERN as u128;
-        periods / pattern * self.part(Self::PATTERN) as u128
-            + self.part((periods % pattern) as u64) as u128
+    /// Grains of a whole pattern.
+    pub const fn pattern(&self) -> u64 {
+        self.part(Self::PATTERN)
     }
 
-    /// The first cycle that does not begin before `grains`.
-    pub fn cycle(&self, grains: u128) -> Cycles {
-        let periods = if self.saved == 0 {
-            grains
-        } else {
-            let whole = u128::from(self.part(Self::PATTERN));
-            let rest = (grains % whole) as u64;
-            let more = (0..Self::PATTERN)
-                .find(|&count| self.part(count) >= rest)
-                .unwrap_or(Self::PATTERN);
-            grains / whole * u128::from(Self::PATTERN) + u128::from(more)
-        };
-        let cycles = periods.div_ceil(1 << self.shift);
+    /// Whole patterns that have passed when a cycle begins, and the grains since.
+    pub const fn patterns(&self, cycle: Cycles) -> (u64, u64) {
+        let periods = (cycle.0 as u128) << self.shift;
+        let pattern = Self::PATTERN as u128;
+        let part = self.part((periods % pattern) as u64);
+        ((periods / pattern) as u64, part)
+    }
+
+    /// When a cycle begins, in grains since so many patterns had passed.
+    pub const fn grains_since(&self, cycle: Cycles, patterns: u64) -> u128 {
+        let (passed, part) = self.patterns(cycle);
+        (passed - patterns) as u128 * self.pattern() as u128 + part as u128
+    }
+
+    /// When a cycle begins, in grains.
+    pub const fn grains(&self, cycle: Cycles) -> u128 {
+        self.grains_since(cycle, 0)
+    }
+
+    /// The first cycle that does not begin before `grains` after so many patterns.
+    pub fn cycle(&self, patterns: u64, grains: u128) -> Cycles {
+        let (whole, rest) = divide(grains, self.pattern());
+        let more = (rest.div_ceil(self.long)..Self::PATTERN)
+            .find(|&count| self.part(count) >= rest)
+            .unwrap_or(Self::PATTERN);
+        let periods = (u128::from(patterns) + whole) * u128::from(Self::PATTERN) + u128::from(more);
+        let cycles = (periods + (1 << self.shift) - 1) >> self.shift;
         Cycles(u64::try_from(cycles).unwrap_or(u64::MAX))
     }
 
@@ -139,9 +156,10 @@ impl Pace {
 pub struct Timeline {
     pace: Pace,
     clock: Hertz,
-    /// When the pace began, in its grains.
-    base: u128,
-    /// Time at `base`, in units of 2^-64 ps: each clock change rounds by less than one unit.
+    /// When the pace began, in its patterns and grains.
+    base_patterns: u64,
+    base_grains: u64,
+    /// Time at the base, in units of 2^-64 ps: each clock change rounds by less than one unit.
     elapsed: u128,
 }
 
@@ -151,7 +169,8 @@ impl Timeline {
         Self {
             pace: Pace::steady(clock.0, 0),
             clock,
-            base: 0,
+            base_patterns: 0,
+            base_grains: 0,
             elapsed: 0,
         }
     }
@@ -168,7 +187,8 @@ impl Timeline {
 
     const fn exact(&self, now: Cycles) -> u128 {
         let second = self.pace.grains_hz as u128;
-        let scaled = (self.pace.grains(now) - self.base) * 1_000_000_000_000;
+        let grains = self.pace.grains_since(now, self.base_patterns) - self.base_grains as u128;
+        let scaled = grains * 1_000_000_000_000;
         self.elapsed + ((scaled / second) << 64) + ((scaled % second) << 64) / second
     }
 
@@ -180,7 +200,7 @@ impl Timeline {
     /// The time at a cycle, or of the last clock change where that is later: an instruction that
     /// changes the clock does so at its end, and a core may be looked at before.
     pub fn at_or_change(&self, now: Cycles) -> Picoseconds {
-        if self.pace.grains(now) < self.base {
+        if self.pace.patterns(now) < (self.base_patterns, self.base_grains) {
             return Picoseconds((self.elapsed >> 64) as u64);
         }
         self.at(now)
@@ -194,7 +214,9 @@ impl Timeline {
         }
         let missing = (u128::from(time.0) << 64).saturating_sub(self.elapsed) >> 64;
         let grains = missing * u128::from(self.pace.grains_hz) / 1_000_000_000_000;
-        let mut cycle = self.pace.cycle(self.base + grains);
+        let mut cycle = self
+            .pace
+            .cycle(self.base_patterns, u128::from(self.base_grains) + grains);
         // Rounded down twice, the grains are at most those of one picosecond short.
         while self.at(cycle) < time {
             cycle.0 += 1;
@@ -210,7 +232,7 @@ impl Timeline {
     /// From this cycle on, cycles take as long as this pace says.
     pub const fn change_pace(&mut self, now: Cycles, pace: Pace) {
         self.elapsed = self.exact(now);
-        self.base = pace.grains(now);
+        (self.base_patterns, self.base_grains) = pace.patterns(now);
         self.clock = pace.mean();
         self.pace = pace;
     }
@@ -273,14 +295,16 @@ mod tests {
             let pace = Pace::mixed(slow, slow + more, short, shift);
             let mut grains = pace.grains(Cycles(start));
             for cycle in start..start + 40 {
-                proptest::prop_assert_eq!(pace.cycle(grains), Cycles(cycle));
+                proptest::prop_assert_eq!(pace.cycle(0, grains), Cycles(cycle));
+                let (patterns, part) = pace.patterns(Cycles(cycle));
+                proptest::prop_assert_eq!(pace.cycle(patterns, part.into()), Cycles(cycle));
                 let periods = cycle << shift..(cycle + 1) << shift;
                 for period in periods {
                     let hz = if short >> (period % 32) & 1 == 0 { slow } else { slow + more };
                     grains += u128::from(pace.grains_hz / u64::from(hz));
                 }
                 proptest::prop_assert_eq!(pace.grains(Cycles(cycle + 1)), grains);
-                proptest::prop_assert_eq!(pace.cycle(grains - 1), Cycles(cycle + 1));
+                proptest::prop_assert_eq!(pace.cycle(0, grains - 1), Cycles(cycle + 1));
             }
         }
 

@@ -1,18 +1,9 @@
 //! Counting one clock's edges in another clock's cycles, in integers and without drift.
 
-use joulemark_kernel::{Cycles, Pace};
+use joulemark_kernel::{Cycles, Pace, divide};
 
 /// Bits of a fraction of an edge: what a change of ratio may lose, 2^-48 of an edge.
 const FRACTION: u32 = 48;
-
-/// Quotient and remainder, by the processor's own division where that is wide enough.
-fn divide(dividend: u128, divisor: u64) -> (u128, u64) {
-    if let Ok(dividend) = u64::try_from(dividend) {
-        return (u128::from(dividend / divisor), dividend % divisor);
-    }
-    let divisor = u128::from(divisor);
-    (dividend / divisor, (dividend % divisor) as u64)
-}
 
 /// A clock, seen from the core's cycle counter.
 ///
@@ -20,9 +11,10 @@ fn divide(dividend: u128, divisor: u64) -> (u128, u64) {
 /// it is the number of periods.
 #[derive(Clone, Debug)]
 pub struct Rate {
-    /// The cycle from which this ratio holds, and the same in grains of `pace`.
+    /// The cycle from which this ratio holds, and the same in patterns of `pace` and grains.
     base: u64,
-    base_grains: u128,
+    base_patterns: u64,
+    base_grains: u64,
     /// How long the core's cycles last; `None` where the ratio is one of whole cycles.
     pace: Option<Pace>,
     edges: u64,
@@ -37,6 +29,7 @@ impl Rate {
     pub const fn new(periods: u64, cycles: u64) -> Self {
         Self {
             base: 0,
+            base_patterns: 0,
             base_grains: 0,
             pace: None,
             edges: 0,
@@ -50,7 +43,7 @@ impl Rate {
     fn passed(&self, now: Cycles) -> u128 {
         match &self.pace {
             None => u128::from(now.0 - self.base),
-            Some(pace) => pace.grains(now) - self.base_grains,
+            Some(pace) => pace.grains_since(now, self.base_patterns) - u128::from(self.base_grains),
         }
     }
 
@@ -107,7 +100,7 @@ impl Rate {
                 self.base
                     .saturating_add(u64::try_from(delta).unwrap_or(u64::MAX)),
             ),
-            Some(pace) => pace.cycle(self.base_grains + delta),
+            Some(pace) => pace.cycle(self.base_patterns, u128::from(self.base_grains) + delta),
         }
     }
 
@@ -138,7 +131,8 @@ impl Rate {
         self.edges += whole;
         self.phase = (left / u128::from(self.span)) as u64;
         self.base = now.0;
-        self.base_grains = pace.as_ref().map_or(0, |pace| pace.grains(now));
+        (self.base_patterns, self.base_grains) =
+            pace.as_ref().map_or((0, 0), |pace| pace.patterns(now));
         self.pace = pace;
         self.per = 2 * periods;
         self.span = span;
