@@ -74,8 +74,12 @@ def test_an_environment_that_changed_is_seen(
     code, printed = started.run(command("a.c"), tmp_path) or (None, "")
     assert code == 1
     assert "'b.h' file not found" in printed
+    before = waiting()
     monkeypatch.setenv("CPATH", str(tmp_path / "folder"))
     assert started.run(command("a.c"), tmp_path) == (0, "")
+    # Those of the environment that there was have ended.
+    assert len(waiting()) == 1
+    assert not set(waiting()) & set(before)
 
 
 def test_one_that_was_killed_is_done_without(tmp_path: Path) -> None:

@@ -88,6 +88,8 @@ _Key = tuple[int, str, frozenset[tuple[str, str]]]
 _waiting: dict[_Key, list[_Started]] = {}
 """Those that have nothing to do. One runs one command at a time; another thread takes another."""
 _lock = threading.Lock()
+unseen: set[str] = set()
+"""Names of variables that no compiler looks at, for whoever changes them all the time."""
 _unfit: set[str] = set()
 """Programs that cannot be started so: they are linked statically, or not of this machine."""
 
@@ -107,10 +109,15 @@ def run(command: Sequence[str], folder: Path) -> tuple[int, str] | None:
     if library is None:
         return None
     # What a program inherits is as it was when it was started; and a fork shares its parent's.
-    key = (os.getpid(), path, frozenset(os.environ.items()))
+    environment = frozenset(item for item in os.environ.items() if item[0] not in unseen)
+    key = (os.getpid(), path, environment)
     with _lock:
-        idle = _waiting.setdefault(key, [])
+        idle = _waiting.get(key)
         started = idle.pop() if idle else None
+        changed = [k for k in _waiting if k[0] == key[0] and k[2] != environment]
+        outdated = [program for k in changed for program in _waiting.pop(k)]
+    for program in outdated:
+        program.close()
     started = started or _Started(path, library)
     try:
         done = started.run(arguments, folder)
@@ -119,7 +126,7 @@ def run(command: Sequence[str], folder: Path) -> tuple[int, str] | None:
         started.close()
         return None
     with _lock:
-        idle.append(started)
+        _waiting.setdefault(key, []).append(started)
     return done
 
 

@@ -40,8 +40,9 @@ static void load_last(uint32_t *x, const uint8_t *in, size_t length) {
     crypto_wipe(padded, sizeof padded);
 }
 
-/* Both directions; y becomes the tag. */
-static void process(const gift_cofb_ctx *ctx, const aead_message *m, int decrypting, uint8_t *tag) {
+/* Both directions. */
+CRYPTO_NOT_INLINE static void process(const gift_cofb_ctx *ctx, const aead_message *m,
+                                      int decrypting, uint8_t *tag) {
     uint32_t y[4], l[2], x[4];
     uint8_t stream[COFB_BLOCK_BYTES];
     size_t done = 0, left;
@@ -98,6 +99,9 @@ static void process(const gift_cofb_ctx *ctx, const aead_message *m, int decrypt
     crypto_wipe(stream, sizeof stream);
 }
 
+/* Registers with plaintext lie in the frames of what process has called. */
+CRYPTO_WIPE_FRAMES(wipe_frames, 320)
+
 static int lengths_allowed(const aead_message *m) {
     return m->nonce_length == GIFT_COFB_NONCE_BYTES && m->tag_length == GIFT_COFB_TAG_BYTES;
 }
@@ -114,5 +118,8 @@ crypto_status gift_cofb_decrypt(const gift_cofb_ctx *ctx, const aead_message *m)
     if (!lengths_allowed(m))
         return CRYPTO_BAD_LENGTH;
     process(ctx, m, 1, tag);
-    return aead_check_tag(m, tag);
+    crypto_status status = aead_check_tag(m, tag);
+    if (status != CRYPTO_OK)
+        wipe_frames();
+    return status;
 }
