@@ -6,55 +6,14 @@ use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 use crate::bus::{Bus, Control, Width};
 use crate::buses::is_bit_band_alias;
-use crate::decode::{Kind, Op};
 use crate::memo::{self, Pipeline};
 use crate::memory::{DeviceWait, Entry, Memory, Region};
 use crate::mpu::Access;
+use crate::op::{Kind, Op};
 use crate::registers::{Registers, literal};
 use crate::system::{Events, Model, Request, System, UsageFault};
+use crate::timing::Timing;
 use crate::traits::{Class, Traits};
-
-/// Differences between the cores of this architecture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timing {
-    /// Cycles of MLA and MLS.
-    pub multiply_accumulate: u8,
-    /// Cycles of UMULL and its kin; 0 where they depend on the operands.
-    pub long_multiply: u8,
-    /// Cycles of DSB and DMB.
-    pub barrier: u8,
-    /// A Cortex-M4, with its DSP instructions.
-    pub cortex_m4: bool,
-    /// Major revision of the core. From 2 on there is ACTLR, which can turn the write buffer off
-    /// (DDI 0337I, section 4.1), and LSUCNT counts the cycles after which a load or store was the
-    /// last to enter execute; before, those in which execute works on one.
-    pub revision: u8,
-}
-
-impl Timing {
-    /// Cortex-M3 r2p0 and later (ARM DDI 0337G, table 18-1).
-    pub const CORTEX_M3: Self = Self {
-        multiply_accumulate: 2,
-        long_multiply: 0,
-        barrier: 1,
-        cortex_m4: false,
-        revision: 2,
-    };
-
-    /// Cortex-M4 (ARM DDI 0439B, table 3-1).
-    pub const CORTEX_M4: Self = Self {
-        multiply_accumulate: 1,
-        long_multiply: 1,
-        cortex_m4: true,
-        ..Self::CORTEX_M3
-    };
-
-    /// Cortex-M3 r1p1.
-    pub const CORTEX_M3_R1: Self = Self {
-        revision: 1,
-        ..Self::CORTEX_M3
-    };
-}
 
 /// More cycles than any instruction waits to enter execute: 16 accesses of 4 cycles.
 const LONGEST_WAIT: u64 = 64;

@@ -4,9 +4,11 @@
 use joulemark_kernel::{Cycles, Fault};
 
 use crate::bus::{Bus, MemorySettings, Width};
-use crate::core::{Config, Core, Exit, Limits, Timing};
-use crate::decode::{self, Kind, Op};
+use crate::core::{Config, Core, Exit, Limits};
+use crate::decode::decode;
 use crate::memory::{Region, RegionKind};
+use crate::op::{Kind, Op};
+use crate::timing::Timing;
 
 const FLASH: u32 = 0;
 const GPRAM: u32 = 0x1100_0000;
@@ -148,7 +150,7 @@ fn program(random: &mut Random) -> Vec<u16> {
             random.next()
         } as u16;
         let second = random.next() as u16;
-        let op = decode::decode(first, second, false);
+        let op = decode(first, second, false);
         if is_usable(&op) {
             code.push(first);
             if op.length == 4 {

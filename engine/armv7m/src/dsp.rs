@@ -3,7 +3,7 @@
 //!
 //! All of them are undefined on a Cortex-M3, and take one cycle (ARM DDI 0439B, table 3-1).
 
-use crate::decode::{Kind, Op};
+use crate::op::{Kind, Op};
 use crate::registers::Registers;
 
 /// Half of an operand: the upper one where set.

@@ -4,8 +4,8 @@ use joulemark_kernel::{Fault, FaultKind};
 
 use crate::bus::{Bus, Width};
 use crate::core::{Core, Trap};
-use crate::decode::{Kind, Op};
 use crate::memory::Entry;
+use crate::op::{Kind, Op};
 use crate::registers::literal;
 use crate::system::UsageFault;
 use crate::traits::Traits;

@@ -7,7 +7,7 @@
 //! registers, cycles, instructions, calls and memory can be read, as a profile or a trace needs.
 //!
 //! How it works: a block of instructions, up to the next branch, is decoded once for each address
-//! (`decode`, `traits`), executed in order (`registers`, `exec`), and issued to the pipeline (`pipeline`, `prefetch`,
+//! (`decode`, `traits`), executed in order (`compute`, `exec`), and issued to the pipeline (`pipeline`, `prefetch`,
 //! `buses`, `cache`), which says in which cycle each enters execute and, for a device, in which its data
 //! is on the bus. What the pipeline did with a block in a state is remembered (`memo`).
 //!
@@ -18,6 +18,7 @@
 mod bus;
 mod buses;
 mod cache;
+mod compute;
 mod core;
 mod decode;
 #[cfg(test)]
@@ -28,14 +29,17 @@ mod exec;
 mod memo;
 mod memory;
 mod mpu;
+mod op;
 #[cfg(test)]
 mod oracle;
 mod pipeline;
 mod prefetch;
 mod registers;
 mod system;
+mod timing;
 mod traits;
 
 pub use bus::{Bus, Control, MemorySettings, Width};
-pub use core::{Call, Config, Core, Exit, Limits, Timing};
+pub use core::{Call, Config, Core, Exit, Limits};
 pub use memory::{DeviceWait, Port, Region, RegionKind};
+pub use timing::Timing;

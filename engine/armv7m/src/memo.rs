@@ -13,12 +13,12 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 
 use crate::bus::MemorySettings;
 use crate::buses::{Answer, MemoryTiming, Query};
-use crate::core::Timing;
-use crate::decode::Kind;
 use crate::memory::{DeviceWait, Entry, Memory, Region};
+use crate::op::Kind;
 use crate::pipeline::{Coming, Exchange, Exchanged, GIVEN_UP, Issue, Simulation, State};
 use crate::registers::literal;
 use crate::system::Events;
+use crate::timing::Timing;
 use crate::traits::Traits;
 
 /// Everything that the way of a block through the pipeline depends on, besides memory.

@@ -3,7 +3,8 @@
 use joulemark_kernel::Memories;
 
 use crate::bus::Width;
-use crate::decode::{self, Op};
+use crate::decode::decode;
+use crate::op::{Op, is_wide};
 use crate::traits::Traits;
 
 /// The core's bus that a memory answers on (Cortex-M3 TRM r2p1, section 2.3).
@@ -297,11 +298,11 @@ impl Memory {
     pub fn decode(&mut self, address: u32) -> Option<Entry> {
         let first = self.halfword(address)?;
         let second = self.halfword(address + 2);
-        if decode::is_wide(first) && second.is_none() {
+        if is_wide(first) && second.is_none() {
             return None;
         }
         let second = second.unwrap_or(0);
-        let op = decode::decode(first, second, self.dsp);
+        let op = decode(first, second, self.dsp);
         for at in (address..).step_by(2).take(usize::from(op.length) / 2) {
             if let Some((number, offset)) = self.find(at) {
                 let bank = &self.banks[number];

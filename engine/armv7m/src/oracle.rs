@@ -14,7 +14,8 @@ use std::process::{Command, Stdio};
 
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
-use crate::decode::{self, Kind, Op};
+use crate::decode::decode;
+use crate::op::{Kind, Op, is_wide};
 use crate::{Bus, Config, Core, Exit, Limits, Region, RegionKind, Timing, Width};
 
 const CODE: u32 = 0x1000;
@@ -269,7 +270,7 @@ fn compare_on(timing: Timing, name: &str, cases: &[Case]) {
         // After a branch to nowhere, Unicorn has already tried to fetch.
         let fetch_failed = expected.failed && !actual.failed;
         // Unicorn lets these be unaligned; ARMv7-M does not (A3.2.1).
-        let op = decode::decode(
+        let op = decode(
             case.code[0],
             case.code.get(1).copied().unwrap_or(0),
             timing.cortex_m4,
@@ -291,7 +292,7 @@ fn compare_on(timing: Timing, name: &str, cases: &[Case]) {
             wrong.push(format!(
                 "{:04x?} {:?} in {:x?} flags {:x}: failed {} != {}, status {:x} != {:x}, data {}, {differing:?}",
                 case.code,
-                decode::decode(case.code[0], case.code.get(1).copied().unwrap_or(0), timing.cortex_m4).kind,
+                decode(case.code[0], case.code.get(1).copied().unwrap_or(0), timing.cortex_m4).kind,
                 case.registers,
                 case.flags >> 27,
                 actual.failed,
@@ -316,7 +317,7 @@ fn narrow_cases(per_encoding: usize, step: usize) -> Vec<Case> {
     let mut random = Random(1);
     (0..=0xffff_u16)
         .step_by(step)
-        .filter(|&half| !decode::is_wide(half) && !is_left_out(&decode::decode(half, 0, false)))
+        .filter(|&half| !is_wide(half) && !is_left_out(&decode(half, 0, false)))
         .flat_map(|half| std::iter::repeat_n(half, per_encoding))
         .map(|half| Case::new(1, vec![half], &mut random))
         .collect()
@@ -329,7 +330,7 @@ fn wide_cases(per_first_half: usize, step: usize) -> Vec<Case> {
         let mut found = 0;
         for _ in 0..per_first_half * 40 {
             let second = random.next() as u16;
-            if !is_left_out(&decode::decode(first, second, false)) {
+            if !is_left_out(&decode(first, second, false)) {
                 cases.push(Case::new(1, vec![first, second], &mut random));
                 found += 1;
                 if found == per_first_half {
@@ -369,7 +370,7 @@ fn sequence_cases(count: usize) -> Vec<Case> {
                 for _ in 0..covered {
                     loop {
                         let (first, second) = (random.next() as u16, random.next() as u16);
-                        let op = decode::decode(first, second, false);
+                        let op = decode(first, second, false);
                         // In an IT block, MOVS (register) T2 is unpredictable.
                         if is_plain(&op) && !(op.length == 2 && first >> 6 == 0) {
                             code.push(first);
@@ -389,7 +390,7 @@ fn sequence_cases(count: usize) -> Vec<Case> {
             let mut at = 0;
             let mut fits = 0;
             while at < case.code.len() {
-                at += if decode::is_wide(case.code[at]) { 2 } else { 1 };
+                at += if is_wide(case.code[at]) { 2 } else { 1 };
                 fits += u32::from(at <= case.code.len());
             }
             fits == case.count
@@ -415,7 +416,7 @@ fn dsp_cases(per_first_half: usize) -> Vec<Case> {
             } else if first & 0xfff0 == 0xeac0 {
                 second &= 0x7fef;
             }
-            let op = decode::decode(first, second, true);
+            let op = decode(first, second, true);
             if op.kind.is_dsp() && !is_left_out(&op) {
                 if op.kind == Kind::Sel {
                     // GE comes from UADD8 or SSUB16 before it.
@@ -442,7 +443,7 @@ fn dsp_instructions_agree_with_unicorn() {
     let kinds: std::collections::HashSet<u8> = cases
         .iter()
         .flat_map(|case| case.code.chunks(2))
-        .map(|code| decode::decode(code[0], code[1], true).kind as u8)
+        .map(|code| decode(code[0], code[1], true).kind as u8)
         .collect();
     let all = Kind::Umaal as usize - Kind::Pkh as usize + 1;
     assert_eq!(kinds.len(), all, "every kind is there");
@@ -452,7 +453,7 @@ fn dsp_instructions_agree_with_unicorn() {
 #[test]
 fn a_cortex_m3_has_no_dsp_instructions() {
     for case in dsp_cases(1) {
-        let op = decode::decode(case.code[0], case.code[1], false);
+        let op = decode(case.code[0], case.code[1], false);
         assert_eq!(op.kind, Kind::Undefined, "{:04x?}", case.code);
     }
 }

@@ -14,11 +14,11 @@ use std::hash::{Hash, Hasher};
 
 use crate::bus::Width;
 use crate::buses::{Buses, FetchUse, History, MemoryTiming, Request, is_system};
-use crate::core::Timing;
-use crate::decode::{Kind, Op};
 use crate::memory::{DeviceWait, Entry, Memory, Region};
+use crate::op::{Kind, Op};
 use crate::prefetch::{Prefetch, Shift, Word};
 use crate::system::Events;
+use crate::timing::Timing;
 use crate::traits::{Class, Traits};
 
 /// One instruction as it enters the pipeline.

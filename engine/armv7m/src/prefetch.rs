@@ -5,6 +5,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use crate::op::is_wide;
 use crate::traits::looks_like_it;
 
 /// How the queue moves in a cycle.
@@ -120,7 +121,7 @@ impl Word {
     pub fn of(low: u16, high: u16) -> Self {
         let look = |half| Look {
             it: looks_like_it(half),
-            wide: crate::decode::is_wide(half),
+            wide: is_wide(half),
         };
         Self([look(low), look(high)])
     }

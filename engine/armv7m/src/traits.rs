@@ -1,6 +1,6 @@
 //! Properties of an instruction that the pipeline needs before it runs.
 
-use crate::decode::{Kind, Op, is_wide};
+use crate::op::{Kind, Op, is_wide};
 
 /// How an instruction occupies the execute stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
