@@ -12,6 +12,7 @@ from joulemark.images.from_source import Source, build
 
 THIS = Architecture(name="x86-64", triple="x86_64-linux-gnu", flags=("-m64",), debian="", qemu=())
 MAKEFILE = """\
+static: libsmall.a
 libsmall.a: small.o
 \t$(AR) r $@ $^
 \t$(RANLIB) $@
@@ -43,16 +44,17 @@ def library(from_source: FromSource | None) -> LibraryFile:
     )
 
 
-SMALL = library(
-    FromSource(package="small", makefile="Makefile", archive="libsmall.a", include="small")
+HOW = FromSource(
+    package="small", makefile="Makefile", target="static", archive="lib*.a", include="small"
 )
+SMALL = library(HOW)
 
 
 def test_it_is_built_once_for_each_flag_and_source(source: Path) -> None:
     one = build(SMALL, THIS, Source(str(source), ("-DANSWER=1",)))
     assert one.archive.read_bytes().startswith(b"!<arch>")
     assert (one.include / "small" / "small.h").read_text() == "int small();\n"
-    assert "libsmall.a of small-1.0, built for x86-64 by " in one.what
+    assert one.what.startswith("small-1.0, built for x86-64 by ")
     assert one.what.endswith(" with -DANSWER=1")
     # What was made lies in the cache, and nothing in the source's folder.
     assert {path.name for path in source.iterdir()} == {"Makefile", "small.h", "small.cpp"}
@@ -70,6 +72,12 @@ def test_what_cannot_be_built(source: Path) -> None:
     log = source / "build.log"
     assert str(log) in str(failed.value)
     assert "small.cpp" in log.read_text()
+    (source / "build.log").unlink()
+    answers = Source(str(source), ("-DANSWER=1",))
+    with pytest.raises(BuildError, match="it makes 0 files libother"):
+        build(library(HOW.model_copy(update={"archive": "libother.a"})), THIS, answers)
+    with pytest.raises(BuildError, match="No rule to make target 'all'"):
+        build(library(HOW.model_copy(update={"target": "all"})), THIS, answers)
     with pytest.raises(InputError, match="there is no Makefile"):
         build(SMALL, THIS, Source(str(source / "nowhere")))
     with pytest.raises(InputError, match="Small is not built from source"):

@@ -36,7 +36,11 @@ INVALID_1 = {
     "another method": f"00025820{X}0e",
     "nothing": "",
     "an end": f"03025820{X}",
-    "more": f"03025820{X}0e00",
+    "a value without a label": f"03025820{X}0e40",
+    "a label in two bytes": f"03025820{X}0e1801",
+    "a value that ends early": f"03025820{X}0e0142aa",
+    "a critical item that nobody knows": f"03025820{X}0e2140",
+    "one after what is known": f"03025820{X}0e2041aa21",
 }
 LOW_ORDER = "00005820edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f0e"
 
@@ -54,6 +58,37 @@ def run(device: Device, name: str, operation: str, values: dict[str, bytes]) -> 
     for slot, data in put.inputs.items():
         device.write(slot, data)
     return device.run(operation).status
+
+
+# RFC 9528, section 3.8: items of label 1, which the image knows, and others; padding of 1, 2, 3 and
+# 27 bytes.
+TAKEN_1 = {
+    "known": ("0141aa", "aa"),
+    "known and critical": ("2041aa", "aa"),
+    "without a value": ("01", ""),
+    "others that need not be known": ("0241bb1941004155", ""),
+    "padding": ("00", ""),
+    "padding of three lengths": (
+        "000041e90058181122334455667788112233445566778811223344556677882041aa00",
+        "aa",
+    ),
+    "two known": ("0141aa2041bb", "aabb"),
+}
+
+
+@pytest.mark.parametrize("what", TAKEN_1)
+def test_external_authorization_data_of_message_1(what: str) -> None:
+    """RFC 9528, section 3.8: what is heard of it; the key is the oracle's all the same."""
+    items, heard = (bytes.fromhex(text) for text in TAKEN_1[what])
+    algorithm = LIBRARY[NAMES[0]]
+    values = drawn(algorithm, 1, 0)
+    image = build_local(LIBRARY.implementation(algorithm, "portable"), sanitize=True)
+    with closing(LocalLink(image.path)) as link:
+        device = Device(link)
+        message = values["message_1"][:39] + items
+        given = {**values, "message_1": message, "ad": b""}
+        assert run(device, NAMES[0], "message-2", given) is Status.OK
+        assert device.read("heard", len(heard)) == heard
 
 
 def test_message_1_that_is_none(side: tuple[Device, dict[str, bytes]]) -> None:

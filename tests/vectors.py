@@ -99,7 +99,7 @@ def draw(algorithm: Algorithm, seed: int, length: int) -> Inputs:
     if algorithm.whole_blocks:
         length = length // algorithm.sizes["block_bytes"] * algorithm.sizes["block_bytes"]
     sizes = {**algorithm.sizes, "message": length}
-    sizes["ad"] = source.choice([0, 1, 13, 16, 21, 64, 250])
+    sizes["ad"] = min(source.choice([0, 1, 13, 16, 21, 64, 250]), algorithm.room("ad"))
     return Inputs(
         tag_bytes=sizes.get("tag_bytes", 0),
         **{

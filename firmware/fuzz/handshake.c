@@ -1,7 +1,9 @@
 /* libFuzzer around EDHOC's messages and its reader of CBOR: any bytes as a message, and any
    plaintext under the right keys, which whoever takes part has before he has said who he is.
    Nothing but the message that the peer sent may be taken; a refusal writes nothing and leaves
-   nothing.
+   nothing. Messages have external authorization data, of which what is heard is what was said; any
+   bytes in its place are heard as far as a reader of the tests' own finds them right, and both
+   sides export and update alike.
 
    Curves and signatures are toys here, so that it is the messages that time goes into. METHOD is
    EDHOC's. Buffers are of the exact size on the heap, so that the address sanitizer sees every step
@@ -60,7 +62,7 @@ static crypto_status toy_verify(const uint8_t *signature, const uint8_t *public_
 #define EDHOC_VERIFY toy_verify
 #include "handshake/edhoc-core.h"
 
-enum { ROOM = 192, MARK = 0xa5, WAYS = 8 };
+enum { ROOM = 192, MARK = 0xa5, WAYS = 11 };
 
 static uint8_t secrets[4][32], public_keys[2][32];
 static uint8_t identities[2][4] = {{0xa1, 0x04, 0x41, 0x2b}, {0xa1, 0x04, 0x41, 0x32}};
@@ -71,7 +73,11 @@ static handshake sides[2];
 static uint8_t message_bytes[5][ROOM], plaintexts[4][ROOM];
 static size_t lengths[5], plaintext_lengths[4];
 static fuzzed_ctx before[5];
+/* Padding, an item that is critical, one that nobody needs to know, and one without a value. */
+static uint8_t additions[] = {0x00, 0x20, 0x43, 'e', 'a', 'd', 0x19, 0x03, 0xe8, 0x41, 1, 0x01};
+static unsigned known_heard, others_heard;
 static uint8_t prk_2e[32], th_2[32], prk_3e2m[32], th_3[32];
+static fuzzed_ctx finished; /* the responder's, after message 4 */
 
 static void require(int condition) {
     if (!condition)
@@ -89,6 +95,17 @@ static handshake_party party(int who, int is_own) {
                                 : (handshake_bytes){c_r, sizeof c_r};
     }
     return p;
+}
+
+/* It knows label 1. */
+static int hears_item(void *application, uint8_t number, const handshake_item *item) {
+    require(application == additions && number >= 1 && number <= 4);
+    require(item->label != HANDSHAKE_PADDING && (item->value || item->length == 0));
+    if (item->label == 1)
+        known_heard++;
+    else
+        others_heard++;
+    return item->label == 1;
 }
 
 static handshake_bytes message(int number) {
@@ -109,7 +126,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
         credentials[who][5] = (uint8_t)who;
     }
     for (int who = 0; who < 2; who++)
-        sides[who] = (handshake){.own = party(who, 1), .peer = party(1 - who, 0)};
+        sides[who] = (handshake){.own = party(who, 1),
+                                 .peer = party(1 - who, 0),
+                                 .ad = {{additions, sizeof additions}, hears_item, additions}};
     for (int number = 1; number <= 4; number++) {
         out = (handshake_bytes){message_bytes[number], ROOM};
         in = message(number - 1);
@@ -126,13 +145,16 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
             break;
         default:
             require(fuzzed_finish(&r, &sides[1], &in) == CRYPTO_OK);
-            require(fuzzed_message_4(&r, &out) == CRYPTO_OK);
+            require(fuzzed_message_4(&r, &sides[1], &out) == CRYPTO_OK);
         }
         lengths[number] = out.length;
     }
     in = message(4);
     before[4] = i;
-    require(fuzzed_confirm(&i, &in) == CRYPTO_OK && memcmp(i.key, r.key, sizeof i.key) == 0);
+    require(fuzzed_confirm(&i, &sides[0], &in) == CRYPTO_OK);
+    require(memcmp(i.key, r.key, sizeof i.key) == 0);
+    require(known_heard == 8 && others_heard == 4);
+    finished = r;
 
     /* Plaintext 2 is under a stream; K_3 is that of the responder's context before message 3. */
     fuzzed_ctx insider = before[2];
@@ -163,7 +185,7 @@ static int hears(int number, const uint8_t *bytes, size_t length) {
     crypto_status status = number == 1   ? fuzzed_message_2(&ctx, &sides[1], &in, &out)
                            : number == 2 ? fuzzed_message_3(&ctx, &sides[0], &in, &out)
                            : number == 3 ? fuzzed_finish(&ctx, &sides[1], &in)
-                                         : fuzzed_confirm(&ctx, &in);
+                                         : fuzzed_confirm(&ctx, &sides[0], &in);
     if (status != CRYPTO_OK) {
         uint8_t error[EDHOC_ERROR_BYTES];
         handshake_bytes told = {error, sizeof error};
@@ -223,9 +245,101 @@ static void reads(const uint8_t *bytes, size_t length) {
     size = cbor_read_identifier(&in);
     require(size <= length && (size == 0 || in.at == exact + size));
     require(cbor_suites(exact, length) <= length);
+    handshake_item item;
+    in = (cbor_reader){exact, length};
+    if (edhoc_read_item(&in, &item)) {
+        /* Written again it is what was read, and in no byte less. */
+        uint8_t again[ROOM + 8];
+        size_t used = length - in.left;
+        require(used <= length && edhoc_write_item(again, used, &item) == used);
+        require(memcmp(again, exact, used) == 0);
+        require(edhoc_write_item(again, used - 1, &item) == 0);
+    }
     edhoc_error error = edhoc_read_error(exact, length);
     require(error == EDHOC_NO_ERROR || (length >= 2 && exact[0] == (uint8_t)error));
     free(exact);
+}
+
+/* A head in the shortest form (RFC 8949, section 3), its number below 65536: its length, or 0. */
+static size_t head_of(const uint8_t *at, size_t left, unsigned *type, size_t *number) {
+    if (left == 0)
+        return 0;
+    *type = at[0] >> 5;
+    *number = at[0] & 31;
+    if (*number < 24)
+        return 1;
+    if (*number == 24 && left >= 2 && at[1] >= 24) {
+        *number = at[1];
+        return 2;
+    }
+    if (*number == 25 && left >= 3 && at[1] > 0) {
+        *number = (size_t)at[1] * 256 + at[2];
+        return 3;
+    }
+    return 0;
+}
+
+/* Whether these are items of which none but those of label 1 are critical, and how many have it. */
+static int are_items(const uint8_t *at, size_t left, unsigned *known) {
+    *known = 0;
+    while (left > 0) {
+        unsigned type;
+        size_t number, n = head_of(at, left, &type, &number);
+        if (n == 0 || type > 1 || (type == 1 && number != 0))
+            return 0;
+        *known += type == 1 || number == 1;
+        at += n;
+        left -= n;
+        if (left == 0 || at[0] >> 5 != 2)
+            continue;
+        n = head_of(at, left, &type, &number);
+        if (n == 0 || left - n < number)
+            return 0;
+        at += n + number;
+        left -= n + number;
+    }
+    return 1;
+}
+
+/* Any bytes as what is added to message 1 or 4. */
+static void adds(int number, const uint8_t *bytes, size_t length) {
+    uint8_t all[2 * ROOM];
+    unsigned known;
+    if (length > PLAINTEXT_MOST)
+        length = PLAINTEXT_MOST;
+    size_t n =
+        number == 1 ? lengths[1] - sizeof additions : cbor_head(all, CBOR_BYTES, length + TAG);
+    if (number == 1)
+        memcpy(all, message_bytes[1], n);
+    if (length > 0)
+        memcpy(all + n, bytes, length);
+    if (number == 4) {
+        require(crypt(finished.prk, K_4, finished.th, all + n, length, all + n + length, 0) ==
+                CRYPTO_OK);
+        n += TAG;
+    }
+    known_heard = 0;
+    int good = are_items(bytes, length, &known);
+    require(hears(number, all, n + length) == good);
+    require(!good || known_heard == known);
+}
+
+/* Two who have a key make the same of it, by any label and context, and something else of the next.
+ */
+static void exports(const uint8_t *bytes, size_t length) {
+    fuzzed_ctx one = finished, other = finished;
+    uint8_t out[2][48], label = bytes[0] % 24, size = bytes[1] % sizeof out[0];
+    bytes += 2;
+    length -= 2;
+    fuzzed_export(&one, label, bytes, length, out[0], size);
+    fuzzed_update(&one, bytes, length);
+    fuzzed_export(&one, label, bytes, length, out[1], size);
+    require(size < 16 || memcmp(out[0], out[1], size) != 0);
+    require(memcmp(one.key, other.key, sizeof one.key) != 0);
+    fuzzed_update(&other, bytes, length);
+    require(memcmp(&one, &other, sizeof one) == 0);
+    fuzzed_export(&other, label, bytes, length, out[0], size);
+    require(memcmp(out[0], out[1], size) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -243,6 +357,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         insider_says(way - 2, data, size);
     } else if (way == 6) {
         reads(data, size);
+    } else if (way < 9) {
+        adds(way == 7 ? 1 : 4, data, size);
+    } else if (way == 9) {
+        if (size >= 2)
+            exports(data, size);
     } else if (size > 0) {
         /* The right message with a few bytes changed. */
         uint8_t changed[ROOM];

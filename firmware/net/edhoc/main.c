@@ -166,7 +166,7 @@ static bool attempt(uint8_t session) {
         return false;
     answer = received();
     compute_begin();
-    status = HANDSHAKE(confirm)(&ctx, &answer);
+    status = HANDSHAKE(confirm)(&ctx, &party, &answer);
     compute_end();
     if (status != CRYPTO_OK)
         send_error();
@@ -255,7 +255,7 @@ static bool end(void) {
     out.length = 0;
 #if EDHOC_CONFIRM
     compute_begin();
-    HANDSHAKE(message_4)(&ctx, &answer);
+    HANDSHAKE(message_4)(&ctx, &party, &answer);
     compute_end();
     filled(4, &answer);
 #endif

@@ -35,9 +35,8 @@ typedef struct {
     size_t left;
 } cbor_reader;
 
-/* Reads a string of bytes or of text, in one piece; 0 where there is none. */
-static inline int cbor_read_string(cbor_reader *in, uint8_t type, const uint8_t **bytes,
-                                   size_t *length) {
+/* Reads the head of an item of a type, with its number; 0 where there is none. */
+static inline int cbor_read_number(cbor_reader *in, uint8_t type, size_t *out) {
     uint8_t head[CBOR_HEAD_MOST];
     size_t number, size;
     if (in->left == 0 || in->at[0] >> 5 != type >> 5)
@@ -52,12 +51,23 @@ static inline int cbor_read_string(cbor_reader *in, uint8_t type, const uint8_t 
         number = in->at[1];
     else if (number == 25)
         number = (size_t)in->at[1] << 8 | in->at[2];
-    if (cbor_head(head, type, number) != size || in->left - size < number)
+    if (cbor_head(head, type, number) != size)
         return 0;
-    *bytes = in->at + size;
-    *length = number;
-    in->at += size + number;
-    in->left -= size + number;
+    *out = number;
+    in->at += size;
+    in->left -= size;
+    return 1;
+}
+
+/* Reads a string of bytes or of text, in one piece; 0 where there is none, and nothing is read. */
+static inline int cbor_read_string(cbor_reader *in, uint8_t type, const uint8_t **bytes,
+                                   size_t *length) {
+    cbor_reader rest = *in;
+    if (!cbor_read_number(&rest, type, length) || rest.left < *length)
+        return 0;
+    *bytes = rest.at;
+    in->at = rest.at + *length;
+    in->left = rest.left - *length;
     return 1;
 }
 

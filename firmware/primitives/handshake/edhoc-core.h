@@ -1,5 +1,4 @@
-/* EDHOC (RFC 9528) with SHA-256 and AES-CCM-16-64-128, without external authorization data. Whoever
-   includes this has defined
+/* EDHOC (RFC 9528) with SHA-256 and AES-CCM-16-64-128. Whoever includes this has defined
 
      EDHOC(name)               a name's prefix
      EDHOC_METHOD              0: both sign, 3: both have static Diffie-Hellman keys
@@ -132,25 +131,24 @@ OUT_OF_LINE static piece compact(const handshake_bytes *identity) {
     return id;
 }
 
-/* MAC_2 or MAC_3: of << ? C_R, ID_CRED, TH, CRED >>. */
+/* MAC_2 or MAC_3: of << ? C_R, ID_CRED, TH, CRED, ? EAD >>. */
 OUT_OF_LINE static void mac(uint8_t out[MAC], const uint8_t prk[HASH], enum label label,
-                            piece connection, const handshake_party *party,
-                            const uint8_t th[HASH]) {
-    const piece context[] = {connection,
-                             {party->identity.at, party->identity.length},
-                             {HEAD_32, sizeof HEAD_32},
-                             {th, HASH},
-                             {party->credential.at, party->credential.length}};
-    kdf(out, MAC, prk, label, context, 5);
+                            piece connection, const handshake_party *party, const uint8_t th[HASH],
+                            piece ead) {
+    const piece context[] = {
+        connection, {party->identity.at, party->identity.length},     {HEAD_32, sizeof HEAD_32},
+        {th, HASH}, {party->credential.at, party->credential.length}, ead};
+    kdf(out, MAC, prk, label, context, 6);
 }
 
 #if EDHOC_METHOD == 0
 /* What is signed: a COSE_Sign1's Sig_structure (section 5.3.2); its length, or 0. */
 OUT_OF_LINE static size_t to_be_signed(uint8_t out[SIGNED_MOST], const handshake_party *party,
-                                       const uint8_t th[HASH], const uint8_t mac_bytes[MAC]) {
+                                       const uint8_t th[HASH], piece ead,
+                                       const uint8_t mac_bytes[MAC]) {
     static const uint8_t context[] = {0x84, 0x6a, 'S', 'i', 'g', 'n', 'a', 't', 'u', 'r', 'e', '1'};
     size_t n = sizeof context;
-    size_t whole = 2 + HASH + party->credential.length;
+    size_t whole = 2 + HASH + party->credential.length + ead.length;
     if (n + whole + party->identity.length + 2 + MAC + 2 * CBOR_HEAD_MOST > SIGNED_MOST)
         return 0;
     copy(out, context, sizeof context);
@@ -162,6 +160,7 @@ OUT_OF_LINE static size_t to_be_signed(uint8_t out[SIGNED_MOST], const handshake
     copy(out + n + 2, th, HASH);
     copy(out + n + 2 + HASH, party->credential.at, party->credential.length);
     n += whole;
+    copy(out + n - ead.length, ead.at, ead.length);
     n += cbor_head(out + n, CBOR_BYTES, MAC);
     copy(out + n, mac_bytes, MAC);
     return n + MAC;
@@ -170,16 +169,16 @@ OUT_OF_LINE static size_t to_be_signed(uint8_t out[SIGNED_MOST], const handshake
 
 /* Signature_or_MAC of our own. */
 OUT_OF_LINE static crypto_status prove(uint8_t out[PROOF], const handshake_party *own,
-                                       const uint8_t th[HASH], const uint8_t mac_bytes[MAC]) {
+                                       const uint8_t th[HASH], piece ead,
+                                       const uint8_t mac_bytes[MAC]) {
 #if EDHOC_METHOD == 0
     uint8_t message[SIGNED_MOST];
-    size_t length = to_be_signed(message, own, th, mac_bytes);
+    size_t length = to_be_signed(message, own, th, ead, mac_bytes);
     if (length == 0)
         return CRYPTO_BAD_LENGTH;
     return EDHOC_SIGN(out, own->key, own->public_key, NULL, message, length);
 #else
-    (void)own;
-    (void)th;
+    (void)own, (void)th, (void)ead;
     copy(out, mac_bytes, PROOF);
     return CRYPTO_OK;
 #endif
@@ -187,14 +186,13 @@ OUT_OF_LINE static crypto_status prove(uint8_t out[PROOF], const handshake_party
 
 /* Whether the peer's is right. */
 OUT_OF_LINE static int proves(const uint8_t proof[PROOF], const handshake_party *peer,
-                              const uint8_t th[HASH], const uint8_t mac_bytes[MAC]) {
+                              const uint8_t th[HASH], piece ead, const uint8_t mac_bytes[MAC]) {
 #if EDHOC_METHOD == 0
     uint8_t message[SIGNED_MOST];
-    size_t length = to_be_signed(message, peer, th, mac_bytes);
+    size_t length = to_be_signed(message, peer, th, ead, mac_bytes);
     return length != 0 && EDHOC_VERIFY(proof, peer->public_key, message, length) == CRYPTO_OK;
 #else
-    (void)peer;
-    (void)th;
+    (void)peer, (void)th, (void)ead;
     return crypto_equal(proof, mac_bytes, PROOF);
 #endif
 }
@@ -281,15 +279,16 @@ static void crypt_2(const uint8_t prk[HASH], const uint8_t th[HASH], uint8_t *ou
     crypto_wipe(stream, sizeof stream);
 }
 
-/* ID_CRED and Signature_or_MAC, the last of both plaintexts; its length. */
+/* ID_CRED, Signature_or_MAC and EAD, the last of both plaintexts; its length. */
 OUT_OF_LINE static size_t write_proof(uint8_t *out, const handshake_bytes *identity,
-                                      const uint8_t proof[PROOF]) {
+                                      const uint8_t proof[PROOF], piece ead) {
     piece id = compact(identity);
     size_t n = id.length;
     copy(out, id.at, n);
     n += cbor_head(out + n, CBOR_BYTES, PROOF);
     copy(out + n, proof, PROOF);
-    return n + PROOF;
+    copy(out + n + PROOF, ead.at, ead.length);
+    return n + PROOF + ead.length;
 }
 
 /* Takes ID_CRED, which has to be the expected peer's. */
@@ -302,13 +301,35 @@ OUT_OF_LINE static int read_identity(cbor_reader *in, const handshake_bytes *ide
     return 1;
 }
 
-/* Takes Signature_or_MAC, the last item; null where it is not. */
+/* Takes Signature_or_MAC, after which external authorization data is left; null where it is not. */
 OUT_OF_LINE static const uint8_t *read_proof(cbor_reader *in) {
     const uint8_t *proof;
     size_t length;
-    if (!cbor_read_bytes(in, &proof, &length) || length != PROOF || in->left != 0)
+    if (!cbor_read_bytes(in, &proof, &length) || length != PROOF)
         return NULL;
     return proof;
+}
+
+/* What this side adds to its next message. */
+static piece ead_of(const handshake *h) {
+    return (piece){h->ad.says.at, h->ad.says.length};
+}
+
+/* Tells the application what the peer added to a message; 0 where that is malformed, or critical
+   and not understood (section 3.8). */
+OUT_OF_LINE static int take_ead(const handshake *h, uint8_t message, piece ead) {
+    cbor_reader in = {ead.at, ead.length};
+    handshake_item item;
+    while (in.left > 0) {
+        if (!edhoc_read_item(&in, &item))
+            return 0;
+        if (item.label == HANDSHAKE_PADDING)
+            continue;
+        int understood = h->ad.hears && h->ad.hears(h->ad.application, message, &item);
+        if (!understood && item.critical)
+            return 0;
+    }
+    return 1;
 }
 
 /* Nothing is left of a session that goes wrong but what is said of it. */
@@ -322,7 +343,8 @@ OUT_OF_LINE crypto_status EDHOC(message_1)(EDHOC(ctx) * ctx, const handshake *h,
                                            handshake_bytes *out) {
     const handshake_bytes *choice = &h->own.connection;
     size_t suites = cbor_suites(choice->at, choice->length);
-    size_t length = 1 + choice->length + 2 + POINT;
+    piece ead = ead_of(h);
+    size_t length = 1 + choice->length + 2 + POINT + ead.length;
     if (suites == 0 || out->length < length)
         return CRYPTO_BAD_LENGTH;
     uint8_t *at = out->at;
@@ -335,6 +357,7 @@ OUT_OF_LINE crypto_status EDHOC(message_1)(EDHOC(ctx) * ctx, const handshake *h,
         return CRYPTO_BAD_TAG;
     }
     copy(at + 2 + POINT, choice->at + suites, choice->length - suites);
+    copy(out->at + length - ead.length, ead.at, ead.length);
     out->length = length;
     hash_pieces(ctx->th, &(piece){out->at, length}, 1);
     return CRYPTO_OK;
@@ -347,6 +370,7 @@ OUT_OF_LINE crypto_status EDHOC(message_2)(EDHOC(ctx) * ctx, const handshake *h,
     size_t length = in->length, suites, point_length, n = h->own.connection.length;
     cbor_reader reader;
     crypto_status status;
+    piece ead;
     if (length < 2 || in->at[0] != EDHOC_METHOD)
         return give_up(ctx, EDHOC_UNSPECIFIED);
     suites = cbor_suites(in->at + 1, length - 1);
@@ -356,9 +380,10 @@ OUT_OF_LINE crypto_status EDHOC(message_2)(EDHOC(ctx) * ctx, const handshake *h,
         return give_up(ctx, EDHOC_WRONG_SUITE);
     reader = (cbor_reader){in->at + 1 + suites, length - 1 - suites};
     if (!cbor_read_bytes(&reader, &g_x, &point_length) || point_length != POINT ||
-        !cbor_read_identifier(&reader) || reader.left != 0)
+        !cbor_read_identifier(&reader) || !take_ead(h, 1, (piece){reader.at, reader.left}))
         return give_up(ctx, EDHOC_UNSPECIFIED);
-    if (n + h->own.identity.length + PROOF + CBOR_HEAD_MOST > PLAINTEXT_MOST ||
+    ead = ead_of(h);
+    if (n + h->own.identity.length + PROOF + CBOR_HEAD_MOST + ead.length > PLAINTEXT_MOST ||
         out->length < PLAINTEXT_MOST)
         return CRYPTO_BAD_LENGTH;
     hash_pieces(ctx->th, &(piece){in->at, in->length}, 1);
@@ -368,15 +393,15 @@ OUT_OF_LINE crypto_status EDHOC(message_2)(EDHOC(ctx) * ctx, const handshake *h,
     copy(prk_2e, ctx->prk, HASH);
     status = next_prk(ctx->prk, SALT_3E2M, ctx->th, h->own.key, g_x);
     if (status == CRYPTO_OK) {
-        mac(mac_bytes, ctx->prk, MAC_2, (piece){h->own.connection.at, n}, &h->own, ctx->th);
-        status = prove(proof, &h->own, ctx->th, mac_bytes);
+        mac(mac_bytes, ctx->prk, MAC_2, (piece){h->own.connection.at, n}, &h->own, ctx->th, ead);
+        status = prove(proof, &h->own, ctx->th, ead, mac_bytes);
     }
     if (status != CRYPTO_OK) {
         crypto_wipe(prk_2e, sizeof prk_2e);
         return give_up(ctx, EDHOC_UNSPECIFIED);
     }
     copy(plaintext, h->own.connection.at, n);
-    n += write_proof(plaintext + n, &h->own.identity, proof);
+    n += write_proof(plaintext + n, &h->own.identity, proof, ead);
     size_t head = cbor_head(out->at, CBOR_BYTES, POINT + n);
     copy(out->at + head, g_y, POINT);
     crypt_2(prk_2e, ctx->th, out->at + head + POINT, plaintext, n);
@@ -402,12 +427,10 @@ OUT_OF_LINE crypto_status EDHOC(message_3)(EDHOC(ctx) * ctx, const handshake *h,
     cbor_reader reader = {in->at, in->length};
     size_t length, connection, n, head;
     crypto_status status;
+    piece ead;
     if (!cbor_read_bytes(&reader, &bytes, &length) || reader.left != 0 || length <= POINT ||
         length - POINT > PLAINTEXT_MOST)
         return give_up(ctx, EDHOC_UNSPECIFIED);
-    if (h->own.identity.length + PROOF + CBOR_HEAD_MOST + TAG > PLAINTEXT_MOST ||
-        out->length < PLAINTEXT_MOST)
-        return CRYPTO_BAD_LENGTH;
     if (begin_2(ctx, bytes, h->own.ephemeral, bytes) != CRYPTO_OK)
         return give_up(ctx, EDHOC_UNSPECIFIED);
     n = length - POINT;
@@ -422,21 +445,28 @@ OUT_OF_LINE crypto_status EDHOC(message_3)(EDHOC(ctx) * ctx, const handshake *h,
     if (!their_proof ||
         next_prk(ctx->prk, SALT_3E2M, ctx->th, h->own.ephemeral, h->peer.public_key) != CRYPTO_OK)
         return give_up(ctx, EDHOC_UNSPECIFIED);
-    mac(mac_bytes, ctx->prk, MAC_2, (piece){plaintext, connection}, &h->peer, ctx->th);
-    if (!proves(their_proof, &h->peer, ctx->th, mac_bytes))
+    ead = (piece){reader.at, reader.left};
+    mac(mac_bytes, ctx->prk, MAC_2, (piece){plaintext, connection}, &h->peer, ctx->th, ead);
+    if (!proves(their_proof, &h->peer, ctx->th, ead, mac_bytes) || !take_ead(h, 2, ead))
         return give_up(ctx, EDHOC_UNSPECIFIED);
+    ead = ead_of(h);
+    if (h->own.identity.length + PROOF + CBOR_HEAD_MOST + ead.length + TAG > PLAINTEXT_MOST ||
+        out->length < PLAINTEXT_MOST) {
+        crypto_wipe(ctx, sizeof *ctx);
+        return CRYPTO_BAD_LENGTH;
+    }
     next_th(ctx->th, plaintext, n, &h->peer);
     copy(prk_3e2m, ctx->prk, HASH);
     status = next_prk(ctx->prk, SALT_4E3M, ctx->th, h->own.key, bytes);
     if (status == CRYPTO_OK) {
-        mac(mac_bytes, ctx->prk, MAC_3, (piece){NULL, 0}, &h->own, ctx->th);
-        status = prove(proof, &h->own, ctx->th, mac_bytes);
+        mac(mac_bytes, ctx->prk, MAC_3, (piece){NULL, 0}, &h->own, ctx->th, ead);
+        status = prove(proof, &h->own, ctx->th, ead, mac_bytes);
     }
     if (status != CRYPTO_OK) {
         crypto_wipe(prk_3e2m, sizeof prk_3e2m);
         return give_up(ctx, EDHOC_UNSPECIFIED);
     }
-    n = write_proof(plaintext, &h->own.identity, proof);
+    n = write_proof(plaintext, &h->own.identity, proof, ead);
     head = cbor_head(out->at, CBOR_BYTES, n + TAG);
     copy(out->at + head, plaintext, n);
     crypt(prk_3e2m, K_3, ctx->th, out->at + head, n, out->at + head + n, 0);
@@ -453,6 +483,7 @@ OUT_OF_LINE crypto_status EDHOC(finish)(EDHOC(ctx) * ctx, const handshake *h,
     uint8_t plaintext[PLAINTEXT_MOST], tag[TAG], mac_bytes[MAC];
     const uint8_t *bytes, *their_proof;
     cbor_reader reader = {in->at, in->length};
+    piece ead;
     size_t length, n;
     if (!cbor_read_bytes(&reader, &bytes, &length) || reader.left != 0 || length <= TAG ||
         length - TAG > PLAINTEXT_MOST)
@@ -469,8 +500,9 @@ OUT_OF_LINE crypto_status EDHOC(finish)(EDHOC(ctx) * ctx, const handshake *h,
     if (!their_proof ||
         next_prk(ctx->prk, SALT_4E3M, ctx->th, h->own.ephemeral, h->peer.public_key) != CRYPTO_OK)
         return give_up(ctx, EDHOC_UNSPECIFIED);
-    mac(mac_bytes, ctx->prk, MAC_3, (piece){NULL, 0}, &h->peer, ctx->th);
-    if (!proves(their_proof, &h->peer, ctx->th, mac_bytes))
+    ead = (piece){reader.at, reader.left};
+    mac(mac_bytes, ctx->prk, MAC_3, (piece){NULL, 0}, &h->peer, ctx->th, ead);
+    if (!proves(their_proof, &h->peer, ctx->th, ead, mac_bytes) || !take_ead(h, 3, ead))
         return give_up(ctx, EDHOC_UNSPECIFIED);
     finish(ctx, plaintext, n, &h->peer);
     crypto_wipe(plaintext, sizeof plaintext);
@@ -478,22 +510,39 @@ OUT_OF_LINE crypto_status EDHOC(finish)(EDHOC(ctx) * ctx, const handshake *h,
     return CRYPTO_OK;
 }
 
-OUT_OF_LINE crypto_status EDHOC(message_4)(EDHOC(ctx) * ctx, handshake_bytes *out) {
-    if (out->length < 1 + TAG)
+OUT_OF_LINE crypto_status EDHOC(message_4)(EDHOC(ctx) * ctx, const handshake *h,
+                                           handshake_bytes *out) {
+    piece ead = ead_of(h);
+    if (ead.length > PLAINTEXT_MOST || out->length < CBOR_HEAD_MOST + ead.length + TAG)
         return CRYPTO_BAD_LENGTH;
-    out->at[0] = CBOR_BYTES | TAG;
-    out->length = 1 + TAG;
-    return crypt(ctx->prk, K_4, ctx->th, out->at + 1, 0, out->at + 1, 0);
+    size_t head = cbor_head(out->at, CBOR_BYTES, ead.length + TAG);
+    uint8_t *text = out->at + head;
+    copy(text, ead.at, ead.length);
+    out->length = head + ead.length + TAG;
+    return crypt(ctx->prk, K_4, ctx->th, text, ead.length, text + ead.length, 0);
 }
 
-OUT_OF_LINE crypto_status EDHOC(confirm)(EDHOC(ctx) * ctx, const handshake_bytes *in) {
-    uint8_t tag[TAG];
-    if (in->length != 1 + TAG || in->at[0] != (CBOR_BYTES | TAG))
+OUT_OF_LINE crypto_status EDHOC(confirm)(EDHOC(ctx) * ctx, const handshake *h,
+                                         const handshake_bytes *in) {
+    uint8_t plaintext[PLAINTEXT_MOST], tag[TAG];
+    cbor_reader reader = {in->at, in->length};
+    const uint8_t *bytes;
+    size_t length, n;
+    if (!cbor_read_bytes(&reader, &bytes, &length) || reader.left != 0 || length < TAG ||
+        length - TAG > PLAINTEXT_MOST)
         return give_up(ctx, EDHOC_UNSPECIFIED);
-    copy(tag, in->at + 1, TAG);
-    if (crypt(ctx->prk, K_4, ctx->th, tag, 0, tag, 1) != CRYPTO_OK)
+    n = length - TAG;
+    copy(plaintext, bytes, n);
+    copy(tag, bytes + n, TAG);
+    if (crypt(ctx->prk, K_4, ctx->th, plaintext, n, tag, 1) != CRYPTO_OK ||
+        !take_ead(h, 4, (piece){plaintext, n}))
         return give_up(ctx, EDHOC_UNSPECIFIED);
+    crypto_wipe(plaintext, sizeof plaintext);
     return CRYPTO_OK;
+}
+
+size_t EDHOC(item)(uint8_t *out, size_t room, const handshake_item *item) {
+    return edhoc_write_item(out, room, item);
 }
 
 void EDHOC(error)(const EDHOC(ctx) * ctx, handshake_bytes *out) {

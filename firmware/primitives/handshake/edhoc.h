@@ -1,5 +1,5 @@
-/* What EDHOC's methods and suites share: the context, and the messages that say why a session has
-   ended (RFC 9528, section 6). */
+/* What EDHOC's methods and suites share: the context, the messages that say why a session has ended
+   (RFC 9528, section 6), and external authorization data (section 3.8). */
 #ifndef HANDSHAKE_EDHOC_H
 #define HANDSHAKE_EDHOC_H
 
@@ -44,6 +44,39 @@ static inline edhoc_error edhoc_read_error(const uint8_t *at, size_t length) {
                : EDHOC_NO_ERROR;
 }
 
+/* Writes an item of external authorization data; its length, or 0 where it does not fit. */
+static inline size_t edhoc_write_item(uint8_t *out, size_t room, const handshake_item *item) {
+    uint8_t label[CBOR_HEAD_MOST], value[CBOR_HEAD_MOST];
+    /* A critical label is the negative of the one that is registered. */
+    uint8_t type = item->critical ? CBOR_NEGATIVE : CBOR_UINT;
+    size_t label_length = cbor_head(label, type, item->label - (item->critical ? 1u : 0u));
+    size_t head = item->value ? cbor_head(value, CBOR_BYTES, item->length) : 0;
+    size_t length = item->value ? item->length : 0;
+    if (room < label_length + head || room - label_length - head < length)
+        return 0;
+    for (size_t i = 0; i < label_length; i++)
+        *out++ = label[i];
+    for (size_t i = 0; i < head; i++)
+        *out++ = value[i];
+    for (size_t i = 0; i < length; i++)
+        *out++ = item->value[i];
+    return label_length + head + length;
+}
+
+/* Reads the next item; 0 where it is none. */
+static inline int edhoc_read_item(cbor_reader *in, handshake_item *item) {
+    size_t number;
+    *item = (handshake_item){0};
+    if (in->left > 0 && in->at[0] >> 5 == CBOR_NEGATIVE >> 5)
+        item->critical = 1;
+    if (!cbor_read_number(in, item->critical ? CBOR_NEGATIVE : CBOR_UINT, &number))
+        return 0;
+    item->label = (uint32_t)number + item->critical;
+    if (in->left == 0 || in->at[0] >> 5 != CBOR_BYTES >> 5)
+        return 1;
+    return cbor_read_bytes(in, &item->value, &item->length);
+}
+
 /* The functions of a method and suite, as handshake.h has them. */
 #define EDHOC_FUNCTIONS(p)                                                                         \
     typedef edhoc_ctx p##_ctx;                                                                     \
@@ -53,8 +86,9 @@ static inline edhoc_error edhoc_read_error(const uint8_t *at, size_t length) {
     crypto_status p##_message_3(p##_ctx *ctx, const handshake *h, const handshake_bytes *in,       \
                                 handshake_bytes *out);                                             \
     crypto_status p##_finish(p##_ctx *ctx, const handshake *h, const handshake_bytes *in);         \
-    crypto_status p##_message_4(p##_ctx *ctx, handshake_bytes *out);                               \
-    crypto_status p##_confirm(p##_ctx *ctx, const handshake_bytes *in);                            \
+    crypto_status p##_message_4(p##_ctx *ctx, const handshake *h, handshake_bytes *out);           \
+    crypto_status p##_confirm(p##_ctx *ctx, const handshake *h, const handshake_bytes *in);        \
+    size_t p##_item(uint8_t *out, size_t room, const handshake_item *item);                        \
     void p##_error(const p##_ctx *ctx, handshake_bytes *out);                                      \
     void p##_key(const p##_ctx *ctx, uint8_t *key);                                                \
     void p##_update(p##_ctx *ctx, const uint8_t *context, size_t length);                          \

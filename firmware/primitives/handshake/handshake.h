@@ -8,8 +8,9 @@
      crypto_status p_message_3(p_ctx *ctx, const handshake *h, const handshake_bytes *in,
                                handshake_bytes *out)
      crypto_status p_finish(p_ctx *ctx, const handshake *h, const handshake_bytes *in)
-     crypto_status p_message_4(p_ctx *ctx, handshake_bytes *out)
-     crypto_status p_confirm(p_ctx *ctx, const handshake_bytes *in)
+     crypto_status p_message_4(p_ctx *ctx, const handshake *h, handshake_bytes *out)
+     crypto_status p_confirm(p_ctx *ctx, const handshake *h, const handshake_bytes *in)
+     size_t p_item(uint8_t *out, size_t room, const handshake_item *item)
      void p_error(const p_ctx *ctx, handshake_bytes *out)
      void p_key(const p_ctx *ctx, uint8_t *key)
      void p_update(p_ctx *ctx, const uint8_t *context, size_t length)
@@ -24,7 +25,10 @@
 
    p_export makes secrets for an application of the key, by a label below 24 and a context. p_update
    puts a key that is made of the one at hand and of a context in its place: both sides do it, no
-   message is needed, and whoever finds the new key has not the old one. */
+   message is needed, and whoever finds the new key has not the old one.
+
+   An application adds data of its own to messages, and hears what the peer's added: handshake_ad.
+   p_item writes an item of it, and returns its length, or 0 where it does not fit. */
 #ifndef HANDSHAKE_H
 #define HANDSHAKE_H
 
@@ -41,8 +45,30 @@ typedef struct {
     handshake_bytes identity, credential, connection;
 } handshake_party;
 
+/* An item of what an application adds. The peer has to understand one that is critical; of padding,
+   which hides how long a message is, it hears nothing. */
+enum { HANDSHAKE_PADDING = 0 };
+
+typedef struct {
+    uint32_t label;
+    uint8_t critical;     /* padding never is */
+    const uint8_t *value; /* null where there is a label alone */
+    size_t length;
+} handshake_item;
+
+/* Additions to messages. All zeros say nothing and understand nothing. */
+typedef struct {
+    handshake_bytes says; /* items, encoded, that go with each message until it is changed */
+    /* Whether the application understands an item of a message and can do what it asks; a critical
+       one that it does not ends the session. It may change `says` for the answer. What comes with
+       message 1 is anybody's; with the others the peer has proved who it is. */
+    int (*hears)(void *application, uint8_t message, const handshake_item *item);
+    void *application;
+} handshake_ad;
+
 typedef struct {
     handshake_party own, peer;
+    handshake_ad ad;
 } handshake;
 
 #endif

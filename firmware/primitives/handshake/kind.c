@@ -4,8 +4,47 @@ static handshake_bytes slot_bytes(unsigned slot) {
     return (handshake_bytes){slots[slot].bytes, slots[slot].length};
 }
 
+/* The item that messages have, and are understood to have, where there is associated data; padding
+   stands before it. */
+enum { LABEL = 1 };
+
+static uint8_t items[80];
+
+static int hears(void *application, uint8_t message, const handshake_item *item) {
+    slot *heard = application;
+    (void)message;
+    if (item->label != LABEL || item->length > (size_t)(heard->capacity - heard->length))
+        return 0;
+    for (size_t i = 0; i < item->length; i++)
+        heard->bytes[heard->length++] = item->value[i];
+    return 1;
+}
+
+static handshake_ad added(void) {
+    const handshake_item padding = {.label = HANDSHAKE_PADDING};
+    const handshake_item item = {LABEL, 1, slots[SLOT_AD].bytes, slots[SLOT_AD].length};
+    handshake_ad ad = {{items, 0}, hears, &slots[SLOT_HEARD]};
+    slots[SLOT_HEARD].length = 0;
+    if (item.length > 0) {
+        ad.says.length = primitive_item(items, sizeof items, &padding);
+        ad.says.length +=
+            primitive_item(items + ad.says.length, sizeof items - ad.says.length, &item);
+    }
+    return ad;
+}
+
+/* Of a message that is refused nothing is told: zeros. */
+static crypto_status heard(crypto_status status) {
+    if (status != CRYPTO_OK) {
+        crypto_wipe(slots[SLOT_HEARD].bytes, slots[SLOT_HEARD].capacity);
+        slots[SLOT_HEARD].length = slots[SLOT_HEARD].capacity;
+    }
+    return status;
+}
+
 static handshake initiator(void) {
     return (handshake){
+        .ad = added(),
         .own = {slots[SLOT_INITIATOR_EPHEMERAL].bytes, slots[SLOT_INITIATOR_KEY].bytes,
                 slots[SLOT_INITIATOR_PUBLIC].bytes, slot_bytes(SLOT_INITIATOR_IDENTITY),
                 slot_bytes(SLOT_INITIATOR_CREDENTIAL), slot_bytes(SLOT_INITIATOR_CONNECTION)},
@@ -16,6 +55,7 @@ static handshake initiator(void) {
 
 static handshake responder(void) {
     return (handshake){
+        .ad = added(),
         .own = {slots[SLOT_RESPONDER_EPHEMERAL].bytes, slots[SLOT_RESPONDER_KEY].bytes,
                 slots[SLOT_RESPONDER_PUBLIC].bytes, slot_bytes(SLOT_RESPONDER_IDENTITY),
                 slot_bytes(SLOT_RESPONDER_CREDENTIAL), slot_bytes(SLOT_RESPONDER_CONNECTION)},
@@ -41,7 +81,7 @@ static crypto_status message_1(unsigned into) {
 static crypto_status message_2(unsigned from) {
     handshake h = responder();
     handshake_bytes in = slot_bytes(from), out = room(SLOT_SENT);
-    crypto_status status = primitive_message_2(&primitive_context, &h, &in, &out);
+    crypto_status status = heard(primitive_message_2(&primitive_context, &h, &in, &out));
     if (status == CRYPTO_OK)
         slots[SLOT_SENT].length = (uint16_t)out.length;
     return status;
@@ -50,7 +90,7 @@ static crypto_status message_2(unsigned from) {
 static crypto_status message_3(unsigned from) {
     handshake h = initiator();
     handshake_bytes in = slot_bytes(from), out = room(SLOT_SENT);
-    crypto_status status = primitive_message_3(&primitive_context, &h, &in, &out);
+    crypto_status status = heard(primitive_message_3(&primitive_context, &h, &in, &out));
     if (status == CRYPTO_OK)
         slots[SLOT_SENT].length = (uint16_t)out.length;
     return status;
@@ -87,7 +127,7 @@ static crypto_status answered_2(void) {
 static crypto_status finish(void) {
     handshake h = responder();
     handshake_bytes in = slot_bytes(SLOT_RECEIVED);
-    return primitive_finish(&primitive_context, &h, &in);
+    return heard(primitive_finish(&primitive_context, &h, &in));
 }
 
 static crypto_status finished(void) {
@@ -96,16 +136,18 @@ static crypto_status finished(void) {
 }
 
 static crypto_status message_4(void) {
+    handshake h = responder();
     handshake_bytes out = room(SLOT_SENT);
-    crypto_status status = primitive_message_4(&primitive_context, &out);
+    crypto_status status = primitive_message_4(&primitive_context, &h, &out);
     if (status == CRYPTO_OK)
         slots[SLOT_SENT].length = (uint16_t)out.length;
     return status;
 }
 
 static crypto_status confirm(void) {
+    handshake h = initiator();
     handshake_bytes in = slot_bytes(SLOT_RECEIVED);
-    return primitive_confirm(&primitive_context, &in);
+    return heard(primitive_confirm(&primitive_context, &h, &in));
 }
 
 /* OSCORE's secret and salt (RFC 9528, appendix A.1) of the key after an update. */

@@ -20,6 +20,8 @@ from joulemark.project import FIRMWARE
 SIZE = r"[a-z][a-z0-9_]*_(bytes|bits)"
 CASE_SIZES = ("message", "ad")
 """Sizes that a case has, not a primitive."""
+CLEARED_SLOTS_MAX = 16
+"""The harness has a bit of a word for each."""
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
 Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -142,8 +144,11 @@ class KindFile(datafile.DataModel):
     @field_validator("slot")
     @classmethod
     def _few_slots(cls, value: dict[str, Slot]) -> dict[str, Slot]:
-        if not 1 <= len(value) <= 16:
-            raise ValueError("1 to 16 slots")
+        if not 1 <= len(value) <= 32:
+            raise ValueError("1 to 32 slots")
+        late = [name for name in list(value)[CLEARED_SLOTS_MAX:] if value[name].cleared]
+        if late:
+            raise ValueError(f"{late[0]} is cleared: put it among the first {CLEARED_SLOTS_MAX}")
         return value
 
 

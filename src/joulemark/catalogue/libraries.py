@@ -17,8 +17,10 @@ class FromSource(datafile.DataModel):
     package: str
     """Debian's source package."""
     makefile: str
+    target: str
+    """Of the makefile, for the static library."""
     archive: str
-    """Static library that the makefile makes."""
+    """The one that it makes; a glob, because Debian calls some otherwise than their authors."""
     include: str
     """Folder by which programs include its headers."""
 

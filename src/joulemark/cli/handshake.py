@@ -3,7 +3,7 @@
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +30,19 @@ _SIDES: _Sides = {
 _PARTS_SHOWN = 6
 _DAYS = 365.25
 _SECONDS_PER_HOUR = 3600
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Options of a handshake without a radio."""
+
+    primitive: str
+    board: str
+    implementation: str
+    """Empty: the board's first."""
+    opt: str
+    message_4: bool
+    ad_size: int
 
 
 @dataclass(frozen=True)
@@ -65,6 +78,15 @@ def handshake(
     message_4: Annotated[
         bool, typer.Option("--message-4", help="The responder confirms the key.")
     ] = False,
+    ad_size: Annotated[
+        int,
+        typer.Option(
+            "--ad-size",
+            min=0,
+            metavar="BYTES",
+            help="External authorization data that each message carries; not with --network.",
+        ),
+    ] = 0,
     network: Annotated[
         Path | None,
         typer.Option(
@@ -87,7 +109,10 @@ def handshake(
     what either takes to send, to wait and to listen is in it.
     """
     if network is None:
-        priced = _on_bench(primitive, board, implementation, opt, message_4=message_4)
+        asked = _Asked(primitive, board, implementation, opt, message_4, ad_size)
+        priced = _on_bench(asked)
+    elif ad_size:
+        raise InputError("is of the bench", "--ad-size", "leave out --network")
     else:
         priced = _on_air(network)
     lines, batteries = list(priced.lines), {}
@@ -112,14 +137,13 @@ def handshake(
         typer.echo("\n".join(lines))
 
 
-def _on_bench(
-    primitive: str, board: str, implementation: str, opt: str, *, message_4: bool
-) -> _Priced:
+def _on_bench(asked: _Asked) -> _Priced:
     """The ledger of operations."""
     from joulemark.catalogue import boards
     from joulemark.catalogue.primitives import Library
 
     library = Library.load()
+    primitive, board, implementation = asked.primitive, asked.board, asked.implementation
     algorithm = library[primitive]
     description = boards.load_board(board)
     if algorithm.kind != KIND:
@@ -127,17 +151,20 @@ def _on_bench(
             a.name for a in library.algorithms.values() if a.kind == KIND and a.is_default
         )
         raise InputError("it is no handshake", f"--primitive {primitive}", f"there are {known}")
+    if asked.ad_size > algorithm.room("ad"):
+        mend = f"give 0 to {algorithm.room('ad')}"
+        raise InputError("there is no room for so many bytes", f"--ad-size {asked.ad_size}", mend)
     ways = [w.name for w in library.implementations(algorithm) if w.runs_on(description.core)]
     way = implementation or next(iter(ways), "")
     if way not in ways:
         mend = f"there are {', '.join(ways) or 'none'}"
         raise InputError(f"no implementation {way!r} for {board}", "--implementation", mend)
     sides = {
-        side: dict(list(operations.items())[: 3 if message_4 else 2])
+        side: dict(list(operations.items())[: 3 if asked.message_4 else 2])
         for side, operations in _SIDES.items()
     }
-    records = _measured(primitive, way, description, opt, sides)
-    lengths = _lengths(algorithm)
+    records = _measured(replace(asked, implementation=way), description, sides)
+    lengths = _lengths(algorithm, asked.ad_size)
     volts = description.supply_v.value
     return _Priced(
         _bench_lines(records, lengths, sides),
@@ -259,9 +286,7 @@ def _aligned(rows: "Sequence[tuple[str, ...]]", words: int) -> list[str]:
     ]
 
 
-def _measured(
-    primitive: str, way: str, board: "Board", opt: str, sides: _Sides
-) -> "Mapping[str, PrimitiveRecord]":
+def _measured(asked: _Asked, board: "Board", sides: _Sides) -> "Mapping[str, PrimitiveRecord]":
     """Each operation's record."""
     from joulemark.campaign.campaign import Campaign
     from joulemark.campaign.plan import plan
@@ -269,10 +294,17 @@ def _measured(
     from joulemark.measure.pool import Processes
     from joulemark.records.record import of_primitives
 
-    asked = {"board": board.name, "primitive": primitive, "implementation": way, "opt": opt}
-    asked["compiler"] = first_compiler(board)
-    operations = tuple(name for side in sides.values() for name in side)
-    campaign = Campaign.model_validate({**asked, "operation": operations, "trials": 2, "seed": 1})
+    campaign = Campaign(
+        board=(board.name,),
+        primitive=(asked.primitive,),
+        implementation=(asked.implementation,),
+        operation=tuple(name for side in sides.values() for name in side),
+        opt=(asked.opt,),
+        compiler=(first_compiler(board),),
+        ad_size=(asked.ad_size,),
+        trials=2,
+        seed=1,
+    )
     todo = plan(campaign, Bench().setup)
     measured = Bench().measure(todo.jobs, Processes(1))
     records = of_primitives(record for some in measured for record in some)
@@ -282,13 +314,14 @@ def _measured(
     return {record.subject.operation: record for record in records}
 
 
-def _lengths(algorithm: "Algorithm") -> dict[str, int]:
+def _lengths(algorithm: "Algorithm", ad_size: int) -> dict[str, int]:
     """Bytes of each message."""
     from joulemark.oracle import Inputs
 
     source = random.Random(algorithm.name)
+    sizes = {**algorithm.sizes, "ad": ad_size}
     drawn: dict[str, Any] = {
-        name: source.randbytes(algorithm.sizes[given.size])
+        name: source.randbytes(sizes[given.size])
         for name, given in algorithm.contract.file.input.items()
     }
     return {name: len(value) for name, value in algorithm.oracle(Inputs(**drawn)).items()}

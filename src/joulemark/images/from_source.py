@@ -22,6 +22,7 @@ DEBIAN = "debian"
 _FLAGS = ("-O2", "-DNDEBUG", "-fPIC", "-std=gnu++11", "-w")
 """Crypto++'s own, and a dialect that its releases from 5.6 to 8.9 are written in."""
 _LOG = "build.log"
+_ARCHIVE = "library.a"
 
 
 @dataclass(frozen=True)
@@ -69,14 +70,14 @@ def build(library: LibraryFile, target: Architecture, source: Source) -> Built:
     version = toolchain.version(compiler)
     flags = (*_FLAGS, *target.flags, *source.flags)
     own = sorted(p for p in path.iterdir() if p.is_file() and p.name != _LOG)
-    parts: list[str | bytes] = [version, *flags, how.makefile, how.archive]
+    parts: list[str | bytes] = [version, *flags, how.makefile, how.target, how.archive]
     key = cache.digest([*parts, *(part for p in own for part in (p.name, p.read_bytes()))])
     with cache.entry("from-source", key) as (folder, work):
         if work is not None:
             _make(how, target, (path, own), " ".join(flags), work)
     more = f" with {' '.join(source.flags)}" if source.flags else ""
-    what = f"{how.archive} of {path.name}, built for {target.name} by {version}{more}"
-    return Built(folder / "include", folder / how.archive, what)
+    what = f"{path.name}, built for {target.name} by {version}{more}"
+    return Built(folder / "include", folder / _ARCHIVE, what)
 
 
 def _make(
@@ -95,15 +96,17 @@ def _make(
         if one.suffix == ".h":
             shutil.copy(one, include)
     tools = [f"{name}={_tool(target, tool)}" for name, tool in _TOOLS.items()]
-    command = ["make", f"-j{os.cpu_count() or 1}", "-f", how.makefile, how.archive, *tools]
+    command = ["make", f"-j{os.cpu_count() or 1}", "-f", how.makefile, how.target, *tools]
     command.append(f"CXXFLAGS={flags}")
     done = subprocess.run(command, cwd=made, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
+    archives = list(made.glob(how.archive))
+    if done.returncode != 0 or len(archives) != 1:
         log = path / _LOG if os.access(path, os.W_OK) else Path(_LOG).resolve()
         log.write_text(done.stdout + done.stderr, encoding="utf-8")
-        first = next((line for line in done.stderr.splitlines() if "rror" in line), "make failed")
+        said = (line for line in done.stderr.splitlines() if "rror" in line or "***" in line)
+        first = next(said, f"it makes {len(archives)} files {how.archive}")
         raise BuildError(first, f"building {path}", f"all of it is in {log}")
-    shutil.move(made / how.archive, work / how.archive)
+    shutil.move(archives[0], work / _ARCHIVE)
     shutil.rmtree(made)
 
 

@@ -57,7 +57,7 @@ def _agree(secret: bytes, peer: bytes) -> bytes:
     return _key(secret).exchange(ec.ECDH(), public)
 
 
-def _prove(secret: bytes, identity: bytes, th: bytes, credential: bytes, mac: bytes) -> bytes:
+def _prove(secret: bytes, identity: bytes, external: bytes, mac: bytes) -> bytes:
     return mac
 
 
@@ -86,27 +86,30 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
         _credential(b"example.edu", 0x32, inputs.responder_key),
     )
     c_i, c_r = CONNECTIONS
-    message_1 = bytes([3]) + c_i[:-1] + _bytes(g_x) + c_i[-1:]
+    ead = _item(0, 0) + _item(1, 0) + _bytes(inputs.ad) if inputs.ad else b""
+    message_1 = bytes([3]) + c_i[:-1] + _bytes(g_x) + c_i[-1:] + ead
     th = _hash(_bytes(g_y) + _bytes(_hash(message_1)))
     prk_2e = _extract(th, _agree(y, g_x))
     prk = _next(prk_2e, 1, th, inputs.responder_key, g_x)
-    mac = _kdf(prk, 2, c_r + kids[1] + _bytes(th) + credentials[1], MAC_BYTES)
-    proof = _prove(inputs.responder_key, kids[1], th, credentials[1], mac)
-    plaintext = c_r + kids[1][3:] + _bytes(proof)
+    external = _bytes(th) + credentials[1] + ead
+    mac = _kdf(prk, 2, c_r + kids[1] + external, MAC_BYTES)
+    proof = _prove(inputs.responder_key, kids[1], external, mac)
+    plaintext = c_r + kids[1][3:] + _bytes(proof) + ead
     stream = _kdf(prk_2e, 0, th, len(plaintext))
     message_2 = _bytes(g_y + bytes(a ^ b for a, b in zip(plaintext, stream, strict=True)))
     th = _hash(_bytes(th) + plaintext + credentials[1])
     key, nonce = _kdf(prk, 3, th, 16), _kdf(prk, 4, th, 13)
     prk = _next(prk, 5, th, inputs.initiator_key, g_y)
-    mac = _kdf(prk, 6, kids[0] + _bytes(th) + credentials[0], MAC_BYTES)
-    proof = _prove(inputs.initiator_key, kids[0], th, credentials[0], mac)
-    plaintext = kids[0][3:] + _bytes(proof)
+    external = _bytes(th) + credentials[0] + ead
+    mac = _kdf(prk, 6, kids[0] + external, MAC_BYTES)
+    proof = _prove(inputs.initiator_key, kids[0], external, mac)
+    plaintext = kids[0][3:] + _bytes(proof) + ead
     ad = b"\x83\x68Encrypt0\x40" + _bytes(th)
     message_3 = _bytes(AESCCM(key, tag_length=8).encrypt(nonce, plaintext, ad))
     th = _hash(_bytes(th) + plaintext + credentials[0])
     key, nonce = _kdf(prk, 8, th, 16), _kdf(prk, 9, th, 13)
     ad = b"\x83\x68Encrypt0\x40" + _bytes(th)
-    message_4 = _bytes(AESCCM(key, tag_length=8).encrypt(nonce, b"", ad))
+    message_4 = _bytes(AESCCM(key, tag_length=8).encrypt(nonce, ead, ad))
     key = _kdf(prk, 7, th, 32)
     exporter = _kdf(_kdf(key, 11, inputs.update_context, 32), 10, b"", 32)
     return Output(
