@@ -135,10 +135,19 @@ impl Pace {
     /// The first cycle that does not begin before `grains` after so many patterns.
     pub fn cycle(&self, patterns: u64, grains: u128) -> Cycles {
         let (whole, rest) = divide(grains, self.pattern());
-        let more = (rest.div_ceil(self.long)..Self::PATTERN)
-            .find(|&count| self.part(count) >= rest)
-            .unwrap_or(Self::PATTERN);
-        let periods = (u128::from(patterns) + whole) * u128::from(Self::PATTERN) + u128::from(more);
+        self.cycle_in(u128::from(patterns) + whole, rest)
+    }
+
+    /// The first cycle that does not begin before `grains` of the pattern that follows so many.
+    pub fn cycle_in(&self, patterns: u128, grains: u64) -> Cycles {
+        let more = if self.long == 1 {
+            grains
+        } else {
+            (grains.div_ceil(self.long)..Self::PATTERN)
+                .find(|&count| self.part(count) >= grains)
+                .unwrap_or(Self::PATTERN)
+        };
+        let periods = patterns * u128::from(Self::PATTERN) + u128::from(more);
         let cycles = (periods + (1 << self.shift) - 1) >> self.shift;
         Cycles(u64::try_from(cycles).unwrap_or(u64::MAX))
     }

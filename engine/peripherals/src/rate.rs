@@ -143,10 +143,106 @@ impl Rate {
     }
 }
 
+/// The cycles in which the periods of a clock begin, one after the other: additions take the place
+/// of [`Rate::cycle_of`]'s divisions.
+#[derive(Clone, Debug)]
+pub struct Ticks {
+    rate: Rate,
+    tick: u64,
+    /// Where the tick is, and how far a period moves it.
+    at: Place,
+    period: Place,
+}
+
+/// A point between the cycles of a core, counted from a [`Rate`]'s base.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    patterns: u64,
+    /// Of the running pattern; without one, cycles.
+    grains: u64,
+    /// Of a grain, in parts of which `per` make one.
+    rest: u64,
+}
+
+impl Ticks {
+    /// From this tick on; `None` where the clock stands still or the tick is past or too far away.
+    pub fn new(rate: &Rate, tick: u64) -> Option<Self> {
+        let missing = tick.checked_mul(2)?.checked_sub(rate.edges)?;
+        let span = u128::from(rate.span);
+        let wanted = u128::from(missing) * span;
+        let wanted = wanted.checked_sub((u128::from(rate.phase) * span) >> FRACTION)?;
+        let place = |parts: u128, grains: u64| {
+            let (whole, rest) = divide(parts, rate.per);
+            let whole = u64::try_from(whole).ok()?.checked_add(grains)?;
+            let pattern = rate.pace.as_ref().map_or(u64::MAX, Pace::pattern);
+            Some(Place {
+                patterns: whole / pattern,
+                grains: whole % pattern,
+                rest,
+            })
+        };
+        if rate.per == 0 {
+            return None;
+        }
+        Some(Self {
+            tick,
+            at: place(wanted, rate.base_grains)?,
+            period: place(2 * span, 0)?,
+            rate: rate.clone(),
+        })
+    }
+
+    /// The tick that was found last.
+    pub fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    /// The first cycle at which the tick has passed.
+    pub fn cycle(&self) -> Cycles {
+        let Place {
+            patterns,
+            grains,
+            rest,
+        } = self.at;
+        let grains = grains + u64::from(rest != 0);
+        match &self.rate.pace {
+            None => Cycles(self.rate.base.saturating_add(grains)),
+            Some(pace) => pace.cycle_in(u128::from(self.rate.base_patterns + patterns), grains),
+        }
+    }
+
+    /// Go on to the next tick.
+    pub fn advance(&mut self) {
+        self.tick += 1;
+        let (at, period) = (&mut self.at, &self.period);
+        at.rest += period.rest;
+        let carry = at.rest >= self.rate.per;
+        at.rest -= if carry { self.rate.per } else { 0 };
+        at.grains += period.grains + u64::from(carry);
+        at.patterns += period.patterns;
+        if let Some(pace) = &self.rate.pace
+            && at.grains >= pace.pattern()
+        {
+            at.grains -= pace.pattern();
+            at.patterns += 1;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn follows_cycle_of(rate: &Rate, tick: u64) -> Result<(), TestCaseError> {
+        let mut ticks = Ticks::new(rate, tick).expect("the clock runs");
+        for tick in tick..tick + 100 {
+            prop_assert_eq!(ticks.tick(), tick);
+            prop_assert_eq!(ticks.cycle(), rate.cycle_of(tick));
+            ticks.advance();
+        }
+        Ok(())
+    }
 
     proptest! {
         #[test]
@@ -168,6 +264,7 @@ mod tests {
             let whole = |cycle| 2 * u128::from(hz) * at(cycle) / u128::from(pace.grains_hz());
             prop_assert!(whole(next) > edges);
             prop_assert_eq!(whole(Cycles(next.0 - 1)), edges);
+            follows_cycle_of(&rate, rate.ticks(now) + 1)?;
         }
 
         #[test]
@@ -189,6 +286,7 @@ mod tests {
             prop_assert!(rate.ticks(at) >= tick);
             prop_assert!(at > now);
             prop_assert!(rate.ticks(Cycles(at.0 - 1)) < tick);
+            follows_cycle_of(&rate, tick)?;
         }
     }
 

@@ -3,6 +3,7 @@
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 use crate::basic_clock::{BasicClock, Source};
+use crate::rate::Ticks;
 
 /// `TxCTL`.
 const TXIFG: u16 = 1 << 0;
@@ -74,6 +75,8 @@ struct Quiet {
     /// Edges of the source in a cycle, and those of the running count before `from`.
     per_cycle: u64,
     passed: u64,
+    /// The tick at `end`, where that is the next one.
+    next: Option<Ticks>,
 }
 
 /// A timer with its capture/compare channels.
@@ -416,7 +419,15 @@ impl Timer {
             return false;
         };
         let rate = clock.rate(source);
-        let edges = rate.edges(now);
+        let next = self.quiet.next.take().and_then(|mut next| {
+            next.advance();
+            let end = next.cycle();
+            (now < end).then_some((next, end))
+        });
+        let edges = match &next {
+            Some((next, _)) => 2 * (next.tick() - 1),
+            None => rate.edges(now),
+        };
         let ticks = edges / 2;
         if ticks >= self.quiet.until {
             return false;
@@ -432,10 +443,18 @@ impl Timer {
         }
         self.quiet.from = now;
         self.quiet.passed = 2 * self.phase + edges % 2;
-        let per_cycle = rate.per_cycle();
-        self.quiet.per_cycle = per_cycle.unwrap_or(0);
-        let last = per_cycle.map_or(ticks + 1, |_| self.quiet.until);
-        self.quiet.end = rate.cycle_of(last);
+        if let Some((next, end)) = next {
+            self.quiet.end = end;
+            self.quiet.next = Some(next);
+        } else if let Some(per_cycle) = rate.per_cycle() {
+            self.quiet.per_cycle = per_cycle;
+            self.quiet.end = rate.cycle_of(self.quiet.until);
+        } else {
+            self.quiet.per_cycle = 0;
+            self.quiet.next = Ticks::new(rate, ticks + 1);
+            let next = self.quiet.next.as_ref();
+            self.quiet.end = next.map_or_else(|| rate.cycle_of(ticks + 1), Ticks::cycle);
+        }
         true
     }
 
