@@ -54,10 +54,6 @@ const NONBASETHRDENA: u32 = 1;
 const BFHFNMIGN: u32 = 1 << 8;
 const STKALIGN: u32 = 1 << 9;
 
-/// Cycles from when the instruction after a supervisor call could have entered execute to the
-/// call's entry (`interrupts/it_curse_svc`).
-const AFTER_SUPERVISOR_CALL: u64 = 2;
-
 /// Cycles from the data phase of a store that makes an exception pending, or from a device's
 /// signal, until instructions enter execute no more (`interrupts/interrupt_handler_latencies`,
 /// `systick_exc`).
@@ -581,16 +577,7 @@ impl<B: Bus> Core<B> {
             return Err(self.lockup(&format!("a fault {handler}"), None));
         }
         let number = self.escalated(number, priority);
-        let mut at = self.pipe.now() + NOTICE;
-        if number == exception::SV_CALL {
-            // A supervisor call waits until what follows it could be executed.
-            self.pc = return_address;
-            if let Some(next) = self.next_entry() {
-                let coming = self.pipe.coming(&next, false, false, &self.memory);
-                at = at.max(coming.enters + AFTER_SUPERVISOR_CALL);
-            }
-        }
-        self.pipe.drain(at, &self.memory);
+        self.pipe.drain(self.pipe.now() + NOTICE, &self.memory);
         self.enter(number, return_address)
     }
 

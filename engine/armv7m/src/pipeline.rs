@@ -678,11 +678,15 @@ impl Simulation {
         coming
     }
 
-    /// Let time pass until execute is empty, and until this cycle at least.
+    /// Let time pass until execute is empty, and until this cycle at least. A fetch that waits for the
+    /// bus in the last one is of no use any more (`interrupts/it_curse_svc` without the line buffer).
     pub fn drain(&mut self, at: u64, memory: &Memory) {
         self.memory.begin(self.now, 0, &[]);
         for _ in 0..LONGEST {
             self.rest_of_cycle(None, memory);
+            if self.now + 1 >= at {
+                self.state.buses.drop_fetch_address();
+            }
             self.begin_cycle(memory);
             if self.now >= at && self.state.main.is_none() {
                 break;

@@ -333,6 +333,9 @@ fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
     let vectors = [0x2000_0800_u32, start | 1];
     let vectors: Vec<u8> = vectors.iter().flat_map(|word| word.to_le_bytes()).collect();
     core.load_image(0, &vectors).unwrap();
+    // The handler of supervisor calls: the last two instructions, LDR.W R3, [R0, #4] and B .
+    let handler = (start + 2 * (code.len() as u32 - 3)) | 1;
+    core.load_image(4 * 11, &handler.to_le_bytes()).unwrap();
     core.reset(0).unwrap();
     core.debug_write(0xe000_1000, 0x003e_0001).unwrap(); // DWT_CTRL: all counters
     let disabled = if write_buffer { 0 } else { 2 };
@@ -497,4 +500,26 @@ fn long_products_and_sums_of_products_take_one_cycle_on_a_cortex_m4() {
         assert_eq!(time(Chip::GpramM4, instruction), add);
         assert!(time(Chip::Gpram, instruction) >= add + 3);
     }
+}
+
+#[test]
+fn a_supervisor_call_is_taken_whether_or_not_what_follows_was_fetched() {
+    // ISB; LDR R2, [R0, #4]; LDR R4, [R0, #20]; NOP, some times; SVC #0; NOP six times
+    // (interrupts/it_curse_svc).
+    let time = |line_buffer, nops: usize| {
+        let mut code = vec![0xf3bf, 0x8f6f, 0x6842, 0x6944];
+        code.extend(std::iter::repeat_n(0xbf00, nops));
+        code.push(0xdf00);
+        code.extend([0xbf00; 6]);
+        code.resize(code.len().next_multiple_of(4), 0xbf00);
+        code.extend([0xf8d0, 0x3004, 0xe7fe]);
+        let chip = Chip::Cc2650 {
+            line_buffer,
+            cache: false,
+        };
+        cycles(chip, &code)
+    };
+    let times = |line_buffer| [2, 3, 4, 5, 6].map(|nops| time(line_buffer, nops));
+    assert_eq!(times(true), [17, 18, 19, 20, 21]);
+    assert_eq!(times(false), [19, 22, 22, 25, 25]);
 }
