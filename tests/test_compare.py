@@ -2,25 +2,22 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
 
+import released
 from command import joulemark
 from joulemark.analysis.changes import Limits, compare, summary
-from joulemark.project import FIRMWARE, ROOT
+from joulemark.project import ROOT
 from joulemark.records.record import PrimitiveRecord, Quantity
 from joulemark.records.sides import rows
 from joulemark.records.store import Store
 from made import made
-
-AES = FIRMWARE / "primitives/block-cipher/aes"
 
 
 def record(**given: object) -> PrimitiveRecord:
@@ -223,47 +220,21 @@ def test_bad_input(tmp_path: Path, arguments: tuple[str, ...], code: int, messag
     assert "internal error" not in done.stderr
 
 
+SLOWER = """
+void aes_init(aes_ctx *ctx, const uint8_t *key) {
+    volatile uint8_t copy[64];
+    for (int i = 0; i < 64; i++) { copy[i] = key[i % 16]; }
+    before(ctx, key);
+}
+"""
+
+
 @pytest.fixture
-def repository(tmp_path: Path) -> Iterator[Path]:
+def repository(tmp_path: Path) -> Path:
     """A library with two releases, the second of which is slower and needs more stack."""
-    root = tmp_path / "library"
-    environment = {
-        f"GIT_{who}_{what}": "t@t" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
-    }
-    before = dict(os.environ)
-    os.environ.update(environment)
-
-    def git(*arguments: str) -> None:
-        subprocess.run(["git", "-C", str(root), *arguments], check=True, capture_output=True)
-
-    (root / "src").mkdir(parents=True)
-    shutil.copy(AES / "ref/aes.c", root / "src")
-    shutil.copy(AES / "ref/aes.h", root / "src")
-    joulemark("new", "primitive", "block-cipher/aes/mine", "--out", str(root / "joulemark"))
-    mine = root / "joulemark/block-cipher/aes/mine"
-    for skeleton in ("aes.c", "aes.h"):
-        (mine / skeleton).unlink()
-    with (mine / "implementation.toml").open("a") as file:
-        file.write('variants = ["aes-128"]\nsources = ["../../../../src/*.c"]\n')
-        file.write('include = ["../../../../src"]\n')
-    git("init", "--quiet")
-    git("add", ".")
-    git("commit", "--quiet", "-m", "first")
-    git("tag", "v1")
-    code = root / "src/aes.c"
-    text = code.read_text().replace("void aes_init(", "static void start(", 1)
-    slower = (
-        "void aes_init(aes_ctx *ctx, const uint8_t *key) {\n"
-        "    volatile uint8_t copy[64];\n"
-        "    for (int i = 0; i < 64; i++) { copy[i] = key[i % 16]; }\n    start(ctx, key);\n}\n"
-    )
-    code.write_text(text + slower)
-    git("commit", "--quiet", "-am", "second")
-    git("tag", "v2")
-    code.write_text("#error not finished\n")
-    yield root
-    os.environ.clear()
-    os.environ.update(before)
+    root = released.library(tmp_path / "library", "ref", ("aes_init", SLOWER))
+    (root / "src/aes.c").write_text("#error not finished\n")
+    return root
 
 
 def test_a_maintainer_compares_two_releases(repository: Path) -> None:
@@ -275,13 +246,7 @@ def test_a_maintainer_compares_two_releases(repository: Path) -> None:
     assert "+" in line.split()[2]
     assert "aes-128/mine encrypt +" not in done.stdout  # Its cycles are what they were.
     # The repository is as it was, whatever state its tree is in.
-    trees = subprocess.run(
-        ["git", "-C", str(repository), "worktree", "list"],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    assert len(trees.splitlines()) == 1
+    assert len(released.git(repository, "worktree", "list").splitlines()) == 1
     assert (repository / "src/aes.c").read_text() == "#error not finished\n"
     wrong = joulemark("compare", "v1", "v9", *asked, *run, code=3)
     assert "v9" in wrong.stderr or "revision" in wrong.stderr
