@@ -56,6 +56,7 @@ item = [
     { id = "below", what = "below", less_than = 1.5, ours = "more_current / paper.same_current" },
     { id = "lies", what = "a lie", more_than = 9.0, ours = "more_current", theirs = "1" },
     { id = "lost", what = "lost", unit = "mA", ours = {} },
+    { id = "ours", what = "nobody else said", beyond = true, ours = "more_current" },
 ]
 """
 
@@ -94,6 +95,7 @@ def test_every_verdict_and_its_reason(tmp_path: Path) -> None:
         "below": (Verdict.REPRODUCED, "it holds"),
         "lies": (Verdict.CONTRADICTED, "its own figures say otherwise"),
         "lost": (Verdict.UNTESTABLE, "needs the number, which the text has not"),
+        "ours": (Verdict.BEYOND, "the paper states no such number"),
     }
 
 

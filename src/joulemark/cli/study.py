@@ -104,7 +104,8 @@ def _list() -> None:
         pinned = Counter(pins.read(pins.path(found)).values())
         verdicts = ", ".join(f"{pinned[v]} {v}" for v in Verdict if pinned[v])
         typer.echo(f"{name}: {found.file.title}")
-        typer.echo(f"  {len(found.items)} items: {verdicts or 'no verdict is pinned'}")
+        of_paper = sum(not item.beyond for item in found.items)
+        typer.echo(f"  {of_paper} items: {verdicts or 'no verdict is pinned'}")
 
 
 def _today(store: str, out: Path | None) -> None:

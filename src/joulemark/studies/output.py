@@ -10,7 +10,7 @@ from joulemark.studies.advised import Advised
 from joulemark.studies.conduct import Conducted, Ours, Result
 from joulemark.studies.study import Section
 from joulemark.studies.units import shown
-from joulemark.studies.verdict import COUNTED, Verdict
+from joulemark.studies.verdict import COUNTED, UNCOUNTED, Verdict
 
 
 def number(value: float) -> str:
@@ -74,9 +74,10 @@ def counts(conducted: Conducted) -> str:
     """How many items there are, and how many of each verdict."""
     found = Counter(result.verdict for result in conducted.results)
     parts = [f"{found[verdict]} {verdict}" for verdict in COUNTED if found[verdict]]
-    text = f"{len(conducted.results)} items: {', '.join(parts)}"
-    if found[Verdict.CIRCULAR]:
-        text += f"; {found[Verdict.CIRCULAR]} circular, not counted"
+    text = f"{len(conducted.results) - found[Verdict.BEYOND]} items: {', '.join(parts)}"
+    for verdict in UNCOUNTED:
+        if found[verdict]:
+            text += f"; {found[verdict]} {verdict}, not counted"
     return text
 
 
@@ -146,7 +147,7 @@ def document(conducted: Conducted, advice: Sequence[Advised] = ()) -> dict[str, 
     return {
         "study": conducted.study.name,
         "title": file.title,
-        "items": len(conducted.results),
+        "items": sum(not result.item.beyond for result in conducted.results),
         "verdicts": dict(sorted(found.items())),
         "results": [record(result) for result in conducted.results],
         "advice": [_advised(found) for found in advice],

@@ -129,6 +129,8 @@ class Single(_Expected):
     less_than: float | None = None
     theirs: str | None = None
     """The same from the paper's own figures: an expression over its items."""
+    beyond: bool = False
+    """Ours only, to explain others: the paper states no such thing, and it is not counted."""
 
 
 class Plot(datafile.DataModel):
@@ -216,6 +218,7 @@ class Item:
     says: str
     needs: str | None
     circular: str | None
+    beyond: bool
     tolerance: Tolerance
     causes: tuple[str, ...]
     experiments: tuple[Experiment, ...]
@@ -348,6 +351,7 @@ class Study:
             says=text("says") or "",
             needs=first("needs") or section.needs,
             circular=first("circular"),
+            beyond=False,
             tolerance=first("tolerance") or section.tolerance or self.file.tolerance,
             causes=tuple(first("causes") or section.causes),
             experiments=tuple(
@@ -383,6 +387,7 @@ class Study:
             says=single.says or "",
             needs=single.needs or section.needs,
             circular=single.circular,
+            beyond=single.beyond,
             tolerance=single.tolerance or section.tolerance or self.file.tolerance,
             causes=tuple(single.causes if single.causes is not None else section.causes),
             experiments=tuple(single.experiment),

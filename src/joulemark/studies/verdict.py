@@ -18,9 +18,12 @@ class Verdict(StrEnum):
     UNTESTABLE = "untestable"
     CIRCULAR = "circular"
     """Ours rests on the item itself: shown, and not counted."""
+    BEYOND = "beyond the paper"
+    """The paper states no such thing: shown, because it explains others, and not counted."""
 
 
-COUNTED = tuple(v for v in Verdict if v is not Verdict.CIRCULAR)
+UNCOUNTED = (Verdict.CIRCULAR, Verdict.BEYOND)
+COUNTED = tuple(v for v in Verdict if v not in UNCOUNTED)
 
 
 Tried = tuple[str, Value | None, float | None]
@@ -53,10 +56,17 @@ def judge(
     if ours is None:
         return Verdict.UNTESTABLE, f"needs {item.needs or '; '.join(missing)}"
     if item.value is None and not item.is_claim:
-        return Verdict.UNTESTABLE, f"needs {item.needs or 'the number, which the text has not'}"
+        return _numberless(item)
     if _fulfils(item, ours, item.value):
         return Verdict.REPRODUCED, _within(item)
     return Verdict.DIFFERS, _cause(item, tried)
+
+
+def _numberless(item: Item) -> tuple[Verdict, str]:
+    """Why there is nothing to compare ours with."""
+    if item.beyond:
+        return Verdict.BEYOND, "the paper states no such number"
+    return Verdict.UNTESTABLE, f"needs {item.needs or 'the number, which the text has not'}"
 
 
 def _cause(item: Item, tried: Sequence[Tried] | None) -> str:
