@@ -35,6 +35,8 @@ def written(folder: Path, text: str) -> Path:
         (MOTE + '[[link]]\nfrom = "one"\nattenuation_db = 60\n', "both from and to"),
         (MOTE + "[everyone]\nattenuation_db = -1\n", "greater than or equal to 0"),
         (MOTE + "crystal = { ppm = 5000 }\n", "less than or equal to 500"),
+        (MOTE + "watch_crystal = { ppm = 5000 }\n", "less than or equal to 500"),
+        (MOTE + "spread_watch_ppm = 5\n", "say in watch_crystal around what"),
         (MOTE + 'numbered = "MOTE"\n', "say in define"),
         (MOTE + 'flash = "none.bin"\n', "No such file"),
         ("seed = 1\n", "mote: this key is missing"),
@@ -60,12 +62,15 @@ def test_a_time_is_written_with_its_unit() -> None:
 def test_several_motes_are_numbered_spread_and_linked(tmp_path: Path) -> None:
     text = MOTE.replace("one", "leaf")
     text += 'count = 3\ndefine = { MOTE = 2 }\nnumbered = "MOTE"\nspread_ppm = 20\n'
+    text += "watch_crystal = { ppm = 5 }\nspread_watch_ppm = 10\n"
     text += 'spread_start_s = 1.0\n[[link]]\nfrom = "leaf-1"\nto = "leaf"\nattenuation_db = 50\n'
     network = read_network(written(tmp_path, text))
     seats = network.seats()
     assert [name for name, _ in seats] == ["leaf-1", "leaf-2", "leaf-3"]
     assert [mote.define["MOTE"] for _, mote in seats] == [2, 3, 4]
     assert [mote.crystal.ppm for _, mote in seats] == [-20, 0, 20]
+    watches = [mote.watch_crystal for _, mote in seats]
+    assert [watch.ppm for watch in watches if watch is not None] == [-5, 5, 15]
     assert [mote.start_s for _, mote in seats] == [0, 0.5, 1]
     assert network.links() == {("leaf-1", "leaf-2"): (50, 0), ("leaf-1", "leaf-3"): (50, 0)}
 
@@ -114,6 +119,48 @@ def test_neither_threads_nor_slices_can_be_seen() -> None:
     whole = digest(1, 1.0)
     assert digest(2, 1.0) == whole
     assert digest(2, 0.007) == whole
+
+
+ROOT_OF_SLOTS = """title = "beacons"
+[[mote]]
+name = "root"
+board = "{board}"
+program = "net/tsch-ping"
+define = {{ MOTE = 1, MOTES = 2, TSCH_LEVEL = 5 }}
+wiring = {{ ccm-star = "net/ccm-star/hardware", boots = "boots/{boots}" }}
+crystal = {{ ppm = {main} }}
+watch_crystal = {{ ppm = {watch}, drift_ppm_per_hour = {drift} }}
+"""
+
+
+@pytest.mark.parametrize("board", ["telosb", "openmote-cc2538", "sensortag-cc2650"])
+def test_slots_go_with_the_watch_crystal_and_bytes_with_the_other(
+    board: str, tmp_path: Path
+) -> None:
+    boots = "msp430" if board == "telosb" else "none"
+
+    def times(main: int, watch: int, drift: int = 0, slice_s: float = 1.0) -> tuple[float, float]:
+        """Seconds from the first beacon to the last, and of the first one."""
+        path = tmp_path / "root.toml"
+        settings = {"board": board, "boots": boots, "main": main, "watch": watch, "drift": drift}
+        path.write_text(ROOT_OF_SLOTS.format(**settings))
+        running = RunningNetwork(read_network(path), threads=1)
+        sent = [t for piece in running.run(8.0, slice_s) for t in piece.transmissions]
+        assert len(sent) > 3
+        first, last = sent[0], sent[-1]
+        between = last.delimiter_ps - first.delimiter_ps
+        return between * 1e-12, (first.end_ps - first.delimiter_ps) * 1e-12
+
+    between, length = times(0, 0)
+    fast_main, fast_watch = times(200, 0), times(0, 200)
+    # The code that leads to a strobe takes a tick of the core at most.
+    assert fast_watch[0] == pytest.approx(between / 1.0002, abs=3e-6)
+    assert fast_watch[1] == length
+    assert fast_main[0] == pytest.approx(between, abs=3e-6)
+    assert fast_main[1] == pytest.approx(length / 1.0002, abs=1e-10)
+    drifting = times(0, 0, 100)
+    assert between - drifting[0] == pytest.approx(between**2 / 2 * 1e-4 / 3600, abs=3e-6)
+    assert times(0, 0, 100, 0.0173) == drifting, "slices cannot be seen"
 
 
 def test_a_recording_is_heard_again(tmp_path: Path) -> None:

@@ -558,6 +558,7 @@ class Network:
         start_ps: int = 0,
         ppb: int = 0,
         drift_ppb_per_hour: int = 0,
+        watch: tuple[int, int] | None = None,
         trace: bool = False,
         marker: str | None = None,
         profile: bool = False,
@@ -574,8 +575,10 @@ class Network:
             image: as for a `Machine`.
             wiring: as for a `Machine`.
             start_ps: when it is switched on.
-            ppb: by how many parts in 10^9 its crystals are too fast at its start.
+            ppb: by how many parts in 10^9 its main crystal is too fast at its start; a clock
+                without a crystal goes with it.
             drift_ppb_per_hour: by how much that grows in an hour.
+            watch: the same two of its watch crystal; as the main one if not given.
             trace: keep power states.
             marker: as for a `Machine`.
             profile: as for a `Machine`.

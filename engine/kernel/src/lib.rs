@@ -15,4 +15,4 @@ pub use fault::{Caller, Fault, FaultKind};
 pub use image::{Image, ImageError};
 pub use memories::Memories;
 pub use symbols::Symbols;
-pub use time::{Cycles, Hertz, Pace, Picoseconds, Timeline, divide};
+pub use time::{Cycles, FineHertz, Hertz, Pace, Picoseconds, Timeline, divide};

@@ -11,9 +11,52 @@ pub struct Cycles(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hertz(pub u32);
 
+/// The frequency of a crystal that is not quite what it says, in steps of 2^-14 Hz.
+///
+/// That is a step of 2 parts in 10^9 at 32,768 Hz, and whole numbers of periods and seconds for
+/// those who count in integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FineHertz {
+    periods: u64,
+    /// The periods are those of this power of two of seconds.
+    shift: u32,
+}
+
 /// A span of emulated time; 2^64 ps are 213 days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Picoseconds(pub u64);
+
+impl FineHertz {
+    const FINEST: u32 = 14;
+
+    /// A nominal frequency that is too high by so many parts in 10^9.
+    pub const fn new(nominal: Hertz, ppb: i32) -> Self {
+        let billion = 1_000_000_000;
+        let exact = ((nominal.0 as i128) << Self::FINEST) * (billion + ppb as i128);
+        let steps = ((exact + billion / 2) / billion) as u64;
+        let whole = steps.trailing_zeros();
+        let common = if whole < Self::FINEST {
+            whole
+        } else {
+            Self::FINEST
+        };
+        Self {
+            periods: steps >> common,
+            shift: Self::FINEST - common,
+        }
+    }
+
+    /// Whole periods, and the power of two of seconds that they take.
+    pub const fn periods(self) -> (u64, u32) {
+        (self.periods, self.shift)
+    }
+}
+
+impl From<Hertz> for FineHertz {
+    fn from(hz: Hertz) -> Self {
+        Self::new(hz, 0)
+    }
+}
 
 impl Cycles {
     /// Later than anything that a machine reaches: "no event is due".
@@ -70,6 +113,18 @@ impl Pace {
         Self {
             grains_hz: hz as u64,
             long: 1,
+            saved: 0,
+            short: 0,
+            shift,
+        }
+    }
+
+    /// All cycles last 2^`shift` periods of a crystal.
+    pub const fn crystal(frequency: FineHertz, shift: u32) -> Self {
+        let (periods, seconds) = frequency.periods();
+        Self {
+            grains_hz: periods,
+            long: 1 << seconds,
             saved: 0,
             short: 0,
             shift,
@@ -332,6 +387,22 @@ mod tests {
             let cycle = timeline.cycle_of(time);
             proptest::prop_assert!(timeline.at(cycle) >= time);
             proptest::prop_assert!(cycle.0 == changed || timeline.at(Cycles(cycle.0 - 1)) < time);
+        }
+    }
+
+    #[test]
+    fn a_crystal_that_is_right_is_a_steady_clock() {
+        let right = FineHertz::new(Hertz(32_768), 0);
+        assert_eq!(right.periods(), (32_768, 0));
+        assert_eq!(Pace::crystal(right, 3), Pace::steady(32_768, 3));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_crystal_is_wrong_by_as_much_as_it_is_said_to_be(ppb in -1_000_000_i32..1_000_000) {
+            let (periods, shift) = FineHertz::new(Hertz(32_768), ppb).periods();
+            let hz = periods as f64 / f64::from(1 << shift);
+            proptest::prop_assert!((hz / 32_768.0 - 1.0 - f64::from(ppb) * 1e-9).abs() < 1e-9);
         }
     }
 

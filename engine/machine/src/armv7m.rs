@@ -421,6 +421,11 @@ impl System for Armv7m {
         self.core.bus.set_pin(pin, high, now);
     }
 
+    fn set_watch_crystal(&mut self, ppb: i32) {
+        let now = self.core.cycles();
+        self.core.bus.set_watch_crystal(ppb, now);
+    }
+
     fn take_effects(&mut self) {
         let now = self.core.cycles();
         self.core.bus.take_effects(now);

@@ -328,6 +328,11 @@ impl Board {
         answer.map_or(0xff, |(_, byte)| byte)
     }
 
+    /// Keep a fault until it is asked for.
+    pub fn fail(&mut self, fault: Fault) {
+        self.fault.get_or_insert(fault);
+    }
+
     /// Fault of the board; asking clears it.
     ///
     /// # Errors

@@ -103,6 +103,11 @@ pub trait Peripherals: Send + Sync {
     fn clock_changed(&mut self, now: Cycles, core_hz: u32) {
         let _ = (now, core_hz);
     }
+    /// The watch crystal is too fast by so many parts in 10^9 from now on. A series without one
+    /// has nothing to do.
+    fn set_watch_crystal(&mut self, ppb: i32, now: Cycles, time: Picoseconds) {
+        let _ = (ppb, now, time);
+    }
     /// Do transfers to and from memory that are due. Whether there was one.
     ///
     /// # Errors
@@ -207,6 +212,14 @@ impl CortexM {
     pub(crate) fn put_serial(&mut self, port: usize, bytes: &[u8], now: Cycles) {
         self.series.put_serial(port, bytes);
         self.advance_series(now);
+    }
+
+    /// The watch crystal is too fast by so many parts in 10^9 from now on.
+    pub(crate) fn set_watch_crystal(&mut self, ppb: i32, now: Cycles) {
+        self.advance_series(now);
+        let time = self.timeline.at(now);
+        self.series.set_watch_crystal(ppb, now, time);
+        self.set_due();
     }
 
     /// The board drives a pin.

@@ -290,6 +290,11 @@ impl System for Msp430 {
         self.core.bus.set_pin(pin, high, now);
     }
 
+    fn set_watch_crystal(&mut self, ppb: i32) {
+        let now = self.core.cycles();
+        self.core.bus.set_watch_crystal(ppb, now);
+    }
+
     fn take_effects(&mut self) {
         let now = self.core.cycles();
         self.core.bus.take_effects(now);

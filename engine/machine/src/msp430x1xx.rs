@@ -484,6 +484,16 @@ impl Msp430x1xx {
         Ok(())
     }
 
+    /// The watch crystal is too fast by so many parts in 10^9 from now on.
+    pub(crate) fn set_watch_crystal(&mut self, ppb: i32, now: Cycles) {
+        if let Err(fault) = Bus::advance(self, now) {
+            self.board.fail(fault);
+        }
+        self.clock.set_watch_crystal(ppb, now);
+        self.note_power(now);
+        self.reschedule();
+    }
+
     fn check_oscillators(&mut self) {
         if self.clock.is_oscillator_fault() {
             self.sfr.ifg[0] |= sfr::OF;

@@ -405,6 +405,12 @@ impl Machine {
         Ok(())
     }
 
+    /// The watch crystal is too fast by so many parts in 10^9 of the machine's time from now on; a
+    /// chip without one goes on as before.
+    pub fn set_watch_crystal(&mut self, ppb: i32) {
+        self.system.set_watch_crystal(ppb);
+    }
+
     /// Call a device of a known type, such as to deliver what came over the air, at the machine's
     /// time. Until the device does so by itself, the machine can be asked for its next event again.
     ///

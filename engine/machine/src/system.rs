@@ -78,6 +78,8 @@ pub trait System: Send + Sync {
 
     fn put_serial(&mut self, port: usize, data: &[u8]);
     fn set_pin(&mut self, pin: Pin, high: bool);
+    /// The watch crystal is too fast by so many parts in 10^9 from now on.
+    fn set_watch_crystal(&mut self, ppb: i32);
     /// Let the chip see what devices have done.
     fn take_effects(&mut self);
     /// When a radio that is a part of the chip does something by itself.

@@ -8,7 +8,7 @@ use joulemark_radio::{Arrival, BYTE, Emission, Outcome, Start};
 use rayon::prelude::*;
 
 use crate::medium::{Hearing, Link, Transmission};
-use crate::network::Ahead;
+use crate::rules::{Ahead, Rules};
 use crate::{Clock, Mote};
 
 /// Crystals are within this many parts of a nominal span, and times are rounded.
@@ -123,13 +123,6 @@ struct Open {
     unknown: usize,
     /// It has been taken as far as it had come; who hears it still has to be told of the rest.
     is_taken: bool,
-}
-
-/// Settings of all cells.
-#[derive(Clone, Copy)]
-pub struct Rules {
-    pub seed: u64,
-    pub ahead: Ahead,
 }
 
 /// Motes that can reach each other, in one step or several.

@@ -5,24 +5,101 @@ use joulemark_kernel::Picoseconds;
 const SECOND: i128 = 1_000_000_000_000;
 /// Parts per billion of a second, in picoseconds.
 const PPB: i128 = 1000;
+const BILLION: i128 = 1_000_000_000;
 const HOUR: i128 = 3600;
 
-/// When a mote is switched on, and how fast its crystals are.
+/// How wrong a crystal is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Clock {
-    /// Its time 0.
-    pub start: Picoseconds,
-    /// By how many parts in 10^9 its time goes faster than the network's at its start.
+pub struct Crystal {
+    /// By how many parts in 10^9 it is too fast when its mote is switched on.
     pub ppb: i32,
     /// By how much that grows in an hour. It changes every second.
     pub drift_ppb_per_hour: i32,
 }
 
+impl Crystal {
+    /// Parts in 10^9, as many times as an hour has seconds, so that they are whole.
+    const fn error(self, second: i128) -> i128 {
+        self.ppb as i128 * HOUR + self.drift_ppb_per_hour as i128 * second
+    }
+
+    /// By how many parts in 10^9 it is too fast in a second of a mote whose time another one makes.
+    pub const fn beside(self, other: Self, second: u64) -> i32 {
+        let other = other.error(second as i128);
+        let difference = (self.error(second as i128) - other) * BILLION;
+        let hour = BILLION * HOUR + other;
+        // Rounded to the nearest, whatever the sign.
+        ((2 * difference + hour).div_euclid(2 * hour)) as i32
+    }
+
+    /// Whether it goes as another one forever.
+    const fn is_steady_beside(self, other: Self) -> bool {
+        let is_same = self.ppb == other.ppb && self.drift_ppb_per_hour == other.drift_ppb_per_hour;
+        is_same || self.drift_ppb_per_hour == 0 && other.drift_ppb_per_hour == 0
+    }
+}
+
+/// When a mote is switched on, and the crystal that makes its time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clock {
+    /// Its time 0.
+    pub start: Picoseconds,
+    /// Of its radio and its core; those without one, as an MSP430's DCO, go with it.
+    pub crystal: Crystal,
+}
+
+/// A mote's watch crystal, second by second of the mote's time.
+#[derive(Clone, Copy, Debug)]
+pub struct Watch {
+    crystal: Crystal,
+    /// The crystal that makes the mote's time.
+    main: Crystal,
+    second: u64,
+}
+
+impl Watch {
+    /// When the mote is switched on.
+    pub const fn new(crystal: Crystal, main: Crystal) -> Self {
+        Self {
+            crystal,
+            main,
+            second: 0,
+        }
+    }
+
+    /// The same in a mote that is switched on anew.
+    pub const fn restarted(self) -> Self {
+        Self::new(self.crystal, self.main)
+    }
+
+    /// By how many parts in 10^9 it is too fast in the mote's time, now.
+    pub const fn ppb(&self) -> i32 {
+        self.crystal.beside(self.main, self.second)
+    }
+
+    /// When that changes; [`Picoseconds::NEVER`] if it stays.
+    pub const fn next_change(&self) -> Picoseconds {
+        if self.crystal.is_steady_beside(self.main) {
+            return Picoseconds::NEVER;
+        }
+        Picoseconds((self.second + 1) * SECOND as u64)
+    }
+
+    /// It has changed.
+    pub const fn change(&mut self) {
+        self.second += 1;
+    }
+}
+
 impl Clock {
     /// The mote's time when `seconds` have passed since its start.
     fn second(&self, seconds: i128) -> i128 {
-        let drift = i128::from(self.drift_ppb_per_hour) * PPB * seconds * (seconds - 1) / 2 / HOUR;
-        seconds * (SECOND + i128::from(self.ppb) * PPB) + drift
+        let Crystal {
+            ppb,
+            drift_ppb_per_hour,
+        } = self.crystal;
+        let drift = i128::from(drift_ppb_per_hour) * PPB * seconds * (seconds - 1) / 2 / HOUR;
+        seconds * (SECOND + i128::from(ppb) * PPB) + drift
     }
 
     /// The mote's time at a time of the network, rounded down; 0 before the mote is switched on.
@@ -34,7 +111,7 @@ impl Clock {
         if passed <= 0 {
             return Picoseconds(0);
         }
-        if self.ppb == 0 && self.drift_ppb_per_hour == 0 {
+        if self.crystal == Crystal::default() {
             return Picoseconds(passed as u64);
         }
         let whole = passed / SECOND;
@@ -47,7 +124,7 @@ impl Clock {
         if local == Picoseconds::NEVER {
             return local;
         }
-        if self.ppb == 0 && self.drift_ppb_per_hour == 0 {
+        if self.crystal == Crystal::default() {
             return self.start + local;
         }
         let local = i128::from(local.0);
@@ -94,7 +171,8 @@ mod tests {
             start in 0_u64..1 << 45, local in 0_u64..1 << 54,
         ) {
             let start = Picoseconds(start);
-            let clock = Clock { start, ppb, drift_ppb_per_hour: drift };
+            let crystal = Crystal { ppb, drift_ppb_per_hour: drift };
+            let clock = Clock { start, crystal };
             let global = clock.global(Picoseconds(local));
             proptest::prop_assert!(clock.local(global).0 >= local);
             proptest::prop_assert!(
@@ -109,12 +187,38 @@ mod tests {
     fn a_drift_adds_up() {
         let clock = Clock {
             start: Picoseconds(0),
-            ppb: 1000,
-            drift_ppb_per_hour: 3600,
+            crystal: Crystal {
+                ppb: 1000,
+                drift_ppb_per_hour: 3600,
+            },
         };
         // The hundredth second is 1 ppm and 99 ppb too fast.
         let seconds = |n: u64| clock.local(Picoseconds(n * 1_000_000_000_000)).0;
         assert_eq!(seconds(1), 1_000_001_000_000);
         assert_eq!(seconds(100) - seconds(99), 1_000_001_099_000);
+    }
+
+    #[test]
+    fn a_watch_crystal_is_seen_from_the_mote_s_own_time() {
+        let crystal = |ppb, drift_ppb_per_hour| Crystal {
+            ppb,
+            drift_ppb_per_hour,
+        };
+        // 200 ppm in the mote's time of a mote that is 300 ppm slow: 499.7 and a bit.
+        let watch = Watch::new(crystal(200_000, 0), crystal(-300_000, 0));
+        assert_eq!(watch.ppb(), 500_150);
+        assert_eq!(watch.next_change(), Picoseconds::NEVER);
+        let watch = Watch::new(crystal(7, 9), crystal(7, 9));
+        assert_eq!((watch.ppb(), watch.next_change()), (0, Picoseconds::NEVER));
+        let mut watch = Watch::new(crystal(1000, 3600), crystal(0, -7200));
+        for second in 0..100 {
+            assert_eq!(watch.ppb(), 1000 + 3 * second);
+            assert_eq!(
+                watch.next_change().0,
+                (second as u64 + 1) * 1_000_000_000_000
+            );
+            watch.change();
+        }
+        assert_eq!(watch.restarted().ppb(), 1000);
     }
 }

@@ -12,8 +12,10 @@ mod clock;
 mod medium;
 mod mote;
 mod network;
+mod rules;
 
-pub use clock::Clock;
+pub use clock::{Clock, Crystal};
 pub use medium::{Hearing, Link, Transmission};
 pub use mote::{Board, Mote, Seated};
-pub use network::{Ahead, Network};
+pub use network::Network;
+pub use rules::Ahead;

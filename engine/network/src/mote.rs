@@ -4,6 +4,8 @@ use joulemark_kernel::Picoseconds;
 use joulemark_machine::{Machine, Reason, Stop, Until};
 use joulemark_radio::Antenna;
 
+use crate::clock::{Crystal, Watch};
+
 /// A board that runs. Times are its own.
 pub trait Mote: Send {
     /// Its time now.
@@ -29,14 +31,45 @@ pub struct Board {
     pub machine: Machine,
     /// The fault that it stopped with.
     pub stop: Option<Stop>,
+    watch: Watch,
 }
 
 impl Board {
-    /// A machine that runs.
-    pub const fn new(machine: Machine) -> Self {
+    /// A machine that runs, with the crystal that makes its time and its watch crystal.
+    pub fn new(machine: Machine, main: Crystal, watch: Crystal) -> Self {
+        Self::with(machine, Watch::new(watch, main))
+    }
+
+    /// Another machine in the place of this one, with the same crystals.
+    pub fn restarted(&self, machine: Machine) -> Self {
+        Self::with(machine, self.watch.restarted())
+    }
+
+    fn with(mut machine: Machine, watch: Watch) -> Self {
+        // One that is right needs no word.
+        if watch.ppb() != 0 {
+            machine.set_watch_crystal(watch.ppb());
+        }
         Self {
             machine,
             stop: None,
+            watch,
+        }
+    }
+
+    /// Run to a time; `false` where it cannot go on.
+    fn run_to(&mut self, time: Picoseconds) -> bool {
+        let until = Until {
+            time: Some(time),
+            ..Until::default()
+        };
+        match self.machine.run(until) {
+            Ok(stop) if stop.reason == Reason::Fault || stop.fault.is_some() => {
+                self.stop = Some(stop);
+                false
+            }
+            // Without a marker, there is no condition that it could refuse.
+            Ok(_) | Err(_) => true,
         }
     }
 }
@@ -50,22 +83,19 @@ impl Mote for Board {
     }
 
     fn next_event(&self) -> Picoseconds {
-        self.machine.next_event().unwrap_or(Picoseconds::NEVER)
+        let own = self.machine.next_event().unwrap_or(Picoseconds::NEVER);
+        own.min(self.watch.next_change())
     }
 
     fn run(&mut self, until: Picoseconds) -> bool {
-        let until = Until {
-            time: Some(until),
-            ..Until::default()
-        };
-        match self.machine.run(until) {
-            Ok(stop) if stop.reason == Reason::Fault || stop.fault.is_some() => {
-                self.stop = Some(stop);
-                false
+        while self.watch.next_change() <= until {
+            if !self.run_to(self.watch.next_change()) {
+                return false;
             }
-            // Without a marker, there is no condition that it could refuse.
-            Ok(_) | Err(_) => true,
+            self.watch.change();
+            self.machine.set_watch_crystal(self.watch.ppb());
         }
+        self.run_to(until)
     }
 
     fn longest_step(&self) -> Picoseconds {

@@ -6,19 +6,10 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use sha2::{Digest, Sha256};
 
-use crate::cell::{Cell, Rules};
+use crate::cell::Cell;
 use crate::medium::{Link, Transmission};
+use crate::rules::{Ahead, Rules};
 use crate::{Clock, Mote};
-
-/// How far motes run ahead of each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ahead {
-    /// As far as the radios and the motes that sleep allow.
-    Full,
-    /// A fraction of what the radios allow, and those that sleep run too. It costs time and changes
-    /// nothing else: for tests.
-    Part(u64),
-}
 
 /// Motes that hear each other.
 pub struct Network<M> {

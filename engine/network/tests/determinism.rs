@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use joulemark_kernel::Picoseconds;
-use joulemark_network::{Ahead, Clock, Link, Mote, Network, Transmission};
+use joulemark_network::{Ahead, Clock, Crystal, Link, Mote, Network, Transmission};
 use joulemark_radio::{Antenna, BYTE, Figures, Reception, SYNCHRONISATION, Start, frequency_mhz};
 use proptest::prelude::*;
 
@@ -299,8 +299,10 @@ fn towns() -> impl Strategy<Value = Town> {
             (
                 Clock {
                     start,
-                    ppb,
-                    drift_ppb_per_hour: drift,
+                    crystal: Crystal {
+                        ppb,
+                        drift_ppb_per_hour: drift,
+                    },
                 },
                 acknowledges,
             )

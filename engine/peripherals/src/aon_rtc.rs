@@ -1,7 +1,7 @@
 //! The real-time clock of `CC26x0` chips' always-on domain (SWCU117, chapter Real-Time Clock).
 //! Register offsets and fields were compared with TI's header `hw_aon_rtc.h`.
 
-use joulemark_kernel::{Cycles, Fault, FaultKind};
+use joulemark_kernel::{Cycles, Fault, FaultKind, FineHertz, Hertz};
 
 use crate::rate::Rate;
 
@@ -35,9 +35,9 @@ pub struct AonRtc {
 
 impl AonRtc {
     /// Halted, in a core with this clock.
-    pub const fn new(core_hz: u32, low_hz: u32) -> Self {
+    pub const fn new(core: Hertz, low: FineHertz) -> Self {
         Self {
-            clock: Rate::new(low_hz as u64, core_hz as u64),
+            clock: Rate::crystal(low, core),
             control: 0,
             flags: 0,
             channels: 0,
@@ -48,6 +48,11 @@ impl AonRtc {
             time: 0,
             latched: 0,
         }
+    }
+
+    /// The crystal's clock changes.
+    pub fn set_clocks(&mut self, core: Hertz, low: FineHertz, now: Cycles) {
+        self.clock.change_crystal(now, low, core);
     }
 
     /// The time at a tick, in 2^-38 s.

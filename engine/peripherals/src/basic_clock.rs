@@ -1,7 +1,7 @@
 //! Basic clock module (chapter 4): which clock the core and the peripherals run from, and when.
 
 use joulemark_kernel::chip::Constant;
-use joulemark_kernel::{Cycles, Hertz, Pace, Picoseconds, Timeline};
+use joulemark_kernel::{Cycles, FineHertz, Hertz, Pace, Picoseconds, Timeline};
 use serde::Deserialize;
 
 use crate::rate::Rate;
@@ -71,6 +71,8 @@ fn modulator_pattern(modulation: u8) -> u32 {
 #[derive(Clone, Debug)]
 pub struct BasicClock {
     parameters: Parameters,
+    /// The watch crystal of this specimen.
+    lfxt1: FineHertz,
     xt2_hz: u32,
     trim_ppm: u32,
     dcoctl: u8,
@@ -88,6 +90,7 @@ impl BasicClock {
     /// is the DCO of this specimen in millionths of the typical one.
     pub fn new(parameters: Parameters, xt2_hz: u32, trim_ppm: u32) -> Self {
         let mut clock = Self {
+            lfxt1: Hertz(parameters.lfxt1_hz.whole()).into(),
             parameters,
             xt2_hz,
             trim_ppm,
@@ -134,6 +137,12 @@ impl BasicClock {
     /// Write BCSCTL2.
     pub fn set_bcsctl2(&mut self, value: u8, now: Cycles) {
         self.bcsctl2 = value;
+        self.apply(now);
+    }
+
+    /// From now on the watch crystal is too fast by so many parts in 10^9.
+    pub fn set_watch_crystal(&mut self, ppb: i32, now: Cycles) {
+        self.lfxt1 = FineHertz::new(Hertz(self.parameters.lfxt1_hz.whole()), ppb);
         self.apply(now);
     }
 
@@ -216,6 +225,14 @@ impl BasicClock {
         }
     }
 
+    /// The same as precisely as it is known.
+    fn frequency(&self, oscillator: Oscillator) -> FineHertz {
+        match oscillator {
+            Oscillator::Lfxt1 => self.lfxt1,
+            other => Hertz(self.oscillator_hz(other)).into(),
+        }
+    }
+
     /// Derive everything from the registers and the low-power mode.
     ///
     /// A clock that comes from MCLK's oscillator keeps a ratio of whole cycles to it. Another one
@@ -225,21 +242,25 @@ impl BasicClock {
         let source = self.mclk_source();
         let pace = match source {
             Oscillator::Dco => self.dco(self.divm()),
-            crystal => Pace::steady(self.oscillator_hz(crystal), self.divm()),
+            crystal => Pace::crystal(self.frequency(crystal), self.divm()),
         };
         let running = |oscillator: Option<Oscillator>, runs: bool| oscillator.filter(|_| runs);
         let smclk = running(self.smclk_source(), self.status & SCG1 == 0);
         let aclk_runs = self.status & OSCOFF == 0 && self.bcsctl1 & XTS == 0;
         let aclk = running(Some(Oscillator::Lfxt1), aclk_runs);
-        let smclk_hz = smclk.map_or(0, |oscillator| self.oscillator_hz(oscillator));
-        let aclk_hz = aclk.map_or(0, |oscillator| self.oscillator_hz(oscillator));
-        let derive = |rate: &mut Rate, driver: Option<Oscillator>, hz: u32, divider: u8| {
+        let [of_smclk, of_aclk] =
+            [smclk, aclk].map(|driver| driver.map(|oscillator| self.frequency(oscillator)));
+        let derive = |rate: &mut Rate,
+                      driver: Option<Oscillator>,
+                      frequency: Option<FineHertz>,
+                      divider: u8| {
             let is_same = driver == Some(source);
             // Periods of the source in its grains, or in cycles of MCLK.
             let (mut periods, mut span) = if is_same {
                 (1 << pace.shift(), 1 << divider)
             } else {
-                (u64::from(hz), pace.grains_hz() << divider)
+                let (periods, seconds) = frequency.map_or((0, 0), FineHertz::periods);
+                (periods, pace.grains_hz() << (u32::from(divider) + seconds))
             };
             let divisor = greatest_common_divisor(periods, span);
             (periods, span) = (periods / divisor, span / divisor);
@@ -249,8 +270,8 @@ impl BasicClock {
                 rate.change_paced(now, periods, span, &pace);
             }
         };
-        derive(&mut self.smclk, smclk, smclk_hz, self.bcsctl2 >> 1 & 3);
-        derive(&mut self.aclk, aclk, aclk_hz, self.bcsctl1 >> 4 & 3);
+        derive(&mut self.smclk, smclk, of_smclk, self.bcsctl2 >> 1 & 3);
+        derive(&mut self.aclk, aclk, of_aclk, self.bcsctl1 >> 4 & 3);
         if pace != *self.timeline.pace() {
             self.timeline.change_pace(now, pace);
         }

@@ -4,7 +4,7 @@
 //!
 //! Section numbers are those of SWRU191C.
 
-use joulemark_kernel::{Fault, FaultKind, Picoseconds};
+use joulemark_kernel::{Fault, FaultKind, FineHertz, Picoseconds};
 use joulemark_radio::{Antenna, BYTE, Figures, Radio, SYMBOL, SYNCHRONISATION, Start};
 
 use crate::MacTimer;
@@ -1184,6 +1184,11 @@ impl Cc2538Rf {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// The 32-kHz clock changes.
+    pub fn set_low_clock(&mut self, low: FineHertz, now: Picoseconds) {
+        self.timer.set_low_clock(low, now);
     }
 
     /// Interrupt lines: radio, its errors, MAC timer.

@@ -2,15 +2,16 @@
 //! (SWRU191C, chapter 22): 16 bits at 32 MHz, 24 bits of overflows, two compares of each, capture
 //! of start-of-frame delimiters, start and stop with the 32-kHz clock.
 
-use joulemark_kernel::{Fault, FaultKind, Picoseconds};
+use joulemark_kernel::{Fault, FaultKind, FineHertz, Hertz, Picoseconds};
 
 /// A count.
 const TICK: u64 = 31_250;
 /// Counts from an edge of the 32-kHz clock to the start of a timer that was to wait for it
 /// (SWRU191C, 22.4).
 const SYNC_OVERHEAD: u64 = 86;
-/// Rising edges of the 32-kHz clock in a second, and picoseconds in one.
-const LOW_HZ: u128 = 32_768;
+/// The 32-kHz clock, where the crystal is right.
+const LOW: Hertz = Hertz(32_768);
+/// Picoseconds in a second.
 const SECOND: u128 = 1_000_000_000_000;
 
 /// MTCTRL.
@@ -30,9 +31,45 @@ const CAPTURE: usize = 1;
 const PERIOD: usize = 2;
 const COMPARES: [usize; 2] = [3, 4];
 
+/// The 32-kHz clock over time.
+#[derive(Clone, Debug)]
+struct LowClock {
+    frequency: FineHertz,
+    since: Picoseconds,
+    /// Periods that had passed then, in parts of [`LowClock::period`].
+    passed: u128,
+}
+
+impl LowClock {
+    /// What is added up, so often in a picosecond as the crystal has periods, until a period is full.
+    const fn period(&self) -> u128 {
+        SECOND << self.frequency.periods().1
+    }
+
+    fn passed(&self, now: Picoseconds) -> u128 {
+        let periods = u128::from(self.frequency.periods().0);
+        self.passed + u128::from(now.0 - self.since.0) * periods
+    }
+
+    fn change(&mut self, frequency: FineHertz, now: Picoseconds) {
+        let (passed, old) = (self.passed(now), self.frequency.periods().1);
+        (self.frequency, self.since) = (frequency, now);
+        self.passed = (passed << frequency.periods().1) >> old;
+    }
+
+    /// The first rising edge after a time.
+    fn next_edge(&self, now: Picoseconds) -> Picoseconds {
+        let edge = self.passed(now) / self.period() + 1;
+        let missing = edge * self.period() - self.passed;
+        let periods = u128::from(self.frequency.periods().0);
+        self.since + Picoseconds(missing.div_ceil(periods) as u64)
+    }
+}
+
 /// The MAC timer.
 #[derive(Clone, Debug)]
 pub struct MacTimer {
+    low: LowClock,
     control: u32,
     event_configuration: u32,
     flags: u32,
@@ -56,6 +93,11 @@ pub struct MacTimer {
 impl Default for MacTimer {
     fn default() -> Self {
         Self {
+            low: LowClock {
+                frequency: LOW.into(),
+                since: Picoseconds(0),
+                passed: 0,
+            },
             control: SYNC,
             event_configuration: 0,
             flags: 0,
@@ -74,6 +116,11 @@ impl Default for MacTimer {
 }
 
 impl MacTimer {
+    /// The 32-kHz clock changes.
+    pub fn set_low_clock(&mut self, low: FineHertz, now: Picoseconds) {
+        self.low.change(low, now);
+    }
+
     fn period(&self) -> u64 {
         match self.count[PERIOD] {
             0 => 1 << 16,
@@ -247,7 +294,7 @@ impl MacTimer {
                     self.is_kept = false;
                     now
                 } else {
-                    let edge = next_edge(now);
+                    let edge = self.low.next_edge(now);
                     let overhead = if runs { SYNC_OVERHEAD * TICK } else { 0 };
                     Picoseconds(edge.0 + overhead)
                 };
@@ -301,12 +348,6 @@ const fn distance(count: u64, period: u64, value: u64) -> Option<u64> {
     }
     let steps = (value + period - count % period) % period;
     Some(if steps == 0 { period } else { steps })
-}
-
-/// The first rising edge of the 32-kHz clock after a time.
-fn next_edge(now: Picoseconds) -> Picoseconds {
-    let edge = u128::from(now.0) * LOW_HZ / SECOND + 1;
-    Picoseconds((edge * SECOND).div_ceil(LOW_HZ) as u64)
 }
 
 #[cfg(test)]
@@ -395,6 +436,20 @@ mod tests {
             u64::from(time(&mut timer, start).0),
             start.0 / TICK % 65_536
         );
+    }
+
+    #[test]
+    fn the_slow_clock_s_edges_go_with_its_crystal() {
+        let mut timer = running(0);
+        timer.set_low_clock(FineHertz::new(LOW, 100_000), Picoseconds(0));
+        timer.write(4, SYNC, at(1000)).unwrap();
+        // 2 / 32,771.2768 s: the second edge.
+        assert_eq!(timer.next_event().0, 61_029_054);
+        timer.set_low_clock(LOW.into(), Picoseconds(40_000_000));
+        timer.change = Picoseconds::NEVER;
+        timer.write(4, SYNC, Picoseconds(40_000_000)).unwrap();
+        // 1.310851 periods have passed, and the rest of the second takes 21.0316 us.
+        assert_eq!(timer.next_event().0 / 1000, 61_031);
     }
 
     #[test]

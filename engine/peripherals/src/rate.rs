@@ -1,6 +1,6 @@
 //! Counting one clock's edges in another clock's cycles, in integers and without drift.
 
-use joulemark_kernel::{Cycles, Pace, divide};
+use joulemark_kernel::{Cycles, FineHertz, Hertz, Pace, divide};
 
 /// Bits of a fraction of an edge: what a change of ratio may lose, 2^-48 of an edge.
 const FRACTION: u32 = 48;
@@ -37,6 +37,12 @@ impl Rate {
             per: 2 * periods,
             span: cycles,
         }
+    }
+
+    /// A crystal's clock in a core of this clock.
+    pub const fn crystal(frequency: FineHertz, core: Hertz) -> Self {
+        let (periods, seconds) = frequency.periods();
+        Self::new(periods, (core.0 as u64) << seconds)
     }
 
     /// Grains, or cycles, since the base.
@@ -118,6 +124,12 @@ impl Rate {
     /// From `now` on the clock makes `periods` periods in `cycles` cycles of the core.
     pub fn change(&mut self, now: Cycles, periods: u64, cycles: u64) {
         self.change_ratio(now, periods, cycles, None);
+    }
+
+    /// From `now` on the clock is a crystal's in a core of this clock.
+    pub fn change_crystal(&mut self, now: Cycles, frequency: FineHertz, core: Hertz) {
+        let (periods, seconds) = frequency.periods();
+        self.change(now, periods, u64::from(core.0) << seconds);
     }
 
     /// From `now` on the clock makes `periods` periods in `grains` grains of a core whose cycles

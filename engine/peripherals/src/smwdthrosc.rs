@@ -2,7 +2,7 @@
 //! on the 32-kHz clock. Register addresses and fields were compared with those in Contiki's port, which
 //! TI wrote; the watchdog's intervals and the sleep timer's rules are from memory of the guide.
 
-use joulemark_kernel::{Cycles, Fault, FaultKind};
+use joulemark_kernel::{Cycles, Fault, FaultKind, FineHertz, Hertz};
 
 use crate::rate::Rate;
 
@@ -32,9 +32,9 @@ pub struct Smwdthrosc {
 
 impl Smwdthrosc {
     /// After reset, in a core with this clock.
-    pub const fn new(core_hz: u32, low_hz: u32) -> Self {
+    pub const fn new(core: Hertz, low: FineHertz) -> Self {
         Self {
-            clock: Rate::new(low_hz as u64, core_hz as u64),
+            clock: Rate::crystal(low, core),
             zero: 0,
             latched: 0,
             upper: 0,
@@ -46,9 +46,9 @@ impl Smwdthrosc {
         }
     }
 
-    /// The core's clock changes.
-    pub fn set_core_hz(&mut self, core_hz: u32, low_hz: u32, now: Cycles) {
-        self.clock.change(now, low_hz.into(), core_hz.into());
+    /// The core's clock or the crystal's changes.
+    pub fn set_clocks(&mut self, core: Hertz, low: FineHertz, now: Cycles) {
+        self.clock.change_crystal(now, low, core);
     }
 
     /// Whether the 32-kHz clock is high.

@@ -1,7 +1,7 @@
 //! The real-time clock of STM32F1 chips (RM0041, chapter RTC). Register offsets and fields were compared
 //! with ST's header `stm32f100xb.h`.
 
-use joulemark_kernel::{Cycles, Fault, FaultKind};
+use joulemark_kernel::{Cycles, Fault, FaultKind, FineHertz, Hertz};
 
 use crate::rate::Rate;
 
@@ -17,7 +17,7 @@ const RTOFF: u32 = 1 << 5;
 #[derive(Clone, Debug)]
 pub struct Stm32Rtc {
     clock: Rate,
-    hz: u32,
+    is_clocked: bool,
     crh: u32,
     crl: u32,
     prl: u32,
@@ -33,7 +33,7 @@ impl Default for Stm32Rtc {
     fn default() -> Self {
         Self {
             clock: Rate::new(0, 1),
-            hz: 0,
+            is_clocked: false,
             crh: 0,
             crl: RTOFF | RSF,
             prl: 0x8000,
@@ -46,10 +46,13 @@ impl Default for Stm32Rtc {
 }
 
 impl Stm32Rtc {
-    /// Its clock, 0 where it has none, in a core with this clock.
-    pub fn set_clock(&mut self, hz: u32, core_hz: u32, now: Cycles) {
-        self.hz = hz;
-        self.clock.change(now, hz.into(), core_hz.into());
+    /// Its clock, where it has one, in a core with this clock.
+    pub fn set_clock(&mut self, clock: Option<FineHertz>, core: Hertz, now: Cycles) {
+        self.is_clocked = clock.is_some();
+        match clock {
+            Some(clock) => self.clock.change_crystal(now, clock, core),
+            None => self.clock.change(now, 0, 1),
+        }
     }
 
     const fn step_ticks(&self) -> u64 {
@@ -138,7 +141,7 @@ impl Stm32Rtc {
     /// It has no clock, or a setting is written outside of configuration mode.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         self.advance(now);
-        if self.hz == 0 {
+        if !self.is_clocked {
             return Err(Fault::new(
                 FaultKind::Peripheral,
                 "the RTC is written while it has no clock (RCC_BDCR.RTCEN, RCC_BDCR.RTCSEL)",

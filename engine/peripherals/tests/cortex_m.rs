@@ -1,7 +1,7 @@
 //! Timers, watchdogs and clocks of the Cortex-M chips, which skip to where something happens, against
 //! models that count one tick after the other as the manuals tell it.
 
-use joulemark_kernel::{Cycles, FaultKind};
+use joulemark_kernel::{Cycles, FaultKind, FineHertz, Hertz};
 use joulemark_peripherals::{
     AonRtc, Gpt, Iwdg, Smwdthrosc, Stm32Rtc, Stm32Tim, TiWatchdog, Trng, Wwdg,
 };
@@ -233,7 +233,7 @@ fn watchdogs_bite_when_they_are_due_and_not_before() {
 
     // CC2538: intervals of the 32-kHz clock, and 0xa then 0x5 to clear.
     for (interval, ticks) in [(0, 32768), (1, 8192), (2, 512), (3, 64)] {
-        let mut slow = Smwdthrosc::new(32_768_000, 32_768);
+        let mut slow = Smwdthrosc::new(Hertz(32_768_000), Hertz(32_768).into());
         slow.write(0, 8 | interval, Cycles(0)).unwrap();
         assert!(slow.advance(Cycles(ticks * 1000 - 1)).is_ok());
         slow.write(0, 0xa8, Cycles(ticks * 500)).unwrap();
@@ -276,7 +276,7 @@ proptest! {
     fn the_always_on_clock_keeps_time_and_meets_its_compare_values(
         compares in proptest::collection::vec(1_u32..300_000, 1..8), core_hz in 1_000_000_u32..48_000_000,
     ) {
-        let mut rtc = AonRtc::new(core_hz, 32_768);
+        let mut rtc = AonRtc::new(Hertz(core_hz), Hertz(32_768).into());
         rtc.write(0x14, 1, Cycles(0)).unwrap();
         rtc.write(0x00, 1 << 16 | 1, Cycles(0)).unwrap();
         let mut start = Cycles(0);
@@ -299,7 +299,7 @@ proptest! {
 
     #[test]
     fn the_sleep_timer_wakes_at_its_value(away in 5_u32..5_000_000, start in 0_u64..1_000_000) {
-        let mut timer = Smwdthrosc::new(32_000_000, 32_768);
+        let mut timer = Smwdthrosc::new(Hertz(32_000_000), Hertz(32_768).into());
         let at = Cycles(start);
         let bytes: Vec<u32> = (0..4).map(|i| timer.read(0x40 + 4 * i, at).unwrap()).collect();
         let count = bytes.iter().rev().fold(0, |count, byte| count << 8 | byte);
@@ -316,10 +316,32 @@ proptest! {
     }
 
     #[test]
+    fn a_sleep_timer_goes_with_its_crystal(ppb in -500_000_i32..500_000, seconds in 1_u64..1000) {
+        let low = FineHertz::new(Hertz(32_768), ppb);
+        let mut timer = Smwdthrosc::new(Hertz(32_000_000), Hertz(32_768).into());
+        let count = |seconds: u64, timer: &mut Smwdthrosc| {
+            let at = Cycles(seconds * 32_000_000);
+            let bytes = (0..4).map(|i| timer.read(0x40 + 4 * i, at).unwrap());
+            bytes.collect::<Vec<_>>().iter().rev().fold(0_u64, |count, &byte| count << 8 | u64::from(byte))
+        };
+        prop_assert_eq!(count(10, &mut timer), 327_680);
+        timer.set_clocks(Hertz(32_000_000), low, Cycles(10 * 32_000_000));
+        let wanted = seconds as f64 * 32_768.0 * (1.0 + f64::from(ppb) * 1e-9);
+        let counted = count(10 + seconds, &mut timer) - 327_680;
+        prop_assert!((counted as f64 - wanted).abs() < 1.1, "{counted} for {wanted}");
+        let mut rtc = AonRtc::new(Hertz(48_000_000), Hertz(32_768).into());
+        rtc.write(0, 1, Cycles(0)).unwrap();
+        rtc.set_clocks(Hertz(48_000_000), low, Cycles(0));
+        let time = rtc.time(Cycles(seconds * 48_000_000)) as f64 / f64::from(2_u32.pow(16)) / 65_536.0;
+        let wanted = seconds as f64 * (1.0 + f64::from(ppb) * 1e-9);
+        prop_assert!((time - wanted).abs() < 4e-5, "{time} for {wanted}");
+    }
+
+    #[test]
     fn the_stm32s_clock_counts_and_alarms(prescaler in 0_u32..2000, alarm in 1_u32..50, hz in 1000_u32..40_000) {
         let mut rtc = Stm32Rtc::default();
         prop_assert!(rtc.write(0x04, 1 << 4, Cycles(0)).is_err(), "no clock");
-        rtc.set_clock(hz, 8_000_000, Cycles(0));
+        rtc.set_clock(Some(Hertz(hz).into()), Hertz(8_000_000), Cycles(0));
         prop_assert!(rtc.write(0x0c, prescaler, Cycles(0)).is_err(), "no configuration mode");
         for (offset, value) in [(0x04, 1 << 4), (0x08, 0), (0x0c, prescaler), (0x20, 0), (0x24, alarm), (0x04, 0), (0x00, 2)] {
             rtc.write(offset, value, Cycles(0)).unwrap();

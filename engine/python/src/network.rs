@@ -7,7 +7,7 @@ use joulemark_devices::m25p80::M25p80;
 use joulemark_kernel::{Chip as KernelChip, Picoseconds};
 use joulemark_machine::{Machine, Options};
 use joulemark_network as network;
-use joulemark_network::{Board, Clock, Mote, Seated};
+use joulemark_network::{Board, Clock, Crystal, Mote, Seated};
 use joulemark_radio::{SYNCHRONISATION, Start};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -114,7 +114,7 @@ impl Network {
     }
 
     #[pyo3(signature = (chip, image, *, wiring=None, start_ps=0, ppb=0, drift_ppb_per_hour=0,
-                        trace=false, marker=None, profile=false, settings=None, flash=None))]
+                        watch=None, trace=false, marker=None, profile=false, settings=None, flash=None))]
     #[allow(clippy::too_many_arguments)]
     fn add(
         &mut self,
@@ -124,6 +124,7 @@ impl Network {
         start_ps: u64,
         ppb: i32,
         drift_ppb_per_hour: i32,
+        watch: Option<(i32, i32)>,
         trace: bool,
         marker: Option<String>,
         profile: bool,
@@ -144,15 +145,21 @@ impl Network {
                 .with_device(FLASH, |device: &mut M25p80, _| device.load(flash))
                 .map_err(machine_error)?;
         }
-        let clock = Clock {
-            start: Picoseconds(start_ps),
+        let crystal = Crystal {
             ppb,
             drift_ppb_per_hour,
         };
+        let watch = watch.map_or(crystal, |(ppb, drift_ppb_per_hour)| Crystal {
+            ppb,
+            drift_ppb_per_hour,
+        });
+        let clock = Clock {
+            start: Picoseconds(start_ps),
+            crystal,
+        };
         self.count += 1;
-        Ok(self
-            .network
-            .add(Seated::Board(Box::new(Board::new(machine))), clock))
+        let board = Board::new(machine, crystal, watch);
+        Ok(self.network.add(Seated::Board(Box::new(board)), clock))
     }
 
     fn add_recording(&mut self) -> usize {
@@ -229,22 +236,19 @@ impl Network {
         };
         let mut machine = made(chip, wiring, image, &options)?;
         give_serial(&mut machine, mote);
-        if let Seated::Board(earlier) = self.network.mote_mut(mote) {
-            machine
-                .take_flash(&earlier.machine, &chip.chip)
-                .map_err(machine_error)?;
-            let kept = earlier
-                .machine
-                .with_device(FLASH, |device: &mut M25p80, _| device.kept());
-            // A board without one is as good.
-            if let Ok(kept) = kept {
-                let _ = machine.with_device(FLASH, |device: &mut M25p80, _| *device = kept);
-            }
+        let earlier = self.board(mote)?;
+        machine
+            .take_flash(&earlier.machine, &chip.chip)
+            .map_err(machine_error)?;
+        let kept = earlier
+            .machine
+            .with_device(FLASH, |device: &mut M25p80, _| device.kept());
+        // A board without one is as good.
+        if let Ok(kept) = kept {
+            let _ = machine.with_device(FLASH, |device: &mut M25p80, _| *device = kept);
         }
-        drop(
-            self.network
-                .restart(mote, Seated::Board(Box::new(Board::new(machine)))),
-        );
+        let board = Seated::Board(Box::new(earlier.restarted(machine)));
+        drop(self.network.restart(mote, board));
         Ok(())
     }
 

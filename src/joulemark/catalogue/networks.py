@@ -20,11 +20,15 @@ Part = Annotated[float, Field(ge=0, le=1)]
 
 
 class Crystal(datafile.DataModel):
-    """How wrong a mote's crystals are."""
+    """How wrong a crystal is."""
 
     ppm: Annotated[float, Field(ge=-500, le=500)] = 0.0
-    """By how much its time goes faster, at its start."""
+    """By how much it is too fast when its mote is switched on."""
     drift_ppm_per_hour: Annotated[float, Field(ge=-100, le=100)] = 0.0
+
+    def faster(self, ppm: float) -> "Crystal":
+        """Return one that is as much faster at its start."""
+        return self.model_copy(update={"ppm": self.ppm + ppm})
 
 
 class Mote(datafile.DataModel):
@@ -59,12 +63,17 @@ class Mote(datafile.DataModel):
     restart_s: list[Annotated[float, Field(gt=0)]] = Field([])
     """When it is switched off and on."""
     crystal: Crystal = Crystal()
+    """Of its radio and its core; a clock without a crystal, as an MSP430's DCO, goes with it."""
+    watch_crystal: Crystal | None = None
+    """Of 32,768 Hz; as wrong as the other if not given."""
     count: Annotated[int, Field(ge=1, le=_MOTES_MAX)] = 1
     """So many of them, NAME-1, NAME-2 and so on."""
     numbered: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = None
     """The macro that is one more for each of them."""
     spread_ppm: Annotated[float, Field(ge=0, le=500)] = 0.0
     """The crystals of several are spread evenly so far to either side."""
+    spread_watch_ppm: Annotated[float, Field(ge=0, le=500)] = 0.0
+    """And their watch crystals."""
     spread_start_s: Annotated[float, Field(ge=0)] = 0.0
     """Several are switched on one after the other within this time."""
 
@@ -78,6 +87,8 @@ class Mote(datafile.DataModel):
             raise ValueError("an architecture is for a program; an image has been compiled")
         if self.modules and self.architecture is None:
             raise ValueError("modules: say in architecture whose")
+        if self.spread_watch_ppm and self.watch_crystal is None:
+            raise ValueError("spread_watch_ppm: say in watch_crystal around what")
         if self.numbered is not None and self.numbered not in self.define:
             raise ValueError(f"numbered: say in define what {self.numbered} is for the first")
         return self
@@ -260,10 +271,13 @@ def _one_of(mote: Mote, number: int, name: str) -> Mote:
     define = dict(mote.define)
     if mote.numbered is not None:
         define[mote.numbered] += number
-    ppm = mote.crystal.ppm + mote.spread_ppm * (2 * place - 1)
-    crystal = Crystal(ppm=ppm, drift_ppm_per_hour=mote.crystal.drift_ppm_per_hour)
+    crystal = mote.crystal.faster(mote.spread_ppm * (2 * place - 1))
+    watch = mote.watch_crystal
+    if watch is not None:
+        watch = watch.faster(mote.spread_watch_ppm * (2 * place - 1))
     start_s = mote.start_s + mote.spread_start_s * place
-    update = {"name": name, "define": define, "crystal": crystal, "start_s": start_s, "count": 1}
+    update = {"name": name, "define": define, "crystal": crystal, "watch_crystal": watch}
+    update |= {"start_s": start_s, "count": 1}
     return mote.model_copy(update=update)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from joulemark.catalogue import boards
 from joulemark.catalogue.architectures import Wired, load_architecture
 from joulemark.catalogue.boards import Board
-from joulemark.catalogue.networks import Mote, Network, picoseconds
+from joulemark.catalogue.networks import Crystal, Mote, Network, picoseconds
 from joulemark.errors import FaultError, InputError
 from joulemark.images.built import BuiltImage
 from joulemark.images.program import build_program
@@ -107,6 +107,11 @@ class _Program:
     clock: str | None
     architecture: str | None
     modules: tuple[str, ...]
+
+
+def _in_billionths(crystal: Crystal) -> tuple[int, int]:
+    """A crystal's error, and by how much that grows in an hour, in parts in 10^9."""
+    return round(crystal.ppm * 1000), round(crystal.drift_ppm_per_hour * 1000)
 
 
 @lru_cache(maxsize=_MOTES)
@@ -213,6 +218,8 @@ class RunningNetwork:
         else:
             path = self.network.path.parent / str(mote.image)
         restarts = sorted(picoseconds(at) for at in mote.restart_s)
+        ppb, drift_ppb_per_hour = _in_billionths(mote.crystal)
+        watch = mote.watch_crystal
         try:
             flash = (
                 None if mote.flash is None else (self.network.path.parent / mote.flash).read_bytes()
@@ -224,8 +231,9 @@ class RunningNetwork:
                 image,
                 wiring=board.wiring,
                 start_ps=picoseconds(mote.start_s),
-                ppb=round(mote.crystal.ppm * 1000),
-                drift_ppb_per_hour=round(mote.crystal.drift_ppm_per_hour * 1000),
+                ppb=ppb,
+                drift_ppb_per_hour=drift_ppb_per_hour,
+                watch=None if watch is None else _in_billionths(watch),
                 trace=True,
                 marker=board.marker.pin if self._is_observed else None,
                 profile=self._is_observed,

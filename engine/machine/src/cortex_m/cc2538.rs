@@ -3,7 +3,9 @@
 //! port.
 
 use joulemark_kernel::chip::Constant;
-use joulemark_kernel::{Cycles, Fault, FaultKind, Memories, Timeline};
+use joulemark_kernel::{
+    Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
+};
 use joulemark_peripherals::ti_aes::{Features, TiAes};
 use joulemark_peripherals::{Cc2538Rf, Gpt, I2cMaster, Pl011, Smwdthrosc, SocAdc, Udma};
 use joulemark_radio::Radio;
@@ -116,6 +118,7 @@ pub struct Cc2538 {
     rf: Option<Cc2538Rf>,
     ieee_address: Vec<u8>,
     low_hz: u32,
+    low: FineHertz,
     crystal_hz: u32,
     clock_ctrl: u32,
     /// The words of [`HELD`], by offset.
@@ -142,7 +145,8 @@ pub fn make(core: &Core, setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>
 impl Cc2538 {
     pub fn new(core: &Core, setting: &dyn Fn(&str) -> u32) -> Self {
         let crystal_hz = core.crystal_hz.as_ref().map_or(0, Constant::whole);
-        let (core_hz, low_hz) = (core.reset_hz.whole(), core.low_hz.whole());
+        let (reset, low_hz) = (Hertz(core.reset_hz.whole()), core.low_hz.whole());
+        let low = Hertz(low_hz).into();
         let features = Features {
             long_keys_and_gcm: true,
             hash: true,
@@ -152,13 +156,14 @@ impl Cc2538 {
         Self {
             uart: [Pl011::new(16), Pl011::new(16)],
             gpt: Default::default(),
-            slow: Smwdthrosc::new(core_hz, low_hz),
+            slow: Smwdthrosc::new(reset, low),
             aes: aes.map(|aes| TiAes::new(aes.timing(), features)),
             rf: radio.map(|radio| Cc2538Rf::new(radio.figures(), setting("random_seed"))),
             ieee_address: [OUI, setting("device_number")]
                 .map(u32::to_le_bytes)
                 .concat(),
             low_hz,
+            low,
             crystal_hz,
             clock_ctrl: OSC32K | OSC_PD | OSC | 1 << 8 | 1,
             held: [0; 0xb8 / 4],
@@ -392,7 +397,15 @@ impl Peripherals for Cc2538 {
     }
 
     fn clock_changed(&mut self, now: Cycles, core_hz: u32) {
-        self.slow.set_core_hz(core_hz, self.low_hz, now);
+        self.slow.set_clocks(Hertz(core_hz), self.low, now);
+    }
+
+    fn set_watch_crystal(&mut self, ppb: i32, now: Cycles, time: Picoseconds) {
+        self.low = FineHertz::new(Hertz(self.low_hz), ppb);
+        self.slow.set_clocks(Hertz(self.clock_hz()), self.low, now);
+        if let Some(rf) = &mut self.rf {
+            rf.set_low_clock(self.low, time);
+        }
     }
 
     fn next_event(&self) -> Cycles {

@@ -5,7 +5,9 @@
 use std::ops::RangeInclusive;
 
 use joulemark_armv7m::MemorySettings;
-use joulemark_kernel::{Cycles, Fault, FaultKind, Memories, Picoseconds, Timeline};
+use joulemark_kernel::{
+    Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
+};
 use joulemark_peripherals::ti_aes::{Features, TiAes};
 use joulemark_peripherals::{AonRtc, Cc26x0Rf, Gpt, Pl011, TiWatchdog, Trng, Vims};
 use joulemark_radio::Radio;
@@ -60,6 +62,8 @@ const RESET_PDCTL1: u32 = 0xa;
 const BUS_ON: u32 = 1 << 4;
 
 pub struct Cc26x0 {
+    core_hz: Hertz,
+    low_hz: Hertz,
     uart: Pl011,
     gpt: [Gpt; 4],
     aes: Option<TiAes>,
@@ -90,13 +94,16 @@ impl Cc26x0 {
         let aes = core.aes.as_ref();
         let mut prcm = [0; 0x80];
         prcm[PDCTL1] = RESET_PDCTL1;
+        let (core_hz, low_hz) = (Hertz(core.reset_hz.whole()), Hertz(core.low_hz.whole()));
         Self {
+            core_hz,
+            low_hz,
             uart: Pl011::new(32),
             gpt: Default::default(),
             aes: aes.map(|aes| TiAes::new(aes.timing(), features)),
             trng: Trng::new(setting("trng_seed")),
             watchdog: TiWatchdog::default(),
-            rtc: AonRtc::new(core.reset_hz.whole(), core.low_hz.whole()),
+            rtc: AonRtc::new(core_hz, low_hz.into()),
             vims: Vims::new(setting("cache_mode"), setting("line_buffer") != 0),
             iocfg: [0x6000; 32],
             prcm,
@@ -294,6 +301,11 @@ impl Peripherals for Cc26x0 {
         self.rtc.advance(now);
         self.vims.advance(now);
         self.watchdog.advance(now)
+    }
+
+    fn set_watch_crystal(&mut self, ppb: i32, now: Cycles, _time: Picoseconds) {
+        let low = FineHertz::new(self.low_hz, ppb);
+        self.rtc.set_clocks(self.core_hz, low, now);
     }
 
     fn transfer(

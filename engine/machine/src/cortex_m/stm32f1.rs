@@ -2,7 +2,7 @@
 //! clock (RM0041). Addresses and interrupt lines were compared with ST's header `stm32f100xb.h`.
 
 use joulemark_kernel::chip::Constant;
-use joulemark_kernel::{Cycles, Fault, FaultKind};
+use joulemark_kernel::{Cycles, Fault, FaultKind, FineHertz, Hertz, Picoseconds};
 use joulemark_peripherals::{Iwdg, Stm32Rtc, Stm32Tim, Stm32Usart, Wwdg};
 
 use super::sections::Core;
@@ -36,7 +36,7 @@ const FLASH_ACR: u32 = 0x4002_2000;
 const BDCR: usize = 8;
 const CSR: usize = 9;
 /// The watch crystal of the real-time clock (RM0041, LSE clock).
-const LSE_HZ: u32 = 32_768;
+const LSE: Hertz = Hertz(32_768);
 
 /// `RCC_CR` and `RCC_CFGR`.
 const HSION: u32 = 1;
@@ -55,6 +55,7 @@ pub struct Stm32f1 {
     core_hz: u32,
     hsi_hz: u32,
     hse_hz: u32,
+    lse: FineHertz,
     /// RCC by word: CR, CFGR, ...
     rcc: [u32; 12],
     flash_acr: u32,
@@ -85,6 +86,7 @@ impl Stm32f1 {
             core_hz: hsi_hz,
             hsi_hz,
             hse_hz,
+            lse: LSE.into(),
             rcc,
             flash_acr: 0,
             configuration: [[0x4444_4444; 2]; 5],
@@ -165,14 +167,14 @@ impl Stm32f1 {
     /// RTCSEL: none, LSE, LSI, HSE / 128.
     fn set_rtc_clock(&mut self, now: Cycles) {
         let bdcr = self.rcc[BDCR];
-        let hz = match bdcr >> 8 & 3 {
-            _ if bdcr & 1 << 15 == 0 => 0,
-            1 if bdcr & 1 != 0 => LSE_HZ,
-            2 if self.rcc[CSR] & 1 != 0 => self.lsi_hz,
-            3 => self.hse_hz / 128,
-            _ => 0,
+        let clock = match bdcr >> 8 & 3 {
+            _ if bdcr & 1 << 15 == 0 => None,
+            1 if bdcr & 1 != 0 => Some(self.lse),
+            2 if self.rcc[CSR] & 1 != 0 => Some(Hertz(self.lsi_hz).into()),
+            3 => Some(Hertz(self.hse_hz / 128).into()),
+            _ => None,
         };
-        self.rtc.set_clock(hz, self.core_hz, now);
+        self.rtc.set_clock(clock, Hertz(self.core_hz), now);
     }
 
     fn gpio(address: u32) -> Option<(usize, u32)> {
@@ -296,6 +298,11 @@ impl Peripherals for Stm32f1 {
     fn clock_changed(&mut self, now: Cycles, core_hz: u32) {
         self.core_hz = core_hz;
         self.iwdg.set_core_hz(core_hz, self.lsi_hz, now);
+        self.set_rtc_clock(now);
+    }
+
+    fn set_watch_crystal(&mut self, ppb: i32, now: Cycles, _time: Picoseconds) {
+        self.lse = FineHertz::new(LSE, ppb);
         self.set_rtc_clock(now);
     }
 
