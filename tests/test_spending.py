@@ -57,7 +57,7 @@ def test_following_changes_nothing_and_loses_nothing(board: str, images: dict[st
     assert sum(ps for _, ps, _ in turns) == plain.time_ps == spending.total.time_ps
     energy = meter.energy(occupancy(plain.power_tracks, 0, plain.time_ps))
     assert spending.total.energy_nj == pytest.approx(energy.gross_nj, rel=1e-3)
-    assert sum(nj for *_, nj in turns) == pytest.approx(spending.total.energy_nj)
+    assert sum(sum(nj) for *_, nj in turns) == pytest.approx(spending.total.energy_nj)
     awake: dict[tuple[str, ...], int] = {}
     for path, ps, _ in turns:
         if path[-1] != ASLEEP:
@@ -78,7 +78,7 @@ def test_what_sleeps_is_named_and_costs_what_sleep_costs(tmp_path: Path) -> None
     assert run.sleep_cycles > 40_000
     described = boards.load_board("telosb")
     found = Spending(run.followed, ModelMeter(described), described.supply_v.value)
-    asleep = [(ps, nj) for path, ps, nj in found.in_order() if path[-1] == ASLEEP]
+    asleep = [(ps, sum(nj)) for path, ps, nj in found.in_order() if path[-1] == ASLEEP]
     assert len(asleep) == 1
     assert asleep[0][0] == pytest.approx(run.sleep_cycles / run.cycles * run.time_ps, rel=0.01)
     # Asleep it draws less than a tenth of what it draws awake.
@@ -186,7 +186,8 @@ def test_a_flame_graph_is_zoomed_in_and_speedscope_has_the_order(
     joulemark(*asked, "--size", "8", "--flame", str(scope))
     document = json.loads(scope.read_text())
     names = [frame["name"] for frame in document["shared"]["frames"]]
-    _, time, energy = document["profiles"]
+    _, time, energy, *of_parts = document["profiles"]
+    assert not of_parts, "a cipher uses nothing but the chip"
     assert time["unit"] == "nanoseconds"
     # Eight blocks one after the other are eight stretches in the order of time.
     said = re.search(r"([\d.]+) ms, ([\d.]+) µJ", done.stdout)

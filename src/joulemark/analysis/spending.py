@@ -47,13 +47,18 @@ class Spending:
 
     def __init__(self, followed: "Followed", meter: ModelMeter, supply_v: float) -> None:
         self._followed = followed
+        found = {part: None for states in followed.states for part, _, _ in states}
+        self.parts = list(found)
+        """Parts of the board, each with a power state of its own."""
         self._watt = []
+        """By index of the power states of all parts: each part's power."""
         for states in followed.states:
-            drawn = [meter.current_of(*state) for state in states]
-            self._watt.append(supply_v * sum(one.ampere for one in drawn if one is not None))
+            drawn = {state[0]: meter.current_of(*state) for state in states}
+            amperes = [one.ampere if (one := drawn.get(part)) else 0.0 for part in self.parts]
+            self._watt.append([supply_v * ampere for ampere in amperes])
 
     def _energy_nj(self, states: int, time_ps: int) -> float:
-        return self._watt[states] * time_ps * 1e-3
+        return sum(self._watt[states]) * time_ps * 1e-3
 
     def by_line(self, lines: "Lines") -> "dict[Line | None, Spent]":
         """What each source line cost; None is all code that is from none."""
@@ -73,19 +78,21 @@ class Spending:
             total.add(0 if asleep else cycles, instructions, time_ps, energy_nj)
         return total
 
-    def in_order(self) -> Iterator[tuple[list[str], int, float]]:
-        """Paths of calls in the order of time: names, picoseconds, nanojoules."""
+    def in_order(self) -> Iterator[tuple[list[str], int, list[float]]]:
+        """Paths of calls in the order of time: names, picoseconds, nanojoules of each part."""
         turns = self._followed.turns
         ends = [start for start, *_ in turns[1:]] + [self._followed.end_ps]
         for (start, path, asleep, states), end in zip(turns, ends, strict=True):
             names = self._followed.paths[path]
             if asleep:
                 names = [*names, ASLEEP]
-            yield names or ["(no symbol)"], end - start, self._energy_nj(states, end - start)
+            parts_nj = [watt * (end - start) * 1e-3 for watt in self._watt[states]]
+            yield names or ["(no symbol)"], end - start, parts_nj
 
-    def by_function(self) -> dict[str, float]:
-        """Nanojoules in each function itself; those of sleep are under `ASLEEP`."""
-        found: dict[str, float] = defaultdict(float)
-        for names, _, energy_nj in self.in_order():
-            found[names[-1]] += energy_nj
-        return dict(found)
+    def by_function(self) -> dict[str, list[float]]:
+        """Nanojoules of each part in each function itself; those of sleep are under `ASLEEP`."""
+        found: dict[str, list[float]] = {}
+        for names, _, parts_nj in self.in_order():
+            before = found.get(names[-1], [0.0] * len(self.parts))
+            found[names[-1]] = [one + more for one, more in zip(before, parts_nj, strict=True)]
+        return found

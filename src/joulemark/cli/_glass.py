@@ -70,11 +70,7 @@ class ShownOptions:
             InputError: something is missing or wrong.
         """
         if self.power is not None:
-            if board is None:
-                raise InputError("a bare chip has no current of a board", "--power", "give --board")
-            if self.power.suffix not in {".csv", ".html"}:
-                mend = "name a .csv or .html file"
-                raise InputError(f"{self.power}: no such form", "--power", mend)
+            check_power(self.power, board)
         if self.gdb is not None:
             _ = self.address
 
@@ -95,6 +91,18 @@ class ShownOptions:
 
             write_power(machine.power_tracks, board, name, self.power, start_ps)
             typer.echo(f"current: {self.power}", err=True)
+
+
+def check_power(path: Path, board: "Board | None") -> None:
+    """Refuse a file for currents that cannot be written.
+
+    Raises:
+        InputError: there is no board, or the file's ending is of no known form.
+    """
+    if board is None:
+        raise InputError("a bare chip has no current of a board", "--power", "give --board")
+    if path.suffix not in {".csv", ".html"}:
+        raise InputError(f"{path}: no such form", "--power", "name a .csv or .html file")
 
 
 class Wires:

@@ -1,15 +1,17 @@
 """`joulemark profile`: show where an image spends its cycles, energy and stack."""
 
 import random
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from joulemark.cli import app
+from joulemark.cli._glass import check_power
 from joulemark.cli._options import SourceOption, complete_board
+from joulemark.cli._output import Form, table
 from joulemark.cli.exec import (
     DEFAULT_MAX_CYCLES,
     Entry,
@@ -26,7 +28,7 @@ from joulemark.cli.exec import (
 from joulemark.errors import InputError, JoulemarkError
 
 if TYPE_CHECKING:
-    from joulemark._engine import Followed, Image, Profile
+    from joulemark._engine import Followed, Image, PowerInterval, Profile
     from joulemark.analysis.spending import Spending, Spent
     from joulemark.catalogue.boards import Board
     from joulemark.images.lines import Line
@@ -38,10 +40,12 @@ class _Profiled:
     """The profiled run, and how it ended if not as asked for."""
 
     costs: "Profile"
-    followed: "Followed | None"
+    followed: "Followed"
     times: "Occupancy"
     cycles: int
     instructions: int
+    power: "Mapping[str, Sequence[PowerInterval]]" = field(default_factory=dict)
+    """Power states of the parts of the board; none of a window."""
     failure: JoulemarkError | None = None
 
 
@@ -75,6 +79,13 @@ def profile(
             "both by energy too; or .svg.",
         ),
     ] = None,
+    power: Annotated[
+        Path | None,
+        typer.Option(
+            "--power",
+            help="Without --operation: current of each part over time, as .csv or an .html page.",
+        ),
+    ] = None,
     lines: Annotated[
         bool, typer.Option("--lines", help="Show the costliest source lines, too.")
     ] = False,
@@ -86,44 +97,48 @@ def profile(
 ) -> None:
     """Show cycles, energy and stack per function of an image that runs on a board.
 
-    For source lines an image needs debug information (-g); one that `run` built is built again
-    with it, which changes no byte of its code. The flame graph's HTML and JSON, and source lines,
-    follow each instruction, which takes longer.
+    Energy is that of all parts of the board, chip, radio and other devices, while a function runs;
+    what is drawn in sleep is under "(asleep)". For source lines an image needs debug information
+    (-g); one that `run` built is built again with it, which changes no byte of its code.
     """
     from joulemark.analysis.spending import Spending
     from joulemark.catalogue import boards
     from joulemark.images.lines import lines_of
     from joulemark.meters.model import ModelMeter
-    from joulemark.report.flame import write_flame
+    from joulemark.report.flame import InOrder, write_flame
+    from joulemark.report.power import write_power
     from joulemark.report.source import write_source
 
     program = load_image(image, raw)
     description = boards.load_board(board)
     if annotate is not None and annotate.suffix not in {".html", ".htm"}:
         raise InputError("is written as a page", f"--annotate {annotate}", "end it in .html")
-    table = lines_of(image) if lines or annotate is not None else None
-    follow = table is not None or (flame is not None and flame.suffix != ".svg")
+    if power is not None:
+        check_power(power, description)
+        if operation is not None:
+            raise InputError("is of a whole run", "--power", "leave out --operation")
+    source_lines = lines_of(image) if lines or annotate is not None else None
     if operation is None:
-        profiled = _whole(program, description, entry, stop_at, max_cycles, settings, follow)
+        profiled = _whole(program, description, entry, stop_at, max_cycles, settings)
     else:
-        profiled = _window(program, description, operation, size, follow)
-    spending = None
-    if profiled.followed is not None:
-        meter, supply_v = ModelMeter(description), description.supply_v.value
-        spending = Spending(profiled.followed, meter, supply_v)
+        profiled = _window(program, description, operation, size)
+    spending = Spending(profiled.followed, ModelMeter(description), description.supply_v.value)
     _print(profiled, description, top, spending)
-    if spending is not None and table is not None:
-        spent = spending.by_line(table)
+    if source_lines is not None:
+        spent = spending.by_line(source_lines)
         if lines:
             _print_lines(spent, top)
         if annotate is not None:
             write_source(spent, image.name, annotate)
             typer.echo(f"annotated sources: {annotate}")
     if flame is not None:
-        in_order = () if spending is None else spending.in_order()
+        in_order = InOrder(spending.parts, list(spending.in_order()))
         paths = ((p.path, p.self_cycles) for p in profiled.costs.paths)
         write_flame(paths, image.name, flame, in_order)
         typer.echo(f"flame graph: {flame}")
+    if power is not None:
+        write_power(profiled.power, description, image.name, power)
+        typer.echo(f"current: {power}")
     if profiled.failure is not None:
         raise profiled.failure
 
@@ -135,7 +150,6 @@ def _whole(
     stop_at: str | None,
     max_cycles: int | None,
     settings: list[str] | None,
-    follow: bool,
 ) -> _Profiled:
     """From the start to the end."""
     from joulemark._engine import EngineError, Machine
@@ -152,7 +166,7 @@ def _whole(
             entry=None if entry is None else resolve(program, entry, "--entry"),
             profile=True,
             trace=True,
-            follow=follow,
+            follow=True,
             settings=parse_settings(settings) or None,
         )
     except EngineError as error:
@@ -160,8 +174,9 @@ def _whole(
     stop = run_machine(machine, until, budget)
     return _Profiled(
         costs=machine.profile,
-        followed=machine.followed if follow else None,
+        followed=machine.followed,
         times=occupancy(machine.power_tracks, 0, machine.time_ps),
+        power=machine.power_tracks,
         cycles=machine.cycles,
         instructions=machine.instructions,
         failure=end_error(
@@ -170,7 +185,7 @@ def _whole(
     )
 
 
-def _window(program: "Image", board: "Board", operation: str, size: int, follow: bool) -> _Profiled:
+def _window(program: "Image", board: "Board", operation: str, size: int) -> _Profiled:
     """One operation of an image that speaks the project's protocol, with random inputs."""
     from joulemark._engine import EngineError
     from joulemark.catalogue import boards
@@ -186,7 +201,7 @@ def _window(program: "Image", board: "Board", operation: str, size: int, follow:
             marker=board.marker.pin,
             port=board.serial.port,
             profile=True,
-            follow=follow,
+            follow=True,
         )
     except EngineError as error:
         raise InputError(str(error)) from error
@@ -213,50 +228,55 @@ def _window(program: "Image", board: "Board", operation: str, size: int, follow:
         raise InputError(f"{operation} of {size} bytes ended with {result.status.name}", "--size")
     window = machine.take_window()
     assert window.profile is not None  # noqa: S101
+    assert window.followed is not None  # noqa: S101
     return _Profiled(
         window.profile, window.followed, window.times, window.cycles, window.instructions
     )
 
 
-def _print(profiled: _Profiled, board: "Board", top: int, spending: "Spending | None") -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    from joulemark.catalogue.boards import MCU
+def _print(profiled: _Profiled, board: "Board", top: int, spending: "Spending") -> None:
+    from joulemark.analysis.spending import ASLEEP
     from joulemark.meters.model import ModelMeter
-    from joulemark.meters.power import ACTIVE, duration_s
+    from joulemark.meters.power import duration_s
 
     meter = ModelMeter(board)
-    total = meter.energy(profiled.times)
-    running = meter.energy({k: v for k, v in profiled.times.items() if k[:2] == (MCU, ACTIVE)})
-    exact = None if spending is None else spending.by_function()
+    spent_nj = spending.by_function()
+    nothing = [0.0] * len(spending.parts)
+    asleep_nj = spent_nj.pop(ASLEEP, nothing)
+    parts = [
+        n for n in range(len(nothing)) if asleep_nj[n] or any(nj[n] for nj in spent_nj.values())
+    ]
     functions = sorted(profiled.costs.functions, key=lambda f: -f.self_cycles)
     cycles = sum(f.self_cycles for f in functions) or 1
 
-    table = Table("function", box=None, pad_edge=False)
-    for name in ("calls", "self cycles", "%", "total cycles", "energy µJ", "stack B"):
-        table.add_column(name, justify="right")
-    for f in functions[:top]:
-        share = f.self_cycles / cycles
-        table.add_row(
-            f.name,
-            f"{f.calls:,}",
-            f"{f.self_cycles:,}",
-            f"{100 * share:.1f}",
-            f"{f.total_cycles:,}",
-            f"{(running.gross_nj * share if exact is None else exact.get(f.name, 0)) / 1e3:.3f}",
-            str(f.stack_bytes),
-        )
-    # A symbol's brackets are no markup.
-    console = Console(markup=False, emoji=False)
-    console.print(table)
+    names = {n: spending.parts[n] for n in parts} if len(parts) > 1 else {}
+
+    def energies(parts_nj: list[float]) -> dict[str, float]:
+        each = {f"{name} µJ": parts_nj[n] / 1e3 for n, name in names.items()}
+        return {"energy µJ": sum(parts_nj) / 1e3} | each
+
+    rows = [
+        {
+            "function": f.name,
+            "calls": f.calls,
+            "self cycles": f.self_cycles,
+            "%": 100 * f.self_cycles / cycles,
+            "total cycles": f.total_cycles,
+            "stack B": f.stack_bytes,
+        }
+        | energies(spent_nj.get(f.name, nothing))
+        for f in functions[:top]
+    ]
+    if any(asleep_nj) and rows:
+        rows.append(dict.fromkeys(rows[0]) | {"function": ASLEEP} | energies(asleep_nj))
+    typer.echo(table(rows, Form.TEXT))
     if len(functions) > top:
         typer.echo(f"{len(functions) - top} more functions; --top shows more")
     milliseconds = duration_s(profiled.times) * 1e3
     typer.echo(
         f"{profiled.cycles:,} cycles, {profiled.instructions:,} instructions, "
-        f"{milliseconds:,.3f} ms, {total.gross_nj / 1e3:,.3f} µJ "
-        f"({(total.gross_nj - running.gross_nj) / 1e3:,.3f} µJ of it asleep)"
+        f"{milliseconds:,.3f} ms, {meter.energy(profiled.times).gross_nj / 1e3:,.3f} µJ "
+        f"({sum(asleep_nj) / 1e3:,.3f} µJ of it asleep)"
     )
     for note in meter.notes(profiled.times):
         typer.echo(note)

@@ -70,6 +70,18 @@ def total(
 
     All tracks cover the same time.
     """
+    for amperes, end_ps in by_part(tracks, current):
+        yield sum(amperes), end_ps
+
+
+def by_part(
+    tracks: Mapping[str, Iterable["PowerInterval"]],
+    current: Callable[[str, str, int], Current | None],
+) -> Iterator[tuple[tuple[float, ...], int]]:
+    """The current of each part, in ampere and in the order of tracks, until a time in picoseconds.
+
+    Where another part's current has a part's, it is 0. All tracks cover the same time.
+    """
     running = {part: iter(intervals) for part, intervals in tracks.items()}
     now = {part: next(intervals, None) for part, intervals in running.items()}
     while True:
@@ -78,11 +90,10 @@ def total(
             return
         end_ps = min(ends)
         drawn = [
-            current(part, interval.state, interval.clock_hz)
+            None if interval is None else current(part, interval.state, interval.clock_hz)
             for part, interval in now.items()
-            if interval is not None
         ]
-        yield sum(one.ampere for one in drawn if one is not None), end_ps
+        yield tuple(0.0 if one is None else one.ampere for one in drawn), end_ps
         for part, interval in now.items():
             if interval is not None and interval.end_ps == end_ps:
                 now[part] = next(running[part], None)

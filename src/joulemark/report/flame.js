@@ -1,14 +1,14 @@
 "use strict";
-// A flame graph to zoom in. Nodes are [parent, name, cycles, nanoseconds, nanojoules], a parent
-// before its children, with what was spent in the node itself.
+// A flame graph to zoom in. Nodes are [parent, name, and what was spent in the node itself by each
+// weight: cycles, nanoseconds, nanojoules], a parent before its children.
 
 const ROW = 20;
 const LEAST = 0.4; // Pixels that a box has at least.
-const WEIGHTS = {
-  cycles: { column: 2, text: (x) => `${Math.round(x).toLocaleString("en")} cycles` },
-  time: { column: 3, text: (x) => `${(x / 1e3).toLocaleString("en", { maximumSignificantDigits: 4 })} µs` },
-  energy: { column: 4, text: (x) => `${(x / 1e3).toLocaleString("en", { maximumSignificantDigits: 4 })} µJ` },
-};
+
+function said(x, unit) {
+  if (unit === "cycles") return `${Math.round(x).toLocaleString("en")} cycles`;
+  return `${(x / 1e3).toLocaleString("en", { maximumSignificantDigits: 4 })} µ${unit}`;
+}
 
 async function unpacked(id) {
   const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
@@ -23,7 +23,7 @@ function hue(name) {
 }
 
 async function start() {
-  const { names, nodes } = await unpacked("data");
+  const { names, nodes, units } = await unpacked("data");
   const children = nodes.map(() => []);
   nodes.forEach((node, index) => index && children[node[0]].push(index));
   const flame = document.getElementById("flame");
@@ -38,7 +38,8 @@ async function start() {
   }
 
   function draw() {
-    const { column, text } = WEIGHTS[weight.value];
+    const column = 2 + weight.selectedIndex;
+    const text = (x) => said(x, units[weight.selectedIndex]);
     const sums = totals(column);
     const width = flame.clientWidth;
     const wanted = find.value.trim().toLowerCase();

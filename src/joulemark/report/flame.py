@@ -17,8 +17,25 @@ _LETTER = 6.6
 
 Paths = Iterable[tuple[list[str], int]]
 """Call paths, outermost first, and the cycles spent at their ends."""
-InOrder = Iterable[tuple[list[str], int, float]]
-"""Call paths in the order of time, and the picoseconds and nanojoules spent at their ends."""
+
+
+@dataclass(frozen=True)
+class InOrder:
+    """Call paths in the order of time."""
+
+    parts: Sequence[str] = ()
+    """Parts of the board."""
+    turns: Sequence[tuple[list[str], int, Sequence[float]]] = ()
+    """Paths, and the picoseconds and each part's nanojoules spent at their ends."""
+
+    @property
+    def drawing(self) -> list[tuple[int, str]]:
+        """Parts that draw something of their own, with their places; none where it is but one."""
+        drawing = [n for n in range(len(self.parts)) if any(nj[n] for _, _, nj in self.turns)]
+        return [(n, self.parts[n]) for n in drawing] if len(drawing) > 1 else []
+
+
+_NOT_FOLLOWED = InOrder()
 
 
 @dataclass
@@ -39,14 +56,14 @@ def _tree(paths: Paths) -> _Node:
     return root
 
 
-def speedscope(paths: Paths, name: str, in_order: InOrder = ()) -> str:
+def speedscope(paths: Paths, name: str, in_order: InOrder = _NOT_FOLLOWED) -> str:
     """The file format of https://www.speedscope.app, "sampled" profiles.
 
     Args:
         paths: of a profile with weights in cycles.
         name: of the program.
-        in_order: of two more profiles, with weights in nanoseconds and nanojoules, which its view
-            "Time Order" shows as they were.
+        in_order: of more profiles, with weights in nanoseconds and nanojoules, of all parts and of
+            each, which its view "Time Order" shows as they were.
     """
     frames: dict[str, int] = {}
 
@@ -72,11 +89,14 @@ def speedscope(paths: Paths, name: str, in_order: InOrder = ()) -> str:
             "weights": weights,
         }
 
-    turns = list(in_order)
+    turns = in_order.turns
     profiles = [sampled("cycles", "none", paths)]
     if turns:
         profiles.append(sampled("time", "nanoseconds", ((p, ps * 1e-3) for p, ps, _ in turns)))
-        profiles.append(sampled("energy in nJ", "none", ((p, nj) for p, _, nj in turns)))
+        profiles.append(sampled("energy in nJ", "none", ((p, sum(nj)) for p, _, nj in turns)))
+    for place, part in in_order.drawing:
+        spent = ((p, nj[place]) for p, _, nj in turns)
+        profiles.append(sampled(f"energy of {part} in nJ", "none", spent))
     return json.dumps(
         {
             "$schema": "https://www.speedscope.app/file-format-schema.json",
@@ -128,9 +148,13 @@ def svg(paths: Paths, name: str) -> str:
     )
 
 
-def zoomable(paths: Paths, name: str, in_order: InOrder = ()) -> str:
-    """A page with the same, to zoom in: by cycles and, where turns are given, time and energy."""
-    nodes: list[list[float]] = [[-1, 0, 0, 0, 0]]
+def zoomable(paths: Paths, name: str, in_order: InOrder = _NOT_FOLLOWED) -> str:
+    """A page with the same, to zoom in: by cycles, time, energy, and energy of each part."""
+    units = {"cycles": "cycles"}
+    if in_order.turns:
+        units |= {"time": "s", "energy": "J"}
+    units |= {f"energy of {part}": "J" for _, part in in_order.drawing}
+    nodes: list[list[float]] = [[-1, 0, *(0 for _ in units)]]
     names: dict[str, int] = {"all": 0}
     known: dict[tuple[int, int], int] = {}
 
@@ -140,27 +164,29 @@ def zoomable(paths: Paths, name: str, in_order: InOrder = ()) -> str:
             key = at, names.setdefault(called, len(names))
             if key not in known:
                 known[key] = len(nodes)
-                nodes.append([*key, 0, 0, 0])
+                nodes.append([*key, *(0 for _ in units)])
             at = known[key]
         for column, weight in enumerate(weights, 2):
             nodes[at][column] += weight
 
     for path, cycles in paths:
         spend(path, cycles)
-    is_timed = False
-    for path, ps, energy_nj in in_order:
-        is_timed = True
-        spend(path, 0, ps * 1e-3, energy_nj)
-    data = {"names": list(names), "nodes": [[round(x, 3) for x in node] for node in nodes]}
-    weights = ["cycles", *(["time", "energy"] if is_timed else [])]
+    for path, ps, parts_nj in in_order.turns:
+        each = [parts_nj[place] for place, _ in in_order.drawing]
+        spend(path, 0, ps * 1e-3, sum(parts_nj), *each)
+    data = {
+        "names": list(names),
+        "units": list(units.values()),
+        "nodes": [[round(x, 3) for x in node] for node in nodes],
+    }
     script = page.asset("flame.js")
     packed = page.packed(json.dumps(data))
     return page.render(
-        "flame.html.jinja", plots=False, name=name, data=packed, weights=weights, script=script
+        "flame.html.jinja", plots=False, name=name, data=packed, weights=list(units), script=script
     )
 
 
-def write_flame(paths: Paths, name: str, path: Path, in_order: InOrder = ()) -> None:
+def write_flame(paths: Paths, name: str, path: Path, in_order: InOrder = _NOT_FOLLOWED) -> None:
     """Write a flame graph; the file's ending says in which form.
 
     Args:

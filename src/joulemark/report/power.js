@@ -1,5 +1,8 @@
 "use strict";
-// The current as steps: step i lasts until end[i]. Charge up to a time is looked up and interpolated.
+// Currents as steps: step i lasts until end[i]. Charge up to a time is looked up and interpolated.
+// The parts of the board are tracks of their own, and the trace is their sum.
+const COLOURS = ["#2a7f62", "#4c78a8", "#c8772f", "#8a5aa5", "#b5484f", "#7a7a3c"];
+
 async function unpack(id) {
   const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -14,10 +17,16 @@ function scaled(value, unit) {
 }
 
 class Trace {
-  constructor({ start_s, end_s, ampere, supply_v }) {
-    Object.assign(this, { start: start_s, end: Float64Array.from(end_s), ampere: Float64Array.from(ampere), volt: supply_v });
-    this.charge = new Float64Array(this.end.length + 1);
-    for (let i = 0; i < this.end.length; i++) this.charge[i + 1] = this.charge[i] + this.ampere[i] * (this.end[i] - this.begin(i));
+  constructor({ start_s, end_s, tracks, supply_v }) {
+    Object.assign(this, { start: start_s, end: Float64Array.from(end_s), volt: supply_v });
+    this.ampere = Float64Array.from(this.end, (_, i) => tracks.reduce((sum, track) => sum + track[i], 0));
+    this.charge = this.added(this.ampere);
+    this.tracks = tracks.map((ampere) => ({ ampere, charge: this.added(ampere) }));
+  }
+  added(ampere) {
+    const charge = new Float64Array(this.end.length + 1);
+    for (let i = 0; i < this.end.length; i++) charge[i + 1] = charge[i] + ampere[i] * (this.end[i] - this.begin(i));
+    return charge;
   }
   begin(i) {
     return i === 0 ? this.start : this.end[i - 1];
@@ -35,9 +44,12 @@ class Trace {
     }
     return low;
   }
-  chargeTo(time) {
+  chargeTo(time, { ampere, charge } = this) {
     const i = this.at(time);
-    return this.charge[i] + this.ampere[i] * (Math.min(time, this.last) - this.begin(i));
+    return charge[i] + ampere[i] * (Math.min(time, this.last) - this.begin(i));
+  }
+  charges(from, to) {
+    return this.tracks.map((track) => this.chargeTo(to, track) - this.chargeTo(from, track));
   }
   measure(from, to) {
     const charge = this.chargeTo(to) - this.chargeTo(from);
@@ -62,7 +74,7 @@ function show(trace) {
 
   function colours() {
     const style = getComputedStyle(document.body);
-    return { ink: style.color, line: "#2a7f62", quiet: "rgba(128,128,128,0.35)", chosen: "rgba(76,120,168,0.25)" };
+    return { ink: style.color, quiet: "rgba(128,128,128,0.35)", chosen: "rgba(76,120,168,0.25)" };
   }
   function context(element) {
     const ratio = devicePixelRatio || 1;
@@ -73,21 +85,26 @@ function show(trace) {
     pen.scale(ratio, ratio);
     return { pen, width, height };
   }
-  function curve(pen, { from, to }, width, height, colour) {
-    pen.fillStyle = pen.strokeStyle = colour;
+  // Of each pixel the parts' means on each other, and the least and the most of their sum.
+  function curve(pen, { from, to }, width, height, shade) {
     const y = (ampere) => height - (ampere / most) * height;
     const each = (to - from) / width;
-    pen.beginPath();
     for (let x = 0; x < width; x++) {
-      const m = trace.measure(from + x * each, from + (x + 1) * each);
-      pen.fillRect(x, y(m.most), 1, Math.max(1, y(m.least) - y(m.most)));
-      if (x === 0) pen.moveTo(x, y(m.mean));
-      else pen.lineTo(x, y(m.mean));
+      const [begin, end] = [from + x * each, from + (x + 1) * each];
+      let below = 0;
+      trace.charges(begin, end).forEach((charge, track) => {
+        const ampere = charge / (end - begin);
+        pen.fillStyle = COLOURS[track % COLOURS.length];
+        pen.fillRect(x, y(below + ampere), 1, y(below) - y(below + ampere));
+        below += ampere;
+      });
+      const { least, most: peak } = trace.measure(begin, end);
+      pen.fillStyle = shade;
+      pen.fillRect(x, y(peak), 1, Math.max(1, y(least) - y(peak)));
     }
-    pen.stroke();
   }
   function draw() {
-    const { ink, line, quiet, chosen } = colours();
+    const { ink, quiet, chosen } = colours();
     const { pen, width, height } = context(canvas);
     const bottom = height - 22;
     pen.font = "12px sans-serif";
@@ -109,7 +126,7 @@ function show(trace) {
       pen.fillStyle = chosen;
       pen.fillRect(x(span.from), 0, Math.max(1, x(span.to) - x(span.from)), bottom);
     }
-    curve(pen, view, width, bottom, line);
+    curve(pen, view, width, bottom, quiet);
     const strip = context(overview);
     curve(strip.pen, whole, strip.width, strip.height, quiet);
     strip.pen.fillStyle = chosen;
@@ -126,6 +143,7 @@ function show(trace) {
         line.dataset.range = name;
         line.insertCell().textContent = name;
         const values = [[m.from, "s"], [m.length, "s"], [m.mean, "A"], [m.least, "A"], [m.most, "A"], [m.charge, "C"], [m.energy, "J"]];
+        if (trace.tracks.length > 1) for (const charge of trace.charges(from, to)) values.push([charge * trace.volt, "J"]);
         for (const [value, unit] of values) {
           const cell = line.insertCell();
           cell.className = "number";
@@ -185,6 +203,9 @@ function show(trace) {
       event.preventDefault();
       keys[event.key]();
     }
+  });
+  document.querySelectorAll("#legend i").forEach((sample, track) => {
+    sample.style.background = COLOURS[track % COLOURS.length];
   });
   addEventListener("resize", draw);
   draw();

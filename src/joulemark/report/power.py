@@ -1,15 +1,15 @@
-"""A program's current over time: as CSV, and as a page to scroll and measure in."""
+"""A program's current over time, part by part: as CSV, and as a page to scroll and measure in."""
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from joulemark.catalogue.boards import MCU, Board
+from joulemark.catalogue.boards import MCU, RADIO, Board
 from joulemark.errors import InputError
 from joulemark.meters.model import ModelMeter
-from joulemark.meters.power import occupancy, total
+from joulemark.meters.power import by_part, occupancy
 from joulemark.report import page
 from joulemark.wholefile import write_whole
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from joulemark._engine import PowerInterval
 
 _MOST_STEPS = 2_000_000
+
+_Step = tuple[tuple[float, ...], int]
+"""Currents of the parts in ampere, and the time in picoseconds until which they are drawn."""
 
 
 def write_power(
@@ -26,7 +29,7 @@ def write_power(
     path: Path,
     start_ps: int = 0,
 ) -> None:
-    """Write the board's current over time.
+    """Write the current of a board's parts over time.
 
     Args:
         tracks: power states by part.
@@ -39,17 +42,23 @@ def write_power(
         InputError: there is too much of it, or it cannot be written.
     """
     meter = ModelMeter(board)
-    steps = _merged(list(total(tracks, meter.current_of)))
+    order = sorted(tracks, key=lambda part: (part != MCU, part != RADIO, part))
+    steps = _merged(by_part({part: tracks[part] for part in order}, meter.current_of))
+    # What draws nothing of its own at any time is no track.
+    drawing = [n for n in range(len(order)) if any(amperes[n] for amperes, _ in steps)]
     if len(steps) > _MOST_STEPS:
         what = f"{len(steps):,} changes of the current are too many"
         raise InputError(what, str(path), "run less of it: --from, --stop-at, --max-cycles")
     if path.suffix == ".csv":
         text = io.StringIO()
-        text.write("start_s,end_s,ampere\n")
+        text.write(",".join(["start_s,end_s,ampere", *(f"{order[n]}_ampere" for n in drawing)]))
         begin = start_ps
-        for ampere, end_ps in steps:
-            text.write(f"{begin * 1e-12:.12g},{end_ps * 1e-12:.12g},{ampere:.9g}\n")
+        for amperes, end_ps in steps:
+            values = [sum(amperes), *(amperes[n] for n in drawing)]
+            numbers = ",".join(f"{value:.9g}" for value in values)
+            text.write(f"\n{begin * 1e-12:.12g},{end_ps * 1e-12:.12g},{numbers}")
             begin = end_ps
+        text.write("\n")
         write_whole(path, text.getvalue().encode(), "the current")
         return
     end_ps = steps[-1][1] if steps else start_ps
@@ -57,7 +66,7 @@ def write_power(
     trace = {
         "start_s": start_ps * 1e-12,
         "end_s": [end * 1e-12 for _, end in steps],
-        "ampere": [ampere for ampere, _ in steps],
+        "tracks": [[amperes[n] for amperes, _ in steps] for n in drawing],
         "supply_v": board.supply_v.value,
     }
     html = page.render(
@@ -65,6 +74,7 @@ def write_power(
         plots=False,
         name=name,
         board=board,
+        parts=[order[n] for n in drawing],
         data=page.packed(json.dumps(trace)),
         states=[
             (part, state, hz, ps * 1e-12, meter.current_of(part, state, hz))
@@ -75,12 +85,12 @@ def write_power(
     page.write(html, path)
 
 
-def _merged(steps: list[tuple[float, int]]) -> list[tuple[float, int]]:
-    """Without changes from a current to the same."""
-    result: list[tuple[float, int]] = []
-    for ampere, end_ps in steps:
-        if result and result[-1][0] == ampere:
-            result[-1] = (ampere, end_ps)
+def _merged(steps: Iterable[_Step]) -> list[_Step]:
+    """Without changes from currents to the same."""
+    result: list[_Step] = []
+    for amperes, end_ps in steps:
+        if result and result[-1][0] == amperes:
+            result[-1] = (amperes, end_ps)
         else:
-            result.append((ampere, end_ps))
+            result.append((amperes, end_ps))
     return result
