@@ -401,7 +401,7 @@ mod tests {
         #[test]
         fn a_crystal_is_wrong_by_as_much_as_it_is_said_to_be(ppb in -1_000_000_i32..1_000_000) {
             let (periods, shift) = FineHertz::new(Hertz(32_768), ppb).periods();
-            let hz = periods as f64 / f64::from(1 << shift);
+            let hz = f64::from(u32::try_from(periods).unwrap()) / f64::from(1 << shift);
             proptest::prop_assert!((hz / 32_768.0 - 1.0 - f64::from(ppb) * 1e-9).abs() < 1e-9);
         }
     }

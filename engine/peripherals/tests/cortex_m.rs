@@ -316,25 +316,25 @@ proptest! {
     }
 
     #[test]
-    fn a_sleep_timer_goes_with_its_crystal(ppb in -500_000_i32..500_000, seconds in 1_u64..1000) {
+    fn a_sleep_timer_goes_with_its_crystal(ppb in -500_000_i32..500_000, seconds in 1_u32..1000) {
         let low = FineHertz::new(Hertz(32_768), ppb);
         let mut timer = Smwdthrosc::new(Hertz(32_000_000), Hertz(32_768).into());
-        let count = |seconds: u64, timer: &mut Smwdthrosc| {
-            let at = Cycles(seconds * 32_000_000);
-            let bytes = (0..4).map(|i| timer.read(0x40 + 4 * i, at).unwrap());
-            bytes.collect::<Vec<_>>().iter().rev().fold(0_u64, |count, &byte| count << 8 | u64::from(byte))
+        let count = |seconds: u32, timer: &mut Smwdthrosc| {
+            let at = Cycles(u64::from(seconds) * 32_000_000);
+            let bytes: Vec<u32> = (0..4).map(|i| timer.read(0x40 + 4 * i, at).unwrap()).collect();
+            bytes.iter().rev().fold(0_u32, |count, byte| count << 8 | byte)
         };
         prop_assert_eq!(count(10, &mut timer), 327_680);
         timer.set_clocks(Hertz(32_000_000), low, Cycles(10 * 32_000_000));
-        let wanted = seconds as f64 * 32_768.0 * (1.0 + f64::from(ppb) * 1e-9);
+        let wanted = f64::from(seconds) * (1.0 + f64::from(ppb) * 1e-9);
         let counted = count(10 + seconds, &mut timer) - 327_680;
-        prop_assert!((counted as f64 - wanted).abs() < 1.1, "{counted} for {wanted}");
+        prop_assert!((f64::from(counted) - wanted * 32_768.0).abs() < 1.1, "{counted} for {wanted} s");
         let mut rtc = AonRtc::new(Hertz(48_000_000), Hertz(32_768).into());
         rtc.write(0, 1, Cycles(0)).unwrap();
         rtc.set_clocks(Hertz(48_000_000), low, Cycles(0));
-        let time = rtc.time(Cycles(seconds * 48_000_000)) as f64 / f64::from(2_u32.pow(16)) / 65_536.0;
-        let wanted = seconds as f64 * (1.0 + f64::from(ppb) * 1e-9);
-        prop_assert!((time - wanted).abs() < 4e-5, "{time} for {wanted}");
+        let time_us = rtc.time(Cycles(u64::from(seconds) * 48_000_000)) * 1_000_000 >> 32;
+        let time_us = f64::from(u32::try_from(time_us).unwrap());
+        prop_assert!((time_us - wanted * 1e6).abs() < 40.0, "{time_us} us for {wanted} s");
     }
 
     #[test]
