@@ -41,6 +41,7 @@ impl Board {
     }
 
     /// Another machine in the place of this one, with the same crystals.
+    #[must_use]
     pub fn restarted(&self, machine: Machine) -> Self {
         Self::with(machine, self.watch.restarted())
     }

@@ -332,7 +332,7 @@ proptest! {
         let mut rtc = AonRtc::new(Hertz(48_000_000), Hertz(32_768).into());
         rtc.write(0, 1, Cycles(0)).unwrap();
         rtc.set_clocks(Hertz(48_000_000), low, Cycles(0));
-        let time_us = rtc.time(Cycles(u64::from(seconds) * 48_000_000)) * 1_000_000 >> 32;
+        let time_us = (rtc.time(Cycles(u64::from(seconds) * 48_000_000)) * 1_000_000) >> 32;
         let time_us = f64::from(u32::try_from(time_us).unwrap());
         prop_assert!((time_us - wanted * 1e6).abs() < 40.0, "{time_us} us for {wanted} s");
     }
