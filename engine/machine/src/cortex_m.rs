@@ -99,6 +99,11 @@ pub trait Peripherals: Send + Sync {
         now: Cycles,
         sent: &mut dyn FnMut(usize, u8, Cycles),
     ) -> Result<(), Fault>;
+    /// Pins of a port have new levels; `changed` are those that differ. Whether that may interrupt.
+    fn pins_changed(&mut self, port: usize, level: u32, changed: u32) -> bool {
+        let _ = (port, level, changed);
+        false
+    }
     /// The core's clock has changed: devices with clocks of their own see another ratio.
     fn clock_changed(&mut self, now: Cycles, core_hz: u32) {
         let _ = (now, core_hz);
@@ -239,6 +244,10 @@ impl CortexM {
         let after = self.levels();
         for port in 0..before.len() {
             let mut changed = before[port] ^ after[port];
+            if changed != 0 && self.series.pins_changed(port, after[port], changed) {
+                // The core looks at the lines when something is due.
+                self.due = Cycles(0);
+            }
             while changed != 0 {
                 let bit = changed.trailing_zeros() as usize;
                 changed &= changed - 1;
@@ -353,8 +362,8 @@ impl CortexM {
         if let Some(radio) = self.series.radio() {
             self.board.note_radio(radio.state(), time);
         }
-        self.pins_changed(before, now);
         self.set_due();
+        self.pins_changed(before, now);
         Ok(result)
     }
 

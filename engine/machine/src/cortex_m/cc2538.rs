@@ -7,7 +7,9 @@ use joulemark_kernel::{
     Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
 };
 use joulemark_peripherals::ti_aes::{Features, TiAes};
-use joulemark_peripherals::{Cc2538Rf, Gpt, I2cMaster, Pl011, Smwdthrosc, SocAdc, Udma};
+use joulemark_peripherals::{
+    Cc2538Rf, Gpt, I2cMaster, Pl011, Pl061Interrupts, Smwdthrosc, SocAdc, Udma,
+};
 use joulemark_radio::Radio;
 
 use super::sections::Core;
@@ -132,8 +134,9 @@ pub struct Cc2538 {
     ioc: [u32; IOC_WORDS],
     direction: [u32; 4],
     alternate: [u32; 4],
-    /// Registers of interrupts, locks and wake-up, which hold what is written and do nothing; their
-    /// offsets differ below bit 9.
+    gpio_interrupts: [Pl061Interrupts; 4],
+    /// Registers of locks and wake-up, which hold what is written and do nothing; their offsets
+    /// differ below bit 9.
     gpio_held: [[u32; 0x80]; 4],
 }
 
@@ -175,6 +178,7 @@ impl Cc2538 {
             ioc: [0; IOC_WORDS],
             direction: [0; 4],
             alternate: [0; 4],
+            gpio_interrupts: Default::default(),
             gpio_held: [[0; 0x80]; 4],
         }
     }
@@ -214,9 +218,8 @@ impl Peripherals for Cc2538 {
                 0..=0x3fc => Some(context.pins.level(port) & offset >> 2),
                 0x400 => Some(self.direction[port]),
                 0x420 => Some(self.alternate[port]),
-                // No interrupts: none is pending.
-                0x414 | 0x418 => Some(0),
-                0x404..=0x41c | 0x520..=0x524 | 0x700..=0x71c => {
+                0x404..=0x41c => self.gpio_interrupts[port].read(offset),
+                0x520..=0x524 | 0x700..=0x71c => {
                     Some(self.gpio_held[port][(offset as usize & 0x1ff) / 4])
                 }
                 _ => None,
@@ -274,7 +277,8 @@ impl Peripherals for Cc2538 {
                 }
                 0x400 => self.direction[port] = value & 0xff,
                 0x420 => self.alternate[port] = value & 0xff,
-                0x404..=0x41c | 0x520..=0x524 | 0x700..=0x71c => {
+                0x404..=0x41c => return Ok(self.gpio_interrupts[port].write(offset, value)),
+                0x520..=0x524 | 0x700..=0x71c => {
                     self.gpio_held[port][(offset as usize & 0x1ff) / 4] = value;
                 }
                 _ => return Ok(false),
@@ -348,6 +352,15 @@ impl Peripherals for Cc2538 {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    fn pins_changed(&mut self, port: usize, level: u32, changed: u32) -> bool {
+        let Some(interrupts) = self.gpio_interrupts.get_mut(port) else {
+            return false;
+        };
+        interrupts.pins_changed(level, changed);
+        // A level may also have gone.
+        true
     }
 
     fn put_serial(&mut self, port: usize, bytes: &[u8]) {
@@ -428,6 +441,9 @@ impl Peripherals for Cc2538 {
     fn interrupts(&self) -> [u64; 4] {
         let mut lines = [0; 4];
         let mut put = |line: usize, high: bool| lines[line / 64] |= u64::from(high) << (line % 64);
+        for (port, interrupts) in self.gpio_interrupts.iter().enumerate() {
+            put(port, interrupts.is_pending());
+        }
         put(5, self.uart[0].is_pending());
         put(6, self.uart[1].is_pending());
         for (gpt, first) in self.gpt.iter().zip([19, 21, 23, 35]) {

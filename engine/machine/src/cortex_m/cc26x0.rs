@@ -9,7 +9,7 @@ use joulemark_kernel::{
     Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
 };
 use joulemark_peripherals::ti_aes::{Features, TiAes};
-use joulemark_peripherals::{AonRtc, Cc26x0Rf, Gpt, Pl011, TiWatchdog, Trng, Vims};
+use joulemark_peripherals::{AonRtc, Cc26x0Rf, EdgeFlags, Gpt, Pl011, TiWatchdog, Trng, Vims};
 use joulemark_radio::Radio;
 
 use super::sections::Core;
@@ -37,6 +37,7 @@ const AON_RTC: u32 = 0x4009_2000;
 const ALIAS_OF_DISDEFWBUF: u32 = 0xe21c_0104;
 
 /// Interrupt lines: exception numbers less 16.
+const EDGE_LINE: u32 = 0;
 const CPE_1_LINE: u32 = 2;
 const RTC_LINE: u32 = 4;
 const UART_LINE: u32 = 5;
@@ -72,6 +73,7 @@ pub struct Cc26x0 {
     rtc: AonRtc,
     vims: Vims,
     iocfg: [u32; 32],
+    edges: EdgeFlags,
     /// PRCM's registers; those for clocks and power domains are kept, and but for the RF core's do
     /// nothing.
     prcm: [u32; 0x80],
@@ -106,6 +108,7 @@ impl Cc26x0 {
             rtc: AonRtc::new(core_hz, low_hz.into()),
             vims: Vims::new(setting("cache_mode"), setting("line_buffer") != 0),
             iocfg: [0x6000; 32],
+            edges: EdgeFlags::default(),
             prcm,
             rf: core
                 .radio
@@ -217,10 +220,10 @@ impl Peripherals for Cc26x0 {
             AON_RTC => self.rtc.read(offset, context.now),
             GPIO => match offset {
                 0x80 => Some(context.pins.output[0]),
-                // Of EVFLAGS (0xe0): nothing detects edges, which IOCFG would ask for.
-                0x90 | 0xa0 | 0xb0 | 0xe0 => Some(0),
+                0x90 | 0xa0 | 0xb0 => Some(0),
                 0xc0 => Some(context.pins.level(0)),
                 0xd0 => Some(context.pins.enabled[0]),
+                0xe0 => Some(self.edges.evflags()),
                 _ => None,
             },
             VIMS => self.vims.read(offset, context.now),
@@ -266,11 +269,16 @@ impl Peripherals for Cc26x0 {
                     0xa0 => pins.output[0] &= !value,
                     0xb0 => pins.output[0] ^= value,
                     0xd0 => pins.enabled[0] = value,
+                    0xe0 => self.edges.clear_evflags(value),
                     _ => return Ok(false),
                 }
             }
             VIMS if offset == 4 => self.vims.write_control(value, context.now)?,
-            IOC if offset < 0x80 => self.iocfg[offset as usize / 4] = value,
+            IOC if offset < 0x80 => {
+                let pin = offset as usize / 4;
+                self.iocfg[pin] = value;
+                self.edges.set_iocfg(pin, value);
+            }
             PRCM => return Ok(self.write_prcm(offset, value, context.now, context.time)),
             RFC..=RFC_LAST => {
                 let Some(rf) = &mut self.rf else {
@@ -282,6 +290,11 @@ impl Peripherals for Cc26x0 {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    fn pins_changed(&mut self, _port: usize, level: u32, changed: u32) -> bool {
+        self.edges.pins_changed(level, changed);
+        self.edges.is_pending()
     }
 
     fn put_serial(&mut self, _port: usize, bytes: &[u8]) {
@@ -345,7 +358,8 @@ impl Peripherals for Cc26x0 {
     }
 
     fn interrupts(&self) -> [u64; 4] {
-        let mut lines = u64::from(self.uart.is_pending()) << UART_LINE
+        let mut lines = u64::from(self.edges.is_pending()) << EDGE_LINE
+            | u64::from(self.uart.is_pending()) << UART_LINE
             | u64::from(self.rtc.is_pending()) << RTC_LINE
             | u64::from(self.watchdog.is_pending()) << WDT_LINE
             | u64::from(self.aes.as_ref().is_some_and(TiAes::is_pending)) << CRYPTO_LINE

@@ -3,7 +3,7 @@
 
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Cycles, Fault, FaultKind, FineHertz, Hertz, Picoseconds};
-use joulemark_peripherals::{Iwdg, Stm32Rtc, Stm32Tim, Stm32Usart, Wwdg};
+use joulemark_peripherals::{Exti, Iwdg, Stm32Rtc, Stm32Tim, Stm32Usart, Wwdg};
 
 use super::sections::Core;
 use super::{Context, Peripherals, lettered};
@@ -28,6 +28,19 @@ const IWDG: u32 = 0x4000_3000;
 const PWR_CR: u32 = 0x4000_7000;
 const PWR_CSR: u32 = 0x4000_7004;
 const DBP: u32 = 1 << 8;
+const AFIO_EXTICR1: u32 = 0x4001_0008;
+const AFIO_EXTICR4: u32 = 0x4001_0014;
+const EXTI: u32 = 0x4001_0400;
+/// The interrupt lines of EXTI's lines, as masks of these.
+const EXTI_LINES: [(usize, u32); 7] = [
+    (6, 1),
+    (7, 1 << 1),
+    (8, 1 << 2),
+    (9, 1 << 3),
+    (10, 1 << 4),
+    (23, 0x03e0),
+    (40, 0xfc00),
+];
 const GPIOA: u32 = 0x4001_0800;
 const RCC: u32 = 0x4002_1000;
 const FLASH_ACR: u32 = 0x4002_2000;
@@ -59,6 +72,7 @@ pub struct Stm32f1 {
     /// RCC by word: CR, CFGR, ...
     rcc: [u32; 12],
     flash_acr: u32,
+    exti: Exti,
     /// CRL and CRH of each port.
     configuration: [[u32; 2]; 5],
 }
@@ -89,6 +103,7 @@ impl Stm32f1 {
             lse: LSE.into(),
             rcc,
             flash_acr: 0,
+            exti: Exti::default(),
             configuration: [[0x4444_4444; 2]; 5],
         }
     }
@@ -216,6 +231,10 @@ impl Peripherals for Stm32f1 {
             RTC..WWDG => self.rtc.read(address - RTC, context.now),
             WWDG..IWDG => self.wwdg.read(address - WWDG, context.now),
             IWDG..0x4000_3400 => self.iwdg.read(address - IWDG),
+            AFIO_EXTICR1..=AFIO_EXTICR4 => {
+                Some(self.exti.exticr((address - AFIO_EXTICR1) as usize / 4))
+            }
+            EXTI..GPIOA => self.exti.read(address - EXTI),
             PWR_CR => Some(self.pwr_cr),
             PWR_CSR => Some(0),
             // What is on is ready, and what is selected is used, at once.
@@ -265,6 +284,11 @@ impl Peripherals for Stm32f1 {
             RTC..WWDG => return self.rtc.write(address - RTC, value, context.now),
             WWDG..IWDG => return self.wwdg.write(address - WWDG, value, context.now),
             IWDG..0x4000_3400 => return self.iwdg.write(address - IWDG, value, context.now),
+            AFIO_EXTICR1..=AFIO_EXTICR4 => {
+                let index = (address - AFIO_EXTICR1) as usize / 4;
+                self.exti.set_exticr(index, value);
+            }
+            EXTI..GPIOA => return self.exti.write(address - EXTI, value),
             PWR_CR => self.pwr_cr = value & 0x1f3,
             RCC..=0x4002_1024 | 0x4002_102c => {
                 self.write_rcc((address - RCC) as usize / 4, value, context)?;
@@ -273,6 +297,11 @@ impl Peripherals for Stm32f1 {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    fn pins_changed(&mut self, port: usize, level: u32, changed: u32) -> bool {
+        self.exti.pins_changed(port, level, changed);
+        self.exti.pending() != 0
     }
 
     fn put_serial(&mut self, port: usize, bytes: &[u8]) {
@@ -324,6 +353,10 @@ impl Peripherals for Stm32f1 {
             | u64::from(self.wwdg.is_pending()) << WWDG_LINE;
         for (usart, line) in self.usart.iter().zip(USART_LINE) {
             lines |= u64::from(usart.is_pending()) << line;
+        }
+        let pins = self.exti.pending();
+        for (line, mask) in EXTI_LINES {
+            lines |= u64::from(pins & mask != 0) << line;
         }
         for (tim, (_, _, line)) in self.tim.iter().zip(TIM) {
             lines |= u64::from(tim.is_pending()) << line;
