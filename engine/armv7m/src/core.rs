@@ -6,7 +6,7 @@ use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 use crate::bus::{Bus, Control, Width};
 use crate::buses::is_bit_band_alias;
-use crate::memo::{self, Pipeline};
+use crate::memo::{self, Pipeline, is_it};
 use crate::memory::{DeviceWait, Entry, Memory, Region};
 use crate::mpu::Access;
 use crate::op::{Kind, Op};
@@ -15,8 +15,8 @@ use crate::system::{Events, Model, Request, System, UsageFault};
 use crate::timing::Timing;
 use crate::traits::{Class, Traits};
 
-/// More cycles than any instruction waits to enter execute: 16 accesses of 4 cycles.
-const LONGEST_WAIT: u64 = 64;
+/// More cycles than any instruction waits to enter execute and then lasts: 32 accesses of 4 cycles.
+const LONGEST_WAIT: u64 = 128;
 
 /// Configuration of a core.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -375,7 +375,7 @@ impl<B: Bus> Core<B> {
     }
 
     #[inline]
-    fn touch(&mut self, address: u32) {
+    pub(crate) fn touch(&mut self, address: u32) {
         if let Some(digest) = &mut self.address_digest {
             // Multiplication by an odd constant is a bijection, so no address is lost; the constant
             // is 2^64 over the golden ratio (Knuth, TAOCP 3, section 6.4).
@@ -695,7 +695,7 @@ impl<B: Bus> Core<B> {
         self.next_pc = self.fall_through;
         self.it_of_current = self.it;
         self.instructions += 1;
-        if self.it != 0 {
+        if is_it(self.it) {
             let condition = self.it >> 4;
             self.it = memo::advance_it(self.it);
             let skipped = !self.condition(condition) && !entry.traits.is(Traits::NEVER_SKIPPED);
@@ -705,6 +705,9 @@ impl<B: Bus> Core<B> {
                 self.pc = self.next_pc;
                 return Ok(());
             }
+        } else if self.it != 0 {
+            self.resume(entry)?;
+            self.leave = true;
         }
         if matches!(
             entry.op.kind,
@@ -743,7 +746,7 @@ impl<B: Bus> Core<B> {
 
     /// The stack pointer was `before`, and was counted down from there or loaded with something
     /// else, such as another thread's stack, which may be anywhere.
-    fn stack_moved(&mut self, before: u32, counted: bool) -> Result<(), Trap> {
+    pub(crate) fn stack_moved(&mut self, before: u32, counted: bool) -> Result<(), Trap> {
         let sp = self.regs.r[13];
         if sp >= self.stack_limit {
             self.stack_low = self.stack_low.min(sp);
@@ -1120,7 +1123,7 @@ impl<B: Bus> Core<B> {
         self.advance_tick(now);
         // A branch to what is loaded is issued once that is known.
         self.pipe.begin(self.pc, self.it_of_current, self.current);
-        if self.it_of_current != 0 {
+        if is_it(self.it_of_current) {
             self.pipe.conditional(false);
         }
         (

@@ -4,6 +4,7 @@ use joulemark_kernel::{Caller, Cycles, Fault, FaultKind};
 
 use crate::bus::{Bus, Width};
 use crate::core::{Call, Core, Exit, Trap};
+use crate::memo::is_it;
 use crate::pipeline::Exchange;
 use crate::system::{UsageFault, exception};
 use crate::traits::Traits;
@@ -125,9 +126,13 @@ impl<B: Bus> Core<B> {
         self.noticed = None;
         self.system.pending.put(number, false);
         let next = self.next_entry();
-        let (in_it, skipped) = (self.it != 0, self.next_is_skipped());
-        let next = next.as_ref().map(|entry| (entry, in_it, skipped));
-        self.pipe.make_way(at, next, &self.memory);
+        let (in_it, skipped) = (is_it(self.it), self.next_is_skipped());
+        if next.is_some_and(|entry| !skipped && self.run_part(&entry, at)) {
+            self.pipe.drain(at, &self.memory);
+        } else {
+            let next = next.as_ref().map(|entry| (entry, in_it, skipped));
+            self.pipe.make_way(at, next, &self.memory);
+        }
         self.enter(number, self.pc)?;
         self.watch_entry();
         Ok(false)
@@ -143,7 +148,7 @@ impl<B: Bus> Core<B> {
     }
 
     fn next_is_skipped(&self) -> bool {
-        self.it != 0 && !self.condition(self.it >> 4)
+        is_it(self.it) && !self.condition(self.it >> 4)
     }
 
     /// What comes to be pending before this cycle, less [`NOTICE`], is taken before the next
@@ -156,7 +161,7 @@ impl<B: Bus> Core<B> {
         let skipped = self.next_is_skipped();
         let coming = self
             .pipe
-            .coming(&entry, self.it != 0, skipped, &self.memory);
+            .coming(&entry, is_it(self.it), skipped, &self.memory);
         if coming.paired && skipped {
             // It goes along with the load or store before it; behind an unaligned one only where
             // decode was done with it (`memory_tests/pipelining_it_skipped_lsu`).
@@ -165,6 +170,9 @@ impl<B: Bus> Core<B> {
             } else {
                 0
             });
+        }
+        if !skipped && let Some(presented) = self.interruptible(&entry) {
+            return presented.last().map(|last| last + 2);
         }
         let gives_up = entry.op.kind.computes() && entry.traits.is(Traits::TIMED) && !skipped;
         let busy = if gives_up {

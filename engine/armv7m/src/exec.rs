@@ -87,7 +87,7 @@ impl<B: Bus> Core<B> {
         self.branch_from_memory(entry, address, target)
     }
 
-    fn branch_from_memory(&mut self, entry: &Entry, address: u32, target: u32) -> Done {
+    pub(crate) fn branch_from_memory(&mut self, entry: &Entry, address: u32, target: u32) -> Done {
         let is_return = self.is_exception_return(target);
         let next = if is_return {
             target
@@ -118,7 +118,7 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    fn aligned(address: u32, to: u32) -> Done {
+    pub(crate) fn aligned(address: u32, to: u32) -> Done {
         if address & (to - 1) == 0 {
             Ok(())
         } else {
@@ -432,68 +432,6 @@ impl<B: Bus> Core<B> {
                 }
                 self.regs.compute(op, self.it_of_current == 0);
             }
-        }
-        Ok(())
-    }
-
-    fn load_multiple(&mut self, entry: &Entry) -> Done {
-        let op = &entry.op;
-        let base = self.regs.r[op.rn as usize];
-        let bytes = 4 * op.imm.count_ones();
-        let (mut address, back) = if op.kind == Kind::Ldmia {
-            (base, base.wrapping_add(bytes))
-        } else {
-            (base.wrapping_sub(bytes), base.wrapping_sub(bytes))
-        };
-        Self::aligned(address, 4)?;
-        let start = address;
-        let branches = op.imm & 0x8000 != 0;
-        if !branches {
-            self.pipe.issue_access(entry, start);
-        }
-        let mut values = [0; 16];
-        let mut list = op.imm;
-        while list != 0 {
-            let register = list.trailing_zeros();
-            list &= list - 1;
-            values[register as usize] = self.load(address, Width::Word, false)?;
-            address = address.wrapping_add(4);
-        }
-        if op.is(Op::WRITEBACK) {
-            self.regs.write(op.rn, back);
-        }
-        let mut list = op.imm & 0x7fff;
-        while list != 0 {
-            let register = list.trailing_zeros();
-            list &= list - 1;
-            self.regs.write(register as u8, values[register as usize]);
-        }
-        if branches {
-            return self.branch_from_memory(entry, start, values[15]);
-        }
-        Ok(())
-    }
-
-    fn store_multiple(&mut self, entry: &Entry) -> Done {
-        let op = &entry.op;
-        let base = self.regs.r[op.rn as usize];
-        let bytes = 4 * op.imm.count_ones();
-        let (mut address, back) = if op.kind == Kind::Stmia {
-            (base, base.wrapping_add(bytes))
-        } else {
-            (base.wrapping_sub(bytes), base.wrapping_sub(bytes))
-        };
-        Self::aligned(address, 4)?;
-        self.pipe.issue_access(entry, address);
-        let mut list = op.imm;
-        while list != 0 {
-            let register = list.trailing_zeros();
-            list &= list - 1;
-            self.store(address, self.regs.r[register as usize], Width::Word, false)?;
-            address = address.wrapping_add(4);
-        }
-        if op.is(Op::WRITEBACK) {
-            self.regs.write(op.rn, back);
         }
         Ok(())
     }

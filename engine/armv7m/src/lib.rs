@@ -7,13 +7,14 @@
 //! registers, cycles, instructions, calls and memory can be read, as a profile or a trace needs.
 //!
 //! How it works: a block of instructions, up to the next branch, is decoded once for each address
-//! (`decode`, `traits`), executed in order (`compute`, `exec`), and issued to the pipeline (`pipeline`, `prefetch`,
+//! (`decode`, `traits`), executed in order (`compute`, `exec`, `multiple`), and issued to the pipeline (`pipeline`, `prefetch`,
 //! `buses`, `cache`), which says in which cycle each enters execute and, for a device, in which its data
 //! is on the bus. What the pipeline did with a block in a state is remembered (`memo`).
 //!
-//! Not modelled: trace and breakpoint units. LDM and STM are not interrupted; divisions and long products are. Errors of buffered stores are precise. The cycles
-//! of exception entry, tail-chaining and return are measured ones (`CMEmu`'s `interrupts/`: see
-//! `examples/calibrate.rs`); those of late arrival and of waking up are not.
+//! Not modelled: trace and breakpoint units. Errors of buffered stores are precise. The cycles of
+//! exception entry, tail-chaining and return are measured ones (`CMEmu`'s `interrupts/`: see
+//! `examples/calibrate.rs`); those of late arrival, of interrupted LDM and STM and of waking up are
+//! not.
 
 mod bus;
 mod buses;
@@ -29,6 +30,7 @@ mod exec;
 mod memo;
 mod memory;
 mod mpu;
+mod multiple;
 mod op;
 #[cfg(test)]
 mod oracle;

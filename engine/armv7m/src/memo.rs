@@ -176,6 +176,9 @@ impl Notes<'_> {
     }
 }
 
+/// The number of the part of an LDM or STM that an exception leaves to be executed.
+const PART: u32 = 0;
+
 /// Bits of a note: of a skip, an access, a time.
 const SKIP: u32 = 1;
 const ACCESS: u32 = 6;
@@ -212,7 +215,7 @@ impl Pipeline {
             simulation: Simulation::new(regions, waits, timing),
             plain: false,
             blocks: Vec::new(),
-            entries: Vec::new(),
+            entries: vec![Entry::NONE],
             pending: Pending::default(),
             state: NONE,
             fresh: true,
@@ -374,7 +377,7 @@ impl Pipeline {
         self.forget();
         memory.forget_blocks();
         self.blocks.clear();
-        self.entries.clear();
+        self.entries.truncate(PART as usize + 1);
     }
 
     fn number(&mut self) -> u32 {
@@ -490,6 +493,36 @@ impl Pipeline {
             first,
             ..Pending::default()
         };
+    }
+
+    /// Only this part of an LDM or STM will be issued, before or after an exception.
+    pub fn begin_part(&mut self, pc: u32, it: u8, part: Entry) {
+        self.entries[PART as usize] = part;
+        self.begin(pc, it, PART);
+    }
+
+    /// It is issued, with so many transfers before an exception.
+    pub fn issue_part(&mut self, entry: &Entry, address: u32, transfers: u8) {
+        self.issue_access(entry, address);
+        // Nothing reads this; it tells one part from another.
+        self.pending.note(u64::from(transfers), TIME);
+    }
+
+    /// See [`Simulation::presented`].
+    pub fn presented(
+        &mut self,
+        entry: &Entry,
+        in_it: bool,
+        address: u32,
+        memory: &Memory,
+    ) -> Vec<u64> {
+        self.flush(memory);
+        self.put_in_state();
+        let issue = Issue {
+            address,
+            ..Issue::of(entry, in_it, false)
+        };
+        self.simulation.presented(entry, &issue, memory)
     }
 
     fn notes(&mut self) -> Notes<'_> {
@@ -740,7 +773,7 @@ impl<'a> Reader<'a> {
         let pc = self.pc;
         self.pc = pc.wrapping_add(u32::from(op.length));
         self.left -= 1;
-        let in_it = self.it != 0;
+        let in_it = is_it(self.it);
         let skipped = in_it && self.take(SKIP) != 0;
         self.it = advance_it(self.it);
         let mut issue = Issue {
@@ -774,6 +807,11 @@ impl<'a> Reader<'a> {
         }
         issue
     }
+}
+
+/// Whether this ITSTATE is that of an IT block.
+pub const fn is_it(state: u8) -> bool {
+    state & 15 != 0
 }
 
 /// ITSTATE after an instruction (ARM DDI 0403E.e, A7.3.3).

@@ -95,6 +95,15 @@ pub struct Entry {
     pub address: u32,
 }
 
+impl Entry {
+    /// None.
+    pub const NONE: Self = Self {
+        op: Op::EMPTY,
+        traits: Traits::NONE,
+        address: 0,
+    };
+}
+
 struct Bank {
     region: Region,
     /// Where its contents begin among all bytes: its own, or those of the bank that it shows.

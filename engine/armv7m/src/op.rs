@@ -168,6 +168,11 @@ impl Kind {
         (self as u8) >= Self::AndImm as u8 && (self as u8) <= Self::Udiv as u8
     }
 
+    /// Whether it is LDM or STM.
+    pub const fn is_multiple(self) -> bool {
+        matches!(self, Self::Ldmia | Self::Ldmdb | Self::Stmia | Self::Stmdb)
+    }
+
     /// Whether it is of the DSP extension.
     pub const fn is_dsp(self) -> bool {
         (self as u8) >= Self::Pkh as u8 && (self as u8) <= Self::Umaal as u8

@@ -678,6 +678,27 @@ impl Simulation {
         coming
     }
 
+    /// When the addresses of this LDM or STM would go out.
+    pub fn presented(&mut self, entry: &Entry, issue: &Issue, memory: &Memory) -> Vec<u64> {
+        let saved = (self.now, self.events, self.state);
+        let snapshot = self.memory.snapshot();
+        self.memory.begin(self.now, 0, &[]);
+        self.issue(entry, issue, memory);
+        let mut cycles = Vec::new();
+        for _ in 0..LONGEST {
+            self.rest_of_cycle(None, memory);
+            let requested = self.state.main.map_or(0, |main| main.requested);
+            cycles.resize(usize::from(requested), self.now);
+            if requested == entry.traits.transfers {
+                break;
+            }
+            self.begin_cycle(memory);
+        }
+        self.memory.restore(snapshot);
+        (self.now, self.events, self.state) = saved;
+        cycles
+    }
+
     /// Let time pass until execute is empty, and until this cycle at least. A fetch that waits for the
     /// bus in the last one is of no use any more (`interrupts/it_curse_svc` without the line buffer).
     pub fn drain(&mut self, at: u64, memory: &Memory) {

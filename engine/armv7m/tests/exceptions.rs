@@ -1005,3 +1005,123 @@ fn a_protected_stack_is_a_fault_of_stacking() {
     let (cfsr, ..) = protected(&thread, 0);
     assert_eq!(cfsr, 0x10);
 }
+
+/// LDM R8!, {R0-R7}, STMDB R8!, {R0-R7} and their kin at every cycle of an interrupt's arrival.
+fn interrupted(instruction: [u16; 2], base: u32, rise: u64) -> Core<Lines> {
+    let mut setup = Vec::new();
+    for register in 0..8 {
+        setup.extend(constant(register, 0x1000 + u32::from(register)));
+    }
+    setup.extend(constant(8, base));
+    let thread = join(&[&setup, &instruction, &[NOP; 4]]);
+    // The handler notes the program counter and status that it returns to; it uses R0 to R3 only.
+    let handler = join(&[
+        &constant(0, 0x4000_0000),
+        &constant(1, 1),
+        &[0x6001],                         // STR R1, [R0]
+        &constant(0, LOG),                 // The frame's last two words.
+        &[0x9906, 0x6001, 0x9907, 0x6041], // LDR R1, [SP, #24]; STR R1, [R0]; the same of #28
+        &[BX_LR],
+    ]);
+    let mut core = Program {
+        thread: &thread,
+        rises: &[(rise, 0)],
+        handlers: vec![(16, handler)],
+        ..Program::default()
+    }
+    .load();
+    for word in 0..32 {
+        core.debug_write(RAM + 4 * word, 0x2000 + word).unwrap();
+    }
+    let exit = core.run(Limits {
+        until: Some(Cycles(10_000)),
+        step_first: false,
+    });
+    assert!(matches!(exit, Exit::Breakpoint(_)), "{exit:?}");
+    core
+}
+
+/// What registers and memory hold after it, and the next register's number in each frame.
+fn results(instruction: [u16; 2], base: u32) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let at = THREAD + 2 * 36;
+    let mut next = Vec::new();
+    let all = (12..36)
+        .map(|rise| {
+            let core = interrupted(instruction, base, rise);
+            let (pc, status) = (word(&core, LOG), word(&core, LOG + 4));
+            if pc == at {
+                assert_eq!(status & 0x0600_0c00, 0);
+                next.push(status >> 12 & 15);
+            }
+            let registers = (0..9).map(|number| core.register(number));
+            let memory = (0..32).map(|number| word(&core, RAM + 4 * number));
+            registers.chain(memory).collect()
+        })
+        .collect();
+    (all, next)
+}
+
+#[test]
+fn multiple_transfers_go_on_after_an_exception_where_they_were_left() {
+    for (instruction, base) in [
+        ([0xe8b8, 0x00ff], RAM),      // LDMIA R8!, {R0-R7}
+        ([0xe898, 0x00ff], RAM),      // LDMIA R8, {R0-R7}
+        ([0xe938, 0x00ff], RAM + 64), // LDMDB R8!, {R0-R7}
+        ([0xe898, 0x01ff], RAM),      // LDMIA R8, {R0-R8}: the base comes last
+        ([0xe8a8, 0x00ff], RAM),      // STMIA R8!, {R0-R7}
+        ([0xe928, 0x00ff], RAM + 64), // STMDB R8!, {R0-R7}
+        ([0xe908, 0x00ff], RAM + 64), // STMDB R8, {R0-R7}
+    ] {
+        let (all, next) = results(instruction, base);
+        assert!(all.iter().all(|one| *one == all[0]), "{instruction:x?}");
+        // Given up before the first address was out, then left before each of the other registers.
+        let mut seen = next.clone();
+        seen.dedup();
+        let expected: Vec<u32> = (0..instruction[1].count_ones()).collect();
+        assert_eq!(seen, expected, "{instruction:x?}: {next:?}");
+    }
+}
+
+#[test]
+fn a_load_of_its_own_base_goes_on_from_before_it() {
+    // LDMIA R4, {R0-R7}
+    let (all, next) = results([0xe894, 0x00ff], RAM);
+    assert!(all.iter().all(|one| *one == all[0]));
+    assert_eq!(next.iter().max(), Some(&4), "{next:?}");
+}
+
+#[test]
+fn multiple_transfers_in_an_it_block_start_again() {
+    let code = join(&[&constant(4, RAM), &[NOP, 0xbfe8, 0xe894, 0x000f, NOP, NOP]]); // IT AL; LDM
+    let mut states = std::collections::BTreeSet::new();
+    for rise in 2..20 {
+        let core = Program {
+            thread: &code,
+            rises: &[(rise, 0)],
+            handlers: vec![lowers(0)],
+            ..Program::default()
+        }
+        .run();
+        let frame = STACK - 32;
+        if word(&core, frame + 24) == THREAD + 12 {
+            let state = word(&core, frame + 28);
+            states.insert((state >> 25 & 3) | (state >> 8 & 0xfc));
+        }
+    }
+    assert_eq!(states.into_iter().collect::<Vec<_>>(), [0xe8]);
+}
+
+#[test]
+fn what_is_no_multiple_transfer_cannot_be_continued() {
+    // The handler sets ICI in the frame that it returns with: MOVS R1, #1; LSLS R1, #12;
+    // LDR R2, [SP, #28]; ORRS R2, R1; STR R2, [SP, #28].
+    let handler = vec![0x2101, 0x0309, 0x9a07, 0x430a, 0x9207, BX_LR];
+    let fault = Program {
+        thread: &[&store(ISPR, 1)[..], &[NOP; 8]].concat(),
+        handlers: vec![(16, handler)],
+        stop_on_fault: true,
+        ..Program::default()
+    }
+    .fault();
+    assert!(fault.message.contains("INVSTATE"), "{fault}");
+}
