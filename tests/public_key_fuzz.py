@@ -3,7 +3,8 @@
 `python tests/public_key_fuzz.py --seconds 3600 --seed 7` draws keys, points, messages and
 signatures, of which many are special or spoilt, and asks an implementation, under the address and
 undefined-behaviour sanitizers, and the cryptography package (OpenSSL), or, for curves that it
-lacks, the curve's definition. Any difference ends it with the inputs.
+lacks, the curve's definition. With `--boards` it asks what is written for a chip, on the emulated
+boards. Any difference ends it with the inputs.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from fnmatch import fnmatchcase
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
@@ -23,11 +25,13 @@ from cryptography.hazmat.primitives.asymmetric.utils import (
     encode_dss_signature,
 )
 
-from joulemark.catalogue.primitives import Library
+from emulated import ARM, BOARD, BuildOf
+from joulemark.catalogue.primitives import Implementation, Library
 from joulemark.curves import P256, SECP160R1, SECP256K1, SECT233R1, Curve
 from joulemark.images import build_local
 from joulemark.runners.local import LocalLink
 from joulemark.runners.protocol import Device, Status
+from vectors import CORES, each_part_once
 
 CURVES = {curve.name: curve for curve in (P256, SECP160R1, SECP256K1, SECT233R1)}
 OPENSSL: dict[str, ec.EllipticCurve] = {"p256": ec.SECP256R1(), "secp256k1": ec.SECP256K1()}
@@ -258,8 +262,8 @@ def signature(reference: "Curved | Edwards", seed_bytes: int) -> Round:
     return one
 
 
-def rounds() -> Iterator[tuple[str, str, Round]]:
-    """Names of what is tried, of its implementations, and a round of it."""
+def rounds() -> Iterator[tuple[Implementation, Round]]:
+    """Implementations, and a round of each."""
     library = Library.load()
     for algorithm in library.algorithms.values():
         if algorithm.kind not in {"key-agreement", "signature"}:
@@ -271,13 +275,31 @@ def rounds() -> Iterator[tuple[str, str, Round]]:
             if algorithm.kind == "key-agreement"
             else signature(curved or Edwards(), algorithm.sizes["seed_bytes"])
         )
-        for way in library.implementations(algorithm):
-            if way.runs_on("host"):
-                yield algorithm.name, way.name, one
+        for way in each_part_once(library.implementations(algorithm)):
+            yield way, one
 
 
-def fuzz(seconds: float, seed: int, *, names: str = "") -> Counter[str]:
+def starts(way: Implementation, stack: ExitStack, *, boards: bool) -> Iterator[tuple[str, Device]]:
+    """An implementation on this machine, or on each board that it is written for."""
+    if way.runs_on("host"):
+        if not boards:
+            link = LocalLink(build_local(way, sanitize=True).path)
+            yield str(way), Device(stack.enter_context(closing(link)))
+    elif boards and "host" not in (way.parts[0].file.cores or CORES):
+        for board, compiler in ((BOARD, "clang"), (ARM, "gcc")):
+            if way.runs_on(board.core):
+                _, device = BuildOf(way, compiler, "Os", board).start()
+                yield f"{way} on {board.name}", device
+
+
+def fuzz(seconds: float, seed: int, *, names: str = "*", boards: bool = False) -> Counter[str]:
     """Try all in turn until the time is over.
+
+    Args:
+        seconds: by the clock.
+        seed: of the inputs.
+        names: of what is tried, a glob.
+        boards: what is written for a chip, on emulated boards, instead of what runs here.
 
     Returns:
         How often each came to which end.
@@ -285,20 +307,18 @@ def fuzz(seconds: float, seed: int, *, names: str = "") -> Counter[str]:
     Raises:
         AssertionError: something differs; it holds the inputs.
     """
-    library, ends = Library.load(), Counter[str]()
+    ends = Counter[str]()
     source = random.Random(seed)
     with ExitStack() as stack:
         devices = []
-        for name, way, one in rounds():
-            if names in name:
-                implementation = library.implementation(library[name], way)
-                image = build_local(implementation, sanitize=True)
-                link = stack.enter_context(closing(LocalLink(image.path)))
-                devices.append((f"{name}/{way}", Device(link), one))
+        for way, one in rounds():
+            if fnmatchcase(way.algorithm.name, names):
+                found = starts(way, stack, boards=boards)
+                devices += [(name, device, one) for name, device in found]
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             for name, device, one in devices:
-                if any(slow in name for slow in SLOW) and source.randrange(10):
+                if not boards and any(slow in name for slow in SLOW) and source.randrange(10):
                     continue
                 ends[f"{name} {one(device, source)}"] += 1
     return ends
@@ -308,7 +328,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--names", default="", help="a part of the names to try")
+    parser.add_argument("--names", default="*", help="what is tried, a glob")
+    parser.add_argument("--boards", action="store_true", help="assembly, on emulated boards")
     given = parser.parse_args()
-    for name, count in sorted(fuzz(given.seconds, given.seed, names=given.names).items()):
+    tried = fuzz(given.seconds, given.seed, names=given.names, boards=given.boards)
+    for name, count in sorted(tried.items()):
         sys.stdout.write(f"{count:9,}  {name}\n")

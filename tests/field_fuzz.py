@@ -1,0 +1,179 @@
+"""Differential fuzzing of fields in assembly, on the emulated chips, against Python's integers.
+
+`python tests/field_fuzz.py --seconds 3600 --seed 7` draws operands at which carries turn: beside 0,
+the prime and the end of the words, and long runs of equal bits. Any difference ends it with the
+operands.
+"""
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from emulated import ARM, BOARD
+from joulemark._engine import Image, Machine
+from joulemark.catalogue.boards import Board, load_chip
+from joulemark.curves import P256, SECP160R1, SECP256K1
+from joulemark.images.targets import board_target
+from joulemark.project import FIRMWARE
+
+CASES = 24
+"""Of one run of the program on the chip."""
+BUDGET_CYCLES = 20_000_000
+FOLDER = FIRMWARE / "primitives" / "field"
+MONTGOMERY = {curve.name: curve.p for curve in (P256, SECP160R1, SECP256K1)}
+PRIMES = {"p25519": 2**255 - 19, **MONTGOMERY}
+BOARDS = {"msp430": BOARD, "armv7m": ARM}
+POLYNOMIAL_BYTES = {"msp430": 2, "armv7m": 32}
+"""What one product of gf2-233 takes."""
+FIELDS = sorted(
+    tuple(path.stem.rsplit("-", 1))
+    for path in FOLDER.glob("*-*.S")
+    if path.with_suffix(".h").exists() and path.stem.rsplit("-", 1)[0] in PRIMES
+)
+
+
+def build(folder: Path, board: Board, header: Path, program: str = "fields.c") -> Image:
+    """The test's program on the board's start-up code, without the harness."""
+    target = board_target(board, None, "clang" if board is BOARD else "gcc")
+    for name, text in target.headers.items():
+        (folder / name).write_text(text)
+    (folder / "linker.ld").write_text(target.linker_script)
+    (folder / "description.ld").write_text("")
+    includes = [f"-I{path}" for path in (*target.include_folders, folder, FOLDER.parent)]
+    start = [s for s in target.sources if s.suffix == ".S" or "start" in s.name]
+    objects = []
+    for source in (Path(__file__).with_name(program), header.with_suffix(".S"), *start):
+        flags = [*target.flags, "-O2", "-std=c11", f'-DFIELD_HEADER="{header.name}"']
+        flags.append(f"-DFIELD={header.stem.rpartition('-')[0]}")
+        output = f"{source.name}.o"
+        command = [target.compiler.path, *flags, f"-I{FOLDER}", *includes, "-c", str(source)]
+        subprocess.run([*command, "-o", output], check=True, cwd=folder)
+        objects.append(output)
+    link = [*target.link, *objects, "-o", "image.elf", *target.link_end]
+    subprocess.run(link, check=True, cwd=folder)
+    return Image.load(folder / "image.elf")
+
+
+def element(source: random.Random, prime: int, bits: int) -> int:
+    """An element, often beside 0, the prime or the end of its words, or of long runs of bits."""
+    near = source.choice([0, prime, 2 * prime, 1 << bits])
+    value = near + source.randrange(-3, 4) + source.choice([0, 0, 1 << 32, -(1 << 32)])
+    run = 1 << source.randrange(bits)
+    runs = [run, -run, run - 1, source.getrandbits(bits) & -run, source.getrandbits(bits) | run - 1]
+    return source.choice([value, *runs, source.getrandbits(bits)]) % (1 << bits)
+
+
+def run(board: Board, image: Image, operands: bytes, size: int) -> bytes:
+    """What the program makes of its operands."""
+    machine = Machine(load_chip(board.chip), image)
+    assert machine.run(until=image.symbols["main"], max_cycles=BUDGET_CYCLES).reason == "address"
+    machine.write_memory(image.symbols["operands"], operands)
+    stop = machine.run(until=image.symbols["done"], max_cycles=BUDGET_CYCLES)
+    assert stop.reason == "address", stop.fault
+    return machine.read_memory(image.symbols["results"], size)
+
+
+class Fuzzed:
+    """A field in assembly, in its program on a chip."""
+
+    operations = "multiply, square, add, subtract"
+
+    def __init__(self, name: str, core: str, folder: Path) -> None:
+        self.name = f"{name}-{core}"
+        self._board, self._prime = BOARDS[core], PRIMES[name]
+        self._length = (self._prime.bit_length() + 7) // 8
+        # Montgomery's form: a product has a factor of 1 / R.
+        self._scale = pow(1 << 8 * self._length, -1, self._prime) if name in MONTGOMERY else 1
+        self._image = build(folder, self._board, FOLDER / f"{name}-{core}.h")
+
+    def round(self, source: random.Random) -> None:
+        """CASES pairs of operands.
+
+        Raises:
+            AssertionError: something differs; it holds the operands.
+        """
+        prime, length = self._prime, self._length
+        cases = [[element(source, prime, 8 * length) for _ in range(2)] for _ in range(CASES)]
+        data = b"".join(value.to_bytes(length, "little") for case in cases for value in case)
+        memory = run(self._board, self._image, data, 4 * length * CASES)
+        got = [
+            int.from_bytes(memory[i : i + length], "little") for i in range(0, len(memory), length)
+        ]
+        for number, (a, b) in enumerate(cases):
+            wanted = [a * b * self._scale, a * a * self._scale, a + b, a - b]
+            found = [value % prime for value in got[4 * number : 4 * number + 4]]
+            assert found == [value % prime for value in wanted], (self.name, hex(a), hex(b))
+
+
+class FuzzedPolynomials:
+    """Products of binary polynomials in assembly: what gf2-233 is made of."""
+
+    operations = "multiply"
+
+    def __init__(self, core: str, folder: Path) -> None:
+        self.name = f"gf2-233-{core}"
+        self._board, self._length = BOARDS[core], POLYNOMIAL_BYTES[core]
+        header = FOLDER / f"{self.name}.h"
+        self._image = build(folder, self._board, header, "polynomials.c")
+
+    def round(self, source: random.Random) -> None:
+        """CASES pairs of operands.
+
+        Raises:
+            AssertionError: something differs; it holds the operands.
+        """
+        length = self._length
+        ones = (1 << 8 * length) - 1
+        cases = [[element(source, ones, 8 * length) for _ in range(2)] for _ in range(CASES - 3)]
+        # All ones are where most products meet in a bit.
+        cases += [[ones, ones], [ones, ones - 1], [ones >> 1, ones]]
+        data = b"".join(value.to_bytes(length, "little") for case in cases for value in case)
+        memory = run(self._board, self._image, data, 2 * length * CASES)
+        for at, (a, b) in enumerate(cases):
+            wanted = 0
+            for bit in range(8 * length):
+                wanted ^= a << bit if b >> bit & 1 else 0
+            found = memory[2 * length * at : 2 * length * (at + 1)]
+            assert int.from_bytes(found, "little") == wanted, (self.name, hex(a), hex(b))
+
+
+def fuzz(seconds: float, seed: int) -> Counter[str]:
+    """Try all in turn until the time is over.
+
+    Args:
+        seconds: of processor time.
+        seed: of the operands.
+
+    Returns:
+        How many pairs of operands each was tried on.
+
+    Raises:
+        AssertionError: something differs; it holds the operands.
+    """
+    source, tried = random.Random(seed), Counter[str]()
+    with tempfile.TemporaryDirectory() as place:
+        fields: list[Fuzzed | FuzzedPolynomials] = []
+        for name, core in (*FIELDS, *(("", core) for core in BOARDS)):
+            folder = Path(place, f"{name}-{core}")
+            folder.mkdir()
+            fields.append(Fuzzed(name, core, folder) if name else FuzzedPolynomials(core, folder))
+        until = time.process_time() + seconds
+        while time.process_time() < until:
+            for field in fields:
+                field.round(source)
+                tried[f"{field.name}: {field.operations}"] += CASES
+    return tried
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seconds", type=float, default=60, help="of processor time")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    for what, count in sorted(fuzz(given.seconds, given.seed).items()):
+        sys.stdout.write(f"{count:9,}  {what}\n")
