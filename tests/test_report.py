@@ -11,6 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
+from command import joulemark
 from joulemark.analysis import budget, choice, scenario
 from joulemark.analysis.advice import Requirement, costs, flash, services, steps
 from joulemark.analysis.energy_of_samples import estimates, evaluate
@@ -23,6 +24,7 @@ from joulemark.report import render, write_report
 from joulemark.report.budget import write_page as write_budget_page
 from joulemark.report.energy import Recorded
 from joulemark.report.energy import write_page as write_energy_page
+from joulemark.report.price import write_page as write_price_page
 from made import made
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
@@ -385,6 +387,33 @@ def budget_page(path: Path) -> Path:
     return path
 
 
+def price_page(path: Path) -> Path:
+    """Of two services on two boards."""
+    made_up = [
+        record(
+            "sha-256",
+            "hash",
+            size,
+            per_byte * size,
+            key=f"{board}{size}",
+            board=board,
+            kind="hash",
+        )
+        for board, per_byte in (("telosb", 90), ("openmote-cc2538", 20))
+        for size in SIZES
+    ]
+    write_price_page(made_up, 2031, path)
+    return path
+
+
+def study_page(path: Path) -> Path:
+    """Of a table and of figures that need no run."""
+    asked = ("--item", "table-i", "--item", "figures", "--item", "table-viii")
+    store = str(path.parent / "s.db")
+    joulemark("study", "shibata-2018", *asked, "--store", store, "--out", str(path))
+    return path
+
+
 def test_recorded_currents_are_drawn_with_their_windows(browser: Browser, tmp_path: Path) -> None:
     energy_page(tmp_path / "page.html")
     opened = browser.new_page(viewport={"width": 390, "height": 844})
@@ -568,9 +597,8 @@ def test_accessibility_has_no_finding(
     opened.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1400])
-@pytest.mark.parametrize("write", [energy_page, budget_page])
+@pytest.mark.parametrize(("scheme", "width"), [("dark", 375), ("light", 1400)])
+@pytest.mark.parametrize("write", [energy_page, budget_page, price_page, study_page])
 def test_other_pages_fit_and_have_no_finding(
     browser: Browser, tmp_path: Path, scheme: Any, width: int, write: Callable[[Path], Path]
 ) -> None:
@@ -580,6 +608,18 @@ def test_other_pages_fit_and_have_no_finding(
     opened.wait_for_selector("html[data-plots=drawn]")
     assert opened.locator(".plot svg").count() >= 1
     assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    # Names of axes and of legends are whole, and within their plot.
+    texts = opened.locator(".plot svg text").all_text_contents()
+    assert not [text for text in texts if "…" in text]
+    beyond = opened.locator(".plot").evaluate_all(
+        """(plots) => plots.flatMap((plot) => {
+          const end = (element) => element.getBoundingClientRect().right;
+          const texts = [...plot.querySelectorAll("svg text")];
+          const seen = texts.filter((t) => t.getAttribute("opacity") !== "0");
+          return seen.filter((t) => end(t) > end(plot) + 1).map((t) => t.outerHTML);
+        })"""
+    )
+    assert beyond == []
     found = Axe().run(opened)
     assert found.violations_count == 0, found.generate_report()
     assert path.stat().st_size < 600_000  # The plotting library is compressed.

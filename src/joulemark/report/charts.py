@@ -1,13 +1,16 @@
 """The report's plots, as Vega-Lite specifications."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from textwrap import wrap
+from typing import Any, Literal
 
 import altair as alt
 import pandas as pd
 
 from joulemark.records.record import PrimitiveRecord
 from joulemark.report.comparison import Comparison
+
+_LETTERS = 26
 
 # A page holds all that was measured: the limit is for notebooks.
 alt.data_transformers.disable_max_rows()
@@ -226,8 +229,31 @@ def choice_chart() -> dict[str, Any]:
     return responsive(points, height=360)
 
 
+def in_lines(text: str) -> str:
+    """A name in lines that leave a phone half of its width for the plot."""
+    return "\n".join(wrap(text, _LETTERS))
+
+
+_IN_LINES = "split(datum.label, '\\n')"
+
+
+def names_axis() -> alt.Axis:
+    """An axis of names that are `in_lines`."""
+    return alt.Axis(labelExpr=_IN_LINES, labelLimit=0, grid=True)
+
+
+def names_legend(symbol: Literal["circle", "stroke"] = "circle") -> alt.Legend:
+    """A legend of names that are `in_lines`; strokes tell dashes apart."""
+    return alt.Legend(
+        labelExpr=_IN_LINES, rowPadding=6, symbolType=symbol, symbolStrokeColor="#888888"
+    )
+
+
 def responsive(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int) -> dict[str, Any]:
-    """As wide as the page allows, legend below so that a phone keeps its plot."""
+    """As wide as the page allows, legend below so that a phone keeps its plot.
+
+    `plots.js` gives the legend one column on a phone.
+    """
     sized = chart.properties(width="container", height=height).configure_legend(
         orient="bottom", columns=2, symbolType="circle", labelLimit=200
     )

@@ -6,11 +6,16 @@ async function unpack(id) {
   return new Response(stream).text();
 }
 
-// The theme follows the reader's.
+// The theme follows the reader's; a phone has room for one column of names in a legend.
 function plot(id, specification) {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const options = { actions: false, renderer: "svg", theme: dark ? "dark" : undefined, config: { background: "transparent" } };
-  return vegaEmbed(document.getElementById(id), specification, options);
+  const place = document.getElementById(id);
+  if (place.clientWidth < 480) {
+    specification.config.legend.columns = 1;
+    specification.config.legend.direction = "vertical";
+  }
+  return vegaEmbed(place, specification, options);
 }
 
 // One plot at a time, so that the page answers meanwhile.

@@ -15,7 +15,7 @@ from joulemark.catalogue import boards
 from joulemark.catalogue.boards import Board
 from joulemark.records.record import PrimitiveRecord
 from joulemark.report import page
-from joulemark.report.charts import responsive
+from joulemark.report.charts import in_lines, names_axis, names_legend, responsive
 
 SIZES = (16, 64, 96)
 _SHOWN = 64
@@ -75,8 +75,8 @@ def _chart(found: Sequence[Place]) -> dict[str, Any]:
     """Energy of each service on each board, and of sending."""
     rows = [
         {
-            "service": p.service.title,
-            "board": place.name,
+            "service": in_lines(p.service.title),
+            "board": in_lines(place.name),
             "uJ": p.energy_j * 1e6,
             "build": f"{p.build.primitive}, {p.build.implementation}",
         }
@@ -86,7 +86,7 @@ def _chart(found: Sequence[Place]) -> dict[str, Any]:
     rows += [
         {
             "service": "Sending 64 bytes once",
-            "board": place.name,
+            "board": in_lines(place.name),
             "uJ": sent * 1e6,
             "build": "radio",
         }
@@ -97,24 +97,26 @@ def _chart(found: Sequence[Place]) -> dict[str, Any]:
         alt.Chart(pd.DataFrame(rows))
         .mark_point(filled=True, size=90)
         .encode(
-            y=alt.Y("service:N", title=None, sort="x").axis(labelLimit=190, grid=True),
-            x=alt.X("uJ:Q", title="energy net of idle (µJ)").scale(type="log", nice=False),
-            color=alt.Color("board:N", title=None).legend(columns=1, labelLimit=320),
+            y=alt.Y("service:N", title=None, sort="x").axis(names_axis()),
+            x=alt.X("uJ:Q", title="energy net of idle (µJ)").scale(
+                type="log", nice=False, padding=12
+            ),
+            color=alt.Color("board:N", title=None).legend(names_legend()),
             shape=alt.Shape("board:N", title=None),
             tooltip=["board:N", "service:N", "build:N", alt.Tooltip("uJ:Q", format=",.4g")],
         )
     )
-    return responsive(chart, height=30 * len({row["service"] for row in rows}) + 30)
+    return responsive(chart, height=40 * len({row["service"] for row in rows}) + 30)
 
 
 def _by_size(place: Place) -> dict[str, Any]:
     """A board's services against the message's size, by demand."""
     rows = [
         {
-            "service": p.service.title,
+            "service": in_lines(p.service.title),
             "bytes": p.size_bytes,
             "uJ": p.energy_j * 1e6,
-            "demand": p.demand.title,
+            "demand": in_lines(p.demand.title),
             "build": f"{p.build.primitive}, {p.build.implementation}",
         }
         for p in place.prices
@@ -126,8 +128,8 @@ def _by_size(place: Place) -> dict[str, Any]:
         .encode(
             x=alt.X("bytes:Q", title="message (bytes)"),
             y=alt.Y("uJ:Q", title="energy net of idle (µJ)").scale(type="log", nice=False),
-            color=alt.Color("service:N", title=None).legend(columns=1, labelLimit=320),
-            strokeDash=alt.StrokeDash("demand:N", title=None).legend(columns=1, labelLimit=320),
+            color=alt.Color("service:N", title=None).legend(names_legend()),
+            strokeDash=alt.StrokeDash("demand:N", title=None).legend(names_legend("stroke")),
             tooltip=[
                 "service:N",
                 "demand:N",

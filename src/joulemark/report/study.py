@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pandas as pd
 from joulemark.analysis.price import DEMANDS
 from joulemark.catalogue import boards
 from joulemark.report import page
-from joulemark.report.charts import responsive
+from joulemark.report.charts import in_lines, names_axis, names_legend, responsive
 from joulemark.studies import output
 from joulemark.studies.advised import Advised
 from joulemark.studies.conduct import BEST, Conducted, Result
@@ -21,91 +21,123 @@ from joulemark.studies.study import Plot, Section
 from joulemark.studies.units import dimension, shown
 
 _COLOURS = {"paper": "#b3261e", "ours": "#4c78a8", "best today": "#0b6e4f"}
+_SHAPES = {"paper": "diamond", "ours": "circle", "best today": "triangle-right"}
+_AXES = {"size": "message (bytes)", "level": "security level"}
 
 
-def _points(results: Sequence[Result], unit: str) -> dict[str, Any]:
-    """The paper's numbers, ours and the best, a line an item."""
+def _points(results: Mapping[str, Result], unit: str) -> dict[str, Any]:
+    """The paper's numbers, ours and the best: a line for each, by its label."""
+    labels = {what: in_lines(what) for what in results}
     rows = []
-    for result in results:
+    for what, result in results.items():
         values = {
             "paper": result.paper,
             "ours": result.ours.high,
             "best today": result.best.high,
         }
         rows += [
-            {"item": result.item.what, "whose": whose, "value": shown(value, unit)}
+            {"label": labels[what], "item": what, "whose": whose, "value": shown(value, unit)}
             for whose, value in values.items()
             if value is not None and value > 0
         ]
-    names = [result.item.what for result in results]
+    whose = [name for name in _COLOURS if any(row["whose"] == name for row in rows)]
     chart = (
         alt.Chart(pd.DataFrame(rows))
         .mark_point(filled=True, size=70)
         .encode(
-            y=alt.Y("item:N", title=None, sort=names).axis(labelLimit=170, grid=True),
-            x=alt.X("value:Q", title=unit).scale(type="log", nice=False, padding=12),
+            y=alt.Y("label:N", title=None, sort=list(labels.values())).axis(names_axis()),
+            x=alt.X("value:Q", title=unit)
+            .scale(type="log", nice=False, padding=12)
+            .axis(labelOverlap=True, labelFlush=True),
             color=alt.Color("whose:N", title=None).scale(
-                domain=list(_COLOURS), range=list(_COLOURS.values())
+                domain=whose, range=[_COLOURS[name] for name in whose]
             ),
             shape=alt.Shape("whose:N", title=None).scale(
-                domain=list(_COLOURS), range=["diamond", "circle", "triangle-right"]
+                domain=whose, range=[_SHAPES[name] for name in whose]
             ),
             tooltip=["item:N", "whose:N", alt.Tooltip("value:Q", format=",.4g")],
         )
     )
-    return responsive(chart, height=22 * len(names) + 30)
+    lines = max(label.count("\n") for label in labels.values()) + 1
+    return responsive(chart, height=(10 + 12 * lines) * len(labels) + 30)
 
 
 def _lines(conducted: Conducted, plot: Plot) -> dict[str, Any] | None:
-    """Quantities against the message's size; dashed, today's best."""
+    """Quantities against what each has a list of; dashed, today's best."""
     rows = []
+    over = ""
     for name in plot.quantities:
-        sizes = conducted.study.quantities[name].get("size")
+        asked = conducted.study.quantities[name]
+        lists = {key: value for key, value in asked.items() if isinstance(value, list)}
         for whose, variant in (("ours", ""), ("best today", BEST)):
             found = conducted.series(name, variant)
-            if found.value is None or not isinstance(sizes, list):
+            if found.value is None or len(lists) != 1:
                 continue
+            ((over, values),) = lists.items()
             rows += [
-                {"what": name.replace("_", " "), "whose": whose, "bytes": size, "value": value}
-                for size, value in zip(
-                    sizes, shown(1, plot.unit) * np.atleast_1d(found.value), strict=True
+                {"what": in_lines(name.replace("_", " ")), "whose": whose, over: at, "value": value}
+                for at, value in zip(
+                    values, shown(1, plot.unit) * np.atleast_1d(found.value), strict=True
                 )
             ]
     if not rows:
         return None
+    both = [whose for whose in ("ours", "best today") if any(r["whose"] == whose for r in rows)]
+    frame = pd.DataFrame(rows)
     chart = (
-        alt.Chart(pd.DataFrame(rows))
+        alt.Chart(frame)
         .mark_line(point=True)
         .encode(
-            x=alt.X("bytes:Q", title="message (bytes)"),
-            y=alt.Y("value:Q", title=plot.unit).scale(type="log", nice=False),
-            color=alt.Color("what:N", title=None),
-            strokeDash=alt.StrokeDash("whose:N", title=None).scale(
-                domain=["ours", "best today"], range=[[1, 0], [5, 3]]
+            x=alt.X(f"{over}:Q", title=_AXES.get(over, over)).axis(
+                labelOverlap=True, labelFlush=True
             ),
-            tooltip=["what:N", "whose:N", "bytes:Q", alt.Tooltip("value:Q", format=",.4g")],
+            y=alt.Y("value:Q", title=plot.unit).scale(type="log", nice=False),
+            color=alt.Color("what:N", title=None).legend(names_legend()),
+            strokeDash=alt.StrokeDash("whose:N", title=None)
+            .scale(domain=both, range=[[1, 0], [5, 3]][: len(both)])
+            .legend(names_legend("stroke")),
+            tooltip=["what:N", "whose:N", f"{over}:Q", alt.Tooltip("value:Q", format=",.4g")],
         )
     )
     return responsive(chart, height=280)
 
 
+def _drawn(conducted: Conducted, section: Section) -> Iterator[tuple[str, dict[str, Any] | None]]:
+    """A section's plots: title, and specification where there is something to draw."""
+    by_id = {result.item.id: result for result in conducted.results}
+    name = section.title.split(":")[0]
+    in_columns = set()
+    for column in section.column:
+        cells = {row.what: by_id.get(f"{row.id}_{column.name}") for row in section.row}
+        results = {what: r for what, r in cells.items() if r is not None}
+        in_columns |= {r.item.id for r in results.values()}
+        yield f"{name}: {column.title}, {column.unit}", _compared(results, column.unit)
+    by_unit: dict[str, dict[str, Result]] = defaultdict(dict)
+    for result in by_id.values():
+        item = result.item
+        if item.section is section and item.id not in in_columns:
+            by_unit[item.unit][item.what] = result
+    for unit, results in by_unit.items():
+        yield f"{name}, in {unit}", _compared(results, unit)
+    for plot in section.plot:
+        if plot.quantities:
+            yield plot.title, _lines(conducted, plot)
+        else:
+            chosen = {by_id[i].item.what: by_id[i] for i in plot.items if i in by_id}
+            yield plot.title, _points(chosen, plot.unit) if chosen else None
+
+
+def _compared(results: Mapping[str, Result], unit: str) -> dict[str, Any] | None:
+    """Numbers of the paper, where ours stands beside one of them."""
+    numbers = {what: r for what, r in results.items() if r.item.value is not None}
+    there = any(r.ours.value is not None for r in numbers.values())
+    return _points(numbers, unit) if there and dimension(unit) else None
+
+
 def _plots(conducted: Conducted, section: Section) -> dict[str, tuple[str, dict[str, Any]]]:
     """A section's plots by name: title and specification."""
-    found: dict[str, tuple[str, dict[str, Any]]] = {}
-    by_unit: dict[str, list[Result]] = defaultdict(list)
-    for result in conducted.results:
-        item = result.item
-        if item.section is section and item.value is not None and dimension(item.unit):
-            by_unit[item.unit].append(result)
-    for unit, results in by_unit.items():
-        if any(r.ours.value is not None for r in results):
-            title = f"{section.title.split(':')[0]}, in {unit}"
-            found[f"{section.name}-{len(found)}"] = (title, _points(results, unit))
-    for plot in section.plot:
-        lines = _lines(conducted, plot)
-        if lines is not None:
-            found[f"{section.name}-{len(found)}"] = (plot.title, lines)
-    return found
+    there = [(title, spec) for title, spec in _drawn(conducted, section) if spec is not None]
+    return {f"{section.name}-{number}": plot for number, plot in enumerate(there)}
 
 
 def write_page(conducted: Conducted, advice: Sequence[Advised], path: Path) -> None:

@@ -134,11 +134,19 @@ class Single(_Expected):
 
 
 class Plot(datafile.DataModel):
-    """Lines against the message's size."""
+    """A figure: quantities as lines, or items as points, the paper's beside ours."""
 
     title: Text
-    quantities: Annotated[list[Identifier], Field(min_length=1)]
+    quantities: list[Identifier] = Field([])
+    """Each has a list in what is asked, such as the message's size: the axis."""
+    items: list[Identifier] = Field([])
     unit: Unit
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "Plot":
+        if bool(self.quantities) == bool(self.items):
+            raise ValueError("a plot has quantities or items")
+        return self
 
 
 class Section(datafile.DataModel):
@@ -415,10 +423,12 @@ class Study:
             for field, text in _expressions(item):
                 self._check_names(text, f"{self.where(item)}, {field}", seen, ids, field)
         for section in self.file.section:
-            for name in (name for plot in section.plot for name in plot.quantities):
-                if name not in self.quantities:
-                    where = f"{self.path}, {section.name}, plot"
+            where = f"{self.path}, {section.name}, plot"
+            for plot in section.plot:
+                for name in {*plot.quantities} - {*self.quantities}:
                     raise InputError(f"no such quantity: {name}", where)
+                for name in {*plot.items} - ids:
+                    raise InputError(f"no such item: {name}", where)
 
     def _check_item(self, item: Item) -> None:
         """Refuse an item of which nobody can tell what came of it."""
