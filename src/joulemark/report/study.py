@@ -123,8 +123,14 @@ def _drawn(conducted: Conducted, section: Section) -> Iterator[tuple[str, dict[s
         if plot.quantities:
             yield plot.title, _lines(conducted, plot)
         else:
-            chosen = {by_id[i].item.what: by_id[i] for i in plot.items if i in by_id}
-            yield plot.title, _points(chosen, plot.unit) if chosen else None
+            chosen = [by_id[i] for i in plot.items if i in by_id]
+            # What all of them are of is in the title.
+            same = {r.item.what.rpartition(": ")[2] for r in chosen}
+            names = [
+                r.item.what.rpartition(": ")[0] if len(same) == 1 else r.item.what for r in chosen
+            ]
+            points = dict(zip(names, chosen, strict=True))
+            yield plot.title, _points(points, plot.unit) if points else None
 
 
 def _compared(results: Mapping[str, Result], unit: str) -> dict[str, Any] | None:
