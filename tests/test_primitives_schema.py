@@ -110,7 +110,7 @@ VECTORS = "block-cipher/aes/vectors.toml"
         (AES, "key_bytes = 16", "key_bytes = -1", r"key variant.aes-128.key_bytes"),
         (AES, "key_bytes = 16", "keybytes = 16", r"key variant.aes-128.keybytes: unknown key"),
         (AES, "[variant.aes-128]", "[variant.AES]", r"variant"),
-        (AES, "[variant.aes-128]", "[variant.aes-128-ctr]", r"is also the name of one in|no block"),
+        (AES, "[variant.aes-192]", "[variant.aes-128-ctr]", r"is also the name of one in|no block"),
         (AES, "title =", "title", r"primitive.toml: is not TOML"),
         (AES, "year = 2001", 'year = 2001\nname = "{over}-x"', r"name needs over"),
         (CTR, 'over = "block-cipher"', 'over = "cipher"', r"no primitive of kind cipher"),

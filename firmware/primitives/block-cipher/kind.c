@@ -23,10 +23,13 @@ static crypto_status encrypt(void) {
     return CRYPTO_OK;
 }
 
+/* An engine in hardware may have one direction only. */
+#ifndef BLOCK_CIPHER_ENCRYPTS_ONLY
 static crypto_status decrypt(void) {
     primitive_decrypt(&primitive_context, slots[SLOT_OUTPUT].bytes, harness_input, blocks);
     return CRYPTO_OK;
 }
+#endif
 
 /* What init made is seen by encrypting with it. */
 static void after_init(void) {
@@ -37,6 +40,8 @@ static void after_init(void) {
 const operation kind_operations[OPERATIONS] = {
     [OPERATION_INIT] = {check, init, after_init, false},
     [OPERATION_ENCRYPT] = {before, encrypt, show_message_length, false},
+#ifndef BLOCK_CIPHER_ENCRYPTS_ONLY
     [OPERATION_DECRYPT] = {before, decrypt, show_message_length, false},
+#endif
 };
 const uint8_t kind_operation_count = OPERATIONS;

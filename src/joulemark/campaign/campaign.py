@@ -149,9 +149,10 @@ def _need_sizes(algorithms: Sequence[Algorithm], campaign: Campaign) -> None:
 
 
 def _cases(
-    firmware: Firmware, algorithm: Algorithm, campaign: Campaign, setup: Setup
+    firmware: Firmware, implementation: Implementation, campaign: Campaign, setup: Setup
 ) -> Iterator[Case]:
     """All cases of one image."""
+    algorithm = implementation.algorithm
     conditions = Conditions(
         board=firmware.board_name,
         clock=firmware.clock,
@@ -161,7 +162,7 @@ def _cases(
         repetitions=campaign.repetitions,
     )
     for name, operation in algorithm.contract.measured.items():
-        if not _matches(name, campaign.operation):
+        if not _matches(name, campaign.operation) or not implementation.has(name):
             continue
         for message in _sizes(algorithm, campaign) if operation.sized else [0]:
             ads = [ad for ad in campaign.ad_size if ad <= algorithm.room("ad")]
@@ -233,7 +234,9 @@ def expand(
     wanted = campaign.implementation or ("*",)
     names = {i.name for a in algorithms for i in library.implementations(a)}
     _need([name for name in names if _matches(name, wanted)], wanted, "--implementation", names)
+    running: list[Implementation] = []
     for board, name, clocks, core in _targets(campaign, setup):
+        beside = () if board is None else board.accelerators
         compilers = campaign.compiler or (families.load(core).DEFAULT_COMPILER,)
         implementations = [
             (a, i)
@@ -241,11 +244,12 @@ def expand(
             for i in (
                 library.implementations(a)
                 if own or campaign.primitive or campaign.implementation
-                else library.implementations_by_default(a, core)
+                else library.implementations_by_default(a, core, beside)
             )
-            if _matches(i.name, wanted) and i.runs_on(core) and able(i)
+            if _matches(i.name, wanted) and i.runs_on(core, beside) and able(i)
             if not (own and i.parts[0].is_shipped)
         ]
+        running += [i for _, i in implementations]
         for clock, compiler, opt, (algorithm, implementation) in itertools.product(
             clocks, compilers, campaign.opt, implementations
         ):
@@ -258,9 +262,14 @@ def expand(
                 implementation=implementation.name,
                 build=Build(compiler=compiler, optimisation=opt),
             )
-            cases = list(_cases(firmware, algorithm, campaign, setup))
+            cases = list(_cases(firmware, implementation, campaign, setup))
             if cases:
                 result[firmware] = cases
+    if campaign.implementation and not running:
+        where = ", ".join(campaign.board if setup.runner != LOCAL else (LOCAL,))
+        what = f"{', '.join(wanted)} does not run on {where}"
+        mend = "its implementation.toml names the cores and the hardware that it needs"
+        raise InputError(what, "--implementation", mend)
     names = {name for a in algorithms for name in a.contract.measured}
     _need(result, campaign.operation, "--operation", names)
     return result

@@ -192,7 +192,7 @@ class Activity(Stated):
 
 
 class Accelerator(Stated):
-    """Hardware that computes primitives; the emulation and the firmware here do not use it."""
+    """Hardware that computes primitives; implementations say whether they use it."""
 
     primitives: Annotated[list[str], Field(min_length=1)]
     """Globs of the primitives that it would do, or do most of."""
@@ -262,6 +262,11 @@ class Board(datafile.DataModel):
     def core(self) -> str:
         """The core of its chip: the family of its firmware."""
         return load_chip(self.chip).core
+
+    @property
+    def accelerators(self) -> frozenset[str]:
+        """Names of the hardware that computes primitives."""
+        return frozenset(engine.name for engine in self.accelerator)
 
     def clock_profile(self, name: str | None) -> Clock:
         """Find a clock profile; the default one if no name is given.

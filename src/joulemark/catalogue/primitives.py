@@ -145,6 +145,12 @@ class ImplementationFile(datafile.DataModel):
     description: str
     method: str
     cores: Annotated[list[Core], AfterValidator(_not_empty)] | None = None
+    accelerator: str | None = None
+    """Hardware that it uses, by its name in a board's file."""
+    operations: Annotated[list[str], Field(min_length=1)] | None = None
+    """Those of its kind that it has; all when not given."""
+    partner_operations: list[str] = Field([])
+    """Of a composition: what it needs of its partner besides encryption."""
     uses: dict[str, str] = Field({})
     """Implementations that it takes of the primitives under it, by KIND/NAME; of others, any."""
     secret_independent: bool
@@ -418,9 +424,20 @@ class Implementation:
         limits = [frozenset[str](p.file.cores) for p in self.parts if p.file.cores is not None]
         return frozenset.intersection(*limits) if limits else None
 
-    def runs_on(self, core: str) -> bool:
-        """Tell whether it runs on a core; `host` is this machine."""
-        return self.cores is None or core in self.cores
+    @property
+    def accelerators(self) -> frozenset[str]:
+        """Hardware that it needs of a board."""
+        return frozenset(p.file.accelerator for p in self.parts if p.file.accelerator is not None)
+
+    def runs_on(self, core: str, accelerators: Collection[str] = ()) -> bool:
+        """Tell whether it runs on a core with this hardware beside it; `host` is this machine."""
+        able = self.cores is None or core in self.cores
+        return able and self.accelerators <= set(accelerators)
+
+    def has(self, operation: str) -> bool:
+        """Tell whether it has an operation of its kind."""
+        operations = self.parts[0].file.operations
+        return operations is None or operation in operations
 
     @property
     def secret_independent(self) -> bool:
@@ -603,21 +620,28 @@ class Library:
             ]
             name = "+".join(p.name for p in named or parts[:1])
             of_parts = {k: v for part in parts for k, v in part.file.define.items()}
+            needed = {name for p in parts for name in p.file.partner_operations}
+            if algorithm.over and not needed <= set(parts[-1].file.operations or needed):
+                continue
             implementation = Implementation(algorithm, name, parts, defines | of_parts)
             if implementation.cores is None or implementation.cores:
                 result.append(implementation)
         return result
 
-    def implementations_by_default(self, algorithm: Algorithm, core: str) -> list[Implementation]:
+    def implementations_by_default(
+        self, algorithm: Algorithm, core: str, accelerators: Collection[str] = ()
+    ) -> list[Implementation]:
         """Return the ways that are worth measuring on a core when nobody asks for others.
 
-        All of a primitive that stands alone. Of one that is built over others, those whose parts
+        All of a primitive that stands alone. Of one that is built over others, without hardware,
+        those whose parts
         are written for the core, and the portable ones where that is the only choice, or the only
         one that is independent of secrets.
         """
-        able = [i for i in self.implementations(algorithm) if i.runs_on(core)]
+        able = [i for i in self.implementations(algorithm) if i.runs_on(core, accelerators)]
         if len(able) == 0 or len(able[0].parts) == 1:
             return able
+        able = [i for i in able if not i.accelerators]
         chosen: set[Part] = set()
         for place in zip(*(i.parts for i in able), strict=True):
             parts = set(place)

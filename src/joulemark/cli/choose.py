@@ -347,7 +347,7 @@ class _Question:
             )
             and algorithm.takes_message(self.size)
             for way in library.implementations(algorithm)
-            if way.runs_on(self.board.core)
+            if way.runs_on(self.board.core, self.board.accelerators)
         ]
         if not ways:
             mend = "`joulemark list primitives` names them; a whole-block mode pads: give its size"
@@ -455,9 +455,21 @@ def _show(
 
 
 def _hardware(question: _Question, names: "Collection[str]") -> None:
-    """Accelerators of the board that would do some of it instead."""
+    """Accelerators of the board that would do some of it instead, where nothing here uses them."""
+    from joulemark.catalogue.primitives import library
+
+    known = library()
     for engine in question.board.accelerator:
-        able = sorted(n for n in names if any(fnmatchcase(n, g) for g in engine.primitives))
+        used = {
+            name
+            for name in names
+            if any(engine.name in way.accelerators for way in known.implementations(known[name]))
+        }
+        able = sorted(
+            name
+            for name in set(names) - used
+            if any(fnmatchcase(name, pattern) for pattern in engine.primitives)
+        )
         if able:
             typer.echo(
                 f"hardware for {', '.join(able)}: {engine.description}; not measured here "

@@ -134,5 +134,7 @@ def _chosen(
                 continue
             for way in library.implementations(algorithm):
                 wanted = implementations or ["*"]
-                if way.runs_on(board.core) and any(fnmatchcase(way.name, w) for w in wanted):
+                if way.runs_on(board.core, board.accelerators) and any(
+                    fnmatchcase(way.name, w) for w in wanted
+                ):
                     yield board, way

@@ -83,7 +83,8 @@ def _around_primitive(
     if optimisation not in toolchain.OPTIMISATIONS:
         mend = f"use one of {', '.join(toolchain.OPTIMISATIONS)}"
         raise InputError("no such optimisation", optimisation, mend)
-    if not implementation.runs_on(target.family):
+    # Whose hardware it uses, the caller knows: a target is a chip's, and a radio is a board's.
+    if not implementation.runs_on(target.family, implementation.accelerators):
         mend = f"it is for {', '.join(sorted(implementation.cores or ()))}"
         raise InputError(f"does not run on {target.family}", str(implementation), mend)
     algorithm = implementation.algorithm

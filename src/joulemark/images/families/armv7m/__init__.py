@@ -164,7 +164,7 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
         family=chip.core,
         compiler=found,
         flags=flags,
-        include_folders=(folder, folder / "libc"),
+        include_folders=(folder, series, folder / "libc"),
         sources=tuple(s for s in sources_in(folder) if s.parent not in others),
         headers={"chip.h": chip_header(chip), "board.h": header},
         linker_script=linker_script(chip),
