@@ -121,6 +121,12 @@ pub trait Bus {
         self.memory_settings().cache
     }
 
+    /// Whether flash cannot be read now, because its controller changes some of it. Asked after each
+    /// write.
+    fn flash_is_off(&self) -> bool {
+        false
+    }
+
     /// The core goes to sleep (`SLEEPDEEP` is set where `deep`) or wakes.
     ///
     /// Returns how long the core waits before it goes on, such as for an oscillator to start.

@@ -555,6 +555,9 @@ impl<B: Bus> Core<B> {
         let Some(block) = self.pipe.block(self.pc, &mut self.memory, is_end) else {
             return Err(Trap::Fetch);
         };
+        if self.memory.is_flash_off(self.pc) {
+            return Err(flash_is_off("executed", self.pc));
+        }
         self.pipe.begin(self.pc, self.it, block.first);
         self.leave = false;
         let mut number = block.first;
@@ -954,6 +957,9 @@ impl<B: Bus> Core<B> {
             // Unaligned, and not inside one memory: device memory faults (A3.2.1).
             return Err(Trap::Usage(UsageFault::Unaligned));
         }
+        if self.memory.is_flash_off(address) {
+            return Err(flash_is_off("read", address));
+        }
         // What comes due in the access itself may be gone by the next instruction: a line that is
         // high for a cycle.
         let is_due = self.bus.next_event().0 <= now;
@@ -1052,6 +1058,7 @@ impl<B: Bus> Core<B> {
     fn take_memory_settings(&mut self) {
         self.pipe.set_memory(self.bus.memory_settings());
         self.memory.set_cache_ram(!self.bus.cache_ram_off());
+        self.memory.set_flash(!self.bus.flash_is_off());
     }
 
     fn store_system(
@@ -1143,6 +1150,20 @@ impl<B: Bus> Core<B> {
 
 const fn breakpoint_bit(address: u32) -> u64 {
     1 << (address >> 1 & 63)
+}
+
+#[cold]
+fn flash_is_off(what: &str, address: u32) -> Trap {
+    Trap::Stop(Box::new(
+        Fault::new(
+            FaultKind::Peripheral,
+            format!(
+                "flash is {what} while its controller changes some of it; wait for the controller in \
+                 RAM or ROM, with interrupts off"
+            ),
+        )
+        .at(address),
+    ))
 }
 
 fn bus_trap(fault: Fault, address: u32) -> Trap {

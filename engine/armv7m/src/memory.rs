@@ -131,6 +131,8 @@ pub struct Memory {
     pub code_changed: bool,
     /// The core has the DSP extension.
     dsp: bool,
+    /// Regions of this kind cannot be read.
+    off: Option<RegionKind>,
 }
 
 const NO_BANK: u8 = 0xff;
@@ -183,6 +185,7 @@ impl Memory {
             writable_code: false,
             code_changed: false,
             dsp,
+            off: None,
         }
     }
 
@@ -192,6 +195,27 @@ impl Memory {
             bank.readable = if is_memory { bank.size } else { 0 };
             bank.writable = bank.readable;
         }
+    }
+
+    /// Whether flash can be read: not while its controller changes some of it.
+    pub fn set_flash(&mut self, is_readable: bool) {
+        if self.off.is_none() == is_readable {
+            return;
+        }
+        self.off = (!is_readable).then_some(RegionKind::Flash);
+        let is_flash = |bank: &&mut Bank| bank.region.kind == RegionKind::Flash;
+        for bank in self.banks.iter_mut().filter(is_flash) {
+            bank.readable = if is_readable { bank.size } else { 0 };
+        }
+    }
+
+    /// Whether this is flash that cannot be read now.
+    pub fn is_flash_off(&self, address: u32) -> bool {
+        let kind = || {
+            self.find(address)
+                .map(|(bank, _)| self.banks[bank].region.kind)
+        };
+        self.off.is_some() && self.off == kind()
     }
 
     /// The number of the bank that holds an address, and the offset in it.
@@ -368,6 +392,14 @@ impl Memories for Memory {
         let mut addresses = (0..length).map(|i| address.wrapping_add(i));
         let is_ram = addresses.all(|at| self.to_write(at, Width::Byte).is_some());
         is_ram && self.load(address, data).is_ok()
+    }
+
+    fn write_flash(&mut self, address: u32, data: &[u8]) -> bool {
+        let length = data.len() as u32;
+        let mut addresses = (0..length).map(|i| address.wrapping_add(i));
+        let kind = |at| self.find(at).map(|(bank, _)| self.banks[bank].region.kind);
+        let is_flash = addresses.all(|at| kind(at) == Some(RegionKind::Flash));
+        is_flash && self.load(address, data).is_ok()
     }
 }
 

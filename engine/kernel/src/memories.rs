@@ -7,4 +7,11 @@ pub trait Memories {
 
     /// Copy bytes in; false, and nothing is written, where not all of them are RAM.
     fn write(&mut self, address: u32, data: &[u8]) -> bool;
+
+    /// Set flash to what its controller has made of it; false, and nothing is set, where not all of
+    /// it is flash.
+    fn write_flash(&mut self, address: u32, data: &[u8]) -> bool {
+        let _ = (address, data);
+        false
+    }
 }

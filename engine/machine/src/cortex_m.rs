@@ -147,6 +147,10 @@ pub trait Peripherals: Send + Sync {
     fn cache_ram_off(&self) -> bool {
         self.memory_settings().cache
     }
+    /// The power state while the flash controller changes flash, which then cannot be read.
+    fn flash_state(&self) -> Option<&'static str> {
+        None
+    }
     /// The power state of a core that sleeps.
     fn sleep_state(&self) -> &'static str;
     /// The same with SCR.SLEEPDEEP; `None` where the emulation leaves it out.
@@ -169,7 +173,10 @@ pub struct CortexM {
     /// instruction.
     due: Cycles,
     pending_fault: Option<Fault>,
+    /// The core's power state.
     state: &'static str,
+    /// The flash controller's, while it has one.
+    flash_state: Option<&'static str>,
     /// Cycles by function, where they are wanted.
     pub(crate) calls: Option<CallTree>,
 }
@@ -205,6 +212,7 @@ impl CortexM {
             due: Cycles::NEVER,
             pending_fault: None,
             state: ACTIVE,
+            flash_state: None,
             calls: None,
         }
     }
@@ -362,13 +370,24 @@ impl CortexM {
         if let Some(radio) = self.series.radio() {
             self.board.note_radio(radio.state(), time);
         }
+        self.note_flash(now);
         self.set_due();
         self.pins_changed(before, now);
         Ok(result)
     }
 
     fn note_power(&mut self, now: Cycles) {
-        self.board.note_power(self.state, now, &self.timeline);
+        let state = self.flash_state.unwrap_or(self.state);
+        self.board.note_power(state, now, &self.timeline);
+    }
+
+    /// The flash controller may have begun or ended something.
+    fn note_flash(&mut self, now: Cycles) {
+        let state = self.series.flash_state();
+        if state != self.flash_state {
+            self.flash_state = state;
+            self.note_power(now);
+        }
     }
 
     /// The fault for an address without an emulated register.
@@ -423,6 +442,7 @@ impl Bus for CortexM {
             if let Some(radio) = self.series.radio() {
                 self.board.note_radio(radio.state(), time);
             }
+            self.note_flash(now);
             self.set_due();
         }
         Ok(())
@@ -438,6 +458,10 @@ impl Bus for CortexM {
 
     fn cache_ram_off(&self) -> bool {
         self.series.cache_ram_off()
+    }
+
+    fn flash_is_off(&self) -> bool {
+        self.flash_state.is_some()
     }
 
     fn sleep(&mut self, asleep: bool, deep: bool, now: Cycles) -> Cycles {

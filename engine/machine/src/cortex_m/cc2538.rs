@@ -8,7 +8,7 @@ use joulemark_kernel::{
 };
 use joulemark_peripherals::ti_aes::{Features, TiAes};
 use joulemark_peripherals::{
-    Cc2538Rf, Gpt, I2cMaster, Pl011, Pl061Interrupts, Smwdthrosc, SocAdc, Udma,
+    Cc2538Flash, Cc2538Rf, Gpt, I2cMaster, Pl011, Pl061Interrupts, Smwdthrosc, SocAdc, Udma,
 };
 use joulemark_radio::Radio;
 
@@ -24,7 +24,7 @@ const GPT3: u32 = 0x4003_3000;
 const RFCORE: u32 = 0x4008_8000;
 const AES: u32 = 0x4008_b000;
 const SYS_CTRL: u32 = 0x400d_2000;
-const FCTL: u32 = 0x400d_3008;
+const FLASH_CTRL: u32 = 0x400d_3000;
 /// Identity of the chip (Contiki's `soc.c`, TI's `hw_flash_ctrl.h` and `flash.c`): its number over
 /// the codes of 32 KB of RAM and of 512 KB of flash; and its major and minor revision, which is none
 /// of the document's (2.0 is taken), over the bits of the AES and the public-key engine.
@@ -81,13 +81,13 @@ const IEEE_ADDRESS: u32 = 0x0028_0028;
 /// Prefix of TI's addresses.
 const OUI: u32 = 0x0012_4b00;
 
-/// Where the ROM's table of functions has those for the size of the flash and the chip's number,
-/// three that are left out, memset, memcpy, memcmp and memmove (`ROM_API_T` in rom.h of `OpenWSN`),
+/// Where the ROM's table of functions has those for the size of the flash, the chip's number,
+/// erasing pages, programming words and one that is left out, memset, memcpy, memcmp and memmove (`ROM_API_T` in rom.h of `OpenWSN`),
 /// and these functions after it. TI's code is not public; this is our own.
 const ROM_START: u32 = 0x4c;
 #[rustfmt::skip]
-static ROM: [u16; 60] = [
-    0x00b9, 0, 0x00bf, 0, 0, 0, 0, 0, 0, 0,
+static ROM: [u16; 114] = [
+    0x00b9, 0, 0x00bf, 0, 0x00c5, 0, 0x00cb, 0, 0, 0,
     0x0071, 0, 0x008f, 0, 0x00a1, 0, 0x007f, 0,
     // memset: mov r3, r0; 1: cbz r2, 2f; strb r1, [r3], #1; subs r2, #1; b 1b; 2: bx lr
     0x4603, 0xb11a, 0xf803, 0x1b01, 0x3a01, 0xe7fa, 0x4770,
@@ -103,6 +103,54 @@ static ROM: [u16; 60] = [
     0,
     // mov.w r0, #524288; bx lr; movw r0, #0xb964; bx lr
     0xf44f, 0x2000, 0x4770, 0xf64b, 0x1064, 0x4770,
+    // PageErase(address, bytes): one page
+    0x2301,          // movs r3, #1
+    0x4602,          // mov r2, r0
+    0xe016,          // b.n 34 <go>
+    // program
+    0xb510,          // push {r4, lr}
+    0x4604,          // mov r4, r0
+    0x4694,          // mov ip, r2
+    0x2302,          // movs r3, #2
+    0x460a,          // mov r2, r1
+    0xf000, 0xf810,  // bl 34 <go>
+    0x4914,          // ldr r1, [pc, #80]
+    0xf1bc, 0x0f00,  // cmp.w ip, #0
+    0xd008,          // beq.n 2e <program+0x28>
+    0x688b,          // ldr r3, [r1, #8]
+    0x065a,          // lsls r2, r3, #25
+    0xd4fc,          // bmi.n 1c <program+0x16>
+    0xf854, 0x3b04,  // ldr.w r3, [r4], #4
+    0x610b,          // str r3, [r1, #16]
+    0xf1bc, 0x0c04,  // subs.w ip, ip, #4
+    0xe7f3,          // b.n 16 <program+0x10>
+    0xf000, 0xf812,  // bl 56 <wait>
+    0xbd10,          // pop {r4, pc}
+    // go
+    0x490c,          // ldr r1, [pc, #48]
+    0x60ca,          // str r2, [r1, #12]
+    0x6888,          // ldr r0, [r1, #8]
+    0xf000, 0x000c,  // and.w r0, r0, #12
+    0x4303,          // orrs r3, r0
+    0xf64f, 0x0000,  // movw r0, #63488
+    0xf2c0, 0x0027,  // movt r0, #39
+    0x4282,          // cmp r2, r0
+    0xbf28,          // it cs
+    0xf443, 0x7300,  // orrcs.w r3, r3, #512
+    0x608b,          // str r3, [r1, #8]
+    0x07db,          // lsls r3, r3, #31
+    0xd506,          // bpl.n 64 <back>
+    // wait
+    0x4904,          // ldr r1, [pc, #16]
+    0x688b,          // ldr r3, [r1, #8]
+    0x0618,          // lsls r0, r3, #24
+    0xd4fc,          // bmi.n 58 <wait+0x2>
+    0xf3c3, 0x1040,  // ubfx r0, r3, #5, #1
+    0x4240,          // negs r0, r0
+    // back
+    0x4770,          // bx lr
+    0x0000,          // .short 0x0000
+    0x3000, 0x400d,  // .word 0x400d3000
 ];
 
 /// The bits of a register of `SYS_CTRL` that holds what is written.
@@ -129,8 +177,7 @@ pub struct Cc2538 {
     udma: Udma,
     adc: SocAdc,
     ivctrl: u32,
-    /// Cache mode: FCTL.CM, 1 after reset.
-    fctl: u32,
+    flash: Option<Cc2538Flash>,
     ioc: [u32; IOC_WORDS],
     direction: [u32; 4],
     alternate: [u32; 4],
@@ -156,6 +203,7 @@ impl Cc2538 {
         };
         let aes = core.aes.as_ref();
         let radio = core.radio.as_ref();
+        let flash = core.flash.clone();
         Self {
             uart: [Pl011::new(16), Pl011::new(16)],
             gpt: Default::default(),
@@ -174,7 +222,8 @@ impl Cc2538 {
             udma: Udma::default(),
             adc: SocAdc::default(),
             ivctrl: 0x13,
-            fctl: 4,
+            flash: flash
+                .map(|(range, times)| Cc2538Flash::new(range, times, core.reset_hz.whole())),
             ioc: [0; IOC_WORDS],
             direction: [0; 4],
             alternate: [0; 4],
@@ -254,9 +303,9 @@ impl Peripherals for Cc2538 {
             SOC_ADC => self.adc.read(offset),
             _ if address == IVCTRL => Some(self.ivctrl),
             IOC => self.ioc.get(offset as usize / 4).copied(),
-            _ if address == FCTL => Some(self.fctl),
             _ if address == DIECFG0 => Some(IDENTITY),
             _ if address == DIECFG2 => Some(REVISION),
+            FLASH_CTRL => self.flash.as_ref().and_then(|flash| flash.read(offset)),
             _ => None,
         })
     }
@@ -348,7 +397,12 @@ impl Peripherals for Cc2538 {
                 };
                 *register = value;
             }
-            _ if address == FCTL => self.fctl = value & 0xc,
+            FLASH_CTRL => {
+                let Some(flash) = &mut self.flash else {
+                    return Ok(false);
+                };
+                return flash.write(offset, value, context.now);
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -406,11 +460,16 @@ impl Peripherals for Cc2538 {
             }
         };
         let by_udma = self.udma.transfer(memory, &mut registers, now)?;
-        Ok(by_aes || by_udma)
+        let flash = self.flash.as_mut();
+        let by_flash = flash.map_or(Ok(false), |flash| flash.transfer(memory, now))?;
+        Ok(by_aes || by_udma || by_flash)
     }
 
     fn clock_changed(&mut self, now: Cycles, core_hz: u32) {
         self.slow.set_clocks(Hertz(core_hz), self.low, now);
+        if let Some(flash) = &mut self.flash {
+            flash.set_clock(now, core_hz);
+        }
     }
 
     fn set_watch_crystal(&mut self, ppb: i32, now: Cycles, time: Picoseconds) {
@@ -426,6 +485,7 @@ impl Peripherals for Cc2538 {
         gpt.chain(self.uart.iter().map(Pl011::next_event))
             .chain([self.slow.next_event(), self.udma.next_event()])
             .chain(self.aes.as_ref().map(TiAes::next_event))
+            .chain(self.flash.as_ref().map(Cc2538Flash::next_event))
             .min()
             .unwrap_or(Cycles::NEVER)
     }
@@ -461,6 +521,10 @@ impl Peripherals for Cc2538 {
         put(143, self.aes.as_ref().is_some_and(TiAes::is_pending));
         put(145, self.slow.is_pending());
         lines
+    }
+
+    fn flash_state(&self) -> Option<&'static str> {
+        self.flash.as_ref().and_then(Cc2538Flash::power_state)
     }
 
     fn sleep_state(&self) -> &'static str {

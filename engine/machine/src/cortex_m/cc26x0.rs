@@ -9,7 +9,9 @@ use joulemark_kernel::{
     Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
 };
 use joulemark_peripherals::ti_aes::{Features, TiAes};
-use joulemark_peripherals::{AonRtc, Cc26x0Rf, EdgeFlags, Gpt, Pl011, TiWatchdog, Trng, Vims};
+use joulemark_peripherals::{
+    AonRtc, Cc26x0Flash, Cc26x0Rf, EdgeFlags, Gpt, Pl011, TiWatchdog, Trng, Vims,
+};
 use joulemark_radio::Radio;
 
 use super::sections::Core;
@@ -24,6 +26,8 @@ const GPIO: u32 = 0x4002_2000;
 const CRYPTO: u32 = 0x4002_4000;
 const TRNG: u32 = 0x4002_8000;
 const TRNG_INTERRUPTS: u32 = 0x4002_9000;
+const FLASH: u32 = 0x4003_0000;
+const FLASH_LAST: u32 = 0x4003_2000;
 const VIMS: u32 = 0x4003_4000;
 const RFC: u32 = 0x4004_0000;
 const RFC_LAST: u32 = 0x4004_3000;
@@ -62,6 +66,106 @@ const RESET_PDCTL1: u32 = 0xa;
 /// `BUS_ON` of PDSTAT1.
 const BUS_ON: u32 = 1 << 4;
 
+/// Where the ROM has its table of tables of functions, which of them is the flash's, and which
+/// functions there erase a sector and program bytes (`rom.h` and `flash.c` of `CC26xxWare`). The others
+/// are left out. TI's code is not public; this is our own.
+const ROM_START: u32 = 0x1000_0180;
+const FLASH_TABLE: usize = 10;
+const FLASH_ERASE: usize = 5;
+const FLASH_PROGRAM: usize = 6;
+const TABLES: usize = 23;
+const FLASH_FUNCTIONS: usize = 10;
+/// Offset of `FlashProgram` in [`ROM_CODE`].
+const PROGRAM_AT: u32 = 0x1e;
+#[rustfmt::skip]
+static ROM_CODE: [u16; 115] = [
+    // FlashSectorErase(address)
+    0xb510,          // push {r4, lr}
+    0xf000, 0xf835,  // bl 70 <open>
+    0x0b01,          // lsrs r1, r0, #12
+    0x2201,          // movs r2, #1
+    0x408a,          // lsls r2, r1
+    0x43d2,          // mvns r2, r2
+    0xf8c3, 0x20c0,  // str.w r2, [r3, #192]
+    0x2206,          // movs r2, #6
+    0xf000, 0xf84b,  // bl ae <run>
+    0xf000, 0xf855,  // bl c6 <close>
+    0xbd10,          // pop {r4, pc}
+    // FlashProgram(bytes, address, count)
+    0xb5f0,          // push {r4, r5, r6, r7, lr}
+    0x4604,          // mov r4, r0
+    0x460d,          // mov r5, r1
+    0x188e,          // adds r6, r1, r2
+    0x2000,          // movs r0, #0
+    0xb30a,          // cbz r2, 6e <program+0x50>
+    0x4628,          // mov r0, r5
+    0xf000, 0xf820,  // bl 70 <open>
+    0xf06f, 0x0200,  // mvn.w r2, #0
+    0xf814, 0x7b01,  // ldrb.w r7, [r4], #1
+    0x43ff,          // mvns r7, r7
+    0xb2ff,          // uxtb r7, r7
+    0xf005, 0x0103,  // and.w r1, r5, #3
+    0x00c9,          // lsls r1, r1, #3
+    0x408f,          // lsls r7, r1
+    0x43ba,          // bics r2, r7
+    0x3501,          // adds r5, #1
+    0x42b5,          // cmp r5, r6
+    0xbf18,          // it ne
+    0xf015, 0x0f03,  // tstne.w r5, #3
+    0xd1f0,          // bne.n 34 <program+0x16>
+    0xf3c0, 0x0180,  // ubfx r1, r0, #2, #1
+    0xeb0c, 0x0181,  // add.w r1, ip, r1, lsl #2
+    0xf8c1, 0x2120,  // str.w r2, [r1, #288]
+    0x2202,          // movs r2, #2
+    0xf000, 0xf825,  // bl ae <run>
+    0xb908,          // cbnz r0, 6a <program+0x4c>
+    0x42b5,          // cmp r5, r6
+    0xd1df,          // bne.n 2a <program+0xc>
+    0xf000, 0xf82c,  // bl c6 <close>
+    0xbdf0,          // pop {r4, r5, r6, r7, pc}
+    // open
+    0xf242, 0x0c00,  // movw ip, #8192
+    0xf2c4, 0x0c03,  // movt ip, #16387
+    0xf242, 0x2300,  // movw r3, #8704
+    0xf2c4, 0x0303,  // movt r3, #16387
+    0x2101,          // movs r1, #1
+    0xf8cc, 0x1030,  // str.w r1, [ip, #48]
+    0xf64f, 0x72ff,  // movw r2, #65535
+    0xf8cc, 0x2034,  // str.w r2, [ip, #52]
+    0x2100,          // movs r1, #0
+    0xf8cc, 0x1030,  // str.w r1, [ip, #48]
+    0x2205,          // movs r2, #5
+    0xf8c3, 0x2088,  // str.w r2, [r3, #136]
+    0x2210,          // movs r2, #16
+    0x60da,          // str r2, [r3, #12]
+    0x2115,          // movs r1, #21
+    0xf8c3, 0x10b4,  // str.w r1, [r3, #180]
+    0xf100, 0x51fc,  // add.w r1, r0, #528482304
+    0xf8cc, 0x1110,  // str.w r1, [ip, #272]
+    0x4770,          // bx lr
+    // run
+    0x60da,          // str r2, [r3, #12]
+    0x2115,          // movs r1, #21
+    0xf8c3, 0x10b4,  // str.w r1, [r3, #180]
+    0xf8dc, 0x1054,  // ldr.w r1, [ip, #84]
+    0x05c8,          // lsls r0, r1, #23
+    0xd4fb,          // bmi.n b6 <run+0x8>
+    0xf001, 0x0010,  // and.w r0, r1, #16
+    0x0880,          // lsrs r0, r0, #2
+    0x4770,          // bx lr
+    // close
+    0xf06f, 0x0200,  // mvn.w r2, #0
+    0xf8c3, 0x20c0,  // str.w r2, [r3, #192]
+    0x2202,          // movs r2, #2
+    0xf8c3, 0x2088,  // str.w r2, [r3, #136]
+    0x2101,          // movs r1, #1
+    0xf8cc, 0x1030,  // str.w r1, [ip, #48]
+    0x2200,          // movs r2, #0
+    0xf8cc, 0x2034,  // str.w r2, [ip, #52]
+    0xf8cc, 0x2030,  // str.w r2, [ip, #48]
+    0x4770,          // bx lr
+];
+
 pub struct Cc26x0 {
     core_hz: Hertz,
     low_hz: Hertz,
@@ -77,6 +181,7 @@ pub struct Cc26x0 {
     /// PRCM's registers; those for clocks and power domains are kept, and but for the RF core's do
     /// nothing.
     prcm: [u32; 0x80],
+    flash: Option<Cc26x0Flash>,
     rf: Option<Cc26x0Rf>,
     /// RFCCLKG as it was loaded.
     rf_clock: bool,
@@ -110,6 +215,10 @@ impl Cc26x0 {
             iocfg: [0x6000; 32],
             edges: EdgeFlags::default(),
             prcm,
+            flash: core
+                .flash
+                .clone()
+                .map(|(range, times)| Cc26x0Flash::new(range, times, core.reset_hz.whole())),
             rf: core
                 .radio
                 .as_ref()
@@ -204,6 +313,19 @@ impl Peripherals for Cc26x0 {
         &["UART0"]
     }
 
+    fn rom(&self) -> Vec<(u32, Vec<u8>)> {
+        let (mut tables, mut functions) = ([0; TABLES], [0; FLASH_FUNCTIONS]);
+        let table = ROM_START + 4 * TABLES as u32;
+        let code = table + 4 * FLASH_FUNCTIONS as u32;
+        tables[FLASH_TABLE] = table;
+        functions[FLASH_ERASE] = code | 1;
+        functions[FLASH_PROGRAM] = (code + PROGRAM_AT) | 1;
+        let words = tables.iter().chain(&functions);
+        let words = words.flat_map(|word: &u32| word.to_le_bytes());
+        let code = ROM_CODE.iter().flat_map(|halfword| halfword.to_le_bytes());
+        vec![(ROM_START, words.chain(code).collect())]
+    }
+
     fn read(&mut self, address: u32, context: &mut Context<'_>) -> Result<Option<u32>, Fault> {
         Self::refuse_gpram(address)?;
         let offset = address & 0xfff;
@@ -226,6 +348,10 @@ impl Peripherals for Cc26x0 {
                 0xe0 => Some(self.edges.evflags()),
                 _ => None,
             },
+            FLASH..=FLASH_LAST => {
+                let flash = self.flash.as_ref();
+                flash.and_then(|flash| flash.read(address - FLASH))
+            }
             VIMS => self.vims.read(offset, context.now),
             IOC if offset < 0x80 => Some(self.iocfg[offset as usize / 4]),
             PRCM => self.read_prcm(offset),
@@ -272,6 +398,12 @@ impl Peripherals for Cc26x0 {
                     0xe0 => self.edges.clear_evflags(value),
                     _ => return Ok(false),
                 }
+            }
+            FLASH..=FLASH_LAST => {
+                let Some(flash) = &mut self.flash else {
+                    return Ok(false);
+                };
+                return flash.write(address - FLASH, value, context.now);
             }
             VIMS if offset == 4 => self.vims.write_control(value, context.now)?,
             IOC if offset < 0x80 => {
@@ -329,10 +461,13 @@ impl Peripherals for Cc26x0 {
     ) -> Result<bool, Fault> {
         let aes = self.aes.as_mut();
         let by_aes = aes.map_or(Ok(false), |aes| aes.transfer(memory, now))?;
+        let flash = self.flash.as_mut();
+        let by_flash = flash.map_or(Ok(false), |flash| flash.transfer(memory, now))?;
         let Some(rf) = self.rf.as_mut().filter(|rf| rf.needs_memory()) else {
-            return Ok(by_aes);
+            return Ok(by_aes || by_flash);
         };
-        rf.transfer(memory, self.rtc.time(now))
+        let by_rf = rf.transfer(memory, self.rtc.time(now))?;
+        Ok(by_rf || by_aes || by_flash)
     }
 
     fn radio(&self) -> Option<&dyn Radio> {
@@ -352,6 +487,9 @@ impl Peripherals for Cc26x0 {
             self.vims.next_event(),
             self.watchdog.next_event(),
             self.aes.as_ref().map_or(Cycles::NEVER, TiAes::next_event),
+            self.flash
+                .as_ref()
+                .map_or(Cycles::NEVER, Cc26x0Flash::next_event),
         ])
         .min()
         .unwrap_or(Cycles::NEVER)
@@ -386,6 +524,10 @@ impl Peripherals for Cc26x0 {
 
     fn cache_ram_off(&self) -> bool {
         !self.vims.is_gpram()
+    }
+
+    fn flash_state(&self) -> Option<&'static str> {
+        self.flash.as_ref().and_then(Cc26x0Flash::power_state)
     }
 
     fn sleep_state(&self) -> &'static str {

@@ -1,7 +1,8 @@
 //! Sections of a Cortex-M chip's file beyond those of every chip.
 
-use joulemark_kernel::chip::{Constant, Memory};
+use joulemark_kernel::chip::{Constant, Memory, MemoryKind};
 use joulemark_kernel::{Chip, ChipError, Picoseconds};
+use joulemark_peripherals::flash_cells::{FlashRange, FlashTimes};
 use joulemark_peripherals::ti_aes::AesTiming;
 use joulemark_radio::Figures;
 use serde::Deserialize;
@@ -38,6 +39,9 @@ pub struct Core {
     /// The section `radio`.
     #[serde(skip)]
     pub radio: Option<Radio>,
+    /// The section `flash_controller`, and the flash that it is of.
+    #[serde(skip)]
+    pub flash: Option<(FlashRange, FlashTimes)>,
     /// The sections `device_wait`.
     #[serde(skip)]
     pub device_waits: Vec<DeviceWait>,
@@ -135,10 +139,18 @@ impl Core {
     /// # Errors
     /// One is missing, unknown or wrong.
     pub fn of(chip: &Chip) -> Result<Self, ChipError> {
-        chip.only_sections(&["cortex_m", "cache", "aes_cycles", "radio", "device_wait"])?;
+        chip.only_sections(&[
+            "cortex_m",
+            "cache",
+            "aes_cycles",
+            "radio",
+            "flash_controller",
+            "device_wait",
+        ])?;
         let mut core: Self = chip.needed_section("cortex_m")?;
         core.aes = chip.section("aes_cycles")?;
         core.radio = chip.section("radio")?;
+        core.flash = flash(chip)?;
         core.device_waits = chip.section("device_wait")?.unwrap_or_default();
         let cache: Option<Cache> = chip.section("cache")?;
         let geometry = cache
@@ -159,4 +171,24 @@ impl Core {
         }
         Ok(core)
     }
+}
+
+/// The flash of a chip whose controller is emulated.
+fn flash(chip: &Chip) -> Result<Option<(FlashRange, FlashTimes)>, ChipError> {
+    let Some(times) = chip.section("flash_controller")? else {
+        return Ok(None);
+    };
+    let mut memories = chip.memory.iter();
+    let memory = memories.find(|memory| memory.kind == MemoryKind::Flash);
+    let range = memory.and_then(|memory| {
+        Some(FlashRange {
+            start: memory.start,
+            size: memory.size,
+            page: memory.segment_size?,
+        })
+    });
+    let range = range.ok_or_else(|| {
+        chip.error("key 'flash_controller': needs a memory of kind 'flash' with a segment_size")
+    })?;
+    Ok(Some((range, times)))
 }

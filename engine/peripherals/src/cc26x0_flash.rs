@@ -1,0 +1,239 @@
+//! The `CC26x0`'s flash controller, as far as TI's driver library and its header `hw_flash.h` show it:
+//! a state machine that is given commands. Trims and voltages, which the same library sets before a
+//! command, have no effect here and are left out.
+
+use joulemark_kernel::{Cycles, Fault, FaultKind, Memories};
+
+use crate::flash_cells::{Change, Changing, FlashRange, FlashTimes};
+
+const STAT: u32 = 0x1c;
+const CFG: u32 = 0x24;
+const FLASH_SIZE: u32 = 0x2c;
+const FBPROT: u32 = 0x2030;
+const FBSE: u32 = 0x2034;
+const FMAC: u32 = 0x2050;
+const FMSTAT: u32 = 0x2054;
+const FADDR: u32 = 0x2110;
+const FWPWRITE0: u32 = 0x2120;
+const FWPWRITE1: u32 = 0x2124;
+const FSM_CMD: u32 = 0x220c;
+const FSM_WR_ENA: u32 = 0x2288;
+const FSM_EXECUTE: u32 = 0x22b4;
+const FSM_SECTOR1: u32 = 0x22c0;
+const FSM_BSLE0: u32 = 0x22e0;
+const FSM_BSLP0: u32 = 0x22f0;
+const FCFG_BANK: u32 = 0x2400;
+const FCFG_B0_SSIZE0: u32 = 0x2430;
+
+/// STAT.
+const STAT_BUSY: u32 = 1 << 1;
+const SAMHOLD_DIS: u32 = 1 << 2;
+/// CFG.
+const DIS_IDLE: u32 = 1;
+/// FMSTAT.
+const CSTAT: u32 = 1 << 4;
+const PGM: u32 = 1 << 6;
+const ERS: u32 = 1 << 7;
+const BUSY: u32 = 1 << 8;
+/// `FBPROT`: sectors can be enabled.
+const PROTL1DIS: u32 = 1;
+/// `FSM_WR_ENA`, `FSM_EXECUTE`.
+const ENABLED: u32 = 5;
+const EXECUTE: u32 = 0x15;
+/// Commands.
+const PROGRAM_DATA: u32 = 0x02;
+const ERASE_SECTOR: u32 = 0x06;
+const CLEAR_STATUS: u32 = 0x10;
+/// Where the state machine's addresses begin.
+const ADDRESS_OFFSET: u32 = 0x1f80_0000;
+/// `FCFG_BANK.MAIN_BANK_WIDTH`: 64 bits.
+const BANK_WIDTH: u32 = 64 << 4;
+
+/// The controller.
+#[derive(Clone, Debug)]
+pub struct Cc26x0Flash {
+    flash: FlashRange,
+    times: FlashTimes,
+    hz: u32,
+    config: u32,
+    protection: u32,
+    sectors_enabled: u32,
+    address: u32,
+    data: [u32; 2],
+    command: u32,
+    write_enable: u32,
+    /// Sectors that an erase leaves.
+    kept: u32,
+    /// Sectors that are locked against erasing and programming until a reset.
+    locked: [u32; 2],
+    failed: bool,
+    changing: Option<Changing>,
+}
+
+impl Cc26x0Flash {
+    /// After a reset.
+    pub const fn new(flash: FlashRange, times: FlashTimes, hz: u32) -> Self {
+        Self {
+            flash,
+            times,
+            hz,
+            config: 0,
+            protection: 0,
+            sectors_enabled: 0,
+            address: 0,
+            data: [u32::MAX; 2],
+            command: 0,
+            write_enable: 2,
+            kept: u32::MAX,
+            locked: [0; 2],
+            failed: false,
+            changing: None,
+        }
+    }
+
+    /// Read a register by its offset; `None` where none is emulated.
+    pub fn read(&self, offset: u32) -> Option<u32> {
+        let busy = match self.changing.map(|cells| cells.change) {
+            None => 0,
+            Some(Change::Program(_)) => BUSY | PGM,
+            Some(Change::Erase(_)) => BUSY | ERS,
+        };
+        Some(match offset {
+            STAT => {
+                let busy = if busy == 0 { 0 } else { STAT_BUSY };
+                let disabled = self.config & DIS_IDLE != 0;
+                busy | if disabled { SAMHOLD_DIS } else { 0 }
+            }
+            CFG => self.config,
+            FLASH_SIZE => self.flash.size / self.flash.page,
+            FBPROT => self.protection,
+            FBSE => self.sectors_enabled,
+            FMSTAT => busy | if self.failed { CSTAT } else { 0 },
+            FADDR => self.address,
+            FWPWRITE0 | FWPWRITE1 => self.data[(offset - FWPWRITE0) as usize / 4],
+            FSM_CMD => self.command,
+            FSM_WR_ENA => self.write_enable,
+            FMAC | FSM_EXECUTE => 0,
+            FSM_SECTOR1 => self.kept,
+            FSM_BSLE0 => self.locked[0],
+            FSM_BSLP0 => self.locked[1],
+            FCFG_BANK => BANK_WIDTH,
+            FCFG_B0_SSIZE0 => self.flash.page / 1024,
+            _ => return None,
+        })
+    }
+
+    /// Write a register by its offset; false where none is emulated.
+    ///
+    /// # Errors
+    /// It is used in a way that TI's library does not.
+    pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
+        let refused = |what: &str| Err(Fault::new(FaultKind::FlashWrite, what));
+        let guarded = [FSM_CMD, FSM_EXECUTE, FSM_SECTOR1, FSM_BSLE0, FSM_BSLP0];
+        if guarded.contains(&offset) && self.write_enable != ENABLED {
+            return refused(
+                "a register of the flash state machine is written while FSM_WR_ENA is not 5",
+            );
+        }
+        if self.changing.is_some() && ![CFG, FSM_WR_ENA].contains(&offset) {
+            return refused(
+                "the flash state machine is busy; wait until FMSTAT.BUSY or STAT.BUSY is 0",
+            );
+        }
+        match offset {
+            CFG => self.config = value,
+            FBPROT => self.protection = value & PROTL1DIS,
+            FBSE if self.protection != PROTL1DIS => {
+                return refused("FBSE is written while FBPROT.PROTL1DIS is 0");
+            }
+            FBSE => self.sectors_enabled = value & 0xffff,
+            // Bank 0 is the only one.
+            FMAC if value == 0 => {}
+            FADDR => self.address = value,
+            FWPWRITE0 | FWPWRITE1 => self.data[(offset - FWPWRITE0) as usize / 4] = value,
+            FSM_CMD => self.command = value,
+            FSM_WR_ENA => self.write_enable = value & 7,
+            FSM_EXECUTE if value == EXECUTE => self.execute(now)?,
+            FSM_EXECUTE => return refused("FSM_EXECUTE takes 0x15 only"),
+            FSM_SECTOR1 => self.kept = value,
+            // Locks stay until a reset.
+            FSM_BSLE0 => self.locked[0] |= value,
+            FSM_BSLP0 => self.locked[1] |= value,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn execute(&mut self, now: Cycles) -> Result<(), Fault> {
+        let change = match self.command {
+            CLEAR_STATUS => {
+                self.failed = false;
+                return Ok(());
+            }
+            PROGRAM_DATA => Change::Program(self.data),
+            ERASE_SECTOR => Change::Erase(self.flash.page),
+            other => {
+                return Err(Fault::new(
+                    FaultKind::Absent,
+                    format!(
+                        "the emulation leaves out command {other:#04x} of the flash state machine; it has \
+                         0x02 program, 0x06 erase a sector and 0x10 clear the status"
+                    ),
+                ));
+            }
+        };
+        let offset = self.address.wrapping_sub(ADDRESS_OFFSET + self.flash.start);
+        let sector = 1_u32
+            .checked_shl(offset / self.flash.page)
+            .filter(|_| offset < self.flash.size);
+        let is_erase = matches!(change, Change::Erase(_));
+        let may = sector.is_some_and(|sector| {
+            let locked = self.locked[usize::from(!is_erase)];
+            let kept = is_erase && self.kept & sector != 0;
+            self.sectors_enabled != 0 && locked & sector == 0 && !kept
+        });
+        if !may {
+            self.failed = true;
+            return Ok(());
+        }
+        let words = self.data.iter().filter(|&&word| word != u32::MAX).count() as u64;
+        let (unit, cycles) = if is_erase {
+            (self.flash.page, self.times.page_erase(self.hz))
+        } else {
+            (8, self.times.word_write(self.hz) * words.max(1))
+        };
+        let address = self.flash.start + (offset & !(unit - 1));
+        self.changing = Some(Changing::new(address, change, now, cycles));
+        Ok(())
+    }
+
+    /// Change cells that are due; whether something happened.
+    ///
+    /// # Errors
+    /// There is no flash.
+    pub fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<bool, Fault> {
+        let Some(cells) = self.changing.as_mut().filter(|c| c.next_event() <= now) else {
+            return Ok(false);
+        };
+        cells.transfer(memory, now)?;
+        if cells.is_over() {
+            // The library writes the bytes that are to be programmed only: the others are 1s again.
+            if matches!(cells.change, Change::Program(_)) {
+                self.data = [u32::MAX; 2];
+            }
+            self.changing = None;
+        }
+        Ok(true)
+    }
+
+    /// When [`Cc26x0Flash::transfer`] has something to do.
+    pub fn next_event(&self) -> Cycles {
+        self.changing
+            .map_or(Cycles::NEVER, |cells| cells.next_event())
+    }
+
+    /// The chip's power state while flash is changed, and cannot be read.
+    pub fn power_state(&self) -> Option<&'static str> {
+        self.changing.map(|cells| cells.change.power_state())
+    }
+}
