@@ -51,7 +51,7 @@ def build(path: Path, *, authority: bool, also: Sequence[Path] = ()) -> Path:
     ]
     sources = [ROOT / "tests/plasa_host.c", *(s for f in folders for s in sorted(f.glob("*.c")))]
     sources += [s for f in ways for s in sorted(f.glob("*.c")) if s.stem != "ccm-strategy"]
-    includes = [*folders, FIRMWARE / "boots/msp430", FIRMWARE / "net/ccm-star/software"]
+    includes = [*folders, FIRMWARE / "boots/kept", FIRMWARE / "net/ccm-star/software"]
     includes += [f for way in ways for f in (way, *list(way.parents)[:3])]
     defines = {
         **{"AES_KEY_BITS": 128, "KEYDB_CAPACITY": 12, "STAR_FLOWS": 4, "STAR_PEERS": 2},

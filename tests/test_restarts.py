@@ -12,14 +12,21 @@ from joulemark.project import ROOT
 NETWORKS = ROOT / "networks"
 
 
-@pytest.mark.parametrize(("boots", "code"), [("msp430", 0), ("none", 16)])
-def test_no_slot_number_comes_twice(boots: str, code: int, tmp_path: Path) -> None:
+COUNTED = [("telosb", "msp430"), ("openmote-cc2538", "armv7m"), ("sensortag-cc2650", "armv7m")]
+
+
+@pytest.mark.parametrize(
+    ("board", "boots", "code"), [*((*one, 0) for one in COUNTED), ("openmote-cc2538", "none", 16)]
+)
+def test_no_slot_number_comes_twice(board: str, boots: str, code: int, tmp_path: Path) -> None:
     """What counts boots keeps slot numbers apart; without it, the auditor finds what repeats."""
     text = (NETWORKS / "tsch-telosb.toml").read_text()
-    kept, mote, wired = 'boots = "boots/msp430"', 'name = "root"\n', f'boots = "boots/{boots}"'
+    root = 'name = "root"\nboard = "telosb"\n'
+    kept, wired = 'boots = "boots/msp430"', f'boots = "boots/{boots}"'
+    assert root in text
     assert kept in text
-    text = text.replace(kept, wired).replace(mote, f"{mote}restart_s = [2.5]\n")
-    (tmp_path / "tsch.toml").write_text(text)
+    text = text.replace(root, f'name = "root"\nboard = "{board}"\nrestart_s = [2.5]\n')
+    (tmp_path / "tsch.toml").write_text(text.replace(kept, wired))
     keys = "tsch-telosb.keys.toml"
     (tmp_path / keys).write_text((NETWORKS / keys).read_text())
     run(tmp_path / "tsch.toml", "5s", code)
@@ -49,11 +56,14 @@ def test_plasa_takes_nothing_again_after_restarts(tmp_path: Path) -> None:
     assert numbers[-1] > (4.0 - 0.6) / 0.125
 
 
-@pytest.mark.parametrize(("boots", "code"), [("msp430", 0), ("first", 16)])
-def test_plasa_uses_no_nonce_twice(boots: str, code: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("board", "boots", "code"),
+    [*((*one, 0) for one in COUNTED), ("telosb", "first", 16), ("openmote-cc2538", "first", 16)],
+)
+def test_plasa_uses_no_nonce_twice(board: str, boots: str, code: int, tmp_path: Path) -> None:
     """Without a count of boots an authority and its mote say the same again under the same keys."""
     text = (NETWORKS / "plasa-telosb.toml").read_text()
-    wired = f'board = "telosb"\nwiring = {{ boots = "boots/{boots}" }}\n'
+    wired = f'board = "{board}"\nwiring = {{ boots = "boots/{boots}" }}\n'
     text = text.replace('board = "telosb"\n', wired)
     # It renews the first key before its mote is there again: another one under the same nonce.
     text = text.replace('name = "authority"\n', 'name = "authority"\nrestart_s = [1.0]\n')

@@ -966,6 +966,9 @@ impl<B: Bus> Core<B> {
         let value = self.bus.read(address, width, Cycles(now));
         let value = value.map_err(|fault| bus_trap(fault, address))?;
         self.transfer(now)?;
+        if self.memory.has_flash_off() {
+            self.take_memory_settings();
+        }
         if is_due && self.system.lines(self.bus.interrupts()) {
             self.recheck = true;
             self.pended_at = now;

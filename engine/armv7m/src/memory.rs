@@ -209,6 +209,11 @@ impl Memory {
         }
     }
 
+    /// Whether there is memory that cannot be read now.
+    pub fn has_flash_off(&self) -> bool {
+        self.off.is_some()
+    }
+
     /// Whether this is flash that cannot be read now.
     pub fn is_flash_off(&self, address: u32) -> bool {
         let kind = || {

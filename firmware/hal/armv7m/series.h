@@ -9,6 +9,12 @@ void start_clock(void);
 void start_marker(void);
 void start_serial(void);
 
+/* Where FLASH_PAGE_BYTES is not 0: bits of a word go from 1 to 0, and all of a page to 1. By
+   functions of the ROM, with interrupts off: flash cannot be read while it is changed, and the
+   handlers lie in it. What could not be done is seen by who reads it again. */
+void flash_write(uint32_t address, uint32_t word);
+void flash_erase(uint32_t address);
+
 /* NVIC_ISER, NVIC_ICER and NVIC_ICPR (ARM DDI 0403E, section B3.4) of the serial port's interrupt.
  */
 #define SERIAL_ISER (((volatile uint32_t *)0xe000e100)[SERIAL_INTERRUPT / 32])
@@ -50,6 +56,17 @@ static inline void sleep_until_interrupt(uint8_t word, uint32_t interrupts) {
     ((volatile uint32_t *)0xe000e280)[word] = interrupts;
     serial_interrupt_wakes();
     __asm__ volatile("dsb" ::: "memory");
+}
+
+/* No handler runs until interrupts_restore; it takes what this returns. */
+static inline uint32_t interrupts_off(void) {
+    uint32_t masked;
+    __asm__ volatile("mrs %0, primask\n cpsid i" : "=r"(masked)::"memory");
+    return masked;
+}
+
+static inline void interrupts_restore(uint32_t masked) {
+    __asm__ volatile("msr primask, %0" ::"r"(masked) : "memory");
 }
 
 /* What was written to memory is there before another master of the bus is told of it. */

@@ -58,6 +58,7 @@ def board_header(board: Board, chip: Chip, clock: Clock) -> str:
     defines = {
         "CLOCK_HZ": f"{clock.hz}u",
         "SERIAL_INTERRUPT": interrupt,
+        "FLASH_PAGE_BYTES": _load(chip).PAGE_BYTES,
         **_load(chip).defines(board, clock),
     }
     return _header("board", [f"#define {name} {value}" for name, value in defines.items()])
@@ -83,6 +84,15 @@ def linker_script(chip: Chip) -> str:
         for a in range(first + 4, max(by_address) + 4, 4)
     )
     boot = _load(chip).BOOT_BYTES
+    kept = ""
+    page = _load(chip).PAGE_BYTES
+    if page:
+        # Two pages below the one with the configuration, for who asks for them.
+        at = flash.start + flash.size - 3 * page
+        kept = f"""
+  PROVIDE(kept_flash = {at:#x});
+  ASSERT(!DEFINED(kept_flash) || data_load + data_bytes <= kept_flash,
+         "the image reaches into the flash that is kept over a reboot")"""
     configuration = f"  .boot_configuration {flash.start + flash.size - boot:#x} : {{"
     return f"""\
 ENTRY(start)
@@ -131,7 +141,7 @@ SECTIONS
     . = ALIGN(8);
   }} > ram
   stack_limit = .;
-  ASSERT(stack_limit + 512 <= stack_top, "fewer than 512 bytes of RAM are left for the stack")
+  ASSERT(stack_limit + 512 <= stack_top, "fewer than 512 bytes of RAM are left for the stack"){kept}
 {configuration if boot else ""}
 {"    KEEP(*(.boot_configuration)) }" if boot else ""}
   /DISCARD/ : {{ *(.comment .note.* .llvm_addrsig .ARM.attributes .ARM.exidx* .ARM.extab*) }}

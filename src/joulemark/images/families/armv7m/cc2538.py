@@ -5,6 +5,8 @@ from joulemark.images.families.armv7m._common import PL011, divider, pin, serial
 
 BOOT_BYTES = 44
 """At the end of flash, for the boot ROM."""
+PAGE_BYTES = 2048
+"""Of flash, where the firmware changes it."""
 
 
 def defines(board: Board, clock: Clock) -> dict[str, object]:

@@ -5,6 +5,8 @@ from joulemark.images.families.armv7m._common import PL011, divider, pin, serial
 
 BOOT_BYTES = 88
 """At the end of flash, for the boot ROM."""
+PAGE_BYTES = 4096
+"""Of flash, where the firmware changes it."""
 _PIN = r"(DIO)(\d|[12]\d|3[01])"
 
 

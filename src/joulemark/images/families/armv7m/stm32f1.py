@@ -5,6 +5,8 @@ from joulemark.images.families.armv7m._common import divider, pin, serial_port
 
 BOOT_BYTES = 0
 """At the end of flash, for the boot ROM."""
+PAGE_BYTES = 0
+"""Of flash, where the firmware changes it."""
 
 
 def defines(board: Board, clock: Clock) -> dict[str, object]:

@@ -1,0 +1,251 @@
+//! Flash controllers of the CC2538 and the `CC26x0`: sequences, times, and refusals by name.
+
+use joulemark_kernel::chip::{Constant, Grade};
+use joulemark_kernel::{Cycles, Memories};
+use joulemark_peripherals::flash_cells::{FlashRange, FlashTimes};
+use joulemark_peripherals::{Cc26x0Flash, Cc2538Flash};
+
+const HZ: u32 = 1_000_000;
+
+struct Array(u32, Vec<u8>);
+
+impl Memories for Array {
+    fn read(&self, address: u32, length: u32) -> Option<Vec<u8>> {
+        let start = address.checked_sub(self.0)? as usize;
+        Some(self.1.get(start..start + length as usize)?.to_vec())
+    }
+
+    fn write(&mut self, _address: u32, _data: &[u8]) -> bool {
+        false
+    }
+
+    fn write_flash(&mut self, address: u32, data: &[u8]) -> bool {
+        let start = (address - self.0) as usize;
+        self.1[start..start + data.len()].copy_from_slice(data);
+        true
+    }
+}
+
+impl Array {
+    fn word(&self, address: u32) -> u32 {
+        let bytes = self.read(address, 4).unwrap();
+        u32::from_le_bytes(bytes.try_into().unwrap())
+    }
+}
+
+fn constant(value: f64) -> Constant {
+    Constant {
+        value,
+        source: "a test".into(),
+        grade: Grade::Inferred,
+    }
+}
+
+fn times() -> FlashTimes {
+    FlashTimes {
+        page_erase_s: constant(20e-3),
+        word_write_s: constant(20e-6),
+    }
+}
+
+const FCTL: u32 = 0x08;
+const FADDR: u32 = 0x0c;
+const FWDATA: u32 = 0x10;
+
+fn cc2538() -> (Cc2538Flash, Array) {
+    let range = FlashRange {
+        start: 0x20_0000,
+        size: 0x8_0000,
+        page: 2048,
+    };
+    let array = Array(range.start, vec![0x00; range.size as usize]);
+    (Cc2538Flash::new(range, times(), HZ), array)
+}
+
+#[test]
+fn cc2538_erases_a_page_and_writes_words() {
+    let (mut flash, mut array) = cc2538();
+    flash.write(FADDR, 0x20_0804, Cycles(0)).unwrap();
+    assert_eq!(
+        flash.read(FADDR),
+        Some(0x201),
+        "a word's number, from the start of flash"
+    );
+    flash.write(FCTL, 4 | 1, Cycles(0)).unwrap();
+    assert_eq!(flash.read(FCTL), Some(0x80 | 4 | 1));
+    assert_eq!(flash.power_state(), Some("flash-erase"));
+    flash.transfer(&mut array, Cycles(19_999)).unwrap();
+    assert_eq!(flash.read(FCTL), Some(0x80 | 4 | 1));
+    flash.transfer(&mut array, Cycles(20_000)).unwrap();
+    assert_eq!(flash.read(FCTL), Some(4));
+    assert_eq!(flash.power_state(), None);
+    assert_eq!(
+        (array.word(0x20_0800), array.word(0x20_0ffc)),
+        (u32::MAX, u32::MAX)
+    );
+    assert_eq!((array.word(0x20_07fc), array.word(0x20_1000)), (0, 0));
+
+    flash.write(FCTL, 4 | 2, Cycles(30_000)).unwrap();
+    for (number, word) in [0x1111_1111, 0x2222_2222].into_iter().enumerate() {
+        let now = 30_000 + 20 * number as u64;
+        flash.write(FWDATA, word, Cycles(now)).unwrap();
+        assert_eq!(flash.read(FCTL), Some(0xc0 | 4 | 2), "full");
+        flash.transfer(&mut array, Cycles(now + 20)).unwrap();
+        assert_eq!(flash.read(FCTL), Some(0x80 | 4 | 2), "takes the next");
+    }
+    assert_eq!(
+        (array.word(0x20_0804), array.word(0x20_0808)),
+        (0x1111_1111, 0x2222_2222)
+    );
+    assert_eq!(array.word(0x20_0800), u32::MAX);
+    assert_eq!(flash.next_event(), Cycles(30_060));
+    flash.transfer(&mut array, Cycles(30_060)).unwrap();
+    assert_eq!(flash.read(FCTL), Some(4), "no word came in time");
+}
+
+#[test]
+fn cc2538_keeps_the_upper_page_unless_it_is_opened() {
+    let (mut flash, mut array) = cc2538();
+    flash.write(FADDR, 0x27_f800, Cycles(0)).unwrap();
+    flash.write(FCTL, 1, Cycles(0)).unwrap();
+    assert_eq!(flash.read(FCTL), Some(0x20), "aborted");
+    flash.write(FCTL, 2, Cycles(0)).unwrap();
+    flash.write(FWDATA, 0, Cycles(0)).unwrap();
+    assert_eq!(flash.read(FCTL), Some(0x20));
+    flash.write(FCTL, 0x201, Cycles(0)).unwrap();
+    flash.transfer(&mut array, Cycles(20_000)).unwrap();
+    assert_eq!(flash.read(FCTL), Some(0x200));
+    assert_eq!(array.word(0x27_f800), u32::MAX);
+}
+
+#[test]
+fn cc2538_refuses_by_name() {
+    let (mut flash, mut array) = cc2538();
+    let refused = |result: Result<bool, joulemark_kernel::Fault>| result.unwrap_err().to_string();
+    assert!(refused(flash.write(FWDATA, 0, Cycles(0))).contains("outside of a write sequence"));
+    assert!(refused(flash.write(FCTL, 0x101, Cycles(0))).contains("information page"));
+    flash.write(FCTL, 2, Cycles(0)).unwrap();
+    flash.write(FWDATA, 0, Cycles(19)).unwrap();
+    assert!(refused(flash.write(FWDATA, 0, Cycles(20))).contains("FCTL.FULL"));
+    flash.transfer(&mut array, Cycles(39)).unwrap();
+    assert!(refused(flash.write(FWDATA, 0, Cycles(59))).contains("within the time of one"));
+}
+
+const FBPROT: u32 = 0x2030;
+const FBSE: u32 = 0x2034;
+const FMSTAT: u32 = 0x2054;
+const ADDRESS: u32 = 0x2110;
+const DATA: u32 = 0x2120;
+const COMMAND: u32 = 0x220c;
+const ENABLE: u32 = 0x2288;
+const EXECUTE: u32 = 0x22b4;
+const KEPT: u32 = 0x22c0;
+const LOCKED: u32 = 0x22e0;
+
+fn cc26x0() -> (Cc26x0Flash, Array) {
+    let range = FlashRange {
+        start: 0,
+        size: 0x2_0000,
+        page: 4096,
+    };
+    let array = Array(0, vec![0x00; range.size as usize]);
+    (Cc26x0Flash::new(range, times(), HZ), array)
+}
+
+fn put(flash: &mut Cc26x0Flash, now: u64, writes: &[(u32, u32)]) {
+    for &(offset, value) in writes {
+        assert!(
+            flash.write(offset, value, Cycles(now)).unwrap(),
+            "{offset:#x}"
+        );
+    }
+}
+
+const OPEN: [(u32, u32); 4] = [(FBPROT, 1), (FBSE, 0xffff), (FBPROT, 0), (ENABLE, 5)];
+
+#[test]
+fn cc26x0_erases_a_sector_and_programs_words() {
+    let (mut flash, mut array) = cc26x0();
+    put(&mut flash, 0, &OPEN);
+    put(
+        &mut flash,
+        0,
+        &[(KEPT, !(1 << 3)), (ADDRESS, 0x1f80_3008), (COMMAND, 6)],
+    );
+    put(&mut flash, 0, &[(EXECUTE, 0x15), (ENABLE, 2)]);
+    assert_eq!(flash.read(FMSTAT), Some(0x180));
+    flash.transfer(&mut array, Cycles(20_000)).unwrap();
+    assert_eq!(flash.read(FMSTAT), Some(0));
+    assert_eq!(
+        (array.word(0x3000), array.word(0x3ffc)),
+        (u32::MAX, u32::MAX)
+    );
+    assert_eq!((array.word(0x2ffc), array.word(0x4000)), (0, 0));
+
+    put(
+        &mut flash,
+        20_000,
+        &[(ENABLE, 5), (ADDRESS, 0x1f80_3010), (DATA + 4, 0x1234_5678)],
+    );
+    put(&mut flash, 20_000, &[(COMMAND, 2), (EXECUTE, 0x15)]);
+    assert_eq!(flash.power_state(), Some("flash-write"));
+    flash.transfer(&mut array, Cycles(20_020)).unwrap();
+    assert_eq!(flash.power_state(), None, "8 us for 4 bytes; here 20");
+    assert_eq!(
+        (array.word(0x3010), array.word(0x3014)),
+        (u32::MAX, 0x1234_5678)
+    );
+    assert_eq!(flash.read(DATA + 4), Some(u32::MAX));
+}
+
+#[test]
+fn cc26x0_fails_where_a_sector_is_protected() {
+    for (number, writes) in [
+        vec![(ENABLE, 5), (KEPT, 0)],
+        [&OPEN[..], &[(KEPT, 1 << 3)]].concat(),
+        [&OPEN[..], &[(KEPT, 0), (LOCKED, 1 << 3), (LOCKED, 0)]].concat(),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (mut flash, _) = cc26x0();
+        put(&mut flash, 0, &writes);
+        put(
+            &mut flash,
+            0,
+            &[(ADDRESS, 0x1f80_3000), (COMMAND, 6), (EXECUTE, 0x15)],
+        );
+        assert_eq!(flash.read(FMSTAT), Some(0x10), "{number}");
+        assert_eq!(flash.next_event(), Cycles::NEVER);
+        put(&mut flash, 0, &[(COMMAND, 0x10), (EXECUTE, 0x15)]);
+        assert_eq!(flash.read(FMSTAT), Some(0), "{number}");
+    }
+}
+
+#[test]
+fn cc26x0_refuses_by_name() {
+    let (mut flash, _) = cc26x0();
+    let refused = |result: Result<bool, joulemark_kernel::Fault>| result.unwrap_err().to_string();
+    assert!(refused(flash.write(COMMAND, 6, Cycles(0))).contains("FSM_WR_ENA"));
+    assert!(refused(flash.write(FBSE, 1, Cycles(0))).contains("PROTL1DIS"));
+    put(&mut flash, 0, &OPEN);
+    put(&mut flash, 0, &[(COMMAND, 8)]);
+    assert!(refused(flash.write(EXECUTE, 0x15, Cycles(0))).contains("command 0x08"));
+    assert!(refused(flash.write(EXECUTE, 1, Cycles(0))).contains("0x15 only"));
+    put(
+        &mut flash,
+        0,
+        &[
+            (KEPT, 0),
+            (ADDRESS, 0x1f80_0000),
+            (COMMAND, 6),
+            (EXECUTE, 0x15),
+        ],
+    );
+    assert!(refused(flash.write(ADDRESS, 0, Cycles(1))).contains("busy"));
+    assert!(
+        !flash
+            .write(0x3000, 0, Cycles(1))
+            .is_ok_and(|is_there| is_there)
+    );
+}

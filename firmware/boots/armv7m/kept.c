@@ -1,0 +1,31 @@
+#include "kept.h"
+
+#include "board.h"
+#include "series.h"
+
+_Static_assert(FLASH_PAGE_BYTES > 0, "firmware/hal/armv7m has no flash.c for this series of chips");
+
+/* The linker's, in pages that the image leaves alone. */
+extern const volatile uint32_t kept_flash[2 * FLASH_PAGE_BYTES / 4];
+
+static const volatile uint32_t *place_of(unsigned at) {
+    return kept_flash + at / KEPT_PAGE_RECORDS * (FLASH_PAGE_BYTES / 4) + at % KEPT_PAGE_RECORDS;
+}
+
+static uint32_t record_of(uint16_t count) {
+    return (uint32_t)(uint16_t)~count << 16 | count;
+}
+
+uint16_t kept_read(unsigned at) {
+    uint32_t record = *place_of(at);
+    uint16_t count = (uint16_t)record;
+    return record == record_of(count) ? count : 0;
+}
+
+void kept_write(unsigned at, uint16_t count) {
+    flash_write((uint32_t)place_of(at), record_of(count));
+}
+
+void kept_erase(unsigned at) {
+    flash_erase((uint32_t)place_of(at) & ~(uint32_t)(FLASH_PAGE_BYTES - 1));
+}
