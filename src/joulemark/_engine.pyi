@@ -88,6 +88,9 @@ class Chip:
     def cpu(self) -> str:
         """The core as compilers call it (`-mcpu`)."""
     @property
+    def fpu(self) -> str:
+        """Its floating-point unit as compilers call it (`-mfpu`); empty where there is none."""
+    @property
     def series(self) -> str:
         """The chips that share its peripherals."""
     @property

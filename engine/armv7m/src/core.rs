@@ -6,6 +6,7 @@ use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 use crate::bus::{Bus, Control, Width};
 use crate::buses::is_bit_band_alias;
+use crate::fpu::Fpu;
 use crate::memo::{self, Pipeline, is_it};
 use crate::memory::{DeviceWait, Entry, Memory, Region};
 use crate::mpu::Access;
@@ -112,6 +113,7 @@ pub struct Core<B: Bus> {
     pub(crate) system: System,
     pub(crate) timing: Timing,
     pub(crate) regs: Registers,
+    pub(crate) fpu: Fpu,
     other_sp: u32,
     pub(crate) thumb: bool,
     /// ITSTATE for the next instruction, and of the one that executes.
@@ -165,7 +167,7 @@ impl<B: Bus> Core<B> {
         let settings = bus.memory_settings();
         let mut pipe = Pipeline::new(&config.regions, &config.device_waits, config.timing);
         pipe.set_memory(settings);
-        let mut memory = Memory::new(&config.regions, config.timing.cortex_m4);
+        let mut memory = Memory::new(&config.regions, config.timing.into());
         memory.set_cache_ram(!bus.cache_ram_off());
         Self {
             bus,
@@ -177,9 +179,11 @@ impl<B: Bus> Core<B> {
                 cpuid: config.cpuid,
                 tick_calibration: config.systick_calibration,
                 mpu_regions: config.mpu_regions,
+                float: config.timing.float,
             }),
             timing: config.timing,
             regs: Registers::default(),
+            fpu: Fpu::default(),
             other_sp: 0,
             thumb: true,
             it: 0,
@@ -877,7 +881,7 @@ impl<B: Bus> Core<B> {
         let new = if self.ipsr == 0 {
             value
         } else {
-            (value & 1) | (self.control & 2)
+            value & !2 | self.control & 2
         };
         self.switch_stack(|core| core.control = new);
     }
@@ -1123,6 +1127,16 @@ impl<B: Bus> Core<B> {
         if self.system.advance_tick(now) {
             self.recheck = true;
             self.pended_at = due;
+        }
+    }
+
+    /// The instruction that executes comes so many cycles later.
+    pub(crate) fn hold_up(&mut self, cycles: u64) {
+        self.pipe.flush(&self.memory);
+        self.pipe.pass_time(cycles);
+        self.pipe.begin(self.pc, self.it_of_current, self.current);
+        if self.it_of_current != 0 {
+            self.pipe.conditional(false);
         }
     }
 

@@ -3,24 +3,42 @@
 //! Encodings: *ARMv7-M Architecture Reference Manual* (ARM DDI 0403E.e), chapter A5; each group
 //! names its section.
 
-use crate::dsp;
 use crate::op::{Kind, Op, is_wide};
+use crate::timing::Timing;
+use crate::{dsp, fpu};
 
 const fn sign_extend(value: u32, bits: u32) -> u32 {
     ((value << (32 - bits)) as i32 >> (32 - bits)) as u32
 }
 
-/// Decode one instruction; `second` is used only where the first halfword [`is_wide`]. `dsp` says
-/// that the core has the DSP extension.
-pub fn decode(first: u16, second: u16, dsp: bool) -> Op {
-    if is_wide(first) {
-        let (first, second) = (u32::from(first), u32::from(second));
-        let op = decode_wide(first, second);
-        let more = (dsp && op.kind == Kind::Undefined).then(|| dsp::decode(first, second));
-        more.flatten().unwrap_or(op)
-    } else {
-        decode_narrow(u32::from(first))
+/// Extensions of the instruction set that a core has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extensions {
+    pub dsp: bool,
+    pub float: bool,
+}
+
+impl From<Timing> for Extensions {
+    fn from(timing: Timing) -> Self {
+        Self {
+            dsp: timing.cortex_m4,
+            float: timing.float,
+        }
     }
+}
+
+/// Decode one instruction; `second` is used only where the first halfword [`is_wide`].
+pub fn decode(first: u16, second: u16, extensions: Extensions) -> Op {
+    if !is_wide(first) {
+        return decode_narrow(u32::from(first));
+    }
+    let (first, second) = (u32::from(first), u32::from(second));
+    if extensions.float && fpu::is_float(first, second) {
+        return fpu::decode(first, second);
+    }
+    let op = decode_wide(first, second);
+    let more = (extensions.dsp && op.kind == Kind::Undefined).then(|| dsp::decode(first, second));
+    more.flatten().unwrap_or(op)
 }
 
 /// 16-bit instructions (A5.2).

@@ -5,7 +5,7 @@ use joulemark_kernel::{Cycles, Fault};
 
 use crate::bus::{Bus, MemorySettings, Width};
 use crate::core::{Config, Core, Exit, Limits};
-use crate::decode::decode;
+use crate::decode::{Extensions, decode};
 use crate::memory::{Region, RegionKind};
 use crate::op::{Kind, Op};
 use crate::timing::Timing;
@@ -150,7 +150,7 @@ fn program(random: &mut Random) -> Vec<u16> {
             random.next()
         } as u16;
         let second = random.next() as u16;
-        let op = decode(first, second, false);
+        let op = decode(first, second, Extensions::default());
         if is_usable(&op) {
             code.push(first);
             if op.length == 4 {

@@ -4,6 +4,7 @@ use joulemark_kernel::{Caller, Cycles, Fault, FaultKind};
 
 use crate::bus::{Bus, Width};
 use crate::core::{Call, Core, Exit, Trap};
+use crate::exec_float::{FLOAT_FRAME_BYTES, FPCA};
 use crate::memo::is_it;
 use crate::pipeline::Exchange;
 use crate::system::{UsageFault, exception};
@@ -54,6 +55,11 @@ const SLEEPDEEP: u32 = 1 << 2;
 const NONBASETHRDENA: u32 = 1;
 const BFHFNMIGN: u32 = 1 << 8;
 const STKALIGN: u32 = 1 << 9;
+
+/// Bytes of a frame without the floating-point extension's state.
+const FRAME_BYTES: u32 = 0x20;
+/// `EXC_RETURN`: the frame is one without that state (B1.5.8).
+const NO_FLOATS: u32 = 1 << 4;
 
 /// Cycles from the data phase of a store that makes an exception pending, or from a device's
 /// signal, until instructions enter execute no more (`interrupts/interrupt_handler_latencies`,
@@ -203,10 +209,15 @@ impl<B: Bus> Core<B> {
         {
             return Err(self.fault_exit(number));
         }
-        let aligns = self.system.ccr & STKALIGN != 0 && self.regs.r[13] & 4 != 0;
+        let floats = self.control & FPCA != 0;
+        let aligns = (self.system.ccr & STKALIGN != 0 || floats) && self.regs.r[13] & 4 != 0;
         let frame = self.regs.r[13]
             .wrapping_sub(if aligns { 4 } else { 0 })
-            .wrapping_sub(32);
+            .wrapping_sub(if floats {
+                FLOAT_FRAME_BYTES
+            } else {
+                FRAME_BYTES
+            });
         let status = self.xpsr() | u32::from(aligns) << 9;
         let values = [
             self.regs.r[0],
@@ -226,6 +237,14 @@ impl<B: Bus> Core<B> {
                 Err(trap) => failed = failed.or(Some((at, matches!(trap, Trap::Protected(_))))),
             }
         }
+        let float_words = match self.stack_float(frame) {
+            Ok(words) => words,
+            Err((_, Trap::Stop(fault))) => return Err(self.stop(*fault)),
+            Err((at, trap)) => {
+                failed = failed.or(Some((at, matches!(trap, Trap::Protected(_)))));
+                0
+            }
+        };
         let mut taken = number;
         if let Some((at, protected)) = failed {
             let (bit, fault) = if protected {
@@ -262,19 +281,19 @@ impl<B: Bus> Core<B> {
             0xffff_fff9
         };
         self.switch_stack(|core| core.ipsr = taken as u16);
-        self.control &= !2;
-        self.regs.r[14] = back;
+        self.control &= !(2 | FPCA);
+        self.regs.r[14] = if floats { back & !NO_FLOATS } else { back };
         self.calls.push(Call {
             target: 0,
             return_address,
             stack_pointer: frame,
             exception: true,
         });
-        self.begin_handler(taken, Some(frame))
+        self.begin_handler(taken, Some((frame, float_words)))
     }
 
     /// The frame is on the stack, or comes there meanwhile: go to the handler (`ExceptionTaken`).
-    fn begin_handler(&mut self, number: usize, frame: Option<u32>) -> Result<(), Exit> {
+    fn begin_handler(&mut self, number: usize, frame: Option<(u32, u8)>) -> Result<(), Exit> {
         let mut number = self.exchange(number, frame)?;
         let handler = loop {
             let vector = self.system.vtor.wrapping_add(4 * number as u32);
@@ -323,7 +342,7 @@ impl<B: Bus> Core<B> {
     /// The cycles of an entry: the frame is stored while the vector is fetched, and then the
     /// handler. An exception of higher priority that comes meanwhile is taken instead, without
     /// stacking again (Cortex-M3 TRM, late arrival); its vector is fetched anew.
-    fn exchange(&mut self, first: usize, frame: Option<u32>) -> Result<usize, Exit> {
+    fn exchange(&mut self, first: usize, frame: Option<(u32, u8)>) -> Result<usize, Exit> {
         let mut number = first;
         self.pipe.begin_exchange(true, &self.memory);
         let mut exchange = Exchange::entry(frame, self.vector_of(number));
@@ -372,7 +391,9 @@ impl<B: Bus> Core<B> {
         }
         let number = self.ipsr as usize;
         let nested = self.system.active.iter().count() > 1;
-        let (to_thread, process) = match value {
+        let floats = self.timing.float && value & NO_FLOATS == 0;
+        let plain = if floats { value | NO_FLOATS } else { value };
+        let (to_thread, process) = match plain {
             0xffff_fff1 => (false, false),
             0xffff_fff9 => (true, false),
             0xffff_fffd => (true, true),
@@ -393,7 +414,12 @@ impl<B: Bus> Core<B> {
         } else {
             self.main_stack_pointer()
         };
-        if let Some(next) = self.unstack(frame)? {
+        let float_words = if floats {
+            self.float_words_of_return()
+        } else {
+            0
+        };
+        if let Some(next) = self.unstack(frame, float_words)? {
             self.system.pending.put(next, false);
             return self.tail_chain(next, value);
         }
@@ -414,6 +440,21 @@ impl<B: Bus> Core<B> {
                 }
             }
         }
+        if floats {
+            match self.unstack_float(frame, user) {
+                Ok(()) => {}
+                Err(Trap::Stop(fault)) => return Err(Trap::Stop(fault)),
+                Err(trap) => {
+                    let (bit, number) = if matches!(trap, Trap::Protected(_)) {
+                        (MUNSTKERR, exception::MEM_MANAGE)
+                    } else {
+                        (UNSTKERR, exception::BUS_FAULT)
+                    };
+                    self.system.cfsr |= bit;
+                    return self.fault_in_return(number, value);
+                }
+            }
+        }
         let [r0, r1, r2, r3, r12, lr, pc, status] = values;
         let restored = (status & 0x1ff) as u16;
         if (restored == 0) != to_thread {
@@ -427,7 +468,12 @@ impl<B: Bus> Core<B> {
             self.regs.r[3],
         ] = [r0, r1, r2, r3];
         [self.regs.r[12], self.regs.r[14]] = [r12, lr];
-        let top = frame.wrapping_add(32) | ((status >> 9 & 1) << 2);
+        let bytes = if floats {
+            FLOAT_FRAME_BYTES
+        } else {
+            FRAME_BYTES
+        };
+        let top = frame.wrapping_add(bytes) | ((status >> 9 & 1) << 2);
         if process {
             self.set_process_stack_pointer(top);
         } else {
@@ -439,6 +485,7 @@ impl<B: Bus> Core<B> {
                 core.control = (core.control & 1) | if process { 2 } else { 0 };
             }
         });
+        self.control = self.control & !FPCA | if floats { FPCA } else { 0 };
         self.set_xpsr(status);
         self.next_pc = pc & !1;
         self.pc = self.next_pc;
@@ -455,9 +502,9 @@ impl<B: Bus> Core<B> {
 
     /// The cycles of a return: the frame is loaded, the program counter first, and fetched from
     /// there. An exception that comes meanwhile is taken instead (pop pre-emption).
-    fn unstack(&mut self, frame: u32) -> Result<Option<usize>, Trap> {
+    fn unstack(&mut self, frame: u32, float_words: u8) -> Result<Option<usize>, Trap> {
         self.pipe.begin_exchange(false, &self.memory);
-        let mut exchange = Exchange::exit(frame);
+        let mut exchange = Exchange::exit(frame, float_words);
         let mut ends = false;
         loop {
             if self.pipe.now() >= self.next_due() {

@@ -4,6 +4,7 @@ use joulemark_kernel::{Fault, FaultKind};
 
 use crate::bus::{Bus, Width};
 use crate::core::{Core, Trap};
+use crate::exec_float::FPCA;
 use crate::memory::Entry;
 use crate::op::{Kind, Op};
 use crate::registers::literal;
@@ -409,6 +410,7 @@ impl<B: Bus> Core<B> {
             Kind::Msr => self.write_special_register(entry),
             Kind::Dsb | Kind::Dmb => self.pipe.issue_timed(self.timing.barrier),
             Kind::Isb => self.take(self.fall_through),
+            kind if kind.is_float() => return self.execute_float(entry),
             Kind::Coprocessor => {
                 alu!();
                 return Err(Trap::Usage(UsageFault::NoCoprocessor));
@@ -500,7 +502,8 @@ impl<B: Bus> Core<B> {
             }
             20 if privileged => {
                 raises = true;
-                self.set_control(value as u8 & 3);
+                let float = if self.timing.float { FPCA } else { 0 };
+                self.set_control(value as u8 & (3 | float));
             }
             _ => {}
         }

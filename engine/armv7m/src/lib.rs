@@ -1,4 +1,4 @@
-//! An ARMv7-M core as a Cortex-M3 or M4 has it: every instruction but those of floating point, its pipeline and its buses, exact to
+//! An ARMv7-M core as a Cortex-M3 or M4 has it: its instructions, its pipeline and its buses, exact to
 //! the cycle.
 //!
 //! [`Core`] holds registers, memories ([`Region`]) and the system control space (NVIC, SCB, `SysTick`,
@@ -27,6 +27,8 @@ mod differential;
 mod dsp;
 mod exceptions;
 mod exec;
+mod exec_float;
+mod fpu;
 mod memo;
 mod memory;
 mod mpu;

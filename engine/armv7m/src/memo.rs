@@ -62,8 +62,8 @@ const WAYS: usize = 1 << 17;
 const NONE: u32 = u32::MAX;
 
 /// Instructions of a block. With the most cycles that one can take they bound how long it is.
-const LONGEST_BLOCK: usize = 32;
-/// A block of the most instructions, each with 16 accesses of 4 cycles.
+const LONGEST_BLOCK: u8 = 32;
+/// A block of the most instructions, each with 16 accesses of 4 cycles; one with more counts twice.
 pub const MOST_CYCLES: u64 = 64 * LONGEST_BLOCK as u64;
 
 #[derive(Default)]
@@ -425,7 +425,8 @@ impl Pipeline {
         let (mut at, mut length) = (pc, 0);
         // Instructions that can be in an IT block: the first may be in one that began before.
         let mut conditional = 4;
-        for count in 0..LONGEST_BLOCK {
+        let mut count = 0;
+        while count < LONGEST_BLOCK {
             if count != 0 && is_end(at) {
                 break;
             }
@@ -446,7 +447,8 @@ impl Pipeline {
             if traits.is(Traits::TIMED) {
                 length += TIME;
             }
-            if length > u64::BITS {
+            count += 1 + u8::from(traits.transfers > 16);
+            if length > u64::BITS || count > LONGEST_BLOCK {
                 break;
             }
             self.entries.push(entry);
@@ -782,6 +784,7 @@ impl<'a> Reader<'a> {
             skipped,
             in_it,
             width: op.kind.width(),
+            cycles: traits.cycles(),
             ..Issue::default()
         };
         if self.left == 0 && self.pending.branch {

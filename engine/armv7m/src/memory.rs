@@ -3,7 +3,8 @@
 use joulemark_kernel::Memories;
 
 use crate::bus::Width;
-use crate::decode::decode;
+use crate::decode::{Extensions, decode};
+use crate::fpu;
 use crate::op::{Op, is_wide};
 use crate::traits::Traits;
 
@@ -129,8 +130,7 @@ pub struct Memory {
     writable_code: bool,
     /// Decoded instructions were written over.
     pub code_changed: bool,
-    /// The core has the DSP extension.
-    dsp: bool,
+    extensions: Extensions,
     /// Regions of this kind cannot be read.
     off: Option<RegionKind>,
 }
@@ -138,7 +138,7 @@ pub struct Memory {
 const NO_BANK: u8 = 0xff;
 
 impl Memory {
-    pub fn new(regions: &[Region], dsp: bool) -> Self {
+    pub fn new(regions: &[Region], extensions: Extensions) -> Self {
         let mut pages = Box::new([NO_BANK; 4096]);
         let (mut bytes, mut starts) = (Vec::new(), Vec::new());
         for (number, region) in regions.iter().enumerate() {
@@ -184,7 +184,7 @@ impl Memory {
             decoded,
             writable_code: false,
             code_changed: false,
-            dsp,
+            extensions,
             off: None,
         }
     }
@@ -340,7 +340,16 @@ impl Memory {
             return None;
         }
         let second = second.unwrap_or(0);
-        let op = decode(first, second, self.dsp);
+        let op = decode(first, second, self.extensions);
+        let mut traits = Traits::of(&op, first, second);
+        if op.kind.is_float() {
+            let next = address + 4;
+            let next = self.halfword(next).zip(self.halfword(next + 2));
+            let feeds = next.is_some_and(|(first, second)| {
+                fpu::feeds(&op, &decode(first, second, self.extensions))
+            });
+            traits.add_cycles(u32::from(feeds));
+        }
         for at in (address..).step_by(2).take(usize::from(op.length) / 2) {
             if let Some((number, offset)) = self.find(at) {
                 let bank = &self.banks[number];
@@ -351,7 +360,7 @@ impl Memory {
         }
         Some(Entry {
             op,
-            traits: Traits::of(&op, first, second),
+            traits,
             address,
         })
     }

@@ -156,6 +156,45 @@ pub enum Kind {
     Dsb,
     Dmb,
     Isb,
+    // The floating-point extension: see `fpu`.
+    Vmla,
+    Vmls,
+    Vnmla,
+    Vnmls,
+    Vfma,
+    Vfms,
+    Vfnma,
+    Vfnms,
+    Vmul,
+    Vnmul,
+    Vadd,
+    Vsub,
+    Vdiv,
+    Vsqrt,
+    VcvtFromInt,
+    VcvtToInt,
+    VcvtFromFixed,
+    VcvtToFixed,
+    VcvtFromHalf,
+    VcvtToHalf,
+    Vcmp,
+    VcmpZero,
+    VmovImm,
+    Vmov,
+    Vabs,
+    Vneg,
+    VmovToCore,
+    VmovFromCore,
+    VmovTwoToCore,
+    VmovTwoFromCore,
+    Vmrs,
+    Vmsr,
+    Vldr,
+    Vstr,
+    Vldm,
+    Vstm,
+    /// No instruction of the extension, in its space.
+    VUndefined,
     /// A coprocessor instruction: there is none.
     Coprocessor,
     /// Not decoded yet.
@@ -176,6 +215,11 @@ impl Kind {
     /// Whether it is of the DSP extension.
     pub const fn is_dsp(self) -> bool {
         (self as u8) >= Self::Pkh as u8 && (self as u8) <= Self::Umaal as u8
+    }
+
+    /// Whether it is of the floating-point extension.
+    pub const fn is_float(self) -> bool {
+        (self as u8) >= Self::Vmla as u8 && (self as u8) <= Self::VUndefined as u8
     }
 
     /// The size of each access of a load or store.

@@ -14,7 +14,8 @@ use std::process::{Command, Stdio};
 
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
-use crate::decode::decode;
+use crate::decode::{Extensions, decode};
+use crate::exec_float::FPCA;
 use crate::op::{Kind, Op, is_wide};
 use crate::{Bus, Config, Core, Exit, Limits, Region, RegionKind, Timing, Width};
 
@@ -59,6 +60,25 @@ impl Random {
             _ => DATA + 0x400 + self.next() % 0x800 / 4 * 4,
         }
     }
+
+    /// A float of any class, or bits of something else.
+    fn float(&mut self) -> u32 {
+        let bits = self.next();
+        let (sign, fraction) = (bits & 0x8000_0000, bits & 0x7f_ffff);
+        match self.next() % 12 {
+            0 => sign,
+            1 => sign | fraction, // denormal
+            2 => sign | 0x7f80_0000,
+            3 => sign | 0x7f80_0000 | fraction,
+            // About 1, and what halves and integers hold.
+            4 | 5 => sign | (0x3f00_0000 + ((self.next() % 4) << 23)) | fraction,
+            6 => sign | (0x3300_0000 + ((self.next() % 56) << 23)) | fraction,
+            7 => sign | (0x3f80_0000 + ((self.next() % 24) << 23)) | fraction & 0x7f_f000,
+            8 => bits & 0x7fff_ffff >> (self.next() % 31),
+            9 => sign | ((self.next() % 30) << 23) | fraction,
+            _ => bits,
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -67,6 +87,8 @@ struct Case {
     code: Vec<u16>,
     registers: [u32; 15],
     flags: u32,
+    /// S0 to S31 and FPSCR, of a core that has them.
+    floats: Option<[u32; 33]>,
 }
 
 impl Case {
@@ -79,6 +101,16 @@ impl Case {
             code,
             registers,
             flags: random.next() & 0xf800_0000,
+            floats: None,
+        }
+    }
+
+    fn with_floats(self, random: &mut Random) -> Self {
+        let mut floats = std::array::from_fn(|_| random.float());
+        floats[32] = random.next() & 0xf7c0_009f;
+        Self {
+            floats: Some(floats),
+            ..self
         }
     }
 
@@ -98,6 +130,9 @@ impl Case {
             bytes.extend_from_slice(&register.to_le_bytes());
         }
         bytes.extend_from_slice(&self.flags.to_le_bytes());
+        for float in self.floats.iter().flatten() {
+            bytes.extend_from_slice(&float.to_le_bytes());
+        }
         bytes
     }
 }
@@ -110,6 +145,7 @@ struct Answer {
     failed: bool,
     registers: [u32; 16],
     status: u32,
+    floats: Vec<u32>,
     data: Vec<u8>,
 }
 
@@ -132,7 +168,13 @@ fn ask(python: &PathBuf, cases: &[Case], timing: Timing) -> Vec<Answer> {
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/unicorn_oracle.py");
     let mut child = Command::new(python)
         .arg(script)
-        .arg(if timing.cortex_m4 { "m4" } else { "m3" })
+        .arg(match timing {
+            Timing { float: true, .. } => "m4f",
+            Timing {
+                cortex_m4: true, ..
+            } => "m4",
+            _ => "m3",
+        })
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -149,7 +191,8 @@ fn ask(python: &PathBuf, cases: &[Case], timing: Timing) -> Vec<Answer> {
         .expect("answers");
     writer.join().expect("the writer").expect("cases are taken");
     assert!(child.wait().expect("the oracle ends").success());
-    let size = 4 * 18 + DATA_BYTES;
+    let floats = if timing.float { 33 } else { 0 };
+    let size = 4 * (18 + floats) + DATA_BYTES;
     assert_eq!(output.len(), size * cases.len());
     output
         .chunks(size)
@@ -164,7 +207,8 @@ fn ask(python: &PathBuf, cases: &[Case], timing: Timing) -> Vec<Answer> {
                     word(1 + index) & if index == 13 { !3 } else { u32::MAX }
                 }),
                 status: word(17) & !GE,
-                data: answer[72..].to_vec(),
+                floats: (18..18 + floats).map(word).collect(),
+                data: answer[4 * (18 + floats)..].to_vec(),
             }
         })
         .collect()
@@ -180,6 +224,13 @@ fn run(core: &mut Core<Nothing>, case: &Case) -> Answer {
     }
     core.set_xpsr(case.flags | 1 << 24);
     core.exclusive = false;
+    if let Some(floats) = &case.floats {
+        core.debug_write(0xe000_ed88, 0x00f0_0000).expect("CPACR");
+        // In use, so that FPDSCR changes nothing.
+        core.control = FPCA;
+        core.fpu.s.copy_from_slice(&floats[..32]);
+        core.fpu.set_fpscr(floats[32]);
+    }
     let mut failed = false;
     for _ in 0..case.count {
         let exit = core.run(Limits {
@@ -195,6 +246,9 @@ fn run(core: &mut Core<Nothing>, case: &Case) -> Answer {
         failed,
         registers: std::array::from_fn(|number| core.register(number)),
         status: core.xpsr(),
+        floats: case.floats.map_or_else(Vec::new, |_| {
+            core.fpu.s.into_iter().chain([core.fpu.fpscr()]).collect()
+        }),
         data: core.read_memory(DATA, DATA_BYTES as u32).expect("memory"),
     }
 }
@@ -248,6 +302,10 @@ const fn must_be_aligned(kind: Kind) -> bool {
             | Kind::Ldrexh
             | Kind::Strex
             | Kind::Strexh
+            | Kind::Vldr
+            | Kind::Vstr
+            | Kind::Vldm
+            | Kind::Vstm
     )
 }
 
@@ -273,7 +331,7 @@ fn compare_on(timing: Timing, name: &str, cases: &[Case]) {
         let op = decode(
             case.code[0],
             case.code.get(1).copied().unwrap_or(0),
-            timing.cortex_m4,
+            timing.into(),
         );
         if actual.failed && case.count == 1 && must_be_aligned(op.kind) {
             continue;
@@ -289,10 +347,19 @@ fn compare_on(timing: Timing, name: &str, cases: &[Case]) {
                     )
                 })
                 .collect();
+            let floats: Vec<String> = (0..actual.floats.len())
+                .filter(|&number| expected.floats[number] != actual.floats[number])
+                .map(|number| {
+                    format!(
+                        "s{number}: {:x} != {:x}",
+                        actual.floats[number], expected.floats[number]
+                    )
+                })
+                .collect();
             wrong.push(format!(
-                "{:04x?} {:?} in {:x?} flags {:x}: failed {} != {}, status {:x} != {:x}, data {}, {differing:?}",
+                "{:04x?} {:?} in {:x?} flags {:x}: failed {} != {}, status {:x} != {:x}, data {}, {differing:?} {floats:x?} of {:x?}",
                 case.code,
-                decode(case.code[0], case.code.get(1).copied().unwrap_or(0), timing.cortex_m4).kind,
+                decode(case.code[0], case.code.get(1).copied().unwrap_or(0), timing.into()).kind,
                 case.registers,
                 case.flags >> 27,
                 actual.failed,
@@ -300,6 +367,7 @@ fn compare_on(timing: Timing, name: &str, cases: &[Case]) {
                 actual.status,
                 expected.status,
                 expected.data == actual.data,
+                case.floats,
             ));
         }
     }
@@ -317,7 +385,7 @@ fn narrow_cases(per_encoding: usize, step: usize) -> Vec<Case> {
     let mut random = Random(1);
     (0..=0xffff_u16)
         .step_by(step)
-        .filter(|&half| !is_wide(half) && !is_left_out(&decode(half, 0, false)))
+        .filter(|&half| !is_wide(half) && !is_left_out(&decode(half, 0, Extensions::default())))
         .flat_map(|half| std::iter::repeat_n(half, per_encoding))
         .map(|half| Case::new(1, vec![half], &mut random))
         .collect()
@@ -330,7 +398,7 @@ fn wide_cases(per_first_half: usize, step: usize) -> Vec<Case> {
         let mut found = 0;
         for _ in 0..per_first_half * 40 {
             let second = random.next() as u16;
-            if !is_left_out(&decode(first, second, false)) {
+            if !is_left_out(&decode(first, second, Extensions::default())) {
                 cases.push(Case::new(1, vec![first, second], &mut random));
                 found += 1;
                 if found == per_first_half {
@@ -370,7 +438,7 @@ fn sequence_cases(count: usize) -> Vec<Case> {
                 for _ in 0..covered {
                     loop {
                         let (first, second) = (random.next() as u16, random.next() as u16);
-                        let op = decode(first, second, false);
+                        let op = decode(first, second, Extensions::default());
                         // In an IT block, MOVS (register) T2 is unpredictable.
                         if is_plain(&op) && !(op.length == 2 && first >> 6 == 0) {
                             code.push(first);
@@ -416,7 +484,7 @@ fn dsp_cases(per_first_half: usize) -> Vec<Case> {
             } else if first & 0xfff0 == 0xeac0 {
                 second &= 0x7fef;
             }
-            let op = decode(first, second, true);
+            let op = decode(first, second, Timing::CORTEX_M4.into());
             if op.kind.is_dsp() && !is_left_out(&op) {
                 if op.kind == Kind::Sel {
                     // GE comes from UADD8 or SSUB16 before it.
@@ -443,17 +511,77 @@ fn dsp_instructions_agree_with_unicorn() {
     let kinds: std::collections::HashSet<u8> = cases
         .iter()
         .flat_map(|case| case.code.chunks(2))
-        .map(|code| decode(code[0], code[1], true).kind as u8)
+        .map(|code| decode(code[0], code[1], Timing::CORTEX_M4.into()).kind as u8)
         .collect();
     let all = Kind::Umaal as usize - Kind::Pkh as usize + 1;
     assert_eq!(kinds.len(), all, "every kind is there");
     compare_on(Timing::CORTEX_M4, "DSP instructions", &cases);
 }
 
+/// Floating-point instructions: each first halfword of their space with some second ones.
+fn float_cases(per_first_half: usize, seed: u64) -> Vec<Case> {
+    let mut random = Random(seed);
+    let mut cases = Vec::new();
+    for first in 0xec00..=0xeeff_u16 {
+        let mut found = 0;
+        for _ in 0..per_first_half * 20 {
+            let mut second = random.next() as u16 & 0xf1ff | 0x0a00;
+            if random.next().is_multiple_of(2) {
+                second &= 0xfeff;
+            }
+            if random.next().is_multiple_of(4) {
+                // Transfers, whose other bits are clear.
+                second = second & 0xff80 | 0x10;
+            }
+            let op = decode(first, second, Timing::CORTEX_M4F.into());
+            if op.kind.is_float() && op.kind != Kind::VUndefined && !is_left_out(&op) {
+                let case = Case::new(1, vec![first, second], &mut random);
+                let mut case = case.with_floats(&mut random);
+                if op.kind == Kind::VcvtFromFixed
+                    && let Some(floats) = &mut case.floats
+                {
+                    // It always rounds to the nearest (A7.7.227), which Unicorn does not know.
+                    floats[32] &= !0x00c0_0000;
+                }
+                cases.push(case);
+                found += 1;
+                if found == per_first_half {
+                    break;
+                }
+            }
+        }
+    }
+    cases
+}
+
+fn compare_floats(per_first_half: usize, seed: u64) {
+    let cases = float_cases(per_first_half, seed);
+    let kinds: std::collections::HashSet<u8> = cases
+        .iter()
+        .map(|case| decode(case.code[0], case.code[1], Timing::CORTEX_M4F.into()).kind as u8)
+        .collect();
+    let all = Kind::VUndefined as usize - Kind::Vmla as usize;
+    assert_eq!(kinds.len(), all, "every kind is there");
+    compare_on(Timing::CORTEX_M4F, "floating point", &cases);
+}
+
+#[test]
+fn floating_point_instructions_agree_with_unicorn() {
+    compare_floats(4, 5);
+}
+
+#[test]
+#[ignore = "200,000 cases: minutes"]
+fn very_many_floating_point_instructions_agree_with_unicorn() {
+    for seed in 6..46 {
+        compare_floats(8, seed);
+    }
+}
+
 #[test]
 fn a_cortex_m3_has_no_dsp_instructions() {
     for case in dsp_cases(1) {
-        let op = decode(case.code[0], case.code[1], false);
+        let op = decode(case.code[0], case.code[1], Extensions::default());
         assert_eq!(op.kind, Kind::Undefined, "{:04x?}", case.code);
     }
 }

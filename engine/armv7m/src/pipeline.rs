@@ -14,6 +14,7 @@ use std::hash::{Hash, Hasher};
 
 use crate::bus::Width;
 use crate::buses::{Buses, FetchUse, History, MemoryTiming, Request, is_system};
+use crate::fpu::DIVISION_CYCLES;
 use crate::memory::{DeviceWait, Entry, Memory, Region};
 use crate::op::{Kind, Op};
 use crate::prefetch::{Prefetch, Shift, Word};
@@ -243,6 +244,8 @@ pub struct State {
     entering_handler: bool,
     /// An exception's entry or return moves its frame in this cycle, or did in the one before: 2, 1.
     in_exchange: u8,
+    /// Cycles until the floating-point unit is done with a division or root.
+    float_busy: u8,
 }
 
 impl Hash for State {
@@ -311,15 +314,16 @@ pub struct Exchanged {
 }
 
 impl Exchange {
-    /// Entry: the frame goes to this address, unless it is there already.
-    pub const fn entry(frame: Option<u32>, vector: u32) -> Self {
+    /// Entry: the frame goes to this address with so many words of floating point, unless it is there already.
+    pub const fn entry(frame: Option<(u32, u8)>, vector: u32) -> Self {
+        let (frame, words) = match frame {
+            Some((frame, floats)) => (frame, FRAME_WORDS + floats),
+            None => (0, 0),
+        };
         Self {
-            frame: match frame {
-                Some(frame) => frame,
-                None => 0,
-            },
+            frame,
             write: true,
-            words: if frame.is_some() { FRAME_WORDS } else { 0 },
+            words,
             requested: 0,
             done: 0,
             vector: Some(vector),
@@ -328,12 +332,12 @@ impl Exchange {
         }
     }
 
-    /// Return: the frame comes from this address.
-    pub const fn exit(frame: u32) -> Self {
+    /// Return: the frame comes from this address with so many words of floating point.
+    pub const fn exit(frame: u32, floats: u8) -> Self {
         Self {
             frame,
             write: false,
-            words: FRAME_WORDS,
+            words: FRAME_WORDS + floats,
             requested: 0,
             done: 0,
             vector: None,
@@ -428,6 +432,7 @@ impl State {
             it_is_folded: false,
             entering_handler: false,
             in_exchange: 0,
+            float_busy: 0,
         }
     }
 
@@ -525,16 +530,7 @@ impl State {
 
     /// UMULL or SMULL, then MLA that accumulates its high half, overlap by a cycle; and one more
     /// MLA after that (seen in `data_processing/xmull_mla`).
-    fn multiply_pairs(
-        &self,
-        before: &Slot,
-        next: &Traits,
-        accumulates: u16,
-        operands: u16,
-    ) -> bool {
-        if !next.is(Traits::MLA) {
-            return false;
-        }
+    fn multiply_pairs(&self, before: &Slot, accumulates: u16, operands: u16) -> bool {
         if before.is(Traits::MULL) {
             let high = before.high_result();
             return high == accumulates
@@ -560,9 +556,11 @@ impl State {
         if main.folded {
             return false;
         }
-        let operands = 1 << op.rn | 1 << op.rm;
-        if !skipped && self.multiply_pairs(main, next, 1 << op.ra, operands) {
-            return true;
+        if !skipped && next.is(Traits::MLA) {
+            let operands = 1 << op.rn | 1 << op.rm;
+            if self.multiply_pairs(main, 1 << op.ra, operands) {
+                return true;
+            }
         }
         // Behind a buffered store an address may still wait for the bus.
         let waits = self.buffered != 0 && self.buses.data.address.is_some();
@@ -752,8 +750,11 @@ impl Simulation {
     }
 
     fn can_enter(&self, entry: &Entry, issue: &Issue) -> bool {
-        self.state
-            .can_enter(&entry.traits, &entry.op, issue.skipped, self.first_revision)
+        let waits = entry.traits.is(Traits::FLOAT) && !issue.skipped && self.state.float_busy != 0;
+        !waits
+            && self
+                .state
+                .can_enter(&entry.traits, &entry.op, issue.skipped, self.first_revision)
     }
 
     /// An exception is entered or left: what was fetched is of no use any more.
@@ -889,6 +890,7 @@ impl Simulation {
             state.fetch = fetch;
         }
         state.advance_execute();
+        state.float_busy = state.float_busy.saturating_sub(1);
         state.buses.tick();
         state.history.tick();
         if let Some((address, purpose)) = state.arrived.take() {
@@ -955,6 +957,7 @@ impl Simulation {
             traits.writes
         };
         let registers = match traits.class {
+            _ if traits.is(Traits::FLOAT) => 0,
             Class::Multiple if !traits.is(Traits::STORE) => {
                 if matches!(entry.op.kind, Kind::Ldmia | Kind::Ldmdb) {
                     entry.op.imm as u16
@@ -988,7 +991,11 @@ impl Simulation {
                 branch
             },
             cycle: 0,
-            cycles: issue.cycles,
+            cycles: if traits.is(Traits::DIVIDES) {
+                1
+            } else {
+                issue.cycles
+            },
             dirty,
             next_dirty: dirty,
             target: if traits.is_branch() || traits.class == Class::Barrier {
@@ -1020,6 +1027,9 @@ impl Simulation {
         if slot.is_lsu() {
             state.history.enters(issue.dynamic);
             self.memory.entered += usize::from(issue.dynamic);
+        }
+        if slot.is(Traits::DIVIDES) {
+            state.float_busy = DIVISION_CYCLES + issue.cycles - 1;
         }
         if state.main.is_none() {
             state.main = Some(slot);

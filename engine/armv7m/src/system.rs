@@ -4,6 +4,7 @@
 use joulemark_kernel::{Fault, FaultKind};
 
 use crate::bus::Width;
+use crate::fpu::FloatControl;
 use crate::mpu::Mpu;
 
 /// A usage fault's cause, as its bit in CFSR (B3.2.15).
@@ -129,6 +130,8 @@ pub struct Model {
     pub tick_calibration: u32,
     /// Regions of the memory protection unit; 0 where there is none.
     pub mpu_regions: usize,
+    /// There is the floating-point extension.
+    pub float: bool,
 }
 
 /// System control space.
@@ -153,6 +156,7 @@ pub struct System {
     pub bfar: u32,
     pub actlr: u32,
     pub mpu: Mpu,
+    pub float: FloatControl,
     demcr: u32,
     tick_control: u32,
     tick_reload: u32,
@@ -189,6 +193,7 @@ impl System {
             bfar: 0,
             actlr: 0,
             mpu: Mpu::new(model.mpu_regions),
+            float: FloatControl::new(model.float),
             demcr: 0,
             tick_control: 0,
             tick_reload: 0,
@@ -465,6 +470,7 @@ impl System {
             0xe000_ed6c => 0x0111_1110,
             0xe000_ed70 => 0x0131_0132,
             0xe000_ed90..=0xe000_edb8 => self.mpu.read(address),
+            0xe000_ed88 | 0xe000_ef34..=0xe000_ef44 => return self.float.read(address),
             0xe000_edf0 | 0xe000_edf4 | 0xe000_edf8 => 0,
             0xe000_edfc => self.demcr,
             0xe000_0000..=0xe000_0fff | 0xe000_2000..=0xe000_2fff | 0xe004_0000..=0xe004_1fff => 0,
@@ -580,6 +586,9 @@ impl System {
                 return Some(Request::Refuse(fault.at(address)));
             }
             0xe000_ed90..=0xe000_edb8 => self.mpu.write(address, value),
+            0xe000_ed88 | 0xe000_ef34..=0xe000_ef44 if self.model.float => {
+                self.float.write(address, value);
+            }
             0xe000_ed0c => {
                 if value >> 16 == 0x05fa {
                     self.aircr_group = (value >> 8) as u8 & 7;

@@ -11,6 +11,8 @@ pub struct Timing {
     pub barrier: u8,
     /// A Cortex-M4, with its DSP instructions.
     pub cortex_m4: bool,
+    /// With the floating-point extension, FPv4-SP.
+    pub float: bool,
     /// Major revision of the core. From 2 on there is ACTLR, which can turn the write buffer off
     /// (DDI 0337I, section 4.1), and LSUCNT counts the cycles after which a load or store was the
     /// last to enter execute; before, those in which execute works on one.
@@ -24,6 +26,7 @@ impl Timing {
         long_multiply: 0,
         barrier: 1,
         cortex_m4: false,
+        float: false,
         revision: 2,
     };
 
@@ -33,6 +36,12 @@ impl Timing {
         long_multiply: 1,
         cortex_m4: true,
         ..Self::CORTEX_M3
+    };
+
+    /// Cortex-M4 with its floating-point unit.
+    pub const CORTEX_M4F: Self = Self {
+        float: true,
+        ..Self::CORTEX_M4
     };
 
     /// Cortex-M3 r1p1.

@@ -1,5 +1,6 @@
 //! Properties of an instruction that the pipeline needs before it runs.
 
+use crate::fpu;
 use crate::op::{Kind, Op, is_wide};
 
 /// How an instruction occupies the execute stage.
@@ -99,6 +100,13 @@ impl Traits {
     /// is written, and it cannot fault in itself.
     pub const PLAIN: u32 = 1 << 22;
 
+    /// Of the floating-point extension.
+    pub const FLOAT: u32 = 1 << 24;
+    /// VDIV or VSQRT, during which other instructions go on.
+    pub const DIVIDES: u32 = 1 << 25;
+    /// Cycles in execute beside the first, where they depend on the code alone: from this bit on.
+    const EXTRA_CYCLES: u32 = 28;
+
     /// Of nothing.
     pub const NONE: Self = Self {
         class: Class::Alu,
@@ -113,6 +121,16 @@ impl Traits {
     /// Whether a flag of this type is set.
     pub const fn is(&self, flag: u32) -> bool {
         self.flags & flag != 0
+    }
+
+    /// Cycles in execute, where they depend on the code alone.
+    pub const fn cycles(&self) -> u8 {
+        1 + (self.flags >> Self::EXTRA_CYCLES) as u8
+    }
+
+    /// It takes so many cycles more.
+    pub const fn add_cycles(&mut self, cycles: u32) {
+        self.flags += cycles << Self::EXTRA_CYCLES;
     }
 
     /// Whether it is executed by the load/store unit.
@@ -341,6 +359,7 @@ impl Traits {
                 }
             }
             Kind::Nop => t.flags |= Self::NOP,
+            kind if kind.is_float() => t.float(op),
             Kind::Bkpt => t.flags |= Self::NEVER_SKIPPED,
             _ => {}
         }
@@ -383,6 +402,7 @@ impl Traits {
                     | Kind::Cps
                     | Kind::Msr
                     | Kind::Coprocessor
+                    | Kind::VUndefined
                     | Kind::Undefined
             )
         {
@@ -437,6 +457,39 @@ impl Traits {
             _ => self.writes = bit(op.rd),
         }
         self.write_back(op);
+    }
+
+    fn float(&mut self, op: &Op) {
+        let bit = |r: u8| 1_u16 << r;
+        self.flags |= Self::FLOAT;
+        match op.kind {
+            Kind::Vldr | Kind::Vstr | Kind::Vldm | Kind::Vstm => {
+                self.class = if op.amount == 1 {
+                    Class::Single
+                } else {
+                    Class::Multiple
+                };
+                self.transfers = op.amount;
+                self.flags |= Self::HOLDS_HEAD | Self::ADDRESS_UNIT;
+                self.address = bit(op.rn);
+                if matches!(op.kind, Kind::Vstr | Kind::Vstm) {
+                    self.flags |= Self::STORE;
+                } else if op.kind == Kind::Vldr && op.rn == 15 {
+                    self.flags |= Self::LITERAL;
+                }
+                self.write_back(op);
+            }
+            Kind::VmovTwoToCore => self.writes = bit(op.rd) | bit(op.rn),
+            Kind::Vmrs if op.rd == 15 => self.flags |= Self::FLAGS,
+            Kind::VmovToCore | Kind::Vmrs => self.writes = bit(op.rd),
+            Kind::Vdiv | Kind::Vsqrt => self.flags |= Self::DIVIDES,
+            _ => {}
+        }
+        let extra = fpu::extra_cycles(op.kind);
+        if extra != 0 {
+            self.flags |= Self::HOLDS_HEAD;
+        }
+        self.add_cycles(extra);
     }
 
     fn write_back(&mut self, op: &Op) {

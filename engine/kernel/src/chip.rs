@@ -239,6 +239,9 @@ pub struct Chip {
     pub core: CoreKind,
     /// The core as compilers call it (`-mcpu`).
     pub cpu: String,
+    /// Its floating-point unit as compilers call it (`-mfpu`); empty where there is none.
+    #[serde(default)]
+    pub fpu: String,
     /// The chips that share their peripherals, as the emulation and the firmware call them.
     pub series: String,
     /// Timing of the chip that has not been compared with silicon; shown with every result.

@@ -145,13 +145,7 @@ fn config(chip: &Chip, core: &sections::Core, stop_on_fault: bool) -> Result<Con
         };
         regions.push(mirrored);
     }
-    // CPUID: variant in bits 23 to 20 (ARM DDI 0403E, B3.2.3).
-    let cpuid = core.cpuid.whole();
-    let timing = if cpuid >> 20 & 15 >= 2 {
-        Timing::CORTEX_M3
-    } else {
-        Timing::CORTEX_M3_R1
-    };
+    let timing = timing(chip, core.cpuid.whole())?;
     let device_waits = core
         .device_waits
         .iter()
@@ -175,7 +169,7 @@ fn config(chip: &Chip, core: &sections::Core, stop_on_fault: bool) -> Result<Con
         regions,
         interrupts: core.interrupts.whole() as usize,
         priority_bits: core.priority_bits.whole() as u8,
-        cpuid,
+        cpuid: core.cpuid.whole(),
         timing,
         device_waits,
         systick_calibration: calibration.map_or(uncalibrated, Constant::whole),
@@ -185,6 +179,25 @@ fn config(chip: &Chip, core: &sections::Core, stop_on_fault: bool) -> Result<Con
             .map_or(0, |regions| regions.whole() as usize),
         stop_on_fault,
     })
+}
+
+/// How the core takes its time: by part number and variant of its CPUID (ARM DDI 0403E, B3.2.3), and by
+/// whether it has a floating-point unit.
+fn timing(chip: &Chip, cpuid: u32) -> Result<Timing, ChipError> {
+    let part = cpuid >> 4 & 0xfff;
+    match (part, cpuid >> 20 & 15, chip.fpu.as_str()) {
+        (0xc23, 0 | 1, "") => Ok(Timing::CORTEX_M3_R1),
+        (0xc23, _, "") => Ok(Timing::CORTEX_M3),
+        (0xc24, _, "") => Ok(Timing::CORTEX_M4),
+        (0xc24, _, "fpv4-sp-d16") => Ok(Timing::CORTEX_M4F),
+        (0xc23 | 0xc24, _, fpu) => Err(chip.error(&format!(
+            "key 'fpu': a core with CPUID {cpuid:#010x} has no '{fpu}'; a Cortex-M4 may have fpv4-sp-d16"
+        ))),
+        _ => Err(chip.error(&format!(
+            "key 'cortex_m.cpuid': part {part:#x} of {cpuid:#010x} is no core that the emulation knows; it \
+             knows 0xc23, Cortex-M3, and 0xc24, Cortex-M4"
+        ))),
+    }
 }
 
 /// The word that the image holds at an address.

@@ -135,6 +135,11 @@ impl Chip {
     }
 
     #[getter]
+    fn fpu(&self) -> &str {
+        &self.chip.fpu
+    }
+
+    #[getter]
     fn series(&self) -> &str {
         &self.chip.series
     }

@@ -164,7 +164,9 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
     folder = FIRMWARE / "hal" / chip.core
     series = folder / chip.series
     header = board_header(board, chip, clock)
-    core = (f"-mcpu={chip.cpu}", "-mthumb")
+    core: tuple[str, ...] = (f"-mcpu={chip.cpu}", "-mthumb")
+    if chip.fpu:
+        core += (f"-mfpu={chip.fpu}", "-mfloat-abi=hard")
     flags: tuple[str, ...] = core
     if found.name == "clang":
         flags = ("--target=thumbv7m-none-eabi", *core, "-nostdlibinc")
