@@ -8,6 +8,15 @@
     .type start, %function
     .thumb_func
 start:
+#ifdef __ARM_FP
+    /* CPACR: coprocessors 10 and 11, the floating-point unit, may be used (section B3.2.20). */
+    ldr     r0, =0xe000ed88
+    ldr     r1, [r0]
+    orr     r1, r1, #0xf00000
+    str     r1, [r0]
+    dsb
+    isb
+#endif
     ldr     r0, =data_start
     ldr     r1, =data_load
     ldr     r2, =data_bytes
