@@ -633,9 +633,10 @@ impl MemoryTiming {
                 cached: false,
             },
         };
-        let line = address & !(line_bytes(region) - 1);
-        let known_relation =
-            (age == KNOWN && history.held != Held::Loaded).then(|| relation(history.held, 0, line));
+        let size = line_bytes(region);
+        let line = address & !(size - 1);
+        let known_relation = (age == KNOWN && history.held != Held::Loaded)
+            .then(|| relation(history.held, 0, line, size));
         if known_relation == Some(Relation::Same) {
             return 0;
         }
@@ -688,10 +689,11 @@ impl MemoryTiming {
                 cached: false,
             };
         };
-        let line = address & !(line_bytes(region) - 1);
+        let size = line_bytes(region);
+        let line = address & !(size - 1);
         let wait_states = region.wait_states;
         let cached = region.cached && self.settings.cache;
-        let relation = relation(query.held, self.loaded_line, line);
+        let relation = relation(query.held, self.loaded_line, line, size);
         if query.age != KNOWN {
             self.loaded_line = line;
         }
@@ -718,7 +720,7 @@ const fn line_bytes(region: &Region) -> u32 {
     }
 }
 
-fn relation(held: Held, loaded_line: u32, line: u32) -> Relation {
+fn relation(held: Held, loaded_line: u32, line: u32, line_bytes: u32) -> Relation {
     let before = match held {
         Held::Nothing => return Relation::Other,
         Held::Line(before) => before,
@@ -726,7 +728,7 @@ fn relation(held: Held, loaded_line: u32, line: u32) -> Relation {
     };
     match line.wrapping_sub(before) {
         0 => Relation::Same,
-        8 => Relation::Next,
+        after if after == line_bytes => Relation::Next,
         _ => Relation::Other,
     }
 }
