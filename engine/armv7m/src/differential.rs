@@ -136,12 +136,31 @@ fn is_usable(op: &Op) -> bool {
     }
 }
 
+/// Whether a floating-point instruction keeps to them; its own registers are all free.
+fn is_usable_float(op: &Op) -> bool {
+    let free = |register: u8| FREE >> register & 1 != 0;
+    if op.is(Op::UNPREDICTABLE) {
+        return false;
+    }
+    match op.kind {
+        // R7 is aligned.
+        Kind::Vldr | Kind::Vstr => op.rn == 7 && op.imm.cast_signed().unsigned_abs() < 0x80,
+        Kind::Vldm | Kind::Vstm => op.rn == 7 && !op.is(Op::WRITEBACK),
+        Kind::VmovToCore => free(op.rd),
+        Kind::VmovTwoToCore => free(op.rd) && free(op.rn),
+        Kind::Vmrs => op.rd == 15 || free(op.rd),
+        kind => kind.is_float() && kind != Kind::VUndefined,
+    }
+}
+
 /// Halfwords of a random program at `start`, which ends in a branch to itself.
-fn program(random: &mut Random) -> Vec<u16> {
+fn program(random: &mut Random, extensions: Extensions) -> Vec<u16> {
     let mut code: Vec<u16> = Vec::new();
     let plain = |random: &mut Random, code: &mut Vec<u16>| loop {
         // Loads and stores are a small part of the encodings.
-        let first = if random.below(3) == 0 {
+        let first = if extensions.float && random.below(4) == 0 {
+            0xec00 | random.below(0x300)
+        } else if random.below(3) == 0 {
             [
                 0x5000, 0x6000, 0x7000, 0x8000, 0xc000, 0xb400, 0xf800, 0xe800,
             ][random.below(8) as usize]
@@ -150,8 +169,13 @@ fn program(random: &mut Random) -> Vec<u16> {
             random.next()
         } as u16;
         let second = random.next() as u16;
-        let op = decode(first, second, Extensions::default());
-        if is_usable(&op) {
+        let second = if first >> 8 >= 0xec && first >> 8 <= 0xee {
+            second & 0xf1ff | 0x0a00
+        } else {
+            second
+        };
+        let op = decode(first, second, extensions);
+        if is_usable(&op) || is_usable_float(&op) {
             code.push(first);
             if op.length == 4 {
                 code.push(second);
@@ -292,6 +316,9 @@ fn core(case: &Case, code: &[u16], seed: u32) -> (Core<Chip>, u32) {
     ] {
         core.set_register(register, value);
     }
+    if case.timing.float {
+        core.debug_write(0xe000_ed88, 0x00f0_0000).expect("CPACR");
+    }
     if !case.write_buffer {
         core.debug_write(0xe000_e008, 2).expect("ACTLR");
     }
@@ -316,22 +343,24 @@ fn compare(count: u32) {
     let mut ended = 0;
     let mut cycles = 0;
     for number in 0..count {
-        let code = program(&mut random);
+        let first_revision = random.below(4) == 0;
+        let has_floats = !first_revision && random.below(3) == 0;
+        let timing = match (first_revision, has_floats) {
+            (true, _) => Timing::CORTEX_M3_R1,
+            (_, true) => Timing::CORTEX_M4F,
+            _ => Timing::CORTEX_M3,
+        };
+        let code = program(&mut random, timing.into());
         let seed = random.next() | 1;
         let on = |random: &mut Random| random.below(2) == 0;
         let cache = on(&mut random);
-        let first_revision = random.below(4) == 0;
         let case = Case {
             settings: MemorySettings {
                 line_buffer: on(&mut random),
                 cache: cache && !first_revision,
             },
             write_buffer: on(&mut random) || first_revision,
-            timing: if first_revision {
-                Timing::CORTEX_M3_R1
-            } else {
-                Timing::CORTEX_M3
-            },
+            timing,
             start: match random.below(6) {
                 0 if !cache || first_revision => GPRAM + 0x100,
                 1 => SRAM + 0x100,

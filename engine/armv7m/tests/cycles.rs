@@ -303,7 +303,7 @@ fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
         ),
         Chip::Stm32f100 => (flash, MemorySettings::default(), Timing::CORTEX_M3_R1),
         Chip::Gpram => (flash, MemorySettings::default(), Timing::CORTEX_M3),
-        Chip::GpramM4 => (flash, MemorySettings::default(), Timing::CORTEX_M4),
+        Chip::GpramM4 => (flash, MemorySettings::default(), Timing::CORTEX_M4F),
     };
     let mut core = Core::new(
         Quiet(settings),
@@ -340,6 +340,9 @@ fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
     core.debug_write(0xe000_1000, 0x003e_0001).unwrap(); // DWT_CTRL: all counters
     let disabled = if write_buffer { 0 } else { 2 };
     core.debug_write(0xe000_e008, disabled).unwrap(); // ACTLR.DISDEFWBUF
+    if chip == Chip::GpramM4 {
+        core.debug_write(0xe000_ed88, 0x00f0_0000).unwrap(); // CPACR: floating point
+    }
     core.debug_write(DATA + 16, DATA).unwrap();
     core.debug_write(DATA + 20, 0xffff_ffff).unwrap();
     core.debug_write(DATA + 24, 0x1234_5678).unwrap();
@@ -522,4 +525,84 @@ fn a_supervisor_call_is_taken_whether_or_not_what_follows_was_fetched() {
     let times = |line_buffer| [2, 3, 4, 5, 6].map(|nops| time(line_buffer, nops));
     assert_eq!(times(true), [17, 18, 19, 20, 21]);
     assert_eq!(times(false), [19, 22, 22, 25, 25]);
+/// Cycles of four times an instruction beside four additions.
+fn beside_additions(code: &[u16]) -> i64 {
+    let time = |body: &[u16]| {
+        let mut code = vec![0xf3bf, 0x8f6f, 0xf8d0, 0x2004];
+        code.extend(body);
+        code.extend([0xf8d0, 0x3004, 0xe7fe]);
+        i64::from(cycles(Chip::GpramM4, &code))
+    };
+    let additions: Vec<u16> = code.chunks(2).flat_map(|_| [0xeb01, 0x0401]).collect();
+    time(code) - time(&additions)
+}
+
+#[test]
+fn floating_point_takes_the_cycles_of_the_manuals_table() {
+    // ARM DDI 0439B, table 7-1: cycles of each, four times in a row.
+    for (instruction, each) in [
+        ([0xee30, 0x0a81], 1), // VADD.F32 S0, S1, S2
+        ([0xee20, 0x0a81], 1), // VMUL.F32 S0, S1, S2
+        ([0xee00, 0x0a81], 3), // VMLA.F32 S0, S1, S2, whose addend is there in time
+        ([0xee90, 0x0a81], 3), // VFNMS.F32 S0, S1, S2
+        ([0xeebd, 0x0ae0], 1), // VCVT.S32.F32 S0, S1
+        ([0xeeb0, 0x0ae0], 1), // VABS.F32 S0, S1
+        ([0xeeb4, 0x0a60], 1), // VCMP.F32 S0, S1
+        ([0xee10, 0x4a90], 1), // VMOV R4, S1
+        ([0xec56, 0x4a30], 2), // VMOV R4, R6, S1, S2
+        ([0xeef1, 0xfa10], 1), // VMRS APSR_nzcv, FPSCR
+    ] {
+        let code = instruction.repeat(4);
+        assert_eq!(
+            beside_additions(&code),
+            4 * (each - 1),
+            "{instruction:04x?}"
+        );
+    }
+}
+
+#[test]
+fn loads_and_stores_of_floats_take_a_cycle_more_than_their_words() {
+    // VLDR S4, [R1]; VLDR D2, [R1]; VLDM R1, {S4-S7}; VSTM R1, {D2-D3}, between additions.
+    for (instruction, words) in [
+        ([0xed91, 0x2a00], 1),
+        ([0xed91, 0x2b00], 2),
+        ([0xec91, 0x2a04], 4),
+        ([0xec81, 0x2b04], 4),
+    ] {
+        let add = [0xeb01, 0x0401];
+        let code = [add, instruction, add].concat();
+        assert_eq!(beside_additions(&code), words, "{instruction:04x?}");
+    }
+}
+
+#[test]
+fn a_result_is_late_for_the_instruction_behind_but_not_as_an_addend() {
+    let add = [0xee30, 0x0a81]; // VADD.F32 S0, S1, S2
+    for (next, late) in [
+        ([0xee70, 0x1a01], 1), // VADD.F32 S3, S0, S2
+        ([0xee72, 0x1a22], 0), // VADD.F32 S3, S4, S5
+        ([0xee10, 0x4a10], 1), // VMOV R4, S0
+        ([0xee02, 0x0a22], 2), // VMLA.F32 S0, S4, S5: its own two cycles more
+    ] {
+        let code = [add, next].concat();
+        assert_eq!(beside_additions(&code), late, "{next:04x?}");
+    }
+}
+
+#[test]
+fn other_instructions_go_on_during_a_division() {
+    // VDIV.F32 S0, S1, S2 or VSQRT.F32 S0, S1, additions, VADD.F32 S3, S4, S5.
+    for division in [[0xee80, 0x0a81], [0xeeb1, 0x0ae0]] {
+        let after = |additions: usize| {
+            let mut code = division.to_vec();
+            code.extend([0xeb01, 0x0401].repeat(additions));
+            code.extend([0xee72, 0x1a22]);
+            beside_additions(&code)
+        };
+        assert_eq!(after(0), 13);
+        assert_eq!(after(5), 8);
+        assert_eq!(after(13), 0);
+        assert_eq!(after(20), 0);
+    }
 }
