@@ -525,6 +525,8 @@ fn a_supervisor_call_is_taken_whether_or_not_what_follows_was_fetched() {
     let times = |line_buffer| [2, 3, 4, 5, 6].map(|nops| time(line_buffer, nops));
     assert_eq!(times(true), [17, 18, 19, 20, 21]);
     assert_eq!(times(false), [19, 22, 22, 25, 25]);
+}
+
 /// Cycles of four times an instruction beside four additions.
 fn beside_additions(code: &[u16]) -> i64 {
     let time = |body: &[u16]| {
