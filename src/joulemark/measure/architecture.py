@@ -7,13 +7,12 @@ air. Energy is, as in the paper, one power times time; and what the board's part
 in which they are.
 """
 
-import datetime
 import hashlib
 import json
 import random
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean
 from typing import cast
@@ -23,7 +22,7 @@ from joulemark.analysis.statistics import summarise
 from joulemark.campaign.case import Build, Case, Conditions
 from joulemark.campaign.job import METHOD
 from joulemark.campaign.subjects.architecture import ArchitectureSubject, Aspect
-from joulemark.campaign.versions import engine_version, host, project_commit
+from joulemark.campaign.versions import engine_version
 from joulemark.catalogue import boards
 from joulemark.catalogue.architectures import Architecture, Step
 from joulemark.catalogue.boards import MCU, Board
@@ -31,11 +30,12 @@ from joulemark.catalogue.near import near
 from joulemark.errors import InputError, VerificationError
 from joulemark.images import BuiltImage, Sources, build_program, is_part, memory
 from joulemark.measure.air import OnAir
+from joulemark.measure.recorded import Outcome, of_image, recorded
 from joulemark.measure.session import TIMER_OVERFLOW
 from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import ACTIVE
 from joulemark.project import FIRMWARE
-from joulemark.records.record import Provenance, Quantity, Record, Sample, quantity
+from joulemark.records.record import Quantity, Record, Sample, quantity
 from joulemark.records.store import Store
 from joulemark.runners import emulator
 from joulemark.runners.emulator import EmulatedBoard, Window
@@ -406,41 +406,17 @@ class Pricing:
         assert isinstance(subject, ArchitectureSubject)  # noqa: S101
         chip = boards.load_chip(self.board.chip)
         clock = self.board.clock_profile(self.clock)
-        provenance = Provenance(
-            seed=self.seed,
-            host=host(),
-            clock_hz=clock.hz,
-            chip=self.board.chip,
-            board_title=self.board.title,
-            board_digest=self.board.digest,
-            chip_digest=chip.digest,
-            timing_note=chip.timing_note,
-            memories_keep_state=chip.memories_keep_state,
-            project_commit=project_commit(),
-            engine_version=engine_version(),
-        )
-        if image is not None:
-            provenance = replace(
-                provenance,
-                compiler_version=image.compiler,
-                flags=image.flags,
-                build_id=image.build_id,
-                image_digest=Image.load(image.path).digest,
-            )
-        return Record(
-            key=self._key(aspect, row),
-            measured_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
-            status="ok",
-            subject=subject,
-            build=self.build,
-            conditions=self._case(aspect, row).conditions,
-            about=subject.about(),
-            provenance=provenance,
-            repetitions=self.executions if samples else 1,
-            trials=len(samples) if samples else None,
-            quantities=tuple(quantities),
-            samples=tuple(samples or ()),
-            notes=(*notes, *filter(None, [chip.timing_note, clock.note])),
+        return recorded(
+            self._key(aspect, row),
+            subject,
+            self._case(aspect, row),
+            of_image(self.board, self.clock, self.seed, image),
+            Outcome(
+                quantities=quantities,
+                samples=samples or (),
+                repetitions=self.executions if samples else 1,
+                notes=[*notes, *filter(None, [chip.timing_note, clock.note])],
+            ),
         )
 
 

@@ -10,7 +10,8 @@ from joulemark.campaign.job import Job
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.catalogue.boards import MCU
 from joulemark.errors import VerificationError
-from joulemark.measure.session import TIMER_OVERFLOW, BoardSession, Outcome, primitive
+from joulemark.measure.recorded import Outcome
+from joulemark.measure.session import TIMER_OVERFLOW, BoardSession, primitive
 from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import ACTIVE, Occupancy, weakest
 from joulemark.records.record import IN_STATE, Quantity, Record, quantity

@@ -21,8 +21,9 @@ from joulemark.catalogue.machines import Machine
 from joulemark.errors import InputError, LinkError, VerificationError
 from joulemark.images.architectures import Architecture
 from joulemark.images.plugin import build_plugin
+from joulemark.measure.recorded import Outcome
 from joulemark.measure.scheduled import Target, cycles, pairs
-from joulemark.measure.session import Outcome, Session, primitive
+from joulemark.measure.session import Session, primitive
 from joulemark.records.record import Provenance, Quantity, quantity
 from joulemark.runners.local import LocalLink
 from joulemark.runners.protocol import Device, Flag, Status

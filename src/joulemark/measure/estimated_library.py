@@ -4,24 +4,24 @@ The program has the library of that machine's Debian, and runs under QEMU with o
 estimated.py says of primitives.
 """
 
-import datetime
 import json
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from joulemark import oracles
 from joulemark.campaign.job import Point
 from joulemark.campaign.libraries import LibraryJob
 from joulemark.campaign.subjects.library import LibrarySubject
-from joulemark.campaign.versions import host
 from joulemark.catalogue.machines import Machine
 from joulemark.errors import JoulemarkError, LinkError, VerificationError
 from joulemark.images.architectures import Architecture
 from joulemark.images.plugin import build_plugin
 from joulemark.measure.estimated import ERROR, KEPT, Counts, model
-from joulemark.records.record import Provenance, Quantity, Record, quantity
+from joulemark.measure.recorded import Outcome, of_library, recorded
+from joulemark.records.record import Quantity, Record, quantity
 
 _FEW, _MORE = 1, 4
 """Executions of the two processes; of calls that take bytes, messages."""
@@ -47,43 +47,21 @@ class EstimatedLibrary:
         """Estimate one case."""
         subject = point.case.subject
         assert isinstance(subject, LibrarySubject)  # noqa: S101
-        quantities: tuple[Quantity, ...] = ()
-        sample: Mapping[str, int] = {}
-        failure = None
+        outcome: Outcome | str
         try:
             sample = self._one(subject)
-            quantities = tuple(self._quantities(sample))
+            outcome = Outcome(
+                quantities=list(self._quantities(sample)),
+                samples=[sample],
+                repetitions=_MORE - _FEW,
+                notes=[ERROR, f"library: {', '.join(self.job.program.objects)}"],
+            )
         except JoulemarkError as error:
-            failure = str(error)
-        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
-        return Record(
-            key=point.key,
-            measured_at=now,
-            status="ok" if failure is None else "failed",
-            failure=failure,
-            subject=subject,
-            build=point.case.build,
-            conditions=point.case.conditions,
-            about=subject.about(),
-            provenance=Provenance(
-                seed=self.job.seed,
-                host=host(),
-                clock_hz=self._machine.nominal_hz,
-                chip=self._machine.core,
-                board_title=self._machine.title,
-                board_digest=self._machine.digest,
-                compiler_version=self.job.program.compiler,
-                flags=self.job.program.flags,
-                image_digest=self.job.program.digest,
-                project_commit=self.job.project_commit,
-                timing_note=ERROR,
-            ),
-            repetitions=_MORE - _FEW,
-            trials=None if failure else 1,
-            quantities=quantities,
-            samples=(dict(sample),) if sample else (),
-            notes=(ERROR, f"library: {', '.join(self.job.program.objects)}"),
+            outcome = str(error)
+        provenance = replace(
+            of_library(self.job, self._machine.nominal_hz, self._machine.core), timing_note=ERROR
         )
+        return recorded(point.key, subject, point.case, provenance, outcome)
 
     def _quantities(self, sample: Mapping[str, int]) -> Iterator[Quantity]:
         hz, cycles = self._machine.nominal_hz, sample["cycles"]

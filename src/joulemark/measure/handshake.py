@@ -5,7 +5,6 @@ message is sent and the next is awaited. Each message on air and both keys are c
 oracle's.
 """
 
-import datetime
 import hashlib
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,13 +14,13 @@ from typing import TYPE_CHECKING
 from joulemark.analysis.frames import MalformedFrameError, parse
 from joulemark.campaign.case import Build, Case, Conditions
 from joulemark.campaign.subjects.handshake import HandshakeSubject
-from joulemark.campaign.versions import engine_version
 from joulemark.catalogue.boards import MCU, RADIO
 from joulemark.catalogue.networks import Mote
 from joulemark.catalogue.primitives import Algorithm, Library
 from joulemark.errors import BudgetError, InputError, VerificationError
 from joulemark.images.memory import Attribution
 from joulemark.measure.network import provenance
+from joulemark.measure.recorded import Outcome, key_of, recorded
 from joulemark.meters.model import NAME as METER
 from joulemark.meters.power import occupancy
 from joulemark.oracle import Inputs
@@ -371,7 +370,6 @@ def records(running: RunningNetwork, priced: Ledger) -> Iterator[Record[Handshak
         running: the network at its end.
         priced: its ledger.
     """
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
     network = running.network
     for side in priced.sides:
         seat = running.seats[side.seat]
@@ -389,21 +387,17 @@ def records(running: RunningNetwork, priced: Ledger) -> Iterator[Record[Handshak
                 board=seat.board.name, clock=clock, runner="network", meter=METER, unit="emulated"
             ),
         )
-        parts = [case.digest, network.digest, seat.image.digest, engine_version()]
-        yield Record(
-            key=hashlib.sha256("\0".join(parts).encode()).hexdigest(),
-            measured_at=now,
-            status="ok",
-            subject=subject,
-            build=case.build,
-            conditions=case.conditions,
-            about=subject.about(),
-            provenance=provenance(seat, network, clock),
-            repetitions=1,
-            quantities=tuple(_quantities(side, running)),
-            notes=(
-                f"network file {network.path.name}, SHA-256 {network.digest}",
-                f"sessions: {priced.sessions}",
+        yield recorded(
+            key_of(case, network.digest, seat.image.digest),
+            subject,
+            case,
+            provenance(seat, network, clock),
+            Outcome(
+                quantities=list(_quantities(side, running)),
+                notes=[
+                    f"network file {network.path.name}, SHA-256 {network.digest}",
+                    f"sessions: {priced.sessions}",
+                ],
             ),
         )
 

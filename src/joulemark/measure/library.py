@@ -1,6 +1,5 @@
 """Measures libraries on this machine: pinned, at a measured clock, with or without a meter."""
 
-import datetime
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -18,9 +17,10 @@ from joulemark.analysis.energy_of_samples import (
 from joulemark.campaign.job import Point
 from joulemark.campaign.libraries import LibraryJob
 from joulemark.campaign.subjects.library import LibrarySubject
-from joulemark.campaign.versions import host, processor
+from joulemark.campaign.versions import processor
 from joulemark.closes import Closes
 from joulemark.errors import InputError, JoulemarkError, LinkError, VerificationError
+from joulemark.measure.recorded import Outcome, of_library, recorded
 from joulemark.measure.window import (
     Instrument,
     chosen_window_s,
@@ -31,7 +31,7 @@ from joulemark.measure.window import (
     metered_window,
 )
 from joulemark.meters.samples import Counted
-from joulemark.records.record import Provenance, Quantity, Record, quantity
+from joulemark.records.record import Quantity, Record, quantity
 from joulemark.runners.library import LibraryProcess, Ran
 from joulemark.runners.machine import Core, check_clock, refuse_throttled
 
@@ -115,49 +115,27 @@ class LibrarySession(Closes):
         """Measure one case."""
         subject = point.case.subject
         assert isinstance(subject, LibrarySubject)  # noqa: S101
-        made: _Made | None = None
-        failure = None
+        outcome: Outcome | str
+        clock_hz = 0
         try:
             made = self._measured(subject, point.trials, point.case.conditions.repetitions)
+            clock_hz = made.clock_hz
+            outcome = Outcome(
+                quantities=list(made.quantities()),
+                samples=[run.sample for run in made.runs],
+                repetitions=made.count,
+                notes=[
+                    *made.notes(),
+                    *marked_note(self._bench.marker, made.count),
+                    f"library: {', '.join(self.job.program.objects)}",
+                ],
+            )
         except JoulemarkError as error:
             if isinstance(error, LinkError):
                 self.close()
-            failure = str(error)
-        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
-        machine = self.job.machine
-        return Record(
-            key=point.key,
-            measured_at=now,
-            status="failed" if made is None else "ok",
-            failure=failure,
-            subject=subject,
-            build=point.case.build,
-            conditions=point.case.conditions,
-            about=subject.about(),
-            provenance=Provenance(
-                seed=self.job.seed,
-                host=host(),
-                clock_hz=0 if made is None else made.clock_hz,
-                chip=processor(),
-                board_title="" if machine is None else machine.title,
-                board_digest="" if machine is None else machine.digest,
-                compiler_version=self.job.program.compiler,
-                flags=self.job.program.flags,
-                image_digest=self.job.program.digest,
-                project_commit=self.job.project_commit,
-            ),
-            repetitions=point.case.conditions.repetitions if made is None else made.count,
-            trials=None if made is None else len(made.runs),
-            quantities=() if made is None else tuple(made.quantities()),
-            samples=() if made is None else tuple(run.sample for run in made.runs),
-            notes=()
-            if made is None
-            else (
-                *made.notes(),
-                *marked_note(self._bench.marker, made.count),
-                f"library: {', '.join(self.job.program.objects)}",
-            ),
-        )
+            outcome = str(error)
+        provenance = of_library(self.job, clock_hz, processor())
+        return recorded(point.key, subject, point.case, provenance, outcome)
 
     def _measured(self, subject: LibrarySubject, trials: int, repetitions: int) -> "_Made":
         algorithm = oracles.algorithm(subject.algorithm)

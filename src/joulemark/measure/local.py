@@ -11,7 +11,8 @@ from joulemark.catalogue import machines
 from joulemark.errors import VerificationError
 from joulemark.images.library import build_watch
 from joulemark.measure.metered import Length, Metered, OneRun
-from joulemark.measure.session import Outcome, primitive
+from joulemark.measure.recorded import Outcome
+from joulemark.measure.session import primitive
 from joulemark.measure.window import Instrument, chosen_window_s, expected_errors, marked_note
 from joulemark.meters import Specification
 from joulemark.records.record import Provenance, Quantity, quantity

@@ -16,7 +16,8 @@ from joulemark.analysis.energy_of_samples import (
 from joulemark.campaign.case import Case
 from joulemark.campaign.job import Job
 from joulemark.errors import LinkError, VerificationError
-from joulemark.measure.session import TIMER_OVERFLOW, Outcome, Session, primitive
+from joulemark.measure.recorded import Outcome
+from joulemark.measure.session import TIMER_OVERFLOW, Session, primitive
 from joulemark.measure.window import Instrument, energy_quantity, interval_note, metered_window
 from joulemark.meters import Specification
 from joulemark.meters.samples import Counted

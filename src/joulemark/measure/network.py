@@ -1,14 +1,14 @@
 """Activity and energy of a network's motes, as records."""
 
-import datetime
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from joulemark.campaign.case import Build, Case, Conditions
 from joulemark.campaign.subjects.network import NetworkSubject
-from joulemark.campaign.versions import engine_version, host, project_commit
+from joulemark.campaign.versions import project_commit
 from joulemark.catalogue.networks import Network
+from joulemark.measure.recorded import Outcome, key_of, on_board, recorded
 from joulemark.meters.model import NAME as METER
 from joulemark.records.record import Provenance, Quantity, Record, quantity
 from joulemark.runners.network import RunningNetwork, Seat
@@ -28,7 +28,6 @@ def records(
         duration_s: how long it has run.
         motes: what each has done, by names.
     """
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
     for number, (seat, mote) in enumerate(zip(running.seats, motes, strict=True)):
         subject = NetworkSubject(
             network=network.path.stem,
@@ -50,38 +49,25 @@ def records(
             build=None if seat.mote.program is None else build,
             conditions=conditions,
         )
-        parts = [case.digest, network.digest, seat.image.digest, engine_version()]
-        yield Record(
-            key=hashlib.sha256("\0".join(parts).encode()).hexdigest(),
-            measured_at=now,
-            status="ok",
-            subject=subject,
-            build=case.build,
-            conditions=conditions,
-            about=subject.about(),
-            provenance=provenance(seat, network, clock),
-            repetitions=1,
-            quantities=tuple(_quantities(running, number, mote)),
-            notes=(f"network file {network.path.name}, SHA-256 {network.digest}",),
+        yield recorded(
+            key_of(case, network.digest, seat.image.digest),
+            subject,
+            case,
+            provenance(seat, network, clock),
+            Outcome(
+                quantities=list(_quantities(running, number, mote)),
+                notes=[f"network file {network.path.name}, SHA-256 {network.digest}"],
+            ),
         )
 
 
 def provenance(seat: Seat, network: Network, clock: str) -> Provenance:
     """The circumstances of what a mote did, at a clock profile."""
-    return Provenance(
-        seed=network.seed % (1 << 63),
-        host=host(),
-        clock_hz=seat.board.clock_profile(clock).hz,
-        chip=seat.board.chip,
-        board_title=seat.board.title,
-        board_digest=seat.board.digest,
-        chip_digest=seat.chip.digest,
-        timing_note=seat.chip.timing_note,
+    return replace(
+        on_board(seat.board, clock, network.seed % (1 << 63), project_commit()),
         compiler_version=seat.compiler or None,
         flags=seat.flags or None,
         image_digest=seat.image.digest,
-        project_commit=project_commit(),
-        engine_version=engine_version(),
     )
 
 

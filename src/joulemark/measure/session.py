@@ -1,18 +1,15 @@
 """Common to every way to measure: exchange, verify, record."""
 
 import dataclasses
-import datetime
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 
 from joulemark._engine import Chip, EngineError, Image
 from joulemark.campaign.case import Case
 from joulemark.campaign.job import Job, Point
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
-from joulemark.campaign.versions import engine_version, host
 from joulemark.catalogue import boards
 from joulemark.catalogue.boards import Board, Clock
 from joulemark.catalogue.kinds import Exchange
@@ -20,8 +17,9 @@ from joulemark.catalogue.primitives import library
 from joulemark.closes import Closes
 from joulemark.errors import BuildError, InputError, JoulemarkError, VerificationError
 from joulemark.images import BuiltImage, memory
+from joulemark.measure.recorded import Outcome, on_board, recorded
 from joulemark.oracle import Inputs, Output
-from joulemark.records.record import Provenance, Quantity, Record, Sample
+from joulemark.records.record import Provenance, Quantity, Record
 from joulemark.runners.protocol import Device
 
 TIMER_OVERFLOW = 0xFFFFFFFF
@@ -34,17 +32,6 @@ _PROBE_BYTES = 16
 def _forward(algorithm: str, inputs: Inputs) -> Output:
     """The oracle's answer, kept for the other implementations: some oracles are slow."""
     return library()[algorithm].oracle(inputs)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """Outcome of measuring a case."""
-
-    quantities: Sequence[Quantity]
-    samples: Sequence[Sample]
-    repetitions: int
-    addresses_equal: bool | None = None
-    notes: Sequence[str] = ()
 
 
 class Session(Closes, ABC):
@@ -61,7 +48,8 @@ class Session(Closes, ABC):
 
     def record(self, point: Point) -> Record[PrimitiveSubject]:
         """Measure one case."""
-        provenance, outcome, failure = self._place(), None, None
+        provenance = self._place()
+        outcome: Outcome | str
         try:
             provenance = dataclasses.replace(
                 provenance,
@@ -73,27 +61,8 @@ class Session(Closes, ABC):
             outcome = self._measure(point.case, point.trials)
         except (JoulemarkError, EngineError) as error:
             self._recover()
-            failure = str(error)
-        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
-        case = point.case
-        subject = primitive(case)
-        return Record(
-            key=point.key,
-            measured_at=now,
-            status="failed" if outcome is None else "ok",
-            failure=failure,
-            subject=subject,
-            build=case.build,
-            conditions=case.conditions,
-            about=subject.about(),
-            provenance=provenance,
-            repetitions=case.conditions.repetitions if outcome is None else outcome.repetitions,
-            trials=None if outcome is None else len(outcome.samples),
-            addresses_equal=None if outcome is None else outcome.addresses_equal,
-            quantities=() if outcome is None else tuple(outcome.quantities),
-            samples=() if outcome is None else tuple(outcome.samples),
-            notes=() if outcome is None else tuple(outcome.notes),
-        )
+            outcome = str(error)
+        return recorded(point.key, primitive(point.case), point.case, provenance, outcome)
 
     @abstractmethod
     def _measure(self, case: Case, trials: int) -> Outcome:
@@ -190,19 +159,7 @@ class BoardSession(Session):
         return self.program.digest
 
     def _place(self) -> Provenance:
-        return Provenance(
-            seed=self.job.seed,
-            host=host(),
-            clock_hz=self.clock.hz,
-            chip=self.board.chip,
-            board_title=self.board.title,
-            board_digest=self.board.digest,
-            chip_digest=self.chip.digest,
-            timing_note=self.chip.timing_note,
-            memories_keep_state=self.chip.memories_keep_state,
-            project_commit=self.job.project_commit,
-            engine_version=engine_version(),
-        )
+        return on_board(self.board, self.job.firmware.clock, self.job.seed, self.job.project_commit)
 
     @cached_property
     def memory(self) -> list[Quantity]:

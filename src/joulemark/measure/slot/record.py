@@ -1,6 +1,5 @@
 """A tuned slot as the store keeps it."""
 
-import datetime
 import hashlib
 import json
 
@@ -8,16 +7,17 @@ from joulemark._engine import Image
 from joulemark.analysis.slot import ps_of
 from joulemark.campaign.job import METHOD
 from joulemark.campaign.subjects.slot import SlotSubject
-from joulemark.campaign.versions import engine_version, host, project_commit
+from joulemark.campaign.versions import engine_version
 from joulemark.catalogue import boards
 from joulemark.catalogue.boards import Grade
 from joulemark.images import Sources
+from joulemark.measure.recorded import Outcome, of_image, recorded
 from joulemark.measure.slot.case import SlotCase
 from joulemark.measure.slot.programs import images
 from joulemark.measure.slot.proof import BINDING
 from joulemark.measure.slot.star import Star
 from joulemark.measure.slot.tune import Tuned
-from joulemark.records.record import Provenance, Quantity, Record
+from joulemark.records.record import Quantity, Record
 
 SlotRecord = Record[SlotSubject]
 
@@ -99,34 +99,10 @@ def _of_star(star: Star, grade: Grade) -> list[Quantity]:
 def record(tuned: Tuned) -> SlotRecord:
     """As the store keeps it."""
     case = tuned.case
-    chip = boards.load_chip(case.board.chip)
-    clock = case.board.clock_profile(case.clock)
-    return Record(
-        key=key(case),
-        measured_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
-        status="ok",
-        subject=case.subject,
-        build=case.build,
-        conditions=case.case.conditions,
-        about=case.subject.about(),
-        provenance=Provenance(
-            seed=0,
-            host=host(),
-            clock_hz=clock.hz,
-            chip=case.board.chip,
-            board_title=case.board.title,
-            board_digest=case.board.digest,
-            chip_digest=chip.digest,
-            timing_note=chip.timing_note,
-            memories_keep_state=chip.memories_keep_state,
-            compiler_version=tuned.image.compiler,
-            flags=tuned.image.flags,
-            image_digest=Image.load(tuned.image.path).digest,
-            build_id=tuned.image.build_id,
-            project_commit=project_commit(),
-            engine_version=engine_version(),
-        ),
-        repetitions=1,
-        trials=tuned.proof.slots,
-        quantities=tuple(quantities(tuned)),
+    return recorded(
+        key(case),
+        case.subject,
+        case.case,
+        of_image(case.board, case.clock, 0, tuned.image),
+        Outcome(quantities=quantities(tuned), trials=tuned.proof.slots),
     )

@@ -1,0 +1,144 @@
+"""Records, made in one place: of an outcome or a failure, and the circumstances they share."""
+
+import datetime
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from joulemark._engine import Image
+from joulemark.campaign.case import Case
+from joulemark.campaign.libraries import LibraryJob
+from joulemark.campaign.subjects import Subject
+from joulemark.campaign.versions import engine_version, host, project_commit
+from joulemark.catalogue import boards
+from joulemark.catalogue.boards import Board
+from joulemark.images import BuiltImage
+from joulemark.records.record import Provenance, Quantity, Record, Sample
+
+SubjectT = TypeVar("SubjectT", bound=Subject)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """Outcome of measuring a case."""
+
+    quantities: Sequence[Quantity]
+    samples: Sequence[Sample] = ()
+    repetitions: int = 1
+    """Executions in one window."""
+    trials: int | None = None
+    """Executions whose output was verified; by default as many as there are samples."""
+    addresses_equal: bool | None = None
+    notes: Sequence[str] = ()
+
+
+def recorded(
+    key: str,
+    subject: SubjectT,
+    case: Case,
+    provenance: Provenance,
+    outcome: Outcome | str,
+) -> Record[SubjectT]:
+    """Make the record of a case.
+
+    Args:
+        key: digest of all that the result depends on.
+        subject: what was measured, which is the case's.
+        case: what was measured, how it was built, where and with what.
+        provenance: the circumstances beyond these.
+        outcome: its numbers, or why there are none.
+    """
+    failure = outcome if isinstance(outcome, str) else None
+    made = None if isinstance(outcome, str) else outcome
+    return Record(
+        key=key,
+        measured_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
+        status="failed" if made is None else "ok",
+        failure=failure,
+        subject=subject,
+        build=case.build,
+        conditions=case.conditions,
+        about=subject.about(),
+        provenance=provenance,
+        repetitions=case.conditions.repetitions if made is None else made.repetitions,
+        trials=None if made is None else made.trials or len(made.samples) or None,
+        addresses_equal=None if made is None else made.addresses_equal,
+        quantities=() if made is None else tuple(made.quantities),
+        samples=() if made is None else tuple(made.samples),
+        notes=() if made is None else tuple(made.notes),
+    )
+
+
+def key_of(case: Case, *digests: str) -> str:
+    """Digest of a case and of all else that its result depends on, the engine included."""
+    return hashlib.sha256("\0".join([case.digest, *digests, engine_version()]).encode()).hexdigest()
+
+
+def on_board(board: Board, clock: str, seed: int, commit: str | None) -> Provenance:
+    """Return the circumstances of what runs on a board, before anything is known of its image.
+
+    Args:
+        board: the board.
+        clock: its clock profile.
+        seed: what the random inputs derive from.
+        commit: the project's.
+    """
+    chip = boards.load_chip(board.chip)
+    return Provenance(
+        seed=seed,
+        host=host(),
+        clock_hz=board.clock_profile(clock).hz,
+        chip=board.chip,
+        board_title=board.title,
+        board_digest=board.digest,
+        chip_digest=chip.digest,
+        timing_note=chip.timing_note,
+        memories_keep_state=chip.memories_keep_state,
+        project_commit=commit,
+        engine_version=engine_version(),
+    )
+
+
+def of_image(board: Board, clock: str, seed: int, image: BuiltImage | None) -> Provenance:
+    """Return the circumstances of an image that runs on an emulated board.
+
+    Args:
+        board: the board.
+        clock: its clock profile.
+        seed: what the random inputs derive from.
+        image: the image; None where the result depends on none.
+    """
+    provenance = on_board(board, clock, seed, project_commit())
+    if image is None:
+        return provenance
+    return replace(
+        provenance,
+        compiler_version=image.compiler,
+        flags=image.flags,
+        build_id=image.build_id,
+        image_digest=Image.load(image.path).digest,
+    )
+
+
+def of_library(job: LibraryJob, clock_hz: int, chip: str) -> Provenance:
+    """Return the circumstances of a library's program.
+
+    Args:
+        job: the cases and the program.
+        clock_hz: of the core; 0 where it is not known.
+        chip: the core's name.
+    """
+    machine = job.machine
+    return Provenance(
+        seed=job.seed,
+        host=host(),
+        clock_hz=clock_hz,
+        chip=chip,
+        board_title="" if machine is None else machine.title,
+        board_digest="" if machine is None else machine.digest,
+        compiler_version=job.program.compiler,
+        flags=job.program.flags,
+        image_digest=job.program.digest,
+        project_commit=job.project_commit,
+    )
