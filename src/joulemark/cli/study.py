@@ -96,6 +96,7 @@ def _list() -> None:
     from collections import Counter
 
     from joulemark.studies import pins
+    from joulemark.studies.output import held
     from joulemark.studies.study import load, names
     from joulemark.studies.verdict import Verdict
 
@@ -106,6 +107,7 @@ def _list() -> None:
         typer.echo(f"{name}: {found.file.title}")
         of_paper = sum(not item.beyond for item in found.items)
         typer.echo(f"  {of_paper} items: {verdicts or 'no verdict is pinned'}")
+        typer.echo(f"  {held(found)}")
 
 
 def _today(store: str, out: Path | None) -> None:

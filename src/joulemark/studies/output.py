@@ -8,7 +8,7 @@ import numpy as np
 
 from joulemark.studies.advised import Advised
 from joulemark.studies.conduct import Conducted, Ours, Result
-from joulemark.studies.study import Section
+from joulemark.studies.study import Section, Study, select
 from joulemark.studies.units import shown
 from joulemark.studies.verdict import COUNTED, UNCOUNTED, Verdict
 
@@ -79,6 +79,15 @@ def counts(conducted: Conducted) -> str:
         if found[verdict]:
             text += f"; {found[verdict]} {verdict}, not counted"
     return text
+
+
+def held(study: Study) -> str:
+    """How many verdicts CI gives anew with each change, by the study's short form."""
+    judged = {i.id for i in study.items if not (i.beyond or i.circular)}
+    # Without ours, and nothing that the paper says against itself, there is nothing to judge.
+    judged -= {i.id for i in study.items if i.ours is None and not (i.check or i.theirs)}
+    runs = judged & {i.id for i in select(study, [], short=True)}
+    return f"{len(runs)} of {len(judged)} that can be judged are judged anew in CI"
 
 
 def _plain(ours: Ours, unit: str) -> Any:

@@ -161,6 +161,8 @@ class Section(datafile.DataModel):
     tolerance: Tolerance | None = None
     causes: list[Identifier] = Field([])
     needs: str | None = None
+    short: bool = False
+    """Its items belong to the study's short form, but for those that say otherwise."""
     column: list[Column] = Field([])
     row: list[Row] = Field([])
     item: list[Single] = Field([])
@@ -366,7 +368,7 @@ class Study:
                 Experiment(what=e.what, ours=of_row(e.ours), paper=of_row(e.paper))
                 for e in (*row.experiment, *column.experiment)
             ),
-            short=bool(first("short")),
+            short=section.short if first("short") is None else first("short"),
             note=first("note"),
             executions=row.executions,
             conditions=conditions,
@@ -399,7 +401,7 @@ class Study:
             tolerance=single.tolerance or section.tolerance or self.file.tolerance,
             causes=tuple(single.causes if single.causes is not None else section.causes),
             experiments=tuple(single.experiment),
-            short=bool(single.short),
+            short=section.short if single.short is None else single.short,
             note=single.note,
             executions=1,
             conditions=conditions,
