@@ -35,13 +35,13 @@ CAMPAIGN = "tools/results.toml"
 LEAKS = (
     "--board stm32vldiscovery --primitive x25519 --primitive ecdh-* --operation agree",
     "--board telosb --primitive x25519 --primitive ecdh-* --operation agree"
-    " --implementation msp430",
+    " --implementation msp430 --implementation tinyecc*",
     "--board stm32vldiscovery --primitive ed25519 --operation sign"
     " --implementation armv7m+armv7m --implementation limbs*+ref",
     "--board stm32vldiscovery --primitive ecdsa-* --operation sign"
-    " --implementation armv7m+armv7m --opt O3 --opt Os",
+    " --implementation armv7m+armv7m --implementation tinyecc*+armv7m --opt O3 --opt Os",
     "--board telosb --primitive ed25519 --primitive ecdsa-* --operation sign"
-    " --implementation msp430+*",
+    " --implementation msp430+* --implementation tinyecc*+msp430",
     "--board stm32vldiscovery --primitive arithmetic-secp160r1 --operation multiply --opt Os",
 )
 """Options of `joulemark leaks` for the rows of docs/leaks.md."""

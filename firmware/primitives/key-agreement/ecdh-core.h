@@ -1,7 +1,9 @@
 /* Elliptic-curve Diffie-Hellman (SP 800-56A, 5.7.1.2) over a curve that whoever includes this has
    included, for the prefix ECDH(name): ECDH(SECRET_BYTES) and so on are constants. Public keys are
    X and Y, the shared secret is X. */
-#if CURVE_IS_BINARY
+#ifdef CURVE_HEADER
+#include CURVE_HEADER
+#elif CURVE_IS_BINARY
 #include "curve/binary.h"
 #else
 #include "curve/prime.h"

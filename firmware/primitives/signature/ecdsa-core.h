@@ -6,7 +6,9 @@
    seeded for each signature: entropy and nonce are the caller's seed, the personalization string is
    the secret key and the message's hash. So a seed that repeats, or that somebody knows, does no
    harm that RFC 6979 would not. */
-#if CURVE_IS_BINARY
+#ifdef CURVE_HEADER
+#include CURVE_HEADER
+#elif CURVE_IS_BINARY
 #include "curve/binary.h"
 #else
 #include "curve/prime-public.h"

@@ -1,0 +1,10 @@
+#include "ecdh_secp160r1.h"
+
+#define FE_WORD_BITS 32
+#define ORDER_WORD_BITS 32
+#define ECDH(name) ecdh_secp160r1_##name
+#define SECRET_BYTES ECDH_SECP160R1_SECRET_BYTES
+#define CURVE_HEADER "curve/windows.h"
+#include "curve/secp160r1-constants.h"
+
+#include "key-agreement/ecdh-core.h"
