@@ -212,6 +212,7 @@ struct Case {
     exit: u32,
     configuration: String,
     expected: Vec<Expected>,
+    write_buffer_is_off: bool,
 }
 
 fn field<'a>(map: &'a rmpv::Value, name: &str) -> Option<&'a rmpv::Value> {
@@ -256,6 +257,7 @@ fn describe(number_of_case: usize, image: Vec<u8>, dump: &[u8]) -> Option<Case> 
         exit: number(&map, "emulator_exit_addr")?,
         configuration: field(&map, "configuration_name")?.as_str()?.to_owned(),
         expected,
+        write_buffer_is_off: false,
     })
 }
 
@@ -293,6 +295,10 @@ fn cases(path: &Path) -> Result<Vec<Case>, String> {
         }
     }
     found.sort_by_key(|case| case.number);
+    let source = std::fs::read_to_string(path.with_extension("asm")).unwrap_or_default();
+    for case in &mut found {
+        case.write_buffer_is_off = source.contains("device:write_buffer_enabled = False");
+    }
     Ok(found)
 }
 
@@ -343,9 +349,13 @@ fn replay(chip: Measured, case: &Case) -> Outcome {
         return outcome(Err(format!("no memory at {at:#x}")), 0, 0.0);
     }
     core.set_register(15, case.entry);
-    // The oldest programs expect that a debugger has turned the DWT's counters on.
-    if let Err(at) = core.debug_write(0xe000_1000, 0x003e_0001) {
-        return outcome(Err(format!("nothing at {at:#x}")), 0, 0.0);
+    // The oldest programs expect that a debugger has turned the DWT's counters on, and the write
+    // buffer off where their source says that it is.
+    let disabled = if case.write_buffer_is_off { 2 } else { 0 };
+    for (register, value) in [(0xe000_1000, 0x003e_0001), (0xe000_e008, disabled)] {
+        if let Err(at) = core.debug_write(register, value) {
+            return outcome(Err(format!("nothing at {at:#x}")), 0, 0.0);
+        }
     }
     core.set_breakpoint(case.exit);
     let started = std::time::Instant::now();

@@ -12,6 +12,7 @@ use crate::memory::{DeviceWait, Entry, Memory, Region};
 use crate::mpu::Access;
 use crate::op::{Kind, Op};
 use crate::registers::{Registers, literal};
+use crate::stale::Stale;
 use crate::system::{Events, Model, Request, System, UsageFault};
 use crate::timing::Timing;
 use crate::traits::{Class, Traits};
@@ -131,6 +132,7 @@ pub struct Core<B: Bus> {
     pub(crate) pended_at: u64,
     /// From when on instructions make way for the exception that will be taken.
     pub(crate) noticed: Option<u64>,
+    pub(crate) stale: Stale,
     /// Devices were let come to a cycle that the pipeline has not reached: what they set of the
     /// memories holds from the next instruction on.
     foreseen: bool,
@@ -198,6 +200,7 @@ impl<B: Bus> Core<B> {
             recheck: false,
             pended_at: 0,
             noticed: None,
+            stale: Stale::default(),
             foreseen: false,
             pc: 0,
             next_pc: 0,
@@ -549,10 +552,15 @@ impl<B: Bus> Core<B> {
     /// Run up to `most` instructions, to the end of the block at most.
     fn run_block(&mut self, most: u32) -> Result<(), Trap> {
         if self.memory.code_changed {
-            self.pipe.forget_code(&mut self.memory);
+            self.code_was_overwritten();
         }
         if !self.thumb {
             return Err(Trap::Usage(UsageFault::InvalidState));
+        }
+        if self.stale.is_there()
+            && let Some(entry) = self.stale_entry()
+        {
+            return self.run_stale(&entry);
         }
         let breakpoints = &self.breakpoints;
         let is_end = |at| breakpoints.contains(&at);
@@ -694,7 +702,7 @@ impl<B: Bus> Core<B> {
     }
 
     #[inline]
-    fn step(&mut self, entry: &Entry) -> Result<(), Trap> {
+    pub(crate) fn step(&mut self, entry: &Entry) -> Result<(), Trap> {
         let pc = self.pc;
         self.touch(pc);
         self.regs.r[15] = pc.wrapping_add(4);

@@ -39,6 +39,7 @@ mod oracle;
 mod pipeline;
 mod prefetch;
 mod registers;
+mod stale;
 mod system;
 mod timing;
 mod traits;

@@ -176,8 +176,9 @@ impl Notes<'_> {
     }
 }
 
-/// The number of the part of an LDM or STM that an exception leaves to be executed.
-const PART: u32 = 0;
+/// The number of an instruction that is not in memory as it is executed: part of an LDM or STM, or
+/// one that was overwritten.
+const APART: u32 = 0;
 
 /// Bits of a note: of a skip, an access, a time.
 const SKIP: u32 = 1;
@@ -358,9 +359,16 @@ impl Pipeline {
         }
     }
 
+    /// See [`Simulation::fetched`].
+    pub fn fetched(&mut self, memory: &Memory) -> u32 {
+        self.flush(memory);
+        self.put_in_state();
+        self.simulation.fetched(memory)
+    }
+
     /// Earlier findings no longer hold.
     #[cold]
-    fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.put_in_state();
         self.state = NONE;
         self.current = NONE;
@@ -377,7 +385,7 @@ impl Pipeline {
         self.forget();
         memory.forget_blocks();
         self.blocks.clear();
-        self.entries.truncate(PART as usize + 1);
+        self.entries.truncate(APART as usize + 1);
     }
 
     fn number(&mut self) -> u32 {
@@ -497,13 +505,13 @@ impl Pipeline {
         };
     }
 
-    /// Only this part of an LDM or STM will be issued, before or after an exception.
-    pub fn begin_part(&mut self, pc: u32, it: u8, part: Entry) {
-        self.entries[PART as usize] = part;
-        self.begin(pc, it, PART);
+    /// Only this instruction will be issued, which is not in memory so.
+    pub fn begin_apart(&mut self, pc: u32, it: u8, entry: Entry) {
+        self.entries[APART as usize] = entry;
+        self.begin(pc, it, APART);
     }
 
-    /// It is issued, with so many transfers before an exception.
+    /// Part of an LDM or STM is issued, with so many transfers before an exception.
     pub fn issue_part(&mut self, entry: &Entry, address: u32, transfers: u8) {
         self.issue_access(entry, address);
         // Nothing reads this; it tells one part from another.

@@ -133,6 +133,8 @@ pub struct Memory {
     extensions: Extensions,
     /// Regions of this kind cannot be read.
     off: Option<RegionKind>,
+    /// What stood there, where stores did it: each byte's place, and the byte.
+    overwritten: Vec<(usize, u8)>,
 }
 
 const NO_BANK: u8 = 0xff;
@@ -186,6 +188,7 @@ impl Memory {
             code_changed: false,
             extensions,
             off: None,
+            overwritten: Vec::new(),
         }
     }
 
@@ -300,10 +303,30 @@ impl Memory {
     #[inline]
     pub fn write(&mut self, at: usize, value: u32, width: Width) {
         let size = width.bytes() as usize;
-        self.bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
-        if self.writable_code {
-            self.code_changed |= self.decoded[at / 2..(at + size).div_ceil(2)].contains(&true);
+        if self.writable_code && self.decoded[at / 2..(at + size).div_ceil(2)].contains(&true) {
+            self.code_changed = true;
+            let old = self.bytes[at..at + size].iter().copied();
+            self.overwritten.extend((at..).zip(old));
         }
+        self.bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+    }
+
+    /// What was overwritten since there were no blocks.
+    pub fn take_overwritten(&mut self) -> Vec<(usize, u8)> {
+        std::mem::take(&mut self.overwritten)
+    }
+
+    /// Decode an instruction as it was before these bytes were overwritten, the last first.
+    pub fn decode_old(&mut self, address: u32, old: &[(usize, u8)]) -> Option<Entry> {
+        let mut new = Vec::new();
+        for &(at, byte) in old.iter().rev() {
+            new.push((at, std::mem::replace(&mut self.bytes[at], byte)));
+        }
+        let entry = self.decode(address);
+        for (at, byte) in new.into_iter().rev() {
+            self.bytes[at] = byte;
+        }
+        entry
     }
 
     /// The number of the block that begins at an even address.
@@ -330,6 +353,7 @@ impl Memory {
         self.decoded.fill(false);
         self.writable_code = false;
         self.code_changed = false;
+        self.overwritten.clear();
     }
 
     /// Decode the instruction at an even address; `None` where there is no memory.

@@ -126,7 +126,7 @@ impl<B: Bus> Core<B> {
         if !kind.is_multiple() || list == 0 {
             return Err(Trap::Usage(UsageFault::InvalidState));
         }
-        self.pipe.begin_part(self.pc, state, part(entry, list));
+        self.pipe.begin_apart(self.pc, state, part(entry, list));
         Ok(())
     }
 
@@ -175,7 +175,7 @@ impl<B: Bus> Core<B> {
             return false;
         }
         let done = lowest(list, count);
-        self.pipe.begin_part(self.pc, self.it, part(entry, done));
+        self.pipe.begin_apart(self.pc, self.it, part(entry, done));
         if is_it(self.it) {
             self.pipe.conditional(false);
         }

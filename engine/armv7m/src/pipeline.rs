@@ -624,6 +624,22 @@ impl Simulation {
     ///
     /// Only devices see it. What follows in the pipeline is not known yet and cannot change it.
     pub fn access(&mut self, memory: &Memory) -> (u64, Events) {
+        let (now, events, _) = self.look_at_access(memory);
+        (now, events)
+    }
+
+    /// The bytes behind the load or store that was issued last which have been fetched when its data
+    /// is on the bus.
+    pub fn fetched(&mut self, memory: &Memory) -> u32 {
+        let (_, _, state) = self.look_at_access(memory);
+        let arrived = match state.arrived {
+            Some((_, FetchUse::Queue { skip })) => 2 - u8::from(skip),
+            _ => 0,
+        };
+        2 * u32::from(state.prefetch.filled() + arrived)
+    }
+
+    fn look_at_access(&mut self, memory: &Memory) -> (u64, Events, State) {
         let saved = (self.now, self.events, self.state);
         let snapshot = self.memory.snapshot();
         self.memory.begin(self.now, 0, &[]);
@@ -638,10 +654,10 @@ impl Simulation {
             self.begin_cycle(memory);
             self.count();
         }
-        let found = self.now;
+        let found = (self.now, before, self.state);
         self.memory.restore(snapshot);
         (self.now, self.events, self.state) = saved;
-        (found, before)
+        found
     }
 
     /// How an instruction would come to execute.

@@ -132,6 +132,12 @@ impl Prefetch {
         self.head
     }
 
+    /// Halfwords that are there.
+    pub fn filled(&self) -> u8 {
+        let incoming = self.incoming.map_or(0, |(_, skip)| 2 - u8::from(skip));
+        self.head + self.behind + incoming
+    }
+
     /// Halfwords that are there or will come; a head that is not empty counts as a whole word.
     fn allocated(&self) -> u8 {
         2 * (u8::from(self.head != 0) + self.in_flight) + self.behind

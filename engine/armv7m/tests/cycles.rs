@@ -608,3 +608,33 @@ fn other_instructions_go_on_during_a_division() {
         assert_eq!(after(20), 0);
     }
 }
+
+#[test]
+fn what_was_fetched_before_it_was_overwritten_is_executed_as_it_was() {
+    // MOVW R4, MOVT R4 with the word that NOP.W is, and the same of R2 with where it goes; MOVS R6,
+    // #0; NOP; ISB; STR.W R4, [R2, R7]; ADDS.W R6, R6, #1 five times (misc/pfu_overwrite_extended
+    // with code in GPRAM: 5, 5, 2, 3, 4 additions, for those after the overwritten one add nothing).
+    let additions = |word: u16| {
+        let target = 28 + 4 * word;
+        let mut code = vec![
+            0xf24f,
+            0x34af,
+            0xf2c8,
+            0x0400,
+            0xf240,
+            0x0200,
+            0xf2c1,
+            0x1200,
+            0x3200 | target,
+            0x2600,
+            0xf3bf,
+            0x8f6f,
+            0xf842,
+            0x4007,
+        ];
+        code.extend([0xf116, 0x0601].repeat(5));
+        code.push(0xe7fe);
+        run(Chip::Gpram, false, &code)[6]
+    };
+    assert_eq!([0, 1, 2, 3, 4].map(additions), [5, 5, 4, 4, 4]);
+}
