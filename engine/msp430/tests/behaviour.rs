@@ -370,11 +370,16 @@ mod interrupts {
     /// request comes.
     #[test]
     fn latency_is_that_of_the_instruction_at_hand_and_six_cycles() {
-        // NOP; JMP; MOV #N, R6; RRA 0(R5); CALL #N; MOV &0x1200, &0x1202; RETI.
-        let cases: [(&[u16], u64); 7] = [
+        // NOP; JMP; MOV #N, R6; MOV @R5+, R6; XOR R6, 2(R5); BR #N; PUSH @R5+; RRA 0(R5); CALL #N;
+        // MOV &0x1200, &0x1202; RETI.
+        let cases: [(&[u16], u64); 11] = [
             (&[0x4303], 1),
             (&[0x3c00], 2),
             (&[0x4036, 1], 2),
+            (&[0x4536], 2),
+            (&[0xe685, 2], 4),
+            (&[0x4030, 0x4100], 3),
+            (&[0x1235], 5),
             (&[0x1115, 0], 4),
             (&[0x12b0, 0x4100], 5),
             (&[0x4292, 0x1200, 0x1202], 6),
@@ -432,25 +437,27 @@ mod interrupts {
     /// Section 2.3: an interrupt ends the low-power mode, and RETI goes back to it.
     #[test]
     fn sleep_and_wake() {
-        // BIS #LPM3+GIE, SR; NOP
-        let lpm3 = status::SCG1 | status::SCG0 | status::CPUOFF;
-        let mut core = chip(&[0xd032, lpm3 | status::GIE, 0x4303]);
-        core.bus.interrupt_at = Some(1000);
-        core.bus.wake_up = 48;
-        let exit = core.run(Limits::default());
-        assert_eq!(exit, Exit::Asleep);
-        assert_eq!(core.register(SR) & status::POWER, lpm3);
-        let modes = &core.bus.modes;
-        assert_eq!(modes[0], (lpm3, 2));
-        assert_eq!(modes[1], (0, 1006));
-        assert_eq!(modes[2], (lpm3, 1006 + 48 + 5));
-        assert_eq!(core.sleep_cycles(), Cycles(998));
-        assert_eq!(core.cycles(), Cycles(1006 + 48 + 5));
-        assert_eq!(core.instructions(), 2);
-        // A limit cuts sleep.
-        core.bus.interrupt_at = Some(5000);
-        assert_eq!(run(&mut core, 100), Exit::Cycles);
-        assert_eq!(core.cycles(), Cycles(1059 + 100));
+        // BIS #LPM+GIE, SR; NOP, for LPM0 to LPM4 (table 2-2): six cycles each, after the oscillator's
+        // start where it stood.
+        let (off, scg0, scg1) = (status::CPUOFF, status::SCG0, status::SCG1);
+        let modes = [off, off | scg0, off | scg1, off | scg0 | scg1];
+        for mode in modes.into_iter().chain([modes[3] | status::OSCOFF]) {
+            let mut core = chip(&[0xd032, mode | status::GIE, 0x4303]);
+            core.bus.interrupt_at = Some(1000);
+            core.bus.wake_up = 48;
+            let exit = core.run(Limits::default());
+            assert_eq!(exit, Exit::Asleep);
+            assert_eq!(core.register(SR) & status::POWER, mode);
+            let heard = [(mode, 2), (0, 1006), (mode, 1006 + 48 + 5)];
+            assert_eq!(core.bus.modes, heard);
+            assert_eq!(core.sleep_cycles(), Cycles(998));
+            assert_eq!(core.cycles(), Cycles(1006 + 48 + 5));
+            assert_eq!(core.instructions(), 2);
+            // A limit cuts sleep.
+            core.bus.interrupt_at = Some(5000);
+            assert_eq!(run(&mut core, 100), Exit::Cycles);
+            assert_eq!(core.cycles(), Cycles(1059 + 100));
+        }
     }
 }
 
