@@ -1,14 +1,21 @@
 """A library that is built from its source: a small one, for this machine."""
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from command import joulemark
+from joulemark.campaign.libraries import LibraryJob
 from joulemark.catalogue.libraries import FromSource, LibraryFile
 from joulemark.errors import BuildError, InputError, ToolError
 from joulemark.images.architectures import Architecture
 from joulemark.images.from_source import Source, build
+from joulemark.measure.pool import Processes
+from joulemark.records.store import Store
+from joulemark.studies.ways import Bench
+from joulemark.studies.ways import library as way
 
 THIS = Architecture(name="x86-64", triple="x86_64-linux-gnu", flags=("-m64",), debian="", qemu=())
 MAKEFILE = """\
@@ -64,6 +71,49 @@ def test_it_is_built_once_for_each_flag_and_source(source: Path) -> None:
     assert build(SMALL, THIS, Source(str(source), ("-DANSWER=2",))).archive != one.archive
     (source / "small.h").write_text("int small(void);\n")
     assert build(SMALL, THIS, Source(str(source), ("-DANSWER=1",))).archive != one.archive
+
+
+def git(folder: Path, *arguments: str) -> None:
+    who = ["-c", "user.name=somebody", "-c", "user.email=somebody@example.org"]
+    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def test_a_release_is_fetched_by_its_tag(source: Path) -> None:
+    git(source, "init", "-q")
+    git(source, "add", ".")
+    git(source, "commit", "-qm", "one")
+    git(source, "tag", "V1_0")
+    (source / "small.cpp").write_text("broken")
+    tagged = library(HOW.model_copy(update={"repository": str(source)}))
+    built = build(tagged, THIS, Source("tag:V1_0", ("-DANSWER=1",)))
+    assert built.what.startswith("V1_0, built for x86-64 by ")
+    shutil.rmtree(source / ".git")
+    assert build(tagged, THIS, Source("tag:V1_0", ("-DANSWER=1",))).archive == built.archive
+    with pytest.raises(ToolError, match="fetching V2_0"):
+        build(tagged, THIS, Source("tag:V2_0"))
+    with pytest.raises(InputError, match="no repository"):
+        build(SMALL, THIS, Source("tag:V1_0"))
+
+
+def test_an_experiment_that_cannot_be_made_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A study's variants of a library; what is not built for them is not served for what is."""
+
+    def none(*arguments: object) -> list[LibraryJob]:
+        raise ToolError("no compiler")
+
+    monkeypatch.setattr(way, "estimates", none)
+    asked = way.Asked(
+        machine="raspberry-pi-zero-w", library="cryptopp", algorithm="md5", operation="hash",
+        of="rate",
+    )  # fmt: skip
+    variant = asked.model_copy(update={"source": "debian"})
+    with Store(f"sqlite:///{tmp_path / 'store.db'}") as store:
+        answer = way.obtain([variant], Bench(store=store, workers=Processes(1)))[variant]
+        assert (answer.value, answer.how) == (None, "no compiler")
+        with pytest.raises(ToolError):
+            way.obtain([asked], Bench(store=store, workers=Processes(1)))
 
 
 def test_what_cannot_be_built(source: Path) -> None:

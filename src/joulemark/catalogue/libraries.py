@@ -23,6 +23,8 @@ class FromSource(datafile.DataModel):
     """The one that it makes; a glob, because Debian calls some otherwise than their authors."""
     include: str
     """Folder by which programs include its headers."""
+    repository: str | None = None
+    """Of git, with a tag for each release."""
 
 
 class LibraryFile(datafile.DataModel):

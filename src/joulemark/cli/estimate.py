@@ -47,9 +47,9 @@ def estimate(
         str | None,
         typer.Option(
             "--library-source",
-            metavar="debian|FOLDER",
-            help="Build the library for the machine's own processor, from Debian's source package "
-            "or from the folder of an unpacked release.",
+            metavar="debian|tag:TAG|FOLDER",
+            help="Build the library for the machine's own processor, from Debian's source package, "
+            "from a tag of its repository or from the folder of an unpacked release.",
         ),
     ] = None,
     library_flag: Annotated[

@@ -19,6 +19,8 @@ from joulemark.images.architectures import Architecture
 
 DEBIAN = "debian"
 """What stands for the source package of Debian's release."""
+TAG = "tag:"
+"""What stands before the tag of a release in the library's repository."""
 _FLAGS = ("-O2", "-DNDEBUG", "-fPIC", "-std=gnu++11", "-w")
 """Crypto++'s own, and a dialect that its releases from 5.6 to 8.9 are written in."""
 _LOG = "build.log"
@@ -40,7 +42,7 @@ class Source:
     """What a library is built of."""
 
     place: str
-    """`debian`, or a folder with an unpacked release."""
+    """`debian`, `tag:` and a tag of the library's repository, or a folder with a release."""
     flags: tuple[str, ...] = ()
     """Of the compiler, after the usual ones."""
 
@@ -62,9 +64,14 @@ def build(library: LibraryFile, target: Architecture, source: Source) -> Built:
     if how is None:
         what = f"{library.title} is not built from source"
         raise InputError(what, "--library-source", "its library.toml has no [from_source]")
-    path = _debian(how) if source.place == DEBIAN else Path(source.place)
+    if source.place == DEBIAN:
+        path = _debian(how)
+    elif source.place.startswith(TAG):
+        path = _release(how, source.place.removeprefix(TAG))
+    else:
+        path = Path(source.place)
     if not (path / how.makefile).is_file():
-        mend = f"give {DEBIAN}, or the folder of an unpacked release"
+        mend = f"give {DEBIAN}, {TAG} and a tag of its repository, or the folder of a release"
         raise InputError(f"there is no {how.makefile}", str(path), mend)
     compiler = _tool(target, "g++")
     version = toolchain.version(compiler)
@@ -126,4 +133,25 @@ def _debian(how: FromSource) -> Path:
     with cache.entry("sources", cache.digest([sysroot.RELEASE, how.package])) as (folder, work):
         if work is not None:
             sysroot.fetch_source(how.package, work)
+    return next(path for path in folder.iterdir() if path.is_dir())
+
+
+def _release(how: FromSource, tag: str) -> Path:
+    """A release of the library's repository, fetched once."""
+    if how.repository is None:
+        raise InputError("its library.toml has no repository", f"--library-source {TAG}{tag}")
+    with cache.entry("sources", cache.digest([how.repository, tag])) as (folder, work):
+        if work is not None:
+            command = ["git", "clone", "-q", "--depth=1", "--branch", tag, "--", how.repository]
+            made = work / tag
+            try:
+                done = subprocess.run(
+                    [*command, str(made)], capture_output=True, text=True, check=False
+                )
+            except FileNotFoundError as error:
+                raise ToolError("no git", mend="install the Debian package git") from error
+            if done.returncode != 0:
+                said = next(iter(done.stderr.strip().splitlines()[-1:]), "git clone failed")
+                raise ToolError(said, f"fetching {tag} of {how.repository}", "is there a network?")
+            shutil.rmtree(made / ".git")
     return next(path for path in folder.iterdir() if path.is_dir())

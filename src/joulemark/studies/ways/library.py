@@ -2,22 +2,26 @@
 
 The machine itself measures it: `joulemark run --runner local --library NAME` on it, or with
 `--host` from afar, brings the records into the store. Where there are none, the machine is
-estimated, as `joulemark estimate MACHINE --library NAME` does.
+estimated, as `joulemark estimate MACHINE --library NAME` does; and with a `source` it is estimated
+with a library that is built of that, which shows what a release, a processor or a compiler does.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Literal
 
 from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.estimates import ESTIMATE
+from joulemark.campaign.job import Point
 from joulemark.campaign.libraries import estimates, without
 from joulemark.campaign.subjects.library import LibrarySubject
 from joulemark.catalogue import datafile
 from joulemark.catalogue.machines import load_machine
+from joulemark.errors import ToolError
 from joulemark.images.architectures import architecture
+from joulemark.images.from_source import Source
 from joulemark.images.plugin import build_plugin
 from joulemark.measure.estimated_library import EstimatedLibrary
 from joulemark.records.record import Record
@@ -34,72 +38,99 @@ class Asked(datafile.DataModel):
     algorithm: str
     operation: str
     of: Literal["rate", "energy"]
+    source: str = ""
+    """What the library is built of for the machine's own processor, as `estimate --library-source`
+    has it; nothing: what was measured on the machine, else its Debian package."""
+    flags: str = ""
+    """Further ones of the compiler that builds it."""
 
 
 def best(asked: Asked) -> None:
     """Nothing: the machine's last record is what there is."""
 
 
-_Row = tuple[str, str, str, str]
-"""Machine, library, algorithm, operation."""
+_Row = tuple[str, str, str, str, str, str]
+"""Machine, library, source, flags, algorithm, operation."""
+_Found = dict[_Row, Record[LibrarySubject] | str]
+"""A row's record, or what is missing for it."""
 
 
 def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
-    """Look up the last good record of each; estimate those that have none.
+    """Look up the last that was measured of each; estimate the others.
 
     Raises:
         ToolError: what estimates is missing, or the machine's packages cannot be fetched.
     """
-    missing = sorted({_row(a) for a in asked} - set(_stored(bench)))
-    if missing:
-        _estimate(missing, bench)
-    found = _stored(bench)
+    found = _measured(bench)
+    missing = sorted({_row(a) for a in asked} - set(found))
+    for group, rows in groupby(missing, key=lambda row: row[:4]):
+        found |= _estimated(group, {row[4:] for row in rows}, bench)
     return {a: _answer(a, found.get(_row(a))) for a in asked}
 
 
 def _row(asked: Asked) -> _Row:
-    return asked.machine, asked.library, asked.algorithm, asked.operation
+    build = asked.source, asked.flags
+    return asked.machine, asked.library, *build, asked.algorithm, asked.operation
 
 
-def _stored(bench: Bench) -> dict[_Row, Record[LibrarySubject]]:
-    """The last good record of each row; one that is estimated only where none was measured."""
-    found: dict[_Row, Record[LibrarySubject]] = {}
+def _measured(bench: Bench) -> _Found:
+    """The last good record of each row that was measured on its machine."""
+    found: _Found = {}
     for record in bench.store.records():
         subject = record.subject
-        if record.status != "ok" or not isinstance(subject, LibrarySubject):
-            continue
-        row = (record.conditions.board, subject.library, subject.algorithm, subject.operation)
-        known = found.get(row)
-        estimated = record.conditions.runner == ESTIMATE
-        if known is None or not estimated or known.conditions.runner == ESTIMATE:
-            found[row] = record  # type: ignore[assignment]
+        if (
+            record.status == "ok"
+            and isinstance(subject, LibrarySubject)
+            and record.conditions.runner != ESTIMATE
+        ):
+            machine, row = record.conditions.board, (subject.algorithm, subject.operation)
+            found[machine, subject.library, "", "", *row] = record  # type: ignore[assignment]
     return found
 
 
-def _estimate(rows: Sequence[_Row], bench: Bench) -> None:
-    """Estimate rows, and keep them in the store."""
+def _estimated(group: tuple[str, ...], wanted: Collection[tuple[str, ...]], bench: Bench) -> _Found:
+    """Estimate rows of one build of a library, and keep them in the store."""
+    machine, library, place, flags = group
+    found, got = load_machine(machine), _Found()
+    target = architecture(str(found.architectures[0]))
+    source = Source(place, tuple(flags.split())) if place else None
     method = hashlib.sha256(build_plugin().read_bytes()).hexdigest()
-    for (machine, library), group in groupby(rows, key=lambda row: row[:2]):
-        found = load_machine(machine)
-        target = architecture(str(found.architectures[0]))
-        wanted = {row[2:] for row in group}
-        chosen = Campaign(library=(library,), seed=SEED)
-        for job in estimates(chosen, found, target, method):
-            points = tuple(
-                point
-                for point in job.points
-                if isinstance(point.case.subject, LibrarySubject)
-                and (point.case.subject.algorithm, point.case.subject.operation) in wanted
-            )
-            served = bench.store.served(point.key for point in points)
-            left = without([replace(job, points=points)], served)
-            for estimated in left:
-                for record in EstimatedLibrary(estimated, found, target).records():
-                    bench.store.append(record)
+    chosen = Campaign(library=(library,), seed=SEED)
+    try:
+        jobs = list(estimates(chosen, found, target, method, source))
+    except ToolError as error:
+        if source is None:
+            raise
+        # An experiment that cannot be made here: all else can.
+        return {(*group, *row): str(error) for row in wanted}  # type: ignore[misc]
+    for job in jobs:
+        points = tuple(p for p in job.points if _name(p) in wanted)
+        for left in without([replace(job, points=points)], bench.store.served(_keys(points))):
+            for record in EstimatedLibrary(left, found, target).records():
+                bench.store.append(record)
+        served = bench.store.served(_keys(points))
+        for kept in bench.store.load(s.id for s in served.values()):
+            subject = kept.subject
+            if kept.status == "ok" and isinstance(subject, LibrarySubject):
+                row = (*group, subject.algorithm, subject.operation)
+                got[row] = kept  # type: ignore[index, assignment]
+    return got
 
 
-def _answer(asked: Asked, record: Record[LibrarySubject] | None) -> Answer:
+def _name(point: Point) -> tuple[str, str]:
+    subject = point.case.subject
+    assert isinstance(subject, LibrarySubject)  # noqa: S101
+    return subject.algorithm, subject.operation
+
+
+def _keys(points: Iterable[Point]) -> list[str]:
+    return [point.key for point in points]
+
+
+def _answer(asked: Asked, record: Record[LibrarySubject] | str | None) -> Answer:
     command = f"`joulemark run --runner local --library {asked.library}`"
+    if isinstance(record, str):
+        return Answer(value=None, how=record)
     if record is None:
         return Answer(value=None, how=f"a {asked.machine}, on which to give {command}")
     size = record.subject.message_bytes or 1
