@@ -1,0 +1,1 @@
+#include "sha512-body.h"
