@@ -2,11 +2,13 @@
 
 import dataclasses
 import random
+from typing import Any
 
 import pytest
 
 from joulemark.analysis import slot as slots
 from joulemark.analysis.slot import Slot, Template, Wait
+from joulemark.measure.slot.proof import TRIED_SLOTS, Bench, lengthened
 
 WIDE = Template(slot=3000, tx_offset=1000, tx_ack_delay=1200)
 LEAD = 12
@@ -117,3 +119,39 @@ def test_latency_is_that_of_a_moment_drawn_evenly() -> None:
     assert abs(told.mean_ps - sum(waits) / len(waits)) < 1
     assert abs(told.p95_ps - waits[len(waits) * 95 // 100]) <= 2
     assert told.worst_ps == waits[-1]
+
+
+class Rare(Bench):
+    """Runs of a slot that needs 900 ticks; at 899, a moment is missed once in 5,000 slots."""
+
+    def __init__(self) -> None:
+        self._failed = {}
+        self.ran: list[tuple[int, int]] = []
+
+    def run(self, template: Template, count: int, *, until_late: bool = False) -> Any:
+        """What the motes would have counted."""
+        assert until_late
+        self.ran.append((template.slot, count))
+        names = [*(f"late {name}" for name in slots.DEADLINES), "sent", "acknowledged"]
+        late = dict.fromkeys(names, 0) | {"slots": count}
+        missing = 900 - template.slot
+        if missing > 1 or (missing == 1 and count >= 5000):
+            late[f"late {slots.SLOT_END}"] = 1
+        for part, at in ((slots.TX_OFFSET, 100), (slots.TX_ACK, 200)):
+            has = {slots.TX_OFFSET: template.tx_offset, slots.TX_ACK: template.tx_ack_delay}[part]
+            late[f"late {part}"] = int(has < at)
+        return None, (late, dict.fromkeys(late, 0) | {"slots": count})
+
+
+def test_what_is_late_once_in_many_slots_is_not_tried_in_few_again() -> None:
+    """Else a template is lengthened by what many slots show, and shortened by what few do not."""
+    bench = Rare()
+    template, _ = bench.settled(Template(slot=903, tx_offset=100, tx_ack_delay=200))
+    assert template.slot == 899
+    found = bench.tried(template, 10_000)
+    assert found.late
+    template, failures = bench.settled(lengthened(template, found.late))
+    assert template.slot == 900
+    assert found in failures
+    assert not bench.tried(template, 10_000).late
+    assert (899, TRIED_SLOTS) in bench.ran

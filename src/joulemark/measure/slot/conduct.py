@@ -12,6 +12,9 @@ from joulemark.measure.slot.tune import tune
 from joulemark.records.record import Record
 from joulemark.records.store import Store
 
+_QUICKEST = ("", "hardware", "hybrid", "software")
+"""Strategies by how much there is to emulate."""
+
 
 def measured(
     cases: Sequence[SlotCase], store: Store, *, proof_slots: int, jobs: int
@@ -41,8 +44,10 @@ def measured(
         enough = isinstance(found.subject, SlotSubject) and (found.trials or 0) >= proof_slots
         if enough:
             yield keys.pop(found.key), cast("SlotRecord", found)
+    # What takes longest comes first, so that no core is left alone with it at the end.
+    longest = sorted(keys.values(), key=lambda case: _QUICKEST.index(case.subject.strategy))
     with ThreadPoolExecutor(max(1, jobs)) as pool:
-        futures = {pool.submit(_measure, case, proof_slots): case for case in keys.values()}
+        futures = {pool.submit(_measure, case, proof_slots): case for case in reversed(longest)}
         try:
             for future in as_completed(futures):
                 made = future.result()
