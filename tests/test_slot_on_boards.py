@@ -9,16 +9,19 @@ import pytest
 from typer.testing import CliRunner
 
 from joulemark.analysis.slot import Template
+from joulemark.campaign.case import Build
 from joulemark.campaign.subjects.slot import SlotSubject
 from joulemark.catalogue import boards
 from joulemark.cli import app
 from joulemark.errors import InputError
 from joulemark.images import build_program
 from joulemark.images.constants import with_constants
-from joulemark.measure.slot.programs import SECURITY
+from joulemark.measure.slot.case import SlotCase
+from joulemark.measure.slot.programs import SECURITY, wiring
 from joulemark.measure.slot.record import SlotRecord
+from joulemark.measure.slot.what_if import what_ifs
 from joulemark.records.store import Store
-from joulemark.report.slot import waterfall
+from joulemark.report.slot import WhatIf, waterfall, write_page
 from joulemark.runners.pair import run_pair
 
 
@@ -52,6 +55,15 @@ def test_the_shortest_slot_of_a_telosb(tmp_path: Path) -> None:
         stretches = [one for one in waterfall(record) if one.side == side]
         assert abs(sum(one.us for one in stretches) - row["slot ms"] * 1e3) < 62
         assert round(sum(one.uj for one in stretches), 3) == round(row[f"{kind} uJ"], 3)
+    # Beside another it stands in a table and a plot.
+    compared = WhatIf(slot=record, others=[("a twin", record)])
+    assert [(r["what if"], r["change ms"]) for r in compared.rows()] == [
+        ("as it is", 0),
+        ("a twin", 0),
+    ]
+    write_page([record], page, [compared])
+    assert 'id="what-if-1"' in page.read_text()
+    assert page.read_text().count("<td>a twin</td>") == 1
     # It is served from the store, as a certificate that can fail.
     for limit, code in ((row["slot ms"] + 0.001, 0), (row["slot ms"] - 0.001, 13)):
         again = CliRunner().invoke(app, [*command, "--at-most", str(limit)])
@@ -194,3 +206,32 @@ def test_no_slot_is_as_short_as_nothing(limit: str) -> None:
     told = CliRunner().invoke(app, ["slot", "--board", "telosb", "--at-most", limit])
     assert told.exit_code == 2, told.output
     assert "--at-most" in told.output
+
+
+@pytest.mark.parametrize(
+    ("board", "strategy", "names"),
+    [
+        ("telosb", "hybrid", ["bus", "key kept", "made ahead"]),
+        ("openmote-cc2538", "hardware", ["key kept", "unsecured while", "made ahead"]),
+        (
+            "telosb",
+            "software",
+            [
+                *("bus", "key schedule", "AES in assembly", "AES in constant"),
+                *("unsecured while", "key stream ahead", "made ahead"),
+            ],
+        ),
+    ],
+)
+def test_what_else_a_slot_could_be(board: str, strategy: str, names: list[str]) -> None:
+    """One change at a time, each of which can be wired."""
+    description = boards.load_board(board)
+    subject = SlotSubject(strategy=strategy, level=5, cipher="ref" * (strategy == "software"))
+    build = Build(compiler="clang", optimisation="O3")
+    case = SlotCase(board=description, clock="max", subject=subject, build=build)
+    found = dict(what_ifs(case))
+    assert all(name.startswith(begin) for name, begin in zip(found, names, strict=True))
+    assert len({one.subject for one in found.values()} | {subject}) == len(names) + 1
+    assert all(wiring(one.subject) for one in found.values())
+    again = next(iter(found.values()))
+    assert again.subject not in {one.subject for _, one in what_ifs(again)}

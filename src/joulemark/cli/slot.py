@@ -138,6 +138,13 @@ def slot(
             "--at-most", min=0.1, help="Milliseconds; exit code 13 where a slot has to be longer."
         ),
     ] = None,
+    what_if: Annotated[
+        bool,
+        typer.Option(
+            "--what-if",
+            help="Find each slot with one thing changed too: bus, key, AES, ...",
+        ),
+    ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", help="Write a page with each slot's waterfall.")
     ] = None,
@@ -160,8 +167,9 @@ def slot(
     """
     from joulemark.errors import JoulemarkError
     from joulemark.measure.slot.conduct import measured
+    from joulemark.measure.slot.what_if import what_ifs
     from joulemark.records.store import Store
-    from joulemark.report.slot import row, text
+    from joulemark.report.slot import WhatIf, row, text
 
     cases = list(
         _cases(
@@ -185,27 +193,41 @@ def slot(
             motes=motes or [0],
         )
     )
+    changed = {case.case.digest: list(what_ifs(case)) if what_if else [] for case in cases}
+    every = {
+        case.case.digest: case for case in (*cases, *(c for of in changed.values() for _, c in of))
+    }
     found = {}
     failed: JoulemarkError | None = None
     with Store(store) as kept:
         for case, result in measured(
-            cases, kept, proof_slots=slots, jobs=jobs or len(os.sched_getaffinity(0))
+            list(every.values()), kept, proof_slots=slots, jobs=jobs or len(os.sched_getaffinity(0))
         ):
             if isinstance(result, JoulemarkError):
                 failed = failed or result
                 typer.echo(f"{case.case}: {result}", err=True)
                 continue
             found[case.case.digest] = result
-            if form is Form.TEXT:
+            if form is Form.TEXT and case.case.digest in changed:
                 typer.echo(text(result))
-    digests = [case.case.digest for case in cases]
-    done = [found[digest] for digest in digests if digest in found]
-    if form is not Form.TEXT or len(done) > 1:
+    done = [found[digest] for digest in changed if digest in found]
+    compared = [
+        WhatIf(
+            slot=found[digest],
+            others=[(n, found[c.case.digest]) for n, c in others if c.case.digest in found],
+        )
+        for digest, others in changed.items()
+        if others and digest in found
+    ]
+    if not compared and (form is not Form.TEXT or len(done) > 1):
         typer.echo(table([row(one) for one in done], form))
+    for one in compared:
+        of = {} if form is Form.TEXT and len(compared) == 1 else {"slot": str(one.slot.subject)}
+        typer.echo(table([of | of_one for of_one in one.rows()], form))
     if out is not None:
         from joulemark.report.slot import write_page
 
-        write_page(done, out)
+        write_page(done, out, compared)
         typer.echo(f"page: {out}", err=True)
     if failed is not None:
         raise failed

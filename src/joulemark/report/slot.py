@@ -183,12 +183,47 @@ def rows(found: Record[SlotSubject]) -> list[dict[str, Any]]:
     return placed
 
 
-def chart(done: Sequence[Record[SlotSubject]]) -> dict[str, Any]:
+Named = tuple[str, Record[SlotSubject]]
+"""A slot, and what a plot or a table calls it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhatIf:
+    """A slot, and what else it could be."""
+
+    slot: Record[SlotSubject]
+    others: Sequence[Named]
+
+    @property
+    def all(self) -> list[Named]:
+        """The slot comes first."""
+        return [("as it is", self.slot), *self.others]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What each would gain."""
+        was = milliseconds(self.slot, "slot")
+        return [
+            {
+                "what if": name,
+                "slot ms": milliseconds(one, "slot"),
+                "change ms": milliseconds(one, "slot") - was,
+                **{
+                    f"{kind} uJ": _value(one, "energy_gross", kind) / 1e3
+                    for kind in ("send", "receive")
+                },
+                "flash B": int(_value(one, "flash_wiring")),
+                "RAM B": int(_value(one, "ram_wiring")),
+            }
+            for name, one in self.all
+        ]
+
+
+def chart(done: Sequence[Named]) -> dict[str, Any]:
     """Two bars a slot."""
     frame = pd.DataFrame(
         [
-            {**placed, "slot": f"{_short(one)}, {placed['side']}"}
-            for one in done
+            {**placed, "slot": f"{name}, {placed['side']}"}
+            for name, one in done
             for placed in rows(one)
         ]
     )
@@ -198,7 +233,7 @@ def chart(done: Sequence[Record[SlotSubject]]) -> dict[str, Any]:
         .encode(
             x=alt.X("from:Q", title="time in the slot (µs)"),
             x2="to:Q",
-            y=alt.Y("slot:N", title=None, sort=None),
+            y=alt.Y("slot:N", title=None, sort=None, axis=alt.Axis(labelLimit=300)),
             color=alt.Color("work:N", title=None, sort=None).scale(scheme="tableau20"),
             tooltip=[
                 "step:N",
@@ -216,15 +251,20 @@ def _short(found: Record[SlotSubject]) -> str:
     return f"{found.conditions.board}, {subject.strategy or 'none'}, {LEVELS[subject.level]}"
 
 
-def write_page(done: Sequence[Record[SlotSubject]], path: Path) -> None:
+def write_page(
+    done: Sequence[Record[SlotSubject]], path: Path, what_ifs: Sequence[WhatIf] = ()
+) -> None:
     """Write the page.
 
     Raises:
         InputError: it cannot be written.
     """
+    plots = {"waterfall": chart([(_short(one), one) for one in done])}
+    plots |= {f"what-if-{number}": chart(one.all) for number, one in enumerate(what_ifs, 1)}
     html = page.render(
         "slot.html.jinja",
         slots=[(one, row(one), certificate(one), rows(one)) for one in done],
-        data=page.packed(json.dumps({"plots": {"waterfall": chart(done)}})),
+        what_ifs=what_ifs,
+        data=page.packed(json.dumps({"plots": plots})),
     )
     page.write(html, path)

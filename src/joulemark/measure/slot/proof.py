@@ -15,7 +15,8 @@ from joulemark.runners.pair import PairRun
 TRIED_SLOTS = 300
 PROOF_SLOTS = 10_000
 ROUNDS = 8
-"""How often a template that is a tick too short is lengthened."""
+"""How often a template that is a tick too short, or too long, is changed."""
+_DOUBLINGS = 12
 
 
 _SLOTFRAME = 6
@@ -53,12 +54,12 @@ def proof_of(template: Template, reports: Sequence[Mapping[str, int]]) -> Proof:
     )
 
 
-def lengthened(template: Template, late: Mapping[str, int]) -> Template:
-    """A tick more where a moment was missed."""
-    offset = int(slots.TX_OFFSET in late or slots.RX_LISTEN in late)
-    delay = int(slots.TX_ACK in late or slots.ACK_LISTEN in late)
+def lengthened(template: Template, late: Mapping[str, int], ticks: int = 1) -> Template:
+    """More ticks where a moment was missed."""
+    offset = ticks * (slots.TX_OFFSET in late or slots.RX_LISTEN in late)
+    delay = ticks * (slots.TX_ACK in late or slots.ACK_LISTEN in late)
     # What is late at the end of a slot can come of what was late in it.
-    end = int(slots.SLOT_END in late and not offset and not delay)
+    end = ticks * (slots.SLOT_END in late and not offset and not delay)
     return replace(
         template,
         tx_offset=template.tx_offset + offset,
@@ -136,14 +137,38 @@ class Bench:
             verify(reports, self.case)
         return proof
 
+    def _long_enough(self, template: Template) -> Template:
+        """A template that misses nothing: more and more is added, then what is too much taken off.
+
+        The slot comes last: what its other parts lose is first left to its end.
+        """
+        long = template
+        for doubling in range(_DOUBLINGS):
+            late = self.tried(long).late
+            if not late:
+                break
+            long = lengthened(long, late, 2**doubling)
+        for part in ("tx_offset", "tx_ack_delay", "slot"):
+            fails, passes = getattr(template, part) - 1, getattr(long, part)
+            while passes - fails > 1 and long != template:
+                middle = (passes + fails) // 2
+                if self.tried(replace(long, **{part: middle})).late:
+                    fails = middle
+                else:
+                    passes = middle
+            long = replace(long, **{part: passes})
+        return long
+
     def settled(self, template: Template) -> tuple[Template, tuple[Proof, ...]]:
         """The shortest template near one, and the failures of those that are a tick shorter.
 
-        What was derived is right to the time that looking at the clock takes.
+        What was derived is right to the time that looking at the clock takes; but what is made in
+        idle slots was not seen to end.
 
         Raises:
             VerificationError: none was found.
         """
+        template = self._long_enough(template)
         for _ in range(ROUNDS):
             late = self.tried(template).late
             if late:
