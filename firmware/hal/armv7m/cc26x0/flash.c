@@ -1,6 +1,9 @@
 /* Fields are those of SWCU117, chapters VIMS and flash. */
 #include "series.h"
 
+/* Of a chip whose file has no flash controller nothing is known of it. */
+#ifdef FLASH_CFG_ADDRESS
+
 /* The ROM's table of tables, and in the flash's two functions (rom.h and flash.c of CC26xxWare). */
 typedef uint32_t sector_erase(uint32_t address);
 typedef uint32_t program(const uint8_t *bytes, uint32_t address, uint32_t count);
@@ -37,3 +40,4 @@ void flash_erase(uint32_t address) {
     (void)set_vims(control);
     interrupts_restore(masked);
 }
+#endif
