@@ -165,7 +165,11 @@ fn main() {
                         on(write_buffer)
                     ),
                     configuration(buffered, Timing::CORTEX_M3),
-                    MemorySettings { line_buffer, cache },
+                    MemorySettings {
+                        line_buffer,
+                        cache,
+                        ..MemorySettings::default()
+                    },
                     write_buffer,
                 ));
             }

@@ -79,6 +79,7 @@ impl Bus for Chip {
         MemorySettings {
             line_buffer: vims.is_some_and(Vims::line_buffer_is_on),
             cache: vims.is_some_and(Vims::cache_is_on),
+            ..MemorySettings::default()
         }
     }
 

@@ -33,6 +33,8 @@ pub struct MemorySettings {
     pub line_buffer: bool,
     /// The cache is on; its RAM is then no memory.
     pub cache: bool,
+    /// Code comes from flash without wait states, as through a cache that never misses; loads take theirs.
+    pub fetches_at_once: bool,
 }
 
 impl Default for MemorySettings {
@@ -40,6 +42,7 @@ impl Default for MemorySettings {
         Self {
             line_buffer: true,
             cache: false,
+            fetches_at_once: false,
         }
     }
 }

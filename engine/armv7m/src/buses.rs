@@ -604,6 +604,9 @@ impl MemoryTiming {
             return device.map_or(0, |device| if write { device.write } else { device.read });
         };
         let wait_states = region.wait_states;
+        if self.settings.fetches_at_once && by == By::Fetch && region.kind == RegionKind::Flash {
+            return 0;
+        }
         if write || region.kind == RegionKind::Ram || !self.has_history(region) {
             return wait_states;
         }

@@ -358,6 +358,7 @@ fn compare(count: u32) {
             settings: MemorySettings {
                 line_buffer: on(&mut random),
                 cache: cache && !first_revision,
+                ..MemorySettings::default()
             },
             write_buffer: on(&mut random) || first_revision,
             timing,

@@ -298,7 +298,11 @@ fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
                 cached: true,
                 ..flash
             },
-            MemorySettings { line_buffer, cache },
+            MemorySettings {
+                line_buffer,
+                cache,
+                ..MemorySettings::default()
+            },
             Timing::CORTEX_M3,
         ),
         Chip::Stm32f100 => (flash, MemorySettings::default(), Timing::CORTEX_M3_R1),

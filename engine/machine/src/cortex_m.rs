@@ -3,6 +3,7 @@
 
 pub mod cc2538;
 pub mod cc26x0;
+pub mod nrf52;
 pub mod sections;
 pub mod stm32f1;
 
@@ -33,6 +34,22 @@ const fn lettered(counts: &'static [usize]) -> PinNames {
         name: |pin| &PINS[(1 + pin.port) * PORT_PINS + pin.bit],
     }
 }
+
+/// Numbered ports of so many pins each.
+const fn numbered(counts: &'static [usize]) -> PinNames {
+    PinNames {
+        counts,
+        name: |pin| &NUMBERED_PINS[pin.port * PORT_PINS + pin.bit],
+    }
+}
+
+/// Names of pins of numbered ports: P0.00 to P0.31, P1.00, ...
+static NUMBERED_PINS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let ports = 0..2;
+    ports
+        .flat_map(|port| (0..PORT_PINS).map(move |pin| format!("P{port}.{pin:02}")))
+        .collect()
+});
 
 /// Names of pins: DIO0 to DIO31, then PA0 to PA31, PB0, ... as series with ports call them.
 static PINS: LazyLock<Vec<String>> = LazyLock::new(|| {

@@ -7,7 +7,7 @@ use joulemark_kernel::chip::CoreKind;
 use joulemark_kernel::{Chip, ChipError, Image};
 
 use crate::armv7m::Armv7m;
-use crate::cortex_m::{self, cc26x0, cc2538, stm32f1};
+use crate::cortex_m::{self, cc26x0, cc2538, nrf52, stm32f1};
 use crate::msp430::Msp430;
 use crate::system::System;
 use crate::{Error, Options, msp430x1xx};
@@ -26,7 +26,7 @@ pub struct Series {
     pub make: Make,
 }
 
-static SERIES: [Series; 4] = [
+static SERIES: [Series; 5] = [
     Series {
         name: "msp430x1xx",
         core: CoreKind::Msp430,
@@ -38,6 +38,9 @@ static SERIES: [Series; 4] = [
     }),
     cortex_m("cc2538", |chip, image, options| {
         Ok(Box::new(Armv7m::new(chip, image, options, cc2538::make)?))
+    }),
+    cortex_m("nrf52", |chip, image, options| {
+        Ok(Box::new(Armv7m::new(chip, image, options, nrf52::make)?))
     }),
     cortex_m("stm32f1", |chip, image, options| {
         Ok(Box::new(Armv7m::new(chip, image, options, stm32f1::make)?))

@@ -314,6 +314,9 @@ impl Peripherals for Cc26x0 {
     }
 
     fn rom(&self) -> Vec<(u32, Vec<u8>)> {
+        if self.flash.is_none() {
+            return Vec::new();
+        }
         let (mut tables, mut functions) = ([0; TABLES], [0; FLASH_FUNCTIONS]);
         let table = ROM_START + 4 * TABLES as u32;
         let code = table + 4 * FLASH_FUNCTIONS as u32;
@@ -519,6 +522,7 @@ impl Peripherals for Cc26x0 {
         MemorySettings {
             line_buffer: self.vims.line_buffer_is_on(),
             cache: self.vims.cache_is_on(),
+            ..MemorySettings::default()
         }
     }
 
