@@ -17,7 +17,7 @@ from joulemark.project import BOARDS, CHIPS
 if TYPE_CHECKING:
     from joulemark._engine import Chip, Wiring
 
-PIN = r"^(P[1-8]\.[0-7]|DIO[0-9]{1,2}|P[A-E][0-9]{1,2})$"
+PIN = r"^(P[1-8]\.[0-7]|P[01]\.[0-3][0-9]|DIO[0-9]{1,2}|P[A-E][0-9]{1,2})$"
 """Of an MSP430, of a CC26x0, and of chips with lettered ports."""
 
 FLASH_PLACEHOLDERS = frozenset({"elf", "hex", "port"})

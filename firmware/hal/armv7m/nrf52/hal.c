@@ -5,7 +5,7 @@
 enum { TRIGGER = 1, CACHEEN = 1 };
 enum { UART_ENABLED = 4, RXDRDY = 1 << 2, TXDRDY = 1 << 7 };
 
-/* The core runs at 64 MHz from reset; its clock comes from the crystal here. The instruction cache is on. */
+/* The core runs at 64 MHz from reset; its clock comes from the crystal here. The cache is on. */
 void start_clock(void) {
     CLOCK_EVENTS_HFCLKSTARTED = 0;
     CLOCK_TASKS_HFCLKSTART = TRIGGER;

@@ -6,6 +6,8 @@ from joulemark.images.families.armv7m._common import pin, serial_port
 
 BOOT_BYTES = 0
 """At the end of flash, for the boot ROM."""
+PAGE_BYTES = 0
+"""Of flash, where the firmware changes it."""
 _PIN = r"P([01])\.([0-2]\d|3[01])"
 _BAUDRATES = {115200: 0x01D7E000, 230400: 0x03AFB000, 460800: 0x075F7000, 1000000: 0x10000000}
 """Values of the register, as the maker's header has them (nrf52840_bitfields.h)."""
