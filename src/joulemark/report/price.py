@@ -70,6 +70,23 @@ class Place:
         ratio = found.energy_j / sent
         return f"{ratio:.1%}" if ratio < 1 else f"{page.significant(ratio)} x"
 
+    def short(self) -> list[tuple[str, str]]:
+        """For a reader in a hurry: each service, and what it costs beside sending the message."""
+        sent = self.sending_j(_SHOWN)
+        lines = []
+        for found in sorted(self.cheapest(_KEEPS, _SHOWN), key=lambda p: p.energy_j):
+            text = f"{page.significant(found.energy_j * 1e6)} µJ by {found.build.primitive}"
+            if sent is not None:
+                ratio = found.energy_j / sent
+                times = f"{ratio:.1%} of sending" if ratio < 1 else f"{ratio:,.0f} times sending"
+                text += f", {times} {_SHOWN} bytes"
+            freely = self.cell(found.service.title, DEMANDS[0], found.size_bytes)
+            if freely is not None and freely.energy_j < 0.8 * found.energy_j:
+                least = page.significant(freely.energy_j * 1e6)
+                text += f"; without these two demands {least} µJ, by {freely.build.primitive}"
+            lines.append((found.service.title, text))
+        return lines
+
 
 def _chart(found: Sequence[Place]) -> dict[str, Any]:
     """Energy of each service on each board, and of sending."""
