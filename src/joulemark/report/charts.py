@@ -244,9 +244,13 @@ def names_axis() -> alt.Axis:
 
 def names_legend(symbol: Literal["circle", "stroke"] = "circle") -> alt.Legend:
     """A legend of names that are `in_lines`; strokes tell dashes apart."""
-    return alt.Legend(
-        labelExpr=_IN_LINES, rowPadding=6, symbolType=symbol, symbolStrokeColor="#888888"
-    )
+    return alt.Legend(labelExpr=_IN_LINES, rowPadding=6, symbolType=symbol)
+
+
+def dashed_lines(base: alt.Chart, dash: alt.StrokeDash) -> alt.LayerChart | alt.FacetChart:
+    """Lines with points. Points have no dash, or the legend would show none."""
+    lines = base.mark_line().encode(strokeDash=dash)
+    return alt.layer(lines, base.mark_point(filled=True, size=30).encode(detail=dash.shorthand))
 
 
 def responsive(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int) -> dict[str, Any]:

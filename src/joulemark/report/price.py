@@ -15,7 +15,7 @@ from joulemark.catalogue import boards
 from joulemark.catalogue.boards import Board
 from joulemark.records.record import PrimitiveRecord
 from joulemark.report import page
-from joulemark.report.charts import in_lines, names_axis, names_legend, responsive
+from joulemark.report.charts import dashed_lines, in_lines, names_axis, names_legend, responsive
 
 SIZES = (16, 64, 96)
 _SHOWN = 64
@@ -139,24 +139,14 @@ def _by_size(place: Place) -> dict[str, Any]:
         for p in place.prices
         if p.size_bytes in SIZES and p.demand in (DEMANDS[0], _KEEPS)
     ]
-    chart = (
-        alt.Chart(pd.DataFrame(rows))
-        .mark_line(point=True)
-        .encode(
-            x=alt.X("bytes:Q", title="message (bytes)"),
-            y=alt.Y("uJ:Q", title="energy net of idle (µJ)").scale(type="log", nice=False),
-            color=alt.Color("service:N", title=None).legend(names_legend()),
-            strokeDash=alt.StrokeDash("demand:N", title=None).legend(names_legend("stroke")),
-            tooltip=[
-                "service:N",
-                "demand:N",
-                "build:N",
-                "bytes:Q",
-                alt.Tooltip("uJ:Q", format=",.4g"),
-            ],
-        )
+    base = alt.Chart(pd.DataFrame(rows)).encode(
+        x=alt.X("bytes:Q", title="message (bytes)"),
+        y=alt.Y("uJ:Q", title="energy net of idle (µJ)").scale(type="log", nice=False),
+        color=alt.Color("service:N", title=None).legend(names_legend()),
+        tooltip=["service:N", "demand:N", "build:N", "bytes:Q", alt.Tooltip("uJ:Q", format=",.4g")],
     )
-    return responsive(chart, height=300)
+    dash = alt.StrokeDash("demand:N", title=None).legend(names_legend("stroke"))
+    return responsive(dashed_lines(base, dash), height=300)
 
 
 def gather(records: Sequence[PrimitiveRecord]) -> list[Place]:

@@ -13,7 +13,7 @@ import pandas as pd
 from joulemark.analysis.price import DEMANDS
 from joulemark.catalogue import boards
 from joulemark.report import page
-from joulemark.report.charts import in_lines, names_axis, names_legend, responsive
+from joulemark.report.charts import dashed_lines, in_lines, names_axis, names_legend, responsive
 from joulemark.studies import output
 from joulemark.studies.advised import Advised
 from joulemark.studies.conduct import BEST, Conducted, Result
@@ -84,22 +84,18 @@ def _lines(conducted: Conducted, plot: Plot) -> dict[str, Any] | None:
         return None
     both = [whose for whose in ("ours", "best today") if any(r["whose"] == whose for r in rows)]
     frame = pd.DataFrame(rows)
-    chart = (
-        alt.Chart(frame)
-        .mark_line(point=True)
-        .encode(
-            x=alt.X(f"{over}:Q", title=_AXES.get(over, over)).axis(
-                labelOverlap=True, labelFlush=True
-            ),
-            y=alt.Y("value:Q", title=plot.unit).scale(type="log", nice=False),
-            color=alt.Color("what:N", title=None).legend(names_legend()),
-            strokeDash=alt.StrokeDash("whose:N", title=None)
-            .scale(domain=both, range=[[1, 0], [5, 3]][: len(both)])
-            .legend(names_legend("stroke")),
-            tooltip=["what:N", "whose:N", f"{over}:Q", alt.Tooltip("value:Q", format=",.4g")],
-        )
+    base = alt.Chart(frame).encode(
+        x=alt.X(f"{over}:Q", title=_AXES.get(over, over)).axis(labelOverlap=True, labelFlush=True),
+        y=alt.Y("value:Q", title=plot.unit).scale(type="log", nice=False),
+        color=alt.Color("what:N", title=None).legend(names_legend()),
+        tooltip=["what:N", "whose:N", f"{over}:Q", alt.Tooltip("value:Q", format=",.4g")],
     )
-    return responsive(chart, height=280)
+    dash = (
+        alt.StrokeDash("whose:N", title=None)
+        .scale(domain=both, range=[[1, 0], [5, 3]][: len(both)])
+        .legend(names_legend("stroke"))
+    )
+    return responsive(dashed_lines(base, dash), height=280)
 
 
 def _drawn(conducted: Conducted, section: Section) -> Iterator[tuple[str, dict[str, Any] | None]]:
