@@ -84,7 +84,7 @@ def test_start_up_registers_hold_what_is_there_of_what_is_written(tmp_path: Path
         0x400D2018: (0xFF, 0x03),  # RCGCSSI
         0x400D2038: (0xFF, 0x01),  # RCGCI2C
         0x400D2094: (0xFF, 0x3F),  # IWE
-        0x400D2098: (0x00, 0x00),  # I_MAP
+        0x400D2098: (0xFE, 0x00),  # I_MAP
         0x400FF008: (0x200003FF, 0x20000000),  # UDMA_CTLBASE
         0x400FF020: (0x00000006, 0x00000006),  # UDMA_REQMASKSET
         0x400FF510: (0x12345678, 0x12345678),  # UDMA_CHMAP0
@@ -98,6 +98,19 @@ def test_start_up_registers_hold_what_is_there_of_what_is_written(tmp_path: Path
         value = int.from_bytes(memory[4 * index : 4 * index + 4], "little")
         assert value == expected[address][1], hex(address)
     assert made.registers["r6"] == 0x4
+
+
+@pytest.mark.parametrize(("alternate", "line"), [(0, 145), (1, 32)])
+def test_the_alternate_map_gives_interrupts_other_lines(
+    alternate: int, line: int, tmp_path: Path
+) -> None:
+    """The sleep timer's (RIOT, cc2538.h: SM_TIMER_IRQn and SM_TIMER_ALT_IRQn)."""
+    pending = 0xE000E200 + line // 32 * 4
+    code = f"ldr r0, =0x400d2098\nmovs r1, #{alternate}\nstr r1, [r0]\nldr r0, =0x400d5040\n"
+    code += "movs r1, #0\nstr r1, [r0, #12]\nstr r1, [r0, #8]\nstr r1, [r0, #4]\nmovs r1, #99\n"
+    code += f"str r1, [r0]\nldr r0, =200000\nagain: subs r0, #1\nbne again\nldr r0, ={pending}\n"
+    made = run(tmp_path, code + "ldr r5, [r0]")
+    assert made.registers["r5"] == 1 << line % 32
 
 
 def test_the_information_page_holds_the_devices_address(tmp_path: Path) -> None:
@@ -138,8 +151,7 @@ def test_the_chip_says_what_memories_and_engines_it_has(tmp_path: Path) -> None:
     [
         (0x400D7008, 0x3E, "analogue-to-digital conversions"),
         (0x400D7024, 2, "analogue comparator"),
-        (0x40088838, 0xD3, "command strobe processor"),
-        (0x400D2098, 1, "alternate interrupt map"),
+        (0x40088838, 0xB8, "command strobe processor"),
         (0x400D2074, 8, "warm reset"),
     ],
 )

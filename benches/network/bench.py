@@ -2,12 +2,14 @@
 """How much of a network runs in real time on this machine.
 
 `.venv/bin/python benches/network/bench.py` runs 20 TelosBs that poll; 1,000 in time slots, in
-groups of ten; and an hour of 16 in secured time slots: each on one thread and on all. It prints how
-long that took by the clock on the wall and by those of the processors, and the digest, which has to
-be the same for each number of threads. The machine should have nothing else to do: where it has,
-the time of the busiest thread still tells how long it would take at the least.
+groups of ten that know nothing of each other, and in groups that stand in a field where each hears
+its neighbours; and an hour of 16 in secured time slots: each on one thread and on all. It prints
+how long that took by the clock on the wall and by those of the processors, and the digest, which
+has to be the same for each number of threads. The machine should have nothing else to do: where it
+has, the time of the busiest thread still tells how long it would take at the least.
 """
 
+import itertools
 import os
 import subprocess
 import tempfile
@@ -52,8 +54,15 @@ start_s = {1}
 between = ["root-{0}", "leaf-{0}"]
 attenuation_db = 60
 """
-
-
+NEIGHBOURS = """
+[[link]]
+between = ["{0}-{1}", "{2}-{3}"]
+attenuation_db = {4}
+"""
+SIDE = 10
+"""Groups along a side of the field."""
+FAR_DB = 80
+"""Between motes of groups that are neighbours: received, and in each other's way."""
 HOUR = """
 [[mote]]
 name = "root"
@@ -72,6 +81,19 @@ wiring = { ccm-star = "net/ccm-star/hardware", boots = "boots/none" }
 spread_ppm = 15
 start_s = 0.05
 """
+
+
+def field() -> str:
+    """Groups in a square, where the motes of those that stand beside each other hear each other."""
+    text = "".join(GROUP.format(n, n * 0.001) for n in range(SIDE * SIDE))
+    for n in range(SIDE * SIDE):
+        right = [n + 1] if (n + 1) % SIDE else []
+        below = [n + SIDE] if n + SIDE < SIDE * SIDE else []
+        for other, one, two in itertools.product(
+            [*right, *below], ("root", "leaf"), ("root", "leaf")
+        ):
+            text += NEIGHBOURS.format(one, n, two, other, FAR_DB)
+    return text
 
 
 def processor_s() -> dict[str, float]:
@@ -117,14 +139,18 @@ def main() -> None:
         linker = ["ld.lld-19", "--section-start=.text=0x4000", "--section-start=.vectors=0xfffe"]
         linker += ["-e", "start", str(folder / "polling.o"), "-o", str(folder / "polling.elf")]
         subprocess.run(linker, check=True)
-        polling, groups, hour = (folder / f"{one}.toml" for one in ("polling", "groups", "hour"))
+        polling, groups, square, hour = (
+            folder / f"{one}.toml" for one in ("polling", "groups", "square", "hour")
+        )
         polling.write_text(EVERYONE + POLLING)
         text = "".join(GROUP.format(n, n * 0.001) for n in range(GROUPS))
         groups.write_text(f'title = "bench"\n{text}')
+        square.write_text(f'title = "bench"\n{field()}')
         hour.write_text(EVERYONE + HOUR)
         for threads in sorted({1, cores}):
             run("20 TelosBs that poll", polling, 0.0, 10.0, threads=threads)
             run("1,000 TelosBs in time slots", groups, JOINED_S, 14.0, threads=threads)
+            run("1,000 TelosBs in one field", square, JOINED_S, 14.0, threads=threads)
             run("16 TelosBs in secured slots", hour, 0.0, 3600.0, threads=threads)
 
 

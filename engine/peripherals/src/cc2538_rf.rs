@@ -7,6 +7,10 @@
 use joulemark_kernel::{Fault, FaultKind, FineHertz, Picoseconds};
 use joulemark_radio::{Antenna, BYTE, Figures, Radio, SYMBOL, SYNCHRONISATION, Start};
 
+mod csp;
+
+use csp::Csp;
+
 use crate::MacTimer;
 use crate::ieee802154::{Header, crc};
 
@@ -281,6 +285,7 @@ struct Transmission {
 pub struct Cc2538Rf {
     antenna: Antenna,
     timer: MacTimer,
+    csp: Csp,
     xreg: [u32; XREG_WORDS],
     ffsm: [u8; FFSM_BYTES],
     state: State,
@@ -318,6 +323,7 @@ impl Cc2538Rf {
         Self {
             antenna: Antenna::new(figures),
             timer: MacTimer::default(),
+            csp: Csp::default(),
             xreg,
             ffsm: [0; FFSM_BYTES],
             state: State::Idle,
@@ -975,17 +981,11 @@ impl Cc2538Rf {
                 self.abort(now);
                 self.go_idle();
             }
-            // SNOP, and ISSTOP and ISCLEAR of no program.
-            0xd0 | 0xe2 | 0xff => {}
-            _ => {
-                return Err(Fault::new(
-                    FaultKind::Absent,
-                    format!(
-                        "the emulation leaves out programs of the command strobe processor (RFST is \
-                         written {instruction:#04x}, which is no immediate strobe)"
-                    ),
-                ));
-            }
+            // ISSTART, ISSTOP and ISCLEAR
+            0xe1 => self.start_program(now)?,
+            0xe2 => self.stop_program(),
+            0xff => self.clear_program(),
+            _ => self.load_program(instruction)?,
         }
         Ok(())
     }
@@ -1105,12 +1105,7 @@ impl Cc2538Rf {
             TXFIFOCNT | TXLAST_PTR => self.tx_count as u32,
             RXFIRST_PTR | RXP1_PTR => self.rx_first as u32,
             RXLAST_PTR => ((self.rx_first + self.rx_count) % FIFO) as u32,
-            RFRND => {
-                self.random ^= self.random << 13;
-                self.random ^= self.random >> 7;
-                self.random ^= self.random << 17;
-                (self.random >> 32) as u32 & 3
-            }
+            RFRND => self.draw() & 3,
             // Programs, and what is none of the guide's.
             0x00..=0x3f | CSPPROG0..=CSPPROG23 | 0x60..=0x68 | 0x6b..=0x6d | 0x7a => {
                 self.xreg[register]
@@ -1186,6 +1181,14 @@ impl Cc2538Rf {
         Ok(true)
     }
 
+    /// Random bits.
+    const fn draw(&mut self) -> u32 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        (self.random >> 32) as u32
+    }
+
     /// The 32-kHz clock changes.
     pub fn set_low_clock(&mut self, low: FineHertz, now: Picoseconds) {
         self.timer.set_low_clock(low, now);
@@ -1218,11 +1221,15 @@ impl Radio for Cc2538Rf {
             State::Tx | State::Ack => self.next_of_sending(),
             _ => self.until,
         };
-        own.min(self.timer.next_event())
+        own.min(self.timer.next_event()).min(self.csp.wakes)
     }
 
     fn advance(&mut self, now: Picoseconds) {
         self.timer.advance(now);
+        // What it strobes was looked at when it was loaded.
+        if self.csp.wakes <= now && self.run_program(now).is_err() {
+            self.stop_program();
+        }
         match self.state {
             State::SfdWait if self.antenna.next_event() <= now => {
                 let Some(found) = self.antenna.advance(now) else {

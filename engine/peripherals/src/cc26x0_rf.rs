@@ -21,10 +21,10 @@ use std::collections::VecDeque;
 use joulemark_kernel::{Fault, FaultKind, Memories, Picoseconds};
 use joulemark_radio::{Antenna, BYTE, Figures, Radio, SYMBOL, SYNCHRONISATION, Start};
 
-use operations::{Level, Operation};
+use operations::Operation;
 use rat::Rat;
 use receiver::{Cca, CcaSettings, Frame, NO_RSSI, Settings, Verdict, correlation};
-use structures::irq;
+use structures::{Level, irq};
 
 /// Offsets of blocks of registers.
 const PWR: u32 = 0x0000;

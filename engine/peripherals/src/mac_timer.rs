@@ -210,6 +210,20 @@ impl MacTimer {
         next
     }
 
+    /// When its 16 bits overflow next, after a time up to which it has been advanced;
+    /// [`Picoseconds::NEVER`] while it stands still.
+    pub fn next_overflow(&self, now: Picoseconds) -> Picoseconds {
+        if !self.is_running {
+            return Picoseconds::NEVER;
+        }
+        let left = self
+            .period()
+            .saturating_sub(self.count[TIMER].into())
+            .max(1);
+        let next = self.since + Picoseconds(left * TICK);
+        next.max(now + Picoseconds(1))
+    }
+
     /// Do what is due.
     pub fn advance(&mut self, now: Picoseconds) {
         if self.change > now {

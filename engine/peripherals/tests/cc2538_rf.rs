@@ -570,7 +570,7 @@ fn whatever_comes_is_survived() {
 fn what_is_left_out_is_named() {
     let mut mote = Mote::new();
     for (register, value, what) in [
-        (RFST, 0xd3, "command strobe processor"),
+        (RFST, 0xb8, "command strobe processor"),
         (FRMCTRL0, 0x42, "test transmissions"),
         (FRMCTRL0, 0x44, "serial reception"),
         (FRMCTRL0, 0x50, "energy scan"),
@@ -582,4 +582,100 @@ fn what_is_left_out_is_named() {
             .unwrap_err();
         assert!(fault.message.contains(what), "{fault}");
     }
+}
+
+// Registers of the command strobe processor, its flags, and the MAC timer's.
+const CSPX: u32 = 0x788;
+const CSPY: u32 = 0x78c;
+const CSPZ: u32 = 0x790;
+const CSP_STOP: u32 = 1 << 4;
+const BACKOFF_US: u64 = 320;
+
+/// Unslotted CSMA-CA: wait for the power to be known, then back off up to `z` times.
+fn load_csma(mote: &mut Mote, z: u32) {
+    // The MAC timer's period is a backoff of 20 symbols, 10,240 periods of 32 MHz.
+    for (register, value) in [
+        (0x810, 2),
+        (0x814, 0x00),
+        (0x818, 0x28),
+        (0x810, 0),
+        (0x804, 1),
+    ] {
+        mote.set(register, value);
+    }
+    mote.set(RFST, ISRXON);
+    mote.set(RFST, 0xff);
+    // SKIP 0 if no RSSI; LABEL; RANDXY; WAITX; SKIP 1 if not clear; SSTOP; DECZ; INCMAXY 5;
+    // RPT if Z is not 0; SSTOP
+    for instruction in [0x0f, 0xbb, 0xbd, 0xbc, 0x18, 0xd2, 0xc5, 0xcd, 0xae, 0xd2] {
+        mote.set(RFST, instruction);
+    }
+    for (register, value) in [(CSPX, 0), (CSPY, 3), (CSPZ, z)] {
+        mote.set(register, value);
+    }
+    mote.set(RFIRQF1, 0);
+    mote.set(RFST, 0xe1);
+}
+
+#[test]
+fn a_program_backs_off_and_stops_where_the_channel_is_clear() {
+    let mut mote = Mote::new();
+    let start = mote.now;
+    load_csma(&mut mote, 4);
+    let mut stopped = None;
+    for us in 0..4000 {
+        mote.run_to(start + us * US);
+        if stopped.is_none() && mote.get(RFIRQF1) & CSP_STOP != 0 {
+            stopped = Some(us);
+        }
+    }
+    // The receiver's 192 us and 128 for the power, then up to seven backoffs that end with the
+    // timer's period.
+    let stopped = stopped.unwrap();
+    assert!((320..=320 + 7 * BACKOFF_US).contains(&stopped), "{stopped}");
+    assert!(stopped == 320 || stopped % BACKOFF_US <= 1, "{stopped}");
+    assert_eq!(mote.get(CSPZ), 4);
+    // It is loaded still, and does the same again.
+    mote.set(RFIRQF1, 0);
+    mote.set(RFST, 0xe1);
+    mote.run(7 * BACKOFF_US + 1);
+    assert_ne!(mote.get(RFIRQF1) & CSP_STOP, 0);
+}
+
+#[test]
+fn a_program_gives_up_where_the_channel_never_is_clear() {
+    let mut mote = Mote::new();
+    // A threshold below all noise.
+    mote.set(0x658, 0x80);
+    load_csma(&mut mote, 3);
+    mote.run(320 + (7 + 15 + 31) * BACKOFF_US);
+    assert_ne!(mote.get(RFIRQF1) & CSP_STOP, 0);
+    assert_eq!((mote.get(CSPZ), mote.get(CSPY)), (0, 5));
+}
+
+#[test]
+fn a_program_is_stopped_cleared_and_as_long_as_there_is_room() {
+    let mut mote = Mote::new();
+    mote.set(RFST, 0xff);
+    // DECZ and back to it for ever; then stopped from outside.
+    for instruction in [0xc2, 0xaa] {
+        mote.set(RFST, instruction);
+    }
+    mote.set(RFST, 0xe1);
+    mote.run(100);
+    mote.set(RFST, 0xe2);
+    let counted = mote.get(CSPZ);
+    mote.run(100);
+    assert_eq!(mote.get(CSPZ), counted);
+    mote.set(RFST, 0xff);
+    for _ in 0..24 {
+        mote.set(RFST, 0xd0);
+    }
+    let now = Picoseconds(mote.now);
+    assert!(mote.rf.write(RFST, 0xd0, now).is_err(), "24 bytes");
+    mote.set(RFST, 0xff);
+    assert!(
+        mote.rf.write(RFST, 0xb8, now).is_err(),
+        "WEVENT1 is left out"
+    );
 }

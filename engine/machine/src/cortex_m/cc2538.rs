@@ -74,6 +74,9 @@ const HELD: [(u32, u32, u32); 11] = [
 ];
 /// `I_MAP`: 1 for interrupt lines of other numbers.
 const I_MAP: u32 = 0x98;
+/// Lines of RF core, its errors, AES engine, sleep timer and MAC timer, and those of the alternate
+/// map (RIOT's `cc2538.h`, `RF_RXTX_IRQn` and `RF_RXTX_ALT_IRQn` and so on).
+const MAPPED: [[usize; 5]; 2] = [[141, 142, 143, 145, 146], [26, 27, 30, 32, 33]];
 
 /// Where the information page has the device's IEEE address: two words, the higher first
 /// (Contiki-NG, `ieee-addr.c`).
@@ -178,6 +181,8 @@ pub struct Cc2538 {
     adc: SocAdc,
     ivctrl: u32,
     flash: Option<Cc2538Flash>,
+    /// `I_MAP`.
+    has_alternate_map: bool,
     ioc: [u32; IOC_WORDS],
     direction: [u32; 4],
     alternate: [u32; 4],
@@ -224,6 +229,7 @@ impl Cc2538 {
             ivctrl: 0x13,
             flash: flash
                 .map(|(range, times)| Cc2538Flash::new(range, times, core.reset_hz.whole())),
+            has_alternate_map: false,
             ioc: [0; IOC_WORDS],
             direction: [0; 4],
             alternate: [0; 4],
@@ -287,7 +293,7 @@ impl Peripherals for Cc2538 {
                     let level = if high { SYNC_32K } else { 0 };
                     Some(self.clock_ctrl | level | XOSC_STB | HSOSC_STB)
                 }
-                I_MAP => Some(0),
+                I_MAP => Some(self.has_alternate_map.into()),
                 _ => held(offset).map(|_| self.held[offset as usize / 4]),
             },
             RFCORE => {
@@ -368,13 +374,7 @@ impl Peripherals for Cc2538 {
                     self.clock_ctrl = value & 0x0322_0707 | value & OSC;
                     context.clock_hz = Some(self.clock_hz());
                 }
-                I_MAP if value & 1 != 0 => {
-                    return Err(Fault::new(
-                        FaultKind::Absent,
-                        "the emulation leaves out the alternate interrupt map (I_MAP)",
-                    ));
-                }
-                I_MAP => {}
+                I_MAP => self.has_alternate_map = value & 1 != 0,
                 _ => {
                     let Some(bits) = held(offset) else {
                         return Ok(false);
@@ -515,11 +515,14 @@ impl Peripherals for Cc2538 {
         let [done, bus_error] = self.udma.interrupts();
         put(46, done);
         put(47, bus_error);
-        put(141, rf);
-        put(142, error);
-        put(146, mac);
-        put(143, self.aes.as_ref().is_some_and(TiAes::is_pending));
-        put(145, self.slow.is_pending());
+        let aes = self.aes.as_ref().is_some_and(TiAes::is_pending);
+        let mapped = [rf, error, aes, self.slow.is_pending(), mac];
+        for (line, high) in MAPPED[usize::from(self.has_alternate_map)]
+            .into_iter()
+            .zip(mapped)
+        {
+            put(line, high);
+        }
         lines
     }
 

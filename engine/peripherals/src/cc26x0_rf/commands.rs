@@ -4,9 +4,9 @@
 use joulemark_kernel::{Fault, Memories, Picoseconds};
 
 use super::entries::Queue;
-use super::operations::Level::{Background, Foreground};
 use super::rat::{CHANNELS, FREE};
 use super::receiver::{CcaSettings, NO_RSSI, SLOTTED_ACK};
+use super::structures::Level::{Background, Foreground};
 use super::structures::{Fields, Trigger, left_out, operation, result};
 use super::{Cc26x0Rf, Phy, absent};
 

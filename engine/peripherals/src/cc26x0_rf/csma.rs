@@ -2,8 +2,8 @@
 
 use joulemark_kernel::{Fault, Memories, Picoseconds};
 
-use super::operations::Level::Foreground;
 use super::receiver::Cca;
+use super::structures::Level::Foreground;
 use super::structures::{Fields, status};
 use super::{Cc26x0Rf, absent};
 

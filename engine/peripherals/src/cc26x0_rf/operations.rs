@@ -6,6 +6,7 @@ use joulemark_kernel::{Fault, Memories, Picoseconds};
 use super::csma::Csma;
 use super::entries::Stored;
 use super::receiver::{CcaSettings, Frame, NO_RSSI, SLOTTED_ACK, Settings, Verdict};
+use super::structures::Level::{self, Background, Foreground};
 use super::structures::operation_bytes;
 use super::structures::{Condition, Fields, Kind, Outcome, Trigger, irq, operation};
 use super::structures::{result, status};
@@ -27,15 +28,6 @@ const FRONT_END: u16 = 7;
 const DIFFERENTIAL: u16 = 0;
 /// A chain that skips further than this has no end.
 const MOST_SKIPS: u8 = 15;
-
-/// Two operations may run at a time: one of each level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Level {
-    Background = 0,
-    Foreground = 1,
-}
-
-use Level::{Background, Foreground};
 
 /// Times of a chain of operations, in ticks of the radio timer.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,13 @@
 
 use joulemark_kernel::Memories;
 
+/// Two operations may run at a time: one of each level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    Background = 0,
+    Foreground = 1,
+}
+
 /// Results in CMDSTA (SWCU185F, table 26-2).
 pub(super) mod result {
     pub const DONE: u32 = 0x01;
