@@ -28,6 +28,8 @@ struct Half {
     load: u32,
     matched: u32,
     prescale: u32,
+    /// It is of 16 bits, and the prescaler counts: what is in its register stays with 32 bits.
+    is_prescaled: bool,
     enabled: bool,
     /// The tick of its step 0.
     start: u64,
@@ -44,6 +46,7 @@ impl Half {
             load,
             matched: load,
             prescale: 0,
+            is_prescaled: false,
             enabled: false,
             start: 0,
             held: 0,
@@ -56,7 +59,11 @@ impl Half {
     }
 
     const fn step_ticks(&self) -> u64 {
-        self.prescale as u64 + 1
+        if self.is_prescaled {
+            self.prescale as u64 + 1
+        } else {
+            1
+        }
     }
 
     const fn step(&self, tick: u64) -> u64 {
@@ -249,7 +256,14 @@ impl Gpt {
         };
         match offset {
             0x00 => match value & 7 {
-                0 | 4 => self.config = value & 7,
+                0 | 4 => {
+                    self.config = value & 7;
+                    for half in &mut self.halves {
+                        half.is_prescaled = self.config != 0;
+                        half.held = 0;
+                        half.restart(tick);
+                    }
+                }
                 _ => return absent("the RTC and reserved configurations (CFG)"),
             },
             0x04 | 0x08 => {
@@ -279,7 +293,7 @@ impl Gpt {
             0x30 | 0x34 => half.matched = if wide { value } else { value & 0xffff },
             0x38 | 0x3c => {
                 half.held = 0;
-                half.prescale = if wide { 0 } else { value & 0xff };
+                half.prescale = value & 0xff;
                 half.restart(tick);
             }
             0x50 | 0x54 => {

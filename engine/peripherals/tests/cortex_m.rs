@@ -298,6 +298,25 @@ proptest! {
     }
 
     #[test]
+    fn a_prescaler_counts_whether_it_was_set_before_the_configuration_or_after(
+        prescale in 0_u32..256, steps in 1_u64..60_000, first: bool,
+    ) {
+        // Two of 16 bits, periodic and down from 65,535.
+        let mut gpt = Gpt::default();
+        let mut settings = vec![(0x38, prescale), (0x00, 4)];
+        if !first {
+            settings.reverse();
+        }
+        settings.extend([(0x04, 2), (0x28, 0xffff), (0x0c, 1)]);
+        for (offset, value) in settings {
+            prop_assert!(gpt.write(offset, value, Cycles(0)).unwrap());
+        }
+        let now = Cycles(steps * u64::from(prescale + 1));
+        prop_assert_eq!(u64::from(gpt.read(0x48, now).unwrap()), 0xffff - steps);
+        prop_assert_eq!(gpt.read(0x38, now), Some(prescale));
+    }
+
+    #[test]
     fn the_sleep_timer_wakes_at_its_value(away in 5_u32..5_000_000, start in 0_u64..1_000_000) {
         let mut timer = Smwdthrosc::new(Hertz(32_000_000), Hertz(32_768).into());
         let at = Cycles(start);

@@ -163,7 +163,6 @@ impl Cc2538Rf {
                 },
                 // RPT
                 0xa0..=0xaf if self.holds(instruction, now) => self.csp.next = self.csp.label,
-                0x00..=0x7f | 0xa0..=0xaf => {}
                 // WAIT and WAITX; a WAIT of 0 is one of 32.
                 0x80..=0x9f | 0xbc => {
                     self.csp.counts_x = instruction == 0xbc;
@@ -198,7 +197,7 @@ impl Cc2538Rf {
                 }
                 // The other strobes are those that RFST takes at once.
                 0xd1 | 0xd3..=0xdf => self.strobe(0xe0 | instruction & 15, now)?,
-                // SNOP
+                // SNOP, and conditions that do not hold.
                 _ => {}
             }
         }
