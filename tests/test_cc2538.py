@@ -108,7 +108,7 @@ def test_the_alternate_map_gives_interrupts_other_lines(
     pending = 0xE000E200 + line // 32 * 4
     code = f"ldr r0, =0x400d2098\nmovs r1, #{alternate}\nstr r1, [r0]\nldr r0, =0x400d5040\n"
     code += "movs r1, #0\nstr r1, [r0, #12]\nstr r1, [r0, #8]\nstr r1, [r0, #4]\nmovs r1, #99\n"
-    code += f"str r1, [r0]\nldr r0, =200000\nagain: subs r0, #1\nbne again\nldr r0, ={pending}\n"
+    code += f"str r1, [r0]\nldr r0, =12000\nagain: subs r0, #1\nbne again\nldr r0, ={pending}\n"
     made = run(tmp_path, code + "ldr r5, [r0]")
     assert made.registers["r5"] == 1 << line % 32
 
