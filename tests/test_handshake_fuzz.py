@@ -9,7 +9,7 @@ from joulemark.catalogue.primitives import Library
 from joulemark.images import build_local
 from joulemark.project import ROOT
 
-RUNS = 60_000
+RUNS = 20_000
 HARNESS = "firmware/primitives/handshake/kind.c"
 FUZZER = "firmware/fuzz/handshake.c"
 USED = ("hash/sha-256", "aead/ccm", "block-cipher/aes")

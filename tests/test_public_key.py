@@ -106,7 +106,8 @@ def test_scalars_that_meet_themselves(device: tuple[str, Device]) -> None:
     }
     special |= {limit - 1 - 2 * d for d in range(17)} | {limit - 2 - 2 * d for d in range(17)}
     special |= {curve.order - 2 * c - 2 * d for c in (0, *comb) for d in (-1, 0, 1)}
-    if curve is SECT233R1:  # Its ladder has neither digits nor a comb.
+    # A binary curve's ladder has neither digits nor a comb; signatures multiply as agreements do.
+    if curve is SECT233R1 or name in SIGNATURES:
         special = {1, 2, 3, limit - 1}
     for secret in sorted(s for s in special if 0 < s < limit):
         key = secret.to_bytes(length, "big")
@@ -189,6 +190,6 @@ def test_ed25519_refuses_keys_that_are_not_canonical(device: tuple[str, Device])
 
 def test_the_same_as_openssl() -> None:
     """A moment of tests/public_key_fuzz.py, of every key agreement and signature."""
-    ends = public_key_fuzz.fuzz(2, 1)
+    ends = public_key_fuzz.fuzz(1, 1)
     assert all(any(e.startswith(f"{name}/") for e in ends) for name in CURVE_OF if "p256" in name)
     assert {e.split()[-1] for e in ends} == {"agreed", "verified", "refused"}
