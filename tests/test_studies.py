@@ -11,14 +11,16 @@ from joulemark.analysis.advice import services
 from joulemark.catalogue import boards
 from joulemark.errors import InputError
 from joulemark.measure.pool import Processes
+from joulemark.measure.slot import certificate
+from joulemark.project import ROOT
 from joulemark.records.store import Store
 from joulemark.studies import expressions, pins, study
 from joulemark.studies.advised import advised
 from joulemark.studies.conduct import Conducted
 from joulemark.studies.expressions import MissingError
-from joulemark.studies.output import document
-from joulemark.studies.verdict import Verdict
-from joulemark.studies.ways import Bench
+from joulemark.studies.output import document, held
+from joulemark.studies.verdict import Verdict, judge
+from joulemark.studies.ways import Bench, slot
 
 HEAD = """
 title = "A title"
@@ -272,3 +274,47 @@ def test_each_advice_is_of_a_board_and_a_service(name: str) -> None:
     for advice in study.load(name).file.advice:
         boards.load_board(advice.board).clock_profile(advice.clock or None)
         assert set(advice.paper) <= titles
+
+
+def test_proved_slots_give_the_verdicts_that_are_pinned() -> None:
+    """Of figures 5 and 6, without a run: what a case's certificate says, beside the paper."""
+    found = study.load("sciancalepore-2016")
+    pinned = pins.read(pins.path(found))
+    proved = {
+        p.case.case.digest: {
+            "slot": p.slot_ticks,
+            "tx_offset": p.tx_offset_ticks,
+            "tx_ack_delay": p.tx_ack_delay_ticks,
+        }
+        for p in certificate.read(found.path.with_name("slots.json")).proved
+    }
+    held = 0
+    for item in found.items:
+        if not isinstance(item.ours, dict) or item.section.name not in {"figure-5", "figure-6"}:
+            continue
+        asked = slot.Asked.model_validate({k: v for k, v in item.ours.items() if k != "way"})
+        case = slot._case(asked).case.digest
+        if case not in proved:
+            continue  # No template of it was proved for so many slots.
+        ours = proved[case][asked.metric] / 32_768
+        said = study.contradiction(item, found.paper)
+        verdict, _ = judge(item, item.value, ours, contradiction=said, missing=(), tried=None)
+        assert str(verdict) == pinned[item.id], item.id
+        held += 1
+    assert held >= 140
+
+
+def test_a_proved_slot_is_that_of_todays_firmware() -> None:
+    """The quickest of each board; `joulemark slot-check` proves all of them."""
+    path = study.load("sciancalepore-2016").path.with_name("slots.json")
+    for board in ("telosb", "openmote-cc2538"):
+        of_board = [p for p in certificate.read(path).proved if p.board == board]
+        quickest = min((p for p in of_board if p.subject.level), key=lambda p: p.slot_ticks)
+        assert len(list(certificate.check(quickest, slots=30))) == 4
+
+
+@pytest.mark.parametrize("name", study.names())
+def test_the_guide_says_how_much_of_each_study_ci_judges(name: str) -> None:
+    guide = (ROOT / "docs/adding-a-study.md").read_text(encoding="utf-8")
+    (row,) = (line for line in guide.splitlines() if line.startswith(f"| {name} |"))
+    assert f" {held(study.load(name)).partition(' that ')[0]} " in row.replace(":", " ")
