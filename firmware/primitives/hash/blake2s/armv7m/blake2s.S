@@ -1,7 +1,7 @@
 /* BLAKE2s's function F. No instruction only rotates: the words of rows b and d lie in their registers
    not yet rotated, and the next instruction that takes one rotates it. Between two G that is by 7 to
-   the right for b and by 8 for d. All instructions of G are 32 bits wide and aligned: it is fetching
-   that would hold up a mixture. */
+   the right for b and by 8 for d. A word of code is one wide instruction, or a narrow load and a narrow
+   addition: any other mixture would be held up by fetching, and a cache holds less that is wide. */
     .syntax unified
     .thumb
 
@@ -16,13 +16,13 @@
 #define B0 r4
 #define B1 r5
 #define B2 r6
-#define B3 r7
+#define B3 r12
 #define C0_C2 r8
 #define C1_C3 r9
 #define D0 r10
 #define D1_D3 r11
 #define D2 lr
-#define T r12
+#define T r7
 
 /* The frame. */
 #define M 0 /* the message's words */
@@ -42,14 +42,14 @@
 
 /* G of RFC 7693, section 3.1, with words x and y of the message. */
 .macro g_begun a, b, c, d, x, y
-    ldr.w   T, [sp, #M + 4 * \x]
-    add.w   \a, \a, T
+    ldr.n   T, [sp, #M + 4 * \x]
+    adds.n  \a, \a, T
     eor.w   \d, \a, \d, ror #D_LATE
     add.w   \c, \c, \d, ror #16
     eor.w   \b, \c, \b, ror #B_LATE
-    ldr.w   T, [sp, #M + 4 * \y]
+    ldr.n   T, [sp, #M + 4 * \y]
+    adds.n  \a, \a, T
     add.w   \a, \a, \b, ror #12
-    add.w   \a, \a, T
     eor.w   \d, \a, \d, ror #16
     add.w   \c, \c, \d, ror #8
     eor.w   \b, \c, \b, ror #12
@@ -132,6 +132,7 @@ blake2s_compress:
     constant C0_C2, 0x6a09e667
     constant C1_C3, 0xbb67ae85
     ldmia.w r0, {r0-r7}
+    mov     B3, r7
     .irp    word, B0, B1, B2, B3
     ror.w   \word, \word, #32 - B_LATE
     .endr
@@ -157,22 +158,22 @@ blake2s_compress:
     ldr.w   C0_C2, [sp, #C2]
     ldr.w   C1_C3, [sp, #C3]
     ldr.w   D1_D3, [sp, #D3]
-    ldr.w   T, [sp, #H]
+    ldr.w   lr, [sp, #H]
     eor.w   A2, A2, C0_C2
     eor.w   A3, A3, C1_C3
     eor.w   B3, B3, D1_D3, ror #D_LATE - B_LATE
-    ldmia.w T!, {r8-r11}
+    ldmia.w lr!, {r8-r11}
     eor.w   A0, A0, r8
     eor.w   A1, A1, r9
     eor.w   A2, A2, r10
     eor.w   A3, A3, r11
-    ldmia.w T, {r8-r11}
+    ldmia.w lr, {r8-r11}
     eor.w   B0, r8, B0, ror #B_LATE
     eor.w   B1, r9, B1, ror #B_LATE
     eor.w   B2, r10, B2, ror #B_LATE
-    eor.w   B3, r11, B3, ror #B_LATE
-    sub.w   T, T, #16
-    stmia.w T, {r0-r7}
+    eor.w   r7, r11, B3, ror #B_LATE
+    sub.w   lr, lr, #16
+    stmia.w lr, {r0-r7}
 
     .irp    register, r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10
     mov.w   \register, #0
