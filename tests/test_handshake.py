@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -157,6 +158,15 @@ def test_two_boards_agree() -> None:
         if "key" in contract.gives:
             assert device.read("key", 32) == expected["key"]
     assert values["message_4"] == expected["message_4"]
+
+
+def test_an_update_follows_what_carried_authorization_data(tmp_path: Path) -> None:
+    """Both are cases of one image, in this order, on the board with the least room."""
+    chosen = ["--board", "telosb", "--primitive", NAMES[1], "--store", f"{tmp_path}/a.db"]
+    operations = [word for name in ("message-1", "update") for word in ("--operation", name)]
+    done = CliRunner().invoke(app, ["run", *chosen, *operations])
+    assert done.exit_code == 0, done.output
+    assert "measured 3," in done.output
 
 
 def test_ledger() -> None:

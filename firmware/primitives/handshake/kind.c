@@ -42,7 +42,7 @@ static crypto_status heard(crypto_status status) {
     return status;
 }
 
-static handshake initiator(void) {
+__attribute__((noinline)) static handshake initiator(void) {
     return (handshake){
         .ad = added(),
         .own = {slots[SLOT_INITIATOR_EPHEMERAL].bytes, slots[SLOT_INITIATOR_KEY].bytes,
@@ -53,7 +53,7 @@ static handshake initiator(void) {
                  .credential = slot_bytes(SLOT_RESPONDER_CREDENTIAL)}};
 }
 
-static handshake responder(void) {
+__attribute__((noinline)) static handshake responder(void) {
     return (handshake){
         .ad = added(),
         .own = {slots[SLOT_RESPONDER_EPHEMERAL].bytes, slots[SLOT_RESPONDER_KEY].bytes,
