@@ -1,12 +1,12 @@
 //! The CC2538's radio: two of them on one air, and frames that nobody would send.
 
-use std::sync::Arc;
+mod ieee802154;
 
+use ieee802154::{Sent, US, arrive, take_sent, with_crc};
 use joulemark_kernel::Picoseconds;
 use joulemark_peripherals::Cc2538Rf;
-use joulemark_radio::{Arrival, BYTE, Emission, Figures, Radio, Start, frequency_mhz};
+use joulemark_radio::{Arrival, BYTE, Figures, Radio};
 
-const US: u64 = 1_000_000;
 const FIGURES: Figures = Figures {
     sensitivity_dbm: -97.0,
     capture_db: 3.0,
@@ -50,7 +50,7 @@ const OWN: u16 = 0x1234;
 struct Mote {
     rf: Cc2538Rf,
     now: u64,
-    sent: Vec<(Start, Vec<u8>, Picoseconds)>,
+    sent: Vec<Sent>,
 }
 
 impl Mote {
@@ -84,17 +84,7 @@ impl Mote {
             assert!(self.rf.next_event() > at, "it does not get on");
         }
         self.now = time;
-        for emission in self.rf.antenna().take_emissions() {
-            match emission {
-                Emission::Start(start) => self.sent.push((start, Vec::new(), Picoseconds::NEVER)),
-                Emission::Bytes(place, bytes) => {
-                    let frame = &mut self.sent.last_mut().unwrap().1;
-                    frame.truncate(place);
-                    frame.extend(bytes);
-                }
-                Emission::End(end) => self.sent.last_mut().unwrap().2 = end,
-            }
-        }
+        take_sent(self.rf.antenna(), &mut self.sent);
     }
 
     fn run(&mut self, us: u64) {
@@ -133,24 +123,7 @@ impl Mote {
 
     /// A frame comes: its bytes with the length, at a power; it begins in 10 us.
     fn arrive(&mut self, bytes: &[u8], power_dbm: f64) -> Arrival {
-        let begin = Picoseconds(self.now + 10 * US);
-        let delimiter = Picoseconds(begin.0 + 160 * US);
-        let arrival = Arrival {
-            id: self.now,
-            start: Start {
-                begin,
-                delimiter,
-                frequency_mhz: frequency_mhz(11),
-                power_dbm,
-            },
-            byte: BYTE,
-            bytes: Arc::new(bytes.to_vec()),
-            end: Picoseconds(delimiter.0 + bytes.len() as u64 * BYTE.0),
-            is_lost: false,
-            seed: 1,
-        };
-        self.rf.antenna().arrive(arrival.clone());
-        arrival
+        arrive(self.rf.antenna(), self.now, bytes, power_dbm)
     }
 
     /// The same, and it is heard to its end.
@@ -164,25 +137,6 @@ impl Mote {
         let length = self.get(RFDATA);
         (0..length).map(|_| self.get(RFDATA) as u8).collect()
     }
-}
-
-/// IEEE Std 802.15.4-2006, 7.2.1.9, bit by bit.
-fn with_crc(frame: &[u8]) -> Vec<u8> {
-    let mut remainder = 0_u16;
-    for bit in frame
-        .iter()
-        .flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1))
-    {
-        let feedback = remainder & 1 ^ u16::from(bit);
-        remainder >>= 1;
-        if feedback == 1 {
-            remainder ^= 0x8408;
-        }
-    }
-    let mut bytes = vec![frame.len() as u8 + 2];
-    bytes.extend(frame);
-    bytes.extend(remainder.to_le_bytes());
-    bytes
 }
 
 fn data(to: u16, sequence: u8, payload: &[u8]) -> Vec<u8> {

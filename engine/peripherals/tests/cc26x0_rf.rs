@@ -1,14 +1,14 @@
 //! The RF core of `CC26x0` chips through its doorbell: commands and their errors, chains, frames in
 //! and out, and structures that nobody would write.
 
-use std::sync::Arc;
+mod ieee802154;
 
+use ieee802154::{Sent, US, arrive, take_sent, with_crc};
 use joulemark_kernel::{FaultKind, Memories, Picoseconds};
 use joulemark_peripherals::Cc26x0Rf;
-use joulemark_radio::{Arrival, BYTE, Emission, Figures, Radio, Start, frequency_mhz};
+use joulemark_radio::{Arrival, BYTE, Figures, Radio};
 use proptest::prelude::*;
 
-const US: u64 = 1_000_000;
 const FIGURES: Figures = Figures {
     sensitivity_dbm: -100.0,
     capture_db: 3.0,
@@ -112,7 +112,7 @@ struct Chip {
     memory: Memory,
     now: u64,
     rtc: u64,
-    sent: Vec<(Start, Vec<u8>, Picoseconds)>,
+    sent: Vec<Sent>,
 }
 
 impl Chip {
@@ -194,17 +194,7 @@ impl Chip {
             );
         }
         self.now = time;
-        for emission in self.rf.antenna().take_emissions() {
-            match emission {
-                Emission::Start(start) => self.sent.push((start, Vec::new(), Picoseconds::NEVER)),
-                Emission::Bytes(place, bytes) => {
-                    let frame = &mut self.sent.last_mut().unwrap().1;
-                    frame.truncate(place);
-                    frame.extend(bytes);
-                }
-                Emission::End(end) => self.sent.last_mut().unwrap().2 = end,
-            }
-        }
+        take_sent(self.rf.antenna(), &mut self.sent);
     }
 
     fn run(&mut self, us: u64) {
@@ -269,24 +259,7 @@ impl Chip {
 
     /// A frame comes: its bytes with the length; it begins in 10 us.
     fn arrive(&mut self, bytes: &[u8], power_dbm: f64) -> Arrival {
-        let begin = Picoseconds(self.now + 10 * US);
-        let delimiter = Picoseconds(begin.0 + 160 * US);
-        let arrival = Arrival {
-            id: self.now,
-            start: Start {
-                begin,
-                delimiter,
-                frequency_mhz: frequency_mhz(11),
-                power_dbm,
-            },
-            byte: BYTE,
-            bytes: Arc::new(bytes.to_vec()),
-            end: Picoseconds(delimiter.0 + bytes.len() as u64 * BYTE.0),
-            is_lost: false,
-            seed: 1,
-        };
-        self.rf.antenna().arrive(arrival.clone());
-        arrival
+        arrive(self.rf.antenna(), self.now, bytes, power_dbm)
     }
 
     /// The same, and it is heard to its end.
@@ -307,26 +280,6 @@ impl Chip {
         let length = self.memory.read(entry + 8, 1).unwrap()[0];
         self.memory.read(entry + 9, length.into())
     }
-}
-
-/// IEEE Std 802.15.4-2006, 7.2.1.9, bit by bit.
-fn with_crc(frame: &[u8]) -> Vec<u8> {
-    let mut remainder = 0_u16;
-    let bits = |byte: &u8| {
-        let byte = *byte;
-        (0..8).map(move |bit| byte >> bit & 1)
-    };
-    for bit in frame.iter().flat_map(bits) {
-        let feedback = remainder & 1 ^ u16::from(bit);
-        remainder >>= 1;
-        if feedback == 1 {
-            remainder ^= 0x8408;
-        }
-    }
-    let mut bytes = vec![frame.len() as u8 + 2];
-    bytes.extend(frame);
-    bytes.extend(remainder.to_le_bytes());
-    bytes
 }
 
 fn data(to: u16, sequence: u8, payload: &[u8]) -> Vec<u8> {
