@@ -71,8 +71,9 @@ def _lines(conducted: Conducted, plot: Plot) -> dict[str, Any] | None:
         lists = {key: value for key, value in asked.items() if isinstance(value, list)}
         for whose, variant in (("ours", ""), ("best today", BEST)):
             found = conducted.series(name, variant)
-            if found.value is None or len(lists) != 1:
-                continue
+            same = variant and np.array_equal(found.value, conducted.series(name).value)  # type: ignore[arg-type]
+            if found.value is None or len(lists) != 1 or same:
+                continue  # Where no other way is known, today's best is ours.
             ((over, values),) = lists.items()
             rows += [
                 {"what": in_lines(name.replace("_", " ")), "whose": whose, over: at, "value": value}
