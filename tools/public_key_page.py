@@ -185,6 +185,18 @@ own figures are those of its version 0.2 on a TelosB, at a clock that is not sta
 makes its table of the generator once, in 5.225 s, ours is made in each signature. `easy` has the
 methods of the library that shibata-2018 measured. [Leaks](leaks.md) has what each build tells of
 its secrets.
+
+## Fuzzed beside other implementations
+What is newest was tried beside implementations that share nothing with it, and no difference was
+found. Each has a short run in the tests.
+
+- Assembly for both chips on the emulated boards (secp256k1, sect233r1, seeded ECDSA, and the rest),
+  beside OpenSSL or the curve's definition, `tests/public_key_fuzz.py --boards`: 2,112 agreements,
+  or signatures made and verified, many of them special or spoilt; 170 s of processor time.
+- Its fields, beside Python's integers, `tests/field_fuzz.py`: 1,060,560 pairs of operands at which
+  carries turn; 44 s.
+- EDHOC's messages with external authorization data, exports and updates, under sanitizers, beside
+  what the peer sent and a second reader, `firmware/fuzz/handshake.c`: 3,449,139 inputs; 107 s.
 """
 
 if __name__ == "__main__":
