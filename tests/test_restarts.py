@@ -69,3 +69,24 @@ def test_plasa_uses_no_nonce_twice(board: str, boots: str, code: int, tmp_path: 
     text = text.replace('name = "authority"\n', 'name = "authority"\nrestart_s = [1.0]\n')
     (tmp_path / "plasa.toml").write_text(text)
     run(tmp_path / "plasa.toml", "3s", code)
+
+
+@pytest.mark.parametrize("patience", [8, 0])
+def test_motes_of_an_authority_that_restarts_are_admitted_again(
+    patience: int, tmp_path: Path
+) -> None:
+    """A mote that hears no renewal for so many packets asks; without, nobody is served any more."""
+    text = (NETWORKS / "plasa-telosb.toml").read_text()
+    text = text.replace("restart_s = [2.0]\n", "")
+    text = text.replace('name = "authority"\n', 'name = "authority"\nrestart_s = [1.6]\n')
+    mote = "define = { PLASA_POLICY = 5"
+    assert mote in text
+    text = text.replace(mote, f"{mote}, PLASA_PATIENCE = {patience}")
+    (tmp_path / "plasa.toml").write_text(text)
+    run(tmp_path / "plasa.toml", "4s", 0, "--uart", str(tmp_path))
+    (authority,) = (path.read_text() for path in tmp_path.glob("authority.*"))
+    before, after = authority.split("authority 1\n")[1:]
+    assert "admitted 2\n" in before
+    assert "heard" in before
+    assert ("admitted 2\n" in after) == (patience > 0)
+    assert ("heard" in after) == (patience > 0)

@@ -1,10 +1,13 @@
 /* The architecture between an application and the stack. The application calls the stack by its own
    names, and its code is the same byte for byte with the architecture and without it: the linker
    leads its calls here. Modules that the program does without are not there. */
+#include <string.h>
+
 #include "csma.h"
 
 #if __has_include("authentication.h")
 #include "authentication.h"
+#include "keydb.h"
 #define HAS_AUTHENTICATION 1
 #else
 #define HAS_AUTHENTICATION 0
@@ -69,6 +72,22 @@ static bool join(void) {
     }
     return false;
 }
+
+/* An authority that has restarted knows no keys of before, and cannot say so in a way that is to be
+   believed. Each renewal changes the KEK: a mote whose KEK has been the same for long asks to be
+   admitted again. If nobody answers, it goes on with what it has. */
+static void join_if_forgotten(void) {
+    static uint16_t sent;
+    static uint8_t begin[2];
+    if (PLASA_PATIENCE == 0 || ++sent <= PLASA_PATIENCE)
+        return;
+    sent = 0;
+    const uint8_t *kek = keydb_get(KEY_GROUP, KEYDB_GROUP | KEYDB_KEK);
+    if (kek == 0 || memcmp(begin, kek, sizeof begin) == 0)
+        join();
+    else
+        memcpy(begin, kek, sizeof begin);
+}
 #endif
 
 bool __wrap_csma_init(uint8_t channel, uint16_t pan, uint16_t address) {
@@ -93,6 +112,9 @@ static void recover(void) {
 #endif
 
 csma_status __wrap_csma_send(uint16_t to, const uint8_t *payload, uint8_t length) {
+#if HAS_AUTHENTICATION
+    join_if_forgotten();
+#endif
 #if HAS_STAR
     uint8_t packet[CSMA_PAYLOAD_BYTES_MAX];
     length = star_secure(to, payload, length, packet, sizeof packet);
