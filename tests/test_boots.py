@@ -101,9 +101,9 @@ def cuts(mote: Mote) -> Iterator[list[bytes]]:
     assert mote.count(made) > 0
     length = made.cycles - begin
     made = mote.switch_on()
-    for part in range(1, 12):
+    for part in range(1, 9):
         # A core may stand still while its flash changes, and be beyond this already.
-        made.run(max_cycles=max(begin + length * part // 12 - made.cycles, 0))
+        made.run(max_cycles=max(begin + length * part // 9 - made.cycles, 0))
         yield mote.content(made)
 
 
@@ -113,7 +113,7 @@ def mixtures(mote: Mote) -> Iterator[list[bytes]]:
     mote.count(made)
     after = mote.content(made)
     drawn = random.Random(2026)
-    for _ in range(9):
+    for _ in range(6):
         share = drawn.random()
         yield [
             bytes(
@@ -124,12 +124,12 @@ def mixtures(mote: Mote) -> Iterator[list[bytes]]:
         ]
 
 
-@pytest.mark.parametrize("boots", [5, PAGE_RECORDS, 2 * PAGE_RECORDS], ids=str)
+@pytest.mark.parametrize("boots", [5, 2 * PAGE_RECORDS], ids=str)
 @pytest.mark.parametrize("name", BOARDS)
 def test_no_count_comes_twice_whenever_the_supply_goes(name: str, boots: int) -> None:
     """Whatever a cut leaves, the next count is new, as is the one after; few are left out."""
     states = [*cuts(full(name, boots)), *mixtures(full(name, boots))]
-    assert len({str(state) for state in states}) > 8
+    assert len({str(state) for state in states}) > 6
     for state in states:
         mote = full(name, boots)
         mote.kept = state

@@ -58,7 +58,7 @@ def test_plasa_takes_nothing_again_after_restarts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("board", "boots", "code"),
-    [*((*one, 0) for one in COUNTED), ("telosb", "first", 16), ("openmote-cc2538", "first", 16)],
+    [*((*one, 0) for one in COUNTED), ("telosb", "first", 16)],
 )
 def test_plasa_uses_no_nonce_twice(board: str, boots: str, code: int, tmp_path: Path) -> None:
     """Without a count of boots an authority and its mote say the same again under the same keys."""
