@@ -166,6 +166,21 @@ def test_whoever_restarts_counts_slots_by_itself_and_uses_nonces_again() -> None
     assert made.verified == 3
 
 
+def test_who_has_not_noticed_a_restart_goes_on_with_the_old_slots() -> None:
+    made = auditor(5)
+    assert made.look(seen(beacon(1001), 1001, "root")) == []
+    assert made.look(seen(secured(1002, 5, b"before"), 1002, "root")) == []
+    # The root starts again from 1000 in slot 1010; a leaf, which sends no beacons, goes on.
+    assert made.look(seen(beacon(1000), 1010, "root")) == []
+    assert made.look(seen(secured(1011, 5, b"leaf's"), 1011, "leaf")) == []
+    assert rules([*made.look(seen(secured(1011, 5, b"other"), 1011, "leaf"))]) == [
+        "nonce used twice"
+    ]
+    assert made.look(seen(secured(1003, 5, b"joined"), 1013, "other")) == []
+    assert rules([*made.look(seen(secured(999, 5, b"wrong"), 1014, "leaf"))]) == ["does not verify"]
+    assert made.verified == 4
+
+
 def test_a_nonce_of_the_slot_under_a_header_that_says_a_counter() -> None:
     control = (1 | 1 << 3 | 1 << 6 | 1 << 8 | 3 << 10 | 2 << 12 | 3 << 14).to_bytes(2, "little")
     header = control + EUI[::-1] + EUI[::-1] + bytes([5 | 1 << 3]) + bytes(4) + b"\x02"

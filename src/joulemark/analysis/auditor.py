@@ -63,13 +63,19 @@ class SlotNumbers:
         """When slot 0 would have begun, by each sender's last beacon."""
         self._last: str | None = None
         """Whose beacon was the last."""
+        self._former_ps: list[int] = []
+        """When slot 0 would have begun of those who restarted: who had heard them goes on so."""
 
     def note(self, frame: Frame, seen: Seen) -> None:
         """A frame that may tell the number of the slot that it is in."""
         if frame.asn is not None and self._slots is not None:
             lead_ps = self._slots.tx_offset_us * _MICROSECOND - _SYNCHRONISATION_PS
             passed_ps = frame.asn * self._slots.length_us * _MICROSECOND
-            self._zero_ps[seen.sender] = seen.begin_ps - lead_ps - passed_ps
+            zero_ps = seen.begin_ps - lead_ps - passed_ps
+            before_ps = self._zero_ps.get(seen.sender, zero_ps)
+            if abs(zero_ps - before_ps) > self._slots.length_us * _MICROSECOND:
+                self._former_ps.append(before_ps)
+            self._zero_ps[seen.sender] = zero_ps
             self._last = seen.sender
 
     def _zero_of(self, sender: str) -> int | None:
@@ -83,7 +89,16 @@ class SlotNumbers:
         Frames that begin up to a sixteenth of a slot early, by wrong clocks, are in it too.
         """
         zero_ps = self._zero_of(sender)
-        if zero_ps is None or self._slots is None:
+        return None if zero_ps is None else self._number(begin_ps, zero_ps)
+
+    def others(self, begin_ps: int) -> list[int]:
+        """The slot by beacons of before their senders restarted, and by those of each sender."""
+        zeros_ps = [*reversed(self._former_ps), *self._zero_ps.values()]
+        numbers = (self._number(begin_ps, zero_ps) for zero_ps in zeros_ps)
+        return [number for number in numbers if number is not None]
+
+    def _number(self, begin_ps: int, zero_ps: int) -> int | None:
+        if self._slots is None:
             return None
         length_ps = self._slots.length_us * _MICROSECOND
         return (begin_ps - zero_ps + length_ps // 16) // length_ps
@@ -187,13 +202,14 @@ class Auditor:
         )
         return [Flaw("too little security", seen.sender, seen.begin_ps, text)]
 
-    def _nonce(self, frame: Frame, seen: Seen) -> bytes | None:
+    def _nonce(self, frame: Frame, seen: Seen, asn: int | None = None) -> bytes | None:
+        """The nonce, of a slot's number or else of that which beacons tell."""
         assert frame.security is not None  # noqa: S101
         address = self._extended(frame, seen)
         if address is None:
             return None
         if frame.security.asn_in_nonce:
-            asn = self.slots.at(seen.begin_ps, seen.sender)
+            asn = self.slots.at(seen.begin_ps, seen.sender) if asn is None else asn
             return None if asn is None else address + asn.to_bytes(5, "big")
         counter = (frame.security.counter or 0).to_bytes(4, "big")
         return address + counter + bytes([frame.security.level])
@@ -225,19 +241,37 @@ class Auditor:
                 )
                 flaws.append(Flaw("nonce misstated", seen.sender, seen.begin_ps, text))
                 frame, is_right = by_slot, True
-        flaws += self._by_use(frame, psdu, seen)
+        other = None
+        if key is not None and is_right is False and security.asn_in_nonce:
+            other = next(
+                (
+                    asn
+                    for asn in self.slots.others(seen.begin_ps)
+                    if self._opens(frame, key, psdu, seen, asn)
+                ),
+                None,
+            )
+            is_right = other is not None
+        flaws += self._by_use(frame, psdu, seen, other)
         if is_right:
             self.verified += 1
         elif key is not None and is_right is False:
             flaws.append(self._why(frame, key, psdu, seen))
         return flaws
 
-    def _by_use(self, frame: Frame, psdu: bytes, seen: Seen) -> list[Flaw]:
-        """Whether another frame had the same nonce."""
+    def _by_use(self, frame: Frame, psdu: bytes, seen: Seen, other: int | None) -> list[Flaw]:
+        """Whether another frame had the same nonce.
+
+        Args:
+            frame: as it was parsed.
+            psdu: its bytes.
+            seen: who sent it when.
+            other: the slot's number, if it is not that which beacons tell now.
+        """
         security = frame.security
         assert security is not None  # noqa: S101
         identity = (security.key_mode, security.key_source, security.key_index)
-        asn = self.slots.at(seen.begin_ps, seen.sender) if security.asn_in_nonce else None
+        asn = self.slots.at(seen.begin_ps, seen.sender) if other is None else other
         counter = asn if security.asn_in_nonce else security.counter
         if counter is None:
             return []
@@ -254,10 +288,12 @@ class Auditor:
         )
         return [Flaw("nonce used twice", seen.sender, seen.begin_ps, text)]
 
-    def _opens(self, frame: Frame, key: bytes, psdu: bytes, seen: Seen) -> bool | None:
+    def _opens(
+        self, frame: Frame, key: bytes, psdu: bytes, seen: Seen, asn: int | None = None
+    ) -> bool | None:
         """Whether a key opens a frame; None where it has no code, or its nonce is not known."""
         assert frame.security is not None  # noqa: S101
-        nonce = self._nonce(frame, seen)
+        nonce = self._nonce(frame, seen, asn)
         if nonce is None or not frame.security.mic_bytes:
             return None
         header, sealed = _clear(psdu, frame)
