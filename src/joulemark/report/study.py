@@ -62,10 +62,20 @@ def _points(results: Mapping[str, Result], unit: str) -> dict[str, Any]:
     return responsive(chart, height=(10 + 12 * lines) * len(labels) + 30)
 
 
+def _names(quantities: Sequence[str]) -> dict[str, str]:
+    """For a legend: without the words that all of them begin or end with."""
+    words = [name.split("_") for name in quantities]
+    for at in (0, -1):
+        while len({w[at] for w in words}) == 1 and min(map(len, words)) > 1:
+            for some in words:
+                del some[at]
+    return {name: in_lines(" ".join(w)) for name, w in zip(quantities, words, strict=True)}
+
+
 def _lines(conducted: Conducted, plot: Plot) -> dict[str, Any] | None:
     """Quantities against what each has a list of; dashed, today's best."""
     rows = []
-    over = ""
+    over, names = "", _names(plot.quantities)
     for name in plot.quantities:
         asked = conducted.study.quantities[name]
         lists = {key: value for key, value in asked.items() if isinstance(value, list)}
@@ -76,7 +86,7 @@ def _lines(conducted: Conducted, plot: Plot) -> dict[str, Any] | None:
                 continue  # Where no other way is known, today's best is ours.
             ((over, values),) = lists.items()
             rows += [
-                {"what": in_lines(name.replace("_", " ")), "whose": whose, over: at, "value": value}
+                {"what": names[name], "whose": whose, over: at, "value": value}
                 for at, value in zip(
                     values, shown(1, plot.unit) * np.atleast_1d(found.value), strict=True
                 )
