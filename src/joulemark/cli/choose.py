@@ -460,10 +460,12 @@ def _hardware(question: _Question, names: "Collection[str]") -> None:
 
     known = library()
     for engine in question.board.accelerator:
+        # A store may have what is another's, or is no more.
+        there = (known.algorithms[name] for name in names if name in known.algorithms)
         used = {
-            name
-            for name in names
-            if any(engine.name in way.accelerators for way in known.implementations(known[name]))
+            algorithm.name
+            for algorithm in there
+            if any(engine.name in way.accelerators for way in known.implementations(algorithm))
         }
         able = sorted(
             name
