@@ -664,7 +664,10 @@ impl MemoryTiming {
         if !cached {
             return wait_states;
         }
-        let ahead = relation == Relation::Next && !query.late;
+        // With lines of 16 bytes, the CC26x2's, only a fetch gains by the look ahead, and only where it
+        // hits (cc2652/misc/speculative_fetch_after_not_taken_decode_time_branch).
+        let is_wide = size > 8;
+        let ahead = relation == Relation::Next && !query.late && (!is_wide || by == By::Fetch);
         let delay = u8::from(!ahead);
         if query.answer.cached {
             if history.until_done > History::LONG_AGO {
@@ -672,7 +675,7 @@ impl MemoryTiming {
             }
             return delay;
         }
-        let wait = delay + wait_states;
+        let wait = u8::from(is_wide || !ahead) + wait_states;
         history.until_done = 1 + (wait + idle) as i8;
         wait
     }
