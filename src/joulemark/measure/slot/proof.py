@@ -93,7 +93,7 @@ class Bench:
         self.case = case
         self.sources = Sources()
         self.images = images(case, case.wide, 1, self.sources)
-        self._failed: dict[Template, Proof] = {}
+        self._known: dict[Template, tuple[int, Proof]] = {}
 
     def run(
         self, template: Template, count: int, *, until_late: bool = False
@@ -112,17 +112,21 @@ class Bench:
         return count + -count % _SLOTFRAME
 
     def tried(self, template: Template, count: int = TRIED_SLOTS) -> Proof:
-        """Run until something is late, if it has not been seen to be."""
-        if template in self._failed:
-            return self._failed[template]
-        _, reports = self.run(template, count, until_late=True)
-        return self._judged(template, reports)
+        """Run until something is late, if it is not known whether something is.
 
-    def _judged(self, template: Template, reports: Sequence[Mapping[str, int]]) -> Proof:
-        """What is late once in many slots is not forgotten when few are tried again."""
+        What is late once in many slots is so though few would not show it.
+        """
+        ran, proof = self._known.get(template, (0, None))
+        if proof is not None and (proof.late or ran >= count):
+            return proof
+        _, reports = self.run(template, count, until_late=True)
+        return self._judged(template, count, reports)
+
+    def _judged(
+        self, template: Template, count: int, reports: Sequence[Mapping[str, int]]
+    ) -> Proof:
         proof = proof_of(template, reports)
-        if proof.late:
-            self._failed[template] = proof
+        self._known[template] = count, proof
         return proof
 
     def proof(self, template: Template, count: int) -> Proof:
@@ -132,7 +136,7 @@ class Bench:
             VerificationError: one was not.
         """
         _, reports = self.run(template, count, until_late=True)
-        proof = self._judged(template, reports)
+        proof = self._judged(template, count, reports)
         if not proof.late:
             verify(reports, self.case)
         return proof
