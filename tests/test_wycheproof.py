@@ -56,8 +56,13 @@ def test_all_are_here() -> None:
     assert {name: len(of_file(name)) for name in FILES} == COUNTS
 
 
-@pytest.mark.parametrize("part", ["limbs16", "limbs32"])
-@pytest.mark.parametrize("name", SIGNATURES)
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        *((name, part) for name in SIGNATURES for part in ("limbs16", "limbs32")),
+        *(("ecdsa-secp160r1", part) for part in ("tinyecc16", "tinyecc32")),
+    ],
+)
 def test_signatures(name: str, part: str) -> None:
     length = LIBRARY[name].sizes["signature_bytes"]
     with device_of(name, part) as link:
