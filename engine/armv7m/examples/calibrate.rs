@@ -633,8 +633,9 @@ fn page([instructions, folders]: &[String; 2], results: &BTreeMap<String, Replay
         is always on. With the write buffer on, a CC2650 is modelled by what the STM32F100 shows. The \
         images for the SensorTag run so: cache on, line buffer on, write buffer on.\n\n\
         Of the CC2652 what rests on measurement is its core, flash and line buffer. Its cache is taken for \
-        the CC2650's, which it is not, as the few programs with it on show. No program measures its DSP \
-        instructions: they take the one cycle of ARM DDI 0439B, table 3-1. Floating point is left out.\n\n\
+        the CC2650's with lines of 16 bytes, and the few programs with it on show that it is not quite \
+        so. No program measures its DSP and floating-point instructions: they take the cycles of ARM DDI \
+        0439B, tables 3-1 and 7-1.\n\n\
         A case is exact when every word that the program left agrees: all times, the other DWT counters, \
         registers and flags. A time is one difference of CYCCNT, most of them of 5 to 100 cycles; errors \
         are relative to it. Published counts of other people's assembly are compared in \

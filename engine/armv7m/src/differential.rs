@@ -265,7 +265,7 @@ fn core(case: &Case, code: &[u16], seed: u32) -> (Core<Chip>, u32) {
     if case.timing.revision >= 2 {
         flash = Region {
             wait_states: 2,
-            line_bytes: 8,
+            line_bytes: if case.timing.cortex_m4 { 16 } else { 8 },
             cached: true,
             ..flash
         };
