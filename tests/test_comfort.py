@@ -17,7 +17,7 @@ from command import joulemark
         ("joulemark run --board tel", "telosb"),
         ("joulemark choose --kind ae", "aead"),
         ("joulemark run --primitive ascon-ae", "ascon-aead128"),
-        ("joulemark exec x --chip cc26", "cc2650"),
+        ("joulemark exec x --chip msp", "msp430f1611"),
         ("joulemark profile x --board open", "openmote-cc2538"),
     ],
 )
