@@ -9,6 +9,7 @@ from joulemark.campaign.case import Case
 from joulemark.campaign.job import Job
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.catalogue.boards import MCU
+from joulemark.catalogue.primitives import library
 from joulemark.errors import VerificationError
 from joulemark.measure.recorded import Outcome
 from joulemark.measure.session import TIMER_OVERFLOW, BoardSession, primitive
@@ -31,6 +32,8 @@ class Emulated(BoardSession):
     def __init__(self, job: Job) -> None:
         super().__init__(job)
         self.meter = ModelMeter(self.board)
+        way = library().implementation(self.algorithm, job.firmware.implementation)
+        self._is_accelerated = bool(way.accelerators)
         self._running: tuple[EmulatedBoard, Device] | None = None
         self._empty: dict[tuple[str, int], Window] = {}
         self._written: dict[str, bytes] = {}
@@ -66,10 +69,12 @@ class Emulated(BoardSession):
     def _measure(self, case: Case, trials: int) -> Outcome:
         repetitions = case.conditions.repetitions
         keeps_state = self.chip.memories_keep_state
-        if keeps_state:
-            # A case then takes the same time whatever was measured before it; and after its first
-            # execution, which is cold, there is a warm one.
+        if keeps_state or self._is_accelerated:
+            # A case then takes the same time whatever was measured before it: an engine may have a
+            # clock and a state of its own.
             self._recover()
+        if keeps_state:
+            # After the first execution, which is cold, there is a warm one.
             trials = max(trials, 2)
         done = [self._trial(case, number) for number in range(trials)]
         windows = [t.window for t in done]
