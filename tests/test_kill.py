@@ -35,9 +35,11 @@ def count(path: Path) -> int:
 def start_and_wait_for(
     path: Path, records: int, campaign: tuple[str, ...] = CAMPAIGN
 ) -> "subprocess.Popen[bytes]":
+    # Tests that a shell started in the background ignore SIGINT, and what they start would too.
+    listening = ["env", "--default-signal=INT"]
     command = [sys.executable, "-c", "from joulemark.cli import main; main()", *campaign]
     process = subprocess.Popen(
-        [*command, "--store", str(path)],
+        [*listening, *command, "--store", str(path)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
