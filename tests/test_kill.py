@@ -106,3 +106,39 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     assert process.wait(timeout=PATIENCE_S) == 130
     assert_ended(process.pid)
     assert count(path) >= 3
+
+
+# Ctrl-C pressed while `concurrent.futures.wait` holds the locks of all futures, as it does for a
+# while where there are thousands, and twenty times a second.
+AT_THE_WORST_MOMENT = """
+import signal
+from concurrent.futures import _base
+from joulemark.cli import main
+
+locks = _base._AcquireFutures
+acquire = locks.__enter__
+times = 0
+
+def pressed(self):
+    global times
+    acquire(self)
+    times += 1
+    if times == 3:
+        signal.raise_signal(signal.SIGINT)
+
+locks.__enter__ = pressed
+main()
+"""
+
+
+def test_ctrl_c_while_locks_are_held(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    command = ["env", "--default-signal=INT", sys.executable, "-c", AT_THE_WORST_MOMENT, *LONG]
+    done = subprocess.run(
+        [*command, "--store", str(path)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+    assert done.returncode == 130, done.stderr

@@ -1,7 +1,7 @@
 """Builds the images of a campaign."""
 
 from collections.abc import Callable, Collection
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 from joulemark.campaign.job import Firmware
@@ -16,6 +16,7 @@ from joulemark.images import (
     key_of,
     known_images,
 )
+from joulemark.interrupts import as_completed
 
 Made = BuiltImage | BuildError
 """An image, or what the compiler or linker said instead."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from joulemark.campaign.build import Threads
 from joulemark.campaign.job import Job
 from joulemark.errors import JoulemarkError
+from joulemark.interrupts import deferred
 
 if TYPE_CHECKING:
     from joulemark.records.record import PrimitiveRecord
@@ -102,14 +103,16 @@ def _conduct(jobs: Sequence[Job], processes: int) -> "Iterator[Sequence[Primitiv
     )
     pending: set[Future[None]] = set()
     try:
-        pending = {pool.submit(_work, group) for group in _groups(jobs, processes)}
-        while pending:
-            if reader.poll(0.05):
-                yield list(_waiting(reader))
-            done, pending = wait(pending, timeout=0)
-            for future in done:
-                future.result()
-        yield list(_waiting(reader))
+        with deferred() as strike:
+            pending = {pool.submit(_work, group) for group in _groups(jobs, processes)}
+            while pending:
+                strike()
+                if reader.poll(0.05):
+                    yield list(_waiting(reader))
+                done, pending = wait(pending, timeout=0)
+                for future in done:
+                    future.result()
+            yield list(_waiting(reader))
     except BrokenProcessPool as error:
         raise JoulemarkError(
             "a worker process was killed (out of memory?)",

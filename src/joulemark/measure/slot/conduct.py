@@ -1,11 +1,12 @@
 """Cases one after another, or several at a time: served from the store or measured."""
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from typing import cast
 
 from joulemark.campaign.subjects.slot import SlotSubject
 from joulemark.errors import JoulemarkError
+from joulemark.interrupts import as_completed
 from joulemark.measure.slot.case import SlotCase
 from joulemark.measure.slot.record import SlotRecord, key, record
 from joulemark.measure.slot.tune import tune
