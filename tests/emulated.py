@@ -51,6 +51,8 @@ class BuildOf:
         machine = EmulatedBoard(
             boards.load_chip(board.chip),
             Image.load(self.build().path),
+            # Devices beside the chip take time to emulate, and only engines are asked.
+            wiring=board.wiring if self.implementation.accelerators else None,
             marker=board.marker.pin,
             port=board.serial.port,
         )

@@ -6,14 +6,25 @@ from pathlib import Path
 import pytest
 
 from command import joulemark
+from emulated import BuildOf
 from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import library
+from vectors import CHECKS, IMPLEMENTATIONS, Subject, applicable, check_published_vector
 
 ENGINES = {
     "telosb": "cc2420-engine",
     "openmote-cc2538": "cc2538-engine",
     "sensortag-cc2650": "cc2650-engine",
 }
+
+
+OF_BOARDS = [
+    BuildOf(way, "clang" if board.core == "msp430" else "gcc", "Os", board)
+    for way in IMPLEMENTATIONS
+    for board in map(boards.load_board, ENGINES)
+    if way.accelerators and way.runs_on(board.core, board.accelerators)
+]
+WHOLE_CCM = [build for build in OF_BOARDS if build.implementation.name.endswith("-ccm-engine")]
 
 
 def measured(store: Path, board: str, *options: str) -> dict[tuple[str, str, str, int], int]:
@@ -51,6 +62,47 @@ def test_an_engine_is_measured_and_verified_as_any_other(board: str, tmp_path: P
     else:
         # Of the chips' files: 52 cycles a block.
         assert (four - one) / 3 == pytest.approx(52, abs=3)
+
+
+@pytest.mark.parametrize(
+    "build", [b for b in OF_BOARDS if b.implementation.algorithm.vectors], ids=str
+)
+def test_published_vectors_through_each_engine(build: BuildOf) -> None:
+    """Annex C of IEEE 802.15.4, SP 800-38C and the others."""
+    subject = Subject(build.implementation, build.start()[1])
+    for vector in subject.algorithm.vectors:
+        check_published_vector(subject, vector)
+
+
+@pytest.mark.parametrize("build", WHOLE_CCM, ids=str)
+def test_an_engines_own_ccm_does_what_any_aead_does(build: BuildOf) -> None:
+    """Random inputs, also where they are, again and again; it releases nothing forged."""
+    subject = Subject(build.implementation, build.start()[1])
+    for check in applicable(build.implementation):
+        CHECKS[check](subject)
+
+
+@pytest.mark.parametrize("board", ["openmote-cc2538", "sensortag-cc2650"])
+def test_an_engines_own_ccm_passes_over_its_data_once_and_without_the_core(
+    board: str, tmp_path: Path
+) -> None:
+    engine = ENGINES[board]
+    whole = engine.replace("-engine", "-ccm-engine")
+    only = ("--primitive", "aes-128-ccm*", "--size", "16", "--size", "1024")
+    found = measured(
+        tmp_path / "c.db",
+        board,
+        *(*only, "--ad-size", "0", "--trials", "2", "--implementation", "*engine"),
+    )
+    for name in ("aes-128-ccm", "aes-128-ccm-star"):
+        for operation in ("encrypt", "decrypt"):
+            own = [found[name, whole, operation, size] for size in (16, 1024)]
+            over_blocks = [found[name, engine, operation, size] for size in (16, 1024)]
+            # Of the chips' files: a block of CCM is two passes of 53 cycles.
+            assert (own[1] - own[0]) / 63 == pytest.approx(106, abs=2)
+            # What it saves are calls, one for each pair of blocks.
+            assert own[0] < over_blocks[0]
+            assert own[1] < over_blocks[1] / 2
 
 
 def test_an_engine_is_of_the_boards_that_have_it_and_of_the_modes_that_it_can_do() -> None:

@@ -147,7 +147,8 @@ def check_published_vector(subject: Subject, vector: Vector) -> None:
     values = {**inputs_of(subject.algorithm, vector), **vector.values}
     tried = 0
     for name, operation in subject.contract.measured.items():
-        if not {*operation.takes.values(), *operation.gives.values()} <= set(values):
+        has_all = {*operation.takes.values(), *operation.gives.values()} <= set(values)
+        if not has_all or not subject.implementation.has(name):
             continue
         tried += 1
         put = subject.contract.put(name, values)

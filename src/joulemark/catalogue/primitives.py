@@ -152,7 +152,8 @@ class ImplementationFile(datafile.DataModel):
     partner_operations: list[str] = Field([])
     """Of a composition: what it needs of its partner besides encryption."""
     uses: dict[str, str] = Field({})
-    """Implementations that it takes of the primitives under it, by KIND/NAME; of others, any."""
+    """Implementations that it takes of the primitives under it, which there must be, by KIND/NAME;
+    of others, any."""
     secret_independent: bool
     word_bits: Literal[8, 16, 32, 64]
     variants: Annotated[list[str], Field(min_length=1)] | None = None
@@ -280,6 +281,11 @@ class Primitive:
     def kind(self) -> str:
         """Its kind: the name of the folder that it is in."""
         return self.contract.name
+
+    @property
+    def path(self) -> str:
+        """Where it is among all primitives: KIND/NAME."""
+        return f"{self.kind}/{self.name}"
 
     @cached_property
     def vectors(self) -> tuple[Vector, ...]:
@@ -457,7 +463,7 @@ class Library:
     """All primitives under a folder, and the algorithms that they make."""
 
     def __init__(self, primitives: list[Primitive]) -> None:
-        self.primitives = {f"{p.kind}/{p.name}": p for p in primitives}
+        self.primitives = {p.path: p for p in primitives}
         self.algorithms: dict[str, Algorithm] = {}
         for algorithm in itertools.chain(self._plain(), self._compositions()):
             other = self.algorithms.get(algorithm.name)
@@ -581,7 +587,7 @@ class Library:
             if used is None:
                 raise InputError(f"no primitive {name}", where, "write KIND/NAME")
             if used in users:
-                circle = " uses ".join(f"{p.kind}/{p.name}" for p in (*users, used))
+                circle = " uses ".join(p.path for p in (*users, used))
                 raise InputError(f"is a circle: {circle}", where, "let one of them use no other")
             over = used.file.over
             if over is not None and over != primitive.file.over:
@@ -608,15 +614,15 @@ class Library:
             variants[algorithm.over.primitive] = algorithm.over.name
         able = [[q for q in p.parts if p not in variants or q.has(variants[p])] for p in chain]
         for parts in itertools.product(*able):
-            fixed = parts[0].file.uses
-            others = {f"{p.primitive.kind}/{p.primitive.name}": p.name for p in parts[1:]}
-            if any(others.get(name, wanted) != wanted for name, wanted in fixed.items()):
+            fixed = {path: name for p in parts for path, name in p.file.uses.items()}
+            taken = {p.primitive.path: p.name for p in parts}
+            if any(taken.get(path) != name for p in parts for path, name in p.file.uses.items()):
                 continue
             named = [
                 p
                 for p in parts
-                if f"{p.primitive.kind}/{p.primitive.name}" not in fixed
-                and (len(p.primitive.parts) > 1 or p.primitive in partner)
+                if p.primitive.path not in fixed
+                and (p.primitive in partner or _is_a_choice(p, partner))
             ]
             name = "+".join(p.name for p in named or parts[:1])
             of_parts = {k: v for part in parts for k, v in part.file.define.items()}
@@ -707,6 +713,12 @@ def _loaded(_sources: tuple[Path, ...]) -> Library:
 def library() -> Library:
     """All primitives, read once in a process."""
     return _loaded(project.sources())
+
+
+def _is_a_choice(part: Part, partner: Sequence[Primitive]) -> bool:
+    """Tell whether there are others that take any partner, as it does, or it takes one only."""
+    chosen = [p for p in part.primitive.parts if not any(q.path in p.file.uses for q in partner)]
+    return part not in chosen or len(chosen) > 1
 
 
 def _check_sizes(contract: Kind, sizes: Mapping[str, int], where: str) -> None:

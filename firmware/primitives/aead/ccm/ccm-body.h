@@ -1,31 +1,10 @@
-/* CCM in the notation of SP 800-38C, appendix A, for CCM itself and for CCM*: N is the nonce, q the
-   length of the field that holds the message's length, and t the tag's length. */
+/* CCM over a block cipher (SP 800-38C, section 6), for CCM itself and for CCM*. */
 #ifndef CCM_CORE_H
 #define CCM_CORE_H
 
-#include "aead.h"
+#include "aead/ccm/ccm-format.h"
 #include "mode/counter.h"
 #include "over.h"
-
-enum { CCM_BLOCK_BYTES = 16 };
-
-static size_t ccm_q(const aead_message *m) {
-    return 15 - m->nonce_length;
-}
-
-/* Whether the message's length can be written in q bytes. */
-static int ccm_length_fits(const aead_message *m) {
-    size_t q = ccm_q(m);
-    return q >= sizeof(size_t) || m->length >> (8 * q) == 0;
-}
-
-/* Big-endian, in the last `length` bytes of a block. */
-static void ccm_store_number(uint8_t *block, size_t length, size_t number) {
-    for (size_t i = 0; i < length; i++) {
-        block[CCM_BLOCK_BYTES - 1 - i] = (uint8_t)number;
-        number = number >> 4 >> 4; /* two shifts, as a 64-bit one by 8 may cost a call */
-    }
-}
 
 /* Adds data to the CBC-MAC, `used` bytes of whose next block are there already, and pads the block
    with zeros. */
@@ -44,24 +23,6 @@ static void ccm_mac_data(const block_cipher_ctx *cipher, uint8_t *mac, size_t us
     }
     if (used > 0)
         block_cipher_encrypt(cipher, mac, mac, 1);
-}
-
-/* B_0 of A.2.1. */
-static void ccm_first_block(uint8_t *block, const aead_message *m) {
-    size_t q = ccm_q(m);
-    ccm_store_number(block, q, m->length);
-    for (size_t i = 0; i < m->nonce_length; i++)
-        block[1 + i] = m->nonce[i];
-    block[0] = (uint8_t)((m->ad_length > 0 ? 0x40u : 0u) | (m->tag_length - 2) / 2 << 3 | (q - 1));
-}
-
-/* Ctr_0 of A.3. */
-static void ccm_first_counter(uint8_t *counter, const aead_message *m) {
-    size_t q = ccm_q(m);
-    ccm_store_number(counter, q, 0);
-    for (size_t i = 0; i < m->nonce_length; i++)
-        counter[1 + i] = m->nonce[i];
-    counter[0] = (uint8_t)(q - 1);
 }
 
 static void ccm_mac_ad(const block_cipher_ctx *cipher, uint8_t *mac, const aead_message *m) {
@@ -123,12 +84,13 @@ static void ccm_process(const block_cipher_ctx *cipher, const aead_message *m, i
     crypto_wipe(blocks, sizeof blocks);
 }
 
-static void ccm_seal(const block_cipher_ctx *cipher, const aead_message *m) {
+static crypto_status ccm_seal(const block_cipher_ctx *cipher, const aead_message *m) {
     uint8_t tag[CCM_BLOCK_BYTES];
     ccm_process(cipher, m, 0, tag);
     for (size_t i = 0; i < m->tag_length; i++)
         m->tag[i] = tag[i];
     crypto_wipe(tag, sizeof tag);
+    return CRYPTO_OK;
 }
 
 static crypto_status ccm_open(const block_cipher_ctx *cipher, const aead_message *m) {

@@ -1,27 +1,5 @@
 #include "ccm_star.h"
+
 #include "aead/ccm/ccm-body.h"
 
-void ccm_star_init(ccm_star_ctx *ctx, const uint8_t *key) {
-    block_cipher_init(&ctx->cipher, key);
-}
-
-/* IEEE 802.15.4-2006: annex B, with a nonce of 13 bytes (7.6), and table 95 (MIC lengths). */
-static int lengths_allowed(const aead_message *m) {
-    return m->nonce_length == CCM_STAR_NONCE_BYTES &&
-           (m->tag_length == 0 || m->tag_length == 4 || m->tag_length == 8 ||
-            m->tag_length == 16) &&
-           ccm_length_fits(m);
-}
-
-crypto_status ccm_star_encrypt(const ccm_star_ctx *ctx, const aead_message *m) {
-    if (!lengths_allowed(m))
-        return CRYPTO_BAD_LENGTH;
-    ccm_seal(&ctx->cipher, m);
-    return CRYPTO_OK;
-}
-
-crypto_status ccm_star_decrypt(const ccm_star_ctx *ctx, const aead_message *m) {
-    if (!lengths_allowed(m))
-        return CRYPTO_BAD_LENGTH;
-    return ccm_open(&ctx->cipher, m);
-}
+#include "aead/ccm-star/ccm-star-functions.h"

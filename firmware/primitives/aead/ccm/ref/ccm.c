@@ -1,25 +1,5 @@
 #include "ccm.h"
+
 #include "aead/ccm/ccm-body.h"
 
-void ccm_init(ccm_ctx *ctx, const uint8_t *key) {
-    block_cipher_init(&ctx->cipher, key);
-}
-
-/* SP 800-38C, A.1. */
-static int lengths_allowed(const aead_message *m) {
-    return m->nonce_length >= 7 && m->nonce_length <= 13 && m->tag_length >= 4 &&
-           m->tag_length <= 16 && m->tag_length % 2 == 0 && ccm_length_fits(m);
-}
-
-crypto_status ccm_encrypt(const ccm_ctx *ctx, const aead_message *m) {
-    if (!lengths_allowed(m))
-        return CRYPTO_BAD_LENGTH;
-    ccm_seal(&ctx->cipher, m);
-    return CRYPTO_OK;
-}
-
-crypto_status ccm_decrypt(const ccm_ctx *ctx, const aead_message *m) {
-    if (!lengths_allowed(m))
-        return CRYPTO_BAD_LENGTH;
-    return ccm_open(&ctx->cipher, m);
-}
+#include "aead/ccm/ccm-functions.h"
