@@ -404,6 +404,14 @@ def test_llvm_schedules_pairs_of_blocks() -> None:
     assert cycles(Counter(), slm) == 0
 
 
+@pytest.mark.parametrize("code", ["f3ab", "f3a5", "f3aa", "f3a4"])
+def test_a_repeated_string_instruction_is_no_microcode_for_each_element(code: str) -> None:
+    """QEMU executes `rep stosl` once for each element: ten of them are no thousand cycles."""
+    element = (code, code)
+    ten = cycles(Counter({element: 10}), Target("i686-linux-gnu", "slm"))
+    assert 10 <= ten <= 60
+
+
 def test_a_machine_is_estimated(tmp_path: Path) -> None:
     command = ("estimate", "raspberry-pi-zero-w", "--primitive", "aes-128", "--seed", "1")
     some = (*command, "--operation", "encrypt", "--size", "16", "--implementation", "ttable")

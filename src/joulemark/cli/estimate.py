@@ -1,6 +1,5 @@
 """`joulemark estimate`: estimate primitives on a Linux board that is not at hand."""
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -73,7 +72,7 @@ def estimate(
     from joulemark.catalogue.machines import load_machine
     from joulemark.images.architectures import architecture
     from joulemark.images.from_source import Source
-    from joulemark.images.plugin import build_plugin
+    from joulemark.measure import estimated
     from joulemark.measure.estimated import Estimated, model
     from joulemark.records.store import Store
 
@@ -93,7 +92,7 @@ def estimate(
     target = architecture(made_for or names[0])
     # Before anything is built.
     model(found.core, target.name)
-    method = hashlib.sha256(build_plugin().read_bytes()).hexdigest()
+    method = estimated.method()
     with Store(store) as opened:
         if chosen.library:
             planned = list(estimates(chosen, found, target, method, source))

@@ -21,6 +21,7 @@ from joulemark.catalogue.machines import Machine
 from joulemark.errors import InputError, LinkError, VerificationError
 from joulemark.images.architectures import Architecture
 from joulemark.images.plugin import build_plugin
+from joulemark.measure import scheduled
 from joulemark.measure.recorded import Outcome
 from joulemark.measure.scheduled import Target, cycles, pairs
 from joulemark.measure.session import Session, primitive
@@ -76,6 +77,12 @@ _FEW, _MORE = 4, 20
 KEPT = ("instructions", "miss_cycles", "branch_cycles", "mispredicted", "l1_misses", "l1i_misses")
 Counts = Mapping[str, Any]
 """The plugin's counts for a process."""
+
+
+def method() -> str:
+    """Digest of all that turns what was executed into cycles: the plugin, and this side of it."""
+    sides = [Path(__file__), Path(scheduled.__file__), build_plugin()]
+    return hashlib.sha256(b"".join(side.read_bytes() for side in sides)).hexdigest()
 
 
 def model(core: str, architecture: str) -> Model:

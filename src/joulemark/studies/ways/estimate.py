@@ -1,6 +1,5 @@
 """A case of a campaign on a Linux machine that is not here: estimated, its output verified."""
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Literal
@@ -9,7 +8,7 @@ from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.estimates import jobs
 from joulemark.catalogue.machines import load_machine
 from joulemark.images.architectures import architecture
-from joulemark.images.plugin import build_plugin
+from joulemark.measure import estimated
 from joulemark.measure.estimated import Estimated
 from joulemark.records.record import PrimitiveRecord, of_primitives
 from joulemark.studies.ways import Answer, Bench, campaign
@@ -40,7 +39,7 @@ def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
 
 
 def _records(asked: Sequence[Asked], bench: Bench) -> dict[Asked, list[PrimitiveRecord]]:
-    method = hashlib.sha256(build_plugin().read_bytes()).hexdigest()
+    method = estimated.method()
     found: dict[Asked, list[PrimitiveRecord]] = defaultdict(list)
     for one in asked:
         machine = load_machine(one.board)

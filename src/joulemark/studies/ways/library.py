@@ -6,7 +6,6 @@ estimated, as `joulemark estimate MACHINE --library NAME` does; and with a `sour
 with a library that is built of that, which shows what a release, a processor or a compiler does.
 """
 
-import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -22,7 +21,7 @@ from joulemark.catalogue.machines import load_machine
 from joulemark.errors import ToolError
 from joulemark.images.architectures import architecture
 from joulemark.images.from_source import Source
-from joulemark.images.plugin import build_plugin
+from joulemark.measure import estimated
 from joulemark.measure.estimated_library import EstimatedLibrary
 from joulemark.records.record import Record
 from joulemark.studies.ways import Answer, Bench
@@ -94,7 +93,7 @@ def _estimated(group: tuple[str, ...], wanted: Collection[tuple[str, ...]], benc
     found, got = load_machine(machine), _Found()
     target = architecture(str(found.architectures[0]))
     source = Source(place, tuple(flags.split())) if place else None
-    method = hashlib.sha256(build_plugin().read_bytes()).hexdigest()
+    method = estimated.method()
     chosen = Campaign(library=(library,), seed=SEED)
     try:
         jobs = list(estimates(chosen, found, target, method, source))
