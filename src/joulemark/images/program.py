@@ -76,13 +76,17 @@ def _label(source: Path) -> str:
     return cache.relative(source, ROOT)
 
 
+def _check_optimisation(name: str) -> None:
+    if name not in toolchain.ALL_OPTIMISATIONS:
+        mend = f"use one of {', '.join(toolchain.ALL_OPTIMISATIONS)}"
+        raise InputError("no such optimisation", name, mend)
+
+
 def _around_primitive(
     target: Target, implementation: Implementation, optimisation: str, *, stand_in: bool
 ) -> Program:
     """The harness around a primitive, or around one that does nothing in its place."""
-    if optimisation not in toolchain.OPTIMISATIONS:
-        mend = f"use one of {', '.join(toolchain.OPTIMISATIONS)}"
-        raise InputError("no such optimisation", optimisation, mend)
+    _check_optimisation(optimisation)
     # Whose hardware it uses, the caller knows: a target is a chip's, and a radio is a board's.
     if not implementation.runs_on(target.family, implementation.accelerators):
         mend = f"it is for {', '.join(sorted(implementation.cores or ()))}"
@@ -253,7 +257,7 @@ def build_local(
     Args:
         implementation: what to build.
         compiler: `clang`, `gcc` or a clang's name.
-        optimisation: `O3`, `O2` or `Os`.
+        optimisation: `O3`, `O2`, `Os` or `O0`.
         sanitize: stop at the first undefined behaviour or bad memory access.
         architecture: of another machine that it is for.
 
@@ -283,7 +287,7 @@ def build_image(
         board: what it shall run on.
         clock: one of the board's clock profiles; the board's first one if none is given.
         compiler: `clang`, `gcc` or a clang's name.
-        optimisation: `O3`, `O2` or `Os`.
+        optimisation: `O3`, `O2`, `Os` or `O0`.
         sources: one for all images that are made of the same state of the tree.
 
     Raises:
@@ -344,9 +348,7 @@ def build_program(
         InputError: an option or a part's file is wrong.
         ToolError: no compiler.
     """
-    if optimisation not in toolchain.PROGRAM_OPTIMISATIONS:
-        mend = f"use one of {', '.join(toolchain.PROGRAM_OPTIMISATIONS)}"
-        raise InputError("no such optimisation", optimisation, mend)
+    _check_optimisation(optimisation)
     sources = sources or Sources()
     target = sources.once(
         (board.name, clock, compiler), lambda: board_target(board, clock, compiler)

@@ -16,8 +16,9 @@ from joulemark.project import ROOT
 
 FAMILIES = tuple(families.names())
 OPTIMISATIONS = ("O3", "O2", "Os")
-PROGRAM_OPTIMISATIONS = (*OPTIMISATIONS, "O0")
-"""Others' firmware was built without optimisation, and is to be compared with."""
+"""Those that are measured where nobody names one."""
+ALL_OPTIMISATIONS = (*OPTIMISATIONS, "O0")
+"""Others' code was built without optimisation, and is to be compared with."""
 _REASON = re.compile(r"(?<!collect2: )error|undefined reference|overflowed|will not fit", re.I)
 _LLVM = re.compile("clang|lld")
 _CLANGS = ("clang-19", "clang-20", "clang-21", "clang-18", "clang-17", "clang")
