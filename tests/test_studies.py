@@ -14,12 +14,13 @@ from joulemark.measure.pool import Processes
 from joulemark.measure.slot import certificate
 from joulemark.project import ROOT
 from joulemark.records.store import Store
+from joulemark.report.study import write_page
 from joulemark.studies import expressions, pins, study
 from joulemark.studies.advised import advised
 from joulemark.studies.conduct import Conducted
 from joulemark.studies.expressions import MissingError
-from joulemark.studies.output import document, held
-from joulemark.studies.verdict import Verdict, judge
+from joulemark.studies.output import counts, document, held
+from joulemark.studies.verdict import UNKNOWN, Cause, Verdict, judge
 from joulemark.studies.ways import Bench, slot
 
 HEAD = """
@@ -84,7 +85,7 @@ def test_every_verdict_and_its_reason(tmp_path: Path) -> None:
         "more_current": (
             Verdict.DIFFERS,
             "what makes the difference, by experiment: with ten times the current:"
-            " 0.875 times the paper's",
+            " 0.875 times the paper's, instead of 0.0452 times the paper's",
         ),
         "none_current": (
             Verdict.UNTESTABLE,
@@ -93,7 +94,7 @@ def test_every_verdict_and_its_reason(tmp_path: Path) -> None:
         "missing_current": (Verdict.UNTESTABLE, "needs a board"),
         "false_current": (Verdict.CONTRADICTED, "no"),
         "round_current": (Verdict.CIRCULAR, "taken from there"),
-        "above": (Verdict.DIFFERS, "the cause is not found"),
+        "above": (Verdict.DIFFERS, "the cause is unknown"),
         "below": (Verdict.REPRODUCED, "it holds"),
         "lies": (Verdict.CONTRADICTED, "its own figures say otherwise"),
         "lost": (Verdict.UNTESTABLE, "needs the number, which the text has not"),
@@ -107,8 +108,40 @@ def test_no_cause_is_said_that_no_experiment_shows(tmp_path: Path) -> None:
     (more,) = (r for r in results if r.item.id == "more_current")
     assert more.verdict is Verdict.DIFFERS
     assert more.reason == (
-        "the cause is not found; tried: with ten times the current: 0.0452 times the paper's"
+        "the cause is unknown; tried: with ten times the current: 0.0452 times the paper's,"
+        " instead of 0.0452 times the paper's"
     )
+
+
+def test_what_differs_of_unknown_cause_is_counted_and_shown(tmp_path: Path) -> None:
+    found = conducted(read(tmp_path, HEAD + SECTION), tmp_path)
+    assert {r.item.id: r.cause for r in found.results if r.verdict is Verdict.DIFFERS} == {
+        "more_current": Cause.SHOWN,
+        "above": Cause.UNKNOWN,
+    }
+    assert "2 differs (1 of unknown cause)" in counts(found)
+    plain = document(found)
+    assert plain["causes_unknown"] == 1
+    assert {r["id"]: r["cause"] for r in plain["results"] if r["cause"]} == {
+        "more_current": "shown",
+        "above": "unknown",
+    }
+    page = tmp_path / "page.html"
+    write_page(found, [], page)
+    text = page.read_text(encoding="utf-8")
+    assert "2 differs (1 of unknown cause)" in text
+    assert text.count("differs, cause unknown<") == 1
+    # Nor does a shorter run, or a pin of it, take it for explained.
+    pins.write(found)
+    short = conducted(
+        read(tmp_path, HEAD + SECTION.replace("[[section]]", "[[section]]\nshort = true")),
+        tmp_path,
+        short=True,
+    )
+    pins.compare(short)
+    pins.write(short)
+    pinned = pins.read(pins.path(found.study))
+    assert (pinned["above"], pinned["more_current"]) == ("differs, cause unknown", "differs")
 
 
 def test_json_says_what_a_reader_needs(tmp_path: Path) -> None:
@@ -206,7 +239,10 @@ def test_each_item_is_pinned(name: str) -> None:
     found = study.load(name)
     pinned = pins.read(found.path.with_name("verdicts.toml"))
     assert set(pinned) == {item.id for item in found.items}
-    assert set(pinned.values()) <= {str(v) for v in Verdict}
+    assert set(pinned.values()) <= {*map(str, Verdict), f"{Verdict.DIFFERS}{UNKNOWN}"}
+    # What differs names its experiment, or says that its cause is unknown.
+    explained = {item for item, verdict in pinned.items() if verdict == Verdict.DIFFERS}
+    assert explained <= {item.id for item in found.items if item.causes or item.experiments}
     assert any(item.short for item in found.items)
 
 
@@ -298,8 +334,8 @@ def test_proved_slots_give_the_verdicts_that_are_pinned() -> None:
             continue  # No template of it was proved for so many slots.
         ours = proved[case][asked.metric] / 32_768
         said = study.contradiction(item, found.paper)
-        verdict, _ = judge(item, item.value, ours, contradiction=said, missing=(), tried=None)
-        assert str(verdict) == pinned[item.id], item.id
+        found_now = judge(item, item.value, ours, contradiction=said, missing=(), tried=None)
+        assert str(found_now.verdict) == pinned[item.id].removesuffix(UNKNOWN), item.id
         held += 1
     assert held >= 140
 

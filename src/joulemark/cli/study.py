@@ -98,12 +98,13 @@ def _list() -> None:
     from joulemark.studies import pins
     from joulemark.studies.output import held
     from joulemark.studies.study import load, names
-    from joulemark.studies.verdict import Verdict
+    from joulemark.studies.verdict import UNKNOWN, Verdict
 
     for name in names():
         found = load(name)
         pinned = Counter(pins.read(pins.path(found)).values())
-        verdicts = ", ".join(f"{pinned[v]} {v}" for v in Verdict if pinned[v])
+        unknown = f"{Verdict.DIFFERS}{UNKNOWN}"
+        verdicts = ", ".join(f"{pinned[v]} {v}" for v in (*Verdict, unknown) if pinned[v])
         typer.echo(f"{name}: {found.file.title}")
         of_paper = sum(not item.beyond for item in found.items)
         typer.echo(f"  {of_paper} items: {verdicts or 'no verdict is pinned'}")
@@ -153,6 +154,6 @@ def _show(conducted: "Conducted") -> None:
             ours_text(result.ours, result.item.unit),
             ratio_text(result),
             ours_text(result.best, result.item.unit),
-            f"{result.verdict}: {result.reason}",
+            f"{result.outcome}: {result.reason}",
         )
     console.print(table, highlight=False)

@@ -11,7 +11,7 @@ from joulemark.catalogue.datafile import DataModel
 from joulemark.studies import expressions, ways
 from joulemark.studies.expressions import MissingError, Value
 from joulemark.studies.study import Asked, Item, Study, contradiction, evaluated
-from joulemark.studies.verdict import Verdict, judge
+from joulemark.studies.verdict import UNKNOWN, Cause, Verdict, judge
 from joulemark.studies.ways import Answer, Bench
 
 BASIS, BEST = "", "best"
@@ -53,6 +53,13 @@ class Result:
     """Ours by the name of each variant that was tried to find a cause."""
     verdict: Verdict
     reason: str
+    cause: Cause | None
+    """Of what differs; None where none was looked for."""
+
+    @property
+    def outcome(self) -> str:
+        """The verdict as it is pinned: with it, that no experiment shows why ours differs."""
+        return f"{self.verdict}{UNKNOWN if self.cause is Cause.UNKNOWN else ''}"
 
     @property
     def ratio(self) -> float | None:
@@ -242,7 +249,7 @@ class Conducted:
         ours = Ours(value=None) if short and contradicted else self.ours(item)
         tried = {} if short else {name: self.ours(item, name) for name in item.causes}
         paper = self._theirs(item)
-        verdict, reason = judge(
+        judgement = judge(
             item,
             paper,
             ours.value,
@@ -261,6 +268,7 @@ class Conducted:
             ours=ours,
             best=self._best(item) if not short else Ours(value=None),
             tried=tried,
-            verdict=verdict,
-            reason=reason,
+            verdict=judgement.verdict,
+            reason=judgement.reason,
+            cause=judgement.cause,
         )

@@ -10,7 +10,7 @@ from joulemark.studies.advised import Advised
 from joulemark.studies.conduct import Conducted, Ours, Result
 from joulemark.studies.study import Section, Study, select
 from joulemark.studies.units import shown
-from joulemark.studies.verdict import COUNTED, UNCOUNTED, Verdict
+from joulemark.studies.verdict import COUNTED, UNCOUNTED, Cause, Verdict
 
 
 def number(value: float) -> str:
@@ -71,14 +71,26 @@ def grid(section: Section, results: Sequence[Result]) -> Grid:
 
 
 def counts(conducted: Conducted) -> str:
-    """How many items there are, and how many of each verdict."""
+    """How many items there are, and how many of each verdict.
+
+    What differs without an experiment that shows why is counted by itself.
+    """
     found = Counter(result.verdict for result in conducted.results)
     parts = [f"{found[verdict]} {verdict}" for verdict in COUNTED if found[verdict]]
+    if unknown := unknown_causes(conducted):
+        parts = [
+            f"{p} ({unknown} of unknown cause)" if p.endswith(Verdict.DIFFERS) else p for p in parts
+        ]
     text = f"{len(conducted.results) - found[Verdict.BEYOND]} items: {', '.join(parts)}"
     for verdict in UNCOUNTED:
         if found[verdict]:
             text += f"; {found[verdict]} {verdict}, not counted"
     return text
+
+
+def unknown_causes(conducted: Conducted) -> int:
+    """How many differ without an experiment that shows why."""
+    return sum(result.cause is Cause.UNKNOWN for result in conducted.results)
 
 
 def held(study: Study) -> str:
@@ -118,6 +130,7 @@ def record(result: Result) -> dict[str, Any]:
         "ratio": result.ratio,
         "verdict": str(result.verdict),
         "reason": result.reason,
+        "cause": result.cause,
         "tolerance": item.tolerance.model_dump(),
         "tried": {name: _plain(ours, item.unit) for name, ours in result.tried.items()},
         "conditions": {
@@ -158,6 +171,7 @@ def document(conducted: Conducted, advice: Sequence[Advised] = ()) -> dict[str, 
         "title": file.title,
         "items": sum(not result.item.beyond for result in conducted.results),
         "verdicts": dict(sorted(found.items())),
+        "causes_unknown": unknown_causes(conducted),
         "results": [record(result) for result in conducted.results],
         "advice": [_advised(found) for found in advice],
     }

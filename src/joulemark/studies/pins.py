@@ -4,8 +4,9 @@ import tomllib
 from pathlib import Path
 
 from joulemark.errors import JoulemarkError
-from joulemark.studies.conduct import Conducted
+from joulemark.studies.conduct import Conducted, Result
 from joulemark.studies.study import Study
+from joulemark.studies.verdict import UNKNOWN, Verdict
 
 
 class MovedVerdictError(JoulemarkError):
@@ -28,12 +29,21 @@ def read(file: Path) -> dict[str, str]:
 
 def write(conducted: Conducted) -> None:
     """Pin the verdicts of these results; those of other items stay."""
-    known = read(path(conducted.study)) | {r.item.id: str(r.verdict) for r in conducted.results}
+    known = read(path(conducted.study))
+    # What has not moved stays as it is: the short form knows of no cause.
+    known |= {r.item.id: r.outcome for r in conducted.results if _moved(r, known.get(r.item.id))}
     lines = ["# Written by `joulemark study NAME --pin`: the verdict that each item must get."]
     for item in conducted.study.items:
         if item.id in known:
             lines.append(f'{item.id} = "{known[item.id]}"')
     path(conducted.study).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _moved(result: Result, pinned: str | None) -> bool:
+    if result.verdict is Verdict.DIFFERS and result.cause is None and pinned is not None:
+        # The short form looks for no cause.
+        pinned = pinned.removesuffix(UNKNOWN)
+    return pinned != result.outcome
 
 
 def compare(conducted: Conducted) -> None:
@@ -46,9 +56,9 @@ def compare(conducted: Conducted) -> None:
     if not pinned:
         return
     moved = [
-        f"  {r.item.id}: was {pinned.get(r.item.id, 'not pinned')}, is {r.verdict} ({r.reason})"
+        f"  {r.item.id}: was {pinned.get(r.item.id, 'not pinned')}, is {r.outcome} ({r.reason})"
         for r in conducted.results
-        if pinned.get(r.item.id) != str(r.verdict)
+        if _moved(r, pinned.get(r.item.id))
     ]
     if moved:
         raise MovedVerdictError(

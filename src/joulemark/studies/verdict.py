@@ -1,6 +1,7 @@
 """Verdicts: what is said of an item, and why."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -22,6 +23,29 @@ class Verdict(StrEnum):
     """The paper states no such thing: shown, because it explains others, and not counted."""
 
 
+class Cause(StrEnum):
+    """Whether it is known why ours differs."""
+
+    SHOWN = "shown"
+    """An experiment brings ours to where the paper is."""
+    UNKNOWN = "unknown"
+    """None that was tried does."""
+
+
+UNKNOWN = ", cause unknown"
+"""What is said after the verdict of what differs, so that nobody takes it for explained."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict, why, and of what differs whether an experiment shows the cause."""
+
+    verdict: Verdict
+    reason: str
+    cause: Cause | None = None
+    """None where nothing differs, or no cause was looked for."""
+
+
 UNCOUNTED = (Verdict.CIRCULAR, Verdict.BEYOND)
 COUNTED = tuple(v for v in Verdict if v not in UNCOUNTED)
 
@@ -38,7 +62,7 @@ def judge(
     contradiction: str | None,
     missing: Sequence[str],
     tried: Sequence[Tried] | None,
-) -> tuple[Verdict, str]:
+) -> Judgement:
     """A verdict and its reason.
 
     Args:
@@ -50,39 +74,39 @@ def judge(
         tried: experiments that may show a cause; None where none was tried.
     """
     if item.circular is not None:
-        return Verdict.CIRCULAR, item.circular
+        return Judgement(Verdict.CIRCULAR, item.circular)
     if contradiction is not None:
-        return Verdict.CONTRADICTED, contradiction
+        return Judgement(Verdict.CONTRADICTED, contradiction)
     if ours is None:
-        return Verdict.UNTESTABLE, f"needs {item.needs or '; '.join(missing)}"
+        return Judgement(Verdict.UNTESTABLE, f"needs {item.needs or '; '.join(missing)}")
     if item.value is None and not item.is_claim:
         return _numberless(item)
     if _fulfils(item, ours, item.value):
-        return Verdict.REPRODUCED, _within(item)
-    return Verdict.DIFFERS, _cause(item, tried)
+        return Judgement(Verdict.REPRODUCED, _within(item))
+    return _differs(item, ours, tried)
 
 
-def _numberless(item: Item) -> tuple[Verdict, str]:
+def _numberless(item: Item) -> Judgement:
     """Why there is nothing to compare ours with."""
     if item.beyond:
-        return Verdict.BEYOND, "the paper states no such number"
-    return Verdict.UNTESTABLE, f"needs {item.needs or 'the number, which the text has not'}"
+        return Judgement(Verdict.BEYOND, "the paper states no such number")
+    what = item.needs or "the number, which the text has not"
+    return Judgement(Verdict.UNTESTABLE, f"needs {what}")
 
 
-def _cause(item: Item, tried: Sequence[Tried] | None) -> str:
-    """Why ours differs, as far as an experiment shows it."""
+def _differs(item: Item, ours: Value, tried: Sequence[Tried] | None) -> Judgement:
+    """Why ours differs, as far as an experiment shows it: what it moved, from where to where."""
     if tried is None:
-        return "the short form looks for no cause"
+        return Judgement(Verdict.DIFFERS, "the short form looks for no cause")
     seen = [(what, value, theirs) for what, value, theirs in tried if value is not None]
-    shown = [
-        f"with {what}:{_ratio(value, theirs)}"
-        for what, value, theirs in seen
-        if _fulfils(item, value, theirs)
-    ]
+    shown = [each for each in seen if _fulfils(item, each[1], each[2])]
+    moved = [f"with {what}: {_ratio(value, theirs)}" for what, value, theirs in shown or seen]
+    told = f"{'; or '.join(moved)}, instead of {_ratio(ours, item.value)}"
     if shown:
-        return f"what makes the difference, by experiment: {'; or '.join(shown)}"
-    others = [f"with {what}:{_ratio(value, theirs)}" for what, value, theirs in seen]
-    return f"the cause is not found{'; tried: ' if others else ''}{'; '.join(others)}"
+        reason = f"what makes the difference, by experiment: {told}"
+        return Judgement(Verdict.DIFFERS, reason, Cause.SHOWN)
+    reason = f"the cause is unknown{f'; tried: {told}' if seen else ''}"
+    return Judgement(Verdict.DIFFERS, reason, Cause.UNKNOWN)
 
 
 def _fulfils(item: Item, ours: Value, paper: float | None) -> bool:
@@ -96,9 +120,7 @@ def _within(item: Item) -> str:
 
 
 def _ratio(value: Value, paper: float | None) -> str:
-    if not paper:
-        return f" {_series(value)}" if paper is None else ""
-    return f" {_series(np.asarray(value) / paper)} times the paper's"
+    return f"{_series(np.asarray(value) / paper)} times the paper's" if paper else _series(value)
 
 
 def _series(value: Value) -> str:
