@@ -32,6 +32,8 @@ HOPPING = (16, 17, 23, 18, 26, 15, 25, 22, 19, 11, 12, 13, 24, 14, 20, 21)
 """RFC 8180, section 4.5.2."""
 LEAF = bytes.fromhex("024a4d0000000002")
 """Its extended address, as nonces have it."""
+LOWEST_MHZ = 2405 + 5 * (HOPPING[0] - 11)
+"""Of the channel where motes that join look for beacons."""
 LEVEL, MIC_BYTES = 5, 4
 TEMPLATE = Template(slot=4000, tx_offset=1500, tx_ack_delay=1900)
 """Long enough for AES in software."""
@@ -67,14 +69,14 @@ class Outcome:
 
 
 @lru_cache
-def image(board: str, strategy: str, mote: int) -> BuiltImage:
+def image(board: str, strategy: str, mote: int, boots: str = "none") -> BuiltImage:
     """A mote of a secured pair that says nothing."""
     return build_program(
         "net/tsch-ping",
         boards.load_board(board),
         wiring={
             "ccm-star": f"net/ccm-star/{strategy}",
-            "boots": "boots/none",
+            "boots": f"boots/{boots}",
             "block-cipher": "primitives/block-cipher/aes/ref",
         },
         define={
@@ -82,6 +84,7 @@ def image(board: str, strategy: str, mote: int) -> BuiltImage:
             "MOTE": mote,
             "TSCH_LEVEL": LEVEL,
             "TSCH_IDLE_SLOTS": 0,
+            "TSCH_KEPT_BLOCKS": 1,
             "PING_SLOTS": 0xFFFFFFFF,
         },
     )
@@ -98,7 +101,7 @@ class Air:
     def __init__(self, board: Board, images: Sequence[BuiltImage]) -> None:
         self.board = board
         self.network = Network()
-        chip = boards.load_chip(board.chip)
+        self.chip = chip = boards.load_chip(board.chip)
         self.images = [Image.load(built.path) for built in images]
         for number, loaded in enumerate(self.images):
             self.network.add(
@@ -132,15 +135,25 @@ class Air:
             frame + check_sequence(frame),
         )
 
+    def hear(self, mote: int, other: int, attenuation_db: float) -> None:
+        """How well two hear each other."""
+        self.network.link(mote, other, attenuation_db=attenuation_db)
+        self.network.link(other, mote, attenuation_db=attenuation_db)
+
+    def restart(self, mote: int) -> None:
+        """Switch a mote off and on."""
+        self.network.restart(mote, self.chip, self.images[mote], wiring=self.board.wiring)
+
     def counts(self, mote: int) -> dict[str, int]:
         """A mote's counters."""
         at = self.images[mote].resolve("tsch_count")
         return counts(self.network.read_memory(mote, at, 4 * len(COUNTS)))
 
 
-def pair(board: str, strategy: str, slots: int) -> Air:
+def pair(board: str, strategy: str, slots: int, leaf_boots: str = "none") -> Air:
     """A root and its leaf, that have run for so many slots."""
-    air = Air(boards.load_board(board), [image(board, strategy, mote) for mote in (1, 2)])
+    images = [image(board, strategy, 1), image(board, strategy, 2, leaf_boots)]
+    air = Air(boards.load_board(board), images)
     air.run(slots * ps_of(TEMPLATE.slot) + PS)
     return air
 

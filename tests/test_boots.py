@@ -1,4 +1,4 @@
-"""The count of boots: it goes on over restarts, whenever the supply goes."""
+"""What outlives a reboot, whenever the supply goes: the count of boots, and a floor of numbers."""
 
 import random
 from collections.abc import Iterator
@@ -6,21 +6,23 @@ from functools import cache
 
 import pytest
 
+from joulemark import project
 from joulemark._engine import Chip, Image, Machine, Wiring
 from joulemark.catalogue import boards
-from joulemark.images import build_program
+from joulemark.images import build_program, memory
 
 BOARDS = ["telosb", "openmote-cc2538", "sensortag-cc2650"]
-PAGE_RECORDS = 32
+PAGE_RECORDS, RECORD_BYTES = 32, 4
 """Of `kept.h`."""
 BOOT_CYCLES = 10_000_000
 
 
 @cache
-def built(name: str) -> tuple[Chip, Image, Wiring]:
+def built(name: str, mote: int = 1) -> tuple[Chip, Image, Wiring]:
     board = boards.load_board(name)
     wiring = {"boots": f"boots/{board.core}", "ccm-star": "net/ccm-star/hardware"}
-    program = build_program("net/tsch-ping", board, wiring=wiring, define={"TSCH_LEVEL": 5})
+    define = {"TSCH_LEVEL": 5, "MOTE": mote}
+    program = build_program("net/tsch-ping", board, wiring=wiring, define=define)
     return boards.load_chip(board.chip), Image.load(program.path), board.wiring
 
 
@@ -31,7 +33,8 @@ def pages(name: str) -> list[tuple[int, int]]:
         "openmote-cc2538": (0x27E800, 2048),
         "sensortag-cc2650": (0x1D000, 4096),
     }[name]
-    return [(start, 4 * PAGE_RECORDS), (start + page, 4 * PAGE_RECORDS)]
+    size = PAGE_RECORDS * RECORD_BYTES
+    return [(start, size), (start + page, size)]
 
 
 class Mote:
@@ -47,7 +50,7 @@ class Mote:
         made = Machine(chip, image, wiring=wiring)
         for (address, _), content in zip(pages(self.name), self.kept, strict=True):
             made.write_memory(address, content)
-        stop = made.run(max_cycles=BOOT_CYCLES, until=image.symbols["boots_count_again"])
+        stop = made.run(max_cycles=BOOT_CYCLES, until=image.symbols["boots_count"])
         assert stop.reason == "address", stop.fault and stop.fault.message
         return made
 
@@ -80,16 +83,26 @@ def test_boots_are_counted_through_both_pages(name: str) -> None:
     assert counts == list(range(1, len(counts) + 1))
 
 
+def record(number: int) -> bytes:
+    """As it is kept: with its complement."""
+    return number.to_bytes(2, "little") + (number ^ 0xFFFF).to_bytes(2, "little")
+
+
+def floored(floor: int) -> bytes:
+    """A floor, as it is kept: in two halves that say one more."""
+    return record((floor >> 15) + 1) + record((floor & 0x7FFF) + 1)
+
+
 def full(name: str, count: int) -> Mote:
     """A mote that has booted so often: its pages hold the last of its counts."""
     mote = Mote(name)
-    records: list[list[bytes]] = [[b"\xff" * 4] * PAGE_RECORDS for _ in mote.kept]
+    erased = b"\xff" * RECORD_BYTES
+    records = [[erased] * PAGE_RECORDS for _ in mote.kept]
     for number in range(count):
         page, at = divmod(number % (2 * PAGE_RECORDS), PAGE_RECORDS)
         if at == 0:
-            records[page] = [b"\xff" * 4] * PAGE_RECORDS
-        one = number + 1
-        records[page][at] = one.to_bytes(2, "little") + (one ^ 0xFFFF).to_bytes(2, "little")
+            records[page] = [erased] * PAGE_RECORDS
+        records[page][at] = record(number + 1)
     mote.kept = [b"".join(page) for page in records]
     return mote
 
@@ -142,11 +155,122 @@ def test_a_count_that_cannot_be_kept_is_not_used(name: str) -> None:
     """Worn out: what is written reads as 0."""
     mote = full(name, 3)
     mote.kept = [b"\x00" * len(page) for page in mote.kept]
-    keep = full(name, 3).kept[0][:12]
-    mote.kept[0] = keep + mote.kept[0][12:]
+    kept = 3 * RECORD_BYTES
+    mote.kept[0] = full(name, 3).kept[0][:kept] + mote.kept[0][kept:]
     assert mote.boot() == 4  # in the other page, which can be erased
-    last = (0xFFFE).to_bytes(2, "little") + (1).to_bytes(2, "little")
-    mote.kept[0] = last + b"\xff" * (len(mote.kept[0]) - 4)
+    mote.kept[0] = record(0xFFFE) + b"\xff" * (len(mote.kept[0]) - RECORD_BYTES)
     made = mote.switch_on()
     assert made.run(max_cycles=1_000_000).reason == "cycles"
     assert mote.content(made) == mote.kept
+
+
+FLOOR_STEP = 0x1234567
+"""It changes both halves of a floor."""
+
+
+class Leaf(Mote):
+    """A leaf that raises its floor when it boots."""
+
+    def switch_on(self) -> Machine:
+        """Run to where the floor begins to be raised."""
+        chip, image, wiring = built(self.name, 2)
+        made = Machine(chip, image, wiring=wiring)
+        for (address, _), content in zip(pages(self.name), self.kept, strict=True):
+            made.write_memory(address, content)
+        # When it waits for its first slot it has read its floor; what it does then is called here.
+        stop = made.run(max_cycles=BOOT_CYCLES, until=image.symbols["radio_sleep_until"])
+        assert stop.reason == "address", stop.fault and stop.fault.message
+        self.floor = int.from_bytes(made.read_memory(image.resolve("floor_block"), 4), "little")
+        self.raised = self.floor + FLOOR_STEP
+        if "lr" in made.registers:
+            made.set_register("r0", self.raised)
+        else:
+            made.set_register("r12", self.raised & 0xFFFF)
+            made.set_register("r13", self.raised >> 16)
+        made.set_register("pc", image.symbols["boots_raise_floor"])
+        return made
+
+    def count(self, made: Machine) -> int:
+        super().count(made)
+        return self.raised
+
+
+def with_floors(name: str, floors: int) -> Leaf:
+    """A leaf whose pages hold the last of its floors."""
+    mote = Leaf(name)
+    places = PAGE_RECORDS // 2
+    erased = b"\xff" * 2 * RECORD_BYTES
+    kept = [[erased] * places for _ in mote.kept]
+    for number in range(floors):
+        page, at = divmod(number % (2 * places), places)
+        if at == 0:
+            kept[page] = [erased] * places
+        kept[page][at] = floored((number + 1) * FLOOR_STEP)
+    mote.kept = [b"".join(page) for page in kept]
+    return mote
+
+
+@pytest.mark.parametrize("name", BOARDS)
+@pytest.mark.parametrize("floors", [3, PAGE_RECORDS], ids=str)
+def test_no_floor_is_lost_whenever_the_supply_goes(name: str, floors: int) -> None:
+    """What a cut leaves is the floor of before, or the next one; and it is raised further."""
+    states = list((cuts if floors == 3 else mixtures)(with_floors(name, floors)))
+    assert len({str(state) for state in states}) > 1
+    for state in states:
+        mote = with_floors(name, floors)
+        mote.kept = state
+        first, second = mote.boot(), mote.boot()
+        assert first in {(floors + 1) * FLOOR_STEP, (floors + 2) * FLOOR_STEP}
+        assert second == first + FLOOR_STEP
+
+
+@pytest.mark.parametrize("name", BOARDS)
+@pytest.mark.parametrize(
+    ("kept", "floor"),
+    [
+        (b"", 0),
+        (floored(0x2BCDEF01), 0x2BCDEF01),
+        (floored(0x7FFF) + floored(0x8000), 0x8000),
+        (floored(0x8000) + floored(0x10000)[:4], 0x8000),
+        (floored(0x8000) + floored(0x10000)[:6] + bytes(2), 0x8000),
+    ],
+    ids=["erased", "one", "two", "half", "cut"],
+)
+def test_a_leaf_begins_with_the_floor_that_was_kept(name: str, kept: bytes, floor: int) -> None:
+    """All 30 bits of it, of the highest that is whole."""
+    chip, image, wiring = built(name, 2)
+    made = Machine(chip, image, wiring=wiring)
+    (address, size), _ = pages(name)
+    made.write_memory(address, kept + b"\xff" * (size - len(kept)))
+    at = image.resolve("floor_block")
+    # It is there when the first slot is waited for.
+    stop = made.run(max_cycles=BOOT_CYCLES, until=image.symbols["radio_sleep_until"])
+    assert stop.reason == "address", stop.fault and stop.fault.message
+    assert int.from_bytes(made.read_memory(at, 4), "little") == floor
+
+
+@pytest.mark.parametrize("column", range(3), ids=BOARDS)
+def test_a_floor_costs_what_the_page_says(column: int) -> None:
+    name = BOARDS[column]
+    board = boards.load_board(name)
+    bare, kept = (
+        build_program(
+            "net/tsch-ping",
+            board,
+            wiring={"boots": f"boots/{boots}", "ccm-star": "net/ccm-star/hardware"},
+            define={"TSCH_LEVEL": 5, "MOTE": 2},
+        )
+        for boots in ("none", board.core)
+    )
+    price = memory.difference(kept, bare)
+    raising_ms = []
+    for floors in (3, PAGE_RECORDS // 2):
+        mote = with_floors(name, floors)
+        made = mote.switch_on()
+        begun_ps = made.time_ps
+        mote.count(made)
+        raising_ms.append(f"{(made.time_ps - begun_ps) / 1e9:.2f}")
+    table = (project.ROOT / "docs/slots.md").read_text().partition("A floor costs a leaf")[2]
+    rows = [line.split("|")[2:-1] for line in table.splitlines()[4:8]]
+    said = [row[column].strip() for row in rows]
+    assert said == [f"{price.flash_bytes}", f"{price.ram_bytes}", *raising_ms]

@@ -93,11 +93,12 @@ def test_a_recorded_beacon_is_taken_once_only_by_who_knows_no_later_slot() -> No
     """What the standard leaves open, and what not: docs/slots.md says both."""
     air = forged.pair("telosb", "hardware", 100)
     root, leaf = 0, 1
-    lowest = 2405 + 5 * (forged.HOPPING[0] - 11)
     recorded = next(
         bytes(frame.frame[:-2])
         for frame in air.frames
-        if frame.mote == root and frame.frame[0] & 7 == 0 and frame.frequency_mhz == lowest
+        if frame.mote == root
+        and frame.frame[0] & 7 == 0
+        and frame.frequency_mhz == forged.LOWEST_MHZ
     )
     # A leaf that has just been switched on knows no better.
     alone = forged.Air(air.board, [forged.image("telosb", "hardware", 2)])

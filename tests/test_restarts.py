@@ -6,11 +6,19 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import forged
+from joulemark.analysis.auditor import Auditor, Flaw, Seen
+from joulemark.analysis.slot import ps_of
+from joulemark.catalogue import datafile
+from joulemark.catalogue.networks import KeyFile, Slots
 from joulemark.cli import app
 from joulemark.project import ROOT
 
 NETWORKS = ROOT / "networks"
-
+ROOT_MOTE, LEAF_MOTE = 0, 1
+"""In what `forged` makes."""
+BEACON, ACKNOWLEDGEMENT = 0, 2
+"""IEEE Std 802.15.4, frame types."""
 
 COUNTED = [("telosb", "msp430"), ("openmote-cc2538", "armv7m"), ("sensortag-cc2650", "armv7m")]
 
@@ -26,7 +34,7 @@ def test_no_slot_number_comes_twice(board: str, boots: str, code: int, tmp_path:
     assert root in text
     assert kept in text
     text = text.replace(root, f'name = "root"\nboard = "{board}"\nrestart_s = [2.5]\n')
-    (tmp_path / "tsch.toml").write_text(text.replace(kept, wired))
+    (tmp_path / "tsch.toml").write_text(text.replace(kept, wired, 1))
     keys = "tsch-telosb.keys.toml"
     (tmp_path / keys).write_text((NETWORKS / keys).read_text())
     run(tmp_path / "tsch.toml", "5s", code)
@@ -90,3 +98,98 @@ def test_motes_of_an_authority_that_restarts_are_admitted_again(
     assert "heard" in before
     assert ("admitted 2\n" in after) == (patience > 0)
     assert ("heard" in after) == (patience > 0)
+
+
+def audited(air: forged.Air) -> list[Flaw]:
+    """What the auditor says of all that was on the air, whoever sent it."""
+    template = forged.TEMPLATE
+    slots = Slots(
+        length_us=round(ps_of(template.slot) / 10**6),
+        tx_offset_us=round(ps_of(template.tx_offset) / 10**6),
+    )
+    names = {ROOT_MOTE: "root", LEAF_MOTE: "leaf"}
+    keys = datafile.read(NETWORKS / "tsch-telosb.keys.toml", KeyFile)
+    auditor = Auditor(keys, None, slots)
+    seen = [
+        Seen(names.get(frame.mote, "attacker"), frame.begin_ps, bytes(frame.frame))
+        for frame in sorted(air.frames, key=lambda frame: frame.begin_ps)
+    ]
+    flaws = [flaw for one in seen for flaw in auditor.look(one)]
+    assert auditor.verified == len(seen)
+    return flaws
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("board", "boots"), [*COUNTED, ("telosb", "none"), ("openmote-cc2538", "none")]
+)
+def test_what_a_root_said_before_a_leaf_restarted_is_not_answered(board: str, boots: str) -> None:
+    """A leaf that keeps nothing takes a beacon of then, and uses the nonces of then once more."""
+    air = forged.pair(board, "hardware", 80, boots)
+    at_first = air.counts(LEAF_MOTE)
+    assert at_first["joins"] == 1
+    assert at_first["acknowledged"] > 5
+    said = [frame for frame in air.frames if frame.mote == ROOT_MOTE]
+    beacons = [f for f in said if f.frame[0] & 7 == BEACON and f.frequency_mhz == forged.LOWEST_MHZ]
+    # That by which it joined: it has sent something in many of the slots that follow.
+    recorded = said[said.index(beacons[-1]) :]
+    air.hear(ROOT_MOTE, LEAF_MOTE, 200.0)
+    air.restart(LEAF_MOTE)
+    begun = len(air.frames)
+    later_ps = air.network.time_ps + 10**12 - recorded[0].begin_ps
+    for frame in recorded:
+        air.network.inject(
+            air.attacker, frame.begin_ps + later_ps, frame.frequency_mhz, 0.0, bytes(frame.frame)
+        )
+    air.run(recorded[-1].end_ps + later_ps + ps_of(2 * forged.TEMPLATE.slot))
+    answers = [frame for frame in air.frames[begun:] if frame.mote == LEAF_MOTE]
+    flaws = audited(air)
+    if boots == "none":
+        assert answers
+        assert {(flaw.rule, flaw.sender) for flaw in flaws} == {("nonce used twice", "leaf")}
+        return
+    assert not answers
+    assert not flaws
+    assert air.counts(LEAF_MOTE)["joins"] == 0
+    if board != "telosb":
+        return
+    # The root has gone on, and is followed when the 1024 slots are over that were kept as used.
+    air.hear(ROOT_MOTE, LEAF_MOTE, 50.0)
+    air.run(ps_of(1020 * forged.TEMPLATE.slot))
+    assert air.counts(LEAF_MOTE)["joins"] == 0
+    air.run(ps_of(1150 * forged.TEMPLATE.slot))
+    again = air.counts(LEAF_MOTE)
+    assert again["joins"] == 1
+    assert again["acknowledged"] > 5
+    assert not audited(air)
+
+
+@pytest.mark.slow
+def test_a_beacon_that_a_leaf_has_not_heard_is_refused_if_its_slot_is_past() -> None:
+    """A leaf that hears nothing goes on to say what it has to, slot by slot."""
+    air = forged.pair("telosb", "hardware", 100)
+    # Between a question and its answer, so that the answer is said again and again.
+    while air.frames[-1].mote == ROOT_MOTE or air.frames[-1].frame[0] & 7 != ACKNOWLEDGEMENT:
+        air.run(air.network.time_ps + ps_of(forged.TEMPLATE.slot) // 8)
+    air.hear(ROOT_MOTE, LEAF_MOTE, 200.0)
+    begun = len(air.frames)
+    air.run(air.network.time_ps + 400 * ps_of(forged.TEMPLATE.slot))
+    alone = air.frames[begun:]
+    assert sum(frame.mote == LEAF_MOTE for frame in alone) > 90
+    assert not audited(air)
+    recorded = next(
+        frame
+        for frame in alone
+        if frame.mote == ROOT_MOTE
+        and frame.frame[0] & 7 == BEACON
+        and frame.frequency_mhz == forged.LOWEST_MHZ
+    )
+    said = len(air.frames)
+    for _ in range(3):
+        now_ps = air.network.time_ps
+        air.network.inject(
+            air.attacker, now_ps + 2 * 10**12, forged.LOWEST_MHZ, 0.0, bytes(recorded.frame)
+        )
+        air.run(now_ps + 3 * 10**12)
+    assert not [frame for frame in air.frames[said:] if frame.mote == LEAF_MOTE]
+    assert not audited(air)

@@ -15,4 +15,12 @@ static inline uint16_t boots_count_again(void) {
     return 1;
 }
 
+static inline uint32_t boots_floor(void) {
+    return 0;
+}
+
+static inline void boots_raise_floor(uint32_t floor) {
+    (void)floor;
+}
+
 #endif

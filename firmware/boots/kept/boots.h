@@ -14,4 +14,14 @@ uint16_t boots_count(void);
 /* Counts as if the mote had booted again: for a counter in RAM that has come to its end. */
 uint16_t boots_count_again(void);
 
+#define BOOTS_FLOOR_MAX ((1ul << 30) - 1)
+
+/* A mote that follows another's numbers, and counts no boots, keeps a floor in their place: all
+   numbers below it may have been used. 0: none was. */
+uint32_t boots_floor(void);
+
+/* To a higher one, before what is between the two is used. Does not return beyond BOOTS_FLOOR_MAX,
+   or where the memory is worn out. */
+void boots_raise_floor(uint32_t floor);
+
 #endif

@@ -17,6 +17,8 @@ enum {
     KEY_INDEX_BEACON = 1,
     KEY_INDEX_DATA = 2,
     BEACON_LEVEL = TSCH_LEVEL == 0 ? 0 : 1,
+    /* A leaf's nonces are of the root's slot numbers: which it has used outlives its reboots. */
+    KEEPS_FLOOR = LEAF && TSCH_LEVEL > 0 && BOOTS_MAX > 0,
     JOIN_LISTEN_TICKS = RADIO_TICK_HZ / 4,
     DESYNCHRONIZED_SLOTFRAMES = 100 /* without a frame from the root: 40 ppm each, and the guard */
 };
@@ -382,6 +384,38 @@ static void receive(uint8_t from) {
     tsch_received(mote, tsch.frame + header.open, (uint8_t)(header.mic - header.open));
 }
 
+/* The slots that are kept as used are counted in blocks: 40 bits of slots are 30 of these. */
+enum { BLOCK_BITS = 10 };
+
+static uint32_t block_of(const link_asn *asn) {
+    return (uint32_t)asn->high << (32 - BLOCK_BITS) | asn->low >> BLOCK_BITS;
+}
+
+/* The first block of which nothing may be sent yet. */
+static uint32_t floor_block;
+
+/* Flash is written ahead, and seldom. The slot in which it is passes, and more where a page is
+   erased. */
+static void raise_floor(void) {
+    floor_block = block_of(&tsch.asn) + TSCH_KEPT_BLOCKS;
+    boots_raise_floor(floor_block);
+    tsch.loaded = 0;
+    while (tsch.joined &&
+           radio_time_after(radio_now(), (radio_time)(tsch.start + timing.slot)) >= 0)
+        next_slot();
+}
+
+/* A beacon's slot that this mote has lived through, or may have before it restarted: who plays the
+   root's old frames would be answered under nonces that were used. */
+static bool is_past(const uint8_t number[5]) {
+    if (number[4] != tsch.asn.high)
+        return number[4] < tsch.asn.high;
+    uint32_t low = 0;
+    for (uint8_t i = 4; i-- > 0;)
+        low = low << 8 | number[i];
+    return low < tsch.asn.low;
+}
+
 /* Looks for a beacon on the one channel that beacons of every slotframe's length come to. */
 static void join(void) {
     radio_time sfd;
@@ -400,6 +434,8 @@ static void join(void) {
         !frame_nested_element(group.content, group.content + group.length, NESTED_SYNCHRONIZATION,
                               false, &element) ||
         element.length != 6)
+        return;
+    if (LEAF && TSCH_LEVEL > 0 && is_past(element.content))
         return;
     tsch.asn = (link_asn){0, element.content[4]};
     for (uint8_t i = 4; i-- > 0;)
@@ -473,6 +509,8 @@ uint32_t tsch_slot_number(void) {
 void tsch_slot(void) {
     if (!tsch.joined) {
         join();
+    } else if (KEEPS_FLOOR && block_of(&tsch.asn) >= floor_block) {
+        raise_floor();
     } else if (prepares(tsch.offset)) {
         prepare();
     } else {
@@ -566,6 +604,11 @@ bool tsch_init(void) {
     tsch.joined = !LEAF;
     if (!LEAF)
         begin_era(boots_count());
+    if (KEEPS_FLOOR) {
+        floor_block = boots_floor();
+        tsch.asn =
+            (link_asn){floor_block << BLOCK_BITS, (uint8_t)(floor_block >> (32 - BLOCK_BITS))};
+    }
     tsch.start = (radio_time)(radio_now() + timing.slot);
     radio_sleep_until(tsch.start);
     return true;
