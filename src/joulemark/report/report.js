@@ -180,12 +180,12 @@ function advise(advice) {
     const name = document.createElement("strong");
     const built = document.createElement("span");
     name.textContent = primitive;
-    built.className = "quiet nowrap";
+    built.className = "quiet";
     built.textContent = how + (bits ? `, ${bits}-bit` : "");
     const row = document.createElement("tr");
     const [low, high] = [least, most].map((cost) => MICROJOULE.format(cost));
     row.append(
-      cell("nowrap", last ? `from ${from} B` : from === to ? `${to} B` : `${from}–${to} B`),
+      cell("nowrap", to === 0 ? "–" : last ? `from ${from} B` : from === to ? `${to} B` : `${from}–${to} B`),
       cell("", name, " ", built),
       cell("number", flash === null ? "–" : WHOLE.format(flash)),
       cell("number nowrap", low === high ? low : `${low}–${high}`),
@@ -215,9 +215,13 @@ function advise(advice) {
         const found = leads(requirements[among.value], fits);
         cards[i].querySelector("table").hidden = found.length === 0;
         cards[i].querySelector("tbody").replaceChildren(...found.map(line));
-        cards[i].querySelector(".measured").textContent = found.length
-          ? `Measured up to ${WHOLE.format(found.at(-1).to)} bytes.`
-          : "Nothing measured meets these conditions.";
+        const measured = found.at(-1)?.to;
+        cards[i].querySelector(".measured").textContent =
+          measured === undefined
+            ? "Nothing measured meets these conditions."
+            : measured > 0
+              ? `Measured up to ${WHOLE.format(measured)} bytes.`
+              : "";
       });
     };
     controls.addEventListener("input", draw);
