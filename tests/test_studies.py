@@ -21,7 +21,7 @@ from joulemark.studies.conduct import Conducted
 from joulemark.studies.expressions import MissingError
 from joulemark.studies.output import counts, document, held
 from joulemark.studies.verdict import UNKNOWN, Cause, Verdict, judge
-from joulemark.studies.ways import Bench, slot
+from joulemark.studies.ways import Bench, program, slot
 
 HEAD = """
 title = "A title"
@@ -347,6 +347,16 @@ def test_a_proved_slot_is_that_of_todays_firmware() -> None:
         of_board = [p for p in certificate.read(path).proved if p.board == board]
         quickest = min((p for p in of_board if p.subject.level), key=lambda p: p.slot_ticks)
         assert len(list(certificate.check(quickest, slots=30))) == 4
+
+
+@pytest.mark.parametrize(("board", "compiler"), [("telosb", "clang"), ("sensortag-cc2650", "gcc")])
+def test_keccaks_constants_are_made_as_the_standard_has_them(board: str, compiler: str) -> None:
+    asked = program.Asked(board=board, program="keccak-constants", compiler=compiler, opt="Os")
+    with Store("memory:") as store:
+        (answer,) = program.obtain([asked], Bench(store=store, workers=Processes(1))).values()
+    # 168 steps of a register at least.
+    assert answer.value is not None, answer.how
+    assert answer.value * 48_000_000 > 168 * 10
 
 
 @pytest.mark.parametrize("name", study.names())

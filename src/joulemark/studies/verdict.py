@@ -8,6 +8,7 @@ import numpy as np
 
 from joulemark.studies.expressions import Value
 from joulemark.studies.study import Item
+from joulemark.studies.units import shown
 
 
 class Verdict(StrEnum):
@@ -100,8 +101,8 @@ def _differs(item: Item, ours: Value, tried: Sequence[Tried] | None) -> Judgemen
         return Judgement(Verdict.DIFFERS, "the short form looks for no cause")
     seen = [(what, value, theirs) for what, value, theirs in tried if value is not None]
     shown = [each for each in seen if _fulfils(item, each[1], each[2])]
-    moved = [f"with {what}: {_ratio(value, theirs)}" for what, value, theirs in shown or seen]
-    told = f"{'; or '.join(moved)}, instead of {_ratio(ours, item.value)}"
+    moved = [f"with {what}: {_ratio(item, value, theirs)}" for what, value, theirs in shown or seen]
+    told = f"{'; or '.join(moved)}, instead of {_ratio(item, ours, item.value)}"
     if shown:
         reason = f"what makes the difference, by experiment: {told}"
         return Judgement(Verdict.DIFFERS, reason, Cause.SHOWN)
@@ -119,8 +120,12 @@ def _within(item: Item) -> str:
     return f"within a factor of {item.tolerance.factor:g}"
 
 
-def _ratio(value: Value, paper: float | None) -> str:
-    return f"{_series(np.asarray(value) / paper)} times the paper's" if paper else _series(value)
+def _ratio(item: Item, value: Value, paper: float | None) -> str:
+    """A number by the paper's; of a sentence that sets a bound, what is compared with it."""
+    if paper:
+        return f"{_series(np.asarray(value) / paper)} times the paper's"
+    unit = "" if item.unit == "x" else item.unit
+    return f"{_series(np.asarray(shown(1, item.unit)) * value)} {unit}".strip()
 
 
 def _series(value: Value) -> str:
