@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use joulemark_kernel::Picoseconds;
-use joulemark_radio::{Arrival, BYTE, Emission, Outcome, Start};
+use joulemark_radio::{Antenna, Arrival, BYTE, Emission, MEMORY, Outcome, Start};
 use rayon::prelude::*;
 
 use crate::medium::{Hearing, Link, Transmission};
@@ -20,11 +20,15 @@ const NOTICEABLE_DBM: f64 = -115.0;
 /// Antennas forget what has ended when they have heard so much.
 const CROWDED: usize = 64;
 
+/// More than clocks can differ over an antenna's memory, and than times are rounded by.
+const DOUBT: Picoseconds = Picoseconds(2 * MEMORY.0 / CRYSTALS);
+
 /// Motes run on several cores where they have as much to do as this, all together: less is done
 /// sooner than it is handed over.
 const WORTHWHILE: u64 = 400_000_000;
 
 /// Where what a mote sends arrives.
+#[derive(Clone, Copy)]
 struct Way {
     /// The seat of who hears it, in the cell.
     to: usize,
@@ -47,6 +51,10 @@ pub struct Seat<M> {
     count: u32,
     is_stopped: bool,
     has_antenna: bool,
+    /// Its radio is not listening, and will not before it runs again.
+    is_deaf: bool,
+    /// Transmissions that began since then. It is told of them when it runs, if they still matter.
+    missed: Vec<u64>,
     /// When it does something next, in the network's time, as the queue has it.
     next: Picoseconds,
     /// Before this nothing that it does can be noticed, as the queue has it.
@@ -101,9 +109,11 @@ impl<M: Mote> Seat<M> {
             mote,
             emissions,
             outcomes,
+            is_deaf,
             ..
         } = self;
         mote.with_antenna(&mut |antenna| {
+            *is_deaf = antenna.is_deaf();
             emissions.append(&mut antenna.take_emissions());
             outcomes.append(&mut antenna.take_outcomes(now));
         });
@@ -121,6 +131,8 @@ struct Open {
     transmission: Transmission,
     /// Motes of which the fate is not known.
     unknown: usize,
+    /// The seats of those who have been told of it.
+    told: Vec<usize>,
     /// It has been taken as far as it had come; who hears it still has to be told of the rest.
     is_taken: bool,
 }
@@ -144,6 +156,8 @@ pub struct Cell<M> {
     pub closed: Vec<Transmission>,
     /// Transmissions that no mote sends, by when they begin.
     scheduled: BTreeMap<(Picoseconds, u64), Transmission>,
+    /// Nothing comes to motes from outside before this.
+    until: Picoseconds,
     pub late: u64,
 }
 
@@ -166,6 +180,8 @@ impl<M: Mote> Cell<M> {
                 count: 0,
                 is_stopped: false,
                 has_antenna,
+                is_deaf: false,
+                missed: Vec::new(),
                 next: Picoseconds::NEVER,
                 reach: Picoseconds::NEVER,
                 emissions: Vec::new(),
@@ -181,6 +197,7 @@ impl<M: Mote> Cell<M> {
             settled: BTreeSet::new(),
             closed: Vec::new(),
             scheduled: BTreeMap::new(),
+            until: Picoseconds(0),
             late: 0,
         };
         cell.requeue(0);
@@ -201,6 +218,9 @@ impl<M: Mote> Cell<M> {
         self.queue.extend(other.queue.iter().map(moved));
         self.reaches.extend(other.reaches.iter().map(moved));
         self.turnaround = self.turnaround.min(other.turnaround);
+        for told in other.open.values_mut().flat_map(|open| &mut open.told) {
+            *told += begin;
+        }
         self.open.append(&mut other.open);
         self.settled.append(&mut other.settled);
         self.closed.append(&mut other.closed);
@@ -226,6 +246,8 @@ impl<M: Mote> Cell<M> {
         let name = seat.number;
         seat.clock.start = now;
         seat.is_stopped = false;
+        seat.is_deaf = false;
+        seat.missed.clear();
         let old = std::mem::replace(&mut seat.mote, mote);
         // What the old one had not heard to its end, nobody has.
         let unknown: Vec<u64> = self
@@ -256,6 +278,7 @@ impl<M: Mote> Cell<M> {
 
     /// Run all motes to a time. A mote that cannot go on is left where it is.
     pub fn run(&mut self, until: Picoseconds) {
+        self.until = until;
         while let Some(&(next, _)) = self.queue.first()
             && next < until
         {
@@ -263,6 +286,7 @@ impl<M: Mote> Cell<M> {
         }
         // Those that are left sleep to the end and see nothing before it.
         for number in 0..self.seats.len() {
+            self.catch_up(number);
             self.seats[number].run(until, false);
         }
         self.merge(&(0..self.seats.len()).collect::<Vec<_>>());
@@ -360,6 +384,9 @@ impl<M: Mote> Cell<M> {
         limit: impl Fn(usize, &Seat<M>) -> Picoseconds + Sync,
     ) {
         numbers.sort_unstable();
+        for &number in &numbers {
+            self.catch_up(number);
+        }
         let run = |number: usize, seat: &mut Seat<M>| {
             seat.run(limit(number, seat), seat.next == next);
         };
@@ -492,6 +519,7 @@ impl<M: Mote> Cell<M> {
             Open {
                 transmission,
                 unknown,
+                told: Vec::new(),
                 is_taken: false,
             },
         );
@@ -513,63 +541,128 @@ impl<M: Mote> Cell<M> {
         }
     }
 
+    /// Tell those who hear a transmission that it begins, or of what has become of it.
     fn send_on(&mut self, transmission: &Transmission, is_new: bool) {
         let id = transmission.id();
+        if !is_new {
+            let told = self.open.get(&id).map(|open| open.told.clone());
+            for number in told.unwrap_or_default() {
+                let end = self.seats[number].clock.local(transmission.end);
+                self.tell(number, |antenna| {
+                    antenna.amend(id, &transmission.bytes, end);
+                });
+                self.requeue(number);
+            }
+            return;
+        }
         let from = self.places[&transmission.mote];
         let ways = std::mem::take(&mut self.seats[from].ways);
         let mut hearings = transmission.hearings.iter().peekable();
         for way in &ways {
-            let Some(hearing) = hearings.next_if(|hearing| hearing.mote == way.link.to) else {
+            if hearings
+                .next_if(|hearing| hearing.mote == way.link.to)
+                .is_none()
+            {
                 continue;
-            };
-            let number = way.to;
-            let seat = &mut self.seats[number];
+            }
+            let seat = &mut self.seats[way.to];
             if !seat.has_antenna {
                 continue;
             }
-            let clock = seat.clock;
-            let end = clock.local(transmission.end);
-            let now = seat.mote.time();
-            let begin = clock.local(transmission.start.begin);
-            // Who sends runs on to the end of an instruction, and hears nothing in it.
-            if is_new && begin + seat.mote.longest_step() < now {
-                self.late += 1;
+            if seat.is_deaf {
+                seat.missed.push(id);
+                if seat.missed.len() > CROWDED {
+                    self.catch_up(way.to);
+                }
+            } else {
+                self.announce(transmission, way);
+                self.requeue(way.to);
             }
-            seat.unsettled += 1;
-            let is_crowded = seat.unsettled > CROWDED;
-            let mut outcomes = Vec::new();
-            seat.mote.with_antenna(&mut |antenna| {
-                if is_crowded {
-                    outcomes = antenna.take_outcomes(now);
-                }
-                if !is_new {
-                    return antenna.amend(id, &transmission.bytes, end);
-                }
-                let seed = draw(self.rules.seed, id, hearing.mote as u64);
-                antenna.arrive(Arrival {
-                    id,
-                    start: Start {
-                        begin,
-                        delimiter: clock.local(transmission.start.delimiter),
-                        frequency_mhz: transmission.start.frequency_mhz,
-                        power_dbm: hearing.power_dbm,
-                    },
-                    byte: clock.local_span(transmission.byte, begin),
-                    bytes: Arc::clone(&transmission.bytes),
-                    end,
-                    is_lost: f64::from((seed >> 32) as u32) < way.link.loss * 4_294_967_296.0,
-                    seed,
-                });
-            });
-            if is_crowded {
-                seat.unsettled = 0;
-                for (id, outcome) in outcomes {
-                    self.note(number, id, outcome);
-                }
-            }
-            self.requeue(number);
         }
         self.seats[from].ways = ways;
+    }
+
+    /// Tell a mote that a transmission begins, or has begun.
+    fn announce(&mut self, transmission: &Transmission, way: &Way) {
+        let id = transmission.id();
+        let seat = &mut self.seats[way.to];
+        let clock = seat.clock;
+        let begin = clock.local(transmission.start.begin);
+        // Who sends runs on to the end of an instruction, and hears nothing in it.
+        if begin + seat.mote.longest_step() < seat.mote.time() {
+            self.late += 1;
+        }
+        let seed = draw(self.rules.seed, id, seat.number as u64);
+        let arrival = Arrival {
+            id,
+            start: Start {
+                begin,
+                delimiter: clock.local(transmission.start.delimiter),
+                frequency_mhz: transmission.start.frequency_mhz,
+                power_dbm: transmission.start.power_dbm - way.link.attenuation_db,
+            },
+            byte: clock.local_span(transmission.byte, begin),
+            bytes: Arc::clone(&transmission.bytes),
+            end: clock.local(transmission.end),
+            is_lost: f64::from((seed >> 32) as u32) < way.link.loss * 4_294_967_296.0,
+            seed,
+        };
+        if let Some(open) = self.open.get_mut(&id) {
+            open.told.push(way.to);
+        }
+        self.tell(way.to, |antenna| antenna.arrive(arrival.clone()));
+    }
+
+    /// Use the antenna of a mote that hears something, and let it forget what it has long heard.
+    fn tell(&mut self, number: usize, act: impl Fn(&mut Antenna)) {
+        let seat = &mut self.seats[number];
+        let now = seat.mote.time();
+        seat.unsettled += 1;
+        let is_crowded = seat.unsettled > CROWDED;
+        let mut outcomes = Vec::new();
+        seat.mote.with_antenna(&mut |antenna| {
+            if is_crowded {
+                outcomes = antenna.take_outcomes(now);
+            }
+            act(antenna);
+        });
+        if is_crowded {
+            seat.unsettled = 0;
+            for (id, outcome) in outcomes {
+                self.note(number, id, outcome);
+            }
+        }
+    }
+
+    /// Tell a mote of what began while its radio was off, but for what can only have been missed.
+    fn catch_up(&mut self, number: usize) {
+        let seat = &mut self.seats[number];
+        if seat.missed.is_empty() {
+            return;
+        }
+        let missed = std::mem::take(&mut seat.missed);
+        // It has been deaf since it ran last, and is until something is due or comes from outside.
+        let (from, to) = (seat.time(), seat.next.min(self.until));
+        for id in missed {
+            let Some(open) = self.open.get(&id) else {
+                continue;
+            };
+            let transmission = &open.transmission;
+            let sender = &self.seats[self.places[&transmission.mote]];
+            let start = transmission.start;
+            let remembered = transmission.end.0.saturating_add(MEMORY.0 + DOUBT.0);
+            if start.begin >= from && remembered < to.0 {
+                self.note(number, id, Outcome::Deaf);
+                continue;
+            }
+            let to = self.seats[number].number;
+            let Ok(place) = sender.ways.binary_search_by_key(&to, |way| way.link.to) else {
+                continue;
+            };
+            let way = sender.ways[place];
+            let transmission = transmission.clone();
+            self.announce(&transmission, &way);
+        }
     }
 
     /// A mote's carrier ends with the mote.
@@ -588,9 +681,9 @@ impl<M: Mote> Cell<M> {
             return;
         };
         let mote = self.seats[number].number;
-        let mut hearings = open.transmission.hearings.iter_mut();
-        if let Some(hearing) = hearings.find(|hearing| hearing.mote == mote)
-            && hearing.outcome.replace(outcome).is_none()
+        let hearings = &mut open.transmission.hearings;
+        if let Ok(place) = hearings.binary_search_by_key(&mote, |hearing| hearing.mote)
+            && hearings[place].outcome.replace(outcome).is_none()
         {
             open.unknown -= 1;
             if open.unknown == 0 {

@@ -40,8 +40,8 @@ const NOTICEABLE: f64 = 0.01;
 /// Symbol errors that happen less often than this do not happen.
 const NEGLIGIBLE: f64 = 1e-12;
 
-/// How long what has ended is remembered, for averages.
-const MEMORY: Picoseconds = Picoseconds(1_000_000_000);
+/// How long an antenna remembers what has ended, for averages.
+pub const MEMORY: Picoseconds = Picoseconds(1_000_000_000);
 
 /// By how much the end of a transmission and that of its last byte may differ, which come by
 /// different ways from the sender's time.
@@ -373,6 +373,11 @@ impl Antenna {
     /// Nothing that the radio does from now on is on the air sooner than this.
     pub const fn look_ahead(&self) -> Picoseconds {
         Picoseconds(self.figures.turnaround.0 + self.start_up.0)
+    }
+
+    /// Whether its radio is not listening: what arrives changes nothing that it does.
+    pub const fn is_deaf(&self) -> bool {
+        self.tuned.is_none()
     }
 
     /// Whether the radio has been told to send since [`Antenna::take_emissions`].

@@ -18,7 +18,7 @@ mod air;
 mod antenna;
 
 pub use air::{Arrival, Emission, Outcome, Start};
-pub use antenna::{Antenna, Figures, Reception};
+pub use antenna::{Antenna, Figures, MEMORY, Reception};
 
 use joulemark_kernel::Picoseconds;
 
