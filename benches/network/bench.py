@@ -2,11 +2,12 @@
 """How much of a network runs in real time on this machine.
 
 `.venv/bin/python benches/network/bench.py` runs 20 TelosBs that poll; 1,000 in time slots, in
-groups of ten that know nothing of each other, and in groups that stand in a field where each hears
-its neighbours; and an hour of 16 in secured time slots: each on one thread and on all. It prints
-how long that took by the clock on the wall and by those of the processors, and the digest, which
-has to be the same for each number of threads. The machine should have nothing else to do: where it
-has, the time of the busiest thread still tells how long it would take at the least.
+groups of ten that know nothing of each other, in groups that stand in a field where each hears its
+neighbours, and in a cell where all hear all; and an hour of 16 in secured time slots: each on one
+thread and on all. It prints how long that took by the clock on the wall and by those of the
+processors, and the digest, which has to be the same for each number of threads. The machine should
+have nothing else to do: where it has, the time of the busiest thread still tells how long it would
+take at the least.
 """
 
 import itertools
@@ -139,18 +140,20 @@ def main() -> None:
         linker = ["ld.lld-19", "--section-start=.text=0x4000", "--section-start=.vectors=0xfffe"]
         linker += ["-e", "start", str(folder / "polling.o"), "-o", str(folder / "polling.elf")]
         subprocess.run(linker, check=True)
-        polling, groups, square, hour = (
-            folder / f"{one}.toml" for one in ("polling", "groups", "square", "hour")
+        polling, groups, square, cell, hour = (
+            folder / f"{one}.toml" for one in ("polling", "groups", "square", "cell", "hour")
         )
         polling.write_text(EVERYONE + POLLING)
         text = "".join(GROUP.format(n, n * 0.001) for n in range(GROUPS))
         groups.write_text(f'title = "bench"\n{text}')
         square.write_text(f'title = "bench"\n{field()}')
+        cell.write_text(EVERYONE + text)
         hour.write_text(EVERYONE + HOUR)
         for threads in sorted({1, cores}):
             run("20 TelosBs that poll", polling, 0.0, 10.0, threads=threads)
             run("1,000 TelosBs in time slots", groups, JOINED_S, 14.0, threads=threads)
             run("1,000 TelosBs in one field", square, JOINED_S, 14.0, threads=threads)
+            run("1,000 TelosBs in one cell", cell, JOINED_S, 14.0, threads=threads)
             run("16 TelosBs in secured slots", hour, 0.0, 3600.0, threads=threads)
 
 
