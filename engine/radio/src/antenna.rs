@@ -39,6 +39,9 @@ const NOTICEABLE: f64 = 0.01;
 
 /// Symbol errors that happen less often than this do not happen.
 const NEGLIGIBLE: f64 = 1e-12;
+/// A ratio of signal to noise from which on the rate of wrong symbols is negligible: there it is
+/// less than the sum's first term, 7.5 exp(-10 ratio), as its terms alternate and become smaller.
+const CLEAR: f64 = 3.0;
 
 /// How long an antenna remembers what has ended, for averages.
 pub const MEMORY: Picoseconds = Picoseconds(1_000_000_000);
@@ -90,6 +93,7 @@ struct Heard {
 pub struct Antenna {
     figures: Figures,
     noise_mw: f64,
+    capture_mw: f64,
     /// The part of the power on another channel that is as good as on its own: those of
     /// [`REJECTION_DB`], and further ones.
     leaks: [f64; 5],
@@ -123,6 +127,9 @@ fn dbm(milliwatts: f64) -> f64 {
 /// The rate of wrong symbols at a ratio of signal to noise (IEEE Std 802.15.4-2006, E.4.1.8, which
 /// states that of bits: 8 in 15 of them).
 fn symbol_error_rate(ratio: f64) -> f64 {
+    if ratio >= CLEAR {
+        return 0.0;
+    }
     let mut binomial = 16.0;
     let mut sum = 0.0;
     for k in 2..=16 {
@@ -160,6 +167,7 @@ impl Antenna {
         Self {
             figures,
             noise_mw: milliwatts(figures.sensitivity_dbm) / THRESHOLD,
+            capture_mw: milliwatts(figures.capture_db),
             leaks,
             is_attached: false,
             start_up: Picoseconds(0),
@@ -524,7 +532,7 @@ impl Antenna {
         let interference: f64 = others
             .map(|(_, heard)| self.power_on(heard, frequency))
             .sum();
-        self.noise_mw + interference * milliwatts(self.figures.capture_db) / THRESHOLD
+        self.noise_mw + interference * self.capture_mw / THRESHOLD
     }
 
     fn ratio(&self, number: usize, from: Picoseconds, to: Picoseconds) -> f64 {
@@ -589,5 +597,12 @@ mod tests {
     fn at_the_threshold_one_packet_of_20_bytes_in_100_is_lost() {
         let lost = 1.0 - libm::pow(1.0 - symbol_error_rate(THRESHOLD), 40.0);
         assert!((lost - 0.01).abs() < 0.0001, "{lost}");
+    }
+
+    #[test]
+    fn where_noise_is_said_to_harm_nothing_it_is_negligible() {
+        let below = symbol_error_rate(CLEAR - 1e-9);
+        assert!((0.0..NEGLIGIBLE).contains(&below), "{below}");
+        assert!(symbol_error_rate(CLEAR - 0.1) > NEGLIGIBLE);
     }
 }
