@@ -632,9 +632,8 @@ fn page([instructions, folders]: &[String; 2], results: &BTreeMap<String, Replay
         Nearly all of the CC2650's programs turn its write buffer off (ACTLR.DISDEFWBUF); the STM32F100's \
         is always on. With the write buffer on, a CC2650 is modelled by what the STM32F100 shows. The \
         images for the SensorTag run so: cache on, line buffer on, write buffer on.\n\n\
-        Of the CC2652 what rests on measurement is its core, flash and line buffer. Its cache is taken for \
-        the CC2650's with lines of 16 bytes, and the few programs with it on show that it is not quite \
-        so. No program measures its DSP and floating-point instructions: they take the cycles of ARM DDI \
+        Of the CC2652 what rests on measurement is its core, flash, line buffer and cache. The cache is the \
+        CC2650's in front of the line buffer, which few programs show, but those to the cycle. No program measures its DSP and floating-point instructions: they take the cycles of ARM DDI \
         0439B, tables 3-1 and 7-1.\n\n\
         A case is exact when every word that the program left agrees: all times, the other DWT counters, \
         registers and flags. A time is one difference of CYCCNT, most of them of 5 to 100 cycles; errors \

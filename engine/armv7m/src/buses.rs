@@ -8,7 +8,7 @@
 use std::hash::{Hash, Hasher};
 
 use crate::bus::{MemorySettings, Width};
-use crate::cache::Cache;
+use crate::cache::{Cache, LINE_BYTES as CACHE_LINE_BYTES};
 use crate::memory::{DeviceWait, Region, RegionKind};
 
 /// Purpose of a fetched word.
@@ -225,7 +225,9 @@ pub enum Held {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct History {
     held: Held,
-    /// Cycles until the last line has come from flash behind the cache; negative afterwards.
+    /// What flash's line buffer holds behind the cache, where its lines are longer than the cache's.
+    buffered: Held,
+    /// Cycles until the last line has come from behind the cache; negative afterwards.
     until_done: i8,
     /// Cycles since the cache's RAM was asked, while that still matters.
     since_asked: i8,
@@ -241,6 +243,7 @@ impl History {
     pub const fn new() -> Self {
         Self {
             held: Held::Nothing,
+            buffered: Held::Nothing,
             until_done: Self::LONG_AGO,
             since_asked: 2,
             dynamic: [false; 2],
@@ -251,6 +254,7 @@ impl History {
     pub const fn settled(self) -> Self {
         Self {
             held: self.held,
+            buffered: self.buffered,
             ..Self::new()
         }
     }
@@ -295,6 +299,16 @@ pub struct Answer {
     relation: Relation,
     /// The cache's tags have it.
     cached: bool,
+    /// Flash's line buffer behind the cache has it.
+    buffered: bool,
+}
+
+impl Answer {
+    const SAME: Self = Self {
+        relation: Relation::Same,
+        cached: false,
+        buffered: false,
+    };
 }
 
 /// An access to buffered or cached memory whose cost is not known beforehand.
@@ -308,6 +322,7 @@ pub struct Query {
     /// Cycles since the first instruction was issued.
     at: u16,
     held: Held,
+    buffered: Held,
     /// A tag that was looked up ahead could not be used.
     late: bool,
     pub answer: Answer,
@@ -382,8 +397,10 @@ pub struct MemoryTiming {
     /// Kinds of memory that are buffered or cached now, one bit each.
     with_history: u16,
     cache: Cache,
-    /// See [`Held::Loaded`].
+    /// See [`Held::Loaded`]: the line that [`History::held`] means, and the one that
+    /// [`History::buffered`] means.
     loaded_line: u32,
+    loaded_buffer: u32,
     /// The addresses of the last loads from memory with a history, as far as they were not known
     /// beforehand, and how many there were.
     loads: [u32; LOADS],
@@ -400,6 +417,7 @@ pub struct MemoryTiming {
 /// State that a look ahead must not change.
 pub struct Snapshot {
     loaded_line: u32,
+    loaded_buffer: u32,
     cache: Option<Cache>,
 }
 
@@ -452,6 +470,7 @@ impl MemoryTiming {
             with_history: 0,
             cache: Cache::new(),
             loaded_line: 0,
+            loaded_buffer: 0,
             loads: [0; LOADS],
             issued: 0,
             entered: 0,
@@ -483,6 +502,7 @@ impl MemoryTiming {
             || self.settings.cache != settings.cache
         {
             history.held = Held::Nothing;
+            history.buffered = Held::Nothing;
         }
         self.settings = settings;
         self.find_history();
@@ -563,12 +583,14 @@ impl MemoryTiming {
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             loaded_line: self.loaded_line,
+            loaded_buffer: self.loaded_buffer,
             cache: self.settings.cache.then(|| self.cache.clone()),
         }
     }
 
     pub fn restore(&mut self, snapshot: Snapshot) {
         self.loaded_line = snapshot.loaded_line;
+        self.loaded_buffer = snapshot.loaded_buffer;
         if let Some(cache) = snapshot.cache {
             self.cache = cache;
         }
@@ -630,14 +652,13 @@ impl MemoryTiming {
             },
             at: (now + u64::from(idle) - self.since) as u16,
             held: history.held,
+            buffered: history.buffered,
             late: history.lookup_is_late(idle as i8),
-            answer: Answer {
-                relation: Relation::Other,
-                cached: false,
-            },
+            answer: Answer::SAME,
         };
-        let size = line_bytes(region);
+        let size = held_bytes(region, cached);
         let line = address & !(size - 1);
+        let buffer = self.bytes_behind_cache(region);
         let known_relation = (age == KNOWN && history.held != Held::Loaded)
             .then(|| relation(history.held, 0, line, size));
         if known_relation == Some(Relation::Same) {
@@ -652,7 +673,11 @@ impl MemoryTiming {
         } else if let Some(relation) = known_relation {
             query.answer.relation = relation;
         }
-        let relation = query.answer.relation;
+        let Answer {
+            relation,
+            cached: hits,
+            buffered,
+        } = query.answer;
         if age == KNOWN {
             history.held = Held::Line(line);
         } else if relation != Relation::Same {
@@ -664,20 +689,39 @@ impl MemoryTiming {
         if !cached {
             return wait_states;
         }
-        // With lines of 16 bytes, the CC26x2's, only a fetch gains by the look ahead, and only where it
-        // hits (cc2652/misc/speculative_fetch_after_not_taken_decode_time_branch).
-        let is_wide = size > 8;
-        let ahead = relation == Relation::Next && !query.late && (!is_wide || by == By::Fetch);
+        let ahead = relation == Relation::Next && !query.late;
         let delay = u8::from(!ahead);
-        if query.answer.cached {
+        if hits {
             if history.until_done > History::LONG_AGO {
                 history.since_asked = -((delay + idle) as i8);
             }
             return delay;
         }
-        let wait = u8::from(is_wide || !ahead) + wait_states;
+        let wait = if buffered { delay } else { delay + wait_states };
+        if !buffered && buffer != 0 {
+            history.buffered = if age == KNOWN {
+                Held::Line(address & !(buffer - 1))
+            } else {
+                Held::Loaded
+            };
+        }
         history.until_done = 1 + (wait + idle) as i8;
         wait
+    }
+
+    /// Bytes of the line buffer that flash fills behind the cache; 0 where a line of the cache is as long.
+    ///
+    /// The `CC26x2`'s flash is read 128 bits at a time (SWCU192, VIMS, flash line buffers), while its
+    /// cache looks up the next 64 (ibid., tag prefetch), as the `CC26x0`'s does. That lines of the cache
+    /// are of 64 bits too, that one comes at a time, without wait states where the line buffer has it,
+    /// and that the buffer stays as it is while the cache answers: `instructions/control_flow/`
+    /// `tbb_tbh_after_ldr` and `misc/speculative_fetch_after_not_taken_decode_time_branch` of the CC2652.
+    const fn bytes_behind_cache(&self, region: &Region) -> u32 {
+        if self.settings.line_buffer && region.line_bytes as u32 > CACHE_LINE_BYTES {
+            region.line_bytes as u32
+        } else {
+            0
+        }
     }
 
     /// Ask again what was asked when the instructions were issued first; they begin at `since` now.
@@ -690,37 +734,47 @@ impl MemoryTiming {
             (load & !3).wrapping_add(query.address)
         };
         let Some(region) = self.region(address) else {
-            return Answer {
-                relation: Relation::Same,
-                cached: false,
-            };
+            return Answer::SAME;
         };
-        let size = line_bytes(region);
-        let line = address & !(size - 1);
         let wait_states = region.wait_states;
         let cached = region.cached && self.settings.cache;
+        let size = held_bytes(region, cached);
+        let line = address & !(size - 1);
+        let buffer = self.bytes_behind_cache(region);
         let relation = relation(query.held, self.loaded_line, line, size);
         if query.age != KNOWN {
             self.loaded_line = line;
         }
         let mut answer = Answer {
             relation,
-            cached: false,
+            ..Answer::SAME
         };
         if cached && relation != Relation::Same {
             let ahead = relation == Relation::Next && !query.late;
-            answer.cached =
-                self.cache
-                    .access(line, wait_states, ahead, since + u64::from(query.at));
+            let at = since + u64::from(query.at);
+            let buffered = match query.buffered {
+                Held::Nothing => None,
+                Held::Line(buffered) => Some(buffered),
+                Held::Loaded => Some(self.loaded_buffer),
+            };
+            let line_in_flash = address & !buffer.wrapping_sub(1);
+            answer.buffered = buffer != 0 && buffered == Some(line_in_flash);
+            let flash_wait_states = if answer.buffered { 0 } else { wait_states };
+            answer.cached = self.cache.access(line, flash_wait_states, ahead, at);
+            if answer.cached {
+                answer.buffered = false; // It makes no difference.
+            } else if query.age != KNOWN && !answer.buffered {
+                self.loaded_buffer = line_in_flash;
+            }
         }
         answer
     }
 }
 
-/// The lines that an access is buffered by: the cache's are of 8 bytes (SWCU117, section 7.2).
-const fn line_bytes(region: &Region) -> u32 {
-    if region.line_bytes == 0 {
-        8
+/// The lines that an access is buffered by: the cache's, or those of flash's line buffer.
+const fn held_bytes(region: &Region, cached: bool) -> u32 {
+    if cached || region.line_bytes == 0 {
+        CACHE_LINE_BYTES
     } else {
         region.line_bytes as u32
     }

@@ -1,10 +1,13 @@
-//! The CC2650's code cache: 8 KiB, four ways of lines of 8 bytes (SWCU117, section 7.2).
+//! The code cache of the CC2650 and the CC2652: 8 KiB, four ways of lines of 8 bytes (SWCU117, section
+//! 7.2).
 //!
 //! The manual gives the geometry and that replacement is pseudo-random and that the tag of the next
 //! line is looked up ahead. What exactly happens was measured by others (the cache programs
 //! published with `CMEmu`, and M. Matraszek's thesis that they cite); the rules below carry the
 //! facts, and `flash/cache/instructions/` agrees with them.
 
+/// Bytes of a line.
+pub const LINE_BYTES: u32 = 8;
 const SETS: usize = 256;
 const WAYS: usize = 4;
 
@@ -74,7 +77,7 @@ impl Cache {
     }
 
     const fn set_of(line: u32) -> usize {
-        (line >> 3) as usize % SETS
+        (line / LINE_BYTES) as usize % SETS
     }
 
     /// An access whose address is taken in cycle `now`, to a line that is not in the buffer between

@@ -19,6 +19,8 @@ enum Chip {
     Gpram,
     /// The same with a Cortex-M4.
     GpramM4,
+    /// Flash of 128 bits with two wait states and the cache on, a Cortex-M4.
+    Cc2652 { line_buffer: bool },
 }
 
 const CHIPS: [Chip; 4] = [
@@ -304,6 +306,20 @@ fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
                 ..MemorySettings::default()
             },
             Timing::CORTEX_M3,
+        ),
+        Chip::Cc2652 { line_buffer } => (
+            Region {
+                wait_states: 2,
+                line_bytes: 16,
+                cached: true,
+                ..flash
+            },
+            MemorySettings {
+                line_buffer,
+                cache: true,
+                ..MemorySettings::default()
+            },
+            Timing::CORTEX_M4,
         ),
         Chip::Stm32f100 => (flash, MemorySettings::default(), Timing::CORTEX_M3_R1),
         Chip::Gpram => (flash, MemorySettings::default(), Timing::CORTEX_M3),
@@ -641,4 +657,42 @@ fn what_was_fetched_before_it_was_overwritten_is_executed_as_it_was() {
         run(Chip::Gpram, false, &code)[6]
     };
     assert_eq!([0, 1, 2, 3, 4].map(additions), [5, 5, 4, 4, 4]);
+}
+
+#[test]
+fn the_cache_of_a_cc2652_takes_half_a_line_of_flash_at_a_time() {
+    // MOVS R7, #1; ADR R4, there; ADDS R4, #1; LDR R2, after; ISB; LDR.W R5, [R0, #4]; ADDS R2, #1;
+    // CMP R7, #1; BNE behind it; BX R4; after: so many bytes; there: LDR.W R6, [R0, #4]
+    // (misc/speculative_fetch_after_not_taken_decode_time_branch, measured on a CC2652R).
+    let cycles = |line_buffer: bool, bytes: u16| {
+        let there = 0x18 + bytes;
+        let behind = (there + 30).next_multiple_of(8);
+        let mut code = vec![
+            0x2701,
+            0xa400 | ((there - 4) / 4),
+            0x3401,
+            0x4a04,
+            0xf3bf,
+            0x8f6f,
+            0xf8d0,
+            0x5004,
+            0x3201,
+            0x2f01,
+            0xd100 | ((behind - 0x18) / 2),
+            0x4720,
+        ];
+        code.extend((0..bytes / 2).map(|_| 0));
+        code.extend([0xf8d0, 0x6004, 0xe7fe]);
+        let registers = run(Chip::Cc2652 { line_buffer }, false, &code);
+        registers[6] - registers[5]
+    };
+    let bytes = [0, 4, 8, 12, 16, 20, 24];
+    assert_eq!(
+        bytes.map(|bytes| cycles(true, bytes)),
+        [15, 15, 13, 14, 14, 14, 17]
+    );
+    assert_eq!(
+        bytes.map(|bytes| cycles(false, bytes)),
+        [15, 15, 13, 14, 16, 16, 17]
+    );
 }

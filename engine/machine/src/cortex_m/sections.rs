@@ -156,10 +156,10 @@ impl Core {
         let geometry = cache
             .as_ref()
             .map(|cache| [&cache.size_bytes, &cache.ways, &cache.line_bytes].map(Constant::whole));
-        if geometry.is_some_and(|geometry| !matches!(geometry, [8192, 4, 8 | 16])) {
+        if geometry.is_some_and(|geometry| !matches!(geometry, [8192, 4, 8])) {
             return Err(chip.error(
-                "key 'cache': the emulation knows a cache of 8192 bytes, 4 ways and lines of 8 or 16 \
-                 bytes, and no other",
+                "key 'cache': the emulation knows a cache of 8192 bytes, 4 ways and lines of 8 bytes, \
+                 and no other",
             ));
         }
         let cached = |memory: &Memory| {
