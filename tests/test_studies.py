@@ -169,6 +169,11 @@ def test_a_verdict_that_moves_fails(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("factor = 1.5", "factor = 1.0", "greater than 1"),
+        (
+            "values = [0.2],",
+            'values = [0.2], experiment = [{ what = "w", ours = "1", column = "time" }],',
+            "row same explains no column time",
+        ),
         ('reason = "because"', "", "tolerance.reason: this key is missing"),
         ("values = [0.2]", "values = [0.2, 1]", "row same has 2 values for 1 columns"),
         ('id = "more"', 'id = "same"', "same_current: is there twice"),
@@ -357,6 +362,16 @@ def test_keccaks_constants_are_made_as_the_standard_has_them(board: str, compile
     # 168 steps of a register at least.
     assert answer.value is not None, answer.how
     assert answer.value * 48_000_000 > 168 * 10
+
+
+def test_the_radio_has_what_its_security_needs() -> None:
+    define = "RADIO_KEYS_STAY=1"
+    asked = program.Asked(board="telosb", program="inline-security", define=define)
+    with Store("memory:") as store:
+        (answer,) = program.obtain([asked], Bench(store=store, workers=Processes(1))).values()
+    # At least 16 bytes of nonce over SPI.
+    assert answer.value is not None, answer.how
+    assert answer.value * 8_000_000 > 16 * 16
 
 
 @pytest.mark.parametrize("name", study.names())

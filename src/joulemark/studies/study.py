@@ -74,6 +74,8 @@ class Experiment(datafile.DataModel):
     ours: Text
     paper: Text = "1"
     """Both are expressions; a sentence that sets a bound needs none of the paper."""
+    column: Identifier | None = None
+    """Of a row's, the only column whose cell it explains."""
 
 
 class _Expected(datafile.DataModel):
@@ -178,6 +180,10 @@ class Section(datafile.DataModel):
                 )
             if row.uncertainties and len(row.uncertainties) != len(self.column):
                 raise ValueError(f"row {row.id} has {len(row.uncertainties)} uncertainties")
+            columns = {None, *(column.name for column in self.column)}
+            for experiment in row.experiment:
+                if experiment.column not in columns:
+                    raise ValueError(f"row {row.id} explains no column {experiment.column}")
         return self
 
 
@@ -367,6 +373,7 @@ class Study:
             experiments=tuple(
                 Experiment(what=e.what, ours=of_row(e.ours), paper=of_row(e.paper))
                 for e in (*row.experiment, *column.experiment)
+                if e.column in (None, column.name)
             ),
             short=section.short if first("short") is None else first("short"),
             note=first("note"),
