@@ -1,37 +1,51 @@
 """Compares what Joulemark measures of a library with what the library's own benchmark says.
 
-`.venv/bin/python benches/libraries.py [ROUNDS [NAME...]]`: `openssl speed` and `cryptest b` run in
-turn with Joulemark's programs on one core, in windows of 0.1 s of processor time or less. What else
-the machine does only makes a window longer, so that the shortest of each side are compared, the
-better the more rounds there are. Ends with 1 where a row is further apart than 3%.
+`.venv/bin/python benches/libraries.py [SECONDS [NAME...]]`: for so long at most (540), rows of
+these algorithms (all; `rsa-*`). One window of `openssl speed` or `cryptest b` stands between two of
+Joulemark's program, all on one core and within a third of a second, each told in cycles of the
+clock that was measured right before and after it. Their ratio is one sample; both sides are new
+processes each time, so that samples differ by the memory they got as well. A row is decided when
+the 99% interval of the median ratio lies within 3% (agrees) or outside of it (differs). One of
+Crypto++ that does not agree is measured with the library's code 0, 16, 32 and 48 bytes into a line
+of the cache, which the linker decides by chance and is worth up to 6%. Ends with 1 unless all
+agree.
 """
 
-import ctypes
 import math
 import os
 import re
 import shutil
+import signal
+import statistics
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import ExitStack
+import time
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from joulemark import oracles
 from joulemark.catalogue import libraries
+from joulemark.catalogue.libraries import LibraryFile
+from joulemark.images import cache
 from joulemark.images.library import build_library
 from joulemark.runners.library import LibraryProcess
 from joulemark.runners.machine import Core
 
-WINDOW_S = 0.1
+SECONDS = 540.0
+WINDOW_S = 0.025
+"""Of ours, on both sides of one of theirs, which is twice as long (finer_timer.c)."""
 CRYPTEST_S = 0.05
-UNIT_S = 1e-4
+SPEED_UNIT_S = 1e-4
+CRYPTEST_UNIT_S = 5e-3
 """What benchmarks call a second that count the processor's time (finer_timer.c)."""
 AGREED = 0.03
+CONFIDENCE = 0.99
+MOST_SAMPLES = 41
+"""Beside one program of ours: a row that is not decided by then lies on the border."""
+PLACES = (0, 16, 32, 48)
+"""Bytes into a line of the cache, as far as functions are aligned."""
 CALL_BYTES = 2048
 GIGAHERTZ = 1000
 """Told to `cryptest`: at so high a clock its cycles have more digits than its MiB a second."""
@@ -46,8 +60,8 @@ SPEED = {
     ("sha-512", "digest"): ("-evp", "sha512"),
     ("sha3-256", "digest"): ("-evp", "sha3-256"),
     ("sha3-512", "digest"): ("-evp", "sha3-512"),
-    ("rsa-1024-pss", "sign"): ("rsa1024",),
-    ("rsa-2048-pss", "sign"): ("rsa2048",),
+    ("rsa-1024-pkcs1", "sign"): ("rsa1024",),
+    ("rsa-2048-pkcs1", "sign"): ("rsa2048",),
     ("dsa-1024", "sign"): ("dsa1024",),
     ("ecdsa-sect233r1", "sign"): ("ecdsab233",),
 }
@@ -89,23 +103,10 @@ CRYPTEST_OPERATIONS = {
     "XTR-DH 342 Key Agreement": ("xtr-dh-342", "agree"),
     "XTR-DH 342 Key-Pair Generation": ("xtr-dh-342", "keygen"),
 }
-CRYPTEST_PARTS = {"b1": 1.0, "b2": 1.0, "b3": UNIT_S, "b4": UNIT_S}
+CRYPTEST_PARTS = {"b1": 1.0, "b2": 1.0, "b3": CRYPTEST_UNIT_S, "b4": CRYPTEST_UNIT_S}
 """With what each calls a second: the first two count by clock(), which has microseconds."""
 Row = tuple[str, str]
 """An algorithm and its operation."""
-
-
-@dataclass
-class Shortest:
-    """The shortest times of a call, or an operation, of one row."""
-
-    ours_s: float = math.inf
-    theirs_s: float = math.inf
-
-    @property
-    def apart(self) -> float:
-        """How much longer ours takes, as a fraction."""
-        return self.ours_s / self.theirs_s - 1
 
 
 def with_exponent(inputs: oracles.Values, exponent: int) -> oracles.Values:
@@ -117,116 +118,226 @@ def with_exponent(inputs: oracles.Values, exponent: int) -> oracles.Values:
     return {**inputs, **octets}
 
 
+def interval(values: list[float]) -> tuple[float, float]:
+    """Where the median lies, whatever the distribution: by the signs of differences from it."""
+    count, ranked = len(values), sorted(values)
+    outside, left_out = 0.0, 0
+    while left_out < count // 2:
+        outside += 2 * math.comb(count, left_out) / 2**count
+        if outside > 1 - CONFIDENCE:
+            break
+        left_out += 1
+    if left_out == 0:
+        return -math.inf, math.inf
+    return ranked[left_out - 1], ranked[count - left_out]
+
+
+def placed(library: LibraryFile, further: int) -> LibraryFile:
+    """The library, its code so many bytes further within a line of the cache."""
+    code = f".text\n.p2align 6\n.skip {64 + further}\n.section .note.GNU-stack\n"
+    with cache.entry("placements", cache.digest([code])) as (folder, work):
+        if work is not None:
+            source = work / "placement.s"
+            source.write_text(code)
+            subprocess.run(["cc", "-c", str(source), "-o", str(work / "placement.o")], check=True)
+    return library.model_copy(update={"link": [str(folder / "placement.o"), *library.link]})
+
+
+@dataclass
+class Samples:
+    """What was seen of one row: cycles of a call or an operation."""
+
+    program: int = 0
+    """Which of ours."""
+    ours: list[float] = field(default_factory=list)
+    theirs: list[float] = field(default_factory=list)
+
+    @property
+    def apart(self) -> list[float]:
+        """How much longer ours took, as fractions."""
+        return [a / b - 1 for a, b in zip(self.ours, self.theirs, strict=True)]
+
+    @property
+    def verdict(self) -> str:
+        """Whether they agree, as far as is known by now."""
+        low, high = interval(self.apart)
+        if low >= -AGREED and high <= AGREED:
+            return "agrees"
+        return "differs" if low > AGREED or high < -AGREED else "undecided"
+
+
 @dataclass
 class Library:
-    """One library's program, beside whose own benchmark it runs."""
+    """One library's programs: ours as it is, and with its code placed otherwise."""
 
-    process: LibraryProcess
+    paths: list[Path]
+    core: Core
     exponent: int | None = None
     """Of RSA, where it is not the row's."""
-    rows: dict[Row, Shortest] = field(default_factory=lambda: defaultdict(Shortest))
+    rows: dict[Row, list[Samples]] = field(default_factory=dict)
+    """By the programs that were tried."""
+    counts: dict[Row, int] = field(default_factory=dict)
+    """Executions that fill a window."""
+    right: dict[Row, oracles.Values] = field(default_factory=dict)
+    """Outputs that were verified last."""
 
-    def measure(self, row: Row) -> None:
-        """One window of ours, its output verified."""
+    def left(self) -> list[Row]:
+        """Rows that are not decided; one that does not agree goes on with the next program."""
+        found = []
+        for row, tried in self.rows.items():
+            now = tried[-1]
+            given_up = now.verdict == "differs" or len(now.ours) >= MOST_SAMPLES
+            if now.verdict == "agrees" or (given_up and len(tried) == len(self.paths)):
+                continue
+            if given_up:
+                tried.append(Samples(len(tried)))
+            found.append(row)
+        return found
+
+
+class Around:
+    """A process of ours, which measures before and after a window of theirs."""
+
+    def __init__(self, library: Library, row: Row) -> None:
+        self._library, self._row = library, row
         algorithm, operation = row
-        found = oracles.algorithm(algorithm)
-        inputs = oracles.drawn(algorithm, operation, CALL_BYTES if found.sized else 0, 1)
-        if self.exponent is not None and "d" in inputs:
-            inputs = with_exponent(inputs, self.exponent)
-        self.process.prepare(algorithm, operation, inputs)
-        unit = oracles.PERIOD if found.sized else 2
-        count = unit
-        while (ran := self.process.run(count, seconds=WINDOW_S)).cpu_ns < WINDOW_S * 1e9 / 2:
+        self._algorithm = oracles.algorithm(algorithm)
+        size = CALL_BYTES if self._algorithm.sized else 0
+        self._inputs: oracles.Values = oracles.drawn(algorithm, operation, size, 1)
+        if library.exponent is not None and "d" in self._inputs:
+            self._inputs = with_exponent(self._inputs, library.exponent)
+        self._ours: list[float] = []
+        self._clocks_hz: list[int] = []
+        self._process = LibraryProcess(
+            [str(library.paths[library.rows[row][-1].program])], library.core
+        )
+        self._process.prepare(algorithm, operation, self._inputs)
+        self._measure()
+
+    def after(self) -> None:
+        """Their window has ended."""
+        self._measure()
+        self._process.close()
+
+    def told(self, theirs_s: float) -> None:
+        """Keep the sample."""
+        samples = self._library.rows[self._row][-1]
+        samples.ours.append(statistics.fmean(self._ours))
+        samples.theirs.append(theirs_s * statistics.fmean(self._clocks_hz[1:3]))
+
+    def _measure(self) -> None:
+        """One window of ours, its output verified."""
+        unit = oracles.PERIOD if self._algorithm.sized else 2
+        count = self._library.counts.get(self._row, unit)
+        while True:
+            before_hz = self._process.clock_hz()
+            ran = self._process.run(count, seconds=WINDOW_S)
+            if ran.cpu_ns > WINDOW_S * 1e9 / 2:
+                break
             wanted = WINDOW_S * 1e9 * count / max(ran.cpu_ns, 1)
             count = unit * min(max(round(wanted / unit), 2 * count // unit), 64 * count // unit)
-        problem = found.problem(operation, inputs, self.process.outputs())
-        if problem is not None:
-            sys.exit(f"{algorithm} {operation}: {problem}")
-        shortest = self.rows[row]
-        shortest.ours_s = min(shortest.ours_s, ran.cpu_ns * 1e-9 / count)
-
-    def told(self, row: Row, seconds: float) -> None:
-        """What its own benchmark said of one window."""
-        shortest = self.rows[row]
-        shortest.theirs_s = min(shortest.theirs_s, seconds)
-
-
-def own_benchmark(
-    command: list[str], core: Core, folder: Path, timer: Path | None
-) -> tuple[str, str]:
-    """What a library's own benchmark prints."""
-    environment = {**os.environ, **({} if timer is None else {"LD_PRELOAD": str(timer)})}
-    pinned = ["taskset", "-c", str(core.number), *command]
-    done = subprocess.run(
-        pinned, capture_output=True, text=True, check=True, env=environment, cwd=folder
-    )
-    return done.stdout, done.stderr
+        after_hz = self._process.clock_hz()
+        self._library.counts[self._row] = count
+        outputs = self._process.outputs()
+        if outputs != self._library.right.get(self._row):
+            problem = self._algorithm.problem(self._row[1], self._inputs, outputs)
+            if problem is not None:
+                sys.exit(f"{' '.join(self._row)}: {problem}")
+            self._library.right[self._row] = outputs
+        self._ours.append(ran.cpu_ns * 1e-9 / count * (before_hz + after_hz) / 2)
+        self._clocks_hz += [before_hz, after_hz]
 
 
-def speed(row: Row, core: Core, timer: Path) -> float:
-    """A call's time as `openssl speed` measures it."""
-    options = ["-seconds", "1"]
-    if oracles.algorithm(row[0]).sized:
-        options += ["-bytes", str(CALL_BYTES)]
-    command = ["openssl", "speed", *options, *SPEED[row]]
-    _, said = own_benchmark(command, core, timer.parent, timer)
-    # Signatures stand before verifications.
-    count, took = re.findall(r": (\d+) \S.* in ([\d.]+)s", said)[0]
-    return float(took) * UNIT_S / int(count)
+@dataclass(frozen=True)
+class Benchmark:
+    """How the libraries' own benchmarks are run."""
 
+    core: Core
+    timer: Path
+    """finer_timer.c, built."""
+    folder: Path
+    """With the data that `cryptest` reads."""
 
-def cryptest(part: str, core: Core, timer: Path) -> dict[Row, float]:
-    """What a part of `cryptest b` says of a call or an operation."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "TestData").symlink_to("/usr/share/crypto++/TestData")
-        Path(folder, "TestVectors").symlink_to("/usr/share/crypto++/TestVectors")
+    def start(self, command: list[str], windows: str | None = None) -> subprocess.Popen[bytes]:
+        """Start one; what it prints is kept in a file."""
+        environment = {**os.environ, "LD_PRELOAD": str(self.timer)}
+        if windows is not None:
+            environment["WINDOWS"] = windows
+        with self._out.open("w") as out:
+            process = subprocess.Popen(
+                command, stdout=out, stderr=subprocess.STDOUT, env=environment, cwd=self.folder
+            )
+        self.core.pin(process.pid)
+        return process
+
+    def said(self, process: subprocess.Popen[bytes]) -> str:
+        """What it had printed when it ended."""
+        said = self._out.read_text()
+        if process.wait() != 0:
+            sys.exit(f"{process.args!r} failed: {said}")
+        return said
+
+    @property
+    def _out(self) -> Path:
+        return self.folder / "said"
+
+    def speed(self, library: Library, row: Row) -> None:
+        """One sample beside `openssl speed`."""
+        options = ["-seconds", "1"]
+        if oracles.algorithm(row[0]).sized:
+            options += ["-bytes", str(CALL_BYTES)]
+        around = Around(library, row)
+        process = self.start(["openssl", "speed", *options, *SPEED[row]])
+        process.wait()
+        around.after()
+        # Signatures stand before verifications.
+        count, took = re.findall(r": (\d+) \S.* in ([\d.]+)s", self.said(process))[0]
+        around.told(float(took) * SPEED_UNIT_S / int(count))
+
+    def cryptest_windows(self, part: str) -> dict[Row, int]:
+        """Numbers of a part's windows whose rows are ours."""
+        process = self.start(["cryptest", part, "1", str(GIGAHERTZ)], windows="")
+        process.wait()
+        return {row: number for row, number, _ in rows(self.said(process), 1.0)}
+
+    def cryptest(self, part: str, library: Library, windows: dict[int, Row]) -> None:
+        """One sample of some rows, by the number of the window, beside a part of `cryptest b`."""
         unit_s = CRYPTEST_PARTS[part]
         command = ["cryptest", part, str(CRYPTEST_S / unit_s), str(GIGAHERTZ)]
-        finer = timer if unit_s == UNIT_S else None
-        page, _ = own_benchmark(command, core, Path(folder), finer)
-    said: dict[Row, float] = {}
-    library = ctypes.CDLL(str(timer))
-    library.times_ns.restype = ctypes.c_double
-    read_s = min(library.times_ns() for _ in range(5)) * 1e-9
+        process = self.start(command, windows=" ".join(map(str, windows)))
+        around: dict[int, Around] = {}
+        # It stops before each of them and after each, where one does not begin at once.
+        for number in sorted({n for window in windows for n in (window, window + 1)}):
+            _, status = os.waitpid(process.pid, os.WUNTRACED)
+            if number - 1 in windows:
+                around[number - 1].after()
+            if not os.WIFSTOPPED(status):
+                process.returncode = os.waitstatus_to_exitcode(status)
+                break
+            if number in windows:
+                around[number] = Around(library, windows[number])
+            os.kill(process.pid, signal.SIGCONT)
+        process.wait()
+        for _, number, took_s in rows(self.said(process), unit_s):
+            if number in windows:
+                around[number].told(took_s)
+
+
+def rows(page: str, unit_s: float) -> list[tuple[Row, int, float]]:
+    """Rows of ours on a page of `cryptest`: window, and time of a call or an operation."""
     cycle_s = unit_s / (GIGAHERTZ * 1e9)
-    for name, cells in rows(page):
+    found = []
+    for number, text in re.findall(r"<!-- \d+ reads, window (\d+) -->\n<TR>(.*)", page):
+        plain = re.sub(r"<!--.*?-->|</?su[bp]>", "", text.replace("<sup>", "^"))
+        name, *cells = re.split(r"<T[DH]>", plain)[1:]
         if name in CRYPTEST_BYTES:
             algorithm = CRYPTEST_BYTES[name]
             row = algorithm, oracles.algorithm(algorithm).operations[0]
-            said[row] = float(cells[2]) * cycle_s * CALL_BYTES
+            found.append((row, int(number), float(cells[2]) * cycle_s * CALL_BYTES))
         elif name in CRYPTEST_OPERATIONS:
             row = CRYPTEST_OPERATIONS[name]
-            # It reads its timer after each operation, of key agreements after every second.
-            reads = 0.5 if row[1] == "agree" else 1.0
-            said[row] = float(cells[1]) * 1e6 * cycle_s - reads * read_s
-    return said
-
-
-def rows(page: str) -> Iterator[tuple[str, list[str]]]:
-    """Names of the rows of its tables, and what stands beside them."""
-    for row in page.split("<TR>")[1:]:
-        name, *cells = (
-            cell.strip() for cell in re.findall(r"<T[DH]>([^<]*(?:<sup>n</sup>)?[^<]*)", row)
-        )
-        yield name.replace("<sup>n</sup>", "^n"), cells
-
-
-def run_round(found: dict[str, Library], core: Core, timer: Path, wanted: list[str]) -> None:
-    """Each row once by its library's own benchmark, and around it by ours."""
-
-    def chosen(row: Row) -> bool:
-        return any(fnmatchcase(row[0], pattern) for pattern in wanted)
-
-    openssl, cryptopp = found["openssl"], found["cryptopp"]
-    for row in filter(chosen, SPEED):
-        openssl.measure(row)
-        openssl.told(row, speed(row, core, timer))
-        openssl.measure(row)
-    for part in CRYPTEST_PARTS:
-        said = {row: took for row, took in cryptest(part, core, timer).items() if chosen(row)}
-        for row, took in said.items():
-            cryptopp.told(row, took)
-            cryptopp.measure(row)
+            found.append((row, int(number), float(cells[1]) * 1e6 * cycle_s))
+    return found
 
 
 def build_timer(folder: Path) -> Path:
@@ -239,46 +350,73 @@ def build_timer(folder: Path) -> Path:
 
 def show(found: dict[str, Library]) -> bool:
     """Print the table; whether all rows agree."""
-    print("| library | algorithm | operation | ours, µs | its own, µs | apart | |")
-    print("|---|---|---|--:|--:|--:|---|")
-    apart = []
+    print("| library | algorithm | operation | ours | its own | apart | 99% | samples | |")
+    print("|---|---|---|--:|--:|--:|---|--:|---|")
+    verdicts = []
     for name, library in found.items():
-        for (algorithm, operation), took in library.rows.items():
-            apart.append(abs(took.apart))
-            verdict = "agrees" if abs(took.apart) <= AGREED else "differs"
-            times = f"{took.ours_s * 1e6:,.3f} | {took.theirs_s * 1e6:,.3f} | {took.apart:+.1%}"
-            print(f"| {name} | {algorithm} | {operation} | {times} | {verdict} |")
-    within = sum(size <= AGREED for size in apart)
-    print(f"\n{within} of {len(apart)} within {AGREED:.0%}, worst {max(apart):.1%}", flush=True)
-    return within == len(apart)
+        for (algorithm, operation), tried in library.rows.items():
+            for samples in filter(lambda samples: samples.ours, tried):
+                low, high = interval(samples.apart)
+                ours, theirs = (statistics.median(s) for s in (samples.ours, samples.theirs))
+                apart = statistics.median(samples.apart)
+                where = f", +{PLACES[samples.program - 1]} bytes" if samples.program else ""
+                cells = (
+                    *(name, algorithm, operation, f"{ours:,.0f}", f"{theirs:,.0f}"),
+                    *(f"{apart:+.1%}", f"{low:+.1%} to {high:+.1%}", len(samples.apart)),
+                    f"{samples.verdict}{where}",
+                )
+                print(f"| {' | '.join(map(str, cells))} |")
+            verdicts.append((tried[-1].verdict, len(tried)))
+    agree = sum(verdict == "agrees" for verdict, _ in verdicts)
+    as_linked = verdicts.count(("agrees", 1))
+    print(
+        f"\n{as_linked} of {len(verdicts)} agree within {AGREED:.0%} as they are linked, ", end=""
+    )
+    print(f"{agree} with the library's code elsewhere in its lines of the cache", flush=True)
+    return agree == len(verdicts)
 
 
 def main() -> None:
     """Compare, and print a table."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    wanted = sys.argv[2:] or ["*"]
-    missing = [n for n in ("openssl", "cryptest", "taskset", "cc") if shutil.which(n) is None]
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else SECONDS
+    patterns = sys.argv[2:] or ["*"]
+    missing = [n for n in ("openssl", "cryptest", "cc") if shutil.which(n) is None]
     if missing:
-        packages = "openssl libcrypto++-utils util-linux gcc"
-        sys.exit(f"missing: {', '.join(missing)}; Debian: {packages}")
+        sys.exit(f"missing: {', '.join(missing)}; Debian: openssl libcrypto++-utils gcc")
     os.environ.pop("OPENSSL_CONF", None)
     core = Core.quietest()
-    with ExitStack() as stack:
-        timer = build_timer(Path(stack.enter_context(tempfile.TemporaryDirectory())))
-        found = {
-            name: Library(
-                stack.enter_context(
-                    LibraryProcess([str(build_library(libraries.load_library(name)).path)], core)
-                ),
-                SPEED_EXPONENT if name == "openssl" else None,
-            )
-            for name in ("openssl", "cryptopp")
-        }
-        for number in range(rounds):
-            run_round(found, core, timer, wanted)
-            print(f"round {number + 1} of {rounds}", file=sys.stderr)
-        agree = show(found)
-    sys.exit(0 if agree else 1)
+    found = {
+        name: Library([build_library(libraries.load_library(name)).path], core)
+        for name in ("openssl", "cryptopp")
+    }
+    openssl, cryptopp = found["openssl"], found["cryptopp"]
+    openssl.exponent = SPEED_EXPONENT
+    # It is linked in, so that its code lies where the linker put it.
+    linked = libraries.load_library("cryptopp")
+    cryptopp.paths += [build_library(placed(linked, further)).path for further in PLACES]
+
+    def wanted(row: Row) -> bool:
+        return any(fnmatchcase(row[0], pattern) for pattern in patterns)
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for data in ("TestData", "TestVectors"):
+            (folder / data).symlink_to(f"/usr/share/crypto++/{data}")
+        benchmark = Benchmark(core, build_timer(folder), folder)
+        openssl.rows = {row: [Samples()] for row in SPEED if wanted(row)}
+        parts = {part: benchmark.cryptest_windows(part) for part in CRYPTEST_PARTS}
+        cryptopp.rows = {row: [Samples()] for rows in parts.values() for row in rows if wanted(row)}
+        end_s = time.monotonic() + seconds
+        while (left := [library.left() for library in found.values()]) != [[], []]:
+            for row in left[0]:
+                benchmark.speed(openssl, row)
+            for part, numbers in parts.items():
+                if windows := {n: row for row, n in numbers.items() if row in left[1]}:
+                    benchmark.cryptest(part, cryptopp, windows)
+            print(f"{sum(map(len, left))} rows were left", file=sys.stderr)
+            if time.monotonic() > end_s:
+                break
+    sys.exit(0 if show(found) else 1)
 
 
 if __name__ == "__main__":

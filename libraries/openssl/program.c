@@ -291,6 +291,13 @@ static void prepare_pss(void) {
           EVP_PKEY_CTX_set_rsa_pss_saltlen(context[0], RSA_PSS_SALTLEN_DIGEST) == 1);
 }
 
+static void prepare_pkcs1(void) {
+    make_rsa();
+    prepare_signature(false);
+    check(EVP_PKEY_CTX_set_rsa_padding(context[0], RSA_PKCS1_PADDING) == 1 &&
+          EVP_PKEY_CTX_set_signature_md(context[0], EVP_sha1()) == 1);
+}
+
 static void prepare_dsa(void) {
     OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
     push(builder, OSSL_PKEY_PARAM_FFC_P, "p");
@@ -406,10 +413,14 @@ static const library_row ROWS[] = {
     {"ecdsa-secp256k1", "verify", prepare_ecdsa},
     {"rsa-1024-oaep", "decrypt", prepare_oaep},
     {"rsa-1024-oaep", "encrypt", prepare_oaep},
+    {"rsa-1024-pkcs1", "sign", prepare_pkcs1},
+    {"rsa-1024-pkcs1", "verify", prepare_pkcs1},
     {"rsa-1024-pss", "sign", prepare_pss},
     {"rsa-1024-pss", "verify", prepare_pss},
     {"rsa-2048-oaep", "decrypt", prepare_oaep},
     {"rsa-2048-oaep", "encrypt", prepare_oaep},
+    {"rsa-2048-pkcs1", "sign", prepare_pkcs1},
+    {"rsa-2048-pkcs1", "verify", prepare_pkcs1},
     {"rsa-2048-pss", "sign", prepare_pss},
     {"rsa-2048-pss", "verify", prepare_pss},
     {NULL, NULL, NULL},

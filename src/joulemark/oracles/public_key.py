@@ -8,11 +8,12 @@ import hashlib
 import random
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 from Crypto.Cipher import PKCS1_OAEP
 from Crypto.Hash import SHA1
 from Crypto.PublicKey import DSA, RSA
-from Crypto.Signature import pss
+from Crypto.Signature import pkcs1_15, pss
 from Crypto.Util.number import getPrime
 
 from joulemark.oracles import Algorithm, Random, Values, difference, number, octets, xtr
@@ -97,10 +98,12 @@ class RsaEncryption(_Rsa):
 
 @dataclass(frozen=True, kw_only=True)
 class RsaSignature(_Rsa):
-    """RSASSA-PSS with SHA-1 and a salt as long (RFC 8017, 8.1).
+    """RSASSA-PSS with SHA-1 and a salt as long (RFC 8017, 8.1), or RSASSA-PKCS1-v1_5 (8.2).
 
-    It is what PSS with recovery gives of a message that is not to be recovered.
+    The former is what PSS with recovery gives of a message that is not to be recovered.
     """
+
+    padding: Literal["pss", "pkcs1"] = "pss"
 
     group: str = "Signatures"
     operations: tuple[str, ...] = ("sign", "verify")
@@ -110,7 +113,7 @@ class RsaSignature(_Rsa):
         key, message = self._key(draw), draw(MESSAGE_BYTES)
         values = {**self._numbers(key, secret=operation == "sign"), "message": message}
         if operation == "verify":
-            values["signature"] = pss.new(key, rand_func=draw).sign(SHA1.new(message))
+            values["signature"] = self._scheme(key, draw).sign(SHA1.new(message))
         return values
 
     def problem(self, operation: str, inputs: Values, outputs: Values) -> str | None:
@@ -119,7 +122,7 @@ class RsaSignature(_Rsa):
             return difference("output", outputs["output"], _ACCEPTED)
         key = RSA.construct((number(inputs["n"]), number(inputs["e"])))
         try:
-            pss.new(key).verify(SHA1.new(inputs["message"]), outputs["output"])
+            self._scheme(key).verify(SHA1.new(inputs["message"]), outputs["output"])
         except ValueError as error:
             return f"its signature does not verify: {error}"
         return None
@@ -127,6 +130,11 @@ class RsaSignature(_Rsa):
     def forged(self, operation: str, inputs: Values) -> tuple[Values, Values] | None:
         """Another signature."""
         return _forged(operation, inputs)
+
+    def _scheme(
+        self, key: RSA.RsaKey, draw: Random | None = None
+    ) -> pss.PSS_SigScheme | pkcs1_15.PKCS115_SigScheme:
+        return pss.new(key, rand_func=draw) if self.padding == "pss" else pkcs1_15.new(key)
 
 
 def _forged(operation: str, inputs: Values) -> tuple[Values, Values] | None:
@@ -297,6 +305,12 @@ class XtrAgreement(Algorithm):
 ALGORITHMS: tuple[Algorithm, ...] = (
     *(RsaEncryption(name=f"rsa-{n}-oaep", title=f"RSA {n} (OAEP)", bits=n) for n in (1024, 2048)),
     *(RsaSignature(name=f"rsa-{n}-pss", title=f"RSA {n} (PSS)", bits=n) for n in (1024, 2048)),
+    *(
+        RsaSignature(
+            name=f"rsa-{n}-pkcs1", title=f"RSA {n} (PKCS #1 v1.5)", bits=n, padding="pkcs1"
+        )
+        for n in (1024, 2048)
+    ),
     DsaSignature(name="dsa-1024", title="DSA 1024", bits=1024),
     EcdsaSignature(
         name="ecdsa-sect233r1", title="ECDSA over GF(2^n) 233 (sect233r1)", curve=SECT233R1
