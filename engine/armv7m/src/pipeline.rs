@@ -77,6 +77,13 @@ impl Default for Issue {
     }
 }
 
+/// Whose pipeline it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Core {
+    M3,
+    M4,
+}
+
 /// When a branch is resolved (TRM, table 15-3), and how it ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Branch {
@@ -378,8 +385,7 @@ pub struct Simulation {
     fetches_nothing: bool,
     /// A core of revision 0 or 1.
     pub first_revision: bool,
-    /// A Cortex-M4.
-    cortex_m4: bool,
+    core: Core,
 }
 
 /// How an instruction comes to execute.
@@ -499,8 +505,17 @@ impl State {
     /// and stores pipeline; the details are those of memory/*_pipelining and `control_flow/it`_*).
     ///
     /// `late` asks what would have been had the predecessor not just finished; `folds` says that
-    /// what follows looks as if it folded.
-    fn pairs(&self, before: &Slot, next: &Traits, skipped: bool, late: bool, folds: bool) -> bool {
+    /// what follows looks as if it folded. A Cortex-M4 does not wait with a single load or store that
+    /// writes its base back (`memory/ldr_writeback_pipelining` on the CC2652).
+    fn pairs(
+        &self,
+        before: &Slot,
+        next: &Traits,
+        skipped: bool,
+        late: bool,
+        folds: bool,
+        core: Core,
+    ) -> bool {
         if !before.is_lsu() || before.traits.class == Class::Multiple || !self.unit_accepts() {
             return false;
         }
@@ -512,7 +527,7 @@ impl State {
         let does_nothing = is_nop || skipped;
         let dependent = !next.is_lsu()
             || next.class == Class::Multiple
-            || next.is(Traits::WRITEBACK)
+            || (next.is(Traits::WRITEBACK) && !(core == Core::M4 && next.class == Class::Single))
             || next.address & before.dirty != 0;
         let usual = store_back || store_offset || (!store && special) || dependent;
         if (!is_nop && store_offset)
@@ -546,7 +561,14 @@ impl State {
             && !before.finished
     }
 
-    fn can_enter(&self, next: &Traits, op: &Op, skipped: bool, first_revision: bool) -> bool {
+    fn can_enter(
+        &self,
+        next: &Traits,
+        op: &Op,
+        skipped: bool,
+        first_revision: bool,
+        core: Core,
+    ) -> bool {
         if self.paired.is_some() {
             return false;
         }
@@ -565,7 +587,7 @@ impl State {
         // Behind a buffered store an address may still wait for the bus.
         let waits = self.buffered != 0 && self.buses.data.address.is_some();
         let folds = self.prefetch.tainted() && !first_revision;
-        !waits && self.pairs(main, next, skipped, false, folds)
+        !waits && self.pairs(main, next, skipped, false, folds, core)
     }
 }
 
@@ -610,7 +632,7 @@ impl Simulation {
         Self {
             now: 0,
             first_revision,
-            cortex_m4: timing.cortex_m4,
+            core: if timing.cortex_m4 { Core::M4 } else { Core::M3 },
             events: Events::default(),
             state: State::at(0, first_revision, History::new()),
             memory: MemoryTiming::new(regions, waits),
@@ -768,9 +790,13 @@ impl Simulation {
     fn can_enter(&self, entry: &Entry, issue: &Issue) -> bool {
         let waits = entry.traits.is(Traits::FLOAT) && !issue.skipped && self.state.float_busy != 0;
         !waits
-            && self
-                .state
-                .can_enter(&entry.traits, &entry.op, issue.skipped, self.first_revision)
+            && self.state.can_enter(
+                &entry.traits,
+                &entry.op,
+                issue.skipped,
+                self.first_revision,
+                self.core,
+            )
     }
 
     /// An exception is entered or left: what was fetched is of no use any more.
@@ -945,7 +971,7 @@ impl Simulation {
             Some(before) => {
                 let late = state.main.is_none();
                 let foldable = state.prefetch.second_looks_like_it();
-                state.pairs(before, traits, issue.skipped, late, foldable)
+                state.pairs(before, traits, issue.skipped, late, foldable, self.core)
             }
             None => false,
         };
@@ -990,7 +1016,7 @@ impl Simulation {
             // control_flow/cbz, cbz_deps
             traits_of_slot.flags &= !Traits::HOLDS_HEAD;
         }
-        if self.cortex_m4 && traits.is(Traits::MULTIPLIES) {
+        if self.core == Core::M4 && traits.is(Traits::MULTIPLIES) {
             // One cycle, as of what only adds (misc/widths on the CC2652).
             traits_of_slot.flags &= !Traits::HOLDS_HEAD;
         }
@@ -1102,6 +1128,15 @@ impl Simulation {
         {
             // The base is written once the address is out.
             main.next_dirty &= !(1 << main.base);
+        }
+        if self.core == Core::M4
+            && let Some(paired) = &mut self.state.paired
+            && paired.is(Traits::WRITEBACK)
+            && paired.traits.class == Class::Single
+        {
+            // Behind another one, that of a Cortex-M4 is written while the address still waits
+            // (memory/ldr_imm_index on the CC2652).
+            paired.next_dirty &= !(1 << paired.base);
         }
         if outcome.transferred && was_buffered {
             self.state.buffered -= 1;

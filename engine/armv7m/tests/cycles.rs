@@ -19,8 +19,8 @@ enum Chip {
     Gpram,
     /// The same with a Cortex-M4.
     GpramM4,
-    /// Flash of 128 bits with two wait states and the cache on, a Cortex-M4.
-    Cc2652 { line_buffer: bool },
+    /// Flash of 128 bits with two wait states, a Cortex-M4.
+    Cc2652 { line_buffer: bool, cache: bool },
 }
 
 const CHIPS: [Chip; 4] = [
@@ -307,7 +307,7 @@ fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
             },
             Timing::CORTEX_M3,
         ),
-        Chip::Cc2652 { line_buffer } => (
+        Chip::Cc2652 { line_buffer, cache } => (
             Region {
                 wait_states: 2,
                 line_bytes: 16,
@@ -316,7 +316,7 @@ fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
             },
             MemorySettings {
                 line_buffer,
-                cache: true,
+                cache,
                 ..MemorySettings::default()
             },
             Timing::CORTEX_M4,
@@ -683,7 +683,11 @@ fn the_cache_of_a_cc2652_takes_half_a_line_of_flash_at_a_time() {
         ];
         code.extend((0..bytes / 2).map(|_| 0));
         code.extend([0xf8d0, 0x6004, 0xe7fe]);
-        let registers = run(Chip::Cc2652 { line_buffer }, false, &code);
+        let chip = Chip::Cc2652 {
+            line_buffer,
+            cache: true,
+        };
+        let registers = run(chip, false, &code);
         registers[6] - registers[5]
     };
     let bytes = [0, 4, 8, 12, 16, 20, 24];
@@ -695,4 +699,21 @@ fn the_cache_of_a_cc2652_takes_half_a_line_of_flash_at_a_time() {
         bytes.map(|bytes| cycles(false, bytes)),
         [15, 15, 13, 14, 16, 16, 17]
     );
+}
+
+#[test]
+fn a_cortex_m4_does_not_wait_with_a_load_that_writes_its_base_back() {
+    // LDR.W R4, [R1, #4]! one to three times (memory/ldr_imm_index on a CC2652R, with code in flash,
+    // data in RAM, and the line buffer on).
+    let chip = Chip::Cc2652 {
+        line_buffer: true,
+        cache: false,
+    };
+    let loads = |count: usize| {
+        let mut code = vec![0xf3bf, 0x8f6f, 0xf8d0, 0x2004];
+        code.extend([0xf851, 0x4f04].repeat(count));
+        code.extend([0xf8d0, 0x3004, 0xe7fe]);
+        cycles(chip, &code)
+    };
+    assert_eq!([1, 2, 3].map(loads), [4, 5, 7]);
 }
