@@ -356,6 +356,17 @@ def test_one_board_is_compared_with_nothing(page: Page) -> None:
     assert page.locator("#comparison").count() == 0
 
 
+def test_an_estimate_is_not_called_measured() -> None:
+    here = record("aes-128-ctr", "encrypt", 16, 100)
+    conditions = replace(here.conditions, runner="estimate", meter="none", unit="estimated")
+    html = render([replace(here, conditions=conditions)])
+    assert ", estimated</span>" in html
+    assert "measured on hardware" not in html
+    assert ", measured on hardware: local, usb, mine</span>" in render(
+        [replace(here, conditions=replace(conditions, runner="local", meter="usb", unit="mine"))]
+    )
+
+
 def test_boards_with_nothing_in_common_are_not_compared() -> None:
     other = record("dear-start", "encrypt", 16, 5.0, board="sensortag-cc2650", clock_hz=48_000_000)
     page = render([record("cheap-start", "encrypt", 16, 5.0), other])

@@ -20,6 +20,7 @@ from joulemark.analysis.advice import (
     services,
     steps,
 )
+from joulemark.campaign.estimates import ESTIMATE
 from joulemark.catalogue import boards
 from joulemark.errors import JoulemarkError
 from joulemark.records.record import DEPENDENT, PrimitiveRecord, of_primitives
@@ -27,6 +28,9 @@ from joulemark.records.store import Store
 from joulemark.report import charts, page
 from joulemark.report.comparison import compare
 from joulemark.report.library import Place, places
+
+ESTIMATED = "estimated"
+"""How a case came about that ran in an emulator of its processor, which counts no cycles."""
 
 _REQUIREMENTS = {
     "standards that keep secrets": Requirement(),
@@ -171,6 +175,7 @@ def render(records: Sequence[PrimitiveRecord], libraries: Sequence[Place] = ()) 
     return page.render(
         "report.html.jinja",
         sections=sections,
+        estimated=ESTIMATED,
         libraries=libraries,
         comparison=comparison,
         kinds=titles,
@@ -259,8 +264,10 @@ def _titles(records: Sequence[PrimitiveRecord]) -> dict[str, str]:
 
 
 def _how(record: PrimitiveRecord) -> str:
-    """Runner, meter and unit of a case, where it was not emulated."""
+    """Runner, meter and unit of a case that was measured on hardware, or that it was estimated."""
     c = record.conditions
+    if c.runner == ESTIMATE:
+        return ESTIMATED
     return "" if c.runner == "emulator" else f"{c.runner}, {c.meter}, {c.unit}"
 
 

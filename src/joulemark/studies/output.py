@@ -77,15 +77,19 @@ def counts(conducted: Conducted) -> str:
     """
     found = Counter(result.verdict for result in conducted.results)
     parts = [f"{found[verdict]} {verdict}" for verdict in COUNTED if found[verdict]]
-    if unknown := unknown_causes(conducted):
-        parts = [
-            f"{p} ({unknown} of unknown cause)" if p.endswith(Verdict.DIFFERS) else p for p in parts
-        ]
+    parts = [p + _causes(conducted) if p.endswith(Verdict.DIFFERS) else p for p in parts]
     text = f"{len(conducted.results) - found[Verdict.BEYOND]} items: {', '.join(parts)}"
     for verdict in UNCOUNTED:
         if found[verdict]:
             text += f"; {found[verdict]} {verdict}, not counted"
     return text
+
+
+def _causes(conducted: Conducted) -> str:
+    if unknown := unknown_causes(conducted):
+        return f" ({unknown} of unknown cause)"
+    looked_for = any(result.cause is Cause.SHOWN for result in conducted.results)
+    return " (each with the experiment that shows why)" if looked_for else ""
 
 
 def unknown_causes(conducted: Conducted) -> int:
