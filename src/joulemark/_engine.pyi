@@ -350,6 +350,14 @@ class Machine:
             ImageError: the image is for another core or does not fit the chip's memory.
             BoardError: a device is wired to what the chip does not have.
         """
+    def learn_from(self, earlier: Machine) -> None:
+        """Take over what a machine of the same chip and image found out of how long code takes.
+
+        No result depends on it; first executions are emulated sooner.
+
+        Args:
+            earlier: has to find it out anew if it goes on.
+        """
     def run(
         self,
         *,

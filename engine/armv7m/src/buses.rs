@@ -490,10 +490,13 @@ impl MemoryTiming {
         }
     }
 
-    /// True where something changed.
-    pub fn set(&mut self, settings: MemorySettings, history: &mut History) -> bool {
+    pub fn settings(&self) -> MemorySettings {
+        self.settings
+    }
+
+    pub fn set(&mut self, settings: MemorySettings, history: &mut History) {
         if self.settings == settings {
-            return false;
+            return;
         }
         if self.settings.cache != settings.cache {
             self.cache.clear();
@@ -506,7 +509,6 @@ impl MemoryTiming {
         }
         self.settings = settings;
         self.find_history();
-        true
     }
 
     /// The kind of memory at an address, which is all that the pipeline sees of it besides

@@ -201,6 +201,14 @@ pub struct Pipeline {
     current: u32,
     /// Memory's answers to the block that is being looked up.
     answers: Vec<Answer>,
+    found: Findings,
+    /// What was found under conditions that may come back.
+    set_aside: Vec<(Conditions, Findings)>,
+}
+
+/// Ways of blocks through the pipeline: they hold for the code that there is, under some conditions.
+#[derive(Default)]
+struct Findings {
     /// Each with the number of another that has the same hash.
     states: Vec<(State, u32)>,
     /// By hash.
@@ -208,6 +216,26 @@ pub struct Pipeline {
     ways: Vec<Way>,
     index: HashMap<Key, u32, BuildHasherDefault<Mixer>>,
     queries: Vec<Query>,
+}
+
+/// What a program can change of how long its code takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Conditions {
+    memory: MemorySettings,
+    write_buffer: bool,
+    folding: bool,
+}
+
+/// Conditions of which findings are set aside.
+const CONDITIONS: usize = 4;
+
+impl Findings {
+    /// The cache's contents are others than those of these numbers.
+    fn outdate(&mut self) {
+        for way in &mut self.ways {
+            way.version = u64::MAX;
+        }
+    }
 }
 
 impl Pipeline {
@@ -222,11 +250,8 @@ impl Pipeline {
             fresh: true,
             current: NONE,
             answers: Vec::new(),
-            states: Vec::new(),
-            numbers: HashMap::default(),
-            ways: Vec::new(),
-            index: HashMap::default(),
-            queries: Vec::new(),
+            found: Findings::default(),
+            set_aside: Vec::new(),
         }
     }
 
@@ -241,26 +266,77 @@ impl Pipeline {
         self.simulation.events
     }
 
+    /// How many ways are known.
+    #[cfg(test)]
+    pub fn ways(&self) -> usize {
+        self.found.ways.len()
+    }
+
     pub fn set_memory(&mut self, settings: MemorySettings) {
-        self.put_in_state();
-        let Simulation { memory, state, .. } = &mut self.simulation;
-        if memory.set(settings, &mut state.history) {
-            self.forget();
-        }
+        self.change(|simulation| {
+            let Simulation { memory, state, .. } = simulation;
+            memory.set(settings, &mut state.history);
+        });
     }
 
     pub fn set_write_buffer(&mut self, on: bool) {
-        if self.simulation.memory.write_buffer != on {
-            self.simulation.memory.write_buffer = on;
-            self.forget();
-        }
+        self.change(|simulation| simulation.memory.write_buffer = on);
     }
 
     pub fn set_folding(&mut self, on: bool) {
-        if self.simulation.folding != on {
-            self.simulation.folding = on;
-            self.forget();
+        self.change(|simulation| simulation.folding = on);
+    }
+
+    fn conditions(&self) -> Conditions {
+        Conditions {
+            memory: self.simulation.memory.settings(),
+            write_buffer: self.simulation.memory.write_buffer,
+            folding: self.simulation.folding,
         }
+    }
+
+    /// Change conditions. What was found under others is set aside, and what was under these before
+    /// holds again.
+    fn change(&mut self, change: impl FnOnce(&mut Simulation)) {
+        self.put_in_state();
+        let before = self.conditions();
+        change(&mut self.simulation);
+        let after = self.conditions();
+        if before != after {
+            self.leave_way();
+            let mut known = self.set_aside.iter().position(|(c, _)| *c == after);
+            if known.is_none() && self.set_aside.len() == CONDITIONS {
+                self.set_aside.remove(0);
+                known = None;
+            }
+            let mut found = known.map_or_else(Findings::default, |at| self.set_aside.remove(at).1);
+            found.outdate();
+            let left = std::mem::replace(&mut self.found, found);
+            self.set_aside.push((before, left));
+        }
+    }
+
+    /// The state has no number any more.
+    fn leave_way(&mut self) {
+        self.put_in_state();
+        self.state = NONE;
+        self.current = NONE;
+    }
+
+    /// Take over what an earlier pipeline of the same kind found out of the same code, whose blocks
+    /// `memory` has taken over. It has to find it out anew.
+    pub fn learn_from(&mut self, earlier: &mut Self) {
+        earlier.leave_way();
+        self.leave_way();
+        self.blocks = std::mem::take(&mut earlier.blocks);
+        self.entries = std::mem::replace(&mut earlier.entries, vec![Entry::NONE]);
+        self.set_aside = std::mem::take(&mut earlier.set_aside);
+        let found = std::mem::take(&mut earlier.found);
+        self.set_aside.push((earlier.conditions(), found));
+        let now = self.conditions();
+        let known = self.set_aside.iter().position(|(c, _)| *c == now);
+        self.found = known.map_or_else(Findings::default, |at| self.set_aside.remove(at).1);
+        self.found.outdate();
     }
 
     pub fn now(&self) -> u64 {
@@ -354,7 +430,7 @@ impl Pipeline {
 
     fn put_in_state(&mut self) {
         if !self.fresh {
-            self.simulation.state = self.states[self.state as usize].0;
+            self.simulation.state = self.found.states[self.state as usize].0;
             self.fresh = true;
         }
     }
@@ -369,20 +445,15 @@ impl Pipeline {
     /// Earlier findings no longer hold.
     #[cold]
     pub fn forget(&mut self) {
-        self.put_in_state();
-        self.state = NONE;
-        self.current = NONE;
-        self.states.clear();
-        self.numbers.clear();
-        self.ways.clear();
-        self.index.clear();
-        self.queries.clear();
+        self.leave_way();
+        self.found = Findings::default();
     }
 
     /// Forget what was decoded.
     #[cold]
     pub fn forget_code(&mut self, memory: &mut Memory) {
         self.forget();
+        self.set_aside.clear();
         memory.forget_blocks();
         self.blocks.clear();
         self.entries.truncate(APART as usize + 1);
@@ -391,18 +462,18 @@ impl Pipeline {
     fn number(&mut self) -> u32 {
         let state = &self.simulation.state;
         let hash = BuildHasherDefault::<Mixer>::default().hash_one(state);
-        let first = self.numbers.get(&hash).copied().unwrap_or(NONE);
+        let first = self.found.numbers.get(&hash).copied().unwrap_or(NONE);
         let mut number = first;
         while number != NONE {
-            let (other, next) = &self.states[number as usize];
+            let (other, next) = &self.found.states[number as usize];
             if other == state {
                 return number;
             }
             number = *next;
         }
-        let number = self.states.len() as u32;
-        self.states.push((*state, first));
-        self.numbers.insert(hash, number);
+        let number = self.found.states.len() as u32;
+        self.found.states.push((*state, first));
+        self.found.numbers.insert(hash, number);
         number
     }
 
@@ -602,15 +673,15 @@ impl Pipeline {
         };
         self.answers.clear();
         if self.current != NONE {
-            for (place, way) in self.ways[self.current as usize]
+            for (place, way) in self.found.ways[self.current as usize]
                 .next
                 .into_iter()
                 .enumerate()
             {
-                if way != NONE && self.ways[way as usize].key == key {
+                if way != NONE && self.found.ways[way as usize].key == key {
                     if self.holds(way) {
                         if place == 1 {
-                            self.ways[self.current as usize].next.swap(0, 1);
+                            self.found.ways[self.current as usize].next.swap(0, 1);
                         }
                         self.take(way);
                     } else {
@@ -626,16 +697,16 @@ impl Pipeline {
     /// Whether memory answers as it did on this way. What it answered is added to `answers`.
     #[inline]
     fn holds(&mut self, number: u32) -> bool {
-        let way = &mut self.ways[number as usize];
-        if way.asks == 0 {
-            return true;
-        }
         let Self {
             simulation: Simulation { memory, now, .. },
-            queries,
+            found: Findings { ways, queries, .. },
             answers,
             ..
         } = self;
+        let way = &mut ways[number as usize];
+        if way.asks == 0 {
+            return true;
+        }
         let settled = if way.plain && answers.is_empty() {
             memory.settled_cache(*now)
         } else {
@@ -668,7 +739,7 @@ impl Pipeline {
     /// Go where the block went before.
     #[inline]
     fn take(&mut self, number: u32) {
-        let way = &self.ways[number as usize];
+        let way = &self.found.ways[number as usize];
         self.simulation.now += u64::from(way.cycles);
         self.simulation.events.cpi += u64::from(way.cpi);
         self.simulation.events.lsu += u64::from(way.lsu);
@@ -685,7 +756,7 @@ impl Pipeline {
         let mut way = if self.plain || key.from == NONE {
             NONE
         } else {
-            self.index.get(&key).copied().unwrap_or(NONE)
+            self.found.index.get(&key).copied().unwrap_or(NONE)
         };
         while way != NONE {
             if self.holds(way) {
@@ -693,21 +764,21 @@ impl Pipeline {
                 self.take(way);
                 return;
             }
-            way = self.ways[way as usize].sibling;
+            way = self.found.ways[way as usize].sibling;
         }
         self.simulate(key, memory);
     }
 
     /// This way comes after the current one.
     fn follow(&mut self, way: u32) {
-        if let Some(current) = self.ways.get_mut(self.current as usize) {
+        if let Some(current) = self.found.ways.get_mut(self.current as usize) {
             current.next = [way, current.next[0]];
         }
     }
 
     fn simulate(&mut self, mut key: Key, memory: &Memory) {
         self.put_in_state();
-        if self.states.len() + 2 > STATES || self.ways.len() == WAYS {
+        if self.found.states.len() + 2 > STATES || self.found.ways.len() == WAYS {
             self.forget();
         }
         if self.state == NONE {
@@ -729,8 +800,8 @@ impl Pipeline {
         }
         self.state = self.number();
         let log = &self.simulation.memory.log;
-        let number = self.ways.len() as u32;
-        self.ways.push(Way {
+        let number = self.found.ways.len() as u32;
+        self.found.ways.push(Way {
             key,
             to: self.state,
             cycles: (self.simulation.now - now) as u32,
@@ -738,15 +809,15 @@ impl Pipeline {
             lsu: (self.simulation.events.lsu - events.lsu) as u32,
             folds: (self.simulation.events.fold - events.fold) as u32,
             exception: (self.simulation.events.exception - events.exception) as u32,
-            first: self.queries.len() as u32,
+            first: self.found.queries.len() as u32,
             asks: log.len() as u32,
             version: u64::MAX,
             plain: log.iter().all(Query::is_plain_hit),
             next: [NONE; 2],
-            sibling: self.index.get(&key).copied().unwrap_or(NONE),
+            sibling: self.found.index.get(&key).copied().unwrap_or(NONE),
         });
-        self.queries.extend_from_slice(log);
-        self.index.insert(key, number);
+        self.found.queries.extend_from_slice(log);
+        self.found.index.insert(key, number);
         self.follow(number);
         self.current = number;
     }

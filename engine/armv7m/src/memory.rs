@@ -1,5 +1,7 @@
 //! The memories that the core fetches from, reads and writes, and the operations decoded from them.
 
+use std::ops::Range;
+
 use joulemark_kernel::Memories;
 
 use crate::bus::Width;
@@ -354,6 +356,32 @@ impl Memory {
         self.writable_code = false;
         self.code_changed = false;
         self.overwritten.clear();
+    }
+
+    /// Take over the blocks of an earlier memory with the same regions; false where it ran code that
+    /// is not here.
+    pub fn take_blocks(&mut self, earlier: &mut Self) -> bool {
+        let lasting = |memory: &Self| {
+            let banks = memory.banks.iter();
+            banks
+                .filter(|bank| bank.region.kind != RegionKind::Ram)
+                .map(|bank| bank.at..bank.at + bank.size as usize)
+                .collect::<Vec<_>>()
+        };
+        let same = |range: Range<usize>| self.bytes[range.clone()] == earlier.bytes[range];
+        if self.code_changed
+            || earlier.code_changed
+            || earlier.writable_code
+            || !lasting(self).into_iter().all(same)
+        {
+            return false;
+        }
+        for (bank, earlier) in self.banks.iter_mut().zip(&mut earlier.banks) {
+            bank.blocks = std::mem::take(&mut earlier.blocks);
+        }
+        std::mem::swap(&mut self.decoded, &mut earlier.decoded);
+        earlier.forget_blocks();
+        true
     }
 
     /// Decode the instruction at an even address; `None` where there is no memory.

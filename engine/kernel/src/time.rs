@@ -106,7 +106,8 @@ pub struct Pace {
 }
 
 impl Pace {
-    const PATTERN: u64 = u32::BITS as u64;
+    /// Periods of a pattern.
+    pub const PATTERN: u64 = u32::BITS as u64;
 
     /// All cycles last 2^`shift` periods of `hz`.
     pub const fn steady(hz: u32, shift: u32) -> Self {
@@ -190,21 +191,42 @@ impl Pace {
     /// The first cycle that does not begin before `grains` after so many patterns.
     pub fn cycle(&self, patterns: u64, grains: u128) -> Cycles {
         let (whole, rest) = divide(grains, self.pattern());
-        self.cycle_in(u128::from(patterns) + whole, rest)
+        let Some(patterns) = u64::try_from(whole)
+            .ok()
+            .and_then(|whole| whole.checked_add(patterns))
+        else {
+            return Cycles::NEVER;
+        };
+        self.cycle_at(patterns, self.period_at(rest, self.least_periods(rest)))
     }
 
-    /// The first cycle that does not begin before `grains` of the pattern that follows so many.
-    pub fn cycle_in(&self, patterns: u128, grains: u64) -> Cycles {
-        let more = if self.long == 1 {
-            grains
-        } else {
-            (grains.div_ceil(self.long)..Self::PATTERN)
-                .find(|&count| self.part(count) >= grains)
-                .unwrap_or(Self::PATTERN)
-        };
-        let periods = patterns * u128::from(Self::PATTERN) + u128::from(more);
-        let cycles = (periods + (1 << self.shift) - 1) >> self.shift;
-        Cycles(u64::try_from(cycles).unwrap_or(u64::MAX))
+    /// How many periods of a pattern have passed, to the end of one, when so many grains have.
+    ///
+    /// At least `least` have.
+    pub fn period_at(&self, grains: u64, least: u64) -> u64 {
+        if self.long == 1 {
+            return grains;
+        }
+        let (mut count, mut passed) = (least, self.part(least));
+        while passed < grains {
+            passed += self.long - (self.short as u64 >> count & 1) * self.saved;
+            count += 1;
+        }
+        count
+    }
+
+    /// At least so many periods last so many grains.
+    pub const fn least_periods(&self, grains: u64) -> u64 {
+        grains / self.long
+    }
+
+    /// The first cycle that does not begin before so many patterns and periods have passed.
+    pub fn cycle_at(&self, patterns: u64, periods: u64) -> Cycles {
+        let rounding = (1 << self.shift) - 1;
+        patterns
+            .checked_mul(Self::PATTERN)
+            .and_then(|all| all.checked_add(periods + rounding))
+            .map_or(Cycles::NEVER, |all| Cycles(all >> self.shift))
     }
 
     /// The mean frequency of the cycles, rounded.

@@ -1,5 +1,6 @@
 //! An `ARMv7-M` core with its chip around it.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use joulemark_armv7m::{self as core, Config, Core, DeviceWait, Region, RegionKind, Timing};
@@ -316,6 +317,13 @@ fn start(
 }
 
 impl System for Armv7m {
+    fn learn_from(&mut self, earlier: &mut dyn System) {
+        let earlier: &mut dyn Any = earlier;
+        if let Some(earlier) = earlier.downcast_mut::<Self>() {
+            self.core.learn_from(&mut earlier.core);
+        }
+    }
+
     fn board(&self) -> &Board {
         &self.core.bus.board
     }

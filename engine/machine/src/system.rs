@@ -1,5 +1,7 @@
 //! A core with its chip around it, as the machine needs it whatever the core.
 
+use std::any::Any;
+
 use joulemark_kernel::chip::MemoryKind;
 use joulemark_kernel::{Chip, Cycles, Fault, Image, Picoseconds, Symbols, Timeline};
 use joulemark_radio::Antenna;
@@ -35,7 +37,7 @@ pub enum Exit {
 /// The shell's demands on a core with its chip around it.
 ///
 /// Addresses that come in have gone through [`System::data_address`] or [`System::code_address`].
-pub trait System: Send + Sync {
+pub trait System: Any + Send + Sync {
     fn board(&self) -> &Board;
     fn board_mut(&mut self) -> &mut Board;
     fn timeline(&self) -> &Timeline;
@@ -82,6 +84,10 @@ pub trait System: Send + Sync {
     fn set_watch_crystal(&mut self, ppb: i32);
     /// Let the chip see what devices have done.
     fn take_effects(&mut self);
+    /// Take over what an earlier system found out of how long code takes; no result depends on it.
+    fn learn_from(&mut self, earlier: &mut dyn System) {
+        let _ = earlier;
+    }
     /// When a radio that is a part of the chip does something by itself.
     fn next_radio_event(&self) -> Picoseconds {
         Picoseconds::NEVER

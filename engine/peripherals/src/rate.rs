@@ -164,6 +164,10 @@ pub struct Ticks {
     /// Where the tick is, and how far a period moves it.
     at: Place,
     period: Place,
+    /// Periods of the pace's running pattern that have passed at the tick, and how many at least do
+    /// from one tick to the next, but for whole patterns.
+    paced: u64,
+    least_paced: u64,
 }
 
 /// A point between the cycles of a core, counted from a [`Rate`]'s base.
@@ -174,6 +178,13 @@ struct Place {
     grains: u64,
     /// Of a grain, in parts of which `per` make one.
     rest: u64,
+}
+
+impl Place {
+    /// Grains at the end of the one that it is in.
+    fn whole_grains(&self) -> u64 {
+        self.grains + u64::from(self.rest != 0)
+    }
 }
 
 impl Ticks {
@@ -196,12 +207,20 @@ impl Ticks {
         if rate.per == 0 {
             return None;
         }
-        Some(Self {
+        let mut ticks = Self {
             tick,
             at: place(wanted, rate.base_grains)?,
             period: place(2 * span, 0)?,
+            paced: 0,
+            least_paced: 0,
             rate: rate.clone(),
-        })
+        };
+        if let Some(pace) = &rate.pace {
+            let grains = ticks.at.whole_grains();
+            ticks.paced = pace.period_at(grains, pace.least_periods(ticks.at.grains));
+            ticks.least_paced = pace.least_periods(ticks.period.grains);
+        }
+        Some(ticks)
     }
 
     /// The tick that was found last.
@@ -211,15 +230,9 @@ impl Ticks {
 
     /// The first cycle at which the tick has passed.
     pub fn cycle(&self) -> Cycles {
-        let Place {
-            patterns,
-            grains,
-            rest,
-        } = self.at;
-        let grains = grains + u64::from(rest != 0);
         match &self.rate.pace {
-            None => Cycles(self.rate.base.saturating_add(grains)),
-            Some(pace) => pace.cycle_in(u128::from(self.rate.base_patterns + patterns), grains),
+            None => Cycles(self.rate.base.saturating_add(self.at.whole_grains())),
+            Some(pace) => pace.cycle_at(self.rate.base_patterns + self.at.patterns, self.paced),
         }
     }
 
@@ -232,11 +245,14 @@ impl Ticks {
         at.rest -= if carry { self.rate.per } else { 0 };
         at.grains += period.grains + u64::from(carry);
         at.patterns += period.patterns;
-        if let Some(pace) = &self.rate.pace
-            && at.grains >= pace.pattern()
-        {
-            at.grains -= pace.pattern();
-            at.patterns += 1;
+        if let Some(pace) = &self.rate.pace {
+            let mut least = self.paced + self.least_paced;
+            if at.grains >= pace.pattern() {
+                at.grains -= pace.pattern();
+                at.patterns += 1;
+                least = least.saturating_sub(Pace::PATTERN);
+            }
+            self.paced = pace.period_at(at.whole_grains(), least);
         }
     }
 }

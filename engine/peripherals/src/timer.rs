@@ -415,19 +415,39 @@ impl Timer {
     /// Count up to `now` and find the line that the next counts are on: to the end of what is
     /// quiet where each cycle has as many edges of the source, else to the next tick.
     fn foresee(&mut self, clock: &BasicClock, now: Cycles) -> bool {
+        if let Some(next) = &mut self.quiet.next {
+            next.advance();
+            let (ticks, end) = (next.tick() - 1, next.cycle());
+            if now < end && self.count_quietly(2 * ticks, now) {
+                self.quiet.end = end;
+                return true;
+            }
+            self.quiet.next = None;
+        }
         let Some(source) = self.source() else {
             return false;
         };
         let rate = clock.rate(source);
-        let next = self.quiet.next.take().and_then(|mut next| {
-            next.advance();
-            let end = next.cycle();
-            (now < end).then_some((next, end))
-        });
-        let edges = match &next {
-            Some((next, _)) => 2 * (next.tick() - 1),
-            None => rate.edges(now),
-        };
+        let edges = rate.edges(now);
+        if !self.count_quietly(edges, now) {
+            return false;
+        }
+        if let Some(per_cycle) = rate.per_cycle() {
+            self.quiet.per_cycle = per_cycle;
+            self.quiet.end = rate.cycle_of(self.quiet.until);
+        } else {
+            let next = edges / 2 + 1;
+            self.quiet.per_cycle = 0;
+            self.quiet.next = Ticks::new(rate, next);
+            let ticks = self.quiet.next.as_ref();
+            self.quiet.end = ticks.map_or_else(|| rate.cycle_of(next), Ticks::cycle);
+        }
+        true
+    }
+
+    /// Count up to `now`, when there have been so many edges of the source; false where something
+    /// else happens on the way, and nothing was done.
+    fn count_quietly(&mut self, edges: u64, now: Cycles) -> bool {
         let ticks = edges / 2;
         if ticks >= self.quiet.until {
             return false;
@@ -435,26 +455,14 @@ impl Timer {
         let total = self.phase + (ticks - self.seen);
         self.seen = ticks;
         if self.quiet.stride != 0 {
-            self.phase = total % self.divider();
-            let counts = (total / self.divider()) as u16;
+            self.phase = total & (self.divider() - 1);
+            let counts = (total >> self.divider().trailing_zeros()) as u16;
             self.counter = self
                 .counter
                 .wrapping_add(counts.wrapping_mul(self.quiet.stride));
         }
         self.quiet.from = now;
         self.quiet.passed = 2 * self.phase + edges % 2;
-        if let Some((next, end)) = next {
-            self.quiet.end = end;
-            self.quiet.next = Some(next);
-        } else if let Some(per_cycle) = rate.per_cycle() {
-            self.quiet.per_cycle = per_cycle;
-            self.quiet.end = rate.cycle_of(self.quiet.until);
-        } else {
-            self.quiet.per_cycle = 0;
-            self.quiet.next = Ticks::new(rate, ticks + 1);
-            let next = self.quiet.next.as_ref();
-            self.quiet.end = next.map_or_else(|| rate.cycle_of(ticks + 1), Ticks::cycle);
-        }
         true
     }
 

@@ -684,6 +684,10 @@ impl Machine {
             .map_err(machine_error)
     }
 
+    fn learn_from(&mut self, earlier: &mut Self) {
+        self.machine.learn_from(&mut earlier.machine);
+    }
+
     #[getter]
     fn serial_ports(&self) -> Vec<&'static str> {
         self.machine.serial_ports().to_vec()

@@ -35,6 +35,7 @@ class Emulated(BoardSession):
         way = library().implementation(self.algorithm, job.firmware.implementation)
         self._is_accelerated = bool(way.accelerators)
         self._running: tuple[EmulatedBoard, Device] | None = None
+        self._earlier: EmulatedBoard | None = None
         self._empty: dict[tuple[str, int], Window] = {}
         self._written: dict[str, bytes] = {}
 
@@ -53,7 +54,9 @@ class Emulated(BoardSession):
                 wiring=self.board.wiring,
                 marker=self.board.marker.pin,
                 port=self.board.serial.port,
+                earlier=self._earlier,
             )
+            self._earlier = machine
             device = Device(machine, attempts=1)
             self.check_identity(device.description, str(self.image.path), None)
             if not self.clock.accepts(machine.clock_hz):

@@ -48,6 +48,8 @@ class EmulatedBoard:
         profile: count cycles per function.
         follow: keep what each instruction costs.
         budget_cycles: how long an answer may take.
+        earlier: a board that ran the same image and is done with; to emulate it again takes less
+            time then.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class EmulatedBoard:
         profile: bool = False,
         follow: bool = False,
         budget_cycles: int = BUDGET_CYCLES,
+        earlier: "EmulatedBoard | None" = None,
     ) -> None:
         from joulemark._engine import Machine
 
@@ -74,6 +77,8 @@ class EmulatedBoard:
             profile=profile,
             follow=follow,
         )
+        if earlier is not None:
+            self._machine.learn_from(earlier._machine)
         self._port = port
         self._profile, self._follow = profile, follow
         self.budget_cycles = budget_cycles
