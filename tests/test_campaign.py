@@ -163,6 +163,20 @@ def test_some_kinds_are_measured_on_request_only(library: Library) -> None:
     assert kinds(primitive=("edhoc-*",)) == {"handshake"}
 
 
+def test_some_implementations_are_measured_on_a_core_on_request_only(library: Library) -> None:
+    def ways(**keys: object) -> set[tuple[str, str]]:
+        expanded = expand(Campaign.model_validate(keys), library, Setup())
+        return {(f.board_name, f.implementation) for f in expanded if f.primitive == "x25519"}
+
+    boards = ("telosb", "openmote-cc2538")
+    by_default = ways(board=boards)
+    assert ("telosb", "limbs16") in by_default
+    assert ("openmote-cc2538", "limbs32") in by_default
+    assert ("openmote-cc2538", "limbs16") not in by_default
+    assert ("openmote-cc2538", "limbs16") in ways(board=boards, primitive="x25519")
+    assert ("openmote-cc2538", "limbs16") in ways(board=boards, implementation="limbs16")
+
+
 def test_an_unknown_board_or_clock_is_an_error(library: Library) -> None:
     with pytest.raises(InputError, match="telosb"):
         expand(Campaign(board=("telosc",)), library, Setup())

@@ -145,6 +145,8 @@ class ImplementationFile(datafile.DataModel):
     description: str
     method: str
     cores: Annotated[list[Core], AfterValidator(_not_empty)] | None = None
+    on_request: list[Core] = Field([])
+    """Cores on which it is measured only where a primitive or an implementation is named."""
     accelerator: str | None = None
     """Hardware that it uses, by its name in a board's file."""
     operations: Annotated[list[str], Field(min_length=1)] | None = None
@@ -639,12 +641,16 @@ class Library:
     ) -> list[Implementation]:
         """Return the ways that are worth measuring on a core when nobody asks for others.
 
-        All of a primitive that stands alone. Of one that is built over others, without hardware,
-        those whose parts
-        are written for the core, and the portable ones where that is the only choice, or the only
-        one that is independent of secrets.
+        All of a primitive that stands alone, but for those that are for requests there. Of one that
+        is built over others, without hardware, those whose parts are written for the core, and the
+        portable ones where that is the only choice, or the only one that is independent of secrets.
         """
-        able = [i for i in self.implementations(algorithm) if i.runs_on(core, accelerators)]
+        able = [
+            i
+            for i in self.implementations(algorithm)
+            if i.runs_on(core, accelerators)
+            and not any(core in part.file.on_request for part in i.parts)
+        ]
         if len(able) == 0 or len(able[0].parts) == 1:
             return able
         able = [i for i in able if not i.accelerators]

@@ -280,9 +280,32 @@ def run(
             f"measured {len(measured)}, served from the store: {len(served)} of {len(todo.points)}"
             + ("; --fresh measures again" if served else "")
         )
+        for notice in _on_request(chosen, todo):
+            typer.echo(notice)
         _show(opened, todo, served, measured)
         _report(opened, report, todo, served, measured)
     _complain(todo, served, measured)
+
+
+def _on_request(chosen: "Campaign", todo: "Plan") -> list[str]:
+    """What a campaign that names no implementation leaves out on which core."""
+    from joulemark.catalogue.primitives import library
+
+    if chosen.primitive or chosen.implementation:
+        return []
+    left: dict[str, set[str]] = {}
+    for firmware in (job.firmware for job in todo.jobs):
+        if firmware.board is None:
+            continue
+        core = firmware.board.core
+        for implementation in library().implementations(library()[firmware.primitive]):
+            some = {p.name for p in implementation.parts if core in p.file.on_request}
+            left.setdefault(core, set()).update(some)
+    return [
+        f"on {core} on request only: {', '.join(sorted(names))}; --implementation 'NAME*' chooses"
+        for core, names in sorted(left.items())
+        if names
+    ]
 
 
 def _show(
