@@ -118,6 +118,7 @@ def _progress(*, shown: bool = True) -> "Progress":
         TimeRemainingColumn,
     )
 
+    console = Console(stderr=True)
     return Progress(
         TextColumn("{task.description:9}"),
         BarColumn(),
@@ -125,9 +126,10 @@ def _progress(*, shown: bool = True) -> "Progress":
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
-        disable=not shown,
+        refresh_per_second=4,
+        disable=not (shown and console.is_terminal),
     )
 
 

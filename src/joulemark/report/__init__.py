@@ -11,6 +11,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from altair.utils import schemapi
+
 from joulemark.analysis.advice import (
     UNSAFE,
     Requirement,
@@ -152,7 +154,9 @@ def write_report(store: Store, path: Path) -> None:
     records = [r for r in of_primitives(last) if not r.about.baseline]
     libraries = places(last)
     if records:
-        page.write(render(records, libraries), path)
+        # To check each piece of each chart takes longer than all else; the tests have it done.
+        with schemapi.debug_mode(arg=False):
+            page.write(render(records, libraries), path)
     elif libraries:
         page.write(page.render("library.html.jinja", plots=False, libraries=libraries), path)
     else:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import altair as alt
 import pandas as pd
+from altair.utils import schemapi
 
 from joulemark.records.record import PrimitiveRecord
 from joulemark.report.comparison import Comparison
@@ -256,10 +257,11 @@ def dashed_lines(base: alt.Chart, dash: alt.StrokeDash) -> alt.LayerChart | alt.
 def responsive(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int) -> dict[str, Any]:
     """As wide as the page allows, legend below so that a phone keeps its plot.
 
-    `plots.js` gives the legend one column on a phone.
+    `plots.js` gives the legend one column on a phone. A chart that is made while Altair checks
+    nothing (`schemapi.debug_mode`) is not checked here either.
     """
     sized = chart.properties(width="container", height=height).configure_legend(
         orient="bottom", columns=2, symbolType="circle", labelLimit=200
     )
-    spec: dict[str, Any] = sized.configure_view(stroke=None).to_dict()
+    spec: dict[str, Any] = sized.configure_view(stroke=None).to_dict(validate=schemapi.DEBUG_MODE)
     return spec
