@@ -1,30 +1,39 @@
 """Holds estimates against published measurements of OpenSSL on boards (estimates/published.toml).
 
 `.venv/bin/python benches/estimates.py FOLDER [ARCHITECTURE...]`: fetches Debian's OpenSSL for each
-architecture into FOLDER, and runs it under QEMU with the plugin, linked dynamically as on the
-boards. Every output is verified.
+architecture into FOLDER, and runs it under QEMU with the plugin. What was published of `openssl
+speed` is held against that very program, of the same release where Debian still has it; cycles a
+byte against long messages of ours, linked with the library. Outputs are verified, at each length.
 """
 
 import json
 import os
+import re
 import resource
 import statistics
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from Crypto.Cipher import AES
 
 from joulemark import oracles
 from joulemark.images.plugin import FOLDER, build_plugin
 from joulemark.measure.estimated import Model, model
 from joulemark.project import FIRMWARE, LIBRARIES
 
-PACKAGES = ("libssl3", "libssl-dev", "libc6", "libgcc-s1")
+PACKAGES = {
+    "bookworm": ("openssl", "libssl3", "libssl-dev", "libc6", "libgcc-s1"),
+    "bullseye": ("openssl", "libssl1.1", "libc6", "libgcc-s1"),
+}
+"""By Debian's release."""
 SOURCE = (
     "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
-    "http://deb.debian.org/debian bookworm main\n"
+    "http://deb.debian.org/debian {} main\n"
 )
 HOST = FIRMWARE / "hal" / "host"
 HARNESS = (LIBRARIES / "harness.c", HOST / "clock.c", HOST / "counters.c", HOST / "marker.c")
@@ -42,16 +51,16 @@ class Debian:
     qemu: tuple[str, ...]
     """With a processor that has no more instructions than the board's."""
 
-    def fetch(self, folder: Path) -> Path:
+    def fetch(self, folder: Path, suite: str) -> Path:
         """Its packages, unpacked; apt's own state is left alone."""
-        root = folder / f"root-{self.name}"
+        root = folder / f"root-{suite}-{self.name}"
         if root.is_dir():
             return root
-        work = folder / f"apt-{self.name}"
+        work = folder / f"apt-{suite}-{self.name}"
         for name in ("state/lists/partial", "cache/archives/partial", "debs"):
             (work / name).mkdir(parents=True, exist_ok=True)
         (work / "status").touch()
-        (work / "sources").write_text(SOURCE)
+        (work / "sources").write_text(SOURCE.format(suite))
         options = {
             "APT::Architecture": self.name,
             "APT::Architectures::": self.name,
@@ -64,7 +73,7 @@ class Debian:
         }
         (work / "conf").write_text("".join(f'{key} "{value}";\n' for key, value in options.items()))
         environment = {**os.environ, "APT_CONFIG": str(work / "conf")}
-        packages = [*PACKAGES, *(["libatomic1"] if self.name == "armel" else [])]
+        packages = [*PACKAGES[suite], *(["libatomic1"] if self.name == "armel" else [])]
         subprocess.run(["apt-get", "update", "-qq"], check=True, env=environment)
         command = ["apt-get", "download", "-qq", *packages]
         subprocess.run(command, check=True, env=environment, cwd=work / "debs")
@@ -73,8 +82,8 @@ class Debian:
         return root
 
     def build(self, folder: Path) -> list[str]:
-        """OpenSSL's program, linked with the library that was fetched; what runs it."""
-        root = self.fetch(folder)
+        """Our program, linked with the library that was fetched; what runs it."""
+        root = self.fetch(folder, "bookworm")
         program, include = folder / f"program-{self.name}", root / "usr" / "include"
         library = next((root / "usr" / "lib").glob("*/libcrypto.so.3"))
         sources = (*HARNESS, LIBRARIES / "openssl" / "program.c")
@@ -109,12 +118,27 @@ PLACES = {
 
 @dataclass(frozen=True)
 class Bench:
-    """OpenSSL as one board executes it."""
+    """QEMU with the plugin, as one board."""
 
     emulator: tuple[str, ...]
-    program: list[str]
     model: Model
     out: Path
+
+    def run(self, program: list[str], told: str = "") -> tuple[str, dict[str, Any]]:
+        """What a program said, and what it counted."""
+        plugin = f"{build_plugin()},core={self.model.name},out={self.out},cache=on"
+        command = [*self.emulator, "-plugin", plugin, *program]
+        done = subprocess.run(command, input=told, capture_output=True, text=True, check=True)
+        found: dict[str, Any] = json.loads(self.out.read_text())
+        return done.stdout + done.stderr, found
+
+
+@dataclass(frozen=True)
+class Ours:
+    """Our program, which calls OpenSSL."""
+
+    bench: Bench
+    program: list[str]
 
     def counts(self, algorithm: str, size: int, count: int) -> dict[str, Any]:
         """What a process counted that executes so often, its output verified."""
@@ -122,23 +146,60 @@ class Bench:
         inputs = oracles.drawn(algorithm, operation, size, 1)
         values = " ".join(f"{name}={value.hex()}" for name, value in inputs.items())
         lines = f"prepare {algorithm} {operation} {values}\nrun {count} 0\noutputs\n"
-        plugin = f"{build_plugin()},core={self.model.name},out={self.out},cache=on"
-        command = [*self.emulator, "-plugin", plugin, *self.program]
-        done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
-        given = (pair.split("=") for pair in done.stdout.splitlines()[2].split())
+        said, found = self.bench.run(self.program, lines)
+        given = (pair.split("=") for pair in said.splitlines()[2].split())
         outputs = {name: bytes.fromhex(value) for name, value in given}
         problem = oracles.algorithm(algorithm).problem(operation, inputs, outputs)
         if problem is not None:
             sys.exit(f"{algorithm}: {problem}")
-        found: dict[str, Any] = json.loads(self.out.read_text())
         return found
 
     def cycles_per_byte(self, algorithm: str, size: int) -> tuple[float, int]:
         """Of a message of so many bytes; and instructions that were executed to know it."""
         few = oracles.PERIOD * max(1, 4096 // size)
         ends = [self.counts(algorithm, size, n) for n in (few, 5 * few)]
-        cycles = self.model.cycles(ends[0], ends[1])
+        cycles = self.bench.model.cycles(ends[0], ends[1])
         return cycles / (4 * few * size), sum(end["instructions"] for end in ends)
+
+
+@dataclass(frozen=True)
+class Speed:
+    """`openssl speed` of a package."""
+
+    bench: Bench
+    root: Path
+
+    def openssl(self, *arguments: str) -> list[str]:
+        """A command of it."""
+        return ["-L", str(self.root), str(self.root / "usr" / "bin" / "openssl"), *arguments]
+
+    @property
+    def release(self) -> str:
+        """The program's, as it says itself."""
+        return self.bench.run(self.openssl("version"))[0].split()[1]
+
+    def verify(self, algorithm: str, size: int) -> None:
+        """Hold what it encrypts against another library."""
+        inputs = oracles.drawn(algorithm, "encrypt", size, 1)
+        key, iv, message = (inputs[name] for name in ("key", "iv", "message"))
+        options = ("-K", key.hex(), "-iv", iv.hex(), "-nopad", "-nosalt")
+        command = [*self.bench.emulator, *self.openssl("enc", f"-{algorithm}", *options)]
+        got = subprocess.run(command, input=message, capture_output=True, check=True).stdout
+        if got != AES.new(key, AES.MODE_CBC, iv).encrypt(message):
+            sys.exit(f"{algorithm} of {self.root} encrypts {size} bytes wrongly")
+
+    def cycles_per_byte(self, algorithm: str, size: int) -> tuple[float, int]:
+        """Of a message of so many bytes, from a second and from two; and instructions."""
+        self.verify(algorithm, size)
+        ends = []
+        for seconds in ("1", "2"):
+            options = ("-elapsed", "-seconds", seconds, "-bytes", str(size), "-evp", algorithm)
+            said, counted = self.bench.run(self.openssl("speed", *options))
+            ends.append((counted, int(re.findall(r": (\d+) \S.* in [\d.]+s", said)[0])))
+        (few, few_calls), (more, more_calls) = ends
+        cycles = self.bench.model.cycles(few, more)
+        executed = sum(end["instructions"] for end, _ in ends)
+        return cycles / (more_calls - few_calls) / size, executed
 
 
 def rows(result: dict[str, Any]) -> list[tuple[str, int, float, str]]:
@@ -163,36 +224,37 @@ def main() -> None:
     """Print a table of Markdown."""
     folder = Path(sys.argv[1]).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    programs: dict[str, list[str]] = {}
-    errors: dict[str, list[float]] = {"held-back": [], "calibration": []}
-    instructions, began_s = 0, cpu_s()
-    took_s = 0.0
+    errors: dict[str, list[float]] = defaultdict(list)
+    instructions, took_s = 0, 0.0
     print("| core | board | algorithm | bytes | published | cycles/B | estimated | error | use |")
     print("|---|---|---|--:|--:|--:|--:|--:|---|")
     for result in tomllib.loads((FOLDER / "published.toml").read_text())["result"]:
         key = result["core"], result["architecture"]
         if sys.argv[2:] and result["architecture"] not in sys.argv[2:]:
             continue
-        place = PLACES[key]
-        program = programs.setdefault(place.name, [])
-        if not program:
-            program += place.build(folder)
+        place, use = PLACES[key], result["use"]
         options = ("-E", result["environment"]) if "environment" in result else ()
-        bench = Bench((*place.qemu, *options), program, model(*key), folder / "counts.json")
+        bench = Bench((*place.qemu, *options), model(*key), folder / "counts.json")
+        of: Speed | Ours
+        if "openssl" in result:
+            of = Speed(bench, place.fetch(folder, result.get("suite", "bookworm")))
+            if not of.release.startswith(result["openssl"]):
+                use += f", {of.release} for {result['openssl']}"
+        else:
+            of = Ours(bench, place.build(folder))
         for algorithm, size, published, printed in rows(result):
             began_s = cpu_s()
-            estimated, executed = bench.cycles_per_byte(algorithm, size)
+            estimated, executed = of.cycles_per_byte(algorithm, size)
             took_s += cpu_s() - began_s
             instructions += executed
             error = published / estimated - 1 if "kB" in printed else estimated / published - 1
-            errors[result["use"]].append(error)
+            errors[use].append(error)
             cells = (" ".join(key), result["board"], algorithm, size, printed)
-            numbers = (f"{published:.2f}", f"{estimated:.2f}", f"{error:+.1%}", result["use"])
+            numbers = (f"{published:.2f}", f"{estimated:.2f}", f"{error:+.1%}", use)
             print(f"| {' | '.join(map(str, (*cells, *numbers)))} |", flush=True)
     for use, found in errors.items():
-        if sizes := [abs(error) for error in found]:
-            mean, worst = statistics.fmean(sizes), max(sizes)
-            print(f"\n{use}: {len(sizes)}, mean {mean:.1%}, worst {worst:.1%}")
+        sizes = [abs(error) for error in found]
+        print(f"\n{use}: {len(sizes)}, mean {statistics.fmean(sizes):.1%}, worst {max(sizes):.1%}")
     print(f"\n{instructions / took_s / 1e6:.0f} M instructions a second of processor time")
 
 

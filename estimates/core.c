@@ -84,7 +84,8 @@ static const pipeline CORTEX_A53 = {
 #define OF_CORTEX_A53                                                                              \
     .pipeline = &CORTEX_A53, .line_bytes = 64, .instructions = {32768, 2}, .data = {32768, 4},     \
     .l2 = {524288, 16}, .l2_cycles = 11, .memory_cycles = 101, .counters = 4096,                   \
-    .history_bits = 8, .returns = 8, .mispredicted = 9, .returning = 1
+    .history_bits = 8, .returns = 8, .mispredicted = 9, .returning = 1, .return_wrong = 9,         \
+    .return_unknown = 9
 
 // Silvermont: caches as machines/intel-edison.toml has them; 17 cycles to L2 and 10 for a
 // mispredicted branch (Intel 64 and IA-32 Architectures Optimization Reference Manual, chapter on
@@ -93,7 +94,7 @@ static const pipeline CORTEX_A53 = {
 #define OF_SILVERMONT                                                                              \
     .line_bytes = 64, .instructions = {32768, 8}, .data = {24576, 6}, .l2 = {1048576, 16},         \
     .l2_cycles = 14, .memory_cycles = 100, .counters = 4096, .history_bits = 8, .returns = 8,      \
-    .mispredicted = 10, .returning = 1
+    .mispredicted = 10, .returning = 1, .return_wrong = 10, .return_unknown = 10
 
 static const core CORES[] = {
     {
@@ -115,6 +116,8 @@ static const core CORES[] = {
         .mispredicted = 5,
         .static_taken = 3,
         .returning = 3,
+        .return_wrong = 6,
+        .return_unknown = 4,
     },
     {.name = "cortex-a53", .target = "arm", .decode = a32_decode, OF_CORTEX_A53},
     {.name = "cortex-a53-a64", .target = "aarch64", .decode = a64_decode, OF_CORTEX_A53},

@@ -39,7 +39,9 @@ typedef struct {
     bool tagged;      // a counter is one branch's own; one that has none goes as static prediction
     unsigned returns; // addresses that are kept of calls
     // Cycles beside a branch's issue.
-    unsigned mispredicted, static_taken, returning;
+    unsigned mispredicted, static_taken;
+    // The same of returns, by what was kept of their calls: the right address, a wrong one, none.
+    unsigned returning, return_wrong, return_unknown;
 } core;
 
 const core *core_named(const char *name);

@@ -18,7 +18,7 @@ ending ending_of_arm(const uint8_t *code, size_t length) {
     if ((value >> 25 & 7) == 5)
         return link ? ENDING_CALL : always ? ENDING_JUMP : ENDING_CONDITIONAL;
     if ((value & 0x0FFFFFF0) == 0x012FFF30)
-        return ENDING_CALL;
+        return ENDING_CALL_INDIRECT;
     if ((value & 0x0FFFFFFF) == 0x012FFF1E || (value & 0x0FFFFFFF) == 0x01A0F00E)
         return ENDING_RETURN;
     // LDM and LDR from the stack.
@@ -40,7 +40,7 @@ static ending ending_of_narrow(uint32_t value) {
     if (value >> 11 == 28)
         return ENDING_JUMP;
     if ((value & 0xFF80) == 0x4780)
-        return ENDING_CALL;
+        return ENDING_CALL_INDIRECT;
     if (value == 0x4770 || (value & 0xFF00) == 0xBD00 || value == 0x46F7)
         return ENDING_RETURN;
     if ((value & 0xFF80) == 0x4700 || (value & 0xFF87) == 0x4687 || (value & 0xFF87) == 0x4487)
@@ -88,7 +88,7 @@ ending ending_of_aarch64(const uint8_t *code, size_t length) {
         return ENDING_CONDITIONAL;
     case 0xD6: // BR, BLR, RET
         return (value >> 21 & 7) == 2   ? ENDING_RETURN
-               : (value >> 21 & 7) == 1 ? ENDING_CALL
+               : (value >> 21 & 7) == 1 ? ENDING_CALL_INDIRECT
                                         : ENDING_INDIRECT;
     default:
         return value >> 26 == 0x05 ? ENDING_JUMP : value >> 26 == 0x25 ? ENDING_CALL : ENDING_NONE;
@@ -114,7 +114,7 @@ ending ending_of_x86(const uint8_t *code, size_t length) {
     if (first == 0xC2 || first == 0xC3)
         return ENDING_RETURN;
     if (first == 0xFF)
-        return (second >> 3 & 7) == 2   ? ENDING_CALL
+        return (second >> 3 & 7) == 2   ? ENDING_CALL_INDIRECT
                : (second >> 3 & 7) == 4 ? ENDING_INDIRECT
                                         : ENDING_NONE;
     return ENDING_NONE;

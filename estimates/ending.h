@@ -10,6 +10,7 @@ typedef enum {
     ENDING_CONDITIONAL, // to a constant, or on
     ENDING_JUMP,        // to a constant
     ENDING_CALL,
+    ENDING_CALL_INDIRECT,
     ENDING_RETURN,
     ENDING_INDIRECT, // to what a register or memory holds
 } ending;

@@ -10,11 +10,15 @@ static uint8_t counters[MOST_COUNTERS]; // 0, 1: not taken; 2, 3: taken
 static uint64_t owners[MOST_COUNTERS];
 static uint64_t targets[MOST_TARGETS]; // of indirect branches
 static uint64_t returns[MOST_RETURNS];
-static unsigned history, depth;
+static unsigned history, top, held;
 
 void predictor_init(const core *made_for) {
     where = made_for;
+    predicted = (branches){0};
     memset(counters, 1, sizeof counters);
+    memset(owners, 0, sizeof owners);
+    memset(targets, 0, sizeof targets);
+    history = top = held = 0;
 }
 
 static void missed(void) {
@@ -46,15 +50,26 @@ static void conditional(uint64_t at, uint64_t to, bool taken) {
         --*counter;
 }
 
+// More than are kept push out the oldest.
+static void called(uint64_t next) {
+    returns[top++ % where->returns] = next;
+    if (held < where->returns)
+        held++;
+}
+
 static void returned(uint64_t to) {
-    predicted.cycles += where->returning;
-    if (depth == 0) {
-        missed();
+    if (held == 0) {
+        predicted.mispredicted++;
+        predicted.cycles += where->return_unknown;
         return;
     }
-    depth--;
-    if (returns[depth % where->returns] != to)
-        missed();
+    held--;
+    if (returns[--top % where->returns] == to) {
+        predicted.cycles += where->returning;
+        return;
+    }
+    predicted.mispredicted++;
+    predicted.cycles += where->return_wrong;
 }
 
 static void indirect(uint64_t at, uint64_t to) {
@@ -70,9 +85,13 @@ void predictor_went(ending how, uint64_t at, uint64_t next, uint64_t to) {
         conditional(at, to, to != next);
         return;
     case ENDING_CALL:
-        // More than are kept push out the oldest.
-        returns[depth % where->returns] = next;
-        depth++;
+        called(next);
+        return;
+    case ENDING_CALL_INDIRECT:
+        if (to == next)
+            return;
+        called(next);
+        indirect(at, to);
         return;
     case ENDING_RETURN:
         if (to != next)

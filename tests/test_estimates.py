@@ -273,7 +273,10 @@ def test_cycles_of_a64(models: ctypes.CDLL, tmp_path: Path) -> None:
     assert found == A64
 
 
-ENDINGS = ("none", "conditional", "jump", "call", "return", "indirect")
+ENDINGS = ("none", "conditional", "jump", "call", "call_indirect", "return", "indirect")
+CONDITIONAL, CALL, CALL_INDIRECT, RETURN = (
+    ENDINGS.index(name) for name in ("conditional", "call", "call_indirect", "return")
+)
 
 
 @pytest.mark.parametrize(
@@ -286,7 +289,7 @@ ENDINGS = ("none", "conditional", "jump", "call", "return", "indirect")
                 "1afffffd": "conditional",
                 "eafffffd": "jump",
                 "ebfffffd": "call",
-                "e12fff33": "call",  # blx r3
+                "e12fff33": "call_indirect",  # blx r3
                 "e12fff1e": "return",  # bx lr
                 "e8bd8010": "return",  # pop {r4, pc}
                 "e49df004": "return",
@@ -303,7 +306,7 @@ ENDINGS = ("none", "conditional", "jump", "call", "return", "indirect")
                 "b100": "conditional",  # cbz
                 "b900": "conditional",  # cbnz
                 "e7fe": "jump",
-                "4798": "call",  # blx r3
+                "4798": "call_indirect",  # blx r3
                 "4770": "return",  # bx lr
                 "bd10": "return",  # pop {r4, pc}
                 "4718": "indirect",  # bx r3
@@ -329,7 +332,7 @@ ENDINGS = ("none", "conditional", "jump", "call", "return", "indirect")
                 "3707ffa0": "conditional",
                 "17fffffd": "jump",
                 "97fffffd": "call",
-                "d63f0060": "call",  # blr x3
+                "d63f0060": "call_indirect",  # blr x3
                 "d65f03c0": "return",
                 "d61f0060": "indirect",
             },
@@ -342,7 +345,7 @@ ENDINGS = ("none", "conditional", "jump", "call", "return", "indirect")
                 "0f8400000000": "conditional",
                 "ebfe": "jump",
                 "e800000000": "call",
-                "ffd0": "call",
+                "ffd0": "call_indirect",
                 "c3": "return",
                 "f3c3": "return",
                 "ffe0": "indirect",
@@ -375,8 +378,8 @@ def test_a_loop_is_learnt_and_its_end_is_not(name: str, models: ctypes.CDLL) -> 
     def loop(times: int) -> int:
         before = counted.mispredicted
         for _ in range(times - 1):
-            went(1, at, after, back)
-        went(1, at, after, after)
+            went(CONDITIONAL, at, after, back)
+        went(CONDITIONAL, at, after, after)
         missed: int = counted.mispredicted - before
         return missed
 
@@ -386,11 +389,18 @@ def test_a_loop_is_learnt_and_its_end_is_not(name: str, models: ctypes.CDLL) -> 
     assert 1 <= loop(100) <= 2
     # A call's return is known, and a return without a call is not.
     before = counted.mispredicted
-    went(3, 0x2000, 0x2004, 0x3000)
-    went(4, 0x3010, 0x3014, 0x2004)
+    went(CALL, 0x2000, 0x2004, 0x3000)
+    went(RETURN, 0x3010, 0x3014, 0x2004)
     assert counted.mispredicted == before
-    went(4, 0x3010, 0x3014, 0x2004)
+    went(RETURN, 0x3010, 0x3014, 0x2004)
     assert counted.mispredicted == before + 1
+    # A call by a register: an ARM1176 never knows where to, the others where to the last time.
+    learnt = name != "arm1176"
+    for known in (False, learnt, learnt):
+        before = counted.mispredicted
+        went(CALL_INDIRECT, 0x2000, 0x2004, 0x4000)
+        went(RETURN, 0x4010, 0x4014, 0x2004)
+        assert counted.mispredicted == before + (not known)
 
 
 def test_llvm_schedules_pairs_of_blocks() -> None:
@@ -422,7 +432,7 @@ def test_a_machine_is_estimated(tmp_path: Path) -> None:
     assert row["instructions"] <= row["cycles"] < 3 * row["instructions"]
     assert row["grade"] == "estimated"
     text = joulemark(*some, folder=tmp_path).stdout
-    assert "worst 28%" in text
+    assert "worst 32%" in text
     other = joulemark(*some[:1], "raspberry-pi-3b", *some[2:], "--format", "json", folder=tmp_path)
     assert json.loads(other.stdout)[0]["cycles"] < row["cycles"]
     joulemark("export", "--format", "csv", "--out", "x.csv", folder=tmp_path)
@@ -457,7 +467,8 @@ def test_published_measurements_have_models_and_are_one_kind_each() -> None:
     assert {(result["core"], result["architecture"]) for result in results} == set(MODELS)
     for result in results:
         assert result["source"]
-        assert ("clock_hz" in result) == ("kilobytes_per_second" in result)
+        speed = "kilobytes_per_second" in result
+        assert speed == ("clock_hz" in result) == ("openssl" in result)
 
 
 NATIVE = Architecture(

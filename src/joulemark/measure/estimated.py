@@ -71,7 +71,8 @@ MODELS = {
 """By the core, as machine files call it, and the architecture."""
 ERROR = (
     "estimated: of 53 published speeds of OpenSSL's AES, SHA and Keccak on such cores, none of "
-    "them used to make the models, the mean error was 6.0% and the worst 28% (docs/linux-boards.md)"
+    "them used to make the models, the mean error was 5.5% and the worst 32%; the worst of the 32 "
+    "where the release that was measured was run, 16% (docs/linux-boards.md)"
 )
 _FEW, _MORE = 4, 20
 KEPT = ("instructions", "miss_cycles", "branch_cycles", "mispredicted", "l1_misses", "l1i_misses")
