@@ -1,6 +1,6 @@
 """Compares what Joulemark measures of a library with what the library's own benchmark says.
 
-`.venv/bin/python benches/libraries.py [SECONDS [NAME...]]`: for so long at most (540), rows of
+`.venv/bin/python benches/libraries.py [SECONDS [NAME...]]`: for so long at most (480), rows of
 these algorithms (all; `rsa-*`). One window of `openssl speed` or `cryptest b` stands between two of
 Joulemark's program, all on one core and within a third of a second, each told in cycles of the
 clock that was measured right before and after it. Their ratio is one sample; both sides are new
@@ -33,7 +33,7 @@ from joulemark.images.library import build_library
 from joulemark.runners.library import LibraryProcess
 from joulemark.runners.machine import Core
 
-SECONDS = 540.0
+SECONDS = 480.0
 WINDOW_S = 0.025
 """Of ours, on both sides of one of theirs, which is twice as long (finer_timer.c)."""
 CRYPTEST_S = 0.05
@@ -327,7 +327,7 @@ def rows(page: str, unit_s: float) -> list[tuple[Row, int, float]]:
     """Rows of ours on a page of `cryptest`: window, and time of a call or an operation."""
     cycle_s = unit_s / (GIGAHERTZ * 1e9)
     found = []
-    for number, text in re.findall(r"<!-- \d+ reads, window (\d+) -->\n<TR>(.*)", page):
+    for number, text in re.findall(r"<!-- \d+ reads, window (\d+) -->\n<TR>(?=(.*))", page):
         plain = re.sub(r"<!--.*?-->|</?su[bp]>", "", text.replace("<sup>", "^"))
         name, *cells = re.split(r"<T[DH]>", plain)[1:]
         if name in CRYPTEST_BYTES:
@@ -357,12 +357,13 @@ def show(found: dict[str, Library]) -> bool:
         for (algorithm, operation), tried in library.rows.items():
             for samples in filter(lambda samples: samples.ours, tried):
                 low, high = interval(samples.apart)
+                between = f"{low:+.1%} to {high:+.1%}" if math.isfinite(low) else "too few"
                 ours, theirs = (statistics.median(s) for s in (samples.ours, samples.theirs))
                 apart = statistics.median(samples.apart)
                 where = f", +{PLACES[samples.program - 1]} bytes" if samples.program else ""
                 cells = (
                     *(name, algorithm, operation, f"{ours:,.0f}", f"{theirs:,.0f}"),
-                    *(f"{apart:+.1%}", f"{low:+.1%} to {high:+.1%}", len(samples.apart)),
+                    *(f"{apart:+.1%}", between, len(samples.apart)),
                     f"{samples.verdict}{where}",
                 )
                 print(f"| {' | '.join(map(str, cells))} |")
