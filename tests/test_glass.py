@@ -27,6 +27,7 @@ CHIPS = {
     "cc2650": "sensortag-cc2650",
     "cc2538": "openmote-cc2538",
     "stm32f100rb": "stm32vldiscovery",
+    "cc2652r": "launchxl-cc26x2r1",
 }
 
 
@@ -126,6 +127,29 @@ def test_gdb_steps_breaks_and_inspects(chip: str, images: dict[str, str]) -> Non
     assert second not in {at_main, after}
 
 
+def test_gdb_sees_and_sets_floating_point_registers(images: dict[str, str]) -> None:
+    chip = "cc2652r"
+    with served(images[chip], chip) as port:
+        text = f"""\
+set tcp connect-timeout 30
+target remote localhost:{port}
+set var $s3 = 1.5
+set var $fpscr = 0xf0000000
+stepi
+print $s3
+print/x $fpscr
+print $s2"""
+        done = subprocess.run(
+            [*_debugger(chip), "--batch", "-nx", *_each(text), "-ex", "detach"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    values = re.findall(r"^\$\d+ = (.*)$", done.stdout, re.MULTILINE)
+    assert values == ["1.5", "0xf0000000", "0"], done.stdout + done.stderr
+
+
 def _each(commands: str) -> list[str]:
     return [word for command in commands.splitlines() for word in ("-ex", command)]
 
@@ -184,7 +208,8 @@ def test_the_protocol_on_every_chip(chip: str, images: dict[str, str]) -> None:
     ram = max((m for m in described.memories if m.kind == "ram"), key=lambda m: m.size)
     with served(images[chip], chip) as port:
         remote = Remote(port)
-        assert len(remote.registers()) == (16 if described.core == "msp430" else 17)
+        expected = 16 if described.core == "msp430" else 17
+        assert len(remote.registers()) == expected + (33 if described.fpu else 0)
         assert remote(f"Z0,{main:x},2") == "OK"
         assert remote("c")[1:].startswith("05")
         assert remote.registers()[pc] == main

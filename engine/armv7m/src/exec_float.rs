@@ -59,6 +59,25 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
+    /// Registers of the extension, where there is one: S0 to S31, and FPSCR. They are as instructions would
+    /// see them, whether or not those may.
+    pub fn float_registers(&self) -> Option<([u32; 32], u32)> {
+        let is_there = self.system.float.is_there();
+        is_there.then(|| (self.fpu.s, self.fpu.fpscr()))
+    }
+
+    /// Set S0 to S31, or what follows them, FPSCR. False where there is no such register.
+    pub fn set_float_register(&mut self, number: usize, value: u32) -> bool {
+        if !self.system.float.is_there() || number > 32 {
+            return false;
+        }
+        match self.fpu.s.get_mut(number) {
+            Some(register) => *register = value,
+            None => self.fpu.set_fpscr(value),
+        }
+        true
+    }
+
     /// `ExecuteFPCheck`: state of interrupted code goes to its frame, and a new context begins.
     fn use_float(&mut self) -> Result<(), Trap> {
         if let Some((at, user)) = self.system.float.take_reserved() {

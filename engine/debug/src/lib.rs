@@ -3,7 +3,8 @@
 //!
 //! Registers are 32-bit words in the order in which [`Machine::registers`] has them, which is
 //! GDB's: r0 to r15 of the MSP430 (gdb/msp430-tdep.c keeps them in 32 bits), and r0 to r12, sp, lr,
-//! pc and xpsr of a Cortex-M (GDB manual, "ARM Features", org.gnu.gdb.arm.m-profile).
+//! pc and xpsr of a Cortex-M (GDB manual, "ARM Features", org.gnu.gdb.arm.m-profile), behind them S0 to
+//! S31, which are GDB's d0 to d15, and FPSCR where the core has them (ibid., org.gnu.gdb.arm.vfp).
 
 mod connection;
 
@@ -39,10 +40,11 @@ const SLICE_CYCLES: u64 = 2_000_000;
 const SLICE_STEPS: u32 = 20_000;
 
 /// A core as a debugger sees it.
-const fn description(core: CoreKind) -> &'static [u8] {
+const fn description(core: CoreKind, has_float: bool) -> &'static [u8] {
     match core {
         // GDB knows this core's registers by itself.
         CoreKind::Msp430 => b"<target version=\"1.0\"><architecture>msp430</architecture></target>",
+        CoreKind::Armv7m if has_float => include_bytes!("m-profile-float.xml"),
         CoreKind::Armv7m => include_bytes!("m-profile.xml"),
     }
 }
@@ -222,7 +224,8 @@ impl TargetDescriptionXmlOverride for Debugged<'_> {
         length: usize,
         buf: &mut [u8],
     ) -> TargetResult<usize, Self> {
-        let text = description(self.core);
+        let has_float = self.machine.registers().iter().any(|(n, _)| n == "fpscr");
+        let text = description(self.core, has_float);
         let rest = text.get(offset as usize..).unwrap_or_default();
         let count = rest.len().min(length).min(buf.len());
         buf[..count].copy_from_slice(&rest[..count]);

@@ -396,7 +396,14 @@ impl System for Armv7m {
         let named = [("sp", 13), ("lr", 14), ("pc", 15)]
             .map(|(name, number)| (name.to_owned(), self.core.register(number)));
         let status = [("xpsr".to_owned(), self.core.xpsr())];
-        numbered.chain(named).chain(status).collect()
+        let float = self.core.float_registers().into_iter();
+        let float = float.flat_map(|(singles, fpscr)| {
+            let numbered = singles.into_iter().enumerate();
+            numbered
+                .map(|(number, value)| (format!("s{number}"), value))
+                .chain([("fpscr".to_owned(), fpscr)])
+        });
+        numbered.chain(named).chain(status).chain(float).collect()
     }
 
     fn set_register(&mut self, name: &str, value: u32) -> Result<(), Error> {
@@ -409,6 +416,14 @@ impl System for Armv7m {
                 self.core.set_xpsr(value);
                 return Ok(());
             }
+            "fpscr" if self.core.set_float_register(32, value) => return Ok(()),
+            _ if lower.starts_with('s')
+                && lower[1..].parse().is_ok_and(|single: usize| {
+                    single < 32 && self.core.set_float_register(single, value)
+                }) =>
+            {
+                return Ok(());
+            }
             _ => lower
                 .strip_prefix('r')
                 .and_then(|digits| digits.parse().ok())
@@ -416,7 +431,10 @@ impl System for Armv7m {
         };
         let Some(number) = number else {
             return Err(Error::Argument(format!(
-                "no register '{name}'; there are r0 to r15, sp, lr, pc and xpsr"
+                "no register '{name}'; there are r0 to r15, sp, lr, pc and xpsr{}",
+                self.core
+                    .float_registers()
+                    .map_or("", |_| ", s0 to s31 and fpscr")
             )));
         };
         self.core.set_register(number, value);

@@ -37,6 +37,11 @@ impl FloatControl {
         }
     }
 
+    /// Whether there is the extension.
+    pub const fn is_there(&self) -> bool {
+        self.is_there
+    }
+
     /// Read a register; `None` where there is none.
     pub const fn read(&self, address: u32) -> Option<u32> {
         if !self.is_there {
