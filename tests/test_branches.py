@@ -36,8 +36,8 @@ def test_comparisons_of_floats_decide_branches_and_dsp_instructions_do_not(tmp_p
     source, made, image = (tmp_path / name for name in ("code.s", "code.o", "code.elf"))
     source.write_text(CODE, encoding="utf-8")
     subprocess.run(["arm-none-eabi-as", "-o", made, source], check=True)
-    link = ["arm-none-eabi-ld", "-e", "start", "-Ttext=0x200", "-o", image, made]
-    subprocess.run(link, check=True)
+    address = ("-e", "start", "-Ttext=0x200")
+    subprocess.run(["arm-none-eabi-ld", *address, "-o", image, made], check=True)
     found = deciders(image, "armv7m")
     assert [decider.mnemonic for decider in found] == ["vcmp.f32", "vcmpe.f32", "subs"]
     machine = Machine(boards.load_chip("cc2652r"), Image.load(str(image)))
