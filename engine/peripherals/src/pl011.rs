@@ -154,6 +154,20 @@ impl Pl011 {
         })
     }
 
+    /// The format of characters matters from when the UART is enabled; drivers pass through others
+    /// before.
+    fn check_format(&self) -> Result<(), Fault> {
+        // Break, parity and a second stop bit; word length 8.
+        let is_known = self.lcrh & 0x8f == 0 && self.lcrh & 0x60 == 0x60;
+        if self.ctl & UARTEN == 0 || is_known {
+            return Ok(());
+        }
+        Err(Fault::new(
+            FaultKind::Absent,
+            "the emulation leaves out UART characters other than 8 data bits, no parity, 1 stop bit",
+        ))
+    }
+
     /// Write the register at an offset; false where there is none.
     ///
     /// # Errors
@@ -179,19 +193,15 @@ impl Pl011 {
             0x24 => self.ibrd = value & 0xffff,
             0x28 => self.fbrd = value & 0x3f,
             0x2c => {
-                // Break, parity and a second stop bit; word length 8.
-                if value & 0x8f != 0 || value & 0x60 != 0x60 {
-                    return Err(Fault::new(
-                        FaultKind::Absent,
-                        "the emulation leaves out UART characters other than 8 data bits, no parity, 1 \
-                         stop bit",
-                    ));
-                }
                 self.lcrh = value;
                 let depth = if value & FEN != 0 { self.fifo } else { 1 };
                 self.line.set_depths(depth, depth);
+                self.check_format()?;
             }
-            0x30 => self.ctl = value & 0xffff,
+            0x30 => {
+                self.ctl = value & 0xffff;
+                self.check_format()?;
+            }
             0x34 => self.ifls = value & 0x3f,
             0x38 => self.imsc = value & 0x7ff,
             0x44 => self.ris &= !value,
