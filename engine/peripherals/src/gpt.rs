@@ -13,7 +13,7 @@ const UP: u32 = 1 << 4;
 const MATCH_INTERRUPT: u32 = 1 << 5;
 const NO_TIMEOUT_INTERRUPT: u32 = 1 << 12;
 /// TAILD and TAMRSU say when values are taken over: here at once. TAPWMIE, which TI's driver library
-/// always sets, is of PWM mode only (SWRU319, GPTIMER_TAMR).
+/// always sets, is of PWM mode only (SWRU319, `GPTIMER_TAMR`).
 const KNOWN: u32 = MODE | UP | MATCH_INTERRUPT | 1 << 8 | 1 << 9 | 1 << 10 | NO_TIMEOUT_INTERRUPT;
 
 /// RIS of timer A; timer B's are 8 and 7 bits higher.
