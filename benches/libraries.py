@@ -109,6 +109,13 @@ Row = tuple[str, str]
 """An algorithm and its operation."""
 
 
+CRYPTEST_ROWS = dict.fromkeys(
+    [(name, oracles.algorithm(name).operations[0]) for name in CRYPTEST_BYTES.values()]
+    + list(CRYPTEST_OPERATIONS.values())
+)
+"""In the order of the tables that are shown."""
+
+
 def with_exponent(inputs: oracles.Values, exponent: int) -> oracles.Values:
     """An RSA key of the same primes with another public exponent."""
     p, q = (int.from_bytes(inputs[name], "big") for name in ("p", "q"))
@@ -406,7 +413,10 @@ def main() -> None:
         benchmark = Benchmark(core, build_timer(folder), folder)
         openssl.rows = {row: [Samples()] for row in SPEED if wanted(row)}
         parts = {part: benchmark.cryptest_windows(part) for part in CRYPTEST_PARTS}
-        cryptopp.rows = {row: [Samples()] for rows in parts.values() for row in rows if wanted(row)}
+        seen = {row for numbers in parts.values() for row in numbers}
+        if absent := CRYPTEST_ROWS.keys() - seen:
+            sys.exit(f"cryptest shows no row of {', '.join(map(' '.join, absent))}")
+        cryptopp.rows = {row: [Samples()] for row in CRYPTEST_ROWS if wanted(row)}
         end_s = time.monotonic() + seconds
         while (left := [library.left() for library in found.values()]) != [[], []]:
             for row in left[0]:
