@@ -17,8 +17,11 @@ from joulemark.errors import InputError
 from joulemark.images import build_program
 from joulemark.images.constants import with_constants
 from joulemark.measure.slot.case import SlotCase
+from joulemark.measure.slot.network import verify
 from joulemark.measure.slot.programs import SECURITY, wiring
+from joulemark.measure.slot.proof import Bench
 from joulemark.measure.slot.record import SlotRecord
+from joulemark.measure.slot.seen import seen_slots, steps_of
 from joulemark.measure.slot.what_if import what_ifs
 from joulemark.records.store import Store
 from joulemark.report.slot import WhatIf, waterfall, write_page
@@ -93,6 +96,26 @@ def test_the_bus_by_dma(tmp_path: Path) -> None:
     told = CliRunner().invoke(app, [*command, "openmote-cc2538"])
     assert getattr(told.exception, "exit_code", 0) == 3
     assert "--dma" in str(told.exception)
+
+
+@pytest.mark.slow
+def test_a_plain_driver_takes_a_frame_there_and_back() -> None:
+    """Every frame is right; making one takes as much longer as two more ways over the bus do."""
+    steps = []
+    for plain in (False, True):
+        subject = SlotSubject(strategy="hardware", level=5, plain=plain)
+        build = Build(compiler="clang", optimisation="O3")
+        case = SlotCase(
+            board=boards.load_board("telosb"), clock="max", subject=subject, build=build
+        )
+        bench = Bench(case)
+        run, reports = bench.run(case.wide, 60)
+        verify(reports, case)
+        steps.append(steps_of(run.frames, seen_slots(run, case.wide, case)))
+    more_ps = {step: steps[1][step] - steps[0][step] for step in steps[0]}
+    # A byte on the bus takes 2 us at least, and 125 of a frame go twice more.
+    assert more_ps["sec1"] > 2 * 125 * 2 * 10**6
+    assert more_ps["sec2+sec3"] > 2 * 125 * 2 * 10**6
 
 
 @pytest.mark.slow

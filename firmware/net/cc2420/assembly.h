@@ -27,8 +27,25 @@ static inline void sleep_lpm3(void) {
 #ifndef RADIO_DMA
 #define RADIO_DMA 0
 #endif
+/* 1: a plain driver, for comparison: each byte on the bus is waited for, and a frame that the radio
+   secures is brought there and back again for that alone. */
+#ifndef RADIO_PLAIN
+#define RADIO_PLAIN 0
+#endif
 
-#if RADIO_DMA
+#if RADIO_PLAIN
+static uint8_t exchange(uint8_t byte);
+
+static void put(const uint8_t *bytes, uint8_t count) {
+    while (count-- > 0)
+        exchange(*bytes++);
+}
+
+static void get(uint8_t *bytes, uint8_t count) {
+    while (count-- > 0)
+        *bytes++ = exchange(0);
+}
+#elif RADIO_DMA
 /* Section 8.3: DMACTL0 and DMAxCTL. The receiver's channel comes first, so that no byte is lost. */
 enum {
     BUS_TRIGGERS = 0x0043, /* URXIFG0 for channel 0, UTXIFG0 for channel 1 */

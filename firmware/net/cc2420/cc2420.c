@@ -68,6 +68,7 @@ enum { OSCILLATOR_STABLE = 0x40, ENCRYPTING = 0x10, TX_ACTIVE = 0x08 };
 
 /* SWRS041B, table 6. */
 enum {
+    RAM_TXFIFO = 0x000,
     RAM_RXFIFO = 0x080,
     RAM_KEY0 = 0x100,
     RAM_RXNONCE = 0x110,
@@ -622,6 +623,12 @@ bool radio_ccm_load(const radio_ccm *ccm, uint8_t *frame, uint8_t length) {
     bool done = encrypt(STXENC);
     /* STXON would do it again. */
     write_register(SECCTRL0, UNPROTECTED);
+    if (RADIO_PLAIN) {
+        select_ram(RAM_TXFIFO + 1, RAM_READ);
+        get(frame, (uint8_t)(length + ccm->mic_bytes));
+        deselect();
+        load(frame, (uint8_t)(length + ccm->mic_bytes), 0);
+    }
     return done;
 }
 
@@ -643,6 +650,13 @@ uint8_t radio_ccm_read(const radio_ccm *ccm, uint8_t *frame, radio_reception *re
     bool is_secured = ccm->encrypt || ccm->mic_bytes > 0;
     bool done = true;
     if (is_secured) {
+        if (RADIO_PLAIN) {
+            /* A frame that has come round in the FIFO is left where it is. */
+            uint8_t bytes = (uint8_t)(length - RADIO_FCS_BYTES), at = (uint8_t)(fifo_at + 1);
+            look(frame, 0, bytes);
+            if (at + bytes <= FIFO_BYTES)
+                write_ram((uint16_t)(RAM_RXFIFO + at), frame, bytes);
+        }
         if (!is_expected)
             prepare(ccm, RAM_RXNONCE, open_bytes(ccm, text_end));
         is_expected = false;

@@ -43,6 +43,10 @@ class SlotSubject(Subject):
     ack_guard_ticks: Annotated[int, Field(ge=1)] = 13
     dma: bool = False
     """Bytes go to and from a radio on a bus by the DMA controller."""
+    plain: bool = False
+    """The radio's driver is a plain one: each byte on a bus is waited for, a frame that the radio
+    secures is brought there and back again for that alone, and an engine takes one block after the
+    other, each with its key."""
     motes: Annotated[int, Field(ge=0, le=200)] = 0
     """Size of the network whose tables of devices are looked up, and that is run with the slot: a
     root and its leaves; 0: a table of ten, and nothing but the two motes that prove the slot."""
@@ -65,6 +69,8 @@ class SlotSubject(Subject):
             what.append(f"guards of {self.guard_ticks} and {self.ack_guard_ticks} ticks")
         if self.dma:
             what.append("bus by DMA")
+        if self.plain:
+            what.append("plain driver")
         if self.motes:
             what.append(f"network of {self.motes}")
         return ", ".join(what)

@@ -83,6 +83,7 @@ def macros(subject: SlotSubject, template: Template, end: int) -> dict[str, int]
         "TSCH_IDLE_SLOTS": 0,
         "SECURITY_DEVICES": max(SMALLEST_TABLE, subject.motes - 1),
         "RADIO_DMA": int(subject.dma),
+        "RADIO_PLAIN": int(subject.plain),
         "PING_SLOTS": end,
     }
 

@@ -32,6 +32,7 @@ class Asked(datafile.DataModel):
     keys_stay: bool = False
     streamed: bool = False
     ahead: Ahead = ""
+    plain: bool = False
     metric: Literal[
         "slot",
         "slot_by_equation",
@@ -70,6 +71,7 @@ def _case(asked: Asked) -> SlotCase:
             keys_stay=asked.keys_stay and secured,
             streamed=asked.streamed and secured,
             ahead=asked.ahead if secured else "",
+            plain=asked.plain and secured,
         ),
         build=Build(compiler=asked.compiler, optimisation=asked.opt),
     )
