@@ -357,7 +357,7 @@ def test_a_proved_slot_is_that_of_todays_firmware() -> None:
 @pytest.mark.parametrize(("board", "compiler"), [("telosb", "clang"), ("sensortag-cc2650", "gcc")])
 def test_keccaks_constants_are_made_as_the_standard_has_them(board: str, compiler: str) -> None:
     asked = program.Asked(board=board, program="keccak-constants", compiler=compiler, opt="Os")
-    with Store("memory:") as store:
+    with Store(":memory:") as store:
         (answer,) = program.obtain([asked], Bench(store=store, workers=Processes(1))).values()
     # 168 steps of a register at least.
     assert answer.value is not None, answer.how
@@ -367,7 +367,7 @@ def test_keccaks_constants_are_made_as_the_standard_has_them(board: str, compile
 def test_the_radio_has_what_its_security_needs() -> None:
     define = "RADIO_KEYS_STAY=1"
     asked = program.Asked(board="telosb", program="inline-security", define=define)
-    with Store("memory:") as store:
+    with Store(":memory:") as store:
         (answer,) = program.obtain([asked], Bench(store=store, workers=Processes(1))).values()
     # At least 16 bytes of nonce over SPI.
     assert answer.value is not None, answer.how
