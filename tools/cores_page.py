@@ -3,7 +3,7 @@
 
 `tools/cores_page.py STORE`, with the records of a campaign on the boards of `BOARDS`:
 `joulemark run --implementation 'armv7m*' --implementation ref --opt O3 --size 64 --ad-size 0
---board ... --store STORE`.
+--operation encrypt --operation hash --operation mac --board ... --store STORE`.
 """
 
 import sys
@@ -51,12 +51,13 @@ def main() -> None:
                 what = (subject.primitive, subject.operation, subject.implementation)
                 best = cycles[what].get(record.conditions.board, int(record.cycles))
                 cycles[what][record.conditions.board] = min(best, int(record.cycles))
+    in_assembly = {primitive for primitive, _, made in cycles if "armv7m" in made}
     rows = [
         f"| `{primitive}` | {operation} | `{implementation}` | "
         + " | ".join(f"{found[board]:,}" for board in BOARDS)
         + f" | {found[BOARDS[1]] / found[BOARDS[0]]:.2f} |"
         for (primitive, operation, implementation), found in sorted(cycles.items())
-        if set(BOARDS) <= found.keys()
+        if set(BOARDS) <= found.keys() and primitive in in_assembly
     ]
     if not rows:
         sys.exit(f"{sys.argv[1]}: no records of all of {', '.join(BOARDS)}")
