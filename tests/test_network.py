@@ -203,7 +203,7 @@ def test_every_frame_of_secured_slots_verifies_here_and_in_tshark(
     shutil.copy(NETWORKS / "tsch-telosb.keys.toml", tmp_path)
     capture = tmp_path / "slots.pcapng"
     path = str(tmp_path / "tsch.toml")
-    printed = joulemark("network", path, "--for", "20s", "--json", "--pcap", str(capture)).stdout
+    printed = joulemark("network", path, "--for", "22s", "--json", "--pcap", str(capture)).stdout
     result = json.loads(printed)
     root, *leaves = result["motes"]
     assert root["received"] > 10, "leaves have joined and acknowledge"
