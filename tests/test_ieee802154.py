@@ -63,7 +63,8 @@ def streaming(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def compiled(path: Path, strategy: str, chip: str = "", **macros: int) -> Path:
     """The program with a way to do CCM*, over a radio in memory or over the driver of a chip."""
     macros = {"AES_KEY_BITS": 128, "SECURITY_KEYS": 4, "SECURITY_DEVICES": 10, **macros}
-    macros = {"SECURITY_RULES": 6, "CCM_STREAMED": 0, "RADIO_KEYS_STAY": 0, **macros}
+    macros = {"SECURITY_RULES": 6, "CCM_STREAMED": 0, **macros}
+    macros = {"RADIO_KEYS_STAY": 0, "RADIO_PLAIN": 0, **macros}
     command = [*COMPILE, *(f"-D{name}={value}" for name, value in macros.items())]
     folders = [NET / "ccm-star" / strategy, *INCLUDES]
     sources = [*SOURCES, *(NET / "ccm-star" / strategy).glob("*.c")]

@@ -123,13 +123,23 @@ class PartFolder:
 
     @classmethod
     def _of_primitive(cls, name: str, folder: Path, firmware: Path) -> "PartFolder":
-        """Read an implementation's folder: it needs those of the primitives that it uses."""
+        """Read an implementation's folder: it needs those of the primitives that it uses.
+
+        Where it names none of a primitive's, it needs the only one that runs on any hardware.
+        """
         own = datafile.read(folder / _WAY, ImplementationFile)
         primitive = datafile.read(folder.parent / "primitive.toml", PrimitiveFile)
         needs = dict(own.uses)
         for used in primitive.uses:
-            ways = [path.parent.name for path in (firmware / _PRIMITIVES / used).glob(f"*/{_WAY}")]
-            if used not in needs and len(ways) == 1:
+            if used in needs:
+                continue
+            files = (firmware / _PRIMITIVES / used).glob(f"*/{_WAY}")
+            ways = [
+                path.parent.name
+                for path in files
+                if datafile.read(path, ImplementationFile).accelerator is None
+            ]
+            if len(ways) == 1:
                 needs[used] = ways[0]
         return cls(
             name,
