@@ -165,6 +165,22 @@ def test_a_verdict_that_moves_fails(tmp_path: Path) -> None:
         pins.compare(moved)
 
 
+def test_an_experiment_that_cannot_be_run_moves_no_verdict(tmp_path: Path) -> None:
+    done = conducted(read(tmp_path, HEAD + SECTION), tmp_path)
+    pins.write(done)
+    text = (HEAD + SECTION).replace(
+        'change = { name = "mpu9250-measuring" }', "change = { name = 'gone' }"
+    )
+    untried = conducted(read(tmp_path, text), tmp_path)
+    (more,) = (r for r in untried.results if r.item.id == "more_current")
+    assert more.cause is Cause.UNTRIED
+    assert more.reason == "the cause is unknown; could not be tried: with ten times the current"
+    assert "2 differs (2 of unknown cause)" in counts(untried)
+    pins.compare(untried)
+    pins.write(untried)
+    assert pins.read(pins.path(untried.study))["more_current"] == "differs"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -6,7 +6,7 @@ from pathlib import Path
 from joulemark.errors import JoulemarkError
 from joulemark.studies.conduct import Conducted, Result
 from joulemark.studies.study import Study
-from joulemark.studies.verdict import UNKNOWN, Verdict
+from joulemark.studies.verdict import UNKNOWN, Cause, Verdict
 
 
 class MovedVerdictError(JoulemarkError):
@@ -40,9 +40,10 @@ def write(conducted: Conducted) -> None:
 
 
 def _moved(result: Result, pinned: str | None) -> bool:
-    if result.verdict is Verdict.DIFFERS and result.cause is None and pinned is not None:
-        # The short form looks for no cause.
-        pinned = pinned.removesuffix(UNKNOWN)
+    tried = result.cause not in (None, Cause.UNTRIED)
+    if result.verdict is Verdict.DIFFERS and not tried and pinned is not None:
+        # The short form looks for no cause, and others could not try all that may be one.
+        return pinned.removesuffix(UNKNOWN) != str(result.verdict)
     return pinned != result.outcome
 
 

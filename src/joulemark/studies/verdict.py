@@ -31,6 +31,13 @@ class Cause(StrEnum):
     """An experiment brings ours to where the paper is."""
     UNKNOWN = "unknown"
     """None that was tried does."""
+    UNTRIED = "untried"
+    """None that could be tried here does; others could not, as where a download fails."""
+
+    @property
+    def shown(self) -> bool:
+        """It is known."""
+        return self is Cause.SHOWN
 
 
 UNKNOWN = ", cause unknown"
@@ -107,7 +114,11 @@ def _differs(item: Item, ours: Value, tried: Sequence[Tried] | None) -> Judgemen
         reason = f"what makes the difference, by experiment: {told}"
         return Judgement(Verdict.DIFFERS, reason, Cause.SHOWN)
     reason = f"the cause is unknown{f'; tried: {told}' if seen else ''}"
-    return Judgement(Verdict.DIFFERS, reason, Cause.UNKNOWN)
+    untried = [f"with {what}" for what, value, _ in tried if value is None]
+    if not untried:
+        return Judgement(Verdict.DIFFERS, reason, Cause.UNKNOWN)
+    reason += f"; could not be tried: {'; '.join(untried)}"
+    return Judgement(Verdict.DIFFERS, reason, Cause.UNTRIED)
 
 
 def _fulfils(item: Item, ours: Value, paper: float | None) -> bool:
