@@ -59,7 +59,7 @@ class Result:
     @property
     def outcome(self) -> str:
         """The verdict as it is pinned: with it, that no experiment shows why ours differs."""
-        return f"{self.verdict}{'' if self.cause is None or self.cause.shown else UNKNOWN}"
+        return f"{self.verdict}{'' if self.cause in (None, Cause.SHOWN) else UNKNOWN}"
 
     @property
     def ratio(self) -> float | None:

@@ -94,7 +94,7 @@ def _causes(conducted: Conducted) -> str:
 
 def unknown_causes(conducted: Conducted) -> int:
     """How many differ without an experiment that shows why."""
-    return sum(r.cause is not None and not r.cause.shown for r in conducted.results)
+    return sum(r.cause not in (None, Cause.SHOWN) for r in conducted.results)
 
 
 def held(study: Study) -> str:

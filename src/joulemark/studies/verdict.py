@@ -34,11 +34,6 @@ class Cause(StrEnum):
     UNTRIED = "untried"
     """None that could be tried here does; others could not, as where a download fails."""
 
-    @property
-    def shown(self) -> bool:
-        """It is known."""
-        return self is Cause.SHOWN
-
 
 UNKNOWN = ", cause unknown"
 """What is said after the verdict of what differs, so that nobody takes it for explained."""
@@ -107,10 +102,12 @@ def _differs(item: Item, ours: Value, tried: Sequence[Tried] | None) -> Judgemen
     if tried is None:
         return Judgement(Verdict.DIFFERS, "the short form looks for no cause")
     seen = [(what, value, theirs) for what, value, theirs in tried if value is not None]
-    shown = [each for each in seen if _fulfils(item, each[1], each[2])]
-    moved = [f"with {what}: {_ratio(item, value, theirs)}" for what, value, theirs in shown or seen]
+    fitting = [each for each in seen if _fulfils(item, each[1], each[2])]
+    moved = [
+        f"with {what}: {_ratio(item, value, theirs)}" for what, value, theirs in fitting or seen
+    ]
     told = f"{'; or '.join(moved)}, instead of {_ratio(item, ours, item.value)}"
-    if shown:
+    if fitting:
         reason = f"what makes the difference, by experiment: {told}"
         return Judgement(Verdict.DIFFERS, reason, Cause.SHOWN)
     reason = f"the cause is unknown{f'; tried: {told}' if seen else ''}"
