@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 BOARD = boards.load_board("telosb")
 ARM = boards.load_board("stm32vldiscovery")
 """For all of its core: the one whose memories keep no state that could blur cycles."""
+DSP = boards.load_board("nrf52840-dk")
+"""For what is written for the DSP extension, likewise."""
 COMPILERS = {
     BOARD.core: ("clang", *(("gcc",) if shutil.which("msp430-elf-gcc") else ())),
     ARM.core: ("gcc", "clang"),
@@ -59,6 +61,12 @@ class BuildOf:
         return machine, Device(machine, attempts=1)
 
 
+def is_for(way: Implementation, board: boards.Board) -> bool:
+    """It runs on a board; what ARM runs is tried there, not on DSP."""
+    elsewhere = board is DSP and way.runs_on(ARM.instruction_set)
+    return way.runs_on(board.instruction_set) and not elsewhere
+
+
 def _is_made(build: BuildOf) -> bool:
     """Portable code, of which BOARD has every build, has two on ARM."""
     how = (build.compiler, build.optimisation)
@@ -77,14 +85,14 @@ def _is_slow(build: BuildOf) -> bool:
 def builds(
     implementations: Iterable[Implementation],
     optimisations: Iterable[str] = OPTIMISATIONS,
-    on: Iterable[boards.Board] = (BOARD, ARM),
+    on: Iterable[boards.Board] = (BOARD, ARM, DSP),
 ) -> "list[ParameterSet]":
     """All builds that can be made here, most of them slow."""
     found = [
         BuildOf(way, compiler, optimisation, board)
         for way in implementations
         for board in on
-        if way.runs_on(board.core)
+        if is_for(way, board)
         for compiler in COMPILERS[board.core]
         for optimisation in optimisations
     ]

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from emulated import ARM, BOARD
+from emulated import ARM, BOARD, DSP
 from joulemark._engine import Image, Machine
 from joulemark.catalogue.boards import Board, load_chip
 from joulemark.curves import P256, SECP160R1, SECP256K1
@@ -27,7 +27,7 @@ BUDGET_CYCLES = 20_000_000
 FOLDER = FIRMWARE / "primitives" / "field"
 MONTGOMERY = {curve.name: curve.p for curve in (P256, SECP160R1, SECP256K1)}
 PRIMES = {"p25519": 2**255 - 19, **MONTGOMERY}
-BOARDS = {"msp430": BOARD, "armv7m": ARM}
+BOARDS = {"msp430": BOARD, "armv7m": ARM, "armv7em": DSP}
 POLYNOMIAL_BYTES = {"msp430": 2, "armv7m": 32}
 """What one product of gf2-233 takes."""
 FIELDS = sorted(

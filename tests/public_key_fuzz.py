@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import (
     encode_dss_signature,
 )
 
-from emulated import ARM, BOARD, BuildOf
+from emulated import ARM, BOARD, DSP, BuildOf, is_for
 from joulemark.catalogue.primitives import Implementation, Library
 from joulemark.curves import P256, SECP160R1, SECP256K1, SECT233R1, Curve
 from joulemark.images import build_local
@@ -286,8 +286,8 @@ def starts(way: Implementation, stack: ExitStack, *, boards: bool) -> Iterator[t
             link = LocalLink(build_local(way, sanitize=True).path)
             yield str(way), Device(stack.enter_context(closing(link)))
     elif boards and "host" not in (way.parts[0].file.cores or CORES):
-        for board, compiler in ((BOARD, "clang"), (ARM, "gcc")):
-            if way.runs_on(board.core):
+        for board, compiler in ((BOARD, "clang"), (ARM, "gcc"), (DSP, "gcc")):
+            if is_for(way, board):
                 _, device = BuildOf(way, compiler, "Os", board).start()
                 yield f"{way} on {board.name}", device
 

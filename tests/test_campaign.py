@@ -175,6 +175,10 @@ def test_some_implementations_are_measured_on_a_core_on_request_only(library: Li
     assert ("openmote-cc2538", "limbs16") not in by_default
     assert ("openmote-cc2538", "limbs16") in ways(board=boards, primitive="x25519")
     assert ("openmote-cc2538", "limbs16") in ways(board=boards, implementation="limbs16")
+    # A Cortex-M4 runs what is written for ARMv7-M too; it has better.
+    assert ways(board="nrf52840-dk") == {("nrf52840-dk", way) for way in ("armv7em", "limbs32")}
+    assert ("nrf52840-dk", "armv7m") in ways(board="nrf52840-dk", primitive="x25519")
+    assert ("openmote-cc2538", "armv7em") not in ways(board=boards, primitive="x25519")
 
 
 def test_an_unknown_board_or_clock_is_an_error(library: Library) -> None:

@@ -6,8 +6,7 @@
    A 128-bit integer is taken as its even halfwords Ae and its odd ones Ao, A = Ae + 2^16 Ao; so is B.
    Then AB = (Ae Be + 2^32 Ao Bo) + 2^16 (Ae Bo + Ao Be), all four being products of that form. Two halves
    of 128 bits make 256 by subtractive Karatsuba: no carry leaves 128 bits, and the sign is a mask. */
-    .syntax unified
-    .thumb
+#include "field/words-armv7m.inc"
 
 #define T r7
 #define B0 r8
@@ -319,7 +318,6 @@
 .endm
 
 /* A function's beginning: r0 = out, r1 = a, r2 = b; then the product as combine leaves it. */
-/* A function's beginning: r0 = out, r1 = a, r2 = b; then the product as combine leaves it. */
 .macro multiply256
     push    {r0-r2, r4-r11, lr}
     sub     sp, #FRAME_BYTES
@@ -365,46 +363,4 @@
 .macro leave256
     add     sp, #FRAME_BYTES + 12
     pop     {r4-r11, pc}
-.endm
-
-/* A field's function. Both of a curve's primitives may bring it: one is kept. */
-.macro function name
-    .section .text.\name, "ax"
-    .balign 4
-    .thumb_func
-    .weak   \name
-    .type   \name, %function
-\name:
-.endm
-
-/* r9, r10, r11, lr, r1-r4 = *r1 + *r2, the carry in the flags. */
-.macro add256
-    ldmia   r1!, {r3-r6}
-    ldmia   r2!, {r9-r12}
-    adds    r9, r9, r3
-    adcs    r10, r10, r4
-    adcs    r11, r11, r5
-    adcs    lr, r12, r6
-    ldmia   r1, {r1, r3, r4, r5}
-    ldmia   r2, {r6, r7, r8, r12}
-    adcs    r1, r1, r6
-    adcs    r2, r3, r7
-    adcs    r3, r4, r8
-    adcs    r4, r5, r12
-.endm
-
-/* The same of their difference. */
-.macro subtract256
-    ldmia   r1!, {r3-r6}
-    ldmia   r2!, {r9-r12}
-    subs    r9, r3, r9
-    sbcs    r10, r4, r10
-    sbcs    r11, r5, r11
-    sbcs    lr, r6, r12
-    ldmia   r1, {r1, r3, r4, r5}
-    ldmia   r2, {r6, r7, r8, r12}
-    sbcs    r1, r1, r6
-    sbcs    r2, r3, r7
-    sbcs    r3, r4, r8
-    sbcs    r4, r5, r12
 .endm

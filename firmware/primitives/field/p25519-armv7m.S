@@ -1,6 +1,6 @@
-/* The field of 2^255 - 19 elements (RFC 7748) for ARMv7-M cores whose UMULL varies. Elements are eight
-   words, any number below 2^256: 2^256 = 38. Every function takes the same time whatever its operands. */
+/* The field of 2^255 - 19 elements for ARMv7-M cores whose UMULL varies. */
 #include "field/multiply-armv7m.S"
+#include "field/p25519-armv7m.inc"
 
 /* + h 2^n's low words in one chain of carries, its high words in another; r12 and r0 gather what is left. */
 .macro times_upper n
@@ -26,26 +26,6 @@
     adcs    r11, r11, r6, lsr #32 - \n
     adcs    lr, lr, r7, lsr #32 - \n
     adc     r0, r0, #0
-.endm
-
-/* r9, r10, r11, lr, r1-r4 + 2^256 r12, r12 small, to *r0. Where the sum leaves 256 bits, what is left is
-   small, and 38 more does not. */
-.macro fold_and_put
-    mov     r5, #38
-    mul     r12, r12, r5
-    adds    r9, r9, r12
-    adcs    r10, r10, #0
-    adcs    r11, r11, #0
-    adcs    lr, lr, #0
-    adcs    r1, r1, #0
-    adcs    r2, r2, #0
-    adcs    r3, r3, #0
-    adcs    r4, r4, #0
-    sbc     r12, r12, r12
-    bic     r12, r5, r12                /* 38 where a carry is left */
-    add     r9, r9, r12
-    stmia   r0!, {r9-r11, lr}
-    stmia   r0, {r1-r4}
 .endm
 
 /* The product as combine leaves it, modulo 2^256 - 38, to out: 38 = 32 + 4 + 2. */
@@ -81,36 +61,6 @@ function p25519_square
     reduce
     leave256
 
-/* void p25519_add(uint32_t out[8], const uint32_t a[8], const uint32_t b[8]); */
-function p25519_add
-    push    {r4-r11, lr}
-    add256
-    mov     r12, #0
-    adc     r12, r12, #0
-    fold_and_put
-    pop     {r4-r11, pc}
-
-/* void p25519_subtract(uint32_t out[8], const uint32_t a[8], const uint32_t b[8]); */
-function p25519_subtract
-    push    {r4-r11, lr}
-    subtract256
-    sbc     r12, r12, r12
-    and     r12, r12, #38               /* borrowed: 38 less; again where that borrows */
-    subs    r9, r9, r12
-    sbcs    r10, r10, #0
-    sbcs    r11, r11, #0
-    sbcs    lr, lr, #0
-    sbcs    r1, r1, #0
-    sbcs    r2, r2, #0
-    sbcs    r3, r3, #0
-    sbcs    r4, r4, #0
-    sbc     r12, r12, r12
-    and     r12, r12, #38
-    sub     r9, r9, r12
-    stmia   r0!, {r9-r11, lr}
-    stmia   r0, {r1-r4}
-    pop     {r4-r11, pc}
-
 /* void p25519_multiply_a24(uint32_t out[8], const uint32_t a[8]);  121665 a; 121665 = 2^16 + 56129 */
 function p25519_multiply_a24
     push    {r0, r4-r11, lr}
@@ -143,31 +93,3 @@ function p25519_multiply_a24
     pop     {r0}
     fold_and_put
     pop     {r4-r11, pc}
-
-/* void p25519_swap(uint32_t a[16], uint32_t b[16], uint32_t mask);  where mask is all ones, not where it is 0 */
-function p25519_swap
-    push    {r4-r10, lr}
-    mov     lr, #4
-1:  ldmia   r0, {r3-r6}
-    ldmia   r1, {r7-r10}
-    eor     r12, r3, r7
-    and     r12, r12, r2
-    eor     r3, r3, r12
-    eor     r7, r7, r12
-    eor     r12, r4, r8
-    and     r12, r12, r2
-    eor     r4, r4, r12
-    eor     r8, r8, r12
-    eor     r12, r5, r9
-    and     r12, r12, r2
-    eor     r5, r5, r12
-    eor     r9, r9, r12
-    eor     r12, r6, r10
-    and     r12, r12, r2
-    eor     r6, r6, r12
-    eor     r10, r10, r12
-    stmia   r0!, {r3-r6}
-    stmia   r1!, {r7-r10}
-    subs    lr, lr, #1
-    bne     1b
-    pop     {r4-r10, pc}

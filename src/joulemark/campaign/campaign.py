@@ -182,7 +182,7 @@ def _cases(
 def _targets(
     campaign: Campaign, setup: Setup
 ) -> Iterator[tuple[Board | None, str, Sequence[str], str]]:
-    """Board, its name, clock profiles and core of what cases are built for."""
+    """Board, its name, clock profiles and instruction set of what cases are built for."""
     if setup.runner == LOCAL:
         yield None, LOCAL, (LOCAL,), "host"
         return
@@ -191,7 +191,7 @@ def _targets(
         clocks = campaign.clock or (board.default_clock,)
         for clock in clocks:
             board.clock_profile(clock)
-        yield board, name, clocks, board.core
+        yield board, name, clocks, board.instruction_set
 
 
 def expand(
@@ -236,8 +236,9 @@ def expand(
     _need([name for name in names if _matches(name, wanted)], wanted, "--implementation", names)
     running: list[Implementation] = []
     for board, name, clocks, core in _targets(campaign, setup):
+        family = core if board is None else board.core
         beside = () if board is None else board.accelerators
-        compilers = campaign.compiler or (families.load(core).DEFAULT_COMPILER,)
+        compilers = campaign.compiler or (families.load(family).DEFAULT_COMPILER,)
         implementations = [
             (a, i)
             for a in algorithms

@@ -14,6 +14,9 @@ from joulemark.catalogue.near import near
 from joulemark.errors import InputError
 from joulemark.project import BOARDS, CHIPS
 
+_ARMV7EM = frozenset({"cortex-m4"})
+"""Cores with the DSP extension (ARMv7-M Architecture Reference Manual, DDI 0403, A1.3)."""
+
 if TYPE_CHECKING:
     from joulemark._engine import Chip, Wiring
 
@@ -262,6 +265,11 @@ class Board(datafile.DataModel):
     def core(self) -> str:
         """The core of its chip: the family of its firmware."""
         return load_chip(self.chip).core
+
+    @cached_property
+    def instruction_set(self) -> str:
+        """What its core executes, as implementations name it in their `cores`."""
+        return "armv7em" if load_chip(self.chip).cpu in _ARMV7EM else self.core
 
     @property
     def accelerators(self) -> frozenset[str]:

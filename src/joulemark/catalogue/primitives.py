@@ -30,7 +30,14 @@ NAME = r"[a-z0-9][a-z0-9-]*"
 Status = Literal["standard", "finalist", "research", "deprecated", "broken"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 """From the strongest to the weakest."""
-Core = Literal["msp430", "armv7m", "host"]
+Core = Literal["msp430", "armv7m", "armv7em", "host"]
+_EXTENDED: Mapping[Core, Core] = {"armv7em": "armv7m"}
+"""Instruction sets that have all of another one, which code for that other one runs on as well."""
+
+
+def _and_extended(cores: Collection[Core]) -> frozenset[Core]:
+    """These, and those that extend one of them."""
+    return frozenset(cores) | {core for core, base in _EXTENDED.items() if base in cores}
 
 
 def _hexadecimal(value: Any) -> Any:
@@ -217,6 +224,10 @@ class Part:
     def is_shipped(self) -> bool:
         """It is the project's own, and so are all of its sources."""
         return self.folder.is_relative_to(FIRMWARE) and not self.file.sources
+
+    def is_on_request(self, core: str) -> bool:
+        """Tell whether it is measured on a core only where somebody names it."""
+        return core in _and_extended(self.file.on_request)
 
     def has(self, variant: str) -> bool:
         """Tell whether it has a variant of its primitive."""
@@ -427,9 +438,9 @@ class Implementation:
         return self.parts[-1] if self.algorithm.over else None
 
     @property
-    def cores(self) -> frozenset[str] | None:
+    def cores(self) -> frozenset[Core] | None:
         """Cores that it runs on; None: anywhere, the host included."""
-        limits = [frozenset[str](p.file.cores) for p in self.parts if p.file.cores is not None]
+        limits = [_and_extended(p.file.cores) for p in self.parts if p.file.cores is not None]
         return frozenset.intersection(*limits) if limits else None
 
     @property
@@ -649,7 +660,7 @@ class Library:
             i
             for i in self.implementations(algorithm)
             if i.runs_on(core, accelerators)
-            and not any(core in part.file.on_request for part in i.parts)
+            and not any(part.is_on_request(core) for part in i.parts)
         ]
         if len(able) == 0 or len(able[0].parts) == 1:
             return able

@@ -347,7 +347,7 @@ class _Question:
             )
             and algorithm.takes_message(self.size)
             for way in library.implementations(algorithm)
-            if way.runs_on(self.board.core, self.board.accelerators)
+            if way.runs_on(self.board.instruction_set, self.board.accelerators)
         ]
         if not ways:
             mend = "`joulemark list primitives` names them; a whole-block mode pads: give its size"

@@ -154,7 +154,9 @@ def _on_bench(asked: _Asked) -> _Priced:
     if asked.ad_size > algorithm.room("ad"):
         mend = f"give 0 to {algorithm.room('ad')}"
         raise InputError("there is no room for so many bytes", f"--ad-size {asked.ad_size}", mend)
-    ways = [w.name for w in library.implementations(algorithm) if w.runs_on(description.core)]
+    ways = [
+        w.name for w in library.implementations(algorithm) if w.runs_on(description.instruction_set)
+    ]
     way = implementation or next(iter(ways), "")
     if way not in ways:
         mend = f"there are {', '.join(ways) or 'none'}"

@@ -134,7 +134,7 @@ def _chosen(
                 continue
             for way in library.implementations(algorithm):
                 wanted = implementations or ["*"]
-                if way.runs_on(board.core, board.accelerators) and any(
+                if way.runs_on(board.instruction_set, board.accelerators) and any(
                     fnmatchcase(way.name, w) for w in wanted
                 ):
                     yield board, way

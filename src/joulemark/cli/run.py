@@ -297,9 +297,9 @@ def _on_request(chosen: "Campaign", todo: "Plan") -> list[str]:
     for firmware in (job.firmware for job in todo.jobs):
         if firmware.board is None:
             continue
-        core = firmware.board.core
+        core = firmware.board.instruction_set
         for implementation in library().implementations(library()[firmware.primitive]):
-            some = {p.name for p in implementation.parts if core in p.file.on_request}
+            some = {p.name for p in implementation.parts if p.is_on_request(core)}
             left.setdefault(core, set()).update(some)
     return [
         f"on {core} on request only: {', '.join(sorted(names))}; --implementation 'NAME*' chooses"

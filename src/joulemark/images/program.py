@@ -88,9 +88,9 @@ def _around_primitive(
     """The harness around a primitive, or around one that does nothing in its place."""
     _check_optimisation(optimisation)
     # Whose hardware it uses, the caller knows: a target is a chip's, and a radio is a board's.
-    if not implementation.runs_on(target.family, implementation.accelerators):
+    if not implementation.runs_on(target.instruction_set, implementation.accelerators):
         mend = f"it is for {', '.join(sorted(implementation.cores or ()))}"
-        raise InputError(f"does not run on {target.family}", str(implementation), mend)
+        raise InputError(f"does not run on {target.instruction_set}", str(implementation), mend)
     algorithm = implementation.algorithm
     kind = algorithm.contract
     texts = dict(target.headers)

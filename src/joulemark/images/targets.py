@@ -14,7 +14,8 @@ from joulemark.images.toolchain import Compiler
 class Target:
     """Everything of an image but the primitive and the harness."""
 
-    family: str
+    instruction_set: str
+    """What it executes, as implementations name it in their `cores`."""
     compiler: Compiler
     flags: tuple[str, ...]
     """For all code."""

@@ -31,7 +31,7 @@ def host_target(
         flags += (*_SANITIZERS, *([_FUZZED] if found.name == "clang" else []))
     folder = FIRMWARE / "hal" / "host"
     return Target(
-        family="host",
+        instruction_set="host",
         compiler=found,
         flags=flags,
         include_folders=(folder,),

@@ -212,7 +212,7 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
         libraries = ("-lmul_16", "-lgcc", "-lmul_16")
         linker_version = found.version
     return Target(
-        family=chip.core,
+        instruction_set=board.instruction_set,
         compiler=found,
         flags=flags,
         include_folders=(folder, folder / "libc"),

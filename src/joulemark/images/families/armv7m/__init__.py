@@ -173,7 +173,7 @@ def describe(board: Board, chip: Chip, clock: Clock, compiler: str) -> Target:
     others = {FIRMWARE / "hal" / chip.core / name for name in _series_names()} - {series}
     script = ("-T", "linker.ld", "-Wl,--gc-sections", "-Wl,-Map=image.map")
     return Target(
-        family=chip.core,
+        instruction_set=board.instruction_set,
         compiler=found,
         flags=flags,
         include_folders=(folder, series, folder / "libc"),

@@ -1,0 +1,2 @@
+/* What secp256k1-armv7em.S computes with. */
+#include "field/secp256k1-armv7m.h"

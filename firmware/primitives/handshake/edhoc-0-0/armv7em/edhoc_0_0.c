@@ -1,0 +1,1 @@
+#include "edhoc_0_0-body.h"

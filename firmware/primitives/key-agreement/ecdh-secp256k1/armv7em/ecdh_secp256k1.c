@@ -1,0 +1,10 @@
+#include "ecdh_secp256k1.h"
+#include "field/secp256k1-armv7em.h"
+
+#define FE_WORD_BITS 32
+#define ORDER_WORD_BITS 32
+#define ECDH(name) ecdh_secp256k1_##name
+#define SECRET_BYTES ECDH_SECP256K1_SECRET_BYTES
+#include "curve/secp256k1-constants.h"
+
+#include "key-agreement/ecdh-core.h"

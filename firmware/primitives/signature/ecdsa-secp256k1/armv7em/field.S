@@ -1,0 +1,1 @@
+#include "field/secp256k1-armv7em.S"
