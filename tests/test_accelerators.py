@@ -9,6 +9,7 @@ from command import joulemark
 from emulated import BuildOf
 from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import library
+from joulemark.runners.protocol import Status
 from vectors import CHECKS, IMPLEMENTATIONS, Subject, applicable, check_published_vector
 
 ENGINES = {
@@ -103,6 +104,40 @@ def test_an_engines_own_ccm_passes_over_its_data_once_and_without_the_core(
             # What it saves are calls, one for each pair of blocks.
             assert own[0] < over_blocks[0]
             assert own[1] < over_blocks[1] / 2
+
+
+def test_the_cc2420s_own_ccm_takes_frames(tmp_path: Path) -> None:
+    """What is longer than a frame is not measured, which is said, and refused where it comes."""
+    store = str(tmp_path / "f.db")
+    only = ("--primitive", "aes-128-ccm-star", "--implementation", "cc2420-ccm-engine")
+    asked = ("run", "--board", "telosb", *only, "--trials", "2", "--store", store)
+    sizes = ("--size", "0", "--size", "97", "--size", "98", "--ad-size", "20", "--ad-size", "0")
+    done = joulemark(*asked, *sizes)
+    assert "ad + message + tag_bytes up to 125 bytes: 2 cases beyond" in done.stdout
+    rows = json.loads(joulemark("export", "--store", store, "--format", "json").stdout)
+    cycles = {
+        (row["message_bytes"], row["ad_bytes"]): row["cycles"]
+        for row in rows
+        if row["status"] == "ok" and row["operation"] == "encrypt"
+    }
+    assert set(cycles) == {(0, 0), (0, 20), (97, 0), (97, 20), (98, 0)}
+    # SWRS041B, table 8: a block takes 13.9 us, and 97 bytes 14 of them; and bytes take 16 cycles of
+    # SMCLK each, there and back.
+    assert cycles[97, 0] - cycles[0, 0] == pytest.approx(14 * 13.9 * 8 + 2 * 97 * 16, rel=0.1)
+
+    done = joulemark(*asked, "--operation", "encrypt", "--size", "126", code=3)
+    assert "nothing is left to measure" in done.stderr
+    assert "up to 125 bytes" in done.stderr
+
+    (build,) = (
+        b for b in WHOLE_CCM if str(b.implementation) == "aes-128-ccm-star/cc2420-ccm-engine"
+    )
+    device = build.start()[1]
+    for slot, data in {"key": 16, "nonce": 13, "ad": 21, "message": 97, "tag": 8}.items():
+        device.write(slot, bytes(data))
+    for operation in ("encrypt", "decrypt"):
+        assert device.run(operation).status is Status.BAD_LENGTH
+        assert device.read("output", 97) == bytes(97)
 
 
 def test_an_engine_is_of_the_boards_that_have_it_and_of_the_modes_that_it_can_do() -> None:

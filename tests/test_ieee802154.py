@@ -78,7 +78,8 @@ def compiled(path: Path, strategy: str, chip: str = "", **macros: int) -> Path:
         subprocess.run([*command, "-std=c11", *here, str(source), "-o", to], check=True)
     if chip:
         objects.append(f"{path}-{chip}.o")
-        here = [f"-I{folder}" for folder in (RADIO / "chips", NET / chip, NET, *INCLUDES)]
+        hal = [FIRMWARE / "hal" / core for core in ("msp430", "armv7m")]
+        here = [f"-I{folder}" for folder in (RADIO / "chips", NET / chip, NET, *INCLUDES, *hal)]
         here += [*CPP, str(RADIO / f"{chip}.cpp"), "-o", objects[-1]]
         subprocess.run([*command, *here], check=True)
     link = ["clang-19", "-fsanitize=address,undefined", "-no-pie", *objects, "-o", str(path)]

@@ -122,6 +122,12 @@ VECTORS = "block-cipher/aes/vectors.toml"
         (WAY, "word_bits = ", "word_bits = 1", r"key word_bits"),
         (WAY, "word_bits", 'cores = ["z80"]\nword_bits', r"key cores.0: Input should be"),
         (WAY, "word_bits", "cores = []\nword_bits", r"key cores: .*is empty"),
+        (
+            WAY,
+            "word_bits",
+            'together = { sizes = ["tag_bytes"], bytes_max = 9 }\nword_bits',
+            r"has no size tag_b",
+        ),
     ],
 )
 def test_errors_name_file_and_key(

@@ -86,6 +86,14 @@ class Subject:
                 released = self.device.read(slot, len(expected))
                 assert released == bytes(len(expected)), f"{slot} was released: {what}"
 
+    def drawn(self, seed: int, length: int) -> dict[str, bytes]:
+        """Random inputs of no more bytes than the implementation takes, and the oracle's answer."""
+        together, sizes = self.implementation.together, self.algorithm.sizes
+        if together is None:
+            return drawn(self.algorithm, seed, length)
+        fixed = sum(sizes.get(name, 0) for name in together.sizes)
+        return drawn(self.algorithm, seed, length, together.bytes_max - fixed)
+
     @property
     def places(self) -> tuple[Flag, ...]:
         """Where results can be written: elsewhere, and where the message is."""
@@ -93,13 +101,23 @@ class Subject:
         return (Flag.NONE, Flag.IN_PLACE) if in_place else (Flag.NONE,)
 
 
-def draw(algorithm: Algorithm, seed: int, length: int) -> Inputs:
-    """Random inputs of the algorithm's usual lengths."""
+def draw(algorithm: Algorithm, seed: int, length: int, most: int | None = None) -> Inputs:
+    """Random inputs of the algorithm's usual lengths.
+
+    Args:
+        algorithm: whose.
+        seed: of what is random.
+        length: of the message.
+        most: bytes of the message and its associated data; any number if not given.
+    """
     source = random.Random(f"{algorithm.name} {seed} {length}")
     if algorithm.whole_blocks:
         length = length // algorithm.sizes["block_bytes"] * algorithm.sizes["block_bytes"]
     sizes = {**algorithm.sizes, "message": length}
     sizes["ad"] = min(source.choice([0, 1, 13, 16, 21, 64, 250]), algorithm.room("ad"))
+    if most is not None:
+        sizes["ad"] = min(sizes["ad"], most)
+        sizes["message"] = min(length, most - sizes["ad"])
     return Inputs(
         tag_bytes=sizes.get("tag_bytes", 0),
         **{
@@ -110,14 +128,16 @@ def draw(algorithm: Algorithm, seed: int, length: int) -> Inputs:
 
 
 @lru_cache(maxsize=4096)
-def _drawn(algorithm: Algorithm, seed: int, length: int) -> dict[str, bytes]:
-    inputs = draw(algorithm, seed, length)
+def _drawn(algorithm: Algorithm, seed: int, length: int, most: int | None) -> dict[str, bytes]:
+    inputs = draw(algorithm, seed, length, most)
     return {**algorithm.oracle(inputs), **inputs}
 
 
-def drawn(algorithm: Algorithm, seed: int, length: int) -> dict[str, bytes]:
+def drawn(
+    algorithm: Algorithm, seed: int, length: int, most: int | None = None
+) -> dict[str, bytes]:
     """Random inputs, and what the oracle gives for them: the same for all builds."""
-    return dict(_drawn(algorithm, seed, length))
+    return dict(_drawn(algorithm, seed, length, most))
 
 
 def lengths(subject: Subject) -> list[int]:
@@ -173,7 +193,7 @@ def changed(put: Exchange, slot: str, source: random.Random) -> Exchange:
 def check_random_inputs(subject: Subject) -> None:
     """All operations on random inputs of many lengths give what the oracle gives."""
     for number, length in enumerate(lengths(subject)):
-        values = drawn(subject.algorithm, number, length)
+        values = subject.drawn(number, length)
         for name in subject.contract.measured:
             subject.gives(name, subject.contract.put(name, values))
 
@@ -183,7 +203,7 @@ def check_splits(subject: Subject) -> None:
     source = random.Random(subject.algorithm.name)
     unit = subject.algorithm.sizes["block_bytes"] if subject.algorithm.whole_blocks else 1
     for number in range(20):
-        values = drawn(subject.algorithm, number, source.choice([0, 1, 64, 200, 333]))
+        values = subject.drawn(number, source.choice([0, 1, 64, 200, 333]))
         longest = source.choice([1, 5, 16, 64, 150])
         pieces = [unit * source.randrange(longest + 1) for _ in range(source.randrange(60))]
         subject.device.write("pieces", b"".join(p.to_bytes(2, "little") for p in pieces))
@@ -198,7 +218,7 @@ def _splits(contract: Kind) -> list[str]:
 def check_in_place(subject: Subject) -> None:
     """Writing where it reads gives the same."""
     for number, length in enumerate([0, 1, 16, 100, 240, LONGEST]):
-        values = drawn(subject.algorithm, number, length)
+        values = subject.drawn(number, length)
         for name, operation in subject.contract.measured.items():
             if operation.sized:
                 subject.gives(name, subject.contract.put(name, values), Flag.IN_PLACE)
@@ -206,7 +226,7 @@ def check_in_place(subject: Subject) -> None:
 
 def check_repetitions(subject: Subject) -> None:
     """An operation that is repeated leaves what one execution leaves."""
-    values = drawn(subject.algorithm, 0, 96)
+    values = subject.drawn(0, 96)
     count = 2 if subject.contract.file.default else 3
     for name in subject.contract.measured:
         subject.gives(name, subject.contract.put(name, values), count=count)
@@ -216,7 +236,7 @@ def check_forgeries(subject: Subject) -> None:
     """A changed bit anywhere is refused, and nothing is released."""
     source = random.Random(subject.algorithm.name)
     for number in range(2 if subject.contract.file.default else 12):
-        values = drawn(subject.algorithm, number, source.choice([1, 16, 40, 129]))
+        values = subject.drawn(number, source.choice([1, 16, 40, 129]))
         for name, operation in subject.contract.measured.items():
             put = subject.contract.put(name, values)
             # The last one, the tag, twice.

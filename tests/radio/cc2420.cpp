@@ -273,9 +273,11 @@ enum { TIMER_ACLK = 0x0100, TIMER_CONTINUOUS = 0x0020, TIMER_CLEAR = 0x0004 };
 
 // What is assembly on the board.
 #define CC2420_ASSEMBLY_H
-enum { SWRST = 1, MASTER = 2, SYNCHRONOUS = 4, EIGHT_BITS = 16, THREE_PINS = 2 };
-enum { SELECT_SMCLK = 0x30, RISING_EDGE = 0x80, SPI_ENABLE = 0x40 };
-enum { RECEIVED = 1, IFG1 = RECEIVED };
+static const uint8_t IFG1 = 0xff; // a byte has always come
+
+extern "C" {
+#include "cc2420.h"
+}
 
 static void sleep_lpm3() {
     chip::spend(20000);

@@ -2,22 +2,7 @@
 #ifndef CC2420_ASSEMBLY_H
 #define CC2420_ASSEMBLY_H
 
-#include "chip.h"
-
-/* Section 14.3, USART registers in SPI mode; section 1.4.4 for IFG1 and ME1. */
-enum {
-    SWRST = 0x01,
-    MASTER = 0x02,
-    SYNCHRONOUS = 0x04,
-    EIGHT_BITS = 0x10,
-    THREE_PINS = 0x02,
-    SELECT_SMCLK = 0x30,
-    RISING_EDGE = 0x80, /* CKPH: data is there before the first edge */
-    RECEIVED = 0x40,
-    READY = 0x80, /* for another byte to send */
-    EMPTY = 0x01, /* U0TCTL: all is sent */
-    SPI_ENABLE = 0x40
-};
+#include "cc2420.h"
 
 /* SCG1, SCG0, CPUOFF and GIE: LPM3, until an interrupt. */
 static inline void sleep_lpm3(void) {
@@ -97,52 +82,7 @@ static void get(uint8_t *bytes, uint8_t count) {
     __asm__ volatile("" ::: "memory");
 }
 #else
-/* A byte takes 16 cycles of SMCLK, which is MCLK, and the next waits in the transmit buffer
-   (section 14.2.4): a loop of 15 cycles keeps the bus busy. */
-static void put(const uint8_t *bytes, uint8_t count) {
-    uint8_t byte;
-    if (count == 0)
-        return;
-    __asm__ volatile(
-        "1:\n"
-        "bit.b %[ready], %[flags]\n"
-        "jz 1b\n"
-        "mov.b @%[bytes]+, %[byte]\n"
-        "mov.b %[byte], %[out]\n"
-        "dec.b %[count]\n"
-        "jnz 1b\n"
-        : [bytes] "+r"(bytes), [count] "+r"(count), [byte] "=&r"(byte), [out] "=m"(U0TXBUF)
-        : [ready] "r"(READY), [flags] "m"(IFG1)
-        : "memory", "cc");
-    while ((U0TCTL & EMPTY) == 0)
-        continue;
-    (void)U0RXBUF; /* and the flag with it (section 14.2.6) */
-}
-
-/* Two bytes are on their way at a time: while one is taken the next comes in. */
-static void get(uint8_t *bytes, uint8_t count) {
-    if (count == 0)
-        return;
-    uint8_t *last = bytes + count - 1;
-    U0TXBUF = 0;
-    if (bytes != last)
-        __asm__ volatile(
-            "1:\n"
-            "mov.b #0, %[out]\n"
-            "2:\n"
-            "bit.b %[received], %[flags]\n"
-            "jz 2b\n"
-            "mov.b %[in], 0(%[bytes])\n"
-            "inc %[bytes]\n"
-            "cmp %[last], %[bytes]\n"
-            "jne 1b\n"
-            : [bytes] "+r"(bytes), [out] "=m"(U0TXBUF)
-            : [last] "r"(last), [received] "r"(RECEIVED), [flags] "m"(IFG1), [in] "m"(U0RXBUF)
-            : "memory", "cc");
-    while ((IFG1 & RECEIVED) == 0)
-        continue;
-    *last = U0RXBUF;
-}
+#include "cc2420-burst.h"
 #endif
 
 #endif

@@ -1,11 +1,10 @@
-/* The AES accelerator of the CC2538 and of CC26x0 chips (SWRU319, chapter AES and SHA
-   Cryptoprocessor; SWCU117, chapter Cryptography): AES-128 of blocks, and CCM* of IEEE 802.15.4,
-   whose CCM it does in one operation. Registers are called as in CC26x0 chips. */
+/* The AES accelerator of the CC2538 and of CC26x0 chips: AES-128 of blocks, and CCM* of IEEE
+   802.15.4, whose CCM it does in one operation. */
 #include <string.h>
 
 #include "crypto.h"
 #include "radio.h"
-#include "ti-aes-registers.h"
+#include "ti-aes.h"
 
 #ifndef RADIO_KEYS_STAY
 #define RADIO_KEYS_STAY 0
@@ -15,21 +14,6 @@
 #define RADIO_PLAIN 0
 #endif
 
-/* CRYPTO_ALGSEL. */
-enum { KEY_STORE = 1, ENGINE = 2 };
-/* CRYPTO_IRQ*. */
-enum { RESULT_AV = 1, DMA_IN_DONE = 2 };
-/* CRYPTO_AESCTL. */
-enum {
-    SAVED_CONTEXT_READY = 1 << 30,
-    SAVE_CONTEXT = 1 << 29,
-    CCM_M = 22,
-    CCM_L = 19,
-    CCM = 1 << 18,
-    CTR_WIDTH_128 = 3 << 7,
-    CTR = 1 << 6,
-    ENCRYPT = 1 << 2
-};
 enum { LENGTH_BYTES = 2, BLOCK_BYTES = 16 };
 /* Polls of a longest frame's operation, many times over. */
 enum { POLLS_MAX = 100000 };
@@ -43,41 +27,29 @@ static bool wait(uint32_t event) {
     return false;
 }
 
-static void fetch(const void *data, uint32_t bytes) {
-    CRYPTO_DMACH0CTL = 1;
-    CRYPTO_DMACH0EXTADDR = (uint32_t)(uintptr_t)data;
-    CRYPTO_DMACH0LEN = bytes;
-}
-
-static void store(void *data, uint32_t bytes) {
-    CRYPTO_DMACH1CTL = 1;
-    CRYPTO_DMACH1EXTADDR = (uint32_t)(uintptr_t)data;
-    CRYPTO_DMACH1LEN = bytes;
-}
-
 /* Puts a key into the engine, whose store has room for eight: two are kept. */
 static void use_key(const uint8_t key[16]) {
     static const uint8_t *stored[2];
     static uint8_t area;
     CRYPTO_IRQTYPE = 1;
-    CRYPTO_IRQEN = RESULT_AV | DMA_IN_DONE;
-    CRYPTO_IRQCLR = RESULT_AV | DMA_IN_DONE;
+    CRYPTO_IRQEN = AES_TI_RESULT_AV | AES_TI_DMA_IN_DONE;
+    CRYPTO_IRQCLR = AES_TI_RESULT_AV | AES_TI_DMA_IN_DONE;
     if (RADIO_KEYS_STAY && stored[!area] == key)
         area = !area;
     if (!RADIO_KEYS_STAY || stored[area] != key) {
         area = !area;
         uint32_t aligned[4]; /* DMA takes whole words from a store of keys */
         memcpy(aligned, key, sizeof aligned);
-        CRYPTO_ALGSEL = KEY_STORE;
+        CRYPTO_ALGSEL = AES_TI_KEY_STORE;
         CRYPTO_KEYWRITTENAREA = 1u << area;
         CRYPTO_KEYWRITEAREA = 1u << area;
-        fetch(aligned, sizeof aligned);
-        wait(RESULT_AV);
-        CRYPTO_IRQCLR = RESULT_AV | DMA_IN_DONE;
+        aes_ti_fetch(aligned, sizeof aligned);
+        wait(AES_TI_RESULT_AV);
+        CRYPTO_IRQCLR = AES_TI_RESULT_AV | AES_TI_DMA_IN_DONE;
         crypto_wipe(aligned, sizeof aligned);
         stored[area] = key;
     }
-    CRYPTO_ALGSEL = ENGINE;
+    CRYPTO_ALGSEL = AES_TI_ENGINE;
     CRYPTO_KEYREADAREA = area;
     for (uint32_t polls = 0; polls < POLLS_MAX && CRYPTO_KEYREADAREA >> 31 != 0; polls++)
         continue;
@@ -99,13 +71,13 @@ void radio_aes(const uint8_t key[16], uint8_t *out, const uint8_t *in, uint8_t b
     if (blocks == 0)
         return;
     use_key(key);
-    CRYPTO_AESCTL = ENCRYPT;
+    CRYPTO_AESCTL = AES_TI_ENCRYPT;
     CRYPTO_AESDATALEN0 = (uint32_t)blocks * BLOCK_BYTES;
     CRYPTO_AESDATALEN1 = 0;
-    fetch(in, (uint32_t)blocks * BLOCK_BYTES);
-    store(out, (uint32_t)blocks * BLOCK_BYTES);
-    wait(RESULT_AV);
-    CRYPTO_IRQCLR = DMA_IN_DONE;
+    aes_ti_fetch(in, (uint32_t)blocks * BLOCK_BYTES);
+    aes_ti_store(out, (uint32_t)blocks * BLOCK_BYTES);
+    wait(AES_TI_RESULT_AV);
+    CRYPTO_IRQCLR = AES_TI_DMA_IN_DONE;
     CRYPTO_ALGSEL = 0;
 }
 
@@ -125,24 +97,25 @@ static bool ccm_run(const radio_ccm *ccm, uint8_t *frame, uint8_t length, bool f
     CRYPTO_AESIV2 = iv.words[2];
     CRYPTO_AESIV3 = iv.words[3];
     uint32_t tag_bytes = ccm->mic_bytes == 0 ? 4 : ccm->mic_bytes;
-    CRYPTO_AESCTL = SAVE_CONTEXT | (tag_bytes - 2) / 2 << CCM_M | (LENGTH_BYTES - 1) << CCM_L |
-                    CCM | CTR_WIDTH_128 | CTR | (forward ? ENCRYPT : 0);
+    CRYPTO_AESCTL = AES_TI_SAVE_CONTEXT | (tag_bytes - 2) / 2 << AES_TI_CCM_M |
+                    (LENGTH_BYTES - 1) << AES_TI_CCM_L | AES_TI_CCM | AES_TI_CTR_WIDTH_128 |
+                    AES_TI_CTR | (forward ? AES_TI_ENCRYPT : 0);
     CRYPTO_AESDATALEN0 = bytes;
     CRYPTO_AESDATALEN1 = 0;
     CRYPTO_AESAUTHLEN = open;
     bool done = true;
     if (open != 0) {
-        fetch(frame, open);
-        done = wait(DMA_IN_DONE);
+        aes_ti_fetch(frame, open);
+        done = wait(AES_TI_DMA_IN_DONE);
     }
     if (done && bytes != 0) {
-        fetch(frame + open, bytes);
-        store(frame + open, bytes);
+        aes_ti_fetch(frame + open, bytes);
+        aes_ti_store(frame + open, bytes);
     }
     /* Nothing at all would never be done. */
-    done = done && length != 0 && wait(RESULT_AV);
-    CRYPTO_IRQCLR = RESULT_AV | DMA_IN_DONE;
-    for (uint32_t polls = 0; done && (CRYPTO_AESCTL & SAVED_CONTEXT_READY) == 0; polls++)
+    done = done && length != 0 && wait(AES_TI_RESULT_AV);
+    CRYPTO_IRQCLR = AES_TI_RESULT_AV | AES_TI_DMA_IN_DONE;
+    for (uint32_t polls = 0; done && (CRYPTO_AESCTL & AES_TI_SAVED_CONTEXT_READY) == 0; polls++)
         done = polls < POLLS_MAX;
     tag[0] = CRYPTO_AESTAGOUT0;
     tag[1] = CRYPTO_AESTAGOUT1;

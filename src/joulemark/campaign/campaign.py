@@ -2,7 +2,8 @@
 
 import itertools
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any
@@ -149,9 +150,13 @@ def _need_sizes(algorithms: Sequence[Algorithm], campaign: Campaign) -> None:
 
 
 def _cases(
-    firmware: Firmware, implementation: Implementation, campaign: Campaign, setup: Setup
+    firmware: Firmware,
+    implementation: Implementation,
+    campaign: Campaign,
+    setup: Setup,
+    beyond: Counter[Implementation],
 ) -> Iterator[Case]:
-    """All cases of one image."""
+    """All cases of one image; counted in `beyond`, those that the implementation does not take."""
     algorithm = implementation.algorithm
     conditions = Conditions(
         board=firmware.board_name,
@@ -167,6 +172,9 @@ def _cases(
         for message in _sizes(algorithm, campaign) if operation.sized else [0]:
             ads = [ad for ad in campaign.ad_size if ad <= algorithm.room("ad")]
             for ad in ads if operation.with_ad else (0,):
+                if not implementation.takes(message, ad):
+                    beyond[implementation] += 1
+                    continue
                 subject = PrimitiveSubject(
                     kind=algorithm.kind,
                     primitive=algorithm.name,
@@ -177,6 +185,14 @@ def _cases(
                     tag_bytes=algorithm.sizes.get("tag_bytes", 0),
                 )
                 yield Case(subject=subject, build=firmware.build, conditions=conditions)
+
+
+def left_out(beyond: Mapping[Implementation, int]) -> list[str]:
+    """Say which implementations take less than what was asked for."""
+    return [
+        f"{way} takes {way.together}: {cases} cases beyond that are not measured"
+        for way, cases in sorted(beyond.items(), key=lambda item: str(item[0]))
+    ]
 
 
 def _targets(
@@ -199,6 +215,7 @@ def expand(
     library: Library,
     setup: Setup,
     able: Callable[[Implementation], bool] = lambda _: True,
+    beyond: Counter[Implementation] | None = None,
 ) -> dict[Firmware, list[Case]]:
     """All cases of a campaign, by what decides their image.
 
@@ -208,10 +225,12 @@ def expand(
         setup: what they are measured with; on this machine, whatever boards the campaign names,
             where it says so.
         able: tells which implementations are wanted at all.
+        beyond: gets how many cases are left out as longer than an implementation takes.
 
     Raises:
         InputError: a name matches nothing.
     """
+    beyond = Counter() if beyond is None else beyond
     result: dict[Firmware, list[Case]] = {}
     own = bool(project.sources()) and not (campaign.primitive or campaign.implementation)
     algorithms = [
@@ -263,7 +282,7 @@ def expand(
                 implementation=implementation.name,
                 build=Build(compiler=compiler, optimisation=opt),
             )
-            cases = list(_cases(firmware, implementation, campaign, setup))
+            cases = list(_cases(firmware, implementation, campaign, setup, beyond))
             if cases:
                 result[firmware] = cases
     if campaign.implementation and not running:
@@ -271,6 +290,8 @@ def expand(
         what = f"{', '.join(wanted)} does not run on {where}"
         mend = "its implementation.toml names the cores and the hardware that it needs"
         raise InputError(what, "--implementation", mend)
+    if beyond and not result:
+        raise InputError("nothing is left to measure", "--size, --ad-size", left_out(beyond)[0])
     names = {name for a in algorithms for name in a.contract.measured}
     _need(result, campaign.operation, "--operation", names)
     return result

@@ -9,8 +9,8 @@ import json
 import platform
 import secrets
 from collections import Counter
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from joulemark.campaign.build import Builder, Threads
@@ -35,6 +35,8 @@ class Plan:
     """All jobs of a campaign."""
 
     jobs: tuple[Job, ...]
+    beyond: Mapping[Implementation, int] = field(default_factory=dict)
+    """How many cases are left out as longer than an implementation takes."""
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
@@ -91,7 +93,8 @@ def plan(
         ToolError: a compiler is missing.
     """
     library = Library.load()
-    cases = expand(campaign, library, setup, able)
+    beyond: Counter[Implementation] = Counter()
+    cases = expand(campaign, library, setup, able, beyond)
     building(len(cases), sum(map(len, cases.values())))
     images = (builder or Threads(1)).build(cases, built)
     seed = campaign.seed if campaign.seed is not None else secrets.randbits(53)
@@ -117,7 +120,7 @@ def plan(
                 project_commit=commit,
             )
         )
-    return Plan(tuple(jobs))
+    return Plan(tuple(jobs), beyond)
 
 
 def _of_image(image: BuiltImage | BuildError) -> str:

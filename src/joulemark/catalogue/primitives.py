@@ -19,7 +19,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_v
 
 from joulemark import project
 from joulemark.catalogue import datafile, kinds
-from joulemark.catalogue.kinds import SIZE, Kind, SizeName
+from joulemark.catalogue.kinds import CASE_SIZES, SIZE, Kind, SizeName
 from joulemark.catalogue.near import near
 from joulemark.errors import InputError
 from joulemark.oracle import Compute, Inputs, Output
@@ -146,6 +146,17 @@ Elsewhere = Annotated[str, Field(pattern=r"^[^/]")]
 """A path as seen from a folder; an absolute one would be another on the next machine."""
 
 
+class Together(datafile.DataModel):
+    """`[together]`: sizes of which no more than so many bytes fit into hardware at once."""
+
+    sizes: Annotated[list[str], Field(min_length=1)]
+    """`message`, `ad` (the case's) or sizes of the primitive's."""
+    bytes_max: Annotated[int, Field(ge=1)]
+
+    def __str__(self) -> str:
+        return f"{' + '.join(self.sizes)} up to {self.bytes_max} bytes"
+
+
 class ImplementationFile(datafile.DataModel):
     """`implementation.toml`."""
 
@@ -173,6 +184,8 @@ class ImplementationFile(datafile.DataModel):
     """Folders of headers elsewhere, as seen from its folder."""
     define: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], int | str] = Field({})
     """Macros that its sources, and those of everything that includes them, need."""
+    together: Together | None = None
+    """Longer messages are not measured; any that an image has room for when not given."""
 
 
 class Vector(datafile.DataModel):
@@ -218,6 +231,11 @@ class Part:
             if names and name not in names:
                 mend = near(name, names)
                 raise InputError(f"no variant {name}", f"{path}, key variants", mend)
+        sizes = (*CASE_SIZES, *primitive.contract.sizes)
+        for name in file.together.sizes if file.together else ():
+            if name not in sizes:
+                what = f"a {primitive.kind} has no size {name}"
+                raise InputError(what, f"{path}, key together.sizes", near(name, sizes))
         return cls(primitive, path.parent.name, file, path.parent)
 
     @property
@@ -457,6 +475,18 @@ class Implementation:
         """Tell whether it has an operation of its kind."""
         operations = self.parts[0].file.operations
         return operations is None or operation in operations
+
+    @property
+    def together(self) -> Together | None:
+        """What it takes less than an image has room for."""
+        return self.parts[0].file.together
+
+    def takes(self, message: int, ad: int) -> bool:
+        """Whether a message and its associated data may have so many bytes."""
+        if self.together is None:
+            return True
+        sizes = {**self.algorithm.sizes, "message": message, "ad": ad}
+        return sum(sizes.get(name, 0) for name in self.together.sizes) <= self.together.bytes_max
 
     @property
     def secret_independent(self) -> bool:

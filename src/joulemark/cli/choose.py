@@ -325,7 +325,7 @@ class _Question:
             },
         )
         bench, workers = Bench(), Processes(processes)
-        todo = planned(campaign, bench, workers, lambda way: not refused[str(way)])
+        todo = planned(campaign, bench, workers, lambda way: refused.get(str(way)) == [])
         served = store.served(p.key for p in todo.points)
         left = todo.without(served)
         new = measure(store, bench, left, workers) if left else []
@@ -348,6 +348,7 @@ class _Question:
             and algorithm.takes_message(self.size)
             for way in library.implementations(algorithm)
             if way.runs_on(self.board.instruction_set, self.board.accelerators)
+            and way.takes(self.size, self.ad_size)
         ]
         if not ways:
             mend = "`joulemark list primitives` names them; a whole-block mode pads: give its size"

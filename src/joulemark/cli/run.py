@@ -248,6 +248,7 @@ def run(
     an instrument measures it. With --runner local --library NAME this machine runs the algorithms
     of a library that is installed, with or without an instrument.
     """
+    from joulemark.campaign.campaign import left_out
     from joulemark.measure.cluster import workers_of
     from joulemark.records.store import Store
 
@@ -280,7 +281,7 @@ def run(
             f"measured {len(measured)}, served from the store: {len(served)} of {len(todo.points)}"
             + ("; --fresh measures again" if served else "")
         )
-        for notice in _on_request(chosen, todo):
+        for notice in (*_on_request(chosen, todo), *left_out(todo.beyond)):
             typer.echo(notice)
         _show(opened, todo, served, measured)
         _report(opened, report, todo, served, measured)

@@ -1,0 +1,1 @@
+#include "../ref/ccm_star.h"
