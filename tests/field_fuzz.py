@@ -158,7 +158,7 @@ def fuzz(seconds: float, seed: int) -> Counter[str]:
     source, tried = random.Random(seed), Counter[str]()
     with tempfile.TemporaryDirectory() as place:
         fields: list[Fuzzed | FuzzedPolynomials] = []
-        for name, core in (*FIELDS, *(("", core) for core in BOARDS)):
+        for name, core in (*FIELDS, *(("", core) for core in POLYNOMIAL_BYTES)):
             folder = Path(place, f"{name}-{core}")
             folder.mkdir()
             fields.append(Fuzzed(name, core, folder) if name else FuzzedPolynomials(core, folder))

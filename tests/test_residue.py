@@ -180,7 +180,7 @@ PUBLIC_KEY = [
     way
     for way in IMPLEMENTATIONS
     if way.algorithm.kind in {"key-agreement", "signature"}
-    and way.parts[0].name in {"armv7m", "msp430"}
+    and way.parts[0].name in {"armv7em", "armv7m", "msp430"}
 ]
 
 
