@@ -1,6 +1,6 @@
 //! The `PrimeCell` UART (ARM DDI 0183, PL011) as TI's chips have it (SWCU117 and SWRU319, chapters UART).
 
-use joulemark_kernel::{Cycles, Fault, FaultKind};
+use joulemark_kernel::{Cycles, Fault, FaultKind, Hertz};
 
 use crate::serial_line::SerialLine;
 
@@ -19,6 +19,8 @@ const OE: u32 = 1 << 10;
 pub struct Pl011 {
     line: SerialLine,
     fifo: usize,
+    /// The core's clock, and the one that the divisor divides.
+    clocks: [Hertz; 2],
     ibrd: u32,
     fbrd: u32,
     lcrh: u32,
@@ -35,6 +37,7 @@ impl Pl011 {
         Self {
             line: SerialLine::new(1, 1),
             fifo,
+            clocks: [Hertz(1); 2],
             ibrd: 0,
             fbrd: 0,
             lcrh: 0,
@@ -51,12 +54,18 @@ impl Pl011 {
         self.line.put(bytes);
     }
 
+    /// The divisor divides a clock that is not the core's, from now on.
+    pub const fn set_clocks(&mut self, core: Hertz, baud: Hertz) {
+        self.clocks = [core, baud];
+    }
+
     /// A character of start, eight data bits and stop: the divisor counts in 1/64, and 16 (8 where
     /// HSE is set) of the divided clocks make a bit.
     fn character(&self) -> Cycles {
         let divisor = u64::from(self.ibrd) * 64 + u64::from(self.fbrd);
         let samples = if self.ctl & HSE != 0 { 8 } else { 16 };
-        Cycles((10 * samples * divisor).div_ceil(64).max(1))
+        let [core, baud] = self.clocks.map(|clock| u64::from(clock.0));
+        Cycles((10 * samples * divisor * core).div_ceil(64 * baud).max(1))
     }
 
     fn receiver_on(&self) -> bool {

@@ -1,8 +1,10 @@
 //! What TI's driver library does to a UART before it is set up.
 
-use joulemark_kernel::{Cycles, FaultKind};
+use joulemark_kernel::{Cycles, FaultKind, Hertz};
 use joulemark_peripherals::Pl011;
 
+const IBRD: u32 = 0x24;
+const FBRD: u32 = 0x28;
 const LCRH: u32 = 0x2c;
 const CTL: u32 = 0x30;
 const EIGHT_BITS: u32 = 0x60;
@@ -27,4 +29,20 @@ fn a_format_is_refused_where_the_uart_is_enabled_with_it() {
         uart.write(CTL, ENABLE, now).unwrap_err().kind,
         FaultKind::Absent
     );
+}
+
+#[test]
+fn a_divisor_counts_in_the_clock_that_it_divides() {
+    // 115,200 baud from 16 MHz: 8 44/64. 10 bits of 16 clocks.
+    for (core, clock, cycles) in [(16, 16, 1390), (32, 16, 2780), (8, 16, 695), (32, 32, 1390)] {
+        let mut uart = Pl011::new(16);
+        uart.set_clocks(Hertz(core * 1_000_000), Hertz(clock * 1_000_000));
+        for (register, value) in [(IBRD, 8), (FBRD, 44), (LCRH, EIGHT_BITS), (CTL, ENABLE)] {
+            uart.write(register, value, Cycles(0)).unwrap();
+        }
+        uart.write(0, 0x55, Cycles(100)).unwrap();
+        let mut sent = Vec::new();
+        uart.advance(Cycles(100_000), |byte, at| sent.push((byte, at.0 - 100)));
+        assert_eq!(sent, [(0x55, cycles)]);
+    }
 }

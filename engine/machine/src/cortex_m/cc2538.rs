@@ -51,6 +51,12 @@ const XOSC_STB: u32 = 1 << 19;
 const HSOSC_STB: u32 = 1 << 18;
 const OSC_PD: u32 = 1 << 17;
 const OSC: u32 = 1 << 16;
+/// Lowest bit of `IO_DIV` in `CLOCK_CTRL`.
+const IO_DIV: u32 = 8;
+/// The register of a UART that chooses its clock, and there the bit for the clock that `IO_DIV`
+/// divides (`hw_uart.h` of TI's `CC2538` foundation firmware, `UART_CC_CS`; SWRU319, UART).
+const UART_CC: u32 = 0xfc8;
+const PIOSC: u32 = 1;
 const PMCTL: usize = 0x58;
 /// `SRSEC`, and in it the bit that resets the AES accelerator.
 const SRSEC: u32 = 0x54;
@@ -165,6 +171,8 @@ fn held(offset: u32) -> Option<u32> {
 
 pub struct Cc2538 {
     uart: [Pl011; 2],
+    /// `UART_CC` of both.
+    uart_clock: [u32; 2],
     gpt: [Gpt; 4],
     slow: Smwdthrosc,
     aes: Option<TiAes>,
@@ -211,6 +219,7 @@ impl Cc2538 {
         let flash = core.flash.clone();
         Self {
             uart: [Pl011::new(16), Pl011::new(16)],
+            uart_clock: [0; 2],
             gpt: Default::default(),
             slow: Smwdthrosc::new(reset, low),
             aes: aes.map(|aes| TiAes::new(aes.timing(), features)),
@@ -238,11 +247,21 @@ impl Cc2538 {
         }
     }
 
-    /// `SYS_DIV` halves the crystal's clock so often; the RC oscillator makes half of it.
-    fn clock_hz(&self) -> u32 {
-        let divider = self.clock_ctrl & 7;
+    /// `SYS_DIV` and `IO_DIV` halve the crystal's clock so often; the RC oscillator makes half of it.
+    fn divided(&self, divider: u32) -> Hertz {
         let least = u32::from(self.clock_ctrl & OSC != 0);
-        self.crystal_hz >> divider.max(least)
+        Hertz(self.crystal_hz >> (divider & 7).max(least))
+    }
+
+    fn clock(&self) -> Hertz {
+        self.divided(self.clock_ctrl)
+    }
+
+    fn set_uart_clocks(&mut self) {
+        let (core, io) = (self.clock(), self.divided(self.clock_ctrl >> IO_DIV));
+        for (uart, source) in self.uart.iter_mut().zip(self.uart_clock) {
+            uart.set_clocks(core, if source & PIOSC != 0 { io } else { core });
+        }
     }
 
     fn gpio(address: u32) -> Option<(usize, u32)> {
@@ -281,7 +300,9 @@ impl Peripherals for Cc2538 {
             });
         }
         Ok(match address & !0xfff {
-            UART0 | UART1 if offset == 0xfc8 => Some(0),
+            base @ (UART0 | UART1) if offset == UART_CC => {
+                Some(self.uart_clock[(base - UART0) as usize >> 12])
+            }
             UART0 => self.uart[0].read(offset),
             UART1 => self.uart[1].read(offset),
             base @ GPT0..=GPT3 => self.gpt[(base - GPT0) as usize >> 12].read(offset, context.now),
@@ -342,13 +363,9 @@ impl Peripherals for Cc2538 {
             return Ok(true);
         }
         match address & !0xfff {
-            UART0 | UART1 if offset == 0xfc8 => {
-                if value & 7 != 0 {
-                    return Err(Fault::new(
-                        FaultKind::Absent,
-                        "the emulation leaves out UARTs that do not run on the system clock (UART_CC)",
-                    ));
-                }
+            base @ (UART0 | UART1) if offset == UART_CC => {
+                self.uart_clock[(base - UART0) as usize >> 12] = value & 7;
+                self.set_uart_clocks();
             }
             UART0 => return self.uart[0].write(offset, value, context.now),
             UART1 => return self.uart[1].write(offset, value, context.now),
@@ -372,7 +389,8 @@ impl Peripherals for Cc2538 {
             SYS_CTRL => match offset {
                 0 => {
                     self.clock_ctrl = value & 0x0322_0707 | value & OSC;
-                    context.clock_hz = Some(self.clock_hz());
+                    context.clock_hz = Some(self.clock().0);
+                    self.set_uart_clocks();
                 }
                 I_MAP => self.has_alternate_map = value & 1 != 0,
                 _ => {
@@ -474,7 +492,7 @@ impl Peripherals for Cc2538 {
 
     fn set_watch_crystal(&mut self, ppb: i32, now: Cycles, time: Picoseconds) {
         self.low = FineHertz::new(Hertz(self.low_hz), ppb);
-        self.slow.set_clocks(Hertz(self.clock_hz()), self.low, now);
+        self.slow.set_clocks(self.clock(), self.low, now);
         if let Some(rf) = &mut self.rf {
             rf.set_low_clock(self.low, time);
         }
