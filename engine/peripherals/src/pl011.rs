@@ -199,6 +199,8 @@ impl Pl011 {
                 }
             }
             0x04 => self.overrun = false,
+            // The flags are read-only; OpenWSN clears them before it enables the UART.
+            0x18 => {}
             0x24 => self.ibrd = value & 0xffff,
             0x28 => self.fbrd = value & 0x3f,
             0x2c => {
