@@ -94,6 +94,7 @@ const OUI: u32 = 0x0012_4b00;
 /// erasing pages, programming words and one that is left out, memset, memcpy, memcmp and memmove (`ROM_API_T` in rom.h of `OpenWSN`),
 /// and these functions after it. TI's code is not public; this is our own.
 const ROM_START: u32 = 0x4c;
+const ROM_LAST: u32 = 0x1_ffff;
 #[rustfmt::skip]
 static ROM: [u16; 114] = [
     0x00b9, 0, 0x00bf, 0, 0x00c5, 0, 0x00cb, 0, 0, 0,
@@ -409,6 +410,9 @@ impl Peripherals for Cc2538 {
             UDMA => return Ok(self.udma.write(offset, value)),
             SOC_ADC => return self.adc.write(offset, value),
             _ if address == IVCTRL => self.ivctrl = value & 0x3f,
+            // `OpenWSN` stores to an offset instead of an address (`radio_init`, IVCTRL) on motes that
+            // go on: a store to the ROM does nothing.
+            _ if address <= ROM_LAST => {}
             IOC => {
                 let Some(register) = self.ioc.get_mut(offset as usize / 4) else {
                     return Ok(false);
