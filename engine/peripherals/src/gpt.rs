@@ -1,5 +1,5 @@
 //! General-purpose timers of TI's Cortex-M chips: one-shot and periodic counting, in one of 32 bits or
-//! two of 16 with prescalers (SWCU117 and SWRU319, chapters General-Purpose Timers). Register offsets
+//! two of 16 with prescalers, and PWM without its pin (SWCU117 and SWRU319, chapters General-Purpose Timers). Register offsets
 //! and fields were compared with TI's header `hw_gpt.h`.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind};
@@ -9,18 +9,28 @@ use crate::rate::Rate;
 /// TAMR.
 const MODE: u32 = 3;
 const ONE_SHOT: u32 = 1;
+const PERIODIC: u32 = 2;
+const PWM: u32 = 1 << 3;
+const PWM_INTERRUPT: u32 = 1 << 9;
 const UP: u32 = 1 << 4;
 const MATCH_INTERRUPT: u32 = 1 << 5;
 const NO_TIMEOUT_INTERRUPT: u32 = 1 << 12;
 /// TAILD and TAMRSU say when values are taken over: here at once. TAPWMIE, which TI's driver library
 /// always sets, is of PWM mode only (SWRU319, `GPTIMER_TAMR`).
-const KNOWN: u32 = MODE | UP | MATCH_INTERRUPT | 1 << 8 | 1 << 9 | 1 << 10 | NO_TIMEOUT_INTERRUPT;
+const KNOWN: u32 =
+    MODE | PWM | UP | MATCH_INTERRUPT | 1 << 8 | PWM_INTERRUPT | 1 << 10 | NO_TIMEOUT_INTERRUPT;
 
-/// RIS of timer A; timer B's are 8 and 7 bits higher.
-const TIMEOUT: u32 = 1;
-const MATCH: u32 = 1 << 4;
-const TIMEOUT_B: u32 = 1 << 8;
-const MATCH_B: u32 = 1 << 11;
+/// CTL of timer A; timer B's are 8 bits higher: which edges of PWM interrupt (1: falling, 3: both), and
+/// that its output is inverted.
+const EVENT: u32 = 3 << 2;
+const FALLING: u32 = 1 << 2;
+const BOTH: u32 = 3 << 2;
+const INVERTED: u32 = 1 << 6;
+
+/// RIS of timers A and B: time-out, edge of PWM, match.
+const TIMEOUT: [u32; 2] = [1, 1 << 8];
+const EDGE: [u32; 2] = [1 << 2, 1 << 10];
+const MATCH: [u32; 2] = [1 << 4, 1 << 11];
 
 /// One counter. It makes a step every `prescale + 1` ticks and comes round after `load + 1` steps.
 #[derive(Clone, Debug)]
@@ -29,6 +39,7 @@ struct Half {
     load: u32,
     matched: u32,
     prescale: u32,
+    prescale_match: u32,
     /// It is of 16 bits, and the prescaler counts: what is in its register stays with 32 bits.
     is_prescaled: bool,
     enabled: bool,
@@ -47,6 +58,7 @@ impl Half {
             load,
             matched: load,
             prescale: 0,
+            prescale_match: 0,
             is_prescaled: false,
             enabled: false,
             start: 0,
@@ -55,12 +67,43 @@ impl Half {
         }
     }
 
+    const fn is_pwm(&self) -> bool {
+        self.mode & PWM != 0
+    }
+
+    /// In PWM mode the prescalers are the upper bits of the load and of the match.
+    const fn last(&self) -> u32 {
+        let upper = if self.is_pwm() { self.prescale } else { 0 };
+        self.load | upper << 16
+    }
+
+    const fn matched(&self) -> u32 {
+        let upper = if self.is_pwm() {
+            self.prescale_match
+        } else {
+            0
+        };
+        self.matched | upper << 16
+    }
+
+    /// What a prescaler's match does where the timer does not do PWM is left out.
+    fn check_prescaler(&self) -> Result<(), Fault> {
+        if self.prescale_match == 0 || self.is_pwm() || self.mode & MODE == 0 {
+            return Ok(());
+        }
+        Err(Fault::new(
+            FaultKind::Absent,
+            "the emulation leaves out the prescaler's match of general-purpose timers (TAPMR, TBPMR) \
+             but for PWM",
+        ))
+    }
+
     const fn period(&self) -> u64 {
-        self.load as u64 + 1
+        self.last() as u64 + 1
     }
 
     const fn step_ticks(&self) -> u64 {
-        if self.is_prescaled {
+        if self.is_prescaled && !self.is_pwm() {
             self.prescale as u64 + 1
         } else {
             1
@@ -78,7 +121,7 @@ impl Half {
     const fn value(&self, tick: u64) -> u32 {
         let into = self.step(tick) % self.period();
         if self.mode & UP == 0 {
-            self.load - into as u32
+            self.last() - into as u32
         } else {
             into as u32
         }
@@ -86,12 +129,12 @@ impl Half {
 
     /// The step of the first round in which the match is reached; none of it where it never is.
     const fn match_step(&self) -> u64 {
-        if self.matched > self.load {
+        if self.matched() > self.last() {
             self.period()
         } else if self.mode & UP == 0 {
-            (self.load - self.matched) as u64
+            (self.last() - self.matched()) as u64
         } else {
-            self.matched as u64
+            self.matched() as u64
         }
     }
 
@@ -109,25 +152,62 @@ impl Half {
         (self.start, self.held, self.seen) = (tick, 0, None);
     }
 
-    /// The last step of a round is the time-out: counting down it is zero.
-    fn advance(&mut self, tick: u64) -> (bool, bool) {
+    /// What sets flags, and at which step of a round: counting down, the time-out is at zero. PWM is
+    /// high from the first step on and low from the match on.
+    fn events(&self, which: usize, control: u32) -> [(u32, u64); 2] {
+        let match_step = self.match_step();
+        let [first, second] = if self.is_pwm() {
+            let event = control >> (8 * which) & EVENT;
+            let inverted = control >> (8 * which) & INVERTED != 0;
+            let enabled = self.mode & PWM_INTERRUPT != 0;
+            let wanted = [event == FALLING, event != FALLING].map(|only| only || event == BOTH);
+            let [falls, rises] =
+                wanted.map(|wanted| if enabled && wanted { EDGE[which] } else { 0 });
+            let [starts, ends] = if inverted {
+                [falls, rises]
+            } else {
+                [rises, falls]
+            };
+            [(starts, 0), (ends, match_step)]
+        } else {
+            let timeout = self.mode & NO_TIMEOUT_INTERRUPT == 0;
+            let matched = self.mode & MATCH_INTERRUPT != 0;
+            [
+                (if timeout { TIMEOUT[which] } else { 0 }, self.last().into()),
+                (if matched { MATCH[which] } else { 0 }, match_step),
+            ]
+        };
+        let of_round = |(flag, step)| {
+            if step < self.period() {
+                (flag, step)
+            } else {
+                (0, step)
+            }
+        };
+        [of_round(first), of_round(second)]
+    }
+
+    /// Flags of what has happened up to a tick.
+    fn advance(&mut self, tick: u64, which: usize, control: u32) -> u32 {
         if !self.enabled {
-            return (false, false);
+            return 0;
         }
         let one_shot = self.mode & MODE == ONE_SHOT;
-        let step = self
-            .step(tick)
-            .min(if one_shot { self.load.into() } else { u64::MAX });
-        let timeout = self.next(u64::from(self.load)) <= step;
-        let at = self.match_step();
-        let matched =
-            self.mode & MATCH_INTERRUPT != 0 && at < self.period() && self.next(at) <= step;
+        let last = u64::from(self.last());
+        let step = self.step(tick).min(if one_shot { last } else { u64::MAX });
+        let mut flags = 0;
+        for (flag, at) in self.events(which, control) {
+            if self.next(at) <= step {
+                flags |= flag;
+            }
+        }
+        let is_over = one_shot && self.next(last) <= step;
         self.seen = Some(step);
-        if timeout && one_shot {
+        if is_over {
             self.enabled = false;
             (self.held, self.seen) = (0, None);
         }
-        (timeout && self.mode & NO_TIMEOUT_INTERRUPT == 0, matched)
+        flags
     }
 
     fn enable(&mut self, on: bool, tick: u64) {
@@ -182,9 +262,8 @@ impl Gpt {
     /// Set flags for what has happened up to `now`.
     pub fn advance(&mut self, now: Cycles) {
         let tick = self.clock.ticks(now);
-        for (half, timeout, matched) in [(0, TIMEOUT, MATCH), (1, TIMEOUT_B, MATCH_B)] {
-            let events = self.halves[half].advance(tick);
-            self.ris |= if events.0 { timeout } else { 0 } | if events.1 { matched } else { 0 };
+        for (which, half) in self.halves.iter_mut().enumerate() {
+            self.ris |= half.advance(tick, which, self.control);
         }
         for (half, bit) in [(0, 1), (1, 1 << 8)] {
             if !self.halves[half].enabled {
@@ -196,21 +275,11 @@ impl Gpt {
     /// When an interrupt comes.
     pub fn next_event(&self) -> Cycles {
         let mut first = Cycles::NEVER;
-        for (half, timeout, matched) in [
-            (&self.halves[0], TIMEOUT, MATCH),
-            (&self.halves[1], TIMEOUT_B, MATCH_B),
-        ] {
-            let wanted = self.imr & !self.ris;
-            if half.enabled && wanted & timeout != 0 && half.mode & NO_TIMEOUT_INTERRUPT == 0 {
-                first = first.min(self.clock.cycle_of(half.tick_of(u64::from(half.load))));
-            }
-            let at = half.match_step();
-            if half.enabled
-                && wanted & matched != 0
-                && half.mode & MATCH_INTERRUPT != 0
-                && at < half.period()
-            {
-                first = first.min(self.clock.cycle_of(half.tick_of(at)));
+        for (which, half) in self.halves.iter().enumerate() {
+            for (flag, at) in half.events(which, self.control) {
+                if half.enabled && flag & self.imr & !self.ris != 0 {
+                    first = first.min(self.clock.cycle_of(half.tick_of(at)));
+                }
             }
         }
         first
@@ -237,6 +306,7 @@ impl Gpt {
             0x28 | 0x2c => half.load,
             0x30 | 0x34 => half.matched,
             0x38 | 0x3c => half.prescale,
+            0x40 | 0x44 => half.prescale_match,
             0x48 | 0x4c | 0x50 | 0x54 => half.value(self.clock.ticks(now)),
             _ => return None,
         })
@@ -268,10 +338,16 @@ impl Gpt {
                 _ => return absent("the RTC and reserved configurations (CFG)"),
             },
             0x04 | 0x08 => {
-                if value & MODE == 3 || value & !KNOWN != 0 {
-                    return absent("capture, PWM, triggers, snap-shots and pins (TAMR, TBMR)");
+                let is_pwm = value & PWM != 0;
+                if value & MODE == 3
+                    || value & !KNOWN != 0
+                    || is_pwm && (wide || value & (MODE | UP) != PERIODIC)
+                {
+                    return absent("capture, triggers, snap-shots and pins (TAMR, TBMR)");
                 }
-                self.halves[offset as usize / 4 - 1].mode = value;
+                let half = &mut self.halves[offset as usize / 4 - 1];
+                half.mode = value;
+                half.check_prescaler()?;
             }
             0x0c => {
                 // TAEN and TBEN; stalling and the events of pins change nothing here.
@@ -297,11 +373,15 @@ impl Gpt {
                 half.prescale = value & 0xff;
                 half.restart(tick);
             }
+            0x40 | 0x44 => {
+                half.prescale_match = value & 0xff;
+                half.check_prescaler()?;
+            }
             0x50 | 0x54 => {
                 let into = if half.mode & UP == 0 {
-                    half.load.saturating_sub(value)
+                    half.last().saturating_sub(value)
                 } else {
-                    value.min(half.load)
+                    value.min(half.last())
                 };
                 half.held = u64::from(into);
                 half.start = tick.saturating_sub(half.held * half.step_ticks());
