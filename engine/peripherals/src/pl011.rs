@@ -6,6 +6,8 @@ use crate::serial_line::SerialLine;
 
 const FEN: u32 = 1 << 4;
 const UARTEN: u32 = 1;
+/// The transmit interrupt comes when all bits have gone out (SWRU319, `UART_CTL`).
+const EOT: u32 = 1 << 4;
 const HSE: u32 = 1 << 5;
 const TXE: u32 = 1 << 8;
 const RXE: u32 = 1 << 9;
@@ -74,9 +76,15 @@ impl Pl011 {
 
     /// Bring the line up to `now`; `sent` is told of each byte that has gone out.
     pub fn advance(&mut self, now: Cycles, sent: impl FnMut(u8, Cycles)) {
-        let (before, on, character) = (self.line.queued(), self.receiver_on(), self.character());
+        let (on, character) = (self.receiver_on(), self.character());
+        let (queued, was_sending) = (self.line.queued(), self.line.is_sending());
         self.line.advance(now, character, on, sent);
-        if before > self.transmit_level() && self.line.queued() <= self.transmit_level() {
+        let is_low = if self.ctl & EOT != 0 {
+            was_sending && !self.line.is_sending()
+        } else {
+            queued > self.transmit_level() && self.line.queued() <= self.transmit_level()
+        };
+        if is_low {
             self.ris |= TX;
         }
         if self.line.waiting() >= self.receive_level() {
@@ -196,6 +204,15 @@ impl Pl011 {
                         FaultKind::Peripheral,
                         "a byte is written to a UART whose transmit FIFO is full; it is lost",
                     ));
+                }
+                // A single byte goes on from the holding register to the line at once.
+                let is_held = self.line.queued() != 0;
+                if self.lcrh & FEN == 0 && self.ctl & EOT == 0 {
+                    self.ris = if is_held {
+                        self.ris & !TX
+                    } else {
+                        self.ris | TX
+                    };
                 }
             }
             0x04 => self.overrun = false,

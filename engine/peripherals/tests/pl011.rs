@@ -7,6 +7,10 @@ const IBRD: u32 = 0x24;
 const FBRD: u32 = 0x28;
 const LCRH: u32 = 0x2c;
 const CTL: u32 = 0x30;
+const IMSC: u32 = 0x38;
+const ICR: u32 = 0x44;
+const TX: u32 = 1 << 5;
+const EOT: u32 = 1 << 4;
 const EIGHT_BITS: u32 = 0x60;
 const ENABLE: u32 = 0x301;
 
@@ -44,5 +48,33 @@ fn a_divisor_counts_in_the_clock_that_it_divides() {
         let mut sent = Vec::new();
         uart.advance(Cycles(100_000), |byte, at| sent.push((byte, at.0 - 100)));
         assert_eq!(sent, [(0x55, cycles)]);
+    }
+}
+
+#[test]
+fn a_transmitter_without_fifo_asks_for_each_byte() {
+    // With CTL.EOT the interrupt comes after the stop bit, else when the holding register is free.
+    for (end_of_transmission, lone, second) in [(true, 160, 320), (false, 0, 160)] {
+        let mut uart = Pl011::new(16);
+        uart.set_clocks(Hertz(1), Hertz(1));
+        let control = ENABLE | if end_of_transmission { EOT } else { 0 };
+        for (register, value) in [(IBRD, 1), (LCRH, EIGHT_BITS), (CTL, control), (IMSC, TX)] {
+            uart.write(register, value, Cycles(0)).unwrap();
+        }
+        assert!(!uart.is_pending());
+        // One byte, then after it was cleared two, of which one is held.
+        for (start, bytes, expected) in [(0, 1, lone), (1000, 2, second)] {
+            for _ in 0..bytes {
+                uart.write(0, 0x55, Cycles(start)).unwrap();
+            }
+            let first = (0..=400).find(|&after| {
+                uart.advance(Cycles(start + after), |_, _| ());
+                uart.is_pending()
+            });
+            assert_eq!(first, Some(expected));
+            uart.advance(Cycles(start + 500), |_, _| ());
+            uart.write(ICR, TX, Cycles(start + 500)).unwrap();
+            assert!(!uart.is_pending());
+        }
     }
 }
