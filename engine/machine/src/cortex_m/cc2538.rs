@@ -3,9 +3,7 @@
 //! port.
 
 use joulemark_kernel::chip::Constant;
-use joulemark_kernel::{
-    Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
-};
+use joulemark_kernel::{Cycles, Fault, FineHertz, Hertz, Memories, Picoseconds, Timeline};
 use joulemark_peripherals::ti_aes::{Features, TiAes};
 use joulemark_peripherals::{
     Cc2538Flash, Cc2538Rf, Gpt, I2cMaster, Pl011, Pl061Interrupts, Smwdthrosc, SocAdc, Udma,
