@@ -1,13 +1,14 @@
 """Compares what Joulemark measures of a library with what the library's own benchmark says.
 
-`.venv/bin/python benches/libraries.py [SECONDS [NAME...]]`: for so long at most (480), rows of
+`.venv/bin/python benches/libraries.py [SECONDS [NAME...]]`: for so long at most (900), rows of
 these algorithms (all; `rsa-*`). One window of `openssl speed` or `cryptest b` stands between two of
 Joulemark's program, all on one core and within a third of a second, each told in cycles of the
 clock that was measured right before and after it. Their ratio is one sample; both sides are new
 processes each time, so that samples differ by the memory they got as well. A row is decided when
-the 99% interval of the median ratio lies within 3% (agrees) or outside of it (differs). One of
-Crypto++ that does not agree is measured with the library's code 0, 16, 32 and 48 bytes into a line
-of the cache, which the linker decides by chance and is worth up to 6%. Ends with 1 unless all
+the 99% interval of the median ratio lies within 3% (agrees) or outside of it (differs). One that
+does not agree is measured with one allocator for both sides (whole_lines.c), and then, if it is of
+Crypto++, with the library's code 0, 16, 32 and 48 bytes into a line of the cache as well: chance
+decides both where a program is linked and run, and each is worth up to 6%. Ends with 1 unless all
 agree.
 """
 
@@ -33,7 +34,7 @@ from joulemark.images.library import build_library
 from joulemark.runners.library import LibraryProcess
 from joulemark.runners.machine import Core
 
-SECONDS = 480.0
+SECONDS = 900.0
 WINDOW_S = 0.025
 """Of ours, on both sides of one of theirs, which is twice as long (finer_timer.c)."""
 CRYPTEST_S = 0.05
@@ -155,7 +156,7 @@ class Samples:
     """What was seen of one row: cycles of a call or an operation."""
 
     program: int = 0
-    """Which of ours."""
+    """Which of the library's."""
     ours: list[float] = field(default_factory=list)
     theirs: list[float] = field(default_factory=list)
 
@@ -173,11 +174,21 @@ class Samples:
         return "differs" if low > AGREED or high < -AGREED else "undecided"
 
 
+@dataclass(frozen=True)
+class Program:
+    """One of ours, and what both sides are run with."""
+
+    path: Path
+    allocator: Path | None = None
+    """Loaded before both."""
+    how: str = ""
+
+
 @dataclass
 class Library:
-    """One library's programs: ours as it is, and with its code placed otherwise."""
+    """One library's programs: ours as it is, and what is tried where rows do not agree."""
 
-    paths: list[Path]
+    programs: list[Program]
     core: Core
     exponent: int | None = None
     """Of RSA, where it is not the row's."""
@@ -194,12 +205,16 @@ class Library:
         for row, tried in self.rows.items():
             now = tried[-1]
             given_up = now.verdict == "differs" or len(now.ours) >= MOST_SAMPLES
-            if now.verdict == "agrees" or (given_up and len(tried) == len(self.paths)):
+            if now.verdict == "agrees" or (given_up and len(tried) == len(self.programs)):
                 continue
             if given_up:
                 tried.append(Samples(len(tried)))
             found.append(row)
         return found
+
+    def program(self, row: Row) -> Program:
+        """What is tried now."""
+        return self.programs[self.rows[row][-1].program]
 
 
 class Around:
@@ -215,9 +230,9 @@ class Around:
             self._inputs = with_exponent(self._inputs, library.exponent)
         self._ours: list[float] = []
         self._clocks_hz: list[int] = []
-        self._process = LibraryProcess(
-            [str(library.paths[library.rows[row][-1].program])], library.core
-        )
+        program = library.program(row)
+        preload = ["env", f"LD_PRELOAD={program.allocator}"] if program.allocator else []
+        self._process = LibraryProcess([*preload, str(program.path)], library.core)
         self._process.prepare(algorithm, operation, self._inputs)
         self._measure()
 
@@ -265,9 +280,12 @@ class Benchmark:
     folder: Path
     """With the data that `cryptest` reads."""
 
-    def start(self, command: list[str], windows: str | None = None) -> subprocess.Popen[bytes]:
+    def start(
+        self, command: list[str], windows: str | None = None, allocator: Path | None = None
+    ) -> subprocess.Popen[bytes]:
         """Start one; what it prints is kept in a file."""
-        environment = {**os.environ, "LD_PRELOAD": str(self.timer)}
+        loaded = " ".join(str(path) for path in (self.timer, allocator) if path)
+        environment = {**os.environ, "LD_PRELOAD": loaded}
         if windows is not None:
             environment["WINDOWS"] = windows
         with self._out.open("w") as out:
@@ -294,7 +312,8 @@ class Benchmark:
         if oracles.algorithm(row[0]).sized:
             options += ["-bytes", str(CALL_BYTES)]
         around = Around(library, row)
-        process = self.start(["openssl", "speed", *options, *SPEED[row]])
+        command = ["openssl", "speed", *options, *SPEED[row]]
+        process = self.start(command, allocator=library.program(row).allocator)
         process.wait()
         around.after()
         # Signatures stand before verifications.
@@ -307,11 +326,13 @@ class Benchmark:
         process.wait()
         return {row: number for row, number, _ in rows(self.said(process), 1.0)}
 
-    def cryptest(self, part: str, library: Library, windows: dict[int, Row]) -> None:
+    def cryptest(
+        self, part: str, library: Library, windows: dict[int, Row], allocator: Path | None
+    ) -> None:
         """One sample of some rows, by the number of the window, beside a part of `cryptest b`."""
         unit_s = CRYPTEST_PARTS[part]
         command = ["cryptest", part, str(CRYPTEST_S / unit_s), str(GIGAHERTZ)]
-        process = self.start(command, windows=" ".join(map(str, windows)))
+        process = self.start(command, " ".join(map(str, windows)), allocator)
         around: dict[int, Around] = {}
         # It stops before each of them and after each, where one does not begin at once.
         for number in sorted({n for window in windows for n in (window, window + 1)}):
@@ -347,10 +368,19 @@ def rows(page: str, unit_s: float) -> list[tuple[Row, int, float]]:
     return found
 
 
-def build_timer(folder: Path) -> Path:
-    """Build finer_timer.c."""
-    made, source = folder / "finer_timer.so", Path(__file__).with_name("finer_timer.c")
-    command = ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+def build_loaded(name: str, folder: Path) -> Path:
+    """Build finer_timer.c or whole_lines.c."""
+    made, source = folder / f"{name}.so", Path(__file__).with_name(f"{name}.c")
+    command = [
+        "cc",
+        "-O2",
+        "-fno-builtin-malloc",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-shared",
+        "-fPIC",
+    ]
     subprocess.run([*command, str(source), "-o", str(made)], check=True)
     return made
 
@@ -367,11 +397,10 @@ def show(found: dict[str, Library]) -> bool:
                 between = f"{low:+.1%} to {high:+.1%}" if math.isfinite(low) else "too few"
                 ours, theirs = (statistics.median(s) for s in (samples.ours, samples.theirs))
                 apart = statistics.median(samples.apart)
-                where = f", +{PLACES[samples.program - 1]} bytes" if samples.program else ""
                 cells = (
                     *(name, algorithm, operation, f"{ours:,.0f}", f"{theirs:,.0f}"),
                     *(f"{apart:+.1%}", between, len(samples.apart)),
-                    f"{samples.verdict}{where}",
+                    f"{samples.verdict}{library.programs[samples.program].how}",
                 )
                 print(f"| {' | '.join(map(str, cells))} |")
             verdicts.append((tried[-1].verdict, len(tried)))
@@ -380,8 +409,25 @@ def show(found: dict[str, Library]) -> bool:
     print(
         f"\n{as_linked} of {len(verdicts)} agree within {AGREED:.0%} as they are linked, ", end=""
     )
-    print(f"{agree} with the library's code elsewhere in its lines of the cache", flush=True)
+    print(f"{agree} with one allocator, or code placed alike too", flush=True)
     return agree == len(verdicts)
+
+
+def tried_programs(core: Core, allocator: Path) -> dict[str, Library]:
+    """What is tried of OpenSSL and of Crypto++, in turn."""
+    found = {}
+    for name in ("openssl", "cryptopp"):
+        path = build_library(libraries.load_library(name)).path
+        alike = Program(path, allocator, ", one allocator")
+        found[name] = Library([Program(path), alike], core)
+    found["openssl"].exponent = SPEED_EXPONENT
+    # It is linked in, so that its code lies where the linker put it.
+    linked = libraries.load_library("cryptopp")
+    for further in PLACES:
+        path = build_library(placed(linked, further)).path
+        how = f", one allocator, +{further} bytes"
+        found["cryptopp"].programs.append(Program(path, allocator, how))
+    return found
 
 
 def main() -> None:
@@ -393,15 +439,6 @@ def main() -> None:
         sys.exit(f"missing: {', '.join(missing)}; Debian: openssl libcrypto++-utils gcc")
     os.environ.pop("OPENSSL_CONF", None)
     core = Core.quietest()
-    found = {
-        name: Library([build_library(libraries.load_library(name)).path], core)
-        for name in ("openssl", "cryptopp")
-    }
-    openssl, cryptopp = found["openssl"], found["cryptopp"]
-    openssl.exponent = SPEED_EXPONENT
-    # It is linked in, so that its code lies where the linker put it.
-    linked = libraries.load_library("cryptopp")
-    cryptopp.paths += [build_library(placed(linked, further)).path for further in PLACES]
 
     def wanted(row: Row) -> bool:
         return any(fnmatchcase(row[0], pattern) for pattern in patterns)
@@ -410,7 +447,10 @@ def main() -> None:
         folder = Path(name)
         for data in ("TestData", "TestVectors"):
             (folder / data).symlink_to(f"/usr/share/crypto++/{data}")
-        benchmark = Benchmark(core, build_timer(folder), folder)
+        benchmark = Benchmark(core, build_loaded("finer_timer", folder), folder)
+        alike = build_loaded("whole_lines", folder)
+        found = tried_programs(core, alike)
+        openssl, cryptopp = found.values()
         openssl.rows = {row: [Samples()] for row in SPEED if wanted(row)}
         parts = {part: benchmark.cryptest_windows(part) for part in CRYPTEST_PARTS}
         seen = {row for numbers in parts.values() for row in numbers}
@@ -422,8 +462,15 @@ def main() -> None:
             for row in left[0]:
                 benchmark.speed(openssl, row)
             for part, numbers in parts.items():
-                if windows := {n: row for row, n in numbers.items() if row in left[1]}:
-                    benchmark.cryptest(part, cryptopp, windows)
+                ordered = {n: row for row, n in numbers.items() if row in left[1]}
+                for allocator in (None, alike):
+                    windows = {
+                        n: row
+                        for n, row in ordered.items()
+                        if cryptopp.program(row).allocator == allocator
+                    }
+                    if windows:
+                        benchmark.cryptest(part, cryptopp, windows, allocator)
             print(f"{sum(map(len, left))} rows were left", file=sys.stderr)
             if time.monotonic() > end_s:
                 break

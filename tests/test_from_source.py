@@ -73,6 +73,22 @@ def test_it_is_built_once_for_each_flag_and_source(source: Path) -> None:
     assert build(SMALL, THIS, Source(str(source), ("-DANSWER=1",))).archive != one.archive
 
 
+def test_it_is_built_by_an_earlier_compiler(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its command is of several words; here this machine's, and the answer comes with it."""
+    asked: list[str] = []
+
+    def older(target: Architecture, name: str) -> tuple[str, ...]:
+        asked.append(name)
+        return str(shutil.which("g++")), "-DANSWER=2"
+
+    monkeypatch.setattr("joulemark.images.sysroot.older_compiler", older)
+    with pytest.raises(BuildError):
+        build(SMALL, THIS, Source(str(source)))
+    built = build(SMALL, THIS, Source(str(source), compiler="gcc-9"))
+    assert built.archive.read_bytes().startswith(b"!<arch>")
+    assert asked == ["gcc-9"]
+
+
 def git(folder: Path, *arguments: str) -> None:
     who = ["-c", "user.name=somebody", "-c", "user.email=somebody@example.org"]
     subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
@@ -136,6 +152,9 @@ def test_what_cannot_be_built(source: Path) -> None:
     with pytest.raises(ToolError, match=r"no no-such-g\+\+") as missing:
         build(SMALL, other, Source(str(source)))
     assert "install the Debian package g++-no-such" in str(missing.value)
+    with pytest.raises(InputError, match="no such compiler: gcc-1") as unknown:
+        build(SMALL, THIS, Source(str(source), (), "gcc-1"))
+    assert "use gcc-9" in str(unknown.value)
 
 
 @pytest.mark.parametrize(
@@ -143,6 +162,7 @@ def test_what_cannot_be_built(source: Path) -> None:
     [
         (("--library-source", "debian"), "--library-source: is of a library"),
         (("--library", "cryptopp", "--library-flag", "-O3"), "give --library-source"),
+        (("--library", "cryptopp", "--library-compiler", "gcc-9"), "give --library-source"),
         (("--library", "cryptopp", "--library-source", "/nowhere"), "there is no GNUmakefile"),
         (("--library", "openssl", "--library-source", "debian"), "OpenSSL is not built from"),
     ],

@@ -58,6 +58,14 @@ def estimate(
             help="With --library-source: a further flag of its compiler. Repeatable.",
         ),
     ] = None,
+    library_compiler: Annotated[
+        str | None,
+        typer.Option(
+            "--library-compiler",
+            metavar="gcc-9",
+            help="With --library-source: the GCC of an earlier release of Debian.",
+        ),
+    ] = None,
     store: StoreOption = DEFAULT_STORE,
     form: FormOption = Form.TEXT,
 ) -> None:
@@ -86,9 +94,13 @@ def estimate(
         )
     if library_source is not None and not chosen.library:
         raise InputError("is of a library", "--library-source", "give --library")
-    if library_flag and library_source is None:
-        raise InputError("is of a library's source", "--library-flag", "give --library-source")
-    source = Source(library_source, tuple(library_flag or ())) if library_source else None
+    for name, given in (("flag", library_flag), ("compiler", library_compiler)):
+        if given and library_source is None:
+            what = "is of a library's source"
+            raise InputError(what, f"--library-{name}", "give --library-source")
+    source = None
+    if library_source is not None:
+        source = Source(library_source, tuple(library_flag or ()), library_compiler or "")
     target = architecture(made_for or names[0])
     # Before anything is built.
     model(found.core, target.name)

@@ -2,8 +2,8 @@
 
 Debian's packages are compiled for the oldest processor that a release supports: armel's for
 ARMv5TE. What a library would take on a machine whose processor does more, in another of its
-releases or by another compiler's habits is seen only when it is built. The compiler is Debian's GCC
-for the architecture, as that of its packages is.
+releases or by another compiler is seen only when it is built. The compiler is Debian's GCC for the
+architecture, as that of its packages is, or that of an earlier release of Debian.
 """
 
 import os
@@ -45,6 +45,8 @@ class Source:
     """`debian`, `tag:` and a tag of the library's repository, or a folder with a release."""
     flags: tuple[str, ...] = ()
     """Of the compiler, after the usual ones."""
+    compiler: str = ""
+    """Another than Debian's present GCC (sysroot.OLDER_COMPILERS)."""
 
 
 def build(library: LibraryFile, target: Architecture, source: Source) -> Built:
@@ -73,26 +75,27 @@ def build(library: LibraryFile, target: Architecture, source: Source) -> Built:
     if not (path / how.makefile).is_file():
         mend = f"give {DEBIAN}, {TAG} and a tag of its repository, or the folder of a release"
         raise InputError(f"there is no {how.makefile}", str(path), mend)
-    compiler = _tool(target, "g++")
-    version = toolchain.version(compiler)
+    compiler: tuple[str, ...] = (_tool(target, "g++"),)
+    if source.compiler:
+        compiler = sysroot.older_compiler(target, source.compiler)
+    version = toolchain.version(compiler[0])
     flags = (*_FLAGS, *target.flags, *source.flags)
     own = sorted(p for p in path.iterdir() if p.is_file() and p.name != _LOG)
-    parts: list[str | bytes] = [version, *flags, how.makefile, how.target, how.archive]
+    parts: list[str | bytes] = [version, *compiler[1:], *flags]
+    parts += [how.makefile, how.target, how.archive]
     key = cache.digest([*parts, *(part for p in own for part in (p.name, p.read_bytes()))])
     with cache.entry("from-source", key) as (folder, work):
         if work is not None:
-            _make(how, target, (path, own), " ".join(flags), work)
+            tools = {"AR": _tool(target, "ar"), "RANLIB": _tool(target, "ranlib")}
+            tools |= {"CXX": " ".join(compiler), "CXXFLAGS": " ".join(flags)}
+            _make(how, tools, (path, own), work)
     more = f" with {' '.join(source.flags)}" if source.flags else ""
     what = f"{path.name}, built for {target.name} by {version}{more}"
     return Built(folder / "include", folder / _ARCHIVE, what)
 
 
 def _make(
-    how: FromSource,
-    target: Architecture,
-    source: tuple[Path, list[Path]],
-    flags: str,
-    work: Path,
+    how: FromSource, variables: dict[str, str], source: tuple[Path, list[Path]], work: Path
 ) -> None:
     path, own = source
     made, include = work / "source", work / "include" / how.include
@@ -102,9 +105,8 @@ def _make(
         shutil.copy(one, made)
         if one.suffix == ".h":
             shutil.copy(one, include)
-    tools = [f"{name}={_tool(target, tool)}" for name, tool in _TOOLS.items()]
-    command = ["make", f"-j{os.cpu_count() or 1}", "-f", how.makefile, how.target, *tools]
-    command.append(f"CXXFLAGS={flags}")
+    command = ["make", f"-j{os.cpu_count() or 1}", "-f", how.makefile, how.target]
+    command += [f"{name}={value}" for name, value in variables.items()]
     done = subprocess.run(command, cwd=made, capture_output=True, text=True, check=False)
     archives = list(made.glob(how.archive))
     if done.returncode != 0 or len(archives) != 1:
@@ -115,9 +117,6 @@ def _make(
         raise BuildError(first, f"building {path}", f"all of it is in {log}")
     shutil.move(archives[0], work / _ARCHIVE)
     shutil.rmtree(made)
-
-
-_TOOLS = {"CXX": "g++", "AR": "ar", "RANLIB": "ranlib"}
 
 
 def _tool(target: Architecture, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Debian's packages of another architecture, unpacked: what a library's program is built with here.
+"""Debian's packages, unpacked: of another architecture, or a compiler of an earlier release.
 
 They are fetched with apt-get, whose own state is left alone, and kept in the build's cache.
 """
@@ -6,16 +6,23 @@ They are fetched with apt-get, whose own state is left alone, and kept in the bu
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
-from joulemark.errors import ToolError
+from joulemark.errors import InputError, ToolError
 from joulemark.images import cache
 from joulemark.images.architectures import Architecture
 
 RELEASE = "bookworm"
+OLDER_COMPILERS = {"gcc-9": "bullseye"}
+"""Debian's releases that have them, by Debian's name. GCC 10 was the first to take 64-bit integers
+apart early on ARM; what was built for it before 2020 is not what a newer GCC builds."""
+_MIRRORS = ("http://deb.debian.org/debian", "http://archive.debian.org/debian")
+"""Where a release is, and where it is when it has become old."""
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _GCC = "12"
-_BASE = (f"libstdc++-{_GCC}-dev", f"libgcc-{_GCC}-dev", "libc6-dev", "linux-libc-dev")
+_GCC_PARTS = ("libstdc++", "libgcc")
+_BASE = (*(f"{part}-{_GCC}-dev" for part in _GCC_PARTS), "libc6-dev", "linux-libc-dev")
 _PACKAGES = "packages"
 _NETWORK_S = 300
 
@@ -32,6 +39,29 @@ def sysroot(target: Architecture, package: str) -> Path:
         if work is not None:
             _fetch(target.debian, wanted, work)
     return folder
+
+
+def older_compiler(target: Architecture, name: str) -> tuple[str, ...]:
+    """The command of an earlier cross GCC for C++; fetched once.
+
+    Its binutils and the C library's headers are this release's (`g++-TRIPLE`).
+
+    Raises:
+        InputError: no such compiler.
+        ToolError: there is no apt-get, or it cannot fetch it.
+    """
+    release = OLDER_COMPILERS.get(name)
+    if release is None:
+        raise InputError(f"no such compiler: {name}", mend=f"use {', '.join(OLDER_COMPILERS)}")
+    number = name.removeprefix("gcc-")
+    programs = [f"{part}-{number}-{target.triple}" for part in ("cpp", "gcc", "g++")]
+    wanted = [*programs, *(f"{p}-{number}-dev-{target.debian}-cross" for p in _GCC_PARTS)]
+    with cache.entry("compilers", cache.digest([release, *wanted])) as (folder, work):
+        if work is not None:
+            _fetch(None, wanted, work, release)
+    path = folder / "usr" / "bin" / f"{target.triple}-g++-{number}"
+    theirs = Path("/usr") / target.triple
+    return str(path), f"-B{theirs / 'bin'}/", "-idirafter", str(theirs / "include")
 
 
 def packages(root: Path) -> tuple[str, ...]:
@@ -59,7 +89,7 @@ def fetch_source(package: str, folder: Path) -> None:
     if shutil.which("dpkg-source") is None:
         raise ToolError("no dpkg-source", mend="install the Debian package dpkg-dev")
     what = f"cannot fetch the source of {package}"
-    work = _apt(folder, "amd64", "deb-src", what)
+    work = _apt(folder, None, "deb-src", what)
     _run(["apt-get", "source", "-qq", "--download-only", package], work, what)
     (described,) = (work / "debs").glob("*.dsc")
     unpacked = folder / described.stem
@@ -68,9 +98,9 @@ def fetch_source(package: str, folder: Path) -> None:
     shutil.rmtree(work)
 
 
-def _fetch(debian: str, wanted: tuple[str, ...], root: Path) -> None:
-    what = f"cannot fetch {debian}'s {wanted[-1]}"
-    work = _apt(root, debian, "deb", what)
+def _fetch(debian: str | None, wanted: Sequence[str], root: Path, release: str = RELEASE) -> None:
+    what = f"cannot fetch {debian or release}'s {wanted[-1]}"
+    work = _apt(root, debian, "deb", what, release)
     _run(["apt-get", "download", "-qq", *wanted], work, what)
     archives = sorted((work / "debs").glob("*.deb"))
     for archive in archives:
@@ -80,8 +110,8 @@ def _fetch(debian: str, wanted: tuple[str, ...], root: Path) -> None:
     (root / _PACKAGES).write_text(f"{names}\n", encoding="utf-8")
 
 
-def _apt(folder: Path, debian: str, kind: str, what: str) -> Path:
-    """A state of apt's of its own, with the lists of a release."""
+def _apt(folder: Path, debian: str | None, kind: str, what: str, release: str = RELEASE) -> Path:
+    """A state of apt's of its own, with the lists of a release for an architecture, or for this."""
     if shutil.which("apt-get") is None or not _KEYRING.is_file():
         mend = "it takes Debian's apt-get, and the package debian-archive-keyring"
         raise ToolError("cannot fetch another architecture's packages", mend=mend)
@@ -89,11 +119,8 @@ def _apt(folder: Path, debian: str, kind: str, what: str) -> Path:
     for name in ("state/lists/partial", "cache/archives/partial", "debs"):
         (work / name).mkdir(parents=True)
     (work / "status").touch()
-    source = f"{kind} [signed-by={_KEYRING}] http://deb.debian.org/debian {RELEASE} main\n"
-    (work / "sources").write_text(source, encoding="utf-8")
     settings = {
-        "APT::Architecture": debian,
-        "APT::Architectures::": debian,
+        **({"APT::Architecture": debian, "APT::Architectures::": debian} if debian else {}),
         "APT::Sandbox::User": "root",
         "Dir::State": work / "state",
         "Dir::State::status": work / "status",
@@ -103,7 +130,16 @@ def _apt(folder: Path, debian: str, kind: str, what: str) -> Path:
     }
     text = "".join(f'{name} "{value}";\n' for name, value in settings.items())
     (work / "conf").write_text(text, encoding="utf-8")
-    _run(["apt-get", "update", "-qq", "--error-on=any"], work, what)
+    for mirror in _MIRRORS:
+        source = f"{kind} [signed-by={_KEYRING}] {mirror} {release} main\n"
+        (work / "sources").write_text(source, encoding="utf-8")
+        try:
+            _run(["apt-get", "update", "-qq", "--error-on=any"], work, what)
+        except ToolError:
+            if mirror == _MIRRORS[-1]:
+                raise
+        else:
+            break
     return work
 
 

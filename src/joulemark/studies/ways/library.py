@@ -42,14 +42,16 @@ class Asked(datafile.DataModel):
     has it; nothing: what was measured on the machine, else its Debian package."""
     flags: str = ""
     """Further ones of the compiler that builds it."""
+    compiler: str = ""
+    """An earlier one, as `estimate --library-compiler` has it."""
 
 
 def best(asked: Asked) -> None:
     """Nothing: the machine's last record is what there is."""
 
 
-_Row = tuple[str, str, str, str, str, str]
-"""Machine, library, source, flags, algorithm, operation."""
+_Row = tuple[str, str, str, str, str, str, str]
+"""Machine, library, source, flags, compiler, algorithm, operation."""
 _Found = dict[_Row, Record[LibrarySubject] | str]
 """A row's record, or what is missing for it."""
 
@@ -62,13 +64,13 @@ def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
     """
     found = _measured(bench)
     missing = sorted({_row(a) for a in asked} - set(found))
-    for group, rows in groupby(missing, key=lambda row: row[:4]):
-        found |= _estimated(group, {row[4:] for row in rows}, bench)
+    for group, rows in groupby(missing, key=lambda row: row[:5]):
+        found |= _estimated(group, {row[5:] for row in rows}, bench)
     return {a: _answer(a, found.get(_row(a))) for a in asked}
 
 
 def _row(asked: Asked) -> _Row:
-    build = asked.source, asked.flags
+    build = asked.source, asked.flags, asked.compiler
     return asked.machine, asked.library, *build, asked.algorithm, asked.operation
 
 
@@ -83,16 +85,16 @@ def _measured(bench: Bench) -> _Found:
             and record.conditions.runner != ESTIMATE
         ):
             machine, row = record.conditions.board, (subject.algorithm, subject.operation)
-            found[machine, subject.library, "", "", *row] = record  # type: ignore[assignment]
+            found[machine, subject.library, "", "", "", *row] = record  # type: ignore[assignment]
     return found
 
 
 def _estimated(group: tuple[str, ...], wanted: Collection[tuple[str, ...]], bench: Bench) -> _Found:
     """Estimate rows of one build of a library, and keep them in the store."""
-    machine, library, place, flags = group
+    machine, library, place, flags, compiler = group
     found, got = load_machine(machine), _Found()
     target = architecture(str(found.architectures[0]))
-    source = Source(place, tuple(flags.split())) if place else None
+    source = Source(place, tuple(flags.split()), compiler) if place else None
     method = estimated.method()
     chosen = Campaign(library=(library,), seed=SEED)
     try:
