@@ -13,16 +13,18 @@ import pytest
 from command import joulemark
 from joulemark import oracles
 from joulemark.campaign.campaign import Campaign
-from joulemark.campaign.job import LOCAL, Setup
+from joulemark.campaign.estimates import ESTIMATE
+from joulemark.campaign.job import Setup
 from joulemark.campaign.libraries import LibraryJob, plan
 from joulemark.catalogue import machines
-from joulemark.errors import ToolError
+from joulemark.errors import InputError, ToolError
 from joulemark.images.architectures import ARCHITECTURES, Architecture
 from joulemark.images.plugin import FOLDER
 from joulemark.images.sysroot import sysroot
 from joulemark.measure.estimated import MODELS
 from joulemark.measure.estimated_library import EstimatedLibrary
 from joulemark.measure.scheduled import Target, cycles
+from joulemark.studies.ways import library as library_way
 
 
 class Instruction(ctypes.Structure):
@@ -478,7 +480,7 @@ NATIVE = Architecture(
 
 def planned(algorithm: str) -> LibraryJob:
     """A row of this machine's own OpenSSL."""
-    setup = Setup(runner=LOCAL)
+    setup = Setup(runner=ESTIMATE)
     (job,) = plan(
         Campaign(library=("openssl",), algorithm=(algorithm,), operation=("hash",), seed=1), setup
     )
@@ -499,6 +501,15 @@ def test_a_library_is_estimated_and_verified() -> None:
     assert time.value == pytest.approx(2000 * (record.value("cycles") or 0), rel=1e-6)
     # Its file says no power.
     assert record.quantity("energy_gross") is None
+    # A study may ask for the power of another state: 0.94 W of a Zero W with a desktop.
+    asked = library_way.Asked(
+        machine="raspberry-pi-zero-w", library="openssl", algorithm="sha-256", operation="hash",
+        of="energy", power="one-core-desktop",
+    )  # fmt: skip
+    told = library_way.answer(asked, record).value
+    assert told == pytest.approx(0.94 * time.value * 1e-12 / 2048)
+    with pytest.raises(InputError, match="no power in the state asleep"):
+        library_way.answer(asked.model_copy(update={"power": "asleep"}), record)
 
 
 def test_a_wrong_output_has_no_estimate(monkeypatch: pytest.MonkeyPatch) -> None:

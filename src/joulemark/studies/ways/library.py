@@ -18,7 +18,7 @@ from joulemark.campaign.libraries import estimates, without
 from joulemark.campaign.subjects.library import LibrarySubject
 from joulemark.catalogue import datafile
 from joulemark.catalogue.machines import load_machine
-from joulemark.errors import ToolError
+from joulemark.errors import InputError, ToolError
 from joulemark.images.architectures import architecture
 from joulemark.images.from_source import Source
 from joulemark.measure import estimated
@@ -44,6 +44,8 @@ class Asked(datafile.DataModel):
     """Further ones of the compiler that builds it."""
     compiler: str = ""
     """An earlier one, as `estimate --library-compiler` has it."""
+    power: str = ""
+    """State of the machine's file at whose power an estimate's energy is told; else one core's."""
 
 
 def best(asked: Asked) -> None:
@@ -66,7 +68,7 @@ def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
     missing = sorted({_row(a) for a in asked} - set(found))
     for group, rows in groupby(missing, key=lambda row: row[:5]):
         found |= _estimated(group, {row[5:] for row in rows}, bench)
-    return {a: _answer(a, found.get(_row(a))) for a in asked}
+    return {a: answer(a, found.get(_row(a))) for a in asked}
 
 
 def _row(asked: Asked) -> _Row:
@@ -128,7 +130,12 @@ def _keys(points: Iterable[Point]) -> list[str]:
     return [point.key for point in points]
 
 
-def _answer(asked: Asked, record: Record[LibrarySubject] | str | None) -> Answer:
+def answer(asked: Asked, record: Record[LibrarySubject] | str | None) -> Answer:
+    """What a record says of a figure; a record that is missing says what is missing.
+
+    Raises:
+        InputError: the machine's file does not have the state whose power is asked for.
+    """
     command = f"`joulemark run --runner local --library {asked.library}`"
     if isinstance(record, str):
         return Answer(value=None, how=record)
@@ -138,6 +145,12 @@ def _answer(asked: Asked, record: Record[LibrarySubject] | str | None) -> Answer
     value: float | None
     if asked.of == "rate":
         value = size / ((record.value("time") or 0) * 1e-12)
+    elif asked.power and record.conditions.runner == ESTIMATE:
+        state = load_machine(asked.machine).watt(asked.power)
+        if state is None:
+            what = f"the {asked.machine} has no power in the state {asked.power}"
+            raise InputError(what, mend="see its file in machines/")
+        value = (record.value("time") or 0) * 1e-12 * state.watt / size
     else:
         energy = record.value("energy_gross")
         value = None if energy is None else energy * 1e-9 / size
