@@ -81,7 +81,7 @@ def test_a_comment_sized_summary(sides: dict[str, str]) -> None:
 )
 def test_limits(sides: dict[str, str], limit: str, code: int) -> None:
     done = joulemark("compare", sides["base"], sides["head"], "--fail", limit, code=code)
-    assert ("1 cases beyond the limits" in done.stderr) == (code == 14)
+    assert ("1 case beyond the limits" in done.stderr) == (code == 14)
     # What became better goes beyond no limit.
     joulemark("compare", sides["head"], sides["base"], "--fail", limit)
 

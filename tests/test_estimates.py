@@ -549,3 +549,10 @@ def test_an_emulator_without_the_plugin(monkeypatch: pytest.MonkeyPatch, tmp_pat
     (record,) = EstimatedLibrary(planned("sha-256"), machine, nowhere).records()
     assert "no qemu-none" in (record.failure or "")
     assert "install the Debian package qemu-user" in (record.failure or "")
+    # One that was built without plugins, as some distributions' are.
+    (tmp_path / "qemu-plain").write_text("#!/bin/sh\necho usage: qemu-plain PROGRAM\n")
+    (tmp_path / "qemu-plain").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    plain = Architecture(name="x86-64", triple="", flags=(), debian="", qemu=("qemu-plain",))
+    with pytest.raises(ToolError, match="this qemu-plain was built without plugins"):
+        _ = plain.emulator

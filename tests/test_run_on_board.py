@@ -169,7 +169,7 @@ def test_a_person_reads_the_meter_of_a_board(line: EmulatedSupplyLine, tmp_path:
         if reading == "1.001":
             break
     # A display that has not moved by its step is a failed case, to be repeated.
-    shown = person_at.until("1 cases failed and have no number")
+    shown = person_at.until("1 case failed, without a number")
     assert "the display moved by 0.001 mWh and its step is 0.01" in shown
     assert "served from the store: 1 of 2" in shown
     assert person_at.ended() == 6

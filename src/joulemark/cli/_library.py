@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from joulemark.errors import InputError, VerificationError
+from joulemark.words import counted
 
 if TYPE_CHECKING:
     from joulemark.campaign.campaign import Campaign
@@ -59,7 +60,9 @@ def run_libraries(campaign: "Campaign", bench: "Bench", location: str, *, fresh:
     failed = Counter(r.failure for r in measured if r.status == "failed")
     if failed:
         lines = "\n".join(f"  {count} x {why}" for why, count in failed.most_common())
-        raise VerificationError(f"{failed.total()} cases failed and have no number:\n{lines}")
+        raise VerificationError(
+            f"{counted(failed.total(), 'case')} failed, without a number:\n{lines}"
+        )
 
 
 def _tell(text: str) -> None:

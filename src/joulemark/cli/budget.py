@@ -8,6 +8,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._options import DEFAULT_STORE, SourceOption, StoreOption
+from joulemark.words import counted
 
 if TYPE_CHECKING:
     from joulemark.analysis.budget import Budget, Costs, Variant
@@ -115,7 +116,10 @@ def _measured(scenario: "Scenario", store: str) -> "Costs":
             todo = planned(campaign, bench, workers)
             left = todo.without(opened.served(p.key for p in todo.points))
             new = measure(opened, bench, left, workers) if left else []
-            typer.echo(f"measured {len(new)} cases of {step.primitive} {step.operation}", err=True)
+            typer.echo(
+                f"measured {counted(len(new), 'case')} of {step.primitive} {step.operation}",
+                err=True,
+            )
     return _from_store(store)
 
 

@@ -20,6 +20,7 @@ from joulemark.cli._options import (
 )
 from joulemark.cli._output import Form, FormOption, table
 from joulemark.errors import InputError, UnsatisfiedError
+from joulemark.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -332,7 +333,7 @@ class _Question:
         old = of_primitives(store.load(s.id for s in served.values()))
         failed = [r for r in new if r.status != "ok"]
         if failed:
-            typer.echo(f"{len(failed)} cases failed: {failed[0].failure}", err=True)
+            typer.echo(f"{counted(len(failed), 'case')} failed: {failed[0].failure}", err=True)
         return [r for r in (*old, *new) if r.status == "ok"], unmeasured
 
     def _ways(self, library: "Library") -> "list[Implementation]":

@@ -14,6 +14,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.errors import InputError, JoulemarkError, RegressionError, ToolError
+from joulemark.words import counted
 
 if TYPE_CHECKING:
     from joulemark.analysis.changes import Compared
@@ -129,7 +130,7 @@ def _complain(found: "Sequence[Compared]") -> None:
     if broken:
         first = broken[0]
         raise RegressionError(
-            f"{len(broken)} cases beyond the limits",
+            f"{counted(len(broken), 'case')} beyond the limits",
             None,
             f"first: {first.name}, {first.place}: {first.broken[0]}",
         )

@@ -11,6 +11,7 @@ from joulemark.cli._options import DEFAULT_STORE, StoreOption
 from joulemark.cli._output import Form, FormOption, table
 from joulemark.cli.run import CampaignOptions
 from joulemark.errors import InputError, VerificationError
+from joulemark.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -162,7 +163,7 @@ def _explain(found: "Machine", architecture: str, form: Form) -> None:
 
 def _refuse_failed(records: "Sequence[Record[Any]]") -> None:
     if failed := [record for record in records if record.status != "ok"]:
-        raise VerificationError(f"{len(failed)} cases failed: {failed[0].failure}")
+        raise VerificationError(f"{counted(len(failed), 'case')} failed: {failed[0].failure}")
 
 
 def _row(record: "Record[PrimitiveSubject]") -> dict[str, object]:

@@ -24,6 +24,7 @@ from joulemark.cli._options import (
     default_report,
 )
 from joulemark.errors import ClaimError, InputError, VerificationError
+from joulemark.words import counted
 
 if TYPE_CHECKING:
     from joulemark.campaign.campaign import Campaign
@@ -376,7 +377,7 @@ def _complain(
     if failed:
         kinds = Counter(r.failure for r in failed)
         lines = [f"{count} x {failure}" for failure, count in kinds.most_common()]
-        what = f"{len(failed)} cases failed and have no number:\n" + _list(lines)
+        what = f"{counted(len(failed), 'case')} failed, without a number:\n" + _list(lines)
         raise VerificationError(f"{what}\n{claims}" if claims else what)
     if claims:
         raise ClaimError(claims)

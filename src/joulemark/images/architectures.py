@@ -4,7 +4,9 @@ The compilers are clang with Debian's libc6-dev-*-cross and libgcc-*-dev-*-cross
 GCC. The emulator is QEMU in user mode: it runs a program rightly, and says nothing of its time.
 """
 
+import functools
 import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,10 +32,13 @@ class Architecture:
         """The emulator's command.
 
         Raises:
-            ToolError: it is not installed.
+            ToolError: it is not installed, or built without plugins.
         """
         if shutil.which(self.qemu[0]) is None:
             raise ToolError(f"no {self.qemu[0]}", mend="install the Debian package qemu-user")
+        if not _takes_plugins(self.qemu[0]):
+            mend = "use that of Debian's package qemu-user"
+            raise ToolError(f"this {self.qemu[0]} was built without plugins", mend=mend)
         return self.qemu
 
     def compiler(self, name: str) -> tuple[Compiler, tuple[str, ...]]:
@@ -70,6 +75,12 @@ class Architecture:
             # Some flags are the linker's alone.
             "-Wno-unused-command-line-argument",
         )
+
+
+@functools.cache
+def _takes_plugins(program: str) -> bool:
+    done = subprocess.run([program, "-h"], capture_output=True, text=True, check=False)
+    return "-plugin" in done.stdout
 
 
 _ALL = (

@@ -60,14 +60,14 @@ def build_library(library: LibraryFile) -> LibraryProgram:
         if work is not None:
             _make(library, compilers, work)
     path = folder / "program"
-    said = _output([str(path)], "hello\nrows\n").splitlines()
+    version, rows = _described([str(path)])
     loaded = _output([str(path)], "", LD_TRACE_LOADED_OBJECTS="1")
     own = {option.removeprefix("-l") for option in library.link}
     found = [Path(p) for p in re.findall(r"=> (/\S+)", loaded)]
     return LibraryProgram(
         path=path,
-        version=said[0].partition(" ")[2],
-        rows=tuple((a, o) for a, _, o in (row.partition("/") for row in said[1].split())),
+        version=version,
+        rows=rows,
         objects=tuple(
             f"{p.name} {hashlib.sha256(p.read_bytes()).hexdigest()[:16]}"
             for p in found
@@ -136,16 +136,29 @@ def build_foreign(
             what = f"linking with {library.title}"
             toolchain.run([*link, "-o", str(work / "program")], what)
     path = folder / "program"
-    said = _output([*target.emulator, str(path)], "hello\nrows\n").splitlines()
+    version, rows = _described([*target.emulator, str(path)])
     return LibraryProgram(
         path=path,
-        version=said[0].partition(" ")[2],
-        rows=tuple((a, o) for a, _, o in (row.partition("/") for row in said[1].split())),
+        version=version,
+        rows=rows,
         objects=sysroot.packages(root) if built is None else (built.what,),
         digest=hashlib.sha256(path.read_bytes()).hexdigest(),
         compiler=compiler.version,
         flags=" ".join((*_FLAGS, *target.flags, *library.link)),
     )
+
+
+def _described(command: list[str]) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The library's version, and the rows that a program has.
+
+    Raises:
+        ToolError: it does not run, or does not say.
+    """
+    said = _output(command, "hello\nrows\n").splitlines()
+    if len(said) != len(("hello", "rows")):
+        raise ToolError("the library's program does not say what it has", " ".join(command))
+    rows = (row.partition("/") for row in said[1].split())
+    return said[0].partition(" ")[2], tuple((a, o) for a, _, o in rows)
 
 
 def _output(command: list[str], given: str, **environment: str) -> str:

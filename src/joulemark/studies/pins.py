@@ -7,6 +7,7 @@ from joulemark.errors import JoulemarkError
 from joulemark.studies.conduct import Conducted, Result
 from joulemark.studies.study import Study
 from joulemark.studies.verdict import UNKNOWN, Cause, Verdict
+from joulemark.words import counted
 
 
 class MovedVerdictError(JoulemarkError):
@@ -63,7 +64,7 @@ def compare(conducted: Conducted) -> None:
     ]
     if moved:
         raise MovedVerdictError(
-            f"{len(moved)} verdicts moved:\n" + "\n".join(moved),
+            f"{counted(len(moved), 'verdict')} moved:\n" + "\n".join(moved),
             str(path(conducted.study)),
             "explain it in study.toml, then give --pin",
         )
