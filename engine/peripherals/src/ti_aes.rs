@@ -702,8 +702,9 @@ impl TiAes {
                 input | output << 1
             }
             0x78 => self.run_parameters,
-            // No port error; hash and secondary keys, which are written only.
-            0x7c | 0x500..=0x51c => 0,
+            // No port error; hash and secondary keys, lengths, resets and changes of flags, which are
+            // written only: TI's driver reads the register that clears flags all the same.
+            0x1c | 0x7c | 0x500..=0x51c | 0x554..=0x55c | 0x740 | 0x788 | 0x78c => 0,
             // Two channels and one port; engine numbers 209 (DMA controller) and 120 (accelerator).
             0xf8 if self.features.hash => 0x202,
             0xfc => 0x0101_2ed1,

@@ -278,3 +278,12 @@ fn what_the_engine_lacks_is_named() {
     let fault = chip.aes.transfer(&mut chip.ram, at).unwrap_err();
     assert!(fault.message.contains("pulse"), "{fault}");
 }
+
+#[test]
+fn registers_that_are_written_only_read_as_zero() {
+    let mut chip = Chip::new(true);
+    // DMAC_SWRES, the two lengths, that of authenticated data, SW_RESET, INT_CLR and INT_SET.
+    for offset in [0x1c, 0x554, 0x558, 0x55c, 0x740, 0x788, 0x78c] {
+        assert_eq!(chip.aes.read(offset, chip.now), Some(0), "{offset:#x}");
+    }
+}
