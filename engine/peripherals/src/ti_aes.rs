@@ -156,6 +156,8 @@ enum Job {
     Authenticate,
     /// Takes data, and puts it out again where the mode has an output.
     Crypt,
+    /// Computes the tag of a message that is authenticated only, whose data it has.
+    Tag,
 }
 
 /// An operation since `AES_CTRL` was written.
@@ -307,6 +309,19 @@ impl TiAes {
         first + each * blocks + last
     }
 
+    /// How long before its end the engine has the last data of a message that is authenticated only:
+    /// its block and the mask of the tag are still to come. A driver that clears both flags when the
+    /// data is in (TI's, `CCMAuthEncryptStart`) would otherwise wait for a tag that was there.
+    fn tag_cycles(&self, job: Job) -> u64 {
+        let operation = self.operation.as_ref();
+        let is_last = operation.is_some_and(|operation| operation.left == 0);
+        if job == Job::Authenticate && is_last {
+            self.block_cycles(true) + self.block_cycles(false)
+        } else {
+            0
+        }
+    }
+
     fn mode(&self) -> Result<Mode, Fault> {
         let mode = match self.ctrl & (CCM | GCM | CBC_MAC | CTR | CBC) {
             0 => Mode::Ecb,
@@ -410,9 +425,9 @@ impl TiAes {
         let transfer = match job {
             Job::Keys => bytes.div_ceil(4) * u64::from(self.timing.word),
             Job::Crypt => 2 * self.block_transfer(),
-            Job::Authenticate => self.block_transfer(),
+            Job::Authenticate | Job::Tag => self.block_transfer(),
         };
-        let takes = transfer + self.job_cycles(job, bytes);
+        let takes = transfer + self.job_cycles(job, bytes) - self.tag_cycles(job);
         self.job = Some((job, now.max(self.key_ready) + Cycles(takes)));
         Ok(())
     }
@@ -440,6 +455,11 @@ impl TiAes {
             return Ok(false);
         }
         self.job = None;
+        if job == Job::Tag {
+            self.complete(memory)?;
+            self.start(now)?;
+            return Ok(true);
+        }
         let input = self.channels[0];
         self.channels[0].active = false;
         let Some(data) = memory.read(input.address, input.length) else {
@@ -449,9 +469,14 @@ impl TiAes {
         };
         match job {
             Job::Keys => self.store_keys(&data)?,
-            Job::Authenticate => {
+            Job::Authenticate | Job::Tag => {
+                let rest = self.tag_cycles(job);
                 self.authenticate(&data)?;
                 self.set(DMA_IN_DONE)?;
+                if rest != 0 && self.is_complete() {
+                    self.job = Some((Job::Tag, at + Cycles(rest)));
+                    return Ok(true);
+                }
             }
             Job::Crypt => {
                 let result = self.crypt(&data)?;
@@ -466,16 +491,21 @@ impl TiAes {
             }
         }
         if job != Job::Keys && self.is_complete() {
-            self.finish();
-            if self.alg_sel & TAG != 0 && self.channels[1].active {
-                let tag = self.tag;
-                self.put(memory, &tag);
-            }
-            self.set(RESULT_AV)?;
+            self.complete(memory)?;
         }
         // What the program has set up meanwhile.
         self.start(now)?;
         Ok(true)
+    }
+
+    /// All of an operation is done.
+    fn complete(&mut self, memory: &mut dyn Memories) -> Result<(), Fault> {
+        self.finish();
+        if self.alg_sel & TAG != 0 && self.channels[1].active {
+            let tag = self.tag;
+            self.put(memory, &tag);
+        }
+        self.set(RESULT_AV)
     }
 
     /// Put a result where the output channel goes; false for a bus error.

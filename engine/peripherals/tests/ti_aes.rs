@@ -287,3 +287,24 @@ fn registers_that_are_written_only_read_as_zero() {
         assert_eq!(chip.aes.read(offset, chip.now), Some(0), "{offset:#x}");
     }
 }
+
+#[test]
+fn the_tag_of_a_message_without_payload_comes_after_its_data() {
+    const DATA_IN: u32 = 1 << 1;
+    const TAG: u32 = 1;
+    let mut chip = Chip::new(true);
+    chip.load_key();
+    // CCM of 16 bytes that are authenticated; TI's driver clears both flags when they are in.
+    let ccm = 1 << 29 | 1 << 22 | 1 << 19 | 1 << 18 | 3 << 7 | 1 << 6 | 4;
+    chip.set(&[(0x788, DATA_IN | TAG), (0x784, DATA_IN | TAG), (0x550, ccm)]);
+    chip.set(&[(0x554, 0), (0x558, 0), (0x55c, 16)]);
+    chip.set(&[(0x00, 1), (0x04, INPUT), (0x0c, 16)]);
+    let mut seen = Vec::new();
+    while chip.aes.next_event() != Cycles::NEVER {
+        chip.now = chip.aes.next_event();
+        chip.aes.transfer(&mut chip.ram, chip.now).unwrap();
+        seen.push(chip.get(0x790));
+        chip.set(&[(0x788, DATA_IN | TAG)]);
+    }
+    assert_eq!(seen, [DATA_IN, TAG]);
+}
