@@ -26,7 +26,7 @@ def test_the_page_has_every_row() -> None:
     assert all(shown(row) for row in page.ROWS)
 
 
-@pytest.mark.parametrize("board", [page.M3, page.TELOSB])
+@pytest.mark.parametrize("board", [page.M3, page.M4, page.TELOSB])
 def test_targets_hold_and_are_on_the_page(board: str) -> None:
     rows = [row for row in page.ROWS if row.board == board and row.at_most is not None]
     for row, record in page.measure(rows).items():

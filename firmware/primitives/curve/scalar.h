@@ -1,5 +1,6 @@
 /* Scalars of a curve, and arithmetic modulo its order. Whoever includes this has included
-   curve/NAME-constants.h and defined ORDER_WORD_BITS. */
+   curve/NAME-constants.h and defined ORDER_WORD_BITS; where assembly multiplies, a macro
+   ORDER_EXTERNAL_MULTIPLY(out, a, b) too, which may leave any number of the order's words. */
 #ifndef CURVE_SCALAR_H
 #define CURVE_SCALAR_H
 
@@ -10,6 +11,9 @@
 #define MODULAR_MODULUS ORDER_MODULUS
 #define MODULAR_INVERSE ORDER_INVERSE
 #define MODULAR_WORD_BITS ORDER_WORD_BITS
+#ifdef ORDER_EXTERNAL_MULTIPLY
+#define MODULAR_EXTERNAL_MULTIPLY ORDER_EXTERNAL_MULTIPLY
+#endif
 #include "field/montgomery.h"
 
 #if ORDER_WORD_BITS == 32
@@ -19,6 +23,14 @@
 #endif
 __attribute__((unused)) static const order_fe order_r2 = ORDER_R2;
 #undef W
+
+#ifdef ORDER_EXTERNAL_MULTIPLY
+__attribute__((unused)) static void order_multiply(order_fe out, const order_fe a,
+                                                   const order_fe b) {
+    ORDER_EXTERNAL_MULTIPLY(out, a, b);
+    order_below(out, out, 0);
+}
+#endif
 
 typedef uint8_t scalar[SCALAR_BYTES]; /* little endian */
 

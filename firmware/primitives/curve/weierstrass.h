@@ -1,10 +1,10 @@
 /* Points of a curve y^2 = x^3 - 3x + b, or x^3 + b, over a prime field, in Jacobian coordinates:
    (X, Y, Z) stands for (X / Z^2, Y / Z^3). Whoever includes this has defined the field: fe, an
    array; fe_multiply, fe_square, fe_add, fe_subtract, which take out first and allow it to be an
-   operand; FE_WORDS and fe_word; and fe_is_zero, all ones or 0, for any element; fe_one;
-   SCALAR_BITS of the order, in SCALAR_BYTES; the generator's comb[8][2] with COMB_COLUMNS: entry i
-   is (2^(3 COLUMNS) + s0 2^0 + s1 2^COLUMNS + s2 2^(2 COLUMNS)) G, s being 1 for a bit of i that is
-   set and else -1; CURVE_A_IS_ZERO.
+   operand; FE_WORDS and fe_word; and fe_is_zero, all ones or 0, for any element; perhaps fe_pick;
+   fe_one; SCALAR_BITS of the order, in SCALAR_BYTES; the generator's comb[8][2] with COMB_COLUMNS:
+   entry i is (2^(3 COLUMNS) + s0 2^0 + s1 2^COLUMNS + s2 2^(2 COLUMNS)) G, s being 1 for a bit of i
+   that is set and else -1; CURVE_A_IS_ZERO.
 
    What depends on a scalar takes the same time and touches the same addresses whatever the scalar
    is. */
@@ -159,10 +159,20 @@ static void point_ready(ready_point *out, const point *p) {
     fe_multiply(out->zzz, out->zz, p->z);
 }
 
+#ifndef fe_pick
 /* All ones where i is wanted, else 0. */
 static fe_word index_mask(unsigned i, unsigned wanted) {
     return (fe_word)~crypto_mask32(crypto_not_zero(i ^ wanted));
 }
+
+/* Entry index, below 8, of a table whose entries have that many words. */
+static void fe_pick(fe_word *out, const fe_word *table, unsigned index, unsigned words) {
+    for (unsigned n = 0; n < words; n++)
+        out[n] = table[n];
+    for (unsigned i = 1; i < 8; i++)
+        words_select(out, table + i * words, index_mask(i, index), words);
+}
+#endif
 
 /* out = sum + last, which may be equal; equal what the addition makes of such, of the double. */
 static void point_finish(point *out, const point *added, const point *sum) {
@@ -182,10 +192,7 @@ static void point_look_up(ready_point *out, const ready_point table[POINT_TABLE]
     fe_word negative = (fe_word)crypto_mask32((unsigned)digit >> (8 * sizeof digit - 1));
     unsigned index = ((unsigned)digit ^ (unsigned)(int)(int32_t)negative) >> 1 & (POINT_TABLE - 1);
     fe zero = {0}, turned;
-    *out = table[0];
-    for (unsigned i = 1; i < POINT_TABLE; i++)
-        words_select((fe_word *)out, (const fe_word *)&table[i], index_mask(i, index),
-                     WORDS(ready_point));
+    fe_pick((fe_word *)out, (const fe_word *)table, index, WORDS(ready_point));
     fe_subtract(turned, zero, out->p.y);
     words_select(out->p.y, turned, negative, FE_WORDS);
 }
@@ -245,10 +252,7 @@ static void point_multiply_base(point *out, const uint8_t k[SCALAR_BYTES]) {
         }
         fe_word minus = (fe_word)~crypto_mask32(index >> 3);
         index = (index ^ (unsigned)minus) & 7;
-        fe_copy(term.x, comb[0][0]);
-        fe_copy(term.y, comb[0][1]);
-        for (unsigned i = 1; i < 8; i++)
-            words_select(term.x, comb[i][0], index_mask(i, index), 2 * FE_WORDS);
+        fe_pick((fe_word *)&term, comb[0][0], index, WORDS(affine_point));
         fe_subtract(turned, zero, term.y);
         words_select(term.y, turned, minus, FE_WORDS);
         if (column == COMB_COLUMNS - 1) {

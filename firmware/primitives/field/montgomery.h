@@ -112,30 +112,35 @@ static void MODULAR(multiply)(ELEMENT out, const ELEMENT a, const ELEMENT b) {
 #define MULTIPLY MODULAR_EXTERNAL_MULTIPLY
 #endif
 
-/* a^(m - 2), 1 / a where m is prime; 0 where a is 0. The exponent is public. */
+/* a^(m - 2), 1 / a where m is prime, below m; 0 where a is 0. The exponent is public: four of its
+   bits at a time. */
 __attribute__((unused)) static void MODULAR(invert)(ELEMENT out, const ELEMENT a) {
-    ELEMENT base, result;
-    WORD exponent, borrow = 2;
+    ELEMENT power[15], result, exponent;
+    WORD borrow = 2;
     unsigned first = 1;
-    for (unsigned i = 0; i < N; i++)
-        base[i] = a[i];
     for (unsigned i = 0; i < N; i++) {
-        exponent = (WORD)(MODULUS[i] - borrow);
+        power[0][i] = a[i];
+        exponent[i] = (WORD)(MODULUS[i] - borrow);
         borrow = MODULUS[i] < borrow;
-        for (unsigned bit = 0; bit < MODULAR_WORD_BITS; bit++) {
-            if (exponent >> bit & 1) {
-                if (first)
-                    for (unsigned n = 0; n < N; n++)
-                        result[n] = base[n];
-                else
-                    MULTIPLY(result, result, base);
-                first = 0;
-            }
-            MULTIPLY(base, base, base);
-        }
     }
-    for (unsigned n = 0; n < N; n++)
-        out[n] = result[n];
+    for (unsigned i = 1; i < 15; i++)
+        MULTIPLY(power[i], power[i - 1], power[0]);
+    for (unsigned bit = 8 * sizeof(ELEMENT); bit > 0;) {
+        bit -= 4;
+        if (!first)
+            for (unsigned n = 0; n < 4; n++)
+                MULTIPLY(result, result, result);
+        unsigned digit = exponent[bit / MODULAR_WORD_BITS] >> bit % MODULAR_WORD_BITS & 15;
+        if (digit == 0)
+            continue;
+        if (first)
+            for (unsigned n = 0; n < N; n++)
+                result[n] = power[digit - 1][n];
+        else
+            MULTIPLY(result, result, power[digit - 1]);
+        first = 0;
+    }
+    MODULAR(below)(out, result, 0);
 }
 
 static void MODULAR(halve)(ELEMENT a, WORD top) {

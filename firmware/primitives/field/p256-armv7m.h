@@ -11,3 +11,7 @@ void p256_multiply(fe out, const fe a, const fe b);
 void p256_square(fe out, const fe a);
 void p256_add(fe out, const fe a, const fe b);
 void p256_subtract(fe out, const fe a, const fe b);
+
+/* Entry index, below 8, of a table whose entries have that many words, a multiple of 4. */
+void words_pick(uint32_t *out, const uint32_t *table, unsigned index, unsigned words);
+#define fe_pick words_pick

@@ -11,3 +11,7 @@ void secp256k1_multiply(fe out, const fe a, const fe b);
 void secp256k1_square(fe out, const fe a);
 void secp256k1_add(fe out, const fe a, const fe b);
 void secp256k1_subtract(fe out, const fe a, const fe b);
+
+/* Entry index, below 8, of a table whose entries have that many words, a multiple of 4. */
+void words_pick(uint32_t *out, const uint32_t *table, unsigned index, unsigned words);
+#define fe_pick words_pick

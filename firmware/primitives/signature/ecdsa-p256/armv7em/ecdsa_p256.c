@@ -1,4 +1,5 @@
 #include "ecdsa_p256.h"
+#include "field/montgomery-armv7em.h"
 #include "field/p256-armv7em.h"
 
 #define FE_WORD_BITS 32

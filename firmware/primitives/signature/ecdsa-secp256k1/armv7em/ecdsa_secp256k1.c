@@ -1,4 +1,5 @@
 #include "ecdsa_secp256k1.h"
+#include "field/montgomery-armv7em.h"
 #include "field/secp256k1-armv7em.h"
 
 #define FE_WORD_BITS 32

@@ -1,0 +1,9 @@
+/* What montgomery-armv7em.S computes: a b / 2^256 modulo the modulus, which is odd, as any number
+   of eight words; inverse = -1 / modulus modulo 2^32. */
+#include <stdint.h>
+
+void montgomery_multiply256(uint32_t out[8], const uint32_t a[8], const uint32_t b[8],
+                            const uint32_t modulus[8], uint32_t inverse);
+
+#define ORDER_EXTERNAL_MULTIPLY(out, a, b)                                                         \
+    montgomery_multiply256(out, a, b, order_modulus, ORDER_INVERSE)

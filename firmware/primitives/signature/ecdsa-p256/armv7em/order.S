@@ -1,0 +1,1 @@
+#include "field/montgomery-armv7em.S"
