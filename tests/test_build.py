@@ -3,6 +3,7 @@
 import concurrent.futures
 import errno
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -211,6 +212,16 @@ def test_the_harness_is_the_same_code_in_every_image() -> None:
         for o in toolchain.OPTIMISATIONS
     }
     assert len(bodies) == 1
+
+
+def test_a_kind_s_harness_is_compiled_once_for_all_boards_of_a_core() -> None:
+    way = implementation("aes-128-ccm", "armv7m")
+    found = set()
+    for board in ("sensortag-cc2650", "openmote-cc2538"):
+        image = build_image(way, boards.load_board(board), compiler="gcc")
+        commands = json.loads((image.path.parent / "commands.json").read_text())
+        found.add(next(c[-1] for c in commands if c[-1].endswith("kind_c.o")))
+    assert len(found) == 1
 
 
 def test_an_unchanged_case_comes_from_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,9 +34,7 @@ uint8_t *hal_stack_limit(void);
 #define HAL_TIMER_OVERFLOW UINT32_MAX
 uint32_t hal_timer_ticks(void);
 
-/* Storage of the harness: neither cleared at start nor counted as the primitive's RAM. */
-#define HAL_NOINIT __attribute__((section(".noinit")))
-
 #include "hal-inline.h"
+#include "noinit.h"
 
 #endif

@@ -1,8 +1,8 @@
 /* The primitive's context. It is the primitive's cost in RAM, so it has a symbol of its own; the
    copy that the harness keeps of it is not. Included once, by a kind's file. */
-#include "hal.h"
 #include "harness.h"
 #include "kind.h"
+#include "noinit.h"
 #include "primitive.h"
 
 primitive_ctx primitive_context;

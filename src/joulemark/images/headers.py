@@ -57,7 +57,7 @@ def kind_header(kind: Kind) -> str:
 
 def slots_source(kind: Kind) -> str:
     """Write the slots of a kind."""
-    lines = ['#include "hal.h"', '#include "harness.h"', '#include "kind.h"']
+    lines = ['#include "harness.h"', '#include "kind.h"', '#include "noinit.h"']
     for name, slot in kind.file.slot.items():
         aligned = "_Alignas(uintptr_t)"
         lines.append(f"static HAL_NOINIT {aligned} uint8_t slot_{name}_bytes[{slot.bytes}];")
@@ -89,10 +89,10 @@ def stand_in(kind: Kind, sizes: Mapping[str, int]) -> dict[str, str]:
     declared = [re.sub(r"\bp_", "wired_", f) for f in kind.file.functions]
     constants = [f"WIRED_{c.upper()} = {sizes[c]}" for c in kind.file.constants]
     lines = [f'#include "{include}"', "typedef struct {", "    uint16_t unused;", "} wired_ctx;"]
-    if constants:
-        lines.append(f"enum {{ {', '.join(constants)} }};")
-    header = _guarded("wired", [*lines, *(f"{f};" for f in declared)])
-    bodies = ['#include "wired.h"']
+    enum = [f"enum {{ {', '.join(constants)} }};"] if constants else []
+    header = _guarded("wired", [*lines, *enum, *(f"{f};" for f in declared)])
+    # Without the header, whose constants differ: one object for all primitives of the kind.
+    bodies = list(lines)
     for function in declared:
         arguments = function.partition("(")[2].rstrip(")")
         names = re.findall(r"(\w+)(?:\[\w*\])?(?:,|$)", arguments)

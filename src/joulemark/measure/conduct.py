@@ -1,4 +1,4 @@
-"""Conducts a plan: every case measured, each record handed over as soon as it is made."""
+"""Conducts a plan: every case measured, records handed over as they are made."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence

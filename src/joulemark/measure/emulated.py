@@ -133,7 +133,7 @@ class Emulated(BoardSession):
             addresses_equal=len({w.addresses for w in windows}) == 1,
             notes=[
                 *self.meter.notes(self._at_clock(shown.window)),
-                *filter(None, [self._place().timing_note]),
+                *filter(None, [self._place.timing_note]),
                 *(
                     [f"clock {self.job.firmware.clock}: {self.clock.note}"]
                     if self.clock.note

@@ -11,6 +11,7 @@ import json
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +171,7 @@ class Estimated(Session):
                 raise LinkError(f"the plugin counted nothing: {error}", "qemu", mend) from error
         return counts
 
+    @cached_property
     def _place(self) -> Provenance:
         return Provenance(
             seed=self.job.seed,

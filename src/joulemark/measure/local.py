@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 
 from joulemark.campaign.case import Case
 from joulemark.campaign.job import Job
@@ -132,6 +133,7 @@ class Local(Metered):
     def _window_s(self, specification: Specification) -> float:
         return chosen_window_s(specification, self._watt)
 
+    @cached_property
     def _place(self) -> Provenance:
         return Provenance(
             seed=self.job.seed,

@@ -1,4 +1,4 @@
-"""Workers of this machine: images in parallel, each record handed over as soon as it is made."""
+"""Workers of this machine: images in parallel, records handed over as they are made."""
 
 import contextlib
 import ctypes
@@ -7,7 +7,8 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
@@ -21,6 +22,10 @@ from joulemark.interrupts import deferred
 
 if TYPE_CHECKING:
     from joulemark.records.record import PrimitiveRecord
+
+_TOGETHER_S = 0.1
+"""Records made within this time are handed over and written together: a transaction takes longer
+than many cases do. A kill costs no more than these, and the case that is at work."""
 
 
 class _Worker:
@@ -42,12 +47,25 @@ def _start_worker(records: Connection, lock: Lock, parent: int) -> None:
 
 
 def _work(jobs: Sequence[Job]) -> None:
-    from joulemark.measure.emulated import emulate
-
-    for record in itertools.chain.from_iterable(map(emulate, jobs)):
+    for records in _measured(jobs):
         # Written when send returns, so a job that is done has nothing on its way.
         with _Worker.lock:
-            _Worker.records.send(record)
+            _Worker.records.send(records)
+
+
+def _measured(jobs: Iterable[Job]) -> "Iterator[Sequence[PrimitiveRecord]]":
+    from joulemark.measure.emulated import emulate
+
+    records: list[PrimitiveRecord] = []
+    since = time.monotonic()
+    for record in itertools.chain.from_iterable(map(emulate, jobs)):
+        records.append(record)
+        if time.monotonic() - since >= _TOGETHER_S:
+            yield records
+            records = []
+            since = time.monotonic()
+    if records:
+        yield records
 
 
 def _groups(jobs: Sequence[Job], processes: int) -> list[list[Job]]:
@@ -61,7 +79,7 @@ def _groups(jobs: Sequence[Job], processes: int) -> list[list[Job]]:
 
 def _waiting(reader: Connection) -> "Iterator[PrimitiveRecord]":
     while reader.poll():
-        yield reader.recv()
+        yield from reader.recv()
 
 
 class Processes(Threads):
@@ -84,15 +102,8 @@ class Processes(Threads):
                 fault, such as a missing compiler.
         """
         processes = min(self.count, len(jobs))
-        return _conduct(jobs, processes) if processes > 1 else _conduct_here(jobs)
-
-
-def _conduct_here(jobs: Sequence[Job]) -> "Iterator[Sequence[PrimitiveRecord]]":
-    """For one process there is this one: to start another takes longer than most images do."""
-    from joulemark.measure.emulated import emulate
-
-    for job in jobs:
-        yield from ([record] for record in emulate(job))
+        # For one process there is this one: to start another takes longer than most images do.
+        return _conduct(jobs, processes) if processes > 1 else _measured(jobs)
 
 
 def _conduct(jobs: Sequence[Job], processes: int) -> "Iterator[Sequence[PrimitiveRecord]]":

@@ -48,16 +48,10 @@ class Session(Closes, ABC):
 
     def record(self, point: Point) -> Record[PrimitiveSubject]:
         """Measure one case."""
-        provenance = self._place()
+        provenance = self._place
         outcome: Outcome | str
         try:
-            provenance = dataclasses.replace(
-                provenance,
-                compiler_version=self.image.compiler,
-                flags=self.image.flags,
-                build_id=self.image.build_id,
-                image_digest=self._image_digest(),
-            )
+            provenance = self._provenance
             outcome = self._measure(point.case, point.trials)
         except (JoulemarkError, EngineError) as error:
             self._recover()
@@ -75,6 +69,18 @@ class Session(Closes, ABC):
     def _recover(self) -> None:
         """Make the next case possible after one that failed."""
 
+    @cached_property
+    def _provenance(self) -> Provenance:
+        """The circumstances of all cases of the image."""
+        return dataclasses.replace(
+            self._place,
+            compiler_version=self.image.compiler,
+            flags=self.image.flags,
+            build_id=self.image.build_id,
+            image_digest=self._image_digest(),
+        )
+
+    @cached_property
     @abstractmethod
     def _place(self) -> Provenance:
         """Where cases run, before anything is known of the image."""
@@ -158,6 +164,7 @@ class BoardSession(Session):
     def _image_digest(self) -> str:
         return self.program.digest
 
+    @cached_property
     def _place(self) -> Provenance:
         return on_board(self.board, self.job.firmware.clock, self.job.seed, self.job.project_commit)
 
