@@ -1,6 +1,7 @@
 """CC2650: its RF core as programs meet it, and its driver beside those of other radios."""
 
 import json
+import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -177,27 +178,37 @@ def test_the_radios_states_fill_its_time() -> None:
     assert radio["calibrate"] == pytest.approx(5 * 192e6 / fast, rel=0, abs=8)
 
 
-def test_sensortags_join_secured_slots_by_their_aes_accelerator(tmp_path: Path) -> None:
-    """CCM* in the accelerator, and in software over its AES; tshark and we verify each frame."""
-    capture = tmp_path / "slots.pcapng"
-    path = str(NETWORKS / "tsch-three-radios.toml")
-    done = joulemark("network", path, "--for", "12s", "--json", "--pcap", str(capture))
+@pytest.mark.parametrize("level", [1, 2, 3, 5, 6, 7])
+def test_three_boards_in_secured_slots_verify_here_and_in_tshark(
+    level: int, tmp_path: Path
+) -> None:
+    """CCM* by each board's engine, and in software over one's AES; acknowledgements too."""
+    text = (NETWORKS / "tsch-three-radios.toml").read_text()
+    assert text.count("TSCH_LEVEL = 5") == 4
+    path, capture = tmp_path / "slots.toml", tmp_path / "slots.pcapng"
+    path.write_text(
+        text.replace("TSCH_LEVEL = 5", f"TSCH_LEVEL = {level}").replace(
+            "level = 5", f"level = {level}"
+        )
+    )
+    shutil.copy(NETWORKS / "tsch-three-radios.keys.toml", tmp_path)
+    done = joulemark("network", str(path), "--for", "6s", "--json", "--pcap", str(capture))
     result = json.loads(done.stdout)
     assert result["verified"] == result["frames"] > 50
     root, *leaves = result["motes"]
     assert [leaf["mote"] for leaf in leaves] == ["sensortag", "openmote", "sensortag-hybrid"]
     for leaf in leaves:
-        assert leaf["received"] > leaf["sent"] > 10
+        assert leaf["received"] > leaf["sent"] > 5
     assert sum(leaf["sent"] for leaf in leaves) == root["received"]
     command = ["tshark", "-r", str(capture), "-T", "fields", "-E", "separator=|"]
     for line in Path(f"{capture}.keys").read_text().splitlines():
         command += ["-o", f"uat:ieee802154_keys:{line}"]
-    command += ["-e", "wpan.src16", "-e", "wpan.src64", "-e", "wpan.decrypt_error"]
+    command += ["-e", "wpan.aux_sec.sec_level", "-e", "wpan.mic", "-e", "wpan.decrypt_error"]
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    # Without an address, tshark has no nonce for acknowledgments.
-    named = [line.rpartition("|") for line in out if line.split("|")[0] or line.split("|")[1]]
-    assert len(named) > 30
-    assert not [line for line in named if line[2]]
+    assert len(out) == result["frames"]
+    seen = [line.split("|") for line in out]
+    assert all(mic and not error for _, mic, error in seen)
+    assert {int(found, 16) for found, _, _ in seen} == {1, level}
 
 
 def test_neither_threads_nor_slices_can_be_seen() -> None:
