@@ -2,16 +2,20 @@
 
 import json
 import shutil
+import signal
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from command import joulemark
 from joulemark.catalogue.networks import read_network, seconds
+from joulemark.cli import network as command
 from joulemark.errors import InputError
 from joulemark.project import NETWORKS
 from joulemark.records.store import Store
+from joulemark.runners.capture import read_capture
 from joulemark.runners.network import RunningNetwork
 
 PING = NETWORKS / "ping-telosb.toml"
@@ -39,6 +43,13 @@ def written(folder: Path, text: str) -> Path:
         (MOTE + "spread_watch_ppm = 5\n", "say in watch_crystal around what"),
         (MOTE + 'numbered = "MOTE"\n', "say in define"),
         (MOTE + 'flash = "none.bin"\n', "No such file"),
+        (MOTE + "start_s = 1e30\n", "less than or equal to 10000000"),
+        (MOTE + "start_s = 1.0\nrestart_s = [0.5]\n", "it is not on before"),
+        (MOTE + 'wiring = { boots = "boots/none" }\n', "nothing in it is wired to boots"),
+        (MOTE + '[[link]]\nfrom = "one"\nto = "one"\nattenuation_db = 6\n', "not hear itself"),
+        (MOTE + "[slots]\nlength_us = 10\ntx_offset_us = 10\n", "tx_offset_us is within"),
+        (MOTE.replace("telosb", "telosc"), "telosc: no such board; did you mean telosb?"),
+        (MOTE.replace("net/ping", "net/pong"), "pong/part.toml: cannot be read"),
         ("seed = 1\n", "mote: this key is missing"),
     ],
 )
@@ -50,6 +61,35 @@ def test_a_wrong_file_is_one_error_that_names_the_key(
     assert error in done.stderr
     assert str(path) in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_the_file_that_a_full_disk_cuts_is_named() -> None:
+    done = joulemark("network", str(PING), "--for", "600ms", "--pcap", "/dev/full", code=3)
+    assert "/dev/full: the capture cannot be written: No space left on device" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_ctrl_c_ends_the_run_and_shows_what_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    piece = command._piece
+
+    def struck(running: RunningNetwork, *others: Any) -> list[tuple[int, str]]:
+        if running.time_s > 0.65:
+            signal.raise_signal(signal.SIGINT)
+        return piece(running, *others)
+
+    monkeypatch.setattr(command, "_piece", struck)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    capture = tmp_path / "cut.pcapng"
+    try:
+        done = joulemark(
+            *("network", str(PING), "--for", "1h", "--json", "--pcap", str(capture)), code=130
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done.stderr == "joulemark: interrupted at 0.7 s\n"
+    assert json.loads(done.stdout)["frames"] == len(read_capture(capture, None)) > 5
 
 
 def test_a_time_is_written_with_its_unit() -> None:

@@ -145,7 +145,7 @@ def test_errors_name_file_and_key(
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('key = "', 'key = "0', r"vector.0.key: Value error, not hexadecimal"),
+        ('key = "', 'key = "0', r"vector.0.key: not hexadecimal"),
         ("[[vector]]", "[[vectors]]", r"vectors"),
         ("origin =", "source =", r"key vector.0"),
         ('variant = "aes-128"', 'variant = "aes-129"', r"no variant aes-129"),

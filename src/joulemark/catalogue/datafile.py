@@ -40,5 +40,6 @@ def read(path: Path, model: type[Model]) -> Model:
         if first["type"] == "extra_forbidden":
             mend = "remove it or correct its spelling"
             raise InputError("unknown key", f"{path}, key {key}", mend) from error
-        what = "this key is missing" if first["type"] == "missing" else first["msg"]
+        said = first["msg"].removeprefix("Value error, ")
+        what = "this key is missing" if first["type"] == "missing" else said
         raise InputError(what, f"{path}, key {key}") from error

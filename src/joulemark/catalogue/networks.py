@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -11,12 +12,14 @@ from joulemark.catalogue import datafile
 from joulemark.errors import InputError
 from joulemark.project import NETWORKS
 
-NAME = r"^[a-z0-9][a-z0-9-]*$"
+NAME = r"^[a-z0-9][a-z0-9-]{0,62}$"
 _MOTES_MAX = 10_000
+_SECONDS_MAX = 10_000_000
 
 Name = Annotated[str, Field(pattern=NAME)]
 Decibel = Annotated[float, Field(ge=0, le=300)]
 Part = Annotated[float, Field(ge=0, le=1)]
+Seconds = Annotated[float, Field(ge=0, le=_SECONDS_MAX)]
 
 
 class Crystal(datafile.DataModel):
@@ -58,9 +61,9 @@ class Mote(datafile.DataModel):
     """Settings of the chip at the start."""
     flash: str | None = None
     """A file beside the network's: the contents of its serial flash, from address 0 on."""
-    start_s: Annotated[float, Field(ge=0)] = 0.0
+    start_s: Seconds = 0.0
     """When it is switched on."""
-    restart_s: list[Annotated[float, Field(gt=0)]] = Field([])
+    restart_s: list[Annotated[Seconds, Field(gt=0)]] = Field([])
     """When it is switched off and on."""
     crystal: Crystal = Crystal()
     """Of its radio and its core; a clock without a crystal, as an MSP430's DCO, goes with it."""
@@ -74,7 +77,7 @@ class Mote(datafile.DataModel):
     """The crystals of several are spread evenly so far to either side."""
     spread_watch_ppm: Annotated[float, Field(ge=0, le=500)] = 0.0
     """And their watch crystals."""
-    spread_start_s: Annotated[float, Field(ge=0)] = 0.0
+    spread_start_s: Seconds = 0.0
     """Several are switched on one after the other within this time."""
 
     @model_validator(mode="after")
@@ -91,6 +94,8 @@ class Mote(datafile.DataModel):
             raise ValueError("spread_watch_ppm: say in watch_crystal around what")
         if self.numbered is not None and self.numbered not in self.define:
             raise ValueError(f"numbered: say in define what {self.numbered} is for the first")
+        if any(at <= self.start_s + self.spread_start_s for at in self.restart_s):
+            raise ValueError("restart_s: it is not on before start_s and spread_start_s")
         return self
 
 
@@ -100,7 +105,7 @@ class Recording(datafile.DataModel):
     name: Name
     file: str
     """A pcap or pcapng file beside the network's."""
-    at_s: Annotated[float, Field(gt=0)]
+    at_s: Annotated[Seconds, Field(gt=0)]
     """When its first frame begins."""
     power_dbm: float = 0.0
     channel: Annotated[int, Field(ge=11, le=26)] | None = None
@@ -124,6 +129,8 @@ class Link(datafile.DataModel):
             raise ValueError('it has either between = ["A", "B"], or from and to')
         if (self.sender is None) != (self.receiver is None):
             raise ValueError("it needs both from and to")
+        if len(set(self.ends[0])) == 1 and self.between is None:
+            raise ValueError(f"{self.sender} does not hear itself")
         return self
 
     @property
@@ -167,6 +174,12 @@ class Slots(datafile.DataModel):
     tx_offset_us: Annotated[int, Field(ge=0)]
     """From a slot's begin to the end of a frame's start-of-frame delimiter."""
 
+    @model_validator(mode="after")
+    def _within(self) -> Self:
+        if self.tx_offset_us >= self.length_us:
+            raise ValueError("tx_offset_us is within length_us")
+        return self
+
 
 class Policy(datafile.DataModel):
     """Policy for frames."""
@@ -199,9 +212,9 @@ class Network(datafile.DataModel):
     def _consistent(self) -> Self:
         names = [*(name for mote in self.mote for name in _names(mote))]
         names += [recording.name for recording in self.recording]
-        twice = {name for name in names if names.count(name) > 1} if len(names) < 500 else set()
+        twice = [name for name, times in Counter(names).items() if times > 1]
         if twice:
-            raise ValueError(f"several are called {', '.join(sorted(twice))}")
+            raise ValueError(f"several are called {', '.join(sorted(twice)[:20])}")
         known = {*names, *(mote.name for mote in self.mote)}
         for link in self.link:
             for end in link.ends[0]:
@@ -317,6 +330,6 @@ def seconds(text: str, what: str) -> float:
         value = float(number) * units[unit]
     except (ValueError, KeyError):
         raise InputError(f"{text!r} is not a time", what, mend) from None
-    if not 0 < value <= 10_000_000:
+    if not 0 < value <= _SECONDS_MAX:
         raise InputError(f"{text!r} is not from 1us to 10000000s", what, mend)
     return value

@@ -91,8 +91,12 @@ class _Uarts:
     def write(self, line: "Line", name: str) -> None:
         """Let go what a mote has written."""
         if self._folder is not None:
-            with (self._folder / f"{name}.{line.port.lower()}.txt").open("ab") as file:
-                file.write(line.data)
+            path = self._folder / f"{name}.{line.port.lower()}.txt"
+            try:
+                with path.open("ab") as file:
+                    file.write(line.data)
+            except OSError as error:
+                raise InputError(f"cannot be written: {error.strerror}", str(path)) from error
         if line.mote in self.ptys:
             with contextlib.suppress(BlockingIOError):
                 os.write(self.ptys[line.mote], line.data)
@@ -132,7 +136,7 @@ def network(
     ] = "terminal",
     threads: Annotated[
         int | None,
-        typer.Option("--threads", min=1, help="Threads; one per core if not given."),
+        typer.Option("--threads", min=1, max=256, help="Threads; one per core if not given."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print the summary only.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -144,14 +148,15 @@ def network(
     """Run a network of emulated boards, and show who sends, who hears and what it costs.
 
     Times are the network's. A mote that faults stops, and the command exits with 7 when all is
-    done; with 16 where a frame breaks the file's policy or its keys show a flaw.
+    done; with 16 where a frame breaks the file's policy or its keys show a flaw. Ctrl-C ends the
+    run: what it was until then is shown and written, and no record is kept.
     """
     from joulemark.analysis.auditor import Auditor
     from joulemark.catalogue.architectures import load_architecture
-    from joulemark.catalogue.networks import read_network, seconds
+    from joulemark.catalogue.networks import picoseconds, read_network, seconds
     from joulemark.report.capture import Capture
     from joulemark.report.network import Timeline
-    from joulemark.runners.network import RunningNetwork, fault_error
+    from joulemark.runners.network import RunningNetwork
 
     description = read_network(file)
     duration_s = seconds(duration, "--for")
@@ -171,7 +176,7 @@ def network(
     is_live = not (as_json or quiet)
     with contextlib.ExitStack() as stack:
         capture = stack.enter_context(Capture(pcap)) if pcap is not None else None
-        for piece in running.run(duration_s):
+        for piece in _until_interrupted(running, duration_s):
             lines = _piece(running, piece, totals, auditor, capture, uarts)
             if is_live:
                 for _, text in sorted(lines):
@@ -185,20 +190,47 @@ def network(
         _write_keys(pcap.with_name(f"{pcap.name}.keys"), key_file.key)
     if timeline is not None and page is not None:
         timeline.write(page, totals.flaws)
-    result = _result(running, duration_s, totals, auditor)
+    is_whole = running.engine.time_ps >= picoseconds(duration_s)
+    result = _result(running, duration_s if is_whole else running.time_s, totals, auditor)
     if as_json:
         typer.echo(json.dumps(result, ensure_ascii=False))
     else:
         _print(result)
+    if not is_whole:
+        typer.echo(f"joulemark: interrupted at {running.time_s:.1f} s", err=True)
+        raise typer.Exit(130)
     if store is not None:
         _keep(store, running, description, duration_s, result)
+    _complain(running, faults, totals.flaws)
+
+
+def _until_interrupted(running: "RunningNetwork", duration_s: float) -> "Iterator[Slice]":
+    """Slices of a run, which Ctrl-C ends with the one that it comes in."""
+    from joulemark.interrupts import deferred
+
+    with deferred() as strike, contextlib.suppress(KeyboardInterrupt):
+        for piece in running.run(duration_s):
+            yield piece
+            strike()
+
+
+def _complain(
+    running: "RunningNetwork", faults: "Sequence[tuple[int, Stop]]", flaws: "Sequence[Flaw]"
+) -> None:
+    """Say what went wrong.
+
+    Raises:
+        FaultError: a mote faulted.
+        AirError: a frame is flawed.
+    """
+    from joulemark.runners.network import fault_error
+
     if faults:
         number, stop = faults[0]
         raise fault_error(running.names[number], stop)
-    if totals.flaws:
-        first = totals.flaws[0]
-        count = len(totals.flaws)
-        what = f"{count} frames are flawed; the first, of {first.sender} at "
+    if flaws:
+        first = flaws[0]
+        what = f"{len(flaws)} frames are flawed; the first, of {first.sender} at "
         raise AirError(f"{what}{first.time_ps * 1e-12:.6f} s: {first.rule}: {first.text}")
 
 

@@ -312,6 +312,12 @@ def build_image(
     return replace(image, stand_in=stand_in.path, cached=image.cached and stand_in.cached)
 
 
+def wired_on(board: Board, wiring: Mapping[str, str]) -> dict[str, str]:
+    """Parts behind interfaces on a board: its radio's driver, where nothing else is said."""
+    driver = board.radio.driver if board.radio is not None else None
+    return ({} if driver is None else {"radio": driver}) | dict(wiring)
+
+
 def build_program(
     name: str,
     board: Board,
@@ -353,9 +359,7 @@ def build_program(
     target = sources.once(
         (board.name, clock, compiler), lambda: board_target(board, clock, compiler)
     )
-    behind = dict(wiring or {})
-    if board.radio is not None and board.radio.driver is not None:
-        behind.setdefault("radio", board.radio.driver)
+    behind = wired_on(board, wiring or {})
     folders = parts.closure(name, also=tuple(also), without=tuple(without), wiring=behind)
     texts = dict(target.headers)
     over = parts.over(folders)

@@ -44,14 +44,13 @@ class Capture:
         try:
             self._file: BinaryIO = path.open("wb")
         except OSError as error:
-            what = f"the capture cannot be written: {error.strerror}"
-            raise InputError(what, str(path), "choose another file") from error
+            raise self._failed(error) from error
         section = struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)
         application = (4, b"joulemark")
-        self._file.write(_block(0x0A0D0D0A, section + _options(application)))
+        self._write(_block(0x0A0D0D0A, section + _options(application)))
         interface = struct.pack("<HHI", _TAP, 0, 0)
         resolution = (9, bytes([_NANOSECONDS]))
-        self._file.write(_block(1, interface + _options((2, b"medium"), resolution)))
+        self._write(_block(1, interface + _options((2, b"medium"), resolution)))
 
     def add(
         self,
@@ -103,8 +102,11 @@ class Capture:
         try:
             self._file.write(data)
         except OSError as error:
-            what = f"the capture cannot be written: {error.strerror}"
-            raise InputError(what, str(self._path)) from error
+            raise self._failed(error) from error
+
+    def _failed(self, error: OSError) -> InputError:
+        what = f"the capture cannot be written: {error.strerror}"
+        return InputError(what, str(self._path), "choose another file")
 
     def __enter__(self) -> Self:
         return self
@@ -115,4 +117,8 @@ class Capture:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._file.close()
+        try:
+            self._file.close()
+        except OSError as late:
+            if error is None:
+                raise self._failed(late) from late

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 from joulemark.catalogue import boards
 from joulemark.catalogue.architectures import Wired, load_architecture
 from joulemark.catalogue.boards import Board
+from joulemark.catalogue.near import near
 from joulemark.catalogue.networks import Crystal, Mote, Network, picoseconds
 from joulemark.errors import FaultError, InputError
 from joulemark.images.built import BuiltImage
-from joulemark.images.program import build_program
+from joulemark.images.parts import closure
+from joulemark.images.program import build_program, wired_on
 from joulemark.meters.model import ModelMeter
 from joulemark.meters.power import Energy, Occupancy
 from joulemark.runners.capture import read_capture
@@ -123,11 +125,19 @@ def _built(program: _Program) -> BuiltImage:
         architecture = load_architecture(program.architecture)
         wiring = {**architecture.wiring_of(board.core), **wiring}
         wired = architecture.wired(wiring, *program.modules)
+    without = (*wired.without, *program.without)
+    behind = wired_on(board, wiring)
+    parts = closure(program.name, also=tuple(wired.parts), without=without, wiring=behind)
+    interfaces = {name for part in parts for name in part.wired}
+    for name, _ in program.wiring:
+        if name not in interfaces:
+            what, mend = f"nothing in it is wired to {name}", near(name, interfaces)
+            raise InputError(what, f"{program.name}, key wiring", mend)
     return build_program(
         program.name,
         board,
         also=wired.parts,
-        without=(*wired.without, *program.without),
+        without=without,
         wiring=wiring,
         define=wired.define | dict(program.define),
         compiler=program.compiler,
@@ -179,10 +189,11 @@ class RunningNetwork:
         from joulemark._engine import Network as Engine
 
         self.network = network
-        cores = len(os.sched_getaffinity(0))
-        self.engine = Engine(seed=network.seed, threads=threads or cores)
+        seats = network.seats()
+        wanted = threads or len(os.sched_getaffinity(0))
+        self.engine = Engine(seed=network.seed, threads=min(wanted, len(seats)))
         self._is_observed = observe
-        self.seats = [self._seat(name, mote) for name, mote in network.seats()]
+        self.seats = [self._seat(name, mote) for name, mote in seats]
         self._meters = {seat.board.name: ModelMeter(seat.board) for seat in self.seats}
         self._faulted: set[int] = set()
         numbers = {seat.name: number for number, seat in enumerate(self.seats)}
@@ -208,22 +219,24 @@ class RunningNetwork:
     def _seat(self, name: str, mote: Mote) -> Seat:
         from joulemark._engine import EngineError, Image
 
-        board = boards.load_board(mote.board)
-        chip = boards.load_chip(board.chip)
         where = f"{self.network.path}, mote {name}"
         compiler = flags = ""
-        if mote.program is not None:
-            built = image_of(mote)
-            path, compiler, flags = built.path, built.compiler, built.flags
-        else:
-            path = self.network.path.parent / str(mote.image)
+        try:
+            board = boards.load_board(mote.board)
+            chip = boards.load_chip(board.chip)
+            if mote.program is not None:
+                built = image_of(mote)
+                path, compiler, flags = built.path, built.compiler, built.flags
+            else:
+                path = self.network.path.parent / str(mote.image)
+        except InputError as error:
+            what = f"{error.where}: {error.what}" if error.where else error.what
+            raise InputError(what, where, error.mend) from error
         restarts = sorted(picoseconds(at) for at in mote.restart_s)
         ppb, drift_ppb_per_hour = _in_billionths(mote.crystal)
         watch = mote.watch_crystal
         try:
-            flash = (
-                None if mote.flash is None else (self.network.path.parent / mote.flash).read_bytes()
-            )
+            flash = None if mote.flash is None else self._flash(mote.flash, where)
             image = Image.load(path)
             seat = Seat(name, mote, board, chip, image, path, compiler, flags, restarts)
             self.engine.add(
@@ -240,9 +253,16 @@ class RunningNetwork:
                 settings=mote.settings,
                 flash=flash,
             )
-        except (EngineError, OSError) as error:
+        except EngineError as error:
             raise InputError(str(error), where) from error
         return seat
+
+    def _flash(self, name: str, where: str) -> bytes:
+        path = self.network.path.parent / name
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}", where) from error
 
     @property
     def time_s(self) -> float:
