@@ -35,11 +35,31 @@
     umaal   \w3, \c, lr, \by
 .endm
 
-/* A function's beginning: r0 = out, r1 = a, r2 = b; then the product in words: 0 to 3 at LOW, 4 to 11 in
-   r1-r8, 12 to 15 in r9, r10, r11, lr. a's lower half by b, then its upper half. */
-.macro multiply256
-    push    {r0, r1, r4-r11, lr}
+/* A function's beginning, and its end: it keeps the registers that C wants kept, or is inside of one that
+   does. */
+.macro enter256 inside
+    .ifb    \inside
+    push    {r4-r11, lr}
+    .else
+    push    {lr}
+    .endif
+    push    {r0, r1}
     sub     sp, #FRAME_BYTES
+.endm
+
+.macro leave256 inside
+    add     sp, #FRAME_BYTES + 8
+    .ifb    \inside
+    pop     {r4-r11, pc}
+    .else
+    pop     {pc}
+    .endif
+.endm
+
+/* r0 = out, r1 = a, r2 = b; then the product in words: 0 to 3 at LOW, 4 to 11 in
+   r1-r8, 12 to 15 in r9, r10, r11, lr. a's lower half by b, then its upper half. */
+.macro multiply256 inside
+    enter256 \inside
     mov     lr, r2
     ldm     r1, {r0-r3}
     ldrd    B, r5, [lr]
@@ -99,9 +119,8 @@
 
 /* The same for a's square: products of two different words once, doubled in one chain of carries that the
    products between its steps leave alone, then the squares of words. */
-.macro square256
-    push    {r0, r1, r4-r11, lr}
-    sub     sp, #FRAME_BYTES
+.macro square256 inside
+    enter256 \inside
     ldr     r2, [r1, #20]
     ldr     r3, [r1, #24]
     ldr     r4, [r1, #28]
@@ -191,10 +210,4 @@
     adcs    \w, \w, #0
     .endr
     adc     lr, lr, #0
-.endm
-
-/* A function's end. */
-.macro leave256
-    add     sp, #FRAME_BYTES + 8
-    pop     {r4-r11, pc}
 .endm

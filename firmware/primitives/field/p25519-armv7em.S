@@ -48,31 +48,97 @@ function p25519_square
     reduce
     leave256
 
-/* void p25519_multiply_a24(uint32_t out[8], const uint32_t a[8]);  121665 a */
-function p25519_multiply_a24
-    push    {r4-r11, lr}
+/* One step of RFC 7748's ladder (section 5) on what p25519-armv7em.h lays out, each operand of its
+   functions at an offset. They keep no registers. */
+#define PX 0
+#define PZ 32
+#define QX 64
+#define QZ 96
+#define X1 128
+#define A_ 160
+#define B_ 192
+#define C_ 224
+#define D_ 256
+
+.macro step function, out, a, b=0
+    ldr     r2, [sp]
+    add     r0, r2, #\out
+    add     r1, r2, #\a
+    add     r2, r2, #\b
+    bl      \function
+.endm
+
+/* void p25519_ladder_step(p25519_ladder *ladder, uint32_t swap); */
+function p25519_ladder_step
+    push    {r0, r4-r11, lr}
+    mov     r2, r1
+    add     r1, r0, #QX
+    bl      p25519_swap
+    step    inside_add, A_, PX, PZ
+    step    inside_subtract, B_, PX, PZ
+    step    inside_add, C_, QX, QZ
+    step    inside_subtract, D_, QX, QZ
+    step    inside_multiply, D_, D_, A_
+    step    inside_multiply, C_, C_, B_
+    step    inside_square, A_, A_
+    step    inside_square, B_, B_
+    step    inside_add, QX, D_, C_
+    step    inside_subtract, C_, D_, C_
+    step    inside_square, QX, QX
+    step    inside_square, C_, C_
+    step    inside_multiply, QZ, C_, X1
+    step    inside_multiply, PX, A_, B_
+    step    inside_subtract, B_, A_, B_
+    step    inside_add_a24, C_, B_, A_
+    step    inside_multiply, PZ, B_, C_
+    pop     {r0, r4-r11, pc}
+
+inside_multiply:
+    multiply256 inside
+    reduce
+    leave256 inside
+
+inside_square:
+    square256 inside
+    reduce
+    leave256 inside
+
+inside_add:
+    push    {lr}
+    add_and_put
+    pop     {pc}
+
+inside_subtract:
+    push    {lr}
+    subtract_and_put
+    pop     {pc}
+
+/* *r0 = 121665 *r1 + *r2 */
+inside_add_a24:
+    push    {lr}
+    mov     r10, r2
     movw    r11, #121665 & 0xffff
     movt    r11, #121665 >> 16
-    ldr     r4, [r1, #28]
+    ldr     r9, [r1, #28]
+    ldr     r4, [r10, #28]
     ldmia   r1, {r1-r3, r5-r8}
-    umull   r4, r12, r4, r11
+    mov     r12, #0
+    umaal   r4, r12, r9, r11
     fold_top
-    mov     r9, #0
+    ldrd    r9, lr, [r10]
     umaal   r9, r12, r1, r11
-    mov     r1, #0
-    umaal   r1, r12, r2, r11
-    mov     r2, #0
-    umaal   r2, r12, r3, r11
-    mov     r3, #0
-    umaal   r3, r12, r5, r11
-    mov     r5, #0
-    umaal   r5, r12, r6, r11
-    mov     r6, #0
-    umaal   r6, r12, r7, r11
-    mov     r7, #0
-    umaal   r7, r12, r8, r11
+    umaal   lr, r12, r2, r11
+    ldrd    r1, r2, [r10, #8]
+    umaal   r1, r12, r3, r11
+    umaal   r2, r12, r5, r11
+    ldrd    r3, r5, [r10, #16]
+    umaal   r3, r12, r6, r11
+    ldr     r6, [r10, #24]
+    umaal   r5, r12, r7, r11
+    umaal   r6, r12, r8, r11
     add     r4, r4, r12
-    str     r9, [r0], #4
-    stmia   r0!, {r1-r3, r5-r7}
+    strd    r9, lr, [r0]
+    add     r0, r0, #8
+    stmia   r0!, {r1-r3, r5, r6}
     str     r4, [r0]
-    pop     {r4-r11, pc}
+    pop     {pc}

@@ -3,50 +3,60 @@
 #include "field/p25519.h"
 #include "x25519.h"
 
+#ifdef P25519_LADDER_STEP
+#define ladder_step P25519_LADDER_STEP
+#else
+typedef struct {
+    fe px, pz, qx, qz, x1, a, b, c, d;
+} p25519_ladder;
+
+/* Exchanges the two points where swap is all ones, then doubles the first and adds it to the
+   second. */
+static void ladder_step(p25519_ladder *l, uint32_t swap) {
+    p25519_swap(l->px, l->qx, swap);
+    fe_add(l->a, l->px, l->pz);
+    fe_subtract(l->b, l->px, l->pz);
+    fe_add(l->c, l->qx, l->qz);
+    fe_subtract(l->d, l->qx, l->qz);
+    fe_multiply(l->d, l->d, l->a);
+    fe_multiply(l->c, l->c, l->b);
+    fe_square(l->a, l->a);
+    fe_square(l->b, l->b);
+    fe_add(l->qx, l->d, l->c);
+    fe_subtract(l->c, l->d, l->c);
+    fe_square(l->qx, l->qx);
+    fe_square(l->c, l->c);
+    fe_multiply(l->qz, l->c, l->x1);
+    fe_multiply(l->px, l->a, l->b);
+    fe_subtract(l->b, l->a, l->b);
+    p25519_multiply_a24(l->c, l->b);
+    fe_add(l->c, l->c, l->a);
+    fe_multiply(l->pz, l->b, l->c);
+}
+#endif
+
 CRYPTO_NOT_INLINE static void multiply(uint8_t out[32], const uint8_t scalar[32],
                                        const uint8_t u[32]) {
-    struct {
-        fe x, z;
-    } p = {.x = {1}}, q = {.z = {1}};
-    fe x1, a, b, c, d;
+    p25519_ladder l = {.px = {1}, .qz = {1}};
     uint8_t k[32];
     for (unsigned i = 0; i < 32; i++)
         k[i] = scalar[i];
     k[0] &= 248;
     k[31] = (uint8_t)((k[31] & 127) | 64);
-    fe_from_bytes(x1, u);
-    fe_copy(q.x, x1);
+    fe_from_bytes(l.x1, u);
+    fe_copy(l.qx, l.x1);
     unsigned before = 0;
     for (unsigned i = 255; i-- > 0;) {
         unsigned bit = k[i / 8] >> i % 8 & 1u;
-        p25519_swap(&p, &q, crypto_mask32(bit ^ before));
+        ladder_step(&l, crypto_mask32(bit ^ before));
         before = bit;
-        fe_add(a, p.x, p.z);
-        fe_subtract(b, p.x, p.z);
-        fe_add(c, q.x, q.z);
-        fe_subtract(d, q.x, q.z);
-        fe_multiply(d, d, a);
-        fe_multiply(c, c, b);
-        fe_square(a, a);
-        fe_square(b, b);
-        fe_add(q.x, d, c);
-        fe_subtract(c, d, c);
-        fe_square(q.x, q.x);
-        fe_square(c, c);
-        fe_multiply(q.z, c, x1);
-        fe_multiply(p.x, a, b);
-        fe_subtract(b, a, b);
-        p25519_multiply_a24(c, b);
-        fe_add(c, c, a);
-        fe_multiply(p.z, b, c);
     }
-    p25519_swap(&p, &q, crypto_mask32(before));
-    fe_invert(a, p.z);
-    fe_multiply(a, a, p.x);
-    fe_to_bytes(out, a);
+    p25519_swap(l.px, l.qx, crypto_mask32(before));
+    fe_invert(l.a, l.pz);
+    fe_multiply(l.a, l.a, l.px);
+    fe_to_bytes(out, l.a);
     crypto_wipe(k, sizeof k);
-    crypto_wipe(&p, sizeof p);
-    crypto_wipe(&q, sizeof q);
+    crypto_wipe(&l, sizeof l);
 }
 
 CRYPTO_WIPE_FRAMES(wipe_frames, 1000)
