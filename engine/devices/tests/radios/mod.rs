@@ -28,7 +28,7 @@ pub fn hex(text: &str) -> Vec<u8> {
 
 /// A radio whose bus takes no time, and what it has done on its pins.
 pub struct Radio {
-    device: Cc2420,
+    pub device: Cc2420,
     pub now: u64,
     pub state: &'static str,
     levels: [bool; 7],
