@@ -190,7 +190,7 @@ def test_what_an_implementation_cannot_be_is_not_measured(tmp_path: Path) -> Non
         (("--kind", "hush"), 3, "did you mean hash?"),
         (("--board", "telosc"), 3, "telosb"),
         (("--clock", "slow"), 3, "has no clock slow"),
-        (("--operation", "encrypt"), 3, "a hash has no operation encrypt"),
+        (("--operation", "encrypt"), 3, "hash has no operation encrypt"),
         (("--primitive", "rot13"), 3, "nothing of that name"),
         (("--sort", "beauty"), 2, "energy"),
         (("--size", "70000"), 2, "65535"),

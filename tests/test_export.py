@@ -153,7 +153,7 @@ def test_a_store_without_records_has_columns() -> None:
 
 def test_failed_records_are_pruned_at_a_command(store: Store, tmp_path: Path) -> None:
     path = str(tmp_path / "s.db")
-    assert "1 failed records deleted" in joulemark("prune", "--store", path).stdout
+    assert "1 failed record deleted" in joulemark("prune", "--store", path).stdout
     text = joulemark("export", "--format", "json", "--store", path).stdout
     assert {row["status"] for row in json.loads(text)} == {"ok"}
     joulemark("prune", "--store", str(tmp_path / "none.db"), code=9)

@@ -210,7 +210,7 @@ class Kind:
         found = self.file.operation.get(name)
         if found is None:
             mend = f"there are {', '.join(self.measured)}"
-            raise InputError(f"a {self.name} has no operation {name}", mend=mend)
+            raise InputError(f"{self.name} has no operation {name}", mend=mend)
         return found
 
     def exchange(

@@ -13,4 +13,5 @@ def prune(store: StoreOption = DEFAULT_STORE) -> None:
 
     with Store(store, "write") as opened:
         count = opened.prune()
-        typer.echo(f"{count} failed records deleted: {opened.name}")
+        records = "record" if count == 1 else "records"
+        typer.echo(f"{count} failed {records} deleted: {opened.name}")

@@ -42,11 +42,13 @@ class _Number(sa.types.UserDefinedType[int | float]):
 
     def result_processor(self, dialect: sa.Dialect, coltype: object) -> Any:
         def number_of(value: Any) -> int | float | None:
+            if value is None or type(value) is int:
+                return value
+            if isinstance(value, float):
+                return number(value)
             if isinstance(value, Decimal):
                 whole = value == value.to_integral_value() and abs(value) < 2**63
                 return int(value) if whole else float(value)
-            if value is None or isinstance(value, int | float):
-                return None if value is None else number(value)
             raise ValueError(f"{value!r} is not a number")
 
         return number_of

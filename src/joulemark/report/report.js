@@ -181,7 +181,7 @@ function advise(advice) {
     const built = document.createElement("span");
     name.textContent = primitive;
     built.className = "quiet";
-    built.textContent = how + (bits ? `, ${bits}-bit` : "");
+    built.textContent = how + (bits ? `, ${bits}\u2011bit` : "");
     const row = document.createElement("tr");
     const [low, high] = [least, most].map((cost) => MICROJOULE.format(cost));
     row.append(
