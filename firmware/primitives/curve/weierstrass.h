@@ -1,10 +1,10 @@
 /* Points of a curve y^2 = x^3 - 3x + b, or x^3 + b, over a prime field, in Jacobian coordinates:
    (X, Y, Z) stands for (X / Z^2, Y / Z^3). Whoever includes this has defined the field: fe, an
    array; fe_multiply, fe_square, fe_add, fe_subtract, which take out first and allow it to be an
-   operand; FE_WORDS and fe_word; and fe_is_zero, all ones or 0, for any element; perhaps fe_pick;
-   fe_one; SCALAR_BITS of the order, in SCALAR_BYTES; the generator's comb[8][2] with COMB_COLUMNS:
-   entry i is (2^(3 COLUMNS) + s0 2^0 + s1 2^COLUMNS + s2 2^(2 COLUMNS)) G, s being 1 for a bit of i
-   that is set and else -1; CURVE_A_IS_ZERO.
+   operand; FE_WORDS and fe_word; and fe_is_zero, all ones or 0, for any element; perhaps fe_pick
+   and fe_point_double; fe_one; SCALAR_BITS of the order, in SCALAR_BYTES; the generator's
+   comb[8][2] with COMB_COLUMNS: entry i is (2^(3 COLUMNS) + s0 2^0 + s1 2^COLUMNS + s2 2^(2
+   COLUMNS)) G, s being 1 for a bit of i that is set and else -1; CURVE_A_IS_ZERO.
 
    What depends on a scalar takes the same time and touches the same addresses whatever the scalar
    is. */
@@ -48,7 +48,9 @@ static unsigned scalar_bits(const uint8_t k[SCALAR_BYTES], unsigned bit) {
 
 /* 2 p; formulas of Bernstein and Lange's Explicit-Formulas Database. Infinity (z = 0) stays what it
    is. */
-#if CURVE_A_IS_ZERO
+#ifdef fe_point_double
+#define point_double fe_point_double
+#elif CURVE_A_IS_ZERO
 /* dbl-2009-l: 2 M + 5 S. */
 static void point_double(point *out, const point *p) {
     fe a, b, c, d, t;
@@ -75,12 +77,11 @@ static void point_double(point *out, const point *p) {
     fe_subtract(out->y, d, c);
 }
 #else
-/* dbl-2001-b: 3 M + 5 S. */
+/* dbl-2001-b: 3 M + 5 S, on twice gamma from where z is done. */
 static void point_double(point *out, const point *p) {
     fe delta, gamma, beta, alpha, t;
     fe_square(delta, p->z);
     fe_square(gamma, p->y);
-    fe_multiply(beta, p->x, gamma);
     fe_subtract(t, p->x, delta);
     fe_add(alpha, p->x, delta);
     fe_multiply(alpha, alpha, t);
@@ -90,14 +91,13 @@ static void point_double(point *out, const point *p) {
     fe_square(t, t);
     fe_subtract(t, t, gamma);
     fe_subtract(out->z, t, delta);
-    fe_add(beta, beta, beta);
+    fe_add(gamma, gamma, gamma);
+    fe_multiply(beta, p->x, gamma);
     fe_add(beta, beta, beta);
     fe_square(t, alpha);
     fe_subtract(t, t, beta);
     fe_subtract(out->x, t, beta);
     fe_square(gamma, gamma);
-    fe_add(gamma, gamma, gamma);
-    fe_add(gamma, gamma, gamma);
     fe_add(gamma, gamma, gamma);
     fe_subtract(t, beta, out->x);
     fe_multiply(t, alpha, t);
