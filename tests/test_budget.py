@@ -210,6 +210,7 @@ def test_a_life_beyond_the_batterys_own_is_in_years_and_warned_of() -> None:
     small = budget(make(battery=capacity | {"capacity_ah": 0.01}), NO_STORE)
     assert not warnings(small, [])
     assert "days" in small.lifetime_text
+    assert "e+" not in short.lifetime_text
 
 
 def test_a_build_that_does_not_fit_the_chips_flash_is_not_chosen() -> None:

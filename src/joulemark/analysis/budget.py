@@ -43,6 +43,11 @@ _NORMAL_95 = 1.959963984540054
 AnyStated = TypeVar("AnyStated", bound=Stated)
 
 
+def _plain(value: float) -> str:
+    """Four significant digits, and never an exponent for what is large."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 @dataclass(frozen=True)
 class Interval:
     """A value and half the width of its 95% interval."""
@@ -59,7 +64,7 @@ class Interval:
         """Value and half width for people, times a factor: two digits of the latter decide."""
         value, half_width = self.value * factor, self.half_width_95 * factor
         if half_width <= 0:
-            return f"{value:.4g}", "0"
+            return _plain(value), "0"
         places = 1 - math.floor(math.log10(half_width))
         return tuple(f"{round(v, places):.{max(places, 0)}f}" for v in (value, half_width))  # type: ignore[return-value]
 
@@ -100,7 +105,7 @@ class Budget:
         if days.value < 2 * _YEAR_DAYS:
             return f"{value} days ± {half_width} (95%)"
         value, half_width = days.rounded(1 / _YEAR_DAYS)
-        return f"{value} years ± {half_width} (95%), {days.value:.4g} days"
+        return f"{value} years ± {half_width} (95%), {_plain(days.value)} days"
 
     @property
     def mah_a_year(self) -> Interval:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from joulemark.errors import JoulemarkError
+from joulemark.words import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -74,7 +75,8 @@ def _first(images: int, cases: int) -> str:
     guess_s = (images * CORE_S_PER_IMAGE + cases * CORE_S_PER_CASE) / cores
     long = f"{guess_s / 60:.0f} minutes" if guess_s > 90 else f"{max(5, 5 * round(guess_s / 5))} s"
     return (
-        f"first run: {images:,} images and {cases:,} cases, about {long} on {cores} cores; "
+        f"first run: {counted(images, 'image')} and {counted(cases, 'case')}, "
+        f"about {long} on {cores} cores; "
         "Ctrl-C loses nothing, and the same command again takes seconds"
     )
 

@@ -8,6 +8,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._options import DEFAULT_STORE, SourceOption, StoreOption
+from joulemark.cli._output import cell
 from joulemark.words import counted
 
 if TYPE_CHECKING:
@@ -161,9 +162,9 @@ def _show(scenario: "Scenario", base: "Budget", others: "list[Variant]") -> None
         for other in others:
             table.add_row(
                 other.label,
-                f"{other.budget.current_a.value * 1e6:.4g}",
-                f"{other.budget.mah_a_year.value:.4g}",
-                f"{other.budget.lifetime_days.value:.4g}",
+                cell(other.budget.current_a.value * 1e6),
+                cell(other.budget.mah_a_year.value),
+                cell(other.budget.lifetime_days.value),
                 f"{other.lifetime_change:+.2%}",
             )
         console.print(table)

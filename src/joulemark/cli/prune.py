@@ -4,6 +4,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._options import DEFAULT_STORE, StoreOption
+from joulemark.words import counted
 
 
 @app.command()
@@ -13,5 +14,4 @@ def prune(store: StoreOption = DEFAULT_STORE) -> None:
 
     with Store(store, "write") as opened:
         count = opened.prune()
-        records = "record" if count == 1 else "records"
-        typer.echo(f"{count} failed {records} deleted: {opened.name}")
+        typer.echo(f"{counted(count, 'failed record')} deleted: {opened.name}")
