@@ -162,6 +162,16 @@ def test_an_engine_is_of_the_boards_that_have_it_and_of_the_modes_that_it_can_do
     assert "cc2538-engine" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["aes-128", "aes-128-ccm"])
+def test_leaks_of_a_radios_engine_are_looked_for_on_a_board_with_the_radio(name: str) -> None:
+    """By the operations that it has: the stand-alone encryption has no inverse."""
+    only = ("--implementation", "cc2420-engine", "--opt", "O3", "--format", "json")
+    printed = joulemark("leaks", "--board", "telosb", "--primitive", name, *only).stdout
+    found = {row["operation"]: row["spread"] for row in json.loads(printed)}
+    assert set(found) == {"init", "encrypt", *(["decrypt"] if name != "aes-128" else [])}
+    assert set(found.values()) == {"none"}
+
+
 def test_choose_advises_an_engine_where_it_is_the_cheapest(tmp_path: Path) -> None:
     store = str(tmp_path / "c.db")
     asked = ("choose", "--board", "openmote-cc2538", "--kind", "block-cipher", "--size", "64")

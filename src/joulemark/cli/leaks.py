@@ -80,7 +80,8 @@ def leaks(
     rows: list[dict[str, Any]] = []
     broken = []
     for where, way in _chosen(primitive, implementation, board):
-        names = [n for n in on_secrets(way.algorithm) if not operation or n in operation]
+        able = [name for name in on_secrets(way.algorithm) if way.has(name)]
+        names = [name for name in able if not operation or name in operation]
         for tool in compiler or [first_compiler(where)]:
             for flag in opt or OPTIMISATIONS:
                 image = build_image(way, where, compiler=tool, optimisation=flag)

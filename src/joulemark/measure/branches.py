@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from joulemark._engine import Image, Machine
+from joulemark._engine import Image, Machine, Wiring
 from joulemark.catalogue import boards
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.kinds import Exchange
@@ -189,10 +189,12 @@ class WatchedBoard:
     Args:
         image: what to run.
         board: where.
+        wiring: devices around the chip.
     """
 
-    def __init__(self, image: Image, board: Board) -> None:
-        self._machine = Machine(boards.load_chip(board.chip), image, marker=board.marker.pin)
+    def __init__(self, image: Image, board: Board, wiring: Wiring | None = None) -> None:
+        chip, marker = boards.load_chip(board.chip), board.marker.pin
+        self._machine = Machine(chip, image, wiring=wiring, marker=marker)
         self._port = board.serial.port
         self._watched: dict[int, Decider] = {}
         self._seen: dict[Decider, list[tuple[int, ...]]] = {}

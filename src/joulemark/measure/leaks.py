@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from joulemark._engine import Image
+from joulemark._engine import Image, Wiring
 from joulemark.catalogue import boards
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.kinds import Exchange
@@ -236,7 +236,9 @@ def observe(
     """
     algorithm = implementation.algorithm
     chip, port, marker = boards.load_chip(board.chip), board.serial.port, board.marker.pin
-    machine = EmulatedBoard(chip, Image.load(image.path), marker=marker, port=port)
+    # Devices beside the chip take time to emulate, and only engines are asked.
+    wiring = board.wiring if implementation.accelerators else None
+    machine = EmulatedBoard(chip, Image.load(image.path), wiring=wiring, marker=marker, port=port)
     device = Device(machine, attempts=1)
 
     def watch(puts: list[Exchange], wanted: Status) -> tuple[list[int], int]:
@@ -265,7 +267,7 @@ def observe(
         min(cycles),
         max(cycles),
         traces,
-        _looking(board, image, operation, puts) if branches else (),
+        _looking(board, image, operation, puts, wiring) if branches else (),
         refusals=sum(len(each) for each, _ in refused),
         refused_spread=max((max(each) - min(each) for each, _ in refused), default=0),
         refused_traces=max((count for _, count in refused), default=1),
@@ -273,10 +275,14 @@ def observe(
 
 
 def _looking(
-    board: Board, image: BuiltImage, operation: str, puts: list[Exchange]
+    board: Board,
+    image: BuiltImage,
+    operation: str,
+    puts: list[Exchange],
+    wiring: Wiring | None,
 ) -> tuple[str, ...]:
     """Instructions that look at secrets to decide a branch, in the last two trials."""
-    watched = WatchedBoard(Image.load(image.path), board)
+    watched = WatchedBoard(Image.load(image.path), board, wiring)
     device = Device(watched, attempts=1)
     seen = watched.watch(device, operation, puts[-2], deciders(image.path, board.core))
     again = watched.watch(device, operation, puts[-1], seen)
