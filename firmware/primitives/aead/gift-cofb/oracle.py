@@ -18,29 +18,33 @@ def rotate_right(x: int, n: int) -> int:
     return (x >> n | x << (16 - n)) & 0xFFFF
 
 
+APART = [sum((byte >> i & 1) << 4 * i for i in range(8)) for byte in range(256)]
+SUBSTITUTED_AND_MOVED = [
+    [sum((SBOX[n] >> i & 1) << PERMUTATION[4 * j + i] for i in range(4)) for n in range(16)]
+    for j in range(32)
+]
+"""What the j-th nibble of a round's state becomes."""
+
+
+def apart(word: int) -> int:
+    """The bits of a word, four apart."""
+    return sum([APART[word >> 8 * i & 255] << 32 * i for i in range(4)])
+
+
 def gift128(key: bytes, block: bytes) -> bytes:
     """Encrypt one block: bit j of the i-th word of COFB's block is bit 4j + i of GIFT's."""
     k = [int.from_bytes(key[14 - 2 * i : 16 - 2 * i], "big") for i in range(8)]
-    inputs = [int.from_bytes(block[4 * i : 4 * i + 4], "big") for i in range(4)]
-    b = [inputs[i % 4] >> (i // 4) & 1 for i in range(128)]
+    words = (int.from_bytes(block[4 * i : 4 * i + 4], "big") for i in range(4))
+    b = sum(apart(word) << i for i, word in enumerate(words))
     c = 0
     for _ in range(ROUNDS):
-        nibbles = [SBOX[sum(b[4 * j + i] << i for i in range(4))] for j in range(32)]
-        moved = [0] * 128
-        for i in range(128):
-            moved[PERMUTATION[i]] = nibbles[i // 4] >> (i % 4) & 1
+        b = sum([moved[b >> 4 * j & 15] for j, moved in enumerate(SUBSTITUTED_AND_MOVED)])
         u, v = k[5] << 16 | k[4], k[1] << 16 | k[0]
         c = (c << 1 | (c >> 5 ^ c >> 4 ^ 1) & 1) & 0x3F
-        for i in range(32):
-            moved[4 * i + 2] ^= u >> i & 1
-            moved[4 * i + 1] ^= v >> i & 1
-        moved[127] ^= 1
-        for i in range(6):
-            moved[4 * i + 3] ^= c >> i & 1
-        b = moved
+        b ^= apart(u) << 2 ^ apart(v) << 1 ^ 1 << 127 ^ apart(c) << 3
         k = [*k[2:], rotate_right(k[0], 12), rotate_right(k[1], 2)]
-    words = (sum(b[4 * j + i] << j for j in range(32)) for i in range(4))
-    return b"".join(word.to_bytes(4, "big") for word in words)
+    out = (sum((b >> 4 * j + i & 1) << j for j in range(32)) for i in range(4))
+    return b"".join(word.to_bytes(4, "big") for word in out)
 
 
 def times(factor: int, a: int) -> int:

@@ -46,31 +46,45 @@ def round_constant_bit(t: int) -> int:
     return register[0]
 
 
+def place(x: int, y: int, z: int) -> int:
+    """The place of A[x, y, z] in a string, FIPS 202, section 3.1.2."""
+    return LANE_BITS * (5 * (y % 5) + x % 5) + z % LANE_BITS
+
+
+def rho_and_pi() -> list[int]:
+    """FIPS 202, algorithms 2 and 3: the place that each bit comes from."""
+    offset = {(0, 0): 0}
+    x, y = 1, 0
+    for t in range(24):
+        offset[x, y] = (t + 1) * (t + 2) // 2
+        x, y = y, (2 * x + 3 * y) % 5
+    return [
+        place(from_x := (x + 3 * y) % 5, x, z - offset[from_x, x])
+        for y in range(5)
+        for x in range(5)
+        for z in range(LANE_BITS)
+    ]
+
+
+PLACES = [(x, y, z) for y in range(5) for x in range(5) for z in range(LANE_BITS)]
+COLUMNS = [[place(x, y, z) for y in range(5)] for x in range(5) for z in range(LANE_BITS)]
+"""The bits that have x and z in common; a column's number is the place of its first bit."""
+THETA = [(place(x - 1, 0, z), place(x + 1, 0, z - 1)) for x, _, z in PLACES]
+RHO_AND_PI = rho_and_pi()
+CHI = [(place(x + 1, y, z), place(x + 2, y, z)) for x, y, z in PLACES]
+
+
 def keccak_p(state: Bits, rounds: int) -> Bits:
-    """FIPS 202, algorithm 7, on bits: A[x, y, z] is bit w(5y + x) + z."""
-    w = LANE_BITS
-    cells = range(5)
-    a = {(x, y, z): state[w * (5 * y + x) + z] for x in cells for y in cells for z in range(w)}
+    """FIPS 202, algorithm 7, on bits."""
+    a = state
     for index in range(ROUNDS - rounds, ROUNDS):
-        c = {(x, z): sum(a[x, y, z] for y in cells) % 2 for x in cells for z in range(w)}
-        a = {
-            (x, y, z): bit ^ c[(x - 1) % 5, z] ^ c[(x + 1) % 5, (z - 1) % w]
-            for (x, y, z), bit in a.items()
-        }
-        rotated = {(0, 0, z): a[0, 0, z] for z in range(w)}
-        x, y = 1, 0
-        for t in range(24):
-            for z in range(w):
-                rotated[x, y, z] = a[x, y, (z - (t + 1) * (t + 2) // 2) % w]
-            x, y = y, (2 * x + 3 * y) % 5
-        moved = {(x, y, z): rotated[(x + 3 * y) % 5, x, z] for x, y, z in rotated}
-        a = {
-            (x, y, z): bit ^ ((1 - moved[(x + 1) % 5, y, z]) & moved[(x + 2) % 5, y, z])
-            for (x, y, z), bit in moved.items()
-        }
-        for j in range(w.bit_length()):
-            a[0, 0, 2**j - 1] ^= round_constant_bit(j + 7 * index)
-    return [a[x, y, z] for y in cells for x in cells for z in range(w)]
+        c = [sum([a[i] for i in column]) % 2 for column in COLUMNS]
+        a = [bit ^ c[left] ^ c[right] for bit, (left, right) in zip(a, THETA, strict=True)]
+        a = [a[i] for i in RHO_AND_PI]
+        a = [bit ^ ((1 - a[one]) & a[two]) for bit, (one, two) in zip(a, CHI, strict=True)]
+        for j in range(LANE_BITS.bit_length()):
+            a[2**j - 1] ^= round_constant_bit(j + 7 * index)
+    return a
 
 
 def pad10star1(width: int, length: int) -> Bits:

@@ -11,6 +11,11 @@ SBOX = (
     *(0x1C, 0x1E, 0x13, 0x07, 0x0E, 0x00, 0x0D, 0x11, 0x18, 0x10, 0x0C, 0x01, 0x19, 0x16, 0x0A),
     *(0x0F, 0x17),
 )
+COLUMNS = {
+    tuple(i >> row & 1 for row in (4, 3, 2, 1, 0)): tuple(o >> row & 1 for row in (4, 3, 2, 1, 0))
+    for i, o in enumerate(SBOX)
+}
+"""The S-box on columns as bits, the first word's first."""
 ROTATIONS = ((19, 28), (61, 39), (1, 6), (10, 17), (7, 41))
 IV = 0x0000080100CC0002
 
@@ -22,10 +27,8 @@ def permute(state: State) -> State:
     for constant in range(0xF0, 0x4A, -0x0F):
         for i in range(8):
             state[2][i] ^= constant >> i & 1
-        for column in range(64):
-            value = SBOX[int("".join(str(word[column]) for word in state), 2)]
-            for row in range(5):
-                state[row][column] = value >> (4 - row) & 1
+        columns = [COLUMNS[column] for column in zip(*state, strict=True)]
+        state = [list(word) for word in zip(*columns, strict=True)]
         state = [
             [w[i] ^ w[(i + m) % 64] ^ w[(i + n) % 64] for i in range(64)]
             for w, (m, n) in zip(state, ROTATIONS, strict=True)
