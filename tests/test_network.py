@@ -50,6 +50,7 @@ def written(folder: Path, text: str) -> Path:
         (MOTE + "[slots]\nlength_us = 10\ntx_offset_us = 10\n", "tx_offset_us is within"),
         (MOTE.replace("telosb", "telosc"), "telosc: no such board; did you mean telosb?"),
         (MOTE.replace("net/ping", "net/pong"), "pong/part.toml: cannot be read"),
+        (MOTE + "count = 9000\n[everyone]\nattenuation_db = 6\n", "81,000,000 links are more"),
         ("seed = 1\n", "mote: this key is missing"),
     ],
 )

@@ -15,6 +15,7 @@ from joulemark.project import NETWORKS
 NAME = r"^[a-z0-9][a-z0-9-]{0,62}$"
 _MOTES_MAX = 10_000
 _SECONDS_MAX = 10_000_000
+_LINKS_MAX = 20_000_000
 
 Name = Annotated[str, Field(pattern=NAME)]
 Decibel = Annotated[float, Field(ge=0, le=300)]
@@ -220,6 +221,12 @@ class Network(datafile.DataModel):
             for end in link.ends[0]:
                 if end not in known:
                     raise ValueError(f"link: there is no {end}; there are {', '.join(names[:20])}")
+        size = {mote.name: mote.count for mote in self.mote}
+        links = [size.get(a, 1) * size.get(b, 1) for link in self.link for a, b in link.ends]
+        links += [len(names) ** 2] if self.everyone is not None else []
+        if sum(links) > _LINKS_MAX:
+            what = f"{sum(links):,} links are more than the {_LINKS_MAX:,} that are supported"
+            raise ValueError(f"{what}: link those that hear each other")
         return self
 
     @property
