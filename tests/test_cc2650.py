@@ -61,14 +61,14 @@ def read(*addresses: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def run(folder: Path, code: str) -> tuple[Machine, Image, str]:
+def run(folder: Path, code: str, link: str = "--no-gc-sections") -> tuple[Machine, Image, str]:
     """Run to `done`; what it ended with is in the last one."""
     source = PROGRAM.format(top=TOP, results=TOP - 0x400, code=code)
     (folder / "program.S").write_text(source)
     subprocess.run(
         [
             *("arm-none-eabi-gcc", "-mcpu=cortex-m3", "-nostdlib", "-Wl,-e,0"),
-            *("-Wl,-Ttext=8,--section-start=.vectors=0", "program.S", "-o", "program.elf"),
+            *(f"-Wl,-Ttext=8,--section-start=.vectors=0,{link}", "program.S", "-o", "program.elf"),
         ],
         cwd=folder,
         check=True,
@@ -112,6 +112,24 @@ def test_the_radio_cpu_reads_commands_from_the_chips_memory(tmp_path: Path) -> N
 def test_what_is_off_or_left_out_is_named(tmp_path: Path, code: str, named: str) -> None:
     _, _, message = run(tmp_path, code)
     assert named in message
+
+
+def test_start_up_code_finds_what_it_sets_up(tmp_path: Path) -> None:
+    """TI's SetupTrimDevice: parts of registers, aliases, clocks, both configurations."""
+    # DCDCCTL5 of ADI3 by MASK4B, a byte; FPAC1; WARMRESET.WR_TO_PINRESET by its bit's alias.
+    code = "ldr r0, =0x40086256\nmovs r1, #0xf3\nstrb r1, [r0]\n" + read(0x40086208)
+    code += write({0x40032048: 0x01390001}) + read(0x40032048)
+    code += write({0x42000000 + 0x82110 * 32 + 4 * 2: 1}) + read(0x40082110)
+    # CLKLOADCTL past the write buffer; the crystal, by the ROM's function, and what STAT0 says.
+    code += read(0x60082028) + write({0x400CA000: 1})
+    code += "ldr r0, =0x10000080\nldr r0, [r0]\nblx r0\n" + read(0x400CA034)
+    # ICEPICK_DEVICE_ID; the last word of CCFG, and one that the image does not have.
+    code += read(0x50001318, 0x50003FFC, 0x50003FF8)
+    code += '.section .ccfg, "a"\n.word 0xc5ffffff\n.text\n'
+    machine, _, ended = run(tmp_path, code, "--section-start=.ccfg=0x1fffc")
+    assert ended == "address"
+    known = [3 << 24, 0x01390001, 4, 2, 1 << 28 | 1, 0x8B99A02F, 0xC5FFFFFF, 0xFFFFFFFF]
+    assert results(machine, 8) == known
 
 
 def test_an_interrupt_of_the_radio_cpu_wakes_the_core(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ impl Armv7m {
             let loaded = core.load_image(segment.address, &segment.data);
             debug_assert_eq!(loaded, Ok(()), "check_fit saw to it");
         }
+        core.bus.set_image(image);
         start(&mut core, chip, parameters.boot.as_ref(), image, options)?;
         if settings.get("write_buffer") == Some(&0) {
             let _ = core.debug_write(ACTLR, DISDEFWBUF);

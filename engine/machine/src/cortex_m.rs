@@ -11,7 +11,9 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use joulemark_armv7m::{Bus, Control, MemorySettings, Width};
-use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Hertz, Memories, Picoseconds, Timeline};
+use joulemark_kernel::{
+    Chip, Cycles, Fault, FaultKind, Hertz, Image, Memories, Picoseconds, Timeline,
+};
 use joulemark_radio::{Antenna, Radio};
 
 use crate::board::{Board, Buses, Effect};
@@ -105,6 +107,15 @@ pub trait Peripherals: Send + Sync {
     /// It may not be written so.
     fn write(&mut self, address: u32, value: u32, context: &mut Context<'_>)
     -> Result<bool, Fault>;
+    /// Write a part of a word, where the series has registers that take one; false where it has none.
+    fn write_part(&mut self, address: u32, value: u32, width: Width) -> bool {
+        let _ = (address, value, width);
+        false
+    }
+    /// The image that was loaded, for registers that show a part of it.
+    fn set_image(&mut self, image: &Image) {
+        let _ = image;
+    }
     /// Queue bytes on a port's line into the chip.
     fn put_serial(&mut self, port: usize, bytes: &[u8]);
     /// Bring the devices up to `now`; `sent` is told of bytes that went out: port, byte, time.
@@ -232,6 +243,10 @@ impl CortexM {
             flash_state: None,
             calls: None,
         }
+    }
+
+    pub(crate) fn set_image(&mut self, image: &Image) {
+        self.series.set_image(image);
     }
 
     pub(crate) fn rom(&self) -> Vec<(u32, Vec<u8>)> {
@@ -424,6 +439,14 @@ impl Bus for CortexM {
     }
 
     fn write(&mut self, address: u32, value: u32, width: Width, now: Cycles) -> Result<(), Fault> {
+        if width != Width::Word
+            && self.access(
+                now,
+                |series, _| Ok(series.write_part(address, value, width)),
+            )?
+        {
+            return Ok(());
+        }
         if width != Width::Word && address & 3 != 0 {
             return Err(Fault::new(
                 FaultKind::Absent,

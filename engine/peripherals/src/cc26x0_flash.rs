@@ -10,6 +10,9 @@ const STAT: u32 = 0x1c;
 const CFG: u32 = 0x24;
 const FLASH_SIZE: u32 = 0x2c;
 const FBPROT: u32 = 0x2030;
+/// How long the charge pump sleeps, which is held and does nothing.
+const FPAC1: u32 = 0x2048;
+const FPAC1_BITS: u32 = 0x0fff_0001;
 const FBSE: u32 = 0x2034;
 const FMAC: u32 = 0x2050;
 const FMSTAT: u32 = 0x2054;
@@ -57,6 +60,7 @@ pub struct Cc26x0Flash {
     hz: u32,
     config: u32,
     protection: u32,
+    pump: u32,
     sectors_enabled: u32,
     address: u32,
     data: [u32; 2],
@@ -79,6 +83,7 @@ impl Cc26x0Flash {
             hz,
             config: 0,
             protection: 0,
+            pump: 0,
             sectors_enabled: 0,
             address: 0,
             data: [u32::MAX; 2],
@@ -107,6 +112,7 @@ impl Cc26x0Flash {
             CFG => self.config,
             FLASH_SIZE => self.flash.size / self.flash.page,
             FBPROT => self.protection,
+            FPAC1 => self.pump,
             FBSE => self.sectors_enabled,
             FMSTAT => busy | if self.failed { CSTAT } else { 0 },
             FADDR => self.address,
@@ -143,6 +149,7 @@ impl Cc26x0Flash {
         match offset {
             CFG => self.config = value,
             FBPROT => self.protection = value & PROTL1DIS,
+            FPAC1 => self.pump = value & FPAC1_BITS,
             FBSE if self.protection != PROTL1DIS => {
                 return refused("FBSE is written while FBPROT.PROTL1DIS is 0");
             }

@@ -4,13 +4,15 @@
 
 use std::ops::RangeInclusive;
 
-use joulemark_armv7m::MemorySettings;
+use joulemark_armv7m::{MemorySettings, Width};
 use joulemark_kernel::{
-    Cycles, Fault, FaultKind, FineHertz, Hertz, Memories, Picoseconds, Timeline,
+    Cycles, Fault, FaultKind, FineHertz, Hertz, Image, Memories, Picoseconds, Timeline,
 };
+use joulemark_peripherals::cc26x0_aon::CCFG_BYTES;
 use joulemark_peripherals::ti_aes::{Features, TiAes};
 use joulemark_peripherals::{
-    AonRtc, Cc26x0Flash, Cc26x0Rf, EdgeFlags, Gpt, Pl011, TiWatchdog, Trng, Vims,
+    AonRtc, Cc26x0Aon, Cc26x0Flash, Cc26x0Rf, EdgeFlags, Gpt, I2cMaster, Pl011, TiWatchdog, Trng,
+    Vims,
 };
 use joulemark_radio::Radio;
 
@@ -20,6 +22,9 @@ use crate::pins::PinNames;
 
 const GPRAM: RangeInclusive<u32> = 0x1100_0000..=0x1100_1fff;
 const UART0: u32 = 0x4000_1000;
+/// The I2C's slave; its master is further on.
+const I2C: u32 = 0x4000_2000;
+const I2C_MASTER: u32 = 0x800;
 const GPT0: u32 = 0x4001_0000;
 const GPT3: u32 = 0x4001_3000;
 const GPIO: u32 = 0x4002_2000;
@@ -35,6 +40,10 @@ const WDT: u32 = 0x4008_0000;
 const IOC: u32 = 0x4008_1000;
 const PRCM: u32 = 0x4008_2000;
 const AON_RTC: u32 = 0x4009_2000;
+
+/// The peripherals again, past the write buffer (`PRCM_NONBUF_BASE` in `hw_memmap.h`).
+const UNBUFFERED: RangeInclusive<u32> = 0x6000_0000..=0x7fff_ffff;
+const UNBUFFERED_OFFSET: u32 = 0x2000_0000;
 
 /// Where TI's start-up code stores 1 to turn the write buffer off: it would be the bit-band alias of
 /// ACTLR.DISDEFWBUF, if this core's private peripherals had aliases. Chips go on after it.
@@ -59,6 +68,13 @@ const GPTCLKDIV: usize = 0xcc / 4;
 const PDCTL0: usize = 0x12c / 4;
 const PDCTL0RFC: usize = 0x130 / 4;
 const PDCTL1: usize = 0x17c / 4;
+/// Whether a warm reset is treated as one of the pin: bit 2; flags of the last resets below are clear.
+const WARMRESET: u32 = 0x110;
+const WARMRESET_BITS: u32 = 4;
+/// Protocols that the device may use, as TI's code reads them (`ChipInfo_GetSupportedProtocol_BV`):
+/// Bluetooth low energy, IEEE 802.15.4 and proprietary ones.
+const PROTOCOLS: u32 = 0x1d4;
+const ALL_PROTOCOLS: u32 = 0xe;
 /// The RF core's bit in PDCTL0 and PDCTL1; in PDCTL1, CPU and VIMS are on after a reset.
 const RFC_ON_0: u32 = 1;
 const RFC_ON_1: u32 = 1 << 2;
@@ -70,6 +86,13 @@ const BUS_ON: u32 = 1 << 4;
 /// functions there erase a sector and program bytes (`rom.h` and `flash.c` of `CC26xxWare`). The others
 /// are left out. TI's code is not public; this is our own.
 const ROM_START: u32 = 0x1000_0180;
+/// The ROM's table of further functions, of which the one that switches the high-frequency clock does
+/// nothing here (`ROM_HAPI_TABLE_ADDR` and `HARD_API_T` in `rom.h` of `CC26xxWare`): the clock follows
+/// its setting at once.
+const HAPI_START: u32 = 0x1000_0048;
+const HAPI_FUNCTIONS: u32 = 19;
+const HF_SOURCE_SAFE_SWITCH: u32 = 14;
+const RETURN: u16 = 0x4770;
 const FLASH_TABLE: usize = 10;
 const FLASH_ERASE: usize = 5;
 const FLASH_PROGRAM: usize = 6;
@@ -171,6 +194,7 @@ pub struct Cc26x0 {
     low_hz: Hertz,
     uart: Pl011,
     gpt: [Gpt; 4],
+    i2c: I2cMaster,
     aes: Option<TiAes>,
     trng: Trng,
     watchdog: TiWatchdog,
@@ -181,6 +205,9 @@ pub struct Cc26x0 {
     /// PRCM's registers; those for clocks and power domains are kept, and but for the RF core's do
     /// nothing.
     prcm: [u32; 0x80],
+    aon: Option<Cc26x0Aon>,
+    /// The end of flash.
+    flash_end: u32,
     flash: Option<Cc26x0Flash>,
     rf: Option<Cc26x0Rf>,
     /// RFCCLKG as it was loaded.
@@ -201,12 +228,14 @@ impl Cc26x0 {
         let aes = core.aes.as_ref();
         let mut prcm = [0; 0x80];
         prcm[PDCTL1] = RESET_PDCTL1;
+        prcm[PROTOCOLS as usize / 4] = ALL_PROTOCOLS;
         let (core_hz, low_hz) = (Hertz(core.reset_hz.whole()), Hertz(core.low_hz.whole()));
         Self {
             core_hz,
             low_hz,
             uart: Pl011::new(32),
             gpt: Default::default(),
+            i2c: I2cMaster::default(),
             aes: aes.map(|aes| TiAes::new(aes.timing(), features)),
             trng: Trng::new(setting("trng_seed")),
             watchdog: TiWatchdog::default(),
@@ -215,6 +244,14 @@ impl Cc26x0 {
             iocfg: [0x6000; 32],
             edges: EdgeFlags::default(),
             prcm,
+            aon: core
+                .device_id
+                .as_ref()
+                .map(|id| Cc26x0Aon::new(id.whole(), setting("device_number"))),
+            flash_end: core
+                .flash
+                .as_ref()
+                .map_or(0, |(range, _)| range.start + range.size),
             flash: core
                 .flash
                 .clone()
@@ -224,6 +261,15 @@ impl Cc26x0 {
                 .as_ref()
                 .map(|radio| Cc26x0Rf::new(radio.figures())),
             rf_clock: false,
+        }
+    }
+
+    /// The address without the alias past the write buffer.
+    const fn buffered(address: u32) -> u32 {
+        if *UNBUFFERED.start() <= address && address <= *UNBUFFERED.end() {
+            address - UNBUFFERED_OFFSET
+        } else {
+            address
         }
     }
 
@@ -252,9 +298,10 @@ impl Cc26x0 {
             0x19c => Self::domain_1(4, domains),
             0x1a0 => Self::domain_1(0, domains),
             0x1a4 => Self::domain_1(8, domains),
-            0x2c | 0x3c..=0x5c | 0x6c..=0x74 | 0xcc | 0x12c..=0x138 | 0x17c | 0x1d0 => {
+            0x2c | 0x3c..=0x8c | 0xcc | 0x12c..=0x138 | 0x17c | 0x1d0 => {
                 self.prcm[offset as usize / 4]
             }
+            WARMRESET | PROTOCOLS => self.prcm[offset as usize / 4],
             _ => return None,
         })
     }
@@ -296,8 +343,9 @@ impl Cc26x0 {
                 *all = *all & !(1 << shift) | (value & 1) << shift;
             }
             0xcc => self.prcm[index] = value & 15,
+            WARMRESET => self.prcm[index] = value & WARMRESET_BITS,
             0x1d0 => self.prcm[index] = value & 7,
-            0x2c | 0x3c..=0x5c | 0x6c..=0x74 => self.prcm[index] = value,
+            0x2c | 0x3c..=0x8c => self.prcm[index] = value,
             _ => return false,
         }
         if let Some(rf) = &mut self.rf {
@@ -326,11 +374,21 @@ impl Peripherals for Cc26x0 {
         let words = tables.iter().chain(&functions);
         let words = words.flat_map(|word: &u32| word.to_le_bytes());
         let code = ROM_CODE.iter().flat_map(|halfword| halfword.to_le_bytes());
-        vec![(ROM_START, words.chain(code).collect())]
+        let hapi_code = HAPI_START + 4 * HAPI_FUNCTIONS;
+        let hapi = (0..HAPI_FUNCTIONS).map(|function| match function {
+            HF_SOURCE_SAFE_SWITCH => hapi_code | 1,
+            _ => 0,
+        });
+        let hapi = hapi.flat_map(u32::to_le_bytes).chain(RETURN.to_le_bytes());
+        vec![
+            (HAPI_START, hapi.collect()),
+            (ROM_START, words.chain(code).collect()),
+        ]
     }
 
     fn read(&mut self, address: u32, context: &mut Context<'_>) -> Result<Option<u32>, Fault> {
         Self::refuse_gpram(address)?;
+        let address = Self::buffered(address);
         let offset = address & 0xfff;
         Ok(match address & !0xfff {
             UART0 => self.uart.read(offset),
@@ -341,6 +399,7 @@ impl Peripherals for Cc26x0 {
                 .and_then(|aes| aes.read(offset, context.now)),
             TRNG => self.trng.read(offset),
             TRNG_INTERRUPTS => self.trng.read(offset | 0x1000),
+            I2C if offset >= I2C_MASTER => self.i2c.read(offset - I2C_MASTER, context.now),
             WDT => self.watchdog.read(offset, context.now),
             AON_RTC => self.rtc.read(offset, context.now),
             GPIO => match offset {
@@ -362,7 +421,7 @@ impl Peripherals for Cc26x0 {
                 Some(rf) => rf.read(address - RFC, context.time)?,
                 None => None,
             },
-            _ => None,
+            _ => self.aon.as_mut().and_then(|aon| aon.read(address)),
         })
     }
 
@@ -373,6 +432,7 @@ impl Peripherals for Cc26x0 {
         context: &mut Context<'_>,
     ) -> Result<bool, Fault> {
         Self::refuse_gpram(address)?;
+        let address = Self::buffered(address);
         let offset = address & 0xfff;
         match address & !0xfff {
             UART0 => return self.uart.write(offset, value, context.now),
@@ -388,6 +448,9 @@ impl Peripherals for Cc26x0 {
             }
             TRNG => return Ok(self.trng.write(offset, value, context.now)),
             TRNG_INTERRUPTS => return Ok(self.trng.write(offset | 0x1000, value, context.now)),
+            I2C if offset >= I2C_MASTER => {
+                return Ok(self.i2c.write(offset - I2C_MASTER, value, context.now));
+            }
             WDT => return self.watchdog.write(offset, value, context.now),
             AON_RTC => return self.rtc.write(offset, value, context.now),
             GPIO => {
@@ -422,9 +485,35 @@ impl Peripherals for Cc26x0 {
                 return rf.write(address - RFC, value, context.time);
             }
             _ if address == ALIAS_OF_DISDEFWBUF => {}
-            _ => return Ok(false),
+            _ => {
+                let aon = self.aon.as_mut();
+                return Ok(aon.is_some_and(|aon| aon.write(address, value, 4)));
+            }
         }
         Ok(true)
+    }
+
+    fn write_part(&mut self, address: u32, value: u32, width: Width) -> bool {
+        let aon = self.aon.as_mut();
+        aon.is_some_and(|aon| aon.write(Self::buffered(address), value, width.bytes()))
+    }
+
+    fn set_image(&mut self, image: &Image) {
+        let start = self.flash_end.saturating_sub(CCFG_BYTES);
+        let mut configuration = vec![0xff; CCFG_BYTES as usize];
+        for segment in &image.segments {
+            for (at, &byte) in (segment.address..).zip(&segment.data) {
+                let place = at
+                    .checked_sub(start)
+                    .and_then(|offset| configuration.get_mut(offset as usize));
+                if let Some(place) = place {
+                    *place = byte;
+                }
+            }
+        }
+        if let Some(aon) = &mut self.aon {
+            aon.set_customer(&configuration);
+        }
     }
 
     fn pins_changed(&mut self, _port: usize, level: u32, changed: u32) -> bool {

@@ -31,6 +31,9 @@ pub struct Core {
     pub systick_calibration: Option<Constant>,
     /// Regions of the memory protection unit, where there is one.
     pub mpu_regions: Option<Constant>,
+    /// Word of the factory's configuration that identifies the device, where start-up code's registers
+    /// are emulated.
+    pub device_id: Option<Constant>,
     /// Where boot code looks for the program, where that is not always at the start of flash.
     pub boot: Option<Boot>,
     /// The section `aes_cycles`.

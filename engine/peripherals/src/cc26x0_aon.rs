@@ -1,0 +1,293 @@
+//! What TI's start-up code of the `CC26x0` sets up (SWCU117, chapters AON, AUX, DDI and ADI, device
+//! configuration): the always-on domain, the analogue domain's clocks, oscillators and references, and
+//! the configuration of factory and customer. Registers hold what is written; clocks, power domains
+//! and oscillators answer at once. Addresses and fields were compared with TI's headers `hw_memmap.h`,
+//! `hw_aon_*.h`, `hw_aux_*.h`, `hw_ddi*.h`, `hw_adi*.h` and `hw_fcfg1.h`.
+
+const ADI2: u32 = 0x4008_6000;
+const ADI3: u32 = 0x4008_6200;
+const SYSCTL: u32 = 0x4009_0000;
+const WUC: u32 = 0x4009_1000;
+const EVENT: u32 = 0x4009_3000;
+const IOC: u32 = 0x4009_4000;
+const BATMON: u32 = 0x4009_5000;
+const AUX_WUC: u32 = 0x400c_6000;
+const SMPH: u32 = 0x400c_8000;
+const DDI: u32 = 0x400c_a000;
+const ADI4: u32 = 0x400c_b000;
+const FCFG1: u32 = 0x5000_1000;
+const CCFG: u32 = 0x5000_3000;
+
+/// `SLEEPCTL` with the pads awake, as TI's start-up code finds it after a cold reset.
+const SLEEPCTL: usize = 2;
+const IO_PAD_SLEEP_DIS: u32 = 1;
+const IOCLATCH: usize = 3;
+
+/// `AON_WUC_PWRSTAT`, and its fields: AUX sleeps; domains that are on; AUX's bus is connected and AUX
+/// out of reset.
+const PWRSTAT: u32 = 0x14;
+const AUX_PWR_DWN: u32 = 1 << 9;
+const JTAG_PD_ON: u32 = 1 << 6;
+const AUX_PD_ON: u32 = 1 << 5;
+const MCU_PD_ON: u32 = 1 << 4;
+const AUX_CONNECTED: u32 = 1 << 2 | 1 << 1;
+/// Who keeps AUX and JTAG on (`AUXCTL`, `JTAGCFG`), and what turns AUX off or lets it sleep.
+const AUXCTL: usize = 0x10 / 4;
+const AUX_FORCE_ON: u32 = 1;
+const JTAGCFG: usize = 0x40 / 4;
+const JTAG_PD_FORCE_ON: u32 = 1 << 8;
+const PWROFFREQ: usize = 1;
+const PWRDWNREQ: usize = 2;
+
+/// `STAT0` of the oscillators, and its fields.
+const STAT0: u32 = 0x34;
+const LF_SOURCE_SHIFT: u32 = 29;
+const HF_SOURCE_SHIFT: u32 = 28;
+/// The high-frequency clock can be switched.
+const SWITCH_READY: u32 = 1;
+
+/// Supply and temperature by the battery monitor, in 1/256 of a volt and of a degree.
+const SUPPLY: u32 = 3 << 8;
+const TEMPERATURE: u32 = 25 << 8;
+
+/// First and last offset of documented words of FCFG1 (`hw_fcfg1.h`).
+const FACTORY: [(u32, u32); 13] = [
+    (0x0a0, 0x0a4),
+    (0x0c4, 0x108),
+    (0x118, 0x124),
+    (0x138, 0x13c),
+    (0x164, 0x164),
+    (0x16c, 0x198),
+    (0x294, 0x294),
+    (0x2b0, 0x2bc),
+    (0x2e8, 0x2f4),
+    (0x308, 0x320),
+    (0x344, 0x344),
+    (0x34c, 0x380),
+    (0x388, 0x3b8),
+];
+const MAC_BLE: u32 = 0x2e8;
+const MAC_15_4: u32 = 0x2f0;
+const TRIM_CAL_REVISION: u32 = 0x314;
+/// From this revision of the production's trimming on the start-up code leaves the trims as they are.
+const TRIMMED: u32 = 527;
+const ICEPICK_DEVICE_ID: u32 = 0x318;
+const FCFG1_REVISION: u32 = 0x31c;
+/// No revision of the document's: TI's code looks for 0xffffffff and for ones below 0x13 only.
+const REVISION: u32 = 0x22;
+const IEEE_PREFIX: u32 = 0x0012_4b00;
+
+/// The customer's configuration is the end of the last sector of flash.
+pub const CCFG_BYTES: u32 = 88;
+const CCFG_FIRST: u32 = 0x1000 - CCFG_BYTES;
+
+/// Registers behind a serial interface: bytes that can be written, set, cleared and masked.
+#[derive(Clone, Debug)]
+struct Slave<const BYTES: usize> {
+    bytes: [u8; BYTES],
+}
+
+impl<const BYTES: usize> Slave<BYTES> {
+    const fn new() -> Self {
+        Self { bytes: [0; BYTES] }
+    }
+
+    fn word(&self, offset: u32) -> Option<u32> {
+        let at = offset as usize;
+        let bytes = self.bytes.get(at..at + 4)?;
+        Some(u32::from_le_bytes(bytes.try_into().ok()?))
+    }
+
+    fn put(&mut self, at: usize, mask: u8, bits: u8) -> bool {
+        let byte = self.bytes.get_mut(at);
+        byte.map(|byte| *byte = *byte & !mask | bits & mask)
+            .is_some()
+    }
+
+    /// Store `value` in so many bytes; false where there is nothing.
+    fn write(&mut self, offset: u32, value: u32, width: u32) -> bool {
+        let (value, width) = (value.to_le_bytes(), width as usize);
+        let (window, at) = (offset as usize / BYTES, offset as usize % BYTES);
+        // The masked windows are as long as two or more of the others.
+        let doubled = offset as usize % (2 * BYTES);
+        let mut each = (0..width).map(|index| (index, value[index]));
+        match window {
+            0 => each.all(|(index, byte)| self.put(at + index, 0xff, byte)),
+            1 => each.all(|(index, byte)| self.put(at + index, byte, byte)),
+            2 => each.all(|(index, byte)| self.put(at + index, byte, 0)),
+            // The interface's own status and configuration.
+            3 => true,
+            // A mask of four bits over four bits, for the lower and the upper half of a byte.
+            4 | 5 => each.all(|(index, byte)| {
+                let place = doubled + index;
+                let (mask, bits) = (byte >> 4, byte & 15);
+                let shift = 4 * (place % 2);
+                self.put(place / 2, mask << shift, bits << shift)
+            }),
+            // A mask of 8 bits over 8.
+            6 | 7 if width >= 2 => (0..width / 2)
+                .all(|pair| self.put(doubled / 2 + pair, value[2 * pair + 1], value[2 * pair])),
+            // A mask of 16 bits over 16.
+            8 | 9 if width == 4 => {
+                (0..2).all(|byte| self.put(doubled / 2 + byte, value[2 + byte], value[byte]))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The always-on and analogue domains and the device's configuration.
+#[derive(Clone, Debug)]
+pub struct Cc26x0Aon {
+    system: [u32; 3],
+    wake_up: [u32; 0x48 / 4],
+    events: [u32; 4],
+    pads: [u32; 5],
+    battery: [u32; 0x38 / 4],
+    aux: [u32; 0x60 / 4],
+    free: [bool; 8],
+    oscillators: Slave<64>,
+    references: [Slave<16>; 3],
+    device_id: u32,
+    number: u32,
+    customer: [u32; CCFG_BYTES as usize / 4],
+}
+
+impl Cc26x0Aon {
+    /// After a cold reset of a device of this identity and number.
+    pub const fn new(device_id: u32, number: u32) -> Self {
+        let mut system = [0; 3];
+        system[SLEEPCTL] = IO_PAD_SLEEP_DIS;
+        let mut wake_up = [0; 0x48 / 4];
+        wake_up[JTAGCFG] = JTAG_PD_FORCE_ON;
+        let mut pads = [0; 5];
+        pads[IOCLATCH] = 1;
+        Self {
+            system,
+            wake_up,
+            events: [0x3f3f_3f3f, 0x003f_3f3f, 0x002b_2b2b, 0x3f],
+            pads,
+            battery: [0; 0x38 / 4],
+            aux: [0; 0x60 / 4],
+            free: [true; 8],
+            oscillators: Slave::new(),
+            references: [Slave::new(), Slave::new(), Slave::new()],
+            device_id,
+            number,
+            customer: [u32::MAX; CCFG_BYTES as usize / 4],
+        }
+    }
+
+    /// What the image has at the end of flash.
+    pub fn set_customer(&mut self, configuration: &[u8]) {
+        for (word, bytes) in self.customer.iter_mut().zip(configuration.chunks_exact(4)) {
+            *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        }
+    }
+
+    fn factory(&self, offset: u32) -> Option<u32> {
+        let mut words = FACTORY.iter();
+        words.find(|(first, last)| (*first..=*last).contains(&offset))?;
+        Some(match offset {
+            MAC_BLE | MAC_15_4 => self.number,
+            0x2ec | 0x2f4 => IEEE_PREFIX,
+            TRIM_CAL_REVISION => TRIMMED,
+            ICEPICK_DEVICE_ID => self.device_id,
+            FCFG1_REVISION => REVISION,
+            // Trims, whose values no document states.
+            _ => 0,
+        })
+    }
+
+    /// `PWRSTAT`.
+    const fn power(&self) -> u32 {
+        let forced = self.wake_up[AUXCTL] & AUX_FORCE_ON != 0;
+        let aux = if forced {
+            AUX_PD_ON | AUX_CONNECTED
+        } else if self.aux[PWROFFREQ] & 1 != 0 {
+            0
+        } else if self.aux[PWRDWNREQ] & 1 != 0 {
+            AUX_PD_ON | AUX_CONNECTED | AUX_PWR_DWN
+        } else {
+            AUX_PD_ON | AUX_CONNECTED
+        };
+        let has_jtag = self.wake_up[JTAGCFG] & JTAG_PD_FORCE_ON != 0;
+        MCU_PD_ON | aux | if has_jtag { JTAG_PD_ON } else { 0 }
+    }
+
+    /// Read the word at an address; `None` where there is none.
+    pub fn read(&mut self, address: u32) -> Option<u32> {
+        let offset = address & 0xfff;
+        let index = offset as usize / 4;
+        match address & !0xfff {
+            ADI2 if offset >= ADI3 - ADI2 => self.references[1].word(offset - (ADI3 - ADI2)),
+            ADI2 => self.references[0].word(offset),
+            SYSCTL => self.system.get(index).copied(),
+            WUC if offset == PWRSTAT => Some(self.power()),
+            WUC => self.wake_up.get(index).copied(),
+            EVENT => self.events.get(index).copied(),
+            IOC => self.pads.get(index).copied(),
+            BATMON => match offset {
+                0x28 => Some(SUPPLY),
+                0x30 => Some(TEMPERATURE),
+                0x2c | 0x34 => Some(1),
+                _ => self.battery.get(index).copied(),
+            },
+            AUX_WUC => match offset {
+                // Acknowledgements of PWRDWNREQ and CLKLFREQ.
+                0x0c | 0x14 => Some(self.aux[index - 1]),
+                // Requests and their acknowledgements, a bit higher.
+                0x30..=0x38 | 0x44 => Some(self.aux[index] & 1 | (self.aux[index] & 1) << 1),
+                // MCUBUSSTAT: disconnected, and so acknowledged.
+                0x4c => Some((self.aux[index - 1] & 1) * 3),
+                _ => self.aux.get(index).copied(),
+            },
+            SMPH => {
+                let free = self.free.get_mut(index)?;
+                Some(std::mem::replace(free, false).into())
+            }
+            DDI if offset == STAT0 => {
+                let control = self.oscillators.word(0)?;
+                let (low, high) = (control >> 2 & 3, control & 1);
+                Some(low << LF_SOURCE_SHIFT | high << HF_SOURCE_SHIFT | SWITCH_READY)
+            }
+            DDI => self.oscillators.word(offset),
+            ADI4 => self.references[2].word(offset),
+            FCFG1 => self.factory(offset),
+            CCFG => {
+                let word = offset.checked_sub(CCFG_FIRST)? / 4;
+                self.customer.get(word as usize).copied()
+            }
+            _ => None,
+        }
+    }
+
+    /// Store so many bytes; false where there is nothing.
+    pub fn write(&mut self, address: u32, value: u32, width: u32) -> bool {
+        let offset = address & 0xfff;
+        match address & !0xfff {
+            ADI2 if offset >= ADI3 - ADI2 => {
+                return self.references[1].write(offset - (ADI3 - ADI2), value, width);
+            }
+            ADI2 => return self.references[0].write(offset, value, width),
+            DDI => return self.oscillators.write(offset, value, width),
+            ADI4 => return self.references[2].write(offset, value, width),
+            _ => {}
+        }
+        let block = match address & !0xfff {
+            SYSCTL => &mut self.system[..],
+            WUC if offset != PWRSTAT => &mut self.wake_up,
+            EVENT => &mut self.events,
+            IOC => &mut self.pads,
+            BATMON => &mut self.battery,
+            AUX_WUC => &mut self.aux,
+            SMPH => {
+                let free = self.free.get_mut(offset as usize / 4);
+                return free.map(|free| *free = value & 1 != 0).is_some();
+            }
+            _ => return false,
+        };
+        let register = block.get_mut(offset as usize / 4);
+        width == 4 && register.map(|register| *register = value).is_some()
+    }
+}
