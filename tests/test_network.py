@@ -93,6 +93,12 @@ def test_ctrl_c_ends_the_run_and_shows_what_it_was(
     assert json.loads(done.stdout)["frames"] == len(read_capture(capture, None)) > 5
 
 
+def test_a_radio_that_is_tuned_to_no_channel_is_told(tmp_path: Path) -> None:
+    path = written(tmp_path, MOTE + "define = { MOTE = 1, PING_CHANNEL = 27 }\n")
+    done = joulemark("network", str(path), "--for", "400ms")
+    assert "one sends at 2485 MHz, which is no channel: data" in done.stdout
+
+
 def test_a_time_is_written_with_its_unit() -> None:
     assert [seconds(t, "x") for t in ("500ms", "60s", "5m", "1h", "2")] == [0.5, 60, 300, 3600, 2]
     for wrong in ("", "s", "-1s", "5 minutes", "1e9s"):

@@ -257,7 +257,7 @@ def _piece(
         totals.note(t)
         flaws = auditor.look(Seen(names[t.mote], t.begin_ps, t.frame)) if t.frame else []
         totals.flaws += flaws
-        channel = (t.frequency_mhz - 2405) // 5 + 11
+        channel = channel_of(t.frequency_mhz)
         if capture is not None and t.frame:
             received = [h.power_dbm for h in t.hearings if h.outcome == "received"]
             asn = auditor.slots.at(t.begin_ps, names[t.mote])
@@ -276,7 +276,8 @@ def _piece(
             )
         what = f"{describe(t.frame[:-2])}, {len(t.frame)} B" if t.frame else "carrier"
         cut = ", stopped" if t.is_cut else ""
-        text = f"{names[t.mote]} sends on {channel}: {what}{cut}; {_truth(t, names)}"
+        where = f"on {channel}" if channel else f"at {t.frequency_mhz} MHz, which is no channel"
+        text = f"{names[t.mote]} sends {where}: {what}{cut}; {_truth(t, names)}"
         lines.append((t.begin_ps, _at(t.begin_ps, text)))
         lines += [(t.begin_ps, _at(t.begin_ps, f"! {f.rule}: {f.text}")) for f in flaws]
     for line in piece.lines:
@@ -291,6 +292,12 @@ def _piece(
         message = stop.fault.message if stop.fault is not None else "stopped"
         lines.append((piece.end_ps, _at(piece.end_ps, f"! {names[number]}: {message}")))
     return lines
+
+
+def channel_of(frequency_mhz: int) -> int | None:
+    """The channel of a frequency (IEEE Std 802.15.4-2006, 6.1.2.1), if it is one's."""
+    steps, beside = divmod(frequency_mhz - 2405, 5)
+    return 11 + steps if beside == 0 and 0 <= steps < 16 else None
 
 
 def _at(time_ps: int, text: str) -> str:

@@ -59,7 +59,7 @@ class Capture:
         begin_ps: int,
         delimiter_ps: int,
         end_ps: int,
-        channel: int,
+        channel: int | None,
         rssi_dbm: float | None,
         asn: int | None,
         slot_start_ps: int | None,
@@ -73,7 +73,7 @@ class Capture:
             begin_ps: when its preamble began.
             delimiter_ps: when its start-of-frame delimiter ended.
             end_ps: when it ended.
-            channel: 11 to 26.
+            channel: 11 to 26; None where it was sent at another frequency.
             rssi_dbm: the power that arrived; None where nobody heard it.
             asn: the number of its slot, which nonces need.
             slot_start_ps: when its slot began.
@@ -83,7 +83,8 @@ class Capture:
         values = _value(0, b"\x01")
         if rssi_dbm is not None:
             values += _value(1, struct.pack("<f", rssi_dbm))
-        values += _value(3, struct.pack("<HB", channel, 0))
+        if channel is not None:
+            values += _value(3, struct.pack("<HB", channel, 0))
         values += _value(5, struct.pack("<Q", delimiter_ps // 1000))
         values += _value(6, struct.pack("<Q", end_ps // 1000))
         if asn is not None:
