@@ -166,7 +166,7 @@ BAD_PROGRAMS = {
         "b .",
         ["the vector of exception 3 cannot be read (VTOR 0x10000000)", "VECTTBL"],
     ),
-    "vectors misaligned": (store(VTOR, 0x20000080), "b .", ["VTOR is set to 0x20000080"]),
+    "vectors misaligned": (store(VTOR, 0x20000080) + "svc #0", "b .", ["VTOR is 0x20000080"]),
     "in the handler": (
         "ldr r0, =0xa0000000\n str r1, [r0]",
         "udf #1",

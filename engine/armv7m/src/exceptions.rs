@@ -294,6 +294,18 @@ impl<B: Bus> Core<B> {
 
     /// The frame is on the stack, or comes there meanwhile: go to the handler (`ExceptionTaken`).
     fn begin_handler(&mut self, number: usize, frame: Option<(u32, u8)>) -> Result<(), Exit> {
+        let alignment = self.system.model.table_alignment();
+        if !self.system.vtor.is_multiple_of(alignment) {
+            let fault = Fault::new(
+                FaultKind::Misaligned,
+                format!(
+                    "VTOR is {:#010x} when exception {number} is taken, where no vector table may begin: \
+                     this core's is aligned to {alignment:#x} bytes",
+                    self.system.vtor
+                ),
+            );
+            return Err(self.stop(fault.at(self.vector_of(number))));
+        }
         let mut number = self.exchange(number, frame)?;
         let handler = loop {
             let vector = self.system.vtor.wrapping_add(4 * number as u32);

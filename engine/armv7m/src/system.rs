@@ -134,9 +134,21 @@ pub struct Model {
     pub float: bool,
 }
 
+impl Model {
+    const fn is_cortex_m4(&self) -> bool {
+        self.cpuid >> 4 & 0xfff == 0xc24
+    }
+
+    /// Where a vector table may begin: multiples of the next power of two of its size (B3.2.5).
+    pub const fn table_alignment(&self) -> u32 {
+        let size = (4 * (exception::EXTERNAL + self.interrupts) as u32).next_power_of_two();
+        if size < 0x80 { 0x80 } else { size }
+    }
+}
+
 /// System control space.
 pub struct System {
-    model: Model,
+    pub model: Model,
     pub pending: Set,
     pub active: Set,
     pub enabled: Set,
@@ -457,18 +469,25 @@ impl System {
             0xe000_ed30 | 0xe000_ed3c => 0,
             0xe000_ed34 => self.mmfar,
             0xe000_ed38 => self.bfar,
-            // ARM DDI 0337I, table 4-1: the processor features of a Cortex-M3.
+            // ARM DDI 0337I, table 4-1, and what a CC2650 and a CC2652R read
+            // (misc/system_control_block_and_interrupts_related_registers).
             0xe000_ed40 => 0x0000_0030,
             0xe000_ed44 => 0x0000_0200,
             0xe000_ed48 => 0x0010_0000,
             0xe000_ed4c | 0xe000_ed54 | 0xe000_ed5c => 0,
             0xe000_ed50 => 0x0010_0030,
             0xe000_ed58 => 0x0100_0000,
-            0xe000_ed60 => 0x0110_0110,
+            0xe000_ed60 => 0x0110_1110,
+            0xe000_ed64 if self.model.is_cortex_m4() => 0x0211_2000,
             0xe000_ed64 => 0x0211_1000,
+            0xe000_ed68 if self.model.is_cortex_m4() => 0x2123_2231,
             0xe000_ed68 => 0x2111_2231,
+            0xe000_ed6c if self.model.is_cortex_m4() => 0x0111_1131,
             0xe000_ed6c => 0x0111_1110,
             0xe000_ed70 => 0x0131_0132,
+            // Of caches and coprocessors that are not there.
+            0xe000_ed74..=0xe000_ed84 | 0xe000_ed8c | 0xe000_ef00 => 0,
+            0xe000_ed88 if !self.model.float => 0,
             0xe000_ed90..=0xe000_edb8 => self.mpu.read(address),
             0xe000_ed88 | 0xe000_ef34..=0xe000_ef44 => return self.float.read(address),
             0xe000_edf0 | 0xe000_edf4 | 0xe000_edf8 => 0,
@@ -560,23 +579,9 @@ impl System {
                     }
                 }
             }
-            0xe000_ed08 => {
-                // The table's alignment is the next power of two (B3.2.5).
-                let size = (4 * (exception::EXTERNAL + self.model.interrupts) as u32)
-                    .next_power_of_two()
-                    .max(0x80);
-                if value & (size - 1) != 0 {
-                    let fault = Fault::new(
-                        FaultKind::Misaligned,
-                        format!(
-                            "VTOR is set to {value:#010x}, where no vector table may begin: this core's \
-                             is aligned to {size:#x} bytes"
-                        ),
-                    );
-                    return Some(Request::Refuse(fault.at(address)));
-                }
-                self.vtor = value;
-            }
+            // The lowest seven bits are not there
+            // (misc/system_control_block_and_interrupts_related_registers).
+            0xe000_ed08 => self.vtor = value & !0x7f,
             0xe000_ed94 if value & 1 != 0 && self.model.mpu_regions == 0 => {
                 let fault = Fault::new(
                     FaultKind::Absent,

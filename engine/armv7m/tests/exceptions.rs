@@ -781,14 +781,49 @@ fn pendsv_and_systick_are_pended_and_cleared_through_icsr() {
     }
 }
 
+/// As a CC2650 reads them after ones were written (misc/
+/// `system_control_block_and_interrupts_related_registers`).
 #[test]
-fn a_vector_table_that_is_not_aligned_and_the_mpu_are_refused() {
-    for (address, value, says) in [
-        (VTOR, RAM + 0x80, "aligned to 0x100 bytes"),
-        (VTOR, RAM + 2, "VTOR is set to 0x20000002"),
-        (0xe000_ed94, 1, "names no memory protection unit"),
+fn system_control_registers_read_as_measured() {
+    for (address, value) in [
+        (VTOR, 0xffff_ff80),
+        (0xe000_ed60, 0x0110_1110),
+        (0xe000_ed6c, 0x0111_1110),
+        (0xe000_ed74, 0),
+        (0xe000_ed84, 0),
+        (0xe000_ed88, 0),
+        (0xe000_ef00, 0),
     ] {
-        let thread = store(address, value);
+        let thread = if address == 0xe000_ef00 {
+            vec![NOP]
+        } else {
+            store(address, u32::MAX)
+        };
+        let mut core = Program {
+            thread: &thread,
+            ..Program::default()
+        }
+        .run();
+        assert_eq!(core.debug_read(address), Ok(value), "{address:#x}");
+    }
+}
+
+#[test]
+fn a_vector_table_that_is_not_aligned_is_not_used_and_the_mpu_is_refused() {
+    for (thread, address, says) in [
+        (
+            // The lowest seven bits are not there.
+            join(&[&store(VTOR, RAM + 0x82), &[svc(0)]]),
+            RAM + 0x80 + 4 * 11,
+            "VTOR is 0x20000080 when exception 11 is taken, where no vector table may begin: this \
+             core's is aligned to 0x100 bytes",
+        ),
+        (
+            store(0xe000_ed94, 1),
+            0xe000_ed94,
+            "names no memory protection unit",
+        ),
+    ] {
         let fault = Program {
             thread: &thread,
             ..Program::default()
