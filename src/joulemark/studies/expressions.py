@@ -1,8 +1,9 @@
 """Arithmetic in a study's file: names stand for quantities in SI units, or for series of them."""
 
 import ast
+import copy
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -68,6 +69,34 @@ def _parse(text: str) -> ast.expr:
         return ast.parse(text.strip(), mode="eval").body
     except SyntaxError as error:
         raise InputError(f"is no expression: {error.msg}", text) from error
+
+
+class _Listed(ast.NodeTransformer):
+    """Puts lists in the place of their names."""
+
+    def __init__(self, lists: Mapping[str, Sequence[str]]) -> None:
+        self._lists = lists
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        found = self._lists.get(node.id)
+        return node if found is None else ast.List([ast.Name(name) for name in found])
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        found = self._lists.get(node.attr)
+        if found is None:
+            return node
+        return ast.List([ast.Attribute(node.value, name) for name in found])
+
+
+def expanded(text: str, lists: Mapping[str, Sequence[str]]) -> str:
+    """An expression in which names of lists are replaced by the names in them.
+
+    Raises:
+        InputError: it is no expression.
+    """
+    if not any(name in text for name in lists):
+        return text
+    return ast.unparse(_Listed(lists).visit(copy.deepcopy(_parse(text))))
 
 
 def names(text: str) -> Iterator[tuple[bool, str]]:

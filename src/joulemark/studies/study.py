@@ -1,7 +1,7 @@
 """A study's file: every table, figure and checkable sentence of a paper as items."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -187,6 +187,14 @@ class Section(datafile.DataModel):
         return self
 
 
+class Cells(datafile.DataModel):
+    """Items that expressions name together: a column's cells, of some rows or of all."""
+
+    section: Text
+    column: Identifier
+    rows: list[Identifier] = Field([])
+
+
 class Advice(datafile.DataModel):
     """The paper's advice for a board, to be derived again from all available primitives."""
 
@@ -211,6 +219,8 @@ class StudyFile(datafile.DataModel):
     defaults: Asked = Field({})
     tolerance: Tolerance
     quantity: dict[Identifier, Asked] = Field({})
+    cells: dict[Identifier, Cells] = Field({})
+    """In an expression such a name stands for the list of its items."""
     variant: list[Variant] = Field([])
     advice: list[Advice] = Field([])
     section: Annotated[list[Section], Field(min_length=1)]
@@ -291,7 +301,7 @@ class Study:
         self.name = name
         self.file = file
         self.path = path
-        self.items = tuple(self._items())
+        self.items = tuple(self._listed(self._items()))
         self._check()
 
     @cached_property
@@ -319,6 +329,47 @@ class Study:
     def where(self, item: Item) -> str:
         """An item's place in the file, for messages."""
         return f"{self.path}, {item.section.name}, item {item.id}"
+
+    def _lists(self) -> Iterator[tuple[str, list[str]]]:
+        """Names of the items that each list has.
+
+        Raises:
+            InputError: it is of no such section, column or row.
+        """
+        sections = {section.name: section for section in self.file.section}
+        for name, cells in self.file.cells.items():
+            where = f"{self.path}, cells.{name}"
+            section = sections.get(cells.section)
+            if section is None:
+                raise InputError(f"there is no {cells.section}", where, "give a section's name")
+            rows = [row.id for row in section.row]
+            columns = [column.name for column in section.column]
+            for wanted in {cells.column} - {*columns} | {*cells.rows} - {*rows}:
+                what = f"there is no {wanted} in {cells.section}"
+                raise InputError(what, where, f"there are {', '.join([*columns, *rows])}")
+            yield name, [f"{row}_{cells.column}" for row in cells.rows or rows]
+
+    def _listed(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Items whose expressions name each cell of a list."""
+        lists = dict(self._lists())
+
+        def named(text: str) -> str:
+            try:
+                return expressions.expanded(text, lists)
+            except InputError:
+                return text  # Its place is told when names are checked.
+
+        for item in items:
+            yield replace(
+                item,
+                ours=named(item.ours) if isinstance(item.ours, str) else item.ours,
+                theirs=item.theirs and named(item.theirs),
+                check=item.check and named(item.check),
+                experiments=tuple(
+                    e.model_copy(update={"ours": named(e.ours), "paper": named(e.paper)})
+                    for e in item.experiments
+                ),
+            )
 
     def _items(self) -> Iterator[Item]:
         for section in self.file.section:
@@ -421,7 +472,8 @@ class Study:
             InputError: says which item.
         """
         seen: set[str] = set()
-        named = [*self.file.quantity, *(n for s in self.file.section for n in s.quantity)]
+        named = [*self.file.cells, *self.file.quantity]
+        named += [name for section in self.file.section for name in section.quantity]
         for name in (*named, *(item.id for item in self.items)):
             if name in seen:
                 raise InputError("is there twice", f"{self.path}, {name}", "give it another name")
