@@ -42,16 +42,17 @@ def _advised(advice: Advice, study: Study, bench: Bench) -> Advised:
             mend = f"there are {', '.join(there)}"
             raise InputError(f"no such service: {title}", f"{study.path}, advice, paper", mend)
     wanted = [there[title] for title in advice.paper]
+    kinds = {kind for service in wanted for kind in service.operations}
     campaign = Campaign(
         board=(advice.board,),
         **({"clock": (advice.clock,)} if advice.clock else {}),
+        kind=tuple(sorted(kinds)),
         operation=tuple({o for s in wanted for some in s.operations.values() for o in some}),
         size=tuple(advice.size),
         ad_size=tuple(advice.ad_size),
         seed=SEED,
         trials=TRIALS,
     )
-    kinds = {kind for service in wanted for kind in service.operations}
-    records = [r for r in measured([campaign], bench) if r.subject.kind in kinds]
+    records = measured([campaign], bench)
     found = [p for p in prices(records, advice.size) if p.service.title in advice.paper]
     return Advised(advice, len({r.subject.primitive for r in records}), found)
