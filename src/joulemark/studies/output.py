@@ -57,6 +57,11 @@ def ratio_text(result: Result) -> str:
     return "" if result.ratio is None else f"{result.ratio:.3g}"
 
 
+def sentence(text: str) -> str:
+    """A reason or a note, beginning and ending as a sentence does."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
 Grid = list[tuple[str, list[Result | None]]]
 """A published table: each row's name, and the result of each column."""
 
