@@ -108,7 +108,13 @@ class Firmware:
         assert self._process.returncode == 0
 
 
-@pytest.fixture(params=["program", "streaming"])
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With frames in memory, by a plain CCM*."""
+    return compiled(tmp_path_factory.mktemp("ieee802154") / "plain", "memory", RADIO_PLAIN=1)
+
+
+@pytest.fixture(params=["program", "streaming", "plain"])
 def firmware(request: pytest.FixtureRequest) -> Iterator[Firmware]:
     started = Firmware(request.getfixturevalue(request.param))
     yield started

@@ -9,14 +9,30 @@
 #ifndef RADIO_KEYS_STAY
 #define RADIO_KEYS_STAY 0
 #endif
-/* 1: each block is an operation of its own and brings its key, for comparison. */
+/* 1: a plain driver, for comparison: each block is an operation of its own, CCM* has a routine for
+   each direction, which asks for one error after the other, and the key in the engine is known by
+   its bytes. */
 #ifndef RADIO_PLAIN
 #define RADIO_PLAIN 0
 #endif
+#if RADIO_PLAIN
+#define EACH_ITS_OWN static inline __attribute__((always_inline))
+#else
+#define EACH_ITS_OWN static
+#endif
 
+/* The bits of CRYPTO_IRQSTAT's errors. */
+enum { KEY_READ_ERROR = 29, KEY_WRITE_ERROR = 30, BUS_ERROR = 31 };
 enum { LENGTH_BYTES = 2, BLOCK_BYTES = 16 };
 /* Polls of a longest frame's operation, many times over. */
 enum { POLLS_MAX = 100000 };
+
+static bool failed(uint8_t error) {
+    if ((CRYPTO_IRQSTAT >> error & 1) == 0)
+        return false;
+    CRYPTO_IRQCLR = 1u << error;
+    return true;
+}
 
 static bool wait(uint32_t event) {
     for (uint32_t polls = 0; polls < POLLS_MAX; polls++)
@@ -27,6 +43,18 @@ static bool wait(uint32_t event) {
     return false;
 }
 
+/* Whether the engine has another key than this, or none. */
+#if RADIO_PLAIN
+static bool another_key(const uint8_t *stored, const uint8_t key[16]) {
+    static uint8_t loaded[16];
+    bool another = stored == 0 || memcmp(loaded, key, sizeof loaded) != 0;
+    memcpy(loaded, key, sizeof loaded);
+    return another;
+}
+#else
+#define another_key(stored, key) (!RADIO_KEYS_STAY || (stored) != (key))
+#endif
+
 /* Puts a key into the engine, whose store has room for eight: two are kept. */
 static void use_key(const uint8_t key[16]) {
     static const uint8_t *stored[2];
@@ -36,7 +64,7 @@ static void use_key(const uint8_t key[16]) {
     CRYPTO_IRQCLR = AES_TI_RESULT_AV | AES_TI_DMA_IN_DONE;
     if (RADIO_KEYS_STAY && stored[!area] == key)
         area = !area;
-    if (!RADIO_KEYS_STAY || stored[area] != key) {
+    if (another_key(stored[area], key)) {
         area = !area;
         uint32_t aligned[4]; /* DMA takes whole words from a store of keys */
         memcpy(aligned, key, sizeof aligned);
@@ -82,8 +110,8 @@ void radio_aes(const uint8_t key[16], uint8_t *out, const uint8_t *in, uint8_t b
 }
 
 /* CCM of `bytes` of data behind ccm->open bytes, or all of it open; the whole tag. */
-static bool ccm_run(const radio_ccm *ccm, uint8_t *frame, uint8_t length, bool forward,
-                    uint32_t tag[4]) {
+EACH_ITS_OWN bool ccm_run(const radio_ccm *ccm, uint8_t *frame, uint8_t length, bool forward,
+                          uint32_t tag[4]) {
     uint8_t open = ccm->encrypt ? ccm->open : length;
     uint8_t bytes = (uint8_t)(length - open);
     union {
@@ -107,6 +135,8 @@ static bool ccm_run(const radio_ccm *ccm, uint8_t *frame, uint8_t length, bool f
     if (open != 0) {
         aes_ti_fetch(frame, open);
         done = wait(AES_TI_DMA_IN_DONE);
+        if (RADIO_PLAIN && failed(BUS_ERROR))
+            done = false;
     }
     if (done && bytes != 0) {
         aes_ti_fetch(frame + open, bytes);
@@ -114,6 +144,8 @@ static bool ccm_run(const radio_ccm *ccm, uint8_t *frame, uint8_t length, bool f
     }
     /* Nothing at all would never be done. */
     done = done && length != 0 && wait(AES_TI_RESULT_AV);
+    if (RADIO_PLAIN && (failed(BUS_ERROR) || failed(KEY_WRITE_ERROR) || failed(KEY_READ_ERROR)))
+        done = false;
     CRYPTO_IRQCLR = AES_TI_RESULT_AV | AES_TI_DMA_IN_DONE;
     for (uint32_t polls = 0; done && (CRYPTO_AESCTL & AES_TI_SAVED_CONTEXT_READY) == 0; polls++)
         done = polls < POLLS_MAX;

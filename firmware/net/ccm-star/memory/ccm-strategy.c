@@ -2,6 +2,16 @@
 
 #include "ccm_star.h"
 
+/* 1: CCM* is a plain one, for comparison. */
+#ifndef RADIO_PLAIN
+#define RADIO_PLAIN 0
+#endif
+#if RADIO_PLAIN
+#include "gathered.h"
+#define ccm_star_encrypt gathered_encrypt
+#define ccm_star_decrypt gathered_decrypt
+#endif
+
 /* A key is expanded for each frame; or, where the last two stay expanded, when it is first told. */
 static const ccm_star_ctx *schedule(const uint8_t *key, ccm_star_ctx *local) {
 #if CCM_KEEPS_SCHEDULE
