@@ -123,13 +123,16 @@ def test_start_up_code_finds_what_it_sets_up(tmp_path: Path) -> None:
     # CLKLOADCTL past the write buffer; the crystal, by the ROM's function, and what STAT0 says.
     code += read(0x60082028) + write({0x400CA000: 1})
     code += "ldr r0, =0x10000080\nldr r0, [r0]\nblx r0\n" + read(0x400CA034)
+    # AUXWUCPowerCtrl of the ROM: off, and AON_WUC.PWRSTAT.
+    code += "ldr r0, =0x100001a0\nldr r0, [r0]\nldr r3, [r0, #12]\nmovs r0, #1\nblx r3\n"
+    code += read(0x40091014)
     # ICEPICK_DEVICE_ID; the last word of CCFG, and one that the image does not have.
     code += read(0x50001318, 0x50003FFC, 0x50003FF8)
     code += '.section .ccfg, "a"\n.word 0xc5ffffff\n.text\n'
     machine, _, ended = run(tmp_path, code, "--section-start=.ccfg=0x1fffc")
     assert ended == "address"
-    known = [3 << 24, 0x01390001, 4, 2, 1 << 28 | 1, 0x8B99A02F, 0xC5FFFFFF, 0xFFFFFFFF]
-    assert results(machine, 8) == known
+    known = [3 << 24, 0x01390001, 4, 2, 1 << 28 | 1, 0x50, 0x8B99A02F, 0xC5FFFFFF, 0xFFFFFFFF]
+    assert results(machine, 9) == known
 
 
 def test_an_interrupt_of_the_radio_cpu_wakes_the_core(tmp_path: Path) -> None:

@@ -93,6 +93,24 @@ const HAPI_START: u32 = 0x1000_0048;
 const HAPI_FUNCTIONS: u32 = 19;
 const HF_SOURCE_SAFE_SWITCH: u32 = 14;
 const RETURN: u16 = 0x4770;
+/// AUX's table of functions, which lets AUX sleep (`AUXWUCPowerCtrl`: 1 off, 2 asleep, 4 on) and has
+/// no other, and that function.
+const AUX_START: u32 = 0x1000_0098;
+const AUX_TABLE: usize = 8;
+const AUX_POWER: u32 = 3;
+const AUX_FUNCTIONS: u32 = 4;
+#[rustfmt::skip]
+static AUX_CODE: [u16; 13] = [
+    0xf246, 0x0100,  // movw r1, #24576
+    0xf2c4, 0x010c,  // movt r1, #16396
+    0xf000, 0x0201,  // and.w r2, r0, #1
+    0x604a,          // str r2, [r1, #4]
+    0xf3c0, 0x0340,  // ubfx r3, r0, #1, #1
+    0x608b,          // str r3, [r1, #8]
+    0x431a,          // orrs r2, r3
+    0x648a,          // str r2, [r1, #72]
+    0x4770,          // bx lr
+];
 const FLASH_TABLE: usize = 10;
 const FLASH_ERASE: usize = 5;
 const FLASH_PROGRAM: usize = 6;
@@ -369,6 +387,7 @@ impl Peripherals for Cc26x0 {
         let table = ROM_START + 4 * TABLES as u32;
         let code = table + 4 * FLASH_FUNCTIONS as u32;
         tables[FLASH_TABLE] = table;
+        tables[AUX_TABLE] = AUX_START;
         functions[FLASH_ERASE] = code | 1;
         functions[FLASH_PROGRAM] = (code + PROGRAM_AT) | 1;
         let words = tables.iter().chain(&functions);
@@ -380,8 +399,16 @@ impl Peripherals for Cc26x0 {
             _ => 0,
         });
         let hapi = hapi.flat_map(u32::to_le_bytes).chain(RETURN.to_le_bytes());
+        let aux_code = AUX_START + 4 * AUX_FUNCTIONS;
+        let aux = (0..AUX_FUNCTIONS).map(|function| match function {
+            AUX_POWER => aux_code | 1,
+            _ => 0,
+        });
+        let code_of_aux = AUX_CODE.iter().flat_map(|halfword| halfword.to_le_bytes());
+        let aux = aux.flat_map(u32::to_le_bytes).chain(code_of_aux);
         vec![
             (HAPI_START, hapi.collect()),
+            (AUX_START, aux.collect()),
             (ROM_START, words.chain(code).collect()),
         ]
     }
