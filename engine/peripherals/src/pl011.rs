@@ -71,7 +71,7 @@ impl Pl011 {
     }
 
     fn receiver_on(&self) -> bool {
-        self.ctl & (UARTEN | RXE) == UARTEN | RXE && self.ibrd != 0
+        self.ctl & (UARTEN | RXE) == UARTEN | RXE && self.ibrd != 0 && self.is_known_format()
     }
 
     /// Bring the line up to `now`; `sent` is told of each byte that has gone out.
@@ -171,12 +171,14 @@ impl Pl011 {
         })
     }
 
-    /// The format of characters matters from when the UART is enabled; drivers pass through others
-    /// before.
+    /// Break, parity and a second stop bit; word length 8.
+    const fn is_known_format(&self) -> bool {
+        self.lcrh & 0x8f == 0 && self.lcrh & 0x60 == 0x60
+    }
+
+    /// The format of characters matters from the first one on; drivers enable the UART before.
     fn check_format(&self) -> Result<(), Fault> {
-        // Break, parity and a second stop bit; word length 8.
-        let is_known = self.lcrh & 0x8f == 0 && self.lcrh & 0x60 == 0x60;
-        if self.ctl & UARTEN == 0 || is_known {
+        if self.is_known_format() {
             return Ok(());
         }
         Err(Fault::new(
@@ -198,6 +200,7 @@ impl Pl011 {
                         "a byte is written to a UART whose transmitter is off or has no baud rate",
                     ));
                 }
+                self.check_format()?;
                 let character = self.character();
                 if !self.line.send(value as u8, now, character) {
                     return Err(Fault::new(
@@ -224,12 +227,8 @@ impl Pl011 {
                 self.lcrh = value;
                 let depth = if value & FEN != 0 { self.fifo } else { 1 };
                 self.line.set_depths(depth, depth);
-                self.check_format()?;
             }
-            0x30 => {
-                self.ctl = value & 0xffff;
-                self.check_format()?;
-            }
+            0x30 => self.ctl = value & 0xffff,
             0x34 => self.ifls = value & 0x3f,
             0x38 => self.imsc = value & 0x7ff,
             0x44 => self.ris &= !value,
