@@ -44,9 +44,9 @@ class SlotSubject(Subject):
     dma: bool = False
     """Bytes go to and from a radio on a bus by the DMA controller."""
     plain: bool = False
-    """The radio's driver is a plain one: each byte on a bus is waited for, a frame that the radio
-    secures is brought there and back again for that alone, and an engine takes one block after the
-    other, each with its key."""
+    """Security is plain: each byte on a bus is waited for, a frame that the radio secures goes
+    there and back for that alone, an engine takes one block after the other, and in memory
+    frames are gathered in buffers and combined byte by byte."""
     motes: Annotated[int, Field(ge=0, le=200)] = 0
     """Size of the network whose tables of devices are looked up, and that is run with the slot: a
     root and its leaves; 0: a table of ten, and nothing but the two motes that prove the slot."""
