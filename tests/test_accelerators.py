@@ -113,7 +113,7 @@ def test_the_cc2420s_own_ccm_takes_frames(tmp_path: Path) -> None:
     asked = ("run", "--board", "telosb", *only, "--trials", "2", "--store", store)
     sizes = ("--size", "0", "--size", "97", "--size", "98", "--ad-size", "20", "--ad-size", "0")
     done = joulemark(*asked, *sizes)
-    assert "ad + message + tag_bytes up to 125 bytes: 2 cases beyond" in done.stdout
+    assert "ad + message + tag_bytes up to 125 bytes: 2 longer cases left out" in done.stdout
     rows = json.loads(joulemark("export", "--store", store, "--format", "json").stdout)
     cycles = {
         (row["message_bytes"], row["ad_bytes"]): row["cycles"]

@@ -20,6 +20,7 @@ from joulemark.catalogue.near import near
 from joulemark.catalogue.primitives import Algorithm, Implementation, Library
 from joulemark.errors import InputError
 from joulemark.images import families
+from joulemark.words import counted
 
 
 def _as_list(value: Any) -> Any:
@@ -190,7 +191,7 @@ def _cases(
 def left_out(beyond: Mapping[Implementation, int]) -> list[str]:
     """Say which implementations take less than what was asked for."""
     return [
-        f"{way} takes {way.together}: {cases} cases beyond that are not measured"
+        f"{way} takes {way.together}: {counted(cases, 'longer case')} left out"
         for way, cases in sorted(beyond.items(), key=lambda item: str(item[0]))
     ]
 
