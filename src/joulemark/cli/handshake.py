@@ -216,9 +216,11 @@ def _on_air(file: Path) -> _Priced:
     """The ledger of a network."""
     from joulemark.catalogue.networks import read_network
     from joulemark.measure.handshake import ledger, records
-    from joulemark.runners.network import RunningNetwork
+    from joulemark.runners.network import RunningNetwork, refuse_unused_wiring
 
-    running = RunningNetwork(read_network(file), observe=True)
+    network = read_network(file)
+    running = RunningNetwork(network, observe=True)
+    refuse_unused_wiring(network)
     priced = ledger(running)
     sizes = ", ".join(f"{name} {size} B" for name, size in priced.messages.items())
     lines = [f"{priced.primitive}: {sizes}; all are the oracle's, and both keys"]

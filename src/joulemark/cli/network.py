@@ -156,12 +156,13 @@ def network(
     from joulemark.catalogue.networks import picoseconds, read_network, seconds
     from joulemark.report.capture import Capture
     from joulemark.report.network import Timeline
-    from joulemark.runners.network import RunningNetwork
+    from joulemark.runners.network import RunningNetwork, refuse_unused_wiring
 
     description = read_network(file)
     duration_s = seconds(duration, "--for")
     key_file = description.key_file
     running = RunningNetwork(description, threads=threads)
+    refuse_unused_wiring(description)
     listeners = [load_architecture(name).listener() for name in description.architectures()]
     auditor = Auditor(
         key_file,

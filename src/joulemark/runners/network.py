@@ -118,32 +118,55 @@ def _in_billionths(crystal: Crystal) -> tuple[int, int]:
 
 @lru_cache(maxsize=_MOTES)
 def _built(program: _Program) -> BuiltImage:
-    board = boards.load_board(program.board)
-    wired = Wired([], [], [], {})
-    wiring = dict(program.wiring)
-    if program.architecture is not None:
-        architecture = load_architecture(program.architecture)
-        wiring = {**architecture.wiring_of(board.core), **wiring}
-        wired = architecture.wired(wiring, *program.modules)
-    without = (*wired.without, *program.without)
-    behind = wired_on(board, wiring)
-    parts = closure(program.name, also=tuple(wired.parts), without=without, wiring=behind)
-    interfaces = {name for part in parts for name in part.wired}
-    for name, _ in program.wiring:
-        if name not in interfaces:
-            what, mend = f"nothing in it is wired to {name}", near(name, interfaces)
-            raise InputError(what, f"{program.name}, key wiring", mend)
+    wired, wiring = _wired(program)
     return build_program(
         program.name,
-        board,
+        boards.load_board(program.board),
         also=wired.parts,
-        without=without,
+        without=(*wired.without, *program.without),
         wiring=wiring,
         define=wired.define | dict(program.define),
         compiler=program.compiler,
         optimisation=program.optimisation,
         clock=program.clock,
     )
+
+
+def _wired(program: _Program) -> tuple[Wired, dict[str, str]]:
+    """What an architecture adds to a program, and the wiring of both."""
+    wiring = dict(program.wiring)
+    if program.architecture is None:
+        return Wired([], [], [], {}), wiring
+    architecture = load_architecture(program.architecture)
+    wiring = {**architecture.wiring_of(boards.load_board(program.board).core), **wiring}
+    return architecture.wired(wiring, *program.modules), wiring
+
+
+@lru_cache(maxsize=_MOTES)
+def _unused(program: _Program) -> InputError | None:
+    """What is wrong with a wiring of which the program has no use."""
+    wired, wiring = _wired(program)
+    behind = wired_on(boards.load_board(program.board), wiring)
+    without = (*wired.without, *program.without)
+    parts = closure(program.name, also=tuple(wired.parts), without=without, wiring=behind)
+    interfaces = {name for part in parts for name in part.wired}
+    for name, _ in program.wiring:
+        if name not in interfaces:
+            what, mend = f"nothing in it is wired to {name}", near(name, interfaces)
+            return InputError(what, f"{program.name}, key wiring", mend)
+    return None
+
+
+def refuse_unused_wiring(network: Network) -> None:
+    """Refuse what a network's file wires in vain, as a name that is misspelt is.
+
+    Raises:
+        InputError: a mote's program has nothing that is wired to it.
+    """
+    for name, mote in network.seats():
+        if mote.program is not None and (error := _unused(_program(mote))):
+            where = f"{network.path}, mote {name}"
+            raise InputError(f"{error.where}: {error.what}", where, error.mend)
 
 
 def image_of(mote: Mote) -> BuiltImage:
@@ -153,19 +176,21 @@ def image_of(mote: Mote) -> BuiltImage:
         BuildError: the program cannot be built.
         InputError: its board or a setting is wrong.
     """
-    return _built(
-        _Program(
-            str(mote.program),
-            mote.board,
-            tuple(sorted(mote.define.items())),
-            tuple(sorted(mote.wiring.items())),
-            tuple(mote.without),
-            mote.compiler,
-            mote.optimisation,
-            mote.clock,
-            mote.architecture,
-            tuple(mote.modules),
-        )
+    return _built(_program(mote))
+
+
+def _program(mote: Mote) -> _Program:
+    return _Program(
+        str(mote.program),
+        mote.board,
+        tuple(sorted(mote.define.items())),
+        tuple(sorted(mote.wiring.items())),
+        tuple(mote.without),
+        mote.compiler,
+        mote.optimisation,
+        mote.clock,
+        mote.architecture,
+        tuple(mote.modules),
     )
 
 
