@@ -264,7 +264,7 @@ def expand(
             for a in algorithms
             for i in (
                 library.implementations(a)
-                if own or campaign.primitive or campaign.implementation
+                if own or campaign.kind or campaign.primitive or campaign.implementation
                 else library.implementations_by_default(a, core, beside)
             )
             if _matches(i.name, wanted) and i.runs_on(core, beside) and able(i)

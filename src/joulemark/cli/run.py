@@ -290,10 +290,10 @@ def run(
 
 
 def _on_request(chosen: "Campaign", todo: "Plan") -> list[str]:
-    """What a campaign that names no implementation leaves out on which core."""
+    """What a campaign that names nothing leaves out on which core."""
     from joulemark.catalogue.primitives import library
 
-    if chosen.primitive or chosen.implementation:
+    if chosen.kind or chosen.primitive or chosen.implementation:
         return []
     left: dict[str, set[str]] = {}
     for firmware in (job.firmware for job in todo.jobs):
