@@ -153,7 +153,7 @@ def test_what_cannot_be_built(source: Path) -> None:
         build(SMALL, other, Source(str(source)))
     assert "install the Debian package g++-no-such" in str(missing.value)
     with pytest.raises(InputError, match="no such compiler: gcc-1") as unknown:
-        build(SMALL, THIS, Source(str(source), (), "gcc-1"))
+        build(SMALL, THIS, Source("tag:V1_0", compiler="gcc-1"))
     assert "use gcc-9" in str(unknown.value)
 
 

@@ -66,6 +66,7 @@ def build(library: LibraryFile, target: Architecture, source: Source) -> Built:
     if how is None:
         what = f"{library.title} is not built from source"
         raise InputError(what, "--library-source", "its library.toml has no [from_source]")
+    older = sysroot.older_compiler(target, source.compiler) if source.compiler else None
     if source.place == DEBIAN:
         path = _debian(how)
     elif source.place.startswith(TAG):
@@ -75,9 +76,7 @@ def build(library: LibraryFile, target: Architecture, source: Source) -> Built:
     if not (path / how.makefile).is_file():
         mend = f"give {DEBIAN}, {TAG} and a tag of its repository, or the folder of a release"
         raise InputError(f"there is no {how.makefile}", str(path), mend)
-    compiler: tuple[str, ...] = (_tool(target, "g++"),)
-    if source.compiler:
-        compiler = sysroot.older_compiler(target, source.compiler)
+    compiler = older or (_tool(target, "g++"),)
     version = toolchain.version(compiler[0])
     flags = (*_FLAGS, *target.flags, *source.flags)
     own = sorted(p for p in path.iterdir() if p.is_file() and p.name != _LOG)
