@@ -234,7 +234,7 @@ class Part:
         sizes = (*CASE_SIZES, *primitive.contract.sizes)
         for name in file.together.sizes if file.together else ():
             if name not in sizes:
-                what = f"a {primitive.kind} has no size {name}"
+                what = f"{primitive.kind} has no size {name}"
                 raise InputError(what, f"{path}, key together.sizes", near(name, sizes))
         return cls(primitive, path.parent.name, file, path.parent)
 

@@ -15,8 +15,8 @@ from joulemark.images.architectures import Architecture
 
 RELEASE = "bookworm"
 OLDER_COMPILERS = {"gcc-9": "bullseye"}
-"""Debian's releases that have them, by Debian's name. GCC 10 was the first to take 64-bit integers
-apart early on ARM; what was built for it before 2020 is not what a newer GCC builds."""
+"""Compilers, and the release of Debian that has each. On ARM, GCC 10 was the first to split 64-bit
+integers early: code that was built before 2020 is not what a newer GCC makes of it."""
 _MIRRORS = ("http://deb.debian.org/debian", "http://archive.debian.org/debian")
 """Where a release is, and where it is when it has become old."""
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
