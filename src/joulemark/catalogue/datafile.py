@@ -12,7 +12,7 @@ from joulemark.errors import InputError
 class DataModel(BaseModel):
     """A table of a data file: unknown keys are errors, values do not change, types are strict."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 Model = TypeVar("Model", bound=BaseModel)

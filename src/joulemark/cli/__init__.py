@@ -1,7 +1,8 @@
 """The command `joulemark`."""
 
+import joulemark.cli._start  # isort: skip  # noqa: F401
+
 import errno
-import gc
 import importlib
 import io
 import os
@@ -144,9 +145,6 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that does not know µ shows a question mark.
         sys.stdout.reconfigure(errors="replace")
-    # A campaign's records are hundreds of thousands of objects, and no garbage: to look through
-    # them again and again took a sixth of a report's time.
-    gc.set_threshold(100_000, 50, 100)
     debug = "--debug" in sys.argv[1:]
     if debug:
         # The option means the same wherever it stands.
