@@ -84,6 +84,27 @@ static void interrupted(void) {
     seen[2] += pins >> 12 & 1;
 }
 
+#elif defined(NRF52840)
+
+/* nRF52840 product specification, GPIOTE: IN, CONFIG and INTENSET of channels. */
+#define GPIOTE(offset) REGISTER(0x40006000 + (offset))
+#define PIN(port, pin, polarity) (1 | (pin) << 8 | (port) << 13 | (polarity) << 16)
+
+static void begin(void) {
+    GPIOTE(0x510) = PIN(0, 1, 1);
+    GPIOTE(0x514) = PIN(0, 2, 2);
+    GPIOTE(0x518) = PIN(1, 3, 3);
+    GPIOTE(0x304) = 7;
+    ENABLE(6);
+}
+
+static void interrupted(void) {
+    for (unsigned channel = 0; channel < 3; channel++) {
+        seen[channel] += (uint8_t)GPIOTE(0x100 + 4 * channel);
+        GPIOTE(0x100 + 4 * channel) = 0;
+    }
+}
+
 #endif
 
 __attribute__((interrupt)) static void handler(void) {

@@ -124,6 +124,11 @@ pub trait Bus {
         self.memory_settings().cache
     }
 
+    /// Whether the flash controller takes stores to flash, as if they were to registers.
+    fn takes_flash_stores(&self) -> bool {
+        false
+    }
+
     /// Whether flash cannot be read now, because its controller changes some of it. Asked after each
     /// write.
     fn flash_is_off(&self) -> bool {

@@ -1059,7 +1059,8 @@ impl<B: Bus> Core<B> {
         if address >> 20 == 0xe00 {
             return self.store_system(address, value, width, user, now, &events);
         }
-        if self.memory.is_read_only(address) {
+        let is_programming = width == Width::Word && self.bus.takes_flash_stores();
+        if self.memory.is_read_only(address) && !is_programming {
             return Err(Trap::Stop(Box::new(
                 Fault::new(
                     FaultKind::FlashWrite,

@@ -116,6 +116,10 @@ pub trait Peripherals: Send + Sync {
     fn set_image(&mut self, image: &Image) {
         let _ = image;
     }
+    /// Whether the flash controller takes stores to flash, as if they were to registers.
+    fn takes_flash_stores(&self) -> bool {
+        false
+    }
     /// Queue bytes on a port's line into the chip.
     fn put_serial(&mut self, port: usize, bytes: &[u8]);
     /// Bring the devices up to `now`; `sent` is told of bytes that went out: port, byte, time.
@@ -498,6 +502,10 @@ impl Bus for CortexM {
 
     fn cache_ram_off(&self) -> bool {
         self.series.cache_ram_off()
+    }
+
+    fn takes_flash_stores(&self) -> bool {
+        self.series.takes_flash_stores()
     }
 
     fn flash_is_off(&self) -> bool {

@@ -50,7 +50,8 @@ const SWITCH_READY: u32 = 1;
 const SUPPLY: u32 = 3 << 8;
 const TEMPERATURE: u32 = 25 << 8;
 
-/// First and last offset of documented words of FCFG1 (`hw_fcfg1.h`).
+/// First and last offset of documented words of FCFG1 (`hw_fcfg1.h`), and of one between them that RIOT reads as
+/// a part of the address (`cpuid`, cc2650).
 const FACTORY: [(u32, u32); 13] = [
     (0x0a0, 0x0a4),
     (0x0c4, 0x108),
@@ -60,7 +61,7 @@ const FACTORY: [(u32, u32); 13] = [
     (0x16c, 0x198),
     (0x294, 0x294),
     (0x2b0, 0x2bc),
-    (0x2e8, 0x2f4),
+    (0x2e4, 0x2f4),
     (0x308, 0x320),
     (0x344, 0x344),
     (0x34c, 0x380),

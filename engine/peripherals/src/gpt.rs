@@ -27,6 +27,9 @@ const FALLING: u32 = 1 << 2;
 const BOTH: u32 = 3 << 2;
 const INVERTED: u32 = 1 << 6;
 
+/// CTL: timers A and B count.
+const ENABLES: [u32; 2] = [1, 1 << 8];
+
 /// RIS of timers A and B: time-out, edge of PWM, match.
 const TIMEOUT: [u32; 2] = [1, 1 << 8];
 const EDGE: [u32; 2] = [1 << 2, 1 << 10];
@@ -265,10 +268,22 @@ impl Gpt {
         for (which, half) in self.halves.iter_mut().enumerate() {
             self.ris |= half.advance(tick, which, self.control);
         }
-        for (half, bit) in [(0, 1), (1, 1 << 8)] {
-            if !self.halves[half].enabled {
+        for (half, bit) in self.halves.iter().zip(ENABLES) {
+            if !half.enabled && half.mode & MODE != 0 {
                 self.control &= !bit;
             }
+        }
+    }
+
+    /// Let count what is enabled and has a mode: RIOT enables a timer first.
+    fn run(&mut self, tick: u64) {
+        let is_wide = self.config == 0;
+        for (which, (half, bit)) in self.halves.iter_mut().zip(ENABLES).enumerate() {
+            let exists = which == 0 || !is_wide;
+            half.enable(
+                exists && half.mode & MODE != 0 && self.control & bit != 0,
+                tick,
+            );
         }
     }
 
@@ -348,6 +363,7 @@ impl Gpt {
                 let half = &mut self.halves[offset as usize / 4 - 1];
                 half.mode = value;
                 half.check_prescaler()?;
+                self.run(tick);
             }
             0x0c => {
                 // TAEN and TBEN; stalling and the events of pins change nothing here.
@@ -355,11 +371,7 @@ impl Gpt {
                     return absent("triggers (CTL.TAOTE, CTL.TBOTE)");
                 }
                 self.control = value & 0x4f4f;
-                if self.halves[0].mode & MODE == 0 && value & 1 != 0 {
-                    return absent("running without a mode (TAMR.TAMR is 0)");
-                }
-                self.halves[0].enable(value & 1 != 0, tick);
-                self.halves[1].enable(!wide && value & 1 << 8 != 0, tick);
+                self.run(tick);
             }
             0x18 => self.imr = value & 0x2f37,
             0x24 => self.ris &= !value,

@@ -1,52 +1,130 @@
-//! The UART of nRF52 chips without DMA (nRF52840 product specification, chapter UART). Register offsets and fields were
-//! compared with Nordic's `nrf52840.svd`.
+//! The UART of nRF52 chips, byte by byte or with DMA (nRF52840 product specification, chapters UART and UARTE).
+//! Register offsets and fields were compared with Nordic's `nrf52840.svd`. Nobody holds back its sender: CTS is
+//! always given.
 
-use joulemark_kernel::{Cycles, Fault, FaultKind};
+use std::mem;
 
+use joulemark_kernel::{Cycles, Fault, FaultKind, Memories};
+
+use crate::nrf::{CYCLES_OF_16_MHZ, Nrf, NrfEvents};
 use crate::serial_line::SerialLine;
 
 /// Bytes that the receiver keeps, the one in RXD included.
 const RECEIVED: usize = 6;
-/// Core cycles of a cycle of the 16 MHz that bits are divided from.
-const CORE_CYCLES: u64 = 4;
-const UART_ENABLED: u32 = 4;
+/// Bytes that DMA moves at most.
+const LONGEST: u32 = 0xffff;
+/// Where DMA reads and writes begin: RAM.
+const RAM: u32 = 0x2000_0000;
 
-/// Events in the order of their registers, from 0x100 on: bits of INTEN.
-const RXDRDY: u32 = 1 << 2;
-const TXDRDY: u32 = 1 << 7;
-const ERROR: u32 = 1 << 9;
+/// ENABLE: byte by byte, and with DMA.
+const UART_ENABLED: u32 = 4;
+const UARTE_ENABLED: u32 = 8;
+
+const START_RX: u32 = 0;
+const STOP_RX: u32 = 1;
+const START_TX: u32 = 2;
+const STOP_TX: u32 = 3;
+const SUSPEND: u32 = 7;
+const FLUSH_RX: u32 = 11;
+
+const CTS: u32 = 0;
+const NCTS: u32 = 1;
+const RXDRDY: u32 = 2;
+const ENDRX: u32 = 4;
+const TXDRDY: u32 = 7;
+const ENDTX: u32 = 8;
+const ERROR: u32 = 9;
+const RXTO: u32 = 17;
+const RXSTARTED: u32 = 19;
+const TXSTARTED: u32 = 20;
+const TXSTOPPED: u32 = 22;
+const EVENTS: [u32; 11] = [
+    CTS, NCTS, RXDRDY, ENDRX, TXDRDY, ENDTX, ERROR, RXTO, RXSTARTED, TXSTARTED, TXSTOPPED,
+];
+
 const OVERRUN: u32 = 1;
+/// SHORTS: a full buffer goes on with the next, or stops.
+const ENDRX_STARTRX: u32 = 1 << 5;
+const ENDRX_STOPRX: u32 = 1 << 6;
+/// CONFIG: parity, and a second stop bit.
+const PARITY: u32 = 7 << 1;
+const TWO_STOP_BITS: u32 = 1 << 4;
+
+/// What DMA moves: PTR and MAXCNT as they are written, and what of them is under way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Buffer {
+    next: [u32; 2],
+    start: u32,
+    length: u32,
+    moved: u32,
+    is_moving: bool,
+    /// AMOUNT: what the last one that ended has moved.
+    amount: u32,
+}
+
+impl Buffer {
+    const fn begin(&mut self) {
+        [self.start, self.length] = self.next;
+        (self.moved, self.is_moving) = (0, true);
+    }
+
+    const fn is_over(&self) -> bool {
+        self.moved >= self.length
+    }
+
+    /// It ends; whether there was one.
+    const fn end(&mut self) -> bool {
+        let was_moving = self.is_moving;
+        if was_moving {
+            self.amount = self.moved;
+        }
+        self.is_moving = false;
+        was_moving
+    }
+}
 
 /// A UART.
 #[derive(Clone, Debug)]
 pub struct NrfUart {
     line: SerialLine,
+    /// Bytes that have gone out.
+    sent: Vec<(u8, Cycles)>,
+    events: NrfEvents,
+    shorts: u32,
     receives: bool,
     transmits: bool,
-    /// RXD holds a byte that an event told of.
-    is_told: bool,
-    events: u32,
-    inten: u32,
+    /// Bytes that wait and that an event told of: without DMA, the one in RXD.
+    told: usize,
+    rx: Buffer,
+    tx: Buffer,
+    /// The bytes of `tx` have to be fetched.
+    has_to_fetch: bool,
     error: u32,
     enable: u32,
     /// PSEL: RTS, TXD, CTS, RXD.
     pins: [u32; 4],
     baud_rate: u32,
+    config: u32,
 }
 
 impl Default for NrfUart {
     fn default() -> Self {
         Self {
             line: SerialLine::new(1, RECEIVED),
+            sent: Vec::new(),
+            events: NrfEvents::new(EVENTS.iter().fold(0, |bits, number| bits | 1 << number)),
+            shorts: 0,
             receives: false,
             transmits: false,
-            is_told: false,
-            events: 0,
-            inten: 0,
+            told: 0,
+            rx: Buffer::default(),
+            tx: Buffer::default(),
+            has_to_fetch: false,
             error: 0,
             enable: 0,
             pins: [u32::MAX; 4],
             baud_rate: 0x0400_0000,
+            config: 0,
         }
     }
 }
@@ -57,89 +135,180 @@ impl NrfUart {
         self.line.put(bytes);
     }
 
+    /// Bytes that have gone out since this was asked before, and when their stop bits ended.
+    pub fn take_sent(&mut self) -> Vec<(u8, Cycles)> {
+        mem::take(&mut self.sent)
+    }
+
     /// BAUDRATE holds bits in a cycle of 16 MHz, times 2^32; a bit takes whole cycles.
     fn character(&self) -> Cycles {
         let bit = (1 << 32) / u64::from(self.baud_rate.max(1));
-        Cycles(10 * CORE_CYCLES * bit.max(1))
+        let parity = u64::from(self.config & PARITY != 0);
+        let stop = u64::from(self.config & TWO_STOP_BITS != 0);
+        Cycles((10 + parity + stop) * CYCLES_OF_16_MHZ * bit.max(1))
     }
 
-    /// Bring the line up to `now`; `sent` is told of each byte that has gone out.
-    pub fn advance(&mut self, now: Cycles, mut sent: impl FnMut(u8, Cycles)) {
-        let on = self.receives && self.enable == UART_ENABLED;
-        let mut events = 0;
-        self.line.advance(now, self.character(), on, |byte, at| {
-            events |= TXDRDY;
-            sent(byte, at);
-        });
-        self.events |= events;
-        if self.line.overrun {
-            self.line.overrun = false;
-            self.error |= OVERRUN;
-            self.events |= ERROR;
-        }
-        self.tell();
+    const fn has_dma(&self) -> bool {
+        self.enable == UARTE_ENABLED
     }
 
-    /// A byte comes to RXD: once for each.
+    /// Tell of bytes that have come: without DMA of the one in RXD, with it of each.
     fn tell(&mut self) {
-        if !self.is_told && self.line.waiting() > 0 {
-            self.is_told = true;
-            self.events |= RXDRDY;
+        let waiting = self.line.waiting();
+        if self.has_dma() {
+            if waiting > self.told {
+                self.events.happen(RXDRDY);
+            }
+            self.told = waiting;
+        } else if self.told == 0 && waiting > 0 {
+            self.told = 1;
+            self.events.happen(RXDRDY);
         }
     }
 
-    /// When [`NrfUart::advance`] has something to do.
-    pub fn next_event(&self) -> Cycles {
-        self.line.next_event()
+    fn stop_receiving(&mut self) {
+        if self.rx.end() {
+            self.events.happen(ENDRX);
+        }
+        self.receives = false;
+        self.events.happen(RXTO);
     }
 
-    /// Whether its interrupt line is asserted.
-    pub const fn is_pending(&self) -> bool {
-        self.events & self.inten != 0
+    fn start_receiving(&mut self) {
+        self.receives = true;
+        self.rx.begin();
+        self.events.happen(RXSTARTED);
     }
 
-    /// Read the register at an offset; `None` where there is none.
-    pub fn read(&mut self, offset: u32) -> Option<u32> {
+    /// Fetch what is to be sent, and store what has come; whether there was something.
+    ///
+    /// # Errors
+    /// There is no RAM.
+    pub fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<bool, Fault> {
+        if !self.has_dma() {
+            return Ok(false);
+        }
+        let missing = |what: &str, at: u32| {
+            let message = format!("the DMA of the UART (UARTE.{what}) reaches RAM only");
+            Fault::new(FaultKind::Peripheral, message).at(at)
+        };
+        let fetches = mem::take(&mut self.has_to_fetch);
+        if fetches {
+            let Buffer { start, length, .. } = self.tx;
+            let bytes = Some(start).filter(|&at| at >= RAM || length == 0);
+            let bytes = bytes.and_then(|at| memory.read(at, length));
+            let character = self.character();
+            for byte in bytes.ok_or_else(|| missing("TXD", start))? {
+                self.line.send(byte, now, character);
+            }
+        }
+        let mut stores = false;
+        while self.rx.is_moving && (self.rx.is_over() || self.line.waiting() > 0) {
+            stores = true;
+            if !self.rx.is_over() {
+                let at = self.rx.start.wrapping_add(self.rx.moved);
+                let byte = self.line.take().unwrap_or(0);
+                if !memory.write(at, &[byte]) {
+                    return Err(missing("RXD", at));
+                }
+                self.rx.moved += 1;
+            }
+            if self.rx.is_over() && self.rx.end() {
+                self.events.happen(ENDRX);
+                if self.shorts & ENDRX_STARTRX != 0 && self.rx.next[1] != 0 {
+                    self.start_receiving();
+                } else if self.shorts & ENDRX_STOPRX != 0 {
+                    self.stop_receiving();
+                }
+            }
+        }
+        self.told = self.line.waiting();
+        Ok(fetches || stores)
+    }
+}
+
+impl Nrf for NrfUart {
+    fn events(&self) -> &NrfEvents {
+        &self.events
+    }
+
+    fn events_mut(&mut self) -> &mut NrfEvents {
+        &mut self.events
+    }
+
+    fn shorts(&mut self) -> Option<&mut u32> {
+        Some(&mut self.shorts)
+    }
+
+    fn task(&mut self, number: u32, _now: Cycles) -> bool {
+        match number {
+            START_RX if self.has_dma() => self.start_receiving(),
+            START_RX => self.receives = true,
+            STOP_RX if self.has_dma() => self.stop_receiving(),
+            STOP_RX => self.receives = false,
+            START_TX if self.has_dma() => {
+                self.transmits = true;
+                self.tx.begin();
+                self.has_to_fetch = true;
+                self.events.happen(TXSTARTED);
+                if self.tx.is_over() && self.tx.end() {
+                    self.events.happen(ENDTX);
+                }
+            }
+            START_TX => self.transmits = true,
+            STOP_TX if self.has_dma() => {
+                self.line.drop_queued();
+                if self.tx.end() {
+                    self.events.happen(ENDTX);
+                }
+                self.transmits = false;
+                self.events.happen(TXSTOPPED);
+            }
+            STOP_TX => self.transmits = false,
+            SUSPEND => (self.receives, self.transmits) = (false, false),
+            // What waits in the receiver goes to the buffer, which then is over.
+            FLUSH_RX => {
+                self.rx.begin();
+                self.rx.length = self.rx.length.min(self.line.waiting() as u32);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn own(&mut self, offset: u32, _now: Cycles) -> Option<u32> {
         Some(match offset {
-            0x000 | 0x004 | 0x008 | 0x00c | 0x56c => 0,
-            0x108 | 0x11c | 0x124 => self.events >> ((offset - 0x100) / 4) & 1,
-            0x304 | 0x308 => self.inten,
             0x480 => self.error,
             0x500 => self.enable,
             0x508..=0x514 => self.pins[(offset as usize - 0x508) / 4],
             0x518 => {
                 let byte = self.line.take().unwrap_or(0);
-                self.is_told = false;
+                self.told = 0;
                 self.tell();
                 u32::from(byte)
             }
             0x524 => self.baud_rate,
+            0x534 | 0x538 => self.rx.next[(offset as usize - 0x534) / 4],
+            0x53c => self.rx.amount,
+            0x544 | 0x548 => self.tx.next[(offset as usize - 0x544) / 4],
+            0x54c => self.tx.amount,
+            0x56c => self.config,
             _ => return None,
         })
     }
 
-    /// Write the register at an offset; false where there is none.
-    ///
-    /// # Errors
-    /// Something that the emulation leaves out, or a byte that is lost.
-    pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
+    fn set_own(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         match offset {
-            0x000 => self.receives |= value & 1 != 0,
-            0x004 => self.receives &= value & 1 == 0,
-            0x008 => self.transmits |= value & 1 != 0,
-            0x00c => self.transmits &= value & 1 == 0,
-            0x108 | 0x11c | 0x124 => {
-                let bit = 1 << ((offset - 0x100) / 4);
-                self.events = self.events & !bit | if value & 1 != 0 { bit } else { 0 };
-            }
-            0x304 => self.inten |= value & (RXDRDY | TXDRDY | ERROR),
-            0x308 => self.inten &= !value,
             0x480 => self.error &= !value,
-            0x500 if matches!(value, 0 | UART_ENABLED) => self.enable = value,
+            0x500 if matches!(value, 0 | UART_ENABLED | UARTE_ENABLED) => {
+                self.enable = value;
+                let depth = if self.has_dma() { LONGEST as usize } else { 1 };
+                self.line.set_depths(depth, RECEIVED);
+            }
             0x500 => {
                 return Err(Fault::new(
-                    FaultKind::Absent,
-                    "the emulation leaves out the UART with DMA (UARTE)",
+                    FaultKind::Peripheral,
+                    "UART.ENABLE is neither 0 nor 4 (UART) nor 8 (UARTE)",
                 ));
             }
             0x508..=0x514 => self.pins[(offset as usize - 0x508) / 4] = value,
@@ -159,15 +328,45 @@ impl NrfUart {
                 }
             }
             0x524 => self.baud_rate = value,
-            0x56c if value == 0 => {}
-            0x56c => {
-                return Err(Fault::new(
-                    FaultKind::Absent,
-                    "the emulation leaves out parity, flow control and two stop bits of the UART",
-                ));
-            }
+            0x534 => self.rx.next[0] = value,
+            0x538 => self.rx.next[1] = value & LONGEST,
+            0x544 => self.tx.next[0] = value,
+            0x548 => self.tx.next[1] = value & LONGEST,
+            0x56c => self.config = value & 0x1f,
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
+        let on = self.receives && self.enable != 0;
+        let (character, sent) = (self.character(), &mut self.sent);
+        let before = sent.len();
+        self.line
+            .advance(now, character, on, |byte, at| sent.push((byte, at)));
+        let count = self.sent.len() - before;
+        if count > 0 {
+            self.events.happen(TXDRDY);
+        }
+        if self.tx.is_moving {
+            self.tx.moved += count as u32;
+            if self.tx.is_over() && self.tx.end() {
+                self.events.happen(ENDTX);
+            }
+        }
+        if mem::take(&mut self.line.overrun) {
+            self.error |= OVERRUN;
+            self.events.happen(ERROR);
+        }
+        self.tell();
+        Ok(())
+    }
+
+    fn next_event(&self) -> Cycles {
+        let waits = self.rx.is_moving && (self.rx.is_over() || self.line.waiting() > 0);
+        if self.has_dma() && (self.has_to_fetch || waits) {
+            return Cycles(0);
+        }
+        self.line.next_event()
     }
 }

@@ -106,6 +106,11 @@ impl SerialLine {
         room
     }
 
+    /// Forget what waits to be sent; what is on the line goes out.
+    pub fn drop_queued(&mut self) {
+        self.transmit.clear();
+    }
+
     /// The oldest received byte.
     pub fn take(&mut self) -> Option<u8> {
         self.received.pop_front()

@@ -70,3 +70,17 @@ fn pwm_tells_of_its_edges() {
         }
     }
 }
+
+#[test]
+fn a_timer_that_is_enabled_before_it_has_a_mode_counts_from_its_mode_on() {
+    // As RIOT's timer_init does.
+    let mut timer = Gpt::default();
+    let mut write = |offset, value, now| timer.write(offset, value, Cycles(now)).unwrap();
+    write(CFG, 4, 0);
+    write(TAILR, 99, 0);
+    write(IMR, 1, 0);
+    write(CTL, 1, 100);
+    write(TAMR, PERIODIC, 1000);
+    assert_eq!(timer.read(CTL, Cycles(1000)), Some(1));
+    assert_eq!(timer.next_event(), Cycles(1099));
+}
