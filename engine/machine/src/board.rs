@@ -137,11 +137,6 @@ impl Board {
         }
     }
 
-    /// Name of the chip.
-    pub fn chip_name(&self) -> &str {
-        &self.chip.name
-    }
-
     /// Watch the pin that brackets measurements.
     ///
     /// # Errors

@@ -185,9 +185,20 @@ pub trait Peripherals: Send + Sync {
     }
     /// The power state of a core that sleeps.
     fn sleep_state(&self) -> &'static str;
-    /// The same with SCR.SLEEPDEEP; `None` where the emulation leaves it out.
-    fn deep_sleep_state(&self) -> Option<&'static str> {
-        None
+    /// The core goes to sleep with SCR.SLEEPDEEP: returns its power state.
+    ///
+    /// # Errors
+    /// The emulation leaves it out.
+    fn deep_sleep(&mut self, context: &mut Context<'_>) -> Result<&'static str, Fault> {
+        let _ = context;
+        Err(Fault::new(
+            FaultKind::Absent,
+            "the emulation leaves out deep sleep (SCR.SLEEPDEEP) of this chip",
+        ))
+    }
+    /// The core wakes from deep sleep.
+    fn wake(&mut self, context: &mut Context<'_>) {
+        let _ = context;
     }
 }
 
@@ -207,6 +218,8 @@ pub struct CortexM {
     pending_fault: Option<Fault>,
     /// The core's power state.
     state: &'static str,
+    /// How long the core takes to wake from power states.
+    wake_up: Vec<(String, Picoseconds)>,
     /// The flash controller's, while it has one.
     flash_state: Option<&'static str>,
     /// Cycles by function, where they are wanted.
@@ -244,6 +257,7 @@ impl CortexM {
             due: Cycles::NEVER,
             pending_fault: None,
             state: ACTIVE,
+            wake_up: core.wake_up_times(),
             flash_state: None,
             calls: None,
         }
@@ -513,29 +527,38 @@ impl Bus for CortexM {
     }
 
     fn sleep(&mut self, asleep: bool, deep: bool, now: Cycles) -> Cycles {
-        let deep_state = self.series.deep_sleep_state();
-        if asleep && deep && deep_state.is_none() {
-            self.pending_fault = Some(Fault::new(
-                FaultKind::Absent,
-                format!(
-                    "the emulation of {} leaves out deep sleep (SCR.SLEEPDEEP)",
-                    self.board.chip_name()
-                ),
-            ));
-            self.set_due();
+        let before = std::mem::replace(&mut self.state, ACTIVE);
+        let usual = self.series.sleep_state();
+        if asleep && deep {
+            match self.access(now, |series, context| series.deep_sleep(context)) {
+                Ok(state) => self.state = state,
+                Err(fault) => {
+                    self.pending_fault = Some(fault);
+                    self.set_due();
+                }
+            }
+        } else if asleep {
+            self.state = usual;
+        } else if before != usual {
+            // What can be accessed can wake.
+            let _ = self.access(now, |series, context| {
+                series.wake(context);
+                Ok(())
+            });
         }
-        self.state = match (asleep, deep) {
-            (false, _) => ACTIVE,
-            (true, false) => self.series.sleep_state(),
-            (true, true) => deep_state.unwrap_or_else(|| self.series.sleep_state()),
-        };
         self.note_power(now);
-        Cycles(0)
+        let mut states = self.wake_up.iter();
+        match states.find(|(state, _)| !asleep && *state == before) {
+            Some(&(_, time)) => {
+                let ready = self.timeline.at(now) + time;
+                Cycles(self.timeline.cycle_of(ready).0 - now.0)
+            }
+            None => Cycles(0),
+        }
     }
 
     fn stops_clock(&self, deep: bool) -> bool {
-        let state = self.series.deep_sleep_state();
-        deep && state.is_some_and(|state| state != self.series.sleep_state())
+        deep && self.state != ACTIVE && self.state != self.series.sleep_state()
     }
 
     fn control(&mut self, control: &Control) -> Range<u32> {

@@ -140,6 +140,14 @@ impl AonRtc {
             || mask & 4 != 0 && self.flags & CHANNELS[2] != 0
     }
 
+    /// Channels whose events have come: bits 0 to 2.
+    pub fn events(&self) -> u32 {
+        let channels = CHANNELS.iter().enumerate();
+        channels.fold(0, |events, (channel, bit)| {
+            events | u32::from(self.flags & bit != 0) << channel
+        })
+    }
+
     /// The time in 2^-32 s.
     pub fn time(&self, now: Cycles) -> u64 {
         (self.at(self.clock.ticks(now)) >> 6) as u64

@@ -142,6 +142,7 @@ impl<const BYTES: usize> Slave<BYTES> {
 pub struct Cc26x0Aon {
     system: [u32; 3],
     wake_up: [u32; 0x48 / 4],
+    /// Of these the first, what wakes the core's domain, is kept with what sleeps.
     events: [u32; 4],
     pads: [u32; 5],
     battery: [u32; 0x38 / 4],

@@ -122,8 +122,8 @@ impl EdgeFlags {
 }
 
 /// EXTI of the STM32F100 with the part of AFIO that says which port's pin each line follows
-/// (RM0041, interrupts and events; AFIO). Lines 16 and 17, of the voltage detector and of the
-/// real-time clock's alarm, are left out, and so are events.
+/// (RM0041, interrupts and events; AFIO), and line 17, of the real-time clock's alarm. Line 16, of the
+/// voltage detector, is left out, and so are events.
 #[derive(Clone, Debug, Default)]
 pub struct Exti {
     edges: Edges,
@@ -132,8 +132,10 @@ pub struct Exti {
     exticr: [u32; 4],
 }
 
-/// Lines of pins.
-const LINES: u32 = 0xffff;
+/// The line of the real-time clock's alarm.
+const ALARM: u32 = 1 << 17;
+/// That and the lines of pins.
+const LINES: u32 = ALARM | 0xffff;
 
 impl Exti {
     /// Pins of a port have new levels; `changed` are those that differ.
@@ -142,6 +144,12 @@ impl Exti {
         let lines = (0..16).filter(|&line| follows(line) as usize == port);
         let lines = lines.fold(0, |lines, line| lines | 1 << line);
         self.edges.notice(level, changed & lines);
+    }
+
+    /// The real-time clock comes to its alarm: its line goes up for a moment.
+    pub fn alarm(&mut self) {
+        self.edges.notice(ALARM, ALARM);
+        self.edges.notice(0, ALARM);
     }
 
     /// `AFIO_EXTICR1` to 4.
@@ -176,7 +184,8 @@ impl Exti {
         if others || offset == 4 && value != 0 {
             return Err(Fault::new(
                 FaultKind::Absent,
-                "the emulation leaves out events of EXTI (EXTI_EMR) and its lines other than pins'",
+                "the emulation leaves out events of EXTI (EXTI_EMR) and its lines other than those of pins \
+                 and the real-time clock's alarm",
             ));
         }
         match offset {

@@ -27,6 +27,8 @@ pub struct Stm32Rtc {
     count: u32,
     /// Steps since then whose flags have been set.
     seen: u64,
+    /// It came to its alarm since [`Stm32Rtc::take_alarm`].
+    alarmed: bool,
 }
 
 impl Default for Stm32Rtc {
@@ -41,6 +43,7 @@ impl Default for Stm32Rtc {
             since: 0,
             count: 0,
             seen: 0,
+            alarmed: false,
         }
     }
 }
@@ -87,6 +90,7 @@ impl Stm32Rtc {
         // The alarm's flag is set when the counter leaves its value (RM0041, RTC_CRL).
         if self.steps_to(self.alarm.wrapping_add(1)) <= steps {
             self.crl |= ALRF;
+            self.alarmed = true;
         }
         if self.steps_to(0) <= steps {
             self.crl |= OWF;
@@ -94,9 +98,14 @@ impl Stm32Rtc {
         self.seen = steps;
     }
 
-    /// When an interrupt comes.
+    /// Whether it came to its alarm since it was asked last: that goes to EXTI, whatever `RTC_CRH` says.
+    pub fn take_alarm(&mut self) -> bool {
+        std::mem::take(&mut self.alarmed)
+    }
+
+    /// When an interrupt or the alarm comes.
     pub fn next_event(&self) -> Cycles {
-        let wanted = self.crh & !self.crl;
+        let wanted = self.crh & !self.crl | ALRF;
         let steps = [
             (SECF, self.seen + 1),
             (ALRF, self.steps_to(self.alarm.wrapping_add(1))),

@@ -46,6 +46,11 @@ impl Stm32Usart {
         self.line.put(bytes);
     }
 
+    /// Whether a byte is on its way out.
+    pub fn is_sending(&self) -> bool {
+        self.line.is_sending()
+    }
+
     /// BRR holds the bus cycles of a bit: a divisor in 1/16, and 16 samples of it.
     fn character(&self) -> Cycles {
         Cycles(10 * u64::from(self.brr.max(1)) * u64::from(self.divider))

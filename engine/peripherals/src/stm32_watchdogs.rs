@@ -132,9 +132,9 @@ impl Default for Wwdg {
 }
 
 impl Wwdg {
-    /// The peripheral clock makes one period in so many cycles of the core.
-    pub fn set_divider(&mut self, cycles: u64, now: Cycles) {
-        self.clock.change(now, 1, cycles);
+    /// The peripheral clock makes `periods` periods in `cycles` cycles of the core.
+    pub fn set_clock(&mut self, periods: u64, cycles: u64, now: Cycles) {
+        self.clock.change(now, periods, cycles);
     }
 
     /// The counter's clock is the peripheral clock divided by 4096 and by WDGTB (RM0041, `WWDG_CFR`).

@@ -554,7 +554,7 @@ impl Peripherals for Cc2538 {
         "sleep"
     }
 
-    fn deep_sleep_state(&self) -> Option<&'static str> {
-        Some(["sleep", "pm1", "pm2", "pm3"][self.held[PMCTL / 4] as usize])
+    fn deep_sleep(&mut self, _context: &mut Context<'_>) -> Result<&'static str, Fault> {
+        Ok(["sleep", "pm1", "pm2", "pm3"][self.held[PMCTL / 4] as usize])
     }
 }

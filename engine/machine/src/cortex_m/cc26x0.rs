@@ -40,6 +40,9 @@ const WDT: u32 = 0x4008_0000;
 const IOC: u32 = 0x4008_1000;
 const PRCM: u32 = 0x4008_2000;
 const AON_RTC: u32 = 0x4009_2000;
+/// `AON_EVENT_MCUWUSEL` and that it selects nothing.
+const MCUWUSEL: u32 = 0x4009_3000;
+const NOTHING_WAKES: u32 = 0x3f3f_3f3f;
 
 /// The peripherals again, past the write buffer (`PRCM_NONBUF_BASE` in `hw_memmap.h`).
 const UNBUFFERED: RangeInclusive<u32> = 0x6000_0000..=0x7fff_ffff;
@@ -62,7 +65,22 @@ const GPT_LINE: u32 = 15;
 const CRYPTO_LINE: u32 = 23;
 const TRNG_LINE: u32 = 33;
 
+/// Events that wake the core's domain (`MCUWUSEL` in `hw_aon_event.h`): an edge at pin 0 to 31, at any
+/// pin, a channel of the real-time clock, the same with a delay, and their combination so.
+const PAD_LAST: u32 = 0x1f;
+const ANY_PAD: u32 = 0x20;
+const RTC_CH0: u32 = 0x23;
+const RTC_CH2: u32 = 0x25;
+const RTC_CH0_DELAYED: u32 = 0x26;
+const RTC_CH2_DELAYED: u32 = 0x28;
+const RTC_COMBINED: u32 = 0x29;
+const NO_EVENT: u32 = 0x3f;
+
 /// Indices of PRCM's registers.
+const VDCTL: usize = 0xc / 4;
+const SECDMACLKGR: usize = 0x3c / 4;
+const SECDMACLKGDS: usize = 0x44 / 4;
+const RAMRETEN: usize = 0x224 / 4;
 const RFCCLKG: usize = 0x2c / 4;
 const GPTCLKDIV: usize = 0xcc / 4;
 const PDCTL0: usize = 0x12c / 4;
@@ -79,6 +97,14 @@ const ALL_PROTOCOLS: u32 = 0xe;
 const RFC_ON_0: u32 = 1;
 const RFC_ON_1: u32 = 1 << 2;
 const RESET_PDCTL1: u32 = 0xa;
+/// VDCTL: the domain sleeps on the micro regulator; it is turned off. PDCTL1 and SECDMACLKGDS: what
+/// has to be off for either, CPU and VIMS, and clocks of DMA and AES.
+const ULDO: u32 = 1;
+const MCU_VD: u32 = 1 << 2;
+const CPU_AND_VIMS: u32 = 0xa;
+const DMA_AND_CRYPTO: u32 = 0x101;
+/// The same in all modes: in SECDMACLKGR of the `CC26x2`.
+const DMA_AND_CRYPTO_ALWAYS: u32 = 0x0101_0000;
 /// `BUS_ON` of PDSTAT1.
 const BUS_ON: u32 = 1 << 4;
 
@@ -220,9 +246,14 @@ pub struct Cc26x0 {
     vims: Vims,
     iocfg: [u32; 32],
     edges: EdgeFlags,
-    /// PRCM's registers; those for clocks and power domains are kept, and but for the RF core's do
-    /// nothing.
-    prcm: [u32; 0x80],
+    /// PRCM's registers; those for clocks and power domains are kept, and but for the RF core's and
+    /// what standby asks for do nothing.
+    prcm: [u32; 0x90],
+    /// Whether clocks of DMA and AES go on in deep sleep, as was loaded.
+    keeps_clocks: bool,
+    /// `MCUWUSEL`.
+    wake_up_events: u32,
+    in_standby: bool,
     aon: Option<Cc26x0Aon>,
     /// The end of flash.
     flash_end: u32,
@@ -244,7 +275,8 @@ impl Cc26x0 {
             hash: false,
         };
         let aes = core.aes.as_ref();
-        let mut prcm = [0; 0x80];
+        let mut prcm = [0; 0x90];
+        prcm[RAMRETEN] = 3;
         prcm[PDCTL1] = RESET_PDCTL1;
         prcm[PROTOCOLS as usize / 4] = ALL_PROTOCOLS;
         let (core_hz, low_hz) = (Hertz(core.reset_hz.whole()), Hertz(core.low_hz.whole()));
@@ -262,6 +294,9 @@ impl Cc26x0 {
             iocfg: [0x6000; 32],
             edges: EdgeFlags::default(),
             prcm,
+            keeps_clocks: false,
+            wake_up_events: NOTHING_WAKES,
+            in_standby: false,
             aon: core
                 .device_id
                 .as_ref()
@@ -316,11 +351,31 @@ impl Cc26x0 {
             0x19c => Self::domain_1(4, domains),
             0x1a0 => Self::domain_1(0, domains),
             0x1a4 => Self::domain_1(8, domains),
-            0x2c | 0x3c..=0x8c | 0xcc | 0x12c..=0x138 | 0x17c | 0x1d0 => {
+            0x0c | 0x2c | 0x3c..=0x8c | 0xcc | 0x12c..=0x138 | 0x17c | 0x1d0 | 0x224 => {
                 self.prcm[offset as usize / 4]
             }
             WARMRESET | PROTOCOLS => self.prcm[offset as usize / 4],
             _ => return None,
+        })
+    }
+
+    /// The events that wake the core's domain.
+    fn wake_up_events(&self) -> [u32; 4] {
+        self.wake_up_events
+            .to_le_bytes()
+            .map(|event| u32::from(event & 0x3f))
+    }
+
+    /// Whether one of them is there.
+    fn is_woken(&self) -> bool {
+        let (rtc, pins) = (self.rtc.events(), self.edges.evflags());
+        self.wake_up_events().into_iter().any(|event| match event {
+            0..=PAD_LAST => pins >> event & 1 != 0,
+            ANY_PAD => pins != 0,
+            RTC_CH0..=RTC_CH2 => rtc >> (event - RTC_CH0) & 1 != 0,
+            RTC_CH0_DELAYED..=RTC_CH2_DELAYED => rtc >> (event - RTC_CH0_DELAYED) & 1 != 0,
+            RTC_COMBINED => self.rtc.is_pending(),
+            _ => false,
         })
     }
 
@@ -339,7 +394,11 @@ impl Cc26x0 {
                     gpt.set_divider(divider, now);
                 }
                 self.rf_clock = self.prcm[RFCCLKG] & 1 != 0;
+                self.keeps_clocks = self.prcm[SECDMACLKGDS] & DMA_AND_CRYPTO != 0
+                    || self.prcm[SECDMACLKGR] & DMA_AND_CRYPTO_ALWAYS != 0;
             }
+            0x0c => self.prcm[VDCTL] = value & (ULDO | MCU_VD),
+            0x224 => self.prcm[RAMRETEN] = value & 7,
             // PDCTL0 holds what the registers of single domains hold too, in this order: RF core,
             // serial, peripherals.
             0x12c => {
@@ -448,6 +507,7 @@ impl Peripherals for Cc26x0 {
                 Some(rf) => rf.read(address - RFC, context.time)?,
                 None => None,
             },
+            _ if address == MCUWUSEL => Some(self.wake_up_events),
             _ => self.aon.as_mut().and_then(|aon| aon.read(address)),
         })
     }
@@ -512,6 +572,7 @@ impl Peripherals for Cc26x0 {
                 return rf.write(address - RFC, value, context.time);
             }
             _ if address == ALIAS_OF_DISDEFWBUF => {}
+            _ if address == MCUWUSEL => self.wake_up_events = value & NOTHING_WAKES,
             _ => {
                 let aon = self.aon.as_mut();
                 return Ok(aon.is_some_and(|aon| aon.write(address, value, 4)));
@@ -615,6 +676,9 @@ impl Peripherals for Cc26x0 {
     }
 
     fn interrupts(&self) -> [u64; 4] {
+        if self.in_standby && !self.is_woken() {
+            return [0; 4];
+        }
         let mut lines = u64::from(self.edges.is_pending()) << EDGE_LINE
             | u64::from(self.uart.is_pending()) << UART_LINE
             | u64::from(self.rtc.is_pending()) << RTC_LINE
@@ -652,5 +716,40 @@ impl Peripherals for Cc26x0 {
 
     fn sleep_state(&self) -> &'static str {
         "idle"
+    }
+
+    fn deep_sleep(&mut self, _context: &mut Context<'_>) -> Result<&'static str, Fault> {
+        // What has to hold before the domain lets go of its regulator (`VDCTL` in `hw_prcm.h`).
+        let asked = self.prcm[VDCTL];
+        let off = self.prcm[PDCTL1] & CPU_AND_VIMS == 0
+            && !self.keeps_clocks
+            && (self.prcm[PDCTL0] & RFC_ON_0 == 0 && self.prcm[PDCTL1] & RFC_ON_1 == 0);
+        if off && asked & MCU_VD != 0 {
+            return Err(Fault::new(
+                FaultKind::Absent,
+                "the emulation leaves out turning the core's domain off (PRCM.VDCTL.MCU_VD), from which \
+                 a reset wakes",
+            ));
+        }
+        if !off || asked & ULDO == 0 {
+            return Ok("idle");
+        }
+        let known = |event: &u32| matches!(*event, 0..=ANY_PAD | RTC_CH0..=RTC_COMBINED | NO_EVENT);
+        let events = self.wake_up_events();
+        if let Some(event) = events.iter().find(|event| !known(event)) {
+            return Err(Fault::new(
+                FaultKind::Absent,
+                format!(
+                    "the emulation leaves out waking from standby by event {event:#x} \
+                     (AON_EVENT.MCUWUSEL); it has those of pins and of the real-time clock"
+                ),
+            ));
+        }
+        self.in_standby = true;
+        Ok("standby")
+    }
+
+    fn wake(&mut self, _context: &mut Context<'_>) {
+        self.in_standby = false;
     }
 }

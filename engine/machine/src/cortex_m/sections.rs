@@ -48,6 +48,9 @@ pub struct Core {
     /// The sections `device_wait`.
     #[serde(skip)]
     pub device_waits: Vec<DeviceWait>,
+    /// The sections `wake_up`.
+    #[serde(skip)]
+    pub wake_up: Vec<WakeUp>,
 }
 
 /// A register that answers late: one section `device_wait`.
@@ -60,6 +63,16 @@ pub struct DeviceWait {
     pub read: Constant,
     /// Wait states of a store.
     pub write: Constant,
+}
+
+/// How long the core takes to wake from a power state: one section `wake_up`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WakeUp {
+    /// As in `power_state`.
+    pub state: String,
+    /// From the event that wakes to the first instruction.
+    pub time_s: Constant,
 }
 
 /// Words by which boot code in a chip's ROM finds the program.
@@ -149,12 +162,21 @@ impl Core {
             "radio",
             "flash_controller",
             "device_wait",
+            "wake_up",
         ])?;
         let mut core: Self = chip.needed_section("cortex_m")?;
         core.aes = chip.section("aes_cycles")?;
         core.radio = chip.section("radio")?;
         core.flash = flash(chip)?;
         core.device_waits = chip.section("device_wait")?.unwrap_or_default();
+        core.wake_up = chip.section("wake_up")?.unwrap_or_default();
+        let known = |name: &str| chip.power_state.iter().any(|state| state.name == name);
+        if let Some(unknown) = core.wake_up.iter().find(|wake_up| !known(&wake_up.state)) {
+            return Err(chip.error(&format!(
+                "key 'wake_up': there is no power state '{}'",
+                unknown.state
+            )));
+        }
         let cache: Option<Cache> = chip.section("cache")?;
         let geometry = cache
             .as_ref()
@@ -173,6 +195,17 @@ impl Core {
             return Err(chip.error("key 'cache': missing; a memory's timing names it"));
         }
         Ok(core)
+    }
+
+    /// How long the core takes to wake from power states.
+    pub fn wake_up_times(&self) -> Vec<(String, Picoseconds)> {
+        let sections = self.wake_up.iter();
+        sections
+            .map(|wake_up| {
+                let time = Picoseconds((wake_up.time_s.value * 1e12).round() as u64);
+                (wake_up.state.clone(), time)
+            })
+            .collect()
     }
 }
 

@@ -28,11 +28,16 @@ const IWDG: u32 = 0x4000_3000;
 const PWR_CR: u32 = 0x4000_7000;
 const PWR_CSR: u32 = 0x4000_7004;
 const DBP: u32 = 1 << 8;
+/// `PWR_CR`: the regulator saves power in Stop mode; deep sleep is Standby.
+const LPDS: u32 = 1;
+const PDDS: u32 = 1 << 1;
+/// `PWR_CSR`: the pin WKUP, which is PA0, wakes from Standby.
+const EWUP: u32 = 1 << 8;
 const AFIO_EXTICR1: u32 = 0x4001_0008;
 const AFIO_EXTICR4: u32 = 0x4001_0014;
 const EXTI: u32 = 0x4001_0400;
 /// The interrupt lines of EXTI's lines, as masks of these.
-const EXTI_LINES: [(usize, u32); 7] = [
+const EXTI_LINES: [(usize, u32); 8] = [
     (6, 1),
     (7, 1 << 1),
     (8, 1 << 2),
@@ -40,6 +45,7 @@ const EXTI_LINES: [(usize, u32); 7] = [
     (10, 1 << 4),
     (23, 0x03e0),
     (40, 0xfc00),
+    (41, 1 << 17),
 ];
 const GPIOA: u32 = 0x4001_0800;
 const RCC: u32 = 0x4002_1000;
@@ -52,10 +58,21 @@ const CSR: usize = 9;
 const LSE: Hertz = Hertz(32_768);
 
 /// `RCC_CR` and `RCC_CFGR`.
+const SW: u32 = 3;
 const HSION: u32 = 1;
 const HSEON: u32 = 1 << 16;
 const PLLON: u32 = 1 << 24;
 const PLLSRC: u32 = 1 << 16;
+
+/// Deep sleep (RM0041, power control, low-power modes).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Deep {
+    No,
+    /// Clocks but those of the real-time clock and the independent watchdog stand.
+    Stop,
+    /// What wakes resets the chip.
+    Standby,
+}
 
 pub struct Stm32f1 {
     usart: [Stm32Usart; 3],
@@ -64,6 +81,10 @@ pub struct Stm32f1 {
     wwdg: Wwdg,
     iwdg: Iwdg,
     pwr_cr: u32,
+    pwr_csr: u32,
+    deep: Deep,
+    /// What woke the chip from Standby.
+    woken_by: Option<&'static str>,
     lsi_hz: u32,
     core_hz: u32,
     hsi_hz: u32,
@@ -96,6 +117,9 @@ impl Stm32f1 {
             wwdg: Wwdg::default(),
             iwdg: Iwdg::new(hsi_hz, lsi_hz),
             pwr_cr: 0,
+            pwr_csr: 0,
+            deep: Deep::No,
+            woken_by: None,
             lsi_hz,
             core_hz: hsi_hz,
             hsi_hz,
@@ -166,17 +190,24 @@ impl Stm32f1 {
         }
         if matches!(index, 0 | 1 | 11) {
             context.clock_hz = Some(self.clock_hz()?);
-            self.usart[0].divider = self.bus_divider(11);
-            let slow = self.bus_divider(8);
-            self.usart[1].divider = slow;
-            self.usart[2].divider = slow;
-            // Timers run at twice the bus clock where that is divided (RM0041, clock tree).
-            for tim in &mut self.tim {
-                tim.set_clock(if slow == 1 { 1 } else { 2 }, slow.into(), context.now);
-            }
-            self.wwdg.set_divider(slow.into(), context.now);
+            self.set_bus_clocks(context.now);
         }
         Ok(())
+    }
+
+    /// What runs on the buses' clocks has them as RCC says, or none in deep sleep.
+    fn set_bus_clocks(&mut self, now: Cycles) {
+        self.usart[0].divider = self.bus_divider(11);
+        let slow = self.bus_divider(8);
+        self.usart[1].divider = slow;
+        self.usart[2].divider = slow;
+        let runs = u64::from(self.deep == Deep::No);
+        // Timers run at twice the bus clock where that is divided (RM0041, clock tree).
+        let of_timers = if slow == 1 { runs } else { 2 * runs };
+        for tim in &mut self.tim {
+            tim.set_clock(of_timers, slow.into(), now);
+        }
+        self.wwdg.set_clock(runs, slow.into(), now);
     }
 
     /// RTCSEL: none, LSE, LSI, HSE / 128.
@@ -186,7 +217,7 @@ impl Stm32f1 {
             _ if bdcr & 1 << 15 == 0 => None,
             1 if bdcr & 1 != 0 => Some(self.lse),
             2 if self.rcc[CSR] & 1 != 0 => Some(Hertz(self.lsi_hz).into()),
-            3 => Some(Hertz(self.hse_hz / 128).into()),
+            3 if self.deep == Deep::No => Some(Hertz(self.hse_hz / 128).into()),
             _ => None,
         };
         self.rtc.set_clock(clock, Hertz(self.core_hz), now);
@@ -236,7 +267,7 @@ impl Peripherals for Stm32f1 {
             }
             EXTI..GPIOA => self.exti.read(address - EXTI),
             PWR_CR => Some(self.pwr_cr),
-            PWR_CSR => Some(0),
+            PWR_CSR => Some(self.pwr_csr),
             // What is on is ready, and what is selected is used, at once.
             RCC => {
                 let cr = self.rcc[0];
@@ -290,6 +321,7 @@ impl Peripherals for Stm32f1 {
             }
             EXTI..GPIOA => return self.exti.write(address - EXTI, value),
             PWR_CR => self.pwr_cr = value & 0x1f3,
+            PWR_CSR => self.pwr_csr = value & EWUP,
             RCC..=0x4002_1024 | 0x4002_102c => {
                 self.write_rcc((address - RCC) as usize / 4, value, context)?;
             }
@@ -301,11 +333,18 @@ impl Peripherals for Stm32f1 {
 
     fn pins_changed(&mut self, port: usize, level: u32, changed: u32) -> bool {
         self.exti.pins_changed(port, level, changed);
-        self.exti.pending() != 0
+        let rises = port == 0 && level & changed & 1 != 0;
+        if self.deep == Deep::Standby && self.pwr_csr & EWUP != 0 && rises {
+            self.woken_by = Some("the pin WKUP (PA0)");
+        }
+        self.exti.pending() != 0 || self.woken_by.is_some()
     }
 
     fn put_serial(&mut self, port: usize, bytes: &[u8]) {
-        self.usart[port].put(bytes);
+        // A USART without its clock does not notice them.
+        if self.deep == Deep::No {
+            self.usart[port].put(bytes);
+        }
     }
 
     fn advance(
@@ -313,13 +352,27 @@ impl Peripherals for Stm32f1 {
         now: Cycles,
         sent: &mut dyn FnMut(usize, u8, Cycles),
     ) -> Result<(), Fault> {
-        for (port, usart) in self.usart.iter_mut().enumerate() {
-            usart.advance(now, |byte, at| sent(port, byte, at));
+        if self.deep == Deep::No {
+            for (port, usart) in self.usart.iter_mut().enumerate() {
+                usart.advance(now, |byte, at| sent(port, byte, at));
+            }
         }
         for tim in &mut self.tim {
             tim.advance(now);
         }
         self.rtc.advance(now);
+        if self.rtc.take_alarm() {
+            self.exti.alarm();
+            if self.deep == Deep::Standby {
+                self.woken_by = Some("the real-time clock's alarm");
+            }
+        }
+        if let Some(source) = self.woken_by {
+            return Err(Fault::new(
+                FaultKind::Absent,
+                format!("the chip wakes from Standby by {source}: a reset, which ends the run"),
+            ));
+        }
         self.wwdg.advance(now)?;
         self.iwdg.advance(now)
     }
@@ -336,8 +389,9 @@ impl Peripherals for Stm32f1 {
     }
 
     fn next_event(&self) -> Cycles {
-        let usart = self.usart.iter().map(Stm32Usart::next_event);
-        usart
+        let clocked = self.usart.iter().filter(|_| self.deep == Deep::No);
+        clocked
+            .map(Stm32Usart::next_event)
             .chain(self.tim.iter().map(Stm32Tim::next_event))
             .chain([
                 self.rtc.next_event(),
@@ -349,14 +403,21 @@ impl Peripherals for Stm32f1 {
     }
 
     fn interrupts(&self) -> [u64; 4] {
-        let mut lines = u64::from(self.rtc.is_pending()) << RTC_LINE
+        let mut lines = 0;
+        let pending = self.exti.pending();
+        for (line, mask) in EXTI_LINES {
+            lines |= u64::from(pending & mask != 0) << line;
+        }
+        match self.deep {
+            Deep::No => {}
+            // Nothing else wakes (RM0041, power control, exit from Stop mode).
+            Deep::Stop => return [lines, 0, 0, 0],
+            Deep::Standby => return [0; 4],
+        }
+        lines |= u64::from(self.rtc.is_pending()) << RTC_LINE
             | u64::from(self.wwdg.is_pending()) << WWDG_LINE;
         for (usart, line) in self.usart.iter().zip(USART_LINE) {
             lines |= u64::from(usart.is_pending()) << line;
-        }
-        let pins = self.exti.pending();
-        for (line, mask) in EXTI_LINES {
-            lines |= u64::from(pins & mask != 0) << line;
         }
         for (tim, (_, _, line)) in self.tim.iter().zip(TIM) {
             lines |= u64::from(tim.is_pending()) << line;
@@ -366,5 +427,34 @@ impl Peripherals for Stm32f1 {
 
     fn sleep_state(&self) -> &'static str {
         "sleep"
+    }
+
+    fn deep_sleep(&mut self, context: &mut Context<'_>) -> Result<&'static str, Fault> {
+        if self.usart.iter().any(Stm32Usart::is_sending) {
+            return Err(Fault::new(
+                FaultKind::Peripheral,
+                "a USART is sending when Stop or Standby mode begins, and the byte is cut off; wait for \
+                 USART_SR.TC",
+            ));
+        }
+        let (deep, state) = match self.pwr_cr & (PDDS | LPDS) {
+            0 => (Deep::Stop, "stop-regulator-on"),
+            LPDS => (Deep::Stop, "stop"),
+            _ => (Deep::Standby, "standby"),
+        };
+        self.deep = deep;
+        self.set_bus_clocks(context.now);
+        self.set_rtc_clock(context.now);
+        Ok(state)
+    }
+
+    fn wake(&mut self, context: &mut Context<'_>) {
+        self.deep = Deep::No;
+        // The core goes on with the internal oscillator, and the others are off (RM0041, Stop mode).
+        self.rcc[0] = self.rcc[0] & !(HSEON | PLLON) | HSION;
+        self.rcc[1] &= !SW;
+        context.clock_hz = self.clock_hz().ok();
+        self.set_bus_clocks(context.now);
+        self.set_rtc_clock(context.now);
     }
 }
