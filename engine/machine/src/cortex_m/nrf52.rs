@@ -553,7 +553,7 @@ impl Peripherals for Nrf52 {
     }
 
     /// Only system off is deeper, which is asked for otherwise: SLEEPDEEP changes nothing.
-    fn deep_sleep_state(&self) -> Option<&'static str> {
-        Some("sleep")
+    fn deep_sleep(&mut self, _context: &mut Context<'_>) -> Result<&'static str, Fault> {
+        Ok("sleep")
     }
 }
