@@ -1160,3 +1160,150 @@ fn what_is_no_multiple_transfer_cannot_be_continued() {
     .fault();
     assert!(fault.message.contains("INVSTATE"), "{fault}");
 }
+
+const GPRAM: u32 = 0x1100_0000;
+
+/// Where a program's parts are.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    thread: u32,
+    handler: u32,
+    vectors: u32,
+}
+
+/// Registers after a program on a CC2650 without line buffer and write buffer, as where it was
+/// measured. R0 is the DWT's base, R7 is 1; R6 is `target`. Handlers 2, 16 and 17 are the same code.
+fn measured(places: Places, target: u32, thread: &[u16], handler: &[u16]) -> [u32; 8] {
+    let config = Config {
+        regions: vec![
+            Region {
+                wait_states: 2,
+                line_bytes: 8,
+                ..Region::new(RegionKind::Flash, 0, 0x1000)
+            },
+            Region::new(RegionKind::Ram, GPRAM, 0x1000),
+            Region::new(RegionKind::Ram, RAM, 0x4000),
+        ],
+        interrupts: 34,
+        priority_bits: 3,
+        cpuid: 0x412f_c231,
+        timing: Timing::CORTEX_M3,
+        device_waits: Vec::new(),
+        systick_calibration: 0,
+        mpu_regions: 0,
+        stop_on_fault: true,
+    };
+    let bytes =
+        |code: &[u16]| -> Vec<u8> { code.iter().flat_map(|half| half.to_le_bytes()).collect() };
+    let mut core = Core::new(Lines::default(), &config);
+    let mut table = [places.handler | 1; 48];
+    (table[0], table[1]) = (STACK, places.thread | 1);
+    let table: Vec<u8> = table.iter().flat_map(|word| word.to_le_bytes()).collect();
+    core.load_image(0, &table).unwrap();
+    if places.vectors != 0 {
+        core.load_image(places.vectors, &table).unwrap();
+    }
+    core.load_image(places.handler, &bytes(handler)).unwrap();
+    core.load_image(places.thread, &bytes(&join(&[thread, &[END]])))
+        .unwrap();
+    core.reset(0).unwrap();
+    for (register, value) in [
+        (0xe000_1000, 0x003e_0001),
+        (0xe000_e008, 2),
+        (VTOR, places.vectors),
+        (0xe000_e100, u32::MAX),
+    ] {
+        core.debug_write(register, value).unwrap();
+    }
+    for (register, value) in [(0, 0xe000_1000), (6, target), (7, 1)] {
+        core.set_register(register, value);
+    }
+    let last = places.thread + 2 * thread.len() as u32;
+    core.set_breakpoint(last);
+    let exit = core.run(Limits {
+        until: Some(Cycles(10_000)),
+        step_first: true,
+    });
+    assert_eq!(exit, Exit::Breakpoint(last));
+    std::array::from_fn(|number| core.register(number))
+}
+
+#[test]
+fn exceptions_take_as_long_as_the_memories_of_thread_handler_and_vectors_say() {
+    // The cycles that the model gives which agrees with interrupts/interrupt_handler_different_mem,
+    // interrupt_handler_latencies, tail_chain and nmi: from the counter's reading before the store that
+    // pends to the handler's first reading; from its last to the thread's, six NOPs behind the store;
+    // from one handler's last to the next one's first. By memory of thread, handler, and vectors: flash,
+    // GPRAM, SRAM, where the stack is.
+    const CYCLES: [[[(u32, u32, u32); 3]; 3]; 3] = [
+        [
+            [(16, 15, 12), (16, 15, 11), (18, 15, 11)],
+            [(16, 15, 9), (16, 15, 9), (18, 15, 9)],
+            [(22, 15, 10), (22, 15, 10), (24, 15, 10)],
+        ],
+        [
+            [(14, 15, 12), (14, 15, 11), (16, 15, 11)],
+            [(14, 15, 9), (14, 15, 9), (16, 15, 9)],
+            [(20, 15, 10), (20, 15, 10), (22, 15, 10)],
+        ],
+        [
+            [(16, 18, 12), (15, 18, 11), (17, 18, 11)],
+            [(15, 18, 9), (15, 18, 9), (17, 18, 9)],
+            [(18, 18, 10), (21, 18, 10), (23, 18, 10)],
+        ],
+    ];
+    let places = |offset: u32| [offset, GPRAM + offset, RAM + offset];
+    let read = |register: u16| [0xf8d0, register << 12 | 4]; // LDR.W Rx, [R0, #4]: CYCCNT
+    // MOV R6, R5 keeps what the handler before has read last.
+    let handler = join(&[&read(4), &[0x462e], &read(5), &[BX_LR]]);
+    // ISB; STR R7, [R6].
+    let body = join(&[&[0xf3bf, 0x8f6f], &read(2), &[0x6037], &[NOP; 6], &read(3)]);
+    let vectors = [0, GPRAM + 0x800, RAM + 0x800];
+    for (row, thread) in CYCLES.into_iter().zip(places(0x200)) {
+        for (cells, handler_at) in row.into_iter().zip(places(0x400)) {
+            for (expected, vectors) in cells.into_iter().zip(vectors) {
+                let places = Places {
+                    thread,
+                    handler: handler_at,
+                    vectors,
+                };
+                let one = measured(places, ISPR, &body, &handler);
+                let both = join(&[&constant(7, 3), &body]);
+                let two = measured(places, ISPR, &both, &handler);
+                let found = (one[4] - one[2], one[3] - one[5], two[4] - two[6]);
+                assert_eq!(found, expected, "{places:x?}");
+                let pended = join(&[&constant(7, 1 << 31), &body]);
+                let nmi = measured(places, ICSR, &pended, &handler);
+                assert_eq!(nmi[4] - nmi[2], expected.0, "NMI, {places:x?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn systick_arrives_to_the_cycle_whatever_is_executed() {
+    // memory_tests/: what ran when SysTick came tells when single accesses were done. Beside RELOAD there
+    // are the store's way to the counter, the counter's first step and its last, and the entry's 12.
+    const CONTROL: u32 = 0xe000_e010;
+    const RELOAD: u32 = 0xe000_e014;
+    const CURRENT: u32 = 0xe000_e018;
+    let began = |reload: u32| {
+        let thread = join(&[
+            &store(RELOAD, reload),
+            &store(CURRENT, 0),
+            &store(CONTROL, 7),
+            &[NOP; 100],
+        ]);
+        let program = Program {
+            thread: &thread,
+            handlers: vec![(15, join(&[&store(CONTROL, 0), &[BX_LR]]))],
+            ..Program::default()
+        };
+        let steps = trace(&program, 110);
+        let store_at = THREAD + 2 * (thread.len() as u32 - 101);
+        when(&steps, handler_of(15)) - when(&steps, store_at)
+    };
+    for reload in 30..60 {
+        assert_eq!(began(reload), u64::from(reload) + 15, "{reload}");
+    }
+}
