@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,7 @@ def test_a_worker_that_is_killed_loses_nothing(here: Path, tmp_path: Path) -> No
         while not killed:
             time.sleep(0.01)
             try:
-                with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as opened:
+                with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as opened:
                     (count,) = opened.execute("SELECT count(*) FROM records").fetchone()
             except sqlite3.OperationalError:
                 continue

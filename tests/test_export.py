@@ -1,6 +1,7 @@
 """Exports: whole files, stable columns, nothing that a spreadsheet runs."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -33,7 +34,7 @@ COLUMNS = (
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path: Path) -> Iterator[Store]:
     opened = Store(tmp_path / "s.db")
     opened.append(
         made(
@@ -53,7 +54,8 @@ def store(tmp_path: Path) -> Store:
     opened.append(made(key="c", message_bytes=9, cycles=5.5, quantities=[interval]))
     for i, text in enumerate(EVIL):
         opened.append(made(key=text, message_bytes=100 + i, host=text))
-    return opened
+    yield opened
+    opened.close()
 
 
 def read(path: Path, form: Format) -> pd.DataFrame:

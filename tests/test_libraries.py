@@ -4,6 +4,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Self
 
@@ -274,7 +275,7 @@ def test_one_command_measures_this_machine(tmp_path: Path) -> None:
     assert "sha3-512" in done.stdout
     again = joulemark(*command, *some, folder=tmp_path)
     assert "measured 0, served from the store: 2 of 2" in again.stdout
-    with sqlite3.connect(tmp_path / "results" / "joulemark.db") as store:
+    with closing(sqlite3.connect(tmp_path / "results" / "joulemark.db")) as store:
         (count,) = store.execute("SELECT count(*) FROM records WHERE status = 'ok'").fetchone()
     assert count == 2
     joulemark("export", "--format", "csv", "--out", "x.csv", folder=tmp_path)

@@ -2,10 +2,11 @@
 
 import os
 import re
-import select
 import subprocess
 import sys
 from pathlib import Path
+
+from joulemark import ready
 
 # USART1 as a UART: MSP430x1xx family user's guide, SLAU049F, section 13.3; its pins and interrupt
 # flags: MSP430F161x, SLAS368G.
@@ -45,8 +46,7 @@ SECONDS = 60
 
 def read(descriptor: int) -> bytes:
     """What a descriptor has to say next; nothing if it says nothing for long."""
-    ready, _, _ = select.select([descriptor], [], [], SECONDS)
-    return os.read(descriptor, 4096) if ready else b""
+    return os.read(descriptor, 4096) if ready.to_read(descriptor, SECONDS) else b""
 
 
 def test_what_is_typed_on_a_motes_terminal_reaches_it_and_comes_back(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import binascii
 import contextlib
 import os
 import random
-import select
 import struct
 import subprocess
 import threading
@@ -17,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from joulemark import ready
 from joulemark.catalogue.primitives import Library
 from joulemark.errors import LinkError
 from joulemark.images import build_local
@@ -308,7 +308,7 @@ def test_a_line_that_sends_zero_bytes_without_end_is_given_up() -> None:
 
     def send() -> None:
         while not ending.is_set():
-            if select.select([], [master], [], 0.05)[1]:
+            if ready.to_write(master, 0.05):
                 with contextlib.suppress(BlockingIOError):
                     os.write(master, bytes(64))
 

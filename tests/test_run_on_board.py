@@ -3,7 +3,6 @@
 import os
 import pty
 import re
-import select
 import subprocess
 import sys
 import threading
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from command import joulemark
+from joulemark import ready
 from joulemark._engine import Image
 from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import Library
@@ -84,7 +84,7 @@ class Terminal:
         end_s = time.monotonic() + timeout_s
         while text not in self.seen:
             assert time.monotonic() < end_s, f"no {text!r} in:\n{self.seen}"
-            if select.select([self.master], [], [], 0.1)[0]:
+            if ready.to_read(self.master, 0.1):
                 try:
                     self.seen += os.read(self.master, 4096).decode()
                 except OSError:

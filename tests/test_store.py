@@ -11,6 +11,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from uuid import uuid4
 
@@ -208,7 +209,7 @@ def test_writers_and_readers_do_not_disturb_each_other(location: str) -> None:
 
 def old_store(folder: Path) -> Path:
     path = folder / "old.db"
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.executescript(OLD.read_text(encoding="utf-8"))
     connection.close()
     return path
@@ -310,7 +311,7 @@ def test_an_old_store_in_postgresql(server: str) -> None:
 
 def test_the_first_schemas_lacked_columns(tmp_path: Path) -> None:
     path = old_store(tmp_path)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         for name in ("memories_keep_state", "energy_net_half_width_nj"):
             connection.execute(f"ALTER TABLE records DROP COLUMN {name}")
         connection.execute("UPDATE joulemark_schema SET version = 1")
@@ -323,12 +324,12 @@ def test_the_first_schemas_lacked_columns(tmp_path: Path) -> None:
 
 def test_a_migration_that_fails_leaves_the_old_store(tmp_path: Path) -> None:
     path = old_store(tmp_path)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE records SET samples = '[' WHERE id = 3")
     connection.close()
     with pytest.raises(StoreError, match="damaged"):
         Store(path)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         assert connection.execute("SELECT version FROM joulemark_schema").fetchone() == (3,)
         assert connection.execute("SELECT count(*) FROM records").fetchone() == (len(old_rows()),)
 
@@ -437,7 +438,7 @@ def test_whatever_is_wrong_in_a_store_is_a_stores_error(tmp_path: Path, damage: 
     path = tmp_path / "s.db"
     with Store(path) as store:
         store.append(RECORD)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(damage)
     connection.close()
 
@@ -454,7 +455,7 @@ def test_commands_say_that_a_store_is_damaged(tmp_path: Path, command: tuple[str
     path = tmp_path / "s.db"
     with Store(path) as store:
         store.append(FAILED)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE records SET samples = '{broken'")
         connection.execute("ALTER TABLE quantities RENAME TO q")
     connection.close()
@@ -558,7 +559,7 @@ def test_a_type_of_subject_is_one_module(tmp_path: Path) -> None:
 def test_another_schema_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     Store(path).close()
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE joulemark_schema SET version = 999")
     with pytest.raises(StoreError, match="schema version 999"):
         Store(path)
@@ -566,7 +567,7 @@ def test_another_schema_version_is_refused(tmp_path: Path) -> None:
 
 def test_somebody_elses_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE recipes (name TEXT)")
     with pytest.raises(StoreError, match="something else"):
         Store(path)

@@ -1,7 +1,6 @@
 """Views of a program for `exec`: its serial ports, semihosting, pins and current."""
 
 import os
-import select
 import sys
 from collections import defaultdict
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from joulemark import ready
 from joulemark.errors import InputError
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class Wires:
         """Carry what there is now."""
         for port in self._machine.serial_ports:
             self._show(port, self._machine.serial_read(port))
-        while self._typed_to and select.select([sys.stdin], [], [], 0)[0]:
+        while self._typed_to and ready.to_read(sys.stdin.fileno(), 0):
             data = os.read(sys.stdin.fileno(), 4096)
             if not data:
                 self._typed_to = None

@@ -2,13 +2,13 @@
 
 import contextlib
 import os
-import select
 import subprocess
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NoReturn
 
+from joulemark import ready
 from joulemark.closes import Closes
 from joulemark.errors import LinkError, VerificationError
 from joulemark.runners.machine import Core, environment
@@ -122,7 +122,7 @@ class LibraryProcess(Closes):
         answer, end_s = b"", time.monotonic() + timeout_s
         while not answer.endswith(b"\n"):
             left_s = end_s - time.monotonic()
-            if left_s <= 0 or not select.select([self._process.stdout], [], [], left_s)[0]:
+            if left_s <= 0 or not ready.to_read(self._process.stdout.fileno(), left_s):
                 raise LinkError(f"silent for {timeout_s:g} s", self._where)
             part = os.read(self._process.stdout.fileno(), 65536)
             if not part:

@@ -1,13 +1,13 @@
 """Runs an image as a program on this machine."""
 
 import os
-import select
 import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from joulemark import ready
 from joulemark.closes import Closes
 from joulemark.errors import LinkError
 from joulemark.runners.machine import Core, environment
@@ -100,7 +100,7 @@ class LocalLink(Closes):
             left_s = deadline - time.monotonic()
             if left_s <= 0 and data:
                 raise LinkError("what comes does not end", str(self._path))
-            if left_s <= 0 or not select.select([self._process.stdout], [], [], left_s)[0]:
+            if left_s <= 0 or not ready.to_read(self._process.stdout.fileno(), left_s):
                 raise LinkError(f"silent for {self.timeout_s:g} s", str(self._path))
             part = os.read(self._process.stdout.fileno(), 4096)
             if not part:
@@ -118,7 +118,7 @@ class LocalLink(Closes):
         if self._end is not None:
             self._died()
         deadline = time.monotonic() + self.timeout_s
-        while select.select([self._process.stdout], [], [], _QUIET_S)[0]:
+        while ready.to_read(self._process.stdout.fileno(), _QUIET_S):
             if time.monotonic() > deadline:
                 raise LinkError("what comes does not end", str(self._path))
             if not os.read(self._process.stdout.fileno(), 4096):

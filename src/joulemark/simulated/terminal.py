@@ -1,9 +1,10 @@
 """A pseudo-terminal that a simulated instrument sits at."""
 
 import os
-import select
 import threading
 import tty
+
+from joulemark import ready
 
 _LOOK_S = 0.05
 
@@ -30,7 +31,7 @@ class Terminal:
     def read(self, most: int) -> bytes:
         """Wait for bytes; none when it is closed."""
         while not self._closed.is_set():
-            if select.select([self._master], [], [], _LOOK_S)[0]:
+            if ready.to_read(self._master, _LOOK_S):
                 return os.read(self._master, most)
         return b""
 
@@ -38,7 +39,7 @@ class Terminal:
         """Send bytes, as fast as they are read; drop them when it is closed."""
         left = memoryview(data)
         while left and not self._closed.is_set():
-            if select.select([], [self._master], [], _LOOK_S)[1]:
+            if ready.to_write(self._master, _LOOK_S):
                 left = left[os.write(self._master, left) :]
 
     def close(self, *threads: threading.Thread) -> None:
