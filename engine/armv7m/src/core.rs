@@ -715,7 +715,8 @@ impl<B: Bus> Core<B> {
         ran as u32
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // of its two callers only one matters
     pub(crate) fn step(&mut self, entry: &Entry) -> Result<(), Trap> {
         let pc = self.pc;
         self.touch(pc);

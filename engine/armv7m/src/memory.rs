@@ -306,11 +306,22 @@ impl Memory {
     pub fn write(&mut self, at: usize, value: u32, width: Width) {
         let size = width.bytes() as usize;
         if self.writable_code && self.decoded[at / 2..(at + size).div_ceil(2)].contains(&true) {
-            self.code_changed = true;
-            let old = self.bytes[at..at + size].iter().copied();
-            self.overwritten.extend((at..).zip(old));
+            self.overwrite(at, size);
         }
-        self.bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+        let bytes = &mut self.bytes[at..at + size];
+        match width {
+            Width::Byte => bytes[0] = value as u8,
+            Width::Half => bytes.copy_from_slice(&(value as u16).to_le_bytes()),
+            Width::Word => bytes.copy_from_slice(&value.to_le_bytes()),
+        }
+    }
+
+    /// A store to decoded instructions is about to be done.
+    #[cold]
+    fn overwrite(&mut self, at: usize, size: usize) {
+        self.code_changed = true;
+        let old = self.bytes[at..at + size].iter().copied();
+        self.overwritten.extend((at..).zip(old));
     }
 
     /// What was overwritten since there were no blocks.

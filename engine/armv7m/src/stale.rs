@@ -52,6 +52,7 @@ impl<B: Bus> Core<B> {
     }
 
     /// Execute it.
+    #[cold]
     pub(crate) fn run_stale(&mut self, entry: &Entry) -> Done {
         self.pipe.begin_apart(self.pc, self.it, *entry);
         self.step(entry)?;
