@@ -61,7 +61,19 @@ impl Registers {
         self.r[register as usize & 15]
     }
 
+    /// The second operand and the carry that comes out of its shift.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // most have no shift
     pub fn shifted(&self, op: &Op) -> (u32, bool) {
+        if op.amount == 0 {
+            (self.read(op.rm), self.c)
+        } else {
+            self.shifted_by_amount(op)
+        }
+    }
+
+    #[inline(never)]
+    fn shifted_by_amount(&self, op: &Op) -> (u32, bool) {
         shift_c(self.read(op.rm), op.shift, u32::from(op.amount), self.c)
     }
 
