@@ -170,6 +170,9 @@ impl AonRtc {
             0x18..=0x20 => self.compare[(offset as usize - 0x18) / 4],
             0x24 => self.increment_of_2,
             0x2c => 0,
+            // TIME, of the CC26x2: what is compared; and SYNCLF, the phase of its clock.
+            0x30 => (time >> 16) as u32,
+            0x34 => self.clock.is_high(now).into(),
             _ => return None,
         })
     }

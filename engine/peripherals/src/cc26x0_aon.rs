@@ -76,24 +76,95 @@ const ICEPICK_DEVICE_ID: u32 = 0x318;
 const FCFG1_REVISION: u32 = 0x31c;
 /// No revision of the document's: TI's code looks for 0xffffffff and for ones below 0x13 only.
 const REVISION: u32 = 0x22;
-const IEEE_PREFIX: u32 = 0x0012_4b00;
+pub(crate) const IEEE_PREFIX: u32 = 0x0012_4b00;
 
 /// The customer's configuration is the end of the last sector of flash.
 pub const CCFG_BYTES: u32 = 88;
 const CCFG_FIRST: u32 = 0x1000 - CCFG_BYTES;
 
+/// What start-up code sets up, of one family or another.
+pub trait AlwaysOn: Send + Sync {
+    /// What the image has at the end of flash.
+    fn set_customer(&mut self, configuration: &[u8]);
+
+    /// Read the word at an address; `None` where there is none.
+    fn read(&mut self, address: u32) -> Option<u32>;
+
+    /// Store so many bytes; false where there is nothing.
+    fn write(&mut self, address: u32, value: u32, width: u32) -> bool;
+}
+
+/// The battery monitor, whose readings are always the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Battery<const WORDS: usize> {
+    held: [u32; WORDS],
+}
+
+impl<const WORDS: usize> Default for Battery<WORDS> {
+    fn default() -> Self {
+        Self { held: [0; WORDS] }
+    }
+}
+
+impl<const WORDS: usize> Battery<WORDS> {
+    pub(crate) fn read(&self, offset: u32) -> Option<u32> {
+        match offset {
+            0x28 => Some(SUPPLY),
+            0x30 => Some(TEMPERATURE),
+            0x2c | 0x34 => Some(1),
+            _ => self.held.get(offset as usize / 4).copied(),
+        }
+    }
+
+    pub(crate) fn write(&mut self, offset: u32, value: u32) -> bool {
+        let register = self.held.get_mut(offset as usize / 4);
+        register.map(|register| *register = value).is_some()
+    }
+}
+
+/// Semaphores of the sensor controller's domain: who reads one that is free has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Semaphores {
+    free: [bool; 8],
+}
+
+impl Default for Semaphores {
+    fn default() -> Self {
+        Self { free: [true; 8] }
+    }
+}
+
+impl Semaphores {
+    pub(crate) fn take(&mut self, index: usize) -> Option<u32> {
+        let free = self.free.get_mut(index)?;
+        Some(std::mem::replace(free, false).into())
+    }
+
+    pub(crate) fn set(&mut self, index: usize, is_free: bool) -> bool {
+        let free = self.free.get_mut(index);
+        free.map(|free| *free = is_free).is_some()
+    }
+}
+
 /// Registers behind a serial interface: bytes that can be written, set, cleared and masked.
 #[derive(Clone, Debug)]
-struct Slave<const BYTES: usize> {
+pub(crate) struct Slave<const BYTES: usize> {
     bytes: [u8; BYTES],
 }
 
 impl<const BYTES: usize> Slave<BYTES> {
-    const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { bytes: [0; BYTES] }
     }
 
-    fn word(&self, offset: u32) -> Option<u32> {
+    /// `STAT0` of the oscillators: the clocks are those that `CTL0` selects, and can be switched.
+    pub(crate) fn status(&self) -> Option<u32> {
+        let control = self.word(0)?;
+        let (low, high) = (control >> 2 & 3, control & 1);
+        Some(low << LF_SOURCE_SHIFT | high << HF_SOURCE_SHIFT | SWITCH_READY)
+    }
+
+    pub(crate) fn word(&self, offset: u32) -> Option<u32> {
         let at = offset as usize;
         let bytes = self.bytes.get(at..at + 4)?;
         Some(u32::from_le_bytes(bytes.try_into().ok()?))
@@ -106,7 +177,7 @@ impl<const BYTES: usize> Slave<BYTES> {
     }
 
     /// Store `value` in so many bytes; false where there is nothing.
-    fn write(&mut self, offset: u32, value: u32, width: u32) -> bool {
+    pub(crate) fn write(&mut self, offset: u32, value: u32, width: u32) -> bool {
         let (value, width) = (value.to_le_bytes(), width as usize);
         let (window, at) = (offset as usize / BYTES, offset as usize % BYTES);
         // The masked windows are as long as two or more of the others.
@@ -145,9 +216,9 @@ pub struct Cc26x0Aon {
     /// Of these the first, what wakes the core's domain, is kept with what sleeps.
     events: [u32; 4],
     pads: [u32; 5],
-    battery: [u32; 0x38 / 4],
+    battery: Battery<{ 0x38 / 4 }>,
     aux: [u32; 0x60 / 4],
-    free: [bool; 8],
+    semaphores: Semaphores,
     oscillators: Slave<64>,
     references: [Slave<16>; 3],
     device_id: u32,
@@ -157,7 +228,7 @@ pub struct Cc26x0Aon {
 
 impl Cc26x0Aon {
     /// After a cold reset of a device of this identity and number.
-    pub const fn new(device_id: u32, number: u32) -> Self {
+    pub fn new(device_id: u32, number: u32) -> Self {
         let mut system = [0; 3];
         system[SLEEPCTL] = IO_PAD_SLEEP_DIS;
         let mut wake_up = [0; 0x48 / 4];
@@ -169,21 +240,14 @@ impl Cc26x0Aon {
             wake_up,
             events: [0x3f3f_3f3f, 0x003f_3f3f, 0x002b_2b2b, 0x3f],
             pads,
-            battery: [0; 0x38 / 4],
+            battery: Battery::default(),
             aux: [0; 0x60 / 4],
-            free: [true; 8],
+            semaphores: Semaphores::default(),
             oscillators: Slave::new(),
             references: [Slave::new(), Slave::new(), Slave::new()],
             device_id,
             number,
             customer: [u32::MAX; CCFG_BYTES as usize / 4],
-        }
-    }
-
-    /// What the image has at the end of flash.
-    pub fn set_customer(&mut self, configuration: &[u8]) {
-        for (word, bytes) in self.customer.iter_mut().zip(configuration.chunks_exact(4)) {
-            *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
         }
     }
 
@@ -216,9 +280,16 @@ impl Cc26x0Aon {
         let has_jtag = self.wake_up[JTAGCFG] & JTAG_PD_FORCE_ON != 0;
         MCU_PD_ON | aux | if has_jtag { JTAG_PD_ON } else { 0 }
     }
+}
 
-    /// Read the word at an address; `None` where there is none.
-    pub fn read(&mut self, address: u32) -> Option<u32> {
+impl AlwaysOn for Cc26x0Aon {
+    fn set_customer(&mut self, configuration: &[u8]) {
+        for (word, bytes) in self.customer.iter_mut().zip(configuration.chunks_exact(4)) {
+            *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        }
+    }
+
+    fn read(&mut self, address: u32) -> Option<u32> {
         let offset = address & 0xfff;
         let index = offset as usize / 4;
         match address & !0xfff {
@@ -229,12 +300,7 @@ impl Cc26x0Aon {
             WUC => self.wake_up.get(index).copied(),
             EVENT => self.events.get(index).copied(),
             IOC => self.pads.get(index).copied(),
-            BATMON => match offset {
-                0x28 => Some(SUPPLY),
-                0x30 => Some(TEMPERATURE),
-                0x2c | 0x34 => Some(1),
-                _ => self.battery.get(index).copied(),
-            },
+            BATMON => self.battery.read(offset),
             AUX_WUC => match offset {
                 // Acknowledgements of PWRDWNREQ and CLKLFREQ.
                 0x0c | 0x14 => Some(self.aux[index - 1]),
@@ -244,15 +310,8 @@ impl Cc26x0Aon {
                 0x4c => Some((self.aux[index - 1] & 1) * 3),
                 _ => self.aux.get(index).copied(),
             },
-            SMPH => {
-                let free = self.free.get_mut(index)?;
-                Some(std::mem::replace(free, false).into())
-            }
-            DDI if offset == STAT0 => {
-                let control = self.oscillators.word(0)?;
-                let (low, high) = (control >> 2 & 3, control & 1);
-                Some(low << LF_SOURCE_SHIFT | high << HF_SOURCE_SHIFT | SWITCH_READY)
-            }
+            SMPH => self.semaphores.take(index),
+            DDI if offset == STAT0 => self.oscillators.status(),
             DDI => self.oscillators.word(offset),
             ADI4 => self.references[2].word(offset),
             FCFG1 => self.factory(offset),
@@ -264,8 +323,7 @@ impl Cc26x0Aon {
         }
     }
 
-    /// Store so many bytes; false where there is nothing.
-    pub fn write(&mut self, address: u32, value: u32, width: u32) -> bool {
+    fn write(&mut self, address: u32, value: u32, width: u32) -> bool {
         let offset = address & 0xfff;
         match address & !0xfff {
             ADI2 if offset >= ADI3 - ADI2 => {
@@ -274,6 +332,8 @@ impl Cc26x0Aon {
             ADI2 => return self.references[0].write(offset, value, width),
             DDI => return self.oscillators.write(offset, value, width),
             ADI4 => return self.references[2].write(offset, value, width),
+            SMPH => return self.semaphores.set(offset as usize / 4, value & 1 != 0),
+            BATMON => return width == 4 && self.battery.write(offset, value),
             _ => {}
         }
         let block = match address & !0xfff {
@@ -281,12 +341,7 @@ impl Cc26x0Aon {
             WUC if offset != PWRSTAT => &mut self.wake_up,
             EVENT => &mut self.events,
             IOC => &mut self.pads,
-            BATMON => &mut self.battery,
             AUX_WUC => &mut self.aux,
-            SMPH => {
-                let free = self.free.get_mut(offset as usize / 4);
-                return free.map(|free| *free = value & 1 != 0).is_some();
-            }
             _ => return false,
         };
         let register = block.get_mut(offset as usize / 4);

@@ -1,6 +1,6 @@
 //! What TI's start-up code waits for and reads back.
 
-use joulemark_peripherals::Cc26x0Aon;
+use joulemark_peripherals::{AlwaysOn, Cc26x0Aon};
 
 const PWRSTAT: u32 = 0x4009_1014;
 const AUXCTL: u32 = 0x4009_1010;

@@ -11,8 +11,8 @@ use joulemark_kernel::{
 use joulemark_peripherals::cc26x0_aon::CCFG_BYTES;
 use joulemark_peripherals::ti_aes::{Features, TiAes};
 use joulemark_peripherals::{
-    AonRtc, Cc26x0Aon, Cc26x0Flash, Cc26x0Rf, EdgeFlags, Gpt, I2cMaster, Pl011, TiWatchdog, Trng,
-    Vims,
+    AlwaysOn, AonRtc, Cc26x0Aon, Cc26x0Flash, Cc26x0Rf, Cc26x2Aon, EdgeFlags, Gpt, I2cMaster,
+    Pl011, TiWatchdog, Trng, Vims,
 };
 use joulemark_radio::Radio;
 
@@ -233,6 +233,64 @@ static ROM_CODE: [u16; 115] = [
     0x4770,          // bx lr
 ];
 
+/// Where a function of the ROM that is left out would be: no memory, so that a call of it is told.
+const LEFT_OUT: u32 = 0x1001_0001;
+const TABLE_FUNCTIONS: u32 = 24;
+
+/// The `CC26x2`'s ROM has a table more, of functions that set trims, which do nothing here: they return 0. One sets
+/// VIMS as the customer's configuration says. Of those for oscillators, the two that TI's driver library calls
+/// in the ROM however it is built are there (`rom.h`, `setup_rom.c` and `osc.c` of the library for that family).
+const SETUP_TABLE: usize = 28;
+const OSC_TABLE: usize = 24;
+const SETUP_TABLES: usize = 34;
+const SETUP_FUNCTIONS: u32 = 20;
+const SET_CACHE_MODE: u32 = 18;
+/// Offsets in [`SETUP_CODE`].
+const CACHE_MODE_AT: u32 = 4;
+const SOURCE_SET_AT: u32 = 44;
+const SOURCE_GET_AT: u32 = 76;
+static SETUP_CODE: [u16; 50] = [
+    // others
+    0x2000, // movs r0, #0
+    0x4770, // bx lr
+    // SetupSetCacheModeAccordingToCcfgSetting()
+    0xf244, 0x0100, // movw r1, #0x4000
+    0xf2c4, 0x0103, // movt r1, #0x4003
+    0x680a, // wait: ldr r2, [r1]
+    0x0712, // lsls r2, r2, #28
+    0xd4fc, // bmi wait
+    0xf644, 0x73b0, // movw r3, #0x4fb0
+    0xf2c5, 0x0300, // movt r3, #0x5000
+    0x681b, // ldr r3, [r3]
+    0xf3c3, 0x0380, // ubfx r3, r3, #2, #1
+    0xf043, 0x5300, // orr r3, r3, #0x20000000
+    0xf043, 0x0304, // orr r3, r3, #4
+    0x604b, // str r3, [r1, #4]
+    0x4770, // bx lr
+    // OSCClockSourceSet(clocks, source)
+    0xf24a, 0x4200, // movw r2, #0xa400
+    0xf2c4, 0x020c, // movt r2, #0x400c
+    0x07c3, // lsls r3, r0, #31
+    0xd502, // bpl low
+    0xf441, 0x3380, // orr r3, r1, #0x10000
+    0x6013, // str r3, [r2]
+    0x0743, // low: lsls r3, r0, #29
+    0xd503, // bpl done
+    0x0089, // lsls r1, r1, #2
+    0xf441, 0x2340, // orr r3, r1, #0xc0000
+    0x6013, // str r3, [r2]
+    0x4770, // done: bx lr
+    // OSCClockSourceGet(clock)
+    0xf24a, 0x0200, // movw r2, #0xa000
+    0xf2c4, 0x020c, // movt r2, #0x400c
+    0x6bd1, // ldr r1, [r2, #60]
+    0x0740, // lsls r0, r0, #29
+    0xbf4c, // ite mi
+    0xf3c1, 0x7041, // ubfxmi r0, r1, #29, #2
+    0xf3c1, 0x7000, // ubfxpl r0, r1, #28, #1
+    0x4770, // bx lr
+];
+
 pub struct Cc26x0 {
     core_hz: Hertz,
     low_hz: Hertz,
@@ -254,7 +312,7 @@ pub struct Cc26x0 {
     /// `MCUWUSEL`.
     wake_up_events: u32,
     in_standby: bool,
-    aon: Option<Cc26x0Aon>,
+    aon: Option<Box<dyn AlwaysOn>>,
     /// The end of flash.
     flash_end: u32,
     flash: Option<Cc26x0Flash>,
@@ -280,6 +338,15 @@ impl Cc26x0 {
         prcm[PDCTL1] = RESET_PDCTL1;
         prcm[PROTOCOLS as usize / 4] = ALL_PROTOCOLS;
         let (core_hz, low_hz) = (Hertz(core.reset_hz.whole()), Hertz(core.low_hz.whole()));
+        let aon = core.device_id.as_ref().map(|id| -> Box<dyn AlwaysOn> {
+            let (id, number) = (id.whole(), setting("device_number"));
+            let (mask, family) = Cc26x2Aon::FAMILY;
+            if id & mask == family {
+                Box::new(Cc26x2Aon::new(id, number))
+            } else {
+                Box::new(Cc26x0Aon::new(id, number))
+            }
+        });
         Self {
             core_hz,
             low_hz,
@@ -297,14 +364,8 @@ impl Cc26x0 {
             keeps_clocks: false,
             wake_up_events: NOTHING_WAKES,
             in_standby: false,
-            aon: core
-                .device_id
-                .as_ref()
-                .map(|id| Cc26x0Aon::new(id.whole(), setting("device_number"))),
-            flash_end: core
-                .flash
-                .as_ref()
-                .map_or(0, |(range, _)| range.start + range.size),
+            aon,
+            flash_end: core.flash_end,
             flash: core
                 .flash
                 .clone()
@@ -315,6 +376,31 @@ impl Cc26x0 {
                 .map(|radio| Cc26x0Rf::new(radio.figures())),
             rf_clock: false,
         }
+    }
+
+    /// The tables of a chip whose ROM sets trims, and its functions that are there.
+    fn setup_rom() -> (u32, Vec<u8>) {
+        let setup = ROM_START + 4 * SETUP_TABLES as u32;
+        let osc = setup + 4 * SETUP_FUNCTIONS;
+        let others = osc + 4 * 2;
+        let code = others + 4 * TABLE_FUNCTIONS;
+        let tables = (0..SETUP_TABLES).map(|table| match table {
+            SETUP_TABLE => setup,
+            OSC_TABLE => osc,
+            _ => others,
+        });
+        let functions = (0..SETUP_FUNCTIONS).map(|function| match function {
+            SET_CACHE_MODE => (code + CACHE_MODE_AT) | 1,
+            _ => code | 1,
+        });
+        let functions = functions
+            .chain([SOURCE_GET_AT, SOURCE_SET_AT].map(|at| (code + at) | 1))
+            .chain((0..TABLE_FUNCTIONS).map(|_| LEFT_OUT));
+        let words = tables.chain(functions).flat_map(u32::to_le_bytes);
+        let code = SETUP_CODE
+            .iter()
+            .flat_map(|halfword| halfword.to_le_bytes());
+        (ROM_START, words.chain(code).collect())
     }
 
     /// The address without the alias past the write buffer.
@@ -439,12 +525,24 @@ impl Peripherals for Cc26x0 {
     }
 
     fn rom(&self) -> Vec<(u32, Vec<u8>)> {
-        if self.flash.is_none() {
+        if self.aon.is_none() {
             return Vec::new();
         }
-        let (mut tables, mut functions) = ([0; TABLES], [0; FLASH_FUNCTIONS]);
+        let hapi_code = HAPI_START + 4 * HAPI_FUNCTIONS;
+        let hapi = (0..HAPI_FUNCTIONS).map(|function| match function {
+            HF_SOURCE_SAFE_SWITCH => hapi_code | 1,
+            _ => LEFT_OUT,
+        });
+        let hapi = hapi.flat_map(u32::to_le_bytes).chain(RETURN.to_le_bytes());
+        let hapi = (HAPI_START, hapi.collect());
+        if self.flash.is_none() {
+            return vec![hapi, Self::setup_rom()];
+        }
         let table = ROM_START + 4 * TABLES as u32;
         let code = table + 4 * FLASH_FUNCTIONS as u32;
+        let others = code + 2 * ROM_CODE.len() as u32;
+        let others = others.next_multiple_of(4);
+        let (mut tables, mut functions) = ([others; TABLES], [LEFT_OUT; FLASH_FUNCTIONS]);
         tables[FLASH_TABLE] = table;
         tables[AUX_TABLE] = AUX_START;
         functions[FLASH_ERASE] = code | 1;
@@ -452,21 +550,18 @@ impl Peripherals for Cc26x0 {
         let words = tables.iter().chain(&functions);
         let words = words.flat_map(|word: &u32| word.to_le_bytes());
         let code = ROM_CODE.iter().flat_map(|halfword| halfword.to_le_bytes());
-        let hapi_code = HAPI_START + 4 * HAPI_FUNCTIONS;
-        let hapi = (0..HAPI_FUNCTIONS).map(|function| match function {
-            HF_SOURCE_SAFE_SWITCH => hapi_code | 1,
-            _ => 0,
-        });
-        let hapi = hapi.flat_map(u32::to_le_bytes).chain(RETURN.to_le_bytes());
+        let padding = vec![0; ROM_CODE.len() % 2 * 2];
+        let missing = (0..TABLE_FUNCTIONS).flat_map(|_| LEFT_OUT.to_le_bytes());
+        let code = code.chain(padding).chain(missing);
         let aux_code = AUX_START + 4 * AUX_FUNCTIONS;
         let aux = (0..AUX_FUNCTIONS).map(|function| match function {
             AUX_POWER => aux_code | 1,
-            _ => 0,
+            _ => LEFT_OUT,
         });
         let code_of_aux = AUX_CODE.iter().flat_map(|halfword| halfword.to_le_bytes());
         let aux = aux.flat_map(u32::to_le_bytes).chain(code_of_aux);
         vec![
-            (HAPI_START, hapi.collect()),
+            hapi,
             (AUX_START, aux.collect()),
             (ROM_START, words.chain(code).collect()),
         ]
@@ -496,7 +591,7 @@ impl Peripherals for Cc26x0 {
                 0xe0 => Some(self.edges.evflags()),
                 _ => None,
             },
-            FLASH..=FLASH_LAST => {
+            FLASH..=FLASH_LAST if self.flash.is_some() => {
                 let flash = self.flash.as_ref();
                 flash.and_then(|flash| flash.read(address - FLASH))
             }
@@ -552,10 +647,7 @@ impl Peripherals for Cc26x0 {
                     _ => return Ok(false),
                 }
             }
-            FLASH..=FLASH_LAST => {
-                let Some(flash) = &mut self.flash else {
-                    return Ok(false);
-                };
+            FLASH..=FLASH_LAST if let Some(flash) = &mut self.flash => {
                 return flash.write(address - FLASH, value, context.now);
             }
             VIMS if offset == 4 => self.vims.write_control(value, context.now)?,

@@ -45,6 +45,9 @@ pub struct Core {
     /// The section `flash_controller`, and the flash that it is of.
     #[serde(skip)]
     pub flash: Option<(FlashRange, FlashTimes)>,
+    /// Where flash ends, whoever changes it.
+    #[serde(skip)]
+    pub flash_end: u32,
     /// The sections `device_wait`.
     #[serde(skip)]
     pub device_waits: Vec<DeviceWait>,
@@ -168,6 +171,11 @@ impl Core {
         core.aes = chip.section("aes_cycles")?;
         core.radio = chip.section("radio")?;
         core.flash = flash(chip)?;
+        let flash = chip
+            .memory
+            .iter()
+            .find(|memory| memory.kind == MemoryKind::Flash);
+        core.flash_end = flash.map_or(0, |memory| memory.start + memory.size);
         core.device_waits = chip.section("device_wait")?.unwrap_or_default();
         core.wake_up = chip.section("wake_up")?.unwrap_or_default();
         let known = |name: &str| chip.power_state.iter().any(|state| state.name == name);

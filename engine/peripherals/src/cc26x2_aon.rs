@@ -1,0 +1,183 @@
+//! What TI's start-up code of the `CC26x2` sets up (SWCU185, chapters AON, AUX, DDI and ADI, device configuration):
+//! as [`Cc26x0Aon`](crate::Cc26x0Aon), whose analogue domain and interfaces it shares, with other registers of power
+//! management and of the domain of the sensor controller. Addresses and fields were compared with TI's headers
+//! `hw_memmap.h`, `hw_aon_pmctl.h`, `hw_aux_sysif.h`, `hw_ddi_0_osc.h`, `hw_fcfg1.h` and `hw_ccfg.h` of this family.
+
+use crate::cc26x0_aon::{AlwaysOn, Battery, CCFG_BYTES, IEEE_PREFIX, Semaphores, Slave};
+
+const ADI2: u32 = 0x4008_6000;
+const ADI3: u32 = 0x4008_6200;
+const PMCTL: u32 = 0x4009_0000;
+const EVENT: u32 = 0x4009_3000;
+const IOC: u32 = 0x4009_4000;
+const BATMON: u32 = 0x4009_5000;
+const EVCTL: u32 = 0x400c_5000;
+const SYSIF: u32 = 0x400c_6000;
+const SMPH: u32 = 0x400c_8000;
+const ANAIF: u32 = 0x400c_9000;
+const DDI: u32 = 0x400c_a000;
+const ADI4: u32 = 0x400c_b000;
+const FLASH: u32 = 0x4003_0000;
+const FLASH_LAST: u32 = 0x4003_2000;
+const FCFG1: u32 = 0x5000_1000;
+/// CCFG is the end of the last sector, of 8 KiB.
+const CCFG: u32 = 0x5000_4000;
+const CCFG_FIRST: u32 = 0x1000 - CCFG_BYTES;
+
+/// `PWRSTAT`: JTAG is on, AUX and its bus are out of reset.
+const PWRSTAT: u32 = 0x14;
+const POWER: u32 = 7;
+/// `SLEEPCTL` with the pads awake, as start-up code finds it after a cold reset.
+const SLEEPCTL: usize = 0x2c / 4;
+const IOCLATCH: usize = 3;
+
+/// `STAT0` of the oscillators.
+const STAT0: u32 = 0x3c;
+/// The flash controller's: words that do nothing, and the one that begins to erase or program, which is left out.
+const FSM_EXECUTE: u32 = 0x22b4;
+
+/// First and last offset of documented words of FCFG1.
+const FACTORY: (u32, u32) = (0x0a0, 0x42c);
+const MAC_BLE: u32 = 0x2e8;
+const MAC_15_4: u32 = 0x2f0;
+const ICEPICK_DEVICE_ID: u32 = 0x318;
+const FCFG1_REVISION: u32 = 0x31c;
+const REVISION: u32 = 0x2c;
+
+/// The always-on and analogue domains, the device's configuration, and what of the flash controller is set up.
+#[derive(Clone, Debug)]
+pub struct Cc26x2Aon {
+    power: [u32; 0x40 / 4],
+    events: [u32; 4],
+    pads: [u32; 6],
+    battery: Battery<{ 0x60 / 4 }>,
+    /// `AUX_SYSIF`, `AUX_EVCTL` and `AUX_ANAIF`.
+    system: [u32; 0xb8 / 4],
+    event_control: [u32; 0x60 / 4],
+    analogue: [u32; 0x60 / 4],
+    semaphores: Semaphores,
+    oscillators: Slave<128>,
+    references: [Slave<16>; 3],
+    flash: Vec<u32>,
+    device_id: u32,
+    number: u32,
+    customer: [u32; CCFG_BYTES as usize / 4],
+}
+
+impl Cc26x2Aon {
+    /// Bits of the device's identity that tell this family: its wafer, and what they are for it.
+    pub const FAMILY: (u32, u32) = (0x0fff_f000, 0x0bb4_1000);
+
+    /// After a cold reset of a device of this identity and number.
+    pub fn new(device_id: u32, number: u32) -> Self {
+        let mut power = [0; 0x40 / 4];
+        power[SLEEPCTL] = 1;
+        let mut pads = [0; 6];
+        pads[IOCLATCH] = 1;
+        Self {
+            power,
+            events: [0; 4],
+            pads,
+            battery: Battery::default(),
+            system: [0; 0xb8 / 4],
+            event_control: [0; 0x60 / 4],
+            analogue: [0; 0x60 / 4],
+            semaphores: Semaphores::default(),
+            oscillators: Slave::new(),
+            references: [Slave::new(), Slave::new(), Slave::new()],
+            flash: vec![0; 0x2400 / 4],
+            device_id,
+            number,
+            customer: [u32::MAX; CCFG_BYTES as usize / 4],
+        }
+    }
+
+    fn factory(&self, offset: u32) -> Option<u32> {
+        let (first, last) = FACTORY;
+        (first..=last).contains(&offset).then_some(match offset {
+            MAC_BLE | MAC_15_4 => self.number,
+            0x2ec | 0x2f4 => IEEE_PREFIX,
+            ICEPICK_DEVICE_ID => self.device_id,
+            FCFG1_REVISION => REVISION,
+            // Trims, whose values no document states.
+            _ => 0,
+        })
+    }
+
+    fn read_system(&self, offset: u32) -> Option<u32> {
+        let held = |offset: u32| self.system.get(offset as usize / 4).copied();
+        match offset {
+            // OPMODEACK and TIMER2CLKSTAT follow the registers before them at once.
+            0x04 | 0x60 => held(offset - 4),
+            // Clocks of the converters and the increment of the real-time clock: bit 1 acknowledges bit 0.
+            0x50..=0x58 | 0x84 => held(offset).map(|value| value & 1 | (value & 1) << 1),
+            0x94 => self.battery.read(0x28),
+            0x9c => self.battery.read(0x30),
+            _ => held(offset),
+        }
+    }
+}
+
+impl AlwaysOn for Cc26x2Aon {
+    fn set_customer(&mut self, configuration: &[u8]) {
+        for (word, bytes) in self.customer.iter_mut().zip(configuration.chunks_exact(4)) {
+            *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        }
+    }
+
+    fn read(&mut self, address: u32) -> Option<u32> {
+        let offset = address & 0xfff;
+        let index = offset as usize / 4;
+        match address & !0xfff {
+            FLASH..=FLASH_LAST => self.flash.get((address - FLASH) as usize / 4).copied(),
+            ADI2 if offset >= ADI3 - ADI2 => self.references[1].word(offset - (ADI3 - ADI2)),
+            ADI2 => self.references[0].word(offset),
+            PMCTL if offset == PWRSTAT => Some(POWER),
+            PMCTL => self.power.get(index).copied(),
+            EVENT => self.events.get(index).copied(),
+            IOC => self.pads.get(index).copied(),
+            BATMON => self.battery.read(offset),
+            EVCTL => self.event_control.get(index).copied(),
+            SYSIF => self.read_system(offset),
+            SMPH => self.semaphores.take(index),
+            ANAIF => self.analogue.get(index).copied(),
+            DDI if offset == STAT0 => self.oscillators.status(),
+            DDI => self.oscillators.word(offset),
+            ADI4 => self.references[2].word(offset),
+            FCFG1 => self.factory(offset),
+            CCFG => {
+                let word = offset.checked_sub(CCFG_FIRST)? / 4;
+                self.customer.get(word as usize).copied()
+            }
+            _ => None,
+        }
+    }
+
+    fn write(&mut self, address: u32, value: u32, width: u32) -> bool {
+        let offset = address & 0xfff;
+        let index = offset as usize / 4;
+        let block = match address & !0xfff {
+            ADI2 if offset >= ADI3 - ADI2 => {
+                return self.references[1].write(offset - (ADI3 - ADI2), value, width);
+            }
+            ADI2 => return self.references[0].write(offset, value, width),
+            DDI => return self.oscillators.write(offset, value, width),
+            ADI4 => return self.references[2].write(offset, value, width),
+            SMPH => return self.semaphores.set(index, value & 1 != 0),
+            BATMON => return width == 4 && self.battery.write(offset, value),
+            FLASH..=FLASH_LAST if address - FLASH != FSM_EXECUTE => {
+                let register = self.flash.get_mut((address - FLASH) as usize / 4);
+                return register.map(|register| *register = value).is_some();
+            }
+            PMCTL if offset != PWRSTAT => &mut self.power[..],
+            EVENT => &mut self.events,
+            IOC => &mut self.pads,
+            EVCTL => &mut self.event_control,
+            SYSIF => &mut self.system,
+            ANAIF => &mut self.analogue,
+            _ => return false,
+        };
+        let register = block.get_mut(index);
+        width == 4 && register.map(|register| *register = value).is_some()
+    }
+}
