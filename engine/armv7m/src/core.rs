@@ -128,6 +128,8 @@ pub struct Core<B: Bus> {
     pub(crate) exclusive: bool,
     pub(crate) event: bool,
     pub(crate) recheck: bool,
+    /// The cycle in which a store to LSUCNT, or one that turns it on, has its data on the bus.
+    lsu_counter_written: Option<u64>,
     /// When something came to be pending last.
     pub(crate) pended_at: u64,
     /// From when on instructions make way for the exception that will be taken.
@@ -162,6 +164,9 @@ pub struct Core<B: Bus> {
     ended_digest: u64,
     config: Config,
 }
+
+/// Counts cycles after the first of loads and stores (C1.8.12).
+const LSUCNT: u32 = 0xe000_1014;
 
 impl<B: Bus> Core<B> {
     /// A core whose memory is empty.
@@ -198,6 +203,7 @@ impl<B: Bus> Core<B> {
             exclusive: false,
             event: false,
             recheck: false,
+            lsu_counter_written: None,
             pended_at: 0,
             noticed: None,
             stale: Stale::default(),
@@ -519,6 +525,9 @@ impl<B: Bus> Core<B> {
         if let Err(trap) = done {
             self.trapped(trap)?;
         }
+        if let Some(written) = self.lsu_counter_written.take() {
+            self.leave_out_lsu_cycle(written);
+        }
         if let Some(range) = &self.watched
             && (self.pc != self.fall_through || !range.contains(&self.pc))
         {
@@ -528,6 +537,22 @@ impl<B: Bus> Core<B> {
             return Err(Exit::Stopped);
         }
         Ok(())
+    }
+
+    /// LSUCNT is as written in the cycle after the data phase: that cycle does not count, where nothing
+    /// enters execute in it (`misc/dwt/ldr_str_cnt`, `ldr_str_ctrl_cnt`).
+    #[cold]
+    fn leave_out_lsu_cycle(&mut self, written: u64) {
+        let Some(entry) = self.next_entry() else {
+            return;
+        };
+        let skipped = self.next_is_skipped();
+        let coming = self
+            .pipe
+            .coming(&entry, is_it(self.it), skipped, &self.memory);
+        if coming.enters > written + 1 {
+            self.system.leave_out_lsu_cycle();
+        }
     }
 
     /// Let devices come to where they are at this cycle.
@@ -1122,7 +1147,13 @@ impl<B: Bus> Core<B> {
             };
             System::merge(old, address, value, width)
         };
-        match self.system.write(address & !3, value, now, events) {
+        let counted = self.system.counts_lsu_cycles();
+        let written = self.system.write(address & !3, value, now, events);
+        let begins = address & !3 == LSUCNT || !counted;
+        if begins && self.system.counts_lsu_cycles() && self.timing.revision >= 2 {
+            self.lsu_counter_written = Some(now);
+        }
+        match written {
             None => return Err(refused),
             Some(Request::Refuse(fault)) => return Err(Trap::Stop(Box::new(fault))),
             Some(Request::Reset) => {

@@ -153,7 +153,7 @@ impl<B: Bus> Core<B> {
         self.next_is_kept_from().is_none_or(|kept| kept <= at)
     }
 
-    fn next_is_skipped(&self) -> bool {
+    pub(crate) fn next_is_skipped(&self) -> bool {
         is_it(self.it) && !self.condition(self.it >> 4)
     }
 

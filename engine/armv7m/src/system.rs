@@ -721,6 +721,16 @@ impl System {
         }
     }
 
+    /// LSUCNT is on.
+    pub const fn counts_lsu_cycles(&self) -> bool {
+        self.dwt.control >> 20 & 1 != 0
+    }
+
+    /// One cycle that comes does not count for LSUCNT.
+    pub const fn leave_out_lsu_cycle(&mut self) {
+        self.dwt.offsets[3] = self.dwt.offsets[3].wrapping_sub(1);
+    }
+
     fn set_event_count(&mut self, counter: usize, value: u8, events: &Events) {
         self.dwt.offsets[counter] = if self.dwt.control >> (17 + counter) & 1 == 0 {
             value
