@@ -10,7 +10,7 @@ import pytest
 from command import joulemark
 from joulemark.analysis.advice import services
 from joulemark.catalogue import boards
-from joulemark.errors import InputError
+from joulemark.errors import InputError, ToolError
 from joulemark.measure.pool import Processes
 from joulemark.measure.slot import certificate
 from joulemark.project import ROOT
@@ -316,7 +316,13 @@ def test_the_short_form_gives_the_verdicts_that_are_pinned(name: str, store: Pat
     with Store(store) as opened:
         items = study.select(found, [], short=True)
         bench = Bench(store=opened, workers=Processes(2))
-        pins.compare(Conducted(found, items, bench, short=True))
+        try:
+            judged = Conducted(found, items, bench, short=True)
+        except ToolError as error:
+            if "cannot fetch" not in str(error):
+                raise
+            pytest.skip(str(error))  # Debian's packages for ARM, once for each checkout
+        pins.compare(judged)
 
 
 def test_the_command(tmp_path: Path) -> None:
