@@ -820,6 +820,16 @@ impl Buses {
             self.data.advanced && self.data.data.is_some_and(|request| !request.is_aligned());
     }
 
+    /// The store of a bit has one cycle of its data phase left.
+    pub fn has_stored_bit(&self) -> bool {
+        let stores = self
+            .data
+            .phase
+            .is_some_and(|phase| phase.write && phase.wait == 0);
+        let of_bit = |request: Request| is_bit_band_alias(request.address);
+        stores && self.data.data.is_some_and(of_bit)
+    }
+
     /// Fetch a word. False where another address still waits for the bus.
     pub fn ask_for_fetch(&mut self, address: u32, purpose: FetchUse) -> bool {
         match &mut self.fetch.address {

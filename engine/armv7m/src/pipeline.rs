@@ -1121,6 +1121,7 @@ impl Simulation {
         if outcome.address_advances && self.memory.write_buffer {
             self.release_store();
         }
+        self.release_bit_store();
         if outcome.address_taken
             && let Some(main) = &mut self.state.main
             && main.is(Traits::WRITEBACK)
@@ -1168,6 +1169,27 @@ impl Simulation {
             && !slot.finished
         {
             slot.finish();
+            *buffered += 1;
+        }
+    }
+
+    /// The store of a bit leaves execute a cycle before its data is written, write buffer or not
+    /// (seen in `misc/bitbanding/ldr_str_pipelining`).
+    fn release_bit_store(&mut self) {
+        let State {
+            main,
+            buffered,
+            buses,
+            ..
+        } = &mut self.state;
+        if *buffered == 0
+            && let Some(main) = main
+            && main.is(Traits::STORE)
+            && main.traits.class == Class::Single
+            && !main.finished
+            && buses.has_stored_bit()
+        {
+            main.finish();
             *buffered += 1;
         }
     }
