@@ -86,7 +86,7 @@ impl Rate {
     }
 
     /// The first cycle at which this many edges have passed.
-    fn cycle_of_edge(&self, edge: u64) -> Cycles {
+    pub fn cycle_of_edge(&self, edge: u64) -> Cycles {
         let Some(missing) = edge.checked_sub(self.edges).filter(|&missing| missing > 0) else {
             return Cycles(self.base);
         };

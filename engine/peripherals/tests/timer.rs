@@ -144,3 +144,83 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn captures_of_aclk_are_the_same_whoever_looks_when(
+        kind in prop_oneof![Just(Kind::A), Just(Kind::B)],
+        mode in 0_u16..4,
+        // The edges that each channel captures; it compares where there are none.
+        edges in [0_u16..4, 0_u16..4, 0_u16..4],
+        compare in [compare(), compare(), compare()],
+        dco in any::<u8>(),
+        looks in proptest::collection::vec(
+            (prop_oneof![1_u64..100, 1_u64..20_000], proptest::option::of(0_usize..3)), 1..8,
+        ),
+    ) {
+        const CAPTURE: u16 = 0x0100;
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/msp430f1611.toml");
+        let chip = Chip::load(&path).expect("loads");
+        let parameters = chip.needed_section("basic_clock").expect("is there");
+        let mut clock = BasicClock::new(parameters, 0, 1_000_000);
+        let mut now = Cycles(0);
+        clock.set_dcoctl(dco, now);
+        let inputs = [Input::Pin, Input::Aclk];
+        let mut eager = Timer::new(kind, "timer", &[inputs, inputs, inputs]);
+        let control = |edges: u16| if edges == 0 { 0 } else { edges << 14 | 0x1000 | CAPTURE };
+        for (channel, (&value, &edges)) in compare.iter().zip(&edges).enumerate() {
+            eager.set_txccr(channel, value, &clock, now);
+            eager.set_txcctl(channel, control(edges), &clock, now).expect("is there");
+        }
+        eager.set_txctl(0x0200 | mode << 4, &clock, now).expect("is there");
+        let mut lazy = eager.clone();
+        for (look, cleared) in looks {
+            for _ in 0..look {
+                now += Cycles(1);
+                eager.advance(&clock, now);
+            }
+            lazy.look(&clock, now);
+            prop_assert_eq!(lazy.txr(now), eager.txr(now));
+            prop_assert_eq!(lazy.txctl(), eager.txctl());
+            for channel in 0..3 {
+                let (lazy, eager) = (&mut lazy, &mut eager);
+                prop_assert_eq!(lazy.txccr(channel), eager.txccr(channel), "channel {}", channel);
+                let flags = eager.txcctl(channel, &clock, now);
+                prop_assert_eq!(lazy.txcctl(channel, &clock, now), flags, "channel {}", channel);
+            }
+            if let Some(channel) = cleared {
+                for timer in [&mut lazy, &mut eager] {
+                    timer.set_txcctl(channel, control(edges[channel]), &clock, now).expect("is there");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_capture_of_aclk_that_asks_for_an_interrupt_is_due_at_its_edge(
+        passed in 0_u64..200_000,
+    ) {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/msp430f1611.toml");
+        let chip = Chip::load(&path).expect("loads");
+        let parameters = chip.needed_section("basic_clock").expect("is there");
+        let clock = BasicClock::new(parameters, 0, 1_000_000);
+        let inputs = [Input::Pin, Input::Aclk];
+        let mut timer = Timer::new(Kind::B, "timer", &[inputs, inputs]);
+        timer.set_txctl(0x0220, &clock, Cycles(0)).expect("is there");
+        timer.set_txcctl(1, 0x5100, &clock, Cycles(0)).expect("is there");
+        // Nobody is told of the others.
+        prop_assert_eq!(timer.next_event(&clock), Cycles::NEVER);
+        let now = Cycles(passed);
+        timer.set_txcctl(1, 0x5110, &clock, now).expect("is there");
+        let mut due = timer.next_event(&clock);
+        timer.advance(&clock, due);
+        if timer.txcctl(1, &clock, due) & 1 == 0 {
+            // The edge that fell.
+            due = timer.next_event(&clock);
+            timer.advance(&clock, due);
+        }
+        prop_assert!(due > now && due.0 - now.0 < 2_000_000 / 32_768);
+        prop_assert_eq!(timer.txcctl(1, &clock, due) & 1, 1);
+        prop_assert!(timer.is_shared_pending());
+    }
+}
