@@ -3,7 +3,8 @@
 The curves are those of joulemark.curves. Everything else is computed: Montgomery's forms, and a
 comb of the generator G of four rows. Entry i of 8 is (2^(3 c) + s0 2^0 + s1 2^c + s2 2^(2 c)) G, c
 being the number of columns, and s 1 for a bit of i that is set and else -1; the curve edwards25519
-(RFC 8032, section 5.1) has it as (y - x, y + x, 2 d x y).
+(RFC 8032, section 5.1) has it as (y - x, y + x, 2 d x y). A prime curve's columns come in blocks,
+so that one doubling serves a column of each: block b's entries are 2^(b c / blocks) times these.
 """
 
 from collections.abc import Callable, Sequence
@@ -61,6 +62,19 @@ def comb(
     return entries
 
 
+def comb_blocks(order: int) -> tuple[int, int]:
+    """How many blocks of columns a comb has, up to four, and how many columns a block has.
+
+    What point_multiply_base's additions rest on must hold: the highest digits' row begins more than
+    three bits below the order's end.
+    """
+    for blocks in (4, 2, 1):
+        columns = -(-order.bit_length() // (4 * blocks))
+        if (4 * blocks - 1) * columns + 3 < order.bit_length():
+            return blocks, columns
+    raise ValueError("the order is too short for a comb of four rows")
+
+
 def words(value: int, count: int) -> str:
     """An integer in words of 32 bits, the lowest first; W writes each as the field's words are."""
     parts = (f"W(0x{value >> 32 * i & 0xFFFFFFFF:08x})" for i in range(count))
@@ -101,7 +115,7 @@ def scalar_lines(order: int) -> list[str]:
 def prime_lines(curve: PrimeCurve) -> list[str]:
     """The constants of a curve over a prime field."""
     count = (curve.p.bit_length() + 31) // 32
-    columns = (curve.order.bit_length() + 3) // 4
+    blocks, columns = comb_blocks(curve.order)
 
     def form(value: int) -> str:
         return words((value << 32 * count) % curve.p, count)
@@ -113,7 +127,12 @@ def prime_lines(curve: PrimeCurve) -> list[str]:
         return found
 
     x, y = curve.generator
-    entries = comb(curve.generator, columns, add, curve.negative)
+    entries = []
+    for block in range(blocks):
+        base = curve.times(1 << columns * block)
+        if base is None:
+            raise ValueError("infinity")
+        entries += comb(base, blocks * columns, add, curve.negative)
     return [
         *modulus("FIELD", curve.p, count),
         *scalar_lines(curve.order),
@@ -121,6 +140,7 @@ def prime_lines(curve: PrimeCurve) -> list[str]:
         define("CURVE_ONE", form(1)),
         define("CURVE_B", form(curve.b)),
         define("CURVE_GENERATOR", "{" + f"{form(x)}, {form(y)}, {form(1)}" + "}"),
+        define("COMB_BLOCKS", str(blocks)),
         define("COMB_COLUMNS", str(columns)),
         table("CURVE_COMB", [(form(x), form(y)) for x, y in entries]),
     ]

@@ -11,6 +11,7 @@
 #define MODULAR_BYTES FIELD_BYTES
 #define MODULAR_MODULUS FIELD_MODULUS
 #define MODULAR_INVERSE FIELD_INVERSE
+#define MODULAR_R2 FIELD_R2
 #define MODULAR_WORD_BITS FE_WORD_BITS
 #ifdef fe_multiply
 #define MODULAR_EXTERNAL_MULTIPLY fe_multiply
@@ -38,8 +39,7 @@ typedef field_fe fe;
 
 static const fe fe_one = CURVE_ONE;
 static const fe curve_b = CURVE_B;
-static const fe field_r2 = FIELD_R2;
-static const fe comb[8][2] = CURVE_COMB;
+static const fe comb[COMB_BLOCKS * 8][2] = CURVE_COMB;
 __attribute__((unused)) static const fe curve_generator[3] = CURVE_GENERATOR; /* x, y, z */
 #undef W
 
@@ -172,6 +172,6 @@ static void point_times(point *out, const scalar k, const point *p) {
 }
 
 /* How deep the frames of a multiplication are, whichever compiler inlines what. */
-#define CURVE_FRAME_BYTES (12 * sizeof(ready_point) + 16 * sizeof(fe) + 900)
+#define CURVE_FRAME_BYTES (12 * sizeof(ready_point) + 16 * sizeof(fe) + 1000)
 
 #endif

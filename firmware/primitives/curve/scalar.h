@@ -10,19 +10,12 @@
 #define MODULAR_BYTES ORDER_BYTES
 #define MODULAR_MODULUS ORDER_MODULUS
 #define MODULAR_INVERSE ORDER_INVERSE
+#define MODULAR_R2 ORDER_R2
 #define MODULAR_WORD_BITS ORDER_WORD_BITS
 #ifdef ORDER_EXTERNAL_MULTIPLY
 #define MODULAR_EXTERNAL_MULTIPLY ORDER_EXTERNAL_MULTIPLY
 #endif
 #include "field/montgomery.h"
-
-#if ORDER_WORD_BITS == 32
-#define W(x) MODULAR_WORDS_32(x)
-#else
-#define W(x) MODULAR_WORDS_16(x)
-#endif
-__attribute__((unused)) static const order_fe order_r2 = ORDER_R2;
-#undef W
 
 #ifdef ORDER_EXTERNAL_MULTIPLY
 __attribute__((unused)) static void order_multiply(order_fe out, const order_fe a,

@@ -3,8 +3,9 @@
    array; fe_multiply, fe_square, fe_add, fe_subtract, which take out first and allow it to be an
    operand; FE_WORDS and fe_word; and fe_is_zero, all ones or 0, for any element; perhaps fe_pick
    and fe_point_double; fe_one; SCALAR_BITS of the order, in SCALAR_BYTES; the generator's
-   comb[8][2] with COMB_COLUMNS: entry i is (2^(3 COLUMNS) + s0 2^0 + s1 2^COLUMNS + s2 2^(2
-   COLUMNS)) G, s being 1 for a bit of i that is set and else -1; CURVE_A_IS_ZERO.
+   comb[8 COMB_BLOCKS][2] with COMB_COLUMNS in a block: with c = BLOCKS COLUMNS, entry 8 b + i is
+   2^(b COLUMNS) (2^(3 c) + s0 2^0 + s1 2^c + s2 2^(2 c)) G, s being 1 for a bit of i that is set
+   and else -1; CURVE_A_IS_ZERO.
 
    What depends on a scalar takes the same time and touches the same addresses whatever the scalar
    is. */
@@ -232,35 +233,50 @@ static void point_multiply(point *out, const uint8_t k[SCALAR_BYTES], const poin
 
 /* k times the generator for an odd k below the order: a comb of four rows whose digits are 1 and -1
    (Hedabou, Pinel, Beneteau, "Countermeasures for preventing comb method against SCA attacks on
-   elliptic curve cryptosystems"); bit i of (k - 1) / 2 + 2^(4 COMB_COLUMNS - 1) is the sign of 2^i.
+   elliptic curve cryptosystems"), its columns in blocks that share doublings (Lim and Lee, "More
+   flexible exponentiation with precomputation", 1994). The sign of 2^i is bit i of (k - 1) / 2 +
+   2^(DIGITS - 1).
 
-   Two multiples that are added in a column before the last are below half of the order, one being
-   even and the other odd: as in point_multiply, only the last two can be equal. */
+   What is added to in column j and what is added, one taken with either sign, make a sum of powers
+   of two that differ: not 0. 2^j times it differs from k by less than 2^(j + 2) times the highest
+   row's lowest power, which is below an eighth of the order: for j > 0 it is between the order and
+   its negative, so no multiple of the order. For j = 0 it is between the negative and twice the
+   order; the order is odd and the sum even, but for the last one, which holds 1. So as in
+   point_multiply only the last two can be equal. */
 static void point_multiply_base(point *out, const uint8_t k[SCALAR_BYTES]) {
-    uint8_t bits[(COMB_COLUMNS + 1) / 2];
+    enum { DIGITS = 4 * COMB_BLOCKS * COMB_COLUMNS };
+    uint8_t bits[(DIGITS + 7) / 8];
     affine_point term;
     point sum, added;
     fe zero = {0}, turned;
-    for (unsigned i = 0; i < sizeof bits; i++)
-        bits[i] = (uint8_t)(k[i] >> 1 | (i + 1 < SCALAR_BYTES ? k[i + 1] : 0) << 7);
-    bits[(4 * COMB_COLUMNS - 1) / 8] |= (uint8_t)(1 << (4 * COMB_COLUMNS - 1) % 8);
+    for (unsigned i = 0; i < sizeof bits; i++) {
+        unsigned pair = i < SCALAR_BYTES ? k[i] : 0;
+        pair |= i + 1 < SCALAR_BYTES ? (unsigned)k[i + 1] << 8 : 0;
+        bits[i] = (uint8_t)(pair >> 1);
+    }
+    bits[(DIGITS - 1) / 8] |= (uint8_t)(1 << (DIGITS - 1) % 8);
     for (unsigned column = COMB_COLUMNS; column-- > 0;) {
-        unsigned index = 0;
-        for (unsigned row = 0; row < 4; row++) {
-            unsigned bit = column + COMB_COLUMNS * row;
-            index |= (bits[bit / 8] >> bit % 8 & 1u) << row;
-        }
-        fe_word minus = (fe_word)~crypto_mask32(index >> 3);
-        index = (index ^ (unsigned)minus) & 7;
-        fe_pick((fe_word *)&term, comb[0][0], index, WORDS(affine_point));
-        fe_subtract(turned, zero, term.y);
-        words_select(term.y, turned, minus, FE_WORDS);
-        if (column == COMB_COLUMNS - 1) {
-            fe_copy(added.x, term.x);
-            fe_copy(added.y, term.y);
-            fe_copy(added.z, fe_one);
-        } else {
-            point_double(&sum, &added);
+        for (unsigned block = COMB_BLOCKS; block-- > 0;) {
+            unsigned index = 0;
+            for (unsigned row = 0; row < 4; row++) {
+                unsigned bit = column + COMB_COLUMNS * (block + COMB_BLOCKS * row);
+                index |= (bits[bit / 8] >> bit % 8 & 1u) << row;
+            }
+            fe_word minus = (fe_word)~crypto_mask32(index >> 3);
+            index = (index ^ (unsigned)minus) & 7;
+            fe_pick((fe_word *)&term, comb[8 * block][0], index, WORDS(affine_point));
+            fe_subtract(turned, zero, term.y);
+            words_select(term.y, turned, minus, FE_WORDS);
+            if (column == COMB_COLUMNS - 1 && block == COMB_BLOCKS - 1) {
+                fe_copy(added.x, term.x);
+                fe_copy(added.y, term.y);
+                fe_copy(added.z, fe_one);
+                continue;
+            }
+            if (block == COMB_BLOCKS - 1)
+                point_double(&sum, &added);
+            else
+                sum = added;
             point_add_affine(&added, &sum, &term);
         }
     }

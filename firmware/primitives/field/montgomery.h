@@ -6,6 +6,7 @@
      MODULAR_BYTES       a multiple of 4
      MODULAR_MODULUS     { W(least significant 32 bits), ... }
      MODULAR_INVERSE     -1 / m mod 2^32
+     MODULAR_R2          R^2 mod m, written as the modulus is
      MODULAR_WORD_BITS   16 or 32
      MODULAR_EXTERNAL_MULTIPLY  optional: what multiplies instead; it may leave any number of these
    words
@@ -14,7 +15,7 @@
 #ifndef FIELD_MONTGOMERY_H
 #define FIELD_MONTGOMERY_H
 
-#include "crypto.h"
+#include "field/inversion.h"
 
 #define MODULAR_WORDS_32(x) x##ul
 #define MODULAR_WORDS_16(x) (uint16_t)(x##ul), (uint16_t)(x##ul >> 16)
@@ -37,6 +38,7 @@
 
 typedef WORD ELEMENT[N];
 static const ELEMENT MODULUS = MODULAR_MODULUS;
+__attribute__((unused)) static const ELEMENT MODULAR(r2) = MODULAR_R2;
 
 /* a - m where a, with the carry above it, is not below m. */
 static void MODULAR(below)(ELEMENT out, const ELEMENT a, WORD carry) {
@@ -80,9 +82,9 @@ __attribute__((unused)) static void MODULAR(subtract)(ELEMENT out, const ELEMENT
 }
 
 #ifndef MODULAR_EXTERNAL_MULTIPLY
-#define MULTIPLY MODULAR(multiply)
 /* a b / R: a word of a, and of what clears the lowest word, at a time. */
-static void MODULAR(multiply)(ELEMENT out, const ELEMENT a, const ELEMENT b) {
+__attribute__((unused)) static void MODULAR(multiply)(ELEMENT out, const ELEMENT a,
+                                                      const ELEMENT b) {
     WORD t[N + 1] = {0};
     for (unsigned i = 0; i < N; i++) {
         WORD carry = 0, high;
@@ -107,40 +109,36 @@ static void MODULAR(multiply)(ELEMENT out, const ELEMENT a, const ELEMENT b) {
     }
     MODULAR(below)(out, t, t[N]);
 }
-
-#else
-#define MULTIPLY MODULAR_EXTERNAL_MULTIPLY
 #endif
 
-/* a^(m - 2), 1 / a where m is prime, below m; 0 where a is 0. The exponent is public: four of its
-   bits at a time. */
-__attribute__((unused)) static void MODULAR(invert)(ELEMENT out, const ELEMENT a) {
-    ELEMENT power[15], result, exponent;
-    WORD borrow = 2;
-    unsigned first = 1;
+static void MODULAR(to_number)(number out, const ELEMENT a) {
+    for (unsigned i = 0; i < NUMBER_LIMBS(MODULAR_BYTES); i++) {
+        unsigned at = i * LIMB_BITS, word = at / MODULAR_WORD_BITS;
+        DOUBLE pair = word < N ? a[word] : 0;
+        if (word + 1 < N)
+            pair |= (DOUBLE)a[word + 1] << MODULAR_WORD_BITS;
+        out[i] = (limb)((pair >> at % MODULAR_WORD_BITS) & LIMB_MASK);
+    }
+}
+
+/* 1 / a in Montgomery's form for an a below twice the modulus, which is prime; below it; 0 where a
+   stands for 0. */
+CRYPTO_NOT_INLINE __attribute__((unused)) static void MODULAR(invert)(ELEMENT out,
+                                                                      const ELEMENT a) {
+    number modulus, inverse, divisor;
+    MODULAR(to_number)(modulus, MODULUS);
+    MODULAR(to_number)(inverse, MODULAR(r2));
+    MODULAR(below)(out, a, 0);
+    MODULAR(to_number)(divisor, out);
+    number_divide(inverse, divisor, modulus, (limb_word)MODULAR_INVERSE, MODULAR_BYTES);
     for (unsigned i = 0; i < N; i++) {
-        power[0][i] = a[i];
-        exponent[i] = (WORD)(MODULUS[i] - borrow);
-        borrow = MODULUS[i] < borrow;
+        unsigned at = i * MODULAR_WORD_BITS, from = at / LIMB_BITS;
+        WORD word = (WORD)((WORD)inverse[from] >> at % LIMB_BITS);
+        for (unsigned have = LIMB_BITS - at % LIMB_BITS; have < MODULAR_WORD_BITS;
+             have += LIMB_BITS)
+            word = (WORD)(word | (WORD)((WORD)inverse[++from] << have));
+        out[i] = word;
     }
-    for (unsigned i = 1; i < 15; i++)
-        MULTIPLY(power[i], power[i - 1], power[0]);
-    for (unsigned bit = 8 * sizeof(ELEMENT); bit > 0;) {
-        bit -= 4;
-        if (!first)
-            for (unsigned n = 0; n < 4; n++)
-                MULTIPLY(result, result, result);
-        unsigned digit = exponent[bit / MODULAR_WORD_BITS] >> bit % MODULAR_WORD_BITS & 15;
-        if (digit == 0)
-            continue;
-        if (first)
-            for (unsigned n = 0; n < N; n++)
-                result[n] = power[digit - 1][n];
-        else
-            MULTIPLY(result, result, power[digit - 1]);
-        first = 0;
-    }
-    MODULAR(below)(out, result, 0);
 }
 
 static void MODULAR(halve)(ELEMENT a, WORD top) {
@@ -205,8 +203,8 @@ __attribute__((unused)) static void MODULAR(invert_public)(ELEMENT out, const EL
 #undef MODULAR_BYTES
 #undef MODULAR_MODULUS
 #undef MODULAR_INVERSE
+#undef MODULAR_R2
 #undef MODULAR_EXTERNAL_MULTIPLY
-#undef MULTIPLY
 #undef MODULAR_WORD_BITS
 #undef WORD
 #undef DOUBLE

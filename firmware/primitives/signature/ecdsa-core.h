@@ -207,8 +207,8 @@ crypto_status ECDSA(verify)(const uint8_t *signature, const uint8_t *public_key,
     if (!scalar_from_signature(k, signature + SCALAR_BYTES) || !point_from_bytes(&p, public_key))
         return CRYPTO_BAD_TAG;
     order_from_scalar(s, k);
-    order_invert_public(s, s);
     order_multiply(s, s, order_r2);
+    order_invert(s, s);
     hash_to_order(e, hash, message, length);
     order_multiply(e, e, s);
     scalar_from_order(u, e);
