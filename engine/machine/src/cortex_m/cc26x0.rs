@@ -12,7 +12,7 @@ use joulemark_peripherals::cc26x0_aon::CCFG_BYTES;
 use joulemark_peripherals::ti_aes::{Features, TiAes};
 use joulemark_peripherals::{
     AlwaysOn, AonRtc, Cc26x0Aon, Cc26x0Flash, Cc26x0Rf, Cc26x2Aon, EdgeFlags, Gpt, I2cMaster,
-    Pl011, TiWatchdog, Trng, Vims,
+    Pl011, Pl022, TiWatchdog, Trng, Vims,
 };
 use joulemark_radio::Radio;
 
@@ -21,6 +21,8 @@ use super::{Context, PLAIN_PINS, Peripherals};
 use crate::pins::PinNames;
 
 const GPRAM: RangeInclusive<u32> = 0x1100_0000..=0x1100_1fff;
+const SSI0: u32 = 0x4000_0000;
+const SSI1: u32 = 0x4000_8000;
 const UART0: u32 = 0x4000_1000;
 /// The I2C's slave; its master is further on.
 const I2C: u32 = 0x4000_2000;
@@ -52,11 +54,18 @@ const UNBUFFERED_OFFSET: u32 = 0x2000_0000;
 /// ACTLR.DISDEFWBUF, if this core's private peripherals had aliases. Chips go on after it.
 const ALIAS_OF_DISDEFWBUF: u32 = 0xe21c_0104;
 
+/// IOCFG: which signal a pin is of, those that SSI0 and SSI1 receive by, and how it is pulled.
+const PORT_ID: u32 = 0x3f;
+const SSI_INPUTS: [u32; 2] = [0x09, 0x21];
+const PULL: u32 = 3 << 13;
+const PULL_UP: u32 = 2 << 13;
+
 /// Interrupt lines: exception numbers less 16.
 const EDGE_LINE: u32 = 0;
 const CPE_1_LINE: u32 = 2;
 const RTC_LINE: u32 = 4;
 const UART_LINE: u32 = 5;
+const SSI_LINE: u32 = 7;
 const CPE_0_LINE: u32 = 9;
 const RFC_HW_LINE: u32 = 10;
 const RFC_CMD_ACK_LINE: u32 = 11;
@@ -295,6 +304,7 @@ pub struct Cc26x0 {
     core_hz: Hertz,
     low_hz: Hertz,
     uart: Pl011,
+    ssi: [Pl022; 2],
     gpt: [Gpt; 4],
     i2c: I2cMaster,
     aes: Option<TiAes>,
@@ -351,6 +361,7 @@ impl Cc26x0 {
             core_hz,
             low_hz,
             uart: Pl011::new(32),
+            ssi: Default::default(),
             gpt: Default::default(),
             i2c: I2cMaster::default(),
             aes: aes.map(|aes| TiAes::new(aes.timing(), features)),
@@ -573,6 +584,7 @@ impl Peripherals for Cc26x0 {
         let offset = address & 0xfff;
         Ok(match address & !0xfff {
             UART0 => self.uart.read(offset),
+            base @ (SSI0 | SSI1) => self.ssi[usize::from(base == SSI1)].read(offset, context.now),
             base @ GPT0..=GPT3 => self.gpt[(base - GPT0) as usize >> 12].read(offset, context.now),
             CRYPTO => self
                 .aes
@@ -618,6 +630,9 @@ impl Peripherals for Cc26x0 {
         let offset = address & 0xfff;
         match address & !0xfff {
             UART0 => return self.uart.write(offset, value, context.now),
+            base @ (SSI0 | SSI1) => {
+                return self.ssi[usize::from(base == SSI1)].write(offset, value, context.now);
+            }
             base @ GPT0..=GPT3 => {
                 let gpt = &mut self.gpt[(base - GPT0) as usize >> 12];
                 return gpt.write(offset, value, context.now);
@@ -655,6 +670,11 @@ impl Peripherals for Cc26x0 {
                 let pin = offset as usize / 4;
                 self.iocfg[pin] = value;
                 self.edges.set_iocfg(pin, value);
+                for (ssi, port) in self.ssi.iter_mut().zip(SSI_INPUTS) {
+                    if value & PORT_ID == port {
+                        ssi.set_pull_up(value & PULL == PULL_UP);
+                    }
+                }
             }
             PRCM => return Ok(self.write_prcm(offset, value, context.now, context.time)),
             RFC..=RFC_LAST => {
@@ -711,6 +731,9 @@ impl Peripherals for Cc26x0 {
         sent: &mut dyn FnMut(usize, u8, Cycles),
     ) -> Result<(), Fault> {
         self.uart.advance(now, |byte, at| sent(0, byte, at));
+        for ssi in &mut self.ssi {
+            ssi.advance(now);
+        }
         for gpt in &mut self.gpt {
             gpt.advance(now);
         }
@@ -754,6 +777,8 @@ impl Peripherals for Cc26x0 {
         let gpt = self.gpt.iter().map(Gpt::next_event);
         gpt.chain([
             self.uart.next_event(),
+            self.ssi[0].next_event(),
+            self.ssi[1].next_event(),
             self.trng.next_event(),
             self.rtc.next_event(),
             self.vims.next_event(),
@@ -773,6 +798,8 @@ impl Peripherals for Cc26x0 {
         }
         let mut lines = u64::from(self.edges.is_pending()) << EDGE_LINE
             | u64::from(self.uart.is_pending()) << UART_LINE
+            | u64::from(self.ssi[0].is_pending()) << SSI_LINE
+            | u64::from(self.ssi[1].is_pending()) << (SSI_LINE + 1)
             | u64::from(self.rtc.is_pending()) << RTC_LINE
             | u64::from(self.watchdog.is_pending()) << WDT_LINE
             | u64::from(self.aes.as_ref().is_some_and(TiAes::is_pending)) << CRYPTO_LINE
