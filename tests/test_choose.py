@@ -194,6 +194,7 @@ def test_what_an_implementation_cannot_be_is_not_measured(tmp_path: Path) -> Non
         (("--primitive", "rot13"), 3, "nothing of that name"),
         (("--sort", "beauty"), 2, "energy"),
         (("--size", "70000"), 2, "65535"),
+        (("--kind", "key-agreement"), 3, "agree of key-agreement takes no message; leave it out"),
         (("--every", "0"), 2, "--every"),
         (("--status", "good"), 2, "standard"),
     ],
@@ -201,6 +202,14 @@ def test_what_an_implementation_cannot_be_is_not_measured(tmp_path: Path) -> Non
 def test_bad_input(tmp_path: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
     done = joulemark(*CASE, *arguments, "--store", str(tmp_path / "s.db"), code=code)
     assert message in done.stderr
+
+
+def test_a_key_agreement_needs_no_size(tmp_path: Path) -> None:
+    """No strength suffices, so that nothing is measured."""
+    command = ("choose", "--board", "telosb", "--kind", "key-agreement", "--status", "standard")
+    for size in ((), ("--size", "0")):
+        some = (*command, *size, "--security-bits", "4000", "--store", str(tmp_path / "s.db"))
+        assert "none of" in joulemark(*some, code=13).stderr
 
 
 def test_stored_without_anything_says_how_to_get_it(store: str) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import tomllib
 from collections import Counter
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -17,7 +18,7 @@ from joulemark.campaign.estimates import ESTIMATE
 from joulemark.campaign.job import Setup
 from joulemark.campaign.libraries import LibraryJob, plan
 from joulemark.catalogue import machines
-from joulemark.errors import InputError, ToolError
+from joulemark.errors import BuildError, InputError, ToolError
 from joulemark.images.architectures import ARCHITECTURES, Architecture
 from joulemark.images.plugin import FOLDER
 from joulemark.images.sysroot import sysroot
@@ -439,6 +440,18 @@ def test_a_machine_is_estimated(tmp_path: Path) -> None:
     assert json.loads(other.stdout)[0]["cycles"] < row["cycles"]
     joulemark("export", "--format", "csv", "--out", "x.csv", folder=tmp_path)
     assert "estimate" in (tmp_path / "x.csv").read_text()
+
+
+def test_where_every_case_failed_nothing_is_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = Mock(side_effect=BuildError("no image"))
+    monkeypatch.setattr("joulemark.campaign.estimates.build_local", failing)
+    command = ("estimate", "raspberry-pi-zero-w", "--primitive", "aes-128", "--size", "16")
+    for form, expected in (("text", ""), ("json", "[]\n")):
+        done = joulemark(*command, "--format", form, folder=tmp_path, code=6)
+        assert done.stdout == expected
+        assert "failed: no image" in done.stderr
 
 
 def test_what_cannot_be_estimated(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from joulemark.cli._output import Form, table
 from joulemark.errors import InputError, VerificationError
 from joulemark.words import counted
 
@@ -81,12 +82,15 @@ def line(record: "Record[LibrarySubject]") -> str:
     return text
 
 
-def show(records: "Sequence[Record[LibrarySubject]]") -> None:
-    """The tables: algorithms that take bytes, then those that are counted in operations."""
+def show(records: "Sequence[Record[LibrarySubject]]", form: Form = Form.TEXT) -> None:
+    """The tables: algorithms that take bytes, then those that are counted in operations.
+
+    As JSON they are one list.
+    """
     from joulemark.analysis.library import price
-    from joulemark.cli._output import Form, table
 
     ordered = sorted(records, key=lambda record: record.order)
+    everything = []
     for per, cycles in (("MiB", "cycles/B"), ("operation", "cycles")):
         rows = []
         for record in ordered:
@@ -109,6 +113,9 @@ def show(records: "Sequence[Record[LibrarySubject]]") -> None:
                     f"net µJ/{per}": found.net_uj,
                 }
             rows.append(row)
-        if rows:
-            typer.echo(table(rows, Form.TEXT))
+        everything += rows
+        if rows and form is not Form.JSON:
+            typer.echo(table(rows, form))
             typer.echo("")
+    if form is Form.JSON:
+        typer.echo(table(everything, form))

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 CONSTANT_TIME_TRIALS = 8
 """Where constant time is demanded: the default of `run` takes two of long messages."""
+USUAL_BYTES = 64
+"""Size of a message where none is given."""
 
 
 class Standing(StrEnum):
@@ -142,8 +144,15 @@ def choose(
         ),
     ],
     size: Annotated[
-        int, typer.Option("--size", min=0, max=65535, metavar="BYTES", help="Message size.")
-    ] = 64,
+        int | None,
+        typer.Option(
+            "--size",
+            min=0,
+            max=65535,
+            metavar="BYTES",
+            help=f"Message size; {USUAL_BYTES} if not given, where there is a message.",
+        ),
+    ] = None,
     ad_size: Annotated[
         int,
         typer.Option(
@@ -197,7 +206,7 @@ def choose(
         board=described,
         clock=clock or described.default_clock,
         kind=_kind(kind),
-        size=size,
+        asked_size=size,
         ad_size=ad_size,
         operations=tuple(operation or ()),
         primitives=tuple(primitive or ()),
@@ -251,7 +260,7 @@ class _Question:
     board: "Board"
     clock: str
     kind: "Kind"
-    size: int
+    asked_size: int | None
     ad_size: int
     operations: tuple[str, ...]
     primitives: tuple[str, ...]
@@ -260,9 +269,27 @@ class _Question:
         ad = f" with {self.ad_size} of associated data" if self.ad_size else ""
         hz = self.board.clock_profile(self.clock).hz
         served = " and ".join(self.serving)
-        sized = any(self.kind.operation(name).sized for name in self.serving)
-        message = f", {self.size} bytes{ad}" if sized else ""
+        message = f", {self.size} bytes{ad}" if self._sized else ""
         return f"{served} of {self.kind.name}{message}, on {self.board.name} at {hz / 1e6:g} MHz"
+
+    @property
+    def _sized(self) -> bool:
+        """Whether what serves takes a message."""
+        return any(self.kind.operation(name).sized for name in self.serving)
+
+    @property
+    def size(self) -> int:
+        """Of the message, in bytes; 0 where there is none.
+
+        Raises:
+            InputError: a size is given where there is no message.
+        """
+        if self._sized:
+            return USUAL_BYTES if self.asked_size is None else self.asked_size
+        if self.asked_size:
+            what = f"{' and '.join(self.serving)} of {self.kind.name} takes no message"
+            raise InputError(what, "--size", "leave it out")
+        return 0
 
     @property
     def serving(self) -> tuple[str, ...]:

@@ -109,8 +109,7 @@ def estimate(
     with Store(store) as opened:
         if chosen.library:
             planned = list(estimates(chosen, found, target, method, source))
-            _libraries(planned, chosen, found, target, opened)
-            _explain(found, target.name, form)
+            _libraries(planned, chosen, found, target, opened, form)
             return
         records: list[Record[PrimitiveSubject]] = []
         for job in jobs(chosen, found, target, method):
@@ -123,8 +122,10 @@ def estimate(
                         opened.append(record)
                         records.append(record)
     good = [record for record in records if record.status == "ok"]
-    typer.echo(table([_row(r) for r in sorted(good, key=lambda r: r.order)], form))
-    _explain(found, target.name, form)
+    if good or form is Form.JSON:
+        typer.echo(table([_row(r) for r in sorted(good, key=lambda r: r.order)], form))
+    if good:
+        _explain(found, target.name, form)
     _refuse_failed(records)
 
 
@@ -134,6 +135,7 @@ def _libraries(
     found: "Machine",
     target: "Architecture",
     store: "Store",
+    form: Form,
 ) -> None:
     """Estimate rows of libraries, and show them."""
     from joulemark.campaign.libraries import refuse_empty, without
@@ -149,7 +151,10 @@ def _libraries(
             records.append(record)
             typer.echo(record.failure if record.status == "failed" else line(record), err=True)
     kept = [*store.load(s.id for s in served.values()), *records]
-    show([record for record in kept if record.status == "ok"])  # type: ignore[misc]
+    good = [record for record in kept if record.status == "ok"]
+    show(good, form)  # type: ignore[arg-type]
+    if good:
+        _explain(found, target.name, form)
     _refuse_failed(records)
 
 
