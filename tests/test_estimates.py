@@ -21,7 +21,7 @@ from joulemark.catalogue import machines
 from joulemark.errors import BuildError, InputError, ToolError
 from joulemark.images.architectures import ARCHITECTURES, Architecture
 from joulemark.images.plugin import FOLDER
-from joulemark.images.sysroot import sysroot
+from joulemark.images.sysroot import OLDER_COMPILERS, Release, older_compiler, sysroot
 from joulemark.measure.estimated import MODELS
 from joulemark.measure.estimated_library import EstimatedLibrary
 from joulemark.measure.scheduled import Target, cycles
@@ -543,12 +543,26 @@ def test_packages_that_cannot_be_fetched(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("PATH", f"{command.parent}:/usr/bin:/bin")
     with pytest.raises(ToolError, match="cannot fetch armel's libssl-dev: E: Temporary") as error:
         sysroot(ARCHITECTURES["armv6"], "libssl-dev")
-    assert "deb.debian.org within reach" in str(error.value)
+    assert "mirror within reach" in str(error.value)
     # Nothing half made is left.
     assert not list((tmp_path / "build" / "sysroots").glob("*"))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolError, match="cannot fetch another architecture's packages"):
         sysroot(ARCHITECTURES["armv6"], "libssl-dev")
+
+
+def test_keys_of_an_archive_that_are_not_those_expected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("joulemark.images.cache.BUILD", tmp_path / "build")
+    (tmp_path / "keys.deb").write_bytes(b"somebody's")
+    release = Release("bionic", (f"file://{tmp_path}",), keyring=("keys.deb", "0" * 64))
+    monkeypatch.setitem(OLDER_COMPILERS, "gcc-6", release)
+    with pytest.raises(
+        ToolError, match=r"cannot fetch bionic's cpp-6-arm-linux-gnueabi: .*[Hh]ash"
+    ):
+        older_compiler(ARCHITECTURES["armv6"], "gcc-6")
+    assert not list((tmp_path / "build" / "compilers").glob("*"))
 
 
 def test_an_emulator_without_the_plugin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

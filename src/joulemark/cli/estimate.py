@@ -63,8 +63,8 @@ def estimate(
         str | None,
         typer.Option(
             "--library-compiler",
-            metavar="gcc-9",
-            help="With --library-source: the GCC of an earlier release of Debian.",
+            metavar="gcc-6|gcc-9",
+            help="With --library-source: an earlier GCC, of Debian or Ubuntu.",
         ),
     ] = None,
     store: StoreOption = DEFAULT_STORE,

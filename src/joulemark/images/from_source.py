@@ -3,7 +3,7 @@
 Debian's packages are compiled for the oldest processor that a release supports: armel's for
 ARMv5TE. What a library would take on a machine whose processor does more, in another of its
 releases or by another compiler is seen only when it is built. The compiler is Debian's GCC for the
-architecture, as that of its packages is, or that of an earlier release of Debian.
+architecture, as that of its packages is, or an earlier one (sysroot.older_compiler).
 """
 
 import os
@@ -46,7 +46,7 @@ class Source:
     flags: tuple[str, ...] = ()
     """Of the compiler, after the usual ones."""
     compiler: str = ""
-    """Another than Debian's present GCC (sysroot.OLDER_COMPILERS)."""
+    """Another than Debian's present GCC (sysroot.older_compiler)."""
 
 
 def build(library: LibraryFile, target: Architecture, source: Source) -> Built:
@@ -76,7 +76,8 @@ def build(library: LibraryFile, target: Architecture, source: Source) -> Built:
     if not (path / how.makefile).is_file():
         mend = f"give {DEBIAN}, {TAG} and a tag of its repository, or the folder of a release"
         raise InputError(f"there is no {how.makefile}", str(path), mend)
-    compiler = older or (_tool(target, "g++"),)
+    compiler = older.command if older else (_tool(target, "g++"),)
+    environment = {**os.environ, **({"LD_LIBRARY_PATH": str(older.libraries)} if older else {})}
     version = toolchain.version(compiler[0])
     flags = (*_FLAGS, *target.flags, *source.flags)
     own = sorted(p for p in path.iterdir() if p.is_file() and p.name != _LOG)
@@ -87,14 +88,18 @@ def build(library: LibraryFile, target: Architecture, source: Source) -> Built:
         if work is not None:
             tools = {"AR": _tool(target, "ar"), "RANLIB": _tool(target, "ranlib")}
             tools |= {"CXX": " ".join(compiler), "CXXFLAGS": " ".join(flags)}
-            _make(how, tools, (path, own), work)
+            _make(how, tools, environment, (path, own), work)
     more = f" with {' '.join(source.flags)}" if source.flags else ""
     what = f"{path.name}, built for {target.name} by {version}{more}"
     return Built(folder / "include", folder / _ARCHIVE, what)
 
 
 def _make(
-    how: FromSource, variables: dict[str, str], source: tuple[Path, list[Path]], work: Path
+    how: FromSource,
+    variables: dict[str, str],
+    environment: dict[str, str],
+    source: tuple[Path, list[Path]],
+    work: Path,
 ) -> None:
     path, own = source
     made, include = work / "source", work / "include" / how.include
@@ -106,7 +111,9 @@ def _make(
             shutil.copy(one, include)
     command = ["make", f"-j{os.cpu_count() or 1}", "-f", how.makefile, how.target]
     command += [f"{name}={value}" for name, value in variables.items()]
-    done = subprocess.run(command, cwd=made, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=made, env=environment, capture_output=True, text=True, check=False
+    )
     archives = list(made.glob(how.archive))
     if done.returncode != 0 or len(archives) != 1:
         log = path / _LOG if os.access(path, os.W_OK) else Path(_LOG).resolve()

@@ -1,4 +1,4 @@
-"""Debian's packages, unpacked: of another architecture, or a compiler of an earlier release.
+"""Packages of Debian and Ubuntu, unpacked: of another architecture, or an earlier compiler.
 
 They are fetched with apt-get, whose own state is left alone, and kept in the build's cache.
 """
@@ -8,18 +8,51 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from joulemark.errors import InputError, ToolError
 from joulemark.images import cache
 from joulemark.images.architectures import Architecture
 
-RELEASE = "bookworm"
-OLDER_COMPILERS = {"gcc-9": "bullseye"}
-"""Compilers, and the release of Debian that has each. On ARM, GCC 10 was the first to split 64-bit
-integers early: code that was built before 2020 is not what a newer GCC makes of it."""
-_MIRRORS = ("http://deb.debian.org/debian", "http://archive.debian.org/debian")
-"""Where a release is, and where it is when it has become old."""
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+_UBUNTU_KEYRING = (
+    "pool/main/u/ubuntu-keyring/ubuntu-keyring_2018.02.28_all.deb",
+    "c0763889cec4196839354d99b71f3c369dfa51ff17f59cabea87d1c7d55fe5e0",
+)
+"""The package with the keys of Ubuntu's archive, which Debian has none of, and its SHA-256."""
+
+
+class Release(NamedTuple):
+    """A release of a distribution."""
+
+    name: str
+    mirrors: tuple[str, ...] = ("http://deb.debian.org/debian", "http://archive.debian.org/debian")
+    """Where it is, and where it is when it has become old."""
+    components: str = "main"
+    keyring: tuple[str, str] | None = None
+    """Package with its keys and that package's SHA-256; none: Debian's."""
+    also: tuple[str, ...] = ()
+    """Libraries of its compilers that newer releases do not have."""
+
+    def cross_compiler(self, target: Architecture, number: str) -> tuple[str, ...]:
+        """Packages of a GCC for another architecture."""
+        programs = (f"{part}-{number}-{target.triple}" for part in ("cpp", "gcc", "g++"))
+        parts = (f"{part}-{number}-dev-{target.debian}-cross" for part in _GCC_PARTS)
+        return (*programs, *parts, *self.also)
+
+
+_UBUNTU = ("http://archive.ubuntu.com/ubuntu", "http://old-releases.ubuntu.com/ubuntu")
+_BOOKWORM = Release("bookworm")
+RELEASE = _BOOKWORM.name
+OLDER_COMPILERS = {
+    "gcc-6": Release("bionic", _UBUNTU, "main universe", _UBUNTU_KEYRING, ("libisl19",)),
+    "gcc-9": Release("bullseye"),
+}
+"""Compilers, and a release that has each.
+
+GCC 6 built Debian 9 and Raspbian of 2017. On ARM, GCC 10 was the first to split 64-bit integers
+early: code that was built before 2020 is not what a newer GCC makes of it.
+"""
 _GCC = "12"
 _GCC_PARTS = ("libstdc++", "libgcc")
 _BASE = (*(f"{part}-{_GCC}-dev" for part in _GCC_PARTS), "libc6-dev", "linux-libc-dev")
@@ -41,8 +74,16 @@ def sysroot(target: Architecture, package: str) -> Path:
     return folder
 
 
-def older_compiler(target: Architecture, name: str) -> tuple[str, ...]:
-    """The command of an earlier cross GCC for C++; fetched once.
+class OlderCompiler(NamedTuple):
+    """An earlier cross GCC for C++."""
+
+    command: tuple[str, ...]
+    libraries: Path
+    """Folder of shared libraries that it needs, for LD_LIBRARY_PATH."""
+
+
+def older_compiler(target: Architecture, name: str) -> OlderCompiler:
+    """An earlier cross GCC for C++; fetched once.
 
     Its binutils and the C library's headers are this release's (`g++-TRIPLE`).
 
@@ -54,14 +95,18 @@ def older_compiler(target: Architecture, name: str) -> tuple[str, ...]:
     if release is None:
         raise InputError(f"no such compiler: {name}", mend=f"use {', '.join(OLDER_COMPILERS)}")
     number = name.removeprefix("gcc-")
-    programs = [f"{part}-{number}-{target.triple}" for part in ("cpp", "gcc", "g++")]
-    wanted = [*programs, *(f"{p}-{number}-dev-{target.debian}-cross" for p in _GCC_PARTS)]
-    with cache.entry("compilers", cache.digest([release, *wanted])) as (folder, work):
+    wanted = release.cross_compiler(target, number)
+    with cache.entry("compilers", cache.digest([release.name, *wanted])) as (folder, work):
         if work is not None:
             _fetch(None, wanted, work, release)
     path = folder / "usr" / "bin" / f"{target.triple}-g++-{number}"
     theirs = Path("/usr") / target.triple
-    return str(path), f"-B{theirs / 'bin'}/", "-idirafter", str(theirs / "include")
+    # Said to it, since some look for C++'s headers where Debian would have put them.
+    standard = min((folder / "usr" / target.triple / "include" / "c++").iterdir())
+    headers = (standard, standard / target.triple, standard / "backward", theirs / "include")
+    searched = (word for header in headers for word in ("-isystem", str(header)))
+    command = (str(path), f"-B{theirs / 'bin'}/", "-nostdinc++", *searched)
+    return OlderCompiler(command, folder / "usr" / "lib" / "x86_64-linux-gnu")
 
 
 def packages(root: Path) -> tuple[str, ...]:
@@ -98,8 +143,10 @@ def fetch_source(package: str, folder: Path) -> None:
     shutil.rmtree(work)
 
 
-def _fetch(debian: str | None, wanted: Sequence[str], root: Path, release: str = RELEASE) -> None:
-    what = f"cannot fetch {debian or release}'s {wanted[-1]}"
+def _fetch(
+    debian: str | None, wanted: Sequence[str], root: Path, release: Release = _BOOKWORM
+) -> None:
+    what = f"cannot fetch {debian or release.name}'s {wanted[0 if debian is None else -1]}"
     work = _apt(root, debian, "deb", what, release)
     _run(["apt-get", "download", "-qq", *wanted], work, what)
     archives = sorted((work / "debs").glob("*.deb"))
@@ -110,7 +157,9 @@ def _fetch(debian: str | None, wanted: Sequence[str], root: Path, release: str =
     (root / _PACKAGES).write_text(f"{names}\n", encoding="utf-8")
 
 
-def _apt(folder: Path, debian: str | None, kind: str, what: str, release: str = RELEASE) -> Path:
+def _apt(
+    folder: Path, debian: str | None, kind: str, what: str, release: Release = _BOOKWORM
+) -> Path:
     """A state of apt's of its own, with the lists of a release for an architecture, or for this."""
     if shutil.which("apt-get") is None or not _KEYRING.is_file():
         mend = "it takes Debian's apt-get, and the package debian-archive-keyring"
@@ -130,17 +179,31 @@ def _apt(folder: Path, debian: str | None, kind: str, what: str, release: str = 
     }
     text = "".join(f'{name} "{value}";\n' for name, value in settings.items())
     (work / "conf").write_text(text, encoding="utf-8")
-    for mirror in _MIRRORS:
-        source = f"{kind} [signed-by={_KEYRING}] {mirror} {release} main\n"
-        (work / "sources").write_text(source, encoding="utf-8")
+    for mirror in release.mirrors:
         try:
+            keyring = _keyring(release, mirror, work, what)
+            source = f"{kind} [signed-by={keyring}] {mirror} {release.name} {release.components}\n"
+            (work / "sources").write_text(source, encoding="utf-8")
             _run(["apt-get", "update", "-qq", "--error-on=any"], work, what)
         except ToolError:
-            if mirror == _MIRRORS[-1]:
+            if mirror == release.mirrors[-1]:
                 raise
         else:
             break
     return work
+
+
+def _keyring(release: Release, mirror: str, work: Path, what: str) -> Path:
+    """The keys that a release is signed with."""
+    if release.keyring is None:
+        return _KEYRING
+    path, sha256 = release.keyring
+    package = work / "keyring.deb"
+    fetch = ["/usr/lib/apt/apt-helper", "download-file", f"{mirror}/{path}", str(package)]
+    _run([*fetch, f"SHA256:{sha256}"], work, what)
+    unpacked = work / "keyring"
+    _run(["dpkg-deb", "-x", str(package), str(unpacked)], work, f"cannot unpack {package.name}")
+    return unpacked / "usr" / "share" / "keyrings" / "ubuntu-archive-keyring.gpg"
 
 
 def _run(command: list[str], work: Path, what: str) -> None:
@@ -159,4 +222,4 @@ def _run(command: list[str], work: Path, what: str) -> None:
         raise ToolError(f"{what}: silent for {_NETWORK_S} s", command[0]) from error
     if done.returncode != 0:
         said = done.stderr.strip().splitlines() or ["it said nothing"]
-        raise ToolError(f"{what}: {said[0]}", command[0], "is deb.debian.org within reach?")
+        raise ToolError(f"{what}: {said[0]}", command[0], "is its mirror within reach?")
