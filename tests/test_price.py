@@ -60,7 +60,7 @@ def test_sending_is_bits_by_the_radios_current() -> None:
     assert sending_j(boards.load_board("stm32vldiscovery"), 64) is None
 
 
-def test_the_page_is_of_emulated_boards_alone(tmp_path: Path) -> None:
+def test_the_page_has_no_real_boards(tmp_path: Path) -> None:
     real = record("real", "standard", 0.1, 10, runner="serial")
     (place,) = gather([*RECORDS, real])
     assert place.records == len(RECORDS)
@@ -69,6 +69,49 @@ def test_the_page_is_of_emulated_boards_alone(tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert "on this device in 2031?" in text
     assert "large" in text
+
+
+ESTIMATES = [
+    record("quick", "standard", 2.0, 100, runner="estimate", board=board, flags=flags)
+    for board, flags in (
+        ("intel-edison", "-O3 --target=i686-linux-gnu"),
+        ("raspberry-pi-3b", "-O3 --target=arm-linux-gnueabi"),
+        ("raspberry-pi-3b", "-O3 --target=aarch64-linux-gnu"),
+    )
+]
+
+
+def test_linux_boards_stand_apart_and_are_chosen_for_by_time(tmp_path: Path) -> None:
+    """What was estimated has no net energy; code for another instruction set is not compared."""
+    slow, quick = (
+        made(
+            key=name, primitive=name, subject_status="standard", runner="estimate",
+            board="raspberry-pi-3b", time_ps=time_ps, energy_gross_nj=time_ps / 1e3,
+            flags="--target=arm-linux-gnueabi",
+        )
+        for name, time_ps in (("slow", 3_000_000), ("quick", 2_000_000))
+    )  # fmt: skip
+    (chosen,) = [p for p in prices([slow, quick], [64]) if p.demand is DEMANDS[1]]
+    assert chosen.build.primitive == "quick"
+    assert (chosen.time_s, chosen.energy_j) == pytest.approx((2e-6, 2e-6))
+    places = write_page([*ESTIMATES, *RECORDS], 2031, tmp_path / "page.html")
+    names = [place.name for place in places]
+    assert names[0].startswith("TelosB")
+    assert names[1:] == [
+        "Intel Edison, 500 MHz, i686",
+        "Raspberry Pi 3 Model B, 1200 MHz, aarch64",
+        "Raspberry Pi 3 Model B, 1200 MHz, arm",
+    ]
+    # No power of theirs is in these records.
+    assert {p.energy_j for place in places[1:] for p in place.prices} == {None}
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "worst 32%" in text
+    assert "worst 32%" not in _written(RECORDS, tmp_path)
+
+
+def _written(records: list[PrimitiveRecord], folder: Path) -> str:
+    write_page(records, 2031, folder / "other.html")
+    return (folder / "other.html").read_text(encoding="utf-8")
 
 
 def test_the_command_needs_records(tmp_path: Path) -> None:

@@ -1,10 +1,16 @@
-"""The least that each service costs on a board, under growing demands, beside sending by radio."""
+"""The least that each service costs on a board, under growing demands, beside sending by radio.
+
+On a Linux board, which is estimated, the least is of time: its energy is time at the power of a
+busy core, where that is known.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from joulemark.analysis.advice import Candidate, Requirement, Service, costs, flash, services, steps
+from joulemark.campaign.estimates import ESTIMATE
 from joulemark.catalogue import kinds
 from joulemark.catalogue.boards import Board
 from joulemark.records.record import PrimitiveRecord
@@ -39,19 +45,36 @@ class Price:
     """Of the message; 0 where there is none; its own where no other is measured."""
     demand: Demand
     build: Candidate
-    energy_j: float
-    """Net of idle."""
+    energy_j: float | None
+    """Net of idle; of a Linux board gross, None where its power is not known."""
     time_s: float
     flash_bytes: int | None
 
 
-def places(records: Iterable[PrimitiveRecord]) -> dict[tuple[str, str], list[PrimitiveRecord]]:
-    """Good records of emulated boards by board and clock."""
-    found: dict[tuple[str, str], list[PrimitiveRecord]] = defaultdict(list)
+class Where(NamedTuple):
+    """What is compared within."""
+
+    board: str
+    clock: str
+    code: str
+    """Target triple of a Linux board's programs, else empty."""
+
+
+def places(records: Iterable[PrimitiveRecord]) -> dict[Where, list[PrimitiveRecord]]:
+    """Good records of emulated and estimated boards."""
+    found: dict[Where, list[PrimitiveRecord]] = defaultdict(list)
     for record in records:
-        if record.status == "ok" and record.conditions.runner == "emulator":
-            found[record.conditions.board, record.conditions.clock].append(record)
+        where = record.conditions
+        if record.status == "ok" and where.runner in ("emulator", ESTIMATE):
+            code = _triple(record.provenance.flags or "") if where.runner == ESTIMATE else ""
+            found[Where(where.board, where.clock, code)].append(record)
     return dict(sorted(found.items()))
+
+
+def _triple(flags: str) -> str:
+    """What a compiler was told to make code for."""
+    given = (flag.removeprefix("--target=") for flag in flags.split() if "--target=" in flag)
+    return next(given, "")
 
 
 def _own_size(service: Service) -> bool:
@@ -60,20 +83,21 @@ def _own_size(service: Service) -> bool:
 
 
 def prices(records: Sequence[PrimitiveRecord], sizes: Sequence[int]) -> list[Price]:
-    """The cheapest choice by energy, for each service, size and demand.
+    """The cheapest choice, for each service, size and demand.
 
     Args:
         records: of one board at one clock.
         sizes: of messages; a larger one that was measured stands for one that was not.
     """
     flash_bytes = flash(records)
+    estimated = any(r.conditions.runner == ESTIMATE for r in records)
+    by, kept = ("time", "energy_gross") if estimated else ("energy_net", "energy_net")
     found = []
     for demand in DEMANDS:
         chosen = demand.requirement.select(records)
         for service in services():
-            energy = costs(chosen, service, "energy_net")
-            time = costs(chosen, service, "time")
-            by_size = steps(energy, flash_bytes)
+            energy, time = costs(chosen, service, kept), costs(chosen, service, "time")
+            by_size = steps(costs(chosen, service, by), flash_bytes)
             if not by_size:
                 continue
             for size in sizes if any(by_size) and not _own_size(service) else [max(by_size)]:
@@ -94,7 +118,7 @@ def prices(records: Sequence[PrimitiveRecord], sizes: Sequence[int]) -> list[Pri
                         size_bytes=size,
                         demand=demand,
                         build=build,
-                        energy_j=fitting[0].cost * 1e-9,
+                        energy_j=energy[build][sized] * 1e-9 if build in energy else None,
                         time_s=time[build][sized] * 1e-12,
                         flash_bytes=fitting[0].flash_bytes,
                     )

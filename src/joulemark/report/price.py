@@ -11,8 +11,10 @@ import pandas as pd
 
 from joulemark.analysis import price
 from joulemark.analysis.price import DEMANDS, Demand, Price
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, machines
 from joulemark.catalogue.boards import Board
+from joulemark.catalogue.machines import Machine
+from joulemark.measure.estimated import ERROR
 from joulemark.records.record import PrimitiveRecord
 from joulemark.report import page
 from joulemark.report.charts import dashed_lines, in_lines, names_axis, names_legend, responsive
@@ -20,26 +22,45 @@ from joulemark.report.charts import dashed_lines, in_lines, names_axis, names_le
 SIZES = (16, 64, 96)
 _SHOWN = 64
 _KEEPS = DEMANDS[2]
+_TITLES = {"µJ": "energy net of idle (µJ)", "µs": "time, estimated (µs)"}
 
 
 @dataclass(frozen=True)
 class Place:
     """A board at a clock, and what its records say."""
 
-    board: Board
+    board: Board | Machine
     clock: str
+    code: str
+    """Target triple of a Linux board's programs, else empty."""
     prices: Sequence[Price]
     records: int
 
     @property
+    def is_linux(self) -> bool:
+        """Whether its numbers are estimates, and its energies gross."""
+        return isinstance(self.board, Machine)
+
+    @property
+    def speed(self) -> str:
+        """Its clock, and what a Linux board's programs are made for."""
+        board = self.board
+        profile = (
+            board.clock[self.clock]
+            if isinstance(board, Machine)
+            else board.clock_profile(self.clock)
+        )
+        return f"{profile.hz / 1e6:.4g} MHz" + (f", {self.code.split('-')[0]}" if self.code else "")
+
+    @property
     def name(self) -> str:
         """For people."""
-        return f"{self.board.title}, {self.board.clock_profile(self.clock).hz / 1e6:.4g} MHz"
+        return f"{self.board.title}, {self.speed}"
 
     @property
     def anchor(self) -> str:
         """For links."""
-        return f"{self.board.name}-{self.clock}"
+        return "-".join(filter(None, (self.board.name, self.clock, self.code)))
 
     def cheapest(self, demand: Demand, size: int) -> list[Price]:
         """One for each service: at the size, or at the only one that it has."""
@@ -59,13 +80,13 @@ class Place:
         return next(of_service, None)
 
     def sending_j(self, size: int) -> float | None:
-        """Energy to send so many bytes, unsecured."""
-        return price.sending_j(self.board, size)
+        """Energy to send so many bytes, unsecured; None without a radio that is known."""
+        return None if isinstance(self.board, Machine) else price.sending_j(self.board, size)
 
     def share(self, found: Price) -> str:
         """Its energy by that of sending the message, or 64 bytes where there is no message."""
         sent = self.sending_j(found.size_bytes if found.size_bytes in SIZES else _SHOWN)
-        if sent is None:
+        if sent is None or found.energy_j is None:
             return "-"
         ratio = found.energy_j / sent
         return f"{ratio:.1%}" if ratio < 1 else f"{page.significant(ratio)} x"
@@ -74,37 +95,51 @@ class Place:
         """For a reader in a hurry: each service, and what it costs beside sending the message."""
         sent = self.sending_j(_SHOWN)
         lines = []
-        for found in sorted(self.cheapest(_KEEPS, _SHOWN), key=lambda p: p.energy_j):
-            text = f"{page.significant(found.energy_j * 1e6)} µJ by {found.build.primitive}"
-            if sent is not None:
+        for found in sorted(self.cheapest(_KEEPS, _SHOWN), key=lambda p: p.time_s):
+            text = f"{_amount(found)} by {found.build.primitive}"
+            if sent is not None and found.energy_j is not None:
                 ratio = found.energy_j / sent
                 times = f"{ratio:.1%} of sending" if ratio < 1 else f"{ratio:,.0f} times sending"
                 text += f", {times} {_SHOWN} bytes"
             freely = self.cell(found.service.title, DEMANDS[0], found.size_bytes)
-            if freely is not None and freely.energy_j < 0.8 * found.energy_j:
-                least = page.significant(freely.energy_j * 1e6)
-                text += f"; without these two demands {least} µJ, by {freely.build.primitive}"
+            if freely is not None and _cost(freely) < 0.8 * _cost(found):
+                text += (
+                    f"; without these two demands {_amount(freely)}, by {freely.build.primitive}"
+                )
             lines.append((found.service.title, text))
         return lines
 
 
-def _chart(found: Sequence[Place]) -> dict[str, Any]:
-    """Energy of each service on each board, and of sending."""
+def _cost(found: Price) -> float:
+    """By which it was chosen: energy, or time on a Linux board, whose power is one."""
+    return found.time_s if found.energy_j is None else found.energy_j
+
+
+def _amount(found: Price) -> str:
+    """Energy, or time where no energy is known."""
+    if found.energy_j is None:
+        return f"{page.significant(found.time_s * 1e6)} µs"
+    return f"{page.significant(found.energy_j * 1e6)} µJ"
+
+
+def _chart(found: Sequence[Place], unit: str) -> dict[str, Any]:
+    """Energy in µJ, or time in µs, of each service on each board; and energy of sending."""
     rows = [
         {
             "service": in_lines(p.service.title),
             "board": in_lines(place.name),
-            "uJ": p.energy_j * 1e6,
+            "cost": cost * 1e6,
             "build": f"{p.build.primitive}, {p.build.implementation}",
         }
         for place in found
         for p in place.cheapest(_KEEPS, _SHOWN)
+        if (cost := p.time_s if unit == "µs" else p.energy_j) is not None
     ]
     rows += [
         {
             "service": "Sending 64 bytes once",
             "board": in_lines(place.name),
-            "uJ": sent * 1e6,
+            "cost": sent * 1e6,
             "build": "radio",
         }
         for place in found
@@ -115,12 +150,15 @@ def _chart(found: Sequence[Place]) -> dict[str, Any]:
         .mark_point(filled=True, size=90)
         .encode(
             y=alt.Y("service:N", title=None, sort="x").axis(names_axis()),
-            x=alt.X("uJ:Q", title="energy net of idle (µJ)").scale(
-                type="log", nice=False, padding=12
-            ),
+            x=alt.X("cost:Q", title=_TITLES[unit]).scale(type="log", nice=False, padding=12),
             color=alt.Color("board:N", title=None).legend(names_legend()),
             shape=alt.Shape("board:N", title=None),
-            tooltip=["board:N", "service:N", "build:N", alt.Tooltip("uJ:Q", format=",.4g")],
+            tooltip=[
+                "board:N",
+                "service:N",
+                "build:N",
+                alt.Tooltip("cost:Q", title=unit, format=",.4g"),
+            ],
         )
     )
     return responsive(chart, height=40 * len({row["service"] for row in rows}) + 30)
@@ -128,11 +166,12 @@ def _chart(found: Sequence[Place]) -> dict[str, Any]:
 
 def _by_size(place: Place) -> dict[str, Any]:
     """A board's services against the message's size, by demand."""
+    unit = "µs" if place.is_linux else "µJ"
     rows = [
         {
             "service": in_lines(p.service.title),
             "bytes": p.size_bytes,
-            "uJ": p.energy_j * 1e6,
+            "cost": (p.time_s if place.is_linux else p.energy_j or 0) * 1e6,
             "demand": in_lines(p.demand.title),
             "build": f"{p.build.primitive}, {p.build.implementation}",
         }
@@ -141,9 +180,15 @@ def _by_size(place: Place) -> dict[str, Any]:
     ]
     base = alt.Chart(pd.DataFrame(rows)).encode(
         x=alt.X("bytes:Q", title="message (bytes)"),
-        y=alt.Y("uJ:Q", title="energy net of idle (µJ)").scale(type="log", nice=False),
+        y=alt.Y("cost:Q", title=_TITLES[unit]).scale(type="log", nice=False),
         color=alt.Color("service:N", title=None).legend(names_legend()),
-        tooltip=["service:N", "demand:N", "build:N", "bytes:Q", alt.Tooltip("uJ:Q", format=",.4g")],
+        tooltip=[
+            "service:N",
+            "demand:N",
+            "build:N",
+            "bytes:Q",
+            alt.Tooltip("cost:Q", title=unit, format=",.4g"),
+        ],
     )
     dash = alt.StrokeDash("demand:N", title=None).legend(names_legend("stroke"))
     return responsive(dashed_lines(base, dash), height=300)
@@ -151,12 +196,14 @@ def _by_size(place: Place) -> dict[str, Any]:
 
 def gather(records: Sequence[PrimitiveRecord]) -> list[Place]:
     """The boards that records are of."""
-    known = set(boards.names())
-    return [
-        Place(boards.load_board(board), clock, price.prices(some, SIZES), len(some))
-        for (board, clock), some in price.places(records).items()
-        if board in known
-    ]
+    emulated, linux = set(boards.names()), set(machines.names())
+    found = []
+    for (name, clock, code), some in price.places(records).items():
+        if name not in (linux if code else emulated):
+            continue  # Its file is gone.
+        board = machines.load_machine(name) if code else boards.load_board(name)
+        found.append(Place(board, clock, code, price.prices(some, SIZES), len(some)))
+    return sorted(found, key=lambda place: place.is_linux)
 
 
 def write_page(records: Sequence[PrimitiveRecord], year: int, path: Path) -> list[Place]:
@@ -166,8 +213,12 @@ def write_page(records: Sequence[PrimitiveRecord], year: int, path: Path) -> lis
         JoulemarkError: it cannot be written.
     """
     found = [place for place in gather(records) if place.prices]
+    groups = {
+        "all": ("µJ", [place for place in found if not place.is_linux]),
+        "linux": ("µs", [place for place in found if place.is_linux]),
+    }
     plots: Mapping[str, Any] = {
-        "all": _chart(found),
+        **{name: _chart(some, unit) for name, (unit, some) in groups.items() if some},
         **{
             place.anchor: _by_size(place)
             for place in found
@@ -177,12 +228,17 @@ def write_page(records: Sequence[PrimitiveRecord], year: int, path: Path) -> lis
     html = page.render(
         "price.html.jinja",
         places=found,
+        groups={
+            name: (some, list(dict.fromkeys(s for place in some for s in place.services())))
+            for name, (_, some) in groups.items()
+            if some
+        },
+        error=ERROR,
         demands=DEMANDS,
         sizes=SIZES,
         shown=_SHOWN,
         keeps=_KEEPS,
         year=year,
-        services=list(dict.fromkeys(s for place in found for s in place.services())),
         drawn=list(plots),
         data=page.packed(json.dumps({"plots": plots})),
     )
