@@ -9,7 +9,8 @@ import pytest
 
 from command import joulemark
 from joulemark.analysis.advice import services
-from joulemark.catalogue import boards
+from joulemark.analysis.price import DEMANDS
+from joulemark.catalogue import boards, machines
 from joulemark.errors import InputError, ToolError
 from joulemark.measure.pool import Processes
 from joulemark.measure.slot import certificate
@@ -354,8 +355,34 @@ def test_advice_is_for_services_that_there_are(tmp_path: Path) -> None:
 def test_each_advice_is_of_a_board_and_a_service(name: str) -> None:
     titles = {service.title for service in services()}
     for advice in study.load(name).file.advice:
-        boards.load_board(advice.board).clock_profile(advice.clock or None)
+        if advice.board in machines.names():
+            assert not advice.clock
+        else:
+            boards.load_board(advice.board).clock_profile(advice.clock or None)
         assert set(advice.paper) <= titles
+
+
+def test_advice_for_a_linux_board_is_estimated(tmp_path: Path) -> None:
+    """By time; each size that is asked for has its choice."""
+    found = study.load("shibata-2018")
+    paper = {"Hash": "MD5"}
+    advice = study.Advice(board="raspberry-pi-zero-w", size=[16, 512], paper=paper)
+    file = found.file.model_copy(update={"advice": [advice]})
+    asked = study.Study(found.name, file, found.path)
+    with Store(tmp_path / "store.db") as store:
+        bench = Bench(store=store, workers=Processes(1))
+        (told,) = advised(asked, bench)
+        assert told.is_estimated
+        assert told.title == "Raspberry Pi Zero W"
+        assert told.sizes("Hash") == [16, 512]
+        for demand in DEMANDS[:3]:
+            short, long = (p for p in told.of("Hash") if p.demand is demand)
+            assert 0 < short.time_s < long.time_s
+            # Energy is time by the power of the busy core, 0.83 W.
+            assert long.energy_j == pytest.approx(0.83 * long.time_s)
+        count = len(list(store.records()))
+        advised(asked, bench)
+        assert len(list(store.records())) == count
 
 
 def test_proved_slots_give_the_verdicts_that_are_pinned() -> None:

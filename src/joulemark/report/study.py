@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from joulemark.analysis.price import DEMANDS
-from joulemark.catalogue import boards
+from joulemark.measure.estimated import ERROR
 from joulemark.report import page
 from joulemark.report.charts import dashed_lines, in_lines, names_axis, names_legend, responsive
 from joulemark.studies import output
@@ -183,7 +183,9 @@ def write_page(conducted: Conducted, advice: Sequence[Advised], path: Path) -> N
         "study.html.jinja",
         study=conducted.study,
         sections=sections,
-        advice=[(found, boards.load_board(found.advice.board).title, DEMANDS) for found in advice],
+        advice=advice,
+        demands=DEMANDS,
+        error=ERROR,
         counts=output.counts(conducted),
         text=output,
         data=page.packed(json.dumps({"plots": specifications})),

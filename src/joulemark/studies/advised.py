@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from joulemark.analysis.advice import services
 from joulemark.analysis.price import Price, prices
 from joulemark.campaign.campaign import Campaign
+from joulemark.catalogue import boards, machines
 from joulemark.errors import InputError
 from joulemark.studies.study import Advice, Study
-from joulemark.studies.ways import Bench
+from joulemark.studies.ways import Bench, estimate
 from joulemark.studies.ways.campaign import SEED, TRIALS, measured
 
 
@@ -20,6 +21,22 @@ class Advised:
     primitives: int
     """How many there are to choose from."""
     prices: Sequence[Price]
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether the board is a Linux machine: the choice is by time, and energies are gross."""
+        return self.advice.board in machines.names()
+
+    @property
+    def title(self) -> str:
+        """The board's name for people."""
+        name = self.advice.board
+        found = machines.load_machine(name) if self.is_estimated else boards.load_board(name)
+        return found.title
+
+    def sizes(self, service: str) -> list[int]:
+        """Of messages, in bytes; 0 where there is none."""
+        return sorted({price.size_bytes for price in self.of(service)}) or [*self.advice.size]
 
     def of(self, service: str) -> list[Price]:
         """The cheapest choices for a service, by demand and size."""
@@ -44,8 +61,6 @@ def _advised(advice: Advice, study: Study, bench: Bench) -> Advised:
     wanted = [there[title] for title in advice.paper]
     kinds = {kind for service in wanted for kind in service.operations}
     campaign = Campaign(
-        board=(advice.board,),
-        **({"clock": (advice.clock,)} if advice.clock else {}),
         kind=tuple(sorted(kinds)),
         operation=tuple({o for s in wanted for some in s.operations.values() for o in some}),
         size=tuple(advice.size),
@@ -53,6 +68,11 @@ def _advised(advice: Advice, study: Study, bench: Bench) -> Advised:
         seed=SEED,
         trials=TRIALS,
     )
-    records = measured([campaign], bench)
+    if advice.board in machines.names():
+        machine = machines.load_machine(advice.board)
+        records = estimate.records(campaign, machine, "", bench)
+    else:
+        placed = {"board": (advice.board,), "clock": (advice.clock,) if advice.clock else ()}
+        records = measured([campaign.model_copy(update=placed)], bench)
     found = [p for p in prices(records, advice.size) if p.service.title in advice.paper]
     return Advised(advice, len({r.subject.primitive for r in records}), found)

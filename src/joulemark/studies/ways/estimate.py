@@ -6,7 +6,7 @@ from typing import Literal
 
 from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.estimates import jobs
-from joulemark.catalogue.machines import load_machine
+from joulemark.catalogue.machines import Machine, load_machine
 from joulemark.images.architectures import architecture
 from joulemark.measure import estimated
 from joulemark.measure.estimated import Estimated
@@ -39,11 +39,8 @@ def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
 
 
 def _records(asked: Sequence[Asked], bench: Bench) -> dict[Asked, list[PrimitiveRecord]]:
-    method = estimated.method()
     found: dict[Asked, list[PrimitiveRecord]] = defaultdict(list)
     for one in asked:
-        machine = load_machine(one.board)
-        target = architecture(one.architecture or str(machine.architectures[0]))
         chosen = Campaign(
             primitive=(one.primitive,),
             implementation=(one.implementation,),
@@ -54,15 +51,35 @@ def _records(asked: Sequence[Asked], bench: Bench) -> dict[Asked, list[Primitive
             ad_size=(one.ad_size,),
             seed=SEED,
         )
-        for job in jobs(chosen, machine, target, method):
-            keys = [point.key for point in job.points]
-            served = bench.store.served(keys)
+        found[one] += records(chosen, load_machine(one.board), one.architecture, bench)
+    return found
+
+
+def records(
+    chosen: Campaign, machine: Machine, made_for: str, bench: Bench
+) -> list[PrimitiveRecord]:
+    """The good records of a campaign's cases: from the store, or estimated now.
+
+    Args:
+        chosen: of primitives.
+        machine: that they are for.
+        made_for: what of it they are compiled for; its file's first if empty.
+        bench: with the store.
+
+    Raises:
+        ToolError: what estimates is missing.
+    """
+    target = architecture(made_for or str(machine.architectures[0]))
+    found: list[PrimitiveRecord] = []
+    for job in jobs(chosen, machine, target, estimated.method()):
+        keys = [point.key for point in job.points]
+        served = bench.store.served(keys)
+        if left := [point for point in job.points if point.key not in served]:
             with Estimated(job, machine, target) as session:
-                for point in job.points:
-                    if point.key not in served:
-                        bench.store.append(session.record(point))
+                for point in left:
+                    bench.store.append(session.record(point))
             served = bench.store.served(keys)
-            found[one] += of_primitives(bench.store.load(s.id for s in served.values()))
+        found += of_primitives(bench.store.load(s.id for s in served.values()))
     return found
 
 
