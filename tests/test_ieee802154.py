@@ -464,11 +464,17 @@ def test_nothing_forged_is_taken(request: pytest.FixtureRequest, strategy: str) 
 
 
 @pytest.mark.parametrize(
-    ("chip", "strategy", "streamed"),
-    [("cc2420", "hardware", 0), ("cc2538", "hardware", 1), ("cc2650", "hybrid", 0)],
+    ("chip", "strategy", "streamed", "seed"),
+    [
+        ("cc2420", "hardware", 0, 3),
+        # A length that was misread leaves the driver elsewhere in the FIFO than the radio.
+        ("cc2420", "hybrid", 0, 7),
+        ("cc2538", "hardware", 1, 3),
+        ("cc2650", "hybrid", 0, 3),
+    ],
 )
 def test_drivers_take_nothing_that_is_wrong(
-    tmp_path: Path, chip: str, strategy: str, streamed: int
+    tmp_path: Path, chip: str, strategy: str, streamed: int, seed: int
 ) -> None:
     """Each board's driver over its chip, simulated.
 
@@ -478,7 +484,7 @@ def test_drivers_take_nothing_that_is_wrong(
     """
     program = compiled(tmp_path / chip, strategy, chip, CCM_STREAMED=streamed)
     done = subprocess.run(
-        [program, "fuzz", "10000", "3"], capture_output=True, text=True, check=False
+        [program, "fuzz", "10000", str(seed)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert int(done.stdout.split()[0]) >= 10_000

@@ -392,10 +392,16 @@ void radio_fetch(uint8_t *to, uint8_t from, uint8_t count) {
     look(to, from, count);
 }
 
-/* Reads the first frame, of which the length is known to be right. */
+/* Reads the first frame, of which the length is known to be one that can be. */
 static uint8_t take(uint8_t *frame, uint8_t length, radio_reception *reception) {
     select(RXFIFO | READ);
-    exchange(0);
+    if (exchange(0) != length) {
+        /* A length was misread before, on a disturbed bus: what was looked at, at `fifo_at`, is not
+           what the FIFO hands out. */
+        deselect();
+        flush();
+        return 0;
+    }
     get(frame, (uint8_t)(length - RADIO_FCS_BYTES));
     int8_t rssi = (int8_t)exchange(0);
     uint8_t correlation = exchange(0);
