@@ -331,7 +331,7 @@ static air_fault fault_of_changed(void) {
 
 static void fuzz(unsigned long frames) {
     unsigned long refused = 0, accepted = 0;
-    uint8_t frame[RADIO_FRAME_BYTES_MAX], other[RADIO_FRAME_BYTES_MAX];
+    uint8_t frame[RADIO_FRAME_BYTES_MAX] = {0}, other[RADIO_FRAME_BYTES_MAX];
     security_asn asn = {0}, later;
     bool is_fresh = false; /* nothing was accepted of a radio that lies */
     while (refused < frames) {
