@@ -14,6 +14,12 @@
 
 #include "crypto.h"
 
+/* Compilers unroll the comb's blocks. Whoever has a flash that is too small for that many copies of
+   what they do defines this as CRYPTO_NOT_INLINE. */
+#ifndef CURVE_CALLED
+#define CURVE_CALLED
+#endif
+
 typedef struct {
     fe x, y, z;
 } point;
@@ -141,7 +147,7 @@ static void point_add(point *out, const point *p, const ready_point *q) {
 }
 
 /* The same with a q whose z is 1: 8 M + 3 S. */
-static void point_add_affine(point *out, const point *p, const affine_point *q) {
+CURVE_CALLED static void point_add_affine(point *out, const point *p, const affine_point *q) {
     fe s, h, r, t;
     fe_square(t, p->z);
     fe_multiply(h, q->x, t);
@@ -167,7 +173,8 @@ static fe_word index_mask(unsigned i, unsigned wanted) {
 }
 
 /* Entry index, below 8, of a table whose entries have that many words. */
-static void fe_pick(fe_word *out, const fe_word *table, unsigned index, unsigned words) {
+CURVE_CALLED static void fe_pick(fe_word *out, const fe_word *table, unsigned index,
+                                 unsigned words) {
     for (unsigned n = 0; n < words; n++)
         out[n] = table[n];
     for (unsigned i = 1; i < 8; i++)
