@@ -42,6 +42,8 @@ def test_it_runs(command: str, server: Server, tmp_path: Path) -> None:  # noqa:
         # A machine that is busy with something else is refused; the same command goes on.
         if "not measured: " not in done.stderr:
             break
+    if "cannot fetch" in done.stderr:
+        pytest.skip(done.stderr)  # Debian's packages for ARM, once for each checkout
     disturbed = attended and "something else had the core" in done.stderr
     assert done.returncode == 0 or disturbed, done.stderr
 
