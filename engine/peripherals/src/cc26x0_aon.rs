@@ -67,16 +67,19 @@ const FACTORY: [(u32, u32); 13] = [
     (0x34c, 0x380),
     (0x388, 0x3b8),
 ];
-const MAC_BLE: u32 = 0x2e8;
-const MAC_15_4: u32 = 0x2f0;
 const TRIM_CAL_REVISION: u32 = 0x314;
 /// From this revision of the production's trimming on the start-up code leaves the trims as they are.
 const TRIMMED: u32 = 527;
+/// Words of FCFG1 that say who the device is, in both families.
+const MAC_BLE: u32 = 0x2e8;
+const MAC_BLE_HIGH: u32 = 0x2ec;
+const MAC_15_4: u32 = 0x2f0;
+const MAC_15_4_HIGH: u32 = 0x2f4;
 const ICEPICK_DEVICE_ID: u32 = 0x318;
 const FCFG1_REVISION: u32 = 0x31c;
 /// No revision of the document's: TI's code looks for 0xffffffff and for ones below 0x13 only.
 const REVISION: u32 = 0x22;
-pub(crate) const IEEE_PREFIX: u32 = 0x0012_4b00;
+const IEEE_PREFIX: u32 = 0x0012_4b00;
 
 /// The customer's configuration is the end of the last sector of flash.
 pub const CCFG_BYTES: u32 = 88;
@@ -208,6 +211,100 @@ impl<const BYTES: usize> Slave<BYTES> {
     }
 }
 
+/// What both families have at the same place or but for one number: AUX's semaphores, the oscillators and the
+/// references and converters behind its master, who the device is, and the customer's configuration. The registers
+/// of the oscillators have so many bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Common<const OSCILLATORS: usize> {
+    /// Where the oscillators' `STAT0` is, and the page of CCFG.
+    stat0: u32,
+    ccfg: u32,
+    semaphores: Semaphores,
+    oscillators: Slave<OSCILLATORS>,
+    references: [Slave<16>; 3],
+    device_id: u32,
+    revision: u32,
+    number: u32,
+    customer: [u32; CCFG_BYTES as usize / 4],
+}
+
+impl<const OSCILLATORS: usize> Common<OSCILLATORS> {
+    /// Of a device of this identity, revision and number.
+    pub(crate) fn new(stat0: u32, ccfg: u32, device_id: u32, revision: u32, number: u32) -> Self {
+        Self {
+            stat0,
+            ccfg,
+            semaphores: Semaphores::default(),
+            oscillators: Slave::new(),
+            references: [Slave::new(), Slave::new(), Slave::new()],
+            device_id,
+            revision,
+            number,
+            customer: [u32::MAX; CCFG_BYTES as usize / 4],
+        }
+    }
+
+    /// What the image has at the end of flash.
+    pub(crate) fn set_customer(&mut self, configuration: &[u8]) {
+        for (word, bytes) in self.customer.iter_mut().zip(configuration.chunks_exact(4)) {
+            *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        }
+    }
+
+    /// A word of FCFG1 that there is.
+    pub(crate) const fn factory(&self, offset: u32) -> u32 {
+        match offset {
+            MAC_BLE | MAC_15_4 => self.number,
+            MAC_BLE_HIGH | MAC_15_4_HIGH => IEEE_PREFIX,
+            ICEPICK_DEVICE_ID => self.device_id,
+            FCFG1_REVISION => self.revision,
+            // Trims, whose values no document states.
+            _ => 0,
+        }
+    }
+
+    fn slave(address: u32) -> Option<(usize, u32)> {
+        let offset = address & 0xfff;
+        match address & !0xfff {
+            ADI2 if offset >= ADI3 - ADI2 => Some((1, offset - (ADI3 - ADI2))),
+            ADI2 => Some((0, offset)),
+            ADI4 => Some((2, offset)),
+            _ => None,
+        }
+    }
+
+    /// Read the word at an address; `None` where it has none.
+    pub(crate) fn read(&mut self, address: u32) -> Option<u32> {
+        if let Some((which, offset)) = Self::slave(address) {
+            return self.references[which].word(offset);
+        }
+        let offset = address & 0xfff;
+        match address & !0xfff {
+            SMPH => self.semaphores.take(offset as usize / 4),
+            DDI if offset == self.stat0 => self.oscillators.status(),
+            DDI => self.oscillators.word(offset),
+            page if page == self.ccfg => {
+                let word = offset.checked_sub(CCFG_FIRST)? / 4;
+                self.customer.get(word as usize).copied()
+            }
+            _ => None,
+        }
+    }
+
+    /// Store so many bytes; false where it has nothing.
+    pub(crate) fn write(&mut self, address: u32, value: u32, width: u32) -> bool {
+        if let Some((which, offset)) = Self::slave(address) {
+            return self.references[which].write(offset, value, width);
+        }
+        let offset = address & 0xfff;
+        match address & !0xfff {
+            SMPH => self.semaphores.set(offset as usize / 4, value & 1 != 0),
+            DDI => self.oscillators.write(offset, value, width),
+            _ => false,
+        }
+    }
+}
+
 /// The always-on and analogue domains and the device's configuration.
 #[derive(Clone, Debug)]
 pub struct Cc26x0Aon {
@@ -218,12 +315,7 @@ pub struct Cc26x0Aon {
     pads: [u32; 5],
     battery: Battery<{ 0x38 / 4 }>,
     aux: [u32; 0x60 / 4],
-    semaphores: Semaphores,
-    oscillators: Slave<64>,
-    references: [Slave<16>; 3],
-    device_id: u32,
-    number: u32,
-    customer: [u32; CCFG_BYTES as usize / 4],
+    common: Common<64>,
 }
 
 impl Cc26x0Aon {
@@ -242,12 +334,7 @@ impl Cc26x0Aon {
             pads,
             battery: Battery::default(),
             aux: [0; 0x60 / 4],
-            semaphores: Semaphores::default(),
-            oscillators: Slave::new(),
-            references: [Slave::new(), Slave::new(), Slave::new()],
-            device_id,
-            number,
-            customer: [u32::MAX; CCFG_BYTES as usize / 4],
+            common: Common::new(STAT0, CCFG, device_id, REVISION, number),
         }
     }
 
@@ -255,13 +342,8 @@ impl Cc26x0Aon {
         let mut words = FACTORY.iter();
         words.find(|(first, last)| (*first..=*last).contains(&offset))?;
         Some(match offset {
-            MAC_BLE | MAC_15_4 => self.number,
-            0x2ec | 0x2f4 => IEEE_PREFIX,
             TRIM_CAL_REVISION => TRIMMED,
-            ICEPICK_DEVICE_ID => self.device_id,
-            FCFG1_REVISION => REVISION,
-            // Trims, whose values no document states.
-            _ => 0,
+            _ => self.common.factory(offset),
         })
     }
 
@@ -284,17 +366,13 @@ impl Cc26x0Aon {
 
 impl AlwaysOn for Cc26x0Aon {
     fn set_customer(&mut self, configuration: &[u8]) {
-        for (word, bytes) in self.customer.iter_mut().zip(configuration.chunks_exact(4)) {
-            *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        }
+        self.common.set_customer(configuration);
     }
 
     fn read(&mut self, address: u32) -> Option<u32> {
         let offset = address & 0xfff;
         let index = offset as usize / 4;
         match address & !0xfff {
-            ADI2 if offset >= ADI3 - ADI2 => self.references[1].word(offset - (ADI3 - ADI2)),
-            ADI2 => self.references[0].word(offset),
             SYSCTL => self.system.get(index).copied(),
             WUC if offset == PWRSTAT => Some(self.power()),
             WUC => self.wake_up.get(index).copied(),
@@ -310,39 +388,21 @@ impl AlwaysOn for Cc26x0Aon {
                 0x4c => Some((self.aux[index - 1] & 1) * 3),
                 _ => self.aux.get(index).copied(),
             },
-            SMPH => self.semaphores.take(index),
-            DDI if offset == STAT0 => self.oscillators.status(),
-            DDI => self.oscillators.word(offset),
-            ADI4 => self.references[2].word(offset),
             FCFG1 => self.factory(offset),
-            CCFG => {
-                let word = offset.checked_sub(CCFG_FIRST)? / 4;
-                self.customer.get(word as usize).copied()
-            }
-            _ => None,
+            _ => self.common.read(address),
         }
     }
 
     fn write(&mut self, address: u32, value: u32, width: u32) -> bool {
         let offset = address & 0xfff;
-        match address & !0xfff {
-            ADI2 if offset >= ADI3 - ADI2 => {
-                return self.references[1].write(offset - (ADI3 - ADI2), value, width);
-            }
-            ADI2 => return self.references[0].write(offset, value, width),
-            DDI => return self.oscillators.write(offset, value, width),
-            ADI4 => return self.references[2].write(offset, value, width),
-            SMPH => return self.semaphores.set(offset as usize / 4, value & 1 != 0),
-            BATMON => return width == 4 && self.battery.write(offset, value),
-            _ => {}
-        }
         let block = match address & !0xfff {
+            BATMON => return width == 4 && self.battery.write(offset, value),
             SYSCTL => &mut self.system[..],
             WUC if offset != PWRSTAT => &mut self.wake_up,
             EVENT => &mut self.events,
             IOC => &mut self.pads,
             AUX_WUC => &mut self.aux,
-            _ => return false,
+            _ => return self.common.write(address, value, width),
         };
         let register = block.get_mut(offset as usize / 4);
         width == 4 && register.map(|register| *register = value).is_some()

@@ -3,26 +3,20 @@
 //! management and of the domain of the sensor controller. Addresses and fields were compared with TI's headers
 //! `hw_memmap.h`, `hw_aon_pmctl.h`, `hw_aux_sysif.h`, `hw_ddi_0_osc.h`, `hw_fcfg1.h` and `hw_ccfg.h` of this family.
 
-use crate::cc26x0_aon::{AlwaysOn, Battery, CCFG_BYTES, IEEE_PREFIX, Semaphores, Slave};
+use crate::cc26x0_aon::{AlwaysOn, Battery, Common};
 
-const ADI2: u32 = 0x4008_6000;
-const ADI3: u32 = 0x4008_6200;
 const PMCTL: u32 = 0x4009_0000;
 const EVENT: u32 = 0x4009_3000;
 const IOC: u32 = 0x4009_4000;
 const BATMON: u32 = 0x4009_5000;
 const EVCTL: u32 = 0x400c_5000;
 const SYSIF: u32 = 0x400c_6000;
-const SMPH: u32 = 0x400c_8000;
 const ANAIF: u32 = 0x400c_9000;
-const DDI: u32 = 0x400c_a000;
-const ADI4: u32 = 0x400c_b000;
 const FLASH: u32 = 0x4003_0000;
 const FLASH_LAST: u32 = 0x4003_2000;
 const FCFG1: u32 = 0x5000_1000;
 /// CCFG is the end of the last sector, of 8 KiB.
 const CCFG: u32 = 0x5000_4000;
-const CCFG_FIRST: u32 = 0x1000 - CCFG_BYTES;
 
 /// `PWRSTAT`: JTAG is on, AUX and its bus are out of reset.
 const PWRSTAT: u32 = 0x14;
@@ -38,10 +32,6 @@ const FSM_EXECUTE: u32 = 0x22b4;
 
 /// First and last offset of documented words of FCFG1.
 const FACTORY: (u32, u32) = (0x0a0, 0x42c);
-const MAC_BLE: u32 = 0x2e8;
-const MAC_15_4: u32 = 0x2f0;
-const ICEPICK_DEVICE_ID: u32 = 0x318;
-const FCFG1_REVISION: u32 = 0x31c;
 const REVISION: u32 = 0x2c;
 
 /// The always-on and analogue domains, the device's configuration, and what of the flash controller is set up.
@@ -55,13 +45,8 @@ pub struct Cc26x2Aon {
     system: [u32; 0xb8 / 4],
     event_control: [u32; 0x60 / 4],
     analogue: [u32; 0x60 / 4],
-    semaphores: Semaphores,
-    oscillators: Slave<128>,
-    references: [Slave<16>; 3],
     flash: Vec<u32>,
-    device_id: u32,
-    number: u32,
-    customer: [u32; CCFG_BYTES as usize / 4],
+    common: Common<128>,
 }
 
 impl Cc26x2Aon {
@@ -82,26 +67,16 @@ impl Cc26x2Aon {
             system: [0; 0xb8 / 4],
             event_control: [0; 0x60 / 4],
             analogue: [0; 0x60 / 4],
-            semaphores: Semaphores::default(),
-            oscillators: Slave::new(),
-            references: [Slave::new(), Slave::new(), Slave::new()],
             flash: vec![0; 0x2400 / 4],
-            device_id,
-            number,
-            customer: [u32::MAX; CCFG_BYTES as usize / 4],
+            common: Common::new(STAT0, CCFG, device_id, REVISION, number),
         }
     }
 
     fn factory(&self, offset: u32) -> Option<u32> {
         let (first, last) = FACTORY;
-        (first..=last).contains(&offset).then_some(match offset {
-            MAC_BLE | MAC_15_4 => self.number,
-            0x2ec | 0x2f4 => IEEE_PREFIX,
-            ICEPICK_DEVICE_ID => self.device_id,
-            FCFG1_REVISION => REVISION,
-            // Trims, whose values no document states.
-            _ => 0,
-        })
+        (first..=last)
+            .contains(&offset)
+            .then(|| self.common.factory(offset))
     }
 
     fn read_system(&self, offset: u32) -> Option<u32> {
@@ -120,9 +95,7 @@ impl Cc26x2Aon {
 
 impl AlwaysOn for Cc26x2Aon {
     fn set_customer(&mut self, configuration: &[u8]) {
-        for (word, bytes) in self.customer.iter_mut().zip(configuration.chunks_exact(4)) {
-            *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        }
+        self.common.set_customer(configuration);
     }
 
     fn read(&mut self, address: u32) -> Option<u32> {
@@ -130,8 +103,6 @@ impl AlwaysOn for Cc26x2Aon {
         let index = offset as usize / 4;
         match address & !0xfff {
             FLASH..=FLASH_LAST => self.flash.get((address - FLASH) as usize / 4).copied(),
-            ADI2 if offset >= ADI3 - ADI2 => self.references[1].word(offset - (ADI3 - ADI2)),
-            ADI2 => self.references[0].word(offset),
             PMCTL if offset == PWRSTAT => Some(POWER),
             PMCTL => self.power.get(index).copied(),
             EVENT => self.events.get(index).copied(),
@@ -139,17 +110,9 @@ impl AlwaysOn for Cc26x2Aon {
             BATMON => self.battery.read(offset),
             EVCTL => self.event_control.get(index).copied(),
             SYSIF => self.read_system(offset),
-            SMPH => self.semaphores.take(index),
             ANAIF => self.analogue.get(index).copied(),
-            DDI if offset == STAT0 => self.oscillators.status(),
-            DDI => self.oscillators.word(offset),
-            ADI4 => self.references[2].word(offset),
             FCFG1 => self.factory(offset),
-            CCFG => {
-                let word = offset.checked_sub(CCFG_FIRST)? / 4;
-                self.customer.get(word as usize).copied()
-            }
-            _ => None,
+            _ => self.common.read(address),
         }
     }
 
@@ -157,13 +120,6 @@ impl AlwaysOn for Cc26x2Aon {
         let offset = address & 0xfff;
         let index = offset as usize / 4;
         let block = match address & !0xfff {
-            ADI2 if offset >= ADI3 - ADI2 => {
-                return self.references[1].write(offset - (ADI3 - ADI2), value, width);
-            }
-            ADI2 => return self.references[0].write(offset, value, width),
-            DDI => return self.oscillators.write(offset, value, width),
-            ADI4 => return self.references[2].write(offset, value, width),
-            SMPH => return self.semaphores.set(index, value & 1 != 0),
             BATMON => return width == 4 && self.battery.write(offset, value),
             FLASH..=FLASH_LAST if address - FLASH != FSM_EXECUTE => {
                 let register = self.flash.get_mut((address - FLASH) as usize / 4);
@@ -175,7 +131,7 @@ impl AlwaysOn for Cc26x2Aon {
             EVCTL => &mut self.event_control,
             SYSIF => &mut self.system,
             ANAIF => &mut self.analogue,
-            _ => return false,
+            _ => return self.common.write(address, value, width),
         };
         let register = block.get_mut(index);
         width == 4 && register.map(|register| *register = value).is_some()

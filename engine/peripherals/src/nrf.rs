@@ -90,6 +90,46 @@ impl NrfEvents {
     }
 }
 
+/// The first of a timer's or a counter's events that its compare registers make.
+pub const COMPARE: u32 = 16;
+
+/// CC: the compare registers of a timer or a counter.
+#[derive(Clone, Debug)]
+pub struct Compares {
+    values: [u32; 6],
+    count: usize,
+}
+
+impl Compares {
+    /// So many.
+    pub const fn new(count: usize) -> Self {
+        Self {
+            values: [0; 6],
+            count,
+        }
+    }
+
+    /// Their events, a bit each.
+    pub const fn events(&self) -> u32 {
+        ((1 << self.count) - 1) << COMPARE
+    }
+
+    /// What they are compared with.
+    pub fn values(&self) -> &[u32] {
+        &self.values[..self.count]
+    }
+
+    /// A channel's register; `None` where there is none.
+    pub fn of(&mut self, channel: u32) -> Option<&mut u32> {
+        self.values[..self.count].get_mut(channel as usize)
+    }
+
+    /// The register at an offset; `None` where there is none.
+    pub fn at(&mut self, offset: u32) -> Option<&mut u32> {
+        self.of(offset.checked_sub(0x540)? / 4)
+    }
+}
+
 /// A peripheral of these chips.
 pub trait Nrf: Send + Sync {
     /// Its events.

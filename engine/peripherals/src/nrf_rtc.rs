@@ -3,7 +3,7 @@
 
 use joulemark_kernel::{Cycles, Fault, FineHertz, Hertz};
 
-use crate::nrf::{Nrf, NrfEvents};
+use crate::nrf::{COMPARE, Compares, Nrf, NrfEvents};
 use crate::rate::Rate;
 
 const START: u32 = 0;
@@ -13,7 +13,6 @@ const TRIGGER_OVERFLOW: u32 = 3;
 
 const TICK: u32 = 0;
 const OVERFLOW: u32 = 1;
-const COMPARE: u32 = 16;
 
 const MASK: u32 = 0x00ff_ffff;
 /// What TRIGOVRFLW sets the counter to.
@@ -25,13 +24,12 @@ pub struct NrfRtc {
     events: NrfEvents,
     /// EVTEN: events that come without being asked for by INTEN.
     evten: u32,
-    channels: usize,
     low: Rate,
     /// Its clock runs.
     has_clock: bool,
     is_running: bool,
     prescaler: u32,
-    compare: [u32; 4],
+    compare: Compares,
     /// What it counted to, and at which tick of its clock.
     count: u32,
     since: u64,
@@ -40,16 +38,15 @@ pub struct NrfRtc {
 impl NrfRtc {
     /// With so many compare registers, in a core with this clock.
     pub const fn new(channels: usize, core: Hertz, low: FineHertz) -> Self {
-        let compares = ((1 << channels) - 1) << COMPARE;
+        let compare = Compares::new(channels);
         Self {
-            events: NrfEvents::new(compares | 1 << TICK | 1 << OVERFLOW),
+            events: NrfEvents::new(compare.events() | 1 << TICK | 1 << OVERFLOW),
             evten: 0,
-            channels,
             low: Rate::crystal(low, core),
             has_clock: false,
             is_running: false,
             prescaler: 0,
-            compare: [0; 4],
+            compare,
             count: 0,
             since: 0,
         }
@@ -125,10 +122,7 @@ impl Nrf for NrfRtc {
             0x340 | 0x344 | 0x348 => self.evten,
             0x504 => self.count,
             0x508 => self.prescaler,
-            0x540..=0x54c => self.compare[..self.channels]
-                .get((offset as usize - 0x540) / 4)
-                .copied()?,
-            _ => return None,
+            _ => *self.compare.at(offset)?,
         })
     }
 
@@ -141,14 +135,10 @@ impl Nrf for NrfRtc {
             // It can be written only while the counter stands still.
             0x508 if !self.is_running => self.prescaler = value & 0xfff,
             0x508 => {}
-            0x540..=0x54c => {
-                let channels = &mut self.compare[..self.channels];
-                let Some(compare) = channels.get_mut((offset as usize - 0x540) / 4) else {
-                    return Ok(false);
-                };
-                *compare = value & MASK;
-            }
-            _ => return Ok(false),
+            _ => match self.compare.at(offset) {
+                Some(compare) => *compare = value & MASK,
+                None => return Ok(false),
+            },
         }
         Ok(true)
     }
@@ -162,8 +152,8 @@ impl Nrf for NrfRtc {
             self.settle(next);
             let reached = |value: u32| value == self.count;
             let mut happens = 1 << TICK | u32::from(reached(0)) << OVERFLOW;
-            for channel in 0..self.channels {
-                happens |= u32::from(reached(self.compare[channel])) << (COMPARE + channel as u32);
+            for (number, &value) in (COMPARE..).zip(self.compare.values()) {
+                happens |= u32::from(reached(value)) << number;
             }
             happens &= self.wanted();
             for number in (0..32).filter(|number| happens >> number & 1 != 0) {
@@ -180,9 +170,10 @@ impl Nrf for NrfRtc {
         let is_wanted = |number: u32| wanted >> number & 1 != 0;
         let tick = is_wanted(TICK).then_some(1);
         let overflow = is_wanted(OVERFLOW).then(|| self.steps_to(0));
-        let compares = (0..self.channels)
-            .filter(|&channel| is_wanted(COMPARE + channel as u32))
-            .map(|channel| self.steps_to(self.compare[channel]));
+        let compares = (COMPARE..)
+            .zip(self.compare.values())
+            .filter(|&(number, _)| is_wanted(number))
+            .map(|(_, &value)| self.steps_to(value));
         let steps = tick.into_iter().chain(overflow).chain(compares).min();
         steps.map_or(Cycles::NEVER, |steps| {
             self.low.cycle_of(self.since + steps * self.step())

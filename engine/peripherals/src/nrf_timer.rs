@@ -3,16 +3,15 @@
 
 use joulemark_kernel::{Cycles, Fault};
 
-use crate::nrf::{CYCLES_OF_16_MHZ, Nrf, NrfEvents};
+use crate::nrf::{COMPARE, CYCLES_OF_16_MHZ, Compares, Nrf, NrfEvents};
 
 const START: u32 = 0;
 const STOP: u32 = 1;
 const COUNT: u32 = 2;
 const CLEAR: u32 = 3;
 const SHUTDOWN: u32 = 4;
-/// The first of the tasks that capture, and of the events that compare.
+/// The first of the tasks that capture.
 const CAPTURE: u32 = 16;
-const COMPARE: u32 = 16;
 /// The lowest bit in SHORTS of a compare that stops; those that clear begin at 0.
 const STOPS: u32 = 8;
 
@@ -21,13 +20,12 @@ const STOPS: u32 = 8;
 pub struct NrfTimer {
     events: NrfEvents,
     shorts: u32,
-    channels: usize,
     is_running: bool,
     /// MODE: time, or one of two that count tasks.
     mode: u32,
     bitmode: u32,
     prescaler: u32,
-    compare: [u32; 6],
+    compare: Compares,
     /// What it counted to, and when: the beginning of that tick.
     count: u32,
     since: Cycles,
@@ -36,15 +34,15 @@ pub struct NrfTimer {
 impl NrfTimer {
     /// With so many compare registers.
     pub const fn new(channels: usize) -> Self {
+        let compare = Compares::new(channels);
         Self {
-            events: NrfEvents::new(((1 << channels) - 1) << COMPARE),
+            events: NrfEvents::new(compare.events()),
             shorts: 0,
-            channels,
             is_running: false,
             mode: 0,
             bitmode: 0,
             prescaler: 4,
-            compare: [0; 6],
+            compare,
             count: 0,
             since: Cycles(0),
         }
@@ -73,21 +71,18 @@ impl NrfTimer {
 
     /// Events, and what follows from them, at a count that was just reached.
     fn compare(&mut self) {
-        for channel in 0..self.channels {
-            if self.compare[channel] & self.mask() != self.count {
-                continue;
+        let mask = self.mask();
+        let mut reached = 0;
+        for (channel, &value) in self.compare.values().iter().enumerate() {
+            if value & mask == self.count {
+                reached |= 1 << channel;
+                self.events.happen(COMPARE + channel as u32);
             }
-            self.events.happen(COMPARE + channel as u32);
         }
-        let reached = |timer: &Self, shorts: u32| {
-            (0..timer.channels).any(|channel| {
-                shorts >> channel & 1 != 0 && timer.compare[channel] & timer.mask() == timer.count
-            })
-        };
-        if reached(self, self.shorts >> STOPS) {
+        if self.shorts >> STOPS & reached != 0 {
             self.is_running = false;
         }
-        if reached(self, self.shorts) {
+        if self.shorts & reached != 0 {
             self.count = 0;
         }
     }
@@ -118,9 +113,10 @@ impl Nrf for NrfTimer {
             START | COUNT => {}
             CLEAR => (self.count, self.since) = (0, now),
             SHUTDOWN => (self.is_running, self.count) = (false, 0),
-            CAPTURE.. if number - CAPTURE < self.channels as u32 => {
-                self.compare[(number - CAPTURE) as usize] = self.count;
-            }
+            CAPTURE.. => match self.compare.of(number - CAPTURE) {
+                Some(compare) => *compare = self.count,
+                None => return false,
+            },
             _ => return false,
         }
         true
@@ -131,10 +127,7 @@ impl Nrf for NrfTimer {
             0x504 => self.mode,
             0x508 => self.bitmode,
             0x510 => self.prescaler,
-            0x540..=0x554 => self.compare[..self.channels]
-                .get((offset as usize - 0x540) / 4)
-                .copied()?,
-            _ => return None,
+            _ => *self.compare.at(offset)?,
         })
     }
 
@@ -147,14 +140,10 @@ impl Nrf for NrfTimer {
                 self.count &= self.mask();
             }
             0x510 => self.prescaler = (value & 15).min(9),
-            0x540..=0x554 => {
-                let channels = &mut self.compare[..self.channels];
-                let Some(compare) = channels.get_mut((offset as usize - 0x540) / 4) else {
-                    return Ok(false);
-                };
-                *compare = value;
-            }
-            _ => return Ok(false),
+            _ => match self.compare.at(offset) {
+                Some(compare) => *compare = value,
+                None => return Ok(false),
+            },
         }
         Ok(true)
     }
@@ -175,7 +164,7 @@ impl Nrf for NrfTimer {
         if !self.counts_time() {
             return Cycles::NEVER;
         }
-        let wanted = self.compare[..self.channels].iter();
+        let wanted = self.compare.values().iter();
         let ticks =
             wanted.map(|&compare| compare.wrapping_sub(self.count).wrapping_sub(1) & self.mask());
         let ticks = u64::from(ticks.min().unwrap_or(u32::MAX)) + 1;
