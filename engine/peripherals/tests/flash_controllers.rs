@@ -1,36 +1,26 @@
 //! Flash controllers of the CC2538 and the `CC26x0`: sequences, times, and refusals by name.
 
+mod memory;
+
 use joulemark_kernel::chip::{Constant, Grade};
 use joulemark_kernel::{Cycles, Memories};
 use joulemark_peripherals::flash_cells::{FlashRange, FlashTimes};
 use joulemark_peripherals::{Cc26x0Flash, Cc2538Flash};
+use memory::Memory;
 
 const HZ: u32 = 1_000_000;
 
-struct Array(u32, Vec<u8>);
-
-impl Memories for Array {
-    fn read(&self, address: u32, length: u32) -> Option<Vec<u8>> {
-        let start = address.checked_sub(self.0)? as usize;
-        Some(self.1.get(start..start + length as usize)?.to_vec())
-    }
-
-    fn write(&mut self, _address: u32, _data: &[u8]) -> bool {
-        false
-    }
-
-    fn write_flash(&mut self, address: u32, data: &[u8]) -> bool {
-        let start = (address - self.0) as usize;
-        self.1[start..start + data.len()].copy_from_slice(data);
-        true
+fn flash_of(range: &FlashRange) -> Memory {
+    Memory {
+        start: range.start,
+        bytes: vec![0x00; range.size as usize],
+        is_flash: true,
     }
 }
 
-impl Array {
-    fn word(&self, address: u32) -> u32 {
-        let bytes = self.read(address, 4).unwrap();
-        u32::from_le_bytes(bytes.try_into().unwrap())
-    }
+fn word(memory: &Memory, address: u32) -> u32 {
+    let bytes = memory.read(address, 4).unwrap();
+    u32::from_le_bytes(bytes.try_into().unwrap())
 }
 
 fn constant(value: f64) -> Constant {
@@ -52,13 +42,13 @@ const FCTL: u32 = 0x08;
 const FADDR: u32 = 0x0c;
 const FWDATA: u32 = 0x10;
 
-fn cc2538() -> (Cc2538Flash, Array) {
+fn cc2538() -> (Cc2538Flash, Memory) {
     let range = FlashRange {
         start: 0x20_0000,
         size: 0x8_0000,
         page: 2048,
     };
-    let array = Array(range.start, vec![0x00; range.size as usize]);
+    let array = flash_of(&range);
     (Cc2538Flash::new(range, times(), HZ), array)
 }
 
@@ -80,10 +70,10 @@ fn cc2538_erases_a_page_and_writes_words() {
     assert_eq!(flash.read(FCTL), Some(4));
     assert_eq!(flash.power_state(), None);
     assert_eq!(
-        (array.word(0x20_0800), array.word(0x20_0ffc)),
+        (word(&array, 0x20_0800), word(&array, 0x20_0ffc)),
         (u32::MAX, u32::MAX)
     );
-    assert_eq!((array.word(0x20_07fc), array.word(0x20_1000)), (0, 0));
+    assert_eq!((word(&array, 0x20_07fc), word(&array, 0x20_1000)), (0, 0));
 
     flash.write(FCTL, 4 | 2, Cycles(30_000)).unwrap();
     for (number, word) in [0x1111_1111, 0x2222_2222].into_iter().enumerate() {
@@ -94,10 +84,10 @@ fn cc2538_erases_a_page_and_writes_words() {
         assert_eq!(flash.read(FCTL), Some(0x80 | 4 | 2), "takes the next");
     }
     assert_eq!(
-        (array.word(0x20_0804), array.word(0x20_0808)),
+        (word(&array, 0x20_0804), word(&array, 0x20_0808)),
         (0x1111_1111, 0x2222_2222)
     );
-    assert_eq!(array.word(0x20_0800), u32::MAX);
+    assert_eq!(word(&array, 0x20_0800), u32::MAX);
     assert_eq!(flash.next_event(), Cycles(30_060));
     flash.transfer(&mut array, Cycles(30_060)).unwrap();
     assert_eq!(flash.read(FCTL), Some(4), "no word came in time");
@@ -115,7 +105,7 @@ fn cc2538_keeps_the_upper_page_unless_it_is_opened() {
     flash.write(FCTL, 0x201, Cycles(0)).unwrap();
     flash.transfer(&mut array, Cycles(20_000)).unwrap();
     assert_eq!(flash.read(FCTL), Some(0x200));
-    assert_eq!(array.word(0x27_f800), u32::MAX);
+    assert_eq!(word(&array, 0x27_f800), u32::MAX);
 }
 
 #[test]
@@ -142,13 +132,13 @@ const EXECUTE: u32 = 0x22b4;
 const KEPT: u32 = 0x22c0;
 const LOCKED: u32 = 0x22e0;
 
-fn cc26x0() -> (Cc26x0Flash, Array) {
+fn cc26x0() -> (Cc26x0Flash, Memory) {
     let range = FlashRange {
         start: 0,
         size: 0x2_0000,
         page: 4096,
     };
-    let array = Array(0, vec![0x00; range.size as usize]);
+    let array = flash_of(&range);
     (Cc26x0Flash::new(range, times(), HZ), array)
 }
 
@@ -177,10 +167,10 @@ fn cc26x0_erases_a_sector_and_programs_words() {
     flash.transfer(&mut array, Cycles(20_000)).unwrap();
     assert_eq!(flash.read(FMSTAT), Some(0));
     assert_eq!(
-        (array.word(0x3000), array.word(0x3ffc)),
+        (word(&array, 0x3000), word(&array, 0x3ffc)),
         (u32::MAX, u32::MAX)
     );
-    assert_eq!((array.word(0x2ffc), array.word(0x4000)), (0, 0));
+    assert_eq!((word(&array, 0x2ffc), word(&array, 0x4000)), (0, 0));
 
     put(
         &mut flash,
@@ -192,7 +182,7 @@ fn cc26x0_erases_a_sector_and_programs_words() {
     flash.transfer(&mut array, Cycles(20_020)).unwrap();
     assert_eq!(flash.power_state(), None, "8 us for 4 bytes; here 20");
     assert_eq!(
-        (array.word(0x3010), array.word(0x3014)),
+        (word(&array, 0x3010), word(&array, 0x3014)),
         (u32::MAX, 0x1234_5678)
     );
     assert_eq!(flash.read(DATA + 4), Some(u32::MAX));

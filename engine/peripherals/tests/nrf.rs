@@ -1,11 +1,14 @@
 //! The nRF52840's timers, counters, pins, flash controller and interconnect, as its specification tells of them.
 
+mod memory;
+
 use joulemark_kernel::chip::{Constant, Grade};
-use joulemark_kernel::{Cycles, FaultKind, FineHertz, Hertz, Memories};
+use joulemark_kernel::{Cycles, FaultKind, FineHertz, Hertz};
 use joulemark_peripherals::flash_cells::{FlashRange, FlashTimes};
 use joulemark_peripherals::{
     Nrf, NrfEgu, NrfGpiote, NrfNvmc, NrfPpi, NrfRng, NrfRtc, NrfTimer, NrfWatchdog,
 };
+use memory::Memory;
 
 const CORE: Hertz = Hertz(64_000_000);
 const INTENSET: u32 = 0x304;
@@ -249,25 +252,6 @@ fn the_interconnect_leads_events_to_tasks() {
     assert_eq!(egu.read(0x100 + 4 * 7, Cycles(0)), Some(1));
 }
 
-struct Array(Vec<u8>);
-
-impl Memories for Array {
-    fn read(&self, address: u32, length: u32) -> Option<Vec<u8>> {
-        let start = address as usize;
-        Some(self.0.get(start..start + length as usize)?.to_vec())
-    }
-
-    fn write(&mut self, _address: u32, _data: &[u8]) -> bool {
-        false
-    }
-
-    fn write_flash(&mut self, address: u32, data: &[u8]) -> bool {
-        let start = address as usize;
-        let place = self.0.get_mut(start..start + data.len());
-        place.map(|place| place.copy_from_slice(data)).is_some()
-    }
-}
-
 #[test]
 fn flash_is_programmed_by_stores_and_erased_by_pages() {
     let constant = |value| Constant {
@@ -285,7 +269,11 @@ fn flash_is_programmed_by_stores_and_erased_by_pages() {
         page: 4096,
     };
     let mut nvmc = NrfNvmc::new(range, times, 64_000_000, 0);
-    let mut flash = Array(vec![0x33; 8192]);
+    let mut flash = Memory {
+        start: 0,
+        bytes: vec![0x33; 8192],
+        is_flash: true,
+    };
     assert!(!nvmc.takes_stores());
     assert!(
         nvmc.write(0x508, 4096, Cycles(0)).is_err(),
@@ -295,7 +283,7 @@ fn flash_is_programmed_by_stores_and_erased_by_pages() {
     assert_eq!(nvmc.write(0x508, 4100, Cycles(0)), Ok(true));
     assert_eq!(nvmc.transfer(&mut flash), Ok(true));
     assert_eq!(
-        (flash.0[4095], flash.0[4096], flash.0[8191]),
+        (flash.bytes[4095], flash.bytes[4096], flash.bytes[8191]),
         (0x33, 0xff, 0xff)
     );
     assert_eq!(nvmc.read(0x400, Cycles(5_439_999)), Some(0), "85 ms");
@@ -306,7 +294,7 @@ fn flash_is_programmed_by_stores_and_erased_by_pages() {
         nvmc.store(4096, value, Cycles(6_000_000));
         assert_eq!(nvmc.transfer(&mut flash), Ok(true));
     }
-    assert_eq!(flash.0[4096..4098], [0x03, 0xff], "bits only go to 0");
+    assert_eq!(flash.bytes[4096..4098], [0x03, 0xff], "bits only go to 0");
     assert_eq!(
         nvmc.read(0x400, Cycles(6_005_247)),
         Some(0),

@@ -1,7 +1,10 @@
 //! The nRF52840's UART: one event for each byte, and bits of whole cycles of 16 MHz.
 
-use joulemark_kernel::{Cycles, FaultKind, Memories};
+mod memory;
+
+use joulemark_kernel::{Cycles, FaultKind};
 use joulemark_peripherals::{Nrf, NrfUart};
+use memory::Memory;
 
 const STARTRX: u32 = 0x000;
 const STARTTX: u32 = 0x008;
@@ -88,22 +91,13 @@ fn what_is_lost_or_left_out_is_told() {
     assert_eq!(kind(off.write(TXD, 1, Cycles(0))), FaultKind::Peripheral);
 }
 
-struct Ram(Vec<u8>);
+const RAM: u32 = 0x2000_0000;
 
-impl Ram {
-    const START: u32 = 0x2000_0000;
-}
-
-impl Memories for Ram {
-    fn read(&self, address: u32, length: u32) -> Option<Vec<u8>> {
-        let start = address.checked_sub(Self::START)? as usize;
-        Some(self.0.get(start..start + length as usize)?.to_vec())
-    }
-
-    fn write(&mut self, address: u32, data: &[u8]) -> bool {
-        let start = address.wrapping_sub(Self::START) as usize;
-        let place = self.0.get_mut(start..start + data.len());
-        place.map(|place| place.copy_from_slice(data)).is_some()
+fn ram(bytes: Vec<u8>) -> Memory {
+    Memory {
+        start: RAM,
+        bytes,
+        is_flash: false,
     }
 }
 
@@ -128,7 +122,7 @@ fn with_dma(values: &[(u32, u32)]) -> NrfUart {
 }
 
 /// Go on from character to character.
-fn run(uart: &mut NrfUart, ram: &mut Ram, characters: u64) {
+fn run(uart: &mut NrfUart, ram: &mut Memory, characters: u64) {
     for character in 0..=characters {
         let now = Cycles(character * CHARACTER);
         uart.advance(now).unwrap();
@@ -138,8 +132,8 @@ fn run(uart: &mut NrfUart, ram: &mut Ram, characters: u64) {
 
 #[test]
 fn dma_sends_a_buffer_and_tells_at_its_end() {
-    let mut ram = Ram((0..64).collect());
-    let sends = [(TXD_PTR, Ram::START + 10), (TXD_MAXCNT, 3), (STARTTX, 1)];
+    let mut ram = ram((0..64).collect());
+    let sends = [(TXD_PTR, RAM + 10), (TXD_MAXCNT, 3), (STARTTX, 1)];
     // Two stop bits and parity make characters of 12 bits.
     for (config, bits) in [(0, 10), (0x1e, 12)] {
         let mut uart = with_dma(&[(CONFIG, config)]);
@@ -164,19 +158,19 @@ fn dma_sends_a_buffer_and_tells_at_its_end() {
 
 #[test]
 fn dma_receives_buffer_after_buffer() {
-    let mut ram = Ram(vec![0; 64]);
+    let mut ram = ram(vec![0; 64]);
     let begin = [
-        (RXD_PTR, Ram::START),
+        (RXD_PTR, RAM),
         (RXD_MAXCNT, 2),
         (SHORTS, 1 << 5),
         (STARTRX, 1),
     ];
     let mut uart = with_dma(&begin);
     // The next buffer is behind the first.
-    uart.write(RXD_PTR, Ram::START + 2, Cycles(0)).unwrap();
+    uart.write(RXD_PTR, RAM + 2, Cycles(0)).unwrap();
     uart.put(&[1, 2, 3]);
     run(&mut uart, &mut ram, 4);
-    assert_eq!(ram.0[..4], [1, 2, 3, 0]);
+    assert_eq!(ram.bytes[..4], [1, 2, 3, 0]);
     assert_eq!(uart.read(ENDRX, Cycles(0)), Some(1));
     assert_eq!(
         uart.read(RXD_AMOUNT, Cycles(0)),

@@ -1,29 +1,15 @@
 //! The AES accelerator at its registers: its times, its errors, and what is rarely used. Its data in
 //! all modes is compared with OpenSSL's in `tests/test_aes_accelerator.py`.
 
-use joulemark_kernel::{Cycles, Memories};
+mod memory;
+
+use joulemark_kernel::Cycles;
 use joulemark_peripherals::TiAes;
 use joulemark_peripherals::ti_aes::{AesTiming, Features};
+use memory::Memory;
 
-/// RAM from address 0x1000 on.
-struct Ram([u8; 0x400]);
-
-impl Memories for Ram {
-    fn read(&self, address: u32, length: u32) -> Option<Vec<u8>> {
-        let at = address.checked_sub(0x1000)? as usize;
-        self.0.get(at..at + length as usize).map(<[u8]>::to_vec)
-    }
-
-    fn write(&mut self, address: u32, data: &[u8]) -> bool {
-        let Some(at) = address.checked_sub(0x1000) else {
-            return false;
-        };
-        let place = self.0.get_mut(at as usize..at as usize + data.len());
-        place.map(|place| place.copy_from_slice(data)).is_some()
-    }
-}
-
-const KEY: u32 = 0x1000;
+const RAM: u32 = 0x1000;
+const KEY: u32 = RAM;
 const INPUT: u32 = 0x1100;
 const OUTPUT: u32 = 0x1200;
 
@@ -33,7 +19,7 @@ const CIPHER: u128 = 0x69c4_e0d8_6a7b_0430_d8cd_b780_70b4_c55a;
 
 struct Chip {
     aes: TiAes,
-    ram: Ram,
+    ram: Memory,
     now: Cycles,
 }
 
@@ -50,11 +36,15 @@ impl Chip {
             long_keys_and_gcm,
             hash: long_keys_and_gcm,
         };
-        let mut ram = Ram([0; 0x400]);
-        for (byte, value) in ram.0.iter_mut().zip(0..16) {
+        let mut ram = Memory {
+            start: RAM,
+            bytes: vec![0; 0x400],
+            is_flash: false,
+        };
+        for (byte, value) in ram.bytes.iter_mut().zip(0..16) {
             *byte = value;
         }
-        ram.0[0x100..0x110].copy_from_slice(&PLAIN.to_be_bytes());
+        ram.bytes[0x100..0x110].copy_from_slice(&PLAIN.to_be_bytes());
         let mut chip = Self {
             aes: TiAes::new(timing, features),
             ram,
@@ -107,7 +97,7 @@ impl Chip {
     }
 
     fn output(&self) -> u128 {
-        u128::from_be_bytes(self.ram.0[0x200..0x210].try_into().unwrap())
+        u128::from_be_bytes(self.ram.bytes[0x200..0x210].try_into().unwrap())
     }
 }
 
@@ -152,7 +142,7 @@ fn data_may_come_in_parts() {
     let mut chip = Chip::new(true);
     chip.load_key();
     chip.crypt(4 | 1 << 5, 2);
-    let whole = chip.ram.0[0x200..0x220].to_vec();
+    let whole = chip.ram.bytes[0x200..0x220].to_vec();
     chip.set(&[(0x540, 0), (0x544, 0), (0x548, 0), (0x54c, 0)]);
     chip.set(&[(0x550, 4 | 1 << 5), (0x554, 32), (0x558, 0)]);
     for part in 0..2 {
@@ -160,7 +150,7 @@ fn data_may_come_in_parts() {
         chip.set(&[(0x24, OUTPUT + 0x80 + 16 * part), (0x2c, 16)]);
         chip.wait();
     }
-    assert_eq!(chip.ram.0[0x280..0x2a0], whole);
+    assert_eq!(chip.ram.bytes[0x280..0x2a0], whole);
 }
 
 #[test]

@@ -1,26 +1,14 @@
 //! The micro DMA controller: transfers that software requests, between memory and registers.
 
+mod memory;
+
 use joulemark_kernel::{Cycles, Memories};
 use joulemark_peripherals::Udma;
+use memory::Memory;
 
 const RAM: u32 = 0x2000_0000;
 const TABLE: u32 = RAM + 0x400;
 const FIFO: u32 = 0x4008_8828;
-
-struct Memory(Vec<u8>);
-
-impl Memories for Memory {
-    fn read(&self, address: u32, length: u32) -> Option<Vec<u8>> {
-        let at = address.checked_sub(RAM)? as usize;
-        self.0.get(at..at + length as usize).map(<[u8]>::to_vec)
-    }
-
-    fn write(&mut self, address: u32, data: &[u8]) -> bool {
-        let at = address.wrapping_sub(RAM) as usize;
-        let place = self.0.get_mut(at..at.saturating_add(data.len()));
-        place.map(|place| place.copy_from_slice(data)).is_some()
-    }
-}
 
 struct Chip {
     udma: Udma,
@@ -33,11 +21,15 @@ impl Chip {
     fn new() -> Self {
         let mut chip = Self {
             udma: Udma::default(),
-            memory: Memory((0..0x1000_u32).map(|byte| byte as u8).collect()),
+            memory: Memory {
+                start: RAM,
+                bytes: (0..0x1000_u32).map(|byte| byte as u8).collect(),
+                is_flash: false,
+            },
             fifo: Vec::new(),
             now: Cycles(100),
         };
-        chip.memory.0[0x400..0x800].fill(0);
+        chip.memory.bytes[0x400..0x800].fill(0);
         assert!(chip.udma.write(4, 1) && chip.udma.write(8, TABLE));
         chip
     }
@@ -100,7 +92,10 @@ fn a_frame_goes_into_the_fifo_and_out_of_it() {
     chip.structure(1, FIFO, RAM + 0x904, auto(5, true, false));
     chip.udma.write(0x28, 2);
     assert_eq!(chip.request(1), short);
-    assert_eq!(chip.memory.0[0x900..0x905], [0x10, 0x11, 0x12, 0x13, 0x14]);
+    assert_eq!(
+        chip.memory.bytes[0x900..0x905],
+        [0x10, 0x11, 0x12, 0x13, 0x14]
+    );
     chip.structure(0, RAM + 0x23, FIFO, auto(20, false, true));
     chip.udma.write(0x28, 1);
     assert!(chip.request(0) > short);
@@ -113,7 +108,10 @@ fn words_are_copied_in_memory() {
     chip.structure(7, RAM + 0x1c, RAM + 0xa1c, words | 7 << 4 | 2);
     chip.udma.write(0x28, 1 << 7);
     chip.request(7);
-    assert_eq!(chip.memory.0[0xa00..0xa20], chip.memory.0[..0x20].to_vec());
+    assert_eq!(
+        chip.memory.bytes[0xa00..0xa20],
+        chip.memory.bytes[..0x20].to_vec()
+    );
 }
 
 #[test]
@@ -123,13 +121,13 @@ fn basic_mode_transfers_as_much_as_arbitration_lets_pass() {
     chip.structure(3, RAM + 0x19, RAM + 0xb09, 2 << 14 | 9 << 4 | 1);
     chip.udma.write(0x28, 1 << 3);
     chip.request(3);
-    assert_eq!(chip.memory.0[0xb00..0xb04], [0x10, 0x11, 0x12, 0x13]);
+    assert_eq!(chip.memory.bytes[0xb00..0xb04], [0x10, 0x11, 0x12, 0x13]);
     assert_eq!(chip.control(3) >> 4 & 0x3ff, 5);
     chip.request(3);
     chip.request(3);
     assert_eq!(
-        chip.memory.0[0xb00..0xb0a],
-        chip.memory.0[0x10..0x1a].to_vec()
+        chip.memory.bytes[0xb00..0xb0a],
+        chip.memory.bytes[0x10..0x1a].to_vec()
     );
     assert_eq!(chip.udma.read(0x28), Some(0));
 }
