@@ -101,8 +101,8 @@ def older_compiler(target: Architecture, name: str) -> OlderCompiler:
             _fetch(None, wanted, work, release)
     path = folder / "usr" / "bin" / f"{target.triple}-g++-{number}"
     theirs = Path("/usr") / target.triple
-    # Said to it, since some look for C++'s headers where Debian would have put them.
-    standard = min((folder / "usr" / target.triple / "include" / "c++").iterdir())
+    # C++'s own headers come before those of C, and both before what this machine has for itself.
+    standard = folder / "usr" / target.triple / "include" / "c++" / number
     headers = (standard, standard / target.triple, standard / "backward", theirs / "include")
     searched = (word for header in headers for word in ("-isystem", str(header)))
     command = (str(path), f"-B{theirs / 'bin'}/", "-nostdinc++", *searched)
