@@ -189,10 +189,10 @@ def network(
             faults += piece.faults
     if pcap is not None and key_file is not None:
         _write_keys(pcap.with_name(f"{pcap.name}.keys"), key_file.key)
-    if timeline is not None and page is not None:
-        timeline.write(page, totals.flaws)
     is_whole = running.engine.time_ps >= picoseconds(duration_s)
     result = _result(running, duration_s if is_whole else running.time_s, totals, auditor)
+    if timeline is not None and page is not None:
+        timeline.write(page, result)
     if as_json:
         typer.echo(json.dumps(result, ensure_ascii=False))
     else:
@@ -372,7 +372,7 @@ def _print(result: Mapping[str, Any]) -> None:
                 "mote": mote["mote"],
                 "sent": mote["sent"],
                 "received": mote["received"],
-                "missed": missed,
+                "not received": missed,
                 "energy (mJ)": round(mote["energy_mj"], 6),
                 "MCU": round(parts.get("mcu", 0.0), 6),
                 "radio": round(parts.get("radio", 0.0), 6),

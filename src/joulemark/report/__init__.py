@@ -158,7 +158,7 @@ def write_report(store: Store, path: Path) -> None:
         with schemapi.debug_mode(arg=False):
             page.write(render(records, libraries), path)
     elif libraries:
-        page.write(page.render("library.html.jinja", plots=False, libraries=libraries), path)
+        page.write(page.render("library.html.jinja", libraries=libraries), path)
     else:
         raise JoulemarkError("nothing was measured", store.name, "give `joulemark run` first")
 

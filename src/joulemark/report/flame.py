@@ -182,7 +182,7 @@ def zoomable(paths: Paths, name: str, in_order: InOrder = _NOT_FOLLOWED) -> str:
     script = page.asset("flame.js")
     packed = page.packed(json.dumps(data))
     return page.render(
-        "flame.html.jinja", plots=False, name=name, data=packed, weights=list(units), script=script
+        "flame.html.jinja", name=name, data=packed, weights=list(units), script=script
     )
 
 

@@ -7,12 +7,16 @@
 
   const box = document.getElementById("timeline"), canvas = box.querySelector("canvas");
   const tip = document.getElementById("tip"), paper = canvas.getContext("2d");
-  const LABEL = 150, TOP = 24, FRAME = 14, ROW = 12, GAP = 12;
+  const TOP = 24, FRAME = 14, ROW = 12, GAP = 12;
   const fates = { received: "#2e9e5b", corrupted: "#d6453d", collided: "#d6453d", lost: "#d6453d", weak: "#b8860b", busy: "#b8860b", late: "#b8860b", abandoned: "#b8860b" };
-  const known = { off: "#0000", "power-down": "#c9ced6", sleep: "#c9ced6", lpm3: "#d5dae1", lpm4: "#e3e6ea", lpm0: "#b7c3d4", lpm1: "#b7c3d4", idle: "#9db4d3", standby: "#e3e6ea", active: "#f0a53a", rx: "#4c78a8" };
+  // Alike states have one colour; the pointer tells which it is.
+  const known = { off: "#0000", active: "#f0a53a" };
+  for (const asleep of ["power-down", "sleep", "standby", "lpm2", "lpm3", "lpm4"]) known[asleep] = "#cfd4db";
+  for (const waiting of ["idle", "lpm0", "lpm1"]) known[waiting] = "#9db4d3";
   const palette = ["#72b7b2", "#b279a2", "#9d755d", "#bab0ac", "#ff9da6", "#eeca3b"];
-  const colours = data.states.map((state, i) =>
-    known[state] || (state.startsWith("tx") ? "#e45756" : state.startsWith("rx") ? "#4c78a8" : palette[i % palette.length]));
+  let others = 0;
+  const colours = data.states.map(state =>
+    known[state] || (state.startsWith("tx") ? "#e45756" : state.startsWith("rx") ? "#4c78a8" : palette[others++ % palette.length]));
 
   const rows = [];
   let height = TOP;
@@ -26,8 +30,9 @@
 
   let from = 0, to = data.end || 1;
   const ink = () => getComputedStyle(document.body).color;
-  const at = time => LABEL + (time - from) / (to - from) * (canvas.clientWidth - LABEL);
-  const time = x => from + (x - LABEL) / (canvas.clientWidth - LABEL) * (to - from);
+  const label = () => Math.min(150, .3 * canvas.clientWidth), across = () => canvas.clientWidth - label();
+  const at = time => label() + (time - from) / (to - from) * across();
+  const time = x => from + (x - label()) / across() * (to - from);
 
   // The first of sorted intervals that ends after a time.
   function first(intervals, time, end) {
@@ -47,7 +52,7 @@
   }
 
   function draw() {
-    const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth;
+    const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, left = label();
     canvas.width = width * ratio;
     canvas.height = height * ratio;
     canvas.style.height = height + "px";
@@ -67,46 +72,47 @@
       const mote = data.motes[row.number];
       paper.fillStyle = colour;
       paper.font = "600 12px system-ui, sans-serif";
-      paper.fillText(mote.name.slice(0, 20), 6, row.frames + FRAME / 2);
+      paper.fillText(mote.name, 6, row.frames + FRAME / 2, left - 10);
       paper.font = "11px system-ui, sans-serif";
       for (const track of row.tracks) {
         paper.fillStyle = colour;
         paper.globalAlpha = .6;
-        paper.fillText(track.part, 14, track.y + ROW / 2);
+        paper.fillText(track.part, 14, track.y + ROW / 2, left - 18);
         paper.globalAlpha = 1;
         let drawn = -1;
         for (let i = first(track.intervals, from, 1); i < track.intervals.length; i++) {
           const [start, end, state] = track.intervals[i];
           if (start > to) break;
-          const left = Math.max(at(start), LABEL), right = Math.min(at(end), width);
+          const begin = Math.max(at(start), left), right = Math.min(at(end), width);
           // What is narrower than a pixel is drawn once a pixel.
-          if (right - left < .5 && Math.floor(right) === drawn) continue;
+          if (right - begin < .5 && Math.floor(right) === drawn) continue;
           drawn = Math.floor(right);
           paper.fillStyle = colours[state];
-          paper.fillRect(left, track.y + 1, Math.max(right - left, .5), ROW - 2);
+          paper.fillRect(begin, track.y + 1, Math.max(right - begin, .5), ROW - 2);
         }
       }
     }
     for (const frame of data.frames) {
       const [mote, begin, end, , , , heard] = frame;
       if (end < from || begin > to) continue;
-      const left = Math.max(at(begin), LABEL), right = Math.min(at(end), width);
+      const x = Math.max(at(begin), left), wide = Math.max(Math.min(at(end), width) - x, 1);
       if (rows[mote]) {
-        paper.fillStyle = "#e45756";
-        paper.fillRect(left, rows[mote].frames + 2, Math.max(right - left, 1), FRAME - 4);
+        paper.fillStyle = colour;
+        paper.fillRect(x, rows[mote].frames + 1, wide, FRAME - 3);
       }
       for (const [hearer, fate] of heard) {
         if (!(fate in fates) || !rows[hearer]) continue;
         paper.fillStyle = fates[fate];
-        paper.fillRect(left, rows[hearer].frames + 5, Math.max(right - left, 1), FRAME - 10);
+        paper.fillRect(x, rows[hearer].frames + 5, wide, FRAME - 7);
       }
     }
+    box.dataset.view = `${Math.round(from)} ${Math.round(to)}`;
   }
 
   function look(x, y) {
     const t = time(x), slack = 2 * (to - from) / canvas.clientWidth;
     const row = rows.find(row => y >= row.frames && y < (row.tracks.at(-1)?.y ?? row.frames) + ROW);
-    if (!row || x < LABEL) return "";
+    if (!row || x < label()) return "";
     const track = row.tracks.find(track => y >= track.y && y < track.y + ROW);
     if (track) {
       const interval = track.intervals[first(track.intervals, t, 1)];
@@ -127,20 +133,33 @@
     requestAnimationFrame(draw);
   }
   function zoom(x, factor) {
-    const t = time(Math.max(x, LABEL));
+    const t = time(Math.max(x, label()));
     show(t - (t - from) * factor, t + (to - t) * factor);
   }
 
-  let held = null;
+  // Fingers and a mouse's button that are down, each with the time that it holds.
+  const held = new Map();
+  function hold() {
+    const [one, other] = held.values();
+    if (other && Math.abs(other.x - one.x) < 10) return;
+    const span = other ? (other.time - one.time) / (other.x - one.x) * across() : to - from;
+    const begin = one.time - (one.x - label()) / across() * span;
+    if (span > 0) show(begin, begin + span);
+  }
+  function release(e) {
+    held.delete(e.pointerId);
+    for (const other of held.values()) other.time = time(other.x);
+  }
   canvas.addEventListener("wheel", e => { e.preventDefault(); zoom(e.offsetX, e.deltaY > 0 ? 1.25 : .8); }, { passive: false });
-  canvas.addEventListener("pointerdown", e => { held = { x: e.offsetX, from, to }; canvas.setPointerCapture(e.pointerId); });
-  canvas.addEventListener("pointerup", () => { held = null; });
+  canvas.addEventListener("pointerdown", e => { held.set(e.pointerId, { x: e.offsetX, time: time(e.offsetX) }); canvas.setPointerCapture(e.pointerId); });
+  canvas.addEventListener("pointerup", release);
+  canvas.addEventListener("pointercancel", release);
   canvas.addEventListener("pointermove", e => {
-    if (held) {
-      const moved = (e.offsetX - held.x) / (canvas.clientWidth - LABEL) * (held.to - held.from);
-      show(held.from - moved, held.to - moved);
+    if (held.has(e.pointerId)) {
+      held.get(e.pointerId).x = e.offsetX;
+      hold();
     }
-    const found = held ? "" : look(e.offsetX, e.offsetY);
+    const found = held.size ? "" : look(e.offsetX, e.offsetY);
     tip.hidden = !found;
     tip.textContent = found;
     tip.style.left = Math.min(e.offsetX + 12, canvas.clientWidth - tip.offsetWidth - 4) + "px";
@@ -148,7 +167,7 @@
   });
   canvas.addEventListener("pointerleave", () => { tip.hidden = true; });
   box.addEventListener("keydown", e => {
-    const middle = LABEL + (canvas.clientWidth - LABEL) / 2, step = (to - from) / 8;
+    const middle = label() + across() / 2, step = (to - from) / 8;
     if (e.key === "+") zoom(middle, .8);
     else if (e.key === "-") zoom(middle, 1.25);
     else if (e.key === "ArrowLeft") show(from - step, to - step);
@@ -166,9 +185,10 @@
     item.append(swatch, name);
     legend.append(item);
   }
-  data.states.forEach((state, i) => { if (colours[i] !== "#0000") entry(colours[i], state); });
-  entry("#e45756", "frame");
-  entry(fates.received, "received");
+  const alike = Map.groupBy(data.states.filter((_, i) => colours[i] !== "#0000"), state => colours[data.states.indexOf(state)]);
+  for (const [colour, states] of alike) entry(colour, states.join(", "));
+  entry("currentColor", "frame sent");
+  entry(fates.received, "frame received");
   entry(fates.lost, "corrupted, collided, lost");
   entry(fates.weak, "weak, busy, late, abandoned");
 

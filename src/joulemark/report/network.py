@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,6 @@ from joulemark.analysis.frames import describe
 from joulemark.report import page
 
 if TYPE_CHECKING:
-    from joulemark.analysis.auditor import Flaw
     from joulemark.runners.network import RunningNetwork, Slice
 
 _INTERVALS_MAX = 400_000
@@ -61,24 +60,25 @@ class Timeline:
         if self._count + len(self._frames) > _INTERVALS_MAX:
             self._shown_ps = piece.end_ps
 
-    def write(self, path: Path, flaws: "Sequence[Flaw]") -> None:
+    def write(self, path: Path, result: Mapping[str, Any]) -> None:
         """Write the page.
+
+        Args:
+            path: where to.
+            result: what the command prints as JSON.
 
         Raises:
             InputError: it cannot be written.
         """
         running = self._running
         motes: list[dict[str, Any]] = []
-        for number, seat in enumerate(running.seats):
+        for number, told in enumerate(result["motes"]):
             tracks = self._tracks[number]
             order = sorted(tracks, key=lambda part: (part != "radio", part != "mcu", part))
             motes.append(
                 {
-                    "name": seat.name,
-                    "board": seat.board.title,
-                    "energy": running.energy(number).gross_nj * 1e-6,
-                    "grade": running.energy(number).grade,
-                    "parts": running.parts_mj(number),
+                    "name": told["mote"],
+                    "board": running.seats[number].board.title,
                     "tracks": [[part, tracks[part]] for part in order],
                 }
             )
@@ -91,13 +91,10 @@ class Timeline:
         }
         html = page.render(
             "network.html.jinja",
-            title=running.network.title,
-            duration_s=self._end_ps * 1e-12,
+            result=result,
             shown_s=None if self._shown_ps is None else self._shown_ps * 1e-12,
-            motes=motes,
-            parts=sorted({part for mote in motes for part in mote["parts"]}),
-            frames=len(self._frames),
-            flaws=flaws,
+            boards=[seat.board.title for seat in running.seats],
+            parts=sorted({part for mote in result["motes"] for part in mote["parts_mj"]}),
             packed_data=page.packed(json.dumps(data, separators=(",", ":"))),
             script=(Path(__file__).parent / "network.js").read_text("utf-8"),
         )

@@ -26,14 +26,13 @@ def asset(name: str) -> str:
     return (resources.files(__package__) / name).read_text("utf-8")
 
 
-def render(template: str, *, plots: bool = True, **values: Any) -> str:
+def render(template: str, **values: Any) -> str:
     """A page as HTML that needs nothing else.
 
     Args:
         template: its file's name, in this package.
-        plots: it draws with the plotting library.
-        values: what it shows, besides `style`, the plotting library (`packed_vega`) and the
-            script that draws plots with it (`plots_script`).
+        values: what it shows, besides `style`; a page that draws plots includes
+            `plots.html.jinja`.
     """
     folder = resources.files(__package__)
     environment = jinja2.Environment(
@@ -44,16 +43,10 @@ def render(template: str, *, plots: bool = True, **values: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters["significant"] = significant
+    environment.globals["packed_vega"] = lambda: packed(_plotting_library())
+    environment.globals["plots_script"] = lambda: asset("plots.js")
     style = (folder / "report.css").read_text("utf-8")
-    return environment.get_template(template).render(
-        style=style,
-        **(
-            {"packed_vega": packed(_plotting_library()), "plots_script": asset("plots.js")}
-            if plots
-            else {}
-        ),
-        **values,
-    )
+    return environment.get_template(template).render(style=style, **values)
 
 
 def _plotting_library() -> str:

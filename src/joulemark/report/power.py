@@ -71,7 +71,6 @@ def write_power(
     }
     html = page.render(
         "power.html.jinja",
-        plots=False,
         name=name,
         board=board,
         parts=[order[n] for n in drawing],

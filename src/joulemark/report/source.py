@@ -61,7 +61,6 @@ def write_source(spent: "Mapping[Line | None, Spent]", name: str, path: Path) ->
     rest = spent.get(None)
     html = page.render(
         "source.html.jinja",
-        plots=False,
         name=name,
         files=shown,
         total_nj=sum(cost.energy_nj for cost in spent.values()),
