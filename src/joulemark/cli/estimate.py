@@ -1,5 +1,6 @@
 """`joulemark estimate`: estimate primitives on a Linux board that is not at hand."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,7 @@ from joulemark.errors import InputError, VerificationError
 from joulemark.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from joulemark.campaign.campaign import Campaign
     from joulemark.campaign.libraries import LibraryJob
@@ -83,6 +84,7 @@ def estimate(
     from joulemark.images.from_source import Source
     from joulemark.measure import estimated
     from joulemark.measure.estimated import Estimated, model
+    from joulemark.measure.side_by_side import side_by_side
     from joulemark.records.store import Store
 
     chosen, found = options.campaign(campaign), load_machine(machine)
@@ -112,15 +114,19 @@ def estimate(
             _libraries(planned, chosen, found, target, opened, form)
             return
         records: list[Record[PrimitiveSubject]] = []
-        for job in jobs(chosen, found, target, method):
-            served = opened.served(point.key for point in job.points)
-            records += opened.load(s.id for s in served.values())  # type: ignore[arg-type]
-            with Estimated(job, found, target) as session:
+
+        def left() -> "Iterator[Callable[[], Record[PrimitiveSubject]]]":
+            for job in jobs(chosen, found, target, method):
+                served = opened.served(point.key for point in job.points)
+                records.extend(opened.load(s.id for s in served.values()))  # type: ignore[arg-type]
+                session = Estimated(job, found, target)
                 for point in job.points:
                     if point.key not in served:
-                        record = session.record(point)
-                        opened.append(record)
-                        records.append(record)
+                        yield partial(session.record, point)
+
+        for record in side_by_side(left()):
+            opened.append(record)
+            records.append(record)
     good = [record for record in records if record.status == "ok"]
     if good or form is Form.JSON:
         typer.echo(table([_row(r) for r in sorted(good, key=lambda r: r.order)], form))

@@ -9,6 +9,7 @@ price of one.
 import hashlib
 import json
 import tempfile
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -101,7 +102,7 @@ def model(core: str, architecture: str) -> Model:
 
 
 class Estimated(Session):
-    """One image under QEMU with the plugin."""
+    """One image under QEMU with the plugin; threads may record cases of it side by side."""
 
     def __init__(self, job: Job, machine: Machine, architecture: Architecture) -> None:
         super().__init__(job)
@@ -110,6 +111,7 @@ class Estimated(Session):
         self._plugin = build_plugin()
         self._emulator = architecture.emulator
         self._empty: dict[str, float] = {}
+        self._lock = threading.Lock()
 
     def close(self) -> None:
         """Nothing is kept open."""
@@ -141,9 +143,10 @@ class Estimated(Session):
         """Cost of one execution, without the cost of calling it."""
         few, more = (self._counts(case, number, n, Flag.NONE) for n in (_FEW, _MORE))
         name = primitive(case).operation
-        if name not in self._empty:
-            empty = [self._counts(case, number, n, Flag.EMPTY) for n in (_FEW, _MORE)]
-            self._empty[name] = self._model.cycles(empty[0], empty[1])
+        with self._lock:
+            if name not in self._empty:
+                empty = [self._counts(case, number, n, Flag.EMPTY) for n in (_FEW, _MORE)]
+                self._empty[name] = self._model.cycles(empty[0], empty[1])
         took = {kept: float(more[kept] - few[kept]) for kept in KEPT}
         took["cycles"] = max(self._model.cycles(few, more) - self._empty[name], 0.0)
         return {kept: value / (_MORE - _FEW) for kept, value in took.items()}

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from joulemark import oracles
@@ -21,6 +22,7 @@ from joulemark.images.architectures import Architecture
 from joulemark.images.plugin import build_plugin
 from joulemark.measure.estimated import ERROR, KEPT, Counts, model
 from joulemark.measure.recorded import Outcome, of_library, recorded
+from joulemark.measure.side_by_side import side_by_side
 from joulemark.records.record import Quantity, Record, quantity
 
 _FEW, _MORE = 1, 4
@@ -39,9 +41,8 @@ class EstimatedLibrary:
         self._target = target
 
     def records(self) -> Iterator[Record[LibrarySubject]]:
-        """Estimate all cases; one that fails gives a failed record."""
-        for point in self.job.points:
-            yield self.record(point)
+        """Estimate all cases, as they come; one that fails gives a failed record."""
+        return side_by_side(partial(self.record, point) for point in self.job.points)
 
     def record(self, point: Point) -> Record[LibrarySubject]:
         """Estimate one case."""

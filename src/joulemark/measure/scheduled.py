@@ -41,6 +41,9 @@ class Target:
 Pairs = Counter[tuple[str, str]]
 """How often a block's code came after another's; code as hexadecimal, an instruction a word."""
 
+_KNOWN: dict[tuple[Target, tuple[str, str]], int] = {}
+"""What pairs add that this process has asked for."""
+
 
 def pairs(counts: Mapping[str, Any]) -> Pairs:
     """Pairs as the plugin wrote them."""
@@ -75,19 +78,19 @@ def _length(code: str) -> int:
 
 
 def _added(hot: list[tuple[str, str]], target: Target) -> dict[tuple[str, str], int]:
-    """Cycles that the second of each pair adds."""
-    codes = {code for pair in hot for code in pair}
-    lines = _disassembled(sorted(codes), target)
-    regions: dict[str, list[str]] = {}
-    for number, (first, second) in enumerate(hot):
-        tail = lines[first][-_TAIL:]
-        regions[f"tail{number}"] = tail
-        regions[f"both{number}"] = tail + lines[second]
-    found = _scheduled(regions, target)
-    return {
-        pair: found[f"both{number}"] - found.get(f"tail{number}", 0)
-        for number, pair in enumerate(hot)
-    }
+    """Cycles that the second of each pair adds; an image's cases have most pairs in common."""
+    asked = [pair for pair in hot if (target, pair) not in _KNOWN]
+    if asked:
+        lines = _disassembled(sorted({code for pair in asked for code in pair}), target)
+        regions: dict[str, list[str]] = {}
+        for number, (first, second) in enumerate(asked):
+            tail = lines[first][-_TAIL:]
+            regions[f"tail{number}"] = tail
+            regions[f"both{number}"] = tail + lines[second]
+        found = _scheduled(regions, target)
+        for number, pair in enumerate(asked):
+            _KNOWN[target, pair] = found[f"both{number}"] - found.get(f"tail{number}", 0)
+    return {pair: _KNOWN[target, pair] for pair in hot}
 
 
 def _disassembled(codes: list[str], target: Target) -> dict[str, list[str]]:

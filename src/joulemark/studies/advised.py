@@ -69,8 +69,8 @@ def _advised(advice: Advice, study: Study, bench: Bench) -> Advised:
         trials=TRIALS,
     )
     if advice.board in machines.names():
-        machine = machines.load_machine(advice.board)
-        records = estimate.records(campaign, machine, "", bench)
+        cases = estimate.Wanted(campaign, machines.load_machine(advice.board))
+        (records,) = estimate.records([cases], bench)
     else:
         placed = {"board": (advice.board,), "clock": (advice.clock,) if advice.clock else ()}
         records = measured([campaign.model_copy(update=placed)], bench)

@@ -1,15 +1,18 @@
 """A case of a campaign on a Linux machine that is not here: estimated, its output verified."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.estimates import jobs
+from joulemark.campaign.job import Job
 from joulemark.catalogue.machines import Machine, load_machine
-from joulemark.images.architectures import architecture
+from joulemark.images.architectures import Architecture, architecture
 from joulemark.measure import estimated
 from joulemark.measure.estimated import Estimated
+from joulemark.measure.side_by_side import side_by_side
 from joulemark.records.record import PrimitiveRecord, of_primitives
 from joulemark.studies.ways import Answer, Bench, campaign
 
@@ -24,6 +27,26 @@ class Asked(campaign.Asked):
     metric: Literal["time", "cycles", "energy_gross"] = "time"
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """Cases for a machine."""
+
+    chosen: Campaign
+    """Of primitives."""
+    machine: Machine
+    made_for: str = ""
+    """What of it they are compiled for; its file's first if empty."""
+
+    @property
+    def target(self) -> Architecture:
+        """What they are compiled for."""
+        return architecture(self.made_for or str(self.machine.architectures[0]))
+
+    def jobs(self) -> Iterator[Job]:
+        """The cases by image, each built when it is asked for."""
+        return jobs(self.chosen, self.machine, self.target, estimated.method())
+
+
 def best(asked: Asked) -> None:
     """Nothing: the ways to write it are compared where they are emulated."""
 
@@ -34,53 +57,53 @@ def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
     Raises:
         ToolError: what estimates is missing.
     """
-    by_case = _records(asked, bench)
-    return {a: _answer(a, by_case.get(a, [])) for a in asked}
+    found = records([_wanted(a) for a in asked], bench)
+    return {a: _answer(a, of_it) for a, of_it in zip(asked, found, strict=True)}
 
 
-def _records(asked: Sequence[Asked], bench: Bench) -> dict[Asked, list[PrimitiveRecord]]:
-    found: dict[Asked, list[PrimitiveRecord]] = defaultdict(list)
-    for one in asked:
-        chosen = Campaign(
-            primitive=(one.primitive,),
-            implementation=(one.implementation,),
-            operation=(one.operation,),
-            opt=(one.opt,),
-            compiler=(one.compiler or "clang",),
-            size=(one.size,),
-            ad_size=(one.ad_size,),
-            seed=SEED,
-        )
-        found[one] += records(chosen, load_machine(one.board), one.architecture, bench)
-    return found
+def _wanted(asked: Asked) -> Wanted:
+    chosen = Campaign(
+        primitive=(asked.primitive,),
+        implementation=(asked.implementation,),
+        operation=(asked.operation,),
+        opt=(asked.opt,),
+        compiler=(asked.compiler or "clang",),
+        size=(asked.size,),
+        ad_size=(asked.ad_size,),
+        seed=SEED,
+    )
+    return Wanted(chosen, load_machine(asked.board), asked.architecture)
 
 
-def records(
-    chosen: Campaign, machine: Machine, made_for: str, bench: Bench
-) -> list[PrimitiveRecord]:
-    """The good records of a campaign's cases: from the store, or estimated now.
+def records(wanted: Sequence[Wanted], bench: Bench) -> list[list[PrimitiveRecord]]:
+    """The records of each that is wanted: from the store, or estimated now.
 
     Args:
-        chosen: of primitives.
-        machine: that they are for.
-        made_for: what of it they are compiled for; its file's first if empty.
+        wanted: cases, for machines.
         bench: with the store.
 
     Raises:
         ToolError: what estimates is missing.
     """
-    target = architecture(made_for or str(machine.architectures[0]))
-    found: list[PrimitiveRecord] = []
-    for job in jobs(chosen, machine, target, estimated.method()):
-        keys = [point.key for point in job.points]
-        served = bench.store.served(keys)
-        if left := [point for point in job.points if point.key not in served]:
-            with Estimated(job, machine, target) as session:
-                for point in left:
-                    bench.store.append(session.record(point))
-            served = bench.store.served(keys)
-        found += of_primitives(bench.store.load(s.id for s in served.values()))
-    return found
+    keys: list[list[str]] = [[] for _ in wanted]
+    begun: set[str] = set()
+
+    def left() -> Iterator[Callable[[], PrimitiveRecord]]:
+        for one, of_it in zip(wanted, keys, strict=True):
+            for job in one.jobs():
+                of_job = [point.key for point in job.points]
+                of_it.extend(of_job)
+                begun.update(bench.store.served(of_job))
+                session = Estimated(job, one.machine, one.target)
+                for point in job.points:
+                    if point.key not in begun:
+                        begun.add(point.key)
+                        yield partial(session.record, point)
+
+    for record in side_by_side(left()):
+        bench.store.append(record)
+    served = [bench.store.served(of_it) for of_it in keys]
+    return [of_primitives(bench.store.load(s.id for s in of_it.values())) for of_it in served]
 
 
 def _answer(asked: Asked, records: Sequence[PrimitiveRecord]) -> Answer:

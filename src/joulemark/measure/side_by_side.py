@@ -1,0 +1,39 @@
+"""Work whose time other processes take, such as emulators and compilers: in threads of this one."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from joulemark.interrupts import deferred
+
+T = TypeVar("T")
+
+_LOOK_S = 0.05
+"""Between two looks whether Ctrl-C was pressed."""
+
+
+def side_by_side(work: Iterable[Callable[[], T]]) -> Iterator[T]:
+    """Results of all work, as they come, with a thread for each core of this machine.
+
+    What has begun when the caller stops is ended; nothing else is begun.
+
+    Args:
+        work: taken from as it can be begun, in the caller's thread.
+    """
+    cores = len(os.sched_getaffinity(0))
+    pending: set[Future[T]] = set()
+    with deferred() as strike, ThreadPoolExecutor(cores) as pool:
+        try:
+            for one in work:
+                pending.add(pool.submit(one))
+                strike()
+                done, pending = wait(pending, 0)
+                yield from (future.result() for future in done)
+            while pending:
+                done, pending = wait(pending, _LOOK_S, FIRST_COMPLETED)
+                strike()
+                yield from (future.result() for future in done)
+        finally:
+            for future in pending:
+                future.cancel()
