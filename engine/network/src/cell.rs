@@ -279,9 +279,11 @@ impl<M: Mote> Cell<M> {
     /// Run all motes to a time. A mote that cannot go on is left where it is.
     pub fn run(&mut self, until: Picoseconds) {
         self.until = until;
-        while let Some(&(next, _)) = self.queue.first()
-            && next < until
-        {
+        loop {
+            let next = self.next();
+            if next >= until {
+                break;
+            }
             self.epoch(next, until);
         }
         // Those that are left sleep to the end and see nothing before it.
@@ -291,6 +293,16 @@ impl<M: Mote> Cell<M> {
         }
         self.merge(&(0..self.seats.len()).collect::<Vec<_>>());
         self.close();
+    }
+
+    /// When something happens next: a mote does something by itself, or a recording wakes motes
+    /// that would sleep on.
+    fn next(&self) -> Picoseconds {
+        let mote = self.queue.first().map(|&(next, _)| next);
+        let recorded = self.scheduled.first_key_value();
+        let recorded = recorded.map(|(&(begin, _), _)| begin);
+        let both = mote.into_iter().chain(recorded);
+        both.min().unwrap_or(Picoseconds::NEVER)
     }
 
     /// Before this nothing can be noticed that anybody does who does something at `next` at the
@@ -321,7 +333,7 @@ impl<M: Mote> Cell<M> {
     fn epoch(&mut self, next: Picoseconds, until: Picoseconds) {
         let (mut next, mut horizon) = (next, self.horizon(next));
         while let Some(first) = self.scheduled.first_entry()
-            && first.key().0 < horizon
+            && first.key().0 < horizon.min(until)
         {
             let transmission = first.remove();
             self.open(transmission.clone());
@@ -329,6 +341,9 @@ impl<M: Mote> Cell<M> {
             // It may wake somebody earlier.
             next = self.queue.first().map_or(next, |&(next, _)| next);
             horizon = self.horizon(next);
+        }
+        if next >= until {
+            return;
         }
         // Who sends hears nothing, and what it does to its frame others have to know first.
         let senders = self.due(horizon);

@@ -428,3 +428,90 @@ fn what_is_on_the_air_may_be_taken_at_any_time() {
     assert_eq!(seen_too, seen, "nobody who hears it notices");
     assert_eq!(ids_too, ids, "each is taken once");
 }
+
+/// A mote that listens from its start, and whose core sleeps until a frame begins.
+struct Sleeper {
+    time: Picoseconds,
+    antenna: Antenna,
+    /// Its own time whenever it noticed the begin of a frame.
+    noticed: Vec<Picoseconds>,
+}
+
+impl Sleeper {
+    fn new() -> Self {
+        let mut antenna = Antenna::new(Figures {
+            sensitivity_dbm: -95.0,
+            capture_db: 3.0,
+            turnaround: TURNAROUND,
+        });
+        antenna.listen(us(0), frequency_mhz(15));
+        Self {
+            time: us(0),
+            antenna,
+            noticed: Vec::new(),
+        }
+    }
+}
+
+impl Mote for Sleeper {
+    fn time(&self) -> Picoseconds {
+        self.time
+    }
+
+    fn next_event(&self) -> Picoseconds {
+        self.antenna.next_event()
+    }
+
+    fn run(&mut self, until: Picoseconds) -> bool {
+        while self.time < until {
+            let due = self.antenna.next_event();
+            self.time = self.time.max(due.min(until));
+            if due <= self.time && self.antenna.advance(due).is_some() {
+                self.noticed.push(self.time);
+                self.antenna.release(self.time);
+            }
+        }
+        true
+    }
+
+    fn longest_step(&self) -> Picoseconds {
+        us(3)
+    }
+
+    fn with_antenna(&mut self, act: &mut dyn FnMut(&mut Antenna)) -> bool {
+        act(&mut self.antenna);
+        true
+    }
+}
+
+#[test]
+fn a_recording_wakes_motes_that_all_sleep() {
+    for ahead in [Ahead::Full, Ahead::Part(2)] {
+        let mut network = Network::new(1, 1, ahead).unwrap();
+        let hearer = network.add(Sleeper::new(), Clock::default());
+        let sender = network.add(Sleeper::new(), Clock::default());
+        network.link(
+            sender,
+            Link {
+                to: hearer,
+                attenuation_db: 60.0,
+                loss: 0.0,
+            },
+        );
+        let delimiters = [us(40_000), us(70_000), us(140_000)];
+        for delimiter in delimiters {
+            let start = Start {
+                begin: Picoseconds(delimiter.0 - SYNCHRONISATION.0),
+                delimiter,
+                frequency_mhz: frequency_mhz(15),
+                power_dbm: 0.0,
+            };
+            network.inject(sender, start, &[5, 1, 2, 3, 4, 5]);
+        }
+        network.run(us(100_000));
+        network.run(us(200_000));
+        assert_eq!(network.late(), 0);
+        let noticed: Vec<Picoseconds> = network.motes().flat_map(|m| m.noticed.clone()).collect();
+        assert_eq!(noticed, delimiters, "{ahead:?}");
+    }
+}
