@@ -395,11 +395,13 @@ BITES = {
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-def test_a_watchdog_that_is_not_fed_ends_the_run(tmp_path: Path, chip: str) -> None:
+def test_a_watchdog_that_is_never_fed_ends_the_run(tmp_path: Path, chip: str) -> None:
     image = elf(tmp_path, chip, "".join(store(*setting) for setting in BITES[chip]) + "b .")
-    done = joulemark("exec", "--chip", chip, str(image), "--max-cycles", "200000", code=7)
+    done = joulemark("exec", "--chip", chip, str(image), "--max-cycles", "2000000", code=7)
     assert "watchdog" in done.stderr
     assert "resets the chip" in done.stderr
+    assert "16 times before" in done.stderr
+    assert "resets        16" in done.stdout
 
 
 @pytest.mark.parametrize("chip", CHIPS)

@@ -102,13 +102,17 @@ def test_export_holds_every_record(store: Path, tmp_path: Path, form: str) -> No
     assert list(frame["cycles"]) == [r["cycles"] for r in found]
 
 
-@pytest.mark.parametrize("what", ["boards", "chips", "primitives", "compilers"])
+@pytest.mark.parametrize(
+    "what", ["boards", "chips", "primitives", "compilers", "networks", "scenarios"]
+)
 def test_lists(what: str) -> None:
     expected = {
         "boards": "telosb",
         "chips": "msp430f1611",
         "primitives": "aes-128-ctr",
         "compilers": "clang",
+        "networks": "ping-telosb",
+        "scenarios": "telosb-aead",
     }
     assert expected[what] in joulemark("list", what).stdout
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from command import joulemark
+from joulemark.analysis.auditor import Flaw
 from joulemark.catalogue.networks import read_network, seconds
 from joulemark.cli import network as command
-from joulemark.errors import InputError
+from joulemark.errors import AirError, InputError
 from joulemark.project import NETWORKS
 from joulemark.records.store import Store
 from joulemark.runners.capture import read_capture
@@ -45,6 +46,17 @@ def written(folder: Path, text: str) -> Path:
         (MOTE + 'flash = "none.bin"\n', "No such file"),
         (MOTE + "start_s = 1e30\n", "less than or equal to 10000000"),
         (MOTE + "start_s = 1.0\nrestart_s = [0.5]\n", "it is not on before"),
+        (
+            MOTE + 'start_s = 1.0\ninput = [{ at_s = 0.5, text = "a" }]\n',
+            "input: it is not on before",
+        ),
+        (MOTE + 'input = [{ at_s = 0.5, text = "" }]\n', "at least 1 character"),
+        (
+            MOTE + 'input = [{ at_s = 0.5, text = "a", port = "COM1" }]\n',
+            "there are USART0, USART1",
+        ),
+        (MOTE + "device_number = -1\n", "greater than or equal to 0"),
+        (MOTE + "settings = { device_number = 1 }\n", "device_number is a key of the mote itself"),
         (MOTE + 'wiring = { boots = "boots/none" }\n', "nothing in it is wired to boots"),
         (MOTE + '[[link]]\nfrom = "one"\nto = "one"\nattenuation_db = 6\n', "not hear itself"),
         (MOTE + "[slots]\nlength_us = 10\ntx_offset_us = 10\n", "tx_offset_us is within"),
@@ -97,6 +109,15 @@ def test_a_radio_that_is_tuned_to_no_channel_is_told(tmp_path: Path) -> None:
     path = written(tmp_path, MOTE + "define = { MOTE = 1, PING_CHANNEL = 27 }\n")
     done = joulemark("network", str(path), "--for", "400ms")
     assert "one sends at 2485 MHz, which is no channel: data" in done.stdout
+
+
+def test_one_frame_that_is_flawed_is_one() -> None:
+    network = RunningNetwork(read_network(PING))
+    flaws = [Flaw("nonce used twice", "asker", 10**12, "with key 1")]
+    with pytest.raises(AirError, match=r"^a frame is flawed: that of asker at 1\.0+ s: nonce used"):
+        command._complain(network, [], flaws)
+    with pytest.raises(AirError, match=r"^2 frames are flawed; the first, of asker at 1\.0+ s"):
+        command._complain(network, [], flaws * 2)
 
 
 def test_a_time_is_written_with_its_unit() -> None:

@@ -195,7 +195,7 @@ class Fault:
 
     @property
     def kind(self) -> str:
-        """Such as "unmapped", "misaligned", "flash-write", "watchdog", "absent"."""
+        """Such as "unmapped", "misaligned", "flash-write", "watchdog", "reset", "absent"."""
     @property
     def message(self) -> str: ...
     @property
@@ -326,6 +326,7 @@ class Machine:
         trace: bool = False,
         secrets_trace: bool = False,
         follow: bool = False,
+        resets: int = 0,
         settings: dict[str, int] | None = None,
     ) -> Machine:
         """Load an image and reset.
@@ -344,6 +345,7 @@ class Machine:
                 is a marker, between its rising and its falling edge.
             follow: keep what each instruction cost, and calls in the order of time, for
                 `followed`; with it a profile and a trace are kept. Slower.
+            resets: how often a watchdog or the program may reset the chip; the next is a fault.
             settings: named chip settings at start, as the chip file lists them.
 
         Raises:
@@ -407,6 +409,9 @@ class Machine:
         """The part of `cycles` that the core slept through."""
     @property
     def instructions(self) -> int: ...
+    @property
+    def resets(self) -> int:
+        """How often the chip was reset since the start."""
     @property
     def time_ps(self) -> int:
         """Time since the start."""
@@ -575,6 +580,7 @@ class Network:
         profile: bool = False,
         settings: dict[str, int] | None = None,
         flash: bytes | None = None,
+        device_number: int | None = None,
     ) -> int:
         """Seat a machine; its number, from 0 on.
 
@@ -595,11 +601,12 @@ class Network:
             profile: as for a `Machine`.
             settings: as for a `Machine`.
             flash: the contents of the board's serial flash, from address 0 on.
+            device_number: what tells the chip from others, or its board where that has a number.
 
         Raises:
             ImageError: as for a `Machine`.
             BoardError: as for a `Machine`.
-            EngineError: the board has no serial flash.
+            EngineError: the board has no serial flash, or neither it nor the chip a number.
         """
     def add_recording(self) -> int:
         """Seat a sender whose frames are given; its number."""
@@ -622,6 +629,7 @@ class Network:
         wiring: Wiring | None = None,
         trace: bool = False,
         settings: dict[str, int] | None = None,
+        device_number: int | None = None,
     ) -> None:
         """Switch a mote off and on now: another machine takes its seat."""
     def run(self, until_ps: int) -> None:
@@ -642,6 +650,8 @@ class Network:
     def cycles(self, mote: int) -> int: ...
     def sleep_cycles(self, mote: int) -> int: ...
     def instructions(self, mote: int) -> int: ...
+    def resets(self, mote: int) -> int:
+        """How often its chip was reset by a watchdog or by its program, since it was on."""
     def fault(self, mote: int) -> Stop | None:
         """Why it cannot go on."""
     def has_radio(self, mote: int) -> bool: ...

@@ -268,6 +268,10 @@ impl<B: Bus> Core<B> {
         (self.it, self.ipsr, self.control, self.basepri) = (0, 0, 0, 0);
         (self.primask, self.faultmask, self.exclusive, self.event) = (false, false, false, false);
         self.asleep = None;
+        self.fpu = Fpu::default();
+        (self.recheck, self.noticed, self.lsu_counter_written) = (false, None, None);
+        // The memories may be set otherwise.
+        self.foreseen = true;
         self.calls.clear();
         self.thumb = pc & 1 != 0;
         self.set_pc(pc & !1);

@@ -23,6 +23,8 @@ pub enum FaultKind {
     InvalidOpcode,
     /// The watchdog reset the chip.
     Watchdog,
+    /// The program reset the chip.
+    Reset,
     /// A part of the chip that the emulation declares absent.
     Absent,
     /// A peripheral that was used in a way that its manual forbids.
@@ -42,6 +44,7 @@ impl FaultKind {
             Self::Lockup => "lockup",
             Self::InvalidOpcode => "invalid-opcode",
             Self::Watchdog => "watchdog",
+            Self::Reset => "reset",
             Self::Absent => "absent",
             Self::Peripheral => "peripheral",
         }

@@ -1,17 +1,20 @@
 //! An `ARMv7-M` core with its chip around it.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use joulemark_armv7m::{self as core, Config, Core, DeviceWait, Region, RegionKind, Timing};
-use joulemark_kernel::chip::{Constant, Memory, MemoryKind};
-use joulemark_kernel::{Chip, ChipError, Cycles, Fault, Image, Picoseconds, Symbols, Timeline};
+use joulemark_kernel::chip::{Constant, Memory, MemoryKind, Mirror};
+use joulemark_kernel::{
+    Chip, ChipError, Cycles, Fault, FaultKind, Image, Picoseconds, Symbols, Timeline,
+};
 use joulemark_radio::Antenna;
 
 use crate::board::Board;
 use crate::calls::CallTree;
 use crate::cortex_m::sections::{self, Boot};
-use crate::cortex_m::{CortexM, Make};
+use crate::cortex_m::{CortexM, Make, Reset};
 use crate::pins::Pin;
 use crate::profile::Node;
 use crate::system::{Exit, Limits, System, check_fit, memories};
@@ -35,6 +38,11 @@ pub struct Armv7m {
     core: Core<CortexM>,
     /// Where the stack pointer was when observation began.
     stack_base: u32,
+    /// What a reset makes anew.
+    parameters: Box<sections::Core>,
+    settings: BTreeMap<String, u32>,
+    /// The vector table that a reset reads; none where a debugger started the program.
+    vectors: Option<u32>,
 }
 
 impl Armv7m {
@@ -71,10 +79,8 @@ impl Armv7m {
             debug_assert_eq!(loaded, Ok(()), "check_fit saw to it");
         }
         core.bus.set_image(image);
-        start(&mut core, chip, parameters.boot.as_ref(), image, options)?;
-        if settings.get("write_buffer") == Some(&0) {
-            let _ = core.debug_write(ACTLR, DISDEFWBUF);
-        }
+        let vectors = start(&mut core, chip, parameters.boot.as_ref(), image, options)?;
+        set_write_buffer(&mut core, &settings);
         // The stack may go down to the last variable in the memory that it begins in.
         let sp = core.register(SP);
         let home = chip.memory.iter().find(|memory| {
@@ -92,7 +98,25 @@ impl Armv7m {
         Ok(Self {
             core,
             stack_base: 0,
+            parameters: Box::new(parameters),
+            settings,
+            vectors,
         })
+    }
+}
+
+/// Where a setting turns the write buffer off, every start does.
+fn set_write_buffer(core: &mut Core<CortexM>, settings: &BTreeMap<String, u32>) {
+    if settings.get("write_buffer") == Some(&0) {
+        let _ = core.debug_write(ACTLR, DISDEFWBUF);
+    }
+}
+
+/// Where nothing is mapped at 0, boot code has set VTOR before the program starts.
+fn set_vtor(core: &mut Core<CortexM>, chip: &Chip, table: u32) {
+    let is_at_zero = |mirror: &Mirror| mirror.of == table && mirror.start == 0;
+    if table != 0 && !chip.mirror.iter().any(is_at_zero) {
+        let _ = core.debug_write(VTOR, table);
     }
 }
 
@@ -229,14 +253,14 @@ fn boot_table(chip: &Chip, boot: Option<&Boot>, image: &Image) -> Result<Option<
 }
 
 /// Reset; with an entry, as a debugger does that loads the stack pointer, places the program
-/// counter and has turned the DWT's counters on.
+/// counter and has turned the DWT's counters on. Returns the vector table of a reset.
 fn start(
     core: &mut Core<CortexM>,
     chip: &Chip,
     boot: Option<&Boot>,
     image: &Image,
     options: &Options,
-) -> Result<(), Error> {
+) -> Result<Option<u32>, Error> {
     let Some(&reset) = chip.vectors.table.get("RESET") else {
         let what = "key 'vectors.table': needs RESET";
         return Err(Error::Chip(format!("chip {}: {what}", chip.name)));
@@ -272,10 +296,7 @@ fn start(
             chip.name
         ))
     })?;
-    // Where nothing is mapped at 0, boot code has set VTOR before the program starts.
-    if !views.contains(&0) {
-        let _ = core.debug_write(VTOR, table);
-    }
+    set_vtor(core, chip, table);
     let Some(entry) = entry else {
         let (sp, pc) = vectors.unwrap_or_default();
         // Bit 0 of a vector says Thumb, which is all that this core has (B1.5.3).
@@ -287,7 +308,7 @@ fn start(
                 memories(chip, DIGITS)
             )));
         }
-        return Ok(());
+        return Ok(Some(table));
     };
     let entry = entry & !1;
     if !is_memory(chip, entry) {
@@ -314,7 +335,7 @@ fn start(
     core.set_register(SP, sp);
     core.set_register(PC, entry);
     let _ = core.debug_write(DWT_CTRL, DWT_COUNTERS);
-    Ok(())
+    Ok(None)
 }
 
 impl System for Armv7m {
@@ -349,6 +370,26 @@ impl System for Armv7m {
             core::Exit::Asleep => Exit::Asleep,
             core::Exit::Fault(fault) => Exit::Fault(fault),
         }
+    }
+
+    fn reset(&mut self, fault: &Fault) -> bool {
+        let cause = match fault.kind {
+            FaultKind::Reset => Reset::Software,
+            FaultKind::Watchdog => Reset::Watchdog,
+            _ => return false,
+        };
+        let Some(vectors) = self.vectors else {
+            return false;
+        };
+        let (now, settings) = (self.core.cycles(), &self.settings);
+        let setting = |name: &str| settings.get(name).copied().unwrap_or(0);
+        self.core.bus.reset(cause, &self.parameters, &setting, now);
+        // There was one at the start.
+        let is_there = self.core.reset(vectors).is_ok();
+        let chip = Arc::clone(self.core.bus.board.chip());
+        set_vtor(&mut self.core, &chip, vectors);
+        set_write_buffer(&mut self.core, &self.settings);
+        is_there
     }
 
     fn asleep_until(&self) -> Option<Cycles> {

@@ -547,6 +547,11 @@ impl Board {
         .at(address)
     }
 
+    /// The chip that it is around.
+    pub const fn chip(&self) -> &Arc<Chip> {
+        &self.chip
+    }
+
     /// Whether the run is to end at this instruction boundary; asking clears it.
     pub fn take_stop(&mut self) -> bool {
         std::mem::take(&mut self.stop)

@@ -76,6 +76,24 @@ impl Pins {
     }
 }
 
+/// Who resets the chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reset {
+    /// AIRCR.SYSRESETREQ.
+    Software,
+    Watchdog,
+}
+
+/// A reset of the chip.
+pub struct Anew<'a> {
+    pub cause: Reset,
+    pub now: Cycles,
+    pub time: Picoseconds,
+    /// What the peripherals were made with.
+    pub core: &'a sections::Core,
+    pub setting: &'a dyn Fn(&str) -> u32,
+}
+
 /// Effects of a series' register access on the rest of the chip.
 pub struct Context<'a> {
     /// The pins; changes are noticed after the access.
@@ -196,6 +214,9 @@ pub trait Peripherals: Send + Sync {
             "the emulation leaves out deep sleep (SCR.SLEEPDEEP) of this chip",
         ))
     }
+    /// Everything is as after power-up but for what a reset leaves as it is, and for the register
+    /// that tells its cause. The clock follows ([`Peripherals::clock_changed`]).
+    fn reset(&mut self, anew: &Anew<'_>);
     /// The core wakes from deep sleep.
     fn wake(&mut self, context: &mut Context<'_>) {
         let _ = context;
@@ -211,6 +232,8 @@ pub struct CortexM {
     pins: Pins,
     pub(crate) timeline: Timeline,
     max_hz: u32,
+    /// How much too fast the watch crystal is, in parts in 10^9.
+    watch_ppb: i32,
     pub(crate) board: Board,
     /// When the series' registers and its radio have something to do; asked for before every
     /// instruction.
@@ -253,6 +276,7 @@ impl CortexM {
             pins: Pins::default(),
             timeline: Timeline::new(Hertz(hz)),
             max_hz: core.max_hz.whole(),
+            watch_ppb: 0,
             board,
             due: Cycles::NEVER,
             pending_fault: None,
@@ -281,8 +305,43 @@ impl CortexM {
     pub(crate) fn set_watch_crystal(&mut self, ppb: i32, now: Cycles) {
         self.advance_series(now);
         let time = self.timeline.at(now);
+        self.watch_ppb = ppb;
         self.series.set_watch_crystal(ppb, now, time);
         self.set_due();
+    }
+
+    /// Reset the chip: its pins are inputs again, and its clock is the one after a reset.
+    pub(crate) fn reset(
+        &mut self,
+        cause: Reset,
+        core: &sections::Core,
+        setting: &dyn Fn(&str) -> u32,
+        now: Cycles,
+    ) {
+        let time = self.timeline.at(now);
+        self.series.reset(&Anew {
+            cause,
+            now,
+            time,
+            core,
+            setting,
+        });
+        let hz = core.reset_hz.whole();
+        self.timeline.change_clock(now, Hertz(hz));
+        self.series.clock_changed(now, hz);
+        if self.watch_ppb != 0 {
+            self.series.set_watch_crystal(self.watch_ppb, now, time);
+        }
+        self.pending_fault = None;
+        (self.state, self.flash_state) = (ACTIVE, None);
+        self.note_power(now);
+        if let Some(radio) = self.series.radio() {
+            self.board.note_radio(radio.state(), time);
+        }
+        let before = self.levels();
+        (self.pins.output, self.pins.enabled) = Default::default();
+        self.set_due();
+        self.pins_changed(before, now);
     }
 
     /// The board drives a pin.
@@ -568,8 +627,8 @@ impl Bus for CortexM {
 
     fn reset_requested(&mut self, _now: Cycles) -> Result<(), Fault> {
         Err(Fault::new(
-            FaultKind::Absent,
-            "the program asks for a reset (AIRCR.SYSRESETREQ), which ends the run",
+            FaultKind::Reset,
+            "the program resets the chip (AIRCR.SYSRESETREQ)",
         ))
     }
 

@@ -42,6 +42,9 @@ pub struct Options {
     /// Keep a digest of every address fetched, read and written: where there is a marker, between
     /// its rising and its falling edge.
     pub secrets_trace: bool,
+    /// How often the chip may be reset, by its watchdog or by its program, and go on: the next
+    /// reset is a fault.
+    pub resets: u32,
     /// Named chip settings at start.
     pub settings: BTreeMap<String, u32>,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use joulemark_kernel::chip::MemoryKind;
-use joulemark_kernel::{Chip, Cycles, Fault, Image, Symbols, Timeline};
+use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Image, Symbols, Timeline};
 use joulemark_msp430::{self as core, Bus, Core, RESET_VECTOR, Region, RegionKind};
 use joulemark_peripherals::adc12::Inputs;
 
@@ -26,6 +26,8 @@ pub struct Msp430 {
     ram_end: u32,
     /// Where the stack pointer was when observation began.
     stack_base: u16,
+    /// A reset starts the program again: no debugger placed the program counter.
+    can_reset: bool,
     /// How many functions the profile tells apart.
     functions: usize,
 }
@@ -140,6 +142,7 @@ impl Msp430 {
             core,
             ram_end,
             stack_base: 0,
+            can_reset: placed.is_none(),
             functions: 0,
         })
     }
@@ -184,6 +187,17 @@ impl System for Msp430 {
             core::Exit::Asleep => Exit::Asleep,
             core::Exit::Fault(fault) => Exit::Fault(fault),
         }
+    }
+
+    fn reset(&mut self, fault: &Fault) -> bool {
+        let by_watchdog = fault.kind == FaultKind::Watchdog;
+        if !self.can_reset || !by_watchdog && fault.kind != FaultKind::Reset {
+            return false;
+        }
+        let now = self.core.cycles();
+        self.core.bus.power_up_clear(by_watchdog, now);
+        self.core.reset();
+        true
     }
 
     fn asleep_until(&self) -> Option<Cycles> {

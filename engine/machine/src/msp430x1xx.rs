@@ -226,6 +226,41 @@ impl Msp430x1xx {
         Ok(bus)
     }
 
+    /// Power-up clear by the watchdog or by a key violation (section 2.1). What a power-on reset
+    /// resets only, "rw-(0)" in the registers' figures, stays as it is: timers, ADC12 and DMA.
+    pub(crate) fn power_up_clear(&mut self, by_watchdog: bool, now: Cycles) {
+        // What runs from the old clocks is brought up to now first.
+        self.advance_usart(0, now);
+        self.advance_usart(1, now);
+        self.adc12.advance(&self.clock, now);
+        self.advance_timers(now);
+        let was_set = self.sfr.ifg[0] & sfr::NMI;
+        self.clock.power_changed(0, now);
+        self.clock.set_dcoctl(0x60, now);
+        self.clock.set_bcsctl1(0x84, now);
+        self.clock.set_bcsctl2(0, now);
+        self.note_power(now);
+        self.watchdog.power_up_clear(&self.clock, now);
+        self.flash.power_up_clear(now);
+        self.sfr = Sfr::default();
+        self.sfr.ifg[0] |= was_set;
+        if by_watchdog {
+            self.sfr.ifg[0] |= sfr::WDT;
+        }
+        for usart in &mut self.usart {
+            usart.power_up_clear();
+        }
+        for index in 0..self.ports.len() {
+            let port = &mut self.ports[index];
+            port.set_pxie(0);
+            let changed = port.set_pxsel(0) | port.set_pxdir(0);
+            port.set_pxifg(0);
+            self.pins_changed(index, changed, now);
+        }
+        self.watch_outputs(now);
+        self.reschedule();
+    }
+
     /// Work out again when something happens next.
     fn reschedule(&mut self) {
         self.next = self

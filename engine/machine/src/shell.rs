@@ -6,7 +6,7 @@ use std::sync::Arc;
 use joulemark_devices::{Device, Lines, Wiring};
 use joulemark_kernel::chip::MemoryKind;
 use joulemark_kernel::trace::{MarkerEdge, PinEdge, PowerTrack};
-use joulemark_kernel::{Chip, Cycles, Fault, Image, Picoseconds};
+use joulemark_kernel::{Chip, Cycles, Fault, FaultKind, Image, Picoseconds};
 use joulemark_radio::Antenna;
 
 use crate::follow::{Followed, Follower, Sight};
@@ -28,6 +28,7 @@ pub struct Machine {
     /// Every run stops before these instructions.
     watched: BTreeSet<u32>,
     follower: Option<Box<Follower>>,
+    resets: u32,
 }
 
 impl Machine {
@@ -71,6 +72,7 @@ impl Machine {
             stopped_at: None,
             watched: BTreeSet::new(),
             follower: None,
+            resets: 0,
         };
         machine.clear_observations();
         Ok(machine)
@@ -154,7 +156,23 @@ impl Machine {
             }
             let edges = self.stamp_edges();
             match exit {
-                Exit::Fault(fault) => return self.faulted(Reason::Fault, Some(&fault)),
+                Exit::Fault(fault)
+                    if self.resets < self.options.resets && self.system.reset(&fault) =>
+                {
+                    self.resets += 1;
+                }
+                Exit::Fault(mut fault) => {
+                    if self.resets > 0
+                        && matches!(fault.kind, FaultKind::Reset | FaultKind::Watchdog)
+                    {
+                        let times = if self.resets == 1 { "time" } else { "times" };
+                        fault.message = format!(
+                            "{}, which it did {} {times} before; more are not followed here",
+                            fault.message, self.resets
+                        );
+                    }
+                    return self.faulted(Reason::Fault, Some(&fault));
+                }
                 Exit::Breakpoint(at) => {
                     self.stopped_at = Some(at);
                     return self.stop(Reason::Address);
@@ -287,6 +305,11 @@ impl Machine {
     /// The part of [`Machine::cycles`] that the core slept through.
     pub fn sleep_cycles(&self) -> u64 {
         self.system.sleep_cycles().0
+    }
+
+    /// How often the chip was reset since the start.
+    pub const fn resets(&self) -> u32 {
+        self.resets
     }
 
     /// Instructions since the start.

@@ -43,6 +43,9 @@ pub trait System: Any + Send + Sync {
     fn timeline(&self) -> &Timeline;
 
     fn run(&mut self, limits: Limits) -> Exit;
+    /// Reset the chip as a fault says, which ended the run; false where that is none that resets it,
+    /// or where the program was not started by a reset. Time and the board go on.
+    fn reset(&mut self, fault: &Fault) -> bool;
     /// When something is due; `None` where the core does not sleep.
     fn asleep_until(&self) -> Option<Cycles>;
     /// Sleep on until a cycle before which nothing is due.

@@ -493,7 +493,7 @@ fn flash_written_without_its_controller_is_a_fault() {
             "{message}"
         );
     }
-    let message = fault(&program("mov #0x5540, &FCTL1"), "peripheral");
+    let message = fault(&program("mov #0x5540, &FCTL1"), "reset");
     assert!(message.contains("key"), "{message}");
 }
 

@@ -347,6 +347,19 @@ impl Cc2538Rf {
         }
     }
 
+    /// The chip is reset: what is on the air ends, and all is as after power-up but for the numbers
+    /// that are random.
+    pub fn reset(&mut self, now: Picoseconds) {
+        self.abort(now);
+        let figures = *self.antenna.figures();
+        let antenna = std::mem::replace(&mut self.antenna, Antenna::new(figures));
+        *self = Self {
+            antenna,
+            random: self.random,
+            ..Self::new(figures, 0)
+        };
+    }
+
     // ---- States.
 
     fn enter(&mut self, state: State, until: Picoseconds) {

@@ -21,6 +21,8 @@ const CCFG: u32 = 0x5000_3000;
 /// `SLEEPCTL` with the pads awake, as TI's start-up code finds it after a cold reset.
 const SLEEPCTL: usize = 2;
 const IO_PAD_SLEEP_DIS: u32 = 1;
+/// `AON_SYSCTL_RESETCTL`.
+const RESETCTL: usize = 1;
 const IOCLATCH: usize = 3;
 
 /// `AON_WUC_PWRSTAT`, and its fields: AUX sleeps; domains that are on; AUX's bus is connected and AUX
@@ -89,6 +91,19 @@ const CCFG_FIRST: u32 = 0x1000 - CCFG_BYTES;
 pub trait AlwaysOn: Send + Sync {
     /// What the image has at the end of flash.
     fn set_customer(&mut self, configuration: &[u8]);
+
+    /// The word of the customer's configuration with a number.
+    fn customer(&self, number: usize) -> u32;
+
+    /// `RESETCTL` tells the source of a reset.
+    fn set_reset_source(&mut self, source: u32);
+
+    /// What another had in flash stays, and a reset had a source.
+    fn reset_by(&mut self, source: u32, before: &dyn AlwaysOn) {
+        let words = (0..CCFG_BYTES as usize / 4).map(|number| before.customer(number));
+        self.set_customer(&words.flat_map(u32::to_le_bytes).collect::<Vec<u8>>());
+        self.set_reset_source(source);
+    }
 
     /// Read the word at an address; `None` where there is none.
     fn read(&mut self, address: u32) -> Option<u32>;
@@ -225,7 +240,7 @@ pub(crate) struct Common<const OSCILLATORS: usize> {
     device_id: u32,
     revision: u32,
     number: u32,
-    customer: [u32; CCFG_BYTES as usize / 4],
+    pub(crate) customer: [u32; CCFG_BYTES as usize / 4],
 }
 
 impl<const OSCILLATORS: usize> Common<OSCILLATORS> {
@@ -365,6 +380,14 @@ impl Cc26x0Aon {
 }
 
 impl AlwaysOn for Cc26x0Aon {
+    fn customer(&self, number: usize) -> u32 {
+        self.common.customer[number]
+    }
+
+    fn set_reset_source(&mut self, source: u32) {
+        self.system[RESETCTL] = source;
+    }
+
     fn set_customer(&mut self, configuration: &[u8]) {
         self.common.set_customer(configuration);
     }

@@ -23,6 +23,8 @@ const PWRSTAT: u32 = 0x14;
 const POWER: u32 = 7;
 /// `SLEEPCTL` with the pads awake, as start-up code finds it after a cold reset.
 const SLEEPCTL: usize = 0x2c / 4;
+/// `AON_PMCTL_RESETCTL`.
+const RESETCTL: usize = 0x28 / 4;
 const IOCLATCH: usize = 3;
 
 /// `STAT0` of the oscillators.
@@ -94,6 +96,14 @@ impl Cc26x2Aon {
 }
 
 impl AlwaysOn for Cc26x2Aon {
+    fn customer(&self, number: usize) -> u32 {
+        self.common.customer[number]
+    }
+
+    fn set_reset_source(&mut self, source: u32) {
+        self.power[RESETCTL] = source;
+    }
+
     fn set_customer(&mut self, configuration: &[u8]) {
         self.common.set_customer(configuration);
     }

@@ -93,6 +93,13 @@ impl Flash {
         }
     }
 
+    /// Power-up clear (section 5.4): what was running is over, and KEYV stays.
+    pub fn power_up_clear(&mut self, now: Cycles) {
+        let keyv = self.fctl3 & KEYV;
+        (self.fctl1, self.fctl2, self.fctl3) = (0, 0x42, WAIT | LOCK | keyv);
+        (self.busy_until, self.in_block) = (now, false);
+    }
+
     /// FCTL1: the high byte reads 0x96.
     pub fn fctl1(&self) -> u16 {
         0x9600 | u16::from(self.fctl1)
@@ -117,7 +124,7 @@ impl Flash {
         if value >> 8 != 0xa5 {
             self.fctl3 |= KEYV;
             return Err(Fault::new(
-                FaultKind::Peripheral,
+                FaultKind::Reset,
                 format!(
                     "flash key violation: {value:#06x} does not begin with 0xa5; the chip resets"
                 ),

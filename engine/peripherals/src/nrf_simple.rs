@@ -38,6 +38,15 @@ impl NrfRng {
         }
     }
 
+    /// After another reset: what comes is random still.
+    #[must_use]
+    pub fn after_reset(&self) -> Self {
+        Self {
+            random: self.random,
+            ..Self::new(0)
+        }
+    }
+
     /// A byte takes about 30 microseconds, and with the correction of its bias about 120
     /// (specification, RNG, electrical specification; entered from memory).
     const fn byte_cycles(&self) -> u64 {

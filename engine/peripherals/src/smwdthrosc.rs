@@ -46,6 +46,21 @@ impl Smwdthrosc {
         }
     }
 
+    /// The chip is reset: the timer counts from zero, and the watchdog is off.
+    pub fn reset(&mut self, now: Cycles) {
+        *self = Self {
+            clock: self.clock.clone(),
+            zero: self.clock.ticks(now),
+            latched: 0,
+            upper: 0,
+            compare: None,
+            rose: None,
+            watchdog: 0,
+            clear: 0,
+            fed: 0,
+        };
+    }
+
     /// The core's clock or the crystal's changes.
     pub fn set_clocks(&mut self, core: Hertz, low: FineHertz, now: Cycles) {
         self.clock.change_crystal(now, low, core);

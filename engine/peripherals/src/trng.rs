@@ -35,6 +35,15 @@ impl Trng {
         }
     }
 
+    /// After another reset: what comes is random still.
+    #[must_use]
+    pub const fn after_reset(&self) -> Self {
+        Self {
+            random: self.random,
+            ..Self::new(0)
+        }
+    }
+
     /// Cycles between samples of the oscillators.
     const fn sample_cycles(&self) -> u64 {
         (self.settings[1] >> 8 & 15) as u64 + 1

@@ -77,6 +77,14 @@ impl Usart {
         }
     }
 
+    /// Power-up clear: what is on the line into the chip stays there.
+    pub fn power_up_clear(&mut self) {
+        *self = Self {
+            line_in: std::mem::take(&mut self.line_in),
+            ..Self::new(self.index)
+        };
+    }
+
     fn receive_bit(&self) -> u8 {
         [sfr::URX0, sfr::URX1][self.index]
     }

@@ -29,6 +29,14 @@ impl Watchdog {
         }
     }
 
+    /// Power-up clear (section 10.3): it runs, from zero.
+    pub fn power_up_clear(&mut self, clock: &BasicClock, now: Cycles) {
+        *self = Self {
+            zero: clock.rate(Source::Smclk).ticks(now),
+            ..Self::default()
+        };
+    }
+
     fn source(&self) -> Source {
         if self.control & SSEL != 0 {
             Source::Aclk

@@ -532,7 +532,7 @@ struct Machine {
 impl Machine {
     #[new]
     #[pyo3(signature = (chip, image, *, wiring=None, entry=None, marker=None, profile=false, trace=false,
-                        secrets_trace=false, follow=false, settings=None))]
+                        secrets_trace=false, follow=false, resets=0, settings=None))]
     #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)]
     fn new(
         chip: &Chip,
@@ -544,6 +544,7 @@ impl Machine {
         trace: bool,
         secrets_trace: bool,
         follow: bool,
+        resets: u32,
         settings: Option<HashMap<String, Bound<'_, PyAny>>>,
     ) -> PyResult<Self> {
         let options = machine::Options {
@@ -556,6 +557,7 @@ impl Machine {
             },
             trace: trace || follow,
             secrets_trace,
+            resets,
             settings: numbers(settings)?,
         };
         let machine = made(chip, wiring, image, &options)?;
@@ -627,6 +629,11 @@ impl Machine {
     #[getter]
     fn sleep_cycles(&self) -> u64 {
         self.machine.sleep_cycles()
+    }
+
+    #[getter]
+    fn resets(&self) -> u32 {
+        self.machine.resets()
     }
 
     #[getter]

@@ -48,19 +48,45 @@ pub struct Network {
     count: usize,
 }
 
-/// Each mote of a network has its own number in its DS2411, where its board has one: from 1 on.
-/// Operating systems take addresses from it.
-fn give_serial(machine: &mut Machine, mote: usize) {
-    let give = |device: &mut Ds2411, _: &mut _| device.set_serial(mote as u64 + 1);
-    // A board without one is as good.
-    let _ = machine.with_device("serial-number", give);
+/// Each mote of a network has its own number in its DS2411, where its board has one: what is asked
+/// for, or from 1 on. Operating systems take addresses from it.
+fn give_serial(machine: &mut Machine, mote: usize, asked: Option<u64>) -> PyResult<()> {
+    let number = asked.unwrap_or(mote as u64 + 1);
+    let give = |device: &mut Ds2411, _: &mut _| device.set_serial(number);
+    match machine.with_device("serial-number", give) {
+        // A board without one is as good where nobody asks.
+        Err(_) if asked.is_some() => Err(EngineError::new_err(
+            "device_number: neither this chip nor its board has a number of its own",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// A number that is asked for: the chip's setting where it has one, else its board's.
+fn number_of(
+    chip: &KernelChip,
+    settings: &mut BTreeMap<String, u32>,
+    asked: Option<u64>,
+) -> PyResult<Option<u64>> {
+    let (Some(number), Some(_)) = (asked, chip.settings.get(DEVICE_NUMBER)) else {
+        return Ok(asked);
+    };
+    let number = u32::try_from(number).map_err(|_| {
+        EngineError::new_err(format!(
+            "device_number: {number} does not fit the 32 bits that {} has for it",
+            chip.name
+        ))
+    })?;
+    settings.insert(DEVICE_NUMBER.into(), number);
+    Ok(None)
 }
 
 /// A board's serial flash.
 const FLASH: &str = "flash";
 
 /// What makes one chip of a kind another: its number, and what its random bits follow from.
-const OF_ONE_CHIP: [&str; 3] = ["device_number", "random_seed", "trng_seed"];
+const DEVICE_NUMBER: &str = "device_number";
+const OF_ONE_CHIP: [&str; 3] = [DEVICE_NUMBER, "random_seed", "trng_seed"];
 
 /// The settings of a mote: where nothing else is asked for, each chip of a network is another one,
 /// and its settings are as many more than the default as motes are before it.
@@ -114,7 +140,8 @@ impl Network {
     }
 
     #[pyo3(signature = (chip, image, *, wiring=None, start_ps=0, ppb=0, drift_ppb_per_hour=0,
-                        watch=None, trace=false, marker=None, profile=false, settings=None, flash=None))]
+                        watch=None, trace=false, marker=None, profile=false, settings=None, flash=None,
+                        device_number=None))]
     #[allow(clippy::too_many_arguments)]
     fn add(
         &mut self,
@@ -130,16 +157,20 @@ impl Network {
         profile: bool,
         settings: Option<Settings<'_>>,
         flash: Option<&[u8]>,
+        device_number: Option<u64>,
     ) -> PyResult<usize> {
+        let mut asked = numbers(settings)?;
+        let serial = number_of(&chip.chip, &mut asked, device_number)?;
         let options = Options {
             trace,
             marker,
             profile: counting(profile),
-            settings: settings_of(&chip.chip, self.count, numbers(settings)?),
+            settings: settings_of(&chip.chip, self.count, asked),
+            resets: u32::MAX,
             ..Options::default()
         };
         let mut machine = made(chip, wiring, image, &options)?;
-        give_serial(&mut machine, self.count);
+        give_serial(&mut machine, self.count, serial)?;
         if let Some(flash) = flash {
             machine
                 .with_device(FLASH, |device: &mut M25p80, _| device.load(flash))
@@ -217,7 +248,7 @@ impl Network {
         Ok(())
     }
 
-    #[pyo3(signature = (mote, chip, image, *, wiring=None, trace=false, settings=None))]
+    #[pyo3(signature = (mote, chip, image, *, wiring=None, trace=false, settings=None, device_number=None))]
     #[allow(clippy::too_many_arguments)]
     fn restart(
         &mut self,
@@ -227,15 +258,19 @@ impl Network {
         wiring: Option<&Wiring>,
         trace: bool,
         settings: Option<Settings<'_>>,
+        device_number: Option<u64>,
     ) -> PyResult<()> {
         self.check(mote)?;
+        let mut asked = numbers(settings)?;
+        let serial = number_of(&chip.chip, &mut asked, device_number)?;
         let options = Options {
             trace,
-            settings: settings_of(&chip.chip, mote, numbers(settings)?),
+            settings: settings_of(&chip.chip, mote, asked),
+            resets: u32::MAX,
             ..Options::default()
         };
         let mut machine = made(chip, wiring, image, &options)?;
-        give_serial(&mut machine, mote);
+        give_serial(&mut machine, mote, serial)?;
         let earlier = self.board(mote)?;
         machine
             .take_flash(&earlier.machine, &chip.chip)
@@ -308,6 +343,10 @@ impl Network {
 
     fn sleep_cycles(&mut self, mote: usize) -> PyResult<u64> {
         Ok(self.board(mote)?.machine.sleep_cycles())
+    }
+
+    fn resets(&mut self, mote: usize) -> PyResult<u32> {
+        Ok(self.board(mote)?.machine.resets())
     }
 
     fn instructions(&mut self, mote: usize) -> PyResult<u64> {

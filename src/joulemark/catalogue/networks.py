@@ -35,6 +35,15 @@ class Crystal(datafile.DataModel):
         return self.model_copy(update={"ppm": self.ppm + ppm})
 
 
+class Typed(datafile.DataModel):
+    """Text that is typed to a mote."""
+
+    at_s: Annotated[Seconds, Field(gt=0)]
+    text: Annotated[str, Field(min_length=1)]
+    port: str | None = None
+    """A serial port of the chip; the board's own if not given."""
+
+
 class Mote(datafile.DataModel):
     """A board that runs a program, or several alike."""
 
@@ -60,6 +69,10 @@ class Mote(datafile.DataModel):
     """A file, ELF or Intel HEX, beside the network's."""
     settings: dict[str, int] = Field({})
     """Settings of the chip at the start."""
+    device_number: Annotated[int, Field(ge=0, lt=1 << 48)] | None = None
+    """What tells the chip, or its board, from others."""
+    input: list[Typed] = Field([])
+    """Text that comes on its serial line."""
     flash: str | None = None
     """A file beside the network's: the contents of its serial flash, from address 0 on."""
     start_s: Seconds = 0.0
@@ -97,6 +110,10 @@ class Mote(datafile.DataModel):
             raise ValueError(f"numbered: say in define what {self.numbered} is for the first")
         if any(at <= self.start_s + self.spread_start_s for at in self.restart_s):
             raise ValueError("restart_s: it is not on before start_s and spread_start_s")
+        if any(typed.at_s <= self.start_s + self.spread_start_s for typed in self.input):
+            raise ValueError("input: it is not on before start_s and spread_start_s")
+        if "device_number" in self.settings:
+            raise ValueError("settings: device_number is a key of the mote itself")
         return self
 
 
@@ -298,6 +315,8 @@ def _one_of(mote: Mote, number: int, name: str) -> Mote:
     start_s = mote.start_s + mote.spread_start_s * place
     update = {"name": name, "define": define, "crystal": crystal, "watch_crystal": watch}
     update |= {"start_s": start_s, "count": 1}
+    if mote.device_number is not None:
+        update["device_number"] = mote.device_number + number
     return mote.model_copy(update=update)
 
 

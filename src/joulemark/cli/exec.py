@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from joulemark._engine import Fault, Image, Machine, Stop
 
 DEFAULT_MAX_CYCLES = 4_000_000_000
+
+RESETS = 16
+"""A program that is reset more often is taken to be reset for ever."""
 """Some ten seconds of emulation, and more than eight minutes of an 8 MHz chip."""
 
 _SLICE_CYCLES = 50_000_000
@@ -264,8 +267,9 @@ def execute(
     """Run any image on an emulated chip and print what it took.
 
     Addresses are numbers or symbols. What the program sends on its serial ports, and by
-    semihosting, is shown as it comes; the result is printed however the run ended; a fault exits
-    with 7, and an end other than the one asked for with 8. With --gdb a debugger runs it.
+    semihosting, is shown as it comes; the result is printed however the run ended. A fault exits
+    with 7, as does a reset after 16 others, and an end other than the one asked for with 8. With
+    --gdb a debugger runs it.
     """
     from joulemark._engine import EngineError, Machine
     from joulemark.catalogue import boards
@@ -286,6 +290,7 @@ def execute(
             wiring=None if described is None else described.wiring,
             entry=None if entry is None else resolve(program, entry, "--entry"),
             trace=shown.traces,
+            resets=RESETS,
             settings=parse_settings(settings) or None,
         )
     except EngineError as error:
@@ -309,6 +314,7 @@ def execute(
         "stop": stop.reason,
         "cycles": machine.cycles - before["cycles"],
         "instructions": machine.instructions - before["instructions"],
+        "resets": machine.resets,
         "registers": machine.registers,
         "read": read_ranges(machine, ranges),
     }
@@ -347,6 +353,8 @@ def _print(result: dict[str, Any], stop: "Stop") -> None:
     typer.echo(f"stop          {stop.reason} at {stop.address:#06x}")
     typer.echo(f"cycles        {result['cycles']:,}")
     typer.echo(f"instructions  {result['instructions']:,}")
+    if result["resets"]:
+        typer.echo(f"resets        {result['resets']}")
     digits = 8 if "lr" in result["registers"] else 4  # 32 bits or 16
     cells = [f"{name:>4} {value:0{digits}x}" for name, value in result["registers"].items()]
     for i in range(0, len(cells), 4):

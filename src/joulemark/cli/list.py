@@ -23,6 +23,8 @@ class What(StrEnum):
     MACHINES = "machines"
     LIBRARIES = "libraries"
     ALGORITHMS = "algorithms"
+    NETWORKS = "networks"
+    SCENARIOS = "scenarios"
 
 
 @app.command("list")
@@ -38,7 +40,7 @@ def list_(
     form: FormOption = Form.TEXT,
     source: SourceOption = None,
 ) -> None:
-    """List boards, chips, primitives, compilers, meters, or Linux machines and libraries."""
+    """List what there is to choose from: boards, primitives, compilers, networks and the like."""
     heads, *rows = {
         What.BOARDS: _boards,
         What.CHIPS: _chips,
@@ -48,6 +50,8 @@ def list_(
         What.MACHINES: _machines,
         What.LIBRARIES: _libraries,
         What.ALGORITHMS: _algorithms,
+        What.NETWORKS: _networks,
+        What.SCENARIOS: _scenarios,
     }[what]()
     found = [dict(zip(heads, row, strict=True)) for row in rows]
     if kind is not None:
@@ -136,6 +140,29 @@ def _machines() -> list[tuple[str, ...]]:
             for m in map(machines.load_machine, machines.names())
             for this in [" (this machine)" if m is here else ""]
         ),
+    ]
+
+
+def _networks() -> list[tuple[str, ...]]:
+    from joulemark.catalogue.networks import names, read_network
+    from joulemark.project import NETWORKS
+
+    rows: list[tuple[str, ...]] = [("network", "boards", "motes", "title")]
+    for name in names():
+        network = read_network(NETWORKS / f"{name}.toml")
+        boards = ", ".join(sorted({mote.board for mote in network.mote}))
+        rows.append((name, boards, str(len(network.seats())), network.title))
+    return rows
+
+
+def _scenarios() -> list[tuple[str, ...]]:
+    from joulemark.analysis.scenario import read
+    from joulemark.project import SCENARIOS
+
+    paths = sorted(SCENARIOS.glob("*.toml"))
+    return [
+        ("scenario", "board", "title"),
+        *((path.stem, s.board, s.title) for path in paths for s in [read(path)]),
     ]
 
 

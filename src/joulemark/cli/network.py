@@ -231,8 +231,12 @@ def _complain(
         raise fault_error(running.names[number], stop)
     if flaws:
         first = flaws[0]
-        what = f"{len(flaws)} frames are flawed; the first, of {first.sender} at "
-        raise AirError(f"{what}{first.time_ps * 1e-12:.6f} s: {first.rule}: {first.text}")
+        what = f"{len(flaws)} frames are flawed; the first, of"
+        if len(flaws) == 1:
+            what = "a frame is flawed: that of"
+        raise AirError(
+            f"{what} {first.sender} at {first.time_ps * 1e-12:.6f} s: {first.rule}: {first.text}"
+        )
 
 
 def is_second(time_ps: int) -> bool:
@@ -338,6 +342,7 @@ def _result(
                 "received": fates["received"],
                 "missed": {k: v for k, v in sorted(fates.items()) if k != "received"},
                 "cycles": running.cycles(number),
+                "resets": running.resets(number),
                 "energy_mj": energy.gross_nj * 1e-6,
                 "mean_current_ma": energy.gross_nj
                 * 1e-6
@@ -383,6 +388,10 @@ def _print(result: Mapping[str, Any]) -> None:
     typer.echo(table(rows, Form.TEXT))
     flaws, verified = len(result["flaws"]), result["verified"]
     typer.echo(f"{result['frames']} frames, {verified} verified, {flaws} flaws")
+    for mote in result["motes"]:
+        if mote["resets"]:
+            times = "once" if mote["resets"] == 1 else f"{mote['resets']} times"
+            typer.echo(f"{mote['mote']} was reset {times}, by its watchdog or its program")
     if result["late"]:
         typer.echo(
             f"{result['late']} arrivals were told too late: a core was held (flash erased?) "

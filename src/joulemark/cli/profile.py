@@ -14,6 +14,7 @@ from joulemark.cli._options import SourceOption, complete_board
 from joulemark.cli._output import Form, table
 from joulemark.cli.exec import (
     DEFAULT_MAX_CYCLES,
+    RESETS,
     Entry,
     MaxCycles,
     Raw,
@@ -167,6 +168,7 @@ def _whole(
             profile=True,
             trace=True,
             follow=True,
+            resets=RESETS,
             settings=parse_settings(settings) or None,
         )
     except EngineError as error:

@@ -52,10 +52,13 @@ class Seat:
     compiler: str
     flags: str
     restarts_ps: list[int]
+    typed: list[tuple[int, str, bytes]]
+    """What is typed to it: time, port, bytes."""
     times: dict[tuple[str, str, int], int] = field(default_factory=lambda: defaultdict(int))
     """How long it was in which state."""
     cycles_before: int = 0
     """Of machines that it was before it was switched off."""
+    resets_before: int = 0
     line: dict[str, bytearray] = field(default_factory=lambda: defaultdict(bytearray))
 
     @property
@@ -263,8 +266,9 @@ class RunningNetwork:
         try:
             flash = None if mote.flash is None else self._flash(mote.flash, where)
             image = Image.load(path)
-            seat = Seat(name, mote, board, chip, image, path, compiler, flags, restarts)
-            self.engine.add(
+            typed = self._typed(mote, board)
+            seat = Seat(name, mote, board, chip, image, path, compiler, flags, restarts, typed)
+            number = self.engine.add(
                 chip,
                 image,
                 wiring=board.wiring,
@@ -277,10 +281,22 @@ class RunningNetwork:
                 profile=self._is_observed,
                 settings=mote.settings,
                 flash=flash,
+                device_number=mote.device_number,
             )
         except EngineError as error:
             raise InputError(str(error), where) from error
+        ports = self.engine.serial_ports(number)
+        for _, port, _ in typed:
+            if port.upper() not in ports:
+                mend = f"there are {', '.join(ports)}"
+                raise InputError(f"input: no serial port {port!r}", where, mend)
         return seat
+
+    def _typed(self, mote: Mote, board: Board) -> list[tuple[int, str, bytes]]:
+        return [
+            (picoseconds(typed.at_s), typed.port or board.serial.port, typed.text.encode())
+            for typed in mote.input
+        ]
 
     def _flash(self, name: str, where: str) -> bytes:
         path = self.network.path.parent / name
@@ -306,15 +322,20 @@ class RunningNetwork:
             now = self.engine.time_ps
             until = min(end_ps, (now // step_ps + 1) * step_ps)
             restarts = [at for seat in self.seats for at in seat.restarts_ps if at > now]
-            until = min([until, *restarts])
+            typed = [at for seat in self.seats for at, _, _ in seat.typed if at > now]
+            until = min([until, *restarts, *typed])
             self.engine.run(until)
             yield self._take(all_of_them=until >= end_ps)
             for number, seat in enumerate(self.seats):
                 if until in seat.restarts_ps:
                     self._restart(number, seat)
+                for at, port, data in seat.typed:
+                    if at == until:
+                        self.engine.serial_write(number, port, data)
 
     def _restart(self, number: int, seat: Seat) -> None:
         seat.cycles_before += self.engine.cycles(number)
+        seat.resets_before += self.engine.resets(number)
         self.engine.restart(
             number,
             seat.chip,
@@ -322,6 +343,7 @@ class RunningNetwork:
             wiring=seat.board.wiring,
             trace=True,
             settings=seat.mote.settings,
+            device_number=seat.mote.device_number,
         )
         self._faulted.discard(number)
 
@@ -390,6 +412,10 @@ class RunningNetwork:
     def cycles(self, number: int) -> int:
         """Cycles of a mote's core, through all its restarts."""
         return self.seats[number].cycles_before + self.engine.cycles(number)
+
+    def resets(self, number: int) -> int:
+        """How often a mote was reset by its watchdog or its program."""
+        return self.seats[number].resets_before + self.engine.resets(number)
 
 
 def fault_error(name: str, stop: "Stop") -> FaultError:

@@ -11,7 +11,7 @@ use joulemark_peripherals::{
 use joulemark_radio::Radio;
 
 use super::sections::Core;
-use super::{Context, Peripherals, lettered};
+use super::{Anew, Context, Peripherals, Reset, lettered};
 use crate::pins::PinNames;
 
 const UART0: u32 = 0x4000_c000;
@@ -43,6 +43,9 @@ const UDMA: u32 = 0x400f_f000;
 
 /// `CLOCK_CTRL` and `CLOCK_STA`.
 const OSC32K: u32 = 1 << 24;
+/// `CLOCK_STA.RST`: the last reset's source (TI's `hw_sys_ctrl.h`).
+const RST_WATCHDOG: u32 = 2 << 22;
+const RST_SOFTWARE: u32 = 3 << 22;
 /// `CLOCK_STA`: the 32-kHz clock, as the system clock sees it.
 const SYNC_32K: u32 = 1 << 26;
 const XOSC_STB: u32 = 1 << 19;
@@ -190,6 +193,8 @@ pub struct Cc2538 {
     flash: Option<Cc2538Flash>,
     /// `I_MAP`.
     has_alternate_map: bool,
+    /// `CLOCK_STA.RST`.
+    reset_source: u32,
     ioc: [u32; IOC_WORDS],
     direction: [u32; 4],
     alternate: [u32; 4],
@@ -238,6 +243,7 @@ impl Cc2538 {
             flash: flash
                 .map(|(range, times)| Cc2538Flash::new(range, times, core.reset_hz.whole())),
             has_alternate_map: false,
+            reset_source: 0,
             ioc: [0; IOC_WORDS],
             direction: [0; 4],
             alternate: [0; 4],
@@ -311,7 +317,7 @@ impl Peripherals for Cc2538 {
                 4 => {
                     let high = self.slow.is_clock_high(context.now);
                     let level = if high { SYNC_32K } else { 0 };
-                    Some(self.clock_ctrl | level | XOSC_STB | HSOSC_STB)
+                    Some(self.clock_ctrl | level | self.reset_source | XOSC_STB | HSOSC_STB)
                 }
                 I_MAP => Some(self.has_alternate_map.into()),
                 _ => held(offset).map(|_| self.held[offset as usize / 4]),
@@ -548,6 +554,23 @@ impl Peripherals for Cc2538 {
 
     fn flash_state(&self) -> Option<&'static str> {
         self.flash.as_ref().and_then(Cc2538Flash::power_state)
+    }
+
+    fn reset(&mut self, anew: &Anew<'_>) {
+        self.slow.reset(anew.now);
+        if let Some(rf) = &mut self.rf {
+            rf.reset(anew.time);
+        }
+        *self = Self {
+            slow: self.slow.clone(),
+            rf: self.rf.take(),
+            low: self.low,
+            reset_source: match anew.cause {
+                Reset::Watchdog => RST_WATCHDOG,
+                Reset::Software => RST_SOFTWARE,
+            },
+            ..Self::new(anew.core, anew.setting)
+        };
     }
 
     fn sleep_state(&self) -> &'static str {

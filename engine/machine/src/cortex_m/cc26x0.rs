@@ -17,7 +17,7 @@ use joulemark_peripherals::{
 use joulemark_radio::Radio;
 
 use super::sections::Core;
-use super::{Context, PLAIN_PINS, Peripherals};
+use super::{Anew, Context, PLAIN_PINS, Peripherals, Reset};
 use crate::pins::PinNames;
 
 const GPRAM: RangeInclusive<u32> = 0x1100_0000..=0x1100_1fff;
@@ -97,7 +97,11 @@ const PDCTL0RFC: usize = 0x130 / 4;
 const PDCTL1: usize = 0x17c / 4;
 /// Whether a warm reset is treated as one of the pin: bit 2; flags of the last resets below are clear.
 const WARMRESET: u32 = 0x110;
-const WARMRESET_BITS: u32 = 4;
+const WR_TO_PINRESET: u32 = 1 << 2;
+/// A read clears it.
+const WDT_STAT: u32 = 1;
+/// `RESETCTL.RESET_SRC` (`hw_aon_sysctl.h`, `hw_aon_pmctl.h`).
+const RESET_SRC_WARMRESET: u32 = 7 << 1;
 /// Protocols that the device may use, as TI's code reads them (`ChipInfo_GetSupportedProtocol_BV`):
 /// Bluetooth low energy, IEEE 802.15.4 and proprietary ones.
 const PROTOCOLS: u32 = 0x1d4;
@@ -517,7 +521,9 @@ impl Cc26x0 {
                 *all = *all & !(1 << shift) | (value & 1) << shift;
             }
             0xcc => self.prcm[index] = value & 15,
-            WARMRESET => self.prcm[index] = value & WARMRESET_BITS,
+            WARMRESET => {
+                self.prcm[index] = self.prcm[index] & WDT_STAT | value & WR_TO_PINRESET;
+            }
             0x1d0 => self.prcm[index] = value & 7,
             0x2c | 0x3c..=0x8c => self.prcm[index] = value,
             _ => return false,
@@ -609,7 +615,13 @@ impl Peripherals for Cc26x0 {
             }
             VIMS => self.vims.read(offset, context.now),
             IOC if offset < 0x80 => Some(self.iocfg[offset as usize / 4]),
-            PRCM => self.read_prcm(offset),
+            PRCM => {
+                let value = self.read_prcm(offset);
+                if offset == WARMRESET {
+                    self.prcm[WARMRESET as usize / 4] &= WR_TO_PINRESET;
+                }
+                value
+            }
             RFC..=RFC_LAST => match &mut self.rf {
                 Some(rf) => rf.read(address - RFC, context.time)?,
                 None => None,
@@ -831,6 +843,30 @@ impl Peripherals for Cc26x0 {
 
     fn flash_state(&self) -> Option<&'static str> {
         self.flash.as_ref().and_then(Cc26x0Flash::power_state)
+    }
+
+    /// A warm reset, which `WR_TO_PINRESET` makes one of the pin (`hw_prcm.h`, `WARMRESET`): then the
+    /// always-on domain and its real-time clock are reset too, and tell why.
+    fn reset(&mut self, anew: &Anew<'_>) {
+        if let Some(rf) = &mut self.rf {
+            rf.set_power(false, anew.time);
+        }
+        let mut fresh = Self::new(anew.core, anew.setting);
+        fresh.rf = self.rf.take();
+        fresh.trng = self.trng.after_reset();
+        if self.prcm[WARMRESET as usize / 4] & WR_TO_PINRESET != 0 {
+            if let (Some(fresh), Some(before)) = (&mut fresh.aon, &mut self.aon) {
+                fresh.reset_by(RESET_SRC_WARMRESET, &**before);
+            }
+        } else {
+            fresh.aon = self.aon.take();
+            fresh.rtc = self.rtc.clone();
+            fresh.wake_up_events = self.wake_up_events;
+            if anew.cause == Reset::Watchdog {
+                fresh.prcm[WARMRESET as usize / 4] = WDT_STAT;
+            }
+        }
+        *self = fresh;
     }
 
     fn sleep_state(&self) -> &'static str {

@@ -12,7 +12,7 @@ use joulemark_peripherals::{
 };
 
 use super::sections::Core;
-use super::{Context, Peripherals, Pins, numbered};
+use super::{Anew, Context, Peripherals, Pins, Reset, numbered};
 use crate::pins::PinNames;
 
 const BASE: u32 = 0x4000_0000;
@@ -68,6 +68,8 @@ struct ClockPower {
     crystal: bool,
     low_clock: bool,
     low_source: u32,
+    /// `RESETREAS`: a bit stays until it is cleared.
+    reset_reasons: u32,
     /// Registers that hold what is written, by offset from 0x500 on.
     held: [u32; 0x100],
 }
@@ -75,6 +77,10 @@ struct ClockPower {
 impl ClockPower {
     const SYSTEM_OFF: u32 = 0x500;
     const LOW_SOURCE: u32 = 0x518;
+    /// `GPREGRET` and `GPREGRET2`, which resets by watchdog and program leave as they are.
+    const RETAINED: [usize; 2] = [0x1c / 4, 0x20 / 4];
+    const DOG: u32 = 1 << 1;
+    const SREQ: u32 = 1 << 2;
 
     fn new() -> Self {
         Self {
@@ -82,6 +88,7 @@ impl ClockPower {
             crystal: false,
             low_clock: false,
             low_source: 0,
+            reset_reasons: 0,
             held: [0; 0x100],
         }
     }
@@ -118,8 +125,9 @@ impl Nrf for ClockPower {
     fn own(&mut self, offset: u32, _now: Cycles) -> Option<u32> {
         let running = |on: bool| u32::from(on) << 16;
         Some(match offset {
-            // RESETREAS: nothing but power; USBREGSTATUS: no USB; MAINREGSTATUS.
-            0x400 | 0x438 | 0x640 => 0,
+            0x400 => self.reset_reasons,
+            // USBREGSTATUS: no USB; MAINREGSTATUS.
+            0x438 | 0x640 => 0,
             0x408 => u32::from(self.crystal),
             // STATE is set whatever the source.
             0x40c => running(true) | u32::from(self.crystal),
@@ -134,7 +142,7 @@ impl Nrf for ClockPower {
 
     fn set_own(&mut self, offset: u32, value: u32, _now: Cycles) -> Result<bool, Fault> {
         match offset {
-            0x400 => {}
+            0x400 => self.reset_reasons &= !value,
             Self::SYSTEM_OFF => {
                 return Err(Fault::new(
                     FaultKind::Absent,
@@ -175,33 +183,37 @@ pub struct Nrf52 {
 
 /// The peripherals of a chip of this series, and the names of its pins.
 pub fn make(core: &Core, setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
-    let (hz, low_hz) = (Hertz(core.reset_hz.whole()), core.low_hz.whole());
-    let low = FineHertz::from(Hertz(low_hz));
-    let flash = core.flash.clone();
-    let peripherals = Nrf52 {
-        hz,
-        low_hz,
-        clock: ClockPower::new(),
-        uart: Default::default(),
-        gpiote: NrfGpiote::default(),
-        timers: [4, 4, 4, 6, 6].map(NrfTimer::new),
-        rtc: [3, 4, 4].map(|channels| NrfRtc::new(channels, hz, low)),
-        temp: NrfTemp::default(),
-        rng: NrfRng::new(setting("random_seed")),
-        watchdog: NrfWatchdog::new(hz, low),
-        egu: Default::default(),
-        ppi: NrfPpi::default(),
-        nvmc: flash
-            .map(|(range, times)| NrfNvmc::new(range, times, hz.0, setting("instruction_cache"))),
-        pin_cnf: [[2; 32]; 2],
-        detect_mode: [0; 2],
-        device_number: setting("device_number"),
-        unreachable: None,
-    };
-    (Box::new(peripherals), numbered(&[32, 16]))
+    (Box::new(Nrf52::new(core, setting)), numbered(&[32, 16]))
 }
 
 impl Nrf52 {
+    fn new(core: &Core, setting: &dyn Fn(&str) -> u32) -> Self {
+        let (hz, low_hz) = (Hertz(core.reset_hz.whole()), core.low_hz.whole());
+        let low = FineHertz::from(Hertz(low_hz));
+        let flash = core.flash.clone();
+        Self {
+            hz,
+            low_hz,
+            clock: ClockPower::new(),
+            uart: Default::default(),
+            gpiote: NrfGpiote::default(),
+            timers: [4, 4, 4, 6, 6].map(NrfTimer::new),
+            rtc: [3, 4, 4].map(|channels| NrfRtc::new(channels, hz, low)),
+            temp: NrfTemp::default(),
+            rng: NrfRng::new(setting("random_seed")),
+            watchdog: NrfWatchdog::new(hz, low),
+            egu: Default::default(),
+            ppi: NrfPpi::default(),
+            nvmc: flash.map(|(range, times)| {
+                NrfNvmc::new(range, times, hz.0, setting("instruction_cache"))
+            }),
+            pin_cnf: [[2; 32]; 2],
+            detect_mode: [0; 2],
+            device_number: setting("device_number"),
+            unreachable: None,
+        }
+    }
+
     /// The peripheral with a number.
     fn block(&mut self, number: usize) -> Option<&mut dyn Nrf> {
         Some(match number {
@@ -545,6 +557,20 @@ impl Peripherals for Nrf52 {
             line_buffer: true,
             cache: false,
             fetches_at_once: self.nvmc.as_ref().is_some_and(NrfNvmc::has_cache),
+        }
+    }
+
+    fn reset(&mut self, anew: &Anew<'_>) {
+        let fresh = Self::new(anew.core, anew.setting);
+        let before = std::mem::replace(self, fresh);
+        let reason = match anew.cause {
+            Reset::Watchdog => ClockPower::DOG,
+            Reset::Software => ClockPower::SREQ,
+        };
+        self.clock.reset_reasons = before.clock.reset_reasons | reason;
+        self.rng = before.rng.after_reset();
+        for register in ClockPower::RETAINED {
+            self.clock.held[register] = before.clock.held[register];
         }
     }
 

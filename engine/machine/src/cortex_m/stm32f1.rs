@@ -6,7 +6,7 @@ use joulemark_kernel::{Cycles, Fault, FaultKind, FineHertz, Hertz, Picoseconds};
 use joulemark_peripherals::{Exti, Iwdg, Stm32Rtc, Stm32Tim, Stm32Usart, Wwdg};
 
 use super::sections::Core;
-use super::{Context, Peripherals, lettered};
+use super::{Anew, Context, Peripherals, Reset, lettered};
 use crate::pins::PinNames;
 
 const USART: [u32; 3] = [0x4001_3800, 0x4000_4400, 0x4000_4800];
@@ -64,6 +64,15 @@ const HSEON: u32 = 1 << 16;
 const PLLON: u32 = 1 << 24;
 const PLLSRC: u32 = 1 << 16;
 
+/// `RCC_CSR`: why the chip was reset, and what clears that.
+const RMVF: u32 = 1 << 24;
+const PINRSTF: u32 = 1 << 26;
+const PORRSTF: u32 = 1 << 27;
+const SFTRSTF: u32 = 1 << 28;
+const IWDGRSTF: u32 = 1 << 29;
+const WWDGRSTF: u32 = 1 << 30;
+const RESET_FLAGS: u32 = 0xfc00_0000;
+
 /// Deep sleep (RM0041, power control, low-power modes).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Deep {
@@ -110,6 +119,7 @@ impl Stm32f1 {
         let mut rcc = [0; 12];
         rcc[0] = 0x80 | HSION;
         rcc[5] = 0x14;
+        rcc[CSR] = PORRSTF | PINRSTF;
         Self {
             usart: Default::default(),
             tim: TIM.map(|(_, channels, _)| Stm32Tim::new(channels)),
@@ -184,7 +194,11 @@ impl Stm32f1 {
                 "RCC_BDCR is written while PWR_CR.DBP is clear, and nothing happens",
             ));
         }
-        self.rcc[index] = value;
+        self.rcc[index] = match index {
+            CSR if value & RMVF != 0 => value & 1,
+            CSR => self.rcc[CSR] & RESET_FLAGS | value & 1,
+            _ => value,
+        };
         if index == BDCR {
             self.set_rtc_clock(context.now);
         }
@@ -423,6 +437,24 @@ impl Peripherals for Stm32f1 {
             lines |= u64::from(tim.is_pending()) << line;
         }
         [lines, 0, 0, 0]
+    }
+
+    fn reset(&mut self, anew: &Anew<'_>) {
+        let flags = match anew.cause {
+            Reset::Software => SFTRSTF,
+            Reset::Watchdog if self.iwdg.next_event() <= anew.now => IWDGRSTF,
+            Reset::Watchdog => WWDGRSTF,
+        };
+        let crystal_hz = self.hse_hz;
+        let mut fresh = Self::new(self.hsi_hz, crystal_hz, self.lsi_hz);
+        // Any reset pulls NRST; what was before stays until RMVF (RM0041, RCC_CSR).
+        fresh.rcc[CSR] = self.rcc[CSR] & RESET_FLAGS | PINRSTF | flags;
+        // The backup domain is not reset (RM0041, resets), but the interrupts of its clock are.
+        fresh.rcc[BDCR] = self.rcc[BDCR];
+        fresh.rtc = std::mem::take(&mut self.rtc);
+        let _ = fresh.rtc.write(0, 0, anew.now);
+        fresh.lse = self.lse;
+        *self = fresh;
     }
 
     fn sleep_state(&self) -> &'static str {

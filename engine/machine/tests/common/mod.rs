@@ -46,7 +46,7 @@ pub fn elf(source: &str) -> Vec<u8> {
 }
 
 /// Assemble and link a program for a target.
-fn link(target: &str, text: &str, script: &str) -> Vec<u8> {
+pub fn link(target: &str, text: &str, script: &str) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = |name: &str| -> PathBuf { folder.path().join(name) };
     std::fs::write(file("program.S"), text).expect("writes");
