@@ -9,6 +9,7 @@ use std::sync::Arc;
 use joulemark_devices::Wiring;
 use joulemark_kernel::{Chip, Image};
 use joulemark_machine::{Machine, Options, Profiling, Until, load_chip};
+use joulemark_radio::{Antenna, Emission};
 
 const RAM: u32 = 0x2000_0000;
 /// AIRCR: the key, and SYSRESETREQ.
@@ -248,4 +249,30 @@ fn a_program_that_a_debugger_started_cannot_be_reset() {
         .unwrap_or_else(|error| panic!("{error}"));
     assert!(machine.run(Until::default()).expect("runs").fault.is_some());
     assert_eq!(machine.resets(), 0);
+}
+
+#[test]
+fn a_reset_cuts_off_the_frame_that_is_on_the_air() {
+    let chip = chip("cc2538");
+    let register = |name: &str| chip.registers.table[name].address;
+    let (data, strobe) = (register("RFCORE_SFR_RFDATA"), register("RFCORE_SFR_RFST"));
+    // A length of 60 bytes, and ISTXON.
+    let sends = [(data, 60), (strobe, 0xe9)];
+    let stores = [&sends, SOFTWARE].concat();
+    let mut machine = started("cc2538", CC2538_CLOCK_STA, &stores, 1);
+    machine.with_antenna(Antenna::attach).expect("a radio");
+    let until = Until {
+        max_cycles: Some(100_000),
+        ..Until::default()
+    };
+    assert_eq!(machine.run(until).expect("runs").fault, None);
+    assert_eq!(machine.resets(), 1);
+    let emissions = machine.with_antenna(Antenna::take_emissions);
+    let emissions = emissions.expect("a radio");
+    assert!(
+        matches!(emissions[..], [Emission::Start(_), .., Emission::End(end)] if end.0 < 1_000_000_000),
+        "{emissions:?}"
+    );
+    let hears_nothing = machine.with_antenna(|antenna| antenna.is_deaf());
+    assert_eq!(hears_nothing, Some(true));
 }

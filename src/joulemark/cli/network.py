@@ -16,6 +16,7 @@ import typer
 from joulemark.cli import app
 from joulemark.cli._output import Form, table
 from joulemark.errors import AirError, InputError
+from joulemark.words import counted
 
 if TYPE_CHECKING:
     from joulemark._engine import Stop, Transmission
@@ -387,7 +388,8 @@ def _print(result: Mapping[str, Any]) -> None:
         )
     typer.echo(table(rows, Form.TEXT))
     flaws, verified = len(result["flaws"]), result["verified"]
-    typer.echo(f"{result['frames']} frames, {verified} verified, {flaws} flaws")
+    frames = counted(result["frames"], "frame")
+    typer.echo(f"{frames}, {verified:,} verified, {counted(flaws, 'flaw')}")
     for mote in result["motes"]:
         if mote["resets"]:
             times = "once" if mote["resets"] == 1 else f"{mote['resets']} times"
