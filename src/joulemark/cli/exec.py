@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from joulemark._engine import Fault, Image, Machine, Stop
 
 DEFAULT_MAX_CYCLES = 4_000_000_000
+"""Some ten seconds of emulation, and more than eight minutes of an 8 MHz chip."""
 
 RESETS = 16
 """A program that is reset more often is taken to be reset for ever."""
-"""Some ten seconds of emulation, and more than eight minutes of an 8 MHz chip."""
 
 _SLICE_CYCLES = 50_000_000
 """The engine is asked for this many cycles at a time, so that Ctrl-C is heard."""
