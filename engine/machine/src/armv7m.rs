@@ -338,6 +338,19 @@ fn start(
     Ok(None)
 }
 
+impl Armv7m {
+    /// A fetch from where the chip has code that the emulation leaves out says so.
+    fn explain(&self, fault: &mut Fault) {
+        if fault.kind == FaultKind::Unmapped && fault.address.is_none() {
+            let nothing = self.core.bus.board.nothing_at(fault.pc);
+            if nothing.kind == FaultKind::Absent {
+                fault.kind = nothing.kind;
+                fault.message = format!("{}: {}", nothing.message, fault.message);
+            }
+        }
+    }
+}
+
 impl System for Armv7m {
     fn learn_from(&mut self, earlier: &mut dyn System) {
         let earlier: &mut dyn Any = earlier;
@@ -368,7 +381,10 @@ impl System for Armv7m {
             core::Exit::Cycles => Exit::Cycles,
             core::Exit::Stopped => Exit::Stopped,
             core::Exit::Asleep => Exit::Asleep,
-            core::Exit::Fault(fault) => Exit::Fault(fault),
+            core::Exit::Fault(mut fault) => {
+                self.explain(&mut fault);
+                Exit::Fault(fault)
+            }
         }
     }
 

@@ -120,7 +120,7 @@ pub struct NrfTemp {
     events: NrfEvents,
     due: Cycles,
     /// Of the pieces of its line, from 0x520 on.
-    line: [u32; 17],
+    line: [u32; 21],
 }
 
 impl Default for NrfTemp {
@@ -128,7 +128,7 @@ impl Default for NrfTemp {
         Self {
             events: NrfEvents::new(1),
             due: Cycles::NEVER,
-            line: [0; 17],
+            line: [0; 21],
         }
     }
 }
@@ -161,14 +161,14 @@ impl Nrf for NrfTemp {
     fn own(&mut self, offset: u32, _now: Cycles) -> Option<u32> {
         match offset {
             0x508 => Some(Self::VALUE),
-            0x520..=0x560 => Some(self.line[(offset as usize - 0x520) / 4]),
+            0x520..=0x570 => Some(self.line[(offset as usize - 0x520) / 4]),
             _ => None,
         }
     }
 
     fn set_own(&mut self, offset: u32, value: u32, _now: Cycles) -> Result<bool, Fault> {
         match offset {
-            0x520..=0x560 => self.line[(offset as usize - 0x520) / 4] = value,
+            0x520..=0x570 => self.line[(offset as usize - 0x520) / 4] = value,
             _ => return Ok(false),
         }
         Ok(true)

@@ -813,7 +813,8 @@ impl TiAes {
             }
             0x408 => {
                 let size = value & 3;
-                if size == 0 || size > 1 && !self.features.long_keys_and_gcm {
+                // TI's driver library sets 0 on its way to a size (crypto.c): only keys ask for one.
+                if size > 1 && !self.features.long_keys_and_gcm {
                     return Err(Fault::new(
                         FaultKind::Peripheral,
                         format!("KEY_STORE_SIZE is set to {size}, which is reserved"),
@@ -821,6 +822,12 @@ impl TiAes {
                 }
                 self.key_size = size;
                 self.areas = [None; AREAS];
+            }
+            0x40c if self.key_size == 0 => {
+                return Err(Fault::new(
+                    FaultKind::Peripheral,
+                    "a key is read from the key store while KEY_STORE_SIZE is 0, which is reserved",
+                ));
             }
             0x40c => self.load_key(value, now),
             0x500..=0x51c => {}

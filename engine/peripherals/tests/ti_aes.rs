@@ -235,6 +235,9 @@ fn what_the_engine_lacks_is_named() {
     };
     let mut chip = Chip::new(false);
     assert!(refused(&mut chip, 0x408, 2).contains("KEY_STORE_SIZE"));
+    chip.set(&[(0x408, 0)]);
+    assert!(refused(&mut chip, 0x40c, 0).contains("KEY_STORE_SIZE is 0"));
+    chip.set(&[(0x408, 1)]);
     chip.set(&[(0x700, 2), (0x550, 4), (0x00, 1), (0x04, INPUT)]);
     assert!(refused(&mut chip, 0x0c, 16).contains("has no key"));
     chip.load_key();

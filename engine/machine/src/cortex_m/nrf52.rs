@@ -41,6 +41,8 @@ const NUMBERS: usize = UARTE1 + 1;
 const FICR: u32 = 0x1000_0000;
 const FICR_BYTES: usize = 0x1000;
 const UICR_BYTES: usize = 0x1000;
+/// `PSELRESET` of UICR, twice: the pin that resets the chip.
+const RESET_PIN: usize = 0x200;
 /// Words of the factory's configuration by offset: pages and their size, the device's identity and address, its
 /// part, variant AAD0, package QIAA, RAM and flash in KiB.
 const FACTORY: [(usize, u32); 8] = [
@@ -177,6 +179,7 @@ pub struct Nrf52 {
     pin_cnf: [[u32; 32]; 2],
     detect_mode: [u32; 2],
     device_number: u32,
+    reset_pin: u32,
     /// A task of the interconnect that changes a pin, which only an access may.
     unreachable: Option<Fault>,
 }
@@ -210,6 +213,7 @@ impl Nrf52 {
             pin_cnf: [[2; 32]; 2],
             detect_mode: [0; 2],
             device_number: setting("device_number"),
+            reset_pin: setting("reset_pin"),
             unreachable: None,
         }
     }
@@ -425,10 +429,14 @@ impl Peripherals for Nrf52 {
             put(at, self.device_number);
             put(at + 4, 0);
         }
+        let mut user = vec![0xff; UICR_BYTES];
+        for at in [RESET_PIN, RESET_PIN + 4] {
+            user[at..at + 4].copy_from_slice(&self.reset_pin.to_le_bytes());
+        }
         let table = ROM_TABLE_WORDS.iter().flat_map(|word| word.to_le_bytes());
         vec![
             (FICR, factory),
-            (FICR + FICR_BYTES as u32, vec![0xff; UICR_BYTES]),
+            (FICR + FICR_BYTES as u32, user),
             (ROM_TABLE, table.collect()),
         ]
     }

@@ -33,6 +33,11 @@ const LPDS: u32 = 1;
 const PDDS: u32 = 1 << 1;
 /// `PWR_CSR`: the pin WKUP, which is PA0, wakes from Standby.
 const EWUP: u32 = 1 << 8;
+/// `AFIO_MAPR` and `AFIO_MAPR2` hold which pins peripherals use, which nothing here depends on; of the first,
+/// `SWJ_CFG` can only be written (RM0041, AFIO).
+const AFIO_MAPR: u32 = 0x4001_0004;
+const SWJ_CFG: u32 = 7 << 24;
+const AFIO_MAPR2: u32 = 0x4001_001c;
 const AFIO_EXTICR1: u32 = 0x4001_0008;
 const AFIO_EXTICR4: u32 = 0x4001_0014;
 const EXTI: u32 = 0x4001_0400;
@@ -51,9 +56,11 @@ const GPIOA: u32 = 0x4001_0800;
 const RCC: u32 = 0x4002_1000;
 const FLASH_ACR: u32 = 0x4002_2000;
 
-/// Indices of `RCC_BDCR` and `RCC_CSR`.
+/// Indices of `RCC_CFGR`, `RCC_BDCR`, `RCC_CSR` and `RCC_CFGR2`.
+const CFGR: usize = 1;
 const BDCR: usize = 8;
 const CSR: usize = 9;
+const CFGR2: usize = 11;
 /// The watch crystal of the real-time clock (RM0041, LSE clock).
 const LSE: Hertz = Hertz(32_768);
 
@@ -63,6 +70,8 @@ const HSION: u32 = 1;
 const HSEON: u32 = 1 << 16;
 const PLLON: u32 = 1 << 24;
 const PLLSRC: u32 = 1 << 16;
+/// The lowest bit of PREDIV1, which `RCC_CFGR2` has too.
+const PLLXTPRE: u32 = 1 << 17;
 
 /// `RCC_CSR`: why the chip was reset, and what clears that.
 const RMVF: u32 = 1 << 24;
@@ -105,6 +114,8 @@ pub struct Stm32f1 {
     exti: Exti,
     /// CRL and CRH of each port.
     configuration: [[u32; 2]; 5],
+    /// `AFIO_MAPR` and `AFIO_MAPR2`.
+    remapped: [u32; 2],
 }
 
 /// The peripherals of a chip of this series, and the names of its pins.
@@ -139,13 +150,14 @@ impl Stm32f1 {
             flash_acr: 0,
             exti: Exti::default(),
             configuration: [[0x4444_4444; 2]; 5],
+            remapped: [0; 2],
         }
     }
 
     fn pll_hz(&self) -> u32 {
         let cfgr = self.rcc[1];
         let input = if cfgr & PLLSRC != 0 {
-            self.hse_hz / ((self.rcc[11] & 15) + 1)
+            self.hse_hz / ((self.rcc[CFGR2] & 15) + 1)
         } else {
             self.hsi_hz / 2
         };
@@ -199,10 +211,21 @@ impl Stm32f1 {
             CSR => self.rcc[CSR] & RESET_FLAGS | value & 1,
             _ => value,
         };
+        // One bit under two names: each shows what was written to the other.
+        match index {
+            CFGR => {
+                self.rcc[CFGR2] = self.rcc[CFGR2] & !1 | u32::from(value & PLLXTPRE != 0);
+            }
+            CFGR2 => {
+                let low = if value & 1 == 0 { 0 } else { PLLXTPRE };
+                self.rcc[CFGR] = self.rcc[CFGR] & !PLLXTPRE | low;
+            }
+            _ => {}
+        }
         if index == BDCR {
             self.set_rtc_clock(context.now);
         }
-        if matches!(index, 0 | 1 | 11) {
+        if matches!(index, 0 | CFGR | CFGR2) {
             context.clock_hz = Some(self.clock_hz()?);
             self.set_bus_clocks(context.now);
         }
@@ -279,6 +302,8 @@ impl Peripherals for Stm32f1 {
             AFIO_EXTICR1..=AFIO_EXTICR4 => {
                 Some(self.exti.exticr((address - AFIO_EXTICR1) as usize / 4))
             }
+            AFIO_MAPR => Some(self.remapped[0]),
+            AFIO_MAPR2 => Some(self.remapped[1]),
             EXTI..GPIOA => self.exti.read(address - EXTI),
             PWR_CR => Some(self.pwr_cr),
             PWR_CSR => Some(self.pwr_csr),
@@ -333,6 +358,8 @@ impl Peripherals for Stm32f1 {
                 let index = (address - AFIO_EXTICR1) as usize / 4;
                 self.exti.set_exticr(index, value);
             }
+            AFIO_MAPR => self.remapped[0] = value & !SWJ_CFG,
+            AFIO_MAPR2 => self.remapped[1] = value,
             EXTI..GPIOA => return self.exti.write(address - EXTI, value),
             PWR_CR => self.pwr_cr = value & 0x1f3,
             PWR_CSR => self.pwr_csr = value & EWUP,
