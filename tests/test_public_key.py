@@ -3,6 +3,7 @@
 Each is refused, or gives what the definition gives.
 """
 
+import hashlib
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,7 +13,7 @@ import pytest
 
 import public_key_fuzz
 from joulemark.catalogue.primitives import Implementation, Library
-from joulemark.curves import P256, SECP160R1, SECP256K1, SECT233R1, PrimeCurve
+from joulemark.curves import P256, SECP160R1, SECP256K1, SECT233R1, Point, PrimeCurve
 from joulemark.images import build_local
 from joulemark.oracle import Inputs
 from joulemark.project import ROOT
@@ -27,6 +28,7 @@ CURVES = (P256, SECP160R1, SECP256K1, SECT233R1)
 AGREEMENTS = {f"ecdh-{curve.name}": curve for curve in CURVES}
 SIGNATURES = {f"ecdsa-{curve.name}": curve for curve in CURVES}
 CURVE_OF = AGREEMENTS | SIGNATURES
+PRIME_SIGNATURES = [f"ecdsa-{curve.name}" for curve in (P256, SECP160R1, SECP256K1)]
 ED25519_ORDER = 2**252 + 27742317777372353535851937790883648493
 LOW_ORDER = (
     0,
@@ -168,6 +170,59 @@ def test_signatures_beyond_their_range(device: tuple[str, Device]) -> None:
         assert board.run("verify").status is Status.BAD_TAG, signature.hex()
     write(board, public_key=made["public_key"], message=b"range", signature=made["signature"])
     assert board.run("verify").status is Status.OK
+
+
+def recovered(curve: PrimeCurve, point: tuple[int, int], r: int, s: int, e: int) -> Point:
+    """The key of which r and s sign a hash e, that point being what verification finds."""
+    inverse = pow(r, -1, curve.order)
+    right = curve.times(-e * inverse % curve.order)
+    key = curve.add(curve.times(s * inverse % curve.order, point), right)
+    assert key is not None
+    return key
+
+
+@pytest.mark.parametrize("device", PRIME_SIGNATURES, indirect=True, scope="module")
+def test_what_verification_finds_is_special(device: tuple[str, Device]) -> None:
+    """An x above the order, infinity, keys that are small multiples of the generator."""
+    name, board = device
+    curve = CURVE_OF[name]
+    assert isinstance(curve, PrimeCurve)
+    half, shift = (
+        LIBRARY[name].sizes["signature_bytes"] // 2,
+        max(0, 256 - curve.order.bit_length()),
+    )
+    e = (int.from_bytes(hashlib.sha256(b"special").digest(), "big") >> shift) % curve.order
+
+    def side(x: int) -> int:
+        return (x**3 + curve.a * x + curve.b) % curve.p
+
+    def status(key: Point, r: int, s: int) -> Status:
+        signature = r.to_bytes(half, "big") + s.to_bytes(half, "big")
+        write(board, public_key=curve.encoded(key), message=b"special", signature=signature)
+        return board.run("verify").status
+
+    for first in {curve.p - 301, min(curve.order + 1, curve.p - 301)}:
+        x = next(x for x in range(first, curve.p) if pow(side(x), (curve.p - 1) // 2, curve.p) == 1)
+        point = x, pow(side(x), (curve.p + 1) // 4, curve.p)
+        assert curve.contains(point)
+        r = x % curve.order
+        key = recovered(curve, point, r, 12345, e)
+        assert status(key, r, 12345) is Status.OK
+        assert status(key, r + 1, 12345) is Status.BAD_TAG
+    # u G + v Q = 0: the discrete logarithm of the key is -e / r.
+    infinity = curve.times(-e * pow(7, -1, curve.order) % curve.order)
+    assert infinity is not None
+    assert status(infinity, 7, 9) is Status.BAD_TAG
+    for d in (*range(1, 40), *range(curve.order - 40, curve.order)):
+        near = curve.times(d)
+        assert near is not None
+        for k in (1, 2, 3, 31, curve.order - 5, 0x123456789ABCDEF):
+            found = curve.times(k)
+            assert found is not None
+            r = found[0] % curve.order
+            s = pow(k, -1, curve.order) * (e + r * d) % curve.order
+            assert status(near, r, s) is Status.OK, (d, k)
+            assert status(near, r, s ^ 1) is Status.BAD_TAG, (d, k)
 
 
 @pytest.mark.parametrize("device", ["x25519"], indirect=True, scope="module")

@@ -5,6 +5,7 @@ comb of the generator G of four rows. Entry i of 8 is (2^(3 c) + s0 2^0 + s1 2^c
 being the number of columns, and s 1 for a bit of i that is set and else -1; the curve edwards25519
 (RFC 8032, section 5.1) has it as (y - x, y + x, 2 d x y). A prime curve's columns come in blocks,
 so that one doubling serves a column of each: block b's entries are 2^(b c / blocks) times these.
+Verification has G, 3 G, ..., 15 G of a prime curve.
 """
 
 from collections.abc import Callable, Sequence
@@ -133,6 +134,12 @@ def prime_lines(curve: PrimeCurve) -> list[str]:
         if base is None:
             raise ValueError("infinity")
         entries += comb(base, blocks * columns, add, curve.negative)
+    odd = []
+    for i in range(1, 16, 2):
+        multiple = curve.times(i)
+        if multiple is None:
+            raise ValueError("infinity")
+        odd.append([form(v) for v in multiple])
     return [
         *modulus("FIELD", curve.p, count),
         *scalar_lines(curve.order),
@@ -140,6 +147,7 @@ def prime_lines(curve: PrimeCurve) -> list[str]:
         define("CURVE_ONE", form(1)),
         define("CURVE_B", form(curve.b)),
         define("CURVE_GENERATOR", "{" + f"{form(x)}, {form(y)}, {form(1)}" + "}"),
+        table("CURVE_ODD_MULTIPLES", odd),
         define("COMB_BLOCKS", str(blocks)),
         define("COMB_COLUMNS", str(columns)),
         table("CURVE_COMB", [(form(x), form(y)) for x, y in entries]),

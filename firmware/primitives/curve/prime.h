@@ -40,7 +40,6 @@ typedef field_fe fe;
 static const fe fe_one = CURVE_ONE;
 static const fe curve_b = CURVE_B;
 static const fe comb[COMB_BLOCKS * 8][2] = CURVE_COMB;
-__attribute__((unused)) static const fe curve_generator[3] = CURVE_GENERATOR; /* x, y, z */
 #undef W
 
 /* All ones where a = 0, else 0: a may be any number of the words that stands for it. */

@@ -14,9 +14,11 @@
 
 #include "crypto.h"
 
-/* Compilers unroll the comb's blocks. Whoever has a flash that is too small for that many copies of
-   what they do defines this as CRYPTO_NOT_INLINE. */
-#ifndef CURVE_CALLED
+/* Compilers unroll the comb's blocks. Copies of what these do cost an MSP430 flash, and time for
+   want of registers; in GCC's code for ARMv7-M, calls cost flash instead. */
+#if FE_WORD_BITS == 16
+#define CURVE_CALLED CRYPTO_NOT_INLINE
+#else
 #define CURVE_CALLED
 #endif
 

@@ -93,25 +93,7 @@ function p25519_ladder_step
     step    inside_multiply, PZ, B_, C_
     pop     {r0, r4-r11, pc}
 
-inside_multiply:
-    multiply256 inside
-    reduce
-    leave256 inside
-
-inside_square:
-    square256 inside
-    reduce
-    leave256 inside
-
-inside_add:
-    push    {lr}
-    add_and_put
-    pop     {pc}
-
-inside_subtract:
-    push    {lr}
-    subtract_and_put
-    pop     {pc}
+#include "field/inside-armv7em.inc"
 
 /* *r0 = 121665 *r1 + *r2 */
 inside_add_a24:

@@ -66,22 +66,4 @@ function p256_double
     add     sp, #POINT_FRAME_BYTES + 8
     pop     {r4-r11, pc}
 
-inside_multiply:
-    multiply256 inside
-    reduce
-    leave256 inside
-
-inside_square:
-    square256 inside
-    reduce
-    leave256 inside
-
-inside_add:
-    push    {lr}
-    add_and_put
-    pop     {pc}
-
-inside_subtract:
-    push    {lr}
-    subtract_and_put
-    pop     {pc}
+#include "field/inside-armv7em.inc"

@@ -195,28 +195,37 @@ crypto_status ECDSA(sign)(uint8_t *signature, const uint8_t *secret_key, const u
     return status;
 }
 
+#ifndef CURVE_COMPARES_X
+/* 1 where the x of u G + v q is r modulo the order. */
+static int point_sum_has_x(const scalar r, const scalar u, const scalar v, const point *q) {
+    uint8_t x[FIELD_BYTES];
+    order_fe wanted, found;
+    if (!point_sum_x(x, u, v, q))
+        return 0;
+    order_from_x(found, x);
+    order_from_scalar(wanted, r);
+    order_subtract(found, found, wanted);
+    return order_is_zero(found);
+}
+#endif
+
 crypto_status ECDSA(verify)(const uint8_t *signature, const uint8_t *public_key,
                             const uint8_t *message, size_t length) {
-    scalar k, u;
-    order_fe r, s, e;
+    scalar r, u, v;
+    order_fe s, t;
     point p;
-    uint8_t hash[32], x[FIELD_BYTES];
-    if (!scalar_from_signature(k, signature))
+    uint8_t hash[32];
+    if (!scalar_from_signature(r, signature) ||
+        !scalar_from_signature(v, signature + SCALAR_BYTES) || !point_from_bytes(&p, public_key))
         return CRYPTO_BAD_TAG;
-    order_from_scalar(r, k);
-    if (!scalar_from_signature(k, signature + SCALAR_BYTES) || !point_from_bytes(&p, public_key))
-        return CRYPTO_BAD_TAG;
-    order_from_scalar(s, k);
+    order_from_scalar(s, v);
     order_multiply(s, s, order_r2);
     order_invert(s, s);
-    hash_to_order(e, hash, message, length);
-    order_multiply(e, e, s);
-    scalar_from_order(u, e);
-    order_multiply(e, r, s);
-    scalar_from_order(k, e);
-    if (!point_sum_x(x, u, k, &p))
-        return CRYPTO_BAD_TAG;
-    order_from_x(e, x);
-    order_subtract(e, e, r);
-    return order_is_zero(e) ? CRYPTO_OK : CRYPTO_BAD_TAG;
+    hash_to_order(t, hash, message, length);
+    order_multiply(t, t, s);
+    scalar_from_order(u, t);
+    order_from_scalar(t, r);
+    order_multiply(t, t, s);
+    scalar_from_order(v, t);
+    return point_sum_has_x(r, u, v, &p) ? CRYPTO_OK : CRYPTO_BAD_TAG;
 }

@@ -2,7 +2,6 @@
 
 #define FE_WORD_BITS 16
 #define ORDER_WORD_BITS 16
-#define CURVE_CALLED CRYPTO_NOT_INLINE
 #define ECDH(name) ecdh_secp256k1_##name
 #define SECRET_BYTES ECDH_SECP256K1_SECRET_BYTES
 #include "curve/secp256k1-constants.h"
