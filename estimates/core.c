@@ -79,13 +79,14 @@ static const pipeline CORTEX_A53 = {
 };
 
 // Cortex-A53: caches as bcm2837.dtsi of Linux has them; 8.4 to 9.8 and 85 ns beyond L1 at 1187 MHz
-// (ThomasKaiser/sbc-bench, 4hOp.txt); a mispredicted branch 9 cycles (AArch64SchedA53.td of LLVM,
+// (ThomasKaiser/sbc-bench, 4hOp.txt), lines of L1 replaced at random (DDI 0500D, 2.1; of L2 nothing
+// is said); a mispredicted branch 9 cycles (AArch64SchedA53.td of LLVM,
 // after Arm's own table of timings), its predictor's size inferred.
 #define OF_CORTEX_A53                                                                              \
-    .pipeline = &CORTEX_A53, .line_bytes = 64, .instructions = {32768, 2}, .data = {32768, 4},     \
-    .l2 = {524288, 16}, .l2_cycles = 11, .memory_cycles = 101, .counters = 4096,                   \
-    .history_bits = 8, .returns = 8, .mispredicted = 9, .returning = 1, .return_wrong = 9,         \
-    .return_unknown = 9
+    .pipeline = &CORTEX_A53, .line_bytes = 64, .instructions = {32768, 2, true},                   \
+    .data = {32768, 4, true}, .l2 = {524288, 16}, .l2_cycles = 11, .memory_cycles = 101,           \
+    .counters = 4096, .history_bits = 8, .returns = 8, .mispredicted = 9, .returning = 1,          \
+    .return_wrong = 9, .return_unknown = 9
 
 // Silvermont: caches as machines/intel-edison.toml has them; 17 cycles to L2 and 10 for a
 // mispredicted branch (Intel 64 and IA-32 Architectures Optimization Reference Manual, chapter on
@@ -99,14 +100,16 @@ static const pipeline CORTEX_A53 = {
 static const core CORES[] = {
     {
         // Caches: ARM1176JZF-S as the BCM2835 has it; 45 and 213 ns beyond L1 at 998 MHz
-        // (ThomasKaiser/sbc-bench, 1niO.txt). Branches: DDI 0301H, 5.2 and table 16-11.
+        // (ThomasKaiser/sbc-bench, 1niO.txt); lines are replaced at random unless c1's bit RR is
+        // set (DDI 0301H, 7.2), which Linux leaves clear (arch/arm/mm/proc-v6.S). Branches: DDI
+        // 0301H, 5.2 and table 16-11.
         .name = "arm1176",
         .target = "arm",
         .decode = a32_decode,
         .pipeline = &ARM1176,
         .line_bytes = 32,
-        .instructions = {16384, 4},
-        .data = {16384, 4},
+        .instructions = {16384, 4, true},
+        .data = {16384, 4, true},
         .l2 = {131072, 8},
         .l2_cycles = 35,
         .memory_cycles = 213,

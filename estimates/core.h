@@ -22,6 +22,7 @@ typedef struct {
 
 typedef struct {
     unsigned bytes, ways;
+    bool random; // replaces any line of a set; else the one that was used longest ago
 } cache;
 
 typedef struct {

@@ -8,6 +8,7 @@
 // Where the core's pipeline is not modelled here, the pairs are written with the blocks' code.
 //
 // Arguments: core=NAME, out=FILE, cache=on.
+#include "caches.h"
 #include "predictor.h"
 #include "qemu.h"
 
@@ -19,7 +20,7 @@
 EXPORTED int qemu_plugin_version = 1;
 
 // More instructions than QEMU puts into one block.
-enum { LONGEST = 1024, MOST_LINES = 16384, LONGEST_INSTRUCTION = 16 };
+enum { LONGEST = 1024, LONGEST_INSTRUCTION = 16 };
 
 typedef struct pair {
     struct pair *next;
@@ -41,12 +42,6 @@ typedef struct block {
     uint8_t *code, *lengths;
 } block;
 
-typedef struct {
-    uint64_t lines[MOST_LINES]; // of each set the ways, the last used first; 0: none
-    unsigned ways, mask;
-    uint64_t misses;
-} level;
-
 static const core *where;
 static const char *out_path;
 static ending_of how_it_ends;
@@ -57,36 +52,10 @@ static unsigned line_shift, count_of_blocks;
 static bool caches;
 static uint64_t accesses;
 
-static void level_init(level *made, cache of) {
-    made->ways = of.ways;
-    made->mask = of.bytes / of.ways / where->line_bytes - 1;
-}
-
-static void miss(level *in, uint64_t *set, uint64_t line) {
-    unsigned way = 1;
-    while (way < in->ways - 1 && set[way] != line)
-        way++;
-    bool found = way < in->ways && set[way] == line;
-    memmove(set + 1, set, (way < in->ways ? way : in->ways - 1) * sizeof *set);
-    set[0] = line;
-    if (found)
-        return;
-    in->misses++;
-    if (in != &l2)
-        miss(&l2, &l2.lines[(line & l2.mask) * l2.ways], line);
-}
-
-// The line that was used last in its set is found at once.
-static inline void use(level *in, uint64_t line) {
-    uint64_t *set = &in->lines[(line & in->mask) * in->ways];
-    if (set[0] != line)
-        miss(in, set, line);
-}
-
 static void touched(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
     (void)vcpu, (void)info, (void)data;
     accesses++;
-    use(&data_level, (address >> line_shift) + 1);
+    level_use(&data_level, (address >> line_shift) + 1);
 }
 
 static pair *new_pair(block *from, const block *to) {
@@ -114,7 +83,7 @@ static void entered(unsigned vcpu, void *data) {
             predictor_went(from->ending, from->last, from->end, now->start);
     }
     for (uint64_t line = now->first_line; line <= now->last_line; line++)
-        use(&code_level, line);
+        level_use(&code_level, line);
 }
 
 // The block that ran before this one was translated is the one that it follows.
@@ -285,9 +254,9 @@ EXPORTED int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, i
     }
     how_it_ends = ending_for(info->target_name);
     line_shift = (unsigned)__builtin_ctz(where->line_bytes);
-    level_init(&code_level, where->instructions);
-    level_init(&data_level, where->data);
-    level_init(&l2, where->l2);
+    level_init(&code_level, where->instructions, where->line_bytes, &l2);
+    level_init(&data_level, where->data, where->line_bytes, &l2);
+    level_init(&l2, where->l2, where->line_bytes, NULL);
     predictor_init(where);
     qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
     qemu_plugin_register_atexit_cb(id, at_exit, NULL);

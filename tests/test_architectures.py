@@ -29,7 +29,7 @@ def test_published_vectors(name: str) -> None:
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="there are armv6, armv7, aarch64, i686"):
+    with pytest.raises(InputError, match="there are armv6, armv7, armv8, aarch64, i686"):
         architecture("vax")
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(ToolError, match="gcc-aarch64-linux-gnu"):

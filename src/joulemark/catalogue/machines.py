@@ -13,7 +13,7 @@ from joulemark.catalogue.boards import Constant, Grade, Source
 from joulemark.errors import InputError
 from joulemark.project import MACHINES
 
-Architecture = Literal["armv6", "armv7", "aarch64", "i686", "x86-64"]
+Architecture = Literal["armv6", "armv7", "armv8", "aarch64", "i686", "x86-64"]
 THIS = "this-machine"
 """Name of a machine that no file describes."""
 

@@ -64,6 +64,7 @@ MODELS = {
     ("ARM1176JZF-S", "armv6"): Model("arm1176"),
     ("Cortex-A53", "armv6"): Model("cortex-a53"),
     ("Cortex-A53", "armv7"): Model("cortex-a53"),
+    ("Cortex-A53", "armv8"): Model("cortex-a53"),
     ("Cortex-A53", "aarch64"): Model("cortex-a53-a64"),
     ("Silvermont", "i686"): Model("silvermont", Target("i686-linux-gnu", "slm"), _SILVERMONT),
     ("Silvermont", "x86-64"): Model(

@@ -44,6 +44,8 @@ class Asked(datafile.DataModel):
     """Further ones of the compiler that builds it."""
     compiler: str = ""
     """An earlier one, as `estimate --library-compiler` has it."""
+    architecture: str = ""
+    """What of the machine it is built for; its file's first if not given."""
     power: str = ""
     """State of the machine's file at whose power an estimate's energy is told; else one core's."""
 
@@ -52,8 +54,8 @@ def best(asked: Asked) -> None:
     """Nothing: the machine's last record is what there is."""
 
 
-_Row = tuple[str, str, str, str, str, str, str]
-"""Machine, library, source, flags, compiler, algorithm, operation."""
+_Row = tuple[str, str, str, str, str, str, str, str]
+"""Machine, library, source, flags, compiler, architecture, algorithm, operation."""
 _Found = dict[_Row, Record[LibrarySubject] | str]
 """A row's record, or what is missing for it."""
 
@@ -66,13 +68,13 @@ def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
     """
     found = _measured(bench)
     missing = sorted({_row(a) for a in asked} - set(found))
-    for group, rows in groupby(missing, key=lambda row: row[:5]):
-        found |= _estimated(group, {row[5:] for row in rows}, bench)
+    for group, rows in groupby(missing, key=lambda row: row[:6]):
+        found |= _estimated(group, {row[6:] for row in rows}, bench)
     return {a: answer(a, found.get(_row(a))) for a in asked}
 
 
 def _row(asked: Asked) -> _Row:
-    build = asked.source, asked.flags, asked.compiler
+    build = asked.source, asked.flags, asked.compiler, asked.architecture
     return asked.machine, asked.library, *build, asked.algorithm, asked.operation
 
 
@@ -87,15 +89,15 @@ def _measured(bench: Bench) -> _Found:
             and record.conditions.runner != ESTIMATE
         ):
             machine, row = record.conditions.board, (subject.algorithm, subject.operation)
-            found[machine, subject.library, "", "", "", *row] = record  # type: ignore[assignment]
+            found[machine, subject.library, "", "", "", "", *row] = record  # type: ignore[assignment]
     return found
 
 
 def _estimated(group: tuple[str, ...], wanted: Collection[tuple[str, ...]], bench: Bench) -> _Found:
     """Estimate rows of one build of a library, and keep them in the store."""
-    machine, library, place, flags, compiler = group
+    machine, library, place, flags, compiler, made_for = group
     found, got = load_machine(machine), _Found()
-    target = architecture(str(found.architectures[0]))
+    target = architecture(made_for or str(found.architectures[0]))
     source = Source(place, tuple(flags.split()), compiler) if place else None
     method = estimated.method()
     chosen = Campaign(library=(library,), seed=SEED)
