@@ -86,6 +86,16 @@ def shorter(template: Template) -> dict[str, Template]:
     }
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What came of a template."""
+
+    asked: int
+    """So many slots."""
+    reports: Sequence[Mapping[str, int]]
+    proof: Proof
+
+
 class Bench:
     """Runs of a case: the template is changed in the image, in place."""
 
@@ -93,7 +103,7 @@ class Bench:
         self.case = case
         self.sources = Sources()
         self.images = images(case, case.wide, 1, self.sources)
-        self._known: dict[Template, tuple[int, Proof]] = {}
+        self._known: dict[Template, _Known] = {}
 
     def run(
         self, template: Template, count: int, *, until_late: bool = False
@@ -116,18 +126,11 @@ class Bench:
 
         What is late once in many slots is so though few would not show it.
         """
-        ran, proof = self._known.get(template, (0, None))
-        if proof is not None and (proof.late or ran >= count):
-            return proof
-        _, reports = self.run(template, count, until_late=True)
-        return self._judged(template, count, reports)
-
-    def _judged(
-        self, template: Template, count: int, reports: Sequence[Mapping[str, int]]
-    ) -> Proof:
-        proof = proof_of(template, reports)
-        self._known[template] = count, proof
-        return proof
+        known = self._known.get(template)
+        if known is None or (not known.proof.late and known.asked < count):
+            _, reports = self.run(template, count, until_late=True)
+            known = self._known[template] = _Known(count, reports, proof_of(template, reports))
+        return known.proof
 
     def proof(self, template: Template, count: int) -> Proof:
         """Run so many slots, or until one is late; every answer is right.
@@ -135,10 +138,9 @@ class Bench:
         Raises:
             VerificationError: one was not.
         """
-        _, reports = self.run(template, count, until_late=True)
-        proof = self._judged(template, count, reports)
+        proof = self.tried(template, count)
         if not proof.late:
-            verify(reports, self.case)
+            verify(self._known[template].reports, self.case)
         return proof
 
     def _long_enough(self, template: Template) -> Template:
