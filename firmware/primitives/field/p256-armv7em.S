@@ -1,5 +1,62 @@
 /* The field of P-256 for ARMv7E-M, and doubling a point. */
 #include "field/multiply-armv7em.S"
+
+/* A product to out, as p256-armv7m.inc has it. One chain of UMAAL by 2^32 - 1 adds M - (M >> 32): what it
+   begins with is M's lowest word, less what that borrowed, and what each step carries is above it. UMAAL leaves
+   the flags to the chain that adds M >> 64 beside it. */
+.macro reduce
+    str     r9, [sp, #HIGH]
+    str     r10, [sp, #HIGH + 4]
+    str     r11, [sp, #HIGH + 8]
+    str     lr, [sp, #HIGH + 12]
+    ldm     sp, {r9-r11, lr}            /* LOW. M will be r9, r10, r11, lr, r1-r4 */
+    subs    r4, r4, r9
+    sbc     r12, r9, #0
+    adds    lr, lr, r9
+    adcs    r1, r1, r10
+    adcs    r2, r2, r11
+    adcs    r3, r3, lr
+    adcs    r4, r4, r1
+    sbc     r0, r0, r0                  /* 0 where it carried, or -1 */
+    adds    r3, r3, r9
+    adcs    r4, r4, r10
+    mov     r9, #-1
+    umaal   r5, r12, r10, r9
+    adcs    r5, r5, r11
+    umaal   r6, r12, r11, r9
+    adcs    r6, r6, lr
+    umaal   r7, r12, lr, r9
+    adcs    r7, r7, r1
+    umaal   r8, r12, r1, r9
+    adcs    r8, r8, r2
+    ldr     r1, [sp, #HIGH]
+    ldr     r10, [sp, #HIGH + 4]
+    ldr     r11, [sp, #HIGH + 8]
+    ldr     lr, [sp, #HIGH + 12]
+    umaal   r1, r12, r2, r9
+    adcs    r1, r1, r3
+    umaal   r10, r12, r3, r9
+    adcs    r10, r10, r4
+    umaal   r11, r12, r4, r9
+    adcs    r11, r11, #0
+    adcs    lr, lr, r12
+    sbc     r12, r12, r12               /* what is carried out, less 1 */
+    rsbs    r0, r0, #0                  /* the carry again, and M >> 160 */
+    adcs    r5, r5, r2
+    adcs    r6, r6, r3
+    adcs    r7, r7, r4
+    adcs    r8, r8, #0
+    adcs    r9, r1, #0
+    adcs    r10, r10, #0
+    adcs    r11, r11, #0
+    adcs    lr, lr, #0
+    adc     r12, r12, #0
+    mvn     r12, r12
+    subtract_p r5, r6, r7, r8, r9, r10, r11, lr, r12
+    ldr     r0, [sp, #OUT]
+    stmia   r0, {r5-r11, lr}
+.endm
+
 #include "field/p256-armv7m.inc"
 
 /* A point in Jacobian coordinates. */

@@ -1,3 +1,68 @@
 /* The field of P-256 for ARMv7-M cores whose UMULL varies. */
 #include "field/multiply-armv7m.S"
+
+/* A product to out, as p256-armv7m.inc has it: words 8 to 11, then 12 to 15 with what was carried there. */
+.macro reduce
+    add     r0, sp, #HIGH
+    stmia   r0, {r9-r11, lr}
+    ldm     sp, {r9-r11, lr}            /* LOW. M will be r9, r10, r11, lr, r1-r4 */
+    subs    r4, r4, r9
+    sbc     r12, r9, #0                 /* M's lowest word, less what it borrowed */
+    adds    lr, lr, r9
+    adcs    r1, r1, r10
+    adcs    r2, r2, r11
+    adcs    r3, r3, lr
+    adcs    r4, r4, r1
+    sbc     r0, r0, r0                  /* 0 where it carried, or -1 */
+    adds    r3, r3, r9
+    adcs    r4, r4, r10
+    adcs    r5, r5, r11                 /* M >> 64 */
+    adcs    r6, r6, lr
+    adcs    r7, r7, r1
+    adcs    r8, r8, r2
+    sbc     r9, r9, r9                  /* what is carried out, less 1 */
+    rsbs    r0, r0, #0                  /* the carry again, and M >> 160 */
+    adcs    r5, r5, r2
+    adcs    r6, r6, r3
+    adcs    r7, r7, r4
+    adcs    r8, r8, #0
+    adc     r9, r9, #0
+    subs    r5, r5, r10                 /* M >> 32 */
+    sbcs    r6, r6, r11
+    sbcs    r7, r7, lr
+    sbcs    r8, r8, r1
+    sbc     r9, r9, #0
+    adds    r5, r5, r12
+    adcs    r6, r6, r10
+    adcs    r7, r7, r11
+    adcs    r8, r8, lr
+    add     r0, sp, #HIGH
+    ldm     r0, {r10-r12, lr}
+    adcs    r10, r10, r1
+    adcs    r11, r11, r2
+    adcs    r12, r12, r3
+    adcs    lr, lr, r4
+    sbc     r0, r0, r0                  /* what is carried out, less 1 */
+    adds    r10, r10, r3
+    adcs    r11, r11, r4
+    adcs    r12, r12, #0
+    adcs    lr, lr, #0
+    adc     r0, r0, #0
+    subs    r10, r10, r2
+    sbcs    r11, r11, r3
+    sbcs    r12, r12, r4
+    sbcs    lr, lr, #0
+    sbc     r0, r0, #0
+    add     r9, r9, #1                  /* what words 8 to 11 carried: -1 to 3 */
+    adds    r10, r10, r9
+    adcs    r11, r11, r9, asr #31
+    adcs    r12, r12, r9, asr #31
+    adcs    lr, lr, r9, asr #31
+    adc     r0, r0, r9, asr #31
+    mvn     r9, r0
+    subtract_p r5, r6, r7, r8, r10, r11, r12, lr, r9
+    ldr     r0, [sp, #OUT]
+    stmia   r0, {r5-r8, r10-r12, lr}
+.endm
+
 #include "field/p256-armv7m.inc"
