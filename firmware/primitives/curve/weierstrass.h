@@ -1,11 +1,11 @@
 /* Points of a curve y^2 = x^3 - 3x + b, or x^3 + b, over a prime field, in Jacobian coordinates:
    (X, Y, Z) stands for (X / Z^2, Y / Z^3). Whoever includes this has defined the field: fe, an
    array; fe_multiply, fe_square, fe_add, fe_subtract, which take out first and allow it to be an
-   operand; FE_WORDS and fe_word; and fe_is_zero, all ones or 0, for any element; perhaps fe_pick
-   and fe_point_double; fe_one; SCALAR_BITS of the order, in SCALAR_BYTES; the generator's
-   comb[8 COMB_BLOCKS][2] with COMB_COLUMNS in a block: with c = BLOCKS COLUMNS, entry 8 b + i is
-   2^(b COLUMNS) (2^(3 c) + s0 2^0 + s1 2^c + s2 2^(2 c)) G, s being 1 for a bit of i that is set
-   and else -1; CURVE_A_IS_ZERO.
+   operand; FE_WORDS and fe_word; and fe_is_zero, all ones or 0, for any element; perhaps fe_pick,
+   fe_point_double and both fe_point_add, fe_point_add_affine; fe_one; SCALAR_BITS of the order, in
+   SCALAR_BYTES; the generator's comb[8 COMB_BLOCKS][2] with COMB_COLUMNS in a block: with c =
+   BLOCKS COLUMNS, entry 8 b + i is 2^(b COLUMNS) (2^(3 c) + s0 2^0 + s1 2^c + s2 2^(2 c)) G, s
+   being 1 for a bit of i that is set and else -1; CURVE_A_IS_ZERO.
 
    What depends on a scalar takes the same time and touches the same addresses whatever the scalar
    is. */
@@ -114,6 +114,10 @@ static void point_double(point *out, const point *p) {
 }
 #endif
 
+#ifdef fe_point_add
+#define point_add fe_point_add
+#define point_add_affine fe_point_add_affine
+#else
 /* What both additions end with. In: u = X1 Z2^2, h = X2 Z1^2 - u, s = Y1 Z2^3, r = Y2 Z1^3 - s, z =
  * Z1 Z2. */
 static void point_sum(point *out, const fe z, const fe u, fe s, fe h, fe r) {
@@ -161,6 +165,7 @@ CURVE_CALLED static void point_add_affine(point *out, const point *p, const affi
     fe_copy(t, p->x);
     point_sum(out, p->z, t, s, h, r);
 }
+#endif
 
 static void point_ready(ready_point *out, const point *p) {
     out->p = *p;

@@ -1,4 +1,4 @@
-/* The field of P-256 for ARMv7E-M, and doubling a point. */
+/* The field of P-256 for ARMv7E-M, and doubling and adding points. */
 #include "field/multiply-armv7em.S"
 
 /* A product to out, as p256-armv7m.inc has it. One chain of UMAAL by 2^32 - 1 adds M - (M >> 32): what it
@@ -59,20 +59,38 @@
 
 #include "field/p256-armv7m.inc"
 
-/* A point in Jacobian coordinates. */
+/* A point in Jacobian coordinates, and the square and the cube of its z where it is ready to be added. */
 #define PX 0
 #define PY 32
 #define PZ 64
+#define PZZ 96
+#define PZZZ 128
 
-/* The frame: where the point goes, and is; then elements. */
+/* The frame: where the point goes, where it is, and what is added; then elements: of doubling, of adding. */
 #define OUT_POINT 0
 #define IN_POINT 4
-#define DELTA 8
-#define GAMMA 40
-#define BETA 72
-#define ALPHA 104
-#define T 136
-#define POINT_FRAME_BYTES 160
+#define TERM 8
+#define DELTA 12
+#define GAMMA 44
+#define BETA 76
+#define ALPHA 108
+#define T 140
+#define U 12
+#define S 44
+#define H 76
+#define R 108
+#define ELEMENTS_BYTES 160
+
+.macro enter_point
+    push    {r4-r11, lr}
+    sub     sp, #ELEMENTS_BYTES
+    push    {r0-r2}
+.endm
+
+.macro leave_point
+    add     sp, #ELEMENTS_BYTES + 12
+    pop     {r4-r11, pc}
+.endm
 
 /* An element of the frame, or of a point that the frame tells of. */
 .macro element register, at, point
@@ -97,9 +115,7 @@
    dbl-2001-b of Bernstein and Lange's Explicit-Formulas Database with twice its gamma, and 2 Y Z as a
    product, which costs no more than a square here: 4 M + 4 S. */
 function p256_double
-    push    {r4-r11, lr}
-    sub     sp, #POINT_FRAME_BYTES
-    push    {r0, r1}
+    enter_point
     step    inside_square, DELTA, PZ, , , IN_POINT
     step    inside_square, GAMMA, PY, , , IN_POINT
     step    inside_subtract, T, PX, DELTA, , IN_POINT
@@ -120,7 +136,53 @@ function p256_double
     step    inside_subtract, T, BETA, PX, , , OUT_POINT
     step    inside_multiply, T, ALPHA, T
     step    inside_subtract, PY, T, GAMMA, OUT_POINT
-    add     sp, #POINT_FRAME_BYTES + 8
-    pop     {r4-r11, pc}
+    leave_point
 
+/* What both additions end with, as point_sum of curve/weierstrass.h has it, once z is there: u and s are in the
+   frame or in a point. */
+.macro sum_of_points u, s, point
+    step    inside_square, T, H
+    step    inside_multiply, U, \u, T, , \point
+    step    inside_multiply, H, H, T
+    step    inside_multiply, S, \s, H, , \point
+    step    inside_square, T, R
+    step    inside_subtract, T, T, H
+    step    inside_subtract, T, T, U
+    step    inside_subtract, PX, T, U, OUT_POINT
+    step    inside_subtract, U, U, PX, , , OUT_POINT
+    step    inside_multiply, U, U, R
+    step    inside_subtract, PY, U, S, OUT_POINT
+.endm
+
+/* void p256_add_ready(uint32_t out[24], const uint32_t p[24], const uint32_t q[40]);  out may be p */
+function p256_add_ready
+    enter_point
+    step    inside_square, T, PZ, , , IN_POINT
+    step    inside_multiply, H, PX, T, , TERM
+    step    inside_multiply, T, T, PZ, , , IN_POINT
+    step    inside_multiply, R, PY, T, , TERM
+    step    inside_multiply, U, PX, PZZ, , IN_POINT, TERM
+    step    inside_multiply, S, PY, PZZZ, , IN_POINT, TERM
+    step    inside_subtract, H, H, U
+    step    inside_subtract, R, R, S
+    step    inside_multiply, T, PZ, PZ, , IN_POINT, TERM
+    step    inside_multiply, PZ, T, H, OUT_POINT
+    sum_of_points U, S
+    leave_point
+
+/* void p256_add_affine(uint32_t out[24], const uint32_t p[24], const uint32_t q[16]);  out may be p */
+function p256_add_affine
+    enter_point
+    step    inside_square, T, PZ, , , IN_POINT
+    step    inside_multiply, H, PX, T, , TERM
+    step    inside_multiply, T, T, PZ, , , IN_POINT
+    step    inside_multiply, R, PY, T, , TERM
+    step    inside_subtract, H, H, PX, , , IN_POINT
+    step    inside_subtract, R, R, PY, , , IN_POINT
+    step    inside_multiply, PZ, PZ, H, OUT_POINT, IN_POINT
+    sum_of_points PX, PY, IN_POINT
+    leave_point
+
+    .section .text.p256_inside, "ax"    /* kept whichever of the points' functions is */
+    .balign 4
 #include "field/inside-armv7em.inc"
