@@ -9,8 +9,9 @@ from command import joulemark
 from emulated import BuildOf
 from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import library
-from joulemark.runners.protocol import Status
-from vectors import CHECKS, IMPLEMENTATIONS, Subject, applicable, check_published_vector
+from joulemark.project import ROOT
+from joulemark.runners.protocol import Flag, Status
+from vectors import CHECKS, IMPLEMENTATIONS, Subject, applicable, check_published_vector, inputs_of
 
 ENGINES = {
     "telosb": "cc2420-engine",
@@ -178,3 +179,65 @@ def test_choose_advises_an_engine_where_it_is_the_cheapest(tmp_path: Path) -> No
     done = joulemark(*asked, "--primitive", "aes-128", "--store", store, "--format", "json")
     (first, *_) = json.loads(done.stdout)["candidates"]
     assert first["implementation"] == "cc2538-engine"
+
+
+def cycles_of_the_guide() -> dict[str, dict[tuple[int, int], list[int]]]:
+    """Of CCM*, by chip, then by bytes of associated data and of the message."""
+    text = (ROOT / "docs/networks.md").read_text().partition("| | associated data, message |")[2]
+    found: dict[str, dict[tuple[int, int], list[int]]] = {}
+    chip = ""
+    for line in text.partition("\n\n")[0].splitlines()[2:]:
+        name, sizes, *cycles = (cell.strip() for cell in line.strip("|").split("|")[:5])
+        chip = name or chip
+        ad, message = (
+            0 if size == "none" else int(size.removesuffix(" B").replace(",", ""))
+            for size in sizes.split(", ")
+        )
+        found.setdefault(chip, {})[ad, message] = [int(c.replace(",", "")) for c in cycles]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("board", "chip", "software"),
+    [
+        ("openmote-cc2538", "CC2538", "armv7m"),
+        ("sensortag-cc2650", "CC2650", "armv7m"),
+        ("telosb", "CC2420", "msp430"),
+    ],
+)
+def test_ccm_star_takes_the_cycles_that_the_guide_says(
+    board: str, chip: str, software: str, tmp_path: Path
+) -> None:
+    engine = ENGINES[board]
+    ways = (engine.replace("-engine", "-ccm-engine"), engine, software)
+    named = [option for way in ways for option in ("--implementation", way)]
+    only = ("--primitive", "aes-128-ccm-star", "--operation", "encrypt", "--trials", "2")
+    rows = cycles_of_the_guide()[chip]
+    assert len(rows) == 3
+    for number, ((ad, message), cycles) in enumerate(rows.items()):
+        sizes = ("--size", str(message), "--ad-size", str(ad))
+        found = measured(tmp_path / f"{number}.db", board, *only, *sizes, *named)
+        assert [found["aes-128-ccm-star", way, "encrypt", message] for way in ways] == cycles
+
+
+def test_the_beacon_of_annex_c_takes_as_long_as_its_blocks() -> None:
+    (build,) = (
+        BuildOf(one.implementation, "gcc", "O3", one.board)
+        for one in WHOLE_CCM
+        if str(one.implementation) == "aes-128-ccm-star/cc2538-ccm-engine"
+    )
+    (beacon,) = (v for v in build.implementation.algorithm.vectors if "annex C.2.1" in v.origin)
+    machine, device = build.start()
+    subject = Subject(build.implementation, device)
+    values = {**inputs_of(subject.algorithm, beacon), **beacon.values}
+    put = subject.contract.put("encrypt", values)
+    subject.gives("encrypt", put)
+    cycles = machine.take_window().cycles
+    subject.load(put)
+    device.run("encrypt", Flag.EMPTY)
+    cycles -= machine.take_window().cycles
+    # Its 26 bytes of header are as many blocks as the 20 of the guide.
+    assert cycles == cycles_of_the_guide()["CC2538"][20, 0][0]
+    # B0, two blocks of the header and the mask of the code: an engine cannot do with less.
+    assert cycles > 4 * 52
