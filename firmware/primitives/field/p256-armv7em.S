@@ -9,17 +9,7 @@
     str     r10, [sp, #HIGH + 4]
     str     r11, [sp, #HIGH + 8]
     str     lr, [sp, #HIGH + 12]
-    ldm     sp, {r9-r11, lr}            /* LOW. M will be r9, r10, r11, lr, r1-r4 */
-    subs    r4, r4, r9
-    sbc     r12, r9, #0
-    adds    lr, lr, r9
-    adcs    r1, r1, r10
-    adcs    r2, r2, r11
-    adcs    r3, r3, lr
-    adcs    r4, r4, r1
-    sbc     r0, r0, r0                  /* 0 where it carried, or -1 */
-    adds    r3, r3, r9
-    adcs    r4, r4, r10
+    whole_m
     mov     r9, #-1
     umaal   r5, r12, r10, r9
     adcs    r5, r5, r11

@@ -5,17 +5,7 @@
 .macro reduce
     add     r0, sp, #HIGH
     stmia   r0, {r9-r11, lr}
-    ldm     sp, {r9-r11, lr}            /* LOW. M will be r9, r10, r11, lr, r1-r4 */
-    subs    r4, r4, r9
-    sbc     r12, r9, #0                 /* M's lowest word, less what it borrowed */
-    adds    lr, lr, r9
-    adcs    r1, r1, r10
-    adcs    r2, r2, r11
-    adcs    r3, r3, lr
-    adcs    r4, r4, r1
-    sbc     r0, r0, r0                  /* 0 where it carried, or -1 */
-    adds    r3, r3, r9
-    adcs    r4, r4, r10
+    whole_m
     adcs    r5, r5, r11                 /* M >> 64 */
     adcs    r6, r6, lr
     adcs    r7, r7, r1
