@@ -33,8 +33,12 @@ pub struct Smwdthrosc {
 impl Smwdthrosc {
     /// After reset, in a core with this clock.
     pub const fn new(core: Hertz, low: FineHertz) -> Self {
+        Self::counting(Rate::crystal(low, core))
+    }
+
+    const fn counting(clock: Rate) -> Self {
         Self {
-            clock: Rate::crystal(low, core),
+            clock,
             zero: 0,
             latched: 0,
             upper: 0,
@@ -49,15 +53,8 @@ impl Smwdthrosc {
     /// The chip is reset: the timer counts from zero, and the watchdog is off.
     pub fn reset(&mut self, now: Cycles) {
         *self = Self {
-            clock: self.clock.clone(),
             zero: self.clock.ticks(now),
-            latched: 0,
-            upper: 0,
-            compare: None,
-            rose: None,
-            watchdog: 0,
-            clear: 0,
-            fed: 0,
+            ..Self::counting(self.clock.clone())
         };
     }
 
