@@ -78,7 +78,6 @@ class Timeline:
             motes.append(
                 {
                     "name": told["mote"],
-                    "board": running.seats[number].board.title,
                     "tracks": [[part, tracks[part]] for part in order],
                 }
             )

@@ -11,6 +11,7 @@ import jinja2
 
 from joulemark.errors import InputError
 from joulemark.project import BUILD
+from joulemark.words import counted
 
 _EMBED = "window.vegaEmbed = vegaEmbed;"
 """All that a page needs of the plotting library."""
@@ -43,6 +44,7 @@ def render(template: str, **values: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters["significant"] = significant
+    environment.filters["counted"] = counted
     environment.globals["packed_vega"] = lambda: packed(_plotting_library())
     environment.globals["plots_script"] = lambda: asset("plots.js")
     style = (folder / "report.css").read_text("utf-8")
