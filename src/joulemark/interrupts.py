@@ -9,7 +9,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_LOOK_S = 0.05
+LOOK_S = 0.05
 """Between two looks whether Ctrl-C was pressed."""
 
 
@@ -52,6 +52,6 @@ def as_completed(futures: Collection[Future[T]]) -> Iterator[Future[T]]:
     pending = set(futures)
     with deferred() as strike:
         while pending:
-            done, pending = wait(pending, _LOOK_S, FIRST_COMPLETED)
+            done, pending = wait(pending, LOOK_S, FIRST_COMPLETED)
             strike()
             yield from done

@@ -98,8 +98,8 @@ _ALL = (
         debian="armhf",
         qemu=("qemu-arm", "-cpu", "cortex-a7"),
     ),
-    # The 32-bit state of ARMv8-A, its code for the A53. It has no more than the A53's: GCC uses the
-    # checksums, which QEMU's 32-bit processors lack but for "max", in intrinsics alone.
+    # ARMv8-A's 32-bit state. Of QEMU's 32-bit processors "max" alone has it, and has more than the
+    # A53: the compiler's flags keep code from that.
     Architecture(
         name="armv8",
         triple="arm-linux-gnueabi",

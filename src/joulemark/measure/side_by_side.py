@@ -5,12 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-from joulemark.interrupts import deferred
+from joulemark.interrupts import LOOK_S, deferred
 
 T = TypeVar("T")
-
-_LOOK_S = 0.05
-"""Between two looks whether Ctrl-C was pressed."""
 
 
 def side_by_side(work: Iterable[Callable[[], T]]) -> Iterator[T]:
@@ -31,7 +28,7 @@ def side_by_side(work: Iterable[Callable[[], T]]) -> Iterator[T]:
                 done, pending = wait(pending, 0)
                 yield from (future.result() for future in done)
             while pending:
-                done, pending = wait(pending, _LOOK_S, FIRST_COMPLETED)
+                done, pending = wait(pending, LOOK_S, FIRST_COMPLETED)
                 strike()
                 yield from (future.result() for future in done)
         finally:
