@@ -292,6 +292,10 @@ def starts(way: Implementation, stack: ExitStack, *, boards: bool) -> Iterator[t
                 yield f"{way} on {board.name}", device
 
 
+class NothingTriedError(ValueError):
+    """Silence would look like a pass."""
+
+
 def fuzz(seconds: float, seed: int, *, names: str = "*", boards: bool = False) -> Counter[str]:
     """Try all in turn until the time is over.
 
@@ -306,21 +310,28 @@ def fuzz(seconds: float, seed: int, *, names: str = "*", boards: bool = False) -
 
     Raises:
         AssertionError: something differs; it holds the inputs.
+        NothingTriedError: what is asked for tries nothing.
     """
+    known = list(rounds())
+    chosen = [(way, one) for way, one in known if fnmatchcase(way.algorithm.name, names)]
+    if not chosen:
+        all_names = ", ".join(sorted({way.algorithm.name for way, _ in known}))
+        raise NothingTriedError(f"--names {names} matches none of {all_names}")
     ends = Counter[str]()
     source = random.Random(seed)
     with ExitStack() as stack:
         devices = []
-        for way, one in rounds():
-            if fnmatchcase(way.algorithm.name, names):
-                found = starts(way, stack, boards=boards)
-                devices += [(name, device, one) for name, device in found]
+        for way, one in chosen:
+            found = starts(way, stack, boards=boards)
+            devices += [(name, device, one) for name, device in found]
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             for name, device, one in devices:
                 if not boards and any(slow in name for slow in SLOW) and source.randrange(10):
                     continue
                 ends[f"{name} {one(device, source)}"] += 1
+    if not ends:
+        raise NothingTriedError(f"--seconds {seconds:g} is too short for one round: give more")
     return ends
 
 
@@ -328,9 +339,12 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--names", default="*", help="what is tried, a glob")
+    parser.add_argument("--names", default="*", help="algorithms, a glob")
     parser.add_argument("--boards", action="store_true", help="assembly, on emulated boards")
     given = parser.parse_args()
-    tried = fuzz(given.seconds, given.seed, names=given.names, boards=given.boards)
+    try:
+        tried = fuzz(given.seconds, given.seed, names=given.names, boards=given.boards)
+    except NothingTriedError as error:
+        parser.error(str(error))
     for name, count in sorted(tried.items()):
         sys.stdout.write(f"{count:9,}  {name}\n")

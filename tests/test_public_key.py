@@ -7,7 +7,7 @@ import hashlib
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -248,3 +248,16 @@ def test_the_same_as_openssl() -> None:
     ends = public_key_fuzz.fuzz(1, 1)
     assert all(any(e.startswith(f"{name}/") for e in ends) for name in CURVE_OF if "p256" in name)
     assert {e.split()[-1] for e in ends} == {"agreed", "verified", "refused"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"names": "p256"}, "--names p256 matches none of .*ecdh-p256, .*x25519"),
+        ({"names": "x25519", "seconds": 0}, "--seconds 0 is too short"),
+    ],
+)
+def test_fuzzing_of_nothing_is_an_error(asked: dict[str, Any], message: str) -> None:
+    """What tries nothing is no pass."""
+    with pytest.raises(public_key_fuzz.NothingTriedError, match=message):
+        public_key_fuzz.fuzz(**{"seconds": 1, "seed": 1, **asked})
