@@ -43,9 +43,9 @@ def of_children(command: list[str]) -> float:
 def by_library(path: Path, cycles: int) -> float:
     """Processor time of reading an image, making a machine and running it, in seconds."""
     from joulemark._engine import Image, Machine
-    from joulemark.catalogue import boards
+    from joulemark.catalogue import chips
 
-    chip = boards.load_chip(CHIP)
+    chip = chips.load_chip(CHIP)
     began = time.process_time()
     machine = Machine(
         chip, Image.load(str(path), raw_address=START), entry=START, settings={"cache_mode": CACHE}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from joulemark._engine import Image
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.catalogue.primitives import Implementation
 from joulemark.images import BuiltImage, build_image
 from joulemark.images.toolchain import OPTIMISATIONS
@@ -51,7 +51,7 @@ class BuildOf:
         """The image on a board of its own."""
         board = self.board
         machine = EmulatedBoard(
-            boards.load_chip(board.chip),
+            chips.load_chip(board.chip),
             Image.load(self.build().path),
             # Devices beside the chip take time to emulate, and only engines are asked.
             wiring=board.wiring if self.implementation.accelerators else None,

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from emulated import ARM, BOARD, DSP
 from joulemark._engine import Image, Machine
-from joulemark.catalogue.boards import Board, load_chip
+from joulemark.catalogue.boards import Board
+from joulemark.catalogue.chips import load_chip
 from joulemark.curves import P256, SECP160R1, SECP256K1
 from joulemark.images.targets import board_target
 from joulemark.project import FIRMWARE

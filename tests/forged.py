@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 from joulemark._engine import Image, Network, Transmission
 from joulemark.analysis.frames import Frame, parse
 from joulemark.analysis.slot import PS, Template, ps_of
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.catalogue.boards import Board
 from joulemark.images import BuiltImage, build_program
 from joulemark.measure.slot.network import COUNTS, counts
@@ -101,7 +101,7 @@ class Air:
     def __init__(self, board: Board, images: Sequence[BuiltImage]) -> None:
         self.board = board
         self.network = Network()
-        self.chip = chip = boards.load_chip(board.chip)
+        self.chip = chip = chips.load_chip(board.chip)
         self.images = [Image.load(built.path) for built in images]
         for number, loaded in enumerate(self.images):
             self.network.add(

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
 from joulemark._engine import Image, Machine
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 
 SOURCE = Path(__file__).with_name("aes_accelerator.c")
 CHIPS = {"cc2538": (0x4008B000, 0x00200000), "cc2650": (0x40024000, 0x00000000)}
@@ -52,9 +52,7 @@ class Accelerator:
             check=True,
         )
         self.image = Image.load(folder / f"{chip}.elf")
-        self.machine = Machine(
-            boards.load_chip(chip), self.image, entry=self.image.symbols["begin"]
-        )
+        self.machine = Machine(chips.load_chip(chip), self.image, entry=self.image.symbols["begin"])
 
     def run(
         self,

@@ -9,7 +9,7 @@ import pytest
 
 from command import joulemark
 from joulemark._engine import EngineError, Image, Machine
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 
 BOARDS = ["sensortag-cc2650", "openmote-cc2538", "stm32vldiscovery"]
 RAM_TOP = 0x20001000
@@ -23,7 +23,7 @@ def machine(tmp_path: Path, code: list[int], **options: object) -> Machine:
     table = struct.pack("<16I", RAM_TOP, *[0x40 | 1] * 15)
     path = tmp_path / "image.bin"
     path.write_bytes(table + struct.pack(f"<{len(code)}H", *code))
-    return Machine(boards.load_chip("cc2650"), Image.load(path, 0), **options)  # type: ignore[arg-type]
+    return Machine(chips.load_chip("cc2650"), Image.load(path, 0), **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ def test_an_image_larger_than_flash_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("chip", ["cc2650", "cc2538", "stm32f100rb"])
 def test_exec_loads_the_stack_pointer_from_the_first_word(tmp_path: Path, chip: str) -> None:
-    base = boards.load_chip(chip).vectors["RESET"] - 4
+    base = chips.load_chip(chip).vectors["RESET"] - 4
     path = tmp_path / "image.bin"
     # movs r0, #42; push {r0}; b .
     path.write_bytes(struct.pack("<2I3H", RAM_TOP, 0, 0x202A, 0xB401, LOOP))
@@ -117,7 +117,7 @@ PROGRAM = """
 
 def elf(folder: Path, chip: str, inner: str, hard: str = "b .") -> Path:
     """A program whose `inner` is called by `outer`, which is called by `reset`."""
-    base = boards.load_chip(chip).vectors["RESET"] - 4
+    base = chips.load_chip(chip).vectors["RESET"] - 4
     source = PROGRAM.format(top=RAM_TOP, inner=inner, hard=hard)
     (folder / "program.S").write_text(source)
     subprocess.run(
@@ -215,7 +215,7 @@ def test_a_program_that_stays_in_its_fault_handler_has_faulted(tmp_path: Path) -
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_an_image_that_does_not_fit_is_refused(tmp_path: Path, chip: str) -> None:
-    memories = boards.load_chip(chip).memories
+    memories = chips.load_chip(chip).memories
     flash = next(m for m in memories if m.name == "flash")
     sizes = {m.start: m.size for m in memories}
     end = flash.start
@@ -278,7 +278,7 @@ def test_settings_change_time_the_right_way(tmp_path: Path) -> None:
 def test_a_wrong_setting_is_answered_with_those_there_are(tmp_path: Path, chip: str) -> None:
     image = elf(tmp_path, chip, "nop")
     done = joulemark("exec", "--chip", chip, str(image), "--set", "cash=1", code=3)
-    for name in boards.load_chip(chip).settings:
+    for name in chips.load_chip(chip).settings:
         assert name in done.stderr
     done = joulemark("exec", "--chip", chip, str(image), "--set", "stop_on_fault=2", code=3)
     assert "stop_on_fault" in done.stderr
@@ -290,7 +290,7 @@ def test_observation_takes_no_emulated_time(tmp_path: Path, chip: str) -> None:
     image = Image.load(elf(tmp_path, chip, LOOP_PROGRAM))
 
     def run(**options: bool) -> tuple[Machine, tuple[int, ...]]:
-        machine = Machine(boards.load_chip(chip), image, **options)  # type: ignore[arg-type]
+        machine = Machine(chips.load_chip(chip), image, **options)  # type: ignore[arg-type]
         assert machine.run(until=image.resolve("hard")).reason == "address"
         return machine, (machine.cycles, machine.instructions, *machine.registers.values())
 
@@ -334,9 +334,9 @@ def test_a_timer_wakes_a_sleeping_core(tmp_path: Path, chip: str) -> None:
     code = "".join(store(*setting) for setting in [enable, *settings, start])
     vectors = elf(tmp_path, chip, code + "wfi\n b hard", "b .")
     image = Image.load(vectors)
-    machine = Machine(boards.load_chip(chip), image, trace=True, settings={"stop_on_fault": 0})
+    machine = Machine(chips.load_chip(chip), image, trace=True, settings={"stop_on_fault": 0})
     if line > 63:  # beyond the table of these programs
-        base = boards.load_chip(chip).vectors["RESET"] - 4
+        base = chips.load_chip(chip).vectors["RESET"] - 4
         machine.write_memory(base + 4 * (16 + line), struct.pack("<I", image.resolve("hard") | 1))
     assert machine.run(until=image.resolve("hard"), max_cycles=100_000).reason == "address"
     assert machine.registers["xpsr"] & 0x1FF == 16 + line
@@ -359,8 +359,8 @@ def test_an_interrupt_in_the_middle_of_a_register_read_is_seen(tmp_path: Path, s
     # Its line is high for a cycle; the program does nothing but read a register.
     code = "".join(store(*setting) for setting in sleep_timer(40)) + "nop\n" * skew
     image = Image.load(elf(tmp_path, "cc2538", f"{code} 1: ldr r1, [r0]\n b 1b", "b ."))
-    machine = Machine(boards.load_chip("cc2538"), image, settings={"stop_on_fault": 0})
-    base = boards.load_chip("cc2538").vectors["RESET"] - 4
+    machine = Machine(chips.load_chip("cc2538"), image, settings={"stop_on_fault": 0})
+    base = chips.load_chip("cc2538").vectors["RESET"] - 4
     machine.write_memory(base + 4 * (16 + 145), struct.pack("<I", image.resolve("hard") | 1))
     stop = machine.run(until=image.resolve("hard"), max_cycles=40_000)
     assert stop.reason == "address"
@@ -374,8 +374,8 @@ def test_systick_stands_still_in_a_power_mode(tmp_path: Path) -> None:
     # The interrupt's vector lies where these programs have code: nothing is there.
     code = "b 9f\n .space 256\n 9: " + code
     image = Image.load(elf(tmp_path, "cc2538", code + "wfi\n b .", "b ."))
-    machine = Machine(boards.load_chip("cc2538"), image, trace=True, settings={"stop_on_fault": 0})
-    base = boards.load_chip("cc2538").vectors["RESET"] - 4
+    machine = Machine(chips.load_chip("cc2538"), image, trace=True, settings={"stop_on_fault": 0})
+    base = chips.load_chip("cc2538").vectors["RESET"] - 4
     for number in (15, 16 + 145):
         machine.write_memory(base + 4 * number, struct.pack("<I", image.resolve("hard") | 1))
     assert machine.run(until=image.resolve("hard"), max_cycles=40_000).reason == "address"
@@ -406,7 +406,7 @@ def test_a_watchdog_that_is_never_fed_ends_the_run(tmp_path: Path, chip: str) ->
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_what_is_left_out_is_named_when_touched(tmp_path: Path, chip: str) -> None:
-    description = boards.load_chip(chip)
+    description = chips.load_chip(chip)
     for address, part in {
         "cc2650": [(0x40021000, "I2S"), (0x400C4000, "analogue domain")],
         "cc2538": [(0x40008000, "SSI0"), (0x44004000, "PKA")],

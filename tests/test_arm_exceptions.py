@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from joulemark._engine import Image, Machine
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 
 SOURCE = Path(__file__).with_name("exceptions.c")
 SCENARIOS, KEPT = 400, 1024
@@ -32,7 +32,7 @@ def build(folder: Path, keep: int) -> Path:
 def here(folder: Path, keep: int) -> tuple[int, ...]:
     """Digests, then what was kept."""
     image = Image.load(build(folder, keep))
-    machine = Machine(boards.load_chip("cc2650"), image, settings={"stop_on_fault": 0})
+    machine = Machine(chips.load_chip("cc2650"), image, settings={"stop_on_fault": 0})
     stop = machine.run(until=image.resolve("at_the_end"), max_cycles=100_000_000)
     assert stop.reason == "address", stop.fault and stop.fault.message
     digests = machine.read_memory(image.resolve("digests"), 4 * SCENARIOS)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.errors import InputError
 from joulemark.project import BOARDS
 
@@ -31,7 +31,7 @@ def test_shipped_boards(name: str) -> None:
     _, _, body = (BOARDS / f"{name}.toml").read_text().partition("[supply_v]")
     for document in board.documents:
         assert document in body, "a document that nothing cites"
-    states = boards.load_chip(board.chip).power_states
+    states = chips.load_chip(board.chip).power_states
     assert board.idle_state in states
     assert {c.state for c in board.current} <= set(states)
     assert len(board.digest) == 64
@@ -96,7 +96,7 @@ def test_unknown_boards_and_chips_are_answered_with_near_ones() -> None:
     with pytest.raises(InputError, match=r"telosa: no such board; did you mean telosb"):
         boards.load_board("telosa")
     with pytest.raises(InputError, match=r"no such chip; did you mean msp430f1611"):
-        boards.load_chip("msp430f1612")
+        chips.load_chip("msp430f1612")
     with pytest.raises(InputError, match="no such board"):
         boards.load_board("../boards/telosb")
 

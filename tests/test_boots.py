@@ -8,7 +8,7 @@ import pytest
 
 from joulemark import project
 from joulemark._engine import Chip, Image, Machine, Wiring
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.images import build_program, memory
 
 BOARDS = ["telosb", "openmote-cc2538", "sensortag-cc2650"]
@@ -23,7 +23,7 @@ def built(name: str, mote: int = 1) -> tuple[Chip, Image, Wiring]:
     wiring = {"boots": f"boots/{board.core}", "ccm-star": "net/ccm-star/hardware"}
     define = {"TSCH_LEVEL": 5, "MOTE": mote}
     program = build_program("net/tsch-ping", board, wiring=wiring, define=define)
-    return boards.load_chip(board.chip), Image.load(program.path), board.wiring
+    return chips.load_chip(board.chip), Image.load(program.path), board.wiring
 
 
 def pages(name: str) -> list[tuple[int, int]]:

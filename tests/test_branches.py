@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from joulemark._engine import Image, Machine
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 from joulemark.measure.branches import deciders
 
 CODE = """
@@ -40,7 +40,7 @@ def test_comparisons_of_floats_decide_branches_and_dsp_instructions_do_not(tmp_p
     subprocess.run(["arm-none-eabi-ld", *address, "-o", image, made], check=True)
     found = deciders(image, "armv7m")
     assert [decider.mnemonic for decider in found] == ["vcmp.f32", "vcmpe.f32", "subs"]
-    machine = Machine(boards.load_chip("cc2652r"), Image.load(str(image)))
+    machine = Machine(chips.load_chip("cc2652r"), Image.load(str(image)))
     one, minus_two = (struct.unpack("<I", struct.pack("<f", x))[0] for x in (1.0, -2.0))
     for name, value in (("s0", one), ("S1", minus_two), ("s2", 7), ("r1", 5)):
         machine.set_register(name, value)

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from joulemark._engine import Image
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.catalogue.primitives import Implementation, Library
 from joulemark.errors import BuildError, InputError, ToolError
 from joulemark.images import build_image, build_local, cache, memory, toolchain
@@ -69,7 +69,7 @@ def symbol_bytes(path: Path, name: str) -> bytes:
 
 def boot(path: Path) -> tuple[EmulatedBoard, Device]:
     board = EmulatedBoard(
-        boards.load_chip(TELOSB.chip),
+        chips.load_chip(TELOSB.chip),
         Image.load(path),
         marker=TELOSB.marker.pin,
         port=TELOSB.serial.port,
@@ -121,7 +121,7 @@ def test_the_clock_of_any_specimen_is_set(trim_ppm: int) -> None:
 
     image = build_image(implementation("identity", "none"), TELOSB, clock="tinyos")
     machine = Machine(
-        boards.load_chip(TELOSB.chip),
+        chips.load_chip(TELOSB.chip),
         Image.load(image.path),
         settings={"dco_trim_ppm": trim_ppm},
     )
@@ -245,7 +245,7 @@ def checkout(folder: Path) -> Path:
 
 PROGRAM = """
 import sys
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.images import build_image
 from joulemark.catalogue.primitives import Library
 library = Library.load()
@@ -453,5 +453,5 @@ def test_baud_settings_are_as_good_as_the_manuals(
 
 
 def test_the_folder_of_the_firmware_has_the_families_that_chips_name() -> None:
-    for name in boards.chip_names():
-        assert (FIRMWARE / "hal" / boards.load_chip(name).core).is_dir()
+    for name in chips.names():
+        assert (FIRMWARE / "hal" / chips.load_chip(name).core).is_dir()

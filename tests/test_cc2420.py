@@ -3,7 +3,7 @@
 import pytest
 
 from joulemark._engine import Image, Machine
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.images import build_program
 
 BOARD = boards.load_board("telosb")
@@ -16,7 +16,7 @@ AROUND_BYTES = 1 + 9 + 2
 def test_a_ping_goes_out_and_nobody_acknowledges(compiler: str) -> None:
     built = build_program("net/ping", BOARD, define={"MOTE": 1}, clock="tinyos", compiler=compiler)
     image = Image.load(built.path)
-    machine = Machine(boards.load_chip(BOARD.chip), image, wiring=BOARD.wiring, trace=True)
+    machine = Machine(chips.load_chip(BOARD.chip), image, wiring=BOARD.wiring, trace=True)
     machine.run(until_ps=1_200_000_000_000)
     assert BOARD.serial is not None
     said = machine.serial_read(BOARD.serial.port.upper()).decode().splitlines()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from joulemark._engine import Image, ImageError, Machine, Network
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 
 TABLE = 0x00202000
 CCA = 0x0027FFD4
@@ -46,7 +46,7 @@ def machine(folder: Path, code: str, valid: int = 0) -> tuple[Machine, Image]:
         check=True,
     )
     image = Image.load(folder / "program.elf")
-    return Machine(boards.load_chip("cc2538"), image), image
+    return Machine(chips.load_chip("cc2538"), image), image
 
 
 def run(folder: Path, code: str) -> Machine:
@@ -117,7 +117,7 @@ def test_the_information_page_holds_the_devices_address(tmp_path: Path) -> None:
     """As drivers read it: eight bytes, each word from its end."""
     code = "ldr r0, =0x00280028\nldr r5, [r0]\nldr r6, [r0, #4]"
     _, image = machine(tmp_path, code)
-    made = Machine(boards.load_chip("cc2538"), image, settings={"device_number": 0x01020304})
+    made = Machine(chips.load_chip("cc2538"), image, settings={"device_number": 0x01020304})
     made.run(max_cycles=1000, until=image.symbols["done"])
     words = (made.registers["r5"], made.registers["r6"])
     assert b"".join(word.to_bytes(4) for word in words).hex() == "00124b0001020304"
@@ -126,7 +126,7 @@ def test_the_information_page_holds_the_devices_address(tmp_path: Path) -> None:
 def test_each_mote_of_a_network_has_an_address_of_its_own(tmp_path: Path) -> None:
     code = "ldr r0, =0x0028002c\nldr r5, [r0]\nldr r6, =0x20000100\nstr r5, [r6]"
     _, image = machine(tmp_path, code)
-    network, chip = Network(), boards.load_chip("cc2538")
+    network, chip = Network(), chips.load_chip("cc2538")
     motes = [network.add(chip, image) for _ in range(2)]
     motes.append(network.add(chip, image, settings={"device_number": 77}))
     network.run(1_000_000_000)
@@ -139,7 +139,7 @@ def test_the_chip_says_what_memories_and_engines_it_has(tmp_path: Path) -> None:
     made = run(tmp_path, "ldr r0, =0x400d3014\nldr r5, [r0]\nldr r6, [r0, #8]")
     identity, revision = made.registers["r5"], made.registers["r6"]
     assert identity >> 16 == 0xB964
-    chip = boards.load_chip("cc2538")
+    chip = chips.load_chip("cc2538")
     sizes = {memory.kind: memory.size for memory in chip.memories}
     assert {4: 512, 3: 384, 2: 256, 1: 128, 0: 64}[identity >> 4 & 7] << 10 == sizes["flash"]
     assert {4: 32, 1: 8, 0: 16}[identity >> 7 & 7] << 10 == sizes["ram"]

@@ -10,7 +10,7 @@ import pytest
 
 from command import joulemark
 from joulemark._engine import Image, Machine
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.catalogue.networks import read_network
 from joulemark.images import build_program
 from joulemark.project import NETWORKS
@@ -74,7 +74,7 @@ def run(folder: Path, code: str, link: str = "--no-gc-sections") -> tuple[Machin
         check=True,
     )
     image = Image.load(folder / "program.elf")
-    machine = Machine(boards.load_chip("cc2650"), image)
+    machine = Machine(chips.load_chip("cc2650"), image)
     stop = machine.run(max_cycles=1_000_000, until=image.symbols["done"])
     return machine, image, stop.fault.message if stop.fault else stop.reason
 

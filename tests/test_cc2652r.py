@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from joulemark._engine import Image, Machine, Stop
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 
 SOURCE = Path(__file__).with_name("cc2652r_startup.c")
 
@@ -23,7 +23,7 @@ def run(folder: Path, *options: str) -> tuple[Machine, Image, Stop]:
         check=True,
     )
     image = Image.load(folder / "program.elf")
-    machine = Machine(boards.load_chip("cc2652r"), image)
+    machine = Machine(chips.load_chip("cc2652r"), image)
     return machine, image, machine.run(max_cycles=20_000)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from joulemark._engine import Image, Machine, Stop
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 from test_arm import elf, store
 
 SLEEPDEEP = (0xE000ED10, 4)
@@ -57,7 +57,7 @@ class Sleeper:
         code = "".join(store(*setting) for setting in [*settings, SLEEPDEEP])
         handler = f"{handler}\n handled: b handled"
         self.image = Image.load(elf(folder, chip, f"{code} wfi\n 1: b 1b", handler))
-        self.machine = Machine(boards.load_chip(chip), self.image, trace=True)
+        self.machine = Machine(chips.load_chip(chip), self.image, trace=True)
 
     def run(self) -> Stop:
         """Until it is in the handler of what wakes it."""

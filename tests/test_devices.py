@@ -8,7 +8,7 @@ import pytest
 
 from joulemark import project
 from joulemark._engine import BoardError, Chip, EngineError, Image, Machine, Network, Wiring
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.catalogue.boards import MCU
 from joulemark.errors import InputError
 from joulemark.meters.model import ModelMeter
@@ -99,7 +99,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
 
 @pytest.fixture(scope="module")
 def machine(image: Image) -> Machine:
-    machine = Machine(boards.load_chip(BOARD.chip), image, wiring=BOARD.wiring, trace=True)
+    machine = Machine(chips.load_chip(BOARD.chip), image, wiring=BOARD.wiring, trace=True)
     stop = machine.run(until=image.resolve("done"), max_cycles=100_000)
     assert stop.reason == "address"
     return machine
@@ -119,7 +119,7 @@ def test_each_part_has_a_track_of_its_own_over_all_the_time(machine: Machine) ->
 def test_a_motes_serial_flash_holds_what_it_was_given_and_keeps_what_was_written(
     image: Image,
 ) -> None:
-    network, chip = Network(), boards.load_chip(BOARD.chip)
+    network, chip = Network(), chips.load_chip(BOARD.chip)
     mote = network.add(chip, image, wiring=BOARD.wiring, flash=b"\xab\xcd")
     network.run(50_000_000_000)
     assert network.read_memory(mote, 0x1104, 2) == b"\xab\xcd"
@@ -164,13 +164,13 @@ def test_the_current_of_all_parts_together_has_the_same_energy(machine: Machine)
 
 
 def test_devices_take_no_time_of_the_chip(machine: Machine, image: Image) -> None:
-    bare = Machine(boards.load_chip(BOARD.chip), image)
+    bare = Machine(chips.load_chip(BOARD.chip), image)
     bare.run(until=image.resolve("done"), max_cycles=100_000)
     assert (bare.cycles, bare.instructions) == (machine.cycles, machine.instructions)
 
 
 def test_a_machine_runs_to_a_time_and_says_when_it_is_due(image: Image) -> None:
-    machine = Machine(boards.load_chip(BOARD.chip), image, wiring=BOARD.wiring)
+    machine = Machine(chips.load_chip(BOARD.chip), image, wiring=BOARD.wiring)
     assert machine.next_event_ps == 0
     stop = machine.run(until_ps=1_000_000_000)
     assert stop.reason == "time"

@@ -8,7 +8,7 @@ import pytest
 
 from command import by_itself
 from joulemark._engine import Image, Machine
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.catalogue.primitives import Library
 from joulemark.images import build_image
 from joulemark.runners.flash import intel_hex
@@ -89,7 +89,7 @@ def test_hex_boots_as_the_elf_does(name: str, tmp_path: Path) -> None:
     ends = []
     for image in (built.path, path):
         machine = Machine(
-            boards.load_chip(board.chip), Image.load(image), marker=board.marker.pin, trace=True
+            chips.load_chip(board.chip), Image.load(image), marker=board.marker.pin, trace=True
         )
         stop = machine.run(until_asleep=True, max_cycles=20_000_000)
         ends.append((stop.reason, stop.address, machine.cycles, machine.instructions))

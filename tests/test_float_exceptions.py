@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from joulemark._engine import Image, Machine
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 
 SOURCE = Path(__file__).with_name("float_exceptions.c")
 SCENARIOS, WORDS = 96, 64
@@ -36,7 +36,7 @@ def words(data: bytes) -> list[tuple[int, ...]]:
 
 def here(path: Path) -> list[tuple[int, ...]]:
     image = Image.load(path)
-    machine = Machine(boards.load_chip("cc2652r"), image, settings={"stop_on_fault": 0})
+    machine = Machine(chips.load_chip("cc2652r"), image, settings={"stop_on_fault": 0})
     stop = machine.run(until=image.resolve("at_the_end"), max_cycles=10_000_000)
     assert stop.reason == "address", stop.fault and stop.fault.message
     return words(machine.read_memory(image.resolve("kept"), 4 * WORDS * SCENARIOS))
@@ -111,7 +111,7 @@ def test_the_unit_faults_where_it_may_not_be_used(
         cwd=tmp_path,
         check=True,
     )
-    machine = Machine(boards.load_chip(chip), Image.load(tmp_path / "program.elf"))
+    machine = Machine(chips.load_chip(chip), Image.load(tmp_path / "program.elf"))
     stop = machine.run(max_cycles=10_000)
     assert stop.fault is not None
     assert message in stop.fault.message

@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from command import joulemark
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.catalogue.primitives import Library
 from joulemark.images import build_image
 from joulemark.images.toolchain import find
@@ -89,7 +89,7 @@ print/x $pc
 
 def _debugger(chip: str) -> list[str]:
     """GDB as distributions have it; for an MSP430, which theirs do not know, one from PyPI."""
-    if boards.load_chip(chip).core == "msp430":
+    if chips.load_chip(chip).core == "msp430":
         # An image that clang made does not say in GDB's way which MSP430 it is for.
         return [str(Path(sys.executable).parent / "gdb"), "-ex", "set architecture MSP430"]
     gdb = shutil.which("gdb-multiarch")
@@ -99,7 +99,7 @@ def _debugger(chip: str) -> list[str]:
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_gdb_steps_breaks_and_inspects(chip: str, images: dict[str, str]) -> None:
-    described = boards.load_chip(chip)
+    described = chips.load_chip(chip)
     ram = max((m for m in described.memories if m.kind == "ram"), key=lambda m: m.size)
     with served(images[chip], chip) as port:
         text = COMMANDS.format(port=port, ram=f"{ram.start + ram.size - 4096:#x}")
@@ -202,7 +202,7 @@ def test_the_protocol_on_every_chip(chip: str, images: dict[str, str]) -> None:
     from joulemark._engine import Image, Machine
 
     image = Image.load(images[chip])
-    described = boards.load_chip(chip)
+    described = chips.load_chip(chip)
     pc = 0 if described.core == "msp430" else 15
     main, later = (image.resolve(n) & ~1 for n in ("main", "hal_serial_read"))
     ram = max((m for m in described.memories if m.kind == "ram"), key=lambda m: m.size)
@@ -240,7 +240,7 @@ def test_a_write_is_watched_for(chip: str, images: dict[str, str]) -> None:
     from joulemark._engine import Image, Machine
 
     image = Image.load(images[chip])
-    alone = Machine(boards.load_chip(chip), image)
+    alone = Machine(chips.load_chip(chip), image)
     alone.run(until=image.resolve("main") & ~1)
     # Where main is called, or in it, something is put on the stack for the first time.
     below = alone.registers["sp"] - 8
@@ -345,7 +345,7 @@ def test_pins_power_and_current(images: dict[str, str], tmp_path: Path) -> None:
 
     board = boards.load_board("telosb")
     machine = Machine(
-        boards.load_chip(board.chip),
+        chips.load_chip(board.chip),
         Image.load(images["msp430f1611"]),
         wiring=board.wiring,
         trace=True,

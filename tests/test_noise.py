@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from joulemark._engine import Image
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.catalogue.primitives import Library
 from joulemark.errors import BudgetError, LinkError
 from joulemark.images import build_image
@@ -87,7 +87,7 @@ def test_an_emulated_board_stands_noise_on_its_line(damage: Damage) -> None:
     board = boards.load_board("telosb")
     image = build_image(library.implementation(library["sha-256"], "ref"), board)
     emulated = EmulatedBoard(
-        boards.load_chip(board.chip),
+        chips.load_chip(board.chip),
         Image.load(image.path),
         marker=board.marker.pin,
         port=board.serial.port,

@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 from joulemark._engine import Image, Machine
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 
 SOURCE = Path(__file__).with_name("nrf52840_system.c")
 
@@ -21,7 +21,7 @@ def started(folder: Path, *options: str) -> tuple[Machine, Image]:
         check=True,
     )
     image = Image.load(folder / "program.elf")
-    return Machine(boards.load_chip("nrf52840"), image), image
+    return Machine(chips.load_chip("nrf52840"), image), image
 
 
 def test_clocks_flash_and_serial_line_serve_a_system(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from command import joulemark
-from joulemark.catalogue import boards, kinds
+from joulemark.catalogue import chips, kinds
 from joulemark.catalogue.primitives import Library
 from joulemark.errors import InputError
 from joulemark.project import FIRMWARE
@@ -20,7 +20,7 @@ AES = FIRMWARE / "primitives/block-cipher/aes"
 def _no_sources_afterwards(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("JOULEMARK_SOURCE", "")
     yield
-    boards.load_chip.cache_clear()
+    chips.load_chip.cache_clear()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from joulemark._engine import Image, Machine
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 
 SOURCE = Path(__file__).with_name("pin_interrupts.c")
 
@@ -46,7 +46,7 @@ class Board:
             check=True,
         )
         image = Image.load(folder / "program.elf")
-        self.machine = Machine(boards.load_chip(name), image)
+        self.machine = Machine(chips.load_chip(name), image)
         self.seen = image.symbols["seen"]
         self.pins = chip.pins
         self.run()

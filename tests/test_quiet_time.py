@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from joulemark._engine import Image, Machine, PowerInterval
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.primitives import Library
 from joulemark.errors import LinkError
@@ -32,7 +32,7 @@ class Watched:
     """A board whose power states and marker edges are all kept."""
 
     def __init__(self, board: Board) -> None:
-        chip = boards.load_chip(board.chip)
+        chip = chips.load_chip(board.chip)
         image = Image.load(build(board).path)
         self.machine = Machine(chip, image, marker=board.marker.pin, trace=True)
         self._port = board.serial.port

@@ -14,7 +14,7 @@ import pytest
 
 from emulated import BuildOf, builds
 from joulemark._engine import Chip, Image, Machine
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.catalogue.kinds import Exchange, Operation
 from joulemark.runners.protocol import Device, Flag, Status
 from vectors import IMPLEMENTATIONS, drawn
@@ -30,7 +30,7 @@ class Line:
     """An image's line that keeps what is in RAM when a window ends."""
 
     def __init__(self, image: Image, board: boards.Board) -> None:
-        self.chip: Chip = boards.load_chip(board.chip)
+        self.chip: Chip = chips.load_chip(board.chip)
         self._machine = Machine(self.chip, image, marker=board.marker.pin)
         self._port = board.serial.port
         self.ram = b""

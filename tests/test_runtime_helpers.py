@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from joulemark._engine import Image, Machine
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.errors import ToolError
 from joulemark.images.targets import board_target
 
@@ -50,7 +50,7 @@ def build(folder: Path, compiler: str, optimisation: str, *, whole: bool = False
 
 
 def start(image: Image) -> Machine:
-    machine = Machine(boards.load_chip("msp430f1611"), image)
+    machine = Machine(chips.load_chip("msp430f1611"), image)
     stop = machine.run(until=image.symbols["main"], max_cycles=BUDGET_CYCLES)
     assert stop.reason == "address"
     return machine

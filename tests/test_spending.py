@@ -12,7 +12,7 @@ from playwright.sync_api import sync_playwright
 from command import joulemark
 from joulemark._engine import Image, Machine
 from joulemark.analysis.spending import ASLEEP, Spending
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.catalogue.primitives import library
 from joulemark.errors import InputError
 from joulemark.images import build_image
@@ -33,7 +33,7 @@ def images() -> dict[str, Path]:
 
 def machine(board: str, image: Path, *, follow: bool) -> Machine:
     described = boards.load_board(board)
-    chip, wiring = boards.load_chip(described.chip), described.wiring
+    chip, wiring = chips.load_chip(described.chip), described.wiring
     return Machine(chip, Image.load(image), wiring=wiring, profile=True, trace=True, follow=follow)
 
 

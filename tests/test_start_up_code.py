@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 from joulemark._engine import Image, Machine, Stop
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 
 RAM = 0x20000000
 CORES = {"stm32f100rb": "cortex-m3", "cc2650": "cortex-m3", "nrf52840": "cortex-m4"}
@@ -35,7 +35,7 @@ def read(address: int) -> str:
 
 
 def run(folder: Path, chip: str, code: str, **settings: int) -> tuple[Machine, Stop]:
-    base = boards.load_chip(chip).vectors["RESET"] - 4
+    base = chips.load_chip(chip).vectors["RESET"] - 4
     text = PROGRAM.format(top=RAM + 0x1000, results=RAM, code=code)
     (folder / "program.S").write_text(text)
     subprocess.run(
@@ -48,7 +48,7 @@ def run(folder: Path, chip: str, code: str, **settings: int) -> tuple[Machine, S
         check=True,
     )
     image = Image.load(folder / "program.elf")
-    machine = Machine(boards.load_chip(chip), image, settings=settings)
+    machine = Machine(chips.load_chip(chip), image, settings=settings)
     return machine, machine.run(max_cycles=10_000)
 
 

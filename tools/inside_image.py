@@ -19,7 +19,7 @@ from typing import Any
 
 from joulemark._engine import Image, Machine
 from joulemark.campaign.versions import engine_version
-from joulemark.catalogue import boards, datafile
+from joulemark.catalogue import boards, chips, datafile
 from joulemark.errors import InputError, VerificationError
 from joulemark.images import toolchain
 from joulemark.project import FIRMWARE, STUDIES
@@ -100,7 +100,7 @@ class Inside:
 
     def __init__(self, image: Image, hook: str, *, interrupts: bool) -> None:
         board = boards.load_board(BOARD)
-        self._chip = boards.load_chip(board.chip)
+        self._chip = chips.load_chip(board.chip)
         self._hook = image.resolve(hook)
         self._interrupts = interrupts
         self.machine = Machine(self._chip, image, wiring=board.wiring, profile=True)

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from joulemark._engine import Image, Machine
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 
 HERE = Path(__file__).with_suffix("")
 PUBLISHED = (
@@ -75,7 +75,7 @@ def build(p256: Path, x25519: Path, folder: Path) -> Path:
 def measure(path: Path) -> tuple[int, ...]:
     """Run it; every output must be right."""
     image = Image.load(path)
-    machine = Machine(boards.load_chip("nrf52840"), image)
+    machine = Machine(chips.load_chip("nrf52840"), image)
     stop = machine.run(until=image.symbols["done"], max_cycles=100_000_000)
     if stop.reason != "address":
         sys.exit(f"the program did not end: {stop.fault.message if stop.fault else stop.reason}")

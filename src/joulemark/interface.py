@@ -153,13 +153,14 @@ def machine(
     from joulemark._engine import Image
     from joulemark._engine import Machine as Emulated
     from joulemark.catalogue import boards as catalogue
+    from joulemark.catalogue import chips
     from joulemark.errors import InputError
 
     if (board is None) == (chip is None):
         raise InputError("one of board and chip says what to emulate", "machine", "give one")
     described = None if board is None else catalogue.load_board(board)
     return Emulated(
-        catalogue.load_chip(described.chip if described else str(chip)),
+        chips.load_chip(described.chip if described else str(chip)),
         Image.load(image),
         wiring=described.wiring if described else None,
         profile=profile,

@@ -22,7 +22,7 @@ from uncertainties import (  # type: ignore[import-untyped]
 )
 
 from joulemark.analysis.scenario import Battery, Message, Scenario, Step
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.catalogue.boards import Activity, Board, Load, Radio, RadioState, Stated
 from joulemark.errors import InputError
 from joulemark.meters import model
@@ -136,7 +136,7 @@ class Variant:
 
 def flash_size(board: Board) -> int:
     """Bytes of flash that the board's chip has."""
-    chip = boards.load_chip(board.chip)
+    chip = chips.load_chip(board.chip)
     return sum(m.size for m in chip.memories if m.kind == "flash")
 
 
@@ -396,7 +396,7 @@ class _Device:
 
     def state_a(self, state: str) -> Any:
         """Current of a power state of the chip."""
-        known = boards.load_chip(self.board.chip).power_states
+        known = chips.load_chip(self.board.chip).power_states
         if state not in known:
             raise InputError(
                 f"chip {self.board.chip} has no power state {state}",

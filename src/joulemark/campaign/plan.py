@@ -19,7 +19,7 @@ from joulemark.campaign.case import Case
 from joulemark.campaign.job import METHOD, Firmware, Job, Point, Setup
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.campaign.versions import commits, engine_version, processor
-from joulemark.catalogue import boards, kinds
+from joulemark.catalogue import chips, kinds
 from joulemark.catalogue.primitives import Algorithm, Implementation, Library
 from joulemark.errors import BuildError
 from joulemark.images import BuiltImage
@@ -131,7 +131,7 @@ def _of_board(firmware: Firmware, setup: Setup) -> dict[str, str]:
     """Details of the runner that a result depends on."""
     if firmware.board is None:
         return {"node": platform.node(), "processor": processor()}
-    chip = boards.load_chip(firmware.board.chip)
+    chip = chips.load_chip(firmware.board.chip)
     found = {"board": firmware.board.digest, "chip": chip.digest}
     return found | ({"engine": engine_version()} if setup.runner == "emulator" else {})
 

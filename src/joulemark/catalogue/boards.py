@@ -1,4 +1,4 @@
-"""Boards: what a person can buy, as data. A chip's file is the engine's to read."""
+"""Boards: what a person can buy, as data."""
 
 import hashlib
 from functools import cached_property, lru_cache
@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
-from joulemark import project
-from joulemark.catalogue import datafile
+from joulemark.catalogue import chips, datafile, files
 from joulemark.catalogue.near import near
 from joulemark.errors import InputError
-from joulemark.project import BOARDS, CHIPS
+from joulemark.project import BOARDS
 
 _ARMV7EM = frozenset({"cortex-m4"})
 """Cores with the DSP extension (ARMv7-M Architecture Reference Manual, DDI 0403, A1.3)."""
 
 if TYPE_CHECKING:
-    from joulemark._engine import Chip, Wiring
+    from joulemark._engine import Wiring
 
 PIN = r"^(P[1-8]\.[0-7]|P[01]\.[0-3][0-9]|DIO[0-9]{1,2}|P[A-E][0-9]{1,2})$"
 """Of an MSP430, of a CC26x0, and of chips with lettered ports."""
@@ -264,12 +263,12 @@ class Board(datafile.DataModel):
     @cached_property
     def core(self) -> str:
         """The core of its chip: the family of its firmware."""
-        return load_chip(self.chip).core
+        return chips.load_chip(self.chip).core
 
     @cached_property
     def instruction_set(self) -> str:
         """What its core executes, as implementations name it in their `cores`."""
-        return "armv7em" if load_chip(self.chip).cpu in _ARMV7EM else self.core
+        return "armv7em" if chips.load_chip(self.chip).cpu in _ARMV7EM else self.core
 
     @property
     def accelerators(self) -> frozenset[str]:
@@ -291,12 +290,7 @@ class Board(datafile.DataModel):
 
 def names() -> list[str]:
     """Return the names of all boards."""
-    return sorted({path.stem for folder in _folders(BOARDS) for path in folder.glob("*.toml")})
-
-
-def chip_names() -> list[str]:
-    """Return the names of all chips."""
-    return sorted({path.stem for folder in _folders(CHIPS) for path in folder.glob("*.toml")})
+    return files.names(BOARDS)
 
 
 def load_board(name: str) -> Board:
@@ -314,7 +308,7 @@ def path_of(name: str) -> Path:
     Raises:
         InputError: there is none of that name.
     """
-    return _find(BOARDS, name, "board")
+    return files.path_of(BOARDS, name, "board")
 
 
 @lru_cache
@@ -327,47 +321,9 @@ def read_board(path: Path) -> Board:
     board = datafile.read(path, Board)
     if board.name != path.stem:
         raise InputError(f"is {board.name!r}", f"{path}, key name", "use the file's name")
-    if board.chip not in chip_names():
-        mend = near(board.chip, chip_names())
+    if board.chip not in chips.names():
+        mend = near(board.chip, chips.names())
         raise InputError(f"no chip {board.chip}", f"{path}, key chip", mend)
     board._path = path
     board._digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return board
-
-
-@lru_cache
-def load_chip(name: str) -> "Chip":
-    """Read a chip's file.
-
-    Raises:
-        InputError: there is none of that name, or it is wrong.
-    """
-    from joulemark._engine import Chip, ChipError
-
-    try:
-        return Chip.load(chip_path(name))
-    except ChipError as error:
-        raise InputError(str(error)) from error
-
-
-def chip_path(name: str) -> Path:
-    """A chip's file.
-
-    Raises:
-        InputError: there is none of that name.
-    """
-    return _find(CHIPS, name, "chip")
-
-
-def _find(folder: Path, name: str, what: str) -> Path:
-    for place in _folders(folder):
-        path = place / f"{name}.toml"
-        if "/" not in name and path.is_file():
-            return path
-    known = (p.stem for place in _folders(folder) for p in place.glob("*.toml"))
-    raise InputError(f"no such {what}", name, near(name, known))
-
-
-def _folders(folder: Path) -> list[Path]:
-    """The project's folder, then those of the same name in the user's."""
-    return [folder, *(source / folder.name for source in project.sources())]

@@ -1,6 +1,5 @@
 """Suggestions for a name that is wrong."""
 
-import difflib
 from collections.abc import Iterable
 
 _FEW = 20
@@ -13,6 +12,8 @@ def near(name: str, known: Iterable[str]) -> str:
         name: that is wrong.
         known: the names that there are.
     """
+    import difflib
+
     names = sorted(set(known))
     alike = difflib.get_close_matches(name, names, 3)
     if alike:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from joulemark.catalogue import boards, kinds
+from joulemark.catalogue import boards, chips, kinds
 from joulemark.catalogue.kinds import Kind
 from joulemark.catalogue.near import near
 from joulemark.catalogue.primitives import NAME, library
@@ -173,10 +173,10 @@ def chip(name: str, like: str | None) -> Files:
     """
     _check_name(name)
     if like is None:
-        mend = f"--like CHIP: {', '.join(boards.chip_names())}"
+        mend = f"--like CHIP: {', '.join(chips.names())}"
         raise InputError("a chip begins with one of its series", "--like", mend)
-    boards.load_chip(like)
-    text = boards.chip_path(like).read_text(encoding="utf-8")
+    chips.load_chip(like)
+    text = chips.path_of(like).read_text(encoding="utf-8")
     return {f"chips/{name}.toml": _renamed(text, like, name, "chip")}
 
 

@@ -36,9 +36,9 @@ def complete_board(incomplete: str) -> list[str]:
 
 def complete_chip(incomplete: str) -> list[str]:
     """Chips that begin so, for a shell."""
-    from joulemark.catalogue import boards
+    from joulemark.catalogue import chips
 
-    return _beginning(boards.chip_names(), incomplete)
+    return _beginning(chips.names(), incomplete)
 
 
 def complete_kind(incomplete: str) -> list[str]:

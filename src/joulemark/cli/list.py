@@ -80,12 +80,12 @@ def _boards() -> list[tuple[str, ...]]:
 
 
 def _chips() -> list[tuple[str, ...]]:
-    from joulemark.catalogue import boards
+    from joulemark.catalogue import chips
 
-    chips = map(boards.load_chip, boards.chip_names())
+    known = map(chips.load_chip, chips.names())
     return [
         ("chip", "core", "description", "absent from the emulation"),
-        *((c.name, c.core, c.description, ", ".join(c.absent)) for c in chips),
+        *((c.name, c.core, c.description, ", ".join(c.absent)) for c in known),
     ]
 
 

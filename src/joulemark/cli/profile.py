@@ -154,14 +154,14 @@ def _whole(
 ) -> _Profiled:
     """From the start to the end."""
     from joulemark._engine import EngineError, Machine
-    from joulemark.catalogue import boards
+    from joulemark.catalogue import chips
     from joulemark.meters.power import occupancy
 
     until = None if stop_at is None else resolve(program, stop_at, "--stop-at")
     budget = DEFAULT_MAX_CYCLES if max_cycles is None else max_cycles
     try:
         machine = Machine(
-            boards.load_chip(board.chip),
+            chips.load_chip(board.chip),
             program,
             wiring=board.wiring,
             entry=None if entry is None else resolve(program, entry, "--entry"),
@@ -190,14 +190,14 @@ def _whole(
 def _window(program: "Image", board: "Board", operation: str, size: int) -> _Profiled:
     """One operation of an image that speaks the project's protocol, with random inputs."""
     from joulemark._engine import EngineError
-    from joulemark.catalogue import boards
+    from joulemark.catalogue import chips
     from joulemark.catalogue.primitives import Library
     from joulemark.runners.emulator import EmulatedBoard
     from joulemark.runners.protocol import Device, Status
 
     try:
         machine = EmulatedBoard(
-            boards.load_chip(board.chip),
+            chips.load_chip(board.chip),
             program,
             wiring=board.wiring,
             marker=board.marker.pin,

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Board
 from joulemark.images import cache, toolchain
 from joulemark.images.built import BuiltImage
@@ -63,7 +63,7 @@ def key_of(board: Board, clock: str, compiler: str, *names: str) -> str:
     """
     tools = (toolchain.find(compiler, board.core), toolchain.find_linker())
     # The state of the tree knows nothing of a user's own boards and chips.
-    described = (board.digest, boards.load_chip(board.chip).digest)
+    described = (board.digest, chips.load_chip(board.chip).digest)
     return cache.digest(
         [board.name, *described, clock, *names, *(f"{t.path} {t.version}" for t in tools)]
     )

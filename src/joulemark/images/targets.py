@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Board
 from joulemark.images import families
 from joulemark.images.toolchain import Compiler
@@ -50,7 +50,7 @@ def board_target(board: Board, clock: str | None, compiler: str) -> Target:
         InputError: no such clock, or a file is wrong.
         ToolError: no compiler.
     """
-    chip = boards.load_chip(board.chip)
+    chip = chips.load_chip(board.chip)
     target: Target = families.load(chip.core).describe(
         board, chip, board.clock_profile(clock), compiler
     )

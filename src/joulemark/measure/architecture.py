@@ -23,7 +23,7 @@ from joulemark.campaign.case import Build, Case, Conditions
 from joulemark.campaign.job import METHOD
 from joulemark.campaign.subjects.architecture import ArchitectureSubject, Aspect
 from joulemark.campaign.versions import engine_version
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 from joulemark.catalogue.architectures import Architecture, Step
 from joulemark.catalogue.boards import MCU, Board
 from joulemark.catalogue.near import near
@@ -126,7 +126,7 @@ class Pricing:
             METHOD,
             self._case(aspect, row).canonical,
             self.board.digest,
-            boards.load_chip(self.board.chip).digest,
+            chips.load_chip(self.board.chip).digest,
             engine_version(),
             self.repetitions,
             self.executions,
@@ -243,7 +243,7 @@ class Pricing:
     def _processing(self) -> Iterator[Record[ArchitectureSubject]]:
         image = self._measuring
         board = EmulatedBoard(
-            boards.load_chip(self.board.chip),
+            chips.load_chip(self.board.chip),
             Image.load(image.path),
             wiring=self.board.wiring,
             marker=self.board.marker.pin,
@@ -404,7 +404,7 @@ class Pricing:
     ) -> Record[ArchitectureSubject]:
         subject = self._case(aspect, row).subject
         assert isinstance(subject, ArchitectureSubject)  # noqa: S101
-        chip = boards.load_chip(self.board.chip)
+        chip = chips.load_chip(self.board.chip)
         clock = self.board.clock_profile(self.clock)
         return recorded(
             self._key(aspect, row),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from joulemark._engine import Image, Machine, Wiring
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.kinds import Exchange
 from joulemark.errors import BudgetError, VerificationError
@@ -193,7 +193,7 @@ class WatchedBoard:
     """
 
     def __init__(self, image: Image, board: Board, wiring: Wiring | None = None) -> None:
-        chip, marker = boards.load_chip(board.chip), board.marker.pin
+        chip, marker = chips.load_chip(board.chip), board.marker.pin
         self._machine = Machine(chip, image, wiring=wiring, marker=marker)
         self._port = board.serial.port
         self._watched: dict[int, Decider] = {}

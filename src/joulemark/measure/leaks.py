@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from joulemark._engine import Image, Wiring
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.kinds import Exchange
 from joulemark.catalogue.primitives import Algorithm, Implementation
@@ -235,7 +235,7 @@ def observe(
         VerificationError: an output was wrong.
     """
     algorithm = implementation.algorithm
-    chip, port, marker = boards.load_chip(board.chip), board.serial.port, board.marker.pin
+    chip, port, marker = chips.load_chip(board.chip), board.serial.port, board.marker.pin
     # Devices beside the chip take time to emulate, and only engines are asked.
     wiring = board.wiring if implementation.accelerators else None
     machine = EmulatedBoard(chip, Image.load(image.path), wiring=wiring, marker=marker, port=port)

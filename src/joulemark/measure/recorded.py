@@ -11,7 +11,7 @@ from joulemark.campaign.case import Case
 from joulemark.campaign.libraries import LibraryJob
 from joulemark.campaign.subjects import Subject
 from joulemark.campaign.versions import engine_version, host, project_commit
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Board
 from joulemark.images import BuiltImage
 from joulemark.records.record import Provenance, Quantity, Record, Sample
@@ -84,7 +84,7 @@ def on_board(board: Board, clock: str, seed: int, commit: str | None) -> Provena
         seed: what the random inputs derive from.
         commit: the project's.
     """
-    chip = boards.load_chip(board.chip)
+    chip = chips.load_chip(board.chip)
     return Provenance(
         seed=seed,
         host=host(),

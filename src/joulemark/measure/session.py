@@ -10,7 +10,7 @@ from joulemark._engine import Chip, EngineError, Image
 from joulemark.campaign.case import Case
 from joulemark.campaign.job import Job, Point
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Board, Clock
 from joulemark.catalogue.kinds import Exchange
 from joulemark.catalogue.primitives import library
@@ -153,7 +153,7 @@ class BoardSession(Session):
         if job.firmware.board is None:
             raise InputError("these cases are for this machine, not for a board")
         self.board: Board = job.firmware.board
-        self.chip: Chip = boards.load_chip(self.board.chip)
+        self.chip: Chip = chips.load_chip(self.board.chip)
         self.clock: Clock = self.board.clock_profile(job.firmware.clock)
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 from joulemark.catalogue.boards import MCU, RADIO, Board
 from joulemark.meters.power import Current, Energy, Occupancy, energy, weakest
 
@@ -25,7 +25,7 @@ class ModelMeter:
     def __init__(self, board: Board) -> None:
         self._board = board
         self._quiescent = {name: board.wiring.quiescent(name) for name in board.wiring.devices}
-        self._chip = boards.load_chip(board.chip)
+        self._chip = chips.load_chip(board.chip)
         self._supply_v = board.supply_v.value
         self.current = lru_cache(self._current)
         self.current_of = lru_cache(self._current_of)

@@ -17,7 +17,7 @@ from joulemark.campaign import subjects
 from joulemark.campaign.case import Build, Conditions
 from joulemark.campaign.subjects import About, Subject
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.catalogue.boards import MCU
 from joulemark.errors import InputError
 from joulemark.records import tables
@@ -216,6 +216,6 @@ def _about(subject: Subject) -> About:
 def _board(name: str) -> tuple[str, str]:
     try:
         board = boards.load_board(name)
-        return board.title, boards.load_chip(board.chip).timing_note
+        return board.title, chips.load_chip(board.chip).timing_note
     except InputError:
         return "", ""

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, chips
 from joulemark.catalogue.architectures import Wired, load_architecture
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.near import near
@@ -251,7 +251,7 @@ class RunningNetwork:
         compiler = flags = ""
         try:
             board = boards.load_board(mote.board)
-            chip = boards.load_chip(board.chip)
+            chip = chips.load_chip(board.chip)
             if mote.program is not None:
                 built = image_of(mote)
                 path, compiler, flags = built.path, built.compiler, built.flags

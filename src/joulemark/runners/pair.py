@@ -69,10 +69,10 @@ def run_pair(
         FaultError: a program faulted.
     """
     from joulemark._engine import Image, Network
-    from joulemark.catalogue import boards
+    from joulemark.catalogue import chips
 
     network = Network()
-    chip = boards.load_chip(board.chip)
+    chip = chips.load_chip(board.chip)
     places = []
     for image, start_ps, ppb in zip(images, STARTS_PS, CRYSTAL_PPB, strict=True):
         loaded = Image.load(image.path)

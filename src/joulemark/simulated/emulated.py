@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import numpy.typing as npt
 
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Board
 from joulemark.closes import Closes
 from joulemark.errors import FaultError, LinkError, MeterError
@@ -43,7 +43,7 @@ class _Board:
     def __init__(self, board: Board, image: "Image") -> None:
         from joulemark._engine import Machine
 
-        chip = boards.load_chip(board.chip)
+        chip = chips.load_chip(board.chip)
         self.voltage_v = board.supply_v.value
         self._serial_port = board.serial.port
         self._current = ModelMeter(board).current_of

@@ -8,7 +8,7 @@ from joulemark.analysis.slot import ps_of
 from joulemark.campaign.job import METHOD
 from joulemark.campaign.subjects.slot import SlotSubject
 from joulemark.campaign.versions import engine_version
-from joulemark.catalogue import boards
+from joulemark.catalogue import chips
 from joulemark.catalogue.boards import Grade
 from joulemark.images import Sources
 from joulemark.measure.recorded import Outcome, of_image, recorded
@@ -25,7 +25,7 @@ SlotRecord = Record[SlotSubject]
 def key(case: SlotCase) -> str:
     """Digest of all that the result depends on."""
     image = images(case, case.wide, 1, Sources())[1]
-    chip = boards.load_chip(case.board.chip)
+    chip = chips.load_chip(case.board.chip)
     depends = [
         case.case.digest,
         Image.load(image.path).digest,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from joulemark.catalogue import boards, datafile
+from joulemark.catalogue import boards, chips, datafile
 from joulemark.catalogue.boards import Activity, Board, Grade
 from joulemark.studies.ways import Answer, Bench
 
@@ -50,7 +50,7 @@ def _look_up(asked: Asked) -> Answer:
         return Answer(value=rate.value, how=rate.source)
     if asked.of == "chip":
         hz = board.clock_profile(asked.clock or None).hz
-        stated = boards.load_chip(board.chip).current_a(asked.name, hz, board.supply_v.value)
+        stated = chips.load_chip(board.chip).current_a(asked.name, hz, board.supply_v.value)
         where = f"chips/{board.chip}.toml at {hz / 1e6:g} MHz"
         return Answer(value=stated.value, how=f"{stated.grade}: {stated.source}", source=where)
     found: list[tuple[float, str]]

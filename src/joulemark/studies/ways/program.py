@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from joulemark._engine import Image
-from joulemark.catalogue import boards, datafile
+from joulemark.catalogue import boards, chips, datafile
 from joulemark.errors import JoulemarkError
 from joulemark.images import build_program
 from joulemark.images.sources import Sources
@@ -55,7 +55,7 @@ def _run(asked: Asked, sources: Sources) -> Answer:
             sources=sources,
         )
         machine = EmulatedBoard(
-            boards.load_chip(board.chip),
+            chips.load_chip(board.chip),
             Image.load(image.path),
             wiring=board.wiring,
             marker=board.marker.pin,

@@ -1,0 +1,41 @@
+"""Chips: their files are the engine's to read."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from joulemark.catalogue import files
+from joulemark.errors import InputError
+from joulemark.project import CHIPS
+
+if TYPE_CHECKING:
+    from joulemark._engine import Chip
+
+
+def names() -> list[str]:
+    """Return the names of all chips."""
+    return files.names(CHIPS)
+
+
+@lru_cache
+def load_chip(name: str) -> "Chip":
+    """Read a chip's file.
+
+    Raises:
+        InputError: there is none of that name, or it is wrong.
+    """
+    from joulemark._engine import Chip, ChipError
+
+    try:
+        return Chip.load(path_of(name))
+    except ChipError as error:
+        raise InputError(str(error)) from error
+
+
+def path_of(name: str) -> Path:
+    """A chip's file.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    return files.path_of(CHIPS, name, "chip")
