@@ -18,21 +18,59 @@ void chacha20_init(chacha20_ctx *ctx, const uint8_t *key, const uint8_t *nonce) 
     ctx->used = CHACHA20_BLOCK_BYTES;
 }
 
-void chacha20_encrypt(chacha20_ctx *ctx, uint8_t *out, const uint8_t *in, size_t length) {
+#ifdef CHACHA20_XOR
+#define CHACHA20_PIECES CRYPTO_NOT_INLINE static
+#else
+#define CHACHA20_PIECES static inline
+#endif
+
+/* The stream's next block, kept. */
+static void chacha20_next(chacha20_ctx *ctx) {
+#ifdef CHACHA20_XOR
+    static const uint8_t zeros[CHACHA20_BLOCK_BYTES];
+    chacha20_xor(ctx->state, ctx->stream, zeros, 1);
+#else
+    chacha20_block(ctx->stream, ctx->state);
+    ctx->state[12]++;
+#endif
+    ctx->used = 0;
+}
+
+/* Any length. */
+CHACHA20_PIECES void chacha20_pieces(chacha20_ctx *ctx, uint8_t *out, const uint8_t *in,
+                                     size_t length) {
     while (length > 0) {
-        if (ctx->used == CHACHA20_BLOCK_BYTES) {
-            chacha20_block(ctx->stream, ctx->state);
-            ctx->state[12]++;
-            ctx->used = 0;
-        }
-        const uint8_t *stream = ctx->stream + ctx->used;
         unsigned bytes = CHACHA20_BLOCK_BYTES - ctx->used;
+        if (bytes == 0) {
+#ifdef CHACHA20_XOR
+            size_t whole = length - length % CHACHA20_BLOCK_BYTES;
+            if (whole > 0) {
+                chacha20_xor(ctx->state, out, in, whole / CHACHA20_BLOCK_BYTES);
+                out += whole;
+                in += whole;
+                length -= whole;
+                continue;
+            }
+#endif
+            chacha20_next(ctx);
+            bytes = CHACHA20_BLOCK_BYTES;
+        }
         if (length < bytes)
             bytes = (unsigned)length;
-        crypto_xor(out, in, stream, bytes);
+        crypto_xor(out, in, ctx->stream + ctx->used, bytes);
         out += bytes;
         in += bytes;
         ctx->used += bytes;
         length -= bytes;
     }
+}
+
+void chacha20_encrypt(chacha20_ctx *ctx, uint8_t *out, const uint8_t *in, size_t length) {
+#ifdef CHACHA20_XOR
+    if (ctx->used == CHACHA20_BLOCK_BYTES && length > 0 && length % CHACHA20_BLOCK_BYTES == 0) {
+        chacha20_xor(ctx->state, out, in, length / CHACHA20_BLOCK_BYTES);
+        return;
+    }
+#endif
+    chacha20_pieces(ctx, out, in, length);
 }

@@ -1,5 +1,6 @@
 /* ChaCha20 with a 96-bit nonce and a 32-bit block counter that starts at 0: what its
-   implementations share. Each provides chacha20_block. */
+   implementations share. Each provides chacha20_block or, and then defines CHACHA20_XOR,
+   chacha20_xor. */
 #ifndef CHACHA20_H
 #define CHACHA20_H
 
@@ -18,5 +19,9 @@ void chacha20_encrypt(chacha20_ctx *ctx, uint8_t *out, const uint8_t *in, size_t
 
 /* The block function of RFC 8439, section 2.3. stream is aligned for words of 32 bits. */
 void chacha20_block(uint8_t stream[CHACHA20_BLOCK_BYTES], const uint32_t state[16]);
+
+/* out = in XOR the stream of the next blocks, at least one, which the counter is moved past; out
+   may be in. */
+void chacha20_xor(uint32_t state[16], uint8_t *out, const uint8_t *in, size_t blocks);
 
 #endif
