@@ -212,6 +212,12 @@ def test_a_key_agreement_needs_no_size(tmp_path: Path) -> None:
         assert "none of" in joulemark(*some, code=13).stderr
 
 
+def test_a_ciphers_key_setup_has_no_message(tmp_path: Path) -> None:
+    command = ("choose", "--board", "telosb", "--kind", "block-cipher", "--operation", "init")
+    some = ("--primitive", "present-80", "--max-flash", "1", "--store", str(tmp_path / "s.db"))
+    assert "flash at most 1 bytes" in joulemark(*command, *some, code=13).stderr
+
+
 def test_stored_without_anything_says_how_to_get_it(store: str) -> None:
     done = joulemark(
         "choose", "--board", "telosb", "--kind", "mac", "--stored", "--store", store, code=3

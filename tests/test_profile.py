@@ -74,6 +74,16 @@ def test_a_window_of_what_the_image_does_not_take_is_one_clear_error() -> None:
         assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_window_without_a_message_asks_for_no_size() -> None:
+    library = Library.load()
+    agreement = library.implementation(library["ecdh-secp160r1"], "msp430")
+    image = build_image(agreement, boards.load_board("telosb"), optimisation="Os").path
+    options = ("profile", str(image), "--board", "telosb", "--operation", "agree")
+    assert " cycles, " in joulemark(*options).stdout
+    done = joulemark(*options, "--size", "32", code=3)
+    assert "agree of key-agreement takes no message; leave it out" in done.stderr
+
+
 def test_brackets_in_a_symbol_are_no_markup(tmp_path: Path) -> None:
     (tmp_path / "p.S").write_text(
         '.global _start\n.text\n_start:\n  mov #0x3900, sp\n  call #"f[/x]"\nend:\n  jmp end\n'

@@ -213,6 +213,15 @@ class Kind:
             raise InputError(f"{self.name} has no operation {name}", mend=mend)
         return found
 
+    def sized(self, operations: Iterable[str]) -> bool:
+        """Tell whether operations, one of them at least, take a message.
+
+        Raises:
+            InputError: there is none of a name.
+        """
+        found = [self.operation(name) for name in operations]
+        return any(operation.sized for operation in found)
+
     def exchange(
         self,
         name: str,

@@ -1,10 +1,15 @@
 """Options that several commands share."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from joulemark.errors import InputError
+
+if TYPE_CHECKING:
+    from joulemark.catalogue.kinds import Kind
 
 DEFAULT_STORE = "results/joulemark.db"
 DEFAULT_REPORT = Path("results/report.html")
@@ -83,3 +88,36 @@ StoreOption = Annotated[
         envvar="JOULEMARK_STORE",
     ),
 ]
+
+USUAL_BYTES = 64
+"""Size of a message where none is given."""
+
+MessageSize = Annotated[
+    int | None,
+    typer.Option(
+        "--size",
+        min=0,
+        max=65535,
+        metavar="BYTES",
+        help=f"Message size; {USUAL_BYTES} if not given, where there is a message.",
+    ),
+]
+
+
+def message_bytes(kind: "Kind", operations: Sequence[str], asked: int | None) -> int:
+    """Size of the message that operations take, in bytes; 0 where they take none.
+
+    Args:
+        kind: of the operations.
+        operations: that serve one message.
+        asked: what `--size` gives.
+
+    Raises:
+        InputError: there is no such operation, or a size is given where there is no message.
+    """
+    if kind.sized(operations):
+        return USUAL_BYTES if asked is None else asked
+    if asked:
+        what = f"{' and '.join(operations)} of {kind.name} takes no message"
+        raise InputError(what, "--size", "leave it out")
+    return 0

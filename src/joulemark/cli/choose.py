@@ -13,10 +13,12 @@ from joulemark.cli import app
 from joulemark.cli._grouped import grouped
 from joulemark.cli._options import (
     DEFAULT_STORE,
+    MessageSize,
     SourceOption,
     StoreOption,
     complete_board,
     complete_kind,
+    message_bytes,
 )
 from joulemark.cli._output import Form, FormOption, table
 from joulemark.errors import InputError, UnsatisfiedError
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
 
 CONSTANT_TIME_TRIALS = 8
 """Where constant time is demanded: the default of `run` takes two of long messages."""
-USUAL_BYTES = 64
-"""Size of a message where none is given."""
 
 
 class Standing(StrEnum):
@@ -143,16 +143,7 @@ def choose(
             "--kind", help="Kind of primitive: aead, hash, mac, ...", autocompletion=complete_kind
         ),
     ],
-    size: Annotated[
-        int | None,
-        typer.Option(
-            "--size",
-            min=0,
-            max=65535,
-            metavar="BYTES",
-            help=f"Message size; {USUAL_BYTES} if not given, where there is a message.",
-        ),
-    ] = None,
+    size: MessageSize = None,
     ad_size: Annotated[
         int,
         typer.Option(
@@ -275,7 +266,7 @@ class _Question:
     @property
     def _sized(self) -> bool:
         """Whether what serves takes a message."""
-        return any(self.kind.operation(name).sized for name in self.serving)
+        return self.kind.sized(self.serving)
 
     @property
     def size(self) -> int:
@@ -284,19 +275,12 @@ class _Question:
         Raises:
             InputError: a size is given where there is no message.
         """
-        if self._sized:
-            return USUAL_BYTES if self.asked_size is None else self.asked_size
-        if self.asked_size:
-            what = f"{' and '.join(self.serving)} of {self.kind.name} takes no message"
-            raise InputError(what, "--size", "leave it out")
-        return 0
+        return message_bytes(self.kind, self.serving, self.asked_size)
 
     @property
     def serving(self) -> tuple[str, ...]:
         """Operations that serve one message: as asked for, or as the kind's first service says."""
         if self.operations:
-            for name in self.operations:
-                self.kind.operation(name)
             return self.operations
         services = self.kind.file.service
         return tuple(services[0].operations) if services else (self.kind.file.main_operation,)
@@ -345,7 +329,8 @@ class _Question:
                 "board": [self.board.name],
                 "clock": [self.clock],
                 "primitive": sorted({way.algorithm.name for way in ways}),
-                "size": [self.size],
+                # Other operations may take no message of 0 bytes.
+                "size": [self.size] if self._sized else None,
                 "ad_size": [self.ad_size],
                 "compiler": _compilers(self.board.core),
                 "opt": list(OPTIMISATIONS),
@@ -373,7 +358,7 @@ class _Question:
                 if self.primitives
                 else algorithm.is_default
             )
-            and algorithm.takes_message(self.size)
+            and (not self._sized or algorithm.takes_message(self.size))
             for way in library.implementations(algorithm)
             if way.runs_on(self.board.instruction_set, self.board.accelerators)
             and way.takes(self.size, self.ad_size)

@@ -10,7 +10,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._glass import check_power
-from joulemark.cli._options import SourceOption, complete_board
+from joulemark.cli._options import MessageSize, SourceOption, complete_board, message_bytes
 from joulemark.cli._output import Form, table
 from joulemark.cli.exec import (
     DEFAULT_MAX_CYCLES,
@@ -63,9 +63,7 @@ def profile(
         str | None,
         typer.Option("--operation", help="For an image of `run`: only this operation's window."),
     ] = None,
-    size: Annotated[
-        int, typer.Option("--size", min=0, max=65535, help="With --operation: message bytes.")
-    ] = 64,
+    size: MessageSize = None,
     raw: Raw = None,
     entry: Entry = None,
     stop_at: StopAt = None,
@@ -187,7 +185,7 @@ def _whole(
     )
 
 
-def _window(program: "Image", board: "Board", operation: str, size: int) -> _Profiled:
+def _window(program: "Image", board: "Board", operation: str, asked: int | None) -> _Profiled:
     """One operation of an image that speaks the project's protocol, with random inputs."""
     from joulemark._engine import EngineError
     from joulemark.catalogue import chips
@@ -209,7 +207,8 @@ def _window(program: "Image", board: "Board", operation: str, size: int) -> _Pro
         raise InputError(str(error)) from error
     device = Device(machine, attempts=1)
     algorithm = Library.load()[device.description["primitive"]]
-    if not algorithm.takes_message(size):
+    size = message_bytes(algorithm.contract, [operation], asked)
+    if algorithm.contract.sized([operation]) and not algorithm.takes_message(size):
         raise InputError(
             f"{algorithm.name} takes no message of {size} bytes",
             "--size",
