@@ -7,25 +7,27 @@
 #define U r11
 #define V r12
 
-/* pS (SP 800-232, figure 3), of one half of the words. Its complement of x2 is made where the t that
-   is added to it is, and so is one of x3 that takes that of x2 away again. */
+/* pS (SP 800-232, figure 3), of one half of the words. With p, q and r the exclusive or of x0 and
+   x4, x1 and x2, x3 and x4, it is
+       x0 = r ^ (x1 | (p ^ q))     x1 = p ^ (q | (x1 ^ x3))     x2 = q ^ (x3 | ~x4)
+       x3 = q ^ (r | x0)           x4 = r ^ (x1 & ~p)
+   as the 32 cases of figure 3's table show. */
 .macro substitute x0, x1, x2, x3, x4
-    eor     \x0, \x0, \x4
-    eor     \x4, \x4, \x3
     eor     \x2, \x2, \x1
-    bic     T, \x1, \x0
-    orn     V, \x4, \x0
-    bic     U, \x2, \x1
-    eor     \x0, \x0, U
-    bic     U, \x3, \x2
-    eor     \x1, \x1, U
+    eor     T, \x0, \x4
     orn     U, \x3, \x4
-    eor     \x2, \x2, U
-    eor     \x3, \x3, V
-    eor     \x4, \x4, T
-    eor     \x1, \x1, \x0
+    eor     \x4, \x4, \x3
+    orr     V, \x0, \x4
+    eor     \x0, T, \x2
+    orr     \x0, \x0, \x1
     eor     \x0, \x0, \x4
-    eor     \x3, \x3, \x2
+    eor     \x3, \x3, \x1
+    bic     \x1, \x1, T
+    orr     \x3, \x3, \x2
+    eor     \x4, \x4, \x1
+    eor     \x1, \x3, T
+    eor     \x3, V, \x2
+    eor     \x2, \x2, U
 .endm
 
 /* pL of a word that turns right by 2 n and by 2 m + 1, which exchanges even and odd bits. */

@@ -5,37 +5,33 @@
 
 #include <stdint.h>
 
-/* Exchanges the bits of x under mask with those n places above. */
-static inline uint32_t exchange_bits(uint32_t x, unsigned n, uint32_t mask) {
-    uint32_t t = (x >> n ^ x) & mask;
-    return x ^ t ^ t << n;
+/* Exchanges the bits of low that are n places above mask with those of high under mask. In a bit's
+   number, 0 to 63, that exchanges the digit of weight 32 with that of weight n. */
+static inline void exchange_bits(uint32_t *low, uint32_t *high, unsigned n, uint32_t mask) {
+    uint32_t t = (*low >> n ^ *high) & mask;
+    *high ^= t;
+    *low ^= t << n;
 }
 
-/* The even bits to the lower half, the odd ones to the upper half. */
-static inline uint32_t separate_bits(uint32_t x) {
-    x = exchange_bits(x, 1, 0x22222222);
-    x = exchange_bits(x, 2, 0x0c0c0c0c);
-    x = exchange_bits(x, 4, 0x00f000f0);
-    return exchange_bits(x, 8, 0x0000ff00);
-}
-
-static inline uint32_t mix_bits(uint32_t x) {
-    x = exchange_bits(x, 8, 0x0000ff00);
-    x = exchange_bits(x, 4, 0x00f000f0);
-    x = exchange_bits(x, 2, 0x0c0c0c0c);
-    return exchange_bits(x, 1, 0x22222222);
-}
-
-/* Even bits low, odd bits high. */
+/* Even bits low, odd bits high: the lowest digit of a bit's number becomes the highest. */
 static inline uint64_t interleave(uint64_t word) {
-    uint32_t low = separate_bits((uint32_t)word), high = separate_bits((uint32_t)(word >> 32));
-    return (uint64_t)(low >> 16 | (high & 0xffff0000)) << 32 | (low & 0xffff) | high << 16;
+    uint32_t low = (uint32_t)word, high = (uint32_t)(word >> 32);
+    exchange_bits(&low, &high, 16, 0x0000ffff);
+    exchange_bits(&low, &high, 8, 0x00ff00ff);
+    exchange_bits(&low, &high, 4, 0x0f0f0f0f);
+    exchange_bits(&low, &high, 2, 0x33333333);
+    exchange_bits(&low, &high, 1, 0x55555555);
+    return (uint64_t)high << 32 | low;
 }
 
 static inline uint64_t deinterleave(uint64_t word) {
-    uint32_t even = (uint32_t)word, odd = (uint32_t)(word >> 32);
-    return (uint64_t)mix_bits(even >> 16 | (odd & 0xffff0000)) << 32 |
-           mix_bits((even & 0xffff) | odd << 16);
+    uint32_t low = (uint32_t)word, high = (uint32_t)(word >> 32);
+    exchange_bits(&low, &high, 1, 0x55555555);
+    exchange_bits(&low, &high, 2, 0x33333333);
+    exchange_bits(&low, &high, 4, 0x0f0f0f0f);
+    exchange_bits(&low, &high, 8, 0x00ff00ff);
+    exchange_bits(&low, &high, 16, 0x0000ffff);
+    return (uint64_t)high << 32 | low;
 }
 
 #endif
