@@ -1,13 +1,14 @@
 """Studies: their files, arithmetic, verdicts, and that each one's verdicts are as pinned."""
 
 import json
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from command import joulemark
+from command import by_itself, joulemark
 from joulemark.analysis.advice import services
 from joulemark.analysis.price import DEMANDS
 from joulemark.catalogue import boards, machines
@@ -340,6 +341,35 @@ def test_the_command(tmp_path: Path) -> None:
     wrong = joulemark("study", "shibata-2018", "--item", "table-xx", *store, code=3)
     assert "there is no table-xx in shibata-2018; there are table-i, table-ii" in wrong.stderr
     assert "no such study" in joulemark("study", "nobody-1999", *store, code=3).stderr
+
+
+def test_a_study_names_all_tools_that_it_lacks(tmp_path: Path) -> None:
+    linker = shutil.which("ld.lld-19")
+    assert linker is not None
+    (tmp_path / "ld.lld-19").symlink_to(linker)
+    store = ("--store", str(tmp_path / "store.db"))
+    for name, wanted in {
+        "shibata-2018": (
+            "no clang that makes code for msp430",
+            "no clang that makes code for armv7m",
+            "(install the Debian packages clang-19 and lld-19)",
+            "arm-none-eabi-gcc on the PATH: apt install gcc-arm-none-eabi libnewlib-arm-none-eabi",
+        ),
+        # By its program on the TelosB, its case on the Edison, and that one's pipeline.
+        "pereira-2017": (
+            "no clang that makes code for msp430",
+            "no i686-linux-gnu-gcc (install the Debian package gcc-i686-linux-gnu)",
+            "no qemu-i386 (install the Debian package qemu-user)",
+            "no llvm-mc-19, no llvm-objdump-19, no llvm-mca-19 (install the Debian package",
+        ),
+    }.items():
+        said = by_itself("study", name, *store, code=4, PATH=str(tmp_path)).stderr
+        assert [text for text in wanted if text not in said] == []
+        assert "no ld.lld" not in said
+        assert len(said.splitlines()) == 1
+    # What is looked up takes no compiler.
+    item = ("--item", "busy_current", "--json", *store)
+    by_itself("study", "shibata-2018", *item, PATH=str(tmp_path))
 
 
 def test_advice_is_for_services_that_there_are(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from joulemark.catalogue import boards
 from joulemark.errors import ToolError
+from joulemark.images.families import armv7m, msp430
 from joulemark.images.toolchain import Compiler, find, find_linker
 
 
@@ -32,17 +33,8 @@ class Tool:
 
 
 TOOLS = (
-    Tool(
-        "msp430-elf-gcc",
-        "a second compiler for the MSP430 (--compiler gcc)",
-        "TI's MSP430-GCC, or build Debian's gcc-12-source for msp430-elf",
-    ),
-    Tool(
-        "arm-none-eabi-gcc",
-        "compiles firmware for Cortex-M",
-        "apt install gcc-arm-none-eabi libnewlib-arm-none-eabi",
-        needed=True,
-    ),
+    Tool(msp430.GCC, "a second compiler for the MSP430 (--compiler gcc)", msp430.GET_GCC),
+    Tool(armv7m.GCC, "compiles firmware for Cortex-M", armv7m.GET_GCC, needed=True),
     Tool("cargo", "builds the engine from source", "https://rustup.rs"),
     Tool("qemu-arm", "estimates of Linux boards, and studies of them", "apt install qemu-user"),
     Tool(

@@ -63,8 +63,7 @@ def study(
         return
     from joulemark.measure.pool import Processes
     from joulemark.records.store import Store
-    from joulemark.studies import pins
-    from joulemark.studies.advised import advised
+    from joulemark.studies import advised, pins
     from joulemark.studies.conduct import Conducted
     from joulemark.studies.output import document
     from joulemark.studies.study import load, select
@@ -74,8 +73,10 @@ def study(
     items = select(chosen, item or [], short=short)
     with Store(store) as opened:
         bench = Bench(store=opened, workers=Processes(jobs or len(os.sched_getaffinity(0))))
-        conducted = Conducted(chosen, items, bench, short=short)
-        found = [] if short or item else advised(chosen, bench)
+        with_advice = not short and not item
+        needs = advised.needs(chosen) if with_advice else ()
+        conducted = Conducted(chosen, items, bench, short=short, needs=needs)
+        found = advised.advised(chosen, bench) if with_advice else []
         beside = opened.path.parent if opened.path else Path(DEFAULT_STORE).parent
     if as_json:
         typer.echo(json.dumps(document(conducted, found), indent=1, ensure_ascii=False))

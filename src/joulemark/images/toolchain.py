@@ -7,7 +7,9 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from joulemark.errors import BuildError, InputError, ToolError
@@ -22,6 +24,10 @@ ALL_OPTIMISATIONS = (*OPTIMISATIONS, "O0")
 _REASON = re.compile(r"(?<!collect2: )error|undefined reference|overflowed|will not fit", re.I)
 _LLVM = re.compile("clang|lld")
 _CLANGS = ("clang-19", "clang-20", "clang-21", "clang-18", "clang-17", "clang")
+
+
+Need = Callable[[], object]
+"""Finds a tool that is needed; raises a ToolError where it is missing."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ def find(name: str, family: str) -> Compiler:
         return Compiler("clang" if "clang" in candidate else "gcc", path, version(path))
     mend = "install the Debian packages clang-19 and lld-19"
     if name == "gcc":
-        mend = f"put {candidates[0]} on the PATH"
+        mend = f"put {module.GCC} on the PATH: {module.GET_GCC}"
     raise ToolError(f"no {name} that makes code for {family}", mend=mend)
 
 
@@ -97,6 +103,32 @@ def find_linker() -> Compiler:
         if path is not None:
             return Compiler("lld", path, version(path))
     raise ToolError("no ld.lld", mend="install the Debian package lld-19")
+
+
+def needs(name: str, family: str) -> Iterator[Need]:
+    """What a compiler takes to make images for a family of chips.
+
+    Args:
+        name: of the compiler; the family's own if empty.
+        family: of the chips.
+    """
+    module = families.load(family)
+    yield partial(find, name or module.DEFAULT_COMPILER, family)
+    # The images that are known are told by it, whatever links them.
+    yield find_linker
+    if module.LINKER == "gcc":
+        yield partial(find, "gcc", family)
+
+
+def missing(needed: Iterable[Need]) -> list[ToolError]:
+    """Each tool that is missing, once."""
+    found: dict[str, ToolError] = {}
+    for need in needed:
+        try:
+            need()
+        except ToolError as error:
+            found[str(error)] = error
+    return list(found.values())
 
 
 def run(command: list[str], what: str, folder: Path = ROOT, kept: Path | None = None) -> None:

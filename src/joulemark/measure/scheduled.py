@@ -18,6 +18,8 @@ from typing import Any
 from joulemark.errors import ToolError
 
 _VERSION = "19"
+TOOLS = ("llvm-mc", "llvm-objdump", "llvm-mca")
+"""Of LLVM, that are called."""
 _TAIL = 24
 """Instructions of the first block that are scheduled before the second."""
 _COVERED = 0.999
@@ -164,10 +166,20 @@ def _scheduled(regions: Mapping[str, list[str]], target: Target) -> dict[str, in
     }
 
 
-def _tool(name: str, *arguments: str, told: str = "") -> str:
+def find(name: str) -> str:
+    """Where one of LLVM's tools is.
+
+    Raises:
+        ToolError: it is not installed.
+    """
     path = shutil.which(f"{name}-{_VERSION}")
     if path is None:
         raise ToolError(f"no {name}-{_VERSION}", mend=f"install the Debian package llvm-{_VERSION}")
+    return path
+
+
+def _tool(name: str, *arguments: str, told: str = "") -> str:
+    path = find(name)
     command = [path, *arguments]
     done = subprocess.run(command, input=told, capture_output=True, text=True, check=False)
     if done.returncode != 0:

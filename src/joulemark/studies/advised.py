@@ -1,6 +1,6 @@
 """A paper's advice, derived again: the cheapest of all primitives, under demands that grow."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from joulemark.analysis.advice import services
@@ -8,6 +8,8 @@ from joulemark.analysis.price import Price, prices
 from joulemark.campaign.campaign import Campaign
 from joulemark.catalogue import boards, machines
 from joulemark.errors import InputError
+from joulemark.images import toolchain
+from joulemark.images.toolchain import Need
 from joulemark.studies.study import Advice, Study
 from joulemark.studies.ways import Bench, estimate
 from joulemark.studies.ways.campaign import SEED, TRIALS, measured
@@ -52,6 +54,19 @@ def advised(study: Study, bench: Bench) -> list[Advised]:
     return [_advised(advice, study, bench) for advice in study.file.advice]
 
 
+def needs(study: Study) -> Iterator[Need]:
+    """What finds each tool that `advised` takes."""
+    for advice in study.file.advice:
+        if advice.board in machines.names():
+            yield from _estimates(advice, Campaign()).needs()
+        else:
+            yield from toolchain.needs("", boards.load_board(advice.board).core)
+
+
+def _estimates(advice: Advice, campaign: Campaign) -> estimate.Wanted:
+    return estimate.Wanted(campaign, machines.load_machine(advice.board))
+
+
 def _advised(advice: Advice, study: Study, bench: Bench) -> Advised:
     there = {service.title: service for service in services()}
     for title in advice.paper:
@@ -69,8 +84,7 @@ def _advised(advice: Advice, study: Study, bench: Bench) -> Advised:
         trials=TRIALS,
     )
     if advice.board in machines.names():
-        cases = estimate.Wanted(campaign, machines.load_machine(advice.board))
-        (records,) = estimate.records([cases], bench)
+        (records,) = estimate.records([_estimates(advice, campaign)], bench)
     else:
         placed = {"board": (advice.board,), "clock": (advice.clock,) if advice.clock else ()}
         records = measured([campaign.model_copy(update=placed)], bench)

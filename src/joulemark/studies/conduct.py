@@ -2,12 +2,15 @@
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from joulemark.catalogue.datafile import DataModel
+from joulemark.errors import ToolError
+from joulemark.images import toolchain
+from joulemark.images.toolchain import Need
 from joulemark.studies import expressions, ways
 from joulemark.studies.expressions import MissingError, Value
 from joulemark.studies.study import Asked, Item, Study, contradiction, evaluated
@@ -75,10 +78,43 @@ def ratio(ours: Ours, paper: float | None) -> float | None:
     return max(ratios, key=lambda r: abs(np.log(r)) if r > 0 else np.inf)
 
 
-class Conducted:
-    """A study whose items are judged, and what its quantities came to."""
+def _needs(asked: Mapping[str, Iterable[DataModel]], bench: Bench) -> Iterator[Need]:
+    for way, questions in asked.items():
+        yield from ways.load(way).needs(list(questions), bench)
 
-    def __init__(self, study: Study, items: Sequence[Item], bench: Bench, *, short: bool) -> None:
+
+def _refuse_missing(needs: Iterable[Need], study: Study) -> None:
+    by_mend: dict[str | None, list[str]] = defaultdict(list)
+    for error in toolchain.missing(needs):
+        by_mend[error.mend].append(error.what)
+    if by_mend:
+        what = "; ".join(f"{', '.join(missing)} ({mend})" for mend, missing in by_mend.items())
+        raise ToolError(what, f"study {study.name}")
+
+
+class Conducted:
+    """A study whose items are judged, and what its quantities came to.
+
+    Args:
+        study: to conduct.
+        items: of it.
+        bench: by which ours is obtained.
+        short: without variants.
+        needs: further tools without which it is not begun.
+
+    Raises:
+        ToolError: tools are missing; names all of them.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        items: Sequence[Item],
+        bench: Bench,
+        *,
+        short: bool,
+        needs: Iterable[Need] = (),
+    ) -> None:
         self.study = study
         self._items = {item.id: item for item in study.items}
         self._paper = study.paper
@@ -96,7 +132,11 @@ class Conducted:
                 for plot in section.plot
                 for name in plot.quantities
             }
-        self._obtain(needed, items, bench, short=short)
+        asked = self._all_questions(needed, items, short=short)
+        _refuse_missing([*_needs(asked, bench), *needs], study)
+        for way, questions in asked.items():
+            for question, answer in ways.load(way).obtain(list(questions), bench).items():
+                self._answers[way, question] = answer
         self.results = tuple(self._result(item, short=short) for item in items)
 
     def series(self, name: str, variant: str = BASIS) -> Ours:
@@ -142,9 +182,10 @@ class Conducted:
             result.append((one, (way, question)))
         return result
 
-    def _obtain(
-        self, names: Iterable[str], items: Sequence[Item], bench: Bench, *, short: bool
-    ) -> None:
+    def _all_questions(
+        self, names: Iterable[str], items: Sequence[Item], *, short: bool
+    ) -> Mapping[str, Iterable[DataModel]]:
+        """What each way is asked."""
         names = sorted(names)
         wanted = [(name, BASIS) for name in names]
         if not short:
@@ -159,9 +200,7 @@ class Conducted:
         for name, variant in wanted:
             for _, (way, question) in self._questions(name, variant):
                 by_way[way][question] = None
-        for way, questions in by_way.items():
-            for question, answer in ways.load(way).obtain(list(questions), bench).items():
-                self._answers[way, question] = answer
+        return by_way
 
     # What came of it.
 

@@ -8,6 +8,7 @@ from joulemark.project import FIRMWARE
 CLANG_TARGET = None
 DEFAULT_COMPILER = "clang"
 GCC = "gcc"
+GET_GCC = "apt install gcc"
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
 _FUZZED = "-fsanitize=fuzzer-no-link"
 """Clang's alone: the same objects are then linked with a fuzzer."""

@@ -13,6 +13,8 @@ from joulemark.project import FIRMWARE
 CLANG_TARGET = "msp430"
 DEFAULT_COMPILER = "clang"
 GCC = "msp430-elf-gcc"
+GET_GCC = "TI's MSP430-GCC, or build Debian's gcc-12-source for msp430-elf"
+LINKER = "lld"
 
 _SYMBOL_BITS = 10
 """Start, eight data bits, stop."""

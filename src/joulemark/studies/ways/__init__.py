@@ -1,14 +1,15 @@
 """How ours is obtained: one module a way, found by its name, which a study's file gives.
 
-A way has a model `Asked` of what can be asked of it, and two functions:
+A way has a model `Asked` of what can be asked of it, and three functions:
 
+    needs(asked: Sequence[Asked], bench: Bench) -> Iterable[Need]    what finds each tool for it
     obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]
     best(asked: Asked) -> Asked | None    what is asked for today's best of the same; or nothing
 """
 
 import importlib
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, cast
@@ -17,6 +18,7 @@ from pydantic import ValidationError
 
 from joulemark.catalogue import datafile
 from joulemark.errors import InputError
+from joulemark.images.toolchain import Need
 from joulemark.measure.conduct import Workers
 from joulemark.records.store import Store
 
@@ -46,6 +48,10 @@ class Way(Protocol):
     """A module of this package."""
 
     Asked: type[datafile.DataModel]
+
+    def needs(self, asked: Sequence[Any], bench: Bench) -> Iterable[Need]:
+        """What finds each tool that answers take."""
+        ...
 
     def obtain(self, asked: Sequence[Any], bench: Bench) -> dict[Any, Answer]:
         """Answer all that is asked."""

@@ -1,12 +1,14 @@
 """A security architecture's modules, as `joulemark architecture` prices them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from joulemark.campaign.case import Build
 from joulemark.campaign.subjects.architecture import ArchitectureSubject, Aspect
 from joulemark.catalogue import boards, datafile
 from joulemark.catalogue.architectures import load_architecture
+from joulemark.images import toolchain
+from joulemark.images.toolchain import Need
 from joulemark.measure.architecture import Pricing
 from joulemark.records.record import Record
 from joulemark.studies.ways import Answer, Bench
@@ -37,6 +39,12 @@ class Asked(datafile.DataModel):
         "on_air",
         "radio_energy",
     ]
+
+
+def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
+    """Compilers and linkers."""
+    for board, compiler in sorted({(a.board, a.compiler) for a in asked}):
+        yield from toolchain.needs(compiler, boards.load_board(board).core)
 
 
 def best(asked: Asked) -> None:

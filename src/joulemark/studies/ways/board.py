@@ -5,6 +5,7 @@ from typing import Literal
 
 from joulemark.catalogue import boards, chips, datafile
 from joulemark.catalogue.boards import Activity, Board, Grade
+from joulemark.images.toolchain import Need
 from joulemark.studies.ways import Answer, Bench
 
 
@@ -21,6 +22,11 @@ class Asked(datafile.DataModel):
     """The first of this grade; the first of all when not given."""
     metric: Literal["ampere", "time", "energy"] = "ampere"
     """Of an activity: of one execution."""
+
+
+def needs(asked: Sequence[Asked], bench: Bench) -> tuple[Need, ...]:
+    """Nothing: it is read."""
+    return ()
 
 
 def best(asked: Asked) -> None:

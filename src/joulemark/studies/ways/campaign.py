@@ -11,7 +11,9 @@ from pydantic import Field
 from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.job import Firmware, Job
 from joulemark.campaign.plan import Plan, plan
-from joulemark.catalogue import datafile
+from joulemark.catalogue import boards, datafile
+from joulemark.images import toolchain
+from joulemark.images.toolchain import Need
 from joulemark.measure.conduct import Bench as MeasuringBench
 from joulemark.records.record import PrimitiveRecord, of_primitives
 from joulemark.studies.ways import Answer, Bench
@@ -38,6 +40,12 @@ class Asked(datafile.DataModel):
     metric: Literal["time", "cycles", "energy_net", "energy_gross", "flash", "ram", "stack"] = (
         "time"
     )
+
+
+def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
+    """Compilers and linkers."""
+    for board, compiler in sorted({(a.board, a.compiler) for a in asked}):
+        yield from toolchain.needs(compiler, boards.load_board(board).core)
 
 
 def best(asked: Asked) -> Asked:

@@ -10,6 +10,8 @@ from joulemark.campaign.estimates import jobs
 from joulemark.campaign.job import Job
 from joulemark.catalogue.machines import Machine, load_machine
 from joulemark.images.architectures import Architecture, architecture
+from joulemark.images.families import host
+from joulemark.images.toolchain import Need
 from joulemark.measure import estimated
 from joulemark.measure.estimated import Estimated
 from joulemark.measure.side_by_side import side_by_side
@@ -42,9 +44,21 @@ class Wanted:
         """What they are compiled for."""
         return architecture(self.made_for or str(self.machine.architectures[0]))
 
+    def needs(self) -> Iterator[Need]:
+        """What finds each tool that they take."""
+        for compiler in self.chosen.compiler or (host.DEFAULT_COMPILER,):
+            yield partial(self.target.compiler, compiler)
+        yield from estimated.needs(self.machine, self.target)
+
     def jobs(self) -> Iterator[Job]:
         """The cases by image, each built when it is asked for."""
         return jobs(self.chosen, self.machine, self.target, estimated.method())
+
+
+def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
+    """Compilers, and what estimates."""
+    for one in asked:
+        yield from _wanted(one).needs()
 
 
 def best(asked: Asked) -> None:

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from joulemark.catalogue import datafile
 from joulemark.errors import InputError
+from joulemark.images.toolchain import Need
 from joulemark.project import STUDIES
 from joulemark.studies.ways import Answer, Bench
 
@@ -50,6 +51,11 @@ class Kept(datafile.DataModel):
     """Such a file: entries by name."""
 
     entry: dict[str, Entry]
+
+
+def needs(asked: Sequence[Asked], bench: Bench) -> tuple[Need, ...]:
+    """Nothing: it is read."""
+    return ()
 
 
 def best(asked: Asked) -> None:

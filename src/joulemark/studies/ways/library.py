@@ -6,8 +6,9 @@ estimated, as `joulemark estimate MACHINE --library NAME` does; and with a `sour
 with a library that is built of that, which shows what a release, a processor or a compiler does.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from typing import Literal
 
@@ -17,10 +18,12 @@ from joulemark.campaign.job import Point
 from joulemark.campaign.libraries import estimates, without
 from joulemark.campaign.subjects.library import LibrarySubject
 from joulemark.catalogue import datafile
-from joulemark.catalogue.machines import load_machine
+from joulemark.catalogue.machines import Machine, load_machine
 from joulemark.errors import InputError, ToolError
-from joulemark.images.architectures import architecture
+from joulemark.images import toolchain
+from joulemark.images.architectures import Architecture, architecture
 from joulemark.images.from_source import Source
+from joulemark.images.toolchain import Need
 from joulemark.measure import estimated
 from joulemark.measure.estimated_library import EstimatedLibrary
 from joulemark.records.record import Record
@@ -48,6 +51,16 @@ class Asked(datafile.DataModel):
     """What of the machine it is built for; its file's first if not given."""
     power: str = ""
     """State of the machine's file at whose power an estimate's energy is told; else one core's."""
+
+
+def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
+    """What estimates, where nothing was measured; an experiment that lacks more is left out."""
+    measured = _measured(bench)
+    for one in asked:
+        if not one.source and _row(one) not in measured:
+            machine = load_machine(one.machine)
+            yield partial(toolchain.find, "clang", "host")
+            yield from estimated.needs(machine, _target(machine, one.architecture))
 
 
 def best(asked: Asked) -> None:
@@ -97,7 +110,7 @@ def _estimated(group: tuple[str, ...], wanted: Collection[tuple[str, ...]], benc
     """Estimate rows of one build of a library, and keep them in the store."""
     machine, library, place, flags, compiler, made_for = group
     found, got = load_machine(machine), _Found()
-    target = architecture(made_for or str(found.architectures[0]))
+    target = _target(found, made_for)
     source = Source(place, tuple(flags.split()), compiler) if place else None
     method = estimated.method()
     chosen = Campaign(library=(library,), seed=SEED)
@@ -120,6 +133,10 @@ def _estimated(group: tuple[str, ...], wanted: Collection[tuple[str, ...]], benc
                 row = (*group, subject.algorithm, subject.operation)
                 got[row] = kept  # type: ignore[index, assignment]
     return got
+
+
+def _target(machine: Machine, made_for: str) -> Architecture:
+    return architecture(made_for or str(machine.architectures[0]))
 
 
 def _name(point: Point) -> tuple[str, str]:

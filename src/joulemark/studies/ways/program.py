@@ -4,14 +4,15 @@ The program says on its serial line, up to a zero byte, whether its result is ri
 what it likes after a space.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from joulemark._engine import Image
 from joulemark.catalogue import boards, chips, datafile
 from joulemark.errors import JoulemarkError
-from joulemark.images import build_program
+from joulemark.images import build_program, toolchain
 from joulemark.images.sources import Sources
+from joulemark.images.toolchain import Need
 from joulemark.runners.emulator import EmulatedBoard
 from joulemark.studies.ways import Answer, Bench
 
@@ -28,6 +29,12 @@ class Asked(datafile.DataModel):
     compiler: str = "clang"
     opt: str = "O3"
     metric: Literal["time", "cycles"] = "time"
+
+
+def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
+    """Compilers and linkers."""
+    for board, compiler in sorted({(a.board, a.compiler) for a in asked}):
+        yield from toolchain.needs(compiler, boards.load_board(board).core)
 
 
 def best(asked: Asked) -> None:

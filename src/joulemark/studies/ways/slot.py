@@ -1,7 +1,7 @@
 """The shortest time slot of a board at a security level: derived, and proved by two motes."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -10,6 +10,8 @@ from joulemark.campaign.case import Build
 from joulemark.campaign.subjects.slot import Ahead, SlotSubject
 from joulemark.catalogue import boards, datafile
 from joulemark.errors import JoulemarkError
+from joulemark.images import toolchain
+from joulemark.images.toolchain import Need
 from joulemark.measure.slot.case import SlotCase
 from joulemark.measure.slot.conduct import measured
 from joulemark.measure.slot.proof import TRIED_SLOTS
@@ -50,6 +52,12 @@ class Asked(datafile.DataModel):
     ] = "slot"
     part: str = ""
     """Of the slot, where the metric is one of a part: "send", "sec1", ..."""
+
+
+def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
+    """Compilers and linkers."""
+    for board, compiler in sorted({(a.board, a.compiler) for a in asked}):
+        yield from toolchain.needs(compiler, boards.load_board(board).core)
 
 
 def best(asked: Asked) -> None:

@@ -18,6 +18,8 @@ from joulemark.project import FIRMWARE
 CLANG_TARGET = "thumb"
 DEFAULT_COMPILER = "gcc"
 GCC = "arm-none-eabi-gcc"
+GET_GCC = "apt install gcc-arm-none-eabi libnewlib-arm-none-eabi"
+LINKER = "gcc"
 
 
 def _series_names() -> list[str]:
