@@ -2,10 +2,14 @@
 #include "siphash.h"
 
 static uint64_t load(const uint8_t *in) {
+#ifdef __ARM_FEATURE_UNALIGNED
+    return (uint64_t)crypto_load_word(in + 4) << 32 | crypto_load_word(in);
+#else
     uint64_t word = 0;
     for (unsigned i = 8; i-- > 0;)
         word = word << 8 | in[i];
     return word;
+#endif
 }
 
 crypto_status siphash_init(siphash_ctx *ctx, const uint8_t *key, size_t key_length) {
@@ -38,6 +42,17 @@ void siphash_update(siphash_ctx *ctx, const uint8_t *data, size_t length) {
     }
 }
 
+#ifdef SIPHASH_FINISH
+void siphash_final(siphash_ctx *ctx, uint8_t *tag) {
+    uint64_t last = load(ctx->block) & (((uint64_t)1 << 8 * ctx->used) - 1);
+    uint64_t result = siphash_finish(ctx->v, last | (uint64_t)ctx->length << 56);
+    crypto_store_word(tag, (uint32_t)result);
+    crypto_store_word(tag + 4, (uint32_t)(result >> 32));
+    crypto_wipe(ctx->block, sizeof ctx->block);
+    ctx->used = 0;
+    ctx->length = 0;
+}
+#else
 void siphash_final(siphash_ctx *ctx, uint8_t *tag) {
     static const uint8_t zeros[16];
     while (ctx->used < 7)
@@ -51,3 +66,4 @@ void siphash_final(siphash_ctx *ctx, uint8_t *tag) {
         tag[i] = (uint8_t)result;
     crypto_wipe(ctx, sizeof *ctx);
 }
+#endif

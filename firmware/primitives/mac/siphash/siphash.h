@@ -20,4 +20,8 @@ void siphash_final(siphash_ctx *ctx, uint8_t *tag);
 /* Takes whole blocks of 8 bytes into the state: section 2.2 of the paper, SipHash-2-4. */
 void siphash_compress(uint64_t v[4], const uint8_t *data, size_t blocks);
 
+/* Takes the last block, as a word, gives the tag, and wipes the state: for the implementations that
+   define SIPHASH_FINISH. */
+uint64_t siphash_finish(uint64_t v[4], uint64_t last);
+
 #endif

@@ -1,4 +1,4 @@
-/* SipHash's compression with two rounds. Words of 64 bits are pairs of registers. */
+/* SipHash's compression with two rounds, and its end. Words of 64 bits are pairs of registers. */
     .syntax unified
     .thumb
 
@@ -15,8 +15,6 @@
 #define MH r3
 #define T r12
 #define U lr
-
-#define END 4
 
 .macro add64 al, ah, bl, bh
     adds    \al, \al, \bl
@@ -43,6 +41,16 @@
     rotate_xor 21, V3, \v0h, \v0l
 .endm
 
+/* The message's next word, with two rounds. */
+.macro take_block
+    eor     r10, r10, ML
+    eor     r11, r11, MH
+    sip_round V0, V2
+    sip_round V0_ROTATED, V2_ROTATED
+    eor     r4, r4, ML
+    eor     r5, r5, MH
+.endm
+
     .section .text.siphash_compress, "ax", %progbits
     .global siphash_compress
     .type   siphash_compress, %function
@@ -54,25 +62,51 @@ siphash_compress:
     bne     .Lbegin
     bx      lr
 .Lbegin:
-    push    {r4-r11, lr}
-    add     r2, r1, r2, lsl #3
-    push    {r0, r2}
+    push    {r0, r4-r11, lr}
     ldmia   r0, {r4-r11}
+    add     r0, r1, r2, lsl #3
     .p2align 2
 .Lblock:
     ldr     ML, [r1]
     ldr     MH, [r1, #4]
     adds    r1, #8
-    eor     r10, r10, ML
-    eor     r11, r11, MH
-    sip_round V0, V2
-    sip_round V0_ROTATED, V2_ROTATED
-    eor     r4, r4, ML
-    eor     r5, r5, MH
-    ldr     r0, [sp, #END]
+    take_block
     cmp     r1, r0
     bne     .Lblock
-    pop     {r0, r2}
+    pop     {r0}
     stmia   r0, {r4-r11}
     pop     {r4-r11, pc}
     .size   siphash_compress, . - siphash_compress
+
+    .section .text.siphash_finish, "ax", %progbits
+    .global siphash_finish
+    .type   siphash_finish, %function
+    .thumb_func
+    .p2align 2
+/* uint64_t siphash_finish(uint64_t v[4], uint64_t last) */
+siphash_finish:
+    push    {r0, r4-r11, lr}
+    ldmia   r0, {r4-r11}
+    take_block
+    eor     r8, r8, #0xff
+    movs    r0, #2
+    .p2align 2
+.Ltwo_rounds:
+    sip_round V0, V2
+    sip_round V0_ROTATED, V2_ROTATED
+    subs    r0, #1
+    bne     .Ltwo_rounds
+    eor     r0, r4, r6
+    eor     r1, r5, r7
+    eor     r2, r8, r10
+    eor     r3, r9, r11
+    eors    r0, r2
+    eors    r1, r3
+    pop     {r2}
+    .irp    register, r4, r5, r6, r7
+    movs    \register, #0
+    .endr
+    stmia   r2!, {r4-r7}
+    stmia   r2!, {r4-r7}
+    pop     {r4-r11, pc}
+    .size   siphash_finish, . - siphash_finish

@@ -1,1 +1,2 @@
+#define SIPHASH_FINISH
 #include "siphash-body.h"
