@@ -1,6 +1,5 @@
 """`joulemark estimate`: estimate primitives on a Linux board that is not at hand."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,7 @@ from joulemark.errors import InputError, VerificationError
 from joulemark.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from joulemark.campaign.campaign import Campaign
     from joulemark.campaign.libraries import LibraryJob
@@ -77,14 +76,12 @@ def estimate(
 
     Every number is an estimate by a model of the board's core, and says how far such were off.
     """
-    from joulemark.campaign.estimates import jobs
     from joulemark.campaign.libraries import estimates
     from joulemark.catalogue.machines import load_machine
     from joulemark.images.architectures import architecture
     from joulemark.images.from_source import Source
-    from joulemark.measure import estimated
-    from joulemark.measure.estimated import Estimated, model
-    from joulemark.measure.side_by_side import side_by_side
+    from joulemark.measure import estimated, estimated_cases
+    from joulemark.measure.estimated import model
     from joulemark.records.store import Store
 
     chosen, found = options.campaign(campaign), load_machine(machine)
@@ -107,26 +104,13 @@ def estimate(
     target = architecture(made_for or names[0])
     # Before anything is built.
     model(found.core, target.name)
-    method = estimated.method()
     with Store(store) as opened:
         if chosen.library:
-            planned = list(estimates(chosen, found, target, method, source))
+            planned = list(estimates(chosen, found, target, estimated.method(), source))
             _libraries(planned, chosen, found, target, opened, form)
             return
-        records: list[Record[PrimitiveSubject]] = []
-
-        def left() -> "Iterator[Callable[[], Record[PrimitiveSubject]]]":
-            for job in jobs(chosen, found, target, method):
-                served = opened.served(point.key for point in job.points)
-                records.extend(opened.load(s.id for s in served.values()))  # type: ignore[arg-type]
-                session = Estimated(job, found, target)
-                for point in job.points:
-                    if point.key not in served:
-                        yield partial(session.record, point)
-
-        for record in side_by_side(left()):
-            opened.append(record)
-            records.append(record)
+        wanted = estimated_cases.Wanted(chosen, found, target.name)
+        (records,) = estimated_cases.records([wanted], opened)
     good = [record for record in records if record.status == "ok"]
     if good or form is Form.JSON:
         typer.echo(table([_row(r) for r in sorted(good, key=lambda r: r.order)], form))

@@ -10,9 +10,9 @@ import hashlib
 import json
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from joulemark.catalogue.machines import Machine
 from joulemark.errors import InputError, LinkError, VerificationError
 from joulemark.images.architectures import Architecture
 from joulemark.images.plugin import build_plugin
-from joulemark.images.toolchain import Need
 from joulemark.measure import scheduled
 from joulemark.measure.recorded import Outcome
 from joulemark.measure.scheduled import Target, cycles, pairs
@@ -101,14 +100,6 @@ def model(core: str, architecture: str) -> Model:
         what = f"there is no model of the {core} that executes {architecture}"
         raise InputError(what, mend=f"there is {known}")
     return MODELS[core, architecture]
-
-
-def needs(machine: Machine, target: Architecture) -> Iterator[Need]:
-    """What it takes to estimate programs for a machine, beside what compiles them."""
-    yield build_plugin
-    yield lambda: target.emulator
-    if model(machine.core, target.name).target is not None:
-        yield from (partial(scheduled.find, name) for name in scheduled.TOOLS)
 
 
 class Estimated(Session):

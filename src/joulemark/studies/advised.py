@@ -10,8 +10,9 @@ from joulemark.catalogue import boards, machines
 from joulemark.errors import InputError
 from joulemark.images import toolchain
 from joulemark.images.toolchain import Need
+from joulemark.measure import estimated_cases
 from joulemark.studies.study import Advice, Study
-from joulemark.studies.ways import Bench, estimate
+from joulemark.studies.ways import Bench
 from joulemark.studies.ways.campaign import SEED, TRIALS, measured
 
 
@@ -63,8 +64,8 @@ def needs(study: Study) -> Iterator[Need]:
             yield from toolchain.needs("", boards.load_board(advice.board).core)
 
 
-def _estimates(advice: Advice, campaign: Campaign) -> estimate.Wanted:
-    return estimate.Wanted(campaign, machines.load_machine(advice.board))
+def _estimates(advice: Advice, campaign: Campaign) -> estimated_cases.Wanted:
+    return estimated_cases.Wanted(campaign, machines.load_machine(advice.board))
 
 
 def _advised(advice: Advice, study: Study, bench: Bench) -> Advised:
@@ -84,7 +85,7 @@ def _advised(advice: Advice, study: Study, bench: Bench) -> Advised:
         trials=TRIALS,
     )
     if advice.board in machines.names():
-        (records,) = estimate.records([_estimates(advice, campaign)], bench)
+        (records,) = estimated_cases.records([_estimates(advice, campaign)], bench.store)
     else:
         placed = {"board": (advice.board,), "clock": (advice.clock,) if advice.clock else ()}
         records = measured([campaign.model_copy(update=placed)], bench)

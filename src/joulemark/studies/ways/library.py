@@ -24,7 +24,7 @@ from joulemark.images import toolchain
 from joulemark.images.architectures import Architecture, architecture
 from joulemark.images.from_source import Source
 from joulemark.images.toolchain import Need
-from joulemark.measure import estimated
+from joulemark.measure import estimated, estimated_cases
 from joulemark.measure.estimated_library import EstimatedLibrary
 from joulemark.records.record import Record
 from joulemark.studies.ways import Answer, Bench
@@ -60,7 +60,7 @@ def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
         if not one.source and _row(one) not in measured:
             machine = load_machine(one.machine)
             yield partial(toolchain.find, "clang", "host")
-            yield from estimated.needs(machine, _target(machine, one.architecture))
+            yield from estimated_cases.needs(machine, _target(machine, one.architecture))
 
 
 def best(asked: Asked) -> None:

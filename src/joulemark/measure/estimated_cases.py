@@ -1,0 +1,92 @@
+"""Cases on Linux machines that are not here: from a store, or estimated now."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from joulemark.campaign.campaign import Campaign
+from joulemark.campaign.estimates import jobs
+from joulemark.campaign.job import Job
+from joulemark.catalogue.machines import Machine
+from joulemark.images.architectures import Architecture, architecture
+from joulemark.images.families import host
+from joulemark.images.plugin import build_plugin
+from joulemark.images.toolchain import Need
+from joulemark.measure import scheduled
+from joulemark.measure.estimated import Estimated, method, model
+from joulemark.measure.side_by_side import side_by_side
+from joulemark.records.record import PrimitiveRecord, of_primitives
+from joulemark.records.store import Store
+
+
+def needs(machine: Machine, target: Architecture) -> Iterator[Need]:
+    """What it takes to estimate programs for a machine, beside what compiles them."""
+    yield build_plugin
+    yield lambda: target.emulator
+    if model(machine.core, target.name).target is not None:
+        yield from (partial(scheduled.find, name) for name in scheduled.TOOLS)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Cases for a machine."""
+
+    chosen: Campaign
+    """Of primitives."""
+    machine: Machine
+    made_for: str = ""
+    """What of it they are compiled for; its file's first if empty."""
+
+    @property
+    def target(self) -> Architecture:
+        """What they are compiled for."""
+        return architecture(self.made_for or str(self.machine.architectures[0]))
+
+    def needs(self) -> Iterator[Need]:
+        """What finds each tool that they take."""
+        for compiler in self.chosen.compiler or (host.DEFAULT_COMPILER,):
+            yield partial(self.target.compiler, compiler)
+        yield from needs(self.machine, self.target)
+
+    def jobs(self) -> Iterator[Job]:
+        """The cases by image, each built when it is asked for."""
+        return jobs(self.chosen, self.machine, self.target, method())
+
+
+def records(wanted: Sequence[Wanted], store: Store) -> list[list[PrimitiveRecord]]:
+    """The records of each that is wanted: from a store, or estimated now and kept there.
+
+    Args:
+        wanted: cases, for machines.
+        store: serves them; gets those that are estimated, with those that failed.
+
+    Raises:
+        ToolError: what estimates is missing.
+    """
+    keys: list[list[str]] = [[] for _ in wanted]
+    begun: set[str] = set()
+    failed: dict[str, PrimitiveRecord] = {}
+
+    def left() -> Iterator[Callable[[], PrimitiveRecord]]:
+        for one, of_it in zip(wanted, keys, strict=True):
+            for job in one.jobs():
+                of_job = [point.key for point in job.points]
+                of_it.extend(of_job)
+                begun.update(store.served(of_job))
+                session = Estimated(job, one.machine, one.target)
+                for point in job.points:
+                    if point.key not in begun:
+                        begun.add(point.key)
+                        yield partial(session.record, point)
+
+    for record in side_by_side(left()):
+        store.append(record)
+        if record.status != "ok":
+            failed[record.key] = record
+    return [
+        [
+            *of_primitives(store.load(s.id for s in store.served(of_it).values())),
+            *(failed[key] for key in of_it if key in failed),
+        ]
+        for of_it in keys
+    ]
