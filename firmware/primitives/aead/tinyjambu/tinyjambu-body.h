@@ -32,14 +32,21 @@ static void process(const tinyjambu_ctx *ctx, const aead_message *m, int decrypt
         s[3] ^= load(m->nonce + i, WORD_BYTES);
     }
 
-    for (size_t done = 0, part; done < m->ad_length; done += part) {
-        part = m->ad_length - done < WORD_BYTES ? m->ad_length - done : WORD_BYTES;
+    for (size_t at = 0, part; at < m->ad_length; at += part) {
+        part = m->ad_length - at < WORD_BYTES ? m->ad_length - at : WORD_BYTES;
         tinyjambu_permute(ctx, s, FRAME_AD, STEPS_SHORT);
-        s[3] ^= load(m->ad + done, part);
+        s[3] ^= load(m->ad + at, part);
         s[1] ^= part % WORD_BYTES; /* a partial word is marked with its length */
     }
 
-    for (size_t done = 0, part; done < m->length; done += part) {
+    size_t done = 0;
+#ifdef TINYJAMBU_CRYPT
+    size_t words = m->length / WORD_BYTES;
+    if (words > 0)
+        tinyjambu_crypt(ctx, s, m->out, m->in, words, decrypting);
+    done = words * WORD_BYTES;
+#endif
+    for (size_t part; done < m->length; done += part) {
         part = m->length - done < WORD_BYTES ? m->length - done : WORD_BYTES;
         tinyjambu_permute(ctx, s, FRAME_MESSAGE, STEPS_LONG);
         uint32_t in = load(m->in + done, part);

@@ -18,4 +18,9 @@ crypto_status tinyjambu_decrypt(const tinyjambu_ctx *ctx, const aead_message *m)
    are s[0] to s[3], lowest first. */
 void tinyjambu_permute(const tinyjambu_ctx *ctx, uint32_t s[4], unsigned frame, unsigned steps);
 
+/* Encrypts or decrypts whole words, at least one: for the implementations that define
+   TINYJAMBU_CRYPT. */
+void tinyjambu_crypt(const tinyjambu_ctx *ctx, uint32_t s[4], uint8_t *out, const uint8_t *in,
+                     size_t words, int decrypting);
+
 #endif

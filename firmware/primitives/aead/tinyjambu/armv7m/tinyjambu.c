@@ -1,1 +1,2 @@
+#define TINYJAMBU_CRYPT
 #include "tinyjambu-body.h"
