@@ -7,6 +7,7 @@ import pytest
 from command import joulemark
 from joulemark.analysis.price import DEMANDS, prices, sending_j
 from joulemark.catalogue import boards
+from joulemark.images.architectures import ARCHITECTURES
 from joulemark.records.record import PrimitiveRecord
 from joulemark.records.store import Store
 from joulemark.report.price import gather, write_page
@@ -72,12 +73,15 @@ def test_the_page_has_no_real_boards(tmp_path: Path) -> None:
 
 
 ESTIMATES = [
-    record("quick", "standard", 2.0, 100, runner="estimate", board=board, flags=flags)
-    for board, flags in (
-        ("intel-edison", "-O3 --target=i686-linux-gnu"),
-        ("raspberry-pi-3b", "-O3 --target=arm-linux-gnueabi"),
-        ("raspberry-pi-3b", "-O3 --target=aarch64-linux-gnu"),
+    record("quick", "standard", 2.0, 100, runner="estimate", board=board, flags=" ".join(flags))
+    for board, name in (
+        ("intel-edison", "i686"),
+        ("raspberry-pi-3b", "armv6"),
+        ("raspberry-pi-3b", "armv8"),
+        ("raspberry-pi-3b", "aarch64"),
     )
+    # GCC's and clang's: only these name their target.
+    for flags in (ARCHITECTURES[name].flags, ("--target=x", *ARCHITECTURES[name].flags))
 ]
 
 
@@ -87,7 +91,7 @@ def test_linux_boards_stand_apart_and_are_chosen_for_by_time(tmp_path: Path) -> 
         made(
             key=name, primitive=name, subject_status="standard", runner="estimate",
             board="raspberry-pi-3b", time_ps=time_ps, energy_gross_nj=time_ps / 1e3,
-            flags="--target=arm-linux-gnueabi",
+            flags=" ".join(ARCHITECTURES["armv7"].flags),
         )
         for name, time_ps in (("slow", 3_000_000), ("quick", 2_000_000))
     )  # fmt: skip
@@ -100,8 +104,10 @@ def test_linux_boards_stand_apart_and_are_chosen_for_by_time(tmp_path: Path) -> 
     assert names[1:] == [
         "Intel Edison, 500 MHz, i686",
         "Raspberry Pi 3 Model B, 1200 MHz, aarch64",
-        "Raspberry Pi 3 Model B, 1200 MHz, arm",
+        "Raspberry Pi 3 Model B, 1200 MHz, armv6",
+        "Raspberry Pi 3 Model B, 1200 MHz, armv8",
     ]
+    assert [place.records for place in places[1:]] == [2, 2, 2, 2]
     # No power of theirs is in these records.
     assert {p.energy_j for place in places[1:] for p in place.prices} == {None}
     text = (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from joulemark.analysis.advice import Candidate, Requirement, Service, costs, flash, services, steps
 from joulemark.campaign.estimates import ESTIMATE
-from joulemark.catalogue import kinds
+from joulemark.catalogue import boards, kinds, machines
 from joulemark.catalogue.boards import Board
+from joulemark.images.architectures import made_for
 from joulemark.records.record import PrimitiveRecord
 
 SMALL_FLASH_BYTES = 4096
@@ -56,25 +57,25 @@ class Where(NamedTuple):
 
     board: str
     clock: str
-    code: str
-    """Target triple of a Linux board's programs, else empty."""
+    architecture: str
+    """That a Linux board's programs are compiled for, else empty."""
 
 
 def places(records: Iterable[PrimitiveRecord]) -> dict[Where, list[PrimitiveRecord]]:
-    """Good records of emulated and estimated boards."""
+    """Good records of the emulated and the estimated boards that there are."""
+    emulated, linux = set(boards.names()), set(machines.names())
     found: dict[Where, list[PrimitiveRecord]] = defaultdict(list)
     for record in records:
-        where = record.conditions
-        if record.status == "ok" and where.runner in ("emulator", ESTIMATE):
-            code = _triple(record.provenance.flags or "") if where.runner == ESTIMATE else ""
-            found[Where(where.board, where.clock, code)].append(record)
+        at = record.conditions
+        if record.status != "ok":
+            continue
+        if at.runner == "emulator" and at.board in emulated:
+            found[Where(at.board, at.clock, "")].append(record)
+        elif at.runner == ESTIMATE and at.board in linux:
+            executed = machines.load_machine(at.board).architectures
+            name = made_for(record.provenance.flags or "", executed)
+            found[Where(at.board, at.clock, name)].append(record)
     return dict(sorted(found.items()))
-
-
-def _triple(flags: str) -> str:
-    """What a compiler was told to make code for."""
-    given = (flag.removeprefix("--target=") for flag in flags.split() if "--target=" in flag)
-    return next(given, "")
 
 
 def _own_size(service: Service) -> bool:

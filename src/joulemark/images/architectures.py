@@ -7,6 +7,7 @@ GCC. The emulator is QEMU in user mode: it runs a program rightly, and says noth
 import functools
 import shutil
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,6 +124,18 @@ _ALL = (
     ),
 )
 ARCHITECTURES = {one.name: one for one in _ALL}
+
+
+def made_for(flags: str, names: Iterable[str]) -> str:
+    """The architecture that a program was compiled for; empty where none of these was.
+
+    Args:
+        flags: that its compiler was given.
+        names: of the architectures that its machine executes.
+    """
+    given = set(flags.split())
+    known = (ARCHITECTURES[name] for name in names if name in ARCHITECTURES)
+    return next((one.name for one in known if given.issuperset(one.flags)), "")
 
 
 def architecture(name: str) -> Architecture:

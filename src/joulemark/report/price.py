@@ -31,8 +31,8 @@ class Place:
 
     board: Board | Machine
     clock: str
-    code: str
-    """Target triple of a Linux board's programs, else empty."""
+    architecture: str
+    """That a Linux board's programs are compiled for, else empty."""
     prices: Sequence[Price]
     records: int
 
@@ -50,7 +50,8 @@ class Place:
             if isinstance(board, Machine)
             else board.clock_profile(self.clock)
         )
-        return f"{profile.hz / 1e6:.4g} MHz" + (f", {self.code.split('-')[0]}" if self.code else "")
+        made_for = f", {self.architecture}" if self.architecture else ""
+        return f"{profile.hz / 1e6:.4g} MHz{made_for}"
 
     @property
     def name(self) -> str:
@@ -60,7 +61,7 @@ class Place:
     @property
     def anchor(self) -> str:
         """For links."""
-        return "-".join(filter(None, (self.board.name, self.clock, self.code)))
+        return "-".join(filter(None, (self.board.name, self.clock, self.architecture)))
 
     def cheapest(self, demand: Demand, size: int) -> list[Price]:
         """One for each service: at the size, or at the only one that it has."""
@@ -196,13 +197,11 @@ def _by_size(place: Place) -> dict[str, Any]:
 
 def gather(records: Sequence[PrimitiveRecord]) -> list[Place]:
     """The boards that records are of."""
-    emulated, linux = set(boards.names()), set(machines.names())
+    linux = set(machines.names())
     found = []
-    for (name, clock, code), some in price.places(records).items():
-        if name not in (linux if code else emulated):
-            continue  # Its file is gone.
-        board = machines.load_machine(name) if code else boards.load_board(name)
-        found.append(Place(board, clock, code, price.prices(some, SIZES), len(some)))
+    for (name, clock, architecture), some in price.places(records).items():
+        board = machines.load_machine(name) if name in linux else boards.load_board(name)
+        found.append(Place(board, clock, architecture, price.prices(some, SIZES), len(some)))
     return sorted(found, key=lambda place: place.is_linux)
 
 
