@@ -1,5 +1,5 @@
-/* void ascon_p(ascon_state *s, unsigned rounds): the Ascon permutation for ARMv7-M; see ascon-p.h. Each
-   word is two, of its even bits and of its odd bits, and all stay in registers. */
+/* The Ascon permutation for ARMv7-M, and whole blocks of messages; see ascon-p.h. Each word is two, of
+   its even bits and of its odd bits, and all stay in registers. */
     .syntax unified
     .thumb
 
@@ -64,17 +64,43 @@
     diffuse_odd \x4, r9, 3, 20, \x1
 .endm
 
-    .section .text.ascon_p, "ax", %progbits
-    .global ascon_p
-    .type   ascon_p, %function
+/* interleave.h: a word's lower and upper half become its even and its odd bits. */
+.macro exchange_bits low, high, t, n, mask
+    eor     \t, \high, \low, lsr #\n
+    and     \t, \t, #\mask
+    eor     \high, \high, \t
+    eor     \low, \low, \t, lsl #\n
+.endm
+
+.macro exchange_halves low, high, t
+    lsr     \t, \low, #16
+    bfi     \low, \high, #16, #16
+    bfi     \high, \t, #0, #16
+.endm
+
+.macro interleave low, high, t
+    exchange_halves \low, \high, \t
+    exchange_bits \low, \high, \t, 8, 0x00ff00ff
+    exchange_bits \low, \high, \t, 4, 0x0f0f0f0f
+    exchange_bits \low, \high, \t, 2, 0x33333333
+    exchange_bits \low, \high, \t, 1, 0x55555555
+.endm
+
+.macro deinterleave low, high, t
+    exchange_bits \low, \high, \t, 1, 0x55555555
+    exchange_bits \low, \high, \t, 2, 0x33333333
+    exchange_bits \low, \high, \t, 4, 0x0f0f0f0f
+    exchange_bits \low, \high, \t, 8, 0x00ff00ff
+    exchange_halves \low, \high, \t
+.endm
+
+/* The permutation of the state in r0 to r9, by r10 to lr. */
+    .section .text.ascon_rounds, "ax", %progbits
+    .type   ascon_twelve_rounds, %function
     .thumb_func
-    .p2align 2
-ascon_p:
-    push    {r0, r4-r11, lr}
-    cmp     r1, #8
-    ldm     r0, {r0-r9}
-    beq     .Lenter_eight
-    .p2align 2
+    .p2align 3
+ascon_twelve_rounds:
+    push.w  {lr}
     round   0xc, 0xc, r2, r8, lr
     round   0x9, 0xc, lr, r2, r8
     round   0xc, 0x9, r8, lr, r2
@@ -88,12 +114,126 @@ ascon_p:
     round   0x9, 0x6, r2, r8, lr
     round   0xc, 0x3, lr, r2, r8
     round   0x9, 0x3, r8, lr, r2
-    pop     {r12}
-    stmia   r12, {r0-r9}
-    pop     {r4-r11, pc}
+    pop     {pc}
+    .size   ascon_twelve_rounds, . - ascon_twelve_rounds
 
-.Lenter_eight:
+    .type   ascon_eight_rounds, %function
+    .thumb_func
+ascon_eight_rounds:
+    push.w  {lr}
     mov     lr, r2
     mov     r2, r8
     b       .Leight_rounds
+    .size   ascon_eight_rounds, . - ascon_eight_rounds
+
+    .section .text.ascon_p, "ax", %progbits
+    .global ascon_p
+    .type   ascon_p, %function
+    .thumb_func
+    .p2align 2
+/* void ascon_p(ascon_state *s, unsigned rounds) */
+ascon_p:
+    push    {r0, r4-r11, lr}
+    cmp     r1, #8
+    ldm     r0, {r0-r9}
+    beq     .Leight
+    bl      ascon_twelve_rounds
+.Lpermuted:
+    pop     {r12}
+    stmia   r12, {r0-r9}
+    pop     {r4-r11, pc}
+.Leight:
+    bl      ascon_eight_rounds
+    b       .Lpermuted
     .size   ascon_p, . - ascon_p
+
+#define DATA 0
+#define BLOCKS 4
+#define STATE 8
+
+    .section .text.ascon_absorb, "ax", %progbits
+    .global ascon_absorb
+    .type   ascon_absorb, %function
+    .thumb_func
+    .p2align 2
+/* void ascon_absorb(ascon_state *s, const uint8_t *data, size_t blocks) */
+ascon_absorb:
+    push    {r0, r4-r11, lr}
+    push    {r1, r2}
+    ldm     r0, {r0-r9}
+.Labsorb:
+    ldr     r10, [sp, #DATA]
+    ldr     r11, [r10], #4
+    ldr     r12, [r10], #4
+    str     r10, [sp, #DATA]
+    interleave r11, r12, r10
+    eor     r0, r0, r11
+    eor     r1, r1, r12
+    bl      ascon_twelve_rounds
+    ldr     r10, [sp, #BLOCKS]
+    subs    r10, r10, #1
+    str     r10, [sp, #BLOCKS]
+    bne     .Labsorb
+    ldr     r12, [sp, #STATE]
+    stmia   r12, {r0-r9}
+    add     sp, #STATE + 4
+    pop     {r4-r11, pc}
+    .size   ascon_absorb, . - ascon_absorb
+
+#define OUT 0
+#define IN 4
+#define LEFT 8 /* blocks */
+#define KEPT 12 /* of the state: nothing to decrypt, all ones to encrypt */
+#define CRYPT_STATE 16
+#define DECRYPTING 56 /* an argument, behind what is pushed */
+
+/* A word of the rate: out = in ^ x, x = in ^ (x & kept). */
+.macro crypt_word even, odd, at
+    ldr     r10, [sp, #IN]
+    ldr     r11, [r10, #\at]
+    ldr     r12, [r10, #\at + 4]
+    interleave r11, r12, r10
+    ldr     lr, [sp, #KEPT]
+    eor     r10, r11, \even
+    and     \even, \even, lr
+    eor     \even, \even, r11
+    eor     r11, r12, \odd
+    and     \odd, \odd, lr
+    eor     \odd, \odd, r12
+    ldr     lr, [sp, #OUT]
+    deinterleave r10, r11, r12
+    str     r10, [lr, #\at]
+    str     r11, [lr, #\at + 4]
+.endm
+
+    .section .text.ascon_crypt, "ax", %progbits
+    .global ascon_crypt
+    .type   ascon_crypt, %function
+    .thumb_func
+    .p2align 2
+/* void ascon_crypt(ascon_state *s, uint8_t *out, const uint8_t *in, size_t blocks, int decrypting) */
+ascon_crypt:
+    push    {r0, r4-r11, lr}
+    ldr     r4, [sp, #DECRYPTING - CRYPT_STATE]
+    subs    r4, #1
+    push    {r1-r4}
+    ldm     r0, {r0-r9}
+.Lcrypt:
+    crypt_word r0, r1, 0
+    crypt_word r2, r3, 8
+    ldr     r10, [sp, #IN]
+    ldr     r11, [sp, #OUT]
+    add     r10, r10, #16
+    add     r11, r11, #16
+    str     r10, [sp, #IN]
+    str     r11, [sp, #OUT]
+    bl      ascon_eight_rounds
+    ldr     r10, [sp, #LEFT]
+    subs    r10, r10, #1
+    str     r10, [sp, #LEFT]
+    bne     .Lcrypt
+    ldr     r12, [sp, #CRYPT_STATE]
+    stmia   r12, {r0-r9}
+    add     sp, #CRYPT_STATE + 4
+    pop     {r4-r11, pc}
+    .size   ascon_crypt, . - ascon_crypt

@@ -22,6 +22,12 @@ typedef struct {
 /* The last `rounds` rounds of the 12: 12 and 8 are the ones that SP 800-232 uses. */
 void ascon_p(ascon_state *s, unsigned rounds);
 
+#ifdef ASCON_INTERLEAVED
+/* Whole blocks of a message, at least one: of 8 bytes and 12 rounds, of 16 bytes and 8 rounds. */
+void ascon_absorb(ascon_state *s, const uint8_t *data, size_t blocks);
+void ascon_crypt(ascon_state *s, uint8_t *out, const uint8_t *in, size_t blocks, int decrypting);
+#endif
+
 /* A word as the permutation has it. */
 static inline uint64_t ascon_word(uint64_t word) {
 #ifdef ASCON_INTERLEAVED

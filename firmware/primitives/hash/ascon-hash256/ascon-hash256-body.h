@@ -11,24 +11,29 @@ void ascon_hash256_init(ascon_hash256_ctx *ctx) {
     ctx->used = 0;
 }
 
-static void absorb(ascon_hash256_ctx *ctx, const uint8_t *block) {
-    ctx->state.x[0] ^= ascon_load(block, ASCON_HASH256_BLOCK_BYTES);
-    ascon_p(&ctx->state, 12);
+#ifndef ASCON_INTERLEAVED
+static void ascon_absorb(ascon_state *s, const uint8_t *data, size_t blocks) {
+    for (; blocks > 0; blocks--, data += ASCON_HASH256_BLOCK_BYTES) {
+        s->x[0] ^= ascon_load(data, ASCON_HASH256_BLOCK_BYTES);
+        ascon_p(s, 12);
+    }
 }
+#endif
 
 void ascon_hash256_update(ascon_hash256_ctx *ctx, const uint8_t *data, size_t length) {
     unsigned used = ctx->used;
     while (length > 0) {
         if (used == 0 && length >= ASCON_HASH256_BLOCK_BYTES) {
-            absorb(ctx, data);
-            data += ASCON_HASH256_BLOCK_BYTES;
-            length -= ASCON_HASH256_BLOCK_BYTES;
+            size_t whole = length - length % ASCON_HASH256_BLOCK_BYTES;
+            ascon_absorb(&ctx->state, data, whole / ASCON_HASH256_BLOCK_BYTES);
+            data += whole;
+            length -= whole;
             continue;
         }
         ctx->block[used++] = *data++;
         length--;
         if (used == ASCON_HASH256_BLOCK_BYTES) {
-            absorb(ctx, ctx->block);
+            ascon_absorb(&ctx->state, ctx->block, 1);
             used = 0;
         }
     }
