@@ -14,37 +14,38 @@
 #define T r7
 #define X r8
 #define Y r9
-#define Z r10
+#define Z0 r10
+#define Z1 r12
+#define Z2 lr
 #define END r11
-#define BLOCK r12
 
 /* SubCells, with a inverted and still to be turned right by `turned`: d is the new word 0, inverted, a the
    new word 3, inverted. */
 .macro sub_cells a, b, c, d, turned
     bic     T, \c, \a, ror #\turned
-    eor     \b, \b, T
+    eors    \b, T
     and     T, \b, \d
     eor     \a, T, \a, ror #\turned
     orn     T, \b, \a
-    eor     \c, \c, T
-    eor     \d, \d, \c
-    eor     \b, \b, \d
+    eors    \c, T
+    eors    \d, \c
+    eors    \b, \d
     bic     T, \b, \a
-    eor     \c, \c, T
+    eors    \c, T
 .endm
 
 /* Fields of `width` bits turned right by n, but for a turn of the whole word by n: low is the n lowest bits of
    each. */
 .macro turn_fields x, width, low
     and     T, \x, #\low
-    eor     \x, \x, T
+    eors    \x, T
     orr     \x, \x, T, ror #(32 - \width)
 .endm
 
 /* The same by the other bits of each field. */
 .macro turn_fields_by_high x, width, high
     and     T, \x, #\high
-    eor     \x, \x, T
+    eors    \x, T
     orr     \x, T, \x, ror #(32 - \width)
 .endm
 
@@ -52,43 +53,57 @@
 .macro swap_neighbours x, by
     eor     T, \x, \x, lsr #1
     and     T, T, MASK, lsl #\by
-    eor     \x, \x, T
+    eors    \x, T
     eor     \x, \x, T, lsl #1
 .endm
 
-/* AddRoundKey, with turns still to come of words 1 and 2; a is word 3. */
-.macro add_round_key a, b, c, turned_b, turned_c
+/* AddRoundKey, with turns still to come of words 1 and 2; a is word 3. Constants are loaded by threes:
+   where they and the code come from one flash, each visit to the table costs the code its place in the
+   line buffer. */
+.macro add_round_key number, a, b, c, turned_b, turned_c
     ldr     X, [KEY], #4
     ldr     Y, [KEY], #4
-    ldr     Z, [CONSTANT], #4
+    .if     (\number) == 9
+    ldr     Z0, [CONSTANT], #4
+    .elseif (\number) % 3 == 0
+    ldr     Z0, [CONSTANT], #12
+    ldr     Z1, [CONSTANT, #-8]
+    ldr     Z2, [CONSTANT, #-4]
+    .endif
     eor     \b, X, \b, ror #\turned_b
     eor     \c, Y, \c, ror #\turned_c
-    eor     \a, \a, Z
+    .if     (\number) % 3 == 0
+    eor     \a, \a, Z0
+    .elseif (\number) % 3 == 1
+    eor     \a, \a, Z1
+    .else
+    eor     \a, \a, Z2
+    .endif
 .endm
 
-.macro five_rounds a, b, c, d
+.macro five_rounds number, a, b, c, d
     sub_cells \a, \b, \c, \d, 24
     turn_fields \d, 4, 0x11111111
     turn_fields \b, 4, 0x33333333
     turn_fields \c, 4, 0x77777777
-    add_round_key \a, \b, \c, 2, 3
+    add_round_key \number, \a, \b, \c, 2, 3
     sub_cells \d, \b, \c, \a, 1
     turn_fields \a, 16, 0x000f000f
     rev16   \b, \b
     turn_fields_by_high \c, 16, 0xf000f000
-    add_round_key \d, \b, \c, 0, 12
+    add_round_key \number + 1, \d, \b, \c, 0, 12
     sub_cells \a, \b, \c, \d, 4
     swap_neighbours \d, 0
     turn_fields \b, 2, 0x55555555
     swap_neighbours \c, 16
-    add_round_key \a, \b, \c, 1, 16
+    add_round_key \number + 2, \a, \b, \c, 1, 16
     sub_cells \d, \b, \c, \a, 16
     turn_fields \a, 8, 0x3f3f3f3f
     turn_fields \b, 8, 0x0f0f0f0f
     turn_fields \c, 8, 0x03030303
-    add_round_key \d, \b, \c, 4, 2
+    add_round_key \number + 3, \d, \b, \c, 4, 2
     sub_cells \a, \b, \c, \d, 6
-    add_round_key \a, \b, \c, 16, 8
+    add_round_key \number + 4, \a, \b, \c, 16, 8
 .endm
 
     .section .text.gift_cofb_block, "ax", %progbits
@@ -98,23 +113,23 @@
     .p2align 2
 /* void gift_cofb_block(const uint32_t round_keys[40][2], uint32_t block[4]) */
 gift_cofb_block:
-    push    {r4-r11, lr}
+    push    {r1, r4-r11, lr}
     mov     KEY, r0
-    mov     BLOCK, r1
     movw    CONSTANT, #:lower16:.Lconstants
     movt    CONSTANT, #:upper16:.Lconstants
     add     END, CONSTANT, #160
     movw    MASK, #0x5555
-    ldm     BLOCK, {A, B, C, D}
+    ldm     r1, {A, B, C, D}
     mvn     A, A, ror #8 /* as a round leaves it */
     .p2align 2
 1:
-    five_rounds A, B, C, D
-    five_rounds D, B, C, A
+    five_rounds 0, A, B, C, D
+    five_rounds 5, D, B, C, A
     cmp     CONSTANT, END
     bne.w   1b
+    pop     {r12}
     mvn     A, A, ror #24
-    stm     BLOCK, {A, B, C, D}
+    stm     r12, {A, B, C, D}
     pop     {r4-r11, pc}
     .size   gift_cofb_block, . - gift_cofb_block
 
