@@ -143,6 +143,11 @@ def test_doctor_names_what_is_missing(tmp_path: Path) -> None:
         (["list", "nothing"], 2, "nothing"),
         (["exec"], 2, "IMAGE"),
         (["run", "--board", "b" * 300], 3, "File name too long"),
+        (["choose", "--board", "intel-edison", "--kind", "mac"], 3, "joulemark estimate intel-ed"),
+        (["slot", "--board", "stm32vldiscovery"], 3, "drivers for openmote-cc2538, sensortag"),
+        (["leaks", "--primitive", "aes-12"], 3, "aes-12 matches nothing; did you mean aes-"),
+        (["bench", "--primitive", "aes-12", "--implementation", "ref"], 3, "did you mean aes-"),
+        (["report", "--store", "."], 9, ".: is a folder"),
         (["report", "--store", "s" * 300], 9, "File name too long"),
         (["prune", "--store", "s" * 300 + "/s.db"], 9, "File name too long"),
         (["report", "--store", b"\xff.db"], 9, "\\xff.db: there is no store"),
@@ -155,6 +160,12 @@ def test_bad_input_is_one_clear_error(
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert "internal error" not in done.stderr
+
+
+def test_a_campaign_is_text(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_bytes(b"board = '\xb5'")
+    done = joulemark("run", "c.toml", code=3, folder=tmp_path)
+    assert "c.toml: is not UTF-8 text; save it as UTF-8" in done.stderr
 
 
 def test_debug_shows_where(tmp_path: Path) -> None:

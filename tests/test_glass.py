@@ -401,8 +401,13 @@ def test_pins_power_and_current(images: dict[str, str], tmp_path: Path) -> None:
         (("--chip", "msp430f1611", "--gdb", "3333"), "write :3333"),
         (("--chip", "msp430f1611", "--gdb", ":99999"), "write :3333"),
         (("--chip", "msp430f1611", "--input", "uart9=x"), "names no port"),
+        (("--chip", "msp430f1611", "--input", r"usart1=\x"), "has an escape that is no byte"),
+        (("--chip", "msp430f1611", "--input", r"usart1=\u20ac"), "has an escape that is no byte"),
         (("--chip", "msp430f1611", "--from", "nowhere"), "nowhere"),
-        (("--chip", "msp430f1611", "--max-cycles", "9", "--vcd", "/proc/x.vcd"), "cannot be"),
+        (
+            ("--chip", "msp430f1611", "--max-cycles", "9", "--vcd", "/proc/x.vcd"),
+            "/proc/x.vcd: No such",
+        ),
     ],
 )
 def test_bad_input(images: dict[str, str], arguments: tuple[str, ...], message: str) -> None:

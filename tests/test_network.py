@@ -76,6 +76,14 @@ def test_a_wrong_file_is_one_error_that_names_the_key(
     assert done.stderr.count("\n") == 1
 
 
+def test_a_shipped_network_is_run_by_its_name(tmp_path: Path) -> None:
+    asked = ("--for", "1ms", "--json")
+    by_name = joulemark("network", "ping-telosb", *asked, folder=tmp_path).stdout
+    assert by_name == joulemark("network", str(PING), *asked).stdout
+    shown = joulemark("network", "ping-telosc", folder=tmp_path, code=3).stderr
+    assert "did you mean ping-telosb" in shown
+
+
 def test_the_file_that_a_full_disk_cuts_is_named() -> None:
     done = joulemark("network", str(PING), "--for", "600ms", "--pcap", "/dev/full", code=3)
     assert "/dev/full: the capture cannot be written: No space left on device" in done.stderr

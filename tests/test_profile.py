@@ -49,6 +49,9 @@ def test_a_whole_run_to_a_symbol(image: Path, tmp_path: Path) -> None:
         (("--max-cycles", "1000", "--stop-at", "harness_receive"), 8, "--max-cycles"),
         (("--stop-at", "hal_init", "--flame", "x.pdf"), 3, ".svg"),
         (("--operation", "hash", "--size", "65536"), 2, "65535"),
+        (("--operation", "hash", "--stop-at", "main"), 3, "leave out --operation"),
+        (("--operation", "update-split"), 3, "update-split of hash is not measured"),
+        (("--size", "5"), 3, "give --operation"),
     ],
 )
 def test_a_wrong_option_is_one_clear_error(

@@ -1,7 +1,6 @@
 """A campaign: which cases to run, from a TOML file, the command line, or neither."""
 
 import itertools
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -14,7 +13,7 @@ from joulemark import project
 from joulemark.campaign.case import Build, Case, Conditions
 from joulemark.campaign.job import LOCAL, Firmware, Setup
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, datafile
 from joulemark.catalogue.boards import Board
 from joulemark.catalogue.near import near
 from joulemark.catalogue.primitives import Algorithm, Implementation, Library
@@ -87,14 +86,7 @@ def load_campaign(path: Path | None, overrides: dict[str, Any]) -> Campaign:
     Raises:
         InputError: the file cannot be read, or a key or value is wrong.
     """
-    values: dict[str, Any] = {}
-    if path is not None:
-        try:
-            values = tomllib.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror}", str(path)) from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"not TOML: {error}", str(path)) from error
+    values = {} if path is None else datafile.table(path)
     values.update({k: v for k, v in overrides.items() if v is not None})
     try:
         return Campaign.model_validate(values)

@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 from joulemark.catalogue import chips, datafile, files
 from joulemark.catalogue.near import near
 from joulemark.errors import InputError
-from joulemark.project import BOARDS
+from joulemark.project import BOARDS, MACHINES
 
 _ARMV7EM = frozenset({"cortex-m4"})
 """Cores with the DSP extension (ARMv7-M Architecture Reference Manual, DDI 0403, A1.3)."""
@@ -308,6 +308,9 @@ def path_of(name: str) -> Path:
     Raises:
         InputError: there is none of that name.
     """
+    if name in files.names(MACHINES):
+        what = "runs Linux and is not emulated"
+        raise InputError(what, name, f"`joulemark estimate {name}` estimates it")
     return files.path_of(BOARDS, name, "board")
 
 

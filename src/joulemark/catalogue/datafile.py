@@ -2,7 +2,7 @@
 
 import tomllib
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -18,22 +18,31 @@ class DataModel(BaseModel):
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read(path: Path, model: type[Model]) -> Model:
-    """Read a data file.
+def table(path: Path) -> dict[str, Any]:
+    """Read a TOML file.
 
     Raises:
-        InputError: unreadable, not TOML, or not as the model says; names the file and the key.
+        InputError: unreadable, or not TOML; names the file.
     """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", str(path)) from error
     except UnicodeDecodeError as error:
         raise InputError("is not UTF-8 text", str(path), "save it as UTF-8") from error
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"is not TOML: {error}", str(path)) from error
+
+
+def read(path: Path, model: type[Model]) -> Model:
+    """Read a data file.
+
+    Raises:
+        InputError: unreadable, not TOML, or not as the model says; names the file and the key.
+    """
+    found = table(path)
     try:
-        return model.model_validate(table)
+        return model.model_validate(found)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "(the whole file)"

@@ -1,5 +1,6 @@
 """Data files by their names: in the project's folder, and in those of the same name of a user."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from joulemark import project
@@ -28,6 +29,27 @@ def path_of(folder: Path, name: str, what: str) -> Path:
         if "/" not in name and path.is_file():
             return path
     raise InputError(f"no such {what}", name, near(name, names(folder)))
+
+
+def given(text: str, folder: Path, known: Iterable[str]) -> Path:
+    """A file that a user gives, or one that is shipped, by its name.
+
+    Args:
+        text: the file or the name.
+        folder: of those that are shipped.
+        known: their names.
+
+    Raises:
+        InputError: it is neither.
+    """
+    path = Path(text)
+    if path.exists() or path.suffix == ".toml" or "/" in text:
+        return path
+    names = sorted(known)
+    if text in names:
+        return folder / f"{text}.toml"
+    what = "there is no such file, and none of that name is shipped"
+    raise InputError(what, text, near(text, names))
 
 
 def _places(folder: Path) -> list[Path]:

@@ -4,7 +4,6 @@ A *primitive* is a folder. An *algorithm* is what users name: a variant of a pri
 or a composition with a partner (`aes-128-ctr`). An *implementation* is one way to write it.
 """
 
-import difflib
 import functools
 import importlib.util
 import itertools
@@ -555,9 +554,7 @@ class Library:
         try:
             return self.algorithms[name]
         except KeyError:
-            near = difflib.get_close_matches(name, self.algorithms, 3) or sorted(self.algorithms)
-            mend = f"did you mean {', '.join(near[:12])}?"
-            raise InputError("no such primitive", name, mend) from None
+            raise InputError("no such primitive", name, near(name, self.algorithms)) from None
 
     def _plain(self) -> Iterator[Algorithm]:
         for primitive in self.primitives.values():

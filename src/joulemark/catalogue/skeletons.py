@@ -158,8 +158,8 @@ def board(name: str, like: str | None) -> Files:
     """
     _check_name(name)
     if like is None:
-        mend = f"--like BOARD: {', '.join(boards.names())}"
-        raise InputError("a board begins with one that is like it", "--like", mend)
+        mend = f"give one of {', '.join(boards.names())}"
+        raise InputError("a new board begins as a copy of another", "--like", mend)
     model = boards.load_board(like)
     text = boards.path_of(like).read_text(encoding="utf-8")
     return {f"boards/{name}.toml": _renamed(text, model.name, name, "board")}
@@ -173,8 +173,8 @@ def chip(name: str, like: str | None) -> Files:
     """
     _check_name(name)
     if like is None:
-        mend = f"--like CHIP: {', '.join(chips.names())}"
-        raise InputError("a chip begins with one of its series", "--like", mend)
+        mend = f"give one of its series: {', '.join(chips.names())}"
+        raise InputError("a new chip begins as a copy of another", "--like", mend)
     chips.load_chip(like)
     text = chips.path_of(like).read_text(encoding="utf-8")
     return {f"chips/{name}.toml": _renamed(text, like, name, "chip")}
@@ -287,7 +287,8 @@ def write(files: Files, folder: Path) -> list[Path]:
     """
     for name in files:
         if (folder / name).exists():
-            raise InputError("is there already", str(folder / name), "remove it, or another name")
+            mend = "remove it, or give another name"
+            raise InputError("is there already", str(folder / name), mend)
     try:
         for name, text in files.items():
             path = folder / name

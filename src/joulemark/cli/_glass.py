@@ -84,7 +84,7 @@ class ShownOptions:
             try:
                 machine.write_vcd(self.vcd)
             except OSError as error:
-                raise InputError(f"cannot be written: {error.strerror}", str(self.vcd)) from error
+                raise InputError(f"cannot be written: {error}", "--vcd") from error
             typer.echo(f"pins and power states: {self.vcd}", err=True)
         if self.power is not None and board is not None:
             from joulemark.report.power import write_power
@@ -105,6 +105,15 @@ def check_power(path: Path, board: "Board | None") -> None:
         raise InputError(f"{path}: no such form", "--power", "name a .csv or .html file")
 
 
+def _bytes(text: str) -> bytes:
+    """Text with its escapes, as a serial line carries it."""
+    try:
+        return text.encode().decode("unicode_escape").encode("latin-1")
+    except UnicodeError as error:
+        mend = r"write \r, \n, \x00 to \xff, and \\ for a backslash"
+        raise InputError(f"{text!r} has an escape that is no byte", "--input", mend) from error
+
+
 class Wires:
     """Carries what a program sends to the terminal, and what is typed to the program.
 
@@ -114,7 +123,7 @@ class Wires:
         quiet: keep what is sent, and show nothing.
 
     Raises:
-        InputError: there is no such port.
+        InputError: there is no such port, or the text has an escape that is none.
     """
 
     slice_cycles = _SLICE_CYCLES
@@ -134,8 +143,7 @@ class Wires:
             if text == "-":
                 self._typed_to = port
             else:
-                data = text.encode().decode("unicode_escape").encode("latin-1")
-                machine.serial_write(port, data)
+                machine.serial_write(port, _bytes(text))
 
     def sent(self) -> list[tuple[str, bytes]]:
         """Bytes sent on each port, and as "semihosting"."""

@@ -113,8 +113,13 @@ def message_bytes(kind: "Kind", operations: Sequence[str], asked: int | None) ->
         asked: what `--size` gives.
 
     Raises:
-        InputError: there is no such operation, or a size is given where there is no message.
+        InputError: there is no such operation, it is not measured, or a size is given where there
+            is no message.
     """
+    for name in operations:
+        if kind.operation(name).split:
+            mend = f"those that are: {', '.join(kind.measured)}"
+            raise InputError(f"{name} of {kind.name} is not measured", "--operation", mend)
     if kind.sized(operations):
         return USUAL_BYTES if asked is None else asked
     if asked:

@@ -40,9 +40,11 @@ def budget(
     from joulemark.analysis.budget import Costs, variants
     from joulemark.analysis.budget import budget as compute
     from joulemark.analysis.scenario import read
+    from joulemark.catalogue import files
+    from joulemark.project import SCENARIOS
     from joulemark.report.budget import write_page
 
-    path = _file(scenario)
+    path = files.given(scenario, SCENARIOS, files.names(SCENARIOS))
     asked = read(path)
     costs = Costs([], store)
     if costs.missing(asked):  # It takes anything from a store at all.
@@ -55,21 +57,6 @@ def budget(
     page = out or beside / f"budget-{path.stem}.html"
     write_page(asked, base, others, page)
     typer.echo(f"page: {page}")
-
-
-def _file(scenario: str) -> Path:
-    from joulemark.catalogue.near import near
-    from joulemark.errors import InputError
-    from joulemark.project import SCENARIOS
-
-    path, shipped = Path(scenario), SCENARIOS / f"{scenario}.toml"
-    if path.exists() or path.suffix == ".toml" or "/" in scenario:
-        return path
-    if shipped.is_file():
-        return shipped
-    names = [p.stem for p in SCENARIOS.glob("*.toml")]
-    mend = f"give a file, or a shipped one: {near(path.stem, names)}"
-    raise InputError("cannot be read: there is no such file", scenario, mend)
 
 
 def _from_store(store: str) -> "Costs":

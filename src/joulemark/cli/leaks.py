@@ -91,7 +91,8 @@ def leaks(
                     if leak.any and way.secret_independent:
                         broken.append(f"  {way}, {tool} -{flag}, on {where.name}: {leak}")
     if not rows:
-        raise InputError("nothing to look at", mend="`joulemark list primitives` has what there is")
+        what = "no implementation of that name, for these boards, with such operations on secrets"
+        raise InputError(what, mend="`joulemark list primitives` names implementations")
     typer.echo(table(rows, form))
     if broken:
         raise ClaimError("\n".join(["claimed to be independent of secrets, and are not:", *broken]))
@@ -126,9 +127,14 @@ def _chosen(
     from fnmatch import fnmatchcase
 
     from joulemark.catalogue.boards import load_board
+    from joulemark.catalogue.near import near
     from joulemark.catalogue.primitives import Library
 
     library = Library.load()
+    for pattern in primitives:
+        if not any(fnmatchcase(name, pattern) for name in library.algorithms):
+            mend = near(pattern, library.algorithms)
+            raise InputError(f"{pattern} matches nothing", "--primitive", mend)
     for board in map(load_board, boards or ["telosb", "stm32vldiscovery"]):
         for name, algorithm in library.algorithms.items():
             if not any(fnmatchcase(name, pattern) for pattern in primitives):

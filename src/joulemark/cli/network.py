@@ -113,7 +113,11 @@ class _Uarts:
 @app.command()
 def network(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The network: its motes and links, as TOML.")
+        str,
+        typer.Argument(
+            metavar="NETWORK",
+            help="Motes and links: a TOML file, or the name of a shipped one.",
+        ),
     ],
     duration: Annotated[
         str, typer.Option("--for", metavar="TIME", help="Duration: 500ms, 60s, 5m, 1h.")
@@ -153,13 +157,15 @@ def network(
     run: what it was until then is shown and written, and no record is kept.
     """
     from joulemark.analysis.auditor import Auditor
+    from joulemark.catalogue import files, networks
     from joulemark.catalogue.architectures import load_architecture
     from joulemark.catalogue.networks import picoseconds, read_network, seconds
+    from joulemark.project import NETWORKS
     from joulemark.report.capture import Capture
     from joulemark.report.network import Timeline
     from joulemark.runners.network import RunningNetwork, refuse_unused_wiring
 
-    description = read_network(file)
+    description = read_network(files.given(file, NETWORKS, networks.names()))
     duration_s = seconds(duration, "--for")
     key_file = description.key_file
     running = RunningNetwork(description, threads=threads)

@@ -110,12 +110,13 @@ def profile(
 
     program = load_image(image, raw)
     description = boards.load_board(board)
-    if annotate is not None and annotate.suffix not in {".html", ".htm"}:
-        raise InputError("is written as a page", f"--annotate {annotate}", "end it in .html")
-    if power is not None:
-        check_power(power, description)
-        if operation is not None:
-            raise InputError("is of a whole run", "--power", "leave out --operation")
+    _check_files(annotate, flame, power, description)
+    whole = {"--entry": entry, "--stop-at": stop_at, "--max-cycles": max_cycles, "--set": settings}
+    for name, value in {**whole, "--power": power}.items():
+        if operation is not None and value is not None:
+            raise InputError("is of a whole run", name, "leave out --operation")
+    if operation is None and size is not None:
+        raise InputError("is of an operation's message", "--size", "give --operation")
     source_lines = lines_of(image) if lines or annotate is not None else None
     if operation is None:
         profiled = _whole(program, description, entry, stop_at, max_cycles, settings)
@@ -140,6 +141,20 @@ def profile(
         typer.echo(f"current: {power}")
     if profiled.failure is not None:
         raise profiled.failure
+
+
+def _check_files(
+    annotate: Path | None, flame: Path | None, power: Path | None, board: "Board"
+) -> None:
+    """Refuse files that cannot be written as they are named, before anything is run."""
+    from joulemark.report.flame import check_flame
+
+    if annotate is not None and annotate.suffix not in {".html", ".htm"}:
+        raise InputError("is written as a page", f"--annotate {annotate}", "end it in .html")
+    if flame is not None:
+        check_flame(flame)
+    if power is not None:
+        check_power(power, board)
 
 
 def _whole(

@@ -268,10 +268,15 @@ def _cases(
     from joulemark.campaign.case import Build
     from joulemark.campaign.subjects.slot import SlotSubject
     from joulemark.catalogue import boards
+    from joulemark.errors import InputError
     from joulemark.measure.slot.case import SlotCase
 
     for board in boards_named:
         description = boards.load_board(board)
+        if description.radio is None or description.radio.driver is None:
+            able = (b for b in map(boards.load_board, boards.names()) if b.radio and b.radio.driver)
+            mend = f"there are drivers for {', '.join(b.name for b in able)}"
+            raise InputError("its radio has no driver here, or it has none", board, mend)
         profile = clock or description.default_clock
         description.clock_profile(profile)
         for level in levels:

@@ -42,6 +42,9 @@ def _exported(path: Path) -> list[dict[str, Any]]:
             frame = pd.read_parquet(path)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", str(path)) from error
+    except UnicodeDecodeError as error:
+        mend = "`joulemark export` writes such a file"
+        raise InputError("is not UTF-8 text", str(path), mend) from error
     except (ValueError, pd.errors.ParserError) as error:
         raise InputError(f"cannot be read: {str(error).splitlines()[0]}", str(path)) from error
     missing = [name for name in _NEEDED if name not in frame]

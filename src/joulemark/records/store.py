@@ -111,6 +111,8 @@ class Store(Closes):
         except (OSError, ValueError) as error:
             what = f"cannot make its folder: {getattr(error, 'strerror', None) or error}"
             raise StoreError(what, self.name, "name another store with --store") from error
+        if path.is_dir():
+            raise StoreError("is a folder", self.name, "name a file with --store")
         if access != "create" and not there:
             raise StoreError("there is no store", self.name, "`joulemark run` makes one")
 

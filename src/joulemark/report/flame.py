@@ -10,6 +10,7 @@ from pathlib import Path
 from joulemark.errors import InputError
 from joulemark.report import page
 
+_FORMS = {".json", ".svg", ".html", ".htm"}
 _WIDTH = 1200
 _ROW = 18
 _LETTER = 6.6
@@ -186,6 +187,20 @@ def zoomable(paths: Paths, name: str, in_order: InOrder = _NOT_FOLLOWED) -> str:
     )
 
 
+def check_flame(path: Path) -> None:
+    """Refuse a file whose ending is of no known form.
+
+    Raises:
+        InputError: it is.
+    """
+    if path.suffix not in _FORMS:
+        raise InputError(
+            "the ending says no form of flame graph",
+            str(path),
+            "end it in .svg, .html or .speedscope.json",
+        )
+
+
 def write_flame(paths: Paths, name: str, path: Path, in_order: InOrder = _NOT_FOLLOWED) -> None:
     """Write a flame graph; the file's ending says in which form.
 
@@ -198,16 +213,11 @@ def write_flame(paths: Paths, name: str, path: Path, in_order: InOrder = _NOT_FO
     Raises:
         InputError: the ending is of no known form, or the file cannot be written.
     """
+    check_flame(path)
     if path.suffix == ".json":
         text = speedscope(paths, name, in_order)
     elif path.suffix == ".svg":
         text = svg(paths, name)
-    elif path.suffix in {".html", ".htm"}:
-        text = zoomable(paths, name, in_order)
     else:
-        raise InputError(
-            "the ending says no form of flame graph",
-            str(path),
-            "end it in .svg, .html or .speedscope.json",
-        )
+        text = zoomable(paths, name, in_order)
     page.write(text, path)
