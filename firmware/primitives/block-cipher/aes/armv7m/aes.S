@@ -290,6 +290,7 @@ aes_counter:
     ldr     F, [I, #-12]
     ldr     G, [I, #-8]
     ldr     H, [I, #-4]
+    str     I, [sp, #POINTERS]
     eor     A, A, E
     eor     B, B, F
     eor     C, C, G
@@ -298,7 +299,6 @@ aes_counter:
     str     B, [J, #-12]
     str     C, [J, #-8]
     str     D, [J, #-4]
-    str     I, [sp, #POINTERS]
     str     J, [sp, #POINTERS + 4]
     cmp     I, K
     bne.w   1b
