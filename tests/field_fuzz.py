@@ -143,6 +143,93 @@ class FuzzedPolynomials:
             assert int.from_bytes(found, "little") == wanted, (self.name, hex(a), hex(b))
 
 
+def sum_of(z: int, u: int, s: int, h: int, r: int) -> list[int]:
+    """What additions end with, as `point_sum` of curve/weierstrass.h has it."""
+    x = r * r - h**3 - 2 * u * h * h
+    return [x, r * (u * h * h - x) - s * h**3, z * h]
+
+
+class FuzzedPoints:
+    """P-256's points in assembly: the formulas hold of any elements, on the curve or not."""
+
+    operations = "points doubled and added"
+
+    def __init__(self, core: str, folder: Path) -> None:
+        self.name = f"p256-{core}"
+        self._board, self._prime = BOARDS[core], PRIMES["p256"]
+        self._image = build(folder, self._board, FOLDER / f"{self.name}.h", "points.c")
+
+    def _element(self, source: random.Random) -> int:
+        """Often 1 in Montgomery's form, by which a product is the other factor."""
+        one = (1 << 256) % self._prime
+        return source.choice([one, *(element(source, self._prime, 256) for _ in range(3))])
+
+    def round(self, source: random.Random) -> None:
+        """CASES pairs of points.
+
+        Raises:
+            AssertionError: something differs; it holds the operands.
+        """
+        prime = self._prime
+        cases = [[self._element(source) for _ in range(8)] for _ in range(CASES)]
+        for case in cases[:4]:
+            # z = 0, and an x^2 at which carries turn, for half of the elements there are.
+            square = element(source, prime, 256) << 256
+            case[0], case[2] = pow(square, (prime + 1) // 4, prime), 0
+        data = b"".join(value.to_bytes(32, "little") for case in cases for value in case)
+        memory = run(self._board, self._image, data, 9 * 32 * CASES)
+        scale, half = pow(1 << 256, -1, prime), pow(2, -1, prime)
+        for number, case in enumerate(cases):
+            x, y, z, x2, y2, z2, zz2, zzz2 = (value * scale % prime for value in case)
+            alpha, beta, gamma = 3 * (x - z * z) * (x + z * z) * half % prime, x * y * y, y * y
+            twice = alpha**2 - 2 * beta
+            wanted = [twice, alpha * (beta - twice) - gamma**2, y * z]
+            for z_product, u, s in ((z * z2, x * zz2, y * zzz2), (z, x, y)):
+                wanted += sum_of(z_product, u, s, x2 * z * z - u, y2 * z**3 - s)
+            at = 9 * 32 * number
+            got = [memory[i : i + 32] for i in range(at, at + 9 * 32, 32)]
+            found = [int.from_bytes(value, "little") * scale % prime for value in got]
+            assert found == [value % prime for value in wanted], (self.name, *map(hex, case))
+
+
+class FuzzedLadder:
+    """X25519's ladder in assembly, beside RFC 7748's own."""
+
+    operations = "ladder"
+
+    def __init__(self, core: str, folder: Path) -> None:
+        self.name = f"p25519-{core}"
+        self._board = BOARDS[core]
+        self._image = build(folder, self._board, FOLDER / f"{self.name}.h", "ladder.c")
+
+    def round(self, source: random.Random) -> None:
+        """CASES points and scalars.
+
+        Raises:
+            AssertionError: something differs; it holds the operands.
+        """
+        prime = PRIMES["p25519"]
+        cases = [
+            (element(source, prime, 255), element(source, prime, 255) & -2) for _ in range(CASES)
+        ]
+        data = b"".join(value.to_bytes(32, "little") for case in cases for value in case)
+        memory = run(self._board, self._image, data, 2 * 32 * CASES)
+        for number, (base, scalar) in enumerate(cases):
+            x, z, x3, z3 = 1, 0, base, 1
+            for bit in range(254, -1, -1):
+                if scalar >> bit & 1:
+                    x, z, x3, z3 = x3, z3, x, z
+                a, b, c, d = x + z, x - z, x3 + z3, x3 - z3
+                x3, z3 = (d * a + c * b) ** 2 % prime, base * (d * a - c * b) ** 2 % prime
+                e = a * a - b * b
+                x, z = a * a * b * b % prime, e * (a * a + 121665 * e) % prime
+                if scalar >> bit & 1:
+                    x, z, x3, z3 = x3, z3, x, z
+            at = 2 * 32 * number
+            found = [int.from_bytes(memory[i : i + 32], "little") for i in (at, at + 32)]
+            assert [value % prime for value in found] == [x, z], (hex(base), hex(scalar))
+
+
 def fuzz(seconds: float, seed: int) -> Counter[str]:
     """Try all in turn until the time is over.
 
@@ -158,11 +245,19 @@ def fuzz(seconds: float, seed: int) -> Counter[str]:
     """
     source, tried = random.Random(seed), Counter[str]()
     with tempfile.TemporaryDirectory() as place:
-        fields: list[Fuzzed | FuzzedPolynomials] = []
-        for name, core in (*FIELDS, *(("", core) for core in POLYNOMIAL_BYTES)):
-            folder = Path(place, f"{name}-{core}")
-            folder.mkdir()
-            fields.append(Fuzzed(name, core, folder) if name else FuzzedPolynomials(core, folder))
+        fields: list[Fuzzed | FuzzedPolynomials | FuzzedPoints | FuzzedLadder] = []
+
+        def folder(name: str) -> Path:
+            made = Path(place, name)
+            made.mkdir()
+            return made
+
+        for name, core in FIELDS:
+            fields.append(Fuzzed(name, core, folder(f"{name}-{core}")))
+        for core in POLYNOMIAL_BYTES:
+            fields.append(FuzzedPolynomials(core, folder(f"polynomials-{core}")))
+        fields.append(FuzzedPoints("armv7em", folder("points")))
+        fields.append(FuzzedLadder("armv7em", folder("ladder")))
         until = time.process_time() + seconds
         while time.process_time() < until:
             for field in fields:

@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from field_fuzz import FIELDS, POLYNOMIAL_BYTES, Fuzzed, FuzzedPolynomials
+from field_fuzz import (
+    FIELDS,
+    POLYNOMIAL_BYTES,
+    Fuzzed,
+    FuzzedLadder,
+    FuzzedPoints,
+    FuzzedPolynomials,
+)
 
 ROUNDS = 16
 
@@ -22,6 +29,13 @@ def test_products_of_polynomials(tmp_path: Path, core: str) -> None:
     field, source = FuzzedPolynomials(core, tmp_path), random.Random(core)
     for _ in range(ROUNDS):
         field.round(source)
+
+
+@pytest.mark.parametrize("kind", [FuzzedPoints, FuzzedLadder])
+def test_points(tmp_path: Path, kind: type[FuzzedPoints | FuzzedLadder]) -> None:
+    points, source = kind("armv7em", tmp_path), random.Random(1)
+    for _ in range(4):
+        points.round(source)
 
 
 def test_all_are_tried() -> None:

@@ -64,11 +64,11 @@ def _rows() -> Iterator[Row]:
     yield Row(M3, "ecdh-sect233r1", "agree", "armv7m")
     yield Row(M3, "ecdh-sect233r1", "agree", "limbs16")
     both = "armv7em+armv7m"
-    yield Row(M4, "x25519", "agree", "armv7em", 720_000, "563,289 (Emill/X25519-Cortex-M4)")
-    yield Row(M4, "ecdh-p256", "agree", "armv7em", 1_500_000, "870,796 (Emill/P256-Cortex-M4)")
+    yield Row(M4, "x25519", "agree", "armv7em", 560_000, "563,289 (Emill/X25519-Cortex-M4)")
+    yield Row(M4, "ecdh-p256", "agree", "armv7em", 870_000, "870,796 (Emill/P256-Cortex-M4)")
     given = "351,771 of a hash and nonce (Emill/P256-Cortex-M4)"
     yield Row(M4, "ecdsa-p256", "sign", both, 560_000, given)
-    yield Row(M4, "ecdsa-p256", "verify", both, 1_750_000, "927,744 (Emill/P256-Cortex-M4)")
+    yield Row(M4, "ecdsa-p256", "verify", both, 900_000, "927,744 (Emill/P256-Cortex-M4)")
     yield Row(M4, "ed25519", "sign", both)
     yield Row(M4, "ed25519", "verify", both)
     yield Row(M4, "ecdh-secp256k1", "agree", "armv7em")
@@ -184,7 +184,7 @@ Where an operation has a target, that is what it may take *at most*. Flash and s
 nothing stays in RAM but one byte. *Image* and *RAM* are what a whole image takes of both, with the
 harness, its buffers and the stack: a TelosB has 49,152 and 10,240 bytes. *Best public* is what was
 found of others' code, run on the same emulated chip, or, for the MSP430, as its authors state it.
-On the Cortex-M4 it is ahead: this has not all of its curves in assembly.
+On the Cortex-M4 it signs in less, of a hash and a nonce that are given, which here are made.
 
 """
 CLOSE = """Verification handles nothing secret, and its time depends on what it is given.

@@ -2,125 +2,299 @@
 #include "field/multiply-armv7em.S"
 #include "field/p25519-armv7m.inc"
 
-/* What is above 2^255 of r4, the highest word, and r12 above it, times 19 to r12: 2^255 = 19. */
+/* What the functions inside of others work in, which the caller has on its stack: a product's words, where they
+   return to, a. They keep no registers; an element comes back in r0-r3, r5-r8. */
+#define RETURN 48
+#define INSIDE_BYTES 56
+
+/* The bits of r4, the highest word, and r12 above it from 2^255 on, times 19 to lr: 2^255 = 19. */
 .macro fold_top
     lsl     r12, r12, #1
     orr     r12, r12, r4, lsr #31
     bic     r4, r4, #0x80000000
     mov     lr, #19
-    mul     r12, r12, lr
+    mul     lr, r12, lr
 .endm
 
-/* The product as multiply256 leaves it, modulo 2^255 - 19, to out: 2^256 = 38. The highest word comes
-   first, so that what it has above 2^255 joins the one chain; what is put is below 2^255 + 2^230. */
+/* The product as product256 leaves it, modulo 2^255 - 19: 2^256 = 38. The highest word comes first, so that what
+   it has above 2^255 joins the one chain; what comes back is below 2^255 + 2^230. */
 .macro reduce
     mov     r0, #38
     mov     r12, #0
     umaal   r4, r12, lr, r0
     fold_top
-    ldr     lr, [sp, #LOW]
-    umaal   lr, r12, r5, r0
-    ldr     r5, [sp, #LOW + 4]
-    umaal   r5, r12, r6, r0
-    ldr     r6, [sp, #LOW + 8]
-    umaal   r6, r12, r7, r0
-    ldr     r7, [sp, #LOW + 12]
-    umaal   r7, r12, r8, r0
-    umaal   r1, r12, r9, r0
-    umaal   r2, r12, r10, r0
-    umaal   r3, r12, r11, r0
-    ldr     r0, [sp, #OUT]
-    add     r4, r4, r12
-    str     lr, [r0], #4
-    stmia   r0!, {r5-r7}
-    stmia   r0, {r1-r4}
+    mov     r12, r0
+    ldm     sp, {r0-r3}                 /* LOW */
+    umaal   r0, lr, r5, r12
+    umaal   r1, lr, r6, r12
+    umaal   r2, lr, r7, r12
+    umaal   r3, lr, r8, r12
+    ldr     r5, [sp, #HIGH]
+    ldr     r6, [sp, #HIGH + 4]
+    ldr     r7, [sp, #HIGH + 8]
+    umaal   r5, lr, r9, r12
+    umaal   r6, lr, r10, r12
+    umaal   r7, lr, r11, r12
+    add     r8, r4, lr
+.endm
+
+/* An element in r0-r3, r5-r8 to one in the frame. */
+.macro put to
+    .irp    w, 0, 1, 2, 3
+    str     r\w, [sp, #\to + 4 * \w]
+    .endr
+    .irp    w, 5, 6, 7, 8
+    str     r\w, [sp, #\to + 4 * \w - 4]
+    .endr
+.endm
+
+.macro public
+    push    {r0, r4-r11, lr}
+    sub     sp, #INSIDE_BYTES
+.endm
+
+.macro leave_public
+    add     sp, #INSIDE_BYTES
+    pop     {r4}
+    stm     r4, {r0-r3, r5-r8}
+    pop     {r4-r11, pc}
 .endm
 
 /* void p25519_multiply(uint32_t out[8], const uint32_t a[8], const uint32_t b[8]); */
 function p25519_multiply
-    multiply256
-    reduce
-    leave256
+    public
+    bl      inside_multiply
+    leave_public
 
 /* void p25519_square(uint32_t out[8], const uint32_t a[8]); */
 function p25519_square
-    square256
-    reduce
-    leave256
+    public
+    bl      inside_square
+    leave_public
 
-/* One step of RFC 7748's ladder (section 5) on what p25519-armv7em.h lays out, each operand of its
-   functions at an offset. They keep no registers. */
-#define PX 0
-#define PZ 32
-#define QX 64
-#define QZ 96
-#define X1 128
-#define A_ 160
-#define B_ 192
-#define C_ 224
-#define D_ 256
+/* The frame of the ladder: elements; a pair is a point, or a sum and a difference, which stand 128 bytes above
+   what they are of; then the scalar, its bit that comes next, and the one before. */
+#define PX 56
+#define PZ 88
+#define QX 120
+#define QZ 152
+#define A_ 184
+#define B_ 216
+#define C_ 248
+#define D_ 280
+#define X1 312
+#define SCALAR 344
+#define BIT 348
+#define BEFORE 352
+#define LADDER_BYTES 356
 
-.macro step function, out, a, b=0
-    ldr     r2, [sp]
-    add     r0, r2, #\out
-    add     r1, r2, #\a
-    add     r2, r2, #\b
-    bl      \function
+.macro product to, a, b
+    add     r1, sp, #\a
+    add     r2, sp, #\b
+    bl      inside_multiply
+    put     \to
 .endm
 
-/* void p25519_ladder_step(p25519_ladder *ladder, uint32_t swap); */
-function p25519_ladder_step
+.macro squared to, a
+    add     r1, sp, #\a
+    bl      inside_square
+    put     \to
+.endm
+
+.macro sum_and_difference at
+    add     r1, sp, #\at
+    bl      inside_sum_and_difference
+.endm
+
+/* 38 less where a difference borrowed, which its flag tells: what is left, of elements below 2^255 + 2^230, is
+   large enough. */
+.macro borrowed w0, w1, w2, w3, w4, w5, w6, w7
+    sbc     r12, r12, r12
+    and     r12, r12, #38
+    subs    \w0, \w0, r12
+    .irp    w, \w1, \w2, \w3, \w4, \w5, \w6
+    sbcs    \w, \w, #0
+    .endr
+    sbc     \w7, \w7, #0
+.endm
+
+/* void p25519_ladder(uint32_t x_z[16], const uint32_t x[8], const uint8_t scalar[32]);
+   The ladder of RFC 7748, section 5, over bits 254 to 0 of a scalar whose last bit is 0. Instead of exchanging the
+   points P and Q it picks the one that is doubled: their sum does not change, up to signs that squares lose. */
+function p25519_ladder
     push    {r0, r4-r11, lr}
-    mov     r2, r1
-    add     r1, r0, #QX
-    bl      p25519_swap
-    step    inside_add, A_, PX, PZ
-    step    inside_subtract, B_, PX, PZ
-    step    inside_add, C_, QX, QZ
-    step    inside_subtract, D_, QX, QZ
-    step    inside_multiply, D_, D_, A_
-    step    inside_multiply, C_, C_, B_
-    step    inside_square, A_, A_
-    step    inside_square, B_, B_
-    step    inside_add, QX, D_, C_
-    step    inside_subtract, C_, D_, C_
-    step    inside_square, QX, QX
-    step    inside_square, C_, C_
-    step    inside_multiply, QZ, C_, X1
-    step    inside_multiply, PX, A_, B_
-    step    inside_subtract, B_, A_, B_
-    step    inside_add_a24, C_, B_, A_
-    step    inside_multiply, PZ, B_, C_
-    pop     {r0, r4-r11, pc}
-
-#include "field/inside-armv7em.inc"
-
-/* *r0 = 121665 *r1 + *r2 */
-inside_add_a24:
-    push    {lr}
-    mov     r10, r2
+    sub     sp, #LADDER_BYTES
+    str     r2, [sp, #SCALAR]
+    ldm     r1, {r1-r8}
+    add     r0, sp, #X1
+    stm     r0, {r1-r8}
+    add     r0, sp, #QX
+    stm     r0!, {r1-r8}
+    movs    r1, #1
+    .irp    w, r2, r3, r4, r5, r6, r7, r8
+    movs    \w, #0
+    .endr
+    stm     r0, {r1-r8}                 /* QZ */
+    add     r0, sp, #PX
+    stm     r0!, {r1-r8}
+    str     r2, [sp, #BEFORE]
+    movs    r1, #0
+    stm     r0, {r1-r8}
+    movs    r1, #254
+1:  str     r1, [sp, #BIT]
+    sum_and_difference PX               /* to A, B */
+    sum_and_difference QX               /* to C, D */
+    product PX, D_, A_
+    product PZ, C_, B_
+    /* A, B where the bit is the one before, to C, D, by the flags of SEL: all of them, or none. */
+    ldr     r1, [sp, #BIT]
+    ldr     r0, [sp, #SCALAR]
+    ldr     r2, [sp, #BEFORE]
+    lsrs    r3, r1, #3
+    ldrb    r0, [r0, r3]
+    and     r1, r1, #7
+    lsrs    r0, r0, r1
+    ands    r0, r0, #1
+    str     r0, [sp, #BEFORE]
+    eors    r0, r0, r2
+    negs    r0, r0
+    uadd8   r0, r0, r0
+    add     r0, sp, #A_
+    add     r1, sp, #C_
+    .rept   4
+    ldm     r0!, {r2-r5}
+    ldm     r1, {r6-r9}
+    sel     r2, r6, r2
+    sel     r3, r7, r3
+    sel     r4, r8, r4
+    sel     r5, r9, r5
+    stm     r1!, {r2-r5}
+    .endr
+    sum_and_difference PX               /* to A, B */
+    squared QX, A_
+    squared B_, B_
+    product QZ, B_, X1
+    squared C_, C_
+    squared D_, D_
+    /* C - D to B, and 121665 times that + C to A. */
+    add     lr, sp, #C_
+    ldm     lr!, {r4, r9-r11}
+    subs    r0, r4, r0
+    sbcs    r1, r9, r1
+    sbcs    r2, r10, r2
+    sbcs    r3, r11, r3
+    ldm     lr, {r4, r9-r11}
+    sbcs    r5, r4, r5
+    sbcs    r6, r9, r6
+    sbcs    r7, r10, r7
+    sbcs    r8, r11, r8
+    borrowed r0, r1, r2, r3, r5, r6, r7, r8
+    mov     r9, r11
+    put     B_
     movw    r11, #121665 & 0xffff
     movt    r11, #121665 >> 16
-    ldr     r9, [r1, #28]
-    ldr     r4, [r10, #28]
-    ldmia   r1, {r1-r3, r5-r8}
+    mov     r4, r9
     mov     r12, #0
-    umaal   r4, r12, r9, r11
+    umaal   r4, r12, r8, r11
     fold_top
-    ldrd    r9, lr, [r10]
+    mov     r12, lr
+    add     lr, sp, #C_
+    ldm     lr, {r8-r10, lr}
+    umaal   r8, r12, r0, r11
     umaal   r9, r12, r1, r11
-    umaal   lr, r12, r2, r11
-    ldrd    r1, r2, [r10, #8]
-    umaal   r1, r12, r3, r11
-    umaal   r2, r12, r5, r11
-    ldrd    r3, r5, [r10, #16]
-    umaal   r3, r12, r6, r11
-    ldr     r6, [r10, #24]
-    umaal   r5, r12, r7, r11
-    umaal   r6, r12, r8, r11
-    add     r4, r4, r12
-    strd    r9, lr, [r0]
-    add     r0, r0, #8
-    stmia   r0!, {r1-r3, r5, r6}
-    str     r4, [r0]
-    pop     {pc}
+    umaal   r10, r12, r2, r11
+    umaal   lr, r12, r3, r11
+    ldr     r0, [sp, #C_ + 16]
+    ldr     r1, [sp, #C_ + 20]
+    ldr     r2, [sp, #C_ + 24]
+    umaal   r0, r12, r5, r11
+    umaal   r1, r12, r6, r11
+    umaal   r2, r12, r7, r11
+    add     r3, r4, r12
+    add     r4, sp, #A_
+    stm     r4!, {r8-r10, lr}
+    stm     r4, {r0-r3}
+    product PX, C_, D_
+    product PZ, A_, B_
+    ldr     r1, [sp, #BIT]
+    subs    r1, r1, #1
+    bpl     1b
+    ldr     r0, [sp, #LADDER_BYTES]
+    add     r1, sp, #PX
+    ldm     r1!, {r2-r9}
+    stm     r0!, {r2-r9}
+    ldm     r1, {r2-r9}
+    stm     r0, {r2-r9}
+    add     sp, #LADDER_BYTES + 4
+    pop     {r4-r11, pc}
+
+    .section .text.p25519_inside, "ax"  /* kept whichever of the functions above is */
+    .balign 4
+
+/* *r1 by *r2 */
+    .thumb_func
+inside_multiply:
+    str     lr, [sp, #RETURN]
+    str     r1, [sp, #A]
+    product256
+    reduce
+    ldr     pc, [sp, #RETURN]
+
+/* *r1 by itself */
+    .thumb_func
+inside_square:
+    str     lr, [sp, #RETURN]
+    product256_square
+    reduce
+    ldr     pc, [sp, #RETURN]
+
+/* A sum's and a difference's words, where x is the one's and y the other's. */
+.macro both_words at, d0, d1, first, others
+    ldr     r2, [r1, #\at]
+    ldr     r3, [r1, #\at + 4]
+    ldr     r4, [r1, #\at + 32]
+    ldr     r5, [r1, #\at + 36]
+    \first  \d0, r2, r4
+    \others \d1, r3, r5
+    umaal   r2, r12, r4, r0
+    umaal   r3, r12, r5, r0
+    str     r2, [r1, #\at + 128]
+    str     r3, [r1, #\at + 132]
+.endm
+
+/* *(r1 + 128) = *r1 + *(r1 + 32), *(r1 + 160) = *r1 - *(r1 + 32), of elements below 2^255 + 2^230. What the
+   sum's highest words make above 2^255, or 2^31 less where low bits of both matter, begins the chain that adds. */
+    .thumb_func
+inside_sum_and_difference:
+    ldr     r2, [r1, #28]
+    ldr     r3, [r1, #60]
+    lsrs    r2, r2, #1
+    add     r2, r2, r3, lsr #1
+    lsrs    r2, r2, #30
+    mov     r12, #19
+    mul     r12, r12, r2
+    lsls    r2, r2, #31
+    str     r2, [sp, #HIGH]
+    mov     r0, #1
+    both_words 0, r6, r7, subs, sbcs
+    both_words 8, r8, r9, sbcs, sbcs
+    both_words 16, r10, r11, sbcs, sbcs
+    ldr     r2, [r1, #24]
+    ldr     r3, [r1, #56]
+    sbcs    r4, r2, r3
+    umaal   r2, r12, r3, r0
+    str     r2, [r1, #152]
+    ldr     r2, [r1, #28]
+    ldr     r3, [r1, #60]
+    ldr     r0, [sp, #HIGH]
+    sbcs    r5, r2, r3
+    add     r2, r2, r3
+    add     r2, r2, r12
+    sub     r2, r2, r0
+    str     r2, [r1, #156]
+    borrowed r6, r7, r8, r9, r10, r11, r4, r5
+    str     r4, [r1, #184]
+    str     r5, [r1, #188]
+    add     r1, r1, #160
+    stm     r1, {r6-r11}
+    bx      lr

@@ -1,53 +1,119 @@
 /* The field of P-256 for ARMv7E-M, and doubling and adding points. */
 #include "field/multiply-armv7em.S"
+#include "field/p256-armv7m.inc"
 
-/* A product to out, as p256-armv7m.inc has it. One chain of UMAAL by 2^32 - 1 adds M - (M >> 32): what it
-   begins with is M's lowest word, less what that borrowed, and what each step carries is above it. UMAAL leaves
-   the flags to the chain that adds M >> 64 beside it. */
+/* What the functions inside of others work in, which the caller has on its stack: a product's words, where they
+   return to, a. They keep no registers; an element comes back in E0 to E7, where what changes one finds it. */
+#define UPPER HIGH + 16
+#define RETURN 48
+#define INSIDE_BYTES 56
+
+#define E0 r5
+#define E1 r6
+#define E2 r7
+#define E3 r8
+#define E4 r11
+#define E5 r3
+#define E6 r1
+#define E7 r2
+
+/* A product as product256 leaves it, to E0 to E7, as p256-armv7m.inc has it. One chain of UMAAL by 2^32 - 1 adds
+   M - (M >> 32): what it begins with is M's lowest word, less what that borrowed, and what each step carries is
+   above it. UMAAL leaves the flags to the chain that adds M >> 64's lowest words; one of UMAAL by 1 adds M >> 160,
+   then the others. */
 .macro reduce
-    str     r9, [sp, #HIGH]
-    str     r10, [sp, #HIGH + 4]
-    str     r11, [sp, #HIGH + 8]
-    str     lr, [sp, #HIGH + 12]
+    ldr     r1, [sp, #HIGH]
+    ldr     r2, [sp, #HIGH + 4]
+    ldr     r3, [sp, #HIGH + 8]
+    str     r9, [sp, #UPPER]
+    str     r10, [sp, #UPPER + 4]
+    str     r11, [sp, #UPPER + 8]
+    str     lr, [sp, #UPPER + 12]
     whole_m
     mov     r9, #-1
+    add     r0, r0, #1                  /* the carry of the first sums */
     umaal   r5, r12, r10, r9
     adcs    r5, r5, r11
+    mov     r10, #1
+    umaal   r5, r0, r2, r10
     umaal   r6, r12, r11, r9
     adcs    r6, r6, lr
+    umaal   r6, r0, r3, r10
     umaal   r7, r12, lr, r9
     adcs    r7, r7, r1
+    ldr     r11, [sp, #UPPER]
+    ldr     lr, [sp, #UPPER + 4]
+    umaal   r7, r0, r4, r10
+    adc     r0, r0, #0
     umaal   r8, r12, r1, r9
-    adcs    r8, r8, r2
-    ldr     r1, [sp, #HIGH]
-    ldr     r10, [sp, #HIGH + 4]
-    ldr     r11, [sp, #HIGH + 8]
-    ldr     lr, [sp, #HIGH + 12]
-    umaal   r1, r12, r2, r9
-    adcs    r1, r1, r3
-    umaal   r10, r12, r3, r9
-    adcs    r10, r10, r4
-    umaal   r11, r12, r4, r9
-    adcs    r11, r11, #0
-    adcs    lr, lr, r12
-    sbc     r12, r12, r12               /* what is carried out, less 1 */
-    rsbs    r0, r0, #0                  /* the carry again, and M >> 160 */
-    adcs    r5, r5, r2
-    adcs    r6, r6, r3
-    adcs    r7, r7, r4
-    adcs    r8, r8, #0
-    adcs    r9, r1, #0
-    adcs    r10, r10, #0
-    adcs    r11, r11, #0
-    adcs    lr, lr, #0
-    adc     r12, r12, #0
-    mvn     r12, r12
-    subtract_p r5, r6, r7, r8, r9, r10, r11, lr, r12
-    ldr     r0, [sp, #OUT]
-    stmia   r0, {r5-r11, lr}
+    umaal   r8, r0, r2, r10
+    umaal   r11, r12, r2, r9
+    ldr     r1, [sp, #UPPER + 8]
+    ldr     r2, [sp, #UPPER + 12]
+    umaal   r11, r0, r3, r10
+    umaal   lr, r12, r3, r9
+    umaal   lr, r0, r4, r10
+    umaal   r1, r12, r4, r9
+    adds    r1, r1, r0
+    adcs    r2, r2, r12
+    sbc     r12, r12, r12
+    mvn     r12, r12                    /* all ones where something is carried out: p less */
+    subs    E0, r5, r12
+    sbcs    E1, r6, r12
+    sbcs    E2, r7, r12
+    sbcs    E3, r8, #0
+    sbcs    E4, r11, #0
+    sbcs    E5, lr, #0
+    sbcs    E6, r1, r12, lsr #31
+    sbc     E7, r2, r12
 .endm
 
-#include "field/p256-armv7m.inc"
+/* An element from or to what a register points to. */
+.macro get_at register, at
+    ldr     E0, [\register, #\at]
+    ldr     E1, [\register, #\at + 4]
+    ldr     E2, [\register, #\at + 8]
+    ldr     E3, [\register, #\at + 12]
+    ldr     E4, [\register, #\at + 16]
+    ldr     E5, [\register, #\at + 20]
+    ldr     E6, [\register, #\at + 24]
+    ldr     E7, [\register, #\at + 28]
+.endm
+
+.macro put_at register, at
+    str     E0, [\register, #\at]
+    str     E1, [\register, #\at + 4]
+    str     E2, [\register, #\at + 8]
+    str     E3, [\register, #\at + 12]
+    str     E4, [\register, #\at + 16]
+    str     E5, [\register, #\at + 20]
+    str     E6, [\register, #\at + 24]
+    str     E7, [\register, #\at + 28]
+.endm
+
+.macro public
+    push    {r0, r4-r11, lr}
+    sub     sp, #INSIDE_BYTES
+.endm
+
+.macro leave_public
+    add     sp, #INSIDE_BYTES
+    pop     {r4}
+    put_at  r4, 0
+    pop     {r4-r11, pc}
+.endm
+
+/* void p256_multiply(uint32_t out[8], const uint32_t a[8], const uint32_t b[8]); */
+function p256_multiply
+    public
+    bl      inside_multiply
+    leave_public
+
+/* void p256_square(uint32_t out[8], const uint32_t a[8]); */
+function p256_square
+    public
+    bl      inside_square
+    leave_public
 
 /* A point in Jacobian coordinates, and the square and the cube of its z where it is ready to be added. */
 #define PX 0
@@ -57,28 +123,30 @@
 #define PZZZ 128
 
 /* The frame: where the point goes, where it is, and what is added; then elements: of doubling, of adding. */
-#define OUT_POINT 0
-#define IN_POINT 4
-#define TERM 8
-#define DELTA 12
-#define GAMMA 44
-#define BETA 76
-#define ALPHA 108
-#define T 140
-#define U 12
-#define S 44
-#define H 76
-#define R 108
-#define ELEMENTS_BYTES 160
+#define OUT_POINT 56
+#define IN_POINT 60
+#define TERM 64
+#define DELTA 68
+#define GAMMA 68
+#define BETA 100
+#define ALPHA 132
+#define T 164
+#define U 68
+#define S 100
+#define H 132
+#define R 196
+#define POINT_BYTES 228
 
 .macro enter_point
     push    {r4-r11, lr}
-    sub     sp, #ELEMENTS_BYTES
-    push    {r0-r2}
+    sub     sp, #POINT_BYTES
+    str     r0, [sp, #OUT_POINT]
+    str     r1, [sp, #IN_POINT]
+    str     r2, [sp, #TERM]
 .endm
 
 .macro leave_point
-    add     sp, #ELEMENTS_BYTES + 12
+    add     sp, #POINT_BYTES
     pop     {r4-r11, pc}
 .endm
 
@@ -94,85 +162,253 @@
     .endif
 .endm
 
-.macro step function, out, a, b=0, out_point, a_point, b_point
-    element r0, \out, \out_point
+.macro put at, point
+    .ifb    \point
+    put_at  sp, \at
+    .else
+    ldr     r4, [sp, #\point]
+    put_at  r4, \at
+    .endif
+.endm
+
+.macro product a, b, a_point, b_point
     element r1, \a, \a_point
     element r2, \b, \b_point
+    bl      inside_multiply
+.endm
+
+.macro squared a, point
+    element r1, \a, \point
+    bl      inside_square
+.endm
+
+.macro change function, by, point
+    element r4, \by, \point
     bl      \function
 .endm
 
 /* void p256_double(uint32_t out[24], const uint32_t point[24]);  which may be one
-   dbl-2001-b of Bernstein and Lange's Explicit-Formulas Database with twice its gamma, and 2 Y Z as a
-   product, which costs no more than a square here: 4 M + 4 S. */
+   dbl-2001-b of Bernstein and Lange's Explicit-Formulas Database with half its z, which makes all but one of its
+   multiples disappear, and Y Z as a product: 4 M + 4 S. */
 function p256_double
     enter_point
-    step    inside_square, DELTA, PZ, , , IN_POINT
-    step    inside_square, GAMMA, PY, , , IN_POINT
-    step    inside_subtract, T, PX, DELTA, , IN_POINT
-    step    inside_add, ALPHA, PX, DELTA, , IN_POINT
-    step    inside_multiply, ALPHA, ALPHA, T
-    step    inside_add, T, ALPHA, ALPHA
-    step    inside_add, ALPHA, ALPHA, T
-    step    inside_multiply, T, PY, PZ, , IN_POINT, IN_POINT
-    step    inside_add, PZ, T, T, OUT_POINT
-    step    inside_add, GAMMA, GAMMA, GAMMA
-    step    inside_multiply, BETA, PX, GAMMA, , IN_POINT
-    step    inside_add, BETA, BETA, BETA
-    step    inside_square, T, ALPHA
-    step    inside_subtract, T, T, BETA
-    step    inside_subtract, PX, T, BETA, OUT_POINT
-    step    inside_square, GAMMA, GAMMA
-    step    inside_add, GAMMA, GAMMA, GAMMA
-    step    inside_subtract, T, BETA, PX, , , OUT_POINT
-    step    inside_multiply, T, ALPHA, T
-    step    inside_subtract, PY, T, GAMMA, OUT_POINT
+    squared PZ, IN_POINT
+    put     DELTA
+    change  inside_subtract_from, PX, IN_POINT
+    put     T
+    get_at  sp, DELTA
+    change  inside_add, PX, IN_POINT
+    put     ALPHA
+    product ALPHA, T
+    /* 3/2 of it: 3 E first, in E and r0, which take n p with them as sums do, n from 0 to 3. */
+    mov     r0, #0
+    mov     r4, #2
+    .irp    w, E0, E1, E2, E3, E4, E5, E6, E7
+    umaal   \w, r0, \w, r4
+    .endr
+    adds    r10, E7, r0
+    adc     r10, r0, #0
+    rsb     r9, r10, #0
+    add     r12, r10, r9, asr #31
+    subs    E0, E0, r9
+    sbcs    E1, E1, r9, asr #31
+    sbcs    E2, E2, r9, asr #31
+    sbcs    E3, E3, r12
+    sbcs    E4, E4, #0
+    sbcs    E5, E5, #0
+    sbcs    E6, E6, r10
+    sbc     E7, E7, r9
+    and     r9, E0, #1                  /* p more where it is odd */
+    rsb     r9, r9, #0
+    adds    E0, E0, r9
+    adcs    E1, E1, r9
+    adcs    E2, E2, r9
+    adcs    E3, E3, #0
+    adcs    E4, E4, #0
+    adcs    E5, E5, #0
+    adcs    E6, E6, r9, lsr #31
+    adcs    E7, E7, r9
+    .irp    w, E7, E6, E5, E4, E3, E2, E1
+    rrxs    \w, \w
+    .endr
+    rrx     E0, E0
+    put     ALPHA
+    squared PY, IN_POINT
+    put     GAMMA
+    product PY, PZ, IN_POINT, IN_POINT
+    put     PZ, OUT_POINT
+    product PX, GAMMA, IN_POINT
+    put     BETA
+    squared GAMMA
+    put     GAMMA
+    squared ALPHA
+    change  inside_subtract, BETA
+    change  inside_subtract, BETA
+    put     PX, OUT_POINT
+    change  inside_subtract_from, BETA
+    put     T
+    product ALPHA, T
+    change  inside_subtract, GAMMA
+    put     PY, OUT_POINT
     leave_point
 
 /* What both additions end with, as point_sum of curve/weierstrass.h has it, once z is there: u and s are in the
    frame or in a point. */
 .macro sum_of_points u, s, point
-    step    inside_square, T, H
-    step    inside_multiply, U, \u, T, , \point
-    step    inside_multiply, H, H, T
-    step    inside_multiply, S, \s, H, , \point
-    step    inside_square, T, R
-    step    inside_subtract, T, T, H
-    step    inside_subtract, T, T, U
-    step    inside_subtract, PX, T, U, OUT_POINT
-    step    inside_subtract, U, U, PX, , , OUT_POINT
-    step    inside_multiply, U, U, R
-    step    inside_subtract, PY, U, S, OUT_POINT
+    squared H
+    put     T
+    product \u, T, \point
+    put     U
+    product H, T
+    put     H
+    product \s, H, \point
+    put     S
+    squared R
+    change  inside_subtract, H
+    change  inside_subtract, U
+    change  inside_subtract, U
+    put     PX, OUT_POINT
+    change  inside_subtract_from, U
+    put     U
+    product U, R
+    change  inside_subtract, S
+    put     PY, OUT_POINT
 .endm
 
 /* void p256_add_ready(uint32_t out[24], const uint32_t p[24], const uint32_t q[40]);  out may be p */
 function p256_add_ready
     enter_point
-    step    inside_square, T, PZ, , , IN_POINT
-    step    inside_multiply, H, PX, T, , TERM
-    step    inside_multiply, T, T, PZ, , , IN_POINT
-    step    inside_multiply, R, PY, T, , TERM
-    step    inside_multiply, U, PX, PZZ, , IN_POINT, TERM
-    step    inside_multiply, S, PY, PZZZ, , IN_POINT, TERM
-    step    inside_subtract, H, H, U
-    step    inside_subtract, R, R, S
-    step    inside_multiply, T, PZ, PZ, , IN_POINT, TERM
-    step    inside_multiply, PZ, T, H, OUT_POINT
+    product PX, PZZ, IN_POINT, TERM
+    put     U
+    product PY, PZZZ, IN_POINT, TERM
+    put     S
+    squared PZ, IN_POINT
+    put     T
+    product PX, T, TERM
+    change  inside_subtract, U
+    put     H
+    product T, PZ, , IN_POINT
+    put     T
+    product PY, T, TERM
+    change  inside_subtract, S
+    put     R
+    product PZ, PZ, IN_POINT, TERM
+    put     T
+    product T, H
+    put     PZ, OUT_POINT
     sum_of_points U, S
     leave_point
 
 /* void p256_add_affine(uint32_t out[24], const uint32_t p[24], const uint32_t q[16]);  out may be p */
 function p256_add_affine
     enter_point
-    step    inside_square, T, PZ, , , IN_POINT
-    step    inside_multiply, H, PX, T, , TERM
-    step    inside_multiply, T, T, PZ, , , IN_POINT
-    step    inside_multiply, R, PY, T, , TERM
-    step    inside_subtract, H, H, PX, , , IN_POINT
-    step    inside_subtract, R, R, PY, , , IN_POINT
-    step    inside_multiply, PZ, PZ, H, OUT_POINT, IN_POINT
+    squared PZ, IN_POINT
+    put     T
+    product PX, T, TERM
+    change  inside_subtract, PX, IN_POINT
+    put     H
+    product T, PZ, , IN_POINT
+    put     T
+    product PY, T, TERM
+    change  inside_subtract, PY, IN_POINT
+    put     R
+    product PZ, H, IN_POINT
+    put     PZ, OUT_POINT
     sum_of_points PX, PY, IN_POINT
     leave_point
 
-    .section .text.p256_inside, "ax"    /* kept whichever of the points' functions is */
+    .section .text.p256_inside, "ax"    /* kept whichever of the functions above is */
     .balign 4
-#include "field/inside-armv7em.inc"
+
+/* E = *r1 *r2 */
+    .thumb_func
+inside_multiply:
+    str     lr, [sp, #RETURN]
+    str     r1, [sp, #A]
+    product256
+    reduce
+    ldr     pc, [sp, #RETURN]
+
+/* E = *r1 by itself */
+    .thumb_func
+inside_square:
+    str     lr, [sp, #RETURN]
+    product256_square
+    reduce
+    ldr     pc, [sp, #RETURN]
+
+/* E = E + *r4: n p less, as add_and_put has it. */
+    .thumb_func
+inside_add:
+    ldm     r4!, {r0, r9, r10, r12}
+    adds    E0, E0, r0
+    adcs    E1, E1, r9
+    adcs    E2, E2, r10
+    adcs    E3, E3, r12
+    ldm     r4, {r0, r9, r10, r12}
+    adcs    E4, E4, r0
+    adcs    E5, E5, r9
+    adcs    E6, E6, r10
+    adcs    E7, E7, r12
+    mov     r0, #0
+    adc     r0, r0, #0
+    adds    r10, E7, r0
+    adc     r10, r0, #0
+    rsb     r9, r10, #0
+    subs    E0, E0, r9
+    sbcs    E1, E1, r9, asr #31
+    sbcs    E2, E2, r9, asr #31
+    sbcs    E3, E3, r10, lsr #1
+    sbcs    E4, E4, #0
+    sbcs    E5, E5, #0
+    sbcs    E6, E6, r10
+    sbc     E7, E7, r9
+    bx      lr
+
+/* n p more, as subtract_and_put has it. */
+.macro borrowed
+    sbc     r9, r9, r9
+    rsb     r10, r9, #0
+    subs    r0, E7, r10
+    sbc     r9, r9, #0
+    rsb     r10, r9, #0
+    adds    E0, E0, r9
+    adcs    E1, E1, r9, asr #31
+    adcs    E2, E2, r9, asr #31
+    adcs    E3, E3, r10, lsr #1
+    adcs    E4, E4, #0
+    adcs    E5, E5, #0
+    adcs    E6, E6, r10
+    adc     E7, E7, r9
+    bx      lr
+.endm
+
+/* E = E - *r4 */
+    .thumb_func
+inside_subtract:
+    ldm     r4!, {r0, r9, r10, r12}
+    subs    E0, E0, r0
+    sbcs    E1, E1, r9
+    sbcs    E2, E2, r10
+    sbcs    E3, E3, r12
+    ldm     r4, {r0, r9, r10, r12}
+    sbcs    E4, E4, r0
+    sbcs    E5, E5, r9
+    sbcs    E6, E6, r10
+    sbcs    E7, E7, r12
+    borrowed
+
+/* E = *r4 - E */
+    .thumb_func
+inside_subtract_from:
+    ldm     r4!, {r0, r9, r10, r12}
+    subs    E0, r0, E0
+    sbcs    E1, r9, E1
+    sbcs    E2, r10, E2
+    sbcs    E3, r12, E3
+    ldm     r4, {r0, r9, r10, r12}
+    sbcs    E4, r0, E4
+    sbcs    E5, r9, E5
+    sbcs    E6, r10, E6
+    sbcs    E7, r12, E7
+    borrowed

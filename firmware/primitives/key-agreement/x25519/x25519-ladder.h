@@ -3,16 +3,14 @@
 #include "field/p25519.h"
 #include "x25519.h"
 
-#ifdef P25519_LADDER_STEP
-#define ladder_step P25519_LADDER_STEP
-#else
 typedef struct {
     fe px, pz, qx, qz, x1, a, b, c, d;
-} p25519_ladder;
+} ladder;
 
+#ifndef P25519_LADDER
 /* Exchanges the two points where swap is all ones, then doubles the first and adds it to the
    second. */
-static void ladder_step(p25519_ladder *l, uint32_t swap) {
+static void ladder_step(ladder *l, uint32_t swap) {
     p25519_swap(l->px, l->qx, swap);
     fe_add(l->a, l->px, l->pz);
     fe_subtract(l->b, l->px, l->pz);
@@ -37,7 +35,7 @@ static void ladder_step(p25519_ladder *l, uint32_t swap) {
 
 CRYPTO_NOT_INLINE static void multiply(uint8_t out[32], const uint8_t scalar[32],
                                        const uint8_t u[32]) {
-    p25519_ladder l = {.px = {1}, .qz = {1}};
+    ladder l = {.px = {1}, .qz = {1}};
     uint8_t k[32];
     for (unsigned i = 0; i < 32; i++)
         k[i] = scalar[i];
@@ -45,6 +43,9 @@ CRYPTO_NOT_INLINE static void multiply(uint8_t out[32], const uint8_t scalar[32]
     k[31] = (uint8_t)((k[31] & 127) | 64);
     fe_from_bytes(l.x1, u);
     fe_copy(l.qx, l.x1);
+#ifdef P25519_LADDER
+    P25519_LADDER(&l.px, l.x1, k);
+#else
     unsigned before = 0;
     for (unsigned i = 255; i-- > 0;) {
         unsigned bit = k[i / 8] >> i % 8 & 1u;
@@ -52,6 +53,7 @@ CRYPTO_NOT_INLINE static void multiply(uint8_t out[32], const uint8_t scalar[32]
         before = bit;
     }
     p25519_swap(l.px, l.qx, crypto_mask32(before));
+#endif
     fe_invert(l.a, l.pz);
     fe_multiply(l.a, l.a, l.px);
     fe_to_bytes(out, l.a);
