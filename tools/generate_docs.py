@@ -150,11 +150,23 @@ def _optimisation(record: PrimitiveRecord) -> str:
 
 
 class Results:
-    """Records of one board, by what was measured."""
+    """Records of one board's software, by what was measured; hardware has no part in them."""
 
-    def __init__(self, records: Iterable[PrimitiveRecord], board: str) -> None:
+    def __init__(self, records: Iterable[PrimitiveRecord], board: str, library: Library) -> None:
         self.board = board
-        self.records = [r for r in records if r.status == "ok" and r.conditions.board == board]
+        software = {
+            (algorithm.name, way.name)
+            for algorithm in library.algorithms.values()
+            for way in library.implementations(algorithm)
+            if not way.accelerators
+        }
+        self.records = [
+            r
+            for r in records
+            if r.status == "ok"
+            and r.conditions.board == board
+            and (r.subject.primitive, r.subject.implementation) in software
+        ]
         if not self.records:
             raise SystemExit(f"no good records of {board}: run {CAMPAIGN}")
         self.by_size: dict[tuple[str, int], list[PrimitiveRecord]] = defaultdict(list)
@@ -352,7 +364,7 @@ def _flash_bar(results: Results) -> list[str]:
 
 def results_page(records: Iterable[PrimitiveRecord], board: str, library: Library) -> str:
     """What primitives cost on a board."""
-    results = Results(records, board)
+    results = Results(records, board, library)
     header = (
         "what",
         "from",
@@ -369,7 +381,7 @@ def results_page(records: Iterable[PrimitiveRecord], board: str, library: Librar
         GENERATED,
         f"# Results on {BOARDS[board]}",
         "",
-        f"From the campaign `{CAMPAIGN}`.",
+        f"From the campaign `{CAMPAIGN}`, without the hardware that a board has for a primitive.",
         "",
         *_conditions(results),
         "",
