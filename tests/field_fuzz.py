@@ -143,6 +143,34 @@ class FuzzedPolynomials:
             assert int.from_bytes(found, "little") == wanted, (self.name, hex(a), hex(b))
 
 
+class FuzzedInversion:
+    """Inverses by division steps in assembly."""
+
+    operations = "inverses modulo the prime and the order"
+
+    def __init__(self, core: str, folder: Path) -> None:
+        self.name = f"p256-{core}"
+        self._board = BOARDS[core]
+        self._image = build(folder, self._board, FOLDER / f"{self.name}.h", "inversion.c")
+
+    def round(self, source: random.Random) -> None:
+        """CASES numbers.
+
+        Raises:
+            AssertionError: something differs; it holds the number.
+        """
+        cases = [element(source, P256.p, 256) for _ in range(CASES)]
+        data = b"".join(value.to_bytes(32, "little") for value in cases)
+        memory = run(self._board, self._image, data, 2 * 32 * CASES)
+        for number, value in enumerate(cases):
+            for at, modulus in enumerate((P256.p, P256.order)):
+                start = 32 * (2 * number + at)
+                found = int.from_bytes(memory[start : start + 32], "little")
+                # In Montgomery's form: what stands for a / R becomes R^2 / a.
+                wanted = pow(value, -1, modulus) << 512 if value % modulus else 0
+                assert found == wanted % modulus, (self.name, hex(value), hex(modulus))
+
+
 def sum_of(z: int, u: int, s: int, h: int, r: int) -> list[int]:
     """What additions end with, as `point_sum` of curve/weierstrass.h has it."""
     x = r * r - h**3 - 2 * u * h * h
@@ -245,7 +273,9 @@ def fuzz(seconds: float, seed: int) -> Counter[str]:
     """
     source, tried = random.Random(seed), Counter[str]()
     with tempfile.TemporaryDirectory() as place:
-        fields: list[Fuzzed | FuzzedPolynomials | FuzzedPoints | FuzzedLadder] = []
+        fields: list[
+            Fuzzed | FuzzedPolynomials | FuzzedInversion | FuzzedPoints | FuzzedLadder
+        ] = []
 
         def folder(name: str) -> Path:
             made = Path(place, name)
@@ -256,6 +286,7 @@ def fuzz(seconds: float, seed: int) -> Counter[str]:
             fields.append(Fuzzed(name, core, folder(f"{name}-{core}")))
         for core in POLYNOMIAL_BYTES:
             fields.append(FuzzedPolynomials(core, folder(f"polynomials-{core}")))
+        fields.append(FuzzedInversion("armv7em", folder("inversion")))
         fields.append(FuzzedPoints("armv7em", folder("points")))
         fields.append(FuzzedLadder("armv7em", folder("ladder")))
         until = time.process_time() + seconds

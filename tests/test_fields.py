@@ -9,6 +9,7 @@ from field_fuzz import (
     FIELDS,
     POLYNOMIAL_BYTES,
     Fuzzed,
+    FuzzedInversion,
     FuzzedLadder,
     FuzzedPoints,
     FuzzedPolynomials,
@@ -31,8 +32,8 @@ def test_products_of_polynomials(tmp_path: Path, core: str) -> None:
         field.round(source)
 
 
-@pytest.mark.parametrize("kind", [FuzzedPoints, FuzzedLadder])
-def test_points(tmp_path: Path, kind: type[FuzzedPoints | FuzzedLadder]) -> None:
+@pytest.mark.parametrize("kind", [FuzzedInversion, FuzzedPoints, FuzzedLadder])
+def test_points(tmp_path: Path, kind: type[FuzzedInversion | FuzzedPoints | FuzzedLadder]) -> None:
     points, source = kind("armv7em", tmp_path), random.Random(1)
     for _ in range(4):
         points.round(source)

@@ -1,7 +1,7 @@
 /* Quotients modulo an odd prime by division steps (Bernstein and Yang, "Fast constant-time gcd
    computation and modular inversion", 2019). Nothing depends on operands. Whoever includes this has
    defined ORDER_WORD_BITS, 32 where products of 32 bits by 32 take the same time whatever they are,
-   and else 16. */
+   and else 16; perhaps limb_steps and number_transform, of NUMBERS_OF_NINE_LIMBS. */
 #ifndef FIELD_INVERSION_H
 #define FIELD_INVERSION_H
 
@@ -46,6 +46,7 @@ CRYPTO_NOT_INLINE static void number_turn(number a, const number modulus, limb n
     }
 }
 
+#ifndef NUMBERS_OF_NINE_LIMBS
 /* (a, b) = (t0 a + t1 b, t2 a + t3 b) / 2^LIMB_BITS: modulo the modulus, a and b being and staying
    above -2 moduli and below the modulus; or, where there is none, of sums that can be divided. |t0|
    + |t1| and |t2| + |t3| are at most 2^LIMB_BITS; inverse is -1 / modulus. */
@@ -112,6 +113,7 @@ CRYPTO_NOT_INLINE static limb limb_steps(limb t[4], limb delta, limb_word f, lim
     t[3] = (limb)t3;
     return delta;
 }
+#endif
 
 /* a / b modulo the modulus to a, from 0 up; 0 where b stands for 0. Numbers have that many bytes.
    As f and b go from the modulus and b to 1 or -1 and 0, d and a go from 0 and a with d b = a f.

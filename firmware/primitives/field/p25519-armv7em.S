@@ -72,6 +72,30 @@ function p25519_square
     bl      inside_square
     leave_public
 
+/* An element, how often it is still squared, b. */
+#define POWER 56
+#define TIMES 88
+#define FACTOR 92
+#define POWER_BYTES 96
+
+/* void p25519_square_times(uint32_t out[8], const uint32_t a[8], unsigned count, const uint32_t b[8]);  which is
+   a^(2^count) b, count above 0 */
+function p25519_square_times
+    push    {r0, r4-r11, lr}
+    sub     sp, #POWER_BYTES
+    str     r3, [sp, #FACTOR]
+1:  str     r2, [sp, #TIMES]
+    bl      inside_square
+    put     POWER
+    add     r1, sp, #POWER
+    ldr     r2, [sp, #TIMES]
+    subs    r2, r2, #1
+    bne     1b
+    ldr     r2, [sp, #FACTOR]
+    bl      inside_multiply
+    add     sp, #POWER_BYTES - INSIDE_BYTES
+    leave_public
+
 /* The frame of the ladder: elements; a pair is a point, or a sum and a difference, which stand 128 bytes above
    what they are of; then the scalar, its bit that comes next, and the one before. */
 #define PX 56

@@ -51,6 +51,7 @@ __attribute__((cold)) static void fe_to_bytes(uint8_t bytes[FE_BYTES], const fe 
         bytes[i] = (uint8_t)((bytes[i] & ~mask) | (less[i] & mask));
 }
 
+#ifndef fe_square_times
 /* out = a^(2^count) * b */
 static void fe_square_times(fe out, const fe a, unsigned count, const fe b) {
     fe t;
@@ -59,6 +60,7 @@ static void fe_square_times(fe out, const fe a, unsigned count, const fe b) {
         fe_square(t, t);
     fe_multiply(out, t, b);
 }
+#endif
 
 /* a^(2^250 - 1), and a^11 beside it: what inversion and square roots begin with. */
 __attribute__((cold)) static void fe_power_250(fe out, fe eleven, const fe a) {

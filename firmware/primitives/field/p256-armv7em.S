@@ -1,6 +1,7 @@
 /* The field of P-256 for ARMv7E-M, and doubling and adding points. */
 #include "field/multiply-armv7em.S"
 #include "field/p256-armv7m.inc"
+#include "field/inversion-armv7em.inc"
 
 /* What the functions inside of others work in, which the caller has on its stack: a product's words, where they
    return to, a. They keep no registers; an element comes back in E0 to E7, where what changes one finds it. */

@@ -1,4 +1,5 @@
 /* What p256-armv7em.S computes with. */
+#include "field/inversion-armv7em.h"
 #include "field/p256-armv7m.h"
 
 /* 2 p, of a point's three coordinates; out may be p. */

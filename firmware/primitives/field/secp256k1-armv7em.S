@@ -29,3 +29,4 @@
 .endm
 
 #include "field/secp256k1-armv7m.inc"
+#include "field/inversion-armv7em.inc"
