@@ -162,6 +162,31 @@ def test_bad_input_is_one_clear_error(
     assert "internal error" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["study", "shibata-2018", "--out"],
+        ["network", "ping-telosb", "--page"],
+        ["slot", "--board", "telosb", "--certificate"],
+        ["compare", "a.db", "b.db", "--out", "x.txt", "--out"],
+        ["profile", "none.elf", "--board", "telosb", "--flame"],
+    ],
+)
+def test_a_file_that_cannot_be_written_is_refused_first(
+    tmp_path: Path, arguments: list[str]
+) -> None:
+    (tmp_path / "file").touch()
+    for name, message in {".": "is not a file", "file/page.html": "file is not a folder"}.items():
+        done = joulemark(*arguments, name, code=3, folder=tmp_path)
+        assert message in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_root_that_is_none_is_named(tmp_path: Path) -> None:
+    done = by_itself("list", "boards", code=3, JOULEMARK_ROOT=str(tmp_path))
+    assert f"{tmp_path}/boards: there is no such folder; unset JOULEMARK_ROOT" in done.stderr
+
+
 def test_a_campaign_is_text(tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_bytes(b"board = '\xb5'")
     done = joulemark("run", "c.toml", code=3, folder=tmp_path)

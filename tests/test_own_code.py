@@ -173,7 +173,7 @@ def test_an_instrument_and_a_campaign_are_read_as_they_are(
         (("primitive", "aes"), "write KIND/NAME/IMPLEMENTATION"),
         (("primitive", "hush/x/y"), "did you mean hash?"),
         (("primitive", "block-cipher/aes/ref"), "already"),
-        (("board", "mine"), "--like BOARD"),
+        (("board", "mine"), "a new board begins as a copy of another; give one of "),
         (("board", "mine", "--like", "telosc"), "did you mean telosb?"),
         (("chip", "A B", "--like", "cc2650"), "is no name"),
         (("campaign", "x", "--like", "y"), "leave it out"),

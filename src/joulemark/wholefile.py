@@ -5,6 +5,23 @@ from pathlib import Path
 
 from joulemark.errors import InputError
 
+_MEND = "choose another file"
+
+
+def check(path: Path) -> None:
+    """Refuse, ahead of what takes time, a file that could not be written after it.
+
+    Raises:
+        InputError: something else is there, or its folder cannot be written.
+    """
+    if path.exists() and not path.is_file():
+        raise InputError("is not a file", str(path), _MEND)
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder", str(path), _MEND)
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"the folder {folder} cannot be written", str(path), _MEND)
+
 
 def write_whole(path: Path, data: bytes, what: str) -> None:
     """Write a file beside its place, then put it there.
@@ -17,11 +34,9 @@ def write_whole(path: Path, data: bytes, what: str) -> None:
     Raises:
         InputError: it cannot be written; what was there before still is.
     """
-    mend = "choose another --out"
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        if path.exists() and not path.is_file():
-            raise InputError("is not a file", str(path), mend)
+        check(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             temporary.write_bytes(data)
@@ -30,4 +45,4 @@ def write_whole(path: Path, data: bytes, what: str) -> None:
             temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise InputError(f"{what} cannot be written: {error.strerror}", str(path), mend) from error
+        raise InputError(f"{what} cannot be written: {error.strerror}", str(path), _MEND) from error

@@ -53,4 +53,7 @@ def given(text: str, folder: Path, known: Iterable[str]) -> Path:
 
 
 def _places(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        mend = "unset JOULEMARK_ROOT, or let it name a tree of Joulemark"
+        raise InputError("there is no such folder", str(folder), mend)
     return [folder, *(source / folder.name for source in project.sources())]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from joulemark import ready
+from joulemark.cli._options import to_write
 from joulemark.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,7 +44,11 @@ class ShownOptions:
     ] = None
     power: Annotated[
         Path | None,
-        typer.Option("--power", help="With --board: current over time, as .csv or an .html page."),
+        typer.Option(
+            "--power",
+            callback=to_write,
+            help="With --board: current over time, as .csv or an .html page.",
+        ),
     ] = None
     gdb: Annotated[
         str | None,

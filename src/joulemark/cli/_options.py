@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -78,6 +78,21 @@ SourceOption = Annotated[
         help="Your own primitives and implementations (`joulemark new primitive`); repeatable.",
     ),
 ]
+
+
+def to_write(given: Any) -> Any:
+    """An option's file, or files: what cannot be written is refused before anything is done.
+
+    Raises:
+        InputError: one cannot be written.
+    """
+    from joulemark import wholefile
+
+    for path in given if isinstance(given, list | tuple) else [given]:
+        if path is not None:
+            wholefile.check(path)
+    return given
+
 
 StoreOption = Annotated[
     str,

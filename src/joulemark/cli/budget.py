@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._options import DEFAULT_STORE, SourceOption, StoreOption
+from joulemark.cli._options import DEFAULT_STORE, SourceOption, StoreOption, to_write
 from joulemark.cli._output import cell
 from joulemark.words import counted
 
@@ -30,7 +30,10 @@ def budget(
     source: SourceOption = None,
     store: StoreOption = DEFAULT_STORE,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The HTML page; beside the store if not given.")
+        Path | None,
+        typer.Option(
+            "--out", callback=to_write, help="The HTML page; beside the store if not given."
+        ),
     ] = None,
 ) -> None:
     """Where a device's current goes, how long its battery lasts, and what changes that.

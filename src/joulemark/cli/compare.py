@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from joulemark.cli import app
+from joulemark.cli._options import to_write
 from joulemark.errors import InputError, JoulemarkError, RegressionError, ToolError
 from joulemark.words import counted
 
@@ -71,6 +72,7 @@ def compare(
         list[Path] | None,
         typer.Option(
             "--out",
+            callback=to_write,
             help="Output file, .txt, .md, .json or .xml (JUnit); repeatable; standard output if "
             "not given.",
         ),

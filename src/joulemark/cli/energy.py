@@ -10,6 +10,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._instruments import MeasuringCommand, given
+from joulemark.cli._options import to_write
 from joulemark.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def energy(
         typer.Option("--supply-v", metavar="V", help="Supply voltage at the board."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write a page with the traces and the runs.")
+        Path | None,
+        typer.Option("--out", callback=to_write, help="Write a page with the traces and the runs."),
     ] = None,
 ) -> None:
     """Energy of an operation from recorded currents, with its uncertainty.

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._options import DEFAULT_STORE, StoreOption
+from joulemark.cli._options import DEFAULT_STORE, StoreOption, to_write
 
 
 class Format(StrEnum):
@@ -23,7 +23,8 @@ def export(
     form: Annotated[Format, typer.Option("--format", help="Output format.")],
     store: StoreOption = DEFAULT_STORE,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Output file; standard output if not given.")
+        Path | None,
+        typer.Option("--out", callback=to_write, help="Output file; standard output if not given."),
     ] = None,
     history: Annotated[
         bool, typer.Option("--history", help="All records, not only the latest of each case.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from joulemark.cli import app
+from joulemark.cli._options import to_write
 
 if TYPE_CHECKING:
     from joulemark.campaign.job import Job, Setup
@@ -29,15 +30,18 @@ def method_check(
     repetitions: Annotated[
         int, typer.Option("--repetitions", min=2, help="Specimens of each instrument.")
     ] = 100,
-    out: Annotated[Path | None, typer.Option("--out", help="Write the page here too.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", callback=to_write, help="Write the page here too.")
+    ] = None,
 ) -> None:
     """Measure operations whose energy is known with each method: bias, spread, interval."""
     from joulemark.simulated.check import check, page
+    from joulemark.wholefile import write_whole
 
     text = page(check(_known(), repetitions), _compared())
     typer.echo(text)
     if out is not None:
-        out.write_text(text, encoding="utf-8")
+        write_whole(out, text.encode(), "the page")
 
 
 def _job(primitive: str, implementation: str, operation: str, size: int, setup: "Setup") -> "Job":

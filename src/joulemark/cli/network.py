@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from joulemark.cli import app
+from joulemark.cli._options import to_write
 from joulemark.cli._output import Form, table
 from joulemark.errors import AirError, InputError
 from joulemark.words import counted
@@ -129,7 +130,10 @@ def network(
         ),
     ] = None,
     page: Annotated[
-        Path | None, typer.Option("--page", help="Write a page with the timeline and energies.")
+        Path | None,
+        typer.Option(
+            "--page", callback=to_write, help="Write a page with the timeline and energies."
+        ),
     ] = None,
     uart: Annotated[
         str,
@@ -168,6 +172,7 @@ def network(
     description = read_network(files.given(file, NETWORKS, networks.names()))
     duration_s = seconds(duration, "--for")
     key_file = description.key_file
+    _check(store)
     running = RunningNetwork(description, threads=threads)
     refuse_unused_wiring(description)
     listeners = [load_architecture(name).listener() for name in description.architectures()]
@@ -405,6 +410,14 @@ def _print(result: Mapping[str, Any]) -> None:
             f"{result['late']} arrivals were told too late: a core was held (flash erased?) "
             "for longer than radios take to turn around"
         )
+
+
+def _check(store: str | None) -> None:
+    """Refuse a store that cannot be opened, before the network has run."""
+    if store is not None:
+        from joulemark.records.store import Store
+
+        Store(store).close()
 
 
 def _keep(

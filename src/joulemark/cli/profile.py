@@ -10,7 +10,13 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._glass import check_power
-from joulemark.cli._options import MessageSize, SourceOption, complete_board, message_bytes
+from joulemark.cli._options import (
+    MessageSize,
+    SourceOption,
+    complete_board,
+    message_bytes,
+    to_write,
+)
 from joulemark.cli._output import Form, table
 from joulemark.cli.exec import (
     DEFAULT_MAX_CYCLES,
@@ -74,6 +80,7 @@ def profile(
         Path | None,
         typer.Option(
             "--flame",
+            callback=to_write,
             help="Write a flame graph: .html to zoom in, .speedscope.json in the order of time, "
             "both by energy too; or .svg.",
         ),
@@ -82,6 +89,7 @@ def profile(
         Path | None,
         typer.Option(
             "--power",
+            callback=to_write,
             help="Without --operation: current of each part over time, as .csv or an .html page.",
         ),
     ] = None,
@@ -90,7 +98,11 @@ def profile(
     ] = False,
     annotate: Annotated[
         Path | None,
-        typer.Option("--annotate", help="Write the sources with what each line cost: .html."),
+        typer.Option(
+            "--annotate",
+            callback=to_write,
+            help="Write the sources with what each line cost: .html.",
+        ),
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, help="Functions and lines to show.")] = 30,
 ) -> None:

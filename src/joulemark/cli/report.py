@@ -7,14 +7,17 @@ from typing import Annotated
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._options import DEFAULT_STORE, StoreOption, default_report
+from joulemark.cli._options import DEFAULT_STORE, StoreOption, default_report, to_write
 
 
 @app.command()
 def report(
     store: StoreOption = DEFAULT_STORE,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The HTML file; beside the store if not given.")
+        Path | None,
+        typer.Option(
+            "--out", callback=to_write, help="The HTML file; beside the store if not given."
+        ),
     ] = None,
 ) -> None:
     """Write the HTML report of a store."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._options import DEFAULT_STORE, StoreOption, complete_board
+from joulemark.cli._options import DEFAULT_STORE, StoreOption, complete_board, to_write
 from joulemark.cli._output import Form, FormOption, table
 
 if TYPE_CHECKING:
@@ -146,11 +146,16 @@ def slot(
         ),
     ] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write a page with each slot's waterfall.")
+        Path | None,
+        typer.Option("--out", callback=to_write, help="Write a page with each slot's waterfall."),
     ] = None,
     certificate: Annotated[
         Path | None,
-        typer.Option("--certificate", help="Write what was proved, for slot-check to prove again."),
+        typer.Option(
+            "--certificate",
+            callback=to_write,
+            help="Write what was proved, for slot-check to prove again.",
+        ),
     ] = None,
     jobs: Annotated[
         int | None,

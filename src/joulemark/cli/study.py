@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._options import DEFAULT_STORE, StoreOption
+from joulemark.cli._options import DEFAULT_STORE, StoreOption, to_write
 
 if TYPE_CHECKING:
     from joulemark.studies.conduct import Conducted
@@ -32,7 +32,10 @@ def study(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and write no page.")] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The HTML page; beside the store if not given.")
+        Path | None,
+        typer.Option(
+            "--out", callback=to_write, help="The HTML page; beside the store if not given."
+        ),
     ] = None,
     short: Annotated[
         bool,

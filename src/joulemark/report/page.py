@@ -9,8 +9,8 @@ from typing import Any
 
 import jinja2
 
-from joulemark.errors import InputError
 from joulemark.project import BUILD
+from joulemark.wholefile import write_whole
 from joulemark.words import counted
 
 _EMBED = "window.vegaEmbed = vegaEmbed;"
@@ -76,14 +76,4 @@ def write(html: str, path: Path) -> None:
     Raises:
         InputError: it cannot be written.
     """
-    if path.exists() and not path.is_file():
-        raise InputError("is not a file", str(path), "choose another file")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(html, encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        what = f"the page cannot be written: {error.strerror}"
-        raise InputError(what, str(path), "choose another file") from error
+    write_whole(path, html.encode(), "the page")
