@@ -2,12 +2,15 @@
 
 import dataclasses
 import random
+import struct
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from joulemark.analysis import slot as slots
 from joulemark.analysis.slot import Slot, Template, Wait
+from joulemark.measure.slot import network
 from joulemark.measure.slot.proof import TRIED_SLOTS, Bench, lengthened
 
 WIDE = Template(slot=3000, tx_offset=1000, tx_ack_delay=1200)
@@ -89,6 +92,33 @@ def test_slots_before_a_loss_are_left_out() -> None:
     broken = dataclasses.replace(waits[81], went_on_ps=waits[81].went_on_ps + 10**9)
     found = slots.regular(slots.slots("root", [*waits[:81], broken, *waits[82:]]), WIDE)
     assert 25 < len(found) < 30
+
+
+def test_slots_that_a_leaf_corrects_are_kept() -> None:
+    """A leaf that sees each beacon four ticks late is put back by the acknowledgement after it."""
+    late = {0: 4, 2: -5}
+    found = []
+    for number, slot in enumerate(slots.slots("leaf", marker(WORK, 20, "leaf", random.Random(2)))):
+        last = slot.waits[-1]
+        went_on_ps = last.went_on_ps + slots.ps_of(late.get(number % 3, 0))
+        waits = (*slot.waits[:-1], dataclasses.replace(last, went_on_ps=went_on_ps))
+        found.append(dataclasses.replace(slot, waits=waits))
+    assert slots.regular(found, WIDE) == found
+
+
+@pytest.mark.parametrize("said", ["sent 3\nacknowl", "sent 3\nacknowledged 3\ndon", ""])
+def test_what_a_mote_had_half_said_is_left_out(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run stops as soon as a moment is missed, which may be when a mote already tells."""
+    seen = struct.pack("<11I", *range(11))
+    run = SimpleNamespace(
+        watched=[seen, seen],
+        motes=[SimpleNamespace(text="sent 1\nanswered 7\ndone\n"), SimpleNamespace(text=said)],
+    )
+    monkeypatch.setattr(network, "run_pair", lambda *_, **__: run)
+    case: Any = SimpleNamespace(board=None)
+    _, (root, leaf) = network.run_slots(case, [], WIDE, 60, until_late=True)
+    assert (root["sent"], root["answered"]) == (1, 7)
+    assert leaf == network.counts(seen)
 
 
 def test_by_equation() -> None:

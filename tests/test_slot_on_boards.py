@@ -112,7 +112,7 @@ def test_a_plain_driver_takes_a_frame_there_and_back() -> None:
         run, reports = bench.run(case.wide, 60)
         verify(reports, case)
         steps.append(steps_of(run.frames, seen_slots(run, case.wide, case)))
-    more_ps = {step: steps[1][step] - steps[0][step] for step in steps[0]}
+    more_ps = {step: max(steps[1][step]) - max(steps[0][step]) for step in steps[0]}
     # A byte on the bus takes 2 us at least, and 125 of a frame go twice more.
     assert more_ps["sec1"] > 2 * 125 * 2 * 10**6
     assert more_ps["sec2+sec3"] > 2 * 125 * 2 * 10**6

@@ -1,4 +1,4 @@
-"""Workers of this machine: images in parallel, records handed over as they are made."""
+"""Worker processes of this machine: what they make is handed over as it is made."""
 
 import contextlib
 import ctypes
@@ -8,36 +8,31 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from joulemark.campaign.build import Threads
 from joulemark.campaign.job import Job
 from joulemark.errors import JoulemarkError
-from joulemark.interrupts import deferred
+from joulemark.interrupts import as_completed, deferred
 
 if TYPE_CHECKING:
     from joulemark.records.record import PrimitiveRecord
+
+A = TypeVar("A")
+T = TypeVar("T")
 
 _TOGETHER_S = 0.1
 """Records made within this time are handed over and written together: a transaction takes longer
 than many cases do. A kill costs no more than these, and the case that is at work."""
 
 
-class _Worker:
-    """State of a worker process: its end of the pipe to the parent."""
-
-    records: Connection
-    lock: Lock
-
-
-def _start_worker(records: Connection, lock: Lock, parent: int) -> None:
+def _start_worker(parent: int) -> None:
     """Leave Ctrl-C to the parent, and do not outlive it."""
-    _Worker.records, _Worker.lock = records, lock
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         pr_set_pdeathsig = 1  # linux/prctl.h
@@ -46,11 +41,70 @@ def _start_worker(records: Connection, lock: Lock, parent: int) -> None:
             os._exit(1)
 
 
+@contextlib.contextmanager
+def _workers(
+    count: int, start: Callable[..., None] = _start_worker, given: tuple[object, ...] = ()
+) -> Iterator[ProcessPoolExecutor]:
+    """Processes that are killed where the block is left early."""
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(count, context, start, (os.getpid(), *given))
+    try:
+        yield pool
+    except BaseException as error:
+        for child in multiprocessing.active_children():
+            child.kill()
+        if isinstance(error, BrokenProcessPool):
+            raise JoulemarkError(
+                "a worker process was killed (out of memory?)",
+                None,
+                "what was measured is in the store; give the same command again, with fewer --jobs",
+            ) from error
+        raise
+    finally:
+        with contextlib.suppress(OSError):
+            pool.shutdown(cancel_futures=True)
+
+
+def in_processes(work: Callable[[A], T], of: Sequence[A], count: int) -> Iterator[tuple[A, T]]:
+    """What a function gives of each, as it is there: for work that Python's own lock would hold up.
+
+    When the caller stops early (Ctrl-C, a full disk), the processes are stopped with it.
+
+    Args:
+        work: a module's function, which a new process can import; what it raises is raised here.
+        of: what it is given, one at a time; those that take longest first.
+        count: how many processes. One is this process itself.
+
+    Raises:
+        JoulemarkError: a process ended before its time.
+    """
+    count = min(count, len(of))
+    if count <= 1:
+        yield from ((one, work(one)) for one in of)
+        return
+    with _workers(count) as pool:
+        futures = {pool.submit(work, one): one for one in of}
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+
+
+class _Sender:
+    """State of a worker process that measures jobs: its end of the pipe to the parent."""
+
+    records: Connection
+    lock: Lock
+
+
+def _start_sender(parent: int, records: Connection, lock: Lock) -> None:
+    _start_worker(parent)
+    _Sender.records, _Sender.lock = records, lock
+
+
 def _work(jobs: Sequence[Job]) -> None:
     for records in _measured(jobs):
         # Written when send returns, so a job that is done has nothing on its way.
-        with _Worker.lock:
-            _Worker.records.send(records)
+        with _Sender.lock:
+            _Sender.records.send(records)
 
 
 def _measured(jobs: Iterable[Job]) -> "Iterator[Sequence[PrimitiveRecord]]":
@@ -109,32 +163,18 @@ class Processes(Threads):
 def _conduct(jobs: Sequence[Job], processes: int) -> "Iterator[Sequence[PrimitiveRecord]]":
     context = multiprocessing.get_context("spawn")
     reader, writer = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(
-        processes, context, _start_worker, (writer, context.Lock(), os.getpid())
-    )
-    pending: set[Future[None]] = set()
-    try:
-        with deferred() as strike:
-            pending = {pool.submit(_work, group) for group in _groups(jobs, processes)}
-            while pending:
-                strike()
-                if reader.poll(0.05):
-                    yield list(_waiting(reader))
-                done, pending = wait(pending, timeout=0)
-                for future in done:
-                    future.result()
-            yield list(_waiting(reader))
-    except BrokenProcessPool as error:
-        raise JoulemarkError(
-            "a worker process was killed (out of memory?)",
-            None,
-            "what was measured is in the store; give the same command again, with fewer --jobs",
-        ) from error
-    finally:
-        if pending:
-            for child in multiprocessing.active_children():
-                child.kill()
-        with contextlib.suppress(OSError):
-            pool.shutdown(cancel_futures=True)
-        reader.close()
-        writer.close()
+    with (
+        reader,
+        writer,
+        _workers(processes, _start_sender, (writer, context.Lock())) as pool,
+        deferred() as strike,
+    ):
+        pending: set[Future[None]] = {pool.submit(_work, g) for g in _groups(jobs, processes)}
+        while pending:
+            strike()
+            if reader.poll(0.05):
+                yield list(_waiting(reader))
+            done, pending = wait(pending, timeout=0)
+            for future in done:
+                future.result()
+        yield list(_waiting(reader))

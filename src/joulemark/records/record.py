@@ -71,6 +71,13 @@ class Quantity(NamedTuple):
             return None
         return (self.upper - self.lower) / 2
 
+    @property
+    def range(self) -> float | None:
+        """The most less the least of all trials."""
+        if self.bounds != "range" or self.lower is None or self.upper is None:
+            return None
+        return self.upper - self.lower
+
     def column(self, statistic: str = "") -> str:
         """Its name in a table that has a column for each quantity: `energy_net_nj`.
 

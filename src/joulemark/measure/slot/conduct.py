@@ -1,12 +1,13 @@
 """Cases one after another, or several at a time: served from the store or measured."""
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import cast
 
 from joulemark.campaign.subjects.slot import SlotSubject
 from joulemark.errors import JoulemarkError
-from joulemark.interrupts import as_completed
+from joulemark.measure.pool import in_processes
+from joulemark.measure.side_by_side import side_by_side
 from joulemark.measure.slot.case import SlotCase
 from joulemark.measure.slot.record import SlotRecord, key, record
 from joulemark.measure.slot.tune import tune
@@ -35,31 +36,32 @@ def measured(
         StoreError: the store cannot be read or written.
     """
     keys: dict[str, SlotCase] = {}
-    for case in cases:
-        try:
-            keys[key(case)] = case
-        except JoulemarkError as error:
-            yield case, error
+    for case, known in side_by_side(partial(_keyed, case) for case in cases):
+        if isinstance(known, str):
+            keys[known] = case
+        else:
+            yield case, known
     served = store.served(keys)
     for found in store.load(one.id for one in served.values()):
         enough = isinstance(found.subject, SlotSubject) and (found.trials or 0) >= proof_slots
         if enough:
             yield keys.pop(found.key), cast("SlotRecord", found)
     # What takes longest comes first, so that no core is left alone with it at the end.
-    longest = sorted(keys.values(), key=lambda case: _QUICKEST.index(case.subject.strategy))
-    with ThreadPoolExecutor(max(1, jobs)) as pool:
-        futures = {pool.submit(_measure, case, proof_slots): case for case in reversed(longest)}
-        try:
-            for future in as_completed(futures):
-                made = future.result()
-                if isinstance(made, Record):
-                    store.append(made)
-                yield futures[future], made
-        finally:
-            pool.shutdown(cancel_futures=True)
+    longest = sorted(keys.values(), key=lambda case: -_QUICKEST.index(case.subject.strategy))
+    for case, made in in_processes(partial(_measure, proof_slots), longest, jobs):
+        if isinstance(made, Record):
+            store.append(made)
+        yield case, made
 
 
-def _measure(case: SlotCase, proof_slots: int) -> SlotRecord | JoulemarkError:
+def _keyed(case: SlotCase) -> tuple[SlotCase, str | JoulemarkError]:
+    try:
+        return case, key(case)
+    except JoulemarkError as error:
+        return case, error
+
+
+def _measure(proof_slots: int, case: SlotCase) -> SlotRecord | JoulemarkError:
     try:
         return record(tune(case, proof_slots=proof_slots))
     except JoulemarkError as error:

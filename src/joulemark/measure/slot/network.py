@@ -23,6 +23,8 @@ COUNTS = (
 
 
 _JOIN_SLOTS = 60
+_END = "done\n"
+"""What a mote says last."""
 
 
 def run_slots(
@@ -35,12 +37,15 @@ def run_slots(
     trace: bool = False,
     until_late: bool = False,
 ) -> tuple[PairRun, list[dict[str, int]]]:
-    """Run slots; what both counted. Those that stop when one is late say nothing by themselves."""
+    """Run slots; what both counted.
+
+    Where the run stops because one is late, a mote has said nothing by itself, or half of it.
+    """
     limit_ps = 5 * 10**12 + slots.ps_of(template.slot) * (count + _JOIN_SLOTS)
     run = run_pair(
         case.board,
         built,
-        until_said="done\n",
+        until_said=_END,
         limit_ps=limit_ps,
         profile=profile,
         trace=trace,
@@ -49,7 +54,8 @@ def run_slots(
     )
     reports = [counts(one) for one in run.watched]
     for report, mote in zip(reports, run.motes, strict=True):
-        pairs = (line.rpartition(" ") for line in mote.text.splitlines() if line != "done")
+        said, end, _ = mote.text.partition(_END)
+        pairs = (line.rpartition(" ") for line in said.splitlines() if end)
         report |= {name: int(number) for name, _, number in pairs}
     return run, reports
 

@@ -12,6 +12,8 @@ from joulemark.measure.slot.network import late_in, run_slots, verify
 from joulemark.measure.slot.programs import images, spacing, with_template
 from joulemark.runners.pair import PairRun
 
+NEAR_SLOTS = 60
+"""What is late is mostly so soon: the template is looked for in few slots, then tried in many."""
 TRIED_SLOTS = 300
 PROOF_SLOTS = 10_000
 ROUNDS = 8
@@ -121,7 +123,7 @@ class Bench:
         count *= spacing(self.case.subject)
         return count + -count % _SLOTFRAME
 
-    def tried(self, template: Template, count: int = TRIED_SLOTS) -> Proof:
+    def tried(self, template: Template, count: int) -> Proof:
         """Run until something is late, if it is not known whether something is.
 
         What is late once in many slots is so though few would not show it.
@@ -143,14 +145,14 @@ class Bench:
             verify(self._known[template].reports, self.case)
         return proof
 
-    def _long_enough(self, template: Template) -> Template:
+    def _long_enough(self, template: Template, count: int) -> Template:
         """A template that misses nothing: more and more is added, then what is too much taken off.
 
         The slot comes last: what its other parts lose is first left to its end.
         """
         long = template
         for doubling in range(_DOUBLINGS):
-            late = self.tried(long).late
+            late = self.tried(long, count).late
             if not late:
                 break
             long = lengthened(long, late, 2**doubling)
@@ -158,7 +160,7 @@ class Bench:
             fails, passes = getattr(template, part) - 1, getattr(long, part)
             while passes - fails > 1 and long != template:
                 middle = (passes + fails) // 2
-                if self.tried(replace(long, **{part: middle})).late:
+                if self.tried(replace(long, **{part: middle}), count).late:
                     fails = middle
                 else:
                     passes = middle
@@ -174,13 +176,18 @@ class Bench:
         Raises:
             VerificationError: none was found.
         """
-        template = self._long_enough(template)
+        for count in (NEAR_SLOTS, TRIED_SLOTS):
+            template, failures = self._settled(template, count)
+        return template, failures
+
+    def _settled(self, template: Template, count: int) -> tuple[Template, tuple[Proof, ...]]:
+        template = self._long_enough(template, count)
         for _ in range(ROUNDS):
-            late = self.tried(template).late
+            late = self.tried(template, count).late
             if late:
                 template = lengthened(template, late)
                 continue
-            failures = {part: self.tried(short) for part, short in shorter(template).items()}
+            failures = {p: self.tried(short, count) for p, short in shorter(template).items()}
             passing = [f.template for f in failures.values() if not f.late]
             if not passing:
                 for part, failure in failures.items():

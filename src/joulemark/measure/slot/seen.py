@@ -41,21 +41,25 @@ def seen_slots(run: PairRun, template: Template, case: SlotCase) -> list[Slot]:
     return found
 
 
-def steps_of(frames: Sequence[Transmission], found: Sequence[Slot]) -> dict[str, int]:
-    """The longest of each step: from what it waits for on the air until it is done."""
-    ends = sorted(frame.end_ps for frame in frames)
-    longest = {"sec1": 0, "sec2+sec3": 0, "sec4": 0}
+def steps_of(frames: Sequence[Transmission], found: Sequence[Slot]) -> dict[str, list[int]]:
+    """What each step takes, slot by slot, in picoseconds, on the mote on which it takes longest.
 
-    def note(step: str, ps: int) -> None:
-        longest[step] = max(longest[step], ps)
+    From what it waits for on the air, or its slot's beginning, until it is done.
+    """
+    ends = sorted(frame.end_ps for frame in frames)
+    times: dict[str, dict[str, list[int]]] = {"sec1": {}, "sec2+sec3": {}, "sec4": {}}
+
+    def note(step: str, mote: str, ps: int) -> None:
+        times[step].setdefault(mote, []).append(ps)
 
     for one in found:
         if one.kind == "send":
-            note("sec1", one.waits[0].ready_ps - one.start_ps)
-            note("sec4", one.waits[2].ready_ps - _last(ends, one.waits[2].ready_ps))
+            note("sec1", one.mote, one.waits[0].ready_ps - one.start_ps)
+            note("sec4", one.mote, one.waits[2].ready_ps - _last(ends, one.waits[2].ready_ps))
         elif one.kind == "receive":
-            note("sec2+sec3", one.waits[1].ready_ps - _last(ends, one.waits[1].ready_ps))
-    return longest
+            ready_ps = one.waits[1].ready_ps
+            note("sec2+sec3", one.mote, ready_ps - _last(ends, ready_ps))
+    return {step: max(by_mote.values(), key=max) for step, by_mote in times.items()}
 
 
 def _last(ends: Sequence[int], before: int) -> int:

@@ -30,8 +30,9 @@ class Tuned:
     failures: tuple[Proof, ...]
     """One tick less of each part of the template, in the order of BINDING: a moment is missed."""
     minima: Minima
-    steps_ps: Mapping[str, int]
-    """The longest that each step took: sec1, sec2+sec3, sec4, with all that is done around them."""
+    steps_ps: Mapping[str, Sequence[int]]
+    """What each step took, slot by slot, on the mote on which it takes longest: sec1, sec2+sec3,
+    sec4, with all that is done around them."""
     cycles: Mapping[str, Mapping[str, float]]
     """Of a step, by what they went into."""
     waterfall: Sequence[Stretch]
@@ -101,7 +102,7 @@ def tune(case: SlotCase, *, proof_slots: int = PROOF_SLOTS) -> Tuned:
         case=case,
         proof=proof,
         failures=failures,
-        minima=slots.minima(case.wide, least, template, steps["sec4"]),
+        minima=slots.minima(case.wide, least, template, max(steps["sec4"])),
         steps_ps=steps,
         cycles=cycles,
         waterfall=waterfall(seen, short, cycles, case),

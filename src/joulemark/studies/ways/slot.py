@@ -48,6 +48,7 @@ class Asked(datafile.DataModel):
         "throughput",
         "acknowledgement",
         "time",
+        "time_range",
         "cycles",
     ] = "slot"
     part: str = ""
@@ -101,15 +102,21 @@ def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
     return {one: _answer(one, found[case.case.digest]) for one, case in cases.items()}
 
 
+_RANGE = "_range"
+"""Of all slots: the longest less the shortest."""
 _UNITS = {"ps": 1e-12, "ticks": 1 / 32_768, "nJ": 1e-9}
 
 
 def _answer(asked: Asked, found: SlotRecord | JoulemarkError) -> Answer:
     if isinstance(found, JoulemarkError):
         return Answer(value=None, how=str(found))
-    quantity = found.quantity(asked.metric, asked.part)
+    metric = asked.metric.removesuffix(_RANGE)
+    quantity = found.quantity(metric, asked.part)
+    value = None
+    if quantity is not None:
+        value = quantity.range if metric != asked.metric else quantity.value
     return Answer(
-        value=None if quantity is None else quantity.value * _UNITS.get(quantity.unit, 1),
+        value=None if quantity is None or value is None else value * _UNITS.get(quantity.unit, 1),
         how=f"{found.case}; {found.trials} slots",
         source=found.provenance.timing_note,
     )
