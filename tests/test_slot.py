@@ -173,6 +173,24 @@ class Rare(Bench):
         return None, (late, dict.fromkeys(late, 0) | {"slots": count})
 
 
+class Chance(Rare):
+    """200 ticks to the acknowledgement are too few once in 100 slots, and in short ones sooner."""
+
+    def run(self, template: Template, count: int, *, until_late: bool = False) -> Any:
+        """What the motes would have counted."""
+        run, (root, leaf) = super().run(template, count, until_late=until_late)
+        if template.tx_ack_delay == 200 and (count >= 100 or template.slot < 900):
+            root |= {f"late {slots.TX_ACK}": 1, f"late {slots.SLOT_END}": 0}
+        return run, (root, leaf)
+
+
+def test_what_few_slots_do_not_show_is_no_failure() -> None:
+    """A tick less of the slot misses the acknowledgement alone, which many slots show to be due."""
+    template, failures = Chance().settled(Template(slot=900, tx_offset=100, tx_ack_delay=200))
+    assert (template.slot, template.tx_ack_delay) == (899, 201)
+    assert all(failure.late for failure in failures)
+
+
 def test_what_is_late_once_in_many_slots_is_not_tried_in_few_again() -> None:
     """Else a template is lengthened by what many slots show, and shortened by what few do not."""
     bench = Rare()

@@ -111,7 +111,9 @@ def test_a_plain_driver_takes_a_frame_there_and_back() -> None:
         bench = Bench(case)
         run, reports = bench.run(case.wide, 60)
         verify(reports, case)
-        steps.append(steps_of(run.frames, seen_slots(run, case.wide, case)))
+        seen = seen_slots(run, case.wide, case)
+        assert {one.mote for one in seen} == {"root", "leaf"}
+        steps.append(steps_of(run.frames, seen))
     more_ps = {step: max(steps[1][step]) - max(steps[0][step]) for step in steps[0]}
     # A byte on the bus takes 2 us at least, and 125 of a frame go twice more.
     assert more_ps["sec1"] > 2 * 125 * 2 * 10**6
@@ -222,6 +224,17 @@ def test_a_board_without_a_radio_is_said() -> None:
     done = CliRunner().invoke(app, ["slot", "--board", "stm32vldiscovery"])
     assert done.exit_code != 0
     assert "radio" in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("board", "cipher", "hint"),
+    [("telosb", "msp340", "did you mean msp430?"), ("openmote-cc2538", "msp430", "ttable")],
+)
+def test_a_cipher_that_the_board_has_not_is_said(board: str, cipher: str, hint: str) -> None:
+    done = CliRunner().invoke(app, ["slot", "--board", board, "--cipher", cipher])
+    assert getattr(done.exception, "exit_code", 0) == 3
+    assert "--cipher" in str(done.exception)
+    assert hint in str(done.exception)
 
 
 @pytest.mark.parametrize("limit", ["-1", "0", "nan"])

@@ -14,6 +14,7 @@ from joulemark.cli._output import Form, FormOption, table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from joulemark.catalogue.boards import Board
     from joulemark.measure.slot.case import SlotCase
     from joulemark.measure.slot.record import SlotRecord
 
@@ -256,6 +257,18 @@ def _judge(done: "list[SlotRecord]", at_most_ms: float) -> None:
             raise UnsatisfiedError(what, str(one.case))
 
 
+def _check_cipher(name: str, board: "Board") -> None:
+    from joulemark.catalogue.near import near
+    from joulemark.catalogue.primitives import library
+    from joulemark.errors import InputError
+
+    ways = library().implementations(library()["aes-128"])
+    able = [way.name for way in ways if way.runs_on(board.instruction_set)]
+    if name not in able:
+        what = f"no implementation {name!r} of AES in software for {board.name}"
+        raise InputError(what, "--cipher", near(name, able))
+
+
 def _cases(
     boards_named: list[str],
     strategies: list[Strategy],
@@ -269,7 +282,11 @@ def _cases(
     cipher: str,
     motes: list[int],
 ) -> "Iterator[SlotCase]":
-    """Without security, all strategies are one."""
+    """Without security, all strategies are one.
+
+    Raises:
+        InputError: a board cannot be found, or has no such clock or cipher.
+    """
     from joulemark.campaign.case import Build
     from joulemark.campaign.subjects.slot import SlotSubject
     from joulemark.catalogue import boards
@@ -284,6 +301,8 @@ def _cases(
             raise InputError("its radio has no driver here, or it has none", board, mend)
         profile = clock or description.default_clock
         description.clock_profile(profile)
+        if Strategy.SOFTWARE in strategies:
+            _check_cipher(cipher, description)
         for level in levels:
             secured = level is not Level.NONE
             for strategy in strategies if secured else strategies[:1]:

@@ -178,9 +178,13 @@ class Bench:
         """
         for count in (NEAR_SLOTS, TRIED_SLOTS):
             template, failures = self._settled(template, count)
-        return template, failures
+        for part, failure in failures.items():
+            if not BINDING[part] & set(failure.late):
+                what = f"a tick less of {part} misses another moment alone: {failure}"
+                raise VerificationError(what, str(self.case.case))
+        return template, tuple(failures.values())
 
-    def _settled(self, template: Template, count: int) -> tuple[Template, tuple[Proof, ...]]:
+    def _settled(self, template: Template, count: int) -> tuple[Template, Mapping[str, Proof]]:
         template = self._long_enough(template, count)
         for _ in range(ROUNDS):
             late = self.tried(template, count).late
@@ -190,10 +194,6 @@ class Bench:
             failures = {p: self.tried(short, count) for p, short in shorter(template).items()}
             passing = [f.template for f in failures.values() if not f.late]
             if not passing:
-                for part, failure in failures.items():
-                    if not BINDING[part] & set(failure.late):
-                        what = f"a tick less of {part} misses another moment alone: {failure}"
-                        raise VerificationError(what, str(self.case.case))
-                return template, tuple(failures.values())
+                return template, failures
             template = passing[0]
         raise VerificationError(f"no shortest slot in {ROUNDS} rounds", str(self.case.case))
