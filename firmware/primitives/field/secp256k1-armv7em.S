@@ -28,5 +28,9 @@
     pop     {r4-r11, pc}
 .endm
 
+.macro above_word high, low, word, by
+    umull   \low, \high, \word, \by
+.endm
+
 #include "field/secp256k1-armv7m.inc"
 #include "field/inversion-armv7em.inc"
