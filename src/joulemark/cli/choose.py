@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from joulemark.analysis.choice import Demands, Option
     from joulemark.catalogue.boards import Board
     from joulemark.catalogue.kinds import Kind
-    from joulemark.catalogue.primitives import Implementation, Library
+    from joulemark.catalogue.primitives import Algorithm, Implementation, Library
     from joulemark.records.record import PrimitiveRecord
     from joulemark.records.store import Store
 
@@ -348,24 +348,45 @@ class _Question:
             typer.echo(f"{counted(len(failed), 'case')} failed: {failed[0].failure}", err=True)
         return [r for r in (*old, *new) if r.status == "ok"], unmeasured
 
-    def _ways(self, library: "Library") -> "list[Implementation]":
-        ways = [
-            way
-            for algorithm in library.algorithms.values()
-            if algorithm.kind == self.kind.name
-            and (
+    def _algorithms(self, library: "Library") -> "list[Algorithm]":
+        """Those of the names that are wanted, for messages of the size."""
+        from joulemark.catalogue.near import near
+
+        of_kind = [a for a in library.algorithms.values() if a.kind == self.kind.name]
+        named = [
+            algorithm
+            for algorithm in of_kind
+            if (
                 any(fnmatchcase(algorithm.name, p) for p in self.primitives)
                 if self.primitives
                 else algorithm.is_default
             )
-            and (not self._sized or algorithm.takes_message(self.size))
+        ]
+        if not named:
+            names = [a.name for a in of_kind]
+            if not self.primitives:
+                what = f"nothing of kind {self.kind.name} is considered unless it is named"
+                raise InputError(what, "--primitive", f"there are {', '.join(names)}")
+            what = f"{', '.join(self.primitives)} matches nothing of kind {self.kind.name}"
+            raise InputError(what, "--primitive", near(self.primitives[0], names))
+        able = [a for a in named if not self._sized or a.takes_message(self.size)]
+        if not able:
+            taken = " or ".join(sorted({a.messages_taken for a in named}))
+            raise InputError(
+                f"none takes a message of {self.size} bytes", "--size", f"give {taken}"
+            )
+        return able
+
+    def _ways(self, library: "Library") -> "list[Implementation]":
+        ways = [
+            way
+            for algorithm in self._algorithms(library)
             for way in library.implementations(algorithm)
             if way.runs_on(self.board.instruction_set, self.board.accelerators)
             and way.takes(self.size, self.ad_size)
         ]
         if not ways:
-            mend = "`joulemark list primitives` names them; a whole-block mode pads: give its size"
-            raise InputError(f"nothing of that name and size: {self}", "--primitive, --size", mend)
+            raise InputError(f"nothing runs there that does this: {self}", "--primitive, --board")
         return ways
 
 

@@ -75,6 +75,10 @@ def energy(
     if not 0 < seconds < math.inf:
         raise InputError(f"{seconds:g} s cannot be recorded", "--seconds", "such as 10")
     if traces:
+        for path in traces:
+            # A name that is wrong is told before options that are missing.
+            if not path.exists():
+                raise InputError("there is no such file", str(path))
         choice = trace.Choice(
             **take(trace.Choice, str(traces[0]), given(ctx), {"supply_v": supply_v})
         )
