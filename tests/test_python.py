@@ -37,6 +37,13 @@ def test_every_example_runs(
     assert set(changes["state"]) >= {"missing"}
 
 
+def test_an_image_that_is_none_is_one_error(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    for name, message in (("empty", "the file is empty"), ("none.elf", "cannot read this image")):
+        with pytest.raises(joulemark.JoulemarkError, match=message):
+            joulemark.machine(tmp_path / name, board="telosb")
+
+
 def test_what_it_offers_is_there_and_documented() -> None:
     for name in joulemark.__all__:
         assert getattr(joulemark, name).__doc__

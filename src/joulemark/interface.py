@@ -147,10 +147,9 @@ def machine(
         profile: count cycles per function.
 
     Raises:
-        InputError: not one of board and chip is given, or a name is wrong.
-        ImageError: the image cannot be read, or is for something else.
+        InputError: not one of board and chip is given, a name is wrong, or the image is.
     """
-    from joulemark._engine import Image
+    from joulemark._engine import EngineError, Image
     from joulemark._engine import Machine as Emulated
     from joulemark.catalogue import boards as catalogue
     from joulemark.catalogue import chips
@@ -159,13 +158,16 @@ def machine(
     if (board is None) == (chip is None):
         raise InputError("one of board and chip says what to emulate", "machine", "give one")
     described = None if board is None else catalogue.load_board(board)
-    return Emulated(
-        chips.load_chip(described.chip if described else str(chip)),
-        Image.load(image),
-        wiring=described.wiring if described else None,
-        profile=profile,
-        trace=True,
-    )
+    try:
+        return Emulated(
+            chips.load_chip(described.chip if described else str(chip)),
+            Image.load(image),
+            wiring=described.wiring if described else None,
+            profile=profile,
+            trace=True,
+        )
+    except EngineError as error:
+        raise InputError(str(error)) from error
 
 
 def board(name: str) -> "Board":
