@@ -434,7 +434,11 @@ def test_a_marker_that_never_moves_is_said(tmp_path: Path) -> None:
         (("--meter", "manual", "--seconds", "-1"), "--seconds"),
     ],
 )
-def test_values_that_cannot_be_are_refused(options: tuple[str, ...], message: str) -> None:
+def test_values_that_cannot_be_are_refused(
+    options: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "1.csv").write_text(WHOLE["ppk2.csv"])
+    monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["energy", *options])
     assert isinstance(done.exception, InputError)
     assert message in str(done.exception)
