@@ -13,8 +13,10 @@ import pandas as pd
 import pytest
 from rich.console import Console
 from rich.table import Table
+from typer.testing import CliRunner
 
 from command import by_itself, joulemark
+from joulemark.cli import app
 from joulemark.cli._table import _fit
 from joulemark.errors import JoulemarkError
 from joulemark.project import ROOT
@@ -260,3 +262,21 @@ def test_a_narrow_table_goes_without_columns_and_never_without_digits(width: int
     assert "…" not in captured.get()
     assert "1,234,567" in captured.get()
     assert bool(left_out) == (width < 150)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "choose --kind aead --board telosb --max-ms nan",
+        "choose --kind aead --board telosb --every nan",
+        "choose --kind aead --board telosb --every 60 --battery-mah nan",
+        "handshake --per-day nan",
+        "handshake --battery-mah nan",
+        "slot --board telosb --at-most nan",
+    ],
+)
+def test_nan_is_in_no_range(words: str) -> None:
+    told = CliRunner().invoke(app, words.split())
+    assert told.exit_code == 2, told.output
+    assert words.split()[-2] in told.output
+    assert "nan is not a number" in told.output

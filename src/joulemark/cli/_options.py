@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -78,6 +79,17 @@ SourceOption = Annotated[
         help="Your own primitives and implementations (`joulemark new primitive`); repeatable.",
     ),
 ]
+
+
+def not_nan(given: float | None) -> float | None:
+    """An option's number: `nan`, which Typer finds in every range, is refused.
+
+    Raises:
+        typer.BadParameter: it is none.
+    """
+    if given is not None and math.isnan(given):
+        raise typer.BadParameter("nan is not a number")
+    return given
 
 
 def to_write(given: Any) -> Any:

@@ -19,6 +19,7 @@ from joulemark.cli._options import (
     complete_board,
     complete_kind,
     message_bytes,
+    not_nan,
 )
 from joulemark.cli._output import Form, FormOption, table
 from joulemark.errors import InputError, UnsatisfiedError
@@ -90,7 +91,9 @@ class DemandOptions:
     ] = None
     max_ms: Annotated[
         float | None,
-        typer.Option("--max-ms", min=0, metavar="MS", help="Time budget for one message."),
+        typer.Option(
+            "--max-ms", min=0, callback=not_nan, metavar="MS", help="Time budget for one message."
+        ),
     ] = None
 
     @property
@@ -117,7 +120,12 @@ class UseOptions:
     every: Annotated[
         float | None,
         typer.Option(
-            "--every", min=1e-6, max=1e9, metavar="SECONDS", help="Interval between messages."
+            "--every",
+            min=1e-6,
+            max=1e9,
+            callback=not_nan,
+            metavar="SECONDS",
+            help="Interval between messages.",
         ),
     ] = None
     battery_mah: Annotated[
@@ -126,6 +134,7 @@ class UseOptions:
             "--battery-mah",
             min=1e-3,
             max=1e9,
+            callback=not_nan,
             help="With --every: usable battery capacity; two alkaline AA cells have about 2,000.",
         ),
     ] = 2000.0

@@ -11,6 +11,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._builds import first_compiler
+from joulemark.cli._options import not_nan
 from joulemark.errors import InputError
 
 if TYPE_CHECKING:
@@ -93,9 +94,14 @@ def handshake(
             "--network", metavar="FILE", help="Run it over the air: networks/edhoc-*.toml."
         ),
     ] = None,
-    per_day: Annotated[float, typer.Option("--per-day", min=0, help="Handshakes a day.")] = 1.0,
+    per_day: Annotated[
+        float, typer.Option("--per-day", min=0, callback=not_nan, help="Handshakes a day.")
+    ] = 1.0,
     battery_mah: Annotated[
-        float, typer.Option("--battery-mah", min=1, help="Capacity of each side's battery.")
+        float,
+        typer.Option(
+            "--battery-mah", min=1, callback=not_nan, help="Capacity of each side's battery."
+        ),
     ] = 2500.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     store: Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._options import DEFAULT_STORE, StoreOption, complete_board, to_write
+from joulemark.cli._options import DEFAULT_STORE, StoreOption, complete_board, not_nan, to_write
 from joulemark.cli._output import Form, FormOption, table
 
 if TYPE_CHECKING:
@@ -136,7 +136,10 @@ def slot(
     at_most: Annotated[
         float | None,
         typer.Option(
-            "--at-most", min=0.1, help="Milliseconds; exit code 13 where a slot has to be longer."
+            "--at-most",
+            min=0.1,
+            callback=not_nan,
+            help="Milliseconds; exit code 13 where a slot has to be longer.",
         ),
     ] = None,
     what_if: Annotated[
