@@ -308,7 +308,7 @@ def path_of(name: str) -> Path:
     Raises:
         InputError: there is none of that name.
     """
-    if name in files.names(MACHINES):
+    if "/" not in name and (MACHINES / f"{name}.toml").is_file():
         what = "runs Linux and is not emulated"
         raise InputError(what, name, f"`joulemark estimate {name}` estimates it")
     return files.path_of(BOARDS, name, "board")
