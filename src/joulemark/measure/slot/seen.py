@@ -29,14 +29,18 @@ def _waits(edges: Sequence[MarkerEdge]) -> list[Wait]:
 
 
 def seen_slots(run: PairRun, template: Template, case: SlotCase) -> list[Slot]:
-    """The slots of both motes, as soon as they have found each other."""
+    """The slots of both motes, as soon as they have found each other.
+
+    Raises:
+        VerificationError: none that sends was seen, or none that receives.
+    """
     found = []
     for mote, observed in zip(("root", "leaf"), run.motes, strict=True):
         found += slots.regular(
             slots.slots(mote, _waits(observed.edges), prepared=case.subject.ahead == "frame"),
             template,
         )
-    if not found:
+    if not {"send", "receive"} <= {one.kind for one in found}:
         raise VerificationError("no slotframe was whole", "marker edges")
     return found
 
@@ -57,8 +61,7 @@ def steps_of(frames: Sequence[Transmission], found: Sequence[Slot]) -> dict[str,
             note("sec1", one.mote, one.waits[0].ready_ps - one.start_ps)
             note("sec4", one.mote, one.waits[2].ready_ps - _last(ends, one.waits[2].ready_ps))
         elif one.kind == "receive":
-            ready_ps = one.waits[1].ready_ps
-            note("sec2+sec3", one.mote, ready_ps - _last(ends, ready_ps))
+            note("sec2+sec3", one.mote, one.waits[1].ready_ps - _last(ends, one.waits[1].ready_ps))
     return {step: max(by_mote.values(), key=max) for step, by_mote in times.items()}
 
 
