@@ -176,4 +176,5 @@ def test_a_bad_image_is_one_clear_error(assemble: Assemble, tmp_path: Path, dama
         )
     done = joulemark("exec", str(path), "--chip", "msp430f1611", code=3)
     assert str(path) in done.stderr
+    assert ("--raw ADDRESS loads it as raw bytes" in done.stderr) == (damage == "noise")
     assert len(done.stderr.strip().splitlines()) == 1

@@ -115,9 +115,7 @@ impl Image {
         if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':') {
             return Self::intel_hex(bytes);
         }
-        Err(ImageError(
-            "neither ELF nor Intel HEX; give an address to load it as raw bytes".into(),
-        ))
+        Err(ImageError("neither ELF nor Intel HEX".into()))
     }
 
     fn raw(bytes: &[u8], address: u32) -> Result<Self, ImageError> {

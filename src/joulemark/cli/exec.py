@@ -63,6 +63,10 @@ MaxCycles = Annotated[
 ]
 
 
+_OF_NO_FORMAT = "neither ELF nor Intel HEX"
+"""The engine's words for what may be raw bytes."""
+
+
 def parse_number(text: str, what: str) -> int:
     """A decimal, 0x or 0b number."""
     try:
@@ -92,7 +96,8 @@ def load_image(path: Path, raw: str | None) -> "Image":
     try:
         return Image.load(path, address)
     except (EngineError, OSError) as error:
-        raise InputError(str(error)) from error
+        mend = "--raw ADDRESS loads it as raw bytes" if _OF_NO_FORMAT in str(error) else None
+        raise InputError(str(error), mend=mend) from error
 
 
 def resolve(image: "Image", text: str, option: str) -> int:
