@@ -48,7 +48,7 @@ def test_one_name_is_a_list_of_one_and_options_override(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("primitives = []", "primitives: no such key.*primitive"),
+        ("primitives = []", "primitives: unknown key.*primitive"),
         ('size = "16"', "size"),
         ("size = [-1]", "size.*greater than or equal to 0"),
         ("size = [true]", "size"),

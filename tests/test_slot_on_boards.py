@@ -145,7 +145,11 @@ def test_a_network_of_that_slot(tmp_path: Path) -> None:
         ("", "Invalid JSON"),
         ('{"proved": []}', "has no slots"),
         ('{"proved": [], "slots": 5}', "key slots"),
-        ('{"proved": [{"board": "telosb"}]}', "key proved.0.clock"),
+        (
+            '{"proved": [{"board": "telosb"}]}',
+            "key proved.0.clock: this key is missing; write it with slot",
+        ),
+        ('{"proofs": [], "slots": 5}', "key proofs: unknown key; write it with slot"),
     ],
 )
 def test_what_is_no_certificate_is_said(text: str, said: str, tmp_path: Path) -> None:

@@ -91,15 +91,12 @@ def load_campaign(path: Path | None, overrides: dict[str, Any]) -> Campaign:
     try:
         return Campaign.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"][:1])
+        path_of_key, what = datafile.wrong(error)
+        key = path_of_key.partition(".")[0]
         overridden = overrides.get(key) is not None
         where = f"--{key.replace('_', '-')}" if overridden or path is None else f"{path}: {key}"
-        known = ", ".join(Campaign.model_fields)
-        what = "no such key" if first["type"] == "extra_forbidden" else first["msg"]
-        raise InputError(
-            what, where, f"the keys are: {known}" if what == "no such key" else None
-        ) from error
+        mend = f"the keys are: {', '.join(Campaign.model_fields)}"
+        raise InputError(what, where, mend if what == datafile.UNKNOWN else None) from error
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:

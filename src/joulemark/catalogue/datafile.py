@@ -15,6 +15,8 @@ class DataModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
+UNKNOWN = "unknown key"
+
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -34,6 +36,14 @@ def table(path: Path) -> dict[str, Any]:
         raise InputError(f"is not TOML: {error}", str(path)) from error
 
 
+def wrong(error: ValidationError) -> tuple[str, str]:
+    """The first key that is wrong, and what is wrong with it."""
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"]) or "(the whole file)"
+    plainer = {"missing": "this key is missing", "extra_forbidden": UNKNOWN}
+    return key, plainer.get(first["type"]) or first["msg"].removeprefix("Value error, ")
+
+
 def read(path: Path, model: type[Model]) -> Model:
     """Read a data file.
 
@@ -44,11 +54,6 @@ def read(path: Path, model: type[Model]) -> Model:
     try:
         return model.model_validate(found)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or "(the whole file)"
-        if first["type"] == "extra_forbidden":
-            mend = "remove it or correct its spelling"
-            raise InputError("unknown key", f"{path}, key {key}", mend) from error
-        said = first["msg"].removeprefix("Value error, ")
-        what = "this key is missing" if first["type"] == "missing" else said
-        raise InputError(what, f"{path}, key {key}") from error
+        key, what = wrong(error)
+        mend = "remove it or correct its spelling" if what == UNKNOWN else None
+        raise InputError(what, f"{path}, key {key}", mend) from error

@@ -15,7 +15,7 @@ from joulemark.analysis.slot import Template, ps_of
 from joulemark.campaign.case import Build
 from joulemark.campaign.subjects.slot import SlotSubject
 from joulemark.catalogue import boards
-from joulemark.catalogue.datafile import DataModel
+from joulemark.catalogue.datafile import DataModel, wrong
 from joulemark.errors import InputError, UnsatisfiedError
 from joulemark.measure.slot.case import SlotCase
 from joulemark.measure.slot.proof import BINDING, TRIED_SLOTS, Bench, shorter
@@ -153,10 +153,9 @@ def read(path: Path) -> Certificate:
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", str(path)) from error
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or "(the whole file)"
+        key, what = wrong(error)
         mend = "write it with slot --certificate"
-        raise InputError(first["msg"], f"{path}, key {key}", mend) from error
+        raise InputError(what, f"{path}, key {key}", mend) from error
 
 
 def check(proved: Proved, *, slots: int) -> Iterator[str]:

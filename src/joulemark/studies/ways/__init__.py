@@ -90,8 +90,6 @@ def question(asked: dict[str, Any], where: str) -> tuple[str, datafile.DataModel
     try:
         return str(way), load(str(way)).Asked.model_validate(rest)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        what = "unknown key" if first["type"] == "extra_forbidden" else first["msg"]
+        key, what = datafile.wrong(error)
         mend = f"the keys are {', '.join(load(str(way)).Asked.model_fields)}"
         raise InputError(f"{what}: {key}", where, mend) from error
