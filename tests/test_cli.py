@@ -136,8 +136,14 @@ def test_doctor_names_what_is_missing(tmp_path: Path) -> None:
         (["run", "--primitive", "rot13"], 3, "matches nothing"),
         (["run", "--size", "big"], 3, "16,32,64"),
         (["run", "none.toml"], 3, "none.toml"),
-        (["run", "--compiler", "tcc"], 3, "tcc"),
-        (["run", "--opt", "O9"], 3, "O9"),
+        (["run", "--compiler", "tcc"], 3, "joulemark: no such compiler: tcc"),
+        (
+            ["run", "--compiler", "clang-99"],
+            4,
+            "joulemark: no clang-99 that makes code for armv7m, no clang-99 that makes",
+        ),
+        (["run", "--opt", "O9"], 3, "joulemark: O9: no such optimisation; use one of O3, O2"),
+        (["leaks", "--primitive", "xtea", "--opt", "O9"], 3, "O9: no such optimisation"),
         (["run", "--store", "/proc/none/s.db"], 9, "/proc/none"),
         (["report", "--store", "none.db"], 9, "no store"),
         (["export", "--format", "csv", "--store", "none.db"], 9, "no store"),
@@ -162,6 +168,52 @@ def test_bad_input_is_one_clear_error(
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert "internal error" not in done.stderr
+    assert "first run" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "lacks"),
+    [
+        (
+            "run --primitive xtea",
+            "no clang that makes code for msp430 (install the Debian packages clang-19 and lld-19);"
+            " no gcc that makes code for armv7m (put arm-none-eabi-gcc on the PATH: apt install",
+        ),
+        (
+            "leaks --primitive xtea",
+            "no clang that makes code for msp430 (install the Debian packages clang-19 and lld-19);"
+            " no gcc that makes code for armv7m (put",
+        ),
+        (
+            "network ping-mixed",
+            "no clang that makes code for msp430, no clang that makes code for armv7m (install",
+        ),
+        (
+            "estimate raspberry-pi-zero-w --primitive xtea",
+            "no clang that makes code for host (install the Debian packages clang-19 and lld-19);"
+            " no C compiler (cc) (install the Debian package gcc); no qemu-arm (install the",
+        ),
+        (
+            "estimate raspberry-pi-zero-w --library cryptopp",
+            "no clang that makes code for host (install the Debian packages clang-19 and lld-19);"
+            " no C compiler (cc) (install the Debian package gcc); no qemu-arm (install the",
+        ),
+        (
+            "run --runner local --library *",
+            "no compiler of c (cc) (install the Debian package gcc);"
+            " no compiler of c++ (c++) (install the Debian package g++)",
+        ),
+    ],
+)
+def test_all_tools_that_are_missing_are_named_at_once(
+    tmp_path: Path, command: str, lacks: str
+) -> None:
+    linker = shutil.which("ld.lld-19")
+    assert linker is not None
+    (tmp_path / "ld.lld-19").symlink_to(linker)
+    said = by_itself(*command.split(), code=4, folder=tmp_path, PATH=str(tmp_path)).stderr
+    assert lacks in said
+    assert len(said.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Builds the images of a campaign."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
@@ -15,7 +15,9 @@ from joulemark.images import (
     build_local,
     key_of,
     known_images,
+    toolchain,
 )
+from joulemark.images.toolchain import Need
 from joulemark.interrupts import as_completed
 
 Made = BuiltImage | BuildError
@@ -24,6 +26,13 @@ Made = BuiltImage | BuildError
 
 class Builder(Protocol):
     """Builds images."""
+
+    def needs(self, wanted: Collection[Firmware]) -> Iterable[Need]:
+        """What finds each tool of this machine that it takes to build images.
+
+        Args:
+            wanted: whose.
+        """
 
     def build(
         self, wanted: Collection[Firmware], built: Callable[[], None]
@@ -48,6 +57,15 @@ class Threads:
 
     def __init__(self, count: int) -> None:
         self.count = count
+
+    def needs(self, wanted: Collection[Firmware]) -> Iterator[Need]:
+        """Compilers and linkers, as `Builder` says."""
+        built_by = {
+            (firmware.build.compiler, "host" if firmware.board is None else firmware.board.core)
+            for firmware in wanted
+        }
+        for compiler, family in sorted(built_by):
+            yield from toolchain.needs(compiler, family)
 
     def build(
         self, wanted: Collection[Firmware], built: Callable[[], None]

@@ -18,7 +18,7 @@ from joulemark.catalogue.boards import Board
 from joulemark.catalogue.near import near
 from joulemark.catalogue.primitives import Algorithm, Implementation, Library
 from joulemark.errors import InputError
-from joulemark.images import families
+from joulemark.images import families, toolchain
 from joulemark.words import counted
 
 
@@ -218,8 +218,10 @@ def expand(
         beyond: gets how many cases are left out as longer than an implementation takes.
 
     Raises:
-        InputError: a name matches nothing.
+        InputError: a name matches nothing, or there is no such optimisation.
     """
+    for opt in campaign.opt:
+        toolchain.check_optimisation(opt)
     beyond = Counter() if beyond is None else beyond
     result: dict[Firmware, list[Case]] = {}
     own = bool(project.sources()) and not (campaign.primitive or campaign.implementation)

@@ -19,9 +19,10 @@ from joulemark.catalogue import libraries, machines
 from joulemark.catalogue.libraries import LibraryFile
 from joulemark.catalogue.machines import Machine
 from joulemark.errors import InputError
+from joulemark.images import toolchain
 from joulemark.images.architectures import Architecture
 from joulemark.images.from_source import Source
-from joulemark.images.library import LibraryProgram, build_foreign, build_library
+from joulemark.images.library import LibraryProgram, build_foreign, build_library, needs
 
 CALL_BYTES = 2048
 """Of one call where nobody says: as in Crypto++'s benchmark."""
@@ -57,7 +58,7 @@ def plan(campaign: Campaign, setup: Setup) -> list[LibraryJob]:
     Raises:
         BuildError: a program does not compile.
         InputError: a name matches nothing, or a size does not fit.
-        ToolError: a compiler or a library is missing.
+        ToolError: compilers or libraries are missing; names all of them.
     """
     machine = machines.recognised()
     conditions = Conditions(
@@ -74,7 +75,9 @@ def plan(campaign: Campaign, setup: Setup) -> list[LibraryJob]:
         "setup": [str(detail) for detail in setup.details],
     }
     place = _Place(machine, conditions, shared, setup.runs)
-    jobs = [_job(library, build_library(library), campaign, place) for library in _wanted(campaign)]
+    wanted = _wanted(campaign)
+    toolchain.refuse_missing(need for library in wanted for need in needs(library))
+    jobs = [_job(library, build_library(library), campaign, place) for library in wanted]
     refuse_empty(jobs, campaign)
     return jobs
 

@@ -22,7 +22,7 @@ from joulemark.campaign.versions import commits, engine_version, processor
 from joulemark.catalogue import chips, kinds
 from joulemark.catalogue.primitives import Algorithm, Implementation, Library
 from joulemark.errors import BuildError
-from joulemark.images import BuiltImage
+from joulemark.images import BuiltImage, toolchain
 
 DEFAULT_TRIALS = 8
 SHORT_BYTES = 32
@@ -90,13 +90,15 @@ def plan(
 
     Raises:
         InputError: a name matches nothing, or a file is wrong.
-        ToolError: a compiler is missing.
+        ToolError: tools are missing; names all of them.
     """
     library = Library.load()
     beyond: Counter[Implementation] = Counter()
     cases = expand(campaign, library, setup, able, beyond)
+    builder = builder or Threads(1)
+    toolchain.refuse_missing(builder.needs(cases))
     building(len(cases), sum(map(len, cases.values())))
-    images = (builder or Threads(1)).build(cases, built)
+    images = builder.build(cases, built)
     seed = campaign.seed if campaign.seed is not None else secrets.randbits(53)
     commit = commits()
     jobs = []

@@ -1,5 +1,6 @@
 """`joulemark estimate`: estimate primitives on a Linux board that is not at hand."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -78,6 +79,7 @@ def estimate(
     """
     from joulemark.campaign.libraries import estimates
     from joulemark.catalogue.machines import load_machine
+    from joulemark.images import toolchain
     from joulemark.images.architectures import architecture
     from joulemark.images.from_source import Source
     from joulemark.measure import estimated, estimated_cases
@@ -106,6 +108,8 @@ def estimate(
     model(found.core, target.name)
     with Store(store) as opened:
         if chosen.library:
+            compiler = partial(toolchain.find, "clang", "host")
+            toolchain.refuse_missing([compiler, *estimated_cases.needs(found, target)])
             planned = list(estimates(chosen, found, target, estimated.method(), source))
             _libraries(planned, chosen, found, target, opened, form)
             return

@@ -73,17 +73,25 @@ def leaks(
     Refusals are of numbers that are no keys, and of points of low order beside several secrets.
     A build that leaks what it claims to keep ends the command with exit code 12.
     """
-    from joulemark.images import build_image
-    from joulemark.images.toolchain import OPTIMISATIONS
+    from joulemark.images import build_image, toolchain
     from joulemark.measure.leaks import observe, on_secrets
 
     rows: list[dict[str, Any]] = []
     broken = []
-    for where, way in _chosen(primitive, implementation, board):
+    chosen = list(_chosen(primitive, implementation, board))
+    for flag in opt or []:
+        toolchain.check_optimisation(flag)
+    toolchain.refuse_missing(
+        need
+        for where in {where.name: where for where, _ in chosen}.values()
+        for tool in compiler or [first_compiler(where)]
+        for need in toolchain.needs(tool, where.core)
+    )
+    for where, way in chosen:
         able = [name for name in on_secrets(way.algorithm) if way.has(name)]
         names = [name for name in able if not operation or name in operation]
         for tool in compiler or [first_compiler(where)]:
-            for flag in opt or OPTIMISATIONS:
+            for flag in opt or toolchain.OPTIMISATIONS:
                 image = build_image(way, where, compiler=tool, optimisation=flag)
                 for name in names:
                     leak = observe(way, where, image, name, special=True, branches=branches)

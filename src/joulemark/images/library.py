@@ -5,8 +5,9 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from joulemark.catalogue.libraries import LibraryFile
@@ -14,6 +15,7 @@ from joulemark.errors import BuildError, ToolError
 from joulemark.images import cache, from_source, sysroot, toolchain
 from joulemark.images.architectures import Architecture
 from joulemark.images.from_source import Source
+from joulemark.images.toolchain import Need
 from joulemark.project import FIRMWARE, LIBRARIES
 
 _HOST = FIRMWARE / "hal" / "host"
@@ -42,6 +44,13 @@ class LibraryProgram:
     objects: tuple[str, ...]
     """Names and digests of the library's own files, as the program loads them; of another machine's
     program, the packages."""
+
+
+def needs(library: LibraryFile) -> Iterator[Need]:
+    """What finds a library on this machine, and what compiles its program."""
+    yield from (partial(_compiler, language) for language in ("c", library.language))
+    # That the library is not installed, its compiler says.
+    yield partial(build_library, library)
 
 
 def build_library(library: LibraryFile) -> LibraryProgram:

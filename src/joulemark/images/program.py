@@ -76,17 +76,11 @@ def _label(source: Path) -> str:
     return cache.relative(source, ROOT)
 
 
-def _check_optimisation(name: str) -> None:
-    if name not in toolchain.ALL_OPTIMISATIONS:
-        mend = f"use one of {', '.join(toolchain.ALL_OPTIMISATIONS)}"
-        raise InputError("no such optimisation", name, mend)
-
-
 def _around_primitive(
     target: Target, implementation: Implementation, optimisation: str, *, stand_in: bool
 ) -> Program:
     """The harness around a primitive, or around one that does nothing in its place."""
-    _check_optimisation(optimisation)
+    toolchain.check_optimisation(optimisation)
     # Whose hardware it uses, the caller knows: a target is a chip's, and a radio is a board's.
     if not implementation.runs_on(target.instruction_set, implementation.accelerators):
         mend = f"it is for {', '.join(sorted(implementation.cores or ()))}"
@@ -354,7 +348,7 @@ def build_program(
         InputError: an option or a part's file is wrong.
         ToolError: no compiler.
     """
-    _check_optimisation(optimisation)
+    toolchain.check_optimisation(optimisation)
     sources = sources or Sources()
     target = sources.once(
         (board.name, clock, compiler), lambda: board_target(board, clock, compiler)

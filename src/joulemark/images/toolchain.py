@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -105,6 +106,17 @@ def find_linker() -> Compiler:
     raise ToolError("no ld.lld", mend="install the Debian package lld-19")
 
 
+def check_optimisation(name: str) -> None:
+    """Refuse what no compiler is asked for.
+
+    Raises:
+        InputError: it is not one of ALL_OPTIMISATIONS.
+    """
+    if name not in ALL_OPTIMISATIONS:
+        mend = f"use one of {', '.join(ALL_OPTIMISATIONS)}"
+        raise InputError("no such optimisation", name, mend)
+
+
 def needs(name: str, family: str) -> Iterator[Need]:
     """What a compiler takes to make images for a family of chips.
 
@@ -114,21 +126,39 @@ def needs(name: str, family: str) -> Iterator[Need]:
     """
     module = families.load(family)
     yield partial(find, name or module.DEFAULT_COMPILER, family)
+    if module.LINKER is None:
+        return
     # The images that are known are told by it, whatever links them.
     yield find_linker
     if module.LINKER == "gcc":
         yield partial(find, "gcc", family)
 
 
-def missing(needed: Iterable[Need]) -> list[ToolError]:
-    """Each tool that is missing, once."""
-    found: dict[str, ToolError] = {}
+def refuse_missing(needed: Iterable[Need], where: str | None = None) -> None:
+    """Refuse to begin where tools are missing, and name all of them.
+
+    Args:
+        needed: what finds each; one that is needed several times is named once.
+        where: for the message.
+
+    Raises:
+        InputError: no tool has such a name.
+        ToolError: some are missing.
+    """
+    by_mend: dict[str | None, dict[str, None]] = defaultdict(dict)
     for need in needed:
         try:
             need()
         except ToolError as error:
-            found[str(error)] = error
-    return list(found.values())
+            by_mend[error.mend][error.what] = None
+    if len(by_mend) == 1:
+        ((mend, missing),) = by_mend.items()
+        raise ToolError(", ".join(missing), where, mend)
+    if by_mend:
+        said = (
+            ", ".join(missing) + (f" ({mend})" if mend else "") for mend, missing in by_mend.items()
+        )
+        raise ToolError("; ".join(said), where)
 
 
 def run(command: list[str], what: str, folder: Path = ROOT, kept: Path | None = None) -> None:

@@ -135,6 +135,10 @@ class Cluster(Closes):
         if self._own is not None:
             self._own.close()
 
+    def needs(self, wanted: Collection[Firmware]) -> tuple[()]:
+        """Nothing of this machine: the workers build."""
+        return ()
+
     def build(
         self, wanted: Collection[Firmware], built: Callable[[], None]
     ) -> dict[Firmware, Made]:

@@ -8,6 +8,7 @@ from joulemark.campaign.campaign import Campaign
 from joulemark.campaign.estimates import jobs
 from joulemark.campaign.job import Job
 from joulemark.catalogue.machines import Machine
+from joulemark.images import toolchain
 from joulemark.images.architectures import Architecture, architecture
 from joulemark.images.families import host
 from joulemark.images.plugin import build_plugin
@@ -46,6 +47,8 @@ class Wanted:
         """What finds each tool that they take."""
         for compiler in self.chosen.compiler or (host.DEFAULT_COMPILER,):
             yield partial(self.target.compiler, compiler)
+            if compiler != "gcc":
+                yield toolchain.find_linker
         yield from needs(self.machine, self.target)
 
     def jobs(self) -> Iterator[Job]:
@@ -61,8 +64,9 @@ def records(wanted: Sequence[Wanted], store: Store) -> list[list[PrimitiveRecord
         store: serves them; gets those that are estimated, with those that failed.
 
     Raises:
-        ToolError: what estimates is missing.
+        ToolError: tools are missing; names all of them.
     """
+    toolchain.refuse_missing(need for one in wanted for need in one.needs())
     keys: list[list[str]] = [[] for _ in wanted]
     begun: set[str] = set()
     failed: dict[str, PrimitiveRecord] = {}

@@ -3,6 +3,7 @@
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from joulemark.catalogue.boards import Board
 from joulemark.catalogue.near import near
 from joulemark.catalogue.networks import Crystal, Mote, Network, picoseconds
 from joulemark.errors import FaultError, InputError
+from joulemark.images import toolchain
 from joulemark.images.built import BuiltImage
 from joulemark.images.parts import closure
 from joulemark.images.program import build_program, wired_on
@@ -209,6 +211,7 @@ class RunningNetwork:
     Raises:
         InputError: an image, a board or a setting is wrong.
         BuildError: a program cannot be built.
+        ToolError: tools are missing; names all of them.
     """
 
     def __init__(
@@ -218,6 +221,14 @@ class RunningNetwork:
 
         self.network = network
         seats = network.seats()
+        # What is wrong in its file is told where a mote takes its seat.
+        with suppress(InputError):
+            toolchain.refuse_missing(
+                need
+                for _, mote in seats
+                if mote.program is not None
+                for need in toolchain.needs(mote.compiler, boards.load_board(mote.board).core)
+            )
         wanted = threads or len(os.sched_getaffinity(0))
         self.engine = Engine(seed=network.seed, threads=min(wanted, len(seats)))
         self._is_observed = observe

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from joulemark.catalogue.datafile import DataModel
-from joulemark.errors import ToolError
 from joulemark.images import toolchain
 from joulemark.images.toolchain import Need
 from joulemark.studies import expressions, ways
@@ -83,15 +82,6 @@ def _needs(asked: Mapping[str, Iterable[DataModel]], bench: Bench) -> Iterator[N
         yield from ways.load(way).needs(list(questions), bench)
 
 
-def _refuse_missing(needs: Iterable[Need], study: Study) -> None:
-    by_mend: dict[str | None, list[str]] = defaultdict(list)
-    for error in toolchain.missing(needs):
-        by_mend[error.mend].append(error.what)
-    if by_mend:
-        what = "; ".join(f"{', '.join(missing)} ({mend})" for mend, missing in by_mend.items())
-        raise ToolError(what, f"study {study.name}")
-
-
 class Conducted:
     """A study whose items are judged, and what its quantities came to.
 
@@ -133,7 +123,7 @@ class Conducted:
                 for name in plot.quantities
             }
         asked = self._all_questions(needed, items, short=short)
-        _refuse_missing([*_needs(asked, bench), *needs], study)
+        toolchain.refuse_missing([*_needs(asked, bench), *needs], f"study {study.name}")
         for way, questions in asked.items():
             for question, answer in ways.load(way).obtain(list(questions), bench).items():
                 self._answers[way, question] = answer

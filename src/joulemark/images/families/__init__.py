@@ -2,9 +2,9 @@
 
 A module has `CLANG_TARGET` (as `clang --print-targets` names it; None where it is this machine),
 `DEFAULT_COMPILER` (`clang` or `gcc`), `GCC` (the program's name) and `GET_GCC` (how to install it).
-But for `host` it has `LINKER` (`gcc` or `lld`: it links what clang compiles) and `describe(board,
-chip, clock, compiler)`, which returns a `Target`. Its firmware is in the folder of the same name
-under `firmware/hal`.
+`LINKER` (`gcc` or `lld`) links what clang compiles; None where each compiler does. But for `host`
+it has `describe(board, chip, clock, compiler)`, which returns a `Target`. Its firmware is in the
+folder of the same name under `firmware/hal`.
 """
 
 import importlib

@@ -9,6 +9,7 @@ CLANG_TARGET = None
 DEFAULT_COMPILER = "clang"
 GCC = "gcc"
 GET_GCC = "apt install gcc"
+LINKER = None
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
 _FUZZED = "-fsanitize=fuzzer-no-link"
 """Clang's alone: the same objects are then linked with a fuzzer."""
