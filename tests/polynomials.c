@@ -1,4 +1,5 @@
 /* Products of polynomials over GF(2) in assembly, on operands that the test writes. */
+#include "cases.h"
 #ifdef __MSP430__
 #include "gf2-233-msp430.h"
 typedef uint16_t operand[1];
@@ -9,25 +10,11 @@ typedef uint32_t operand[8];
 #define MULTIPLY gf2_product_256
 #endif
 
-enum { CASES = 24 };
-
 volatile operand operands[CASES][2];
 volatile operand results[CASES][2];
 
-int main(void);
-void done(void);
-
-__attribute__((noinline)) void done(void) {
-    __asm__ volatile("");
-}
-
-int main(void) {
-    for (unsigned i = 0; i < CASES; i++) {
-        const operand *in = (const operand *)operands[i];
-        operand *out = (operand *)results[i];
-        MULTIPLY(out[0], in[0], in[1]);
-    }
-    done();
-    for (;;)
-        ;
+static void compute(unsigned i) {
+    const operand *in = (const operand *)operands[i];
+    operand *out = (operand *)results[i];
+    MULTIPLY(out[0], in[0], in[1]);
 }
