@@ -154,9 +154,8 @@ pub struct Buses {
     /// An unaligned access came to its data phase in this cycle, or in the one before.
     pub unaligned_now: bool,
     pub unaligned_before: bool,
-    /// The last part of an unaligned access was in its data phase in the cycle before.
-    split_ended: bool,
-    /// It was of a store that had left execute.
+    /// The last part of an unaligned store that had left execute was in its data phase in the cycle
+    /// before.
     split_store_ended: bool,
     /// A fetch address that waits for the bus may be taken back.
     takes_back: bool,
@@ -190,7 +189,6 @@ impl Default for Buses {
             ports: [port; 3],
             unaligned_now: false,
             unaligned_before: false,
-            split_ended: false,
             split_store_ended: false,
             takes_back: false,
         }
@@ -923,28 +921,26 @@ impl Buses {
     ) -> Outcome {
         let mut outcome = Outcome::default();
         let done = |phase: Option<DataPhase>| phase.is_some_and(|phase| phase.wait == 0);
-        let (mut data_done, mut fetch_done) = (done(self.data.phase), done(self.fetch.phase));
+        let (mut data_done, fetch_done) = (done(self.data.phase), done(self.fetch.phase));
 
-        // An access that is split holds up fetches from the system bus, wherever it goes itself: a
-        // fetch does not end before the last part, no address goes out until a cycle after that, and
-        // none is registered in these two cycles (memory/ldr_str_unaligned with code in SRAM, of which
-        // this leaves one cycle too much or too little after some pairs of such accesses).
+        // An access that is split, wherever it goes, and fetches from the system bus shut each other
+        // out: its first address waits for one that is on the bus, none is registered from then on, and
+        // what is registered goes out when the last part is done (memory/ldr_str_unaligned and
+        // control_flow/tbb_tbh_after_ldr with code in SRAM).
         let split = self.data.data.filter(|request| !request.is_aligned());
         let more = split.is_some_and(|request| self.data.next_part != request.end());
         let last = split.is_some() && !more;
-        let after = std::mem::replace(&mut self.split_ended, last);
-        let begins = self
-            .data
-            .address
-            .is_some_and(|request| !request.is_aligned());
-        let fetches_from_system = self.fetch.phase.map(|phase| phase.place.outlet)
-            == Some(Outlet::System)
+        let begins = !more
+            && self
+                .data
+                .address
+                .is_some_and(|request| !request.is_aligned());
+        let fetches_from_system = self.registered
             || self
                 .fetch
-                .address
-                .or(self.fetch.data)
-                .is_some_and(|request| place(request.address).outlet == Outlet::System);
-        fetch_done &= !(fetches_from_system && (begins || more));
+                .phase
+                .is_some_and(|phase| phase.place.outlet == Outlet::System);
+        let waits_for_fetch = begins && fetches_from_system;
 
         // What each master puts on the bus. With the write buffer of revision 2, a load's address does
         // not go out in the cycle after the last part of a buffered store. That is inferred from how long
@@ -955,7 +951,7 @@ impl Buses {
             last && buffered && !self.takes_back && split.is_some_and(|request| request.write),
         );
         let behind_split_store = after_store && data_address.is_some_and(|(_, write, _)| !write);
-        if behind_split_store {
+        if behind_split_store || waits_for_fetch {
             data_address = None;
         }
         let mut fetch_address = None;
@@ -965,13 +961,13 @@ impl Buses {
                 .fetch
                 .data
                 .map(|request| request.address)
-                .filter(|_| !begins && !more && !last && !after);
+                .filter(|_| split.is_none());
         } else if let Some(request) = self.fetch.address {
             if place(request.address).outlet == Outlet::System {
                 // Not while the last fetch from elsewhere is in its data phase (seen in
                 // control_flow/bx_seq_memory_types).
-                registering = !last
-                    && !after
+                registering = split.is_none()
+                    && !begins
                     && self
                         .fetch
                         .phase
@@ -1065,8 +1061,9 @@ impl Buses {
             .is_some_and(|request| self.data.next_part != request.end());
         let data_ready = self.data.data.is_none() || (data_done && !data_has_more);
         let is_part = data_address.is_some_and(|(.., part)| part);
-        self.data.refused =
-            behind_split_store || (data_address.is_some() && !is_part && !data_granted);
+        self.data.refused = behind_split_store
+            || waits_for_fetch
+            || (data_address.is_some() && !is_part && !data_granted);
         self.data.ready = data_ready;
         outcome.address_taken = data_granted && !is_part;
         outcome.address_advances = outcome.address_taken && data_ready;

@@ -19,6 +19,8 @@ enum Chip {
     Gpram,
     /// The same with a Cortex-M4.
     GpramM4,
+    /// The CC2650 with its code in SRAM.
+    Sram,
     /// Flash of 128 bits with two wait states, a Cortex-M4.
     Cc2652 { line_buffer: bool, cache: bool },
 }
@@ -282,6 +284,7 @@ impl Bus for Quiet {
 
 const CODE: u32 = 0x100;
 const GPRAM: u32 = 0x1100_0000;
+const SRAM: u32 = 0x2000_0400;
 const DATA: u32 = 0x2000_0100;
 
 fn cycles(chip: Chip, code: &[u16]) -> u32 {
@@ -322,7 +325,7 @@ fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
             Timing::CORTEX_M4,
         ),
         Chip::Stm32f100 => (flash, MemorySettings::default(), Timing::CORTEX_M3_R1),
-        Chip::Gpram => (flash, MemorySettings::default(), Timing::CORTEX_M3),
+        Chip::Gpram | Chip::Sram => (flash, MemorySettings::default(), Timing::CORTEX_M3),
         Chip::GpramM4 => (flash, MemorySettings::default(), Timing::CORTEX_M4F),
     };
     let mut core = Core::new(
@@ -344,10 +347,10 @@ fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
         },
     );
     let bytes: Vec<u8> = code.iter().flat_map(|half| half.to_le_bytes()).collect();
-    let start = if matches!(chip, Chip::Gpram | Chip::GpramM4) {
-        GPRAM
-    } else {
-        CODE
+    let start = match chip {
+        Chip::Gpram | Chip::GpramM4 => GPRAM,
+        Chip::Sram => SRAM,
+        _ => CODE,
     };
     core.load_image(start, &bytes).unwrap();
     let vectors = [0x2000_0800_u32, start | 1];
@@ -498,6 +501,24 @@ fn a_load_waits_a_cycle_more_behind_a_buffered_store_that_is_split() {
         assert_eq!(time(Chip::Gpram, write_buffer, 0x5004), 6);
         assert_eq!(time(Chip::Stm32f100, write_buffer, 0x5001), 8);
     }
+}
+
+#[test]
+fn split_accesses_and_fetches_from_sram_shut_each_other_out() {
+    // LDR.W R6, [R1, #offset] for each offset: as memory/ldr_str_unaligned measures them.
+    let time = |offsets: &[u16]| {
+        let loads = offsets.iter().flat_map(|offset| [0xf8d1, 0x6000 | offset]);
+        let start = [0xf3bf, 0x8f6f, 0xf8d0, 0x2004];
+        let end = [0xf8d0, 0x3004, 0xe7fe];
+        let code: Vec<u16> = start.into_iter().chain(loads).chain(end).collect();
+        cycles(Chip::Sram, &code)
+    };
+    assert_eq!(time(&[0]), 4);
+    assert_eq!(time(&[2]), 6);
+    assert_eq!(time(&[1]), 7);
+    assert_eq!(time(&[0, 2]), 8);
+    assert_eq!(time(&[2, 0]), 10);
+    assert_eq!(time(&[2, 2]), 12);
 }
 
 #[test]
