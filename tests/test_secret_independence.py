@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from emulated import ARM, BOARD, BuildOf, builds
 from joulemark._engine import Image
+from joulemark.catalogue import boards
 from joulemark.catalogue.primitives import Implementation, Library
 from joulemark.cli import app
 from joulemark.curves import P256
@@ -181,6 +182,21 @@ def test_branches_on_a_cortex_m_are_looked_at(tmp_path: Path) -> None:
     assert branches_on_secrets(BuildOf(leaking, "gcc", "Os", ARM))
     mac = LIBRARY.implementation(LIBRARY["siphash-2-4"], "ref")
     assert branches_on_secrets(BuildOf(mac, "gcc", "Os", ARM)) == []
+
+
+CACHED = boards.load_board("launchxl-cc26x2r1")
+
+
+def test_a_cache_that_replaces_at_random_tells_nothing_of_what_ran_before() -> None:
+    """A signature is longer than the cache; its trials' data come over a line that knows them."""
+    way = LIBRARY.implementation(LIBRARY["ecdsa-p256"], "armv7em+armv7m")
+    build = BuildOf(way, "gcc", "O3", CACHED)
+    assert str(observe(way, CACHED, build.build(), "sign", special=True)) == "sign: nothing"
+
+
+def test_a_leak_beside_a_cache_is_found(tmp_path: Path) -> None:
+    found = leaks(BuildOf(leaky(LEAKY, tmp_path), "gcc", "Os", CACHED))
+    assert any(leak.startswith("hash:") and leak.endswith("cycles") for leak in found), found
 
 
 def test_leaks_are_shown_build_by_build() -> None:

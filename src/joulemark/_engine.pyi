@@ -449,6 +449,8 @@ class Machine:
         """Drive an input pin, such as "P1.0"."""
     @property
     def marker_edges(self) -> list[MarkerEdge]: ...
+    def forget_memory(self) -> None:
+        """Empty caches and line buffers, where there are any, as they are before anything ran."""
     def clear_observations(self) -> None:
         """Forget marker edges, profile, intervals and high-water marks; the machine goes on."""
     @property

@@ -492,6 +492,14 @@ impl MemoryTiming {
         self.settings
     }
 
+    /// Caches and line buffers are empty, and the pseudo-random sequence begins anew.
+    pub fn forget(&mut self, history: &mut History) {
+        let version = self.cache.version + 1;
+        self.cache = Cache::new();
+        self.cache.version = version;
+        *history = History::new();
+    }
+
     pub fn set(&mut self, settings: MemorySettings, history: &mut History) {
         if self.settings == settings {
             return;

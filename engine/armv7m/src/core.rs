@@ -378,6 +378,11 @@ impl<B: Bus> Core<B> {
         self.stack_low
     }
 
+    /// Empty caches and line buffers, and begin their pseudo-random sequence anew.
+    pub fn forget_memory(&mut self) {
+        self.pipe.forget_memory();
+    }
+
     /// Begin a new low-water mark.
     pub fn reset_stack_low(&mut self) {
         self.stack_low = self.regs.r[13];

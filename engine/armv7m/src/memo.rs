@@ -279,6 +279,12 @@ impl Pipeline {
         });
     }
 
+    pub fn forget_memory(&mut self) {
+        self.leave_way();
+        let Simulation { memory, state, .. } = &mut self.simulation;
+        memory.forget(&mut state.history);
+    }
+
     pub fn set_write_buffer(&mut self, on: bool) {
         self.change(|simulation| simulation.memory.write_buffer = on);
     }

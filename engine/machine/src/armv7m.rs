@@ -536,6 +536,10 @@ impl System for Armv7m {
         self.core.bus.with_antenna(act)
     }
 
+    fn forget_memory(&mut self) {
+        self.core.forget_memory();
+    }
+
     fn restart_stack(&mut self) {
         self.stack_base = self.core.register(SP);
         self.core.reset_stack_low();

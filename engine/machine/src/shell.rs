@@ -478,6 +478,12 @@ impl Machine {
         &self.marker_edges
     }
 
+    /// Empty caches and line buffers, where there are any: what runs next takes the time that it takes
+    /// whatever ran before.
+    pub fn forget_memory(&mut self) {
+        self.system.forget_memory();
+    }
+
     /// Forget marker edges, profile, intervals, traces and high-water marks; the machine goes on.
     pub fn clear_observations(&mut self) {
         self.marker_edges.clear();

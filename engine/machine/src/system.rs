@@ -102,6 +102,9 @@ pub trait System: Any + Send + Sync {
         false
     }
 
+    /// Empty caches and line buffers, where there are any; their pseudo-random sequence begins anew.
+    fn forget_memory(&mut self) {}
+
     /// Begin a new high-water mark of the stack.
     fn restart_stack(&mut self);
     fn stack_bytes(&self) -> u32;

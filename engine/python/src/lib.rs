@@ -736,6 +736,10 @@ impl Machine {
             .collect()
     }
 
+    fn forget_memory(&mut self) {
+        self.machine.forget_memory();
+    }
+
     fn clear_observations(&mut self) {
         self.machine.clear_observations();
     }

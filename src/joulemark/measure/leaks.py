@@ -238,13 +238,18 @@ def observe(
     chip, port, marker = chips.load_chip(board.chip), board.serial.port, board.marker.pin
     # Devices beside the chip take time to emulate, and only engines are asked.
     wiring = board.wiring if implementation.accelerators else None
-    machine = EmulatedBoard(chip, Image.load(image.path), wiring=wiring, marker=marker, port=port)
+    # What a cache keeps, and where it puts the next line, depends on what ran before: on how
+    # secrets came over the serial line, for one.
+    machine = EmulatedBoard(
+        chip, Image.load(image.path), wiring=wiring, marker=marker, port=port, cold=True
+    )
     device = Device(machine, attempts=1)
 
     def watch(puts: list[Exchange], wanted: Status) -> tuple[list[int], int]:
         """Cycles of each, and how many digests of addresses there were."""
         cycles, addresses = [], set()
         warm = chip.memories_keep_state
+        # What leads to a window is on its way when it begins, and comes later the first time.
         for put in [*puts[:1], *puts] if warm else puts:
             for slot, data in put.inputs.items():
                 device.write(slot, data)

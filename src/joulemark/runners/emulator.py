@@ -47,6 +47,7 @@ class EmulatedBoard:
         port: serial port that speaks the image's protocol.
         profile: count cycles per function.
         follow: keep what each instruction costs.
+        cold: each window begins with caches and line buffers empty.
         budget_cycles: how long an answer may take.
         earlier: a board that ran the same image and is done with; to emulate it again takes less
             time then.
@@ -62,6 +63,7 @@ class EmulatedBoard:
         port: str,
         profile: bool = False,
         follow: bool = False,
+        cold: bool = False,
         budget_cycles: int = BUDGET_CYCLES,
         earlier: "EmulatedBoard | None" = None,
     ) -> None:
@@ -81,6 +83,7 @@ class EmulatedBoard:
             self._machine.learn_from(earlier._machine)
         self._port = port
         self._profile, self._follow = profile, follow
+        self._cold = cold
         self.budget_cycles = budget_cycles
         self._windows: list[Window] = []
 
@@ -117,6 +120,8 @@ class EmulatedBoard:
                 edge = machine.marker_edges[-1]
                 if edge.rising:
                     machine.clear_observations()
+                    if self._cold:
+                        machine.forget_memory()
                     rising = edge
                 elif rising is not None:
                     self._windows.append(self._window(rising, edge))
