@@ -114,9 +114,10 @@ def test_what_a_mote_had_half_said_is_left_out(said: str, monkeypatch: pytest.Mo
         watched=[seen, seen],
         motes=[SimpleNamespace(text="sent 1\nanswered 7\ndone\n"), SimpleNamespace(text=said)],
     )
-    monkeypatch.setattr(network, "run_pair", lambda *_, **__: run)
+    pair = SimpleNamespace(run=lambda **_: run)
+    monkeypatch.setattr(network, "RunningPair", lambda *_, **__: pair)
     case: Any = SimpleNamespace(board=None)
-    _, (root, leaf) = network.run_slots(case, [], WIDE, 60, until_late=True)
+    _, (root, leaf) = network.RunningSlots(case, [], WIDE, 60).run(lambda _: True)
     assert (root["sent"], root["answered"]) == (1, 7)
     assert leaf == network.counts(seen)
 
@@ -158,9 +159,8 @@ class Rare(Bench):
         self._known = {}
         self.ran: list[tuple[Template, int]] = []
 
-    def run(self, template: Template, count: int, *, until_late: bool = False) -> Any:
+    def run(self, template: Template, count: int) -> Any:
         """What the motes would have counted."""
-        assert until_late
         self.ran.append((template, count))
         names = [*(f"late {name}" for name in slots.DEADLINES), "sent", "acknowledged"]
         late = dict.fromkeys(names, 0) | {"slots": count}
@@ -170,18 +170,18 @@ class Rare(Bench):
         for part, at in ((slots.TX_OFFSET, 100), (slots.TX_ACK, 200)):
             has = {slots.TX_OFFSET: template.tx_offset, slots.TX_ACK: template.tx_ack_delay}[part]
             late[f"late {part}"] = int(has < at)
-        return None, (late, dict.fromkeys(late, 0) | {"slots": count})
+        return late, dict.fromkeys(late, 0) | {"slots": count}
 
 
 class Chance(Rare):
     """200 ticks to the acknowledgement are too few once in 100 slots, and in short ones sooner."""
 
-    def run(self, template: Template, count: int, *, until_late: bool = False) -> Any:
+    def run(self, template: Template, count: int) -> Any:
         """What the motes would have counted."""
-        run, (root, leaf) = super().run(template, count, until_late=until_late)
+        root, leaf = super().run(template, count)
         if template.tx_ack_delay == 200 and (count >= 100 or template.slot < 900):
             root |= {f"late {slots.TX_ACK}": 1, f"late {slots.SLOT_END}": 0}
-        return run, (root, leaf)
+        return root, leaf
 
 
 def test_what_few_slots_do_not_show_is_no_failure() -> None:

@@ -108,8 +108,7 @@ def test_a_plain_driver_takes_a_frame_there_and_back() -> None:
         case = SlotCase(
             board=boards.load_board("telosb"), clock="max", subject=subject, build=build
         )
-        bench = Bench(case)
-        run, reports = bench.run(case.wide, 60)
+        run, reports = Bench(case, 60).seen(case.wide, 60)
         verify(reports, case)
         seen = seen_slots(run, case.wide, case)
         assert {one.mote for one in seen} == {"root", "leaf"}
@@ -118,6 +117,18 @@ def test_a_plain_driver_takes_a_frame_there_and_back() -> None:
     # A byte on the bus takes 2 us at least, and 125 of a frame go twice more.
     assert more_ps["sec1"] > 2 * 125 * 2 * 10**6
     assert more_ps["sec2+sec3"] > 2 * 125 * 2 * 10**6
+
+
+def test_slots_that_go_on_are_those_of_one_run() -> None:
+    """What was stopped after a few slots and goes on ends as what was never stopped."""
+    subject = SlotSubject(strategy="hardware", level=5)
+    build = Build(compiler="clang", optimisation="O3")
+    case = SlotCase(board=boards.load_board("telosb"), clock="max", subject=subject, build=build)
+    straight, stopped = Bench(case, 60), Bench(case, 60)
+    assert 12 <= stopped.tried(case.wide, 12).slots < 60
+    proof = stopped.proof(case.wide, 60)
+    assert proof == straight.proof(case.wide, 60)
+    assert proof.slots == 60
 
 
 @pytest.mark.slow
@@ -149,7 +160,7 @@ def test_a_network_of_that_slot(tmp_path: Path) -> None:
             '{"proved": [{"board": "telosb"}]}',
             "key proved.0.clock: this key is missing; write it with slot",
         ),
-        ('{"proofs": [], "slots": 5}', "key proofs: unknown key; write it with slot"),
+        ('{"proved": [], "proofs": []}', "key proofs: unknown key; write it with slot"),
     ],
 )
 def test_what_is_no_certificate_is_said(text: str, said: str, tmp_path: Path) -> None:

@@ -41,89 +41,113 @@ class PairRun:
     digest: str
 
 
-def run_pair(
-    board: "Board",
-    images: Sequence["BuiltImage"],
-    *,
-    until_said: str,
-    limit_ps: int,
-    profile: bool = False,
-    trace: bool = True,
-    watched: tuple[str, int] | None = None,
-    enough: Callable[[Sequence[bytes]], bool] | None = None,
-) -> PairRun:
-    """Run until each mote has said something on its serial line.
+class RunningPair:
+    """Two motes that have not said all yet: they can be run on from where they are.
 
     Args:
         board: of both.
         images: of both.
-        until_said: the last that each says.
-        limit_ps: how long that may take.
         profile: count cycles by function.
         trace: keep power states and edges of the marker.
         watched: an object in both motes' memory, by its symbol and size.
-        enough: told the watched bytes of both, says whether to stop before.
-
-    Raises:
-        BudgetError: it takes longer.
-        FaultError: a program faulted.
     """
-    from joulemark._engine import Image, Network
-    from joulemark.catalogue import chips
 
-    network = Network()
-    chip = chips.load_chip(board.chip)
-    places = []
-    for image, start_ps, ppb in zip(images, STARTS_PS, CRYSTAL_PPB, strict=True):
-        loaded = Image.load(image.path)
-        if watched is not None:
-            places.append(loaded.resolve(watched[0]))
-        network.add(
-            chip,
-            loaded,
-            wiring=board.wiring,
-            start_ps=start_ps,
-            ppb=ppb,
-            trace=trace,
-            marker=board.marker.pin if trace else None,
-            profile=profile,
+    def __init__(
+        self,
+        board: "Board",
+        images: Sequence["BuiltImage"],
+        *,
+        profile: bool = False,
+        trace: bool = True,
+        watched: tuple[str, int] | None = None,
+    ) -> None:
+        from joulemark._engine import Image, Network
+        from joulemark.catalogue import chips
+
+        self._board, self._profile, self._trace = board, profile, trace
+        self._network = Network()
+        self._places: list[tuple[int, int]] = []
+        self._texts = ["", ""]
+        self._frames: list[Transmission] = []
+        chip = chips.load_chip(board.chip)
+        for image, start_ps, ppb in zip(images, STARTS_PS, CRYSTAL_PPB, strict=True):
+            loaded = Image.load(image.path)
+            if watched is not None:
+                self._places.append((loaded.resolve(watched[0]), watched[1]))
+            self._network.add(
+                chip,
+                loaded,
+                wiring=board.wiring,
+                start_ps=start_ps,
+                ppb=ppb,
+                trace=trace,
+                marker=board.marker.pin if trace else None,
+                profile=profile,
+            )
+        self._network.link(0, 1, attenuation_db=ATTENUATION_DB)
+        self._network.link(1, 0, attenuation_db=ATTENUATION_DB)
+
+    def run(
+        self,
+        *,
+        until_said: str,
+        limit_ps: int,
+        enough: Callable[[Sequence[bytes]], bool] | None = None,
+    ) -> PairRun:
+        """Run on until each mote has said something on its serial line.
+
+        Args:
+            until_said: the last that each says.
+            limit_ps: how long that may take, from the beginning.
+            enough: told the watched bytes of both, says whether to stop before.
+
+        Raises:
+            BudgetError: it takes longer.
+            FaultError: a program faulted.
+        """
+        network = self._network
+        while not all(until_said in text for text in self._texts):
+            if network.time_ps >= limit_ps:
+                said = "; ".join(repr(text[-200:]) for text in self._texts)
+                raise BudgetError(f"not done in {limit_ps / 1e12:g} s; the motes said {said}")
+            network.run(network.time_ps + _STEP_PS)
+            self._frames += network.take_transmissions()
+            for mote in range(2):
+                self._listen(mote)
+            if enough is not None and enough(self._look()):
+                break
+        return PairRun(
+            motes=tuple(
+                Observed(
+                    text=self._texts[mote],
+                    edges=network.marker_edges(mote) if self._trace else (),
+                    profile=network.profile(mote) if self._profile else None,
+                    power=network.take_power_tracks(mote) if self._trace else {},
+                )
+                for mote in range(2)
+            ),
+            frames=self._frames,
+            watched=self._look(),
+            digest=network.digest,
         )
 
-    def look() -> tuple[bytes, ...]:
-        size = 0 if watched is None else watched[1]
-        return tuple(network.read_memory(mote, at, size) for mote, at in enumerate(places))
+    def _look(self) -> tuple[bytes, ...]:
+        read = self._network.read_memory
+        return tuple(read(mote, at, size) for mote, (at, size) in enumerate(self._places))
 
-    network.link(0, 1, attenuation_db=ATTENUATION_DB)
-    network.link(1, 0, attenuation_db=ATTENUATION_DB)
-    texts = ["", ""]
-    frames: list[Transmission] = []
-    while not all(until_said in text for text in texts):
-        if network.time_ps >= limit_ps:
-            said = "; ".join(repr(text[-200:]) for text in texts)
-            raise BudgetError(f"not done in {limit_ps / 1e12:g} s; the motes said {said}")
-        network.run(network.time_ps + _STEP_PS)
-        frames += network.take_transmissions()
-        for mote in range(2):
-            sent = network.serial_read_timed(mote, board.serial.port)
-            texts[mote] += bytes(byte for byte, _ in sent).decode("ascii", "replace")
-            stop = network.fault(mote)
-            if stop is not None and stop.fault is not None:
-                fault = stop.fault
-                calls = " < ".join(f"{f.symbol}+{f.offset:#x}" for f in fault.call_stack)
-                raise FaultError(f"mote {mote + 1}: {fault.kind}: {fault.message} ({calls})")
-        if enough is not None and enough(look()):
-            break
-    return PairRun(
-        motes=tuple(
-            Observed(
-                text=texts[mote],
-                edges=network.marker_edges(mote) if trace else (),
-                profile=network.profile(mote) if profile else None,
-                power=network.take_power_tracks(mote) if trace else {},
-            )
-            for mote in range(2)
-        ),
-        frames=frames,
-        watched=look(),
-        digest=network.digest,
-    )
+    def _listen(self, mote: int) -> None:
+        """Take what a mote has said, and its fault if it has one."""
+        sent = self._network.serial_read_timed(mote, self._board.serial.port)
+        self._texts[mote] += bytes(byte for byte, _ in sent).decode("ascii", "replace")
+        stop = self._network.fault(mote)
+        if stop is not None and stop.fault is not None:
+            fault = stop.fault
+            calls = " < ".join(f"{f.symbol}+{f.offset:#x}" for f in fault.call_stack)
+            raise FaultError(f"mote {mote + 1}: {fault.kind}: {fault.message} ({calls})")
+
+
+def run_pair(
+    board: "Board", images: Sequence["BuiltImage"], *, until_said: str, limit_ps: int
+) -> PairRun:
+    """Run a new pair until each mote has said something: see [RunningPair.run][]."""
+    return RunningPair(board, images).run(until_said=until_said, limit_ps=limit_ps)

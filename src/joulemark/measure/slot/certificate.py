@@ -175,7 +175,7 @@ def check(proved: Proved, *, slots: int) -> Iterator[str]:
         VerificationError: a frame was wrong.
     """
     case, template = proved.case, proved.template
-    bench = Bench(case)
+    bench = Bench(case, slots)
     proof = bench.proof(template, slots)
     if proof.late or proof.lost:
         missed = ", ".join(f"{name} {count} times" for name, count in proof.late.items())

@@ -1,14 +1,14 @@
 """What runs a network of two, and what its motes counted."""
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from joulemark.analysis import slot as slots
 from joulemark.analysis.slot import Template
 from joulemark.errors import VerificationError
 from joulemark.images import BuiltImage
 from joulemark.measure.slot.case import SlotCase
-from joulemark.runners.pair import PairRun, run_pair
+from joulemark.runners.pair import PairRun, RunningPair
 
 COUNTS = (
     *(f"late {name}" for name in slots.DEADLINES),
@@ -27,37 +27,57 @@ _END = "done\n"
 """What a mote says last."""
 
 
-def run_slots(
-    case: SlotCase,
-    built: Sequence[BuiltImage],
-    template: Template,
-    count: int,
-    *,
-    profile: bool = False,
-    trace: bool = False,
-    until_late: bool = False,
-) -> tuple[PairRun, list[dict[str, int]]]:
-    """Run slots; what both counted.
+class RunningSlots:
+    """Two motes that end after so many slots: they can be stopped before, and go on.
 
-    Where the run stops because one is late, a mote has said nothing by itself, or half of it.
+    Args:
+        case: what they do.
+        built: the root's and the leaf's image, with the template and the end in them.
+        template: of the slots.
+        end: the slot, by its number, in which the motes end.
+        seen: keep all that can be seen.
+        profile: count cycles by function.
     """
-    limit_ps = 5 * 10**12 + slots.ps_of(template.slot) * (count + _JOIN_SLOTS)
-    run = run_pair(
-        case.board,
-        built,
-        until_said=_END,
-        limit_ps=limit_ps,
-        profile=profile,
-        trace=trace,
-        watched=("tsch_count", 4 * len(COUNTS)),
-        enough=(lambda seen: any(late_in(counts(one)) for one in seen)) if until_late else None,
-    )
-    reports = [counts(one) for one in run.watched]
-    for report, mote in zip(reports, run.motes, strict=True):
-        said, end, _ = mote.text.partition(_END)
-        pairs = (line.rpartition(" ") for line in said.splitlines() if end)
-        report |= {name: int(number) for name, _, number in pairs}
-    return run, reports
+
+    def __init__(
+        self,
+        case: SlotCase,
+        built: Sequence[BuiltImage],
+        template: Template,
+        end: int,
+        *,
+        seen: bool = False,
+        profile: bool = False,
+    ) -> None:
+        self.limit_ps = 5 * 10**12 + slots.ps_of(template.slot) * (end + _JOIN_SLOTS)
+        self._pair = RunningPair(
+            case.board,
+            built,
+            profile=profile,
+            trace=seen,
+            watched=("tsch_count", 4 * len(COUNTS)),
+        )
+
+    def run(
+        self, enough: Callable[[Sequence[Mapping[str, int]]], bool] | None = None
+    ) -> tuple[PairRun, list[dict[str, int]]]:
+        """Run to the end; what both counted.
+
+        Args:
+            enough: told the counters of both, says whether to stop before. Then a mote has said
+                nothing by itself, or half of it.
+        """
+        run = self._pair.run(
+            until_said=_END,
+            limit_ps=self.limit_ps,
+            enough=None if enough is None else lambda seen: enough([counts(one) for one in seen]),
+        )
+        reports = [counts(one) for one in run.watched]
+        for report, mote in zip(reports, run.motes, strict=True):
+            said, end, _ = mote.text.partition(_END)
+            pairs = (line.rpartition(" ") for line in said.splitlines() if end)
+            report |= {name: int(number) for name, _, number in pairs}
+        return run, reports
 
 
 def counts(seen: bytes) -> dict[str, int]:

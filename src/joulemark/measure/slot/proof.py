@@ -8,7 +8,7 @@ from joulemark.analysis.slot import Template
 from joulemark.errors import VerificationError
 from joulemark.images import Sources
 from joulemark.measure.slot.case import SlotCase
-from joulemark.measure.slot.network import late_in, run_slots, verify
+from joulemark.measure.slot.network import RunningSlots, late_in, verify
 from joulemark.measure.slot.programs import images, spacing, with_template
 from joulemark.runners.pair import PairRun
 
@@ -99,24 +99,51 @@ class _Known:
 
 
 class Bench:
-    """Runs of a case: the template is changed in the image, in place."""
+    """Runs of a case: the template is changed in the image, in place.
 
-    def __init__(self, case: SlotCase) -> None:
+    Args:
+        case: which.
+        most: so many slots are run of what is proved.
+    """
+
+    def __init__(self, case: SlotCase, most: int) -> None:
         self.case = case
+        self.most = most
         self.sources = Sources()
         self.images = images(case, case.wide, 1, self.sources)
         self._known: dict[Template, _Known] = {}
+        self._stopped: dict[Template, RunningSlots] = {}
 
-    def run(
-        self, template: Template, count: int, *, until_late: bool = False
+    def seen(
+        self, template: Template, count: int, *, profile: bool = False
     ) -> tuple[PairRun, list[dict[str, int]]]:
-        """Run so many slots; all that can be seen of them, or how many were late."""
-        count = self._numbers(count)
-        built = [with_template(self.case, image, template, count) for image in self.images]
-        seen = not until_late
-        return run_slots(
-            self.case, built, template, count, profile=seen, trace=seen, until_late=until_late
-        )
+        """Run so many slots, and keep all that can be seen of them."""
+        return self._begin(template, count, seen=True, profile=profile).run()
+
+    def run(self, template: Template, count: int) -> Sequence[Mapping[str, int]]:
+        """What both counted in so many slots, or until one is late.
+
+        Where fewer are asked for than may be yet, the motes stop there and go on from there.
+        """
+        running = self._stopped.pop(template, None)
+        if running is None:
+            running = self._begin(template, max(count, self.most))
+
+        def enough(reports: Sequence[Mapping[str, int]]) -> bool:
+            done = count < self.most and all(one["slots"] >= count for one in reports)
+            return done or any(late_in(one) for one in reports)
+
+        _, reports = running.run(enough)
+        if count < self.most and not any(late_in(one) for one in reports):
+            self._stopped[template] = running
+        return reports
+
+    def _begin(
+        self, template: Template, count: int, *, seen: bool = False, profile: bool = False
+    ) -> RunningSlots:
+        end = self._numbers(count)
+        built = [with_template(self.case, image, template, end) for image in self.images]
+        return RunningSlots(self.case, built, template, end, seen=seen, profile=profile)
 
     def _numbers(self, count: int) -> int:
         """So many slots that have a link, as slot numbers: whole slotframes."""
@@ -130,7 +157,7 @@ class Bench:
         """
         known = self._known.get(template)
         if known is None or (not known.proof.late and known.asked < count):
-            _, reports = self.run(template, count, until_late=True)
+            reports = self.run(template, count)
             known = self._known[template] = _Known(count, reports, proof_of(template, reports))
         return known.proof
 

@@ -18,6 +18,8 @@ from joulemark.meters.power import Energy
 
 SEEN_SLOTS = 120
 """A slot's work hardly varies: the crystal's grid is what does."""
+SHORT_SLOTS = 30
+"""Of the shortest slot the last ones alone are looked at."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +76,8 @@ def tune(case: SlotCase, *, proof_slots: int = PROOF_SLOTS) -> Tuned:
         InputError: the board has no radio, or not what the strategy needs.
         VerificationError: a frame was wrong.
     """
-    bench = Bench(case)
-    run, reports = bench.run(case.wide, SEEN_SLOTS)
+    bench = Bench(case, proof_slots)
+    run, reports = bench.seen(case.wide, SEEN_SLOTS, profile=True)
     if proof_of(case.wide, reports).late:
         raise BudgetError(f"a slot's work does not fit {slots.ps_of(case.wide.slot) / 1e9:g} ms")
     verify(reports, case)
@@ -92,7 +94,7 @@ def tune(case: SlotCase, *, proof_slots: int = PROOF_SLOTS) -> Tuned:
     if proof.late or proof.lost:
         raise VerificationError(f"{proof} after {ROUNDS} rounds", str(case.case))
     steps = steps_of(run.frames, found)
-    seen, _ = bench.run(template, SEEN_SLOTS)
+    seen, _ = bench.seen(template, SHORT_SLOTS)
     short = seen_slots(seen, template, case)
     cycles = cycles_of(run)
     image = bench.images[0]
