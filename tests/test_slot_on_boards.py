@@ -129,6 +129,9 @@ def test_slots_that_go_on_are_those_of_one_run() -> None:
     proof = stopped.proof(case.wide, 60)
     assert proof == straight.proof(case.wide, 60)
     assert proof.slots == 60
+    fewest = Bench(case, 30)
+    assert 12 <= fewest.tried(case.wide, 12).slots < 30
+    assert fewest.tried(case.wide, 60).slots == 60
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ class RunningSlots:
         seen: bool = False,
         profile: bool = False,
     ) -> None:
-        self.limit_ps = 5 * 10**12 + slots.ps_of(template.slot) * (end + _JOIN_SLOTS)
+        self._limit_ps = 5 * 10**12 + slots.ps_of(template.slot) * (end + _JOIN_SLOTS)
         self._pair = RunningPair(
             case.board,
             built,
@@ -69,7 +69,7 @@ class RunningSlots:
         """
         run = self._pair.run(
             until_said=_END,
-            limit_ps=self.limit_ps,
+            limit_ps=self._limit_ps,
             enough=None if enough is None else lambda seen: enough([counts(one) for one in seen]),
         )
         reports = [counts(one) for one in run.watched]

@@ -123,10 +123,11 @@ class Bench:
     def run(self, template: Template, count: int) -> Sequence[Mapping[str, int]]:
         """What both counted in so many slots, or until one is late.
 
-        Where fewer are asked for than may be yet, the motes stop there and go on from there.
+        Where fewer are asked for than may be yet, the motes stop there and go on from there; they
+        end after the most, so that more take another run.
         """
         running = self._stopped.pop(template, None)
-        if running is None:
+        if running is None or count > self.most:
             running = self._begin(template, max(count, self.most))
 
         def enough(reports: Sequence[Mapping[str, int]]) -> bool:
