@@ -299,6 +299,13 @@ def is_result(name: str) -> bool:
     return kind is None or not kind.file.baseline
 
 
+def handles_no_secret(name: str, operation: str) -> bool:
+    """Tell whether an operation of a kind takes public values alone, such as a verification."""
+    kind = shipped().get(name)
+    found = None if kind is None else kind.file.operation.get(operation)
+    return found is not None and found.public
+
+
 def titles() -> dict[str, str]:
     """Titles of the kinds that price something, by name, in their order."""
     return {kind.name: kind.title for kind in shipped().values() if not kind.file.baseline}

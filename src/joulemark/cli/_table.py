@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 NEAR_BYTES = 64
 """Of the message sizes, the one nearest to this is shown."""
 
+MOST_ROWS = 40
+"""A longer table is cut to the best of each kind: what a person can take in."""
+
 _FIRST_LEFT_OUT = ("opt", "operation", "ms", "RAM", "stack", "flash", "secrets", "bytes", "µJ")
 """Columns that a narrow terminal goes without, in this order."""
 
@@ -52,6 +55,8 @@ def show(
 ) -> None:
     """Print the fastest build of each implementation, and what that leaves out.
 
+    Where that takes more than `MOST_ROWS`, only the best of each kind on each board is printed.
+
     Args:
         records: of the cases that `shown` chose.
         dependent: builds (as `build_of` names them) of which some operation or size showed that
@@ -61,39 +66,32 @@ def show(
     from rich.console import Console
     from rich.table import Table
 
-    groups: dict[tuple[str, ...], list[PrimitiveRecord]] = {}
-    for r in records:
-        where, what = r.conditions, r.subject
-        group_name = (where.board, where.clock, what.kind, what.primitive, what.implementation)
-        groups.setdefault(group_name, []).append(r)
-    if not groups:
+    rows = _fastest(records)
+    if not rows:
         return
-    rows: list[PrimitiveRecord] = []
-    boards = len({(board, clock) for board, clock, *_ in groups}) > 1
+    cut = len(rows) > MOST_ROWS
+    if cut:
+        rows = _best_of_each_kind(rows, dependent)
+    boards = len({(r.conditions.board, r.conditions.clock) for r in records}) > 1
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in (*(("board",) if boards else ()), "primitive", "implementation", "operation"):
         table.add_column(name, no_wrap=True)
     for name in ("bytes", "opt", "cycles", "ms", "µJ", "flash", "RAM", "stack"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("secrets")
-    for (board, clock, *_), group in sorted(groups.items()):
-        best = min(group, key=lambda r: r.cycles or 0)
-        rows.append(best)
-        finding: str = best.finding or ""
-        if finding.startswith("independent") and build_of(best) in dependent:
-            finding = "other cases depend on data"
+    for row in rows:
         table.add_row(
-            *((f"{board} {clock}",) if boards else ()),
-            best.subject.primitive,
-            best.subject.implementation,
-            best.subject.operation,
-            str(best.subject.message_bytes),
-            "" if best.build is None else best.build.optimisation,
-            "" if best.cycles is None else f"{best.cycles:,.0f}",
-            f"{(best.time_ps or 0) / 1e9:.3f}",
-            "" if best.energy_net_nj is None else f"{best.energy_net_nj / 1e3:.2f}",
-            *("" if v is None else str(v) for v in _memory(best)),
-            f"{finding} ({best.trials} trials)" if finding else "",
+            *((f"{row.conditions.board} {row.conditions.clock}",) if boards else ()),
+            row.subject.primitive,
+            row.subject.implementation,
+            row.subject.operation,
+            str(row.subject.message_bytes),
+            "" if row.build is None else row.build.optimisation,
+            "" if row.cycles is None else f"{row.cycles:,.0f}",
+            f"{(row.time_ps or 0) / 1e9:.3f}",
+            "" if row.energy_net_nj is None else f"{row.energy_net_nj / 1e3:.2f}",
+            *("" if v is None else str(v) for v in _memory(row)),
+            _secrets(row, dependent),
         )
     # A pipe or a file has no width that a table must fit.
     # Names are no markup.
@@ -104,22 +102,61 @@ def show(
     console.print(fitting)
     if left_out:
         console.print(f"too narrow for: {', '.join(left_out)}; `joulemark export` has all")
-    console.print(described(rows, cases), highlight=False, soft_wrap=True)
+    console.print(described(rows, cases, cut=cut), highlight=False, soft_wrap=True)
 
 
-def described(rows: "Sequence[PrimitiveRecord]", cases: int) -> str:
+def _fastest(records: "Iterable[PrimitiveRecord]") -> "list[PrimitiveRecord]":
+    """The fastest build of each implementation, in the order of boards, kinds and names."""
+    groups: dict[tuple[str, ...], list[PrimitiveRecord]] = {}
+    for r in records:
+        where, what = r.conditions, r.subject
+        name = (where.board, where.clock, what.kind, what.primitive, what.implementation)
+        groups.setdefault(name, []).append(r)
+    return [min(group, key=lambda r: r.cycles or 0) for _, group in sorted(groups.items())]
+
+
+def _best_of_each_kind(
+    rows: "Iterable[PrimitiveRecord]", dependent: Collection[tuple[str, ...]]
+) -> "list[PrimitiveRecord]":
+    """Of each kind on each board, the row that takes least energy of those that may be advised.
+
+    Where none may (no implementation of the kind is constant-time), the kind has no row.
+    """
+    from joulemark.analysis.advice import Requirement
+
+    groups: dict[tuple[str, ...], list[PrimitiveRecord]] = {}
+    for r in rows:
+        groups.setdefault((r.conditions.board, r.conditions.clock, r.subject.kind), []).append(r)
+    result = []
+    for _, group in sorted(groups.items()):
+        advised = [
+            r
+            for r in Requirement().select(group)
+            if r.about.secret_independent is None or build_of(r) not in dependent
+        ]
+        if advised:
+            result.append(min(advised, key=lambda r: (r.energy_net_nj or 0.0, r.cycles or 0)))
+    return result
+
+
+def described(rows: "Sequence[PrimitiveRecord]", cases: int, *, cut: bool = False) -> str:
     """Selection of the table's rows, and the number of cases left out.
 
     Args:
         rows: the records that the table shows.
         cases: how many cases have numbers.
+        cut: only the best of each kind is shown.
     """
+    if not rows:
+        return f"no standard kept its secrets in any of {cases:,} cases; the report has all"
     operations = ", ".join(sorted({r.subject.operation for r in rows}))
     sizes = _range(r.subject.message_bytes for r in rows)
     ad = _range(r.subject.ad_bytes for r in rows)
     builds = ", ".join(sorted({str(r.build) for r in rows if r.build is not None}))
     text = f"shown: {operations} of {sizes} bytes, {'no' if ad == '0' else f'{ad} bytes of'} AD"
-    if builds:
+    if cut:
+        text += ", of each kind the standard that keeps its secrets for the least energy"
+    elif builds:
         text += f", the fastest build of each implementation ({builds})"
     hidden = cases - len(rows)
     if hidden <= 0:
@@ -167,6 +204,17 @@ def build_of(record_or_point: "PrimitiveRecord | Point") -> tuple[str, ...]:
     subject, where = case.subject, case.conditions
     named = (getattr(subject, "primitive", ""), getattr(subject, "implementation", ""))
     return (where.board, where.clock, *named, str(case.build))
+
+
+def _secrets(record: "PrimitiveRecord", dependent: Collection[tuple[str, ...]]) -> str:
+    from joulemark.catalogue.kinds import handles_no_secret
+
+    if handles_no_secret(record.subject.kind, record.subject.operation):
+        return "handles none"
+    finding: str = record.finding or ""
+    if finding.startswith("independent") and build_of(record) in dependent:
+        finding = "other cases depend on data"
+    return f"{finding} ({record.trials} trials)" if finding else ""
 
 
 def _memory(record: "PrimitiveRecord") -> tuple[int | None, int | None, int | None]:

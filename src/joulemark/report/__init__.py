@@ -23,7 +23,7 @@ from joulemark.analysis.advice import (
     steps,
 )
 from joulemark.campaign.estimates import ESTIMATE
-from joulemark.catalogue import boards
+from joulemark.catalogue import boards, kinds
 from joulemark.errors import JoulemarkError
 from joulemark.records.record import DEPENDENT, PrimitiveRecord, of_primitives
 from joulemark.records.store import Store
@@ -238,7 +238,9 @@ def _row(record: PrimitiveRecord) -> dict[str, Any]:
         "time_us": micro(record.time_ps, 1e6, 3),
         "energy_net_uj": micro(record.energy_net_nj, 1e3, 4),
         "energy_gross_uj": micro(record.energy_gross_nj, 1e3, 4),
-        "finding": record.finding,
+        "finding": "handles none"
+        if kinds.handles_no_secret(record.subject.kind, record.subject.operation)
+        else record.finding,
     }
     shown = {
         name: values[name] if name in values else getattr(record, name) for name, _ in _COLUMNS
