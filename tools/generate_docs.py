@@ -494,10 +494,10 @@ def boards_page() -> str:
         GENERATED,
         "# What boards draw",
         "",
-        "From the boards' files, with what the chips' makers state of radio and sensors beside what"
-        " was measured. Where several figures have one name, `joulemark budget` takes the radio's"
-        " own before the whole board's, then the measured, the data sheet's, the inferred. What the"
-        " chips alone draw is in `chips/`.",
+        "Currents, times and energies from the board files: the chip makers' figures for radio and"
+        " sensors beside measured ones. Where several figures have one name, `joulemark budget`"
+        " prefers the radio's own to the whole board's, then measured to data sheet to inferred."
+        " Currents of the chips alone are in `chips/`.",
     ]
     for name in boards.names():
         lines += _board_section(boards.load_board(name))

@@ -176,30 +176,34 @@ def section(board: str) -> str:
 INTRODUCTION = """<!-- Written by tools/public_key_page.py: do not edit. -->
 # Public key on small devices
 
-What key agreements and signatures take on a Cortex-M3 without wait states, on a Cortex-M4 whose
-timing is inferred ([accuracy-nrf52840.md](accuracy-nrf52840.md)) and on an MSP430F1611, by the
-assembly that is written for them, at -O3 (GCC on the first two, clang on the last), of messages of
-32 bytes. *Cycles* are the most that two trials with random keys took; every output was verified.
-Where an operation has a target, that is what it may take *at most*. Flash and stack are in bytes;
-nothing stays in RAM but one byte. *Image* and *RAM* are what a whole image takes of both, with the
-harness, its buffers and the stack: a TelosB has 49,152 and 10,240 bytes. *Best public* is what was
-found of others' code, run on the same emulated chip, or, for the MSP430, as its authors state it.
-On the Cortex-M4 it signs in less, of a hash and a nonce that are given, which here are made.
+Costs of key agreements and signatures over messages of 32 bytes, in assembly written for each core
+and built at -O3: on a Cortex-M3 without wait states (GCC), on a Cortex-M4 whose timing is inferred
+([accuracy-nrf52840.md](accuracy-nrf52840.md), GCC), and on an MSP430F1611 (clang).
+
+- *At most*: the target, where an operation has one.
+- *Cycles*: the most that two trials with random keys took; every output was verified.
+- *Flash* and *stack*: in bytes. Only one byte stays in RAM.
+- *Image* and *RAM*: bytes of a whole image, with the harness, its buffers and the stack; a TelosB
+  has 49,152 and 10,240.
+- *Best public*: others' code, run on the same emulated chip or, for the MSP430, as its authors
+  state it. On the Cortex-M4 it signs faster, but is given the hash and the nonce, which ours makes.
 
 """
-CLOSE = """Verification handles nothing secret, and its time depends on what it is given.
-`ecdsa-p256-seeded` and `ecdsa-secp160r1-seeded` draw their nonces from HMAC_DRBG (SP 800-90A),
-seeded for each signature with 48 bytes, the secret key and the message's hash; the others have the
-nonces of RFC 6979. ECDSA over secp160r1 and sect233r1 by RFC 6979 varies: on these orders every
-second nonce is drawn again. `limbs16` and `limbs32` are portable C, beside which the assembly of
-the same curve stands. `tinyecc16` and `tinyecc32` are portable C by the methods of TinyECC, whose
-own figures are those of its version 0.2 on a TelosB, at a clock that is not stated (4 to 8 MHz); it
-makes its table of the generator once, in 5.225 s, ours is made in each signature. `easy` has the
-methods of the library that shibata-2018 measured. [Leaks](leaks.md) has what each build tells of
-its secrets.
+CLOSE = """- Verification handles nothing secret; its time depends on its inputs.
+- `ecdsa-p256-seeded` and `ecdsa-secp160r1-seeded` draw nonces from HMAC_DRBG (SP 800-90A), seeded
+  for each signature with 48 bytes, the secret key and the message's hash. The others have the
+  nonces of RFC 6979. With these, ECDSA over secp160r1 and sect233r1 varies: on these orders every
+  second nonce is drawn again.
+- `limbs16` and `limbs32` are portable C, for comparison with the same curve's assembly.
+- `tinyecc16` and `tinyecc32` are portable C by the methods of TinyECC, whose own figures are those
+  of its version 0.2 on a TelosB, at a clock that is not stated (4 to 8 MHz). TinyECC makes its
+  table of the generator once, in 5.225 s; ours is made in each signature.
+- `easy` has the methods of the library that shibata-2018 measured.
+
+[Leaks](leaks.md) shows what each build tells of its secrets.
 
 ## Fuzzed beside other implementations
-What is newest was tried beside implementations that share nothing with it, and no difference was
+The newest code was fuzzed beside implementations that share nothing with it. No difference was
 found. Each has a short run in the tests.
 
 - Assembly for both chips on the emulated boards (secp256k1, sect233r1, seeded ECDSA, and the rest),

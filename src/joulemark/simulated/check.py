@@ -381,49 +381,49 @@ def page(verdicts: Sequence[Verdict], compared: Sequence[Pair]) -> str:
         [
             "# How wrong a way to measure is",
             "",
-            "Written by `joulemark method-check`; not edited by hand. Everything on this page is "
-            "simulated but the drivers and the evaluation, which are those that measure hardware: "
-            "the board is emulated, the instruments are programs that speak the real protocols on "
-            "sockets and terminals. It says how wrong the methods are, not how wrong an instrument "
-            "on your bench is.",
+            "Written by `joulemark method-check`; not edited by hand. This page says how wrong the "
+            "methods are, not how wrong an instrument on your bench is. Only the drivers and the "
+            "evaluation are those that measure hardware. Everything else is simulated: the board "
+            "is emulated, and the instruments are programs that speak the real protocols on "
+            "sockets and terminals.",
             "",
             "## Against a known energy",
-            "The emulator knows each operation's energy exactly. The board's current over a run "
-            "(waiting in LPM0, a command received, quiet in LPM3, the operation repeated, quiet, "
-            "the answer sent) is put before the instruments. Each repetition is another specimen, "
-            "with gain, offset, noise, clock and phase drawn within its specification, seeded by "
-            f"its number, and states a 95% interval from {RUNS} runs (Student's t). The rows of a "
-            "method share their specimens.",
+            "The emulator knows each operation's energy exactly. The instruments see the board's "
+            "current over a run: waiting in LPM0, a command received, quiet in LPM3, the operation "
+            "repeated, quiet, the answer sent. Each repetition is another specimen, with gain, "
+            "offset, noise, clock and phase drawn within its specification, seeded by its number. "
+            f"It states a 95% interval from {RUNS} runs (Student's t). The rows of a method share "
+            "their specimens.",
             "",
             "| method | operation | energy | truth (µJ) | bias | spread | 95% interval "
             "| held the truth |",
             "|---|---|---|---|---|---|---|---|",
             *rows,
             "",
-            "- The 34401A's gain and offset are drawn evenly within its one-year specification, "
-            "its noise so that the specified bound is three deviations. The windows' time is the "
-            f"chip's timer's, whose clock is drawn from {-_clock().slow_ppm / 1e4:+.2f}% to "
-            f"{_clock().fast_ppm / 1e4:+.2f}% of its nominal value: the bound that is stated for "
-            f"it, ± {_clock().bound:.2%}, is most of the interval.",
-            "- The supply's voltage is taken as exact but in the second method, where the E3631A's "
+            "- **34401A**: gain and offset are drawn evenly within its one-year specification, "
+            "noise so that the specified bound is three deviations. The chip's timer times the "
+            f"windows, with a clock drawn from {-_clock().slow_ppm / 1e4:+.2f}% to "
+            f"{_clock().fast_ppm / 1e4:+.2f}% of its nominal value. The bound stated for that "
+            f"clock, ± {_clock().bound:.2%}, is most of the interval.",
+            "- **Supply voltage**: taken as exact except in the second method, where the E3631A's "
             "output is off within its programming accuracy, and its readback within its own (both "
-            "inferred); the same specimen's error is in both.",
-            "- The 34465A's errors are assumed (its data sheet was not at hand), and "
+            "inferred). The same specimen's error is in both.",
+            "- **34465A**: its errors are assumed (its data sheet was not at hand), and "
             f"± {TRUEVOLT_BOUND:.2%} is stated for it.",
-            "- The simulated PPK2 is perfectly calibrated but for noise and quantisation, and "
-            f"stated to ± {PPK2_BOUND:.1%}: its row shows what edges, ranges and the vendor "
-            "library's filter do, not what a specimen's calibration does.",
-            f"- Of the USB meter, a display step of {USB_STEP_WH * 1e3:g} mWh, a gain within "
+            "- **PPK2**: perfectly calibrated except for noise and quantisation, and stated to "
+            f"± {PPK2_BOUND:.1%}. Its row shows the effect of edges, ranges and the vendor "
+            "library's filter, not of a specimen's calibration.",
+            f"- **USB meter**: a display step of {USB_STEP_WH * 1e3:g} mWh, a gain within "
             f"{USB_GAIN:.0%} and a person who reads up to {manual.REACTION_S:g} s late, at either "
             "end, are assumed.",
-            "- The board draws a constant current in each power state. Ripple, temperature and "
+            "- **Board**: it draws a constant current in each power state. Ripple, temperature and "
             "currents that depend on the data are not simulated.",
             "",
             "## The same cases through the model and through an instrument",
-            "The whole bench in real time: image loaded, commands over the serial line, readings "
-            "from the instrument, as `joulemark run` does it. The model's energy is exact, so the "
+            "The whole bench in real time, as `joulemark run` uses it: image loaded, commands over "
+            "the serial line, readings from the instrument. The model's energy is exact, so the "
             "two agree when it lies inside the instrument's interval. Net is net of LPM3 in both: "
-            "the TelosB's idle state, and where the image sleeps before and after a window.",
+            "the TelosB's idle state, in which the image sleeps before and after a window.",
             "",
             "| case | meter | energy | model (µJ) | instrument (µJ) | apart | agree |",
             "|---|---|---|---|---|---|---|",
