@@ -492,7 +492,7 @@ def boards_page() -> str:
     """What boards draw, and who says so."""
     lines = [
         GENERATED,
-        "# What boards draw",
+        "# Board currents",
         "",
         "Currents, times and energies from the board files: the chip makers' figures for radio and"
         " sensors beside measured ones. Where several figures have one name, `joulemark budget`"

@@ -379,7 +379,7 @@ def page(verdicts: Sequence[Verdict], compared: Sequence[Pair]) -> str:
     ]
     return "\n".join(
         [
-            "# How wrong a way to measure is",
+            "# How wrong each measuring method is",
             "",
             "Written by `joulemark method-check`; not edited by hand. This page says how wrong the "
             "methods are, not how wrong an instrument on your bench is. Only the drivers and the "
