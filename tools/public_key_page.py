@@ -207,10 +207,11 @@ The newest code was fuzzed beside implementations that share nothing with it. No
 found. Each has a short run in the tests.
 
 - Assembly for both chips on the emulated boards (secp256k1, sect233r1, seeded ECDSA, and the rest),
-  beside OpenSSL or the curve's definition, `tests/public_key_fuzz.py --boards`: 12,648 agreements,
-  or signatures made and verified, many of them special or spoilt; 33 minutes by the clock.
-- Its fields, beside Python's integers, `tests/field_fuzz.py`: 53,693,520 pairs of operands at which
-  carries turn; 31 minutes of processor time.
+  beside OpenSSL or the curve's definition, `tests/primitives/public_key_fuzz.py --boards`: 12,648
+  agreements, or signatures made and verified, many of them special or spoilt; 33 minutes by the
+  clock.
+- Its fields, beside Python's integers, `tests/primitives/field_fuzz.py`: 53,693,520 pairs of
+  operands at which carries turn; 31 minutes of processor time.
 - EDHOC's messages with external authorization data, exports and updates, under sanitizers, beside
   what the peer sent and a second reader, `firmware/fuzz/handshake.c`: 4,782,640 inputs.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/data/wycheproof/vectors.json.xz from a clone of C2SP/wycheproof.
+"""Writes tests/primitives/data/wycheproof/vectors.json.xz from a clone of C2SP/wycheproof.
 
 Of each test what the tests here need is kept: its number, its result, its inputs and outputs.
 """
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-TO = Path(__file__).parents[1] / "tests" / "data" / "wycheproof" / "vectors.json.xz"
+TO = Path(__file__).parents[1] / "tests/primitives/data/wycheproof/vectors.json.xz"
 FILES = (
     "ecdh_secp256r1_ecpoint",
     "ecdsa_secp160r1_sha256_p1363",

@@ -1,7 +1,7 @@
 //! Exceptions: their order, their cycles, what they leave on the stack, and faults.
 //!
 //! Programs are put together from a few encodings (ARM DDI 0403E.e, A7.7). How handlers nest is
-//! compared with another emulator in `tests/test_arm_exceptions.py`.
+//! compared with another emulator in `tests/chips/test_arm_exceptions.py`.
 
 use joulemark_armv7m::{Bus, Config, Core, Exit, Limits, Region, RegionKind, Timing, Width};
 use joulemark_kernel::{Cycles, Fault, FaultKind};

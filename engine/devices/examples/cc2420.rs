@@ -1,4 +1,4 @@
-//! A CC2420 that does what lines on the standard input say; `tests/cc2420_beside_mspsim.py` gives
+//! A CC2420 that does what lines on the standard input say; `tests/networks/cc2420_beside_mspsim.py` gives
 //! them to this one and to that of `MSPSim`.
 //!
 //! `V 0|1` is the regulator, `X HEX` bytes on the bus, `T US` microseconds that pass, `F HEX` a frame

@@ -1,5 +1,5 @@
 //! The AES accelerator at its registers: its times, its errors, and what is rarely used. Its data in
-//! all modes is compared with OpenSSL's in `tests/test_aes_accelerator.py`.
+//! all modes is compared with OpenSSL's in `tests/chips/test_aes_accelerator.py`.
 
 mod memory;
 

@@ -6,7 +6,7 @@ import pytest
 
 from joulemark._engine import Image, Machine, Stop
 from joulemark.catalogue import chips
-from test_arm import elf, store
+from programs import elf, store
 
 SLEEPDEEP = (0xE000ED10, 4)
 

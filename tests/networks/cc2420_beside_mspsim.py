@@ -1,6 +1,6 @@
 """The emulated CC2420 beside MSPSim's: random sequences to both, and whatever differs.
 
-    .venv/bin/python tests/cc2420_beside_mspsim.py FOLDER --sequences 1000 --seed 1
+    .venv/bin/python tests/networks/cc2420_beside_mspsim.py FOLDER --sequences 1000 --seed 1
 
 FOLDER is github.com/contiki-ng/mspsim, built: classes in `out`, libraries in `lib`; with Java 17.
 Each sequence powers the radio up with random settings and goes on with accesses to registers and
@@ -55,7 +55,7 @@ class Pair:
 
     def __init__(self, mspsim: Path) -> None:
         path = f"{mspsim / 'out'}:{mspsim / 'lib'}/*"
-        java = ["java", "-cp", path, str(ROOT / "tests/radio/Cc2420.java")]
+        java = ["java", "-cp", path, str(ROOT / "tests/networks/radio/Cc2420.java")]
         cargo = ["cargo", "run", "-q", "--release", "-p", "joulemark-devices"]
         self._processes = [
             subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

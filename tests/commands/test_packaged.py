@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 
+import build_backend
 from command import joulemark
 from joulemark import _engine
 from joulemark.project import ROOT
-
-sys.path.insert(0, str(ROOT / "tools"))
-import build_backend
 
 CASE = ("--board", "telosb", "--primitive", "aes-128", "--implementation", "ref", "--size", "16")
 

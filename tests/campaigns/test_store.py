@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from command import joulemark
 from joulemark.campaign.subjects import Subject, types
 from joulemark.errors import StoreError
+from joulemark.project import ROOT
 from joulemark.records.record import Quantity, Record, number
 from joulemark.records.store import Served, Store
 from made import made
@@ -545,7 +546,7 @@ def test_a_type_of_subject_is_one_module(tmp_path: Path) -> None:
         "    assert set(long_frame([record])['subject']) == {'spell of 3'}\n"
     )
     assert "spell" not in types()
-    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    path = os.pathsep.join([str(ROOT / "tests/support"), *sys.path])
     done = subprocess.run(
         [sys.executable, str(script)],
         env={**os.environ, "PYTHONPATH": path},

@@ -19,9 +19,9 @@ from joulemark.project import FIRMWARE, ROOT
 NET = FIRMWARE / "net"
 AES = FIRMWARE / "primitives/block-cipher/aes/ref"
 CCM = FIRMWARE / "primitives/aead/ccm-star/ref"
-RADIO = ROOT / "tests/radio"
+RADIO = ROOT / "tests/networks/radio"
 SOURCES = [
-    ROOT / "tests/ieee802154_host.c",
+    ROOT / "tests/networks/ieee802154_host.c",
     NET / "ieee802154/frame.c",
     NET / "ieee802154/security/security.c",
     CCM / "ccm_star.c",
@@ -480,7 +480,7 @@ def test_drivers_take_nothing_that_is_wrong(
 
     Forged frames as above, and what only a radio sees: wrong checksums and lengths, frames that
     stop in the middle, full FIFOs, and registers that answer at random. A genuine frame is taken
-    each time. tests/drivers_fuzz.py goes on for longer.
+    each time. tests/networks/drivers_fuzz.py goes on for longer.
     """
     program = compiled(tmp_path / chip, strategy, chip, CCM_STREAMED=streamed)
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""All of Wycheproof's vectors for what there is: tests/data/wycheproof says which, and whose.
+"""All of Wycheproof's vectors for what there is: data/wycheproof says which, and whose.
 
 Each is tried under the sanitizers; what is not valid is refused, with nothing computed.
 """
@@ -6,18 +6,18 @@ Each is tried under the sanitizers; what is not valid is refused, with nothing c
 import json
 import lzma
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from joulemark.catalogue.primitives import Library
 from joulemark.images import build_local
-from joulemark.project import ROOT
 from joulemark.runners.local import LocalLink
 from joulemark.runners.protocol import Device, Status
 
 LIBRARY = Library.load()
-DATA = ROOT / "tests" / "data" / "wycheproof" / "vectors.json.xz"
+DATA = Path(__file__).parent / "data/wycheproof/vectors.json.xz"
 FILES: dict[str, list[dict[str, Any]]] = json.loads(lzma.decompress(DATA.read_bytes()))["files"]
 COUNTS = {
     "ecdh_secp256r1_ecpoint": 355,

@@ -1,19 +1,14 @@
 """AES inside somebody else's image: tried with one of ours that ticks, whose cost is known."""
 
-import sys
-
 import pytest
 
+import inside_image
 from joulemark._engine import Image
 from joulemark.catalogue import boards, datafile
 from joulemark.errors import InputError
 from joulemark.images import build_program
-from joulemark.project import ROOT
 from joulemark.studies import ways
 from joulemark.studies.ways import kept
-
-sys.path.insert(0, str(ROOT / "tools"))
-import inside_image
 
 TICKS_HZ = 1024
 

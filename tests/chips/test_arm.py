@@ -2,7 +2,6 @@
 
 import json
 import struct
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,9 @@ import pytest
 from command import joulemark
 from joulemark._engine import EngineError, Image, Machine
 from joulemark.catalogue import chips
+from programs import RAM_TOP, elf, store
 
 BOARDS = ["sensortag-cc2650", "openmote-cc2538", "stm32vldiscovery"]
-RAM_TOP = 0x20001000
 UDF, LOOP = 0xDE00, 0xE7FE
 LDR_R0_R0 = 0x6800
 MOVS_R0_FF_LSLS = [0x20FF, 0x0600]  # movs r0, #0xff; lsls r0, r0, #24
@@ -83,61 +82,8 @@ def test_exec_loads_the_stack_pointer_from_the_first_word(tmp_path: Path, chip: 
     assert result["read"][0]["hex"] == "2a000000"
 
 
-PROGRAM = """
-    .syntax unified
-    .thumb
-    .macro function name
-    .global \\name
-    .type \\name, %function
-    .thumb_func
-\\name:
-    .endm
-    .section .vectors, "a"
-    .word {top}, reset
-    .rept 78
-    .word hard
-    .endr
-    .text
-    function reset
-    bl outer
-    b .
-    function outer
-    push {{r4, lr}}
-    bl inner
-    pop {{r4, pc}}
-    function inner
-{inner}
-    bx lr
-    .ltorg
-    function hard
-{hard}
-    .ltorg
-"""
-
-
-def elf(folder: Path, chip: str, inner: str, hard: str = "b .") -> Path:
-    """A program whose `inner` is called by `outer`, which is called by `reset`."""
-    base = chips.load_chip(chip).vectors["RESET"] - 4
-    source = PROGRAM.format(top=RAM_TOP, inner=inner, hard=hard)
-    (folder / "program.S").write_text(source)
-    subprocess.run(
-        [
-            *("arm-none-eabi-gcc", "-mcpu=cortex-m3", "-nostdlib", "-Wl,-e,reset"),
-            *(f"-Wl,-Ttext={base + 0x200:#x},--section-start=.vectors={base:#x}",),
-            *("program.S", "-o", "program.elf"),
-        ],
-        cwd=folder,
-        check=True,
-    )
-    return folder / "program.elf"
-
-
 CHIPS = ["cc2650", "cc2538", "stm32f100rb"]
 VTOR, CCR = 0xE000ED08, 0xE000ED14
-
-
-def store(address: int, value: int) -> str:
-    return f"ldr r0, ={address:#x}\n ldr r1, ={value:#x}\n str r1, [r0]\n"
 
 
 def jump(address: int) -> str:

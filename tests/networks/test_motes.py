@@ -9,8 +9,7 @@ from command import joulemark
 from joulemark.catalogue.networks import read_network
 from joulemark.errors import InputError
 from joulemark.runners.network import RunningNetwork
-from test_arm import elf, store
-from test_engine import PROGRAM, SCRIPT
+from programs import MSP430_ECHO, MSP430_SCRIPT, elf, store
 
 # A master of the DS2411's wire, at P2.4: reset, READ ROM, eight bytes to 0x1200.
 READ_SERIAL_NUMBER = """
@@ -72,7 +71,7 @@ wait:
 
 def assembled(folder: Path, program: str) -> str:
     (folder / "program.S").write_text(program)
-    (folder / "link.ld").write_text(SCRIPT)
+    (folder / "link.ld").write_text(MSP430_SCRIPT)
     for command in (
         ["clang-19", "--target=msp430", "-c", "program.S", "-o", "program.o"],
         ["ld.lld-19", "-T", "link.ld", "program.o", "-o", "program.elf"],
@@ -97,7 +96,7 @@ def running(path: Path, until_s: float) -> RunningNetwork:
 
 def test_what_is_typed_comes_at_its_time(tmp_path: Path) -> None:
     """The program answers each letter in the other case, and a star by the end of a line."""
-    image = assembled(tmp_path, PROGRAM)
+    image = assembled(tmp_path, MSP430_ECHO)
     typed = (
         'input = [{ at_s = 0.0503, text = "abc*" }, { at_s = 0.31, text = "x", port = "USART1" }]'
     )

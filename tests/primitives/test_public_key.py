@@ -4,24 +4,20 @@ Each is refused, or gives what the definition gives.
 """
 
 import hashlib
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any, Literal
 
 import pytest
 
+import curve_constants
 import public_key_fuzz
 from joulemark.catalogue.primitives import Implementation, Library
 from joulemark.curves import P256, SECP160R1, SECP256K1, SECT233R1, Point, PrimeCurve
 from joulemark.images import build_local
 from joulemark.oracle import Inputs
-from joulemark.project import ROOT
 from joulemark.runners.local import LocalLink
 from joulemark.runners.protocol import Device, Status
-
-sys.path.insert(0, str(ROOT / "tools"))
-import curve_constants
 
 LIBRARY = Library.load()
 CURVES = (P256, SECP160R1, SECP256K1, SECT233R1)
@@ -244,7 +240,7 @@ def test_ed25519_refuses_keys_that_are_not_canonical(device: tuple[str, Device])
 
 
 def test_the_same_as_openssl() -> None:
-    """A moment of tests/public_key_fuzz.py, of every key agreement and signature."""
+    """A moment of tests/primitives/public_key_fuzz.py, of every key agreement and signature."""
     ends = public_key_fuzz.fuzz(1, 1)
     assert all(any(e.startswith(f"{name}/") for e in ends) for name in CURVE_OF if "p256" in name)
     assert {e.split()[-1] for e in ends} == {"agreed", "verified", "refused"}

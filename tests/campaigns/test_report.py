@@ -18,6 +18,7 @@ from joulemark.analysis.energy_of_samples import estimates, evaluate
 from joulemark.campaign.subjects.primitive import PrimitiveSubject
 from joulemark.errors import JoulemarkError
 from joulemark.meters.samples import Accuracy, Samples
+from joulemark.project import ROOT
 from joulemark.records.record import PrimitiveRecord
 from joulemark.records.store import Store
 from joulemark.report import render, write_report
@@ -27,7 +28,7 @@ from joulemark.report.energy import write_page as write_energy_page
 from joulemark.report.price import write_page as write_price_page
 from made import made
 
-SCENARIOS = Path(__file__).parents[1] / "scenarios"
+SCENARIOS = ROOT / "scenarios"
 SIZES = (16, 32, 64, 128)
 # name: (cycles of init, cycles per byte)
 MODES = {"dear-start": (4000, 20), "cheap-start": (100, 100)}

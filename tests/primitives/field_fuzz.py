@@ -1,8 +1,8 @@
 """Differential fuzzing of fields in assembly, on the emulated chips, against Python's integers.
 
-`python tests/field_fuzz.py --seconds 3600 --seed 7` draws operands at which carries turn: beside 0,
-the prime and the end of the words, and long runs of equal bits. Any difference ends it with the
-operands.
+`PYTHONPATH=tests/support python tests/primitives/field_fuzz.py --seconds 3600 --seed 7` draws
+operands at which carries turn: beside 0, the prime and the end of the words, and long runs of equal
+bits. Any difference ends it with the operands.
 """
 
 import argparse

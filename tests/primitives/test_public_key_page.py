@@ -1,14 +1,9 @@
 """What public key takes: the targets hold, and docs/public-key.md says what is measured."""
 
-import sys
-
 import pytest
 
-from joulemark.catalogue.boards import load_board
-from joulemark.project import ROOT
-
-sys.path.insert(0, str(ROOT / "tools"))
 import public_key_page as page
+from joulemark.catalogue.boards import load_board
 
 TELOSB_FLASH_BYTES, TELOSB_RAM_BYTES = 48 * 1024, 10 * 1024
 

@@ -1,4 +1,4 @@
-"""Oracles that are our own Python, against Crypto++ (tests/cryptopp.cpp), with random inputs."""
+"""Oracles that are our own Python, against Crypto++ (cryptopp.cpp), with random inputs."""
 
 import random
 import subprocess

@@ -1,12 +1,13 @@
 """An attacker with a radio and no key, near a root in time slots on an emulated board.
 
-    .venv/bin/python tests/forged.py telosb hardware 100000 1
+    .venv/bin/python tests/support/forged.py telosb hardware 100000 1
 
 In each slot in which the root listens, for a leaf's data or for an acknowledgement, it hears one
 frame: a genuine one of that slot that was changed, cut, taken apart or stripped of its security; a
 genuine one of an earlier or a later slot; or one that was made up. Genuine frames are made here, by
 `cryptography`, of what two boards sent to each other: the last two slots have them as they are, and
-the root has to take these two and nothing else. tests/test_forged_on_boards.py runs some of it.
+the root has to take these two and nothing else. tests/networks/test_forged_on_boards.py runs some
+of it.
 """
 
 import random

@@ -1,10 +1,10 @@
 """Differential fuzzing of key agreements and signatures: our C against OpenSSL.
 
-`python tests/public_key_fuzz.py --seconds 3600 --seed 7` draws keys, points, messages and
-signatures, of which many are special or spoilt, and asks an implementation, under the address and
-undefined-behaviour sanitizers, and the cryptography package (OpenSSL), or, for curves that it
-lacks, the curve's definition. With `--boards` it asks what is written for a chip, on the emulated
-boards. Any difference ends it with the inputs.
+`PYTHONPATH=tests/support python tests/primitives/public_key_fuzz.py --seconds 3600 --seed 7` draws
+keys, points, messages and signatures, of which many are special or spoilt, and asks an
+implementation, under the address and undefined-behaviour sanitizers, and the cryptography package
+(OpenSSL), or, for curves that it lacks, the curve's definition. With `--boards` it asks what is
+written for a chip, on the emulated boards. Any difference ends it with the inputs.
 """
 
 import argparse

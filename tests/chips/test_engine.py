@@ -9,55 +9,9 @@ import pytest
 
 from joulemark import project
 from joulemark._engine import Chip, ChipError, EngineError, Image, ImageError, Machine
+from programs import MSP430_ECHO, MSP430_SCRIPT
 
 CHIP = project.CHIPS / "msp430f1611.toml"
-
-PROGRAM = """
-    .text
-    .globl start
-    .type start,@function
-start:
-    mov #0x3900, r1
-    mov #0x5a80, &0x0120        ; watchdog off
-    bis.b #8, &0x2a             ; P2.3 is the marker
-    mov.b #0x11, &0x78          ; USART1: 8N1 from SMCLK, 10 ticks a bit
-    mov.b #0x20, &0x79
-    mov.b #10, &0x7c
-    clr.b &0x7d
-    clr.b &0x7b
-    bis.b #0x30, &0x05
-    bic.b #1, &0x78
-    bis.b #0x10, &0x01
-    bis #0x18, r2
-    nop
-    .size start, . - start
-    .type receive,@function
-receive:
-    bis.b #8, &0x29
-    mov.b &0x7e, r15
-    xor.b #0x20, r15
-    mov.b r15, &0x7f
-    inc &count
-    bic.b #8, &0x29
-    reti
-    .size receive, . - receive
-    .section .vectors,"a"
-    .word receive
-    .space 22
-    .word start
-    .bss
-count:
-    .space 2
-"""
-
-SCRIPT = """
-ENTRY(start)
-SECTIONS {
-  .text 0x4000 : { *(.text) }
-  .bss 0x1100 : { *(.bss) }
-  .vectors 0xffe6 : { *(.vectors) }
-}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +19,8 @@ def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("engine")
     if shutil.which("clang-19") is None:
         pytest.skip("needs clang-19 and lld-19")
-    (folder / "program.S").write_text(PROGRAM)
-    (folder / "link.ld").write_text(SCRIPT)
+    (folder / "program.S").write_text(MSP430_ECHO)
+    (folder / "link.ld").write_text(MSP430_SCRIPT)
     for command in (
         ["clang-19", "--target=msp430", "-c", "program.S", "-o", "program.o"],
         ["ld.lld-19", "-T", "link.ld", "program.o", "-o", "program.elf"],

@@ -49,7 +49,10 @@ def build(path: Path, *, authority: bool, also: Sequence[Path] = ()) -> Path:
             "block-cipher/aes",
         )
     ]
-    sources = [ROOT / "tests/plasa_host.c", *(s for f in folders for s in sorted(f.glob("*.c")))]
+    sources = [
+        ROOT / "tests/networks/plasa_host.c",
+        *(s for f in folders for s in sorted(f.glob("*.c"))),
+    ]
     sources += [s for f in ways for s in sorted(f.glob("*.c")) if s.stem != "ccm-strategy"]
     includes = [*folders, FIRMWARE / "boots/kept", FIRMWARE / "net/ccm-star/software"]
     includes += [f for way in ways for f in (way, *list(way.parents)[:3])]

@@ -3,16 +3,13 @@
 import ctypes
 import random
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+import curve_constants
 from joulemark.curves import P256, SECP160R1, SECP256K1, SECT233R1
 from joulemark.project import ROOT
-
-sys.path.insert(0, str(ROOT / "tools"))
-import curve_constants
 
 SOURCE = """
 #define MODULAR(name) tried_##name

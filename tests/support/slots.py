@@ -54,11 +54,11 @@ COMMON = [
     CCM / "ccm_star.c",
     AES / "aes.c",
     FIRMWARE / "hal/host/marker.c",
-    ROOT / "tests/radio/simulated.c",
+    ROOT / "tests/networks/radio/simulated.c",
 ]
 OWN = [NET / "tsch/tsch.c", NET / "tsch-ping/main.c"]
 INCLUDES = [
-    ROOT / "tests/radio",
+    ROOT / "tests/networks/radio",
     FIRMWARE / "hal",
     FIRMWARE / "hal/host",
     FIRMWARE / "boots/none",

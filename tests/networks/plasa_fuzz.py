@@ -1,10 +1,10 @@
 """Fuzz PLASA's parsers under sanitizers for as long as it is told: SECONDS, and the first SEED.
 
-    .venv/bin/python tests/plasa_fuzz.py 3600 1000
+    .venv/bin/python tests/networks/plasa_fuzz.py 3600 1000
 
 Each seed gives a mote and an authority 100,000 messages each: genuine ones that were changed, and
 made-up ones, to all of their parsers. It ends at the first that is taken, and says its seed; a
-sanitizer's finding ends it too. tests/test_plasa.py runs some of it each time.
+sanitizer's finding ends it too. tests/networks/test_plasa.py runs some of it each time.
 """
 
 import sys

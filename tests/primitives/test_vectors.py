@@ -1,7 +1,7 @@
 """Every implementation gives what the standards say and what an independent library says.
 
 Each is built for this machine with sanitizers, inside the harness, and asked over the protocol.
-One implementation: `pytest tests/test_vectors.py -k "aes-128/ttable"`.
+One implementation: `pytest tests/primitives/test_vectors.py -k "aes-128/ttable"`.
 """
 
 from collections.abc import Iterator

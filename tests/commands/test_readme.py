@@ -31,7 +31,7 @@ def test_every_command_of_the_readme_runs(tmp_path: Path) -> None:
         program, *arguments = shlex.split(line.removeprefix("$ "), comments=True)
         assert program == ".venv/bin/joulemark"
         if arguments[0] == "choose":
-            continue  # tests/test_users.py gives it, and looks at its answer.
+            continue  # tests/commands/test_users.py gives it, and looks at its answer.
         printed = joulemark(*arguments, folder=tmp_path).stdout
         shown = next(b for b in blocks if line in b).partition(line)[2].strip()
         if shown and not shown.startswith("$"):
