@@ -348,3 +348,12 @@ def test_nan_is_in_no_range(words: str) -> None:
     assert told.exit_code == 2, told.output
     assert words.split()[-2] in told.output
     assert "nan is not a number" in told.output
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["leaks --primitive aes-128", "architecture plasa", "handshake", "slot --board telosb"],
+)
+def test_an_optimisation_may_have_the_compilers_dash(command: str) -> None:
+    done = joulemark(*command.split(), "--opt", "-O9", code=3)
+    assert "O9: no such optimisation; use one of O3, O2, Os, O0" in done.stderr

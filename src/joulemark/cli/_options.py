@@ -61,6 +61,30 @@ def complete_primitive(incomplete: str) -> list[str]:
     return _beginning(library().algorithms, incomplete)
 
 
+def _without_dash(names: str | list[str] | None) -> str | list[str] | None:
+    """An optimisation as builds name it, which compilers take with a dash: -O3."""
+    if isinstance(names, str):
+        return names.removeprefix("-")
+    return names and [name.removeprefix("-") for name in names]
+
+
+OptimisationOption = Annotated[
+    str,
+    typer.Option(
+        "--opt", metavar="NAME", callback=_without_dash, help="Optimisation: O3, O2, Os or O0."
+    ),
+]
+OptimisationsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--opt",
+        metavar="NAME",
+        callback=_without_dash,
+        help="Optimisation, such as O3 or Os; repeatable.",
+    ),
+]
+
+
 def _own_sources(folders: list[Path] | None) -> list[Path] | None:
     from joulemark import project
 

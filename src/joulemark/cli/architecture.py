@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._options import DEFAULT_STORE, StoreOption
+from joulemark.cli._options import DEFAULT_STORE, OptimisationOption, StoreOption
 from joulemark.cli._output import Form, FormOption, table
 from joulemark.errors import InputError
 
@@ -44,9 +44,7 @@ def architecture(
         ),
     ] = None,
     compiler: Annotated[str, typer.Option("--compiler", metavar="NAME")] = "clang",
-    opt: Annotated[
-        str, typer.Option("--opt", metavar="NAME", help="Optimisation: O3, O2 or Os.")
-    ] = "Os",
+    opt: OptimisationOption = "Os",
     only: Annotated[
         list[Tables] | None,
         typer.Option(

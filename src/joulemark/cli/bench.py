@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from joulemark.cli import app
+from joulemark.cli._options import OptimisationOption
 from joulemark.errors import InputError
 
 
@@ -19,7 +20,7 @@ def bench(
     board: Annotated[str, typer.Option("--board", help="Board to emulate.")] = "telosb",
     clock: Annotated[str | None, typer.Option("--clock", help="Its clock profile.")] = None,
     compiler: Annotated[str, typer.Option("--compiler")] = "clang",
-    opt: Annotated[str, typer.Option("--opt", help="Optimisation.")] = "O3",
+    opt: OptimisationOption = "O3",
     speed: Annotated[float, typer.Option("--speed", help="Emulated seconds per second.")] = 1.0,
     seed: Annotated[int, typer.Option("--seed", help="Seed for the instruments' errors.")] = 1,
     seconds: Annotated[
@@ -52,7 +53,7 @@ def bench(
         chosen,
         clock=clock or chosen.default_clock,
         compiler=compiler,
-        optimisation=opt.removeprefix("-"),
+        optimisation=opt,
     )
     line = EmulatedSupplyLine(chosen, Image.load(built.path), speed)
     try:

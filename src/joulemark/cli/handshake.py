@@ -11,7 +11,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._builds import first_compiler
-from joulemark.cli._options import not_nan
+from joulemark.cli._options import OptimisationOption, not_nan
 from joulemark.errors import InputError
 
 if TYPE_CHECKING:
@@ -73,9 +73,7 @@ def handshake(
             help="Implementation; the board's first if not given.",
         ),
     ] = "",
-    opt: Annotated[
-        str, typer.Option("--opt", metavar="NAME", help="Optimisation, such as O3 or Os.")
-    ] = "Os",
+    opt: OptimisationOption = "Os",
     message_4: Annotated[
         bool, typer.Option("--message-4", help="The responder confirms the key.")
     ] = False,

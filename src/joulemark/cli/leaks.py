@@ -6,6 +6,7 @@ import typer
 
 from joulemark.cli import app
 from joulemark.cli._builds import first_compiler
+from joulemark.cli._options import OptimisationsOption
 from joulemark.cli._output import Form, FormOption, table
 from joulemark.errors import ClaimError, InputError
 
@@ -55,12 +56,7 @@ def leaks(
             help="Compiler; repeatable; the core's first if not given.",
         ),
     ] = None,
-    opt: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--opt", metavar="NAME", help="Optimisation; repeatable; O3, O2 and Os if not given."
-        ),
-    ] = None,
+    opt: OptimisationsOption = None,
     branches: Annotated[
         bool, typer.Option("--branches", help="Also check what branches depend on (slow).")
     ] = False,

@@ -16,6 +16,7 @@ from joulemark.cli._instruments import MeasuringCommand, arguments, given
 from joulemark.cli._measuring import measure, planned
 from joulemark.cli._options import (
     DEFAULT_STORE,
+    OptimisationsOption,
     SourceOption,
     StoreOption,
     complete_board,
@@ -92,7 +93,7 @@ class CampaignOptions:
         ),
     ] = None
     compiler: Annotated[list[str] | None, _names("--compiler", "Compiler")] = None
-    opt: Annotated[list[str] | None, _names("--opt", "Optimisation, such as O3 or Os")] = None
+    opt: OptimisationsOption = None
     repetitions: Annotated[
         int | None, typer.Option("--repetitions", help="Executions in one window.")
     ] = None
@@ -117,7 +118,6 @@ class CampaignOptions:
         changed = asdict(self) | {
             "size": _numbers(self.size, "--size"),
             "ad_size": _numbers(self.ad_size, "--ad-size"),
-            "opt": [o.removeprefix("-") for o in self.opt] if self.opt else None,
         }
         given = {name: value for name, value in changed.items() if value not in (None, [])}
         return load_campaign(path, given)

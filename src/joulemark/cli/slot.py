@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from joulemark.cli import app
-from joulemark.cli._options import DEFAULT_STORE, StoreOption, complete_board, not_nan, to_write
+from joulemark.cli._options import (
+    DEFAULT_STORE,
+    OptimisationOption,
+    StoreOption,
+    complete_board,
+    not_nan,
+    to_write,
+)
 from joulemark.cli._output import Form, FormOption, table
 
 if TYPE_CHECKING:
@@ -126,7 +133,7 @@ def slot(
         ),
     ] = None,
     compiler: Annotated[Compiler, typer.Option("--compiler", help="Compiler.")] = Compiler.CLANG,
-    opt: Annotated[str, typer.Option("--opt", help="Optimisation: O3, O2, Os or O0.")] = "O3",
+    opt: OptimisationOption = "O3",
     slots: Annotated[
         int,
         typer.Option(

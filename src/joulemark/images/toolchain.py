@@ -87,7 +87,8 @@ def find(name: str, family: str) -> Compiler:
             if not re.search(rf"^\s+{module.CLANG_TARGET}\s", targets, re.MULTILINE):
                 continue
         return Compiler("clang" if "clang" in candidate else "gcc", path, version(path))
-    mend = "install the Debian packages clang-19 and lld-19"
+    wanted = "clang-19" if name == "clang" else name
+    mend = f"install the Debian packages {wanted} and lld-19"
     if name == "gcc":
         mend = f"put {module.GCC} on the PATH: {module.GET_GCC}"
     raise ToolError(f"no {name} that makes code for {family}", mend=mend)
