@@ -7,28 +7,36 @@ BIN      := $(VENV)/bin
 ENGINE   := $(shell find engine Cargo.toml Cargo.lock -name '*.rs' -o -name '*.toml' -o -name Cargo.lock)
 C_FILES   = $(shell git ls-files 'firmware/*.c' 'firmware/*.h' 'benches/*.c' 'tests/*.c' 'libraries/*.[ch]' 'libraries/*.cpp' 'estimates/*.[ch]' 'src/*.c')
 
-.PHONY: run test check setup format wheel bench clean help lock
+.PHONY: run test test-rust check check-rust check-python check-c setup format wheel bench clean help lock
 .DEFAULT_GOAL := help
 
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
 
 setup: $(VENV)/.engine ## install what is needed; leaves the command at .venv/bin/joulemark
 
 run: setup ## measure the default campaign, write the report
 	$(BIN)/joulemark run
 
-test: setup $(VENV)/.test-tools ## run all tests
-	cargo test --workspace --profile verify --quiet
+test: setup test-rust ## run all tests
 	$(BIN)/pytest -n auto
 
-check: setup $(VENV)/.test-tools ## format, lint and types of all three languages
+test-rust: $(VENV)/.python $(VENV)/.test-tools ## run the tests of the engine alone
+	cargo test --workspace --profile verify --quiet
+
+check: check-rust check-python check-c ## format, lint and types of all three languages
+
+check-rust: $(VENV)/.system
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --profile verify --quiet -- -D warnings
+
+check-python: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/stubtest joulemark._engine
+
+check-c: $(VENV)/.test-tools
 	@echo clang-format-19; clang-format-19 --dry-run -Werror $(C_FILES)
 
 format: setup $(VENV)/.test-tools ## rewrite all sources in the project's format
