@@ -186,7 +186,7 @@ impl Measured {
             timing: match self {
                 Self::Cc2650 => Timing::CORTEX_M3,
                 Self::Stm32f100 => Timing::CORTEX_M3_R1,
-                Self::Cc2652 => Timing::CORTEX_M4,
+                Self::Cc2652 => Timing::CORTEX_M4F,
             },
             device_waits: if self.has_vims() {
                 device_waits.to_vec()

@@ -993,11 +993,20 @@ impl Simulation {
         });
         state.verdict = verdict;
         let not_taken = traits.is_branch() && !issue.taken;
-        let dirty = if issue.skipped || not_taken {
+        let mut dirty = if issue.skipped || not_taken {
             0
         } else {
             traits.writes
         };
+        if self.core == Core::M4
+            && state.main.is_some()
+            && traits.is(Traits::WRITEBACK)
+            && traits.class == Class::Single
+        {
+            // Behind another one, what a Cortex-M4 writes back is there for the next address at once
+            // (memory/ldr_imm_index, ldm_ldmdb on the CC2652).
+            dirty &= !(1 << entry.op.rn);
+        }
         let registers = match traits.class {
             _ if traits.is(Traits::FLOAT) => 0,
             Class::Multiple if !traits.is(Traits::STORE) => {
@@ -1129,15 +1138,6 @@ impl Simulation {
         {
             // The base is written once the address is out.
             main.next_dirty &= !(1 << main.base);
-        }
-        if self.core == Core::M4
-            && let Some(paired) = &mut self.state.paired
-            && paired.is(Traits::WRITEBACK)
-            && paired.traits.class == Class::Single
-        {
-            // Behind another one, that of a Cortex-M4 is written while the address still waits
-            // (memory/ldr_imm_index on the CC2652).
-            paired.next_dirty &= !(1 << paired.base);
         }
         if outcome.transferred && was_buffered {
             self.state.buffered -= 1;
@@ -1369,7 +1369,8 @@ impl Simulation {
         }
     }
 
-    /// An IT that follows folds into a 16-bit instruction (TRM, section 18.1).
+    /// An IT that follows folds into a 16-bit instruction (TRM, section 18.1); on a Cortex-M4 not
+    /// into MULS (seen in `control_flow/it_fold` on the CC2652).
     fn fold(&self, decode: &mut Decode, traits: &Traits, issue: &Issue) {
         if self.folding
             && !decode.folded
@@ -1382,6 +1383,7 @@ impl Simulation {
             } else {
                 Traits::FOLDABLE
             })
+            && !(self.core == Core::M4 && traits.is(Traits::MULS))
             && traits.is(Traits::IT_FOLLOWS)
         {
             decode.folded = true;
@@ -1417,11 +1419,16 @@ impl Simulation {
                 *late_fetch = Some(Fetch::Delayed(main.target));
             }
             // The value goes straight to the address unit, unless a base is written back too (seen
-            // in memory/ldr_imm_index_deps, ldr_ldm_ldmdb_ldrd_deps).
-            let back = main.is(Traits::WRITEBACK) || main.is(Traits::NARROW_LDM);
+            // in memory/ldr_imm_index_deps, ldr_ldm_ldmdb_ldrd_deps): its own where it is alone, that
+            // of the next one where that is on its way (seen in
+            // memory/ldr_ldm_ldmdb_ldrd_same_args_and_rings on the CC2652).
+            let back = paired.as_ref().map_or_else(
+                || main.is(Traits::WRITEBACK) || main.is(Traits::NARROW_LDM),
+                |next| next.is(Traits::WRITEBACK),
+            );
             let overwritten = paired.is_some_and(|slot| slot.dirty & bit != 0);
             if !overwritten
-                && (!back || paired.is_some())
+                && !back
                 && let Some((decode, entry)) = decode
                 && decode.stage == Stage::Address
                 && entry.traits.address & decode.dirty & !bit == 0

@@ -754,3 +754,61 @@ fn a_cortex_m4_does_not_wait_with_a_load_that_writes_its_base_back() {
     };
     assert_eq!([1, 2, 3].map(loads), [4, 5, 7]);
 }
+
+#[test]
+fn a_loaded_base_is_late_on_a_cortex_m4_while_the_next_load_writes_its_own_back() {
+    // ADD.W R6, R1, #12; ISB; LDR R2; LDR.W R5, [R6, #4]!; LDR.W R7, [R1, #4] or [R1, #4]!;
+    // LDR.W R4, [R5] (memory/ldr_ldm_ldmdb_ldrd_same_args_and_rings on the CC2652).
+    let time = |second: [u16; 2]| {
+        let code = [
+            0xf101, 0x060c, 0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0xf856, 0x5f04, second[0], second[1],
+            0xf8d5, 0x4000, 0xf8d0, 0x3004, 0xe7fe,
+        ];
+        cycles(Chip::GpramM4, &code)
+    };
+    assert_eq!(time([0xf851, 0x7f04]), time([0xf8d1, 0x7004]) + 1);
+}
+
+#[test]
+fn a_base_written_back_behind_another_load_is_there_at_once_on_a_cortex_m4() {
+    // MOVS R1, #0; NOPs; ISB; LDR R2; LDR.W R4, [R1], #4 as often: memory/ldm_ldmdb on the CC2652 with
+    // code and data in flash and the line buffer on, where LDM of one register is this.
+    let chip = Chip::Cc2652 {
+        line_buffer: true,
+        cache: false,
+    };
+    let time = |count| {
+        let start = [
+            [0x2100].as_slice(),
+            &[0xbf00; 7],
+            &[0xf3bf, 0x8f6f, 0xf8d0, 0x2004],
+        ]
+        .concat();
+        let loads = [0xf851, 0x4b04].repeat(count);
+        cycles(chip, &[start, loads, vec![0xf8d0, 0x3004, 0xe7fe]].concat())
+    };
+    assert_eq!([1, 2, 3, 4, 5, 6].map(time), [8, 9, 10, 15, 21, 27]);
+}
+
+#[test]
+fn it_does_not_fold_into_a_narrow_multiplication_on_a_cortex_m4() {
+    // MULS R7, R7 or ADDS R7, R7, R7; IT EQ; ORREQ.W R7, R7, #1 (control_flow/it_fold).
+    let time = |chip, instruction| {
+        let code = [
+            0xf3bf,
+            0x8f6f,
+            0xf8d0,
+            0x2004,
+            instruction,
+            0xbf08,
+            0xf047,
+            0x0701,
+            0xf8d0,
+            0x3004,
+            0xe7fe,
+        ];
+        cycles(chip, &code)
+    };
+    assert_eq!(time(Chip::GpramM4, 0x437f), time(Chip::Gpram, 0x437f) + 1);
+    assert_eq!(time(Chip::GpramM4, 0x19ff), time(Chip::Gpram, 0x19ff));
+}
