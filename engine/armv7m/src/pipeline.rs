@@ -967,14 +967,23 @@ impl Simulation {
         }
         // The fetch unit takes a NOP, or a skipped instruction, for a multi-cycle one where it could
         // have paired (seen in control_flow/it_pipeline and other/nop).
-        let looks_long = match state.most_recent() {
-            Some(before) => {
-                let late = state.main.is_none();
-                let foldable = state.prefetch.second_looks_like_it();
-                state.pairs(before, traits, issue.skipped, late, foldable, self.core)
-            }
-            None => false,
-        };
+        let late = state.main.is_none();
+        let foldable = state.prefetch.second_looks_like_it();
+        let could_pair =
+            |before: &Slot| state.pairs(before, traits, issue.skipped, late, foldable, self.core);
+        let looks_long = state.most_recent().is_some_and(could_pair);
+        let does_nothing = traits.is(Traits::NOP) || issue.skipped;
+        // That of revision 1 goes by what the one before is, skipped or not (seen in
+        // control_flow/it_pipeline on the STM32F100).
+        let seems_long = self.first_revision
+            && late
+            && does_nothing
+            && state.last.is_some_and(|before| {
+                could_pair(&Slot {
+                    skipped: false,
+                    ..before
+                })
+            });
         if !looks_long {
             state.lr_written = false;
             state.multiply_flags = false;
@@ -987,7 +996,7 @@ impl Simulation {
         }
         state.moved = Some(Moved {
             held: decode.held,
-            looks_long: looks_long && (traits.is(Traits::NOP) || issue.skipped),
+            looks_long: does_nothing && (looks_long || seems_long),
             branch,
             length: decode.length,
         });

@@ -21,6 +21,8 @@ enum Chip {
     GpramM4,
     /// The CC2650 with its code in SRAM.
     Sram,
+    /// The STM32F100 with its code in SRAM.
+    SramOfStm32f100,
     /// Flash of 128 bits with two wait states, a Cortex-M4.
     Cc2652 { line_buffer: bool, cache: bool },
 }
@@ -324,7 +326,9 @@ fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
             },
             Timing::CORTEX_M4,
         ),
-        Chip::Stm32f100 => (flash, MemorySettings::default(), Timing::CORTEX_M3_R1),
+        Chip::Stm32f100 | Chip::SramOfStm32f100 => {
+            (flash, MemorySettings::default(), Timing::CORTEX_M3_R1)
+        }
         Chip::Gpram | Chip::Sram => (flash, MemorySettings::default(), Timing::CORTEX_M3),
         Chip::GpramM4 => (flash, MemorySettings::default(), Timing::CORTEX_M4F),
     };
@@ -349,7 +353,7 @@ fn run(chip: Chip, write_buffer: bool, code: &[u16]) -> [u32; 8] {
     let bytes: Vec<u8> = code.iter().flat_map(|half| half.to_le_bytes()).collect();
     let start = match chip {
         Chip::Gpram | Chip::GpramM4 => GPRAM,
-        Chip::Sram => SRAM,
+        Chip::Sram | Chip::SramOfStm32f100 => SRAM,
         _ => CODE,
     };
     core.load_image(start, &bytes).unwrap();
@@ -753,6 +757,61 @@ fn a_cortex_m4_does_not_wait_with_a_load_that_writes_its_base_back() {
         cycles(chip, &code)
     };
     assert_eq!([1, 2, 3].map(loads), [4, 5, 7]);
+}
+
+/// CMP R0, R0; NOP; ISB; LDR R2; the IT instruction; STR.W R6, [R1] or LDR.W R6, [R1] for each letter.
+fn in_it_block(it: u16, body: &str) -> u32 {
+    let mut code = vec![0x4280, 0xbf00, 0xf3bf, 0x8f6f, 0xf8d0, 0x2004, it];
+    for access in body.chars() {
+        code.extend([if access == 's' { 0xf8c1 } else { 0xf8d1 }, 0x6000]);
+    }
+    code.extend([0xf8d0, 0x3004, 0xe7fe]);
+    cycles(Chip::Stm32f100, &code)
+}
+
+#[test]
+fn a_load_behind_a_buffered_store_waits_in_its_data_phase() {
+    // What comes two behind the store pairs with the load if it is decoded in time
+    // (control_flow/it_pipeline on the STM32F100).
+    let (ttee, ttte, tttt) = (0xbf07, 0xbf03, 0xbf01);
+    assert_eq!(in_it_block(ttee, "slss"), 8);
+    assert_eq!(in_it_block(ttte, "slls"), 8);
+    assert_eq!(in_it_block(ttte, "ssls"), 9);
+    assert_eq!(in_it_block(tttt, "ssls"), 10);
+    assert_eq!(in_it_block(tttt, "slss"), 9);
+}
+
+#[test]
+fn skipped_loads_in_a_row_hold_up_fetches_on_the_first_revision() {
+    // IT to ITTTT NE (control_flow/it_pipeline on the STM32F100).
+    let times = [
+        (0xbf1c, "ll"),
+        (0xbf1e, "lll"),
+        (0xbf1f, "llll"),
+        (0xbf1f, "ssss"),
+    ];
+    assert_eq!(times.map(|(it, body)| in_it_block(it, body)), [5, 6, 8, 8]);
+}
+
+#[test]
+fn a_fetch_from_sram_is_not_registered_while_a_buffered_store_is_written() {
+    // STR R5, [R1] as often (memory/str_imm on the STM32F100, with code in SRAM).
+    let time = |count| {
+        let start = [0xf3bf, 0x8f6f, 0xf8d0, 0x2004];
+        let code = [
+            &start[..],
+            &[0x600d].repeat(count),
+            &[0xf8d0, 0x3004, 0xe7fe],
+        ]
+        .concat();
+        cycles(Chip::SramOfStm32f100, &code)
+    };
+    let measured = [
+        2, 4, 7, 10, 11, 12, 13, 18, 19, 21, 24, 27, 28, 29, 30, 35, 36,
+    ];
+    for (count, measured) in measured.into_iter().enumerate() {
+        assert_eq!(time(count), measured, "{count} stores");
+    }
 }
 
 #[test]
