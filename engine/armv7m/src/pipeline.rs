@@ -754,14 +754,16 @@ impl Simulation {
 
     /// The same before an exception is entered, with what would be executed next in decode; it
     /// may have come to execute, to be given up there. In the last of these cycles nothing more is
-    /// asked for (`memory_tests/branch_after_narrow_mul`).
+    /// asked for (`memory_tests/branch_after_narrow_mul`), but while the address of a load or store
+    /// waits for the bus (`memory_tests/flags_dep_after_pipelined_skipped`).
     pub fn make_way(&mut self, at: u64, next: Option<&Entry>, issue: &Issue, memory: &Memory) {
         self.memory.begin(self.now, 0, &[]);
         let mut decode = Decode::WAITING;
         let mut given_up = false;
         for _ in 0..LONGEST {
-            self.fetches_nothing = self.now + 1 >= at;
-            let view = next.filter(|_| !self.fetches_nothing && !given_up);
+            let near = self.now + 1 >= at;
+            self.fetches_nothing = near && self.state.buses.data.address.is_none();
+            let view = next.filter(|_| !near && !given_up);
             let view = view.map(|entry| (&mut decode, entry, issue));
             self.rest_of_cycle(view, memory);
             self.begin_cycle(memory);

@@ -1171,7 +1171,7 @@ struct Places {
     vectors: u32,
 }
 
-/// Registers after a program on a CC2650 without line buffer and write buffer, as where it was
+/// Registers after a program on a CC2650 with line buffer and without write buffer, as where it was
 /// measured. R0 is the DWT's base, R7 is 1; R6 is `target`. Handlers 2, 16 and 17 are the same code.
 fn measured(places: Places, target: u32, thread: &[u16], handler: &[u16]) -> [u32; 8] {
     let config = Config {
@@ -1306,4 +1306,30 @@ fn systick_arrives_to_the_cycle_whatever_is_executed() {
     for reload in 30..60 {
         assert_eq!(began(reload), u64::from(reload) + 15, "{reload}");
     }
+}
+
+#[test]
+fn fetches_go_on_while_the_address_of_a_load_waits_for_its_bus() {
+    // LDR R3, [R1] from flash, and LDR R5, [R0, #4] whose address waits behind it, when SysTick comes.
+    // Another word of flash is fetched then, and the vector waits for it, as in
+    // memory_tests/flags_dep_after_pipelined_skipped.
+    const CONTROL: u32 = 0xe000_e010;
+    let entered = |reload: u16| {
+        // MOVS R5, #reload; STR R5, [R6, #4]; STR R7, [R6, #8]; MOVS R5, #7; STR R5, [R6].
+        let start = [0x2500 | reload, 0x6075, 0x60b7, 0x2507, 0x6035];
+        let loads = [0xf3bf, 0x8f6f, 0xf8d0, 0x2004, 0x680b, 0x6845];
+        let additions = [0xf108, 0x0801].repeat(40); // ADD.W R8, R8, #1
+        let thread = join(&[&start, &[NOP; 13], &loads, &additions]);
+        let places = Places {
+            thread: 0x202,
+            handler: 0x400,
+            vectors: 0,
+        };
+        // LDR.W R4, [R0, #4]; STR R1, [R6].
+        let handler = [0xf8d0, 0x4004, 0x6031, BX_LR];
+        let registers = measured(places, CONTROL, &thread, &handler);
+        registers[4].wrapping_sub(registers[2])
+    };
+    let found: Vec<u32> = (20..28).map(entered).collect();
+    assert_eq!(found, [17, 17, 17, 17, 17, 17, 18, 19]);
 }
