@@ -1,7 +1,8 @@
-//! Chip files: what a microcontroller is made of, as data with sources.
+//! Chip files: a microcontroller described as data with sources.
 //!
-//! The emulation, the firmware's linker script and the energy model read the same file. What every
-//! chip has is here; the sections that a series adds are kept as they are for whoever knows it.
+//! The emulation, the firmware's linker script and the energy model read the same file. [`Chip`]
+//! types the keys that every chip has; it keeps the sections that a series adds as raw TOML, for
+//! the code that knows the series.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,11 +35,11 @@ impl Grade {
     }
 }
 
-/// A physical constant with where it comes from.
+/// A physical constant and its source.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Constant {
-    /// In the unit that the key's name ends with.
+    /// In the unit that ends the key's name.
     pub value: f64,
     /// Document and table, page or section.
     #[serde(deserialize_with = "non_empty")]
@@ -48,7 +49,7 @@ pub struct Constant {
 }
 
 impl Constant {
-    /// The value as a whole number, such as hertz or cycles.
+    /// Return the value rounded to a whole number, for units such as hertz or cycles.
     pub fn whole(&self) -> u32 {
         self.value.round() as u32
     }
@@ -74,7 +75,7 @@ impl CoreKind {
     }
 }
 
-/// Kind of memory of a region.
+/// The kind of memory in a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryKind {
@@ -106,13 +107,13 @@ impl MemoryKind {
 pub struct Memory {
     /// Unique in the chip.
     pub name: String,
-    /// Its kind of memory.
+    /// The kind of memory.
     pub kind: MemoryKind,
     /// First address.
     pub start: u32,
     /// Bytes.
     pub size: u32,
-    /// Bytes that an erase takes at once, for flash.
+    /// Bytes erased at once, for flash.
     pub segment_size: Option<u32>,
     /// How long an access takes; absent where every access takes one cycle.
     pub timing: Option<MemoryTiming>,
@@ -123,31 +124,31 @@ pub struct Memory {
     pub grade: Grade,
 }
 
-/// How long accesses to a memory take, and what shortens them.
+/// How long accesses to a memory take, and what speeds them up.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryTiming {
-    /// Cycles that an access takes beyond its first.
+    /// Cycles that an access takes beyond the first.
     pub wait_states: Constant,
-    /// Bytes of the line that a buffer in front of the memory keeps; absent where there is none.
+    /// Line size in bytes of a buffer in front of the memory; absent without a buffer.
     pub line_buffer_bytes: Option<Constant>,
-    /// Accesses go through the chip's cache while it is on.
+    /// Accesses go through the chip's cache while it is enabled.
     #[serde(default)]
     pub cached: bool,
-    /// This is the cache's own RAM: no memory while the cache is on.
+    /// The cache's own RAM, which is not addressable memory while the cache is enabled.
     #[serde(default)]
     pub cache_ram: bool,
 }
 
-/// Addresses that show a part of another region.
+/// An address range that mirrors part of another region.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mirror {
-    /// First address of the second view.
+    /// First address of the mirror.
     pub start: u32,
     /// Bytes.
     pub size: u32,
-    /// Where the contents are.
+    /// First mirrored address.
     pub of: u32,
     /// Document and table, page or section.
     #[serde(deserialize_with = "non_empty")]
@@ -156,7 +157,7 @@ pub struct Mirror {
     pub grade: Grade,
 }
 
-/// Names and addresses from one table of a document.
+/// Names and addresses from a table in a document.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table<T> {
@@ -165,7 +166,7 @@ pub struct Table<T> {
     pub source: String,
     /// How far it can be trusted.
     pub grade: Grade,
-    /// The table.
+    /// The table's rows.
     pub table: BTreeMap<String, T>,
 }
 
@@ -192,17 +193,17 @@ pub struct Absent {
     pub source: String,
 }
 
-/// A named setting of a machine at start.
+/// A named machine setting, applied at start.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
-    /// Its contents by default.
+    /// Default value.
     pub default: u32,
     /// Lowest allowed value.
     pub minimum: u32,
     /// Highest allowed value.
     pub maximum: u32,
-    /// One sentence.
+    /// A one-sentence description.
     pub description: String,
 }
 
@@ -214,19 +215,19 @@ pub struct SupplyCurrent {
     pub supply_v: f64,
     /// The part that does not depend on the clock.
     pub constant_a: Option<Constant>,
-    /// The clock that `constant_a` was stated for; absent where it depends on none.
+    /// The clock that `constant_a` was stated for; absent if it does not depend on the clock.
     pub stated_at_hz: Option<u32>,
-    /// The part for each megahertz of the core's clock.
+    /// The part per megahertz of the core's clock.
     pub per_mhz_a: Option<Constant>,
 }
 
-/// A power state and what it takes.
+/// A power state and its supply current.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PowerState {
-    /// As machines report it.
+    /// The name that machines report.
     pub name: String,
-    /// At the voltages that the maker states, rising.
+    /// At each voltage that the maker states, in ascending order.
     pub current: Vec<SupplyCurrent>,
 }
 
@@ -237,23 +238,23 @@ pub struct Chip {
     pub name: String,
     /// The core.
     pub core: CoreKind,
-    /// The core as compilers call it (`-mcpu`).
+    /// The core's name for compilers (`-mcpu`).
     pub cpu: String,
-    /// Its floating-point unit as compilers call it (`-mfpu`); empty where there is none.
+    /// The floating-point unit's name for compilers (`-mfpu`); empty without one.
     #[serde(default)]
     pub fpu: String,
-    /// The chips that share their peripherals, as the emulation and the firmware call them.
+    /// The series of chips that share their peripherals, as the emulation and the firmware name it.
     pub series: String,
-    /// Timing of the chip that has not been compared with silicon; shown with every result.
+    /// What has not been compared with silicon in the chip's timing; shown with every result.
     #[serde(default)]
     pub timing_note: String,
-    /// One sentence.
+    /// A one-sentence description.
     pub description: String,
     /// Short names of the documents that sources cite, and their titles.
     pub documents: BTreeMap<String, String>,
     /// The memory map.
     pub memory: Vec<Memory>,
-    /// Second views of memory.
+    /// Mirrors of memory.
     #[serde(default)]
     pub mirror: Vec<Mirror>,
     /// Interrupt vectors: addresses of their table entries.
@@ -265,13 +266,13 @@ pub struct Chip {
     /// Features that the emulation leaves out.
     #[serde(default)]
     pub absent: Vec<Absent>,
-    /// Settings of a machine at start.
+    /// Machine settings at start.
     #[serde(default)]
     pub settings: BTreeMap<String, Setting>,
-    /// Sections of the series, by name.
+    /// Sections that the series adds, by name.
     #[serde(flatten)]
     sections: BTreeMap<String, toml::Value>,
-    /// Name of the file in errors.
+    /// The file's name in errors.
     #[serde(skip)]
     file: String,
     /// SHA-256 of the file.
@@ -279,7 +280,7 @@ pub struct Chip {
     pub digest: String,
 }
 
-/// A chip file that is wrong: the file, the key and what to do.
+/// An error in a chip file: the file, the key and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ChipError(pub String);
@@ -294,7 +295,7 @@ fn non_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Er
     Ok(text)
 }
 
-/// A sum or product of figures is as good as the worst of them.
+/// Sources behind a derived figure, whose grade is that of the weakest one.
 struct Evidence {
     sources: Vec<String>,
     grade: Grade,
@@ -342,7 +343,7 @@ impl Chip {
     /// Read and check a chip file.
     ///
     /// # Errors
-    /// The file cannot be read, or something in it is wrong.
+    /// The file cannot be read or has an error.
     pub fn load(path: &Path) -> Result<Self, ChipError> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             ChipError(format!(
@@ -353,10 +354,10 @@ impl Chip {
         Self::parse(&text, &path.display().to_string())
     }
 
-    /// Check the text of a chip file; `file` is what errors call it.
+    /// Check the text of a chip file; errors call it `file`.
     ///
     /// # Errors
-    /// Something in it is wrong.
+    /// The text has an error.
     pub fn parse(text: &str, file: &str) -> Result<Self, ChipError> {
         let reader = toml::Deserializer::parse(text).map_err(|error| {
             ChipError(format!(
@@ -434,14 +435,14 @@ impl Chip {
         Ok(())
     }
 
-    /// The memory region that holds an address.
+    /// Find the memory region that holds an address.
     pub fn region(&self, address: u32) -> Option<&Memory> {
         self.memory
             .iter()
             .find(|memory| address >= memory.start && address - memory.start < memory.size)
     }
 
-    /// Whether a cache or line buffers make times depend on what ran before.
+    /// Whether a cache or line buffers make timing depend on earlier execution.
     pub fn memories_keep_state(&self) -> bool {
         let mut timings = self
             .memory
@@ -450,7 +451,7 @@ impl Chip {
         timings.any(|timing| timing.cached || timing.line_buffer_bytes.is_some())
     }
 
-    /// Feature that the emulation leaves out at an address.
+    /// Find the feature at an address that the emulation leaves out.
     pub fn absent_at(&self, address: u32) -> Option<&Absent> {
         self.absent.iter().find(|absent| {
             absent
@@ -460,10 +461,10 @@ impl Chip {
         })
     }
 
-    /// Check that the series adds no sections but these.
+    /// Check that the series adds only these sections.
     ///
     /// # Errors
-    /// There is another one.
+    /// The file has another section.
     pub fn only_sections(&self, known: &[&str]) -> Result<(), ChipError> {
         let mut names = self.sections.keys();
         let Some(name) = names.find(|name| !known.contains(&name.as_str())) else {
@@ -475,10 +476,10 @@ impl Chip {
         )))
     }
 
-    /// A section that the series adds; `None` where the chip has none of this name.
+    /// Read a section that the series adds; `None` if the chip does not have it.
     ///
     /// # Errors
-    /// Something in it is wrong.
+    /// The section has an error.
     pub fn section<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, ChipError> {
         let Some(section) = self.sections.get(name) else {
             return Ok(None);
@@ -495,10 +496,10 @@ impl Chip {
             })
     }
 
-    /// The same, of a section that has to be there.
+    /// Read a section that the series requires.
     ///
     /// # Errors
-    /// There is none, or something in it is wrong.
+    /// The section is missing or has an error.
     pub fn needed_section<T: DeserializeOwned>(&self, name: &str) -> Result<T, ChipError> {
         let missing = || {
             let (core, series) = (self.core, &self.series);
@@ -509,12 +510,13 @@ impl Chip {
         self.section(name)?.ok_or_else(missing)
     }
 
-    /// An error in this file.
+    /// Make an error about this file.
     pub fn error(&self, what: &str) -> ChipError {
         ChipError(format!("{}: {what}", self.file))
     }
 
-    /// Supply current in a power state, linear between the voltages that the maker states.
+    /// Compute the supply current in a power state, interpolated linearly between the maker's
+    /// voltages.
     ///
     /// # Errors
     /// No such state.
@@ -567,10 +569,10 @@ impl Chip {
         })
     }
 
-    /// The settings of a machine: defaults, and over them what was asked for.
+    /// Merge the requested settings with the defaults.
     ///
     /// # Errors
-    /// No such setting, or a value outside its range.
+    /// A setting does not exist, or a value is outside its range.
     pub fn settings_with(
         &self,
         asked: &BTreeMap<String, u32>,
@@ -616,7 +618,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Hexadecimal digits of a digest.
+/// Format bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     use fmt::Write;
     bytes.iter().fold(String::new(), |mut text, byte| {

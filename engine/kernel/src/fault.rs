@@ -1,33 +1,33 @@
-//! Faults: what silicon would do silently and wrongly, caught here.
+//! Faults: errors that silicon would silently get wrong, caught here.
 
 use std::fmt;
 
 /// Kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultKind {
-    /// An access where the chip has nothing.
+    /// An access to an unmapped address.
     Unmapped,
-    /// A word access, or an instruction, at an odd address.
+    /// A word access or an instruction fetch at an odd address.
     Misaligned,
-    /// A write to flash that the flash controller was not set up for.
+    /// A write to flash without the flash controller set up for it.
     FlashWrite,
-    /// A read or an execution of flash that nothing was programmed into.
+    /// A read or execution of unprogrammed flash.
     Unprogrammed,
-    /// Execution of something that is not code.
+    /// Execution of data.
     ExecuteData,
-    /// The stack pointer went below the limit that the stack may grow to.
+    /// The stack pointer went below the stack's limit.
     StackOverflow,
-    /// A fault where the core cannot take one: it stands still until a reset.
+    /// A fault that the core cannot take: it is locked up until a reset.
     Lockup,
-    /// A word that is no instruction of this core.
+    /// An opcode that this core does not define.
     InvalidOpcode,
     /// The watchdog reset the chip.
     Watchdog,
     /// The program reset the chip.
     Reset,
-    /// A part of the chip that the emulation declares absent.
+    /// An access to a part of the chip that the emulation declares absent.
     Absent,
-    /// A peripheral that was used in a way that its manual forbids.
+    /// A use of a peripheral that its manual forbids.
     Peripheral,
 }
 
@@ -51,16 +51,16 @@ impl FaultKind {
     }
 }
 
-/// Frame to return to from a function or a handler.
+/// A frame that a function or a handler returns to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
-    /// A call, and the address after it, which may belong to the next function already.
+    /// A call, and its return address, which may already belong to the next function.
     Call(u32),
-    /// Code that an exception interrupted, and the address where it did.
+    /// Interrupted code, and the address of the interruption.
     Interrupted(u32),
 }
 
-/// One fault, with where it happened.
+/// A fault and its location.
 ///
 /// A peripheral makes one with [`Fault::new`] and [`Fault::at`]; the core adds the program counter
 /// and the call stack.
@@ -68,18 +68,18 @@ pub enum Caller {
 pub struct Fault {
     /// Kind of fault.
     pub kind: FaultKind,
-    /// The address that was touched, where there is one.
+    /// The accessed address, if there is one.
     pub address: Option<u32>,
-    /// The instruction that did it.
+    /// The faulting instruction.
     pub pc: u32,
-    /// One sentence for the user, without the addresses above.
+    /// One sentence for the user, without the above addresses.
     pub message: String,
-    /// Who waits for a return, innermost first.
+    /// The frames waiting for a return, innermost first.
     pub call_stack: Vec<Caller>,
 }
 
 impl Fault {
-    /// A fault that no address belongs to.
+    /// Make a fault without an address.
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -90,7 +90,7 @@ impl Fault {
         }
     }
 
-    /// The same fault with the address that was touched.
+    /// Add the accessed address.
     #[must_use]
     pub fn at(mut self, address: impl Into<u32>) -> Self {
         self.address = Some(address.into());

@@ -1,4 +1,4 @@
-//! Images: programs as linkers and programmers leave them.
+//! Images: programs as linkers and programmers produce them.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use sha2::{Digest, Sha256};
 use crate::chip::{CoreKind, hex};
 use crate::symbols::Symbols;
 
-/// How an image is written down.
+/// An image's file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Executable and Linkable Format, 32 bits.
     Elf,
     /// Intel HEX.
     IntelHex,
-    /// Bytes.
+    /// Raw bytes.
     Raw,
 }
 
@@ -32,10 +32,10 @@ impl Format {
     }
 }
 
-/// Bytes that go to one place.
+/// Contiguous bytes of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Where the first byte goes.
+    /// Address of the first byte.
     pub address: u32,
     /// The bytes.
     pub data: Vec<u8>,
@@ -53,35 +53,35 @@ pub struct Range {
 /// A program.
 #[derive(Clone, Debug)]
 pub struct Image {
-    /// How it was written down.
+    /// The file's format.
     pub format: Format,
-    /// Machine that it was compiled for, where the file says so.
+    /// The core that it was compiled for, if the file says so.
     pub core: Option<CoreKind>,
-    /// Where it wants to start, where the file says so.
+    /// The entry point, if the file states one.
     pub entry: Option<u32>,
-    /// Loaded segments, by rising address, without overlaps.
+    /// Loaded segments, by ascending address, without overlaps.
     pub segments: Vec<Segment>,
-    /// Loaded bytes that are not code, where the file says so.
+    /// Loaded bytes that are not code, if the file says so.
     pub data: Vec<Range>,
-    /// Variables: what the linker placed in writable memory, without the stack's own section.
+    /// Variables: what the linker placed in writable memory, except the stack's section.
     pub variables: Vec<Range>,
-    /// Names.
+    /// The symbol table.
     pub symbols: Symbols,
 }
 
-/// An image that cannot be used: what is wrong, where, and what to do.
+/// An unusable image: the fault, its location and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ImageError(pub String);
 
-/// Images are for microcontrollers; a file beyond this is something else.
+/// A larger file is not a microcontroller's image.
 const LARGEST_FILE: u64 = 64 << 20;
 
 impl Image {
-    /// Read an image; the format is told from the contents, raw where an address is given.
+    /// Read an image and detect its format; with `raw_address`, read raw bytes.
     ///
     /// # Errors
-    /// The file cannot be read or is of no known format.
+    /// The file cannot be read or has an unknown format.
     pub fn load(path: &Path, raw_address: Option<u32>) -> Result<Self, ImageError> {
         let name = path.display();
         let size = std::fs::metadata(path)
@@ -101,7 +101,7 @@ impl Image {
     /// Read an image from memory.
     ///
     /// # Errors
-    /// The bytes are of no known format.
+    /// The bytes have an unknown format.
     pub fn parse(bytes: &[u8], raw_address: Option<u32>) -> Result<Self, ImageError> {
         if let Some(address) = raw_address {
             return Self::raw(bytes, address);
@@ -155,8 +155,8 @@ impl Image {
             let at = |what: String| ImageError(format!("Intel HEX: line {}: {what}", number + 1));
             let record = ihex::Record::from_record_string(line.trim())
                 .map_err(|error| at(format!("{error}; the file is damaged")))?;
-            // objcopy of old mspgcc ends with a record for the entry, of the end-of-file type, and
-            // the end-of-file record itself.
+            // Old mspgcc's objcopy writes the entry point in a record of type end-of-file, then the
+            // real end-of-file record.
             if ended && record != ihex::Record::EndOfFile {
                 return Err(at(
                     "data after the end-of-file record; the file is damaged".into()
@@ -245,7 +245,7 @@ impl Image {
                     bytes.len()
                 ))
             })?;
-            // What no section covers is the linker's padding, or the file's own headers.
+            // Bytes outside the sections are the linker's padding or the file's headers.
             let (offset, address) = (program.p_offset(endian), program.p_paddr(endian));
             for &(start, size) in &contents {
                 let Some(skip) = start
@@ -308,7 +308,7 @@ impl Image {
                     SymbolKind::Data | SymbolKind::Label | SymbolKind::Unknown
                 )
             {
-                // Bit 0 of an Arm function's address says Thumb and is no part of the address.
+                // Bit 0 of an Arm function symbol is the Thumb bit, not part of the address.
                 let thumb = core == CoreKind::Armv7m && function;
                 let address = if thumb { address & !1 } else { address };
                 symbols.insert(name, address, symbol.size() as u32, function);
@@ -327,7 +327,7 @@ impl Image {
         image.tidy()
     }
 
-    /// Sort and join the segments, and refuse those that contradict each other.
+    /// Sort and join the segments, and reject those that conflict.
     fn tidy(mut self) -> Result<Self, ImageError> {
         self.segments.sort_by_key(|segment| segment.address);
         let mut joined: Vec<Segment> = Vec::new();
@@ -359,7 +359,7 @@ impl Image {
         Ok(self)
     }
 
-    /// SHA-256 of what is loaded: for each segment its address and length (both 32 bits,
+    /// Hash the loaded contents with SHA-256: each segment's address and length (both 32 bits,
     /// little-endian) and its bytes.
     pub fn digest(&self) -> String {
         let mut sha = Sha256::new();
@@ -371,10 +371,10 @@ impl Image {
         hex(&sha.finalize())
     }
 
-    /// A number (decimal, `0x`...) or a symbol, as an address.
+    /// Resolve a number (decimal or `0x...`) or a symbol to an address.
     ///
     /// # Errors
-    /// No such symbol; the message offers near ones.
+    /// The symbol does not exist; the message suggests similar ones.
     pub fn resolve(&self, text: &str) -> Result<u32, ImageError> {
         let text = text.trim();
         if text.starts_with(|first: char| first.is_ascii_digit()) {
@@ -409,7 +409,7 @@ impl Image {
     }
 }
 
-/// File offset and size of the sections that are loaded with contents.
+/// Return the file offset and size of each section that is loaded with contents.
 fn loaded_sections(file: &ElfFile<'_, elf::FileHeader32<object::Endianness>>) -> Vec<(u32, u32)> {
     let sections = file.elf_section_table().iter();
     let endian = file.endian();
@@ -427,11 +427,11 @@ fn length(data: &[u8]) -> u32 {
     data.len() as u32
 }
 
-/// MSP430X needs a core that knows its 20-bit instructions.
+/// Reject MSP430X images: this core lacks their 20-bit instructions.
 ///
-/// binutils notes the machine in the low byte of `e_flags` (include/elf/msp430.h); clang and newer
-/// GCC note the instruction set in the build attributes (SLAA534, build attributes: `Tag_ISA`, 4,
-/// is 2 for MSP430X).
+/// binutils records the machine in the low byte of `e_flags` (include/elf/msp430.h); clang and
+/// newer GCC record the instruction set in the build attributes (SLAA534, build attributes:
+/// `Tag_ISA`, 4, is 2 for MSP430X).
 fn check_not_msp430x(flags: u32, attributes: Option<&[u8]>) -> Result<(), ImageError> {
     const X_MACHINES: [u8; 5] = [26, 45, 46, 47, 54];
     let machine = flags as u8;
@@ -448,8 +448,8 @@ fn check_not_msp430x(flags: u32, attributes: Option<&[u8]>) -> Result<(), ImageE
     )))
 }
 
-/// `Tag_ISA` of a `.MSP430.attributes` section: format byte, length, "mspabi", tag 1 (whole file),
-/// length, then pairs of tag and value.
+/// Find `Tag_ISA` in a `.MSP430.attributes` section: format byte, length, "mspabi", tag 1 (whole
+/// file), length, then pairs of tag and value.
 fn instruction_set(section: &[u8]) -> Option<u8> {
     let vendor = section.strip_prefix(b"A")?.get(4..)?;
     let mut pairs = vendor

@@ -1,15 +1,15 @@
-//! Names of addresses.
+//! Symbol tables: names of addresses.
 
 use std::collections::BTreeMap;
 
-/// A function and the addresses that belong to it.
+/// A function and its address range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     /// Its name.
     pub name: String,
     /// First address.
     pub start: u32,
-    /// First address after it.
+    /// First address after the function.
     pub end: u32,
 }
 
@@ -21,7 +21,7 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// Add a symbol; [`Symbols::finish`] has to follow the last one.
+    /// Add a symbol; call [`Symbols::finish`] after the last one.
     pub fn insert(&mut self, name: &str, address: u32, size: u32, function: bool) {
         self.addresses.insert(name.to_owned(), address);
         if function {
@@ -33,8 +33,8 @@ impl Symbols {
         }
     }
 
-    /// Order the functions; of several at one address keep one; those without a size (assembly
-    /// without `.size`) reach up to the next.
+    /// Sort the functions, keep one per address, and extend those without a size (assembly without
+    /// `.size`) to the next function.
     pub fn finish(&mut self) {
         self.functions
             .sort_by(|a, b| (a.start, b.end, &a.name).cmp(&(b.start, a.end, &b.name)));
@@ -52,7 +52,7 @@ impl Symbols {
         }
     }
 
-    /// Whether there are no names at all.
+    /// Whether there are no symbols.
     pub fn is_empty(&self) -> bool {
         self.addresses.is_empty()
     }
@@ -67,19 +67,19 @@ impl Symbols {
         &self.functions
     }
 
-    /// The address of a name.
+    /// Look up a symbol's address.
     pub fn address(&self, name: &str) -> Option<u32> {
         self.addresses.get(name).copied()
     }
 
-    /// The function that an address lies in.
+    /// Find the function that contains an address.
     pub fn function_at(&self, address: u32) -> Option<&Function> {
         let after = self.functions.partition_point(|f| f.start <= address);
         let function = self.functions.get(after.checked_sub(1)?)?;
         (address < function.end).then_some(function)
     }
 
-    /// The nearest name at or below an address, a function's where there is one.
+    /// Find the nearest symbol at or below an address, preferring the function that contains it.
     pub fn nearest(&self, address: u32) -> Option<(&str, u32)> {
         if let Some(function) = self.function_at(address) {
             return Some((&function.name, address - function.start));
@@ -91,7 +91,7 @@ impl Symbols {
             .map(|(name, &at)| (name.as_str(), address - at))
     }
 
-    /// Up to three names that look like this one.
+    /// Suggest up to three similar names.
     pub fn near(&self, name: &str) -> Vec<&str> {
         let lower = name.to_lowercase();
         let mut scored: Vec<(usize, &str)> = self
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(at(0x3fff), None);
         assert_eq!(at(0x4000), Some("aes_encrypt"));
         assert_eq!(at(0x403f), Some("aes_encrypt"));
-        // Without a size it reaches to the next.
+        // Without a size, it extends to the next function.
         assert_eq!(at(0x40ff), Some("aes_decrypt"));
         assert_eq!(at(0x410f), Some("main"));
         assert_eq!(at(0x4110), None);

@@ -1,4 +1,4 @@
-//! Units of time. All of them are integers, so that no result depends on rounding order.
+//! Units of time. All are integers, so that no result depends on rounding order.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -11,14 +11,14 @@ pub struct Cycles(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hertz(pub u32);
 
-/// The frequency of a crystal that is not quite what it says, in steps of 2^-14 Hz.
+/// The frequency of a crystal with an error, in steps of 2^-14 Hz.
 ///
-/// That is a step of 2 parts in 10^9 at 32,768 Hz, and whole numbers of periods and seconds for
-/// those who count in integers.
+/// At 32,768 Hz a step is 2 parts in 10^9. The step is a power of two, so that integers can count
+/// both periods and seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FineHertz {
     periods: u64,
-    /// The periods are those of this power of two of seconds.
+    /// Base-2 logarithm of the seconds that the periods take.
     shift: u32,
 }
 
@@ -29,7 +29,7 @@ pub struct Picoseconds(pub u64);
 impl FineHertz {
     const FINEST: u32 = 14;
 
-    /// A nominal frequency that is too high by so many parts in 10^9.
+    /// A nominal frequency plus `ppb` parts in 10^9.
     pub const fn new(nominal: Hertz, ppb: i32) -> Self {
         let billion = 1_000_000_000;
         let exact = ((nominal.0 as i128) << Self::FINEST) * (billion + ppb as i128);
@@ -46,7 +46,7 @@ impl FineHertz {
         }
     }
 
-    /// Whole periods, and the power of two of seconds that they take.
+    /// Return whole periods, and the base-2 logarithm of the seconds that they take.
     pub const fn periods(self) -> (u64, u32) {
         (self.periods, self.shift)
     }
@@ -59,26 +59,26 @@ impl From<Hertz> for FineHertz {
 }
 
 impl Cycles {
-    /// Later than anything that a machine reaches: "no event is due".
+    /// Later than any time that a machine reaches: "no event is due".
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// The time that this many cycles of a clock take, rounded down.
+    /// Convert cycles of a clock to time, rounded down.
     pub const fn at(self, clock: Hertz) -> Picoseconds {
         Picoseconds((self.0 as u128 * 1_000_000_000_000 / clock.0 as u128) as u64)
     }
 }
 
 impl Picoseconds {
-    /// Later than anything that a machine reaches: "no event is due".
+    /// Later than any time that a machine reaches: "no event is due".
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// The first cycle count of `clock` that is not before this time.
+    /// Return the first cycle count of `clock` that is not before this time.
     pub const fn cycles(self, clock: Hertz) -> Cycles {
         Cycles((self.0 as u128 * clock.0 as u128).div_ceil(1_000_000_000_000) as u64)
     }
 }
 
-/// Quotient and remainder, by the processor's own division where that is wide enough.
+/// Return quotient and remainder, with the processor's native division if it is wide enough.
 pub fn divide(dividend: u128, divisor: u64) -> (u128, u64) {
     if let Ok(dividend) = u64::try_from(dividend) {
         return (u128::from(dividend / divisor), dividend % divisor);
@@ -87,29 +87,30 @@ pub fn divide(dividend: u128, divisor: u64) -> (u128, u64) {
     (dividend / divisor, (dividend % divisor) as u64)
 }
 
-/// How long the cycles of a clock last, in grains of time that make all of them whole.
+/// How long a clock's cycles last, in grains: a unit of time in which every cycle is a whole
+/// number.
 ///
-/// Cycles are counted from the machine's start. A clock may be divided from one whose periods have
-/// two lengths that follow each other in a pattern of 32.
+/// Cycles are counted from the machine's start. The clock may be divided from one whose periods
+/// have two lengths, in a repeating pattern of 32.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// Grains in a second.
+    /// Grains per second.
     grains_hz: u64,
-    /// Grains of a long period.
+    /// Length of a long period in grains.
     long: u64,
-    /// By how many grains a short period is shorter.
+    /// Grains by which a short period is shorter.
     saved: u64,
-    /// Which of 32 periods are short, from bit 0 on.
+    /// Bitmap of the short ones among 32 periods, from bit 0 on.
     short: u32,
-    /// A cycle is this power of two of periods.
+    /// Base-2 logarithm of the periods in a cycle.
     shift: u32,
 }
 
 impl Pace {
-    /// Periods of a pattern.
+    /// Periods in a pattern.
     pub const PATTERN: u64 = u32::BITS as u64;
 
-    /// All cycles last 2^`shift` periods of `hz`.
+    /// Every cycle lasts 2^`shift` periods of `hz`.
     pub const fn steady(hz: u32, shift: u32) -> Self {
         Self {
             grains_hz: hz as u64,
@@ -120,7 +121,7 @@ impl Pace {
         }
     }
 
-    /// All cycles last 2^`shift` periods of a crystal.
+    /// Every cycle lasts 2^`shift` periods of a crystal.
     pub const fn crystal(frequency: FineHertz, shift: u32) -> Self {
         let (periods, seconds) = frequency.periods();
         Self {
@@ -132,7 +133,7 @@ impl Pace {
         }
     }
 
-    /// Cycles last 2^`shift` periods, and of 32 periods those in `short` are of `fast_hz`, the
+    /// A cycle lasts 2^`shift` periods; of every 32 periods, those in `short` are of `fast_hz`, the
     /// others of `slow_hz`.
     pub const fn mixed(slow_hz: u32, fast_hz: u32, short: u32, shift: u32) -> Self {
         let (slow, fast) = (slow_hz as u64, fast_hz as u64);
@@ -148,28 +149,28 @@ impl Pace {
         }
     }
 
-    /// Grains in a second.
+    /// Grains per second.
     pub const fn grains_hz(&self) -> u64 {
         self.grains_hz
     }
 
-    /// A cycle is this power of two of periods.
+    /// Base-2 logarithm of the periods in a cycle.
     pub const fn shift(&self) -> u32 {
         self.shift
     }
 
-    /// Grains of the first `count` periods of a pattern.
+    /// Grains in the first `count` periods of a pattern.
     const fn part(&self, count: u64) -> u64 {
         let short = self.short as u64 & ((1 << count) - 1);
         count * self.long - short.count_ones() as u64 * self.saved
     }
 
-    /// Grains of a whole pattern.
+    /// Grains in a whole pattern.
     pub const fn pattern(&self) -> u64 {
         self.part(Self::PATTERN)
     }
 
-    /// Whole patterns that have passed when a cycle begins, and the grains since.
+    /// Return the whole patterns before the start of a cycle, and the grains since then.
     pub const fn patterns(&self, cycle: Cycles) -> (u64, u64) {
         let periods = (cycle.0 as u128) << self.shift;
         let pattern = Self::PATTERN as u128;
@@ -177,18 +178,18 @@ impl Pace {
         ((periods / pattern) as u64, part)
     }
 
-    /// When a cycle begins, in grains since so many patterns had passed.
+    /// Return the start of a cycle, in grains after `patterns` patterns.
     pub const fn grains_since(&self, cycle: Cycles, patterns: u64) -> u128 {
         let (passed, part) = self.patterns(cycle);
         (passed - patterns) as u128 * self.pattern() as u128 + part as u128
     }
 
-    /// When a cycle begins, in grains.
+    /// Return the start of a cycle, in grains.
     pub const fn grains(&self, cycle: Cycles) -> u128 {
         self.grains_since(cycle, 0)
     }
 
-    /// The first cycle that does not begin before `grains` after so many patterns.
+    /// Find the first cycle that begins no earlier than `grains` after `patterns` patterns.
     pub fn cycle(&self, patterns: u64, grains: u128) -> Cycles {
         let (whole, rest) = divide(grains, self.pattern());
         let Some(patterns) = u64::try_from(whole)
@@ -200,9 +201,9 @@ impl Pace {
         self.cycle_at(patterns, self.period_at(rest, self.least_periods(rest)))
     }
 
-    /// How many periods of a pattern have passed, to the end of one, when so many grains have.
+    /// Count the periods of a pattern until `grains` have passed, rounded up to a whole period.
     ///
-    /// At least `least` have.
+    /// `least` is a known lower bound of the result, as from [`Pace::least_periods`].
     pub fn period_at(&self, grains: u64, least: u64) -> u64 {
         if self.long == 1 {
             return grains;
@@ -215,12 +216,12 @@ impl Pace {
         count
     }
 
-    /// At least so many periods last so many grains.
+    /// A lower bound of the periods in `grains`.
     pub const fn least_periods(&self, grains: u64) -> u64 {
         grains / self.long
     }
 
-    /// The first cycle that does not begin before so many patterns and periods have passed.
+    /// Find the first cycle that begins no earlier than `periods` after `patterns` patterns.
     pub fn cycle_at(&self, patterns: u64, periods: u64) -> Cycles {
         let rounding = (1 << self.shift) - 1;
         patterns
@@ -237,12 +238,12 @@ impl Pace {
     }
 }
 
-/// Turns a cycle counter whose clock changes into time, without drift.
+/// Converts a cycle counter whose clock changes to time, without drift.
 #[derive(Clone, Debug)]
 pub struct Timeline {
     pace: Pace,
     clock: Hertz,
-    /// When the pace began, in its patterns and grains.
+    /// When the pace began, in whole patterns and grains.
     base_patterns: u64,
     base_grains: u64,
     /// Time at the base, in units of 2^-64 ps: each clock change rounds by less than one unit.
@@ -250,7 +251,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Time starts at zero with this clock.
+    /// Start at time zero with this clock.
     pub const fn new(clock: Hertz) -> Self {
         Self {
             pace: Pace::steady(clock.0, 0),
@@ -261,12 +262,12 @@ impl Timeline {
         }
     }
 
-    /// The clock now, as the mean of its cycles.
+    /// The current clock: its cycles' mean frequency.
     pub const fn clock(&self) -> Hertz {
         self.clock
     }
 
-    /// How long the clock's cycles last now.
+    /// The current length of the clock's cycles.
     pub const fn pace(&self) -> &Pace {
         &self.pace
     }
@@ -278,13 +279,13 @@ impl Timeline {
         self.elapsed + ((scaled / second) << 64) + ((scaled % second) << 64) / second
     }
 
-    /// The time at a cycle that is not before the last clock change, rounded down.
+    /// Return the time at a cycle that is not before the last clock change, rounded down.
     pub const fn at(&self, now: Cycles) -> Picoseconds {
         Picoseconds((self.exact(now) >> 64) as u64)
     }
 
-    /// The time at a cycle, or of the last clock change where that is later: an instruction that
-    /// changes the clock does so at its end, and a core may be looked at before.
+    /// Return the time at a cycle, or of the last clock change if that is later: an instruction
+    /// changes the clock at its end, but the core may be observed before then.
     pub fn at_or_change(&self, now: Cycles) -> Picoseconds {
         if self.pace.patterns(now) < (self.base_patterns, self.base_grains) {
             return Picoseconds((self.elapsed >> 64) as u64);
@@ -292,8 +293,8 @@ impl Timeline {
         self.at(now)
     }
 
-    /// The first cycle that is not before a time, as long as the clock does not change; at the
-    /// earliest the cycle of the last clock change.
+    /// Find the first cycle that is not before a time, assuming that the clock stays the same; at
+    /// the earliest, the cycle of the last clock change.
     pub fn cycle_of(&self, time: Picoseconds) -> Cycles {
         if time == Picoseconds::NEVER {
             return Cycles::NEVER;
@@ -303,19 +304,19 @@ impl Timeline {
         let mut cycle = self
             .pace
             .cycle(self.base_patterns, u128::from(self.base_grains) + grains);
-        // Rounded down twice, the grains are at most those of one picosecond short.
+        // Rounded down twice, the grains fall short by at most one picosecond's worth.
         while self.at(cycle) < time {
             cycle.0 += 1;
         }
         cycle
     }
 
-    /// From this cycle on, cycles take as long as this clock says.
+    /// From this cycle on, use this clock.
     pub const fn change_clock(&mut self, now: Cycles, clock: Hertz) {
         self.change_pace(now, Pace::steady(clock.0, 0));
     }
 
-    /// From this cycle on, cycles take as long as this pace says.
+    /// From this cycle on, use this pace.
     pub const fn change_pace(&mut self, now: Cycles, pace: Pace) {
         self.elapsed = self.exact(now);
         (self.base_patterns, self.base_grains) = pace.patterns(now);
@@ -444,7 +445,7 @@ mod tests {
         );
     }
 
-    // Clocks and stretches whose sum stays within the 213 days that 64 bits of picoseconds hold.
+    // Clocks and durations whose sum stays within the 213 days that 64 bits of picoseconds hold.
     proptest::proptest! {
         #[test]
         fn time_adds_up_over_clock_changes(

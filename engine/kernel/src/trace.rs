@@ -1,4 +1,4 @@
-//! Events outside the program's sight: pin edges, power states, and the VCD of both.
+//! Events outside the program: pin edges and power states, and their VCD dump.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -8,22 +8,22 @@ use crate::time::Picoseconds;
 /// A change of the marker pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MarkerEdge {
-    /// Whether the pin went high.
+    /// Whether the pin rose.
     pub rising: bool,
     /// The core's cycle counter.
     pub cycles: u64,
-    /// Instructions executed, the one that changed the pin included.
+    /// Instructions executed, including the one that changed the pin.
     pub instructions: u64,
-    /// When.
+    /// Time of the edge.
     pub time: Picoseconds,
 }
 
-/// A stretch of time in one power state at one clock.
+/// An interval in one power state at one clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PowerInterval {
-    /// The chip's or the device's name for it.
+    /// The state's name in the chip or the device.
     pub state: &'static str,
-    /// The core's clock, whether it is stopped in this state or not; 0 for a device.
+    /// The core's clock, whether or not this state stops it; 0 for a device.
     pub clock_hz: u32,
     /// Its start.
     pub start: Picoseconds,
@@ -31,16 +31,16 @@ pub struct PowerInterval {
     pub end: Picoseconds,
 }
 
-/// The power states of one part of a board over time.
+/// The power states over time of one part of a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PowerTrack {
     /// `mcu`, or the device's name on its board.
     pub part: String,
-    /// One after the other, without gaps.
+    /// Consecutive, without gaps.
     pub intervals: Vec<PowerInterval>,
 }
 
-/// Power states over time: the intervals that have ended, and the one that lasts.
+/// Power states over time: completed intervals, and the current state.
 #[derive(Clone, Debug)]
 pub struct PowerTrace {
     ended: Vec<PowerInterval>,
@@ -50,7 +50,7 @@ pub struct PowerTrace {
 }
 
 impl PowerTrace {
-    /// From time 0, in a state at a clock.
+    /// Start at time 0 in a state at a clock.
     #[must_use]
     pub const fn new(state: &'static str, clock_hz: u32) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl PowerTrace {
         }
     }
 
-    /// The state and the clock as they are now: where they changed, an interval ends.
+    /// Note the current state and clock, and end an interval if they changed.
     pub fn note(&mut self, state: &'static str, clock_hz: u32, now: impl FnOnce() -> Picoseconds) {
         if (state, clock_hz) != (self.state, self.clock_hz) {
             let now = now();
@@ -70,7 +70,7 @@ impl PowerTrace {
         }
     }
 
-    /// All intervals, the one that lasts cut at `now`.
+    /// Return all intervals, the current one cut at `now`.
     #[must_use]
     pub fn until(&self, now: Picoseconds) -> Vec<PowerInterval> {
         self.ended
@@ -80,13 +80,13 @@ impl PowerTrace {
             .collect()
     }
 
-    /// The state and the clock that last.
+    /// The current state and clock.
     #[must_use]
     pub const fn state(&self) -> (&'static str, u32) {
         (self.state, self.clock_hz)
     }
 
-    /// Forget what was kept; what lasts is counted from `now`.
+    /// Discard the completed intervals; the current one starts at `now`.
     pub fn restart(&mut self, now: Picoseconds) {
         self.ended.clear();
         self.start = now;
@@ -105,11 +105,11 @@ impl PowerTrace {
 /// A change of a pin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PinEdge {
-    /// Such as `P2.3`.
+    /// The pin's name, such as `P2.3`.
     pub pin: &'static str,
-    /// Whether it went high.
+    /// Whether the pin went high.
     pub high: bool,
-    /// When.
+    /// Time of the edge.
     pub time: Picoseconds,
 }
 
