@@ -1,4 +1,4 @@
-//! ADC12 (chapter 17): conversions that software starts. What timers' outputs start is left out.
+//! ADC12 (chapter 17): conversions started by software. Triggers from timer outputs are left out.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind, Picoseconds};
 
@@ -21,10 +21,10 @@ const BUSY: u16 = 1 << 0;
 const CONSEQ: u16 = 3 << 1;
 const SHP: u16 = 1 << 9;
 const SHS: u16 = 3 << 10;
-/// `ADC12MCTLx`: the last of a sequence.
+/// `ADC12MCTLx`: end of sequence.
 const EOS: u8 = 1 << 7;
 
-/// `ADC12CLK` periods of a sample, by `SHTx` (section 17.3, `ADC12CTL0`).
+/// `ADC12CLK` periods of sampling, by `SHTx` (section 17.3, `ADC12CTL0`).
 const SAMPLE: [u16; 16] = [
     4, 8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1024, 1024, 1024,
 ];
@@ -38,7 +38,7 @@ const OSCILLATOR: Picoseconds = Picoseconds(200_000);
 const SENSOR_UV: i64 = 986_000;
 const SENSOR_UV_PER_DEGREE: i64 = 3_550;
 
-/// Inputs to be converted. The inputs from pins are at 0 V.
+/// What the converter measures. External inputs are at 0 V.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs {
     /// `AVcc` in millivolt.
@@ -47,7 +47,7 @@ pub struct Inputs {
     pub temperature_c: i32,
 }
 
-/// When a conversion ends: on whose clock.
+/// When a conversion ends, by its clock.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Tick(Source, u64),
@@ -68,26 +68,26 @@ pub struct Adc12 {
     ifg: u16,
     ie: u16,
     mctl: [u8; 16],
-    /// "Unchanged" by a reset; zero after power-up here.
+    /// A reset leaves it unchanged; here, power-up zeroes it.
     mem: [u16; 16],
-    /// Results that nobody has read.
+    /// Unread results.
     unread: u16,
-    /// Conditions of ADC12IV: a result was overwritten; a conversion was asked for too early.
+    /// Conditions in ADC12IV: a result was overwritten; a conversion was requested too early.
     is_overflow: bool,
     is_time_overflow: bool,
-    /// The conversion memory that is next.
+    /// The next conversion memory.
     pointer: usize,
-    /// A sequence has begun and has not ended.
+    /// A sequence is in progress.
     is_in_sequence: bool,
-    /// The signal that samples, where SHP = 0, is high.
+    /// With SHP = 0, the sample signal is high.
     is_sampling: bool,
     end: Option<End>,
-    /// The conversion that triggers a DMA channel has ended since this was asked.
+    /// The conversion that triggers a DMA channel has ended since the last clear.
     has_ended: bool,
 }
 
 impl Adc12 {
-    /// After a power-up clear.
+    /// The state after a power-up clear.
     pub fn new(inputs: Inputs) -> Self {
         Self {
             inputs,
@@ -120,7 +120,7 @@ impl Adc12 {
         }
     }
 
-    /// A register of 16 bits; `None` where the module has none.
+    /// Read a 16-bit register; `None` if the module does not have it.
     pub fn read(&mut self, address: u16) -> Option<u16> {
         Some(match address {
             0x0140..=0x015e => {
@@ -148,8 +148,8 @@ impl Adc12 {
         self.end.is_some() || self.is_sampling || self.is_in_sequence
     }
 
-    /// The highest enabled source. An access resets the overflow conditions; flags stay (section
-    /// 17.2.10).
+    /// Return the highest enabled source. An access resets the overflow conditions, but not the
+    /// flags (section 17.2.10).
     fn iv(&mut self) -> u16 {
         if self.ctl0 & OVIE != 0 && std::mem::take(&mut self.is_overflow) {
             return 2;
@@ -163,10 +163,10 @@ impl Adc12 {
         }
     }
 
-    /// Write a register of 16 bits; false where the module has none.
+    /// Write a 16-bit register; false if the module does not have it.
     ///
     /// # Errors
-    /// It lets a timer start conversions.
+    /// The value selects a timer to start conversions.
     pub fn write(
         &mut self,
         address: u16,
@@ -206,17 +206,18 @@ impl Adc12 {
         Ok(true)
     }
 
-    /// ADC12CTL0 was written: what becomes of ENC and ADC12SC.
+    /// Act on ENC and ADC12SC after a write to ADC12CTL0.
     fn signal(&mut self, was_enabled: bool, clock: &BasicClock, now: Cycles) {
         let is_enabled = self.ctl0 & ENC != 0;
         let is_pulse = self.ctl1 & SHP != 0;
         let is_started = self.ctl0 & SC != 0;
         if is_pulse || !is_enabled || self.ctl0 & ON == 0 {
-            // It is reset automatically.
+            // The hardware resets it.
             self.ctl0 &= !SC;
         }
         if !is_enabled {
-            // Without a sequence and without repetition, all stops at once (section 17.2.7).
+            // In single-channel single-conversion mode, the conversion stops at once (section
+            // 17.2.7).
             if self.mode() == 0 || self.ctl0 & ON == 0 {
                 self.end = None;
                 self.is_sampling = false;
@@ -248,7 +249,7 @@ impl Adc12 {
         SAMPLE[usize::from(self.ctl0 >> shift & 15)]
     }
 
-    /// Sample and convert, for so many periods of ADC12CLK from its next edge on.
+    /// Sample and convert for `periods` of ADC12CLK, from its next edge on.
     fn begin(&mut self, periods: u16, clock: &BasicClock, now: Cycles) {
         self.is_in_sequence = self.mode() != 0;
         let ticks = u64::from(periods) * u64::from((self.ctl1 >> 5 & 7) + 1);
@@ -261,7 +262,7 @@ impl Adc12 {
         });
     }
 
-    /// When a conversion ends.
+    /// When the conversion ends.
     pub fn next_event(&self, clock: &BasicClock) -> Cycles {
         match self.end {
             None => Cycles::NEVER,
@@ -308,7 +309,7 @@ impl Adc12 {
         }
     }
 
-    /// Result of a conversion (section 17.2.1).
+    /// The result of a conversion (section 17.2.1).
     fn result(&self, index: usize) -> u16 {
         let supply_uv = i64::from(self.inputs.supply_mv) * 1000;
         let control = self.mctl[index];
@@ -316,7 +317,7 @@ impl Adc12 {
             1 if self.ctl0 & REFON == 0 => 0,
             1 if self.ctl0 & REF2_5V != 0 => 2_500_000,
             1 => 1_500_000,
-            // From a pin: taken to be connected to AVcc.
+            // An external reference is assumed to be connected to AVcc.
             _ => supply_uv,
         };
         let input_uv = match control & 15 {
@@ -326,23 +327,23 @@ impl Adc12 {
             _ => 0,
         };
         if reference_uv == 0 {
-            // Nothing is as low as no reference.
+            // Without a reference, any positive input is full scale.
             return if input_uv > 0 { 0x0fff } else { 0 };
         }
         ((4095 * input_uv + reference_uv / 2) / reference_uv).clamp(0, 4095) as u16
     }
 
-    /// Whether a conversion has ended that triggers a DMA channel.
+    /// Whether a conversion that triggers a DMA channel has ended.
     pub const fn has_trigger(&self) -> bool {
         self.has_ended
     }
 
-    /// The trigger is taken, or nobody wants it.
+    /// Clear the trigger: it was taken, or no channel uses it.
     pub const fn clear_trigger(&mut self) {
         self.has_ended = false;
     }
 
-    /// Whether an enabled flag asks for the module's vector.
+    /// Whether an enabled flag requests the module's interrupt.
     pub fn is_pending(&self) -> bool {
         self.ifg & self.ie != 0
             || self.is_overflow && self.ctl0 & OVIE != 0

@@ -1,5 +1,5 @@
-//! The real-time clock of `CC26x0` chips' always-on domain (SWCU117, chapter Real-Time Clock).
-//! Register offsets and fields were compared with TI's header `hw_aon_rtc.h`.
+//! The real-time clock in the always-on domain of `CC26x0` chips (SWCU117, chapter Real-Time
+//! Clock). Register offsets and fields were compared with TI's header `hw_aon_rtc.h`.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind, FineHertz, Hertz};
 
@@ -8,8 +8,8 @@ use crate::rate::Rate;
 /// CTL.
 const EN: u32 = 1;
 const RESET: u32 = 1 << 7;
-/// SUBSECINC after reset: the time counts in 2^-32 s, and a period of 32,768 Hz is 2^17 of them;
-/// the increment has 6 bits more.
+/// SUBSECINC after reset. Time counts in units of 2^-32 s, and a 32,768-Hz period is 2^17 of them;
+/// the increment has 6 more fractional bits.
 const INCREMENT: u32 = 0x0080_0000;
 /// Bits of the channels in CHCTL and EVFLAGS.
 const CHANNELS: [u32; 3] = [1, 1 << 8, 1 << 16];
@@ -27,7 +27,7 @@ pub struct AonRtc {
     compare: [u32; 3],
     increment_of_2: u32,
     subsec_increment: u32,
-    /// The tick at which the time was `time`, in 2^-38 s.
+    /// The tick at which the time was `time`; `time` is in units of 2^-38 s.
     since: u64,
     time: u128,
     latched: u32,
@@ -50,12 +50,12 @@ impl AonRtc {
         }
     }
 
-    /// The crystal's clock changes.
+    /// Note that the crystal's or the core's clock changed.
     pub fn set_clocks(&mut self, core: Hertz, low: FineHertz, now: Cycles) {
         self.clock.change_crystal(now, low, core);
     }
 
-    /// The time at a tick, in 2^-38 s.
+    /// Return the time at a tick, in units of 2^-38 s.
     const fn at(&self, tick: u64) -> u128 {
         if self.control & EN == 0 {
             return self.time;
@@ -63,7 +63,7 @@ impl AonRtc {
         self.time + (tick - self.since) as u128 * self.subsec_increment as u128
     }
 
-    /// Compare values of the channels: 16 bits of seconds and 16 of their fraction.
+    /// Convert a time to the compare format: 16 bits of seconds and 16 of fraction.
     const fn comparable(time: u128) -> u32 {
         (time >> 22) as u32
     }
@@ -73,13 +73,13 @@ impl AonRtc {
         (self.time, self.since) = (self.at(tick), tick);
     }
 
-    /// A channel's event is when the time reaches its value or has passed it by less than a second.
+    /// A channel is due when the time is at its compare value or less than a second past it.
     fn is_due(&self, channel: usize, time: u128) -> bool {
         let behind = Self::comparable(time).wrapping_sub(self.compare[channel]);
         self.channels & CHANNELS[channel] != 0 && behind < 1 << 16
     }
 
-    /// The first tick at which a channel that is not due becomes due.
+    /// Find the first tick at which a channel that is not due becomes due.
     fn tick_of(&self, channel: usize) -> u64 {
         let time = self.at(self.since);
         let missing = u128::from(self.compare[channel].wrapping_sub(Self::comparable(time)));
@@ -88,7 +88,7 @@ impl AonRtc {
         self.since + needed.div_ceil(u128::from(self.subsec_increment.max(1))) as u64
     }
 
-    /// When a channel comes to its value.
+    /// When a channel reaches its compare value.
     pub fn next_event(&self) -> Cycles {
         if self.control & EN == 0 {
             return Cycles::NEVER;
@@ -109,7 +109,7 @@ impl AonRtc {
             .unwrap_or(Cycles::NEVER)
     }
 
-    /// Set the flags of what has come.
+    /// Set the flags of the channels that are due.
     pub fn advance(&mut self, now: Cycles) {
         if self.control & EN == 0 {
             return;
@@ -132,7 +132,7 @@ impl AonRtc {
         }
     }
 
-    /// Whether the combined event is asserted: `CTL.COMB_EV_MASK` says of which channels.
+    /// Whether the combined event is asserted; `CTL.COMB_EV_MASK` selects its channels.
     pub const fn is_pending(&self) -> bool {
         let mask = self.control >> 16;
         mask & 1 != 0 && self.flags & CHANNELS[0] != 0
@@ -140,7 +140,7 @@ impl AonRtc {
             || mask & 4 != 0 && self.flags & CHANNELS[2] != 0
     }
 
-    /// Channels whose events have come: bits 0 to 2.
+    /// The channels whose events have occurred, in bits 0 to 2.
     pub fn events(&self) -> u32 {
         let channels = CHANNELS.iter().enumerate();
         channels.fold(0, |events, (channel, bit)| {
@@ -148,12 +148,12 @@ impl AonRtc {
         })
     }
 
-    /// The time in 2^-32 s.
+    /// Return the time in units of 2^-32 s.
     pub fn time(&self, now: Cycles) -> u64 {
         (self.at(self.clock.ticks(now)) >> 6) as u64
     }
 
-    /// Read the register at an offset; `None` where there is none.
+    /// Read the register at an offset; `None` if there is none.
     pub fn read(&mut self, offset: u32, now: Cycles) -> Option<u32> {
         self.advance(now);
         let time = self.time(now);
@@ -170,17 +170,17 @@ impl AonRtc {
             0x18..=0x20 => self.compare[(offset as usize - 0x18) / 4],
             0x24 => self.increment_of_2,
             0x2c => 0,
-            // TIME, of the CC26x2: what is compared; and SYNCLF, the phase of its clock.
+            // The CC26x2's TIME, in the compare format, and SYNCLF, the phase of its clock.
             0x30 => (time >> 16) as u32,
             0x34 => self.clock.is_high(now).into(),
             _ => return None,
         })
     }
 
-    /// Write the register at an offset; false where there is none.
+    /// Write the register at an offset; false if there is none.
     ///
     /// # Errors
-    /// Something that the emulation leaves out.
+    /// The value uses a feature that the emulation leaves out.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         self.advance(now);
         self.settle(now);
@@ -192,7 +192,7 @@ impl AonRtc {
                 self.control = value & 0x0007_0f07;
             }
             0x04 => self.flags &= !value,
-            // The whole of the time is seconds and 2^-32 of them; 6 bits more are hidden.
+            // SEC sets the seconds; 32 bits of fraction and 6 hidden bits stay.
             0x08 => self.time = u128::from(value) << 38 | self.time & ((1 << 38) - 1),
             0x14 => {
                 if value & CH1_CAPT_EN != 0 {

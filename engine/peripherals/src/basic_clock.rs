@@ -1,4 +1,4 @@
-//! Basic clock module (chapter 4): which clock the core and the peripherals run from, and when.
+//! Basic clock module (chapter 4): the clocks of the core and the peripherals, and when they run.
 
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Cycles, FineHertz, Hertz, Pace, Picoseconds, Timeline};
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::rate::Rate;
 
-/// DCOCTL: modulator (bits 4 to 0); the tap is in bits 7 to 5.
+/// DCOCTL: the modulator is in bits 4 to 0, the tap in bits 7 to 5.
 const MOD: u8 = 0x1f;
 const XT2OFF: u8 = 0x80;
 const XTS: u8 = 0x40;
@@ -14,13 +14,13 @@ const SELS: u8 = 0x08;
 const DCOR: u8 = 0x01;
 const RSEL: u8 = 0x07;
 
-/// Bits of the core's status register that choose a low-power mode (section 2.3).
+/// Bits of the core's status register that select a low-power mode (section 2.3).
 const CPUOFF: u16 = 1 << 4;
 const OSCOFF: u16 = 1 << 5;
 const SCG0: u16 = 1 << 6;
 const SCG1: u16 = 1 << 7;
 
-/// The module as one chip has it: the section `basic_clock` of its file.
+/// A chip's module: section `basic_clock` of its file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
@@ -34,7 +34,7 @@ pub struct Parameters {
     pub dco_tap_ratio: Constant,
     /// How much faster the DCO runs with the external 100 kilohm resistor (DCOR = 1).
     pub dco_rosc_ratio: Constant,
-    /// From the wake-up event to the first MCLK cycle where the DCO generator was off.
+    /// Delay from the wake-up event to the first MCLK cycle if the DCO generator was off.
     pub dco_start_s: Constant,
 }
 
@@ -49,7 +49,7 @@ pub enum Source {
     Mclk,
 }
 
-/// Parameters of the clocks.
+/// Oscillators that can drive the clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Oscillator {
     Dco,
@@ -57,10 +57,11 @@ enum Oscillator {
     Xt2,
 }
 
-/// Which of 32 periods of the DCO are of the upper tap (figure 4-7, from its left).
+/// Return the bitmap of the DCO periods, among 32, that use the upper tap (figure 4-7, left to
+/// right).
 ///
-/// The figure shows ten of the 32 settings; they are those of a rate multiplier: the highest bit
-/// of `MODx` makes every odd period short, the next one every second of the others, and so on.
+/// The figure shows ten of the 32 settings; they match a rate multiplier: the highest bit of `MODx`
+/// makes every odd period short, the next bit every second one of the others, and so on.
 fn modulator_pattern(modulation: u8) -> u32 {
     (1..u32::BITS)
         .filter(|period| modulation >> (4 - period.trailing_zeros()) & 1 != 0)
@@ -71,7 +72,7 @@ fn modulator_pattern(modulation: u8) -> u32 {
 #[derive(Clone, Debug)]
 pub struct BasicClock {
     parameters: Parameters,
-    /// The watch crystal of this specimen.
+    /// This specimen's watch crystal.
     lfxt1: FineHertz,
     xt2_hz: u32,
     trim_ppm: u32,
@@ -86,8 +87,8 @@ pub struct BasicClock {
 }
 
 impl BasicClock {
-    /// After a power-up clear (section 4.3). `xt2_hz` is 0 where no crystal is on XT2; `trim_ppm`
-    /// is the DCO of this specimen in millionths of the typical one.
+    /// The state after a power-up clear (section 4.3). `xt2_hz` is 0 without a crystal on XT2;
+    /// `trim_ppm` is this specimen's DCO frequency in millionths of the typical one.
     pub fn new(parameters: Parameters, xt2_hz: u32, trim_ppm: u32) -> Self {
         let mut clock = Self {
             lfxt1: Hertz(parameters.lfxt1_hz.whole()).into(),
@@ -140,21 +141,20 @@ impl BasicClock {
         self.apply(now);
     }
 
-    /// From now on the watch crystal is too fast by so many parts in 10^9.
+    /// From now on, the watch crystal is `ppb` parts in 10^9 too fast.
     pub fn set_watch_crystal(&mut self, ppb: i32, now: Cycles) {
         self.lfxt1 = FineHertz::new(Hertz(self.parameters.lfxt1_hz.whole()), ppb);
         self.apply(now);
     }
 
-    /// Whether BCSCTL1 asks for the high-frequency mode of LFXT1.
+    /// Whether BCSCTL1 selects the high-frequency mode of LFXT1.
     pub fn is_high_frequency_lfxt1(&self) -> bool {
         self.bcsctl1 & XTS != 0
     }
 
-    /// The DCO at a tap.
+    /// Return the DCO frequency at a tap.
     ///
-    /// Taps follow each other by a constant ratio from the frequency that the data sheet states for
-    /// tap 3.
+    /// It scales by a constant ratio per tap from the data sheet's frequency for tap 3.
     fn tap_hz(&self, tap: u8) -> u32 {
         let parameters = &self.parameters;
         let mut hz = parameters.dco_tap3_hz[usize::from(self.bcsctl1 & RSEL)].value
@@ -168,10 +168,10 @@ impl BasicClock {
         (hz / 8.0).round() as u32 * 8
     }
 
-    /// The DCO's periods with these settings, 2^`shift` of them together.
+    /// Return the DCO's pace with these settings, in cycles of 2^`shift` periods.
     fn dco(&self, shift: u32) -> Pace {
         let tap = self.dcoctl >> 5;
-        // There is no tap above 7 to mix with (section 4.3, MODx).
+        // Tap 7 has no upper neighbour to mix with (section 4.3, MODx).
         if tap == 7 {
             return Pace::steady(self.tap_hz(tap), shift);
         }
@@ -192,22 +192,24 @@ impl BasicClock {
         self.xt2_hz != 0 && self.bcsctl1 & XT2OFF == 0
     }
 
-    /// An oscillator that is wanted does not run (section 4.2.6): OFIFG cannot be cleared.
+    /// Whether a selected oscillator is not running (section 4.2.6), so that OFIFG cannot be
+    /// cleared.
     pub fn is_oscillator_fault(&self) -> bool {
         self.bcsctl1 & XTS != 0 || self.bcsctl1 & XT2OFF == 0 && self.xt2_hz == 0
     }
 
-    /// Source of MCLK.
+    /// MCLK's source.
     fn mclk_source(&self) -> Oscillator {
         match self.bcsctl2 >> 6 {
             2 if self.has_xt2() => Oscillator::Xt2,
             3 if self.bcsctl1 & XTS == 0 => Oscillator::Lfxt1,
-            // Also the fail-safe of section 4.2.6: without its crystal, MCLK comes from the DCO.
+            // Includes the fail-safe of section 4.2.6: without its crystal, MCLK comes from the
+            // DCO.
             _ => Oscillator::Dco,
         }
     }
 
-    /// Source of SMCLK, where it runs.
+    /// SMCLK's source; `None` if it is stopped.
     fn smclk_source(&self) -> Option<Oscillator> {
         if self.bcsctl2 & SELS == 0 {
             Some(Oscillator::Dco)
@@ -216,7 +218,7 @@ impl BasicClock {
         }
     }
 
-    /// An oscillator's frequency, which is the mean one of a DCO that is modulated.
+    /// An oscillator's frequency; for a modulated DCO, its mean.
     fn oscillator_hz(&self, oscillator: Oscillator) -> u32 {
         match oscillator {
             Oscillator::Dco => self.dco_hz(),
@@ -225,7 +227,7 @@ impl BasicClock {
         }
     }
 
-    /// The same as precisely as it is known.
+    /// An oscillator's frequency at full precision.
     fn frequency(&self, oscillator: Oscillator) -> FineHertz {
         match oscillator {
             Oscillator::Lfxt1 => self.lfxt1,
@@ -233,11 +235,11 @@ impl BasicClock {
         }
     }
 
-    /// Derive everything from the registers and the low-power mode.
+    /// Derive the clocks from the registers and the low-power mode.
     ///
-    /// A clock that comes from MCLK's oscillator keeps a ratio of whole cycles to it. Another one
-    /// is seen from MCLK's cycles, of which a modulated DCO makes some longer than others. Seen
-    /// from a crystal, a modulated DCO is taken as steady: its periods are the shorter ones.
+    /// A clock from MCLK's oscillator keeps an integer ratio of cycles to it. Any other clock is
+    /// counted in MCLK cycles, whose lengths vary if a modulated DCO drives MCLK. If a crystal
+    /// drives MCLK, a modulated DCO counts as steady, because its periods are the shorter ones.
     fn apply(&mut self, now: Cycles) {
         let source = self.mclk_source();
         let pace = match source {
@@ -255,7 +257,7 @@ impl BasicClock {
                       frequency: Option<FineHertz>,
                       divider: u8| {
             let is_same = driver == Some(source);
-            // Periods of the source in its grains, or in cycles of MCLK.
+            // Periods of the source in its own periods, or in grains of MCLK.
             let (mut periods, mut span) = if is_same {
                 (1 << pace.shift(), 1 << divider)
             } else {
@@ -277,8 +279,8 @@ impl BasicClock {
         }
     }
 
-    /// The low-power bits of the status register changed. Returns how long the core has to wait
-    /// for the DCO to start before it goes on.
+    /// Apply the low-power bits of the status register, and return how long the core waits for the
+    /// DCO to start.
     pub fn power_changed(&mut self, status: u16, now: Cycles) -> Cycles {
         let old = self.status;
         self.status = status & (CPUOFF | OSCOFF | SCG0 | SCG1);
@@ -294,7 +296,7 @@ impl BasicClock {
         }
     }
 
-    /// The name of the power state (section 2.3, table 2-2).
+    /// The power state's name (section 2.3, table 2-2).
     pub fn power_state(&self) -> &'static str {
         if self.status & CPUOFF == 0 {
             "active"
@@ -320,7 +322,7 @@ impl BasicClock {
         &self.timeline
     }
 
-    /// Time at a cycle.
+    /// The time at a cycle.
     pub fn time(&self, now: Cycles) -> Picoseconds {
         self.timeline.at(now)
     }
@@ -334,7 +336,7 @@ impl BasicClock {
         }
     }
 
-    /// A clock's frequency as the registers have it now, running or not.
+    /// A clock's frequency according to the registers, whether or not it runs.
     pub fn hz(&self, source: Source) -> u32 {
         match source {
             Source::Aclk => self.parameters.lfxt1_hz.whole() >> (self.bcsctl1 >> 4 & 3),
@@ -362,7 +364,7 @@ mod tests {
 
     #[test]
     fn the_modulator_makes_the_patterns_of_the_figure() {
-        // SLAU049F, figure 4-7; the upper tap is where the line is high.
+        // SLAU049F, figure 4-7; the line is high during the upper tap.
         let figure = [
             (31, ".###############################"),
             (24, ".###.###.###.###.###.###.###.###"),

@@ -17,13 +17,13 @@ const BUSY: u32 = 1 << 7;
 const SEL_INFO_PAGE: u32 = 1 << 8;
 const UPPER_PAGE_ACCESS: u32 = 1 << 9;
 
-/// Words of FADDR.
+/// Mask of FADDR's word number.
 const WORDS: u32 = 0x1_ffff;
 
 #[derive(Clone, Copy, Debug)]
 enum State {
     Idle,
-    /// WRITE is set: until then, FWDATA has to be written.
+    /// WRITE is set, and FWDATA must be written by this cycle.
     Awaiting(Cycles),
     Changing(Changing),
 }
@@ -37,15 +37,15 @@ pub struct Cc2538Flash {
     cache_mode: u32,
     is_upper_open: bool,
     is_aborted: bool,
-    /// A write sequence begins when the page is erased.
+    /// A write sequence begins after the page erase.
     writes_next: bool,
-    /// The number of a word.
+    /// FADDR, as a word number.
     word: u32,
     state: State,
 }
 
 impl Cc2538Flash {
-    /// After a reset: cache mode 1.
+    /// The state after a reset: cache mode 1.
     pub const fn new(flash: FlashRange, times: FlashTimes, hz: u32) -> Self {
         Self {
             flash,
@@ -60,7 +60,7 @@ impl Cc2538Flash {
         }
     }
 
-    /// Read FCTL, FADDR or FWDATA by its offset; `None` for others.
+    /// Read FCTL, FADDR or FWDATA by offset; `None` for others.
     pub fn read(&self, offset: u32) -> Option<u32> {
         let bit = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
         let state = match self.state {
@@ -84,10 +84,10 @@ impl Cc2538Flash {
         }
     }
 
-    /// Write FCTL, FADDR or FWDATA by its offset; false for others.
+    /// Write FCTL, FADDR or FWDATA by offset; false for others.
     ///
     /// # Errors
-    /// It is used in a way that the document forbids.
+    /// The document forbids the access.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         let is_idle = matches!(self.state, State::Idle);
         match offset {
@@ -119,12 +119,12 @@ impl Cc2538Flash {
         Ok(true)
     }
 
-    /// What FADDR says, which goes round at the end of the flash.
+    /// The address in FADDR, which wraps at the end of the flash.
     fn address(&self) -> u32 {
         self.flash.start + self.word * 4 % self.flash.size
     }
 
-    /// The page that FADDR is in may be changed.
+    /// Check that the page at FADDR is unlocked; set the abort flag if it is not.
     fn may_change(&mut self) -> bool {
         let last_page = self.flash.start + self.flash.size - self.flash.page;
         self.is_aborted = self.address() >= last_page && !self.is_upper_open;
@@ -144,7 +144,7 @@ impl Cc2538Flash {
         self.state = State::Changing(Changing::new(address, change, now, cycles));
     }
 
-    /// The first word, or the next, has to come in the time that a word takes.
+    /// Wait for the next word, which has to come within the write time of one word.
     fn await_word(&mut self, now: Cycles) {
         self.writes_next = false;
         self.state = State::Awaiting(Cycles(now.0 + self.times.word_write(self.hz)));
@@ -160,7 +160,7 @@ impl Cc2538Flash {
                      FCTL.FULL is 0",
                 ));
             }
-            // The page is locked: nothing is taken.
+            // The page is locked: the word is discarded.
             _ if self.is_aborted => return Ok(()),
             _ => {
                 return Err(Fault::new(
@@ -174,7 +174,7 @@ impl Cc2538Flash {
             self.state = State::Idle;
             return Ok(());
         }
-        // Of an aligned pair of words: the other one's bits stay.
+        // Programming covers an aligned pair of words; all ones leave the other word unchanged.
         let address = self.address();
         let mut data = [u32::MAX; 2];
         data[(address >> 2 & 1) as usize] = word;
@@ -183,7 +183,7 @@ impl Cc2538Flash {
         Ok(())
     }
 
-    /// The core's clock is another.
+    /// Set a new core clock.
     pub fn set_clock(&mut self, now: Cycles, hz: u32) {
         if let State::Changing(cells) = &mut self.state {
             cells.change_clock(now, self.hz, hz);
@@ -191,10 +191,10 @@ impl Cc2538Flash {
         self.hz = hz;
     }
 
-    /// Change cells that are due; whether something happened.
+    /// Change the cells that are due; return whether anything happened.
     ///
     /// # Errors
-    /// There is no flash.
+    /// The flash does not exist.
     pub fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<bool, Fault> {
         if now < self.next_event() {
             return Ok(false);
@@ -220,7 +220,7 @@ impl Cc2538Flash {
         Ok(true)
     }
 
-    /// When [`Cc2538Flash::transfer`] has something to do.
+    /// When [`Cc2538Flash::transfer`] has work to do.
     pub const fn next_event(&self) -> Cycles {
         match &self.state {
             State::Idle => Cycles::NEVER,
@@ -229,7 +229,7 @@ impl Cc2538Flash {
         }
     }
 
-    /// The chip's power state while flash is changed, and cannot be read.
+    /// The chip's power state while flash is being changed and cannot be read.
     pub const fn power_state(&self) -> Option<&'static str> {
         match &self.state {
             State::Idle => None,

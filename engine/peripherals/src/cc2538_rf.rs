@@ -1,6 +1,6 @@
-//! The RF core of the CC2538 (SWRU319, chapter Radio), which is the radio of the `CC253x`
-//! (SWRU191C, chapter 23) with its registers at other addresses. Register addresses and fields are
-//! those of Contiki-NG's `dev/rfcore-*.h`; reset values are the `CC253x`'s.
+//! The CC2538's RF core (SWRU319, chapter Radio): the radio of the `CC253x` (SWRU191C, chapter 23)
+//! with its registers at other addresses. Register addresses and fields are those of Contiki-NG's
+//! `dev/rfcore-*.h`; reset values are the `CC253x`'s.
 //!
 //! Section numbers are those of SWRU191C.
 
@@ -17,7 +17,7 @@ use crate::ieee802154::{Header, crc};
 /// Bytes of each FIFO.
 const FIFO: usize = 128;
 
-/// Registers from 0x400: source address table, then results and addresses, one byte a word.
+/// Registers from 0x400, one byte per word: the source address table, then results and addresses.
 const SRCRESMASK0: usize = 0x60;
 const SRCRESINDEX: usize = 0x63;
 const SRCEXTPENDEN0: usize = 0x64;
@@ -27,7 +27,7 @@ const PAN_ID0: usize = 0x72;
 const SHORT_ADDR0: usize = 0x74;
 const FFSM_BYTES: usize = 0x76;
 
-/// Registers from 0x600, by their number there.
+/// Registers from 0x600, by number.
 const FRMFILT0: usize = 0x00;
 const FRMFILT1: usize = 0x01;
 const SRCMATCH: usize = 0x02;
@@ -65,7 +65,7 @@ const CSPPROG0: usize = 0x40;
 const CSPPROG23: usize = 0x57;
 const XREG_WORDS: usize = 0x80;
 
-/// Reset values of registers other than 0: number and value (23.15).
+/// Non-zero reset values: register number and value (23.15).
 const RESET: [(usize, u32); 29] = [
     (FRMFILT0, 0x0d),
     (FRMFILT1, 0x78),
@@ -110,7 +110,7 @@ const PEND_DATAREQ_ONLY: u32 = 1 << 2;
 /// FRMCTRL0.
 const TX_MODE: u32 = 3;
 const RX_MODE: u32 = 3 << 2;
-/// 2 and 3: infinite reception, and no search.
+/// Bit 1 of RX_MODE: modes 2 and 3 are infinite reception and no symbol search.
 const RX_MODE_OFF: u32 = 2 << 2;
 const ENERGY_SCAN: u32 = 1 << 4;
 const AUTOACK: u32 = 1 << 5;
@@ -151,23 +151,23 @@ const RXUNDERF: u32 = 1 << 3;
 const RXOVERF: u32 = 1 << 2;
 const RXABO: u32 = 1 << 1;
 
-/// No entry of the source address table (23.9.6).
+/// Index for "no match" in the source address table (23.9.6).
 const NO_SOURCE: u8 = 0x3f;
-/// Offset added to a power in dBm for RSSI and CCA's threshold (SWRS096A: 73 dB).
+/// Offset from power in dBm to RSSI and the CCA threshold (SWRS096A: 73 dB).
 const RSSI_OFFSET: f64 = 73.0;
 /// RSSI before it is valid.
 const RSSI_INVALID: i8 = -128;
-/// Symbols that RSSI is the mean of (23.10.3).
+/// RSSI averages over this time: 8 symbols (23.10.3).
 const RSSI_SPAN: Picoseconds = Picoseconds(8 * SYMBOL.0);
-/// From a strobe until the receiver hears, or the transmitter sends (23.8.2, 23.9.2): 192 us. The
-/// same between a frame and its acknowledgment (figure 23-17).
+/// From a strobe until reception or transmission starts (23.8.2, 23.9.2): 192 us. Also the delay
+/// from a frame to its acknowledgment (figure 23-17).
 const TURNAROUND: Picoseconds = Picoseconds(12 * SYMBOL.0);
-/// Correlation of a frame without errors: the guide says about 110 for the best (23.10.4).
+/// Correlation of an error-free frame: about 110 for the best, says the guide (23.10.4).
 const BEST_CORRELATION: f64 = 110.0;
 const LEAST_CORRELATION: f64 = 50.0;
 
-/// Output power by TXPOWER: values of `SmartRF` Studio 1.16 in Contiki-NG's driver. What is between
-/// two has the lower one's power.
+/// Output power by TXPOWER: values of `SmartRF` Studio 1.16 in Contiki-NG's driver. A value between
+/// two entries has the lower entry's power.
 const POWERS: [(u32, i8, &str); 14] = [
     (0xff, 7, "tx-plus-7dbm"),
     (0xed, 5, "tx-plus-5dbm"),
@@ -185,7 +185,7 @@ const POWERS: [(u32, i8, &str); 14] = [
     (0x00, -24, "tx-24dbm"),
 ];
 
-/// The states of the radio (table 23-3).
+/// The radio's states (table 23-3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Idle,
@@ -202,7 +202,7 @@ enum State {
 }
 
 impl State {
-    /// FSMSTAT0; of ranges the first.
+    /// The state's number in FSMSTAT0; for a range, its first.
     const fn number(self) -> u32 {
         match self {
             Self::Idle => 0,
@@ -234,24 +234,24 @@ impl State {
     }
 }
 
-/// Fate of a frame that is being received.
+/// Filter result of a frame being received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Open,
     Accepted,
 }
 
-/// A frame that is being received.
+/// A frame being received.
 #[derive(Clone, Debug)]
 struct Reception {
-    /// The end of its delimiter, and how long its bytes take.
+    /// The end of its SFD, and the duration of a byte.
     delimiter: Picoseconds,
     byte: Picoseconds,
-    /// Received bytes, the length byte first.
+    /// Received bytes, starting with the length.
     bytes: Vec<u8>,
     verdict: Verdict,
     crc: u16,
-    /// SACK or SACKPEND: with the pending bit or without.
+    /// Pending SACK (false) or SACKPEND (true).
     acknowledge: Option<bool>,
     source: u8,
     matches_pending: bool,
@@ -262,25 +262,25 @@ impl Reception {
         self.bytes.first().map(|&length| usize::from(length & 0x7f))
     }
 
-    /// When the byte at a place has come.
+    /// When the byte at an index has been received.
     const fn byte_end(&self, place: usize) -> Picoseconds {
         Picoseconds(self.delimiter.0 + self.byte.0 * (place as u64 + 1))
     }
 }
 
-/// A frame that is being sent.
+/// A frame being sent.
 #[derive(Clone, Debug)]
 struct Transmission {
-    /// The end of its delimiter.
+    /// The end of its SFD.
     delimiter: Picoseconds,
-    /// How many bytes of it, the length byte first, are known; the whole length if that is.
+    /// How many of its bytes are known, including the length byte; and the total if known.
     known: usize,
     whole: Option<usize>,
-    /// Its delimiter has been sent.
+    /// Whether its SFD has been sent.
     is_sfd: bool,
 }
 
-/// The RF core, MAC timer included.
+/// The RF core, including the MAC timer.
 #[derive(Debug)]
 pub struct Cc2538Rf {
     antenna: Antenna,
@@ -291,21 +291,21 @@ pub struct Cc2538Rf {
     state: State,
     /// When the state ends by itself.
     until: Picoseconds,
-    /// When the receiver began to hear.
+    /// When the receiver started to listen.
     hears_since: Picoseconds,
     frequency_mhz: u16,
     rx: [u8; FIFO],
     rx_first: usize,
     rx_count: usize,
-    /// Bytes of whole frames in the FIFO, those of the oldest first.
+    /// Sizes of the complete frames in the FIFO, oldest first.
     rx_frames: std::collections::VecDeque<usize>,
-    /// Bytes of the oldest whole frame that have been read.
+    /// Bytes read of the oldest complete frame.
     rx_read: usize,
     tx: [u8; FIFO],
     tx_count: usize,
     receiving: Option<Reception>,
     sending: Option<Transmission>,
-    /// The acknowledgment that is being sent.
+    /// The level of FIFOP.
     is_fifop: bool,
     flags: [u32; 2],
     errors: u32,
@@ -314,7 +314,7 @@ pub struct Cc2538Rf {
 }
 
 impl Cc2538Rf {
-    /// After reset; random bits follow from the seed.
+    /// The state after reset; `seed` determines the random bits.
     pub fn new(figures: Figures, seed: u32) -> Self {
         let mut xreg = [0; XREG_WORDS];
         for (register, value) in RESET.into_iter().chain([RESET_TXFILTCFG]) {
@@ -347,8 +347,8 @@ impl Cc2538Rf {
         }
     }
 
-    /// The chip is reset: what is on the air ends, and all is as after power-up but for the numbers
-    /// that are random.
+    /// Reset the chip: transmission and reception end, and everything but the random numbers
+    /// returns to its power-up state.
     pub fn reset(&mut self, now: Picoseconds) {
         self.abort(now);
         let figures = *self.antenna.figures();
@@ -373,7 +373,7 @@ impl Cc2538Rf {
         self.enter(State::Idle, Picoseconds::NEVER);
     }
 
-    /// Stop whatever is on the air.
+    /// Stop any reception or transmission.
     fn abort(&mut self, now: Picoseconds) {
         if self.receiving.is_some() {
             self.errors |= RXABO;
@@ -390,7 +390,7 @@ impl Cc2538Rf {
         }
     }
 
-    /// The bytes of the frame that is being received leave the FIFO.
+    /// Remove the bytes of the frame being received from the FIFO.
     fn drop_frame(&mut self) {
         if let Some(frame) = self.receiving.take() {
             let unread = frame.bytes.len().min(self.rx_count);
@@ -418,7 +418,7 @@ impl Cc2538Rf {
         self.enter(State::SfdWait, Picoseconds::NEVER);
     }
 
-    /// After a frame, in or out: on where RXENABLE says so.
+    /// Continue after a received or sent frame as RXENABLE says.
     fn after_frame(&mut self, now: Picoseconds) {
         if self.xreg[RXENABLE] == 0 {
             self.abort(now);
@@ -468,7 +468,7 @@ impl Cc2538Rf {
         });
     }
 
-    /// Put what the FIFO holds of the frame on the air.
+    /// Put the frame's bytes in the FIFO on the air.
     fn offer(&mut self) {
         let Some(sending) = &mut self.sending else {
             return;
@@ -502,7 +502,7 @@ impl Cc2538Rf {
         }
     }
 
-    /// Send an acknowledgment of the frame that has just ended.
+    /// Acknowledge the frame that has just ended.
     fn start_ack(&mut self, now: Picoseconds, sequence: u8, pending: bool) {
         self.antenna.deafen(now);
         self.hears_since = Picoseconds::NEVER;
@@ -520,7 +520,7 @@ impl Cc2538Rf {
         }
     }
 
-    /// Next step of a transmission and its time.
+    /// The time of the next step of a transmission.
     fn next_of_sending(&self) -> Picoseconds {
         let Some(sending) = &self.sending else {
             return Picoseconds::NEVER;
@@ -528,7 +528,7 @@ impl Cc2538Rf {
         if !sending.is_sfd {
             return sending.delimiter;
         }
-        // Its end, or the first byte that is not there.
+        // The end of the frame, or its first missing byte.
         let place = sending.whole.unwrap_or(sending.known) as u64;
         Picoseconds(sending.delimiter.0 + place * BYTE.0)
     }
@@ -566,7 +566,7 @@ impl Cc2538Rf {
 
     // ---- Reception.
 
-    /// The next place of the frame that is being received at which something changes.
+    /// The next byte of the frame being received that changes something.
     fn next_place(&self, frame: &Reception) -> usize {
         let Some(length) = frame.length() else {
             return 0;
@@ -579,7 +579,7 @@ impl Cc2538Rf {
         };
         let is_filtered = self.xreg[FRMFILT0] & FRAME_FILTER_EN != 0;
         if is_filtered && (frame.verdict == Verdict::Open || wants_source()) {
-            // The header is looked at byte by byte.
+            // Filtering checks the header byte by byte.
             place = place.min(frame.bytes.len());
         }
         if !self.is_fifop && frame.verdict == Verdict::Accepted {
@@ -598,7 +598,7 @@ impl Cc2538Rf {
         })
     }
 
-    /// Take the bytes of the frame that have come until now.
+    /// Take the bytes of the frame received until now.
     fn take_bytes(&mut self, now: Picoseconds) {
         while let Some(frame) = &self.receiving {
             let place = frame.bytes.len();
@@ -645,7 +645,7 @@ impl Cc2538Rf {
         self.watch_fifop();
     }
 
-    /// FIFOP's edge (23.10.1).
+    /// Update FIFOP and flag its rising edge (23.10.1).
     fn watch_fifop(&mut self) {
         let partial = self
             .receiving
@@ -664,7 +664,7 @@ impl Cc2538Rf {
         self.is_fifop = high;
     }
 
-    /// Look at what has come of the header (23.9.5). False: the frame is rejected.
+    /// Filter the header bytes received so far (23.9.5); false rejects the frame.
     fn filter(&mut self, now: Picoseconds) -> bool {
         let Some(frame) = &self.receiving else {
             return false;
@@ -691,7 +691,7 @@ impl Cc2538Rf {
         true
     }
 
-    /// Whether a frame is for us, once that can be told; its length byte first.
+    /// Whether a frame is for this device, once that is known; `bytes` starts with the length.
     fn judge(&self, bytes: &[u8]) -> Option<bool> {
         let length = usize::from(*bytes.first()? & 0x7f);
         if length < 3 + 2 {
@@ -747,7 +747,7 @@ impl Cc2538Rf {
             if !is_ours(4) || !(is_broadcast || address == own) {
                 return Some(false);
             }
-            // A beacon is to nobody.
+            // Beacons have no destination.
             return Some(frame_type != 0);
         }
         if header.from_mode == 0 {
@@ -760,12 +760,12 @@ impl Cc2538Rf {
             return None;
         }
         let pan = [self.ffsm[PAN_ID0], self.ffsm[PAN_ID0 + 1]];
-        // A device without a network takes the beacons of all.
+        // A device without a PAN accepts all beacons.
         let any = frame_type == 0 && pan == [0xff, 0xff];
         Some(any || is_ours(4) && (frame_type == 0 || bytes[4..6] == pan))
     }
 
-    /// Look the source up in the table when it has come (23.9.6).
+    /// Look up the source in the table once it has been received (23.9.6).
     fn match_source(&mut self) {
         if self.xreg[SRCMATCH] & SRC_MATCH_EN == 0 {
             return;
@@ -869,7 +869,7 @@ impl Cc2538Rf {
         }
     }
 
-    /// Whether a frame that has ended is acknowledged, and with the pending bit (23.9.7).
+    /// Whether to acknowledge a completed frame, and the pending bit if so (23.9.7).
     fn acknowledge(&self, frame: &Reception, is_right: bool) -> Option<bool> {
         if !is_right || frame.bytes.len() < 6 {
             return None;
@@ -897,7 +897,7 @@ impl Cc2538Rf {
         Some(or || automatic)
     }
 
-    // ---- Power on the channel.
+    // ---- Channel power.
 
     fn rssi_of(&self, from: Picoseconds, to: Picoseconds) -> i8 {
         let power = self.antenna.power_dbm(self.frequency_mhz, from, to);
@@ -916,7 +916,7 @@ impl Cc2538Rf {
         }
     }
 
-    /// Clear channel assessment (23.10.5). A hysteresis has no memory here.
+    /// Clear channel assessment (23.10.5). The hysteresis has no memory here.
     fn cca(&self, now: Picoseconds) -> bool {
         if !self.is_rssi_valid(now) {
             return false;
@@ -1019,7 +1019,7 @@ impl Cc2538Rf {
             && (self.state.is_rx() || self.state == State::RxOverflow)
             && self.receiving.is_none()
         {
-            // A frame that is being received is not given up (23.9.1).
+            // A frame being received is not aborted (23.9.1).
             self.abort(now);
             self.go_idle();
         }
@@ -1080,7 +1080,7 @@ impl Cc2538Rf {
         status
     }
 
-    /// Read the register at an offset from the RF core's first; `None` where there is none.
+    /// Read the register at an offset into the RF core; `None` if there is none.
     pub fn read(&mut self, offset: u32, now: Picoseconds) -> Option<u32> {
         self.take_bytes(now);
         let place = (offset & 0x1ff) as usize / 4;
@@ -1119,7 +1119,7 @@ impl Cc2538Rf {
             RXFIRST_PTR | RXP1_PTR => self.rx_first as u32,
             RXLAST_PTR => ((self.rx_first + self.rx_count) % FIFO) as u32,
             RFRND => self.draw() & 3,
-            // Programs, and what is none of the guide's.
+            // Programs, and registers that the guide does not describe.
             0x00..=0x3f | CSPPROG0..=CSPPROG23 | 0x60..=0x68 | 0x6b..=0x6d | 0x7a => {
                 self.xreg[register]
             }
@@ -1127,10 +1127,10 @@ impl Cc2538Rf {
         })
     }
 
-    /// Write the register at an offset from the RF core's first; false where there is none.
+    /// Write the register at an offset into the RF core; false if there is none.
     ///
     /// # Errors
-    /// Something that the emulation leaves out.
+    /// The value uses a feature that the emulation leaves out.
     pub fn write(&mut self, offset: u32, value: u32, now: Picoseconds) -> Result<bool, Fault> {
         self.take_bytes(now);
         let place = (offset & 0x1ff) as usize / 4;
@@ -1146,7 +1146,7 @@ impl Cc2538Rf {
             0x600..=0x7ff => return self.write_xreg((offset as usize - 0x600) / 4, value, now),
             0x800..=0x824 => return self.timer.write(offset - 0x800, value, now),
             0x828 => self.write_fifo(byte),
-            // Ones leave flags as they are.
+            // Flags are cleared by writing 0; ones leave them unchanged.
             0x82c => self.errors &= value,
             0x830 => self.flags[1] &= value,
             0x834 => self.flags[0] &= value,
@@ -1194,7 +1194,7 @@ impl Cc2538Rf {
         Ok(true)
     }
 
-    /// Random bits.
+    /// Return random bits.
     const fn draw(&mut self) -> u32 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
@@ -1202,12 +1202,12 @@ impl Cc2538Rf {
         (self.random >> 32) as u32
     }
 
-    /// The 32-kHz clock changes.
+    /// Note that the 32-kHz clock changed.
     pub fn set_low_clock(&mut self, low: FineHertz, now: Picoseconds) {
         self.timer.set_low_clock(low, now);
     }
 
-    /// Interrupt lines: radio, its errors, MAC timer.
+    /// Interrupt lines: radio, radio errors, MAC timer.
     pub const fn interrupts(&self) -> [bool; 3] {
         [
             self.flags[0] & self.xreg[RFIRQM0] != 0 || self.flags[1] & self.xreg[RFIRQM1] != 0,
@@ -1216,7 +1216,7 @@ impl Cc2538Rf {
         ]
     }
 
-    /// Without search for delimiters (`FRMCTRL0.RX_MODE` is 3), or without frames (2).
+    /// Whether the SFD search (`FRMCTRL0.RX_MODE` 3) or framing (2) is off.
     const fn is_search_off(&self) -> bool {
         self.xreg[FRMCTRL0] & RX_MODE_OFF != 0
     }
@@ -1239,7 +1239,7 @@ impl Radio for Cc2538Rf {
 
     fn advance(&mut self, now: Picoseconds) {
         self.timer.advance(now);
-        // What it strobes was looked at when it was loaded.
+        // Its strobes were checked when it was loaded.
         if self.csp.wakes <= now && self.run_program(now).is_err() {
             self.stop_program();
         }
@@ -1288,8 +1288,8 @@ impl Radio for Cc2538Rf {
     }
 }
 
-/// Correlation for LQI: the guide says about 110 for the best frames and 50 for the worst
-/// (23.10.4); straight between them over 10 dB above sensitivity, which is assumed.
+/// Correlation for the LQI: about 110 for the best frames and 50 for the worst, says the guide
+/// (23.10.4); interpolated linearly over an assumed 10 dB above sensitivity.
 fn correlation(margin_db: f64) -> u8 {
     let share = (margin_db / 10.0).clamp(0.0, 1.0);
     (LEAST_CORRELATION + share * (BEST_CORRELATION - LEAST_CORRELATION)).round() as u8

@@ -1,8 +1,8 @@
 //! What TI's start-up code of the `CC26x0` sets up (SWCU117, chapters AON, AUX, DDI and ADI, device
-//! configuration): the always-on domain, the analogue domain's clocks, oscillators and references, and
-//! the configuration of factory and customer. Registers hold what is written; clocks, power domains
-//! and oscillators answer at once. Addresses and fields were compared with TI's headers `hw_memmap.h`,
-//! `hw_aon_*.h`, `hw_aux_*.h`, `hw_ddi*.h`, `hw_adi*.h` and `hw_fcfg1.h`.
+//! configuration): the always-on domain; the analogue domain's clocks, oscillators and references;
+//! and the factory and customer configuration. Registers hold what is written; clocks, power
+//! domains and oscillators respond at once. Addresses and fields were compared with TI's headers
+//! `hw_memmap.h`, `hw_aon_*.h`, `hw_aux_*.h`, `hw_ddi*.h`, `hw_adi*.h` and `hw_fcfg1.h`.
 
 const ADI2: u32 = 0x4008_6000;
 const ADI3: u32 = 0x4008_6200;
@@ -25,15 +25,15 @@ const IO_PAD_SLEEP_DIS: u32 = 1;
 const RESETCTL: usize = 1;
 const IOCLATCH: usize = 3;
 
-/// `AON_WUC_PWRSTAT`, and its fields: AUX sleeps; domains that are on; AUX's bus is connected and AUX
-/// out of reset.
+/// `AON_WUC_PWRSTAT` and its fields: AUX in power-down; domains powered on; AUX bus connected and
+/// AUX out of reset.
 const PWRSTAT: u32 = 0x14;
 const AUX_PWR_DWN: u32 = 1 << 9;
 const JTAG_PD_ON: u32 = 1 << 6;
 const AUX_PD_ON: u32 = 1 << 5;
 const MCU_PD_ON: u32 = 1 << 4;
 const AUX_CONNECTED: u32 = 1 << 2 | 1 << 1;
-/// Who keeps AUX and JTAG on (`AUXCTL`, `JTAGCFG`), and what turns AUX off or lets it sleep.
+/// Requests to keep AUX and JTAG on (`AUXCTL`, `JTAGCFG`), and to turn AUX off or power it down.
 const AUXCTL: usize = 0x10 / 4;
 const AUX_FORCE_ON: u32 = 1;
 const JTAGCFG: usize = 0x40 / 4;
@@ -48,12 +48,12 @@ const HF_SOURCE_SHIFT: u32 = 28;
 /// The high-frequency clock can be switched.
 const SWITCH_READY: u32 = 1;
 
-/// Supply and temperature by the battery monitor, in 1/256 of a volt and of a degree.
+/// Supply voltage and temperature from the battery monitor, in units of 1/256 V and 1/256 degree.
 const SUPPLY: u32 = 3 << 8;
 const TEMPERATURE: u32 = 25 << 8;
 
-/// First and last offset of documented words of FCFG1 (`hw_fcfg1.h`), and of one between them that RIOT reads as
-/// a part of the address (`cpuid`, cc2650).
+/// First and last offset of documented words of FCFG1 (`hw_fcfg1.h`), plus one between them that
+/// RIOT reads as part of the address (`cpuid`, cc2650).
 const FACTORY: [(u32, u32); 13] = [
     (0x0a0, 0x0a4),
     (0x0c4, 0x108),
@@ -70,49 +70,49 @@ const FACTORY: [(u32, u32); 13] = [
     (0x388, 0x3b8),
 ];
 const TRIM_CAL_REVISION: u32 = 0x314;
-/// From this revision of the production's trimming on the start-up code leaves the trims as they are.
+/// From this trim revision on, start-up code leaves the trims unchanged.
 const TRIMMED: u32 = 527;
-/// Words of FCFG1 that say who the device is, in both families.
+/// FCFG1 words that identify the device, in both families.
 const MAC_BLE: u32 = 0x2e8;
 const MAC_BLE_HIGH: u32 = 0x2ec;
 const MAC_15_4: u32 = 0x2f0;
 const MAC_15_4_HIGH: u32 = 0x2f4;
 const ICEPICK_DEVICE_ID: u32 = 0x318;
 const FCFG1_REVISION: u32 = 0x31c;
-/// No revision of the document's: TI's code looks for 0xffffffff and for ones below 0x13 only.
+/// Not from a document: TI's code tests only for 0xffffffff and values below 0x13.
 const REVISION: u32 = 0x22;
 const IEEE_PREFIX: u32 = 0x0012_4b00;
 
-/// The customer's configuration is the end of the last sector of flash.
+/// The customer configuration (CCFG) is at the end of the last flash sector.
 pub const CCFG_BYTES: u32 = 88;
 const CCFG_FIRST: u32 = 0x1000 - CCFG_BYTES;
 
-/// What start-up code sets up, of one family or another.
+/// The registers that start-up code sets up, for either family.
 pub trait AlwaysOn: Send + Sync {
-    /// What the image has at the end of flash.
+    /// Set the customer configuration to the image's bytes at the end of flash.
     fn set_customer(&mut self, configuration: &[u8]);
 
-    /// The word of the customer's configuration with a number.
+    /// Return a word of the customer configuration by number.
     fn customer(&self, number: usize) -> u32;
 
-    /// `RESETCTL` tells the source of a reset.
+    /// Set the reset source that `RESETCTL` reports.
     fn set_reset_source(&mut self, source: u32);
 
-    /// What another had in flash stays, and a reset had a source.
+    /// Keep the flash contents of the state before a reset, and set the reset's source.
     fn reset_by(&mut self, source: u32, before: &dyn AlwaysOn) {
         let words = (0..CCFG_BYTES as usize / 4).map(|number| before.customer(number));
         self.set_customer(&words.flat_map(u32::to_le_bytes).collect::<Vec<u8>>());
         self.set_reset_source(source);
     }
 
-    /// Read the word at an address; `None` where there is none.
+    /// Read the word at an address; `None` if there is none.
     fn read(&mut self, address: u32) -> Option<u32>;
 
-    /// Store so many bytes; false where there is nothing.
+    /// Write `width` bytes; false if there is no such register.
     fn write(&mut self, address: u32, value: u32, width: u32) -> bool;
 }
 
-/// The battery monitor, whose readings are always the same.
+/// The battery monitor, with constant readings.
 #[derive(Clone, Debug)]
 pub(crate) struct Battery<const WORDS: usize> {
     held: [u32; WORDS],
@@ -140,7 +140,7 @@ impl<const WORDS: usize> Battery<WORDS> {
     }
 }
 
-/// Semaphores of the sensor controller's domain: who reads one that is free has it.
+/// Semaphores of the sensor controller's domain: reading a free one takes it.
 #[derive(Clone, Debug)]
 pub(crate) struct Semaphores {
     free: [bool; 8],
@@ -175,7 +175,8 @@ impl<const BYTES: usize> Slave<BYTES> {
         Self { bytes: [0; BYTES] }
     }
 
-    /// `STAT0` of the oscillators: the clocks are those that `CTL0` selects, and can be switched.
+    /// `STAT0` of the oscillators: the clocks are always those that `CTL0` selects, and can be
+    /// switched.
     pub(crate) fn status(&self) -> Option<u32> {
         let control = self.word(0)?;
         let (low, high) = (control >> 2 & 3, control & 1);
@@ -194,11 +195,11 @@ impl<const BYTES: usize> Slave<BYTES> {
             .is_some()
     }
 
-    /// Store `value` in so many bytes; false where there is nothing.
+    /// Write `width` bytes of `value`; false if there is no such register.
     pub(crate) fn write(&mut self, offset: u32, value: u32, width: u32) -> bool {
         let (value, width) = (value.to_le_bytes(), width as usize);
         let (window, at) = (offset as usize / BYTES, offset as usize % BYTES);
-        // The masked windows are as long as two or more of the others.
+        // A masked window spans two or more of the other windows.
         let doubled = offset as usize % (2 * BYTES);
         let mut each = (0..width).map(|index| (index, value[index]));
         match window {
@@ -207,17 +208,17 @@ impl<const BYTES: usize> Slave<BYTES> {
             2 => each.all(|(index, byte)| self.put(at + index, byte, 0)),
             // The interface's own status and configuration.
             3 => true,
-            // A mask of four bits over four bits, for the lower and the upper half of a byte.
+            // A 4-bit mask and 4 bits of data, for the lower or the upper half of a byte.
             4 | 5 => each.all(|(index, byte)| {
                 let place = doubled + index;
                 let (mask, bits) = (byte >> 4, byte & 15);
                 let shift = 4 * (place % 2);
                 self.put(place / 2, mask << shift, bits << shift)
             }),
-            // A mask of 8 bits over 8.
+            // An 8-bit mask and 8 bits of data.
             6 | 7 if width >= 2 => (0..width / 2)
                 .all(|pair| self.put(doubled / 2 + pair, value[2 * pair + 1], value[2 * pair])),
-            // A mask of 16 bits over 16.
+            // A 16-bit mask and 16 bits of data.
             8 | 9 if width == 4 => {
                 (0..2).all(|byte| self.put(doubled / 2 + byte, value[2 + byte], value[byte]))
             }
@@ -226,12 +227,12 @@ impl<const BYTES: usize> Slave<BYTES> {
     }
 }
 
-/// What both families have at the same place or but for one number: AUX's semaphores, the oscillators and the
-/// references and converters behind its master, who the device is, and the customer's configuration. The registers
-/// of the oscillators have so many bytes.
+/// What both families have at the same place, or differing only in one number: AUX's semaphores;
+/// the oscillators, and the references and converters, behind its master; device identification;
+/// and the customer configuration. The oscillators have `OSCILLATORS` bytes of registers.
 #[derive(Clone, Debug)]
 pub(crate) struct Common<const OSCILLATORS: usize> {
-    /// Where the oscillators' `STAT0` is, and the page of CCFG.
+    /// Offset of the oscillators' `STAT0`, and CCFG's page.
     stat0: u32,
     ccfg: u32,
     semaphores: Semaphores,
@@ -244,7 +245,7 @@ pub(crate) struct Common<const OSCILLATORS: usize> {
 }
 
 impl<const OSCILLATORS: usize> Common<OSCILLATORS> {
-    /// Of a device of this identity, revision and number.
+    /// A device of this identity, revision and number.
     pub(crate) fn new(stat0: u32, ccfg: u32, device_id: u32, revision: u32, number: u32) -> Self {
         Self {
             stat0,
@@ -259,21 +260,21 @@ impl<const OSCILLATORS: usize> Common<OSCILLATORS> {
         }
     }
 
-    /// What the image has at the end of flash.
+    /// Set the customer configuration to the image's bytes at the end of flash.
     pub(crate) fn set_customer(&mut self, configuration: &[u8]) {
         for (word, bytes) in self.customer.iter_mut().zip(configuration.chunks_exact(4)) {
             *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
         }
     }
 
-    /// A word of FCFG1 that there is.
+    /// Return an existing word of FCFG1.
     pub(crate) const fn factory(&self, offset: u32) -> u32 {
         match offset {
             MAC_BLE | MAC_15_4 => self.number,
             MAC_BLE_HIGH | MAC_15_4_HIGH => IEEE_PREFIX,
             ICEPICK_DEVICE_ID => self.device_id,
             FCFG1_REVISION => self.revision,
-            // Trims, whose values no document states.
+            // Trim values, which no document states.
             _ => 0,
         }
     }
@@ -288,7 +289,7 @@ impl<const OSCILLATORS: usize> Common<OSCILLATORS> {
         }
     }
 
-    /// Read the word at an address; `None` where it has none.
+    /// Read the word at an address; `None` if there is none.
     pub(crate) fn read(&mut self, address: u32) -> Option<u32> {
         if let Some((which, offset)) = Self::slave(address) {
             return self.references[which].word(offset);
@@ -306,7 +307,7 @@ impl<const OSCILLATORS: usize> Common<OSCILLATORS> {
         }
     }
 
-    /// Store so many bytes; false where it has nothing.
+    /// Write `width` bytes; false if there is no such register.
     pub(crate) fn write(&mut self, address: u32, value: u32, width: u32) -> bool {
         if let Some((which, offset)) = Self::slave(address) {
             return self.references[which].write(offset, value, width);
@@ -320,12 +321,12 @@ impl<const OSCILLATORS: usize> Common<OSCILLATORS> {
     }
 }
 
-/// The always-on and analogue domains and the device's configuration.
+/// The always-on and analogue domains and the device configuration.
 #[derive(Clone, Debug)]
 pub struct Cc26x0Aon {
     system: [u32; 3],
     wake_up: [u32; 0x48 / 4],
-    /// Of these the first, what wakes the core's domain, is kept with what sleeps.
+    /// The first one, which wakes the core's domain, is kept elsewhere, with the sleep state.
     events: [u32; 4],
     pads: [u32; 5],
     battery: Battery<{ 0x38 / 4 }>,
@@ -334,7 +335,7 @@ pub struct Cc26x0Aon {
 }
 
 impl Cc26x0Aon {
-    /// After a cold reset of a device of this identity and number.
+    /// The state after a cold reset of a device of this identity and number.
     pub fn new(device_id: u32, number: u32) -> Self {
         let mut system = [0; 3];
         system[SLEEPCTL] = IO_PAD_SLEEP_DIS;
@@ -405,9 +406,9 @@ impl AlwaysOn for Cc26x0Aon {
             AUX_WUC => match offset {
                 // Acknowledgements of PWRDWNREQ and CLKLFREQ.
                 0x0c | 0x14 => Some(self.aux[index - 1]),
-                // Requests and their acknowledgements, a bit higher.
+                // Requests, and their acknowledgements one bit higher.
                 0x30..=0x38 | 0x44 => Some(self.aux[index] & 1 | (self.aux[index] & 1) << 1),
-                // MCUBUSSTAT: disconnected, and so acknowledged.
+                // MCUBUSSTAT: disconnection requests are acknowledged at once.
                 0x4c => Some((self.aux[index - 1] & 1) * 3),
                 _ => self.aux.get(index).copied(),
             },

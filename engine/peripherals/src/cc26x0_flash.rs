@@ -1,5 +1,5 @@
-//! The `CC26x0`'s flash controller, as far as TI's driver library and its header `hw_flash.h` show it:
-//! a state machine that is given commands. Trims and voltages, which the same library sets before a
+//! The `CC26x0`'s flash controller, as TI's driver library and its header `hw_flash.h` show it: a
+//! state machine that executes commands. Trims and voltages, which the library sets before a
 //! command, have no effect here and are left out.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind, Memories};
@@ -10,7 +10,7 @@ const STAT: u32 = 0x1c;
 const CFG: u32 = 0x24;
 const FLASH_SIZE: u32 = 0x2c;
 const FBPROT: u32 = 0x2030;
-/// How long the charge pump sleeps, which is held and does nothing.
+/// The charge pump's sleep time: held, without effect.
 const FPAC1: u32 = 0x2048;
 const FPAC1_BITS: u32 = 0x0fff_0001;
 const FBSE: u32 = 0x2034;
@@ -47,7 +47,7 @@ const EXECUTE: u32 = 0x15;
 const PROGRAM_DATA: u32 = 0x02;
 const ERASE_SECTOR: u32 = 0x06;
 const CLEAR_STATUS: u32 = 0x10;
-/// Where the state machine's addresses begin.
+/// Base of the state machine's addresses.
 const ADDRESS_OFFSET: u32 = 0x1f80_0000;
 /// `FCFG_BANK.MAIN_BANK_WIDTH`: 64 bits.
 const BANK_WIDTH: u32 = 64 << 4;
@@ -66,16 +66,16 @@ pub struct Cc26x0Flash {
     data: [u32; 2],
     command: u32,
     write_enable: u32,
-    /// Sectors that an erase leaves.
+    /// Sectors that an erase skips.
     kept: u32,
-    /// Sectors that are locked against erasing and programming until a reset.
+    /// Sectors locked against erasing and programming until a reset.
     locked: [u32; 2],
     failed: bool,
     changing: Option<Changing>,
 }
 
 impl Cc26x0Flash {
-    /// After a reset.
+    /// The state after a reset.
     pub const fn new(flash: FlashRange, times: FlashTimes, hz: u32) -> Self {
         Self {
             flash,
@@ -96,7 +96,7 @@ impl Cc26x0Flash {
         }
     }
 
-    /// Read a register by its offset; `None` where none is emulated.
+    /// Read a register by offset; `None` if it is not emulated.
     pub fn read(&self, offset: u32) -> Option<u32> {
         let busy = match self.changing.map(|cells| cells.change) {
             None => 0,
@@ -129,10 +129,10 @@ impl Cc26x0Flash {
         })
     }
 
-    /// Write a register by its offset; false where none is emulated.
+    /// Write a register by offset; false if it is not emulated.
     ///
     /// # Errors
-    /// It is used in a way that TI's library does not.
+    /// TI's library does not use the controller this way.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         let refused = |what: &str| Err(Fault::new(FaultKind::FlashWrite, what));
         let guarded = [FSM_CMD, FSM_EXECUTE, FSM_SECTOR1, FSM_BSLE0, FSM_BSLP0];
@@ -154,7 +154,7 @@ impl Cc26x0Flash {
                 return refused("FBSE is written while FBPROT.PROTL1DIS is 0");
             }
             FBSE => self.sectors_enabled = value & 0xffff,
-            // Bank 0 is the only one.
+            // There is only bank 0.
             FMAC if value == 0 => {}
             FADDR => self.address = value,
             FWPWRITE0 | FWPWRITE1 => self.data[(offset - FWPWRITE0) as usize / 4] = value,
@@ -214,17 +214,17 @@ impl Cc26x0Flash {
         Ok(())
     }
 
-    /// Change cells that are due; whether something happened.
+    /// Change the cells that are due; return whether anything happened.
     ///
     /// # Errors
-    /// There is no flash.
+    /// The flash does not exist.
     pub fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<bool, Fault> {
         let Some(cells) = self.changing.as_mut().filter(|c| c.next_event() <= now) else {
             return Ok(false);
         };
         cells.transfer(memory, now)?;
         if cells.is_over() {
-            // The library writes the bytes that are to be programmed only: the others are 1s again.
+            // The library writes only the bytes to be programmed: the others return to all ones.
             if matches!(cells.change, Change::Program(_)) {
                 self.data = [u32::MAX; 2];
             }
@@ -233,13 +233,13 @@ impl Cc26x0Flash {
         Ok(true)
     }
 
-    /// When [`Cc26x0Flash::transfer`] has something to do.
+    /// When [`Cc26x0Flash::transfer`] has work to do.
     pub fn next_event(&self) -> Cycles {
         self.changing
             .map_or(Cycles::NEVER, |cells| cells.next_event())
     }
 
-    /// The chip's power state while flash is changed, and cannot be read.
+    /// The chip's power state while flash is being changed and cannot be read.
     pub fn power_state(&self) -> Option<&'static str> {
         self.changing.map(|cells| cells.change.power_state())
     }

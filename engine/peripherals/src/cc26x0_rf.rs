@@ -1,12 +1,12 @@
-//! The RF core of `CC26x0` chips by its command interface: doorbell, radio timer, and what the
-//! radio CPU does with commands, for IEEE 802.15.4 (SWCU117, chapter Radio).
+//! The RF core of `CC26x0` chips by its command interface: doorbell, radio timer, and command
+//! execution by the radio CPU, for IEEE 802.15.4 (SWCU117, chapter Radio).
 //!
 //! Numbers, structures and registers are those of TI's headers (`rf_mailbox.h`, `rf_common_cmd.h`,
-//! `rf_ieee_cmd.h`, `rf_data_entry.h`, `hw_rfc_*.h`). How commands behave is taken from the guide
-//! of a sibling with the same interface, SWCU185F; section numbers are its.
+//! `rf_ieee_cmd.h`, `rf_data_entry.h`, `hw_rfc_*.h`). Command behaviour follows SWCU185F, the guide
+//! of a sibling with the same interface; section numbers refer to it.
 //!
-//! The radio CPU reads and writes the chip's memory. What needs that is an [`Event`], which happens
-//! at [`Cc26x0Rf::transfer`]; until then, nothing else does.
+//! The radio CPU reads and writes the chip's memory. Work that needs memory is queued as an
+//! [`Event`], and [`Cc26x0Rf::transfer`] must handle it before anything else happens.
 
 mod commands;
 mod csma;
@@ -26,23 +26,23 @@ use rat::Rat;
 use receiver::{Cca, CcaSettings, Frame, NO_RSSI, Settings, Verdict, correlation};
 use structures::{Level, irq};
 
-/// Offsets of blocks of registers.
+/// Offsets of register blocks.
 const PWR: u32 = 0x0000;
 const DBELL: u32 = 0x1000;
 const RAT: u32 = 0x3000;
 
-/// Clocks in PWMCLKEN; RFC's is always on.
+/// Clocks in PWMCLKEN; RFC is always on.
 const CLOCK_RFC: u32 = 1;
 const CLOCK_CPE: u32 = 1 << 1;
 const CLOCK_CPERAM: u32 = 1 << 2;
 const CLOCKS: u32 = 0x7ff;
-/// RFCPEISL after a reset: error interrupts and the like are on line 1.
+/// RFCPEISL after a reset: errors and some other interrupts are on line 1.
 const RESET_SELECT: u32 = 0xffff_0000;
 /// Bit of channel 0 of the radio timer in RFHWIFG.
 const RATCH0: u32 = 12;
 const HARDWARE_FLAGS: u32 = 0x000f_ff7e;
 
-/// Symbols that RSSI is the mean of (IEEE Std 802.15.4-2006, 6.9.9).
+/// RSSI averages over this time: 8 symbols (IEEE Std 802.15.4-2006, 6.9.9).
 const RSSI_SPAN: Picoseconds = Picoseconds(8 * SYMBOL.0);
 
 /// Output power in dBm and the name of its power state by `txPower`: values of `SmartRF` Studio in
@@ -63,22 +63,22 @@ const POWERS: [(u16, i8, &str); 13] = [
     (0x0cc7, -21, "tx-21dbm"),
 ];
 
-/// Something for which the radio CPU needs the memory.
+/// Work for which the radio CPU needs memory.
 #[derive(Clone, Debug)]
 enum Event {
-    /// CMDR has been written.
+    /// CMDR was written.
     Command(u32),
-    /// An operation's start trigger has come.
+    /// An operation's start trigger occurred.
     Start(Level),
-    /// An operation's end trigger has come.
+    /// An operation's end trigger occurred.
     End(Level),
-    /// The synthesizer is programmed.
+    /// The synthesizer is locked.
     Locked,
-    /// A frame has come in.
+    /// A frame was received.
     Frame(Box<Frame>),
-    /// A frame or an acknowledgment has gone out.
+    /// A frame or an acknowledgment was sent.
     Sent,
-    /// CSMA-CA goes on.
+    /// CSMA-CA continues.
     Backoff,
 }
 
@@ -86,9 +86,9 @@ enum Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Synthesizer {
     Off,
-    /// Powered, and programmed to no frequency.
+    /// Powered, but not tuned to a frequency.
     On,
-    /// In MHz.
+    /// Locked to this frequency in MHz.
     Locked(u16),
 }
 
@@ -96,11 +96,11 @@ enum Synthesizer {
 #[derive(Clone, Debug)]
 enum Phy {
     Idle,
-    /// The synthesizer is being programmed, until then; afterwards the receiver hears, or not.
+    /// The synthesizer is being tuned until this time; the flag says whether reception follows.
     Calibrating(Picoseconds, bool),
     Listening,
     Receiving(Box<Frame>),
-    /// A frame that is announced or on the air.
+    /// A frame is announced or on the air.
     Sending(Sending),
 }
 
@@ -109,23 +109,23 @@ struct Sending {
     begin: Picoseconds,
     delimiter: Picoseconds,
     end: Picoseconds,
-    /// It has begun.
+    /// Whether transmission has begun.
     is_on_air: bool,
     is_acknowledgment: bool,
 }
 
-/// A receiver that an operation of the background level runs.
+/// A receiver run by a background operation.
 #[derive(Clone, Debug)]
 struct Receiver {
     settings: Settings,
-    /// It takes frames: `CMD_IEEE_RX`, not `CMD_IEEE_ED_SCAN`.
+    /// Whether it takes frames: true for `CMD_IEEE_RX`, false for `CMD_IEEE_ED_SCAN`.
     takes_frames: bool,
     max_rssi: i8,
-    /// The status that it ends with after the frame that comes in.
+    /// If set, the receiver stops with this status after the current frame.
     stops: Option<u16>,
 }
 
-/// The mode that `CMD_RADIO_SETUP` has set.
+/// The mode set by `CMD_RADIO_SETUP`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Setup {
     mode: u8,
@@ -156,10 +156,10 @@ pub struct Cc26x0Rf {
     tx_power: u16,
     operations: [Option<Operation>; 2],
     receiver: Option<Receiver>,
-    // ---- What it controls.
+    // ---- The radio hardware.
     synthesizer: Synthesizer,
     phy: Phy,
-    /// When the receiver began to hear.
+    /// When the receiver started to listen.
     hears_since: Picoseconds,
 }
 
@@ -169,7 +169,7 @@ fn absent(what: &str) -> Fault {
 }
 
 impl Cc26x0Rf {
-    /// Without power.
+    /// The unpowered state.
     pub fn new(figures: Figures) -> Self {
         Self {
             antenna: Antenna::new(figures),
@@ -197,7 +197,7 @@ impl Cc26x0Rf {
         }
     }
 
-    /// Power domain and clock of the RF core are on, or not: without them it forgets everything.
+    /// Switch the RF core's power domain and clock on or off; switching off loses all state.
     pub fn set_power(&mut self, is_on: bool, now: Picoseconds) {
         if self.is_powered == is_on {
             return;
@@ -214,9 +214,9 @@ impl Cc26x0Rf {
         self.is_powered = is_on;
     }
 
-    // ---- At the antenna.
+    // ---- Antenna.
 
-    /// Nothing is on the air any more, and nothing is heard.
+    /// Stop any transmission and reception.
     fn silence(&mut self, now: Picoseconds) {
         if matches!(self.phy, Phy::Sending(_)) && self.antenna.is_sending(now) {
             self.antenna.end(now);
@@ -230,7 +230,7 @@ impl Cc26x0Rf {
         self.antenna.figures().turnaround
     }
 
-    /// Program the synthesizer, and receive afterwards or not.
+    /// Tune the synthesizer, and receive afterwards if asked.
     fn tune(&mut self, frequency_mhz: u16, receives: bool, now: Picoseconds) {
         self.silence(now);
         self.synthesizer = Synthesizer::Locked(frequency_mhz);
@@ -255,7 +255,7 @@ impl Cc26x0Rf {
         self.phy = Phy::Listening;
     }
 
-    /// After a frame that went out: on with the receiver, where there is one.
+    /// After a transmission, return to the receiver if one is running.
     fn resume(&mut self, now: Picoseconds) {
         match (&self.receiver, self.frequency_mhz()) {
             (Some(_), Some(frequency)) => self.tune(frequency, true, now),
@@ -264,14 +264,15 @@ impl Cc26x0Rf {
     }
 
     fn power(&self) -> (i8, &'static str) {
-        // What is no value of the table has the power of the next higher one, of the last at most.
+        // A value missing from the table has the power of the next higher entry, at most the
+        // highest.
         let mut powers = POWERS.iter().rev();
         let found = powers.find(|(value, ..)| *value >= self.tx_power);
         let &(_, dbm, name) = found.unwrap_or(&POWERS[0]);
         (dbm, name)
     }
 
-    /// Send bytes, the length byte first.
+    /// Send bytes, starting with the length.
     fn send(&mut self, bytes: &[u8], is_acknowledgment: bool, now: Picoseconds) {
         let Some(frequency_mhz) = self.frequency_mhz() else {
             return;
@@ -302,7 +303,7 @@ impl Cc26x0Rf {
         matches!(&self.phy, Phy::Sending(sending) if sending.is_acknowledgment)
     }
 
-    /// The next place of a frame at which something can be told.
+    /// The next byte of a frame that decides something.
     fn next_place(&self, frame: &Frame) -> usize {
         let filters = self
             .receiver
@@ -314,7 +315,7 @@ impl Cc26x0Rf {
         }
     }
 
-    /// Take the bytes that have come until now.
+    /// Take the bytes received until now.
     fn take_bytes(&mut self, now: Picoseconds) {
         let Phy::Receiving(mut frame) = std::mem::replace(&mut self.phy, Phy::Listening) else {
             return;
@@ -338,7 +339,7 @@ impl Cc26x0Rf {
                     Some(false) => Verdict::Ignored,
                 };
             }
-            // An acknowledgment may be what CMD_IEEE_RX_ACK waits for.
+            // CMD_IEEE_RX_ACK may be waiting for this acknowledgment.
             let may_be_awaited =
                 self.operations[1].is_some() && frame.bytes.len() > 1 && frame.bytes[1] & 7 == 2;
             if frame.verdict == Verdict::Ignored
@@ -362,7 +363,7 @@ impl Cc26x0Rf {
         self.events.push_back((now, Event::Frame(frame)));
     }
 
-    // ---- Power on the channel.
+    // ---- Channel power.
 
     fn rssi_of(&self, from: Picoseconds, to: Picoseconds) -> i8 {
         let Some(frequency) = self.frequency_mhz() else {
@@ -372,7 +373,7 @@ impl Cc26x0Rf {
         power.round().clamp(-127.0, 127.0) as i8
     }
 
-    /// The power on the channel in dBm; [`NO_RSSI`] where it is not known yet.
+    /// The power on the channel in dBm; [`NO_RSSI`] until it is known.
     fn rssi(&self, now: Picoseconds) -> i8 {
         let hears = matches!(self.phy, Phy::Listening | Phy::Receiving(_));
         if !hears || now < self.rssi_valid_from() {
@@ -385,10 +386,10 @@ impl Cc26x0Rf {
         Picoseconds(self.hears_since.0.saturating_add(RSSI_SPAN.0))
     }
 
-    /// The channel's state as a whole, by power, and by correlation; and the RSSI.
+    /// Return the channel's overall state, those by energy and by correlation, and the RSSI.
     fn cca(&mut self, settings: CcaSettings, now: Picoseconds) -> ([Cca; 3], i8) {
         if matches!(self.phy, Phy::Sending(_)) {
-            // Contiki-NG's driver tells from this that the radio sends.
+            // Contiki-NG's driver detects a transmission by this.
             return ([Cca::Busy; 3], NO_RSSI);
         }
         let rssi = self.rssi(now);
@@ -408,7 +409,7 @@ impl Cc26x0Rf {
 
     // ---- Registers.
 
-    /// Whether interrupts are asserted: line 0 and line 1 of the radio CPU, hardware,
+    /// Whether each interrupt is asserted: lines 0 and 1 of the radio CPU, hardware,
     /// acknowledgment.
     pub const fn interrupts(&self) -> [bool; 4] {
         let flags = self.flags & self.enable;
@@ -431,7 +432,7 @@ impl Cc26x0Rf {
         ))
     }
 
-    /// Read the register at an offset from the RF core's first; `None` where there is none.
+    /// Read the register at an offset into the RF core; `None` if there is none.
     ///
     /// # Errors
     /// The RF core is off.
@@ -454,7 +455,7 @@ impl Cc26x0Rf {
         }))
     }
 
-    /// Write the register at an offset from the RF core's first; false where there is none.
+    /// Write the register at an offset into the RF core; false if there is none.
     ///
     /// # Errors
     /// The RF core is off.
@@ -465,7 +466,7 @@ impl Cc26x0Rf {
                 self.clocks = value & CLOCKS | CLOCK_RFC;
                 self.boot(now);
             }
-            // Writes are ignored while a command is there (section 26.3.1).
+            // Writes are ignored while a command is pending (section 26.3.1).
             DBELL => {
                 if self.cmdr == 0 && value != 0 {
                     (self.cmdr, self.cmdsta) = (value, 0);
@@ -475,7 +476,7 @@ impl Cc26x0Rf {
                 }
             }
             0x1004 | 0x3004 => {}
-            // Flags are cleared by zeros.
+            // Writing 0 clears a flag.
             0x1008 => self.hardware_flags &= value,
             0x100c => self.hardware_enable = value & HARDWARE_FLAGS,
             0x1010 => self.flags &= value,
@@ -488,7 +489,7 @@ impl Cc26x0Rf {
         Ok(true)
     }
 
-    /// The radio CPU boots when it has its clocks, which takes no time here.
+    /// Boot the radio CPU once it has its clocks; this takes no time here.
     fn boot(&mut self, now: Picoseconds) {
         let needed = CLOCK_CPE | CLOCK_CPERAM;
         if self.is_booted || self.clocks & needed != needed {
@@ -501,11 +502,11 @@ impl Cc26x0Rf {
         }
     }
 
-    /// Do what needs the memory. `rtc` is the real-time clock in 2^-32 s. Whether there was
-    /// anything.
+    /// Handle the queued events; return whether there were any. `rtc` is the real-time clock in
+    /// units of 2^-32 s.
     ///
     /// # Errors
-    /// A command that the emulation leaves out.
+    /// A command uses a feature that the emulation leaves out.
     pub fn transfer(&mut self, memory: &mut dyn Memories, rtc: u64) -> Result<bool, Fault> {
         let mut is_done = false;
         while let Some((time, event)) = self.events.pop_front() {

@@ -1,7 +1,8 @@
-//! What TI's start-up code of the `CC26x2` sets up (SWCU185, chapters AON, AUX, DDI and ADI, device configuration):
-//! as [`Cc26x0Aon`](crate::Cc26x0Aon), whose analogue domain and interfaces it shares, with other registers of power
-//! management and of the domain of the sensor controller. Addresses and fields were compared with TI's headers
-//! `hw_memmap.h`, `hw_aon_pmctl.h`, `hw_aux_sysif.h`, `hw_ddi_0_osc.h`, `hw_fcfg1.h` and `hw_ccfg.h` of this family.
+//! What TI's start-up code of the `CC26x2` sets up (SWCU185, chapters AON, AUX, DDI and ADI, device
+//! configuration). The analogue domain and the interfaces are those of
+//! [`Cc26x0Aon`](crate::Cc26x0Aon); the power management and sensor controller registers differ.
+//! Addresses and fields were compared with this family's TI headers `hw_memmap.h`,
+//! `hw_aon_pmctl.h`, `hw_aux_sysif.h`, `hw_ddi_0_osc.h`, `hw_fcfg1.h` and `hw_ccfg.h`.
 
 use crate::cc26x0_aon::{AlwaysOn, Battery, Common};
 
@@ -15,7 +16,7 @@ const ANAIF: u32 = 0x400c_9000;
 const FLASH: u32 = 0x4003_0000;
 const FLASH_LAST: u32 = 0x4003_2000;
 const FCFG1: u32 = 0x5000_1000;
-/// CCFG is the end of the last sector, of 8 KiB.
+/// CCFG is at the end of the last 8-KiB flash sector.
 const CCFG: u32 = 0x5000_4000;
 
 /// `PWRSTAT`: JTAG is on, AUX and its bus are out of reset.
@@ -29,14 +30,15 @@ const IOCLATCH: usize = 3;
 
 /// `STAT0` of the oscillators.
 const STAT0: u32 = 0x3c;
-/// The flash controller's: words that do nothing, and the one that begins to erase or program, which is left out.
+/// The flash controller: registers without effect, except the one that starts an erase or
+/// programming, which is left out.
 const FSM_EXECUTE: u32 = 0x22b4;
 
 /// First and last offset of documented words of FCFG1.
 const FACTORY: (u32, u32) = (0x0a0, 0x42c);
 const REVISION: u32 = 0x2c;
 
-/// The always-on and analogue domains, the device's configuration, and what of the flash controller is set up.
+/// The always-on and analogue domains, the device configuration, and the flash controller's set-up.
 #[derive(Clone, Debug)]
 pub struct Cc26x2Aon {
     power: [u32; 0x40 / 4],
@@ -52,10 +54,10 @@ pub struct Cc26x2Aon {
 }
 
 impl Cc26x2Aon {
-    /// Bits of the device's identity that tell this family: its wafer, and what they are for it.
+    /// Mask and value of the device identity bits (the wafer number) that mark this family.
     pub const FAMILY: (u32, u32) = (0x0fff_f000, 0x0bb4_1000);
 
-    /// After a cold reset of a device of this identity and number.
+    /// The state after a cold reset of a device of this identity and number.
     pub fn new(device_id: u32, number: u32) -> Self {
         let mut power = [0; 0x40 / 4];
         power[SLEEPCTL] = 1;
@@ -84,9 +86,9 @@ impl Cc26x2Aon {
     fn read_system(&self, offset: u32) -> Option<u32> {
         let held = |offset: u32| self.system.get(offset as usize / 4).copied();
         match offset {
-            // OPMODEACK and TIMER2CLKSTAT follow the registers before them at once.
+            // OPMODEACK and TIMER2CLKSTAT immediately follow the registers before them.
             0x04 | 0x60 => held(offset - 4),
-            // Clocks of the converters and the increment of the real-time clock: bit 1 acknowledges bit 0.
+            // Converter clocks and the increment of the real-time clock: bit 1 acknowledges bit 0.
             0x50..=0x58 | 0x84 => held(offset).map(|value| value & 1 | (value & 1) << 1),
             0x94 => self.battery.read(0x28),
             0x9c => self.battery.read(0x30),

@@ -1,9 +1,9 @@
-//! DMA controller (chapter 8). Left out: burst-block transfers, triggers by level, and those of
-//! timers, DAC12, the multiplier and the pin: enabling a channel so is a fault.
+//! DMA controller (chapter 8). Left out: burst-block transfers, level triggers, and triggers from
+//! timers, DAC12, the multiplier and the pin. Enabling a channel that uses one is a fault.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
-/// `DMACTL1`: the bits that are there.
+/// `DMACTL1`: implemented bits.
 const CTL1: u16 = 0x0007;
 /// `DMAxCTL`.
 const REQ: u16 = 1 << 0;
@@ -15,12 +15,12 @@ const LEVEL: u16 = 1 << 5;
 const SOURCE_BYTE: u16 = 1 << 6;
 const DESTINATION_BYTE: u16 = 1 << 7;
 
-/// MCLK cycles of a single transfer (table 8-3: four, and a fifth where the CPU was off), and of
-/// each in a block (section 8.2.2).
+/// MCLK cycles of a single transfer (table 8-3: four, or five if the CPU was off), and of each
+/// transfer in a block (section 8.2.2).
 const SINGLE: Cycles = Cycles(4);
 const SINGLE_ASLEEP: Cycles = Cycles(5);
 const BLOCK: Cycles = Cycles(2);
-/// Further cycles of a block: synchronisation before, and a cycle after.
+/// Additional cycles of a block: synchronisation before it, and one cycle after.
 const AROUND: Cycles = Cycles(2);
 
 /// Triggers of a transfer (section 8.3, DMACTL0).
@@ -32,16 +32,16 @@ pub enum Trigger {
     Receive(usize),
     /// A transmit flag of USART0 or USART1.
     Transmit(usize),
-    /// The last conversion of a sequence, or a single one.
+    /// The end of a sequence or a single conversion.
     Adc12,
-    /// The end of the channel before.
+    /// The end of the previous channel.
     Channel,
 }
 
-/// Triggers that may start channels now, each until it is taken.
+/// Triggers that may start channels now; each stays until taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Triggers {
-    /// `URXIFGx`, where it does not ask for an interrupt.
+    /// `URXIFGx`, if its interrupt is disabled.
     pub receive: [bool; 2],
     /// `UTXIFGx`, likewise.
     pub transmit: [bool; 2],
@@ -49,12 +49,12 @@ pub struct Triggers {
     pub adc12: bool,
 }
 
-/// A byte or a word that has to be moved, by the bus, before the core goes on.
+/// A byte or a word to be moved over the bus before the core continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// Where from, and whether it is a byte.
+    /// Source address, and whether it is a byte.
     pub source: (u16, bool),
-    /// Where to, and whether it is a byte.
+    /// Destination address, and whether it is a byte.
     pub destination: (u16, bool),
     /// How long the core is held.
     pub cycles: Cycles,
@@ -63,16 +63,16 @@ pub struct Transfer {
 /// A channel.
 #[derive(Clone, Debug, Default)]
 struct Channel {
-    /// `DMAxCTL`, `DMAxSA`, `DMAxDA` and `DMAxSZ`. Addresses and sizes are "unchanged" by a reset;
-    /// zero after power-up here.
+    /// `DMAxCTL`, `DMAxSA`, `DMAxDA` and `DMAxSZ`. A reset leaves addresses and sizes unchanged;
+    /// here, power-up zeroes them.
     registers: [u16; 4],
-    /// Where it is, and the size that it begins with again.
+    /// Current addresses, and the size to reload.
     source: u16,
     destination: u16,
     size: u16,
-    /// The level of its trigger when it was looked at last.
+    /// The trigger's level when last checked.
     level: bool,
-    /// Transfers of the block that is on.
+    /// Transfers left in the current block.
     block: u16,
 }
 
@@ -83,14 +83,14 @@ pub struct Dma {
     channels: [Channel; 3],
 }
 
-/// The channel and the place in it of a register.
+/// Find the channel and register index of an address.
 fn place(address: u16) -> Option<(usize, usize)> {
     let word = usize::from(address.checked_sub(0x01e0)?) / 2;
     (word < 12).then_some((word / 4, word % 4))
 }
 
 impl Dma {
-    /// A register; `None` where the module has none.
+    /// Read a register; `None` if there is none.
     pub fn read(&self, address: u16) -> Option<u16> {
         match address {
             0x0122 => Some(self.ctl[0]),
@@ -101,10 +101,10 @@ impl Dma {
         }
     }
 
-    /// Write a register; false where the module has none.
+    /// Write a register; false if there is none.
     ///
     /// # Errors
-    /// It enables a channel in a way that the emulation leaves out.
+    /// The value enables a channel in a way that the emulation leaves out.
     pub fn write(&mut self, address: u16, value: u16) -> Result<bool, Fault> {
         match address {
             0x0122 => self.ctl[0] = value,
@@ -125,7 +125,7 @@ impl Dma {
                     channel.block = 0;
                 } else if register == 0 && !was_enabled {
                     [_, channel.source, channel.destination, channel.size] = channel.registers;
-                    // A flag that is set already is no edge.
+                    // A flag that is already set is not an edge.
                     channel.level = true;
                 }
             }
@@ -167,15 +167,15 @@ impl Dma {
         controls.any(|control| control & EN != 0)
     }
 
-    /// The next byte or word to be moved, and the trigger that it takes, whose flag is reset; none
-    /// within a block.
+    /// Return the next byte or word to move and the trigger that it takes, whose flag is reset; no
+    /// trigger within a block.
     pub fn next_transfer(
         &mut self,
         triggers: Triggers,
         is_asleep: bool,
     ) -> Option<(Transfer, Option<Trigger>)> {
-        // DMA0 has the highest priority (section 8.2.4); round robin is as good as that for transfers
-        // that do not overlap.
+        // DMA0 has the highest priority (section 8.2.4); for transfers that do not overlap, round
+        // robin is equivalent.
         for number in 0..3 {
             let Some(trigger) = self.trigger(number) else {
                 continue;
@@ -258,7 +258,7 @@ impl Dma {
         transfer
     }
 
-    /// Whether an enabled flag asks for the vector.
+    /// Whether an enabled flag requests the interrupt.
     pub fn is_pending(&self) -> bool {
         let mut controls = self.channels.iter().map(|channel| channel.registers[0]);
         controls.any(|control| control & (IE | IFG) == IE | IFG)

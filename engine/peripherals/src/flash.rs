@@ -18,7 +18,7 @@ const WAIT: u8 = 0x08;
 const LOCK: u8 = 0x10;
 const EMEX: u8 = 0x20;
 
-/// The controller as one chip has it: the section `flash_controller` of its file.
+/// A chip's controller: section `flash_controller` of its file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
@@ -47,16 +47,16 @@ pub struct Bank {
     pub start: u16,
     /// Bytes.
     pub size: u32,
-    /// Bytes that an erase takes at once.
+    /// Bytes erased at once.
     pub segment: u32,
-    /// Main memory: a mass erase takes all of it.
+    /// Whether it is main memory, all of which a mass erase clears.
     pub is_main: bool,
 }
 
-/// Effect of a write to flash on the memory.
+/// What a write to flash does to memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Bits go from 1 to 0 only.
+    /// Programming only clears bits.
     Program,
     /// Every byte of this range becomes 0xff.
     Erase {
@@ -80,7 +80,7 @@ pub struct Flash {
 }
 
 impl Flash {
-    /// After a power-up clear (section 5.4).
+    /// The state after a power-up clear (section 5.4).
     pub fn new(parameters: Parameters, banks: Vec<Bank>) -> Self {
         Self {
             parameters,
@@ -93,7 +93,7 @@ impl Flash {
         }
     }
 
-    /// Power-up clear (section 5.4): what was running is over, and KEYV stays.
+    /// Reset by a power-up clear (section 5.4): any operation ends, and KEYV stays.
     pub fn power_up_clear(&mut self, now: Cycles) {
         let keyv = self.fctl3 & KEYV;
         (self.fctl1, self.fctl2, self.fctl3) = (0, 0x42, WAIT | LOCK | keyv);
@@ -119,7 +119,7 @@ impl Flash {
     /// Write FCTL1, FCTL2 or FCTL3 (0x128, 0x12a, 0x12c).
     ///
     /// # Errors
-    /// Without the key the chip resets (section 5.3.6).
+    /// The key is wrong: the chip resets (section 5.3.6).
     pub fn set_fctl(&mut self, address: u16, value: u16, now: Cycles) -> Result<(), Fault> {
         if value >> 8 != 0xa5 {
             self.fctl3 |= KEYV;
@@ -167,10 +167,10 @@ impl Flash {
         })
     }
 
-    /// The core writes to flash. Returns what happens to the memory and how long it takes.
+    /// Handle the core's write to flash; return its effect on memory and its duration.
     ///
     /// # Errors
-    /// The controller is not set up for it.
+    /// The controller is not set up for the write.
     pub fn write(
         &mut self,
         address: u16,
@@ -236,7 +236,7 @@ impl Flash {
                     .find(|bank| bank.is_main)
                     .map_or((0, 0), |bank| (u32::from(bank.start), bank.size))
             } else {
-                // Both bits: information memory too. The core leaves what is no flash alone.
+                // Both bits: erase information memory too. The core skips what is not flash.
                 (0, 0x10000)
             };
             let cycles = if mode & MERAS == 0 {

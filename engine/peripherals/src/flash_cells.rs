@@ -1,44 +1,44 @@
-//! Cells of flash that a controller within their chip programs or erases.
+//! Flash cells that an on-chip controller programs or erases.
 //!
-//! No document says in which order cells change while they are programmed or erased: here a quarter
-//! of them, drawn by their address, does so after each quarter of the time. So a supply that goes in
-//! between leaves behind what neither was there nor was to be.
+//! No document states in which order cells change during programming or erasing. Here, after each
+//! quarter of the time, a quarter of the bits changes, drawn by address. A power loss in between
+//! thus leaves a mix of old and new bits.
 
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Cycles, Fault, FaultKind, Memories};
 
 const QUARTERS: u64 = 4;
 
-/// How long the cells of one chip take: the section `flash_controller` of its file.
+/// A chip's programming and erase times: section `flash_controller` of its file.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlashTimes {
-    /// A page.
+    /// Erase time of a page.
     pub page_erase_s: Constant,
-    /// A word of 32 bits.
+    /// Write time of a 32-bit word.
     pub word_write_s: Constant,
 }
 
 impl FlashTimes {
-    /// Cycles of a clock for a page.
+    /// Clock cycles to erase a page.
     pub fn page_erase(&self, hz: u32) -> u64 {
         cycles(&self.page_erase_s, hz)
     }
 
-    /// Cycles of a clock for a word.
+    /// Clock cycles to write a word.
     pub fn word_write(&self, hz: u32) -> u64 {
         cycles(&self.word_write_s, hz)
     }
 }
 
-/// Flash of a chip, as its controller sees it.
+/// A chip's flash, as its controller sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlashRange {
     /// First address.
     pub start: u32,
     /// Bytes.
     pub size: u32,
-    /// Bytes that are erased together.
+    /// Bytes erased at once.
     pub page: u32,
 }
 
@@ -46,17 +46,17 @@ fn cycles(seconds: &Constant, hz: u32) -> u64 {
     (seconds.value * f64::from(hz)).ceil() as u64
 }
 
-/// The change of cells.
+/// A change of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Bits of words go from 1 to 0 where these have a 0; the second word follows the first.
+    /// Clear the bits that are 0 in these words; the second word follows the first.
     Program([u32; 2]),
-    /// All bits of so many bytes go to 1.
+    /// Set all bits of this many bytes.
     Erase(u32),
 }
 
 impl Change {
-    /// The chip's power state meanwhile.
+    /// The chip's power state during the change.
     pub const fn power_state(self) -> &'static str {
         match self {
             Self::Program(_) => "flash-write",
@@ -65,12 +65,12 @@ impl Change {
     }
 }
 
-/// Cells that change.
+/// Cells being changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Changing {
-    /// Their first address, of a word.
+    /// Address of the first word.
     pub address: u32,
-    /// To what.
+    /// The change.
     pub change: Change,
     end: Cycles,
     cycles: u64,
@@ -78,7 +78,7 @@ pub struct Changing {
 }
 
 impl Changing {
-    /// From now on, for so many cycles.
+    /// Start a change that takes `cycles` from now on.
     pub const fn new(address: u32, change: Change, now: Cycles, cycles: u64) -> Self {
         Self {
             address,
@@ -89,7 +89,7 @@ impl Changing {
         }
     }
 
-    /// When the next of them have changed.
+    /// When the next cells change.
     pub const fn next_event(&self) -> Cycles {
         if self.is_over() {
             return Cycles::NEVER;
@@ -101,12 +101,12 @@ impl Changing {
         )
     }
 
-    /// All have changed.
+    /// Whether all cells have changed.
     pub const fn is_over(&self) -> bool {
         self.quarters == QUARTERS
     }
 
-    /// The clock has become another: what is left takes as long as before.
+    /// Set a new clock; the remaining time stays the same.
     pub fn change_clock(&mut self, now: Cycles, from_hz: u32, to_hz: u32) {
         let whole = |cycles: u64| cycles * u64::from(to_hz) / u64::from(from_hz);
         self.end = Cycles(now.0 + whole(self.end.0.saturating_sub(now.0)));
@@ -116,7 +116,7 @@ impl Changing {
     /// Change the cells that are due.
     ///
     /// # Errors
-    /// There is no flash.
+    /// The flash does not exist.
     pub fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<(), Fault> {
         let before = self.quarters;
         while self.next_event() <= now {
@@ -154,9 +154,9 @@ impl Changing {
     }
 }
 
-/// The bits of a word that have changed after so many quarters of the time.
+/// The bits of a word that have changed after `quarters` quarters of the time.
 const fn changed_bits(address: u32, quarters: u64) -> u32 {
-    // Two bits each, drawn by the finalizer of MurmurHash3, say in which quarter.
+    // Two bits per cell, drawn by the finalizer of MurmurHash3, select the quarter.
     let mut drawn = address as u64 ^ 0x9e37_79b9_7f4a_7c15;
     drawn = (drawn ^ drawn >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
     drawn = (drawn ^ drawn >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);

@@ -1,6 +1,7 @@
-//! General-purpose timers of TI's Cortex-M chips: one-shot and periodic counting, in one of 32 bits or
-//! two of 16 with prescalers, and PWM without its pin (SWCU117 and SWRU319, chapters General-Purpose Timers). Register offsets
-//! and fields were compared with TI's header `hw_gpt.h`.
+//! General-purpose timers of TI's Cortex-M chips: one-shot and periodic counting, as one 32-bit
+//! timer or two 16-bit timers with prescalers, and PWM without its pin (SWCU117 and SWRU319,
+//! chapters General-Purpose Timers). Register offsets and fields were compared with TI's header
+//! `hw_gpt.h`.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
@@ -15,27 +16,27 @@ const PWM_INTERRUPT: u32 = 1 << 9;
 const UP: u32 = 1 << 4;
 const MATCH_INTERRUPT: u32 = 1 << 5;
 const NO_TIMEOUT_INTERRUPT: u32 = 1 << 12;
-/// TAILD and TAMRSU say when values are taken over: here at once. TAPWMIE, which TI's driver library
-/// always sets, is of PWM mode only (SWRU319, `GPTIMER_TAMR`).
+/// TAILD and TAMRSU select when new values take effect, which is at once here. TAPWMIE, which TI's
+/// driver library always sets, matters only in PWM mode (SWRU319, `GPTIMER_TAMR`).
 const KNOWN: u32 =
     MODE | PWM | UP | MATCH_INTERRUPT | 1 << 8 | PWM_INTERRUPT | 1 << 10 | NO_TIMEOUT_INTERRUPT;
 
-/// CTL of timer A; timer B's are 8 bits higher: which edges of PWM interrupt (1: falling, 3: both), and
-/// that its output is inverted.
+/// CTL of timer A (timer B's fields are 8 bits higher): the PWM edges that interrupt (1: falling,
+/// 3: both), and output inversion.
 const EVENT: u32 = 3 << 2;
 const FALLING: u32 = 1 << 2;
 const BOTH: u32 = 3 << 2;
 const INVERTED: u32 = 1 << 6;
 
-/// CTL: timers A and B count.
+/// CTL: timers A and B are enabled.
 const ENABLES: [u32; 2] = [1, 1 << 8];
 
-/// RIS of timers A and B: time-out, edge of PWM, match.
+/// RIS of timers A and B: time-out, PWM edge, match.
 const TIMEOUT: [u32; 2] = [1, 1 << 8];
 const EDGE: [u32; 2] = [1 << 2, 1 << 10];
 const MATCH: [u32; 2] = [1 << 4, 1 << 11];
 
-/// One counter. It makes a step every `prescale + 1` ticks and comes round after `load + 1` steps.
+/// One counter. It steps every `prescale + 1` ticks and wraps after `load + 1` steps.
 #[derive(Clone, Debug)]
 struct Half {
     mode: u32,
@@ -43,14 +44,15 @@ struct Half {
     matched: u32,
     prescale: u32,
     prescale_match: u32,
-    /// It is of 16 bits, and the prescaler counts: what is in its register stays with 32 bits.
+    /// Whether the prescaler counts, because the counter has 16 bits; its register stays set with
+    /// 32 bits.
     is_prescaled: bool,
     enabled: bool,
-    /// The tick of its step 0.
+    /// The tick of step 0.
     start: u64,
-    /// The step where it stands while it is off.
+    /// The current step while the counter is off.
     held: u64,
-    /// Steps whose events have been looked at.
+    /// The last step whose events were handled.
     seen: Option<u64>,
 }
 
@@ -74,7 +76,7 @@ impl Half {
         self.mode & PWM != 0
     }
 
-    /// In PWM mode the prescalers are the upper bits of the load and of the match.
+    /// The load value; in PWM mode, the prescaler supplies its upper bits.
     const fn last(&self) -> u32 {
         let upper = if self.is_pwm() { self.prescale } else { 0 };
         self.load | upper << 16
@@ -89,7 +91,7 @@ impl Half {
         self.matched | upper << 16
     }
 
-    /// What a prescaler's match does where the timer does not do PWM is left out.
+    /// Reject a prescaler match outside PWM mode, whose effect is left out.
     fn check_prescaler(&self) -> Result<(), Fault> {
         if self.prescale_match == 0 || self.is_pwm() || self.mode & MODE == 0 {
             return Ok(());
@@ -130,7 +132,7 @@ impl Half {
         }
     }
 
-    /// The step of the first round in which the match is reached; none of it where it never is.
+    /// The step of a round at which the match occurs; if it never does, a step beyond the round.
     const fn match_step(&self) -> u64 {
         if self.matched() > self.last() {
             self.period()
@@ -141,7 +143,7 @@ impl Half {
         }
     }
 
-    /// The first step after those that were seen and at `at` of a round.
+    /// The next unhandled step that is at `at` within a round.
     const fn next(&self, at: u64) -> u64 {
         let Some(seen) = self.seen else { return at };
         if seen < at {
@@ -150,13 +152,13 @@ impl Half {
         at + (((seen - at) / self.period()) + 1) * self.period()
     }
 
-    /// Start over at a tick.
+    /// Restart at a tick.
     const fn restart(&mut self, tick: u64) {
         (self.start, self.held, self.seen) = (tick, 0, None);
     }
 
-    /// What sets flags, and at which step of a round: counting down, the time-out is at zero. PWM is
-    /// high from the first step on and low from the match on.
+    /// Flags, and the step of a round that sets each. Counting down, the time-out is at zero. PWM
+    /// output is high from the first step and low from the match.
     fn events(&self, which: usize, control: u32) -> [(u32, u64); 2] {
         let match_step = self.match_step();
         let [first, second] = if self.is_pwm() {
@@ -190,7 +192,7 @@ impl Half {
         [of_round(first), of_round(second)]
     }
 
-    /// Flags of what has happened up to a tick.
+    /// Return the flags of the events up to a tick.
     fn advance(&mut self, tick: u64, which: usize, control: u32) -> u32 {
         if !self.enabled {
             return 0;
@@ -226,7 +228,7 @@ impl Half {
         self.enabled = on;
     }
 
-    /// The tick of its next event of one kind.
+    /// The tick of the next event at `at` within a round.
     const fn tick_of(&self, at: u64) -> u64 {
         self.start + self.next(at) * self.step_ticks()
     }
@@ -257,12 +259,12 @@ impl Default for Gpt {
 }
 
 impl Gpt {
-    /// The core's clock, divided.
+    /// Set how many core cycles a tick takes.
     pub fn set_divider(&mut self, divider: u64, now: Cycles) {
         self.clock.change(now, 1, divider);
     }
 
-    /// Set flags for what has happened up to `now`.
+    /// Set the flags of the events up to `now`.
     pub fn advance(&mut self, now: Cycles) {
         let tick = self.clock.ticks(now);
         for (which, half) in self.halves.iter_mut().enumerate() {
@@ -275,7 +277,7 @@ impl Gpt {
         }
     }
 
-    /// Let count what is enabled and has a mode: RIOT enables a timer first.
+    /// Run the enabled timers that have a mode: RIOT enables a timer before it sets the mode.
     fn run(&mut self, tick: u64) {
         let is_wide = self.config == 0;
         for (which, (half, bit)) in self.halves.iter_mut().zip(ENABLES).enumerate() {
@@ -287,7 +289,7 @@ impl Gpt {
         }
     }
 
-    /// When an interrupt comes.
+    /// When the next interrupt occurs.
     pub fn next_event(&self) -> Cycles {
         let mut first = Cycles::NEVER;
         for (which, half) in self.halves.iter().enumerate() {
@@ -306,7 +308,7 @@ impl Gpt {
         [active & 0xff != 0, active & 0xff00 != 0]
     }
 
-    /// Read the register at an offset; `None` where there is none.
+    /// Read the register at an offset; `None` if there is none.
     pub fn read(&mut self, offset: u32, now: Cycles) -> Option<u32> {
         self.advance(now);
         let half = &self.halves[(offset as usize >> 2) & 1];
@@ -327,10 +329,10 @@ impl Gpt {
         })
     }
 
-    /// Write the register at an offset; false where there is none.
+    /// Write the register at an offset; false if there is none.
     ///
     /// # Errors
-    /// Something that the emulation leaves out.
+    /// The value uses a feature that the emulation leaves out.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         self.advance(now);
         let tick = self.clock.ticks(now);
@@ -366,7 +368,8 @@ impl Gpt {
                 self.run(tick);
             }
             0x0c => {
-                // TAEN and TBEN; stalling and the events of pins change nothing here.
+                // Only TAEN, TBEN and PWM's edges and inversion matter; stalling has no effect
+                // here.
                 if value & (1 << 5 | 1 << 13) != 0 {
                     return absent("triggers (CTL.TAOTE, CTL.TBOTE)");
                 }

@@ -1,5 +1,5 @@
-//! The I2C master of the CC2538 (SWRU319, chapter Inter-Integrated Circuit) on a bus with nobody on
-//! it: no address is acknowledged. Register offsets and fields are those of Contiki-NG's `dev/i2c.h`.
+//! The I2C master of the CC2538 (SWRU319, chapter Inter-Integrated Circuit) on an empty bus: no
+//! address is acknowledged. Register offsets and fields are those of Contiki-NG's `dev/i2c.h`.
 
 use joulemark_kernel::Cycles;
 
@@ -23,14 +23,14 @@ pub struct I2cMaster {
     configuration: u32,
     mask: u32,
     raw: bool,
-    /// The address that went out last was not acknowledged.
+    /// The last address was not acknowledged.
     is_refused: bool,
-    /// When the address has gone out.
+    /// When the address byte is complete.
     busy_until: Cycles,
 }
 
 impl I2cMaster {
-    /// Read the register at an offset; `None` where there is none.
+    /// Read the register at an offset; `None` if there is none.
     pub fn read(&self, offset: u32, now: Cycles) -> Option<u32> {
         Some(match offset {
             0x00 => self.address,
@@ -46,7 +46,7 @@ impl I2cMaster {
         })
     }
 
-    /// Write the register at an offset; false where there is none.
+    /// Write the register at an offset; false if there is none.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> bool {
         match offset {
             0x00 => self.address = value & 0xff,

@@ -1,6 +1,6 @@
-//! Frames of IEEE Std 802.15.4-2006 as radios look at them. Frames begin with their length byte.
+//! IEEE Std 802.15.4-2006 frames as radios parse them. Frames begin with their length byte.
 
-/// The frame control field (IEEE Std 802.15.4-2006, 7.2.1.1), and what follows from it.
+/// The frame control field (IEEE Std 802.15.4-2006, 7.2.1.1), and what it implies.
 pub struct Header {
     /// 0 beacon, 1 data, 2 acknowledgment, 3 command; others are reserved.
     pub frame_type: u8,
@@ -19,7 +19,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Of a frame with its length byte, of which three bytes have come.
+    /// Parse a frame, which begins with its length byte; three bytes are enough.
     pub fn of(bytes: &[u8]) -> Self {
         let (low, high) = (bytes[1], bytes[2]);
         Self {
@@ -41,7 +41,7 @@ impl Header {
         }
     }
 
-    /// Where the destination ends, counted with the length byte.
+    /// End of the destination addressing fields, counting the length byte.
     pub const fn to_ends(&self) -> usize {
         if self.to_mode == 0 {
             4
@@ -50,18 +50,18 @@ impl Header {
         }
     }
 
-    /// Whether there is a source PAN.
+    /// Whether there is a source PAN ID.
     pub const fn has_source_pan(&self) -> bool {
         self.from_mode != 0 && (!self.compresses_pan || self.to_mode == 0)
     }
 
-    /// Where the source ends, counted with the length byte.
+    /// End of the source addressing fields, counting the length byte.
     pub const fn source_ends(&self) -> usize {
         self.to_ends() + if self.has_source_pan() { 2 } else { 0 } + Self::width(self.from_mode)
     }
 }
 
-/// The check sequence of IEEE Std 802.15.4-2006, 7.2.1.9, over more bytes.
+/// Continue the FCS of IEEE Std 802.15.4-2006, 7.2.1.9, over more bytes.
 pub fn crc(start: u16, bytes: &[u8]) -> u16 {
     bytes.iter().fold(start, |crc, &byte| {
         (0..8).fold(crc ^ u16::from(byte), |crc, _| {

@@ -1,7 +1,7 @@
 //! Peripherals, one file each, with methods named after registers.
 //!
-//! A peripheral is brought up to the current cycle when it is touched, and says when it has to be
-//! looked at again: nothing is done for cycles in which nothing happens.
+//! An access brings a peripheral up to the current cycle, and each peripheral says when it next
+//! needs attention: idle cycles cost nothing.
 //!
 //! Section numbers without a document are those of the MSP430x1xx Family User's Guide, SLAU049F:
 //! chapter 2 System Resets, Interrupts, and Operating Modes; 4 Basic Clock Module; 5 Flash Memory

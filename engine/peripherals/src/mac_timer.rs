@@ -1,17 +1,17 @@
 //! The MAC timer of the CC2538 (SWRU319, chapter MAC Timer), which is timer 2 of the `CC253x`
-//! (SWRU191C, chapter 22): 16 bits at 32 MHz, 24 bits of overflows, two compares of each, capture
-//! of start-of-frame delimiters, start and stop with the 32-kHz clock.
+//! (SWRU191C, chapter 22): a 16-bit timer at 32 MHz, a 24-bit overflow counter, two compares for
+//! each, capture at the start-of-frame delimiter, and synchronous start and stop with the 32-kHz
+//! clock.
 
 use joulemark_kernel::{Fault, FaultKind, FineHertz, Hertz, Picoseconds};
 
-/// A count.
+/// Picoseconds per count.
 const TICK: u64 = 31_250;
-/// Counts from an edge of the 32-kHz clock to the start of a timer that was to wait for it
-/// (SWRU191C, 22.4).
+/// Counts from an edge of the 32-kHz clock to a synchronous start (SWRU191C, 22.4).
 const SYNC_OVERHEAD: u64 = 86;
-/// The 32-kHz clock, where the crystal is right.
+/// The nominal 32-kHz clock.
 const LOW: Hertz = Hertz(32_768);
-/// Picoseconds in a second.
+/// Picoseconds per second.
 const SECOND: u128 = 1_000_000_000_000;
 
 /// MTCTRL.
@@ -25,7 +25,7 @@ const COMPARE: [u32; 2] = [1 << 1, 1 << 2];
 const OVF_PER: u32 = 1 << 3;
 const OVF_COMPARE: [u32; 2] = [1 << 4, 1 << 5];
 
-/// Values of MTMSEL: timer, capture, period, and two compares.
+/// Values of MTMSEL: timer, capture, period and two compares.
 const TIMER: usize = 0;
 const CAPTURE: usize = 1;
 const PERIOD: usize = 2;
@@ -36,12 +36,12 @@ const COMPARES: [usize; 2] = [3, 4];
 struct LowClock {
     frequency: FineHertz,
     since: Picoseconds,
-    /// Periods that had passed then, in parts of [`LowClock::period`].
+    /// Periods before `since`, in units of 1/[`LowClock::period`].
     passed: u128,
 }
 
 impl LowClock {
-    /// What is added up, so often in a picosecond as the crystal has periods, until a period is full.
+    /// Units per clock period. Each picosecond adds as many units as the frequency has periods.
     const fn period(&self) -> u128 {
         SECOND << self.frequency.periods().1
     }
@@ -75,16 +75,16 @@ pub struct MacTimer {
     flags: u32,
     mask: u32,
     select: u32,
-    /// By [`TIMER`] and so on: 16 bits of the timer, 24 of its overflows.
+    /// Indexed by [`TIMER`] and so on: 16-bit timer values, 24-bit overflow values.
     count: [u32; 5],
     overflows: [u32; 5],
-    /// Values latched by reads of the low bytes.
+    /// Values latched when the low bytes are read.
     latched: u32,
     latched_overflows: u32,
-    /// When the count was what `count` says, while it runs or is to be restarted in step.
+    /// When the count was `count`, while the timer runs or is to resume in phase.
     since: Picoseconds,
     is_running: bool,
-    /// It stopped with the 32-kHz clock, and starts again as if it had not.
+    /// It was stopped synchronously, and resumes as if it had kept counting.
     is_kept: bool,
     /// When it starts or stops.
     change: Picoseconds,
@@ -116,7 +116,7 @@ impl Default for MacTimer {
 }
 
 impl MacTimer {
-    /// The 32-kHz clock changes.
+    /// Note that the 32-kHz clock changed.
     pub fn set_low_clock(&mut self, low: FineHertz, now: Picoseconds) {
         self.low.change(low, now);
     }
@@ -176,7 +176,7 @@ impl MacTimer {
         self.flags & self.mask != 0
     }
 
-    /// When something happens that a program can be interrupted for, or it starts or stops.
+    /// When the timer starts, stops, or sets a flag whose interrupt is enabled.
     pub fn next_event(&self) -> Picoseconds {
         let mut next = self.change;
         let wanted = self.mask & !self.flags;
@@ -194,7 +194,7 @@ impl MacTimer {
                 next = next.min(Picoseconds(self.since.0 + after * TICK));
             }
         };
-        // So many wraps from now.
+        // Ticks until the `number`th wrap.
         let wrap = |number: u64| to_wrap + (number - 1) * period;
         ticks(PER, Some(to_wrap));
         ticks(OVF_PER, Some(wrap(ovf_period.saturating_sub(ovf).max(1))));
@@ -210,8 +210,8 @@ impl MacTimer {
         next
     }
 
-    /// When its 16 bits overflow next, after a time up to which it has been advanced;
-    /// [`Picoseconds::NEVER`] while it stands still.
+    /// When the 16-bit counter next overflows, if the timer has been advanced to `now`;
+    /// [`Picoseconds::NEVER`] while it is stopped.
     pub fn next_overflow(&self, now: Picoseconds) -> Picoseconds {
         if !self.is_running {
             return Picoseconds::NEVER;
@@ -224,7 +224,7 @@ impl MacTimer {
         next.max(now + Picoseconds(1))
     }
 
-    /// Do what is due.
+    /// Bring the timer up to `now`.
     pub fn advance(&mut self, now: Picoseconds) {
         if self.change > now {
             self.settle(now);
@@ -244,14 +244,14 @@ impl MacTimer {
         self.settle(now);
     }
 
-    /// A start-of-frame delimiter ends on air.
+    /// Capture the counts at the end of a start-of-frame delimiter on air.
     pub fn capture(&mut self, now: Picoseconds) {
         self.advance(now);
         self.count[CAPTURE] = self.count[TIMER];
         self.overflows[CAPTURE] = self.overflows[TIMER];
     }
 
-    /// Read the register at an offset from MTCSPCFG; `None` where there is none.
+    /// Read the register at an offset from MTCSPCFG; `None` if there is none.
     pub fn read(&mut self, offset: u32, now: Picoseconds) -> Option<u32> {
         self.advance(now);
         let (place, ovf_place) = (self.select as usize & 7, self.select as usize >> 4 & 7);
@@ -270,7 +270,7 @@ impl MacTimer {
                 self.latched & 0xff
             }
             0x18 => {
-                // Only the timer itself is latched.
+                // Only the timer's own value is latched.
                 let value = if place == TIMER {
                     self.latched
                 } else {
@@ -290,10 +290,10 @@ impl MacTimer {
         })
     }
 
-    /// Write the register at an offset from MTCSPCFG; false where there is none.
+    /// Write the register at an offset from MTCSPCFG; false if there is none.
     ///
     /// # Errors
-    /// Something that the emulation leaves out.
+    /// The value uses a feature that the emulation leaves out.
     pub fn write(&mut self, offset: u32, value: u32, now: Picoseconds) -> Result<bool, Fault> {
         self.advance(now);
         let (place, ovf_place) = (self.select as usize & 7, self.select as usize >> 4 & 7);
@@ -318,7 +318,7 @@ impl MacTimer {
                 }
             }
             0x08 => self.mask = value & 0x3f,
-            // Ones leave flags as they are.
+            // Writing 0 clears a flag; ones leave it unchanged.
             0x0c => self.flags &= value,
             0x10 => self.select = value & 0x77,
             0x14 | 0x18 if place < 5 => {
@@ -347,7 +347,7 @@ fn put_byte(word: &mut u32, shift: u32, value: u32) {
     *word = *word & !(0xff << shift) | (value & 0xff) << shift;
 }
 
-/// Whether counting on by `steps` from a count modulo a period comes to a value.
+/// Whether `steps` steps from a count, modulo a period, reach a value.
 const fn passes(count: u64, steps: u64, period: u64, value: u64) -> bool {
     match distance(count, period, value) {
         Some(needed) => needed <= steps,
@@ -355,7 +355,7 @@ const fn passes(count: u64, steps: u64, period: u64, value: u64) -> bool {
     }
 }
 
-/// Steps from a count modulo a period until a value comes, at least one.
+/// Steps from a count, modulo a period, to a value; at least one.
 const fn distance(count: u64, period: u64, value: u64) -> Option<u64> {
     if value >= period {
         return None;
@@ -435,7 +435,7 @@ mod tests {
     fn it_starts_and_stops_with_the_slow_clock_and_loses_nothing() {
         let mut timer = running(0);
         timer.write(4, SYNC, at(1000)).unwrap();
-        // The second edge of 32,768 Hz: 61.035 us.
+        // The second edge of 32,768 Hz is at 61.035 us.
         let stop = timer.next_event();
         assert_eq!(stop.0, 61_035_157);
         timer.advance(stop);

@@ -18,7 +18,7 @@ pub struct Multiplier {
     op2: u16,
     result: u32,
     sumext: u16,
-    /// From when on the result can be read.
+    /// When the result becomes readable.
     ready: Cycles,
 }
 
@@ -39,8 +39,8 @@ impl Multiplier {
     /// Read MPY, MPYS, MAC or MACS (0x130 to 0x136), OP2, RESLO, RESHI or SUMEXT (0x138 to 0x13e).
     ///
     /// # Errors
-    /// A result is read before it is there: with an indirect address, one instruction has to come
-    /// between (section 7.2.4).
+    /// A result is read too early: an indirect read needs one instruction after the write (section
+    /// 7.2.4).
     #[inline]
     pub fn read(&self, address: u16, now: Cycles) -> Result<u16, Fault> {
         let value = match address & 0xe {
@@ -50,8 +50,8 @@ impl Multiplier {
             0xc => (self.result >> 16) as u16,
             _ => self.sumext,
         };
-        // The next instruction reads an indirect source two cycles after the write, and an absolute
-        // or indexed one, which has an extension word, three.
+        // The next instruction reads an indirect source two cycles after the write; an absolute or
+        // indexed source, which has an extension word, three cycles after.
         if now < self.ready {
             return Err(Fault::new(
                 FaultKind::Peripheral,
@@ -63,7 +63,7 @@ impl Multiplier {
         Ok(value)
     }
 
-    /// Write any of them; writing OP2 starts.
+    /// Write one of these registers; writing OP2 starts the multiplication.
     #[inline]
     pub fn write(&mut self, address: u16, value: u16, now: Cycles) {
         self.operation = match address & 0xe {
@@ -95,7 +95,7 @@ impl Multiplier {
     fn multiply(&mut self) {
         let unsigned = u32::from(self.op1) * u32::from(self.op2);
         let signed = i32::from(self.op1 as i16) * i32::from(self.op2 as i16);
-        // SUMEXT (section 7.2.2, table 7-3): 0, the sign, the carry of the sum, the sum's sign.
+        // SUMEXT (section 7.2.2, table 7-3) is 0, the sign, the sum's carry or the sum's sign.
         (self.result, self.sumext) = match self.operation {
             Operation::Multiply => (unsigned, 0),
             Operation::MultiplySigned => (signed as u32, (signed >> 31) as u16),

@@ -1,26 +1,26 @@
-//! What the peripherals of nRF52 chips share (nRF52840 product specification, chapter Peripheral interface): tasks
-//! that a store of 1 or the interconnect starts, events that tell, and interrupts from events. Events have one
-//! number: it is the place of their register, from 0x100 on, and their bit in INTEN.
+//! The common part of nRF52 peripherals (nRF52840 product specification, chapter Peripheral
+//! interface): tasks, started by writing 1 or by the interconnect; events; and interrupts from
+//! events. An event's number gives both its register, from 0x100 on, and its INTEN bit.
 
 use joulemark_kernel::{Cycles, Fault};
 
-/// Core cycles of a cycle of the 16 MHz that timers and bits are divided from.
+/// Core cycles per 16-MHz cycle, from which timers and bit rates are divided.
 pub const CYCLES_OF_16_MHZ: u64 = 4;
 
 const SHORTS: u32 = 0x200;
 
-/// Events of a peripheral, and which of them interrupt.
+/// A peripheral's events and their interrupts.
 #[derive(Clone, Debug)]
 pub struct NrfEvents {
     exist: u32,
     happened: u32,
     inten: u32,
-    /// Since [`NrfEvents::take_new`]: what the interconnect has to see.
+    /// Events since [`NrfEvents::take_new`], for the interconnect.
     new: u32,
 }
 
 impl NrfEvents {
-    /// None has happened; `exist` has a bit for each that there is.
+    /// No event has occurred; `exist` has a bit for each event of the peripheral.
     pub const fn new(exist: u32) -> Self {
         Self {
             exist,
@@ -30,20 +30,20 @@ impl NrfEvents {
         }
     }
 
-    /// One happens.
+    /// Signal an event.
     pub const fn happen(&mut self, number: u32) {
         self.happened |= 1 << number;
         self.new |= 1 << number;
     }
 
-    /// What has happened since this was asked before, a bit each.
+    /// Take the events since the last call, one bit each.
     pub const fn take_new(&mut self) -> u32 {
         let new = self.new;
         self.new = 0;
         new
     }
 
-    /// What has happened and was not cleared.
+    /// Events that have occurred and were not cleared.
     pub const fn happened(&self) -> u32 {
         self.happened
     }
@@ -63,7 +63,7 @@ impl NrfEvents {
         (number < 32 && self.exist >> number & 1 != 0).then_some(number)
     }
 
-    /// An event's register, or INTEN; `None` for others.
+    /// Read an event's register or INTEN; `None` for others.
     pub fn read(&self, offset: u32) -> Option<u32> {
         match offset {
             0x300 | 0x304 | 0x308 => Some(self.inten),
@@ -73,7 +73,7 @@ impl NrfEvents {
         }
     }
 
-    /// Write one of them; false for others. A program clears events, and may set them.
+    /// Write one of these; false for others. A program may clear and set events.
     pub fn write(&mut self, offset: u32, value: u32) -> bool {
         match offset {
             0x300 => self.inten = value & self.exist,
@@ -90,10 +90,10 @@ impl NrfEvents {
     }
 }
 
-/// The first of a timer's or a counter's events that its compare registers make.
+/// The number of the first compare event of a timer or a counter.
 pub const COMPARE: u32 = 16;
 
-/// CC: the compare registers of a timer or a counter.
+/// The compare registers (CC) of a timer or a counter.
 #[derive(Clone, Debug)]
 pub struct Compares {
     values: [u32; 6],
@@ -101,7 +101,7 @@ pub struct Compares {
 }
 
 impl Compares {
-    /// So many.
+    /// Make `count` compare registers.
     pub const fn new(count: usize) -> Self {
         Self {
             values: [0; 6],
@@ -109,53 +109,53 @@ impl Compares {
         }
     }
 
-    /// Their events, a bit each.
+    /// Their events, one bit each.
     pub const fn events(&self) -> u32 {
         ((1 << self.count) - 1) << COMPARE
     }
 
-    /// What they are compared with.
+    /// The compare values.
     pub fn values(&self) -> &[u32] {
         &self.values[..self.count]
     }
 
-    /// A channel's register; `None` where there is none.
+    /// A channel's register; `None` if there is none.
     pub fn of(&mut self, channel: u32) -> Option<&mut u32> {
         self.values[..self.count].get_mut(channel as usize)
     }
 
-    /// The register at an offset; `None` where there is none.
+    /// The register at an offset; `None` if there is none.
     pub fn at(&mut self, offset: u32) -> Option<&mut u32> {
         self.of(offset.checked_sub(0x540)? / 4)
     }
 }
 
-/// A peripheral of these chips.
+/// A peripheral of nRF52 chips.
 pub trait Nrf: Send + Sync {
     /// Its events.
     fn events(&self) -> &NrfEvents;
 
-    /// The same, to change them.
+    /// Its events, mutably.
     fn events_mut(&mut self) -> &mut NrfEvents;
 
-    /// Start the task whose register is at 4 times `number`; false where there is none.
+    /// Start the task whose register is at 4 times `number`; false if there is none.
     fn task(&mut self, number: u32, now: Cycles) -> bool;
 
-    /// SHORTS, where there is one.
+    /// SHORTS, if the peripheral has it.
     fn shorts(&mut self) -> Option<&mut u32> {
         None
     }
 
-    /// Read one of its own registers; `None` where there is none.
+    /// Read one of the peripheral's own registers; `None` if there is none.
     fn own(&mut self, offset: u32, now: Cycles) -> Option<u32>;
 
-    /// Write one of its own registers; false where there is none.
+    /// Write one of the peripheral's own registers; false if there is none.
     ///
     /// # Errors
-    /// Something that the emulation leaves out, or a byte that is lost.
+    /// The value uses a feature that the emulation leaves out, or a byte is lost.
     fn set_own(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault>;
 
-    /// Let happen what is due up to `now`.
+    /// Bring the peripheral up to `now`.
     ///
     /// # Errors
     /// The watchdog resets the chip.
@@ -164,12 +164,12 @@ pub trait Nrf: Send + Sync {
         Ok(())
     }
 
-    /// When [`Nrf::advance`] has something to do.
+    /// When [`Nrf::advance`] has work to do.
     fn next_event(&self) -> Cycles {
         Cycles::NEVER
     }
 
-    /// Read any register; `None` where there is none. Tasks read as 0.
+    /// Read any register; `None` if there is none. Tasks read as 0.
     fn read(&mut self, offset: u32, now: Cycles) -> Option<u32> {
         match offset {
             0..0x100 => Some(0),
@@ -178,10 +178,10 @@ pub trait Nrf: Send + Sync {
         }
     }
 
-    /// Write any register; false where there is none.
+    /// Write any register; false if there is none.
     ///
     /// # Errors
-    /// Those of its own registers.
+    /// As for its own registers.
     fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         match offset {
             0..0x100 => Ok(value & 1 == 0 || self.task(offset / 4, now)),

@@ -1,5 +1,5 @@
-//! Tasks and events of pins of nRF52 chips (nRF52840 product specification, chapters GPIO and GPIOTE). Register
-//! offsets and fields were compared with Nordic's `nrf52840.svd`.
+//! Pin tasks and events of nRF52 chips (nRF52840 product specification, chapters GPIO and GPIOTE).
+//! Register offsets and fields were compared with Nordic's `nrf52840.svd`.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
@@ -10,21 +10,21 @@ const PORT: u32 = 31;
 /// CONFIG.MODE.
 const EVENT: u32 = 1;
 const TASK: u32 = 3;
-/// `PIN_CNF.SENSE`: a high or a low level.
+/// `PIN_CNF.SENSE`: sense a high or a low level.
 const SENSE_HIGH: u32 = 2;
 const SENSE_LOW: u32 = 3;
 
-/// Channels, and the levels that pins are watched for.
+/// Channels, and the levels that pins sense.
 #[derive(Clone, Debug)]
 pub struct NrfGpiote {
     events: NrfEvents,
     config: [u32; CHANNELS],
     level: [u32; 2],
-    /// Pins whose level is watched for, by level.
+    /// Pins that sense a level, by port and level.
     sense: [[u32; 2]; 2],
-    /// Pins whose level came.
+    /// Pins at which the sensed level occurred.
     latch: [u32; 2],
-    /// A pin has the level that it is watched for.
+    /// A pin is at the level that it senses.
     is_detected: bool,
 }
 
@@ -42,7 +42,7 @@ impl Default for NrfGpiote {
 }
 
 impl NrfGpiote {
-    /// Pins of a port have new levels; `changed` are those that differ.
+    /// Note new levels of a port's pins; `changed` marks the pins that differ.
     pub fn pins_changed(&mut self, port: usize, level: u32, changed: u32) {
         self.level[port] = level;
         for (channel, config) in (0..).zip(self.config) {
@@ -58,7 +58,7 @@ impl NrfGpiote {
         self.detect();
     }
 
-    /// `PIN_CNF` of a pin is written.
+    /// Handle a write to a pin's `PIN_CNF`.
     pub fn set_sense(&mut self, port: usize, pin: u32, sense: u32, level: u32) {
         self.level[port] = level;
         for (wanted, of) in [SENSE_LOW, SENSE_HIGH]
@@ -88,13 +88,13 @@ impl NrfGpiote {
         self.latch[port]
     }
 
-    /// Write LATCH of a port: ones clear, and what is still met comes back.
+    /// Write LATCH of a port: ones clear, but bits whose condition still holds are set again.
     pub fn clear_latch(&mut self, port: usize, value: u32) {
         self.latch[port] &= !value;
         self.detect();
     }
 
-    /// What a task of a channel does with a pin: port, pin, and the level or, for the other one, none.
+    /// A task's effect on a pin: port, pin and level; no level toggles.
     pub fn output(&self, task: u32) -> Option<(usize, u32, Option<bool>)> {
         let (channel, kind) = match task {
             0..8 => (task, 0),
@@ -115,7 +115,7 @@ impl NrfGpiote {
         Some(((config >> 13 & 1) as usize, config >> 8 & 31, level))
     }
 
-    /// The pin that a channel drives from its configuration on: port, pin, level.
+    /// The pin that a channel drives because of its configuration: port, pin, level.
     pub const fn driven(&self, channel: usize) -> Option<(usize, u32, bool)> {
         let config = self.config[channel];
         if config & 3 != TASK {
@@ -138,7 +138,7 @@ impl Nrf for NrfGpiote {
         &mut self.events
     }
 
-    /// What a task does with its pin is done by whoever has the pins.
+    /// The owner of the pins carries out a task's effect.
     fn task(&mut self, number: u32, _now: Cycles) -> bool {
         matches!(number, 0..8 | 12..20 | 24..32)
     }

@@ -1,6 +1,6 @@
-//! The flash controller of nRF52 chips (nRF52840 product specification, chapter NVMC). A word or a page is there at
-//! once, and the controller is busy for as long as it takes; the core goes on. Register offsets and fields were
-//! compared with Nordic's `nrf52840.svd`.
+//! The flash controller of nRF52 chips (nRF52840 product specification, chapter NVMC). A word or a
+//! page changes at once; the controller then stays busy for the documented time while the core
+//! continues. Register offsets and fields were compared with Nordic's `nrf52840.svd`.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind, Memories};
 
@@ -9,7 +9,7 @@ use crate::flash_cells::{FlashRange, FlashTimes};
 const WRITE: u32 = 1;
 const ERASE: u32 = 2;
 
-/// Words that a store changes, and pages.
+/// A pending change: a word, or a page to erase.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Word(u32, u32),
@@ -30,7 +30,7 @@ pub struct NrfNvmc {
 }
 
 impl NrfNvmc {
-    /// Of this flash, in a core with this clock; `cache` is ICACHECNF.
+    /// Control this flash, in a core with this clock; `cache` is ICACHECNF.
     pub const fn new(flash: FlashRange, times: FlashTimes, hz: u32, cache: u32) -> Self {
         Self {
             flash,
@@ -49,7 +49,7 @@ impl NrfNvmc {
         self.cache != 0
     }
 
-    /// Stores to flash are this controller's.
+    /// Whether stores to flash go to this controller.
     pub const fn takes_stores(&self) -> bool {
         self.config & WRITE != 0
     }
@@ -63,15 +63,15 @@ impl NrfNvmc {
         self.busy_until = Cycles(self.busy_until.max(now).0 + cycles);
     }
 
-    /// A store to flash: bits go from 1 to 0.
+    /// Handle a store to flash, which only clears bits.
     pub fn store(&mut self, address: u32, value: u32, now: Cycles) {
         self.work(Change::Word(address, value), now);
     }
 
-    /// Change flash as it was asked for; whether something happened.
+    /// Make the pending change in flash; return whether there was one.
     ///
     /// # Errors
-    /// There is no flash.
+    /// The flash does not exist.
     pub fn transfer(&mut self, memory: &mut dyn Memories) -> Result<bool, Fault> {
         let Some(change) = self.change.take() else {
             return Ok(false);
@@ -98,7 +98,7 @@ impl NrfNvmc {
         .at(address))
     }
 
-    /// Read the register at an offset; `None` where there is none.
+    /// Read the register at an offset; `None` if there is none.
     pub fn read(&self, offset: u32, now: Cycles) -> Option<u32> {
         Some(match offset {
             0x400 | 0x408 => (now >= self.busy_until).into(),
@@ -110,14 +110,14 @@ impl NrfNvmc {
         })
     }
 
-    /// Write the register at an offset; false where there is none.
+    /// Write the register at an offset; false if there is none.
     ///
     /// # Errors
-    /// It is used in a way that the document forbids, or that is left out.
+    /// The use is forbidden by the document or left out.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         match offset {
             0x504 => self.config = value & 3,
-            // ERASEPAGE under two names, and in parts, of which the first does it.
+            // ERASEPAGE under two names, and partial erase, whose first part erases the page.
             0x508 | 0x510 | 0x518 => {
                 if self.config & ERASE == 0 {
                     return Err(Fault::new(

@@ -1,5 +1,6 @@
-//! The real-time counters of nRF52 chips (nRF52840 product specification, chapter RTC): 24 bits of the
-//! low-frequency clock, divided. Register offsets and fields were compared with Nordic's `nrf52840.svd`.
+//! The real-time counters of nRF52 chips (nRF52840 product specification, chapter RTC): 24 bits
+//! that count the prescaled low-frequency clock. Register offsets and fields were compared with
+//! Nordic's `nrf52840.svd`.
 
 use joulemark_kernel::{Cycles, Fault, FineHertz, Hertz};
 
@@ -15,28 +16,28 @@ const TICK: u32 = 0;
 const OVERFLOW: u32 = 1;
 
 const MASK: u32 = 0x00ff_ffff;
-/// What TRIGOVRFLW sets the counter to.
+/// The value that TRIGOVRFLW sets.
 const NEARLY_OVER: u32 = 0x00ff_fff0;
 
 /// A counter.
 #[derive(Clone, Debug)]
 pub struct NrfRtc {
     events: NrfEvents,
-    /// EVTEN: events that come without being asked for by INTEN.
+    /// EVTEN: events that occur even without INTEN.
     evten: u32,
     low: Rate,
-    /// Its clock runs.
+    /// Whether its clock runs.
     has_clock: bool,
     is_running: bool,
     prescaler: u32,
     compare: Compares,
-    /// What it counted to, and at which tick of its clock.
+    /// The count, and the clock tick at which it was reached.
     count: u32,
     since: u64,
 }
 
 impl NrfRtc {
-    /// With so many compare registers, in a core with this clock.
+    /// Make a counter with `channels` compare registers, in a core with this clock.
     pub const fn new(channels: usize, core: Hertz, low: FineHertz) -> Self {
         let compare = Compares::new(channels);
         Self {
@@ -52,12 +53,12 @@ impl NrfRtc {
         }
     }
 
-    /// The low-frequency clock's crystal changes.
+    /// Note that the crystal of the low-frequency clock changed.
     pub fn set_crystal(&mut self, core: Hertz, low: FineHertz, now: Cycles) {
         self.low.change_crystal(now, low, core);
     }
 
-    /// The low-frequency clock is started or stopped.
+    /// Note that the low-frequency clock was started or stopped.
     pub fn set_clock(&mut self, on: bool, now: Cycles) {
         if on != self.has_clock {
             self.settle(now);
@@ -86,7 +87,7 @@ impl NrfRtc {
         self.evten | self.events.inten()
     }
 
-    /// Steps until the count comes to a value, at least one.
+    /// Steps until the count reaches a value, at least one.
     const fn steps_to(&self, value: u32) -> u64 {
         (value.wrapping_sub(self.count).wrapping_sub(1) & MASK) as u64 + 1
     }
@@ -132,7 +133,7 @@ impl Nrf for NrfRtc {
             0x340 => self.evten = value,
             0x344 => self.evten |= value,
             0x348 => self.evten &= !value,
-            // It can be written only while the counter stands still.
+            // PRESCALER is writable only while the counter is stopped.
             0x508 if !self.is_running => self.prescaler = value & 0xfff,
             0x508 => {}
             _ => match self.compare.at(offset) {

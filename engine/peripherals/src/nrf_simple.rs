@@ -1,6 +1,6 @@
-//! The simpler peripherals of nRF52 chips: random numbers, the temperature, the watchdog, events that software
-//! triggers, and the interconnect (nRF52840 product specification, chapters RNG, TEMP, WDT, EGU and PPI). Register
-//! offsets and fields were compared with Nordic's `nrf52840.svd`.
+//! The simpler peripherals of nRF52 chips: random numbers, temperature, watchdog,
+//! software-triggered events and the interconnect (nRF52840 product specification, chapters RNG,
+//! TEMP, WDT, EGU and PPI). Register offsets and fields were compared with Nordic's `nrf52840.svd`.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind, FineHertz, Hertz};
 
@@ -10,10 +10,10 @@ use crate::rate::Rate;
 const START: u32 = 0;
 const STOP: u32 = 1;
 
-/// A microsecond.
+/// Core cycles per microsecond.
 const MICROSECOND: u64 = 16 * CYCLES_OF_16_MHZ;
 
-/// The random number generator, with a source that repeats.
+/// The random number generator, with a reproducible source.
 #[derive(Clone, Debug)]
 pub struct NrfRng {
     events: NrfEvents,
@@ -25,20 +25,20 @@ pub struct NrfRng {
 }
 
 impl NrfRng {
-    /// The numbers follow from the seed.
+    /// Start with this seed, which determines the numbers.
     pub const fn new(seed: u32) -> Self {
         Self {
             events: NrfEvents::new(1),
             shorts: 0,
             config: 0,
             value: 0,
-            // Not zero, from which xorshift does not come away.
+            // Non-zero, because xorshift never leaves zero.
             random: (seed as u64 ^ 0x9e37_79b9_7f4a_7c15) | 1,
             due: Cycles::NEVER,
         }
     }
 
-    /// After another reset: what comes is random still.
+    /// The state after a later reset: the random sequence continues.
     #[must_use]
     pub fn after_reset(&self) -> Self {
         Self {
@@ -47,8 +47,8 @@ impl NrfRng {
         }
     }
 
-    /// A byte takes about 30 microseconds, and with the correction of its bias about 120
-    /// (specification, RNG, electrical specification; entered from memory).
+    /// Cycles of a byte: about 30 microseconds, or 120 with bias correction (specification, RNG,
+    /// electrical specification; entered from memory).
     const fn byte_cycles(&self) -> u64 {
         (if self.config & 1 != 0 { 120 } else { 30 }) * MICROSECOND
     }
@@ -114,12 +114,12 @@ impl Nrf for NrfRng {
     }
 }
 
-/// The temperature sensor: it is always 25 degrees.
+/// The temperature sensor, which always reads 25 degrees.
 #[derive(Clone, Debug)]
 pub struct NrfTemp {
     events: NrfEvents,
     due: Cycles,
-    /// Of the pieces of its line, from 0x520 on.
+    /// Registers of the piecewise linear function, from 0x520 on.
     line: [u32; 21],
 }
 
@@ -134,7 +134,7 @@ impl Default for NrfTemp {
 }
 
 impl NrfTemp {
-    /// In quarters of a degree.
+    /// The temperature in quarters of a degree.
     const VALUE: u32 = 25 * 4;
     /// A measurement takes about 36 microseconds (specification, TEMP; entered from memory).
     const CYCLES: u64 = 36 * MICROSECOND;
@@ -194,7 +194,7 @@ pub struct NrfWatchdog {
     low: Rate,
     is_running: bool,
     counter_reload: u32,
-    /// RREN, and which of them were not reloaded yet.
+    /// RREN, and the reload registers that still await a reload.
     enabled: u32,
     waiting: u32,
     config: u32,
@@ -218,7 +218,7 @@ impl NrfWatchdog {
         }
     }
 
-    /// The low-frequency clock's crystal changes.
+    /// Note that the crystal of the low-frequency clock changed.
     pub fn set_crystal(&mut self, core: Hertz, low: FineHertz, now: Cycles) {
         self.low.change_crystal(now, low, core);
     }
@@ -261,7 +261,7 @@ impl Nrf for NrfWatchdog {
 
     fn set_own(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         match offset {
-            // What it does cannot be changed while it runs.
+            // The configuration is locked while the watchdog runs.
             0x504 | 0x508 | 0x50c if self.is_running => {}
             0x504 => self.counter_reload = value,
             0x508 => self.enabled = value & 0xff,
@@ -296,7 +296,7 @@ impl Nrf for NrfWatchdog {
     }
 }
 
-/// An event generator unit: tasks that are events.
+/// An event generator unit: each task triggers an event.
 #[derive(Clone, Debug)]
 pub struct NrfEgu {
     events: NrfEvents,
@@ -335,11 +335,11 @@ impl Nrf for NrfEgu {
     }
 }
 
-/// The interconnect: channels from events to tasks.
+/// The programmable peripheral interconnect: channels from events to tasks.
 #[derive(Clone, Debug, Default)]
 pub struct NrfPpi {
     enabled: u32,
-    /// Addresses of an event and a task for each channel that a program wires.
+    /// Event and task addresses of each programmable channel.
     channels: [[u32; 2]; 20],
     /// A second task for each channel.
     forks: [u32; 32],
@@ -347,14 +347,14 @@ pub struct NrfPpi {
 }
 
 impl NrfPpi {
-    /// Channels that are wired already: those between timer 0 and real-time counter 0, as event and task. Those
-    /// of the radio and its AES engines do nothing, since these are left out.
+    /// Preprogrammed channels between timer 0 and real-time counter 0, as event and task. Those of
+    /// the radio and its AES engines are missing because these are left out.
     const WIRED: [(u32, [u32; 2]); 2] = [
         (30, [0x4000_b140, 0x4000_800c]),
         (31, [0x4000_b140, 0x4000_8000]),
     ];
 
-    /// Tasks that an event starts, by address.
+    /// The tasks that an event starts, by address.
     pub fn tasks(&self, event: u32) -> Vec<u32> {
         if self.enabled == 0 {
             return Vec::new();
@@ -368,7 +368,7 @@ impl NrfPpi {
             .collect()
     }
 
-    /// A task that turns a group of channels on or off.
+    /// Run a task that enables or disables a channel group.
     pub fn task(&mut self, number: u32) {
         let Some(&group) = self.groups.get(number as usize / 2) else {
             return;
@@ -380,7 +380,7 @@ impl NrfPpi {
         }
     }
 
-    /// Read the register at an offset; `None` where there is none.
+    /// Read the register at an offset; `None` if there is none.
     pub fn read(&mut self, offset: u32) -> Option<u32> {
         Some(match offset {
             0x500 | 0x504 | 0x508 => self.enabled,
@@ -389,7 +389,7 @@ impl NrfPpi {
         })
     }
 
-    /// Write the register at an offset; false where there is none.
+    /// Write the register at an offset; false if there is none.
     pub fn write(&mut self, offset: u32, value: u32) -> bool {
         match offset {
             0x000..=0x02c if value & 1 != 0 => self.task(offset / 4),

@@ -1,5 +1,6 @@
-//! The timers of nRF52 chips (nRF52840 product specification, chapter TIMER): 16 MHz divided by a power of two, or
-//! counted tasks. Register offsets and fields were compared with Nordic's `nrf52840.svd`.
+//! The timers of nRF52 chips (nRF52840 product specification, chapter TIMER), which count a
+//! power-of-two division of 16 MHz, or tasks. Register offsets and fields were compared with
+//! Nordic's `nrf52840.svd`.
 
 use joulemark_kernel::{Cycles, Fault};
 
@@ -10,9 +11,9 @@ const STOP: u32 = 1;
 const COUNT: u32 = 2;
 const CLEAR: u32 = 3;
 const SHUTDOWN: u32 = 4;
-/// The first of the tasks that capture.
+/// The first capture task.
 const CAPTURE: u32 = 16;
-/// The lowest bit in SHORTS of a compare that stops; those that clear begin at 0.
+/// SHORTS: the lowest bit that stops on a compare; those that clear begin at 0.
 const STOPS: u32 = 8;
 
 /// A timer.
@@ -21,18 +22,18 @@ pub struct NrfTimer {
     events: NrfEvents,
     shorts: u32,
     is_running: bool,
-    /// MODE: time, or one of two that count tasks.
+    /// MODE: timer, or one of two counter modes.
     mode: u32,
     bitmode: u32,
     prescaler: u32,
     compare: Compares,
-    /// What it counted to, and when: the beginning of that tick.
+    /// The count, and the start of the tick in which it was reached.
     count: u32,
     since: Cycles,
 }
 
 impl NrfTimer {
-    /// With so many compare registers.
+    /// Make a timer with `channels` compare registers.
     pub const fn new(channels: usize) -> Self {
         let compare = Compares::new(channels);
         Self {
@@ -60,7 +61,7 @@ impl NrfTimer {
         CYCLES_OF_16_MHZ << self.prescaler
     }
 
-    /// Come to the tick that `now` is in.
+    /// Advance to the tick that contains `now`.
     const fn settle(&mut self, now: Cycles) {
         if self.counts_time() {
             let ticks = now.0.saturating_sub(self.since.0) / self.tick_cycles();
@@ -69,7 +70,7 @@ impl NrfTimer {
         }
     }
 
-    /// Events, and what follows from them, at a count that was just reached.
+    /// Signal the compare events of a count that was just reached, and apply SHORTS.
     fn compare(&mut self) {
         let mask = self.mask();
         let mut reached = 0;
@@ -159,7 +160,7 @@ impl Nrf for NrfTimer {
         }
     }
 
-    /// An event comes when the count comes to its value, and not while it stands there.
+    /// An event occurs when the count reaches its value, not while it stays there.
     fn next_event(&self) -> Cycles {
         if !self.counts_time() {
             return Cycles::NEVER;

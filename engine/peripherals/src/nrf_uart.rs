@@ -1,6 +1,6 @@
-//! The UART of nRF52 chips, byte by byte or with DMA (nRF52840 product specification, chapters UART and UARTE).
-//! Register offsets and fields were compared with Nordic's `nrf52840.svd`. Nobody holds back its sender: CTS is
-//! always given.
+//! The UART of nRF52 chips, with or without DMA (nRF52840 product specification, chapters UART and
+//! UARTE). Register offsets and fields were compared with Nordic's `nrf52840.svd`. CTS is always
+//! asserted: no one holds back the transmitter.
 
 use std::mem;
 
@@ -9,14 +9,14 @@ use joulemark_kernel::{Cycles, Fault, FaultKind, Memories};
 use crate::nrf::{CYCLES_OF_16_MHZ, Nrf, NrfEvents};
 use crate::serial_line::SerialLine;
 
-/// Bytes that the receiver keeps, the one in RXD included.
+/// Capacity of the receiver in bytes, including RXD.
 const RECEIVED: usize = 6;
-/// Bytes that DMA moves at most.
+/// The longest DMA transfer in bytes.
 const LONGEST: u32 = 0xffff;
-/// Where DMA reads and writes begin: RAM.
+/// The lowest address that DMA can access: RAM.
 const RAM: u32 = 0x2000_0000;
 
-/// ENABLE: byte by byte, and with DMA.
+/// ENABLE: without DMA, and with DMA.
 const UART_ENABLED: u32 = 4;
 const UARTE_ENABLED: u32 = 8;
 
@@ -43,14 +43,14 @@ const EVENTS: [u32; 11] = [
 ];
 
 const OVERRUN: u32 = 1;
-/// SHORTS: a full buffer goes on with the next, or stops.
+/// SHORTS: after a full buffer, start the next one or stop.
 const ENDRX_STARTRX: u32 = 1 << 5;
 const ENDRX_STOPRX: u32 = 1 << 6;
-/// CONFIG: parity, and a second stop bit.
+/// CONFIG: parity, and two stop bits.
 const PARITY: u32 = 7 << 1;
 const TWO_STOP_BITS: u32 = 1 << 4;
 
-/// What DMA moves: PTR and MAXCNT as they are written, and what of them is under way.
+/// A DMA transfer: PTR and MAXCNT as written, and the transfer in progress.
 #[derive(Clone, Copy, Debug, Default)]
 struct Buffer {
     next: [u32; 2],
@@ -58,7 +58,7 @@ struct Buffer {
     length: u32,
     moved: u32,
     is_moving: bool,
-    /// AMOUNT: what the last one that ended has moved.
+    /// AMOUNT: bytes that the last transfer moved.
     amount: u32,
 }
 
@@ -72,7 +72,7 @@ impl Buffer {
         self.moved >= self.length
     }
 
-    /// It ends; whether there was one.
+    /// End the transfer; return whether there was one.
     const fn end(&mut self) -> bool {
         let was_moving = self.is_moving;
         if was_moving {
@@ -87,17 +87,17 @@ impl Buffer {
 #[derive(Clone, Debug)]
 pub struct NrfUart {
     line: SerialLine,
-    /// Bytes that have gone out.
+    /// Bytes sent.
     sent: Vec<(u8, Cycles)>,
     events: NrfEvents,
     shorts: u32,
     receives: bool,
     transmits: bool,
-    /// Bytes that wait and that an event told of: without DMA, the one in RXD.
+    /// Waiting bytes that were already signalled; without DMA, the one in RXD.
     told: usize,
     rx: Buffer,
     tx: Buffer,
-    /// The bytes of `tx` have to be fetched.
+    /// Whether the bytes of `tx` must be fetched.
     has_to_fetch: bool,
     error: u32,
     enable: u32,
@@ -130,17 +130,17 @@ impl Default for NrfUart {
 }
 
 impl NrfUart {
-    /// Queue bytes on the line into the chip.
+    /// Queue bytes that arrive at the chip.
     pub fn put(&mut self, bytes: &[u8]) {
         self.line.put(bytes);
     }
 
-    /// Bytes that have gone out since this was asked before, and when their stop bits ended.
+    /// Take the bytes sent since the last call, with the end of each stop bit.
     pub fn take_sent(&mut self) -> Vec<(u8, Cycles)> {
         mem::take(&mut self.sent)
     }
 
-    /// BAUDRATE holds bits in a cycle of 16 MHz, times 2^32; a bit takes whole cycles.
+    /// BAUDRATE holds bits per 16-MHz cycle, times 2^32; a bit takes a whole number of cycles.
     fn character(&self) -> Cycles {
         let bit = (1 << 32) / u64::from(self.baud_rate.max(1));
         let parity = u64::from(self.config & PARITY != 0);
@@ -152,7 +152,7 @@ impl NrfUart {
         self.enable == UARTE_ENABLED
     }
 
-    /// Tell of bytes that have come: without DMA of the one in RXD, with it of each.
+    /// Signal received bytes: without DMA the one in RXD, with DMA each of them.
     fn tell(&mut self) {
         let waiting = self.line.waiting();
         if self.has_dma() {
@@ -180,10 +180,10 @@ impl NrfUart {
         self.events.happen(RXSTARTED);
     }
 
-    /// Fetch what is to be sent, and store what has come; whether there was something.
+    /// Fetch the bytes to send and store received ones; return whether there were any.
     ///
     /// # Errors
-    /// There is no RAM.
+    /// The buffer is not in RAM.
     pub fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<bool, Fault> {
         if !self.has_dma() {
             return Ok(false);
@@ -266,7 +266,7 @@ impl Nrf for NrfUart {
             }
             STOP_TX => self.transmits = false,
             SUSPEND => (self.receives, self.transmits) = (false, false),
-            // What waits in the receiver goes to the buffer, which then is over.
+            // Waiting bytes move to the buffer, which then ends.
             FLUSH_RX => {
                 self.rx.begin();
                 self.rx.length = self.rx.length.min(self.line.waiting() as u32);

@@ -1,8 +1,8 @@
-//! Interrupts from pins: what edges and levels each family notices, and how its registers tell.
+//! Pin interrupts: the edges and levels that each family detects, and their registers.
 
 use joulemark_kernel::{Fault, FaultKind};
 
-/// Edges of 32 pins that a program asked for, until it clears them.
+/// Requested edges of 32 pins, held until the program clears them.
 #[derive(Clone, Debug, Default)]
 struct Edges {
     rising: u32,
@@ -11,14 +11,14 @@ struct Edges {
 }
 
 impl Edges {
-    /// Pins have new levels.
+    /// Note new pin levels.
     fn notice(&mut self, level: u32, changed: u32) {
         self.seen |= changed & (level & self.rising | !level & self.falling);
     }
 }
 
-/// Interrupts of a port of the CC2538 (SWRU319, GPIO), which is ARM's PL061: of edges or, where IS
-/// says so, of levels. Those that wake from a power mode are left out.
+/// Interrupts of a CC2538 port (SWRU319, GPIO), which is ARM's PL061: by edge or, if IS says so, by
+/// level. Wake-up from a power mode is left out.
 #[derive(Clone, Debug, Default)]
 pub struct Pl061Interrupts {
     is: u32,
@@ -30,7 +30,7 @@ pub struct Pl061Interrupts {
 }
 
 impl Pl061Interrupts {
-    /// Pins have new levels; `changed` are those that differ.
+    /// Note new pin levels; `changed` marks the pins that differ.
     pub fn pins_changed(&mut self, level: u32, changed: u32) {
         self.level = level;
         self.edges.notice(level, changed & !self.is);
@@ -40,12 +40,12 @@ impl Pl061Interrupts {
         self.edges.seen | self.is & !(self.level ^ self.iev)
     }
 
-    /// Whether an interrupt that is enabled is raised.
+    /// Whether an enabled interrupt is pending.
     pub fn is_pending(&self) -> bool {
         self.ris() & self.ie != 0
     }
 
-    /// A register; `None` where there is none that is read.
+    /// Read a register; `None` if there is none.
     pub fn read(&self, offset: u32) -> Option<u32> {
         Some(match offset {
             0x404 => self.is,
@@ -54,13 +54,13 @@ impl Pl061Interrupts {
             0x410 => self.ie,
             0x414 => self.ris() & 0xff,
             0x418 => self.ris() & self.ie & 0xff,
-            // IC is for writing.
+            // IC is write-only.
             0x41c => 0,
             _ => return None,
         })
     }
 
-    /// Write a register; false where there is none.
+    /// Write a register; false if there is none.
     pub fn write(&mut self, offset: u32, value: u32) -> bool {
         let value = value & 0xff;
         match offset {
@@ -68,20 +68,20 @@ impl Pl061Interrupts {
             0x408 => self.ibe = value,
             0x40c => self.iev = value,
             0x410 => self.ie = value,
-            // RIS and MIS are for reading.
+            // RIS and MIS are read-only.
             0x414 | 0x418 => {}
             0x41c => self.edges.seen &= !value,
             _ => return false,
         }
-        // A pin of which both edges count has no use for IEV.
+        // IEV does not matter for a pin with both edges enabled.
         self.edges.rising = self.ibe | self.iev;
         self.edges.falling = self.ibe | !self.iev;
         true
     }
 }
 
-/// Edge detection of the `CC26x0` (SWCU117, I/O control): IOCFG asks for edges, EVFLAGS of the GPIO
-/// module shows them.
+/// Edge detection of the `CC26x0` (SWCU117, I/O control): IOCFG requests edges, and EVFLAGS of the
+/// GPIO module reports them.
 #[derive(Clone, Debug, Default)]
 pub struct EdgeFlags {
     edges: Edges,
@@ -89,13 +89,13 @@ pub struct EdgeFlags {
 }
 
 impl EdgeFlags {
-    /// Pins have new levels; `changed` are those that differ.
+    /// Note new pin levels; `changed` marks the pins that differ.
     pub fn pins_changed(&mut self, level: u32, changed: u32) {
         self.edges.notice(level, changed);
     }
 
-    /// A pin's IOCFG is written: `EDGE_DET` in bits 17 and 16, of falling and of rising edges, and
-    /// `EDGE_IRQ_EN` in bit 18.
+    /// Handle a write to a pin's IOCFG: `EDGE_DET` in bit 16 for falling and bit 17 for rising
+    /// edges, `EDGE_IRQ_EN` in bit 18.
     pub fn set_iocfg(&mut self, pin: usize, value: u32) {
         let put = |bits: &mut u32, bit: u32| {
             *bits = *bits & !(1 << pin) | (value >> bit & 1) << pin;
@@ -115,15 +115,15 @@ impl EdgeFlags {
         self.edges.seen &= !value;
     }
 
-    /// Whether an edge whose interrupt is enabled was seen.
+    /// Whether an edge with an enabled interrupt was detected.
     pub fn is_pending(&self) -> bool {
         self.edges.seen & self.enabled != 0
     }
 }
 
-/// EXTI of the STM32F100 with the part of AFIO that says which port's pin each line follows
-/// (RM0041, interrupts and events; AFIO), and line 17, of the real-time clock's alarm. Line 16, of the
-/// voltage detector, is left out, and so are events.
+/// EXTI of the STM32F100, with the part of AFIO that selects the port of each line (RM0041,
+/// interrupts and events; AFIO), and line 17, for the real-time clock's alarm. Line 16, for the
+/// voltage detector, and events are left out.
 #[derive(Clone, Debug, Default)]
 pub struct Exti {
     edges: Edges,
@@ -134,11 +134,11 @@ pub struct Exti {
 
 /// The line of the real-time clock's alarm.
 const ALARM: u32 = 1 << 17;
-/// That and the lines of pins.
+/// The alarm's line and those of pins.
 const LINES: u32 = ALARM | 0xffff;
 
 impl Exti {
-    /// Pins of a port have new levels; `changed` are those that differ.
+    /// Note new levels of a port's pins; `changed` marks the pins that differ.
     pub fn pins_changed(&mut self, port: usize, level: u32, changed: u32) {
         let follows = |line: usize| self.exticr[line / 4] >> (line % 4 * 4) & 15;
         let lines = (0..16).filter(|&line| follows(line) as usize == port);
@@ -146,23 +146,23 @@ impl Exti {
         self.edges.notice(level, changed & lines);
     }
 
-    /// The real-time clock comes to its alarm: its line goes up for a moment.
+    /// Pulse the line of the real-time clock's alarm.
     pub fn alarm(&mut self) {
         self.edges.notice(ALARM, ALARM);
         self.edges.notice(0, ALARM);
     }
 
-    /// `AFIO_EXTICR1` to 4.
+    /// `AFIO_EXTICR1` to `AFIO_EXTICR4`.
     pub fn exticr(&self, index: usize) -> u32 {
         self.exticr[index]
     }
 
-    /// Write `AFIO_EXTICR1` to 4.
+    /// Write `AFIO_EXTICR1` to `AFIO_EXTICR4`.
     pub fn set_exticr(&mut self, index: usize, value: u32) {
         self.exticr[index] = value & 0xffff;
     }
 
-    /// A register of EXTI; `None` where there is none.
+    /// Read an EXTI register; `None` if there is none.
     pub fn read(&self, offset: u32) -> Option<u32> {
         Some(match offset {
             0x00 => self.imr,
@@ -175,10 +175,10 @@ impl Exti {
         })
     }
 
-    /// Write a register of EXTI; false where there is none.
+    /// Write an EXTI register; false if there is none.
     ///
     /// # Errors
-    /// The emulation leaves out what is asked for.
+    /// The value uses a feature that the emulation leaves out.
     pub fn write(&mut self, offset: u32, value: u32) -> Result<bool, Fault> {
         let others = matches!(offset, 0..=0x10) && value & !LINES != 0;
         if others || offset == 4 && value != 0 {
@@ -206,7 +206,7 @@ impl Exti {
         Ok(true)
     }
 
-    /// Lines whose interrupts are enabled and raised.
+    /// Pending lines with enabled interrupts.
     pub fn pending(&self) -> u32 {
         self.edges.seen & self.imr
     }

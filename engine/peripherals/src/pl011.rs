@@ -1,4 +1,4 @@
-//! The `PrimeCell` UART (ARM DDI 0183, PL011) as TI's chips have it (SWCU117 and SWRU319, chapters UART).
+//! The `PrimeCell` UART (ARM DDI 0183, PL011) in TI's chips (SWCU117 and SWRU319, chapters UART).
 
 use joulemark_kernel::{Cycles, Fault, FaultKind, Hertz};
 
@@ -6,7 +6,7 @@ use crate::serial_line::SerialLine;
 
 const FEN: u32 = 1 << 4;
 const UARTEN: u32 = 1;
-/// The transmit interrupt comes when all bits have gone out (SWRU319, `UART_CTL`).
+/// The transmit interrupt occurs when all bits have been sent (SWRU319, `UART_CTL`).
 const EOT: u32 = 1 << 4;
 const HSE: u32 = 1 << 5;
 const TXE: u32 = 1 << 8;
@@ -21,7 +21,7 @@ const OE: u32 = 1 << 10;
 pub struct Pl011 {
     line: SerialLine,
     fifo: usize,
-    /// The core's clock, and the one that the divisor divides.
+    /// The core's clock, and the baud-rate generator's input.
     clocks: [Hertz; 2],
     ibrd: u32,
     fbrd: u32,
@@ -34,7 +34,7 @@ pub struct Pl011 {
 }
 
 impl Pl011 {
-    /// After reset, with FIFOs of this depth.
+    /// The state after reset, with FIFOs of this depth.
     pub const fn new(fifo: usize) -> Self {
         Self {
             line: SerialLine::new(1, 1),
@@ -51,18 +51,18 @@ impl Pl011 {
         }
     }
 
-    /// Queue bytes on the line into the chip.
+    /// Queue bytes that arrive at the chip.
     pub fn put(&mut self, bytes: &[u8]) {
         self.line.put(bytes);
     }
 
-    /// The divisor divides a clock that is not the core's, from now on.
+    /// From now on, the divisor divides the `baud` clock, not the core's.
     pub const fn set_clocks(&mut self, core: Hertz, baud: Hertz) {
         self.clocks = [core, baud];
     }
 
-    /// A character of start, eight data bits and stop: the divisor counts in 1/64, and 16 (8 where
-    /// HSE is set) of the divided clocks make a bit.
+    /// Core cycles of a start bit, eight data bits and a stop bit: the divisor counts in 1/64, and
+    /// a bit takes 16 divided clocks (8 with HSE set).
     fn character(&self) -> Cycles {
         let divisor = u64::from(self.ibrd) * 64 + u64::from(self.fbrd);
         let samples = if self.ctl & HSE != 0 { 8 } else { 16 };
@@ -74,7 +74,7 @@ impl Pl011 {
         self.ctl & (UARTEN | RXE) == UARTEN | RXE && self.ibrd != 0 && self.is_known_format()
     }
 
-    /// Bring the line up to `now`; `sent` is told of each byte that has gone out.
+    /// Bring the line up to `now`; call `sent` for each byte sent.
     pub fn advance(&mut self, now: Cycles, sent: impl FnMut(u8, Cycles)) {
         let (on, character) = (self.receiver_on(), self.character());
         let (queued, was_sending) = (self.line.queued(), self.line.is_sending());
@@ -100,7 +100,7 @@ impl Pl011 {
         }
     }
 
-    /// When a byte has waited for 32 bits' time without another.
+    /// When a received byte has waited for 32 bit times without another one.
     fn timeout(&self) -> Cycles {
         if self.line.waiting() == 0 || self.lcrh & FEN == 0 || self.ris & RT != 0 {
             return Cycles::NEVER;
@@ -108,7 +108,7 @@ impl Pl011 {
         self.line.last_arrival() + Cycles(self.character().0 * 32 / 10)
     }
 
-    /// When [`Pl011::advance`] has something to do.
+    /// When [`Pl011::advance`] has work to do.
     pub fn next_event(&self) -> Cycles {
         self.line.next_event().min(self.timeout())
     }
@@ -118,7 +118,7 @@ impl Pl011 {
         self.ris & self.imsc != 0
     }
 
-    /// Eighths of the FIFO by the fields of IFLS: 1/8, 1/4, 1/2, 3/4, 7/8.
+    /// FIFO fill level selected by a field of IFLS: 1/8, 1/4, 1/2, 3/4, 7/8.
     fn level(&self, select: u32) -> usize {
         if self.lcrh & FEN == 0 {
             return 1;
@@ -138,7 +138,7 @@ impl Pl011 {
         }
     }
 
-    /// Read the register at an offset; `None` where there is none.
+    /// Read the register at an offset; `None` if there is none.
     pub fn read(&mut self, offset: u32) -> Option<u32> {
         Some(match offset {
             0x00 => {
@@ -171,12 +171,12 @@ impl Pl011 {
         })
     }
 
-    /// Break, parity and a second stop bit; word length 8.
+    /// Whether the format is 8 data bits, without break, parity or a second stop bit.
     const fn is_known_format(&self) -> bool {
         self.lcrh & 0x8f == 0 && self.lcrh & 0x60 == 0x60
     }
 
-    /// The format of characters matters from the first one on; drivers enable the UART before.
+    /// Check the format at the first character: drivers enable the UART before they set it.
     fn check_format(&self) -> Result<(), Fault> {
         if self.is_known_format() {
             return Ok(());
@@ -187,10 +187,10 @@ impl Pl011 {
         ))
     }
 
-    /// Write the register at an offset; false where there is none.
+    /// Write the register at an offset; false if there is none.
     ///
     /// # Errors
-    /// Something that the emulation leaves out, or a byte that is lost.
+    /// The value uses a feature that the emulation leaves out, or a byte is lost.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         match offset {
             0x00 => {
@@ -208,7 +208,7 @@ impl Pl011 {
                         "a byte is written to a UART whose transmit FIFO is full; it is lost",
                     ));
                 }
-                // A single byte goes on from the holding register to the line at once.
+                // A single byte passes from the holding register to the line at once.
                 let is_held = self.line.queued() != 0;
                 if self.lcrh & FEN == 0 && self.ctl & EOT == 0 {
                     self.ris = if is_held {

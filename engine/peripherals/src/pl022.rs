@@ -1,6 +1,6 @@
-//! The synchronous serial interface of TI's Cortex-M chips, which is ARM's PL022 (SWCU117 and SWRU319, chapters SSI;
-//! ARM DDI 0194): a master on a bus where nobody answers. Register offsets and fields
-//! were compared with TI's header `hw_ssi.h`.
+//! The synchronous serial interface of TI's Cortex-M chips, which is ARM's PL022 (SWCU117 and
+//! SWRU319, chapters SSI; ARM DDI 0194): a master on a bus without slaves. Register offsets and
+//! fields were compared with TI's header `hw_ssi.h`.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use joulemark_kernel::{Cycles, Fault, FaultKind};
 
 const FIFO: usize = 8;
 
-/// CR1: loop back, on, slave.
+/// CR1: loopback, enable, slave mode.
 const LBM: u32 = 1;
 const SSE: u32 = 1 << 1;
 const MS: u32 = 1 << 2;
@@ -36,20 +36,20 @@ pub struct Pl022 {
     prescaler: u32,
     imsc: u32,
     dmacr: u32,
-    /// Overrun and time-out, which stay until they are cleared.
+    /// Overrun and time-out, held until cleared.
     held: u32,
     transmit: VecDeque<u16>,
     received: VecDeque<u16>,
-    /// What is on the bus, and when it is over.
+    /// The frame on the bus, and its end.
     shifting: Option<(u16, Cycles)>,
-    /// What an input that nobody drives reads: ones where it is pulled up.
+    /// Whether the undriven input is pulled up: it then reads ones.
     is_pulled_up: bool,
-    /// When what was received has waited too long.
+    /// When the receive time-out occurs.
     times_out: Option<Cycles>,
 }
 
 impl Pl022 {
-    /// Cycles of a bit.
+    /// Core cycles per bit.
     fn bit(&self) -> u64 {
         u64::from(self.prescaler.max(2)) * u64::from((self.cr0 >> 8 & 0xff) + 1)
     }
@@ -58,7 +58,7 @@ impl Pl022 {
         (self.cr0 & 15) + 1
     }
 
-    /// Its input is pulled up from now on, or not.
+    /// Switch the input's pull-up on or off.
     pub const fn set_pull_up(&mut self, is_pulled_up: bool) {
         self.is_pulled_up = is_pulled_up;
     }
@@ -73,7 +73,7 @@ impl Pl022 {
         }
     }
 
-    /// Let frames end that are over.
+    /// Complete the frames that have ended.
     pub fn advance(&mut self, now: Cycles) {
         while let Some((frame, end)) = self.shifting.filter(|&(_, end)| end <= now) {
             let ones = ((1_u32 << self.frame_bits()) - 1) as u16;
@@ -97,7 +97,7 @@ impl Pl022 {
         }
     }
 
-    /// When [`Pl022::advance`] has something to do.
+    /// When [`Pl022::advance`] has work to do.
     pub fn next_event(&self) -> Cycles {
         let frame = self.shifting.map_or(Cycles::NEVER, |(_, end)| end);
         frame.min(self.times_out.unwrap_or(Cycles::NEVER))
@@ -124,7 +124,7 @@ impl Pl022 {
         self.raw() & self.imsc != 0
     }
 
-    /// Read the register at an offset; `None` where there is none.
+    /// Read the register at an offset; `None` if there is none.
     pub fn read(&mut self, offset: u32, now: Cycles) -> Option<u32> {
         self.advance(now);
         Some(match offset {
@@ -147,10 +147,10 @@ impl Pl022 {
         })
     }
 
-    /// Write the register at an offset; false where there is none.
+    /// Write the register at an offset; false if there is none.
     ///
     /// # Errors
-    /// Something that the emulation leaves out, or a frame that is lost.
+    /// The value uses a feature that the emulation leaves out, or a frame is lost.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         self.advance(now);
         let absent = |what: &str| {
@@ -181,7 +181,7 @@ impl Pl022 {
                 self.transmit.push_back(value as u16);
                 self.begin(now);
             }
-            // SR, RIS and MIS are for reading.
+            // SR, RIS and MIS are read-only.
             0x0c | 0x18 | 0x1c => {}
             0x10 => self.prescaler = value & 0xfe,
             0x14 => self.imsc = value & 15,

@@ -9,9 +9,9 @@ pub struct Port {
     ie: u8,
     ies: u8,
     ifg: u8,
-    /// Level driven by the board.
+    /// Levels driven by the board.
     external: u8,
-    /// Level driven by a peripheral where it is selected.
+    /// Levels driven by peripherals, on pins that select them.
     function: u8,
     /// Pins whose peripheral function is an output.
     function_outputs: u8,
@@ -19,7 +19,7 @@ pub struct Port {
 }
 
 impl Port {
-    /// A port with these pins able to be driven by a peripheral.
+    /// Make a port in which peripherals can drive these pins.
     pub fn with_function_outputs(function_outputs: u8) -> Self {
         Self {
             function_outputs,
@@ -27,7 +27,7 @@ impl Port {
         }
     }
 
-    /// Work out the pins' levels again; returns which changed.
+    /// Recompute the pins' levels; return the pins that changed.
     fn refresh(&mut self) -> u8 {
         let by_function = self.sel & self.function_outputs & self.dir;
         let by_output = self.dir & !by_function;
@@ -36,13 +36,14 @@ impl Port {
             | self.external & !by_function & !by_output;
         let changed = level ^ self.level;
         self.level = level;
-        // PxIES 0 is the rising edge; a pin with its peripheral function raises none (section 9.2.5).
+        // PxIES 0 selects the rising edge; a pin in its peripheral function sets no flag (section
+        // 9.2.5).
         let edges = changed & (level ^ self.ies);
         self.ifg |= edges & !self.sel;
         changed
     }
 
-    /// `PxIN`, which also is the pins' level.
+    /// `PxIN`: the pins' levels.
     pub fn pxin(&self) -> u8 {
         self.level
     }
@@ -77,19 +78,19 @@ impl Port {
         self.ifg
     }
 
-    /// Write `PxOUT`; returns the pins that changed.
+    /// Write `PxOUT`; return the pins that changed.
     pub fn set_pxout(&mut self, value: u8) -> u8 {
         self.out = value;
         self.refresh()
     }
 
-    /// Write `PxDIR`; returns the pins that changed.
+    /// Write `PxDIR`; return the pins that changed.
     pub fn set_pxdir(&mut self, value: u8) -> u8 {
         self.dir = value;
         self.refresh()
     }
 
-    /// Write `PxSEL`; returns the pins that changed.
+    /// Write `PxSEL`; return the pins that changed.
     pub fn set_pxsel(&mut self, value: u8) -> u8 {
         self.sel = value;
         self.refresh()
@@ -100,23 +101,23 @@ impl Port {
         self.ie = value;
     }
 
-    /// Write `PxIES`. Section 9.2.5 says only that a write "can" set a flag, so none is set here.
+    /// Write `PxIES`. Section 9.2.5 only says that a write "can" set a flag; here it sets none.
     pub fn set_pxies(&mut self, value: u8) {
         self.ies = value;
     }
 
-    /// Write `PxIFG`: software may also set a flag.
+    /// Write `PxIFG`, through which software may also set a flag.
     pub fn set_pxifg(&mut self, value: u8) {
         self.ifg = value;
     }
 
-    /// The board drives a pin; returns the pins that changed.
+    /// Let the board drive a pin; return the pins that changed.
     pub fn drive(&mut self, bit: u8, high: bool) -> u8 {
         self.external = self.external & !(1 << bit) | u8::from(high) << bit;
         self.refresh()
     }
 
-    /// A peripheral drives its pin; returns the pins that changed.
+    /// Let a peripheral drive its pin; return the pins that changed.
     pub fn drive_function(&mut self, bit: u8, high: bool) -> u8 {
         self.function = self.function & !(1 << bit) | u8::from(high) << bit;
         self.refresh()

@@ -1,31 +1,31 @@
-//! Counting one clock's edges in another clock's cycles, in integers and without drift.
+//! Counting one clock's edges in another clock's cycles, with integers and without drift.
 
 use joulemark_kernel::{Cycles, FineHertz, Hertz, Pace, divide};
 
-/// Bits of a fraction of an edge: what a change of ratio may lose, 2^-48 of an edge.
+/// Fraction bits of an edge: a change of ratio may lose up to 2^-48 of an edge.
 const FRACTION: u32 = 48;
 
-/// A clock, seen from the core's cycle counter.
+/// A clock as seen from the core's cycle counter.
 ///
-/// Rising and falling edges are counted: an even count is reached with a rising edge, so half of
-/// it is the number of periods.
+/// It counts rising and falling edges. Rising edges bring the count to an even number, so half the
+/// count is the number of periods.
 #[derive(Clone, Debug)]
 pub struct Rate {
-    /// The cycle from which this ratio holds, and the same in patterns of `pace` and grains.
+    /// The first cycle with this ratio; and the same in patterns of `pace` and grains.
     base: u64,
     base_patterns: u64,
     base_grains: u64,
-    /// How long the core's cycles last; `None` where the ratio is one of whole cycles.
+    /// How long the core's cycles last; `None` if the ratio is to whole cycles.
     pace: Option<Pace>,
     edges: u64,
     phase: u64,
-    /// Edges in `span` grains, or cycles, of the core; 0 where the clock stands still.
+    /// Edges per `span` grains, or cycles, of the core; 0 while the clock is stopped.
     per: u64,
     span: u64,
 }
 
 impl Rate {
-    /// A clock that makes `periods` periods in `cycles` cycles of the core.
+    /// Make a clock with `periods` periods in `cycles` core cycles.
     pub const fn new(periods: u64, cycles: u64) -> Self {
         Self {
             base: 0,
@@ -39,7 +39,7 @@ impl Rate {
         }
     }
 
-    /// A crystal's clock in a core of this clock.
+    /// Make a crystal's clock, in a core with this clock.
     pub const fn crystal(frequency: FineHertz, core: Hertz) -> Self {
         let (periods, seconds) = frequency.periods();
         Self::new(periods, (core.0 as u64) << seconds)
@@ -53,7 +53,7 @@ impl Rate {
         }
     }
 
-    /// Whole edges since the base, and what is left of `span` and of the fraction.
+    /// Whole edges since the base, and the remainder in units of `span` and fraction.
     fn since_base(&self, now: Cycles) -> (u64, u128) {
         let phase = u128::from(self.phase) * u128::from(self.span);
         let scaled = self.passed(now) * u128::from(self.per) + (phase >> FRACTION);
@@ -62,12 +62,12 @@ impl Rate {
         (whole as u64, left)
     }
 
-    /// Edges in each cycle where all have as many; `None` where they have not.
+    /// The edges per core cycle if that is a constant whole number; `None` if not.
     pub fn per_cycle(&self) -> Option<u64> {
         (self.phase == 0 && self.span == 1 && self.pace.is_none()).then_some(self.per)
     }
 
-    /// Rising and falling edges since the beginning.
+    /// Rising and falling edges since the start.
     pub fn edges(&self, now: Cycles) -> u64 {
         match self.per_cycle() {
             Some(per) => self.edges + (now.0 - self.base) * per,
@@ -75,17 +75,17 @@ impl Rate {
         }
     }
 
-    /// Whole periods since the beginning.
+    /// Whole periods since the start.
     pub fn ticks(&self, now: Cycles) -> u64 {
         self.edges(now) / 2
     }
 
-    /// Whether the clock is high after so many edges: the second half of a period is low.
+    /// Whether the clock is high: each period starts high and ends low.
     pub fn is_high(&self, now: Cycles) -> bool {
         self.edges(now).is_multiple_of(2)
     }
 
-    /// The first cycle at which this many edges have passed.
+    /// Find the first cycle by which this many edges have passed.
     pub fn cycle_of_edge(&self, edge: u64) -> Cycles {
         let Some(missing) = edge.checked_sub(self.edges).filter(|&missing| missing > 0) else {
             return Cycles(self.base);
@@ -96,7 +96,7 @@ impl Rate {
         if let Some(per) = self.per_cycle() {
             return Cycles(self.base.saturating_add(missing.div_ceil(per)));
         }
-        // The first grain at which `missing` edges less the phase have passed.
+        // The first grain by which `missing` edges less the phase have passed.
         let span = u128::from(self.span);
         let wanted = u128::from(missing) * span - ((u128::from(self.phase) * span) >> FRACTION);
         let (whole, rest) = divide(wanted, self.per);
@@ -110,29 +110,29 @@ impl Rate {
         }
     }
 
-    /// The first cycle at which this many periods have passed.
+    /// Find the first cycle by which this many periods have passed.
     pub fn cycle_of(&self, tick: u64) -> Cycles {
         self.cycle_of_edge(tick.saturating_mul(2))
     }
 
-    /// The first cycle after `now` with an edge, and whether it rises.
+    /// Find the first cycle after `now` with an edge, and whether it rises.
     pub fn next_edge(&self, now: Cycles) -> (Cycles, bool) {
         let edge = self.edges(now) + 1;
         (self.cycle_of_edge(edge), edge.is_multiple_of(2))
     }
 
-    /// From `now` on the clock makes `periods` periods in `cycles` cycles of the core.
+    /// From `now` on, the clock makes `periods` periods in `cycles` core cycles.
     pub fn change(&mut self, now: Cycles, periods: u64, cycles: u64) {
         self.change_ratio(now, periods, cycles, None);
     }
 
-    /// From `now` on the clock is a crystal's in a core of this clock.
+    /// From `now` on, the clock is a crystal's, in a core with this clock.
     pub fn change_crystal(&mut self, now: Cycles, frequency: FineHertz, core: Hertz) {
         let (periods, seconds) = frequency.periods();
         self.change(now, periods, u64::from(core.0) << seconds);
     }
 
-    /// From `now` on the clock makes `periods` periods in `grains` grains of a core whose cycles
+    /// From `now` on, the clock makes `periods` periods in `grains` grains, in a core whose cycles
     /// last as long as `pace` says.
     pub fn change_paced(&mut self, now: Cycles, periods: u64, grains: u64, pace: &Pace) {
         self.change_ratio(now, periods, grains, Some(pace.clone()));
@@ -155,40 +155,40 @@ impl Rate {
     }
 }
 
-/// The cycles in which the periods of a clock begin, one after the other: additions take the place
-/// of [`Rate::cycle_of`]'s divisions.
+/// Iterates over the cycles in which a clock's periods begin, with additions instead of the
+/// divisions of [`Rate::cycle_of`].
 #[derive(Clone, Debug)]
 pub struct Ticks {
     rate: Rate,
     tick: u64,
-    /// Where the tick is, and how far a period moves it.
+    /// The position of the tick, and the length of a period.
     at: Place,
     period: Place,
-    /// Periods of the pace's running pattern that have passed at the tick, and how many at least do
-    /// from one tick to the next, but for whole patterns.
+    /// Periods of the pace's current pattern before the tick; and a lower bound of the periods from
+    /// one tick to the next, beyond whole patterns.
     paced: u64,
     least_paced: u64,
 }
 
-/// A point between the cycles of a core, counted from a [`Rate`]'s base.
+/// A point in time, not always on a core cycle, counted from a [`Rate`]'s base.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     patterns: u64,
-    /// Of the running pattern; without one, cycles.
+    /// Grains within the current pattern; without a pattern, cycles.
     grains: u64,
-    /// Of a grain, in parts of which `per` make one.
+    /// The fraction of a grain, in units of 1/`per`.
     rest: u64,
 }
 
 impl Place {
-    /// Grains at the end of the one that it is in.
+    /// Grains, rounded up.
     fn whole_grains(&self) -> u64 {
         self.grains + u64::from(self.rest != 0)
     }
 }
 
 impl Ticks {
-    /// From this tick on; `None` where the clock stands still or the tick is past or too far away.
+    /// Start at this tick; `None` if the clock is stopped, or the tick is past or too far away.
     pub fn new(rate: &Rate, tick: u64) -> Option<Self> {
         let missing = tick.checked_mul(2)?.checked_sub(rate.edges)?;
         let span = u128::from(rate.span);
@@ -223,12 +223,12 @@ impl Ticks {
         Some(ticks)
     }
 
-    /// The tick that was found last.
+    /// The current tick.
     pub fn tick(&self) -> u64 {
         self.tick
     }
 
-    /// The first cycle at which the tick has passed.
+    /// The first cycle by which the current tick has passed.
     pub fn cycle(&self) -> Cycles {
         match &self.rate.pace {
             None => Cycles(self.rate.base.saturating_add(self.at.whole_grains())),
@@ -236,7 +236,7 @@ impl Ticks {
         }
     }
 
-    /// Go on to the next tick.
+    /// Advance to the next tick.
     pub fn advance(&mut self) {
         self.tick += 1;
         let (at, period) = (&mut self.at, &self.period);

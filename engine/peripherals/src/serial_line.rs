@@ -1,4 +1,4 @@
-//! Both directions of an asynchronous serial line, as every UART with queues has them.
+//! Both directions of an asynchronous serial line, shared by UARTs with queues.
 
 use std::collections::VecDeque;
 
@@ -16,12 +16,12 @@ pub struct SerialLine {
     received: VecDeque<u8>,
     /// When the last byte arrived.
     last_arrival: Cycles,
-    /// A byte arrived and found no room since this was cleared.
+    /// A byte was lost for lack of room since this was last cleared.
     pub overrun: bool,
 }
 
 impl SerialLine {
-    /// A silent line with queues of these depths.
+    /// Make an idle line with queues of these depths.
     pub const fn new(transmit_depth: usize, receive_depth: usize) -> Self {
         Self {
             transmit_depth,
@@ -36,19 +36,19 @@ impl SerialLine {
         }
     }
 
-    /// Change the depths of the queues; what is in them stays.
+    /// Change the depths of the queues but keep their contents.
     pub const fn set_depths(&mut self, transmit: usize, receive: usize) {
         self.transmit_depth = transmit;
         self.receive_depth = receive;
     }
 
-    /// Queue bytes on the line into the chip.
+    /// Queue bytes that arrive at the chip.
     pub fn put(&mut self, bytes: &[u8]) {
         self.incoming.extend(bytes);
     }
 
-    /// Bring the line up to `now`; a character takes `character` cycles. `sent` is told of each byte
-    /// that has gone out, and when its stop bit ended.
+    /// Bring the line up to `now`; a character takes `character` cycles. Call `sent` for each byte
+    /// sent, with the end of its stop bit.
     pub fn advance(
         &mut self,
         now: Cycles,
@@ -87,13 +87,13 @@ impl SerialLine {
         }
     }
 
-    /// When [`SerialLine::advance`] has something to do.
+    /// When [`SerialLine::advance`] has work to do.
     pub fn next_event(&self) -> Cycles {
         let sent = self.shifting.map_or(Cycles::NEVER, |(_, end)| end);
         sent.min(self.arriving.unwrap_or(Cycles::NEVER))
     }
 
-    /// Send a byte; false where the queue is full and the byte is lost.
+    /// Send a byte; false if the queue is full and the byte is lost.
     pub fn send(&mut self, byte: u8, now: Cycles, character: Cycles) -> bool {
         if self.shifting.is_none() {
             self.shifting = Some((byte, now + character));
@@ -106,37 +106,37 @@ impl SerialLine {
         room
     }
 
-    /// Forget what waits to be sent; what is on the line goes out.
+    /// Drop the bytes that wait to be sent; the one on the line is completed.
     pub fn drop_queued(&mut self) {
         self.transmit.clear();
     }
 
-    /// The oldest received byte.
+    /// Take the oldest received byte.
     pub fn take(&mut self) -> Option<u8> {
         self.received.pop_front()
     }
 
-    /// Received bytes that wait.
+    /// Number of received bytes that wait.
     pub fn waiting(&self) -> usize {
         self.received.len()
     }
 
-    /// No more received bytes have room.
+    /// Whether the receive queue is full.
     pub fn is_receive_full(&self) -> bool {
         self.received.len() >= self.receive_depth
     }
 
-    /// Bytes in the transmit queue, without the one that is on the line.
+    /// Bytes in the transmit queue, without the one on the line.
     pub fn queued(&self) -> usize {
         self.transmit.len()
     }
 
-    /// The transmit queue takes no more.
+    /// Whether the transmit queue is full.
     pub fn is_transmit_full(&self) -> bool {
         self.shifting.is_some() && self.transmit.len() >= self.transmit_depth
     }
 
-    /// A byte is on the line or waits for it.
+    /// Whether a byte is on the line.
     pub const fn is_sending(&self) -> bool {
         self.shifting.is_some()
     }

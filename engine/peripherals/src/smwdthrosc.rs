@@ -1,6 +1,7 @@
-//! Sleep timer and watchdog of the CC2538 (SWRU319, chapters Sleep Timer and Watchdog Timer): both run
-//! on the 32-kHz clock. Register addresses and fields were compared with those in Contiki's port, which
-//! TI wrote; the watchdog's intervals and the sleep timer's rules are from memory of the guide.
+//! Sleep timer and watchdog of the CC2538 (SWRU319, chapters Sleep Timer and Watchdog Timer), both
+//! on the 32-kHz clock. Register addresses and fields were compared with those in Contiki's port,
+//! which TI wrote; the watchdog's intervals and the sleep timer's rules are from memory of the
+//! guide.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind, FineHertz, Hertz};
 
@@ -9,7 +10,7 @@ use crate::rate::Rate;
 /// WDCTL.
 const EN: u32 = 1 << 3;
 const INTERVALS: [u64; 4] = [32768, 8192, 512, 64];
-/// A compare value nearer than this is not seen.
+/// A compare value closer than this is missed.
 const NEAREST: u32 = 5;
 
 /// Sleep timer and watchdog.
@@ -18,12 +19,13 @@ pub struct Smwdthrosc {
     clock: Rate,
     /// The tick at which the sleep timer was 0.
     zero: u64,
-    /// Counter latched by a read of ST0, and the upper bytes of a compare value that wait for ST0.
+    /// The counter latched by a read of ST0; the upper bytes of a compare value before ST0 is
+    /// written.
     latched: u32,
     upper: u32,
-    /// The tick at which the compare value is reached.
+    /// The tick of the compare match.
     compare: Option<u64>,
-    /// When the sleep timer's interrupt line rose; it falls a cycle later.
+    /// When the sleep timer's interrupt line rose; it falls one cycle later.
     rose: Option<Cycles>,
     watchdog: u32,
     clear: u32,
@@ -31,7 +33,7 @@ pub struct Smwdthrosc {
 }
 
 impl Smwdthrosc {
-    /// After reset, in a core with this clock.
+    /// The state after reset, in a core with this clock.
     pub const fn new(core: Hertz, low: FineHertz) -> Self {
         Self::counting(Rate::crystal(low, core))
     }
@@ -50,7 +52,7 @@ impl Smwdthrosc {
         }
     }
 
-    /// The chip is reset: the timer counts from zero, and the watchdog is off.
+    /// Reset: the sleep timer restarts from zero, and the watchdog is off.
     pub fn reset(&mut self, now: Cycles) {
         *self = Self {
             zero: self.clock.ticks(now),
@@ -58,7 +60,7 @@ impl Smwdthrosc {
         };
     }
 
-    /// The core's clock or the crystal's changes.
+    /// Note that the core's or the crystal's clock changed.
     pub fn set_clocks(&mut self, core: Hertz, low: FineHertz, now: Cycles) {
         self.clock.change_crystal(now, low, core);
     }
@@ -75,7 +77,7 @@ impl Smwdthrosc {
         Some(self.fed + INTERVALS[(self.watchdog & 3) as usize])
     }
 
-    /// When [`Smwdthrosc::advance`] has something to do.
+    /// When [`Smwdthrosc::advance`] has work to do.
     pub fn next_event(&self) -> Cycles {
         let ticks = [self.compare, self.bite()];
         let cycles = ticks.into_iter().flatten();
@@ -89,7 +91,7 @@ impl Smwdthrosc {
     /// Bring both up to `now`.
     ///
     /// # Errors
-    /// The watchdog bites.
+    /// The watchdog resets the chip.
     pub fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
         let tick = self.clock.ticks(now);
         if self.bite().is_some_and(|bite| bite <= tick) {
@@ -106,7 +108,7 @@ impl Smwdthrosc {
         Ok(())
     }
 
-    /// Whether the sleep timer's interrupt line is asserted: for a cycle.
+    /// Whether the sleep timer's interrupt line is asserted; it stays so for one cycle.
     pub const fn is_pending(&self) -> bool {
         self.rose.is_some()
     }
@@ -115,7 +117,7 @@ impl Smwdthrosc {
         (self.clock.ticks(now) - self.zero) as u32
     }
 
-    /// Read the register at an offset; `None` where there is none.
+    /// Read the register at an offset; `None` if there is none.
     pub fn read(&mut self, offset: u32, now: Cycles) -> Option<u32> {
         Some(match offset {
             0x00 => self.watchdog,
@@ -129,10 +131,10 @@ impl Smwdthrosc {
         })
     }
 
-    /// Write the register at an offset; false where there is none.
+    /// Write the register at an offset; false if there is none.
     ///
     /// # Errors
-    /// Something that the emulation leaves out.
+    /// The value uses a feature that the emulation leaves out.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         match offset {
             0x00 => {
@@ -147,7 +149,7 @@ impl Smwdthrosc {
                     self.fed = tick;
                 }
                 self.clear = clear;
-                // Once it runs, it runs; its interval stays too.
+                // Once enabled, the watchdog cannot be disabled or its interval changed.
                 if self.watchdog & EN == 0 {
                     self.watchdog = value & 0xb;
                     self.fed = tick;

@@ -1,17 +1,17 @@
-//! The CC2538's registers at 0x400D7000 beside its analogue-to-digital conversions: the
-//! random number generator and CRC (SWRU319, chapter Random Number Generator; that of the `CC253x`,
-//! SWRU191C, chapter 14). Register addresses and fields are those of Contiki-NG's `dev/soc-adc.h`.
+//! The CC2538's registers at 0x400D7000, apart from analogue-to-digital conversion: the random
+//! number generator and CRC (SWRU319, chapter Random Number Generator; for the `CC253x`, SWRU191C,
+//! chapter 14). Register addresses and fields are those of Contiki-NG's `dev/soc-adc.h`.
 
 use joulemark_kernel::{Fault, FaultKind};
 
-/// ADCCON1 after a reset: conversions start by software.
+/// ADCCON1 after a reset: software starts conversions.
 const RESET: u32 = 0x33;
-/// ADCCON1: what the generator does.
+/// ADCCON1: the generator's mode.
 const RCTRL: u32 = 3 << 2;
 const RCTRL_CLOCK: u32 = 1 << 2;
 /// x^16 + x^15 + x^2 + 1.
 const POLYNOMIAL: u16 = 0x8005;
-/// Steps at each clock.
+/// Steps per clocking.
 const UNROLLED: u32 = 13;
 
 /// The generator, and the converter's settings.
@@ -43,12 +43,12 @@ impl SocAdc {
         }
     }
 
-    /// Read the register at an offset; `None` where there is none.
+    /// Read the register at an offset; `None` if there is none.
     pub fn read(&self, offset: u32) -> Option<u32> {
         Some(match offset {
             0x00 => self.control,
             0x04 => self.sequence,
-            // No conversion has been done.
+            // There is no conversion result.
             0x08..=0x10 => 0,
             0x14 => u32::from(self.shift_register & 0xff),
             0x18 => u32::from(self.shift_register >> 8),
@@ -57,10 +57,10 @@ impl SocAdc {
         })
     }
 
-    /// Write the register at an offset; false where there is none.
+    /// Write the register at an offset; false if there is none.
     ///
     /// # Errors
-    /// It starts a conversion, or the comparator.
+    /// The value starts a conversion or the comparator.
     pub fn write(&mut self, offset: u32, value: u32) -> Result<bool, Fault> {
         let refused = |what: &str| {
             let what = format!("the emulation leaves out the CC2538's {what}");
@@ -74,13 +74,13 @@ impl SocAdc {
                 if value & RCTRL == RCTRL_CLOCK {
                     (0..UNROLLED).for_each(|_| self.step(0));
                 }
-                // Back to normal operation after a clock.
+                // After one clocking, RCTRL returns to normal operation.
                 let clocked = value & RCTRL == RCTRL_CLOCK;
                 self.control = value & 0x3f & if clocked { !RCTRL } else { u32::MAX };
             }
             0x04 => self.sequence = value & 0xff,
             0x08 => return refused("analogue-to-digital conversions (ADCCON3)"),
-            // A byte of a seed moves the one before up.
+            // A seed byte shifts the previous one up.
             0x14 => {
                 self.shift_register = self.shift_register << 8 | (value & 0xff) as u16;
             }

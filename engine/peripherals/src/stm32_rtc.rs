@@ -22,12 +22,12 @@ pub struct Stm32Rtc {
     crl: u32,
     prl: u32,
     alarm: u32,
-    /// The tick at which the counter was `count` and the prescaler full, while there is a clock.
+    /// The tick at which the counter was `count` with a full prescaler, while clocked.
     since: u64,
     count: u32,
-    /// Steps since then whose flags have been set.
+    /// Steps since then whose flags were set.
     seen: u64,
-    /// It came to its alarm since [`Stm32Rtc::take_alarm`].
+    /// The alarm occurred since [`Stm32Rtc::take_alarm`].
     alarmed: bool,
 }
 
@@ -49,7 +49,7 @@ impl Default for Stm32Rtc {
 }
 
 impl Stm32Rtc {
-    /// Its clock, where it has one, in a core with this clock.
+    /// Set its clock, if any, in a core with this clock.
     pub fn set_clock(&mut self, clock: Option<FineHertz>, core: Hertz, now: Cycles) {
         self.is_clocked = clock.is_some();
         match clock {
@@ -70,7 +70,7 @@ impl Stm32Rtc {
         self.count.wrapping_add(self.steps(now) as u32)
     }
 
-    /// Steps from `since` to where the counter comes to a value, after those seen.
+    /// Steps from `since` to the next unhandled step at which the counter reaches a value.
     const fn steps_to(&self, value: u32) -> u64 {
         let first = value.wrapping_sub(self.count) as u64;
         if first > self.seen {
@@ -80,14 +80,14 @@ impl Stm32Rtc {
         }
     }
 
-    /// Set the flags of what has come.
+    /// Set the flags of the events up to `now`.
     pub fn advance(&mut self, now: Cycles) {
         let steps = self.steps(now);
         if steps <= self.seen {
             return;
         }
         self.crl |= SECF;
-        // The alarm's flag is set when the counter leaves its value (RM0041, RTC_CRL).
+        // The alarm flag is set when the counter leaves the alarm value (RM0041, RTC_CRL).
         if self.steps_to(self.alarm.wrapping_add(1)) <= steps {
             self.crl |= ALRF;
             self.alarmed = true;
@@ -98,12 +98,12 @@ impl Stm32Rtc {
         self.seen = steps;
     }
 
-    /// Whether it came to its alarm since it was asked last: that goes to EXTI, whatever `RTC_CRH` says.
+    /// Whether the alarm occurred since the last call: it goes to EXTI regardless of `RTC_CRH`.
     pub fn take_alarm(&mut self) -> bool {
         std::mem::take(&mut self.alarmed)
     }
 
-    /// When an interrupt or the alarm comes.
+    /// When the next interrupt or alarm occurs.
     pub fn next_event(&self) -> Cycles {
         let wanted = self.crh & !self.crl | ALRF;
         let steps = [
@@ -122,7 +122,7 @@ impl Stm32Rtc {
         self.crl & self.crh & 7 != 0
     }
 
-    /// Read the register at an offset; `None` where there is none.
+    /// Read the register at an offset; `None` if there is none.
     pub fn read(&mut self, offset: u32, now: Cycles) -> Option<u32> {
         self.advance(now);
         let halves = |value: u32| {
@@ -144,10 +144,10 @@ impl Stm32Rtc {
         })
     }
 
-    /// Write the register at an offset; false where there is none.
+    /// Write the register at an offset; false if there is none.
     ///
     /// # Errors
-    /// It has no clock, or a setting is written outside of configuration mode.
+    /// The clock is off, or a setting is written outside configuration mode.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         self.advance(now);
         if !self.is_clocked {

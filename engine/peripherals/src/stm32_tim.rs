@@ -26,20 +26,20 @@ pub struct Stm32Tim {
     sr: u32,
     ccmr: [u32; 2],
     ccr: [u32; 4],
-    /// Values that count now, and those that are taken over with the next update.
+    /// Current values, and those that the next update loads.
     psc: u32,
     next_psc: u32,
     arr: u32,
     next_arr: u32,
-    /// The tick at which the counter was `count` with an empty prescaler, while it runs.
+    /// The tick at which the counter was `count` with a cleared prescaler, while it runs.
     since: u64,
     count: u32,
-    /// Cycles at which an event has been dealt with lie before this tick.
+    /// Events before this tick have been handled.
     seen: u64,
 }
 
 impl Stm32Tim {
-    /// A timer with so many compare channels; basic timers have none.
+    /// Make a timer with this many compare channels; basic timers have none.
     pub const fn new(channels: usize) -> Self {
         Self {
             clock: Rate::new(1, 1),
@@ -60,7 +60,7 @@ impl Stm32Tim {
         }
     }
 
-    /// The timer's clock makes `periods` periods in `cycles` cycles of the core.
+    /// Set the timer's clock to `periods` periods in `cycles` core cycles.
     pub fn set_clock(&mut self, periods: u64, cycles: u64, now: Cycles) {
         self.clock.change(now, periods, cycles);
     }
@@ -69,7 +69,7 @@ impl Stm32Tim {
         self.psc as u64 + 1
     }
 
-    /// With ARR at 0 the counter stands (RM0041, `TIMx_ARR`).
+    /// With ARR at 0 the counter is stopped (RM0041, `TIMx_ARR`).
     const fn is_counting(&self) -> bool {
         self.cr1 & CEN != 0 && self.arr != 0
     }
@@ -82,7 +82,7 @@ impl Stm32Tim {
         }
     }
 
-    /// The tick of the next overflow: from ARR, or from the end where the counter is beyond it.
+    /// The tick of the next overflow: at ARR, or at 0xffff if the counter is already beyond ARR.
     const fn overflow(&self) -> u64 {
         let top = if self.count > self.arr {
             0xffff
@@ -92,7 +92,7 @@ impl Stm32Tim {
         self.since + (top - self.count + 1) as u64 * self.step_ticks()
     }
 
-    /// The tick at which the counter comes to a channel's value in this round.
+    /// The tick at which the counter reaches a channel's value in this round.
     const fn match_tick(&self, channel: usize) -> Option<u64> {
         let value = self.ccr[channel];
         if value < self.count {
@@ -106,7 +106,7 @@ impl Stm32Tim {
         (self.since, self.count, self.seen) = (tick, 0, tick);
     }
 
-    /// Set the flags of what has happened up to `now`.
+    /// Set the flags of the events up to `now`.
     pub fn advance(&mut self, now: Cycles) {
         let tick = self.clock.ticks(now);
         while self.is_counting() {
@@ -135,7 +135,7 @@ impl Stm32Tim {
         }
     }
 
-    /// When an interrupt comes.
+    /// When the next interrupt occurs.
     pub fn next_event(&self) -> Cycles {
         if !self.is_counting() {
             return Cycles::NEVER;
@@ -148,7 +148,7 @@ impl Stm32Tim {
         }
         for channel in 0..self.channels {
             if wanted & 2 << channel != 0 && self.ccr[channel] <= self.arr {
-                // In this round, or after the overflow.
+                // In this round or, if too late, at the overflow.
                 let this = self.match_tick(channel).filter(|&at| at >= self.seen);
                 first = first.min(this.unwrap_or(overflow));
             }
@@ -165,7 +165,7 @@ impl Stm32Tim {
         self.sr & self.dier & 0x1f != 0
     }
 
-    /// Read the register at an offset; `None` where there is none.
+    /// Read the register at an offset; `None` if there is none.
     pub fn read(&mut self, offset: u32, now: Cycles) -> Option<u32> {
         self.advance(now);
         Some(match offset {
@@ -184,10 +184,10 @@ impl Stm32Tim {
         })
     }
 
-    /// Write the register at an offset; false where there is none.
+    /// Write the register at an offset; false if there is none.
     ///
     /// # Errors
-    /// Something that the emulation leaves out.
+    /// The value uses a feature that the emulation leaves out.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         self.advance(now);
         let tick = self.clock.ticks(now);
@@ -247,7 +247,7 @@ impl Stm32Tim {
                 }
             }
             0x18 | 0x1c if self.channels > 0 => {
-                // CCxS: an input; OCxPE: compare values that wait for an update.
+                // CCxS selects an input; OCxPE preloads compare values until an update.
                 if value & 0x0b0b != 0 {
                     return absent("captures and preloaded compare values (CCMR)");
                 }
@@ -261,7 +261,7 @@ impl Stm32Tim {
         Ok(true)
     }
 
-    /// Count from here, with what the prescaler holds.
+    /// Move the base to this tick, without losing the prescaler's count.
     const fn rebase(&mut self, tick: u64) {
         let steps = (tick - self.since) / self.step_ticks();
         if self.is_counting() {

@@ -19,10 +19,10 @@ pub struct Stm32Usart {
     brr: u32,
     cr: [u32; 3],
     complete: bool,
-    /// SR was read while ORE was set: a read of DR clears it.
+    /// SR was read while ORE was set, so that a read of DR clears ORE.
     overrun: bool,
     overrun_seen: bool,
-    /// Core cycles of a cycle of its bus.
+    /// Core cycles per cycle of its bus.
     pub divider: u32,
 }
 
@@ -41,22 +41,22 @@ impl Default for Stm32Usart {
 }
 
 impl Stm32Usart {
-    /// Queue bytes on the line into the chip.
+    /// Queue bytes that arrive at the chip.
     pub fn put(&mut self, bytes: &[u8]) {
         self.line.put(bytes);
     }
 
-    /// Whether a byte is on its way out.
+    /// Whether a byte is being sent.
     pub fn is_sending(&self) -> bool {
         self.line.is_sending()
     }
 
-    /// BRR holds the bus cycles of a bit: a divisor in 1/16, and 16 samples of it.
+    /// BRR holds the bus cycles of a bit: a divisor in 1/16, times 16 samples.
     fn character(&self) -> Cycles {
         Cycles(10 * u64::from(self.brr.max(1)) * u64::from(self.divider))
     }
 
-    /// Bring the line up to `now`; `sent` is told of each byte that has gone out.
+    /// Bring the line up to `now`; call `sent` for each byte sent.
     pub fn advance(&mut self, now: Cycles, sent: impl FnMut(u8, Cycles)) {
         let on = self.cr[0] & (UE | RE) == UE | RE && self.brr != 0;
         let (character, was_sending) = (self.character(), self.line.is_sending());
@@ -70,7 +70,7 @@ impl Stm32Usart {
         }
     }
 
-    /// When [`Stm32Usart::advance`] has something to do.
+    /// When [`Stm32Usart::advance`] has work to do.
     pub fn next_event(&self) -> Cycles {
         self.line.next_event()
     }
@@ -82,14 +82,14 @@ impl Stm32Usart {
             | if self.overrun { ORE } else { 0 }
     }
 
-    /// Whether its interrupt line is asserted: the enables of CR1 are where the flags of SR are.
+    /// Whether its interrupt line is asserted; CR1's enables are at the positions of SR's flags.
     pub fn is_pending(&self) -> bool {
         let enabled = self.cr[0] & (RXNE | TC | TXE);
         let overrun = self.overrun && enabled & RXNE != 0;
         overrun || self.status() & enabled != 0
     }
 
-    /// Read the register at an offset; `None` where there is none.
+    /// Read the register at an offset; `None` if there is none.
     pub fn read(&mut self, offset: u32) -> Option<u32> {
         Some(match offset {
             0x00 => {
@@ -109,10 +109,10 @@ impl Stm32Usart {
         })
     }
 
-    /// Write the register at an offset; false where there is none.
+    /// Write the register at an offset; false if there is none.
     ///
     /// # Errors
-    /// Something that the emulation leaves out, or a byte that is lost.
+    /// The value uses a feature that the emulation leaves out, or a byte is lost.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         let absent = |what: &str| {
             Fault::new(
@@ -121,7 +121,7 @@ impl Stm32Usart {
             )
         };
         match offset {
-            // TC and RXNE are cleared by writing 0; RXNE would drop a byte.
+            // Writing 0 clears TC and RXNE; RXNE would discard a byte.
             0x00 => {
                 if value & TC == 0 {
                     self.complete = false;

@@ -1,4 +1,4 @@
-//! The independent and the window watchdog of STM32F1 chips (RM0041, chapters IWDG and WWDG). Register
+//! The independent and window watchdogs of STM32F1 chips (RM0041, chapters IWDG and WWDG). Register
 //! offsets and fields were compared with ST's header `stm32f100xb.h`.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind};
@@ -9,7 +9,7 @@ fn bites(message: &str) -> Fault {
     Fault::new(FaultKind::Watchdog, message)
 }
 
-/// The independent watchdog, on the low-speed RC oscillator.
+/// The independent watchdog, clocked by the low-speed RC oscillator.
 #[derive(Clone, Debug)]
 pub struct Iwdg {
     clock: Rate,
@@ -33,12 +33,12 @@ impl Iwdg {
         }
     }
 
-    /// The core's clock changes.
+    /// Note that the core's clock changed.
     pub fn set_core_hz(&mut self, core_hz: u32, low_hz: u32, now: Cycles) {
         self.clock.change(now, low_hz.into(), core_hz.into());
     }
 
-    /// When it resets the chip.
+    /// When the watchdog resets the chip.
     pub fn next_event(&self) -> Cycles {
         if !self.running {
             return Cycles::NEVER;
@@ -49,10 +49,10 @@ impl Iwdg {
         self.clock.cycle_of(self.since + ticks)
     }
 
-    /// Bring it up to `now`.
+    /// Bring the watchdog up to `now`.
     ///
     /// # Errors
-    /// It resets the chip.
+    /// The watchdog resets the chip.
     pub fn advance(&self, now: Cycles) -> Result<(), Fault> {
         if self.next_event() <= now {
             return Err(bites(
@@ -63,7 +63,7 @@ impl Iwdg {
         Ok(())
     }
 
-    /// Read the register at an offset; `None` where there is none.
+    /// Read the register at an offset; `None` if there is none.
     pub const fn read(&self, offset: u32) -> Option<u32> {
         Some(match offset {
             0x00 | 0x0c => 0,
@@ -73,10 +73,10 @@ impl Iwdg {
         })
     }
 
-    /// Write the register at an offset; false where there is none.
+    /// Write the register at an offset; false if there is none.
     ///
     /// # Errors
-    /// A setting is written without its key.
+    /// A setting is written without the key.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         let tick = self.clock.ticks(now);
         match offset {
@@ -106,7 +106,7 @@ impl Iwdg {
 const WDGA: u32 = 1 << 7;
 const EWI: u32 = 1 << 9;
 
-/// The window watchdog, on the peripheral clock.
+/// The window watchdog, clocked by the peripheral clock.
 #[derive(Clone, Debug)]
 pub struct Wwdg {
     clock: Rate,
@@ -132,7 +132,7 @@ impl Default for Wwdg {
 }
 
 impl Wwdg {
-    /// The peripheral clock makes `periods` periods in `cycles` cycles of the core.
+    /// Set the peripheral clock to `periods` periods in `cycles` core cycles.
     pub fn set_clock(&mut self, periods: u64, cycles: u64, now: Cycles) {
         self.clock.change(now, periods, cycles);
     }
@@ -147,13 +147,13 @@ impl Wwdg {
         self.count.saturating_sub(steps as u32)
     }
 
-    /// When the counter comes to a value.
+    /// When the counter reaches a value.
     fn cycle_of(&self, value: u32) -> Cycles {
         let steps = u64::from(self.count.saturating_sub(value));
         self.clock.cycle_of(self.since + steps * self.step_ticks())
     }
 
-    /// When it warns or resets the chip.
+    /// When the watchdog warns or resets the chip.
     pub fn next_event(&self) -> Cycles {
         if !self.running {
             Cycles::NEVER
@@ -164,10 +164,10 @@ impl Wwdg {
         }
     }
 
-    /// Bring it up to `now`.
+    /// Bring the watchdog up to `now`.
     ///
     /// # Errors
-    /// It resets the chip.
+    /// The watchdog resets the chip.
     pub fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
         if self.running && self.cycle_of(0x40) <= now {
             self.early = true;
@@ -185,7 +185,7 @@ impl Wwdg {
         self.early && self.cfr & EWI != 0
     }
 
-    /// Read the register at an offset; `None` where there is none.
+    /// Read the register at an offset; `None` if there is none.
     pub fn read(&self, offset: u32, now: Cycles) -> Option<u32> {
         Some(match offset {
             0x00 if self.running => WDGA | self.counter(self.clock.ticks(now)),
@@ -196,10 +196,11 @@ impl Wwdg {
         })
     }
 
-    /// Write the register at an offset; false where there is none.
+    /// Write the register at an offset; false if there is none.
     ///
     /// # Errors
-    /// It resets the chip: the counter is written too early, or with a value that resets at once.
+    /// The watchdog resets the chip: the counter is written too early, or with a value that resets
+    /// at once.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         let tick = self.clock.ticks(now);
         match offset {

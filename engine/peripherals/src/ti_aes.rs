@@ -1,10 +1,10 @@
-//! The AES accelerator that CC2538 (SWRU319, chapter AES and SHA Cryptoprocessor) and `CC26x0`
-//! (SWCU117, chapter Cryptography) share: a key store, an AES engine and a DMA controller of their
-//! own. Register offsets and fields are those of TI's `hw_crypto.h` and of Contiki-NG's
-//! `dev/aes.h`; when a bit comes and goes is as TI's and Contiki-NG's drivers rely on it.
+//! The AES accelerator shared by CC2538 (SWRU319, chapter AES and SHA Cryptoprocessor) and `CC26x0`
+//! (SWCU117, chapter Cryptography): a key store, an AES engine and a DMA controller. Register
+//! offsets and fields are those of TI's `hw_crypto.h` and of Contiki-NG's `dev/aes.h`; status bits
+//! change when TI's and Contiki-NG's drivers expect them to.
 //!
-//! The data of an operation is transferred when the engine has worked off all of it: the engine's
-//! own accesses to memory do not hold up the core's.
+//! An operation's data is transferred when the engine has processed all of it: the engine's memory
+//! accesses do not stall the core's.
 
 use aes::cipher::generic_array::GenericArray;
 use aes::cipher::{BlockDecrypt, BlockEncrypt, KeyInit};
@@ -13,9 +13,9 @@ use ghash::GHash;
 use ghash::universal_hash::UniversalHash;
 use joulemark_kernel::{Cycles, Fault, FaultKind, Memories};
 
-/// Bytes of a block.
+/// Bytes per block.
 const BLOCK: usize = 16;
-/// Areas of the key store, each of 128 bits.
+/// Number of 128-bit areas in the key store.
 const AREAS: usize = 8;
 
 type Block = [u8; BLOCK];
@@ -44,7 +44,7 @@ const CTR: u32 = 1 << 6;
 const CBC: u32 = 1 << 5;
 const ENCRYPT: u32 = 1 << 2;
 const INPUT_READY: u32 = 1 << 1;
-/// Fields set by programs: `SAVE_CONTEXT`, CCM's M and L, modes, counter width, direction.
+/// Fields that programs set: `SAVE_CONTEXT`, CCM's M and L, modes, counter width, direction.
 const AES_CTRL_WRITTEN: u32 = 0x21ff_81e4;
 /// `KEY_STORE_READ_AREA`.
 const BUSY: u32 = 1 << 31;
@@ -54,23 +54,23 @@ const BUSY: u32 = 1 << 31;
 pub struct Features {
     /// Keys of 192 and 256 bits, and GCM.
     pub long_keys_and_gcm: bool,
-    /// The SHA-256 engine is there, which is left out.
+    /// The SHA-256 engine exists; its operation is left out.
     pub hash: bool,
 }
 
-/// Cycles of the core's clock.
+/// Durations in cycles of the core's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AesTiming {
     /// A round of AES.
     pub round: u32,
-    /// Cycles of a block beside its rounds.
+    /// A block, besides its rounds.
     pub block: u32,
-    /// Further cycles of a block whose input is the output of the block before it.
+    /// Additionally for a block whose input depends on the previous block's output.
     pub chain: u32,
-    /// The DMA controller's transfer of a word that nothing else hides: the first block in and the
-    /// last one out.
+    /// The DMA transfer of a word that overlaps nothing else: in the first input block and the last
+    /// output block.
     pub word: u32,
-    /// The way of a key from the key store to the engine.
+    /// Loading a key from the key store into the engine.
     pub key: u32,
 }
 
@@ -143,39 +143,39 @@ struct Channel {
     priority: u32,
     address: u32,
     length: u32,
-    /// It has a length to transfer and has not done so.
+    /// It has a length to transfer and has not finished.
     active: bool,
 }
 
-/// Activity of the engine until a cycle.
+/// What the engine is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Job {
-    /// Takes keys into the store.
+    /// Load keys into the store.
     Keys,
-    /// Takes data that is authenticated and nothing else.
+    /// Take data that is only authenticated.
     Authenticate,
-    /// Takes data, and puts it out again where the mode has an output.
+    /// Take data and, if the mode has output, return it.
     Crypt,
-    /// Computes the tag of a message that is authenticated only, whose data it has.
+    /// Compute the tag of a message that is only authenticated and whose data has been taken.
     Tag,
 }
 
-/// An operation since `AES_CTRL` was written.
+/// An operation, from the write to `AES_CTRL` on.
 #[derive(Clone, Debug)]
 struct Operation {
     mode: Mode,
     encrypts: bool,
     begun: bool,
-    /// Bytes that are still to come.
+    /// Bytes still expected.
     auth_left: u64,
     left: u64,
-    /// The chain's last block: of CBC, CBC-MAC and CCM.
+    /// The previous block of the chain, for CBC, CBC-MAC and CCM.
     chain: Block,
     counter: Block,
-    /// Mask of the tag: the first key stream of CCM and GCM.
+    /// The tag's mask: the first key stream block of CCM and GCM.
     mask: Block,
     hash: Option<GHash>,
-    /// Lengths that GCM puts behind its data, in bytes.
+    /// Lengths in bytes that GCM appends to its data.
     auth_length: u64,
     length: u64,
 }
@@ -210,7 +210,7 @@ pub struct TiAes {
 }
 
 impl TiAes {
-    /// After reset.
+    /// The state after reset.
     pub const fn new(timing: AesTiming, features: Features) -> Self {
         Self {
             timing,
@@ -245,7 +245,7 @@ impl TiAes {
         }
     }
 
-    /// As after reset.
+    /// Return to the state after reset.
     pub fn reset(&mut self) {
         *self = Self::new(self.timing, self.features);
     }
@@ -255,7 +255,7 @@ impl TiAes {
         self.int_stat & self.int_en != 0
     }
 
-    /// When [`TiAes::transfer`] has something to do.
+    /// When [`TiAes::transfer`] has work to do.
     pub fn next_event(&self) -> Cycles {
         self.job.map_or(Cycles::NEVER, |(_, at)| at)
     }
@@ -266,19 +266,19 @@ impl TiAes {
         u64::from(self.timing.block + rounds * self.timing.round + chain)
     }
 
-    /// Cycles of a block's words that nothing hides.
+    /// Cycles to transfer a block's words when nothing overlaps the transfer.
     const fn block_transfer(&self) -> u64 {
         (BLOCK as u32 / 4 * self.timing.word) as u64
     }
 
-    /// Cycles of so many bytes of a job.
+    /// Cycles that a job takes for this many bytes.
     fn job_cycles(&self, job: Job, bytes: u64) -> u64 {
         let Some(operation) = &self.operation else {
             return 0;
         };
         let blocks = bytes.div_ceil(BLOCK as u64);
         let (plain, chained) = (self.block_cycles(false), self.block_cycles(true));
-        // What comes before the first block, and after the last one.
+        // Work before the first block and after the last one.
         let first = match operation.mode {
             _ if operation.begun => 0,
             // B0.
@@ -299,7 +299,7 @@ impl TiAes {
             (Mode::Cbc, _) if operation.encrypts => chained,
             _ => plain,
         };
-        // CCM's length of the data stands before it.
+        // CCM prefixes the authenticated data with its length.
         let blocks = match (operation.mode, job) {
             (Mode::Ccm, Job::Authenticate) => {
                 (bytes + auth_prefix(bytes).len() as u64).div_ceil(BLOCK as u64)
@@ -309,9 +309,10 @@ impl TiAes {
         first + each * blocks + last
     }
 
-    /// How long before its end the engine has the last data of a message that is authenticated only:
-    /// its block and the mask of the tag are still to come. A driver that clears both flags when the
-    /// data is in (TI's, `CCMAuthEncryptStart`) would otherwise wait for a tag that was there.
+    /// How long before its end the engine has the last data of a message that is only
+    /// authenticated: that data's block and the tag's mask are still to be computed. Without this
+    /// delay, a driver that clears both flags once the data is in (TI's, `CCMAuthEncryptStart`)
+    /// would wait for a tag that is already there.
     fn tag_cycles(&self, job: Job) -> u64 {
         let operation = self.operation.as_ref();
         let is_last = operation.is_some_and(|operation| operation.left == 0);
@@ -348,7 +349,7 @@ impl TiAes {
         Ok(mode)
     }
 
-    /// The operation that the registers describe, from where data is first there.
+    /// Start the operation that the registers describe, when its first data arrives.
     fn begin(&mut self) -> Result<(), Fault> {
         if self.operation.is_some() {
             return Ok(());
@@ -383,7 +384,7 @@ impl TiAes {
         Ok(())
     }
 
-    /// See whether what the program has set up lets the DMA controller and the engine start.
+    /// Start the DMA controller and the engine if everything that they need is set up.
     fn start(&mut self, now: Cycles) -> Result<(), Fault> {
         if self.job.is_some() || !self.channels[0].active {
             return Ok(());
@@ -401,7 +402,7 @@ impl TiAes {
                 } else {
                     let has_output = operation.mode != Mode::CbcMac;
                     if has_output && !self.channels[1].active {
-                        // The engine waits for room.
+                        // The engine waits for an output buffer.
                         return Ok(());
                     }
                     Job::Crypt
@@ -443,10 +444,10 @@ impl TiAes {
         Ok(())
     }
 
-    /// Do the transfers whose time has come. Whether there was one.
+    /// Make the transfers that are due; return whether there were any.
     ///
     /// # Errors
-    /// The program has set up something that the emulation leaves out.
+    /// The set-up uses a feature that the emulation leaves out.
     pub fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<bool, Fault> {
         let Some((job, at)) = self.job else {
             return Ok(false);
@@ -493,12 +494,12 @@ impl TiAes {
         if job != Job::Keys && self.is_complete() {
             self.complete(memory)?;
         }
-        // What the program has set up meanwhile.
+        // Start what the program has set up meanwhile.
         self.start(now)?;
         Ok(true)
     }
 
-    /// All of an operation is done.
+    /// Complete an operation.
     fn complete(&mut self, memory: &mut dyn Memories) -> Result<(), Fault> {
         self.finish();
         if self.alg_sel & TAG != 0 && self.channels[1].active {
@@ -508,7 +509,7 @@ impl TiAes {
         self.set(RESULT_AV)
     }
 
-    /// Put a result where the output channel goes; false for a bus error.
+    /// Write a result to the output channel's address; false for a bus error.
     fn put(&mut self, memory: &mut dyn Memories, data: &[u8]) -> bool {
         let output = &mut self.channels[1];
         output.active = false;
@@ -536,7 +537,7 @@ impl TiAes {
                 break;
             };
             if self.areas[area].is_some() {
-                // An area is written once, until WRITTEN_AREA frees it.
+                // An area can be written only once, until WRITTEN_AREA frees it.
                 self.int_stat |= KEY_ST_WR_ERR;
                 continue;
             }
@@ -573,14 +574,15 @@ impl TiAes {
         self.operation = None;
     }
 
-    /// Before the first data of CCM and GCM.
+    /// Prepare CCM or GCM before its first data.
     fn prepare(operation: &mut Operation, key: &Key, ctrl: u32) {
         if std::mem::replace(&mut operation.begun, true) {
             return;
         }
         match operation.mode {
             Mode::Ccm => {
-                // RFC 3610, section 2.2; the counter block has the flags' L and the nonce already.
+                // RFC 3610, section 2.2; the counter block already has L in its flags, and the
+                // nonce.
                 let mut first = operation.counter;
                 let (length_less_1, field) = (ctrl >> 19 & 7, ctrl >> 22 & 7);
                 let has_data = if operation.auth_length > 0 { 0x40 } else { 0 };
@@ -628,7 +630,7 @@ impl TiAes {
         Ok(())
     }
 
-    /// Encrypt or decrypt data; what comes out.
+    /// Encrypt or decrypt data; return the output.
     fn crypt(&mut self, data: &[u8]) -> Result<Vec<u8>, Fault> {
         let (Some(operation), Some(key)) = (&mut self.operation, &self.key) else {
             return Ok(Vec::new());
@@ -695,7 +697,7 @@ impl TiAes {
         Ok(output)
     }
 
-    /// All data has come: tag and initialization vector can be read.
+    /// Make the tag and the initialization vector readable after all data has been processed.
     fn finish(&mut self) {
         let Some(mut operation) = self.operation.take() else {
             return;
@@ -718,7 +720,7 @@ impl TiAes {
         self.context_saved = self.ctrl & SAVE_CONTEXT != 0;
     }
 
-    /// Read the register at an offset; `None` where there is none.
+    /// Read the register at an offset; `None` if there is none.
     pub fn read(&mut self, offset: u32, now: Cycles) -> Option<u32> {
         Some(match offset {
             0x00 | 0x20 => {
@@ -732,10 +734,10 @@ impl TiAes {
                 input | output << 1
             }
             0x78 => self.run_parameters,
-            // No port error; hash and secondary keys, lengths, resets and changes of flags, which are
-            // written only: TI's driver reads the register that clears flags all the same.
+            // No port error. The rest are write-only: hash and secondary keys, lengths, resets and
+            // flag changes; but TI's driver does read the register that clears flags.
             0x1c | 0x7c | 0x500..=0x51c | 0x554..=0x55c | 0x740 | 0x788 | 0x78c => 0,
-            // Two channels and one port; engine numbers 209 (DMA controller) and 120 (accelerator).
+            // Two channels and one port; module numbers 209 (DMA controller) and 120 (accelerator).
             0xf8 if self.features.hash => 0x202,
             0xfc => 0x0101_2ed1,
             0x400 => self.write_area,
@@ -771,17 +773,18 @@ impl TiAes {
             0x780 => u32::from(self.int_level),
             0x784 => self.int_en,
             0x790 => self.int_stat,
-            // Keys of both sizes, GCM, CCM, hash, AES, key store.
+            // Both key sizes, GCM, CCM, hash, AES, key store.
             0x7f8 if self.features.hash => 0x0101_01f7,
             0x7fc => 0x9110_8778,
             _ => return None,
         })
     }
 
-    /// Write the register at an offset; false where there is none.
+    /// Write the register at an offset; false if there is none.
     ///
     /// # Errors
-    /// Something that the emulation leaves out, or that the engine cannot do.
+    /// The value uses a feature that the emulation leaves out, or one that the engine does not
+    /// have.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         match offset {
             0x00 | 0x20 => {
@@ -813,7 +816,8 @@ impl TiAes {
             }
             0x408 => {
                 let size = value & 3;
-                // TI's driver library sets 0 on its way to a size (crypto.c): only keys ask for one.
+                // TI's driver library sets 0 before it sets a size (crypto.c); only keys need a
+                // valid size.
                 if size > 1 && !self.features.long_keys_and_gcm {
                     return Err(Fault::new(
                         FaultKind::Peripheral,
@@ -870,12 +874,12 @@ impl TiAes {
     }
 }
 
-/// Bytes of a counter block that count.
+/// Width of the counter in a counter block, in bytes.
 const fn counter_bytes(ctrl: u32) -> usize {
     4 * ((ctrl >> 7 & 3) as usize + 1)
 }
 
-/// Count in the last bytes of a block.
+/// Increment the counter in a block's last bytes.
 fn count(block: &mut Block, width: usize) {
     for byte in block[BLOCK - width..].iter_mut().rev() {
         *byte = byte.wrapping_add(1);
@@ -885,7 +889,7 @@ fn count(block: &mut Block, width: usize) {
     }
 }
 
-/// How CCM says how many bytes of authenticated data follow (RFC 3610, section 2.2).
+/// Encode the length of CCM's authenticated data (RFC 3610, section 2.2).
 fn auth_prefix(length: u64) -> Vec<u8> {
     let bytes = length.to_be_bytes();
     if length < 0xff00 {
@@ -895,7 +899,7 @@ fn auth_prefix(length: u64) -> Vec<u8> {
     }
 }
 
-/// The exclusive or of a block and up to 16 bytes, padded with zeros.
+/// Exclusive-or a block with up to 16 bytes, padded with zeros.
 fn combine(mut block: Block, other: &[u8]) -> Block {
     for (byte, other) in block.iter_mut().zip(other) {
         *byte ^= other;

@@ -1,6 +1,6 @@
-//! The watchdog timer of `CC26x0` chips (SWCU117, chapter Watchdog Timer). Register offsets and fields
-//! were compared with TI's header `hw_wdt.h`; that it counts the core's clock by 32 is from memory of
-//! the manual.
+//! The watchdog timer of `CC26x0` chips (SWCU117, chapter Watchdog Timer). Register offsets and
+//! fields were compared with TI's header `hw_wdt.h`; the division of the core's clock by 32 is from
+//! memory of the manual.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
@@ -17,7 +17,7 @@ pub struct TiWatchdog {
     control: u32,
     timed_out: bool,
     locked: bool,
-    /// When it was loaded, and with what.
+    /// When the counter was loaded, and its value then.
     since: u64,
     from: u32,
 }
@@ -56,7 +56,7 @@ impl TiWatchdog {
         (self.since, self.from) = (now.0, self.load);
     }
 
-    /// When it next comes to zero.
+    /// When the counter next reaches zero.
     pub const fn next_event(&self) -> Cycles {
         if self.is_running() {
             Cycles(self.since + self.from as u64 * CYCLES_PER_COUNT)
@@ -65,10 +65,10 @@ impl TiWatchdog {
         }
     }
 
-    /// Bring it up to `now`.
+    /// Bring the watchdog up to `now`.
     ///
     /// # Errors
-    /// It came to zero a second time and resets the chip.
+    /// The counter reached zero a second time and the watchdog resets the chip.
     pub fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
         while self.next_event() <= now {
             let at = self.next_event();
@@ -91,7 +91,7 @@ impl TiWatchdog {
         self.timed_out && self.is_running()
     }
 
-    /// Read the register at an offset; `None` where there is none.
+    /// Read the register at an offset; `None` if there is none.
     pub const fn read(&self, offset: u32, now: Cycles) -> Option<u32> {
         Some(match offset {
             0x00 => self.load,
@@ -104,10 +104,10 @@ impl TiWatchdog {
         })
     }
 
-    /// Write the register at an offset; false where there is none.
+    /// Write the register at an offset; false if there is none.
     ///
     /// # Errors
-    /// Something that the emulation leaves out.
+    /// The value uses a feature that the emulation leaves out.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> Result<bool, Fault> {
         if offset == 0xc00 {
             self.locked = value != UNLOCK;
@@ -116,7 +116,7 @@ impl TiWatchdog {
         if !matches!(offset, 0x00 | 0x08 | 0x0c) {
             return Ok(false);
         }
-        // Not so ICR: inferred from Contiki-NG, which clears a locked watchdog and lives.
+        // ICR is not locked: inferred from Contiki-NG, which clears a locked watchdog successfully.
         if self.locked && offset != 0x0c {
             return Ok(true);
         }

@@ -18,7 +18,7 @@ const OUT: u16 = 1 << 2;
 const CCI: u16 = 1 << 3;
 const CCIE: u16 = 1 << 4;
 const CAP: u16 = 1 << 8;
-/// When a latch of `Timer_B` is loaded.
+/// When a `Timer_B` compare latch is loaded.
 const CLLD: u16 = 3 << 9;
 const SCCI: u16 = 1 << 10;
 
@@ -31,14 +31,14 @@ pub enum Kind {
     B,
 }
 
-/// Connection of a capture input.
+/// What a capture input is connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
-    /// A level that the machine keeps up to date with [`Timer::set_pin`].
+    /// A level that the machine updates with [`Timer::set_pin`].
     Pin,
     /// The auxiliary clock.
     Aclk,
-    /// Something that the emulation leaves out.
+    /// A source that the emulation leaves out.
     Absent,
 }
 
@@ -46,14 +46,14 @@ pub enum Input {
 struct Channel {
     control: u16,
     value: u16,
-    /// Compare value; follows `value` at once in `Timer_A`.
+    /// Compare value; in `Timer_A` it always equals `value`.
     latch: u16,
     inputs: [Input; 2],
     pin: bool,
     out: bool,
 }
 
-/// A change of an output, for the pin that shows it.
+/// A change of an output, for its pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutputChange {
     /// The channel.
@@ -62,20 +62,20 @@ pub struct OutputChange {
     pub high: bool,
 }
 
-/// Forecast of a timer for those who read it again and again. By default nothing is known.
+/// A timer's forecast, for programs that poll it. By default, nothing is known.
 #[derive(Clone, Debug, Default)]
 struct Quiet {
-    /// Before this source tick nothing but counting happens.
+    /// Until this source tick, the timer only counts.
     until: u64,
-    /// Increment of a count.
+    /// Change of the counter per count.
     stride: u16,
-    /// From this cycle on and before the other the counts are on a line.
+    /// From this cycle until the other, the counter is a linear function of time.
     from: Cycles,
     end: Cycles,
-    /// Edges of the source in a cycle, and those of the running count before `from`.
+    /// Source edges per cycle, and those in the current count before `from`.
     per_cycle: u64,
     passed: u64,
-    /// The tick at `end`, where that is the next one.
+    /// The tick at `end`, if that is the next one.
     next: Option<Ticks>,
 }
 
@@ -87,15 +87,15 @@ pub struct Timer {
     control: u16,
     counter: u16,
     down: bool,
-    /// Source ticks of the running divider period.
+    /// Source ticks into the current divider period.
     phase: u64,
-    /// Source ticks up to which the counter has been brought.
+    /// Source ticks that the counter has processed.
     seen: u64,
-    /// Up to when edges of ACLK have been captured.
+    /// Edges of ACLK have been captured up to this cycle.
     looked: Cycles,
     quiet: Quiet,
     channels: Vec<Channel>,
-    /// Channels whose output is visible on a pin: its changes have to be on time.
+    /// Channels whose output is visible on a pin, where changes must be timely.
     watched: u8,
     outputs: Vec<OutputChange>,
 }
@@ -142,7 +142,7 @@ impl Channel {
 }
 
 impl Timer {
-    /// After a power-up clear. `inputs` are `CCIxA` and `CCIxB` of each channel.
+    /// The state after a power-up clear. `inputs` are `CCIxA` and `CCIxB` of each channel.
     pub fn new(kind: Kind, name: &'static str, inputs: &[[Input; 2]]) -> Self {
         let channel = |&inputs: &[Input; 2]| Channel {
             control: 0,
@@ -184,7 +184,7 @@ impl Timer {
         self.control >> 4 & 3
     }
 
-    /// The highest count that the counter's length allows (`Timer_B`: section 12.2.1).
+    /// The highest count for the counter's length (`Timer_B`: section 12.2.1).
     fn longest(&self) -> u16 {
         match (self.kind, self.control >> 11 & 3) {
             (Kind::A, _) | (Kind::B, 0) => 0xffff,
@@ -194,7 +194,7 @@ impl Timer {
         }
     }
 
-    /// Where the counter turns.
+    /// The count at which the counter wraps or turns.
     fn limit(&self) -> u16 {
         if self.mode() == 2 {
             self.longest()
@@ -207,12 +207,12 @@ impl Timer {
         self.source().is_some() && self.mode() != 0 && self.limit() != 0
     }
 
-    /// Counts until the counter goes to `value`; `None` when it never does.
+    /// Counts until the counter reaches `value`; `None` if it never does.
     fn distance(&self, value: u16) -> Option<u64> {
         let limit = u64::from(self.limit());
         let (counter, value) = (u64::from(self.counter), u64::from(value));
         if self.mode() == 3 && counter > limit {
-            // It counts down to the new limit.
+            // The counter is counting down to the new limit.
             return counter.checked_sub(value).filter(|&distance| distance > 0);
         }
         if value > limit {
@@ -242,7 +242,7 @@ impl Timer {
         })
     }
 
-    /// Counts until anything happens.
+    /// Counts until something happens.
     fn distance_to_next(&self) -> u64 {
         let latches = self.channels.iter().filter(|c| !c.is_capture());
         latches
@@ -253,12 +253,12 @@ impl Timer {
             .unwrap_or(u64::MAX)
     }
 
-    /// In up/down mode: the direction of the next count.
+    /// In up/down mode, whether the next count is down.
     fn next_is_down(&self) -> bool {
         self.counter >= self.limit() || self.down && self.counter != 0
     }
 
-    /// Count on; nothing happens before the last step.
+    /// Advance by `steps` counts; nothing may happen before the last one.
     fn count(&mut self, steps: u64) {
         let limit = u64::from(self.limit());
         let counter = u64::from(self.counter);
@@ -277,7 +277,7 @@ impl Timer {
         self.counter = next as u16;
     }
 
-    /// Consequences of the counter having gone to its value.
+    /// Apply the effects of reaching the counter's value.
     fn arrive(&mut self) {
         let limit = self.limit();
         let at_zero = self.counter == 0;
@@ -298,7 +298,7 @@ impl Timer {
             let equal = channel.latch == counter;
             if equal {
                 channel.control |= CCIFG;
-                // The input is latched with the compare (SCCI, section 11.2.4).
+                // A compare latches the input (SCCI, section 11.2.4).
                 let input = channel.control & CCI != 0;
                 channel.control = channel.control & !SCCI | if input { SCCI } else { 0 };
             }
@@ -328,7 +328,7 @@ impl Timer {
         }
     }
 
-    /// `TBCLx` takes `TBCCRx` when CLLD says so (section 12.2.4).
+    /// Load `TBCLx` from `TBCCRx` when CLLD says so (section 12.2.4).
     fn load_latch(&mut self, index: usize, at_zero: bool, at_limit: bool, equal: bool) {
         let up_down = self.mode() == 3;
         let channel = &mut self.channels[index];
@@ -357,8 +357,8 @@ impl Timer {
         let total = self.phase + passed;
         self.phase = total % self.divider();
         let mut steps = total / self.divider();
-        // Whole periods that nobody watched repeat what the ones around them do.
-        // Two of them, so that an output that toggles comes back to where it was.
+        // Whole periods that no one observed repeat their neighbours and are skipped, in pairs so
+        // that a toggling output ends at the same level.
         let period = if self.mode() == 3 {
             4 * u64::from(self.limit())
         } else {
@@ -386,7 +386,7 @@ impl Timer {
         channel.is_capture() && channel.edges() != 0 && channel.input() == Some(Input::Aclk)
     }
 
-    /// Bring the timer up to `now` for reading.
+    /// Bring the timer up to `now` before reading.
     pub fn look(&mut self, clock: &BasicClock, now: Cycles) {
         if self.look_quietly(clock, now) {
             return;
@@ -405,15 +405,15 @@ impl Timer {
         self.foresee(clock, now);
     }
 
-    /// Bring the timer up to `now` for reading if nothing but counting happens on the way and
-    /// [`Timer::look`] has found that out; false: nothing was done.
+    /// Bring the timer up to `now` for reading, if it only counts until then and [`Timer::look`]
+    /// has found that out; false if nothing was done.
     #[inline]
     pub fn look_quietly(&mut self, clock: &BasicClock, now: Cycles) -> bool {
         now < self.quiet.end || self.foresee(clock, now)
     }
 
-    /// Count up to `now` and find the line that the next counts are on: to the end of what is
-    /// quiet where each cycle has as many edges of the source, else to the next tick.
+    /// Count up to `now` and find the linear forecast of the next counts: to the end of the quiet
+    /// period if every cycle has the same number of source edges, else to the next tick.
     fn foresee(&mut self, clock: &BasicClock, now: Cycles) -> bool {
         if let Some(next) = &mut self.quiet.next {
             next.advance();
@@ -445,8 +445,8 @@ impl Timer {
         true
     }
 
-    /// Count up to `now`, when there have been so many edges of the source; false where something
-    /// else happens on the way, and nothing was done.
+    /// Count up to `now`, at which `edges` source edges have passed; false, with nothing done, if
+    /// something else happens on the way.
     fn count_quietly(&mut self, edges: u64, now: Cycles) -> bool {
         let ticks = edges / 2;
         if ticks >= self.quiet.until {
@@ -466,10 +466,10 @@ impl Timer {
         true
     }
 
-    /// Bring the timer up to `now`, with a stop at each edge of ACLK where a channel captures it;
-    /// the outputs that changed are in [`Timer::take_outputs`].
+    /// Bring the timer up to `now`, stopping at each edge of ACLK if a channel captures it;
+    /// [`Timer::take_outputs`] returns the outputs that changed.
     pub fn advance(&mut self, clock: &BasicClock, now: Cycles) {
-        // Whoever calls this may change what comes next.
+        // The caller may change what happens next.
         self.quiet = Quiet::default();
         self.pass_over_captures(clock, now);
         while self.channels.iter().any(Self::captures_aclk) {
@@ -490,11 +490,11 @@ impl Timer {
         self.synchronize(clock, now);
     }
 
-    /// Leave out edges of ACLK whose captures later ones overwrite: of the last four, each channel
-    /// that captures any takes two at least, which is all that its flags can tell.
+    /// Skip edges of ACLK whose captures are overwritten by later ones. Of the last four edges,
+    /// each capturing channel captures at least two, which is all that its flags can show.
     fn pass_over_captures(&mut self, clock: &BasicClock, now: Cycles) {
         const EDGES: u64 = 4;
-        // Channel 0 may say where the counter turns, and its captures with it.
+        // Channel 0 may set the limit, so that its captures change the count.
         if Self::captures_aclk(&self.channels[0]) {
             return;
         }
@@ -503,18 +503,18 @@ impl Timer {
             return;
         };
         let before = rate.cycle_of_edge(edge);
-        // Where edges are two cycles apart or more, each is in a cycle of its own.
+        // If edges are at least two cycles apart, each falls in a different cycle.
         if before > self.looked && now.0 - before.0 > 2 * (EDGES + 1) {
             self.looked = before;
         }
     }
 
-    /// Changes of watched outputs since the last call, in their order.
+    /// Take the changes of watched outputs since the last call, in order.
     pub fn take_outputs(&mut self) -> Vec<OutputChange> {
         std::mem::take(&mut self.outputs)
     }
 
-    /// Say which outputs are visible on pins.
+    /// Set which outputs are visible on pins.
     pub fn watch(&mut self, channels: u8) {
         self.watched = channels;
     }
@@ -524,7 +524,7 @@ impl Timer {
         self.channels[channel].out
     }
 
-    /// The level of a channel's input pin changed.
+    /// Set the level of a channel's input pin.
     pub fn set_pin(&mut self, channel: usize, high: bool, clock: &BasicClock, now: Cycles) {
         self.advance(clock, now);
         let counter = self.counter;
@@ -536,10 +536,10 @@ impl Timer {
         }
     }
 
-    /// When the timer has to be looked at next.
+    /// When the timer next needs attention.
     pub fn next_event(&self, clock: &BasicClock) -> Cycles {
         let mut next = Cycles::NEVER;
-        // A capture that asks for no interrupt is found when somebody looks.
+        // A capture without an interrupt is processed when the timer is next accessed.
         let interrupts = |c: &Channel| c.control & (CCIE | CCIFG) == CCIE && Self::captures_aclk(c);
         if self.channels.iter().any(interrupts) {
             next = clock.rate(Source::Aclk).next_edge(self.looked).0;
@@ -574,7 +574,7 @@ impl Timer {
         next.min(clock.rate(source).cycle_of(tick))
     }
 
-    /// `TxCTL`, as at the last [`Timer::look`]; so are all that are only read.
+    /// `TxCTL`, as of the last [`Timer::look`], like all read-only accessors.
     pub fn txctl(&self) -> u16 {
         self.control
     }
@@ -582,7 +582,7 @@ impl Timer {
     /// Write `TxCTL`.
     ///
     /// # Errors
-    /// It asks for a clock from a pin or for grouped latches.
+    /// The value selects a clock from a pin, or grouped latches.
     pub fn set_txctl(&mut self, value: u16, clock: &BasicClock, now: Cycles) -> Result<(), Fault> {
         self.advance(clock, now);
         let absent = |what: String| Err(Fault::new(FaultKind::Absent, what));
@@ -620,13 +620,13 @@ impl Timer {
         Ok(())
     }
 
-    /// `TxR`, the counter, after [`Timer::look`].
+    /// `TxR`, the counter; call [`Timer::look`] first.
     #[inline]
     pub fn txr(&self, now: Cycles) -> u16 {
         self.foreseen(now).unwrap_or(self.counter)
     }
 
-    /// The counter, where it is known without looking.
+    /// The counter, if the forecast covers `now`.
     #[inline]
     fn foreseen(&self, now: Cycles) -> Option<u16> {
         let quiet = &self.quiet;
@@ -664,7 +664,7 @@ impl Timer {
     /// Write `TxCCTLn`.
     ///
     /// # Errors
-    /// It captures an input that the emulation leaves out.
+    /// The value captures an input that the emulation leaves out.
     pub fn set_txcctl(
         &mut self,
         index: usize,
@@ -694,8 +694,8 @@ impl Timer {
         }
         let counter = self.counter;
         let level = channel.input_level(clock, now);
-        // Capture by software: CCIS switches between ground and supply while CAP is set
-        // (section 11.2.4). Switching between other inputs captures nothing here.
+        // Software capture: CCIS switches between ground and supply while CAP is set (section
+        // 11.2.4). Switching between other inputs captures nothing here.
         if level != old_level && was_capture && channel.input().is_none() {
             channel.capture(level, counter);
         }
@@ -725,7 +725,7 @@ impl Timer {
         }
     }
 
-    /// The highest pending source of the shared vector: its number in `TxIV`, 0 for none.
+    /// The `TxIV` number of the highest pending source of the shared vector; 0 for none.
     fn pending(&self) -> u16 {
         let enabled = |control: u16| control & (CCIE | CCIFG) == CCIE | CCIFG;
         let shared = self.channels.iter().enumerate().skip(1);
@@ -735,7 +735,8 @@ impl Timer {
             }
         }
         if self.control & (TXIE | TXIFG) == TXIE | TXIFG {
-            // TAIFG is 0x0a although Timer_A3 has two channels only (section 11.3); TBIFG 0x0e.
+            // TAIFG is 0x0a although Timer_A3 has only two channels in TAIV (section 11.3); TBIFG
+            // is 0x0e.
             return match self.kind {
                 Kind::A => 0x0a,
                 Kind::B => 0x0e,
@@ -744,22 +745,22 @@ impl Timer {
         0
     }
 
-    /// Whether channel 0 asks for its own vector.
+    /// Whether channel 0 requests its vector.
     pub fn is_channel_0_pending(&self) -> bool {
         self.channels[0].control & (CCIE | CCIFG) == CCIE | CCIFG
     }
 
-    /// Whether anything else asks for the shared vector.
+    /// Whether another source requests the shared vector.
     pub fn is_shared_pending(&self) -> bool {
         self.pending() != 0
     }
 
-    /// Channel 0's interrupt is accepted: its flag clears (section 11.2.6).
+    /// Accept channel 0's interrupt, which clears its flag (section 11.2.6).
     pub fn acknowledge_channel_0(&mut self) {
         self.channels[0].control &= !CCIFG;
     }
 
-    /// `TxIV`: any access clears the flag that it shows (section 11.2.6).
+    /// `TxIV`: any access clears the flag that it reports (section 11.2.6).
     pub fn txiv(&mut self, clock: &BasicClock, now: Cycles) -> u16 {
         self.advance(clock, now);
         let pending = self.pending();

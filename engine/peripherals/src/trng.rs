@@ -1,6 +1,6 @@
-//! The true random number generator of `CC26x0` chips (SWCU117, chapter True Random Number Generator),
-//! with a source that repeats: the same seed gives the same numbers. Register offsets and fields were
-//! compared with TI's header `hw_trng.h`.
+//! The true random number generator of `CC26x0` chips (SWCU117, chapter True Random Number
+//! Generator), with a reproducible source: the same seed gives the same numbers. Register offsets
+//! and fields were compared with TI's header `hw_trng.h`.
 
 use joulemark_kernel::Cycles;
 
@@ -17,15 +17,15 @@ pub struct Trng {
     settings: [u32; 7],
     mask: u32,
     ready: bool,
-    /// When the number that is being gathered is there.
+    /// When the next number is ready.
     due: Cycles,
 }
 
 impl Trng {
-    /// After reset; the numbers follow from the seed.
+    /// The state after reset; the seed determines the numbers.
     pub const fn new(seed: u32) -> Self {
         Self {
-            // Not zero, from which xorshift does not come away.
+            // Non-zero, because xorshift never leaves zero.
             random: (seed as u64 ^ 0x9e37_79b9_7f4a_7c15) | 1,
             number: 0,
             settings: [0, 0, 0xff, 0x00ff_ffff, 0, 0, 0],
@@ -35,7 +35,7 @@ impl Trng {
         }
     }
 
-    /// After another reset: what comes is random still.
+    /// The state after a later reset: the random sequence continues.
     #[must_use]
     pub const fn after_reset(&self) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Trng {
         (self.settings[1] >> 8 & 15) as u64 + 1
     }
 
-    /// Samples in units of 256, where 0 stands for 2^24.
+    /// Number of samples in a field, which counts in units of 256; 0 means 2^24.
     const fn samples(field: u32) -> u64 {
         if field == 0 {
             1 << 24
@@ -64,12 +64,12 @@ impl Trng {
         if least == 0 { most } else { least }
     }
 
-    /// When [`Trng::advance`] has something to do.
+    /// When [`Trng::advance`] has work to do.
     pub const fn next_event(&self) -> Cycles {
         self.due
     }
 
-    /// A number is there once it has been gathered.
+    /// Produce the number that is due.
     pub fn advance(&mut self, now: Cycles) {
         if now >= self.due && !self.ready {
             // xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators").
@@ -86,7 +86,7 @@ impl Trng {
         self.ready && self.mask & READY != 0
     }
 
-    /// Read the register at an offset; `None` where there is none.
+    /// Read the register at an offset; `None` if there is none.
     pub const fn read(&self, offset: u32) -> Option<u32> {
         Some(match offset {
             0x00 => self.number as u32,
@@ -107,7 +107,7 @@ impl Trng {
         })
     }
 
-    /// Write the register at an offset; false where there is none.
+    /// Write the register at an offset; false if there is none.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycles) -> bool {
         match offset {
             0x0c => self.mask = value & 3,

@@ -1,7 +1,8 @@
-//! Micro DMA controller of the CC2538, as far as software requests it: a channel's transfer runs when
-//! the program asks for it. Requests of peripherals are left out. Registers and fields are those of
-//! TI's `hw_udma.h` (github.com/openwsn-berkeley/openwsn-fw, bsp/boards/openmote-cc2538/headers, commit
-//! 7ee5f20); control words are those of ARM's PL230 (ARM DDI 0417A, section 3.3), which it is.
+//! The CC2538's micro DMA controller, which is ARM's PL230, for software requests: a channel's
+//! transfer runs when the program requests it. Peripheral requests are left out. Registers and
+//! fields are those of TI's `hw_udma.h` (github.com/openwsn-berkeley/openwsn-fw,
+//! bsp/boards/openmote-cc2538/headers, commit 7ee5f20); control words are those of the PL230 (ARM
+//! DDI 0417A, section 3.3).
 
 use joulemark_kernel::{Cycles, Fault, FaultKind, Memories};
 
@@ -10,23 +11,23 @@ const CHANNELS: u32 = 0x1f << 16;
 /// CFG and STAT.
 const MASTEN: u32 = 1;
 const CTLBASE_ADDR: u32 = 0xffff_fc00;
-/// Where the alternate control structures of 32 channels begin.
+/// Offset of the alternate control structures for 32 channels.
 const ALTERNATE: u32 = 0x200;
 
-/// Pairs of registers that set and clear the bits of one word: use burst, request mask, enable,
+/// Pairs of registers that set and clear bits of the same word: use burst, request mask, enable,
 /// alternate, priority.
 const PAIRS: u32 = 0x018;
 const LAST_PAIR: u32 = 0x03c;
-/// The words of enables and alternates.
+/// Indices of the enable and alternate words.
 const ENABLE: usize = 2;
 const ALTERNATES: usize = 3;
 
-/// Cycles of an item, and of reading and writing back a channel's control structure. Inferred: a
-/// read and a write on a bus whose accesses take two cycles; four words in and two out.
+/// Cycles per item, and to read and write back a channel's control structure. Inferred: a read and
+/// a write on a bus with two-cycle accesses; four words in and two out.
 const ITEM_CYCLES: u64 = 4;
 const CHANNEL_CYCLES: u64 = 12;
 
-/// Registers that the controller may reach: by address, read or written as it is told.
+/// Registers that the controller can access: called with an address, and a value for a write.
 pub type Registers<'a> = dyn FnMut(u32, Option<u32>) -> Option<u32> + 'a;
 
 /// The controller's registers.
@@ -34,19 +35,19 @@ pub type Registers<'a> = dyn FnMut(u32, Option<u32>) -> Option<u32> + 'a;
 pub struct Udma {
     enabled: bool,
     base: u32,
-    /// The words of [`PAIRS`].
+    /// The words behind [`PAIRS`].
     bits: [u32; 5],
     assignment: u32,
     maps: [u32; 4],
-    /// Channels that the program has asked for, and when the first of them is done.
+    /// Channels that the program requested, and when the first of them completes.
     requests: u32,
     done: Option<Cycles>,
-    /// Channels that are done.
+    /// Channels that have completed.
     interrupts: u32,
     is_error: bool,
 }
 
-/// A transfer as its control structure describes it.
+/// A transfer, as its control structure describes it.
 struct Transfer {
     /// Addresses of the last items.
     from: u32,
@@ -55,27 +56,27 @@ struct Transfer {
 }
 
 impl Transfer {
-    /// 0 stopped, 1 basic, 2 auto; others go on with another structure.
+    /// 0 stopped, 1 basic, 2 auto; other modes continue with another structure.
     const fn mode(&self) -> u32 {
         self.control & 7
     }
 
-    /// Bytes of an item.
+    /// Bytes per item.
     const fn size(&self) -> u32 {
         1 << (self.control >> 24 & 3)
     }
 
-    /// Items that are left.
+    /// Items left.
     const fn items(&self) -> u32 {
         (self.control >> 4 & 0x3ff) + 1
     }
 
-    /// By what an address goes on with each item; field 3 stands still.
+    /// The address increment per item; field 3 means none.
     const fn step(field: u32) -> u32 {
         if field == 3 { 0 } else { 1 << field }
     }
 
-    /// Items of this request: of mode basic as many as arbitration lets pass, of auto all.
+    /// Items in this request: in basic mode up to the arbitration limit, in auto mode all.
     const fn items_now(&self) -> u32 {
         let most = 1 << (self.control >> 14 & 15);
         if self.mode() == 1 && most < self.items() {
@@ -87,13 +88,13 @@ impl Transfer {
 }
 
 impl Udma {
-    /// A register by its offset; `None` where the module has none.
+    /// Read a register by offset; `None` if there is none.
     pub fn read(&self, offset: u32) -> Option<u32> {
         Some(match offset {
             0x000 => CHANNELS | u32::from(self.enabled),
             0x008 => self.base,
             0x00c => self.base | ALTERNATE,
-            // No channel waits; software requests are written only.
+            // No channel waits; software requests are write-only.
             0x010 | 0x014 => 0,
             PAIRS..=LAST_PAIR if offset & 4 == 0 => self.bits[pair(offset)],
             0x04c => self.is_error.into(),
@@ -104,12 +105,12 @@ impl Udma {
         })
     }
 
-    /// Write a register by its offset; false where the module has none.
+    /// Write a register by offset; false if there is none.
     pub fn write(&mut self, offset: u32, value: u32) -> bool {
         match offset {
             0x004 => self.enabled = value & MASTEN != 0,
             0x008 => self.base = value & CTLBASE_ADDR,
-            // A request of a channel that is off is lost.
+            // A request to a disabled channel is lost.
             0x014 if self.enabled => self.requests |= value & self.bits[ENABLE],
             0x014 => {}
             PAIRS..=LAST_PAIR => {
@@ -130,12 +131,12 @@ impl Udma {
         true
     }
 
-    /// Interrupt lines: transfers of software are done, bus error.
+    /// Interrupt lines: software transfer complete, bus error.
     pub const fn interrupts(&self) -> [bool; 2] {
         [self.interrupts != 0, self.is_error]
     }
 
-    /// When [`Udma::transfer`] has something to do; now, where a request is new.
+    /// When [`Udma::transfer`] has work to do; at once for a new request.
     pub fn next_event(&self) -> Cycles {
         match self.done {
             Some(at) => at,
@@ -144,11 +145,10 @@ impl Udma {
         }
     }
 
-    /// Begin what is requested, and do the transfers whose time has come. Whether there was something
-    /// to do.
+    /// Start requested transfers and complete those that are due; return whether there were any.
     ///
     /// # Errors
-    /// The program has set up something that the emulation leaves out.
+    /// The set-up uses a feature that the emulation leaves out.
     pub fn transfer(
         &mut self,
         memory: &mut dyn Memories,
@@ -178,7 +178,7 @@ impl Udma {
         self.done = None;
         self.requests &= !(1 << channel);
         if transfer.mode() == 0 {
-            // Stopped before it was requested.
+            // The channel was stopped before the request.
             self.bits[ENABLE] &= !(1 << channel);
             return Ok(true);
         }
@@ -244,7 +244,7 @@ fn read_structure(memory: &dyn Memories, at: u32) -> Option<Transfer> {
     })
 }
 
-/// Copy an item; false where there is nothing at one of the addresses.
+/// Copy an item; false if one of the addresses does not exist.
 fn copy(
     memory: &mut dyn Memories,
     registers: &mut Registers<'_>,

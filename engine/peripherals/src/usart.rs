@@ -15,7 +15,7 @@ const LISTEN: u8 = 0x08;
 const SYNC: u8 = 0x04;
 const MM: u8 = 0x02;
 const SWRST: u8 = 0x01;
-/// U0CTL in SPI mode: the I2C mode that USART0 has besides.
+/// U0CTL in SPI mode: selects I2C mode, which only USART0 has.
 const I2C: u8 = 0x20;
 
 /// `UxTCTL`.
@@ -31,7 +31,7 @@ const URXEIE: u8 = 0x08;
 const URXWIE: u8 = 0x04;
 const RXERR: u8 = 0x01;
 
-/// A character on its way, in ticks of the baud-rate source.
+/// A character in transfer; times are ticks of the baud-rate source.
 #[derive(Clone, Copy, Debug)]
 struct Transfer {
     byte: u8,
@@ -48,17 +48,17 @@ pub struct Usart {
     br: u16,
     rxbuf: u8,
     txbuf: u8,
-    /// The transmit buffer holds a character that the shift register has not taken.
+    /// The transmit buffer holds a character that the shift register has not yet taken.
     waiting: bool,
     transmit: Option<Transfer>,
     receive: Option<Transfer>,
-    /// A start edge that URXSE reports before the character is there.
+    /// A start edge that URXSE reports before the character arrives.
     start_edge: bool,
     line_in: VecDeque<u8>,
 }
 
 impl Usart {
-    /// After a power-up clear.
+    /// The state after a power-up clear.
     pub fn new(index: usize) -> Self {
         Self {
             index,
@@ -77,7 +77,7 @@ impl Usart {
         }
     }
 
-    /// Power-up clear: what is on the line into the chip stays there.
+    /// Reset by a power-up clear; bytes that are on their way to the chip stay.
     pub fn power_up_clear(&mut self) {
         *self = Self {
             line_in: std::mem::take(&mut self.line_in),
@@ -101,7 +101,7 @@ impl Usart {
         self.ctl & SWRST == 0 && sfr.me[self.index] & self.receive_bit() != 0
     }
 
-    /// In SPI mode one enable bit (USPIE, at URXE's place) serves both directions.
+    /// In SPI mode one enable bit (USPIE, in URXE's place) serves both directions.
     fn can_transmit(&self, sfr: &Sfr) -> bool {
         let bit = if self.is_spi() {
             self.receive_bit()
@@ -119,8 +119,8 @@ impl Usart {
         }
     }
 
-    /// Ticks of the source that a character takes: each bit has `UxBR` ticks and, where the bit of
-    /// the modulation register for it is set, one more (section 13.2.6).
+    /// Source ticks per character: each bit takes `UxBR` ticks, plus one if its bit in the
+    /// modulation register is set (section 13.2.6).
     fn ticks_per_character(&self) -> u64 {
         let data = if self.ctl & CHAR != 0 { 8 } else { 7 };
         if self.is_spi() {
@@ -133,7 +133,7 @@ impl Usart {
             .map(|bit| u64::from(self.mctl >> (bit % 8) & 1))
             .sum();
         // "Unpredictable receive and transmit operation occurs if UxBR < 3" (section 13.3): here it
-        // transmits as with the least.
+        // transmits as with 3.
         bits * u64::from(self.br.max(3)) + extra
     }
 
@@ -142,7 +142,8 @@ impl Usart {
             .map_or(0, |source| clock.rate(source).ticks(now))
     }
 
-    /// A register by its place: `UxCTL`, `UxTCTL`, `UxRCTL`, `UxMCTL`, `UxBR0`, `UxBR1`, `UxRXBUF`, `UxTXBUF`.
+    /// Read a register by index: `UxCTL`, `UxTCTL`, `UxRCTL`, `UxMCTL`, `UxBR0`, `UxBR1`,
+    /// `UxRXBUF`, `UxTXBUF`.
     pub fn read(&mut self, place: u16, sfr: &mut Sfr) -> u8 {
         match place {
             0 => self.ctl,
@@ -161,10 +162,10 @@ impl Usart {
         }
     }
 
-    /// Write a register by its place.
+    /// Write a register by index.
     ///
     /// # Errors
-    /// It asks for something that the emulation leaves out.
+    /// The value uses a feature that the emulation leaves out.
     pub fn write(
         &mut self,
         place: u16,
@@ -211,7 +212,7 @@ impl Usart {
         }
         self.ctl = value;
         if value & SWRST != 0 {
-            // What a software reset does (section 13.2.1).
+            // Effects of a software reset (section 13.2.1).
             sfr.ie[self.index] &= !(self.receive_bit() | self.transmit_bit());
             sfr.ifg[self.index] &= !self.receive_bit();
             sfr.ifg[self.index] |= self.transmit_bit();
@@ -253,7 +254,7 @@ impl Usart {
         Ok(())
     }
 
-    /// The shift register takes the waiting character if it is free.
+    /// Move the waiting character to the shift register if that is free.
     fn start_transmit(&mut self, start: u64, sfr: &mut Sfr) {
         if self.waiting && self.transmit.is_none() {
             self.waiting = false;
@@ -279,13 +280,13 @@ impl Usart {
         sfr.ifg[self.index] |= self.receive_bit();
     }
 
-    /// Put bytes on the line to the chip. They wait there until the receiver is on, then arrive
-    /// one after the other at the line's speed.
+    /// Put bytes on the line to the chip. They wait until the receiver is on, then arrive one after
+    /// the other at the line's speed.
     pub fn put(&mut self, bytes: &[u8]) {
         self.line_in.extend(bytes);
     }
 
-    /// Start to receive the next byte that waits on the line.
+    /// Start to receive the next byte waiting on the line.
     fn start_receive(&mut self, start: u64, sfr: &Sfr) {
         if self.receive.is_none()
             && !self.is_spi()
@@ -308,7 +309,7 @@ impl Usart {
         })
     }
 
-    /// When something happens next.
+    /// When the next transfer ends.
     pub fn next_event(&self, clock: &BasicClock) -> Cycles {
         let at = |transfer: Option<Transfer>| {
             transfer.map_or(Cycles::NEVER, |transfer| self.end(clock, transfer))
@@ -316,8 +317,8 @@ impl Usart {
         at(self.transmit).min(at(self.receive))
     }
 
-    /// Bring the USART up to `now`. Returns the byte that has just gone out on the UART line; `spi`
-    /// is told of one that has gone out as SPI, and when, and answers with what came in.
+    /// Bring the USART up to `now`, and return the byte that was just sent on the UART line. For a
+    /// byte sent over SPI, call `spi` with it and the time; `spi` returns the byte received.
     pub fn advance(
         &mut self,
         sfr: &mut Sfr,
@@ -366,24 +367,24 @@ impl Usart {
         sent
     }
 
-    /// Whether the receive vector is asked for; a start edge asks too, without its flag
+    /// Whether the receive interrupt is requested; a start edge requests it too, without its flag
     /// (section 13.2.7).
     pub fn is_receive_pending(&self, sfr: &Sfr) -> bool {
         let bit = self.receive_bit();
         sfr.ie[self.index] & bit != 0 && (sfr.ifg[self.index] & bit != 0 || self.start_edge)
     }
 
-    /// Whether the transmit vector is asked for.
+    /// Whether the transmit interrupt is requested.
     pub fn is_transmit_pending(&self, sfr: &Sfr) -> bool {
         sfr.ie[self.index] & sfr.ifg[self.index] & self.transmit_bit() != 0
     }
 
-    /// The receive interrupt is accepted: its flag clears.
+    /// Accept the receive interrupt, which clears its flag.
     pub fn acknowledge_receive(&mut self, sfr: &mut Sfr) {
         sfr.ifg[self.index] &= !self.receive_bit();
     }
 
-    /// The transmit interrupt is accepted: its flag clears.
+    /// Accept the transmit interrupt, which clears its flag.
     pub fn acknowledge_transmit(&mut self, sfr: &mut Sfr) {
         sfr.ifg[self.index] &= !self.transmit_bit();
     }

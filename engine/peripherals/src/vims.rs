@@ -1,9 +1,9 @@
-//! The versatile instruction memory system of the `CC26x0`: who uses the cache's RAM, and the flash line
-//! buffers (SWCU117, section 7.9.2).
+//! The versatile instruction memory system of the `CC26x0`: the use of the cache's RAM, and the
+//! flash line buffers (SWCU117, section 7.9.2).
 
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
-/// CTL.MODE, and the values that it takes.
+/// CTL.MODE and its values.
 const MODE: u32 = 3;
 const MODE_GPRAM: u32 = 0;
 const MODE_CACHE: u32 = 1;
@@ -13,7 +13,7 @@ const MODE_CHANGING: u32 = 1 << 3;
 const SYSBUS_LB_DIS: u32 = 1 << 4;
 const IDCODE_LB_DIS: u32 = 1 << 5;
 
-/// Cycles of a change of the mode, measured from cache to GPRAM and taken for all others (the program
+/// Cycles of a mode change, measured from cache to GPRAM and assumed for all others (the program
 /// `cache/changing_time` published with `CMEmu`).
 const MODE_CHANGE_CYCLES: u64 = 1036;
 
@@ -22,7 +22,7 @@ const MODE_CHANGE_CYCLES: u64 = 1036;
 pub struct Vims {
     control: u32,
     mode: u32,
-    /// When the mode that CTL asks for is reached, while it is not.
+    /// When the mode in CTL is reached; `None` once it is.
     changed_at: Option<Cycles>,
 }
 
@@ -55,10 +55,10 @@ impl Vims {
         }
     }
 
-    /// Write CTL. A mode that is written during a change is not taken.
+    /// Write CTL. A mode written during a mode change is ignored.
     ///
     /// # Errors
-    /// The mode is the reserved one.
+    /// The mode is reserved.
     pub fn write_control(&mut self, value: u32, now: Cycles) -> Result<(), Fault> {
         if value & MODE == MODE_RESERVED {
             return Err(Fault::new(
@@ -78,7 +78,7 @@ impl Vims {
         Ok(())
     }
 
-    /// Time has come to `now`.
+    /// Bring the state up to `now`.
     pub fn advance(&mut self, now: Cycles) {
         if self.changed_at.is_some_and(|at| at <= now) {
             self.changed_at = None;
@@ -86,22 +86,22 @@ impl Vims {
         }
     }
 
-    /// When a change of the mode ends.
+    /// When a mode change ends.
     pub fn next_event(&self) -> Cycles {
         self.changed_at.unwrap_or(Cycles::NEVER)
     }
 
-    /// The cache is on: not while the mode changes, when its tags are cleared.
+    /// Whether the cache is on; it is off during a mode change, which clears its tags.
     pub fn cache_is_on(&self) -> bool {
         self.mode == MODE_CACHE && self.changed_at.is_none()
     }
 
-    /// The cache's RAM is memory.
+    /// Whether the cache's RAM is usable as memory.
     pub fn is_gpram(&self) -> bool {
         self.mode == MODE_GPRAM && self.changed_at.is_none()
     }
 
-    /// The line buffer of the core's instruction and data buses is on.
+    /// Whether the line buffer of the core's instruction and data buses is on.
     pub const fn line_buffer_is_on(&self) -> bool {
         self.control & IDCODE_LB_DIS == 0
     }

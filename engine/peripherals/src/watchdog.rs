@@ -15,13 +15,13 @@ const PASSWORD: u8 = 0x5a;
 #[derive(Clone, Debug, Default)]
 pub struct Watchdog {
     control: u8,
-    /// Ticks of the source clock when the counter was zero, or the count while it is held.
+    /// The source clock's tick at which the counter was zero; and the count while it is held.
     zero: u64,
     held_count: u64,
 }
 
 impl Watchdog {
-    /// Stopped, as a debugger that places the program counter leaves it.
+    /// The stopped state, as a debugger that sets the program counter leaves it.
     pub fn held() -> Self {
         Self {
             control: HOLD,
@@ -29,7 +29,7 @@ impl Watchdog {
         }
     }
 
-    /// Power-up clear (section 10.3): it runs, from zero.
+    /// Reset by a power-up clear (section 10.3): it runs, from zero.
     pub fn power_up_clear(&mut self, clock: &BasicClock, now: Cycles) {
         *self = Self {
             zero: clock.rate(Source::Smclk).ticks(now),
@@ -57,7 +57,7 @@ impl Watchdog {
         }
     }
 
-    /// WDTCTL: the high byte reads 0x69, CNTCL reads 0 (section 10.3).
+    /// WDTCTL: the high byte reads 0x69, and CNTCL reads 0 (section 10.3).
     pub fn wdtctl(&self) -> u16 {
         0x6900 | u16::from(self.control)
     }
@@ -65,7 +65,7 @@ impl Watchdog {
     /// Write WDTCTL.
     ///
     /// # Errors
-    /// Without the password the chip resets (section 10.2).
+    /// The password is wrong: the chip resets (section 10.2).
     pub fn set_wdtctl(&mut self, value: u16, clock: &BasicClock, now: Cycles) -> Result<(), Fault> {
         if (value >> 8) as u8 != PASSWORD {
             return Err(Fault::new(
@@ -85,7 +85,7 @@ impl Watchdog {
         };
         self.control = value & !CNTCL;
         self.held_count = count;
-        // A counter that went on on the other clock's count would be before zero: wrap.
+        // A count carried over to another clock may put zero before that clock's tick 0: wrap.
         self.zero = clock.rate(self.source()).ticks(now).wrapping_sub(count);
         Ok(())
     }
@@ -100,10 +100,10 @@ impl Watchdog {
             .cycle_of(self.zero.wrapping_add(self.interval()))
     }
 
-    /// The interval may have ended.
+    /// End the interval if it is over.
     ///
     /// # Errors
-    /// In watchdog mode the chip resets: it bites.
+    /// In watchdog mode, the watchdog resets the chip.
     pub fn advance(&mut self, clock: &BasicClock, sfr: &mut Sfr, now: Cycles) -> Result<(), Fault> {
         if self.next_event(clock) > now {
             return Ok(());

@@ -1,15 +1,15 @@
-//! Programs of the command strobe processor (SWRU191C, 23.14, of the `CC253x`, whose it is): up to
-//! 24 bytes that wait for the channel and for the MAC timer, and strobe.
+//! Programs of the command strobe processor (SWRU191C, 23.14, for the `CC253x`): up to 24 bytes
+//! that wait for the channel and the MAC timer, and issue strobes.
 //!
-//! An instruction takes no time here; on the chip it is a cycle of 32 MHz, next to the symbols that
-//! a program waits for.
+//! Instructions take no time here. On the chip each takes one 32-MHz cycle, which is short against
+//! the symbols that a program waits for.
 
 use joulemark_kernel::{Fault, FaultKind, Picoseconds};
 use joulemark_radio::SYMBOL;
 
 use super::{CSPPROG0, CSPPROG23, Cc2538Rf, RSSI_SPAN};
 
-/// Registers CSPCTRL, and X, Y and Z.
+/// CSPCTRL, X, Y and Z.
 const CSPCTRL: usize = 0x60;
 const X: usize = 0x62;
 const Y: usize = 0x63;
@@ -20,22 +20,23 @@ const MCU_CTRL: u32 = 1;
 const CSP_MANINT: u32 = 1 << 3;
 const CSP_STOP: u32 = 1 << 4;
 const CSP_WAIT: u32 = 1 << 5;
-/// A program that has done so much without waiting goes on a symbol later: others have a turn.
+/// A program that runs this many instructions without waiting resumes a symbol later, so that
+/// others have a turn.
 const MOST_AT_ONCE: usize = 256;
 
-/// Where a program is.
+/// A program's state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Csp {
-    /// Bytes that have been loaded.
+    /// Bytes loaded.
     length: usize,
-    /// The next instruction, and the one after the last label.
+    /// The next instruction, and the one after the last LABEL.
     next: usize,
     label: usize,
     is_running: bool,
-    /// Overflows of the MAC timer that it waits for, and whether X counts them.
+    /// MAC timer overflows left to wait for, and whether X counts them.
     overflows: u32,
     counts_x: bool,
-    /// When it goes on by itself; [`Picoseconds::NEVER`] if it does not run.
+    /// When the program resumes by itself; [`Picoseconds::NEVER`] if it is stopped.
     pub wakes: Picoseconds,
 }
 
@@ -54,7 +55,7 @@ impl Default for Csp {
 }
 
 impl Cc2538Rf {
-    /// Load an instruction that is no immediate strobe.
+    /// Load an instruction other than an immediate strobe.
     pub(super) fn load_program(&mut self, instruction: u32) -> Result<(), Fault> {
         let refused = |what: &str| {
             let what = format!("{what} (RFST is written {instruction:#04x})");
@@ -108,7 +109,7 @@ impl Cc2538Rf {
         is_true != (instruction & 8 != 0)
     }
 
-    /// When to look at a condition again: when the power is known, else a symbol later.
+    /// When to check a condition again: when RSSI becomes valid, or a symbol later.
     fn look_again(&self, now: Picoseconds) -> Picoseconds {
         let known = match self.hears_since {
             Picoseconds::NEVER => Picoseconds::NEVER,
@@ -122,12 +123,12 @@ impl Cc2538Rf {
         later.max(now + Picoseconds(1))
     }
 
-    /// Wait for so many overflows of the MAC timer.
+    /// Wait for the next overflow of the MAC timer.
     fn wait_for_overflow(&mut self, now: Picoseconds) {
         self.csp.wakes = self.timer.next_overflow(now);
     }
 
-    /// Go on until it waits or stops.
+    /// Run until the program waits or stops.
     pub(super) fn run_program(&mut self, now: Picoseconds) -> Result<(), Fault> {
         self.csp.wakes = Picoseconds::NEVER;
         if !self.csp.is_running {
@@ -152,7 +153,7 @@ impl Cc2538Rf {
             let instruction = self.xreg[CSPPROG0 + self.csp.next];
             self.csp.next += 1;
             match instruction {
-                // SKIP; of none: this one again.
+                // SKIP; skipping 0 instructions repeats this one.
                 0x00..=0x7f if self.holds(instruction, now) => match instruction >> 4 {
                     0 => {
                         self.csp.next -= 1;
@@ -163,7 +164,7 @@ impl Cc2538Rf {
                 },
                 // RPT
                 0xa0..=0xaf if self.holds(instruction, now) => self.csp.next = self.csp.label,
-                // WAIT and WAITX; a WAIT of 0 is one of 32.
+                // WAIT and WAITX; WAIT 0 waits for 32.
                 0x80..=0x9f | 0xbc => {
                     self.csp.counts_x = instruction == 0xbc;
                     self.csp.overflows = match (instruction, instruction & 31) {
@@ -195,7 +196,7 @@ impl Cc2538Rf {
                     self.stop_program();
                     return Ok(());
                 }
-                // The other strobes are those that RFST takes at once.
+                // The other strobes are those that RFST executes immediately.
                 0xd1 | 0xd3..=0xdf => self.strobe(0xe0 | instruction & 15, now)?,
                 // SNOP, and conditions that do not hold.
                 _ => {}

@@ -1,5 +1,5 @@
-//! Handling of a value of CMDR by the radio CPU: commands that are done at once, and operations
-//! that are submitted (SWCU185F, sections 26.3.2 to 26.3.4 and 26.5.5).
+//! How the radio CPU handles a value of CMDR: immediate and direct commands, and submission of
+//! operations (SWCU185F, sections 26.3.2 to 26.3.4 and 26.5.5).
 
 use joulemark_kernel::{Fault, Memories, Picoseconds};
 
@@ -11,7 +11,7 @@ use super::structures::{Fields, Trigger, left_out, operation, result};
 use super::{Cc26x0Rf, Phy, absent};
 
 impl Cc26x0Rf {
-    /// A value of CMDR; what CMDSTA becomes.
+    /// Handle a value of CMDR, and return CMDSTA.
     pub(super) fn command(
         &mut self,
         value: u32,
@@ -34,7 +34,7 @@ impl Cc26x0Rf {
         }
     }
 
-    /// Commands that may come without a structure.
+    /// Run a command that may come without a structure.
     fn direct(
         &mut self,
         number: u16,
@@ -61,7 +61,8 @@ impl Cc26x0Rf {
             // CMD_START_RAT
             0x0405 if self.rat.is_running() => return Ok(result::CONTEXT_ERROR),
             0x0405 => self.rat.start(now, 0),
-            // CMD_PING; CMD_BUS_REQUEST; what TI's start-up code turns clocks on with (rfc.c).
+            // CMD_PING; CMD_BUS_REQUEST; the command with which TI's start-up code enables clocks
+            // (rfc.c).
             0x0406 | 0x040e | 0x0607 => {}
             // CMD_DISABLE_RAT_CH
             0x0408 => {
@@ -81,7 +82,7 @@ impl Cc26x0Rf {
         Ok(result::DONE)
     }
 
-    /// Commands with a structure that are done at once.
+    /// Run an immediate command, which has a structure.
     fn immediate(
         &mut self,
         number: u16,
@@ -102,12 +103,12 @@ impl Cc26x0Rf {
             return Ok(result::ILLEGAL_POINTER);
         };
         Ok(match number {
-            // CMD_UPDATE_RADIO_SETUP: overrides do nothing here.
+            // CMD_UPDATE_RADIO_SETUP: overrides have no effect here.
             0x0001 => match self.setup {
                 Some(_) => result::DONE,
                 None => result::CONTEXT_ERROR,
             },
-            // CMD_GET_FW_INFO: which version and how much memory is not known.
+            // CMD_GET_FW_INFO: the version and memory size are unknown.
             0x0002 => {
                 let info = [0, 0, 0, u16::from(FREE)];
                 let info: Vec<u8> = info.iter().flat_map(|half| half.to_le_bytes()).collect();
@@ -177,7 +178,7 @@ impl Cc26x0Rf {
             && matches!(self.phy, Phy::Receiving(_))
     }
 
-    /// Immediate commands to a running receiver.
+    /// Run an immediate command for a running receiver.
     fn at_receiver(
         &mut self,
         number: u16,
@@ -225,7 +226,7 @@ impl Cc26x0Rf {
         result::DONE
     }
 
-    /// `CMD_TRIGGER`: operations that wait for it begin or end.
+    /// `CMD_TRIGGER`: start or end the operations that wait for it.
     fn trigger(&mut self, number: u8, now: Picoseconds) -> u32 {
         if number > 3 {
             return result::PARAMETER_ERROR;

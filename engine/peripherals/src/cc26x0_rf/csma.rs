@@ -1,4 +1,4 @@
-//! CSMA-CA as an operation of the foreground level (SWCU185F, section 26.5.4.4).
+//! CSMA-CA as a foreground operation (SWCU185F, section 26.5.4.4).
 
 use joulemark_kernel::{Fault, Memories, Picoseconds};
 
@@ -9,7 +9,7 @@ use super::{Cc26x0Rf, absent};
 
 /// aUnitBackoffPeriod, 20 symbols (IEEE Std 802.15.4-2006, 7.4.1).
 const BACKOFF: Picoseconds = Picoseconds(320_000_000);
-/// The largest exponent of a backoff (IEEE Std 802.15.4-2006, table 86: macMaxBE).
+/// The largest backoff exponent (IEEE Std 802.15.4-2006, table 86: macMaxBE).
 const MOST_BE: u8 = 8;
 
 /// CSMA-CA (IEEE Std 802.15.4-2006, 7.5.1.4).
@@ -23,7 +23,7 @@ pub(super) struct Csma {
 }
 
 impl Csma {
-    /// Draw a number of backoff periods. TI's generator is not known; this is a 16-bit xorshift
+    /// Draw a number of backoff periods. TI's generator is unknown; this is a 16-bit xorshift
     /// (Marsaglia, Xorshift RNGs, 2003).
     fn draw(&mut self, now: Picoseconds) {
         let mut random = self.random;
@@ -132,7 +132,7 @@ impl Cc26x0Rf {
         }
     }
 
-    /// Write back how far CSMA-CA has come.
+    /// Write back CSMA-CA's progress.
     fn put_csma(&self, csma: Csma, remaining: u8, memory: &mut dyn Memories) {
         self.put(Foreground, 14, &csma.random.to_le_bytes(), memory);
         let state = [csma.backoffs, csma.exponent, remaining];

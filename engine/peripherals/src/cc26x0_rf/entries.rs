@@ -1,20 +1,20 @@
-//! The queue of data entries that received frames are put into (SWCU185F, section 26.3.2.7; layouts
-//! of `rf_data_entry.h`).
+//! The queue of data entries for received frames (SWCU185F, section 26.3.2.7; layouts of
+//! `rf_data_entry.h`).
 
 use joulemark_kernel::{Fault, FaultKind, Memories};
 
 use super::structures::Fields;
 
-/// The field `status` of an entry.
+/// An entry's `status` field.
 const PENDING: u8 = 0;
 const ACTIVE: u8 = 1;
 const FINISHED: u8 = 3;
 
 /// Bytes before an entry's data.
 const HEADER: u32 = 8;
-/// A multi-element entry has a count and an index there.
+/// Bytes of the count and index at the start of a multi-element entry's data.
 const MULTI_HEADER: u32 = 4;
-/// A queue that goes on longer is none.
+/// A longer queue is treated as invalid.
 const MOST_ENTRIES: usize = 64;
 
 /// An entry.
@@ -22,9 +22,9 @@ struct Entry {
     address: u32,
     next: u32,
     status: u8,
-    /// 0 general, 1 with several elements, 2 pointer, 3 partial read.
+    /// 0 general, 1 multi-element, 2 pointer, 3 partial read.
     kind: u8,
-    /// Bytes of the length that elements begin with.
+    /// Size of the length field before each element.
     length_bytes: u32,
     length: u32,
 }
@@ -51,18 +51,19 @@ impl Entry {
     }
 }
 
-/// A queue at an address: the entry in use, and the last one, 0 where the queue is a ring.
+/// A queue by its address: a pointer to the current entry, then one to the last entry, 0 for a
+/// ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Queue(pub u32);
 
-/// Fate of a frame.
+/// What became of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stored {
-    /// Its entry has room for more.
+    /// Stored; its entry has room for more.
     Kept,
-    /// Its entry is finished.
+    /// Stored; its entry is finished.
     Finished,
-    /// There was no room.
+    /// Dropped for lack of room.
     Full,
 }
 
@@ -71,7 +72,7 @@ impl Queue {
         Some(Fields::read(memory, self.0, 8)?.word(0))
     }
 
-    /// Whether there is a queue with entries that can be read.
+    /// Whether the queue and its current entry, if any, are readable.
     pub fn is_sound(self, memory: &dyn Memories) -> bool {
         match self.current(memory) {
             None => false,
@@ -80,7 +81,7 @@ impl Queue {
         }
     }
 
-    /// The receiver begins: its entry is active.
+    /// Mark the current entry active when the receiver starts.
     pub fn begin(self, memory: &mut dyn Memories) {
         let entry = self.current(memory).and_then(|at| Entry::read(memory, at));
         if let Some(entry) = entry.filter(|entry| entry.status == PENDING) {
@@ -88,19 +89,19 @@ impl Queue {
         }
     }
 
-    /// An entry is done; the next is the current one.
+    /// Finish an entry, and make the next one current.
     fn finish(self, memory: &mut dyn Memories, entry: &Entry) {
         entry.set_status(memory, FINISHED);
         memory.write(self.0, &entry.next.to_le_bytes());
         self.begin(memory);
     }
 
-    /// Put an element into the queue.
+    /// Add an element to the queue.
     ///
     /// # Errors
-    /// Kinds of entries that the emulation leaves out.
+    /// The entry's type is one that the emulation leaves out.
     pub fn store(self, memory: &mut dyn Memories, element: &[u8]) -> Result<Stored, Fault> {
-        // A multi-element entry without room makes way for the next.
+        // A full multi-element entry gives way to the next one.
         for _ in 0..2 {
             let current = self.current(memory).filter(|&at| at != 0);
             let Some(entry) = current.and_then(|at| Entry::read(memory, at)) else {
@@ -169,7 +170,7 @@ impl Queue {
         Ok(Stored::Full)
     }
 
-    /// `CMD_ADD_DATA_ENTRY`: an entry at the end of the queue. False: there is no such end.
+    /// `CMD_ADD_DATA_ENTRY`: append an entry; false if the queue is a ring, which has no end.
     pub fn add(self, memory: &mut dyn Memories, entry: u32) -> Option<bool> {
         let queue = Fields::read(memory, self.0, 8)?;
         Entry::read(memory, entry)?;
@@ -187,15 +188,15 @@ impl Queue {
         Some(true)
     }
 
-    /// `CMD_FLUSH_QUEUE`: the first entry that was in the queue, which is empty then; `None` where
-    /// an entry is in use.
+    /// `CMD_FLUSH_QUEUE`: empty the queue and return its first entry; `None` if the queue is
+    /// unreadable.
     pub fn flush(self, memory: &mut dyn Memories) -> Option<u32> {
         let first = self.current(memory)?;
         memory.write(self.0, &[0; 8]);
         Some(first)
     }
 
-    /// `CMD_CLEAR_RX`: all entries are as new.
+    /// `CMD_CLEAR_RX`: reset all entries.
     pub fn clear(self, memory: &mut dyn Memories) -> bool {
         let Some(first) = self.current(memory) else {
             return false;

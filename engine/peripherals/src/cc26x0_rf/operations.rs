@@ -1,5 +1,5 @@
-//! Execution of commands by the radio CPU: immediate ones, radio operations in two levels, their
-//! chains and triggers (SWCU185F, sections 26.3.2 and 26.5).
+//! Execution of radio operations by the radio CPU: two levels, chains and triggers (SWCU185F,
+//! sections 26.3.2 and 26.5).
 
 use joulemark_kernel::{Fault, Memories, Picoseconds};
 
@@ -13,23 +13,23 @@ use super::structures::{result, status};
 use super::{Cc26x0Rf, Event, Phy, Receiver, Setup, Synthesizer, absent};
 use crate::ieee802154::crc;
 
-/// Between two looks at the power in an energy-detection scan: 8 symbols.
+/// Interval of RSSI samples in an energy-detection scan: 8 symbols.
 const SCAN_STEP: Picoseconds = Picoseconds(128_000_000);
-/// From the end of an operation to the next of its chain: a tick of the radio timer. How long the
-/// radio CPU takes is not known; without any, a chain that is a ring would have no end.
+/// From the end of an operation to the next one in its chain: a tick of the radio timer. The radio
+/// CPU's real delay is unknown; with none, a ring would loop for ever without advancing time.
 const CHAIN_STEP: Picoseconds = Picoseconds(250_000);
 /// The longest PSDU.
 const PSDU: usize = 127;
-/// The mode of IEEE 802.15.4 in `CMD_RADIO_SETUP`, and the one that changes nothing.
+/// The IEEE 802.15.4 mode in `CMD_RADIO_SETUP`, and the value that keeps the current mode.
 const MODE_IEEE: u8 = 1;
 const MODE_KEPT: u8 = 0xff;
 /// The front end in `CMD_RADIO_SETUP`'s `config`.
 const FRONT_END: u16 = 7;
 const DIFFERENTIAL: u16 = 0;
-/// A chain that skips further than this has no end.
+/// The most operations that a chain may skip.
 const MOST_SKIPS: u8 = 15;
 
-/// Times of a chain of operations, in ticks of the radio timer.
+/// Times of an operation chain, in ticks of the radio timer.
 #[derive(Clone, Copy, Debug)]
 struct Chain {
     submitted: u32,
@@ -38,14 +38,14 @@ struct Chain {
     previous_end: Option<u32>,
 }
 
-/// An operation that waits for its start, or runs.
+/// An operation that is waiting for its start or running.
 #[derive(Clone, Debug)]
 pub(super) struct Operation {
     kind: Kind,
     address: u32,
     pub fields: Fields,
     chain: Chain,
-    /// Its start trigger; [`Picoseconds::NEVER`] when it has started.
+    /// Its start trigger; [`Picoseconds::NEVER`] once it has started.
     pub starts: Picoseconds,
     pub is_running: bool,
     started: u32,
@@ -81,7 +81,7 @@ impl Operation {
         }
     }
 
-    /// When it has something to do by itself.
+    /// When the operation next acts by itself.
     pub fn next(&self) -> Picoseconds {
         let csma = self.csma.map_or(Picoseconds::NEVER, |csma| csma.next);
         self.starts.min(self.ends).min(csma).min(self.scans)
@@ -92,7 +92,7 @@ impl Operation {
     }
 }
 
-/// The centre frequency of a `channel` of IEEE operations in MHz; 0: the one that is set.
+/// Centre frequency in MHz for the `channel` of an IEEE operation; 0 keeps the current one.
 const fn frequency_of(channel: u8) -> Option<u16> {
     match channel {
         0 => Some(0),
@@ -126,7 +126,7 @@ impl Cc26x0Rf {
         Ok(())
     }
 
-    /// Operations whose time has come: their events, and what needs no memory.
+    /// Queue events for the operations that are due, and do what needs no memory.
     pub(super) fn advance_operations(&mut self, now: Picoseconds) {
         for level in [Background, Foreground] {
             let Some(operation) = &mut self.operations[level as usize] else {
@@ -166,7 +166,7 @@ impl Cc26x0Rf {
         let Some(fields) = Fields::read(memory, address, bytes) else {
             return Ok(result::ILLEGAL_POINTER);
         };
-        // Its status is written: it has to be in RAM.
+        // The status is written back, so the structure must be in RAM.
         if !memory.write(address + 2, &fields.half(2).to_le_bytes()) {
             return Ok(result::ILLEGAL_POINTER);
         }
@@ -184,7 +184,7 @@ impl Cc26x0Rf {
         Ok(result::DONE)
     }
 
-    /// Let an operation wait for its start, which is not before a time.
+    /// Queue an operation for its start, at `earliest` or later.
     fn schedule(
         &mut self,
         operation: Operation,
@@ -211,7 +211,7 @@ impl Cc26x0Rf {
         Ok(())
     }
 
-    /// When a trigger of a level's operation comes; or the status with which the operation ends.
+    /// When a trigger of a level's operation occurs, or the status that ends the operation.
     fn time_of(
         &self,
         level: Level,
@@ -255,7 +255,7 @@ impl Cc26x0Rf {
         )
     }
 
-    /// The operation of a level begins.
+    /// Start a level's operation.
     fn start(
         &mut self,
         level: Level,
@@ -269,14 +269,14 @@ impl Cc26x0Rf {
             let Some(operation) = operation.filter(|operation| !operation.is_running) else {
                 return Ok(());
             };
-            // An acknowledgment goes out to its end.
+            // An acknowledgment is sent completely first.
             if let (Kind::IeeeTx, Phy::Sending(sending)) = (operation.kind, &self.phy)
                 && sending.is_acknowledgment
             {
                 operation.starts = sending.end;
                 return Ok(());
             }
-            // The structure is read again: it may have been changed while the operation waited.
+            // Reread the structure, which may have changed while the operation waited.
             let bytes = operation_bytes(operation.kind);
             let Some(fields) = Fields::read(memory, operation.address, bytes) else {
                 return self.finish(level, status::ERROR_PAR, memory, now);
@@ -363,7 +363,7 @@ impl Cc26x0Rf {
         }
     }
 
-    /// Take the end trigger of a level's operation from its structure.
+    /// Take a level's end trigger from its operation's structure.
     pub(super) fn set_end(
         &mut self,
         level: Level,
@@ -428,7 +428,7 @@ impl Cc26x0Rf {
         None
     }
 
-    /// The synthesizer is programmed.
+    /// Handle the synthesizer's lock.
     fn locked(&mut self, memory: &mut dyn Memories, now: Picoseconds) -> Result<(), Fault> {
         let operation = self.operations[Background as usize].as_ref();
         if operation.is_some_and(|operation| operation.is_running && operation.kind == Kind::Fs) {
@@ -496,7 +496,7 @@ impl Cc26x0Rf {
             max_rssi: NO_RSSI,
             stops: None,
         });
-        // Who sends goes on, and the receiver follows.
+        // A transmission continues, and the receiver follows it.
         if matches!(self.phy, Phy::Sending(_)) {
             self.synthesizer = Synthesizer::Locked(frequency);
         } else {
@@ -552,7 +552,7 @@ impl Cc26x0Rf {
         Ok(None)
     }
 
-    /// A frame or an acknowledgment has gone out.
+    /// Handle the end of a transmission.
     fn sent(&mut self, memory: &mut dyn Memories, now: Picoseconds) -> Result<(), Fault> {
         let Phy::Sending(sending) = self.phy else {
             return Ok(());
@@ -588,7 +588,7 @@ impl Cc26x0Rf {
         let is_right = frame.is_right();
         let is_ignored = frame.verdict == Verdict::Ignored;
         if is_ignored && receiver.settings.stops_ignored() {
-            // It was received on for CMD_IEEE_RX_ACK alone.
+            // Reception continued only for CMD_IEEE_RX_ACK.
             if is_right {
                 self.take_acknowledgment(frame, memory, now)?;
             }
@@ -639,7 +639,7 @@ impl Cc26x0Rf {
             self.take_acknowledgment(frame, memory, now)?;
         }
         let answer = settings.acknowledges(frame, is_pending);
-        // A frame of another operation may have begun to go out.
+        // Another operation may have begun to send a frame.
         let is_listening = matches!(self.phy, Phy::Listening);
         if let Some(pending) =
             answer.filter(|_| is_right && !is_ignored && is_stored && is_listening)
@@ -653,7 +653,7 @@ impl Cc26x0Rf {
         self.stop_receiver(memory, now)
     }
 
-    /// `CMD_IEEE_RX_ACK` may have waited for this frame.
+    /// Give the frame to `CMD_IEEE_RX_ACK` if that is waiting for it.
     fn take_acknowledgment(
         &mut self,
         frame: &Frame,
@@ -680,7 +680,7 @@ impl Cc26x0Rf {
         self.finish(Foreground, ended, memory, now)
     }
 
-    /// Count one of the results of `CMD_IEEE_RX`.
+    /// Count a result of `CMD_IEEE_RX`.
     fn count_result(&self, at: u32, memory: &mut dyn Memories) {
         let output = self.receiver.as_ref().map_or(0, |rx| rx.settings.output);
         if output != 0
@@ -690,7 +690,7 @@ impl Cc26x0Rf {
         }
     }
 
-    /// A receiver that was to stop after a frame stops.
+    /// Stop a receiver that was to stop after a frame.
     fn stop_receiver(&mut self, memory: &mut dyn Memories, now: Picoseconds) -> Result<(), Fault> {
         match self.receiver.as_ref().and_then(|receiver| receiver.stops) {
             Some(value) => self.finish(Background, value, memory, now),
@@ -700,7 +700,7 @@ impl Cc26x0Rf {
 
     // ---- The end of operations.
 
-    /// The end trigger of a level's operation has come.
+    /// Handle the end trigger of a level's operation.
     fn end_trigger(
         &mut self,
         level: Level,
@@ -715,7 +715,7 @@ impl Cc26x0Rf {
             Kind::IeeeEdScan => status::IEEE_DONE_OK,
             _ => status::IEEE_DONE_TIMEOUT,
         };
-        // A frame is received to its end, and acknowledged.
+        // The current frame is received to its end and acknowledged.
         if operation.kind == Kind::IeeeRx
             && (matches!(self.phy, Phy::Receiving(_)) || self.is_sending_acknowledgment())
         {
@@ -727,7 +727,7 @@ impl Cc26x0Rf {
         self.finish(level, value, memory, now)
     }
 
-    /// `CMD_ABORT` and `CMD_STOP` for a level.
+    /// Handle `CMD_ABORT` and `CMD_STOP` for a level.
     pub(super) fn leave(
         &mut self,
         level: Level,
@@ -741,7 +741,7 @@ impl Cc26x0Rf {
         let kind = operation.kind;
         if is_graceful && operation.is_running {
             match kind {
-                // What is being sent or received comes to its end.
+                // The current transmission or reception completes first.
                 Kind::IeeeTx => return Ok(()),
                 Kind::IeeeRx
                     if matches!(self.phy, Phy::Receiving(_))
@@ -774,7 +774,7 @@ impl Cc26x0Rf {
         self.finish(level, value, memory, now)
     }
 
-    /// An operation ends: its status, interrupts, and the next of its chain.
+    /// End an operation: write its status, raise interrupts and schedule the next in its chain.
     pub(super) fn finish(
         &mut self,
         level: Level,
@@ -830,8 +830,8 @@ impl Cc26x0Rf {
         self.schedule(operation, now + CHAIN_STEP, memory, now)
     }
 
-    /// The operation that follows one that ends with a status, which becomes an error where there
-    /// is none to be found.
+    /// Find the operation that follows one with status `value`; set `value` to an error if there
+    /// should be one but is not.
     fn next_of_chain(
         operation: &Operation,
         value: &mut u16,
@@ -872,7 +872,7 @@ impl Cc26x0Rf {
         None
     }
 
-    /// Write into the structure of a level's operation.
+    /// Write to the structure of a level's operation.
     pub(super) fn put(&self, level: Level, at: u32, bytes: &[u8], memory: &mut dyn Memories) {
         if let Some(operation) = &self.operations[level as usize] {
             memory.write(operation.address + at, bytes);
@@ -884,7 +884,7 @@ impl Cc26x0Rf {
     }
 }
 
-/// Whether an operation programs the synthesizer and nothing else.
+/// Whether an operation only tunes the synthesizer.
 fn operation_is_calibrating(kind: Kind, phy: &Phy) -> bool {
     kind == Kind::Fs && matches!(phy, Phy::Calibrating(_, false))
 }

@@ -1,23 +1,23 @@
-//! The radio timer: 32 bits at 4 MHz, and channels that compare (SWCU185F, section 26.2.3).
+//! The radio timer: 32 bits at 4 MHz, with compare channels (SWCU185F, section 26.2.3).
 
 use joulemark_kernel::Picoseconds;
 
-/// A tick of 4 MHz (Contiki-NG, `cc13xx-cc26xx-def.h`: the radio timer runs at 4 MHz).
+/// A tick of the 4-MHz radio timer (Contiki-NG, `cc13xx-cc26xx-def.h`).
 const TICK: Picoseconds = Picoseconds(250_000);
-/// Ticks in a second.
+/// Ticks per second.
 const HZ: u64 = 4_000_000;
-/// Channels.
+/// Number of channels.
 pub(super) const CHANNELS: usize = 8;
-/// Channels that the system CPU may have. The guide leaves that to `CMD_GET_FW_INFO`; three of the
+/// Channels available to the system CPU. The guide leaves this to `CMD_GET_FW_INFO`; three of the
 /// eight are assumed.
 pub(super) const FREE: u8 = 0xe0;
 
 /// The radio timer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rat {
-    /// When it was started, and with what value.
+    /// Start time and start value.
     started: Option<(Picoseconds, u32)>,
-    /// Compare values of the channels, and when they come.
+    /// Compare values of the channels, and the times at which they match.
     compare: [Option<(u32, Picoseconds)>; CHANNELS],
 }
 
@@ -26,17 +26,17 @@ impl Rat {
         self.started.is_some()
     }
 
-    /// Start with a value.
+    /// Start at a value.
     pub fn start(&mut self, now: Picoseconds, value: u32) {
         self.started = Some((now, value));
     }
 
-    /// Stop; channels compare no more.
+    /// Stop, and disable all compares.
     pub fn stop(&mut self) {
         *self = Self::default();
     }
 
-    /// The count; 0 while it is stopped.
+    /// The count; 0 while stopped.
     pub fn count(&self, now: Picoseconds) -> u32 {
         let Some((since, value)) = self.started else {
             return 0;
@@ -44,14 +44,14 @@ impl Rat {
         value.wrapping_add((now.0.saturating_sub(since.0) / TICK.0) as u32)
     }
 
-    /// When the count comes to a value that is ahead of `now` by less than half its range; `None`:
+    /// When the count reaches a value that is ahead of `now` by less than half the range; `None` if
     /// it is behind. [`Picoseconds::NEVER`] while the timer is stopped.
     pub fn time_of(&self, value: u32, now: Picoseconds) -> Option<Picoseconds> {
         let ahead = value.wrapping_sub(self.count(now));
         (!self.is_running() || i32::try_from(ahead).is_ok()).then(|| self.time_after(ahead, now))
     }
 
-    /// When the count will have gone on by so many ticks.
+    /// When the count will have advanced by `ticks`.
     fn time_after(&self, ticks: u32, now: Picoseconds) -> Picoseconds {
         let Some((since, _)) = self.started else {
             return Picoseconds::NEVER;
@@ -60,18 +60,18 @@ impl Rat {
         Picoseconds(since.0 + (passed + u64::from(ticks)) * TICK.0)
     }
 
-    /// The count as it would have been when the real-time clock, in 2^-32 s, was 0.
+    /// The count that the timer would have had when the real-time clock, in units of 2^-32 s, was
+    /// 0.
     pub fn at_rtc_zero(&self, now: Picoseconds, rtc: u64) -> u32 {
         self.count(now).wrapping_sub(ticks(rtc))
     }
 
-    /// Start so that the count was `value` when the real-time clock was 0.
+    /// Start so that the count would have been `value` when the real-time clock was 0.
     pub fn start_at_rtc(&mut self, now: Picoseconds, rtc: u64, value: u32) {
         self.start(now, value.wrapping_add(ticks(rtc)));
     }
 
-    /// Let a channel compare with a value, or no more. What is behind comes after the count has
-    /// gone round.
+    /// Set or disable a channel's compare. A value in the past matches after the count wraps.
     pub fn set_compare(&mut self, channel: usize, value: Option<u32>, now: Picoseconds) {
         self.compare[channel] = value.map(|value| {
             let ahead = value.wrapping_sub(self.count(now));
@@ -79,18 +79,18 @@ impl Rat {
         });
     }
 
-    /// A channel's value.
+    /// A channel's compare value.
     pub fn compare(&self, channel: usize) -> u32 {
         self.compare[channel].map_or(0, |(value, _)| value)
     }
 
-    /// When a channel's value comes next.
+    /// When a channel next matches.
     pub fn next_compare(&self) -> Picoseconds {
         let times = self.compare.iter().flatten().map(|&(_, time)| time);
         times.min().unwrap_or(Picoseconds::NEVER)
     }
 
-    /// Bits of the channels whose value has come, which compare no more.
+    /// Return the channels that have matched, one bit each, and disable them.
     pub fn take_due(&mut self, now: Picoseconds) -> u32 {
         let mut due = 0;
         for (channel, compare) in self.compare.iter_mut().enumerate() {
@@ -103,7 +103,7 @@ impl Rat {
     }
 }
 
-/// Ticks of a time in 2^-32 s, modulo their range.
+/// Convert a time in units of 2^-32 s to ticks, modulo their range.
 const fn ticks(rtc: u64) -> u32 {
     ((rtc as u128 * HZ as u128) >> 32) as u32
 }

@@ -1,5 +1,5 @@
-//! The receiver: what `CMD_IEEE_RX` says, the frame that comes in, frame filtering, source
-//! matching, acknowledgment, and clear-channel assessment (SWCU185F, section 26.5.4.1).
+//! The receiver: parameters of `CMD_IEEE_RX`, received frames, frame filtering, source matching,
+//! acknowledgment, and clear channel assessment (SWCU185F, section 26.5.4.1).
 
 use joulemark_kernel::{Memories, Picoseconds};
 
@@ -26,12 +26,12 @@ const APPEND_RSSI: u8 = 1 << 4;
 const APPEND_STATUS: u8 = 1 << 5;
 const APPEND_SOURCE: u8 = 1 << 6;
 const APPEND_TIME: u8 = 1 << 7;
-/// No entry of the lists of sources.
+/// Index for "no match" in the source lists.
 const NO_SOURCE: u8 = 0xff;
-/// RSSI where it is not known.
+/// RSSI when unknown.
 pub(super) const NO_RSSI: i8 = -128;
 
-/// States of clear-channel assessment, as `CMD_IEEE_CCA_REQ` returns them.
+/// Clear channel assessment states, as `CMD_IEEE_CCA_REQ` returns them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cca {
     Idle = 0,
@@ -39,7 +39,7 @@ pub(super) enum Cca {
     Invalid = 2,
 }
 
-/// Clear-channel assessment: what is looked at, and the threshold in dBm.
+/// Clear channel assessment: its sources, and the threshold in dBm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CcaSettings {
     pub options: u8,
@@ -47,7 +47,7 @@ pub(super) struct CcaSettings {
 }
 
 impl CcaSettings {
-    /// Verdict of the sources together: energy, correlation, delimiter (header of `CMD_IEEE_RX`).
+    /// Combine the sources: energy, correlation, SFD (`ccaOpt` of `CMD_IEEE_RX`).
     pub fn combine(self, energy: Cca, correlation: Cca, sync: bool) -> Cca {
         let enabled = |bit: u8| self.options & bit != 0;
         let mut sources = Vec::with_capacity(2);
@@ -75,7 +75,7 @@ impl CcaSettings {
     }
 }
 
-/// Fate of a frame by frame filtering.
+/// Filter result of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Open,
@@ -83,13 +83,13 @@ pub(super) enum Verdict {
     Ignored,
 }
 
-/// A frame that is or was received.
+/// A frame being received, or received.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
-    /// The end of its delimiter, and how long its bytes take.
+    /// The end of its SFD, and the duration of a byte.
     pub delimiter: Picoseconds,
     pub byte: Picoseconds,
-    /// Received bytes, the length byte first.
+    /// Received bytes, starting with the length.
     pub bytes: Vec<u8>,
     pub verdict: Verdict,
     pub rssi_dbm: i8,
@@ -101,7 +101,7 @@ impl Frame {
         self.bytes.first().map(|&length| usize::from(length & 0x7f))
     }
 
-    /// When the byte at a place has come.
+    /// When the byte at an index has been received.
     pub const fn byte_end(&self, place: usize) -> Picoseconds {
         Picoseconds(self.delimiter.0 + self.byte.0 * (place as u64 + 1))
     }
@@ -111,7 +111,7 @@ impl Frame {
             .is_some_and(|length| self.bytes.len() > length)
     }
 
-    /// Whether its check sequence is right.
+    /// Whether the FCS is correct.
     pub fn is_right(&self) -> bool {
         let psdu = &self.bytes[1..];
         let Some(payload) = psdu.len().checked_sub(2) else {
@@ -120,12 +120,12 @@ impl Frame {
         psdu[payload..] == crc(0, &psdu[..payload]).to_le_bytes()
     }
 
-    /// The header, where there is a frame control field.
+    /// The header, if the frame has a frame control field.
     pub fn header(&self) -> Option<Header> {
         (self.bytes.len() >= 3 + 2).then(|| Header::of(&self.bytes))
     }
 
-    /// Sequence number of an acknowledgment and whether data are pending, where the frame is one.
+    /// Sequence number and pending bit, if the frame is an acknowledgment.
     pub fn as_acknowledgment(&self) -> Option<(u8, bool)> {
         let header = self.header()?;
         (header.frame_type == 2 && self.bytes.len() >= 6)
@@ -138,7 +138,7 @@ impl Frame {
 pub(super) struct Settings {
     pub config: u8,
     pub queue: Queue,
-    /// Where results go; 0: nowhere.
+    /// Address for results; 0 for none.
     pub output: u32,
     pub filter: u16,
     pub types: u8,
@@ -170,7 +170,7 @@ impl Settings {
         }
     }
 
-    /// Those of a receiver that takes no frames.
+    /// The settings of a receiver that takes no frames.
     pub const fn none() -> Self {
         Self {
             config: 0,
@@ -190,7 +190,7 @@ impl Settings {
         }
     }
 
-    /// Whether a frame is stopped that is not for us.
+    /// Whether reception of a frame for another device stops early.
     pub const fn stops_ignored(&self) -> bool {
         self.filter & FILTER_STOP != 0
     }
@@ -199,13 +199,13 @@ impl Settings {
         self.filter & FILTER != 0
     }
 
-    /// Whether a frame with such a fate is kept.
+    /// Whether to keep a frame with this FCS and filter result.
     pub const fn keeps(&self, is_right: bool, is_ignored: bool) -> bool {
         (is_right || self.config & FLUSH_CRC == 0)
             && (!is_ignored || self.config & FLUSH_IGNORED == 0)
     }
 
-    /// Part of a frame that goes into the queue.
+    /// The queue element for a frame.
     pub fn element(&self, frame: &Frame, is_right: bool, source: u8, timestamp: u32) -> Vec<u8> {
         let has = |bit: u8| self.config & bit != 0;
         let psdu = &frame.bytes[1..];
@@ -237,7 +237,7 @@ impl Settings {
         element
     }
 
-    /// Whether a frame is for us, once that can be told; its length byte first.
+    /// Whether a frame is for this device, once that is known; `bytes` starts with the length.
     pub fn judge(&self, bytes: &[u8]) -> Option<bool> {
         let length = usize::from(*bytes.first()? & 0x7f);
         if length < 3 + 2 {
@@ -292,13 +292,12 @@ impl Settings {
         if bytes.len() < 6 {
             return None;
         }
-        // A device without a network takes the beacons of all.
+        // A device without a PAN accepts all beacons.
         let any = frame_type == 0 && self.pan == [0xff, 0xff];
         Some(any || pan_is_ours(4) && (frame_type == 0 || bytes[4..6] == self.pan))
     }
 
-    /// The entry of the lists of sources that a frame's source is in, and whether data are pending
-    /// for it.
+    /// Find a frame's source in the source lists: its index, and whether data are pending for it.
     pub fn match_source(&self, frame: &Frame, memory: &dyn Memories) -> (u8, bool) {
         let none = (NO_SOURCE, false);
         let Some(header) = frame.header() else {
@@ -341,7 +340,7 @@ impl Settings {
         none
     }
 
-    /// `CMD_IEEE_MOD_SRC_MATCH`. False: there is no such entry.
+    /// `CMD_IEEE_MOD_SRC_MATCH`; false if there is no such entry.
     pub fn set_source(&self, memory: &mut dyn Memories, options: u8, entry: u8) -> bool {
         let (list, count) = if options & 4 == 0 {
             self.extended_sources
@@ -360,7 +359,7 @@ impl Settings {
         entry < count && set(4 * words, options & 2 != 0) && set(0, options & 1 != 0)
     }
 
-    /// Whether a right frame that was accepted is acknowledged, and with the pending bit.
+    /// Whether to acknowledge an accepted, correct frame, and the pending bit if so.
     pub fn acknowledges(&self, frame: &Frame, is_pending: bool) -> Option<bool> {
         let header = frame.header()?;
         let to_all = header.to_mode == 2 && frame.bytes.get(6..8) == Some(&[0xff, 0xff]);
@@ -384,8 +383,7 @@ impl Settings {
     }
 }
 
-/// Correlation, 6 bits: straight between the worst and the best over 10 dB above sensitivity, which
-/// is assumed.
+/// 6-bit correlation, linear from worst to best over an assumed 10 dB above sensitivity.
 pub(super) fn correlation(margin_db: f64) -> u8 {
     (63.0 * (margin_db / 10.0).clamp(0.0, 1.0)).round() as u8
 }

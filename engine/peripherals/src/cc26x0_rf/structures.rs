@@ -1,10 +1,10 @@
-//! Structures in memory between the system CPU and the radio CPU: commands, their numbers, what
-//! becomes of them. Numbers, offsets and values are those of TI's `rf_mailbox.h`, `rf_common_cmd.h`
-//! and `rf_ieee_cmd.h`.
+//! Structures in memory between the system CPU and the radio CPU: commands, their numbers and their
+//! results. Numbers, offsets and values are those of TI's `rf_mailbox.h`, `rf_common_cmd.h` and
+//! `rf_ieee_cmd.h`.
 
 use joulemark_kernel::Memories;
 
-/// Two operations may run at a time: one of each level.
+/// Levels of operations; one of each may run at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     Background = 0,
@@ -24,7 +24,7 @@ pub(super) mod result {
     pub const QUEUE_BUSY: u32 = 0x89;
 }
 
-/// The field `status` of radio operations.
+/// Values of a radio operation's `status` field.
 pub(super) mod status {
     pub const PENDING: u16 = 0x0001;
     pub const ACTIVE: u16 = 0x0002;
@@ -73,7 +73,7 @@ pub(super) mod irq {
     pub const BOOT_DONE: u32 = 1 << 30;
 }
 
-/// Radio operations that the emulation knows.
+/// Radio operations that are emulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Nop,
@@ -94,7 +94,7 @@ pub(super) enum Kind {
     IeeeAbortBg,
 }
 
-/// A radio operation's number, its kind, how many bytes its structure has.
+/// A radio operation's number, its kind, and its structure's size in bytes.
 const OPERATIONS: [(u16, Kind, u32); 16] = [
     (0x0801, Kind::Nop, 14),
     (0x0802, Kind::RadioSetup, 24),
@@ -146,14 +146,14 @@ const LEFT_OUT: [(u16, &str); 28] = [
     (0x3806, "CMD_PROP_RADIO_SETUP"),
 ];
 
-/// The kind of a radio operation, and the bytes of its structure.
+/// A radio operation's kind, and its structure's size in bytes.
 pub(super) fn operation(number: u16) -> Option<(Kind, u32)> {
     let mut all = OPERATIONS.iter();
     let found = all.find(|(known, ..)| *known == number);
     found.map(|&(_, kind, bytes)| (kind, bytes))
 }
 
-/// Bytes of a kind's structure.
+/// Size in bytes of a kind's structure.
 pub(super) fn operation_bytes(kind: Kind) -> u32 {
     let mut all = OPERATIONS.iter();
     let found = all.find(|(_, known, _)| *known == kind);
@@ -168,7 +168,7 @@ pub(super) fn left_out(number: u16) -> Option<&'static str> {
 }
 
 impl Kind {
-    /// Whether it runs beside an operation of the background level (SWCU185F, section 26.5).
+    /// Whether it runs beside a background operation (SWCU185F, section 26.5).
     pub const fn is_foreground(self) -> bool {
         matches!(
             self,
@@ -176,7 +176,7 @@ impl Kind {
         )
     }
 
-    /// Whether it is one of IEEE 802.15.4's, which have their own values of `status`.
+    /// Whether it is an IEEE 802.15.4 operation; these have their own `status` values.
     pub const fn is_ieee(self) -> bool {
         self.is_foreground() || matches!(self, Self::IeeeRx | Self::IeeeEdScan)
     }
@@ -198,12 +198,12 @@ impl Kind {
     }
 }
 
-/// Bytes of a structure, as they were when they were read.
+/// Bytes of a structure when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fields(Vec<u8>);
 
 impl Fields {
-    /// Those at an address; `None` where it is not aligned to words, or not all are memory.
+    /// Read a structure; `None` if its address is not word-aligned or it is not all in memory.
     pub fn read(memory: &dyn Memories, address: u32, bytes: u32) -> Option<Self> {
         if address & 3 != 0 || address == 0 {
             return None;
@@ -227,7 +227,7 @@ impl Fields {
         std::array::from_fn(|byte| self.0[at + byte])
     }
 
-    /// Header of all radio operations: where the next one is, and how it starts and goes on.
+    /// Header of all radio operations: the next operation, the start trigger and the condition.
     pub fn next(&self) -> u32 {
         self.word(4)
     }
@@ -247,7 +247,7 @@ impl Fields {
     }
 }
 
-/// When something begins or ends (SWCU185F, tables 26-4 and 26-5).
+/// When an operation starts or ends (SWCU185F, tables 26-4 and 26-5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Trigger {
     pub bits: u8,
@@ -269,7 +269,7 @@ impl Trigger {
         self.bits & 15
     }
 
-    /// The number of a `CMD_TRIGGER` that does the same, where there is one.
+    /// The number of the `CMD_TRIGGER` that also triggers it, if any.
     pub const fn command(self) -> Option<u8> {
         if self.bits & 0x10 != 0 {
             Some(self.bits >> 5 & 3)
@@ -278,20 +278,20 @@ impl Trigger {
         }
     }
 
-    /// Whether a time that has gone by is one to begin at.
+    /// Whether a trigger time in the past starts the operation immediately.
     pub const fn takes_past(self) -> bool {
         self.bits & 0x80 != 0
     }
 }
 
-/// Whether the next operation runs.
+/// Condition for the next operation in a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Condition {
     pub rule: u8,
     pub skips: u8,
 }
 
-/// How an operation ended, for the condition.
+/// An operation's result as conditions see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     True,
@@ -304,7 +304,7 @@ impl Condition {
     pub const NEVER: u8 = 1;
     pub const LAST_RULE: u8 = 5;
 
-    /// How many operations further in the chain the next one is; `None`: none runs.
+    /// How far down the chain the next operation is; `None` if none runs.
     pub const fn follow(self, outcome: Outcome) -> Option<u8> {
         match (self.rule, outcome) {
             (_, Outcome::Abort) | (Self::NEVER, _) => None,
@@ -316,8 +316,8 @@ impl Condition {
 }
 
 impl Outcome {
-    /// Meaning of a value of `status` for the condition (SWCU185F, table 26-14 and those of IEEE
-    /// operations).
+    /// The result that a `status` value means for conditions (SWCU185F, table 26-14 and those of
+    /// IEEE operations).
     pub const fn of(value: u16) -> Self {
         match value {
             status::DONE_OK | status::IEEE_DONE_OK | status::IEEE_DONE_ACK => Self::True,
