@@ -1,4 +1,4 @@
-//! An `ARMv7-M` core with its chip around it.
+//! An `ARMv7-M` core and its chip.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -29,19 +29,19 @@ const THUMB: u32 = 1 << 24;
 const VTOR: u32 = 0xe000_ed08;
 const ACTLR: u32 = 0xe000_e008;
 const DWT_CTRL: u32 = 0xe000_1000;
-/// All of the DWT's counters on (ARM DDI 0403E, C1.8.7).
+/// DWT_CTRL with all counters enabled (ARM DDI 0403E, C1.8.7).
 const DWT_COUNTERS: u32 = 0x003e_0001;
 const DISDEFWBUF: u32 = 2;
 
-/// An `ARMv7-M` core with its chip around it.
+/// An `ARMv7-M` core and its chip.
 pub struct Armv7m {
     core: Core<CortexM>,
-    /// Where the stack pointer was when observation began.
+    /// The stack pointer when observation began.
     stack_base: u32,
-    /// What a reset makes anew.
+    /// Parameters for a reset.
     parameters: Box<sections::Core>,
     settings: BTreeMap<String, u32>,
-    /// The vector table that a reset reads; none where a debugger started the program.
+    /// The vector table that a reset reads; `None` if a debugger started the program.
     vectors: Option<u32>,
 }
 
@@ -81,7 +81,7 @@ impl Armv7m {
         core.bus.set_image(image);
         let vectors = start(&mut core, chip, parameters.boot.as_ref(), image, options)?;
         set_write_buffer(&mut core, &settings);
-        // The stack may go down to the last variable in the memory that it begins in.
+        // The stack may grow down to the last variable in its memory region.
         let sp = core.register(SP);
         let home = chip.memory.iter().find(|memory| {
             memory.kind == MemoryKind::Ram && (memory.start + 1..=end(memory)).contains(&sp)
@@ -105,14 +105,14 @@ impl Armv7m {
     }
 }
 
-/// Where a setting turns the write buffer off, every start does.
+/// Turn the write buffer off at every start if a setting says so.
 fn set_write_buffer(core: &mut Core<CortexM>, settings: &BTreeMap<String, u32>) {
     if settings.get("write_buffer") == Some(&0) {
         let _ = core.debug_write(ACTLR, DISDEFWBUF);
     }
 }
 
-/// Where nothing is mapped at 0, boot code has set VTOR before the program starts.
+/// Set VTOR, as boot code does if nothing is mapped at 0.
 fn set_vtor(core: &mut Core<CortexM>, chip: &Chip, table: u32) {
     let is_at_zero = |mirror: &Mirror| mirror.of == table && mirror.start == 0;
     if table != 0 && !chip.mirror.iter().any(is_at_zero) {
@@ -188,7 +188,7 @@ fn config(chip: &Chip, core: &sections::Core, stop_on_fault: bool) -> Result<Con
             })
         })
         .collect::<Result<_, ChipError>>()?;
-    // NOREF where there is no other clock, and SKEW: no calibration value.
+    // Set NOREF if there is no other clock, and SKEW, because there is no calibration value.
     let uncalibrated = u32::from(core.systick_divider.is_none()) << 31 | 1 << 30;
     let calibration = core.systick_calibration.as_ref();
     Ok(Config {
@@ -207,8 +207,8 @@ fn config(chip: &Chip, core: &sections::Core, stop_on_fault: bool) -> Result<Con
     })
 }
 
-/// How the core takes its time: by part number and variant of its CPUID (ARM DDI 0403E, B3.2.3), and by
-/// whether it has a floating-point unit.
+/// Select the core's timing by the part number and variant in its CPUID (ARM DDI 0403E, B3.2.3),
+/// and by whether it has a floating-point unit.
 fn timing(chip: &Chip, cpuid: u32) -> Result<Timing, ChipError> {
     let part = cpuid >> 4 & 0xfff;
     match (part, cpuid >> 20 & 15, chip.fpu.as_str()) {
@@ -226,7 +226,7 @@ fn timing(chip: &Chip, cpuid: u32) -> Result<Timing, ChipError> {
     }
 }
 
-/// The word that the image holds at an address.
+/// The image's word at an address.
 fn image_word(image: &Image, address: u32) -> Option<u32> {
     image.segments.iter().find_map(|segment| {
         let offset = address.checked_sub(segment.address)? as usize;
@@ -235,7 +235,7 @@ fn image_word(image: &Image, address: u32) -> Option<u32> {
     })
 }
 
-/// The vector table that the image tells boot code of; `None` where it tells nothing.
+/// The vector table that the image specifies to boot code; `None` if it specifies none.
 fn boot_table(chip: &Chip, boot: Option<&Boot>, image: &Image) -> Result<Option<u32>, Error> {
     let word = |address: &Constant| image_word(image, address.whole());
     let Some((boot, table)) = boot.and_then(|boot| Some((boot, word(&boot.vectors)?))) else {
@@ -252,8 +252,8 @@ fn boot_table(chip: &Chip, boot: Option<&Boot>, image: &Image) -> Result<Option<
     }
 }
 
-/// Reset; with an entry, as a debugger does that loads the stack pointer, places the program
-/// counter and has turned the DWT's counters on. Returns the vector table of a reset.
+/// Reset and return the vector table; with an entry, start as a debugger does that loads the stack
+/// pointer, sets the program counter and has enabled the DWT's counters.
 fn start(
     core: &mut Core<CortexM>,
     chip: &Chip,
@@ -299,7 +299,7 @@ fn start(
     set_vtor(core, chip, table);
     let Some(entry) = entry else {
         let (sp, pc) = vectors.unwrap_or_default();
-        // Bit 0 of a vector says Thumb, which is all that this core has (B1.5.3).
+        // Bit 0 of a vector selects Thumb state, the only one of this core (B1.5.3).
         if !is_ram(sp) || pc & 1 == 0 || !is_memory(chip, pc & !1) {
             return Err(Error::Image(format!(
                 "the vector table at {table:#010x} begins with {sp:#010x} and {pc:#010x}, which are no \
@@ -339,7 +339,7 @@ fn start(
 }
 
 impl Armv7m {
-    /// A fetch from where the chip has code that the emulation leaves out says so.
+    /// Explain a fetch from code that the emulation leaves out.
     fn explain(&self, fault: &mut Fault) {
         if fault.kind == FaultKind::Unmapped && fault.address.is_none() {
             let nothing = self.core.bus.board.nothing_at(fault.pc);
@@ -400,7 +400,7 @@ impl System for Armv7m {
         let (now, settings) = (self.core.cycles(), &self.settings);
         let setting = |name: &str| settings.get(name).copied().unwrap_or(0);
         self.core.bus.reset(cause, &self.parameters, &setting, now);
-        // There was one at the start.
+        // It was valid at the start.
         let is_there = self.core.reset(vectors).is_ok();
         let chip = Arc::clone(self.core.bus.board.chip());
         set_vtor(&mut self.core, &chip, vectors);
@@ -433,7 +433,7 @@ impl System for Armv7m {
     }
 
     fn code_address(&self, address: u32) -> Result<u32, Error> {
-        // Bit 0 says Thumb.
+        // Bit 0 is the Thumb bit.
         Ok(address & !1)
     }
 
@@ -572,7 +572,7 @@ impl System for Armv7m {
 
     fn profile(&mut self) -> Option<Vec<Node>> {
         self.core.bus.calls.as_ref()?;
-        // What is not charged yet belongs to what runs now.
+        // Charge the open interval to the current function.
         self.core.watch();
         self.core.bus.calls.as_ref().map(CallTree::nodes)
     }

@@ -1,4 +1,4 @@
-//! The surroundings of a chip of any family: the lines that leave it, and what is watched of them.
+//! The surroundings of a chip of any family: its external lines, and their observation.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -11,34 +11,34 @@ use joulemark_radio::Antenna;
 
 use crate::pins::{Pin, PinNames};
 
-/// A change of the marker pin that has not been stamped with instructions.
+/// A change of the marker pin, without its instruction count.
 #[derive(Clone, Copy, Debug)]
 pub struct RawEdge {
     pub rising: bool,
     pub cycles: Cycles,
 }
 
-/// Name of the chip's own track of power states.
+/// Name of the chip's track of power states.
 const CHIP: &str = "mcu";
-/// Name of the track of a radio within the chip.
+/// Name of the track of a radio in the chip.
 const RADIO: &str = "radio";
 
-/// Pin and power-state changes, where they are kept.
+/// Pin and power-state changes, if recorded.
 struct Trace {
     pin_edges: Vec<PinEdge>,
     power: PowerTrace,
 }
 
-/// A device where it is.
+/// A device in its place.
 struct Part {
     name: String,
     device: Box<dyn Device>,
-    /// The serial port, or the SPI bus of the same number, that it is on.
+    /// The serial port that it is on, or the SPI bus of that number.
     port: Option<(usize, Protocol)>,
     power: PowerTrace,
 }
 
-/// A pin of the chip that is a device's too.
+/// A chip pin wired to a device.
 struct Wire {
     pin: Pin,
     part: usize,
@@ -46,7 +46,7 @@ struct Wire {
     is_output: bool,
 }
 
-/// Effects of a device on the chip.
+/// An effect of a device on the chip.
 pub enum Effect {
     /// It drives a pin.
     Pin(Pin, bool),
@@ -54,12 +54,12 @@ pub enum Effect {
     Byte(usize, u8),
 }
 
-/// The buses of a chip. A bus and a serial port of one number are one peripheral.
+/// The buses of a chip. A bus and a serial port with the same number are one peripheral.
 #[derive(Clone, Copy)]
 pub struct Buses {
     /// Serial ports.
     pub ports: &'static [&'static str],
-    /// SPI buses: as many of the first ports.
+    /// Number of SPI buses; they share the first ports.
     pub spi: usize,
 }
 
@@ -72,27 +72,27 @@ pub struct Board {
     wires: Vec<Wire>,
     /// Effects of devices that the chip has not seen yet, with their times.
     effects: VecDeque<(Picoseconds, Effect)>,
-    /// The cycle in which a device does something by itself.
+    /// The cycle of the next device event.
     pub due: Cycles,
-    /// A device has something for the world outside, and no run has ended for it.
+    /// A device has something for the outside world, for which no run has ended yet.
     is_telling: bool,
     fault: Option<Fault>,
     marker: Option<Pin>,
     marker_edges: Vec<RawEdge>,
     trace: Option<Trace>,
-    /// The power states of a radio that is a part of the chip.
+    /// The power states of a radio in the chip.
     radio: Option<PowerTrace>,
     /// Bytes sent by the program on each serial port and not read yet.
     sent: Vec<Vec<(u8, Picoseconds)>>,
-    /// The byte that a run may end for, and whether it was sent and no run has ended for it.
+    /// The byte that ends a run, and whether it was sent without having ended one yet.
     awaited: Option<(u8, bool)>,
-    /// The run that is on ends at a time: its end is another cycle when the clock changes.
+    /// Whether the current run ends at a time, whose cycle changes with the clock.
     pub ends_at_time: bool,
     stop: bool,
 }
 
 impl Board {
-    /// Around a chip that is in a power state at a clock.
+    /// Make the surroundings of a chip in a power state at a clock.
     pub fn new(
         chip: &Arc<Chip>,
         pins: PinNames,
@@ -125,12 +125,12 @@ impl Board {
         }
     }
 
-    /// The chip has a radio, which is in a power state.
+    /// Add the chip's radio, in a power state.
     pub fn add_radio(&mut self, state: &'static str) {
         self.radio = Some(PowerTrace::new(state, 0));
     }
 
-    /// The power state of the chip's radio may have changed.
+    /// Note the power state of the chip's radio.
     pub fn note_radio(&mut self, state: &'static str, time: Picoseconds) {
         if let (Some(radio), Some(_)) = (&mut self.radio, &self.trace) {
             radio.note(state, 0, || time);
@@ -140,16 +140,16 @@ impl Board {
     /// Watch the pin that brackets measurements.
     ///
     /// # Errors
-    /// No such pin.
+    /// The pin does not exist.
     pub fn set_marker(&mut self, name: &str) -> Result<(), String> {
         self.marker = Some(self.pins.parse(name)?);
         Ok(())
     }
 
-    /// Put the devices of a board where they belong, and switch them on.
+    /// Place a board's devices and switch them on.
     ///
     /// # Errors
-    /// The chip has no such pin or bus.
+    /// The chip does not have such a pin or bus.
     pub fn wire(&mut self, wiring: &Wiring, timeline: &Timeline) -> Result<(), WiringError> {
         for placement in wiring.placements.iter() {
             let model = placement.model;
@@ -189,7 +189,7 @@ impl Board {
                 power: PowerTrace::new(model.states[0], 0),
             });
             for name in &placement.pull_ups {
-                // It was parsed above, as the pin of an input.
+                // It was parsed above, as an input's pin.
                 if let Ok(pin) = self.pins.parse(name) {
                     self.effects
                         .push_back((Picoseconds(0), Effect::Pin(pin, true)));
@@ -226,7 +226,7 @@ impl Board {
         })
     }
 
-    /// Let a device act, and keep what it does.
+    /// Let a device act, and collect the effects.
     fn touch<R>(
         &mut self,
         number: usize,
@@ -261,18 +261,18 @@ impl Board {
         result
     }
 
-    /// When a device does something by itself.
+    /// When the next device event occurs.
     pub fn next_event(&self) -> Picoseconds {
         let events = self.parts.iter().map(|part| part.device.next_event());
         events.min().unwrap_or(Picoseconds::NEVER)
     }
 
-    /// Work out again when a device does something.
+    /// Recompute when the next device event occurs.
     fn reschedule(&mut self, timeline: &Timeline) {
         self.due = timeline.cycle_of(self.next_event());
     }
 
-    /// Let the device act that has the next event, at the event's time.
+    /// Let the device with the next event act, at the event's time.
     pub fn advance_one(&mut self, timeline: &Timeline) {
         let events = self.parts.iter().enumerate();
         let next = events.min_by_key(|(_, part)| part.device.next_event());
@@ -283,13 +283,13 @@ impl Board {
         }
     }
 
-    /// Effects of devices that the chip has not seen yet, the earliest first.
+    /// Take the earliest device effect that the chip has not seen yet.
     pub fn next_effect(&mut self, timeline: &Timeline) -> Option<(Cycles, Effect)> {
         let (time, effect) = self.effects.pop_front()?;
         Some((timeline.cycle_of(time), effect))
     }
 
-    /// A byte has gone out on an SPI bus; what came in.
+    /// Exchange a byte on an SPI bus; return the byte received.
     pub fn exchange(&mut self, port: usize, byte: u8, now: Cycles, timeline: &Timeline) -> u8 {
         while self.due < now {
             self.advance_one(timeline);
@@ -319,27 +319,27 @@ impl Board {
                 (None, _) => {}
             }
         }
-        // Nobody drives the line.
+        // An undriven line reads 0xff.
         answer.map_or(0xff, |(_, byte)| byte)
     }
 
-    /// Keep a fault until it is asked for.
+    /// Keep a fault until it is taken.
     pub fn fail(&mut self, fault: Fault) {
         self.fault.get_or_insert(fault);
     }
 
-    /// Fault of the board; asking clears it.
+    /// Take the board's fault.
     ///
     /// # Errors
-    /// Something is wrong.
+    /// There is a fault.
     pub fn take_fault(&mut self) -> Result<(), Fault> {
         self.fault.take().map_or(Ok(()), Err)
     }
 
-    /// Let somebody outside call a device of a known type.
+    /// Let a caller outside the machine use a device of a known type.
     ///
     /// # Errors
-    /// There is none of that name and type.
+    /// There is no device of that name and type.
     pub fn with_device<T: Device, R>(
         &mut self,
         name: &str,
@@ -364,8 +364,8 @@ impl Board {
         result.ok_or_else(|| format!("device '{name}' is of another type"))
     }
 
-    /// Let somebody outside use the antenna of the first device that has one; `None` where none
-    /// has.
+    /// Let a caller outside the machine use the antenna of the first device that has one; `None` if
+    /// none has.
     pub fn with_antenna<R>(
         &mut self,
         timeline: &Timeline,
@@ -378,12 +378,12 @@ impl Board {
         Some(result)
     }
 
-    /// Whether a device has something for the world outside; asking clears it.
+    /// Whether a device has something for the outside world; this clears the mark.
     pub fn take_telling(&mut self) -> bool {
         std::mem::take(&mut self.is_telling)
     }
 
-    /// A pin has a new level.
+    /// Handle a pin's new level.
     pub fn pin_changed(&mut self, pin: Pin, high: bool, now: Cycles, timeline: &Timeline) {
         for number in 0..self.wires.len() {
             let wire = &self.wires[number];
@@ -410,7 +410,7 @@ impl Board {
         }
     }
 
-    /// A byte has gone out on a serial port.
+    /// Handle a byte sent on a serial port.
     pub fn byte_sent(&mut self, port: usize, byte: u8, now: Cycles, timeline: &Timeline) {
         let time = timeline.at(now);
         for number in 0..self.parts.len() {
@@ -429,7 +429,7 @@ impl Board {
         }
     }
 
-    /// The bytes that have gone out on a serial port since the last call.
+    /// Take the bytes sent on a serial port since the last call.
     pub fn take_sent(&mut self, port: usize) -> Vec<(u8, Picoseconds)> {
         std::mem::take(&mut self.sent[port])
     }
@@ -439,10 +439,10 @@ impl Board {
         self.buses.ports
     }
 
-    /// A serial port by its name, in letters of either case.
+    /// Find a serial port by name, ignoring case.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// There is no port of that name.
     pub fn port(&self, name: &str) -> Result<usize, String> {
         let mut ports = self.buses.ports.iter();
         ports
@@ -455,21 +455,21 @@ impl Board {
             })
     }
 
-    /// Stop runs when this byte is sent. One that was sent while another condition ended a run
-    /// counts, if it is still awaited.
+    /// Stop runs when this byte is sent. A byte sent while another condition ended a run counts, if
+    /// it is still awaited.
     pub fn await_byte(&mut self, byte: Option<u8>) {
         if self.awaited.map(|(byte, _)| byte) != byte {
             self.awaited = byte.map(|byte| (byte, false));
         }
     }
 
-    /// Whether the byte that is awaited was sent; asking clears it.
+    /// Whether the awaited byte was sent; this clears the mark.
     pub fn take_awaited(&mut self) -> bool {
         let awaited = self.awaited.as_mut();
         awaited.is_some_and(|(_, is_sent)| std::mem::take(is_sent))
     }
 
-    /// The power state or the clock may have changed.
+    /// Note the power state and the clock, which may have changed.
     pub fn note_power(&mut self, state: &'static str, now: Cycles, timeline: &Timeline) {
         if let Some(trace) = &mut self.trace {
             let hz = timeline.clock().0;
@@ -483,7 +483,7 @@ impl Board {
         }
     }
 
-    /// The power states of each part, the one that lasts cut at a time; the chip's own first.
+    /// The power states of each part, the current ones cut at a time; the chip's come first.
     pub fn power_tracks(&self, until: Picoseconds) -> Vec<PowerTrack> {
         self.powers()
             .map(|(name, power)| PowerTrack {
@@ -493,7 +493,7 @@ impl Board {
             .collect()
     }
 
-    /// The power state and the clock that each part is in; nothing where they are not kept.
+    /// The current power state and clock of each part; empty if not recorded.
     pub fn power_states(&self) -> impl Iterator<Item = (&str, &'static str, u32)> + Clone {
         self.powers().map(|(name, power)| {
             let (state, clock_hz) = power.state();
@@ -509,17 +509,17 @@ impl Board {
         })
     }
 
-    /// Changes of the pins.
+    /// Recorded pin edges.
     pub fn pin_edges(&self) -> &[PinEdge] {
         self.trace.as_ref().map_or(&[], |trace| &trace.pin_edges)
     }
 
-    /// Changes of the marker since the last call.
+    /// Take the marker's edges since the last call.
     pub fn take_marker_edges(&mut self) -> Vec<RawEdge> {
         std::mem::take(&mut self.marker_edges)
     }
 
-    /// Forget what was kept; what lasts is counted from `now`.
+    /// Discard the recorded changes; current states count from `now`.
     pub fn clear_traces(&mut self, now: Picoseconds) {
         if let Some(trace) = &mut self.trace {
             trace.pin_edges.clear();
@@ -547,12 +547,12 @@ impl Board {
         .at(address)
     }
 
-    /// The chip that it is around.
+    /// The chip.
     pub const fn chip(&self) -> &Arc<Chip> {
         &self.chip
     }
 
-    /// Whether the run is to end at this instruction boundary; asking clears it.
+    /// Whether the run is to end at this instruction boundary; this clears the mark.
     pub fn take_stop(&mut self) -> bool {
         std::mem::take(&mut self.stop)
     }

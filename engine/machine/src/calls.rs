@@ -1,4 +1,4 @@
-//! The tree of calls of a program, kept from where control goes.
+//! A program's call tree, built from its control flow.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,29 +8,29 @@ use joulemark_kernel::Symbols;
 
 use crate::profile::Node;
 
-/// A function that waits for the one that it called.
+/// A function that waits for its callee.
 struct Activation {
     node: usize,
     entry: u32,
     low: u32,
 }
 
-/// Cycles, instructions and stack by path of calls.
+/// Cycles, instructions and stack by call path.
 pub struct CallTree {
     nodes: Vec<Node>,
     children: HashMap<(usize, Option<usize>), usize>,
     waiting: Vec<Activation>,
     node: usize,
-    /// The stack pointer at the node's entry, and the lowest since.
+    /// The stack pointer at the node's entry, and the lowest one since.
     entry: u32,
     low: u32,
-    /// Where control was last, up to which everything has been charged.
+    /// The last control event; everything until then has been charged.
     last: Option<Control>,
     symbols: Symbols,
 }
 
 impl CallTree {
-    /// It begins where it is first told that control is.
+    /// Make a tree that begins at the first control event.
     pub fn new(symbols: Symbols) -> Self {
         Self {
             nodes: vec![Node::root()],
@@ -56,7 +56,7 @@ impl CallTree {
         })
     }
 
-    /// The function at an address, and the addresses that nothing else begins in.
+    /// Find the function at an address, and the range around it in which no other one begins.
     fn find(&self, pc: u32) -> (Option<usize>, Range<u32>) {
         let functions = self.symbols.functions();
         let after = functions.partition_point(|function| function.start <= pc);
@@ -70,7 +70,7 @@ impl CallTree {
         }
     }
 
-    /// Control has gone somewhere. Answers the addresses in which it need not be followed.
+    /// Follow control to an address. Return the range within which it need not be followed.
     pub fn control(&mut self, at: &Control) -> Range<u32> {
         let last = self.last.replace(*at).unwrap_or_else(|| {
             (self.entry, self.low) = (at.stack_pointer, at.stack_pointer);
@@ -95,7 +95,7 @@ impl CallTree {
         for _ in at.depth..last.depth {
             self.note_stack();
             let Some(activation) = self.waiting.pop() else {
-                // A return out of what was running when this tree began.
+                // A return from the function that was running when this tree began.
                 self.node = 0;
                 (self.entry, self.low) = (at.stack_pointer, at.stack_pointer);
                 continue;
@@ -105,7 +105,7 @@ impl CallTree {
             self.low = self.low.min(activation.low);
         }
         if self.node == 0 || self.nodes[self.node].function != function {
-            // A jump: the function takes the place of the one that jumped.
+            // A jump: the target function replaces the one that jumped.
             self.note_stack();
             let parent = self.nodes[self.node].parent.unwrap_or(0);
             self.node = self.child(parent, function);
@@ -119,12 +119,12 @@ impl CallTree {
         node.stack_bytes = node.stack_bytes.max(self.entry.saturating_sub(self.low));
     }
 
-    /// Where control is.
+    /// The current node.
     pub const fn node(&self) -> usize {
         self.node
     }
 
-    /// Counters.
+    /// The counters of all nodes.
     pub fn nodes(&self) -> Vec<Node> {
         let mut nodes = self.nodes.clone();
         let mut low = self.low;

@@ -1,5 +1,5 @@
 //! The surroundings of a Cortex-M core: pins, power states and traces for all series, and each
-//! series' registers in a file of its own.
+//! series' registers in their own file.
 
 pub mod cc2538;
 pub mod cc26x0;
@@ -29,7 +29,7 @@ const PLAIN_PINS: PinNames = PinNames {
     name: |pin| &PINS[pin.bit],
 };
 
-/// Lettered ports of so many pins each.
+/// Lettered ports with these numbers of pins.
 const fn lettered(counts: &'static [usize]) -> PinNames {
     PinNames {
         counts,
@@ -37,7 +37,7 @@ const fn lettered(counts: &'static [usize]) -> PinNames {
     }
 }
 
-/// Numbered ports of so many pins each.
+/// Numbered ports with these numbers of pins.
 const fn numbered(counts: &'static [usize]) -> PinNames {
     PinNames {
         counts,
@@ -45,7 +45,7 @@ const fn numbered(counts: &'static [usize]) -> PinNames {
     }
 }
 
-/// Names of pins of numbered ports: P0.00 to P0.31, P1.00, ...
+/// Pin names in numbered ports: P0.00 to P0.31, P1.00, ...
 static NUMBERED_PINS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let ports = 0..2;
     ports
@@ -53,7 +53,7 @@ static NUMBERED_PINS: LazyLock<Vec<String>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Names of pins: DIO0 to DIO31, then PA0 to PA31, PB0, ... as series with ports call them.
+/// Pin names: DIO0 to DIO31, then PA0 to PA31, PB0, ... in series with lettered ports.
 static PINS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let plain = (0..PORT_PINS).map(|pin| format!("DIO{pin}"));
     let ports = ('A'..='E').flat_map(|port| (0..PORT_PINS).map(move |pin| format!("P{port}{pin}")));
@@ -63,10 +63,10 @@ static PINS: LazyLock<Vec<String>> = LazyLock::new(|| {
 /// The levels of all pins.
 #[derive(Clone, Debug, Default)]
 pub struct Pins {
-    /// Level driven by the program, if any.
+    /// Levels driven by the program, and the pins that it drives.
     output: [u32; 5],
     enabled: [u32; 5],
-    /// Level driven by the board.
+    /// Levels driven by the board.
     input: [u32; 5],
 }
 
@@ -76,7 +76,7 @@ impl Pins {
     }
 }
 
-/// Who resets the chip.
+/// The cause of a chip reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reset {
     /// AIRCR.SYSRESETREQ.
@@ -89,18 +89,18 @@ pub struct Anew<'a> {
     pub cause: Reset,
     pub now: Cycles,
     pub time: Picoseconds,
-    /// What the peripherals were made with.
+    /// Parameters of the peripherals.
     pub core: &'a sections::Core,
     pub setting: &'a dyn Fn(&str) -> u32,
 }
 
-/// Effects of a series' register access on the rest of the chip.
+/// What a register access by a series can see and change of the rest of the chip.
 pub struct Context<'a> {
-    /// The pins; changes are noticed after the access.
+    /// The pins; the caller detects changes after the access.
     pub pins: &'a mut Pins,
-    /// When the access is on the bus.
+    /// The cycle of the bus access.
     pub now: Cycles,
-    /// The same in the board's time, for what has clocks of its own.
+    /// The same in the board's time, for peripherals with their own clocks.
     pub time: Picoseconds,
     /// Set to change the core's clock.
     pub clock_hz: Option<u32>,
@@ -110,37 +110,37 @@ pub struct Context<'a> {
 pub trait Peripherals: Send + Sync {
     /// Names of the serial ports.
     fn serial_ports(&self) -> &'static [&'static str];
-    /// Contents of the chip's read-only memories and their addresses.
+    /// Contents and addresses of the chip's read-only memories.
     fn rom(&self) -> Vec<(u32, Vec<u8>)> {
         Vec::new()
     }
-    /// Read a word; `None` where the series has no register.
+    /// Read a word; `None` if there is no register.
     ///
     /// # Errors
-    /// It may not be read so.
+    /// The register does not allow this read.
     fn read(&mut self, address: u32, context: &mut Context<'_>) -> Result<Option<u32>, Fault>;
-    /// Write a word; false where the series has no register.
+    /// Write a word; false if there is no register.
     ///
     /// # Errors
-    /// It may not be written so.
+    /// The register does not allow this write.
     fn write(&mut self, address: u32, value: u32, context: &mut Context<'_>)
     -> Result<bool, Fault>;
-    /// Write a part of a word, where the series has registers that take one; false where it has none.
+    /// Write part of a word to a register that allows it; false if there is none.
     fn write_part(&mut self, address: u32, value: u32, width: Width) -> bool {
         let _ = (address, value, width);
         false
     }
-    /// The image that was loaded, for registers that show a part of it.
+    /// Note the loaded image, for registers that show part of it.
     fn set_image(&mut self, image: &Image) {
         let _ = image;
     }
-    /// Whether the flash controller takes stores to flash, as if they were to registers.
+    /// Whether the flash controller handles stores to flash like register writes.
     fn takes_flash_stores(&self) -> bool {
         false
     }
-    /// Queue bytes on a port's line into the chip.
+    /// Queue bytes that arrive on a port.
     fn put_serial(&mut self, port: usize, bytes: &[u8]);
-    /// Bring the devices up to `now`; `sent` is told of bytes that went out: port, byte, time.
+    /// Bring the peripherals up to `now`; call `sent` with port, byte and time for each byte sent.
     ///
     /// # Errors
     /// A watchdog resets the chip.
@@ -149,24 +149,25 @@ pub trait Peripherals: Send + Sync {
         now: Cycles,
         sent: &mut dyn FnMut(usize, u8, Cycles),
     ) -> Result<(), Fault>;
-    /// Pins of a port have new levels; `changed` are those that differ. Whether that may interrupt.
+    /// Note new levels of a port's pins, of which `changed` differ; return whether they may
+    /// interrupt.
     fn pins_changed(&mut self, port: usize, level: u32, changed: u32) -> bool {
         let _ = (port, level, changed);
         false
     }
-    /// The core's clock has changed: devices with clocks of their own see another ratio.
+    /// Note that the core's clock changed, which changes its ratio to other clocks.
     fn clock_changed(&mut self, now: Cycles, core_hz: u32) {
         let _ = (now, core_hz);
     }
-    /// The watch crystal is too fast by so many parts in 10^9 from now on. A series without one
-    /// has nothing to do.
+    /// From now on, the watch crystal is `ppb` parts in 10^9 too fast. Series without one ignore
+    /// this.
     fn set_watch_crystal(&mut self, ppb: i32, now: Cycles, time: Picoseconds) {
         let _ = (ppb, now, time);
     }
-    /// Do transfers to and from memory that are due. Whether there was one.
+    /// Make the memory transfers that are due; return whether there were any.
     ///
     /// # Errors
-    /// A transfer cannot be done.
+    /// A transfer is not possible.
     fn transfer(
         &mut self,
         memory: &mut dyn Memories,
@@ -176,24 +177,24 @@ pub trait Peripherals: Send + Sync {
         let _ = (memory, now, timeline);
         Ok(false)
     }
-    /// When [`Peripherals::advance`] or [`Peripherals::transfer`] has something to do.
+    /// When [`Peripherals::advance`] or [`Peripherals::transfer`] has work to do.
     fn next_event(&self) -> Cycles;
-    /// The chip's radio. It is brought up to date before a register is accessed, and the registers
-    /// are asked for interrupts and for the next event after it has done something.
+    /// The chip's radio. It is brought up to date before a register access; after it has acted, the
+    /// caller checks the interrupts and the next event.
     fn radio(&self) -> Option<&dyn Radio> {
         None
     }
-    /// The same, to be used.
+    /// The chip's radio, mutably.
     fn radio_mut(&mut self) -> Option<&mut dyn Radio> {
         None
     }
-    /// Interrupt lines that are asserted.
+    /// Asserted interrupt lines.
     fn interrupts(&self) -> [u64; 4];
     /// Settings of the memory controller.
     fn memory_settings(&self) -> MemorySettings {
         MemorySettings::default()
     }
-    /// Whether the cache's RAM is no memory now.
+    /// Whether the cache's RAM is currently not usable as memory.
     fn cache_ram_off(&self) -> bool {
         self.memory_settings().cache
     }
@@ -201,12 +202,12 @@ pub trait Peripherals: Send + Sync {
     fn flash_state(&self) -> Option<&'static str> {
         None
     }
-    /// The power state of a core that sleeps.
+    /// The power state of a sleeping core.
     fn sleep_state(&self) -> &'static str;
-    /// The core goes to sleep with SCR.SLEEPDEEP: returns its power state.
+    /// Enter sleep with SCR.SLEEPDEEP set; return the power state.
     ///
     /// # Errors
-    /// The emulation leaves it out.
+    /// The emulation leaves this out.
     fn deep_sleep(&mut self, context: &mut Context<'_>) -> Result<&'static str, Fault> {
         let _ = context;
         Err(Fault::new(
@@ -214,16 +215,16 @@ pub trait Peripherals: Send + Sync {
             "the emulation leaves out deep sleep (SCR.SLEEPDEEP) of this chip",
         ))
     }
-    /// Everything is as after power-up but for what a reset leaves as it is, and for the register
-    /// that tells its cause. The clock follows ([`Peripherals::clock_changed`]).
+    /// Return to the power-up state, except for what a reset preserves and for the register that
+    /// reports its cause. The clock follows ([`Peripherals::clock_changed`]).
     fn reset(&mut self, anew: &Anew<'_>);
-    /// The core wakes from deep sleep.
+    /// Wake from deep sleep.
     fn wake(&mut self, context: &mut Context<'_>) {
         let _ = context;
     }
 }
 
-/// The surroundings of the core of a series' chip, and the names of its pins.
+/// Make the peripherals of a series' chip, and its pin names.
 pub type Make = fn(&sections::Core, &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames);
 
 /// Everything around the core.
@@ -235,24 +236,23 @@ pub struct CortexM {
     /// How much too fast the watch crystal is, in parts in 10^9.
     watch_ppb: i32,
     pub(crate) board: Board,
-    /// When the series' registers and its radio have something to do; asked for before every
-    /// instruction.
+    /// When the series' registers and its radio have work to do; checked before every instruction.
     due: Cycles,
     pending_fault: Option<Fault>,
     /// The core's power state.
     state: &'static str,
-    /// How long the core takes to wake from power states.
+    /// Wake-up times from power states.
     wake_up: Vec<(String, Picoseconds)>,
-    /// The flash controller's, while it has one.
+    /// The flash controller's power state, while it has one.
     flash_state: Option<&'static str>,
-    /// Cycles by function, where they are wanted.
+    /// Cycles by function, if wanted.
     pub(crate) calls: Option<CallTree>,
 }
 
 const ACTIVE: &str = "active";
 
 impl CortexM {
-    /// After reset.
+    /// The state after reset.
     pub fn new(
         chip: &Arc<Chip>,
         core: &sections::Core,
@@ -295,13 +295,13 @@ impl CortexM {
         self.series.rom()
     }
 
-    /// Put bytes on a UART's line to the chip.
+    /// Put bytes on the line to a UART.
     pub(crate) fn put_serial(&mut self, port: usize, bytes: &[u8], now: Cycles) {
         self.series.put_serial(port, bytes);
         self.advance_series(now);
     }
 
-    /// The watch crystal is too fast by so many parts in 10^9 from now on.
+    /// From now on, the watch crystal is `ppb` parts in 10^9 too fast.
     pub(crate) fn set_watch_crystal(&mut self, ppb: i32, now: Cycles) {
         self.advance_series(now);
         let time = self.timeline.at(now);
@@ -310,7 +310,7 @@ impl CortexM {
         self.set_due();
     }
 
-    /// Reset the chip: its pins are inputs again, and its clock is the one after a reset.
+    /// Reset the chip: its pins become inputs, and the clock is the reset clock.
     pub(crate) fn reset(
         &mut self,
         cause: Reset,
@@ -344,7 +344,7 @@ impl CortexM {
         self.pins_changed(before, now);
     }
 
-    /// The board drives a pin.
+    /// Let the board drive a pin.
     pub(crate) fn set_pin(&mut self, pin: Pin, high: bool, now: Cycles) {
         let before = self.levels();
         let bit = 1 << pin.bit;
@@ -362,7 +362,7 @@ impl CortexM {
         for port in 0..before.len() {
             let mut changed = before[port] ^ after[port];
             if changed != 0 && self.series.pins_changed(port, after[port], changed) {
-                // The core looks at the lines when something is due.
+                // The core checks its lines when something is due.
                 self.due = Cycles(0);
             }
             while changed != 0 {
@@ -388,7 +388,7 @@ impl CortexM {
         self.take_effects(now);
     }
 
-    /// Let the chip's radio do what is due up to `now`.
+    /// Let the chip's radio handle events up to `now`.
     fn advance_radio(&mut self, now: Cycles) {
         let Some(radio) = self.series.radio_mut() else {
             return;
@@ -402,13 +402,13 @@ impl CortexM {
         }
     }
 
-    /// When the chip's radio does something by itself.
+    /// When the chip's radio next acts by itself.
     pub(crate) fn next_radio_event(&self) -> Picoseconds {
         let radio = self.series.radio();
         radio.map_or(Picoseconds::NEVER, Radio::next_event)
     }
 
-    /// Let somebody outside use the antenna of the chip's radio; false where it has none.
+    /// Let a caller outside the machine use the antenna of the chip's radio; false if it has none.
     pub(crate) fn with_antenna(&mut self, act: &mut dyn FnMut(&mut Antenna)) -> bool {
         let Some(radio) = self.series.radio_mut() else {
             return false;
@@ -418,7 +418,7 @@ impl CortexM {
         true
     }
 
-    /// Let devices do what is due up to `now`.
+    /// Let devices handle events up to `now`.
     fn advance_devices(&mut self, now: Cycles) {
         while self.board.due <= now {
             self.board.advance_one(&self.timeline);
@@ -426,7 +426,7 @@ impl CortexM {
         }
     }
 
-    /// See what devices have done.
+    /// Apply the effects of devices.
     pub(crate) fn take_effects(&mut self, now: Cycles) {
         while let Some((at, effect)) = self.board.next_effect(&self.timeline) {
             match effect {
@@ -445,7 +445,7 @@ impl CortexM {
         };
     }
 
-    /// Let a register access happen, and what follows from it.
+    /// Make a register access, and apply its consequences.
     fn access<T>(
         &mut self,
         now: Cycles,
@@ -490,7 +490,7 @@ impl CortexM {
         self.board.note_power(state, now, &self.timeline);
     }
 
-    /// The flash controller may have begun or ended something.
+    /// Note that the flash controller may have started or finished.
     fn note_flash(&mut self, now: Cycles) {
         let state = self.series.flash_state();
         if state != self.flash_state {
@@ -553,7 +553,7 @@ impl Bus for CortexM {
     }
 
     fn transfer(&mut self, memory: &mut dyn Memories, now: Cycles) -> Result<(), Fault> {
-        // What a radio does with memory happens at its own time, too.
+        // A radio's memory work also has its own time.
         let time = self.next_radio_event().min(self.timeline.at(now));
         if self.series.transfer(memory, now, &self.timeline)? {
             if let Some(radio) = self.series.radio() {
@@ -599,7 +599,7 @@ impl Bus for CortexM {
         } else if asleep {
             self.state = usual;
         } else if before != usual {
-            // What can be accessed can wake.
+            // This cannot fail: a wake-up selects no clock that is too fast.
             let _ = self.access(now, |series, context| {
                 series.wake(context);
                 Ok(())

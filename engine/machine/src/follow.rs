@@ -1,63 +1,63 @@
-//! Execution in time: the cost of each instruction by its address, and calls in the order of time.
+//! Execution over time: each instruction's cost by address, and calls in order of time.
 
 use std::collections::HashMap;
 
 use joulemark_kernel::time::Picoseconds;
 
-/// A part of the board in a power state: its name, the state, the core's clock or 0.
+/// A board part in a power state: its name, the state, and the core's clock or 0.
 pub type PartState = (String, &'static str, u32);
 
-/// Cost of the executions of one instruction.
+/// The cost of all executions of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Cycles of the core's clock; those of sleep where the core slept there.
+    /// Cycles of the core's clock; sleep cycles if the core slept there.
     pub cycles: u64,
-    /// How often it was executed.
+    /// Number of executions.
     pub instructions: u64,
-    /// Time.
+    /// Time taken.
     pub time: Picoseconds,
 }
 
 /// An instruction in one situation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// Its address.
+    /// The instruction's address.
     pub address: u32,
-    /// The core slept before it.
+    /// Whether the core slept before it.
     pub is_asleep: bool,
-    /// Index of the power states of all parts.
+    /// Index into [`Followed::states`].
     pub states: usize,
 }
 
-/// From here on another function ran, or the same in other power states.
+/// A change to another function, or to other power states in the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// When it began; it lasts until the next one.
+    /// The start; a turn lasts until the next one.
     pub start: Picoseconds,
-    /// Index of the path of calls.
+    /// Index into [`Followed::paths`].
     pub path: usize,
-    /// The core slept in it.
+    /// Whether the core slept in it.
     pub is_asleep: bool,
-    /// Index of the power states of all parts.
+    /// Index into [`Followed::states`].
     pub states: usize,
 }
 
 /// Execution followed since the last clear.
 #[derive(Clone, Debug, Default)]
 pub struct Followed {
-    /// In the order of addresses.
+    /// In order of addresses.
     pub places: Vec<(Place, Cost)>,
-    /// In the order of time.
+    /// In order of time.
     pub turns: Vec<Turn>,
     /// When the last turn ended.
     pub end: Picoseconds,
-    /// Names, outermost first.
+    /// Call paths: function names, outermost first.
     pub paths: Vec<Vec<String>>,
-    /// Power states that all parts were in at once.
+    /// Combinations of the parts' power states.
     pub states: Vec<Vec<PartState>>,
 }
 
-/// Where a machine is.
+/// A snapshot of a machine's position and counters.
 #[derive(Clone, Copy)]
 pub struct Sight {
     pub address: u32,
@@ -68,7 +68,7 @@ pub struct Sight {
     pub time: Picoseconds,
 }
 
-/// Keeps what is followed.
+/// Records what a machine executes.
 #[derive(Default)]
 pub struct Follower {
     places: HashMap<Place, Cost>,
@@ -79,7 +79,7 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// From a time on.
+    /// Start recording at a time.
     pub fn new(begin: Picoseconds) -> Self {
         Self {
             end: begin,
@@ -87,7 +87,7 @@ impl Follower {
         }
     }
 
-    /// The power states of all parts, before an instruction.
+    /// Note the power states of all parts before an instruction.
     pub fn states<'a>(
         &mut self,
         now: &(impl Iterator<Item = (&'a str, &'static str, u32)> + Clone),
@@ -111,7 +111,7 @@ impl Follower {
         });
     }
 
-    /// The machine went from one instruction to the next.
+    /// Record the step from one instruction to the next.
     pub fn went(&mut self, from: &Sight, to: &Sight) {
         let place = Place {
             address: from.address,
@@ -121,8 +121,8 @@ impl Follower {
         let cost = self.places.entry(place).or_default();
         cost.cycles += to.cycles - from.cycles;
         cost.instructions += to.instructions - from.instructions;
-        // A clock that changes changes it a little earlier than the instruction is over: what is
-        // counted begins where it ended, so that all of it adds up.
+        // A clock change takes effect slightly before its instruction ends. Each interval starts at
+        // the previous one's end, so that all of them add up.
         let start = self.end;
         self.end = start.max(to.time);
         cost.time.0 += self.end.0 - start.0;
@@ -141,7 +141,7 @@ impl Follower {
         }
     }
 
-    /// The kept execution, with the names of paths.
+    /// Return the recorded execution, with these call paths.
     pub fn followed(&self, paths: Vec<Vec<String>>) -> Followed {
         let mut places: Vec<_> = self
             .places

@@ -1,5 +1,5 @@
-//! Machines: a core, its chip's peripherals and an image, put together so that they run and can be
-//! observed. Nothing is shared between machines, and observing costs no emulated time.
+//! Machines: a core, its chip's peripherals and an image, assembled to run under observation.
+//! Machines share nothing, and observation costs no emulated time.
 
 mod armv7m;
 mod board;
@@ -24,32 +24,32 @@ pub use profile::{CallPath, FunctionCost, Profile};
 pub use series::{load_chip, parse_chip};
 pub use shell::Machine;
 
-/// How a machine starts and what it keeps.
+/// How a machine starts and what it records.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Start here instead of at the reset vector.
     ///
-    /// A debugger that places the program counter also sets up what a reset and start-up code would
-    /// have: the stack pointer is at the end of RAM and the watchdog is held. Registers hold zero.
-    /// On an `ARMv7-M` core the stack pointer is the image's first word, where that is in RAM.
+    /// The machine then starts as if under a debugger that sets the program counter and what a
+    /// reset and start-up code would have set: the stack pointer is at the end of RAM, the watchdog
+    /// is held and registers are zero. On an `ARMv7-M` core the stack pointer is the image's first
+    /// word, if that points into RAM.
     pub entry: Option<u32>,
     /// The pin that brackets measurements, such as `P2.3`.
     pub marker: Option<String>,
-    /// Things to count.
+    /// What to profile.
     pub profile: Profiling,
-    /// Keep pin and power-state changes.
+    /// Record pin and power-state changes.
     pub trace: bool,
-    /// Keep a digest of every address fetched, read and written: where there is a marker, between
-    /// its rising and its falling edge.
+    /// Digest every address fetched, read and written; with a marker, only between its rising and
+    /// falling edges.
     pub secrets_trace: bool,
-    /// How often the chip may be reset, by its watchdog or by its program, and go on: the next
-    /// reset is a fault.
+    /// How many resets by a watchdog or by the program to allow; the next one is a fault.
     pub resets: u32,
-    /// Named chip settings at start.
+    /// Chip settings at start, by name.
     pub settings: BTreeMap<String, u32>,
 }
 
-/// Things that a machine counts of its program.
+/// What a machine counts of its program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profiling {
     /// Nothing.
@@ -57,35 +57,35 @@ pub enum Profiling {
     Off,
     /// Cycles per function.
     Functions,
-    /// The cost of each instruction too, and calls in the order of time: slower. Power states are
-    /// part of it where [`Options::trace`] is on.
+    /// Also the cost of each instruction, and calls in order of time, which is slower. With
+    /// [`Options::trace`], power states are included.
     Instructions,
 }
 
-/// Conditions that end a run, besides faults. A core that sleeps with nothing due sleeps on to the
-/// limit in cycles or time; without a limit, that sleep ends the run.
+/// Conditions that end a run, besides faults. A core that sleeps with nothing due sleeps until the
+/// limit in cycles or time; without a limit, the run ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Until {
     /// Before the instruction at this address is executed.
     pub address: Option<u32>,
-    /// After the next change of the marker pin.
+    /// After the next edge of the marker pin.
     pub marker: bool,
     /// When the program has sent this byte on a serial line.
     pub serial: Option<u8>,
-    /// When a device has something for the world outside the board.
+    /// When a device has something for the outside world.
     pub device: bool,
-    /// When the core sleeps and nothing is due that could wake it.
+    /// When the core sleeps and nothing is due to wake it.
     pub asleep: bool,
     /// After this many more cycles.
     pub max_cycles: Option<u64>,
-    /// At the first instruction boundary that is not before this time since the start.
+    /// At the first instruction boundary at or after this time since the start.
     pub time: Option<Picoseconds>,
 }
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// [`Until::address`], or one that is watched.
+    /// [`Until::address`], or a watched address.
     Address,
     /// [`Until::marker`].
     Marker,
@@ -99,7 +99,7 @@ pub enum Reason {
     Time,
     /// A fault.
     Fault,
-    /// The core sleeps and nothing is due that could wake it.
+    /// The core sleeps and nothing is due to wake it.
     Asleep,
 }
 
@@ -119,25 +119,25 @@ impl Reason {
     }
 }
 
-/// One call on the stack of the emulated program.
+/// A call on the emulated program's stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Where it is, or where it will go on.
+    /// The current address, or the one to which it will return.
     pub address: u32,
-    /// The nearest symbol; empty where there is none.
+    /// The nearest symbol; empty if there is none.
     pub symbol: String,
     /// Bytes after the symbol.
     pub offset: u32,
 }
 
-/// A fault with names to its addresses.
+/// A fault with symbols for its addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultReport {
-    /// Its kind's name.
+    /// The name of the fault's kind.
     pub kind: &'static str,
-    /// One sentence: what, where.
+    /// One sentence: what happened and where.
     pub message: String,
-    /// The address that was touched, where there is one.
+    /// The accessed address, if there is one.
     pub address: Option<u32>,
     /// Innermost first; the first frame is where the fault happened.
     pub call_stack: Vec<Frame>,
@@ -146,25 +146,24 @@ pub struct FaultReport {
 /// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stop {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// The address of the next instruction, or of the one that faulted.
+    /// The address of the next instruction, or of the faulting one.
     pub address: u32,
-    /// The fault, where that is why, or in whose handler the program was when its cycles were
-    /// spent.
+    /// The fault that ended the run, or whose handler was running when the cycles were used up.
     pub fault: Option<FaultReport>,
 }
 
-/// Bad input to a machine: what, where and how to mend it.
+/// An input error: what, where and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The image is for something else.
+    /// The image does not suit the chip.
     Image(String),
     /// The chip file lacks something.
     Chip(String),
-    /// The board's wiring is not for this chip.
+    /// The board's wiring does not suit the chip.
     Board(String),
-    /// An argument.
+    /// An argument is wrong.
     Argument(String),
 }
 

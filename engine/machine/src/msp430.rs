@@ -1,4 +1,4 @@
-//! An MSP430 core with its chip around it.
+//! An MSP430 core and its chip.
 
 use std::sync::Arc;
 
@@ -19,16 +19,16 @@ const DIGITS: usize = 4;
 const PC: usize = 0;
 const SP: usize = 1;
 
-/// An MSP430 core with its chip around it.
+/// An MSP430 core and its chip.
 pub struct Msp430 {
     core: Core<Msp430x1xx>,
     /// First address after RAM.
     ram_end: u32,
-    /// Where the stack pointer was when observation began.
+    /// The stack pointer when observation began.
     stack_base: u16,
-    /// A reset starts the program again: no debugger placed the program counter.
+    /// Whether a reset can restart the program: false if a debugger set the program counter.
     can_reset: bool,
-    /// How many functions the profile tells apart.
+    /// Number of functions in the profile.
     functions: usize,
 }
 
@@ -79,7 +79,7 @@ impl Msp430 {
             ])))
         };
         let vector = word(reset);
-        // An image without a reset vector can only be started as a debugger starts it.
+        // Without a reset vector, an image can only start as under a debugger.
         let placed = match (options.entry, vector) {
             (Some(entry), vector) if Some(entry) != vector => Some(entry),
             (_, Some(_)) => None,
@@ -117,8 +117,8 @@ impl Msp430 {
             }
         }
         let ram_end = ram.start + ram.size;
-        // The stack may go down to the last variable; a section that reaches the end of RAM is
-        // the room for the stack itself.
+        // The stack may grow down to the last variable; a section up to the end of RAM is the stack
+        // itself.
         let variables_end = image
             .variables
             .iter()
@@ -148,7 +148,7 @@ impl Msp430 {
     }
 }
 
-/// The function of each even address: its index in the symbol table plus one.
+/// Map each even address to its function: the index in the symbol table plus one.
 fn function_map(symbols: &Symbols) -> Box<[u16; 0x8000]> {
     let mut map: Box<[u16; 0x8000]> = vec![0_u16; 0x8000]
         .into_boxed_slice()
@@ -315,7 +315,7 @@ impl System for Msp430 {
     }
 
     fn restart_stack(&mut self) {
-        // Before the program has set its stack pointer, the end of RAM is what it will be.
+        // Until the program sets its stack pointer, assume the end of RAM.
         let sp = self.core.register(SP);
         if sp == 0 {
             self.stack_base = self.ram_end as u16;

@@ -1,4 +1,4 @@
-//! The peripherals of an MSP430x1xx chip behind the core's bus.
+//! The peripherals of an MSP430x1xx chip, behind the core's bus.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ mod vector {
     pub const DACDMA: u16 = 0xffe0;
 }
 
-/// Pin names, for traces that outlive the machine.
+/// Pin names, static because traces outlive the machine.
 static PINS: [[&str; 8]; 6] = [
     [
         "P1.0", "P1.1", "P1.2", "P1.3", "P1.4", "P1.5", "P1.6", "P1.7",
@@ -68,8 +68,8 @@ const PIN_NAMES: PinNames = PinNames {
     name: |pin| PINS[pin.port][pin.bit],
 };
 
-/// Connections of a timer channel's output or input (SLAS368G, terminal functions and timer
-/// signal connections).
+/// The pins of a timer channel's output and input (SLAS368G, terminal functions and timer signal
+/// connections).
 struct Wiring {
     timer_b: bool,
     channel: usize,
@@ -107,17 +107,17 @@ static WIRING: [Wiring; 10] = [
 /// UART transmit pins, which idle high: URXD and UTXD of USART0 and USART1 on port 3.
 const UART_OUTPUTS: u8 = 1 << 4 | 1 << 6;
 
-/// Sections of a chip's file of this series beyond those of every chip.
+/// Sections of a chip's file that this series adds.
 pub struct Sections {
     clock: basic_clock::Parameters,
     flash: flash::Parameters,
 }
 
 impl Sections {
-    /// Those of a chip.
+    /// Read and check the sections of a chip.
     ///
     /// # Errors
-    /// One is missing, unknown or wrong.
+    /// A section is missing, unknown or wrong.
     pub fn of(chip: &Chip) -> Result<Self, ChipError> {
         chip.only_sections(&["basic_clock", "flash_controller"])?;
         Ok(Self {
@@ -145,7 +145,7 @@ pub struct Msp430x1xx {
 }
 
 impl Msp430x1xx {
-    /// After a power-up clear. With `debugger` the watchdog is held.
+    /// The state after a power-up clear. With `debugger`, the watchdog is held.
     ///
     /// # Errors
     /// A section of the chip's file is missing, unknown or wrong.
@@ -226,10 +226,10 @@ impl Msp430x1xx {
         Ok(bus)
     }
 
-    /// Power-up clear by the watchdog or by a key violation (section 2.1). What a power-on reset
-    /// resets only, "rw-(0)" in the registers' figures, stays as it is: timers, ADC12 and DMA.
+    /// Power-up clear by the watchdog or by a key violation (section 2.1). Registers that only a
+    /// power-on reset clears, "rw-(0)" in their figures, keep their state: timers, ADC12 and DMA.
     pub(crate) fn power_up_clear(&mut self, by_watchdog: bool, now: Cycles) {
-        // What runs from the old clocks is brought up to now first.
+        // First bring everything that runs from the old clocks up to now.
         self.advance_usart(0, now);
         self.advance_usart(1, now);
         self.adc12.advance(&self.clock, now);
@@ -261,7 +261,7 @@ impl Msp430x1xx {
         self.reschedule();
     }
 
-    /// Work out again when something happens next.
+    /// Recompute the next event.
     fn reschedule(&mut self) {
         self.next = self
             .watchdog
@@ -273,7 +273,7 @@ impl Msp430x1xx {
             .min(self.adc12.next_event(&self.clock));
     }
 
-    /// Put bytes on a UART's line to the chip.
+    /// Put bytes on the line to a UART.
     pub(crate) fn put_serial(&mut self, index: usize, bytes: &[u8], now: Cycles) {
         self.usart[index].put(bytes);
         self.advance_usart(index, now);
@@ -289,7 +289,7 @@ impl Msp430x1xx {
         self.take_effects(now);
     }
 
-    /// Let devices do what is due up to `now`, but nothing after a transfer that is not done.
+    /// Let devices handle events up to `now`, but none after an unfinished transfer.
     fn advance_devices(&mut self, now: Cycles) {
         while self.board.due <= now {
             let transfers = self.usart.iter().map(|usart| usart.next_event(&self.clock));
@@ -304,7 +304,7 @@ impl Msp430x1xx {
         }
     }
 
-    /// See what devices have done.
+    /// Apply the effects of devices.
     pub(crate) fn take_effects(&mut self, now: Cycles) {
         while let Some((at, effect)) = self.board.next_effect(self.clock.timeline()) {
             match effect {
@@ -313,14 +313,14 @@ impl Msp430x1xx {
             }
         }
         if now == Cycles(0) {
-            // The power-up clear comes after the pins' first levels.
+            // The power-up clear comes after the first pin levels.
             for port in &mut self.ports {
                 port.set_pxifg(0);
             }
         }
     }
 
-    /// Bring both timers up to `now` and show their outputs.
+    /// Bring both timers up to `now` and output their changes.
     fn advance_timers(&mut self, now: Cycles) {
         self.timer_a.advance(&self.clock, now);
         self.timer_b.advance(&self.clock, now);
@@ -346,14 +346,14 @@ impl Msp430x1xx {
         }
     }
 
-    /// The board drives a pin.
+    /// Let the board drive a pin.
     pub(crate) fn set_pin(&mut self, pin: Pin, high: bool, now: Cycles) {
         let changed = self.ports[pin.port].drive(pin.bit as u8, high);
         self.pins_changed(pin.port, changed, now);
         self.reschedule();
     }
 
-    /// Some pins of a port have a new level.
+    /// Handle new levels on pins of a port.
     fn pins_changed(&mut self, port: usize, changed: u8, now: Cycles) {
         for bit in (0..8).filter(|bit| changed >> bit & 1 != 0) {
             let high = self.ports[port].pxin() >> bit & 1 != 0;
@@ -365,7 +365,7 @@ impl Msp430x1xx {
         self.take_effects(now);
     }
 
-    /// A pin that a timer captures has a new level.
+    /// Pass a new pin level to the timer that captures it.
     fn tell_timers(&mut self, pin: Pin, high: bool, now: Cycles) {
         let bit = 1 << pin.bit;
         let port = &self.ports[pin.port];
@@ -384,7 +384,7 @@ impl Msp430x1xx {
         }
     }
 
-    /// `PxSEL` or `PxDIR` changed: some timer outputs may be visible now.
+    /// Determine which timer outputs are visible after a change of `PxSEL` or `PxDIR`.
     fn watch_outputs(&mut self, now: Cycles) {
         let mut watched = [0_u8; 2];
         for wiring in &WIRING {
@@ -407,14 +407,14 @@ impl Msp430x1xx {
         self.timer_b.watch(watched[1]);
     }
 
-    /// The power state or the clock changed: an interval ends and the next one begins.
+    /// Note a change of power state or clock, which starts a new interval.
     fn note_power(&mut self, now: Cycles) {
         self.board
             .note_power(self.clock.power_state(), now, self.clock.timeline());
     }
 
-    /// A register of 8 bits, 0x00 to 0xff, if reading it needs nothing to be brought up to date
-    /// and changes nothing.
+    /// Read an 8-bit register, 0x00 to 0xff, if the read needs no peripheral brought up to date and
+    /// has no side effect.
     fn read_byte_quietly(&mut self, address: u16, now: Cycles) -> Option<u8> {
         Some(match address {
             0x00 => self.sfr.ie[0],
@@ -423,12 +423,12 @@ impl Msp430x1xx {
             0x03 => self.sfr.ifg[1],
             0x04 => self.sfr.me[0],
             0x05 => self.sfr.me[1],
-            // Timer outputs that pins show are events.
+            // Timer outputs visible on pins are events.
             0x18..=0x37 if now < self.next => return self.read_port(address),
             0x56 => self.clock.dcoctl(),
             0x57 => self.clock.bcsctl1(),
             0x58 => self.clock.bcsctl2(),
-            // All but UxRXBUF.
+            // All except UxRXBUF.
             0x70..=0x7f if address & 7 != 6 => self.read_usart(address),
             0x80..=0x8f => self.adc12.mctl(usize::from(address & 15)),
             _ => return None,
@@ -490,7 +490,7 @@ impl Msp430x1xx {
             _ => return Err(self.nothing(address)),
         }
         if !(0x00..=0x03).contains(&address) {
-            // Enabling a module or setting it up may start a byte that waits on the line.
+            // Enabling or setting up a module may start a byte that waits on the line.
             self.advance_usart(0, now);
             self.advance_usart(1, now);
             self.reschedule();
@@ -499,7 +499,7 @@ impl Msp430x1xx {
     }
 
     fn write_clock(&mut self, address: u16, value: u8, now: Cycles) -> Result<(), Fault> {
-        // What runs from the old clock is brought up to now first.
+        // First bring everything that runs from the old clock up to now.
         self.advance(now)?;
         match address {
             0x56 => self.clock.set_dcoctl(value, now),
@@ -519,7 +519,7 @@ impl Msp430x1xx {
         Ok(())
     }
 
-    /// The watch crystal is too fast by so many parts in 10^9 from now on.
+    /// From now on, the watch crystal is `ppb` parts in 10^9 too fast.
     pub(crate) fn set_watch_crystal(&mut self, ppb: i32, now: Cycles) {
         if let Err(fault) = Bus::advance(self, now) {
             self.board.fail(fault);
@@ -559,7 +559,7 @@ impl Msp430x1xx {
                 0
             }
         };
-        // The pin follows at the end of the cycle that writes.
+        // The pin changes at the end of the write's cycle.
         let after = now + Cycles(1);
         self.pins_changed(index, changed, after);
         if matches!(register, PortRegister::Sel | PortRegister::Dir) {
@@ -569,7 +569,7 @@ impl Msp430x1xx {
         Ok(())
     }
 
-    /// A register of 16 bits, 0x100 to 0x1ff, likewise.
+    /// Read a 16-bit register, 0x100 to 0x1ff, under the same conditions.
     #[inline]
     fn read_word_quietly(&mut self, address: u16, now: Cycles) -> Option<u16> {
         Some(match address {
@@ -589,7 +589,7 @@ impl Msp430x1xx {
         })
     }
 
-    /// The timer whose registers are around an address, and the clocks.
+    /// The timer with a register near an address, and the clocks.
     #[inline]
     fn timer_at(&mut self, address: u16) -> (&mut Timer, &BasicClock) {
         let timer = if address < 0x0180 {
@@ -600,7 +600,7 @@ impl Msp430x1xx {
         (timer, &self.clock)
     }
 
-    /// A register of a timer that has been looked at.
+    /// Read a register of a timer that is up to date.
     #[inline]
     fn read_timer(&mut self, address: u16, now: Cycles) -> Option<u16> {
         let (channel, is_count) = timer_register(address)?;
@@ -643,7 +643,7 @@ impl Msp430x1xx {
     fn write_word(&mut self, address: u16, value: u16, now: Cycles) -> Result<(), Fault> {
         let clock = &self.clock;
         match address {
-            // "Any access" to an interrupt vector register clears the flag that it shows.
+            // "Any access" to an interrupt vector register clears the flag that it reports.
             0x011e => {
                 self.timer_b.txiv(clock, now);
             }
@@ -675,7 +675,7 @@ impl Msp430x1xx {
         Ok(())
     }
 
-    /// Conversions that ended before are visible before settings change.
+    /// Write a register of ADC12, after completing the conversions that ended before.
     fn write_adc12(&mut self, address: u16, value: u16, now: Cycles) -> Result<bool, Fault> {
         self.adc12.advance(&self.clock, now);
         self.adc12.write(address, value, &self.clock, now)
@@ -699,7 +699,7 @@ enum PortRegister {
     Sel,
 }
 
-/// The port and the register at an address (section 9.3).
+/// Decode a port register's address (section 9.3).
 fn port_register(address: u16) -> Option<(usize, PortRegister)> {
     use PortRegister::{Dir, Ie, Ies, Ifg, In, Out, Sel};
     let (port, place) = match address {
@@ -720,8 +720,8 @@ fn port_register(address: u16) -> Option<(usize, PortRegister)> {
     Some((port, register))
 }
 
-/// The channel, or none, and whether it is the count (or the value that is compared with it) and
-/// not the control register at an address (sections 11.3 and 12.3).
+/// Decode a timer register's address: the channel, if any, and whether it is the count or compare
+/// value (rather than the control register) (sections 11.3 and 12.3).
 fn timer_register(address: u16) -> Option<(Option<usize>, bool)> {
     matches!(address, 0x0160..=0x0176 | 0x0180..=0x019e).then(|| {
         let channel = usize::from(address >> 1 & 7).checked_sub(1);
@@ -729,7 +729,7 @@ fn timer_register(address: u16) -> Option<(Option<usize>, bool)> {
     })
 }
 
-/// Word registers may be accessed as bytes at their even address only (section 1.4.3).
+/// The fault for a byte access to the odd half of a word register (section 1.4.3).
 fn odd_byte(address: u16) -> Fault {
     Fault::new(
         FaultKind::Misaligned,
@@ -739,8 +739,8 @@ fn odd_byte(address: u16) -> Fault {
     .at(address)
 }
 
-/// A byte of a 16-bit register is its low byte; the high byte of what is read or written is zero
-/// (section 1.4.3).
+/// Narrow a 16-bit register value: a byte access reads or writes the low byte, and the high byte is
+/// zero (section 1.4.3).
 fn narrowed(value: u16, width: Width) -> u16 {
     match width {
         Width::Byte => value & 0xff,
@@ -818,7 +818,7 @@ impl Bus for Msp430x1xx {
     }
 
     fn advance(&mut self, now: Cycles) -> Result<(), Fault> {
-        // Timers after what they may capture.
+        // Timers come after the signals that they may capture.
         self.advance_usart(0, now);
         self.advance_usart(1, now);
         self.adc12.advance(&self.clock, now);
@@ -861,7 +861,7 @@ impl Bus for Msp430x1xx {
     }
 
     fn acknowledge(&mut self, vector: u16, now: Cycles) {
-        // What happened before the flag clears must not set it afterwards.
+        // An event before the flag clears must not set it again afterwards.
         self.advance_devices(now);
         self.advance_timers(now);
         match vector {
@@ -876,7 +876,7 @@ impl Bus for Msp430x1xx {
             vector::USART1TX => self.usart[1].acknowledge_transmit(&mut self.sfr),
             _ => return,
         }
-        // A flag that is clear again can be set by a new event.
+        // New events can set the cleared flag again.
         self.reschedule();
     }
 
@@ -935,7 +935,7 @@ mod tests {
 
     use super::*;
 
-    /// The same chip with nothing done quietly; its timers know nothing ahead.
+    /// The same chip without quiet accesses; its timers forecast nothing.
     struct Loud(Msp430x1xx);
 
     impl Bus for Loud {
@@ -1030,7 +1030,7 @@ mod tests {
         core
     }
 
-    /// Registers that are read: both timers, flags, ports, clocks, serial lines, the multiplier.
+    /// Readable registers: both timers, flags, ports, clocks, serial lines, the multiplier.
     fn readable() -> impl Strategy<Value = u16> {
         prop_oneof![
             4 => prop::sample::select(vec![0x160_u16, 0x162, 0x164, 0x170, 0x172]),
@@ -1057,7 +1057,7 @@ mod tests {
                         (base, source << 8 | divider << 6 | mode << 4 | low & 6)
                     }
                 ),
-                // Compare with CCIE and an output mode, or capture by software.
+                // Compare with CCIE and an output mode, or software capture.
                 (0_u16..3, any::<u16>())
                     .prop_map(move |(channel, bits)| { (base + 2 + 2 * channel, bits & 0x00f4) }),
                 (0_u16..3, prop_oneof![2 => 1_u16..60, 1 => any::<u16>()])
@@ -1119,7 +1119,7 @@ mod tests {
         ]
     }
 
-    /// Some settings, then instructions, each piece of them in a loop.
+    /// Some settings, then pieces of instructions, each in a loop.
     fn program() -> impl Strategy<Value = Vec<u16>> {
         let piece = (
             prop::collection::vec(instruction(), 1..6),
@@ -1157,7 +1157,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]
-        /// Quiet accesses give the same as others.
+        /// Quiet accesses give the same results as others.
         #[test]
         fn quiet_accesses_are_like_the_others(
             code in program(),

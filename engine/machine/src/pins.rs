@@ -1,33 +1,33 @@
-//! Pins of a chip, and what they are called.
+//! A chip's pins and their names.
 
 /// A pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pin {
-    /// 0 for the first port.
+    /// Port index, from 0.
     pub port: usize,
-    /// 0 for the port's first pin.
+    /// Pin index in the port, from 0.
     pub bit: usize,
 }
 
-/// The pins that a chip has.
+/// A chip's pins.
 #[derive(Clone, Copy, Debug)]
 pub struct PinNames {
-    /// Pins of each port.
+    /// Number of pins of each port.
     pub counts: &'static [usize],
-    /// Name of a pin.
+    /// Returns a pin's name.
     pub name: fn(Pin) -> &'static str,
 }
 
 impl PinNames {
-    /// Name of a pin.
+    /// Return a pin's name.
     pub fn name(&self, pin: Pin) -> &'static str {
         (self.name)(pin)
     }
 
-    /// A pin by its name, in letters of either case.
+    /// Find a pin by name, ignoring case.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// There is no pin of that name.
     pub fn parse(&self, name: &str) -> Result<Pin, String> {
         let ports = self.counts.iter().enumerate();
         ports

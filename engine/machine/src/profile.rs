@@ -1,34 +1,34 @@
-//! Profiles with names: what each function cost, and over which calls it was reached.
+//! Profiles with symbols: each function's cost, and the call paths to it.
 
 use std::collections::BTreeMap;
 
 use joulemark_kernel::Symbols;
 
-/// Cost of one function of the program.
+/// The cost of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionCost {
     /// Its name.
     pub name: String,
     /// Its first address.
     pub address: u32,
-    /// How often it was entered.
+    /// Number of entries.
     pub calls: u64,
-    /// Cycles in itself.
+    /// Cycles in the function itself.
     pub self_cycles: u64,
-    /// Cycles in itself and everything that it called; recursion is counted once.
+    /// Cycles in the function and its callees; recursion is counted once.
     pub total_cycles: u64,
-    /// Instructions in itself.
+    /// Instructions in the function itself.
     pub self_instructions: u64,
-    /// The most stack that it and everything it called took, from its entry.
+    /// The most stack that the function and its callees used, from its entry.
     pub stack_bytes: u32,
 }
 
-/// One path of calls and the cycles spent at its end.
+/// A call path, and the cycles spent in its last function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallPath {
     /// Names, outermost first.
     pub path: Vec<String>,
-    /// Cycles in the last of them.
+    /// Cycles in the last function.
     pub self_cycles: u64,
 }
 
@@ -37,29 +37,29 @@ pub struct CallPath {
 pub struct Profile {
     /// The most costly first.
     pub functions: Vec<FunctionCost>,
-    /// In the order in which they were first taken.
+    /// In order of first occurrence.
     pub paths: Vec<CallPath>,
 }
 
-/// One function as it was reached over one path; a node comes after its parent.
+/// A function reached over one call path; a node comes after its parent.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
-    /// Index of the caller's node; `None` for the root, which is no function.
+    /// The caller's index; `None` for the root, which is not a function.
     pub parent: Option<usize>,
-    /// Index into [`Symbols::functions`]; `None` for code that belongs to none.
+    /// Index into [`Symbols::functions`]; `None` for code without a symbol.
     pub function: Option<usize>,
-    /// How often it was entered over this path.
+    /// Number of entries over this path.
     pub calls: u64,
-    /// Cycles in itself.
+    /// Cycles in the function itself.
     pub self_cycles: u64,
-    /// Instructions in itself.
+    /// Instructions in the function itself.
     pub self_instructions: u64,
-    /// The most stack from its entry.
+    /// The most stack used, from its entry.
     pub stack_bytes: u32,
 }
 
 impl Node {
-    /// Cost outside functions, without a caller.
+    /// The cost of code outside functions, without a caller.
     pub const fn root() -> Self {
         Self {
             parent: None,
@@ -72,7 +72,7 @@ impl Node {
     }
 }
 
-/// The path of calls of each node, outermost first; the root's is empty.
+/// Return the call path of each node, outermost first; the root's is empty.
 pub fn paths(nodes: &[Node], symbols: &Symbols) -> Vec<Vec<String>> {
     let mut paths: Vec<Vec<String>> = Vec::with_capacity(nodes.len());
     for node in nodes {
@@ -96,7 +96,7 @@ fn name_of(function: Option<usize>, symbols: &Symbols) -> &str {
 /// Name of code without a symbol.
 const NO_SYMBOL: &str = "(no symbol)";
 
-/// Put names to a tree of calls.
+/// Summarise a call tree by function and path.
 pub fn summarise(nodes: &[Node], symbols: &Symbols) -> Profile {
     let mut totals: Vec<u64> = nodes.iter().map(|node| node.self_cycles).collect();
     for (index, node) in nodes.iter().enumerate().rev() {

@@ -1,10 +1,10 @@
-//! Faults with names to their addresses.
+//! Faults with symbols for their addresses.
 
 use joulemark_kernel::{Caller, Fault, Symbols};
 
 use crate::{FaultReport, Frame};
 
-/// The place of an address; `lookup` is an address that surely belongs to the same function.
+/// Locate an address; `lookup` is an address that certainly belongs to the same function.
 fn frame(symbols: &Symbols, address: u32, lookup: u32) -> Frame {
     let nearest = symbols.nearest(lookup);
     let (symbol, start) = nearest.map_or(("", address), |(name, offset)| (name, lookup - offset));
@@ -15,12 +15,12 @@ fn frame(symbols: &Symbols, address: u32, lookup: u32) -> Frame {
     }
 }
 
-/// A fault with names; addresses are written with so many hexadecimal digits.
+/// Report a fault with symbols; addresses have `digits` hexadecimal digits.
 pub(crate) fn fault_report(fault: &Fault, symbols: &Symbols, digits: usize) -> FaultReport {
     let width = digits + 2;
     let mut call_stack = vec![frame(symbols, fault.pc, fault.pc)];
     call_stack.extend(fault.call_stack.iter().map(|caller| match *caller {
-        // The call itself says whose it is.
+        // Look up the call instruction: the return address may belong to the next function.
         Caller::Call(address) => frame(symbols, address, address.saturating_sub(2)),
         Caller::Interrupted(address) => frame(symbols, address, address),
     }));

@@ -1,4 +1,4 @@
-//! The series of chips that the emulation knows: chips that share a core and their peripherals.
+//! The emulated series: chips that share a core and peripherals.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use crate::{Error, Options, msp430x1xx};
 /// Makes a chip with an image.
 type Make = fn(&Arc<Chip>, &Image, &Options) -> Result<Box<dyn System>, Error>;
 
-/// One series.
+/// A series.
 pub struct Series {
-    /// As chip files call it.
+    /// Its name in chip files.
     name: &'static str,
     core: CoreKind,
-    /// Checks what the chip file has beyond every chip's.
+    /// Checks the chip file's sections that the series adds.
     check: fn(&Chip) -> Result<(), ChipError>,
     /// Makes a chip with an image.
     pub make: Make,
@@ -57,10 +57,10 @@ const fn cortex_m(name: &'static str, make: Make) -> Series {
 }
 
 impl Series {
-    /// The series of a chip.
+    /// Find a chip's series.
     ///
     /// # Errors
-    /// The emulation knows none of this name with the chip's core.
+    /// No emulated series has this name and core.
     pub fn of(chip: &Chip) -> Result<&'static Self, ChipError> {
         let mut known = SERIES.iter().filter(|series| series.core == chip.core);
         let found = known.clone().find(|series| series.name == chip.series);
@@ -77,18 +77,18 @@ impl Series {
     }
 }
 
-/// Read a chip's file, and check it with what its series adds.
+/// Read a chip file, and check it including the sections that its series adds.
 ///
 /// # Errors
-/// The file cannot be read, or something in it is wrong.
+/// The file cannot be read or has an error.
 pub fn load_chip(path: &Path) -> Result<Chip, ChipError> {
     check(Chip::load(path)?)
 }
 
-/// The same from its text; `file` is what errors call it.
+/// Check a chip file's text; errors call it `file`.
 ///
 /// # Errors
-/// Something in it is wrong.
+/// The text has an error.
 pub fn parse_chip(text: &str, file: &str) -> Result<Chip, ChipError> {
     check(Chip::parse(text, file)?)
 }

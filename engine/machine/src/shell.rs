@@ -1,4 +1,4 @@
-//! The machine: what is alike whatever the core.
+//! The machine: the part that is the same for every core.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,23 +16,23 @@ use crate::series::Series;
 use crate::system::{Exit, Limits, System};
 use crate::{Error, Options, Profile, Profiling, Reason, Stop, Until};
 
-/// One emulated chip with what is around it. Nothing is shared between machines but what never
-/// changes, so each may run on any thread.
+/// An emulated chip and its surroundings. Machines share only immutable data, so each may run on
+/// any thread.
 pub struct Machine {
     system: Box<dyn System>,
     image: Arc<Image>,
     options: Options,
     marker_edges: Vec<MarkerEdge>,
-    /// The last run stopped before the instruction at this address.
+    /// The last run stopped before this address.
     stopped_at: Option<u32>,
-    /// Every run stops before these instructions.
+    /// Every run stops before these addresses.
     watched: BTreeSet<u32>,
     follower: Option<Box<Follower>>,
     resets: u32,
 }
 
 impl Machine {
-    /// A chip with the devices that a board wires to it, and an image loaded, after reset.
+    /// Load an image into a chip with the devices that a board wires to it, and reset.
     ///
     /// # Errors
     /// The image is for another core or does not fit, the wiring is not for this chip, or an option
@@ -78,10 +78,10 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Let every run stop before the instructions at these addresses, until others are given.
+    /// Let every run stop before these addresses, replacing earlier ones.
     ///
     /// # Errors
-    /// An address is beyond the address space.
+    /// An address is outside the address space.
     pub fn watch(&mut self, addresses: &[u32]) -> Result<(), Error> {
         let wanted = addresses
             .iter()
@@ -100,7 +100,7 @@ impl Machine {
     /// Run until a condition holds.
     ///
     /// # Errors
-    /// A condition that this machine cannot watch.
+    /// The machine cannot watch a condition.
     pub fn run(&mut self, until: Until) -> Result<Stop, Error> {
         if until.marker && self.options.marker.is_none() {
             return Err(Error::Argument(
@@ -139,7 +139,7 @@ impl Machine {
             .max_cycles
             .map_or(Cycles::NEVER, |more| begin + Cycles(more));
         let time = until.time.unwrap_or(Picoseconds::NEVER);
-        // A second run to the same address goes once around to it.
+        // A second run to the same address runs on until it is reached again.
         let leave_breakpoint = self
             .stopped_at
             .is_some_and(|at| address == Some(at) || self.watched.contains(&at));
@@ -184,7 +184,7 @@ impl Machine {
                     } else {
                         Reason::Cycles
                     };
-                    // A program that waits in a fault's handler has faulted.
+                    // A program that waits in a fault handler has faulted.
                     return self.faulted(reason, self.system.handled_fault().as_ref());
                 }
                 Exit::Asleep if until.asleep || limit == Cycles::NEVER => {
@@ -211,7 +211,7 @@ impl Machine {
         }
     }
 
-    /// Where the next instruction begins, or what wakes the core is due, at the earliest.
+    /// The earliest time at which the next instruction begins or the core's wake-up is due.
     fn next_boundary(&self) -> Cycles {
         let next = self.system.cycles() + Cycles(1);
         self.system.asleep_until().map_or(next, |due| due.max(next))
@@ -262,7 +262,7 @@ impl Machine {
         }
     }
 
-    /// Take over the marker's edges from the board; whether there were any.
+    /// Take the marker's edges from the board; return whether there were any.
     fn stamp_edges(&mut self) -> bool {
         let instructions = self.system.instructions();
         let edges = self.system.board_mut().take_marker_edges();
@@ -280,11 +280,11 @@ impl Machine {
         !edges.is_empty()
     }
 
-    /// When the machine does something by itself: now, where its core runs; `None` where it sleeps
-    /// and nothing is due that could wake it. Until then it may be left alone.
+    /// Return when the machine next acts by itself: now if its core runs, `None` if it sleeps and
+    /// nothing is due to wake it. Until then, nothing needs to be done.
     ///
-    /// Events of devices and radios happen at their own time, which may be within the cycle before,
-    /// or in the past where it was told of late.
+    /// Events of devices and radios have their own times, which may lie within the previous cycle,
+    /// or in the past if the device was told late.
     pub fn next_event(&self) -> Option<Picoseconds> {
         let around = self.system.board().next_event();
         let around = around.min(self.system.next_radio_event());
@@ -297,17 +297,17 @@ impl Machine {
         (next != Picoseconds::NEVER).then_some(next)
     }
 
-    /// Cycles of the core's clock since the start, with those that the core slept through.
+    /// Cycles of the core's clock since the start, including sleep.
     pub fn cycles(&self) -> u64 {
         self.system.cycles().0
     }
 
-    /// The part of [`Machine::cycles`] that the core slept through.
+    /// The part of [`Machine::cycles`] during which the core slept.
     pub fn sleep_cycles(&self) -> u64 {
         self.system.sleep_cycles().0
     }
 
-    /// How often the chip was reset since the start.
+    /// The number of resets since the start.
     pub const fn resets(&self) -> u32 {
         self.resets
     }
@@ -322,12 +322,12 @@ impl Machine {
         self.system.timeline().at_or_change(self.system.cycles())
     }
 
-    /// The core's clock now.
+    /// The core's current clock.
     pub fn clock_hz(&self) -> u32 {
         self.system.timeline().clock().0
     }
 
-    /// All registers of the core, in their order.
+    /// All registers of the core, in order.
     pub fn registers(&self) -> Vec<(String, u32)> {
         self.system.registers()
     }
@@ -335,14 +335,14 @@ impl Machine {
     /// Set a register.
     ///
     /// # Errors
-    /// No such register, or the value does not fit.
+    /// There is no such register, or the value does not fit.
     pub fn set_register(&mut self, name: &str, value: u32) -> Result<(), Error> {
         self.system.set_register(name, value)?;
         self.stopped_at = None;
         Ok(())
     }
 
-    /// Read without side effects and without time.
+    /// Read memory without side effects, in no emulated time.
     ///
     /// # Errors
     /// The range is not memory.
@@ -353,11 +353,11 @@ impl Machine {
             .map_err(|bad| self.no_memory("read", length, address, bad))
     }
 
-    /// Take over the flash of an earlier machine of the same chip, which stays when the supply
-    /// goes.
+    /// Copy the flash of an earlier machine of the same chip, because flash survives a loss of
+    /// power.
     ///
     /// # Errors
-    /// The other machine is not of this chip.
+    /// The other machine has a different chip.
     pub fn take_flash(&mut self, earlier: &Self, chip: &Chip) -> Result<(), Error> {
         for memory in chip.memory.iter().filter(|m| m.kind == MemoryKind::Flash) {
             let kept = earlier.read_memory(memory.start, memory.size as usize)?;
@@ -371,13 +371,13 @@ impl Machine {
         Ok(())
     }
 
-    /// Take over what an earlier machine of the same chip and image found out of how long code takes:
-    /// it saves the host's time, and no result depends on it.
+    /// Take over the timing of code that an earlier machine of the same chip and image has learned.
+    /// This saves host time and changes no result.
     pub fn learn_from(&mut self, earlier: &mut Self) {
         self.system.learn_from(&mut *earlier.system);
     }
 
-    /// Write without side effects and without time; flash too.
+    /// Write memory, including flash, without side effects and in no emulated time.
     ///
     /// # Errors
     /// The range is not memory.
@@ -401,21 +401,21 @@ impl Machine {
         self.system.board().ports()
     }
 
-    /// Queue bytes on the line into the chip. They wait until the receiver is on, then arrive at
-    /// the line's speed.
+    /// Queue bytes that arrive at the chip. They wait until the receiver is on, then arrive at the
+    /// line's speed.
     ///
     /// # Errors
-    /// No such port.
+    /// There is no such port.
     pub fn serial_write(&mut self, port: &str, data: &[u8]) -> Result<(), Error> {
         let port = self.system.board().port(port).map_err(Error::Argument)?;
         self.system.put_serial(port, data);
         Ok(())
     }
 
-    /// The bytes that the program has sent since the last call, each with when its stop bit ended.
+    /// Take the bytes that the program has sent since the last call, with the end of each stop bit.
     ///
     /// # Errors
-    /// No such port.
+    /// There is no such port.
     pub fn serial_read(&mut self, port: &str) -> Result<Vec<(u8, Picoseconds)>, Error> {
         let board = self.system.board_mut();
         let port = board.port(port).map_err(Error::Argument)?;
@@ -425,7 +425,7 @@ impl Machine {
     /// Drive an input pin.
     ///
     /// # Errors
-    /// No such pin.
+    /// There is no such pin.
     pub fn set_pin(&mut self, pin: &str, high: bool) -> Result<(), Error> {
         let pins = &self.system.board().pins;
         let pin = pins.parse(pin).map_err(Error::Argument)?;
@@ -434,14 +434,14 @@ impl Machine {
         Ok(())
     }
 
-    /// The watch crystal is too fast by so many parts in 10^9 of the machine's time from now on; a
-    /// chip without one goes on as before.
+    /// From now on, the watch crystal is `ppb` parts in 10^9 of the machine's time too fast. A chip
+    /// without one ignores this.
     pub fn set_watch_crystal(&mut self, ppb: i32) {
         self.system.set_watch_crystal(ppb);
     }
 
-    /// Call a device of a known type, such as to deliver what came over the air, at the machine's
-    /// time. Until the device does so by itself, the machine can be asked for its next event again.
+    /// Call a device of a known type at the machine's time, for example to deliver a received
+    /// frame. This may change the machine's next event.
     ///
     /// # Errors
     /// There is no device of that name and type.
@@ -458,8 +458,8 @@ impl Machine {
         result.map_err(Error::Argument)
     }
 
-    /// Let somebody outside use the antenna of the machine's radio, be it a device or a part of the
-    /// chip; `None` where there is none. What is due there may be another time after it.
+    /// Let a caller outside the machine use the antenna of its radio, be that a device or part of
+    /// the chip; `None` if there is none. This may change the radio's next event.
     pub fn with_antenna<R>(&mut self, act: impl FnOnce(&mut Antenna) -> R) -> Option<R> {
         let (mut act, mut result) = (Some(act), None);
         let is_found = self.system.with_antenna(&mut |antenna| {
@@ -473,18 +473,18 @@ impl Machine {
         self.system.board_mut().with_antenna(&timeline, act)
     }
 
-    /// Changes of the marker pin since the last clear.
+    /// Edges of the marker pin since the last clear.
     pub fn marker_edges(&self) -> &[MarkerEdge] {
         &self.marker_edges
     }
 
-    /// Empty caches and line buffers, where there are any: what runs next takes the time that it takes
-    /// whatever ran before.
+    /// Empty any caches and line buffers, so that timing no longer depends on earlier execution.
     pub fn forget_memory(&mut self) {
         self.system.forget_memory();
     }
 
-    /// Forget marker edges, profile, intervals, traces and high-water marks; the machine goes on.
+    /// Discard marker edges, profile, intervals, traces and high-water marks; the machine
+    /// continues.
     pub fn clear_observations(&mut self) {
         self.marker_edges.clear();
         let now = self.time();
@@ -495,14 +495,15 @@ impl Machine {
         }
         let follows = self.options.profile == Profiling::Instructions;
         self.follower = follows.then(|| Box::new(Follower::new(now)));
-        // With a marker, only what is between its edges is of interest.
+        // With a marker, only the time between its edges is of interest.
         let watched = self.options.marker.is_none() || self.system.is_watching_addresses();
         if self.options.secrets_trace && watched {
             self.system.watch_addresses(true);
         }
     }
 
-    /// Stack high-water mark since the last clear, from the stack pointer then.
+    /// The stack's high-water mark since the last clear, measured from the stack pointer at that
+    /// time.
     pub fn stack_bytes(&self) -> u32 {
         self.system.stack_bytes()
     }
@@ -524,16 +525,15 @@ impl Machine {
         Some(profile::summarise(&nodes, &self.image.symbols))
     }
 
-    /// Execution followed since the last clear; `None` without
-    /// [`Profiling::Instructions`].
+    /// Execution recorded since the last clear; `None` without [`Profiling::Instructions`].
     pub fn followed(&mut self) -> Option<Followed> {
         let nodes = self.system.profile()?;
         let follower = self.follower.as_ref()?;
         Some(follower.followed(profile::paths(&nodes, &self.image.symbols)))
     }
 
-    /// Digest of the addresses between the marker's edges, or since the last clear where there is
-    /// no marker; `None` without [`Options::secrets_trace`].
+    /// The digest of the addresses between the marker's edges, or without a marker since the last
+    /// clear; `None` without [`Options::secrets_trace`].
     pub fn secrets_digest(&self) -> Option<u64> {
         let digest = self.system.address_digest();
         self.options.secrets_trace.then_some(digest)

@@ -1,4 +1,4 @@
-//! A core with its chip around it, as the machine needs it whatever the core.
+//! A core and its chip, as the machine sees them for every core.
 
 use std::any::Any;
 
@@ -14,9 +14,9 @@ use crate::profile::Node;
 /// When a core's run ends at the latest.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// At the first instruction boundary where the cycle counter has reached this.
+    /// End at the first instruction boundary with the cycle counter at or above this.
     pub until: Cycles,
-    /// Execute the first instruction even where a breakpoint is on it.
+    /// Execute the first instruction even if it has a breakpoint.
     pub leave_breakpoint: bool,
 }
 
@@ -26,105 +26,105 @@ pub enum Exit {
     Breakpoint(u32),
     /// [`Limits::until`] is reached.
     Cycles,
-    /// The board asked for it.
+    /// The board requested it.
     Stopped,
-    /// The core sleeps, and nothing is due that could wake it.
+    /// The core sleeps, and nothing is due to wake it.
     Asleep,
-    /// Something that silicon would have done silently and wrongly.
+    /// An error that silicon would silently get wrong.
     Fault(Box<Fault>),
 }
 
-/// The shell's demands on a core with its chip around it.
+/// What the shell requires of a core and its chip.
 ///
-/// Addresses that come in have gone through [`System::data_address`] or [`System::code_address`].
+/// Addresses passed in have gone through [`System::data_address`] or [`System::code_address`].
 pub trait System: Any + Send + Sync {
     fn board(&self) -> &Board;
     fn board_mut(&mut self) -> &mut Board;
     fn timeline(&self) -> &Timeline;
 
     fn run(&mut self, limits: Limits) -> Exit;
-    /// Reset the chip as a fault says, which ended the run; false where that is none that resets it,
-    /// or where the program was not started by a reset. Time and the board go on.
+    /// Reset the chip after a fault that ended the run; false if this fault does not reset it, or
+    /// if the program was not started by a reset. Time and the board continue.
     fn reset(&mut self, fault: &Fault) -> bool;
-    /// When something is due; `None` where the core does not sleep.
+    /// When the next event is due; `None` if the core is awake.
     fn asleep_until(&self) -> Option<Cycles>;
-    /// Sleep on until a cycle before which nothing is due.
+    /// Sleep until a cycle before which nothing is due.
     fn sleep_until(&mut self, cycle: Cycles);
     fn cycles(&self) -> Cycles;
     fn sleep_cycles(&self) -> Cycles;
     fn instructions(&self) -> u64;
 
-    /// Where data is.
+    /// Check and normalise a data address.
     ///
     /// # Errors
-    /// It is beyond the address space.
+    /// It is outside the address space.
     fn data_address(&self, address: u32) -> Result<u32, Error>;
-    /// Where an instruction is.
+    /// Check and normalise an instruction address.
     ///
     /// # Errors
-    /// It is beyond the address space.
+    /// It is outside the address space.
     fn code_address(&self, address: u32) -> Result<u32, Error>;
     fn set_breakpoint(&mut self, address: u32, on: bool);
     fn program_counter(&self) -> u32;
     fn registers(&self) -> Vec<(String, u32)>;
     /// # Errors
-    /// No such register, or the value does not fit.
+    /// There is no such register, or the value does not fit.
     fn set_register(&mut self, name: &str, value: u32) -> Result<(), Error>;
-    /// `Err` is the first address that is no memory.
+    /// Read memory; `Err` holds the first address that is not memory.
     ///
     /// # Errors
-    /// Part of the range is no memory.
+    /// Part of the range is not memory.
     fn read_memory(&self, address: u32, length: usize) -> Result<Vec<u8>, u32>;
-    /// `Err` is the first address that is no memory.
+    /// Write memory; `Err` holds the first address that is not memory.
     ///
     /// # Errors
-    /// Part of the range is no memory.
+    /// Part of the range is not memory.
     fn write_memory(&mut self, address: u32, data: &[u8]) -> Result<(), u32>;
 
     fn put_serial(&mut self, port: usize, data: &[u8]);
     fn set_pin(&mut self, pin: Pin, high: bool);
-    /// The watch crystal is too fast by so many parts in 10^9 from now on.
+    /// From now on, the watch crystal is `ppb` parts in 10^9 too fast.
     fn set_watch_crystal(&mut self, ppb: i32);
-    /// Let the chip see what devices have done.
+    /// Apply the effects of devices to the chip.
     fn take_effects(&mut self);
-    /// Take over what an earlier system found out of how long code takes; no result depends on it.
+    /// Take over an earlier system's learned code timing; this changes no result.
     fn learn_from(&mut self, earlier: &mut dyn System) {
         let _ = earlier;
     }
-    /// When a radio that is a part of the chip does something by itself.
+    /// When a radio in the chip next acts by itself.
     fn next_radio_event(&self) -> Picoseconds {
         Picoseconds::NEVER
     }
-    /// Let somebody outside use the antenna of a radio that is a part of the chip; false where
-    /// there is none.
+    /// Let a caller outside the machine use the antenna of a radio in the chip; false if there is
+    /// none.
     fn with_antenna(&mut self, act: &mut dyn FnMut(&mut Antenna)) -> bool {
         let _ = act;
         false
     }
 
-    /// Empty caches and line buffers, where there are any; their pseudo-random sequence begins anew.
+    /// Empty any caches and line buffers, and restart their pseudo-random sequence.
     fn forget_memory(&mut self) {}
 
-    /// Begin a new high-water mark of the stack.
+    /// Restart the stack's high-water mark.
     fn restart_stack(&mut self);
     fn stack_bytes(&self) -> u32;
-    /// Digest addresses anew, or leave the digest as it is.
+    /// Start a new digest of addresses, or stop digesting and keep the digest.
     fn watch_addresses(&mut self, on: bool);
     fn is_watching_addresses(&self) -> bool;
     fn address_digest(&self) -> u64;
-    /// Count cycles by function from here on.
+    /// Start to count cycles by function.
     fn start_profile(&mut self, symbols: &Symbols);
-    /// Counters; `None` where nothing was started.
+    /// Return the counters; `None` if profiling was not started.
     fn profile(&mut self) -> Option<Vec<Node>>;
-    /// The node of the profile in which the program is; `None` where nothing was started.
+    /// Return the profile's current node; `None` if profiling was not started.
     fn profile_node(&mut self) -> Option<usize>;
-    /// The fault in whose handler the program is.
+    /// The fault whose handler is running.
     fn handled_fault(&self) -> Option<Fault>;
-    /// Hexadecimal digits of an address.
+    /// Hexadecimal digits in an address.
     fn digits(&self) -> usize;
 }
 
-/// Memories in which every byte of an image has to have a place.
+/// Check that every byte of an image is in the chip's memory.
 pub fn check_fit(
     chip: &Chip,
     image: &Image,
@@ -149,7 +149,7 @@ pub fn check_fit(
     Ok(())
 }
 
-/// The memories of a chip, in words.
+/// List a chip's memories, for a message.
 pub fn memories(chip: &Chip, digits: usize) -> String {
     let width = digits + 2;
     let memories = chip.memory.iter();

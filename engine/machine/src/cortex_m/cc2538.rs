@@ -1,4 +1,4 @@
-//! CC2538: UARTs, GPIO, I/O control, timers, sleep timer, watchdog, and clocks of `SYS_CTRL`
+//! CC2538: UARTs, GPIO, I/O control, timers, sleep timer, watchdog and the clocks of `SYS_CTRL`
 //! (SWRU319). Addresses and interrupt lines of the timers were compared with those in Contiki's
 //! port.
 
@@ -23,18 +23,18 @@ const RFCORE: u32 = 0x4008_8000;
 const AES: u32 = 0x4008_b000;
 const SYS_CTRL: u32 = 0x400d_2000;
 const FLASH_CTRL: u32 = 0x400d_3000;
-/// Identity of the chip (Contiki's `soc.c`, TI's `hw_flash_ctrl.h` and `flash.c`): its number over
-/// the codes of 32 KB of RAM and of 512 KB of flash; and its major and minor revision, which is none
-/// of the document's (2.0 is taken), over the bits of the AES and the public-key engine.
+/// Chip identity (Contiki's `soc.c`, TI's `hw_flash_ctrl.h` and `flash.c`): the chip's number above
+/// the codes for 32 KB of RAM and 512 KB of flash; and its major and minor revision, which no
+/// document states (2.0 is assumed), above the bits of the AES and public-key engines.
 const DIECFG0: u32 = 0x400d_3014;
 const DIECFG2: u32 = 0x400d_301c;
 const IDENTITY: u32 = 0xb964 << 16 | 4 << 7 | 4 << 4;
 const REVISION: u32 = 0x20 << 8 | 0b11;
 const IOC: u32 = 0x400d_4000;
-/// Functions and drive of 32 pins, and which pins 21 inputs come from.
+/// Functions and drive of 32 pins, and pin selection for 21 inputs.
 const IOC_WORDS: usize = 85;
 const SMWDTHROSC: u32 = 0x400d_5000;
-/// Bias currents of the analogue part, after a reset 0x13.
+/// Bias currents of the analogue part; 0x13 after a reset.
 const IVCTRL: u32 = 0x400d_6004;
 const SOC_ADC: u32 = 0x400d_7000;
 const GPIO_A: u32 = 0x400d_9000;
@@ -46,7 +46,7 @@ const OSC32K: u32 = 1 << 24;
 /// `CLOCK_STA.RST`: the last reset's source (TI's `hw_sys_ctrl.h`).
 const RST_WATCHDOG: u32 = 2 << 22;
 const RST_SOFTWARE: u32 = 3 << 22;
-/// `CLOCK_STA`: the 32-kHz clock, as the system clock sees it.
+/// `CLOCK_STA`: the 32-kHz clock, synchronised to the system clock.
 const SYNC_32K: u32 = 1 << 26;
 const XOSC_STB: u32 = 1 << 19;
 const HSOSC_STB: u32 = 1 << 18;
@@ -54,18 +54,18 @@ const OSC_PD: u32 = 1 << 17;
 const OSC: u32 = 1 << 16;
 /// Lowest bit of `IO_DIV` in `CLOCK_CTRL`.
 const IO_DIV: u32 = 8;
-/// The register of a UART that chooses its clock, and there the bit for the clock that `IO_DIV`
-/// divides (`hw_uart.h` of TI's `CC2538` foundation firmware, `UART_CC_CS`; SWRU319, UART).
+/// A UART's clock selection register, and its bit for the clock that `IO_DIV` divides (`hw_uart.h`
+/// of TI's `CC2538` foundation firmware, `UART_CC_CS`; SWRU319, UART).
 const UART_CC: u32 = 0xfc8;
 const PIOSC: u32 = 1;
 const PMCTL: usize = 0x58;
-/// `SRSEC`, and in it the bit that resets the AES accelerator.
+/// `SRSEC`, and its bit that resets the AES accelerator.
 const SRSEC: u32 = 0x54;
 const SRSEC_AES: u32 = 2;
 
-/// Registers of `SYS_CTRL` that hold what is written: first and last offset, and the bits that are
-/// there. In this order: clock gates (run, sleep, deep sleep) and resets of timers, SSI, UART, I2C
-/// and security modules; PMCTL; SRCRC; CLD; IWE; clock gates of the radio core; EMUOVR.
+/// `SYS_CTRL` registers that hold what is written: first and last offset, and implemented bits. In
+/// this order: clock gates (run, sleep, deep sleep) and resets of timers, SSI, UART, I2C and
+/// security modules; PMCTL; SRCRC; CLD; IWE; clock gates of the radio core; EMUOVR.
 const HELD: [(u32, u32, u32); 11] = [
     (0x08, 0x14, 0xf),
     (0x18, 0x24, 0x3),
@@ -79,21 +79,22 @@ const HELD: [(u32, u32, u32); 11] = [
     (0xa8, 0xb0, 0x1),
     (0xb4, 0xb4, 0xff),
 ];
-/// `I_MAP`: 1 for interrupt lines of other numbers.
+/// `I_MAP`: 1 selects the alternate interrupt map.
 const I_MAP: u32 = 0x98;
-/// Lines of RF core, its errors, AES engine, sleep timer and MAC timer, and those of the alternate
-/// map (RIOT's `cc2538.h`, `RF_RXTX_IRQn` and `RF_RXTX_ALT_IRQn` and so on).
+/// Interrupt lines of the RF core, its errors, AES engine, sleep timer and MAC timer, in the
+/// regular and the alternate map (RIOT's `cc2538.h`, `RF_RXTX_IRQn` and `RF_RXTX_ALT_IRQn` and so
+/// on).
 const MAPPED: [[usize; 5]; 2] = [[141, 142, 143, 145, 146], [26, 27, 30, 32, 33]];
 
-/// Where the information page has the device's IEEE address: two words, the higher first
+/// Location of the device's IEEE address in the information page: two words, the higher first
 /// (Contiki-NG, `ieee-addr.c`).
 const IEEE_ADDRESS: u32 = 0x0028_0028;
 /// Prefix of TI's addresses.
 const OUI: u32 = 0x0012_4b00;
 
-/// Where the ROM's table of functions has those for the size of the flash, the chip's number,
-/// erasing pages, programming words and one that is left out, memset, memcpy, memcmp and memmove (`ROM_API_T` in rom.h of `OpenWSN`),
-/// and these functions after it. TI's code is not public; this is our own.
+/// Start of the ROM's function table: flash size, chip number, page erase, word programming, one
+/// that is left out, memset, memcpy, memcmp and memmove (`ROM_API_T` in rom.h of `OpenWSN`),
+/// followed by these functions. TI's code is not public; this is our own.
 const ROM_START: u32 = 0x4c;
 const ROM_LAST: u32 = 0x1_ffff;
 #[rustfmt::skip]
@@ -164,7 +165,7 @@ static ROM: [u16; 114] = [
     0x3000, 0x400d,  // .word 0x400d3000
 ];
 
-/// The bits of a register of `SYS_CTRL` that holds what is written.
+/// The implemented bits of a `SYS_CTRL` register that holds what is written.
 fn held(offset: u32) -> Option<u32> {
     let mut registers = HELD.iter();
     let found = registers.find(|(first, last, _)| (*first..=*last).contains(&offset));
@@ -199,12 +200,12 @@ pub struct Cc2538 {
     direction: [u32; 4],
     alternate: [u32; 4],
     gpio_interrupts: [Pl061Interrupts; 4],
-    /// Registers of locks and wake-up, which hold what is written and do nothing; their offsets
-    /// differ below bit 9.
+    /// Lock and wake-up registers, which hold what is written and have no effect; the low 9 bits of
+    /// their offsets are unique.
     gpio_held: [[u32; 0x80]; 4],
 }
 
-/// The peripherals of a chip of this series, and the names of its pins.
+/// Make the peripherals of a chip of this series, and its pin names.
 pub fn make(core: &Core, setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
     (Box::new(Cc2538::new(core, setting)), lettered(&[8; 4]))
 }
@@ -252,7 +253,8 @@ impl Cc2538 {
         }
     }
 
-    /// `SYS_DIV` and `IO_DIV` halve the crystal's clock so often; the RC oscillator makes half of it.
+    /// Divide the crystal's clock by 2^`SYS_DIV` or 2^`IO_DIV`; the RC oscillator has half its
+    /// frequency.
     fn divided(&self, divider: u32) -> Hertz {
         let least = u32::from(self.clock_ctrl & OSC != 0);
         Hertz(self.crystal_hz >> (divider & 7).max(least))
@@ -293,7 +295,7 @@ impl Peripherals for Cc2538 {
         let offset = address & 0xfff;
         if let Some((port, offset)) = Self::gpio(address) {
             return Ok(match offset {
-                // Address bits 9 to 2 are a mask of the pins that are read.
+                // Address bits 9 to 2 mask the pins that are read.
                 0..=0x3fc => Some(context.pins.level(port) & offset >> 2),
                 0x400 => Some(self.direction[port]),
                 0x420 => Some(self.alternate[port]),
@@ -414,8 +416,8 @@ impl Peripherals for Cc2538 {
             UDMA => return Ok(self.udma.write(offset, value)),
             SOC_ADC => return self.adc.write(offset, value),
             _ if address == IVCTRL => self.ivctrl = value & 0x3f,
-            // `OpenWSN` stores to an offset instead of an address (`radio_init`, IVCTRL) on motes that
-            // go on: a store to the ROM does nothing.
+            // `OpenWSN` stores to an offset instead of an address (`radio_init`, IVCTRL), and real
+            // motes continue: a store to the ROM has no effect.
             _ if address <= ROM_LAST => {}
             IOC => {
                 let Some(register) = self.ioc.get_mut(offset as usize / 4) else {
@@ -439,7 +441,7 @@ impl Peripherals for Cc2538 {
             return false;
         };
         interrupts.pins_changed(level, changed);
-        // A level may also have gone.
+        // A level may also have gone away.
         true
     }
 

@@ -1,6 +1,6 @@
-//! `CC26x0`: UART, GPIO, I/O configuration, timers, watchdog, random numbers, real-time clock, PRCM,
-//! VIMS and RF core (SWCU117). Addresses and interrupt lines were compared with TI's headers `hw_memmap.h` and
-//! `hw_ints.h`.
+//! `CC26x0`: UART, GPIO, I/O configuration, timers, watchdog, random numbers, real-time clock,
+//! PRCM, VIMS and RF core (SWCU117). Addresses and interrupt lines were compared with TI's headers
+//! `hw_memmap.h` and `hw_ints.h`.
 
 use std::ops::RangeInclusive;
 
@@ -24,7 +24,7 @@ const GPRAM: RangeInclusive<u32> = 0x1100_0000..=0x1100_1fff;
 const SSI0: u32 = 0x4000_0000;
 const SSI1: u32 = 0x4000_8000;
 const UART0: u32 = 0x4000_1000;
-/// The I2C's slave; its master is further on.
+/// The I2C slave; the master's registers follow at an offset.
 const I2C: u32 = 0x4000_2000;
 const I2C_MASTER: u32 = 0x800;
 const GPT0: u32 = 0x4001_0000;
@@ -42,25 +42,26 @@ const WDT: u32 = 0x4008_0000;
 const IOC: u32 = 0x4008_1000;
 const PRCM: u32 = 0x4008_2000;
 const AON_RTC: u32 = 0x4009_2000;
-/// `AON_EVENT_MCUWUSEL` and that it selects nothing.
+/// `AON_EVENT_MCUWUSEL`, and its value that selects no event.
 const MCUWUSEL: u32 = 0x4009_3000;
 const NOTHING_WAKES: u32 = 0x3f3f_3f3f;
 
-/// The peripherals again, past the write buffer (`PRCM_NONBUF_BASE` in `hw_memmap.h`).
+/// Aliases of the peripherals that bypass the write buffer (`PRCM_NONBUF_BASE` in `hw_memmap.h`).
 const UNBUFFERED: RangeInclusive<u32> = 0x6000_0000..=0x7fff_ffff;
 const UNBUFFERED_OFFSET: u32 = 0x2000_0000;
 
-/// Where TI's start-up code stores 1 to turn the write buffer off: it would be the bit-band alias of
-/// ACTLR.DISDEFWBUF, if this core's private peripherals had aliases. Chips go on after it.
+/// Where TI's start-up code stores 1 to turn the write buffer off: the bit-band alias that
+/// ACTLR.DISDEFWBUF would have, if this core's private peripherals had aliases. Real chips continue
+/// after the store.
 const ALIAS_OF_DISDEFWBUF: u32 = 0xe21c_0104;
 
-/// IOCFG: which signal a pin is of, those that SSI0 and SSI1 receive by, and how it is pulled.
+/// IOCFG: the pin's signal, the input signals of SSI0 and SSI1, and the pull.
 const PORT_ID: u32 = 0x3f;
 const SSI_INPUTS: [u32; 2] = [0x09, 0x21];
 const PULL: u32 = 3 << 13;
 const PULL_UP: u32 = 2 << 13;
 
-/// Interrupt lines: exception numbers less 16.
+/// Interrupt lines: exception numbers minus 16.
 const EDGE_LINE: u32 = 0;
 const CPE_1_LINE: u32 = 2;
 const RTC_LINE: u32 = 4;
@@ -74,8 +75,9 @@ const GPT_LINE: u32 = 15;
 const CRYPTO_LINE: u32 = 23;
 const TRNG_LINE: u32 = 33;
 
-/// Events that wake the core's domain (`MCUWUSEL` in `hw_aon_event.h`): an edge at pin 0 to 31, at any
-/// pin, a channel of the real-time clock, the same with a delay, and their combination so.
+/// Events that wake the core's domain (`MCUWUSEL` in `hw_aon_event.h`): an edge at pin 0 to 31, at
+/// any pin, a channel of the real-time clock, a delayed channel, and the delayed combination of
+/// channels.
 const PAD_LAST: u32 = 0x1f;
 const ANY_PAD: u32 = 0x20;
 const RTC_CH0: u32 = 0x23;
@@ -95,7 +97,8 @@ const GPTCLKDIV: usize = 0xcc / 4;
 const PDCTL0: usize = 0x12c / 4;
 const PDCTL0RFC: usize = 0x130 / 4;
 const PDCTL1: usize = 0x17c / 4;
-/// Whether a warm reset is treated as one of the pin: bit 2; flags of the last resets below are clear.
+/// Whether a warm reset is treated as a pin reset: bit 2; the flags of the last resets, below it,
+/// are clear.
 const WARMRESET: u32 = 0x110;
 const WR_TO_PINRESET: u32 = 1 << 2;
 /// A read clears it.
@@ -103,37 +106,37 @@ const WDT_STAT: u32 = 1;
 /// `RESETCTL.RESET_SRC` (`hw_aon_sysctl.h`, `hw_aon_pmctl.h`).
 const RESET_SRC_WARMRESET: u32 = 7 << 1;
 /// Protocols that the device may use, as TI's code reads them (`ChipInfo_GetSupportedProtocol_BV`):
-/// Bluetooth low energy, IEEE 802.15.4 and proprietary ones.
+/// Bluetooth Low Energy, IEEE 802.15.4 and proprietary ones.
 const PROTOCOLS: u32 = 0x1d4;
 const ALL_PROTOCOLS: u32 = 0xe;
 /// The RF core's bit in PDCTL0 and PDCTL1; in PDCTL1, CPU and VIMS are on after a reset.
 const RFC_ON_0: u32 = 1;
 const RFC_ON_1: u32 = 1 << 2;
 const RESET_PDCTL1: u32 = 0xa;
-/// VDCTL: the domain sleeps on the micro regulator; it is turned off. PDCTL1 and SECDMACLKGDS: what
-/// has to be off for either, CPU and VIMS, and clocks of DMA and AES.
+/// VDCTL: the domain sleeps on the micro regulator, or is turned off. PDCTL1 and SECDMACLKGDS: what
+/// both require to be off, which is CPU and VIMS, and the clocks of DMA and AES.
 const ULDO: u32 = 1;
 const MCU_VD: u32 = 1 << 2;
 const CPU_AND_VIMS: u32 = 0xa;
 const DMA_AND_CRYPTO: u32 = 0x101;
-/// The same in all modes: in SECDMACLKGR of the `CC26x2`.
+/// The same clocks in all modes, in SECDMACLKGR of the `CC26x2`.
 const DMA_AND_CRYPTO_ALWAYS: u32 = 0x0101_0000;
 /// `BUS_ON` of PDSTAT1.
 const BUS_ON: u32 = 1 << 4;
 
-/// Where the ROM has its table of tables of functions, which of them is the flash's, and which
-/// functions there erase a sector and program bytes (`rom.h` and `flash.c` of `CC26xxWare`). The others
-/// are left out. TI's code is not public; this is our own.
+/// Start of the ROM's table of function tables, the index of the flash table, and the indices of
+/// its functions that erase a sector and program bytes (`rom.h` and `flash.c` of `CC26xxWare`). The
+/// others are left out. TI's code is not public; this is our own.
 const ROM_START: u32 = 0x1000_0180;
-/// The ROM's table of further functions, of which the one that switches the high-frequency clock does
-/// nothing here (`ROM_HAPI_TABLE_ADDR` and `HARD_API_T` in `rom.h` of `CC26xxWare`): the clock follows
+/// The ROM's HAPI table; its function that switches the high-frequency clock has no effect here
+/// (`ROM_HAPI_TABLE_ADDR` and `HARD_API_T` in `rom.h` of `CC26xxWare`), because the clock follows
 /// its setting at once.
 const HAPI_START: u32 = 0x1000_0048;
 const HAPI_FUNCTIONS: u32 = 19;
 const HF_SOURCE_SAFE_SWITCH: u32 = 14;
 const RETURN: u16 = 0x4770;
-/// AUX's table of functions, which lets AUX sleep (`AUXWUCPowerCtrl`: 1 off, 2 asleep, 4 on) and has
-/// no other, and that function.
+/// AUX's function table, whose only function controls AUX's power (`AUXWUCPowerCtrl`: 1 off, 2
+/// asleep, 4 on), and that function.
 const AUX_START: u32 = 0x1000_0098;
 const AUX_TABLE: usize = 8;
 const AUX_POWER: u32 = 3;
@@ -246,13 +249,14 @@ static ROM_CODE: [u16; 115] = [
     0x4770,          // bx lr
 ];
 
-/// Where a function of the ROM that is left out would be: no memory, so that a call of it is told.
+/// Address of functions that the ROM leaves out: unmapped, so that a call is reported.
 const LEFT_OUT: u32 = 0x1001_0001;
 const TABLE_FUNCTIONS: u32 = 24;
 
-/// The `CC26x2`'s ROM has a table more, of functions that set trims, which do nothing here: they return 0. One sets
-/// VIMS as the customer's configuration says. Of those for oscillators, the two that TI's driver library calls
-/// in the ROM however it is built are there (`rom.h`, `setup_rom.c` and `osc.c` of the library for that family).
+/// The `CC26x2`'s ROM has another table, of functions that set trims. They have no effect here and
+/// return 0, except the one that sets VIMS as the customer configuration says. Of the oscillator
+/// functions, it has the two that TI's driver library always calls in the ROM (`rom.h`,
+/// `setup_rom.c` and `osc.c` of the library for that family).
 const SETUP_TABLE: usize = 28;
 const OSC_TABLE: usize = 24;
 const SETUP_TABLES: usize = 34;
@@ -318,24 +322,24 @@ pub struct Cc26x0 {
     vims: Vims,
     iocfg: [u32; 32],
     edges: EdgeFlags,
-    /// PRCM's registers; those for clocks and power domains are kept, and but for the RF core's and
-    /// what standby asks for do nothing.
+    /// PRCM's registers; those for clocks and power domains hold what is written and have no
+    /// effect, except the RF core's and those that standby checks.
     prcm: [u32; 0x90],
-    /// Whether clocks of DMA and AES go on in deep sleep, as was loaded.
+    /// Whether the loaded settings keep the clocks of DMA and AES on in deep sleep.
     keeps_clocks: bool,
     /// `MCUWUSEL`.
     wake_up_events: u32,
     in_standby: bool,
     aon: Option<Box<dyn AlwaysOn>>,
-    /// The end of flash.
+    /// End of flash.
     flash_end: u32,
     flash: Option<Cc26x0Flash>,
     rf: Option<Cc26x0Rf>,
-    /// RFCCLKG as it was loaded.
+    /// RFCCLKG as loaded.
     rf_clock: bool,
 }
 
-/// The peripherals of a chip of this series, and the names of its pins.
+/// Make the peripherals of a chip of this series, and its pin names.
 pub fn make(core: &Core, setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
     (Box::new(Cc26x0::new(core, setting)), PLAIN_PINS)
 }
@@ -393,7 +397,7 @@ impl Cc26x0 {
         }
     }
 
-    /// The tables of a chip whose ROM sets trims, and its functions that are there.
+    /// The tables and emulated functions of a ROM that sets trims.
     fn setup_rom() -> (u32, Vec<u8>) {
         let setup = ROM_START + 4 * SETUP_TABLES as u32;
         let osc = setup + 4 * SETUP_FUNCTIONS;
@@ -418,7 +422,7 @@ impl Cc26x0 {
         (ROM_START, words.chain(code).collect())
     }
 
-    /// The address without the alias past the write buffer.
+    /// Map the alias that bypasses the write buffer to the regular address.
     const fn buffered(address: u32) -> u32 {
         if *UNBUFFERED.start() <= address && address <= *UNBUFFERED.end() {
             address - UNBUFFERED_OFFSET
@@ -427,7 +431,7 @@ impl Cc26x0 {
         }
     }
 
-    /// GPRAM comes here while it is no memory.
+    /// Refuse an access to GPRAM, which arrives here while it is not usable as memory.
     fn refuse_gpram(address: u32) -> Result<(), Fault> {
         if !GPRAM.contains(&address) {
             return Ok(());
@@ -441,14 +445,14 @@ impl Cc26x0 {
     fn read_prcm(&self, offset: u32) -> Option<u32> {
         let domains = self.prcm[PDCTL1];
         Some(match offset {
-            // LOAD_DONE: settings are taken over at once.
+            // LOAD_DONE: settings take effect at once.
             0x28 => 2,
-            // Status registers of power domains follow their controls at once.
+            // Power domain status registers follow their controls at once.
             0x140..=0x14c => self.prcm[offset as usize / 4 - 5],
             0x184..=0x18c => Self::domain_1(offset - 0x184, domains),
             0x194 => domains | BUS_ON,
             0x198 => 1,
-            // PDSTAT1RFC stands before PDSTAT1CPU.
+            // PDSTAT1RFC comes before PDSTAT1CPU.
             0x19c => Self::domain_1(4, domains),
             0x1a0 => Self::domain_1(0, domains),
             0x1a4 => Self::domain_1(8, domains),
@@ -467,7 +471,7 @@ impl Cc26x0 {
             .map(|event| u32::from(event & 0x3f))
     }
 
-    /// Whether one of them is there.
+    /// Whether one of these events has occurred.
     fn is_woken(&self) -> bool {
         let (rtc, pins) = (self.rtc.events(), self.edges.evflags());
         self.wake_up_events().into_iter().any(|event| match event {
@@ -480,7 +484,7 @@ impl Cc26x0 {
         })
     }
 
-    /// CPU, RF core and VIMS of PDCTL1, as registers of their own: bits 1 to 3.
+    /// PDCTL1's bits 1 to 3 (CPU, RF core and VIMS) as separate registers.
     const fn domain_1(offset: u32, domains: u32) -> u32 {
         domains >> (1 + offset / 4) & 1
     }
@@ -488,7 +492,7 @@ impl Cc26x0 {
     fn write_prcm(&mut self, offset: u32, value: u32, now: Cycles, time: Picoseconds) -> bool {
         let index = offset as usize / 4;
         match offset {
-            // LOAD: dividers and gates take effect.
+            // LOAD: apply dividers and gates.
             0x28 => {
                 let divider = 1 << self.prcm[GPTCLKDIV].min(8);
                 for gpt in &mut self.gpt {
@@ -500,8 +504,8 @@ impl Cc26x0 {
             }
             0x0c => self.prcm[VDCTL] = value & (ULDO | MCU_VD),
             0x224 => self.prcm[RAMRETEN] = value & 7,
-            // PDCTL0 holds what the registers of single domains hold too, in this order: RF core,
-            // serial, peripherals.
+            // PDCTL0 also sets the registers of the single domains, in this order: RF core, serial,
+            // peripherals.
             0x12c => {
                 self.prcm[PDCTL0] = value & 7;
                 for bit in 0..3 {
@@ -845,8 +849,8 @@ impl Peripherals for Cc26x0 {
         self.flash.as_ref().and_then(Cc26x0Flash::power_state)
     }
 
-    /// A warm reset, which `WR_TO_PINRESET` makes one of the pin (`hw_prcm.h`, `WARMRESET`): then the
-    /// always-on domain and its real-time clock are reset too, and tell why.
+    /// Make a warm reset. `WR_TO_PINRESET` turns it into a pin reset (`hw_prcm.h`, `WARMRESET`),
+    /// which also resets the always-on domain and its real-time clock, and records the cause.
     fn reset(&mut self, anew: &Anew<'_>) {
         if let Some(rf) = &mut self.rf {
             rf.set_power(false, anew.time);
@@ -874,7 +878,7 @@ impl Peripherals for Cc26x0 {
     }
 
     fn deep_sleep(&mut self, _context: &mut Context<'_>) -> Result<&'static str, Fault> {
-        // What has to hold before the domain lets go of its regulator (`VDCTL` in `hw_prcm.h`).
+        // Conditions for the domain to release its regulator (`VDCTL` in `hw_prcm.h`).
         let asked = self.prcm[VDCTL];
         let off = self.prcm[PDCTL1] & CPU_AND_VIMS == 0
             && !self.keeps_clocks

@@ -1,6 +1,7 @@
-//! nRF52840: clocks and power, UARTs, GPIO with its tasks and events, timers, real-time counters, random numbers,
-//! temperature, watchdog, interconnect, flash controller and configuration (nRF52840 product specification).
-//! Addresses and interrupt lines were compared with Nordic's `nrf52840.svd`.
+//! nRF52840: clocks and power, UARTs, GPIO with its tasks and events, timers, real-time counters,
+//! random numbers, temperature, watchdog, interconnect, flash controller and configuration
+//! (nRF52840 product specification). Addresses and interrupt lines were compared with Nordic's
+//! `nrf52840.svd`.
 
 use joulemark_armv7m::MemorySettings;
 use joulemark_kernel::{
@@ -19,10 +20,10 @@ const BASE: u32 = 0x4000_0000;
 const NVMC: u32 = 0x4001_e000;
 const PPI: u32 = 0x4001_f000;
 const GPIO: u32 = 0x5000_0000;
-/// P1 is this far behind P0, in the same page.
+/// Offset of P1 from P0, in the same page.
 const PORT_BYTES: u32 = 0x300;
 
-/// Numbers of peripherals, which are their interrupt lines and, times 4 KiB, their addresses.
+/// Peripheral numbers, which give interrupt lines and, times 4 KiB, addresses.
 const CLOCK: usize = 0;
 const UARTE0: usize = 0x02;
 const GPIOTE: usize = 0x06;
@@ -37,14 +38,14 @@ const RTC2: usize = 0x24;
 const UARTE1: usize = 0x28;
 const NUMBERS: usize = UARTE1 + 1;
 
-/// Factory and user configuration, which are flash: what is not known of them is not programmed.
+/// Factory and user configuration, which are flash: unknown parts are unprogrammed.
 const FICR: u32 = 0x1000_0000;
 const FICR_BYTES: usize = 0x1000;
 const UICR_BYTES: usize = 0x1000;
-/// `PSELRESET` of UICR, twice: the pin that resets the chip.
+/// UICR has `PSELRESET` twice: the pin that resets the chip.
 const RESET_PIN: usize = 0x200;
-/// Words of the factory's configuration by offset: pages and their size, the device's identity and address, its
-/// part, variant AAD0, package QIAA, RAM and flash in KiB.
+/// Words of the factory configuration by offset: page size and number of pages, device identity and
+/// address, part, variant AAD0, package QIAA, RAM and flash in KiB.
 const FACTORY: [(usize, u32); 8] = [
     (0x010, 4096),
     (0x014, 256),
@@ -55,31 +56,31 @@ const FACTORY: [(usize, u32); 8] = [
     (0x10c, 256),
     (0x110, 1024),
 ];
-/// The device's number stands in these, and 0 in the words after them.
+/// Words that hold the device's number; the words after them are 0.
 const DEVICE_ID: usize = 0x060;
 const DEVICE_ADDRESS: usize = 0x0a4;
-/// The debugger's table by which programs tell chips and their revisions apart (Nordic's
+/// The debugger's ROM table, by which programs identify chips and revisions (Nordic's
 /// `system_nrf52840.c` and RIOT's `cpu.c` read it): 8 is the nRF52840.
 const ROM_TABLE: u32 = 0xf000_0fe0;
 const ROM_TABLE_WORDS: [u32; 4] = [8, 0, 0x30, 0];
 
-/// The clocks and the power management. What is started runs at once.
+/// Clock and power management. Whatever is started runs at once.
 struct ClockPower {
     events: NrfEvents,
-    /// HFCLK runs from its crystal; LFCLK runs.
+    /// Whether HFCLK runs from its crystal; and whether LFCLK runs.
     crystal: bool,
     low_clock: bool,
     low_source: u32,
-    /// `RESETREAS`: a bit stays until it is cleared.
+    /// `RESETREAS`: bits stay set until cleared.
     reset_reasons: u32,
-    /// Registers that hold what is written, by offset from 0x500 on.
+    /// Registers that hold what is written, from offset 0x500 on.
     held: [u32; 0x100],
 }
 
 impl ClockPower {
     const SYSTEM_OFF: u32 = 0x500;
     const LOW_SOURCE: u32 = 0x518;
-    /// `GPREGRET` and `GPREGRET2`, which resets by watchdog and program leave as they are.
+    /// `GPREGRET` and `GPREGRET2`, which survive watchdog and software resets.
     const RETAINED: [usize; 2] = [0x1c / 4, 0x20 / 4];
     const DOG: u32 = 1 << 1;
     const SREQ: u32 = 1 << 2;
@@ -128,10 +129,10 @@ impl Nrf for ClockPower {
         let running = |on: bool| u32::from(on) << 16;
         Some(match offset {
             0x400 => self.reset_reasons,
-            // USBREGSTATUS: no USB; MAINREGSTATUS.
+            // USBREGSTATUS (no USB) and MAINREGSTATUS.
             0x438 | 0x640 => 0,
             0x408 => u32::from(self.crystal),
-            // STATE is set whatever the source.
+            // STATE is set for either source.
             0x40c => running(true) | u32::from(self.crystal),
             0x414 => u32::from(self.low_clock),
             0x418 => running(self.low_clock) | self.low_source,
@@ -153,7 +154,7 @@ impl Nrf for ClockPower {
             }
             Self::LOW_SOURCE => self.low_source = value & 3,
             0x504..0x900 => self.held[(offset as usize - 0x500) / 4] = value,
-            // RAM that is kept on or not: all of it is.
+            // RAM retention settings: all RAM is kept.
             0x900..0xa00 => {}
             _ => return Ok(false),
         }
@@ -180,11 +181,12 @@ pub struct Nrf52 {
     detect_mode: [u32; 2],
     device_number: u32,
     reset_pin: u32,
-    /// A task of the interconnect that changes a pin, which only an access may.
+    /// A fault from an interconnect task that changes a pin, which only a register access can do
+    /// here.
     unreachable: Option<Fault>,
 }
 
-/// The peripherals of a chip of this series, and the names of its pins.
+/// Make the peripherals of a chip of this series, and its pin names.
 pub fn make(core: &Core, setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
     (Box::new(Nrf52::new(core, setting)), numbered(&[32, 16]))
 }
@@ -218,7 +220,7 @@ impl Nrf52 {
         }
     }
 
-    /// The peripheral with a number.
+    /// The peripheral with this number.
     fn block(&mut self, number: usize) -> Option<&mut dyn Nrf> {
         Some(match number {
             CLOCK => &mut self.clock,
@@ -238,7 +240,7 @@ impl Nrf52 {
         })
     }
 
-    /// All of them with their numbers.
+    /// All peripherals with their numbers.
     fn blocks(&self) -> impl Iterator<Item = (usize, &dyn Nrf)> {
         fn each<T: Nrf>(
             numbers: impl IntoIterator<Item = usize>,
@@ -267,7 +269,7 @@ impl Nrf52 {
         (address.wrapping_sub(BASE) >> 12) as usize
     }
 
-    /// What follows from the events that have happened.
+    /// Start the tasks that new events trigger, until there are no new events.
     fn route(&mut self, now: Cycles) {
         loop {
             let mut tasks = Vec::new();
@@ -292,7 +294,7 @@ impl Nrf52 {
         self.settle_low_clock(now);
     }
 
-    /// A task of the interconnect.
+    /// Start a task for the interconnect.
     fn start_task(&mut self, address: u32, now: Cycles) {
         let task = (address & 0xfff) / 4;
         if address & !0xfff == PPI {
@@ -313,7 +315,7 @@ impl Nrf52 {
         }
     }
 
-    /// Counters stand still while their clock does.
+    /// Tell the counters whether their clock runs.
     fn settle_low_clock(&mut self, now: Cycles) {
         for rtc in &mut self.rtc {
             rtc.set_clock(self.clock.low_clock, now);
@@ -371,7 +373,7 @@ impl Nrf52 {
             0x51c => *enabled &= !value,
             0x520 => self.gpiote.clear_latch(port, value),
             0x524 => self.detect_mode[port] = value & 1,
-            // Direction and sense; input buffer, pull and drive change nothing here.
+            // Direction and sense; input buffer, pull and drive have no effect here.
             0x700..=0x77c => {
                 let pin = (offset - 0x700) / 4;
                 self.pin_cnf[port][pin as usize] = value;
@@ -384,7 +386,7 @@ impl Nrf52 {
         true
     }
 
-    /// Do what a task of GPIOTE, or its configuration, does with a pin.
+    /// Apply a GPIOTE task, or GPIOTE's configuration, to a pin.
     fn drive(&self, offset: u32, value: u32, pins: &mut Pins) {
         let (port, pin, level) = match offset {
             0..0x80 if value & 1 != 0 => match self.gpiote.output(offset / 4) {
@@ -403,7 +405,7 @@ impl Nrf52 {
         pins.enabled[port] |= 1 << pin;
     }
 
-    /// P0 has its registers at 0x504 to 0x77c, and P1 at 0x804 to 0xa7c.
+    /// P0's registers are at 0x504 to 0x77c, P1's at 0x804 to 0xa7c.
     const fn port(offset: u32) -> (usize, u32) {
         if offset < 0x800 {
             (0, offset)
@@ -586,7 +588,7 @@ impl Peripherals for Nrf52 {
         "sleep"
     }
 
-    /// Only system off is deeper, which is asked for otherwise: SLEEPDEEP changes nothing.
+    /// Only system off is deeper, and it has its own register: SLEEPDEEP has no effect.
     fn deep_sleep(&mut self, _context: &mut Context<'_>) -> Result<&'static str, Fault> {
         Ok("sleep")
     }

@@ -1,4 +1,4 @@
-//! Sections of a Cortex-M chip's file beyond those of every chip.
+//! Sections of a Cortex-M chip's file, beyond those that every chip has.
 
 use joulemark_kernel::chip::{Constant, Memory, MemoryKind};
 use joulemark_kernel::{Chip, ChipError, Picoseconds};
@@ -7,7 +7,7 @@ use joulemark_peripherals::ti_aes::AesTiming;
 use joulemark_radio::Figures;
 use serde::Deserialize;
 
-/// The core and its clocks: the section `cortex_m`.
+/// The core and its clocks: section `cortex_m`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Core {
@@ -21,46 +21,46 @@ pub struct Core {
     pub reset_hz: Constant,
     /// The highest clock.
     pub max_hz: Constant,
-    /// The frequency of the crystal that the fast clock comes from, where software selects it.
+    /// The frequency of the crystal behind the fast clock, if software can select it.
     pub crystal_hz: Option<Constant>,
     /// The slow clock of timers and watchdogs.
     pub low_hz: Constant,
-    /// Divider of the core's clock for `SysTick`'s other clock, where there is one.
+    /// Divider of the core's clock for `SysTick`'s other clock, if there is one.
     pub systick_divider: Option<Constant>,
-    /// `SysTick`'s calibration register, where it holds something.
+    /// `SysTick`'s calibration register, if it holds a value.
     pub systick_calibration: Option<Constant>,
-    /// Regions of the memory protection unit, where there is one.
+    /// Regions of the memory protection unit, if there is one.
     pub mpu_regions: Option<Constant>,
-    /// Word of the factory's configuration that identifies the device, where start-up code's registers
-    /// are emulated.
+    /// The factory configuration's device identity word, if the registers that start-up code sets
+    /// up are emulated.
     pub device_id: Option<Constant>,
-    /// Where boot code looks for the program, where that is not always at the start of flash.
+    /// How boot code finds the program, unless that is always at the start of flash.
     pub boot: Option<Boot>,
-    /// The section `aes_cycles`.
+    /// Section `aes_cycles`.
     #[serde(skip)]
     pub aes: Option<Aes>,
-    /// The section `radio`.
+    /// Section `radio`.
     #[serde(skip)]
     pub radio: Option<Radio>,
-    /// The section `flash_controller`, and the flash that it is of.
+    /// Section `flash_controller`, and its flash.
     #[serde(skip)]
     pub flash: Option<(FlashRange, FlashTimes)>,
-    /// Where flash ends, whoever changes it.
+    /// The end of flash, whether or not its controller is emulated.
     #[serde(skip)]
     pub flash_end: u32,
-    /// The sections `device_wait`.
+    /// Sections `device_wait`.
     #[serde(skip)]
     pub device_waits: Vec<DeviceWait>,
-    /// The sections `wake_up`.
+    /// Sections `wake_up`.
     #[serde(skip)]
     pub wake_up: Vec<WakeUp>,
 }
 
-/// A register that answers late: one section `device_wait`.
+/// A register with wait states: one section `device_wait`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceWait {
-    /// As in `registers.table`.
+    /// Its name in `registers.table`.
     pub register: String,
     /// Wait states of a load.
     pub read: Constant,
@@ -68,44 +68,44 @@ pub struct DeviceWait {
     pub write: Constant,
 }
 
-/// How long the core takes to wake from a power state: one section `wake_up`.
+/// The core's wake-up time from a power state: one section `wake_up`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WakeUp {
-    /// As in `power_state`.
+    /// Its name in `power_state`.
     pub state: String,
-    /// From the event that wakes to the first instruction.
+    /// From the wake-up event to the first instruction.
     pub time_s: Constant,
 }
 
-/// Words by which boot code in a chip's ROM finds the program.
+/// How boot code in a chip's ROM finds the program.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Boot {
-    /// Address of a word that is 0 where there is a program.
+    /// Address of a word that is 0 if there is a program.
     pub image_valid: Constant,
-    /// Address of the word that holds the address of the program's vector table.
+    /// Address of the word that holds the vector table's address.
     pub vectors: Constant,
 }
 
-/// How long the AES accelerator takes, in cycles of the core's clock: the section `aes_cycles`.
+/// The AES accelerator's timing, in cycles of the core's clock: section `aes_cycles`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Aes {
     /// A round.
     pub round: Constant,
-    /// Cycles of a block beside its rounds.
+    /// A block, besides its rounds.
     pub block: Constant,
-    /// Further cycles of a block whose input is the output of the block before it.
+    /// Additionally for a block whose input depends on the previous block's output.
     pub chain: Constant,
-    /// A word of the first block in, and of the last one out.
+    /// A word of the first input block or the last output block.
     pub word: Constant,
-    /// The way of a key from the key store to the engine.
+    /// Loading a key from the key store into the engine.
     pub key: Constant,
 }
 
 impl Aes {
-    /// As the accelerator takes it.
+    /// Convert to the accelerator's timing.
     pub fn timing(&self) -> AesTiming {
         AesTiming {
             round: self.round.whole(),
@@ -117,20 +117,20 @@ impl Aes {
     }
 }
 
-/// The receiver of a radio that is a part of the chip: the section `radio`.
+/// The receiver of a radio in the chip: section `radio`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Radio {
-    /// The least power at which 1% of packets are lost.
+    /// The lowest power at which 1% of packets are lost.
     pub sensitivity_dbm: Constant,
-    /// By how much a frame has to be stronger than another for 1% to be lost.
+    /// How much stronger than another one a frame must be for a loss of 1%.
     pub capture_db: Constant,
-    /// The least time from a strobe to the air, and between receiving and sending.
+    /// The shortest time from a strobe to the air, and between receiving and sending.
     pub turnaround_s: Constant,
 }
 
 impl Radio {
-    /// As an antenna takes them.
+    /// Convert to an antenna's figures.
     pub fn figures(&self) -> Figures {
         Figures {
             sensitivity_dbm: self.sensitivity_dbm.value,
@@ -140,23 +140,23 @@ impl Radio {
     }
 }
 
-/// The cache's geometry: the section `cache`.
+/// The cache's geometry: section `cache`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
-    /// All lines together.
+    /// Total size.
     pub size_bytes: Constant,
-    /// Lines that an address may be in.
+    /// Associativity.
     pub ways: Constant,
-    /// Bytes of a line.
+    /// Line size.
     pub line_bytes: Constant,
 }
 
 impl Core {
-    /// That of a chip, whose other sections are checked too.
+    /// Read and check all sections of a chip.
     ///
     /// # Errors
-    /// One is missing, unknown or wrong.
+    /// A section is missing, unknown or wrong.
     pub fn of(chip: &Chip) -> Result<Self, ChipError> {
         chip.only_sections(&[
             "cortex_m",
@@ -205,7 +205,7 @@ impl Core {
         Ok(core)
     }
 
-    /// How long the core takes to wake from power states.
+    /// The core's wake-up times from power states.
     pub fn wake_up_times(&self) -> Vec<(String, Picoseconds)> {
         let sections = self.wake_up.iter();
         sections
@@ -217,7 +217,7 @@ impl Core {
     }
 }
 
-/// The flash of a chip whose controller is emulated.
+/// The flash of a chip whose flash controller is emulated.
 fn flash(chip: &Chip) -> Result<Option<(FlashRange, FlashTimes)>, ChipError> {
     let Some(times) = chip.section("flash_controller")? else {
         return Ok(None);

@@ -1,5 +1,6 @@
-//! STM32F100: RCC, power control, flash access control, GPIO, USARTs, timers, watchdogs and real-time
-//! clock (RM0041). Addresses and interrupt lines were compared with ST's header `stm32f100xb.h`.
+//! STM32F100: RCC, power control, flash access control, GPIO, USARTs, timers, watchdogs and
+//! real-time clock (RM0041). Addresses and interrupt lines were compared with ST's header
+//! `stm32f100xb.h`.
 
 use joulemark_kernel::chip::Constant;
 use joulemark_kernel::{Cycles, Fault, FaultKind, FineHertz, Hertz, Picoseconds};
@@ -10,7 +11,7 @@ use super::{Anew, Context, Peripherals, Reset, lettered};
 use crate::pins::PinNames;
 
 const USART: [u32; 3] = [0x4001_3800, 0x4000_4400, 0x4000_4800];
-/// Their interrupt lines.
+/// The USARTs' interrupt lines.
 const USART_LINE: [u32; 3] = [37, 38, 39];
 /// TIM2, TIM3, TIM4, TIM6 and TIM7: addresses, compare channels and interrupt lines.
 const TIM: [(u32, usize, usize); 5] = [
@@ -28,20 +29,20 @@ const IWDG: u32 = 0x4000_3000;
 const PWR_CR: u32 = 0x4000_7000;
 const PWR_CSR: u32 = 0x4000_7004;
 const DBP: u32 = 1 << 8;
-/// `PWR_CR`: the regulator saves power in Stop mode; deep sleep is Standby.
+/// `PWR_CR`: low-power regulator in Stop mode; deep sleep is Standby.
 const LPDS: u32 = 1;
 const PDDS: u32 = 1 << 1;
-/// `PWR_CSR`: the pin WKUP, which is PA0, wakes from Standby.
+/// `PWR_CSR`: the WKUP pin, PA0, wakes from Standby.
 const EWUP: u32 = 1 << 8;
-/// `AFIO_MAPR` and `AFIO_MAPR2` hold which pins peripherals use, which nothing here depends on; of the first,
-/// `SWJ_CFG` can only be written (RM0041, AFIO).
+/// `AFIO_MAPR` and `AFIO_MAPR2` select the pins of peripherals, which has no effect here; in the
+/// former, `SWJ_CFG` is write-only (RM0041, AFIO).
 const AFIO_MAPR: u32 = 0x4001_0004;
 const SWJ_CFG: u32 = 7 << 24;
 const AFIO_MAPR2: u32 = 0x4001_001c;
 const AFIO_EXTICR1: u32 = 0x4001_0008;
 const AFIO_EXTICR4: u32 = 0x4001_0014;
 const EXTI: u32 = 0x4001_0400;
-/// The interrupt lines of EXTI's lines, as masks of these.
+/// Interrupt lines, and the mask of EXTI lines of each.
 const EXTI_LINES: [(usize, u32); 8] = [
     (6, 1),
     (7, 1 << 1),
@@ -73,7 +74,7 @@ const PLLSRC: u32 = 1 << 16;
 /// The lowest bit of PREDIV1, which `RCC_CFGR2` has too.
 const PLLXTPRE: u32 = 1 << 17;
 
-/// `RCC_CSR`: why the chip was reset, and what clears that.
+/// `RCC_CSR`: causes of the last resets, and the bit that clears them.
 const RMVF: u32 = 1 << 24;
 const PINRSTF: u32 = 1 << 26;
 const PORRSTF: u32 = 1 << 27;
@@ -86,9 +87,9 @@ const RESET_FLAGS: u32 = 0xfc00_0000;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Deep {
     No,
-    /// Clocks but those of the real-time clock and the independent watchdog stand.
+    /// Only the clocks of the real-time clock and the independent watchdog run.
     Stop,
-    /// What wakes resets the chip.
+    /// A wake-up resets the chip.
     Standby,
 }
 
@@ -108,7 +109,7 @@ pub struct Stm32f1 {
     hsi_hz: u32,
     hse_hz: u32,
     lse: FineHertz,
-    /// RCC by word: CR, CFGR, ...
+    /// RCC registers by word: CR, CFGR, ...
     rcc: [u32; 12],
     flash_acr: u32,
     exti: Exti,
@@ -118,7 +119,7 @@ pub struct Stm32f1 {
     remapped: [u32; 2],
 }
 
-/// The peripherals of a chip of this series, and the names of its pins.
+/// Make the peripherals of a chip of this series, and its pin names.
 pub fn make(core: &Core, _setting: &dyn Fn(&str) -> u32) -> (Box<dyn Peripherals>, PinNames) {
     let crystal_hz = core.crystal_hz.as_ref().map_or(0, Constant::whole);
     let peripherals = Stm32f1::new(core.reset_hz.whole(), crystal_hz, core.low_hz.whole());
@@ -164,7 +165,7 @@ impl Stm32f1 {
         input * ((cfgr >> 18 & 15) + 2).min(16)
     }
 
-    /// Where SW and HPRE put the core's clock.
+    /// The core's clock according to SW and HPRE.
     fn clock_hz(&self) -> Result<u32, Fault> {
         let (cr, cfgr) = (self.rcc[0], self.rcc[1]);
         let (hz, on, name) = match cfgr & 3 {
@@ -211,7 +212,7 @@ impl Stm32f1 {
             CSR => self.rcc[CSR] & RESET_FLAGS | value & 1,
             _ => value,
         };
-        // One bit under two names: each shows what was written to the other.
+        // The same bit is in both registers: a write to one shows in the other.
         match index {
             CFGR => {
                 self.rcc[CFGR2] = self.rcc[CFGR2] & !1 | u32::from(value & PLLXTPRE != 0);
@@ -232,14 +233,14 @@ impl Stm32f1 {
         Ok(())
     }
 
-    /// What runs on the buses' clocks has them as RCC says, or none in deep sleep.
+    /// Give peripherals their bus clocks according to RCC, or none in deep sleep.
     fn set_bus_clocks(&mut self, now: Cycles) {
         self.usart[0].divider = self.bus_divider(11);
         let slow = self.bus_divider(8);
         self.usart[1].divider = slow;
         self.usart[2].divider = slow;
         let runs = u64::from(self.deep == Deep::No);
-        // Timers run at twice the bus clock where that is divided (RM0041, clock tree).
+        // Timers run at twice the bus clock if that is divided (RM0041, clock tree).
         let of_timers = if slow == 1 { runs } else { 2 * runs };
         for tim in &mut self.tim {
             tim.set_clock(of_timers, slow.into(), now);
@@ -265,7 +266,8 @@ impl Stm32f1 {
         (offset < 5 * 0x400).then_some((offset as usize / 0x400, offset % 0x400))
     }
 
-    /// An output has MODE other than 0; with CNF's high bit a peripheral drives it.
+    /// Return the pins that are outputs: MODE is not 0 and CNF's high bit, which would give the pin
+    /// to a peripheral, is clear.
     fn outputs(configuration: [u32; 2]) -> u32 {
         (0..16).fold(0, |outputs, bit| {
             let field = configuration[bit / 8] >> (bit % 8 * 4) & 15;
@@ -307,7 +309,7 @@ impl Peripherals for Stm32f1 {
             EXTI..GPIOA => self.exti.read(address - EXTI),
             PWR_CR => Some(self.pwr_cr),
             PWR_CSR => Some(self.pwr_csr),
-            // What is on is ready, and what is selected is used, at once.
+            // Oscillators are ready, and selections effective, at once.
             RCC => {
                 let cr = self.rcc[0];
                 Some(cr | (cr & (HSION | HSEON | PLLON)) << 1)
@@ -340,7 +342,7 @@ impl Peripherals for Stm32f1 {
                     context.pins.enabled[port] = Self::outputs(self.configuration[port]);
                 }
                 0xc => *output = value & 0xffff,
-                // Setting wins over resetting.
+                // Set takes precedence over reset.
                 0x10 => *output = *output & !(value >> 16) | value & 0xffff,
                 0x14 => *output &= !(value & 0xffff),
                 _ => return Ok(false),
@@ -382,7 +384,7 @@ impl Peripherals for Stm32f1 {
     }
 
     fn put_serial(&mut self, port: usize, bytes: &[u8]) {
-        // A USART without its clock does not notice them.
+        // A USART without a clock misses them.
         if self.deep == Deep::No {
             self.usart[port].put(bytes);
         }
@@ -451,7 +453,7 @@ impl Peripherals for Stm32f1 {
         }
         match self.deep {
             Deep::No => {}
-            // Nothing else wakes (RM0041, power control, exit from Stop mode).
+            // Nothing else wakes the core (RM0041, power control, exit from Stop mode).
             Deep::Stop => return [lines, 0, 0, 0],
             Deep::Standby => return [0; 4],
         }
@@ -474,9 +476,10 @@ impl Peripherals for Stm32f1 {
         };
         let crystal_hz = self.hse_hz;
         let mut fresh = Self::new(self.hsi_hz, crystal_hz, self.lsi_hz);
-        // Any reset pulls NRST; what was before stays until RMVF (RM0041, RCC_CSR).
+        // Any reset pulls NRST; earlier flags stay until RMVF (RM0041, RCC_CSR).
         fresh.rcc[CSR] = self.rcc[CSR] & RESET_FLAGS | PINRSTF | flags;
-        // The backup domain is not reset (RM0041, resets), but the interrupts of its clock are.
+        // A reset spares the backup domain (RM0041, resets), but not the interrupt enables of its
+        // clock.
         fresh.rcc[BDCR] = self.rcc[BDCR];
         fresh.rtc = std::mem::take(&mut self.rtc);
         let _ = fresh.rtc.write(0, 0, anew.now);
@@ -509,7 +512,7 @@ impl Peripherals for Stm32f1 {
 
     fn wake(&mut self, context: &mut Context<'_>) {
         self.deep = Deep::No;
-        // The core goes on with the internal oscillator, and the others are off (RM0041, Stop mode).
+        // The core continues on the internal oscillator, with the others off (RM0041, Stop mode).
         self.rcc[0] = self.rcc[0] & !(HSEON | PLLON) | HSION;
         self.rcc[1] &= !SW;
         context.clock_hz = self.clock_hz().ok();
