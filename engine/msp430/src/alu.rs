@@ -1,4 +1,4 @@
-//! Arithmetic and the flags it leaves.
+//! Arithmetic and flags.
 #![allow(
     clippy::inline_always,
     reason = "constant arguments have to reach each specialised instruction"
@@ -6,13 +6,13 @@
 
 use crate::registers::status;
 
-/// The four arithmetic flags, not yet packed into the status register.
+/// The four arithmetic flags, before they are packed into the status register.
 ///
-/// Bytes are worked on in the upper half of a word, so that bit 15 is the sign and bit 16 the
-/// carry of both widths.
+/// Byte operations use the upper half of a word, so that both widths have their sign in bit 15 and
+/// their carry in bit 16.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Flags {
-    /// Zero when the low 16 bits are, negative when bit 15 or 31 is set, bit 16 is the carry.
+    /// Zero if the low 16 bits are zero, negative if bit 15 or 31 is set; bit 16 is the carry.
     result: u32,
     /// Bit 15.
     overflow: u32,
@@ -21,7 +21,7 @@ pub(crate) struct Flags {
 /// The carry in [`Flags::result`].
 const CARRY: u32 = 1 << 16;
 
-/// Double-operand operations, in the order of its opcodes from 4 on.
+/// Double-operand operations, in the order of their opcodes from 4 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Double {
@@ -88,14 +88,14 @@ impl Flags {
                     (false, false) => 1,
                     (false, true) => 0,
                     (true, false) => 0x8000,
-                    // No result is both; a write to SR can make it so.
+                    // No result is both zero and negative, but a write to SR can set both.
                     (true, true) => 0x8000_0000,
                 },
             overflow: ((word & status::V != 0) as u32) << 15,
         }
     }
 
-    /// The status register with these flags and everything else from `word`.
+    /// Return `word` with these flags.
     pub const fn into_status(self, word: u16) -> u16 {
         let rest = word & !(status::C | status::Z | status::N | status::V);
         rest | self.carry() as u16
@@ -108,7 +108,7 @@ impl Flags {
             }
     }
 
-    /// Zero or one.
+    /// The carry as 0 or 1.
     #[inline(always)]
     pub const fn carry(self) -> u32 {
         self.result >> 16 & 1
@@ -134,7 +134,7 @@ impl Flags {
         ((self.result | self.result >> 16) ^ self.overflow) & 0x8000 != 0
     }
 
-    /// Flags of a result that cannot overflow; C is "not zero" (AND, BIT, XOR, SXT).
+    /// Set the flags for a result that cannot overflow; C is "not zero" (AND, BIT, XOR, SXT).
     #[inline(always)]
     fn logical(&mut self, result: u32, overflow: u32) {
         self.result = result | u32::from(result != 0) << 16;
@@ -149,7 +149,7 @@ impl Flags {
         sum & 0xffff
     }
 
-    /// The result of a double-operand instruction; the operands have its width.
+    /// Execute a double-operand operation; the operands have the given width.
     #[inline(always)]
     pub fn double(&mut self, operation: Double, byte: bool, source: u32, destination: u32) -> u32 {
         let shift = if byte { 8 } else { 0 };
@@ -177,8 +177,8 @@ impl Flags {
         result >> shift
     }
 
-    /// DADD, also for digits above 9: the manual leaves those open (SLAU049F, DADD); a digit's
-    /// adder has one carry, so each digit is its sum plus 6 whenever the sum is above 9.
+    /// DADD, including digits above 9, which the manual leaves undefined (SLAU049F, DADD). A
+    /// digit's adder has one carry, so 6 is added to any sum above 9.
     fn decimal_add(&mut self, byte: bool, source: u32, destination: u32) -> u32 {
         let digits = if byte { 2 } else { 4 };
         let mut carry = self.carry();
@@ -195,7 +195,7 @@ impl Flags {
         result
     }
 
-    /// The result of a single-operand instruction; the operand has its width.
+    /// Execute a single-operand operation; the operand has the given width.
     #[inline(always)]
     pub fn single(&mut self, operation: Single, byte: bool, operand: u32) -> u32 {
         let shift = if byte { 8 } else { 0 };

@@ -1,4 +1,4 @@
-//! A core's demands on the chip around it.
+//! What a core requires of the chip around it.
 
 use joulemark_kernel::{Cycles, Fault};
 
@@ -18,22 +18,22 @@ impl Width {
     }
 }
 
-/// Effect of a write to flash under the flash controller's settings.
+/// The result of a write to flash with the flash controller's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlashOperation {
     /// Effect on the memory.
     pub effect: FlashEffect,
-    /// How long the core is held when it executes from flash; code in RAM goes on (SLAU049F,
+    /// How long the core stalls if it executes from flash; code in RAM continues (SLAU049F,
     /// sections 5.3.2 and 5.3.3).
     pub stall: Cycles,
 }
 
-/// Effect of a write to flash on the memory.
+/// What a write to flash does to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlashEffect {
     /// The controller ignores the write.
     None,
-    /// Program: bits go from 1 to 0 only.
+    /// Program: bits can only go from 1 to 0.
     Program,
     /// Erase every byte of this range to 0xff.
     Erase {
@@ -44,53 +44,53 @@ pub enum FlashEffect {
     },
 }
 
-/// A byte or a word that is moved without the core, by direct memory access.
+/// A byte or a word moved by DMA, without the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// Where from, and how much.
+    /// Source address and width.
     pub source: (u16, Width),
-    /// Where to, and how much.
+    /// Destination address and width.
     pub destination: (u16, Width),
-    /// How long the core is held.
+    /// How long the core stalls.
     pub cycles: Cycles,
 }
 
-/// Everything that is neither flash nor RAM: peripherals, interrupts, events.
+/// Everything except flash and RAM: peripherals, interrupts, events.
 ///
 /// `now` is the core's cycle counter, which never goes backwards.
 pub trait Bus {
     /// Read a peripheral register.
     ///
     /// # Errors
-    /// The chip has nothing there, or it may not be read so.
+    /// The chip has no register there, or it does not allow this read.
     fn read(&mut self, address: u16, width: Width, now: Cycles) -> Result<u16, Fault>;
 
     /// Write a peripheral register.
     ///
     /// # Errors
-    /// The chip has nothing there, or it may not be written so.
+    /// The chip has no register there, or it does not allow this write.
     fn write(&mut self, address: u16, value: u16, width: Width, now: Cycles) -> Result<(), Fault>;
 
-    /// Read a peripheral register as [`Bus::read`] does, if no event, interrupt or stop comes of it
-    /// and it is no fault. `None`: nothing was done, [`Bus::read`] has to do it.
+    /// Read a peripheral register like [`Bus::read`], provided that this causes no event,
+    /// interrupt, stop or fault. `None`: nothing was done, and [`Bus::read`] has to make the read.
     ///
-    /// Polled registers are best read so: the core goes on at once.
+    /// This suits polled registers, because the core continues at once.
     fn read_quietly(&mut self, address: u16, width: Width, now: Cycles) -> Option<u16> {
         let _ = (address, width, now);
         None
     }
 
-    /// Write a peripheral register as [`Bus::write`] does, if no event, interrupt or stop comes of
-    /// it and it is no fault. False: nothing was done, [`Bus::write`] has to do it.
+    /// Write a peripheral register like [`Bus::write`], provided that this causes no event,
+    /// interrupt, stop or fault. False: nothing was done, and [`Bus::write`] has to make the write.
     fn write_quietly(&mut self, address: u16, value: u16, width: Width, now: Cycles) -> bool {
         let _ = (address, value, width, now);
         false
     }
 
-    /// A write to flash memory.
+    /// Write to flash memory.
     ///
     /// # Errors
-    /// The flash controller is not set up for it.
+    /// The flash controller is not set up for the write.
     fn write_flash(
         &mut self,
         address: u16,
@@ -99,37 +99,36 @@ pub trait Bus {
         now: Cycles,
     ) -> Result<FlashOperation, Fault>;
 
-    /// When [`Bus::advance`] has to be called next; [`Cycles::NEVER`] when nothing is due.
+    /// Return when [`Bus::advance`] must next be called; [`Cycles::NEVER`] if nothing is due.
     ///
-    /// Asked again after each call of another method, but for the quiet ones.
+    /// The core asks again after each call of another method, except the quiet ones.
     fn next_event(&self) -> Cycles;
 
-    /// Time has come to `now`, which is not before [`Bus::next_event`] by more than one
-    /// instruction.
+    /// Advance to `now`, which is at most one instruction past [`Bus::next_event`].
     ///
     /// # Errors
-    /// Something fatal happened, such as the watchdog's bite.
+    /// A fatal event occurred, such as a watchdog reset.
     fn advance(&mut self, now: Cycles) -> Result<(), Fault>;
 
-    /// The address of the vector of the pending interrupt with the highest priority.
+    /// Return the vector address of the highest-priority pending interrupt.
     ///
-    /// Where `enabled` (GIE) is false, only a non-maskable one.
+    /// If `enabled` (GIE) is false, only of a non-maskable one.
     fn pending_interrupt(&self, enabled: bool) -> Option<u16>;
 
-    /// The core accepts the interrupt with this vector: single-source flags clear themselves.
+    /// Acknowledge the interrupt that the core accepts: clear single-source flags.
     fn acknowledge(&mut self, vector: u16, now: Cycles);
 
-    /// One of CPUOFF, OSCOFF, SCG0 and SCG1 changed; `status` is the whole new status register.
+    /// Note a change of CPUOFF, OSCOFF, SCG0 or SCG1; `status` is the whole new status register.
     ///
-    /// Returns how long the core waits before it goes on, such as for an oscillator to start.
+    /// Return how long the core waits before it continues, for example for an oscillator to start.
     fn power_changed(&mut self, status: u16, now: Cycles) -> Cycles;
 
-    /// A transfer that has to be made before the next instruction.
+    /// Return a transfer that must be made before the next instruction.
     fn next_transfer(&mut self, is_asleep: bool) -> Option<Transfer> {
         let _ = is_asleep;
         None
     }
 
-    /// Whether the run is to end at this instruction boundary; asking clears it.
+    /// Whether the run is to end at this instruction boundary; this clears the request.
     fn take_stop(&mut self) -> bool;
 }

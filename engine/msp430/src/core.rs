@@ -1,4 +1,4 @@
-//! The core's state, its memory and bus accesses, and what a machine sees of it.
+//! The core's state, its memory and bus accesses, and its interface to a machine.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 
@@ -8,28 +8,29 @@ use crate::observe::{Call, Observer, Profile};
 use crate::registers::status::{CPUOFF, GIE, POWER};
 use crate::registers::{CG, PC, SP, SR};
 
-/// Where the reset vector lies (SLAU049F, table 2-1).
+/// Address of the reset vector (SLAU049F, table 2-1).
 pub const RESET_VECTOR: u16 = 0xfffe;
 
 /// An MSP430 core with its flash and RAM.
 pub struct Core<B: Bus> {
-    /// The chip around it.
+    /// The surrounding chip.
     pub bus: B,
     pub(crate) state: Box<State>,
     pub(crate) cycles: u64,
     pub(crate) sleep_cycles: u64,
     pub(crate) instructions: u64,
     pub(crate) observer: Observer,
-    /// GIE as the next interrupt check sees it.
+    /// GIE, as the next interrupt check sees it.
     pub(crate) interruptible: bool,
-    /// The bus may have something new to say: ask it before the next instruction.
+    /// Whether to ask the bus before the next instruction, because its answers may have changed.
     pub(crate) ask_bus: bool,
-    /// Second views of memory: first address, bytes, where the contents are.
+    /// Mirrors of memory: first address, size, first mirrored address.
     mirrors: Vec<(u16, u16, u16)>,
 }
 
 impl<B: Bus> Core<B> {
-    /// A core with empty memory. Regions do not overlap; addresses outside them do not exist.
+    /// Make a core with empty memory. Regions must not overlap; addresses outside them do not
+    /// exist.
     pub fn new(bus: B, regions: &[Region]) -> Self {
         Self {
             bus,
@@ -44,12 +45,12 @@ impl<B: Bus> Core<B> {
         }
     }
 
-    /// Show the memory at `of` a second time, as data, where no region is.
+    /// Mirror the memory at `of`, as data, where there is no region.
     pub fn mirror(&mut self, start: u16, size: u16, of: u16) {
         self.mirrors.push((start, size, of));
     }
 
-    /// Where the contents of an address in a mirror are.
+    /// The mirrored address behind an address.
     fn mirrored(&self, address: u16) -> Option<u16> {
         self.mirrors.iter().find_map(|&(start, size, of)| {
             let offset = address.wrapping_sub(start);
@@ -57,10 +58,11 @@ impl<B: Bus> Core<B> {
         })
     }
 
-    /// Put bytes into flash or RAM, as a programmer does: free of time and of flash rules.
+    /// Load bytes into flash or RAM as a programmer does, in no emulated time and regardless of
+    /// flash rules.
     ///
     /// # Errors
-    /// The first address that is neither; nothing has been written then.
+    /// The first address that is neither; nothing has been written.
     pub fn load(&mut self, address: u16, data: &[u8]) -> Result<(), u16> {
         self.check_memory(address, data.len())?;
         for (offset, &byte) in data.iter().enumerate() {
@@ -71,10 +73,10 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    /// Read flash or RAM without side effects and without time.
+    /// Read flash or RAM without side effects, in no emulated time.
     ///
     /// # Errors
-    /// The first address that is neither.
+    /// The first address that is neither flash nor RAM.
     pub fn read_memory(&self, address: u16, length: usize) -> Result<Vec<u8>, u16> {
         self.check_memory(address, length)?;
         let start = usize::from(address);
@@ -92,7 +94,7 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    /// Say that these bytes are data: executing them is a fault, whatever wrote them.
+    /// Declare bytes to be data: executing them is a fault, whatever wrote them.
     pub fn deny_execution(&mut self, start: u16, size: usize) {
         for at in usize::from(start)..(usize::from(start) + size).min(0x10000) {
             self.forget_code(at as u16);
@@ -100,8 +102,8 @@ impl<B: Bus> Core<B> {
         }
     }
 
-    /// Power-up clear as the core sees it: SR is zero, PC comes from the reset vector
-    /// (SLAU049F, section 2.1.3). The other registers keep their values; counters go on.
+    /// Reset by a power-up clear: SR is zero and PC comes from the reset vector (SLAU049F, section
+    /// 2.1.3). Other registers keep their values, and counters continue.
     pub fn reset(&mut self) {
         self.state.registers[SR] = 0;
         self.state.registers[PC] = self.state.word(RESET_VECTOR);
@@ -111,7 +113,7 @@ impl<B: Bus> Core<B> {
             .forget_calls(self.active_cycles(), self.instructions);
     }
 
-    /// A register, R0 to R15.
+    /// Read a register, R0 to R15.
     ///
     /// # Panics
     /// `number` is not below 16.
@@ -134,12 +136,12 @@ impl<B: Bus> Core<B> {
         self.interruptible = self.state.registers[SR] & GIE != 0;
     }
 
-    /// Cycles since the core was made, with those that it slept through.
+    /// Cycles since the core was made, including sleep.
     pub fn cycles(&self) -> Cycles {
         Cycles(self.cycles)
     }
 
-    /// The part of [`Core::cycles`] for which CPUOFF was set.
+    /// The part of [`Core::cycles`] during which CPUOFF was set.
     pub fn sleep_cycles(&self) -> Cycles {
         Cycles(self.sleep_cycles)
     }
@@ -155,17 +157,17 @@ impl<B: Bus> Core<B> {
         self.forget_code(address);
     }
 
-    /// No longer stop there.
+    /// Remove the breakpoint at this address.
     pub fn clear_breakpoint(&mut self, address: u16) {
-        // Forget first: the slot of a breakpoint is known by the breakpoint alone.
+        // Forget the code first: only the breakpoint itself marks its slot.
         self.forget_code(address);
         self.state.set_breakpoint(address, false);
     }
 
-    /// The lowest address that the stack may use: growing past it is a fault.
+    /// Set the lowest address that the stack may use; growth past it is a fault.
     ///
-    /// Only a stack that was above the limit can grow past it: a stack that the program moved
-    /// below it, as a scheduler with several stacks does, is left alone.
+    /// Only a stack that was above the limit can grow past it. A stack that the program moved below
+    /// the limit, as a scheduler with several stacks does, is not checked.
     pub fn set_stack_limit(&mut self, lowest: u16) {
         self.observer.stack_limit = lowest;
     }
@@ -175,17 +177,17 @@ impl<B: Bus> Core<B> {
         self.observer.stack_low()
     }
 
-    /// Measure stack use from here on.
+    /// Restart the stack's high-water mark.
     pub fn reset_stack_low(&mut self) {
         self.observer.reset_stack_low(self.state.registers[SP]);
     }
 
-    /// Calls and interrupts that have not returned, outermost first.
+    /// Calls and interrupts without a return yet, outermost first.
     pub fn calls(&self) -> &[Call] {
         self.observer.calls()
     }
 
-    /// Digest all addresses from here on; the digest starts anew.
+    /// Start a new digest of all addresses.
     pub fn start_address_digest(&mut self) {
         self.observer.start_digest();
     }
@@ -195,20 +197,19 @@ impl<B: Bus> Core<B> {
         self.observer.is_digesting()
     }
 
-    /// Leave the digest as it is from here on.
+    /// Stop digesting; the digest keeps its value.
     pub fn stop_address_digest(&mut self) {
         self.observer.stop_digest();
     }
 
-    /// Digest of the addresses of all instructions that control went to, and of all data that
-    /// was touched, in their order. Two runs with the same digest took the same path and touched
-    /// the same memory.
+    /// The digest of all jump targets and all data addresses, in order of access. Two runs with the
+    /// same digest took the same path and accessed the same memory.
     pub fn address_digest(&self) -> u64 {
         self.observer.digest()
     }
 
-    /// Count cycles by function from here on. `functions` gives the function of each even
-    /// address (index: address / 2; length 32768); the numbers are the caller's.
+    /// Start to count cycles by function. `functions` maps each even address (index: address / 2;
+    /// length 32768) to a function number of the caller's choice.
     pub fn start_profile(&mut self, functions: Box<[u16; 0x8000]>) {
         self.observer.start_profile(
             functions,
@@ -219,31 +220,31 @@ impl<B: Bus> Core<B> {
         self.state.forget_all();
     }
 
-    /// The node of the profile in which the program is; `None` when none was started.
+    /// The profile's current node; `None` if no profile was started.
     pub fn profile_node(&self) -> Option<usize> {
         self.observer.profile_node()
     }
 
-    /// The profile so far; `None` when none was started.
+    /// The profile so far; `None` if none was started.
     pub fn profile(&mut self) -> Option<&Profile> {
         self.observer
             .profile(self.active_cycles(), self.instructions)
     }
 
-    /// Whether the core sleeps and nothing that is pending wakes it.
+    /// Whether the core sleeps and no pending interrupt wakes it.
     pub fn is_asleep(&self) -> bool {
         let status = self.state.registers[SR];
         status & CPUOFF != 0 && self.bus.pending_interrupt(status & GIE != 0).is_none()
     }
 
-    /// Sleep on until a cycle before which nothing is due: where [`Exit::Asleep`] ended a run.
+    /// Continue the sleep after [`Exit::Asleep`] until a cycle before which nothing is due.
     pub fn sleep_until(&mut self, cycle: Cycles) {
         debug_assert!(self.is_asleep() && self.bus.next_event() >= cycle);
         self.sleep_cycles += cycle.0 - self.cycles;
         self.cycles = cycle.0;
     }
 
-    /// Cycles without sleep: what code costs.
+    /// Cycles without sleep, which is the cost of code.
     pub(crate) fn active_cycles(&self) -> u64 {
         self.cycles - self.sleep_cycles
     }
@@ -258,7 +259,7 @@ impl<B: Bus> Core<B> {
             .call(call, self.active_cycles(), self.instructions);
     }
 
-    /// Write SR; tell the bus about a change of the low-power mode.
+    /// Write SR, and report a change of the low-power mode to the bus.
     pub(crate) fn set_status(&mut self, value: u16) {
         let old = self.state.registers[SR];
         self.state.registers[SR] = value;
@@ -271,7 +272,7 @@ impl<B: Bus> Core<B> {
         }
     }
 
-    /// Undo the decoding of whatever instruction this byte is part of.
+    /// Undo the decoding of the instruction that contains this byte.
     pub(crate) fn forget_code(&mut self, address: u16) {
         if self.state.has(address, attribute::DECODED) || self.state.is_breakpoint(address) {
             self.state.forget(address);
@@ -386,7 +387,7 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    /// The stack pointer goes down to `sp` by a push, a call, an interrupt or arithmetic.
+    /// Lower the stack pointer to `sp`, by a push, a call, an interrupt or arithmetic.
     pub(crate) fn stack_grows(&mut self, sp: u16) -> Result<(), Box<Fault>> {
         self.observer.stack_grows(self.state.registers[SP], sp)
     }

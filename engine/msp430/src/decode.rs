@@ -1,9 +1,9 @@
-//! Instruction words to instructions.
+//! Decoding of instruction words.
 
 use crate::alu::{Double, Flags, Single};
 use crate::timing::{self, Mode};
 
-/// Where a source operand comes from. Operands relative to the program counter are resolved.
+/// The location of a source operand. Operands relative to the program counter are resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// An immediate, a generated constant, or the program counter's value.
@@ -13,11 +13,11 @@ pub(crate) enum Source {
     Absolute(u16),
     /// `@Rn`.
     Indirect(u8),
-    /// `@Rn+` and by how much `Rn` grows.
+    /// `@Rn+`, and the increment of `Rn`.
     Autoincrement(u8, u16),
 }
 
-/// Where a result goes. R0 stands for the program counter after the whole instruction.
+/// The location of a result. R0 is the program counter after the whole instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Destination {
     Register(u8),
@@ -25,7 +25,7 @@ pub(crate) enum Destination {
     Absolute(u16),
 }
 
-/// A condition of a jump, in the order of its encoding.
+/// A jump condition, in the order of encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Condition {
@@ -51,7 +51,7 @@ impl Condition {
         Self::Always,
     ];
 
-    /// Whether the jump is taken.
+    /// Whether the condition holds.
     pub const fn holds(self, flags: Flags) -> bool {
         match self {
             Self::NotZero => !flags.is_zero(),
@@ -84,7 +84,7 @@ impl Action {
         Destination::Register(PC),
     );
 
-    /// Whether control may go elsewhere than to the next instruction.
+    /// Whether control may continue elsewhere than at the next instruction.
     pub const fn transfers(self) -> bool {
         match self {
             Self::Double(operation, _, Destination::Register(0)) => operation.writes(),
@@ -101,7 +101,7 @@ impl Action {
 pub(crate) struct Instruction {
     pub action: Action,
     pub byte: bool,
-    /// Bytes.
+    /// Length in bytes.
     pub length: u16,
     pub cycles: u8,
 }
@@ -111,7 +111,7 @@ const SP: u8 = 1;
 const SR: u8 = 2;
 const CG: u8 = 3;
 
-/// Reads the extension words of one instruction in order.
+/// Reads the extension words of an instruction in order.
 struct Words<F> {
     fetch: F,
     next: u16,
@@ -169,7 +169,7 @@ impl<F: FnMut(u16) -> u16> Words<F> {
     }
 }
 
-/// How many bytes the instruction with this first word has, and whether it is an instruction.
+/// Return the length in bytes of the instruction with this first word, valid or not.
 pub(crate) fn length(first: u16) -> u16 {
     let extends = |mode: u16, register: u16| {
         u16::from(mode == 1 && register != 3 || mode == 3 && register == 0)
@@ -182,7 +182,7 @@ pub(crate) fn length(first: u16) -> u16 {
     2 * words
 }
 
-/// Decode the instruction at `pc`; `None` when it is none.
+/// Decode the instruction at `pc`; `None` if it is invalid.
 pub(crate) fn decode(pc: u16, mut fetch: impl FnMut(u16) -> u16) -> Option<Instruction> {
     let first = fetch(pc);
     let mut words = Words {
@@ -195,7 +195,7 @@ pub(crate) fn decode(pc: u16, mut fetch: impl FnMut(u16) -> u16) -> Option<Instr
         0 => return None,
         1 => {
             let (source, kind) = words.source(mode, (first & 0xf) as u8, byte);
-            // A constant is no place for a result (SLAU049F, table 3-15, note on #N).
+            // A constant cannot take a result (SLAU049F, table 3-15, note on #N).
             let writable = !matches!(source, Source::Constant(_)) || mode == 0;
             let single = |operation| {
                 writable.then_some((
@@ -241,7 +241,7 @@ pub(crate) fn decode(pc: u16, mut fetch: impl FnMut(u16) -> u16) -> Option<Instr
     })
 }
 
-/// The operand of an instruction that changes it in place: registers stay registers.
+/// The operand of an instruction that modifies it in place: registers stay registers.
 fn single_operand(first: u16, source: Source) -> Source {
     if first & 0x30 == 0 {
         Source::Register((first & 0xf) as u8)

@@ -1,11 +1,11 @@
 //! The fast loop: predecoded instructions, specialised by operation and addressing modes.
 //!
-//! Every even address has a slot. The first time that control comes to one, the straight run of
-//! instructions from there is decoded, and each slot on the way learns how many cycles and
-//! instructions it is from there to the run's end. A run is entered only when its end is not
-//! after the next event, so nothing has to be checked inside it. An access that is neither plain
-//! memory nor quiet ([`Bus::read_quietly`]), and every instruction that is rare, is left to
-//! [`Core::step`], from a state in which the instruction has done nothing yet.
+//! Every even address has a slot. When control first reaches one, the straight-line run of
+//! instructions from there is decoded, and each of its slots records the cycles and instructions to
+//! the run's end. A run is entered only if it ends no later than the next event, so nothing has to
+//! be checked inside it. An access that is neither plain memory nor quiet ([`Bus::read_quietly`]),
+//! and every rare instruction, is left to [`Core::step`], before the instruction has had any
+//! effect.
 #![allow(
     clippy::inline_always,
     reason = "constant arguments have to reach each specialised instruction"
@@ -26,23 +26,24 @@ use crate::timing;
 
 /// Why the fast loop ended.
 enum Leave {
-    /// The next run, or in the exact loop the next instruction, starts too late.
+    /// Time is up: the next run would end after `until` or, in the exact loop, the next instruction
+    /// would start at or after it.
     Until,
-    /// The next instruction is for [`Core::step`].
+    /// [`Core::step`] must execute the next instruction.
     Slow,
     Undecoded,
     Breakpoint,
 }
 
-/// State of the fast loop.
+/// The fast loop's state.
 struct Machine<'a, B> {
     state: &'a mut State,
     observer: &'a mut Observer,
     bus: &'a mut B,
 }
 
-/// Where the fast loop is in time: the slot that it executes, and what the cycle counter will be
-/// at the end of its run, or where each instruction is counted by itself, at its own end.
+/// The fast loop's position in time: the current slot, and the cycle counter at the end of its run,
+/// or in the exact loop at the end of the instruction.
 #[derive(Clone, Copy)]
 struct Place<const EXACT: bool> {
     ip: usize,
@@ -60,8 +61,8 @@ impl<B: Bus> Machine<'_, B> {
         }
     }
 
-    /// Read a register of a peripheral, so many cycles before the end of the instruction, if
-    /// nothing else comes of it.
+    /// Read a peripheral register `before_end` cycles before the end of the instruction, if that
+    /// has no other effect.
     #[cold]
     #[inline(never)]
     fn read_bus<const EXACT: bool>(
@@ -78,8 +79,7 @@ impl<B: Bus> Machine<'_, B> {
         self.bus.read_quietly(address, Width::of(byte), now)
     }
 
-    /// Write a register of a peripheral in the last cycle of the instruction, if nothing else
-    /// comes of it.
+    /// Write a peripheral register in the instruction's last cycle, if that has no other effect.
     #[cold]
     #[inline(never)]
     fn write_bus<const EXACT: bool>(
@@ -106,7 +106,7 @@ impl<B: Bus> Machine<'_, B> {
         let needed = match (byte, read, write) {
             (true, true, false) => attribute::READ_BYTE,
             (false, true, false) => attribute::READ_WORD,
-            // What can be written directly is RAM, and can be read directly.
+            // Directly writable memory is RAM, and so directly readable.
             (true, ..) => attribute::WRITE_BYTE,
             (false, ..) => attribute::WRITE_WORD,
         };
@@ -133,7 +133,7 @@ impl<B: Bus> Machine<'_, B> {
         }
     }
 
-    /// A double-operand instruction. False: nothing was done, it is for the slow way.
+    /// Execute a double-operand instruction; false, with nothing done, if it needs the slow way.
     #[inline(always)]
     fn double<const KIND: usize, const OBSERVE: bool, const EXACT: bool>(
         &mut self,
@@ -229,7 +229,7 @@ impl<B: Bus> Machine<'_, B> {
         true
     }
 
-    /// A single-operand instruction.
+    /// Execute a single-operand instruction; false if it needs the slow way.
     #[inline(always)]
     fn single<const KIND: usize, const OBSERVE: bool>(
         &mut self,
@@ -274,8 +274,8 @@ impl<B: Bus> Machine<'_, B> {
 }
 
 impl<B: Bus> Core<B> {
-    /// Execute instructions until the cycle counter reaches `until`, the bus has to be asked, or
-    /// a breakpoint is next.
+    /// Execute instructions until the cycle counter reaches `until`, the bus must be asked, or a
+    /// breakpoint is next.
     pub(crate) fn run_blocks(&mut self, until: u64) -> Result<(), Box<Fault>> {
         while self.cycles < until && !self.ask_bus {
             let leave = if self.observer.is_profiling() {
@@ -292,7 +292,7 @@ impl<B: Bus> Core<B> {
                 }
             };
             match leave {
-                // A run that ends without a jump ends on time, with its successor still to come.
+                // Time is up: the next instruction must wait, whatever it is.
                 _ if self.cycles >= until => {}
                 Leave::Until => {}
                 Leave::Slow => self.step()?,
@@ -303,7 +303,7 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    /// Decode the run of instructions that starts at `pc`.
+    /// Decode the run of instructions from `pc` on.
     fn decode_run(&mut self, pc: u16) -> Result<(), Box<Fault>> {
         let mut run: Vec<usize> = Vec::new();
         let mut at = pc;
@@ -329,7 +329,7 @@ impl<B: Bus> Core<B> {
             }
             let instruction = match self.fetch(at) {
                 Ok(instruction) => instruction,
-                // It is a fault when control gets there.
+                // It becomes a fault if control gets there.
                 Err(_) if !run.is_empty() => break,
                 Err(fault) => return Err(fault),
             };
@@ -356,15 +356,15 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    /// The last instruction of a run goes the slow way, which is where a run can end.
+    /// Send a run's last instruction the slow way, which can end a run.
     fn end_run_at_last(&mut self, run: &mut Vec<usize>) {
         if let Some(last) = run.pop() {
             self.state.slots[last] = Slot::new(kind::SLOW, 0, 0, 0, 0);
         }
     }
 
-    /// The loop itself. `EXACT` counts each instruction by itself and stops at `until`;
-    /// otherwise whole runs are counted, and one that would pass `until` is not entered.
+    /// The loop itself. With `EXACT`, it counts instructions one by one and stops at `until`;
+    /// otherwise it counts whole runs and does not enter one that would pass `until`.
     #[allow(clippy::identity_op, reason = "some of a generated sequence are small")]
     fn execute_runs<const OBSERVE: bool, const EXACT: bool>(&mut self, until: u64) -> Leave {
         let mut machine = Machine {
@@ -408,8 +408,8 @@ impl<B: Bus> Core<B> {
                     instructions += 1;
                 }
                 let slot = machine.state.slots[ip];
-                // Leave before this instruction: what was counted for it and the rest of its run
-                // has not happened.
+                // Leave before this instruction, and undo what was counted for it and the rest of
+                // its run.
                 macro_rules! leave {
                     ($why:expr) => {{
                         if EXACT {
@@ -422,13 +422,13 @@ impl<B: Bus> Core<B> {
                         break 'runs $why;
                     }};
                 }
-                // Go on with the next instruction of the run.
+                // Continue with the next instruction of the run.
                 macro_rules! advance {
                     ($words:expr) => {{
                         ip = (ip + $words) % SLOTS;
                     }};
                 }
-                // End the run, go on at an even address.
+                // End the run, and continue at an even address.
                 macro_rules! jump {
                     ($target:expr) => {{
                         let target: u16 = $target;

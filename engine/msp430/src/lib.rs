@@ -1,11 +1,11 @@
 //! The MSP430 CPU: every instruction, exact to the cycle.
 //!
-//! A [`Core`] is a CPU with its flash and RAM; everything else of a chip is behind the [`Bus`]
-//! that it is made with. There are no globals: make as many cores as needed, in any thread.
+//! A [`Core`] is a CPU with flash and RAM; the rest of the chip is behind the [`Bus`] that it is
+//! made with. There is no global state: any thread can make any number of cores.
 //!
 //! # Time
-//! The unit is the MCLK cycle. The source is SLAU049F, *MSP430x1xx Family User's Guide*; what the
-//! manual leaves open is marked *inferred*.
+//! The unit is the MCLK cycle. The source is SLAU049F, *MSP430x1xx Family User's Guide*; rules that
+//! the manual leaves open are marked *inferred*.
 //!
 //! | rule | source |
 //! |---|---|
@@ -21,30 +21,30 @@
 //! | data goes over the bus in the instruction's last cycle; what is written back is read in the cycle before; a source is read 3 cycles earlier where the destination is in memory | inferred |
 //! | the start of an oscillator and the time that flash holds the core come from the bus | sections 4.2 and 5.3 |
 //!
-//! While CPUOFF is set the cycle counter goes on, event by event, and [`Core::sleep_cycles`]
-//! counts that part; the bus hears of each change of mode ([`Bus::power_changed`]).
+//! While CPUOFF is set the cycle counter continues, event by event, and [`Core::sleep_cycles`]
+//! counts that part; the bus is told of each change of mode ([`Bus::power_changed`]).
 //!
 //! # State
-//! All operands and modes, PC, SP, SR and R3 included, are checked word by word against mspdebug's
-//! simulator; `tests/instructions.rs` lists where that one differs and what the manual says.
-//! PUSH and CALL move SP before they locate their operand (`Core::make_room` says why). Undefined
-//! by the manual, and here: DADD clears V, and digits above 9 add 6 and carry one; R3 as
-//! a base is 0 (*inferred*).
+//! All operands and modes, including PC, SP, SR and R3, are checked word by word against mspdebug's
+//! simulator; `tests/instructions.rs` lists where that differs and what the manual says. PUSH and
+//! CALL move SP before they locate their operand (`Core::make_room` explains why). Where the manual
+//! is silent: DADD clears V, and digits above 9 add 6 and carry one; R3 as a base is 0
+//! (*inferred*).
 //!
 //! # Faults
-//! Errors that silicon makes silently end the run with a [`joulemark_kernel::Fault`] before
-//! it takes effect: unmapped and odd accesses, words that are no instruction (also a constant as
-//! the operand of RRA and its like, and the byte forms of SWPB, SXT and CALL), flash that was not
-//! programmed, execution of peripherals, of RAM that was never written and of what
-//! [`Core::deny_execution`] says is data, and a stack that grows past its limit. The fault carries
-//! the return addresses of the calls that led to it.
+//! Errors that silicon makes silently end the run with a [`joulemark_kernel::Fault`] before they
+//! take effect: unmapped and odd accesses, invalid instructions (including a constant as the
+//! operand of RRA and similar instructions, and byte forms of SWPB, SXT and CALL), unprogrammed
+//! flash, execution of peripherals, of RAM that was never written and of what
+//! [`Core::deny_execution`] declares to be data, and a stack that grows past its limit. The fault
+//! carries the return addresses of the calls that led to it.
 //!
 //! # Speed
 //! Instructions are decoded once, into runs that end before the next event, so that a run needs no
-//! checks inside (`execute.rs`). A register that a program polls is read without leaving them, if
-//! the bus says that nothing else comes of it ([`Bus::read_quietly`]). Everything rare goes one
-//! instruction at a time through the definition in `step.rs`. `benches/engine` compares with
-//! mspdebug's simulator.
+//! checks inside (`execute.rs`). Polled registers are read without leaving a run, if the bus says
+//! that the read has no other effect ([`Bus::read_quietly`]). Everything rare is executed one
+//! instruction at a time by the reference implementation in `step.rs`. `benches/engine` compares
+//! the speed with mspdebug's simulator.
 
 mod alu;
 mod bus;

@@ -1,4 +1,4 @@
-//! Flash and RAM: 64 KiB of bytes and, for every address, what may be done there without asking.
+//! Flash and RAM: 64 KiB of bytes and, for every address, the accesses allowed without checks.
 
 /// One region of plain memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -7,16 +7,16 @@ pub struct Region {
     pub start: u16,
     /// Bytes.
     pub size: u32,
-    /// Its kind of memory.
+    /// The kind of memory.
     pub kind: RegionKind,
 }
 
-/// Kind of memory of a region.
+/// The kind of memory in a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RegionKind {
     /// Read and write.
     Ram,
-    /// Read what was programmed; writes go to the flash controller.
+    /// Readable once programmed; writes go to the flash controller.
     Flash,
     /// Handed to the bus.
     Peripheral,
@@ -24,7 +24,7 @@ pub enum RegionKind {
 
 /// Accesses allowed at an address without further checks, and facts about it.
 ///
-/// One byte for each address, so that one look-up answers "mapped, aligned, programmed, plain".
+/// One byte per address, so that a single lookup answers "mapped, aligned, programmed, plain".
 pub(crate) mod attribute {
     /// A byte may be read directly.
     pub const READ_BYTE: u8 = 1 << 0;
@@ -34,9 +34,9 @@ pub(crate) mod attribute {
     pub const WRITE_BYTE: u8 = 1 << 2;
     /// A word may be written directly (never set at odd addresses).
     pub const WRITE_WORD: u8 = 1 << 3;
-    /// RAM that was written, flash that was programmed.
+    /// Written RAM or programmed flash.
     pub const DEFINED: u8 = 1 << 4;
-    /// Part of an instruction that has been decoded: a write has to undo that.
+    /// Part of a decoded instruction: a write must undo the decoding.
     pub const DECODED: u8 = 1 << 5;
     /// Known not to be code.
     pub const DATA: u8 = 1 << 6;
@@ -48,15 +48,15 @@ use crate::registers::Registers;
 use crate::slots::{REACH, Rest, SLOTS, Slot, index};
 use attribute::{DATA, DECODED, DEFINED, READ_BYTE, READ_WORD, WRITE_BYTE, WRITE_WORD};
 
-/// Kind of memory at an address; 0 is none.
+/// The kind of memory at an address; 0 is none.
 const RAM_KIND: u8 = 1;
 const FLASH_KIND: u8 = 2;
 const PERIPHERAL_KIND: u8 = 3;
-/// Flash beside the program's: programs look there for what they kept, and find it erased.
+/// Flash other than program flash: programs look there for stored data and may find it erased.
 const DATA_FLASH_KIND: u8 = 4;
 
-/// Registers, memory and decoded code in one piece: the fast loop reaches all of it from one
-/// pointer, and has that many more host registers for other things.
+/// Registers, memory and decoded code in one structure: the fast loop reaches all of it through one
+/// pointer, which leaves more host registers free.
 #[derive(Zeroable)]
 pub(crate) struct State {
     pub registers: Registers,
@@ -94,7 +94,7 @@ impl State {
         memory
     }
 
-    /// Work out again what may be done directly at an address.
+    /// Recompute which direct accesses an address allows.
     fn refresh(&mut self, address: u16) {
         let facts = self.attributes[usize::from(address)] & (DEFINED | DECODED | DATA);
         let even = address & 1 == 0;
@@ -103,7 +103,7 @@ impl State {
         let direct = match self.kinds[usize::from(address)] {
             RAM_KIND => {
                 let read = READ_BYTE | if pair { READ_WORD } else { 0 };
-                // Writes to decoded code and first writes take the long way.
+                // First writes, and writes to decoded code, take the slow way.
                 let settled = |facts: u8| facts & DEFINED != 0 && facts & DECODED == 0;
                 let mut write = 0;
                 if settled(facts) {
@@ -163,7 +163,7 @@ impl State {
         self.change(address, DATA, 0);
     }
 
-    /// Store a byte and note that it has a value now.
+    /// Store a byte and mark it as defined.
     pub fn define(&mut self, address: u16, value: u8) {
         self.bytes[usize::from(address)] = value;
         if !self.has(address, DEFINED) {
@@ -195,7 +195,7 @@ impl State {
         let last = index(address);
         for back in 0..SLOTS {
             let slot = last.wrapping_sub(back) % SLOTS;
-            // A run that began further back may end in here, and its start counts all of it.
+            // A run from further back may end here, and its start counts all of it.
             if back > REACH && self.slots[slot].ends_run() {
                 break;
             }

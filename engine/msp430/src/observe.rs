@@ -1,48 +1,49 @@
-//! Observations while the core runs: calls, stack use, addresses, cycles by function.
+//! Observations of a running core: calls, stack use, addresses, cycles by function.
 //!
-//! Nothing here costs emulated time. Calls and the stack's low-water mark are always kept (they
-//! are touched where the stack pointer moves only); the rest costs when it is on.
+//! None of this costs emulated time. Calls and the lowest stack pointer are always recorded,
+//! because that only costs host time when the stack pointer moves; the rest costs host time only
+//! when enabled.
 
 use std::collections::HashMap;
 
 use joulemark_kernel::{Fault, FaultKind};
 
-/// One call or interrupt that has not returned.
+/// A call or interrupt without a return yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
     /// The callee.
     pub target: u16,
-    /// Where it returns to.
+    /// The return address.
     pub return_address: u16,
-    /// Where the return address lies on the stack.
+    /// The return address's location on the stack.
     pub stack_pointer: u16,
 }
 
-/// One function as it was reached over one path of calls.
+/// A function reached over one call path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Index of the caller's node; `None` for the root, which is no function.
+    /// The caller's index; `None` for the root, which is not a function.
     pub parent: Option<usize>,
-    /// The number that the caller of [`crate::Core::start_profile`] gave the function.
+    /// The function's number, as given to [`crate::Core::start_profile`].
     pub function: u16,
-    /// How often it was entered over this path.
+    /// Number of entries over this path.
     pub calls: u64,
-    /// Cycles in the function itself, without those it called and without sleep.
+    /// Cycles in the function itself, without callees and without sleep.
     pub self_cycles: u64,
     /// Instructions in the function itself.
     pub self_instructions: u64,
-    /// The most stack that it and everything it called took, from its entry, in bytes.
+    /// The most stack that the function and its callees used, from its entry, in bytes.
     pub stack_bytes: u16,
 }
 
-/// The tree of calls, with what was spent at each place in it. A node comes after its parent.
+/// The call tree, with the cost at each node. A node comes after its parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// All nodes; the first is the root.
     pub nodes: Vec<Node>,
 }
 
-/// A function that waits for the one that it called.
+/// A function that waits for its callee.
 struct Activation {
     node: usize,
     entry: u16,
@@ -54,7 +55,7 @@ struct Profiler {
     children: HashMap<(usize, u16), usize>,
     profile: Profile,
     waiting: Vec<Activation>,
-    /// The node that runs now, and its stack pointer at entry.
+    /// The current node, and its stack pointer at entry.
     node: usize,
     entry: u16,
     /// Counters up to which everything has been charged.
@@ -116,12 +117,12 @@ impl Observer {
         }
     }
 
-    /// Whether every instruction has to be looked at.
+    /// Whether every instruction must be observed.
     pub fn is_profiling(&self) -> bool {
         self.profiler.is_some()
     }
 
-    /// Whether jumps and data addresses have to be looked at.
+    /// Whether jumps and data addresses must be observed.
     pub fn is_digesting(&self) -> bool {
         self.digesting
     }
@@ -130,7 +131,7 @@ impl Observer {
         &self.calls
     }
 
-    /// The stack pointer below which [`Observer::stack_grows`] has something to do.
+    /// The stack pointer below which [`Observer::stack_grows`] must act.
     #[inline]
     pub fn low(&self) -> u16 {
         self.low
@@ -154,7 +155,7 @@ impl Observer {
         }
     }
 
-    /// The stack pointer goes down from `old` to `new`.
+    /// Note that the stack pointer goes down from `old` to `new`.
     pub fn stack_grows(&mut self, old: u16, new: u16) -> Result<(), Box<Fault>> {
         if new < self.low && old >= self.stack_limit {
             if new < self.stack_limit {
@@ -169,7 +170,7 @@ impl Observer {
         Ok(())
     }
 
-    /// The stack pointer is loaded.
+    /// Note that the stack pointer is loaded.
     pub fn stack_set(&mut self, new: u16) {
         if new < self.low && new >= self.stack_limit {
             self.low = new;
@@ -177,7 +178,7 @@ impl Observer {
     }
 
     pub fn call(&mut self, call: Call, cycles: u64, instructions: u64) {
-        // Whatever lay where the stack is now has gone without a return.
+        // Calls at or below this stack slot were abandoned without a return.
         while let Some(top) = self.calls.last()
             && top.stack_pointer <= call.stack_pointer
         {
@@ -200,7 +201,7 @@ impl Observer {
         }
     }
 
-    /// A return address was popped; the stack pointer is `sp` now.
+    /// Note that a return address was popped; the stack pointer is now `sp`.
     pub fn returned(&mut self, sp: u16, cycles: u64, instructions: u64) {
         while let Some(top) = self.calls.last()
             && top.stack_pointer < sp
@@ -210,7 +211,7 @@ impl Observer {
         }
     }
 
-    /// The function that runs goes back to the one that waits for it.
+    /// Return from the current function to the one that waits for it.
     fn leave(&mut self, cycles: u64, instructions: u64) {
         if let Some(profiler) = &mut self.profiler
             && let Some(activation) = profiler.waiting.pop()
@@ -223,14 +224,14 @@ impl Observer {
         }
     }
 
-    /// Charge what was spent up to here, before time passes that is somebody else's.
+    /// Charge the cost so far, before time that belongs elsewhere.
     pub fn charge(&mut self, cycles: u64, instructions: u64) {
         if let Some(profiler) = &mut self.profiler {
             profiler.charge(cycles, instructions);
         }
     }
 
-    /// Control is at `pc`: a function may have been entered by a jump.
+    /// Note that control is at `pc`, where a jump may have entered a function.
     #[inline]
     pub fn at(&mut self, pc: u16, sp: u16, cycles: u64, instructions: u64) {
         if let Some(profiler) = &mut self.profiler
@@ -249,7 +250,7 @@ impl Observer {
         profiler.note_stack(self.low);
         let index = usize::from(pc >> 1);
         let function = profiler.functions[index];
-        // It takes the place of the function that jumped.
+        // The target function replaces the one that jumped.
         let parent = profiler.profile.nodes[profiler.node].parent.unwrap_or(0);
         profiler.node = profiler.child(parent, function);
         if index == 0 || profiler.functions[index - 1] != function {
@@ -262,7 +263,7 @@ impl Observer {
         }
     }
 
-    /// Whether a function begins here that a run of instructions must not flow into unnoticed.
+    /// Whether a function starts here, at which a decoded run must end.
     pub fn function_starts(&self, address: u16) -> bool {
         let index = usize::from(address >> 1);
         self.profiler.as_ref().is_some_and(|profiler| {
@@ -334,8 +335,8 @@ impl Observer {
     #[inline]
     pub fn touch(&mut self, address: u16) {
         if self.digesting {
-            // Multiplication by an odd constant is a bijection, so no address is lost; the
-            // constant is 2^64 over the golden ratio (Knuth, TAOCP 3, section 6.4).
+            // Multiplication by an odd constant is a bijection, so no address is lost; the constant
+            // is 2^64 over the golden ratio (Knuth, TAOCP 3, section 6.4).
             self.digest = (self.digest.rotate_left(23) ^ u64::from(address))
                 .wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }

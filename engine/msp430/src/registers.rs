@@ -1,16 +1,16 @@
-//! The registers' numbers and the status register's bits.
+//! Register numbers, and bits of the status register.
 
-/// The register numbers that have a name.
+/// Numbers of the named registers.
 pub(crate) const PC: usize = 0;
 pub(crate) const SP: usize = 1;
 pub(crate) const SR: usize = 2;
 pub(crate) const CG: usize = 3;
 
-/// Registers, indexed by a byte so that no index is out of bounds; sixteen exist, and
-/// [`ZERO`] always holds 0.
+/// Registers, indexed by a byte so that no index is out of bounds; sixteen exist, and [`ZERO`]
+/// always holds 0.
 pub(crate) type Registers = [u16; 256];
 
-/// The register that stands for the base of an absolute address.
+/// The pseudo-register that serves as the base of absolute addresses.
 pub(crate) const ZERO: u8 = 16;
 
 /// Bits of the status register (SLAU049F, figure 3-6).
@@ -33,6 +33,6 @@ pub mod status {
     pub const SCG1: u16 = 1 << 7;
     /// Overflow.
     pub const V: u16 = 1 << 8;
-    /// The bits that choose a low-power mode.
+    /// The bits that select a low-power mode.
     pub const POWER: u16 = CPUOFF | OSCOFF | SCG0 | SCG1;
 }

@@ -1,4 +1,4 @@
-//! Running: code, events, interrupts and sleep in turn.
+//! Running: alternate between code, events, interrupts and sleep.
 
 use joulemark_kernel::{Caller, Cycles, Fault};
 
@@ -11,29 +11,29 @@ use crate::timing;
 /// When a run ends at the latest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// End at the first instruction boundary where the cycle counter has reached this.
+    /// End at the first instruction boundary with the cycle counter at or above this.
     pub until: Option<Cycles>,
-    /// Execute the first instruction even where a breakpoint is on it.
+    /// Execute the first instruction even if it has a breakpoint.
     pub leave_breakpoint: bool,
 }
 
-/// Why a run ended. The program counter is at the next instruction, or at the one that faulted.
+/// Why a run ended. The program counter is at the next instruction, or at the faulting one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// The next instruction is at this breakpoint and has not been executed.
     Breakpoint(u16),
     /// [`Limits::until`] is reached.
     Cycles,
-    /// The bus asked for it ([`Bus::take_stop`]).
+    /// The bus requested it ([`Bus::take_stop`]).
     Stopped,
-    /// The core sleeps and nothing is due that could wake it.
+    /// The core sleeps and nothing is due to wake it.
     Asleep,
-    /// Something that silicon would have done silently and wrongly.
+    /// An error that silicon would silently get wrong.
     Fault(Box<Fault>),
 }
 
 impl<B: Bus> Core<B> {
-    /// Run until something in `limits` or in [`Exit`] ends it.
+    /// Run until something in `limits` or in [`Exit`] ends the run.
     pub fn run(&mut self, limits: Limits) -> Exit {
         let until = limits.until.map_or(u64::MAX, |cycles| cycles.0);
         let first = limits.leave_breakpoint;
@@ -63,7 +63,8 @@ impl<B: Bus> Core<B> {
                 if self.bus.take_stop() {
                     return Ok(Exit::Stopped);
                 }
-                // Before interrupts: a run that goes on from here finds what this one would have.
+                // Checked before interrupts, so that a run that continues from here finds the same
+                // state.
                 if self.cycles >= until {
                     return Ok(Exit::Cycles);
                 }
@@ -77,7 +78,7 @@ impl<B: Bus> Core<B> {
                     self.accept(vector)?;
                     continue;
                 }
-                // One instruction after GIE was set, a pending interrupt has its turn.
+                // One instruction after GIE is set, a pending interrupt is accepted.
                 let enabled = self.state.registers[SR] & GIE != 0;
                 self.ask_bus = self.interruptible != enabled;
                 self.interruptible = enabled;
@@ -108,7 +109,7 @@ impl<B: Bus> Core<B> {
         }
     }
 
-    /// Move a byte or a word while the core is held. A byte to a word leaves the high byte zero
+    /// Move a byte or a word while the core is stalled. A byte moved to a word clears the high byte
     /// (SLAU049F, section 8.2.1).
     fn transfer(&mut self, transfer: Transfer) -> Result<(), Box<Fault>> {
         let Transfer {

@@ -1,4 +1,4 @@
-//! Predecoded instructions: what the fast loop executes.
+//! Predecoded instructions, which the fast loop executes.
 
 use bytemuck::Zeroable;
 
@@ -6,11 +6,11 @@ use crate::alu::Double;
 use crate::decode::{Action, Condition, Destination, Instruction, Source};
 use crate::registers::ZERO;
 
-/// Slots: one for each even address.
+/// Number of slots: one per even address.
 pub(crate) const SLOTS: usize = 0x8000;
-/// The longest run, in instructions.
+/// The longest run in instructions.
 pub(crate) const LONGEST_RUN: usize = 512;
-/// The longest run, in slots.
+/// The longest run in slots.
 pub(crate) const REACH: usize = 3 * LONGEST_RUN;
 
 /// A predecoded instruction.
@@ -28,7 +28,7 @@ pub(crate) struct Slot {
     pub b: u16,
 }
 
-/// Remainder of a run from a slot on.
+/// Cycles and instructions from a slot to the end of its run.
 #[derive(Clone, Copy, Default, Zeroable)]
 pub(crate) struct Rest {
     pub cycles: u16,
@@ -36,7 +36,7 @@ pub(crate) struct Rest {
 }
 
 /// Kinds of slots. The regular ones are numbered by their parts, so that a constant generic
-/// parameter unfolds to a specialised piece of code for each.
+/// parameter gives each its own specialised code.
 pub(crate) mod kind {
     /// Source modes of double-operand instructions.
     pub const REGISTER: usize = 0;
@@ -45,7 +45,7 @@ pub(crate) mod kind {
     pub const INDEXED: usize = 3;
     pub const INDIRECT: usize = 4;
     pub const AUTOINCREMENT: usize = 5;
-    /// SR, whose flags have to be packed first.
+    /// SR, whose flags must be packed first.
     pub const STATUS: usize = 6;
     const MODES: usize = 7;
 
@@ -64,7 +64,8 @@ pub(crate) mod kind {
         SINGLE + (operation * 2 + byte as usize) * 3 + mode
     }
 
-    /// The parts of the number of a double-operand instruction.
+    /// The operation of a double-operand instruction; the functions after it return the other
+    /// parts.
     pub const fn operation(kind: usize) -> usize {
         kind / (4 * MODES)
     }
@@ -78,13 +79,14 @@ pub(crate) mod kind {
         kind % 2 == 1
     }
 
-    /// The length of a double-operand instruction.
+    /// The length of a double-operand instruction in words.
     pub const fn double_words(kind: usize) -> usize {
         let source = mode(kind);
         1 + (source == IMMEDIATE || source == INDEXED) as usize + memory(kind) as usize
     }
 
-    /// Only the indexed mode has a second word.
+    /// The length of a single-operand instruction in words; only the indexed mode has a second
+    /// word.
     pub const fn single_words(kind: usize) -> usize {
         1 + (kind % 3 == 1) as usize
     }
@@ -112,7 +114,7 @@ pub(crate) mod kind {
     pub const STACK_SUB_IMMEDIATE: usize = SLOW + 18;
 }
 
-/// The slot of an address.
+/// The slot index of an address.
 pub(crate) const fn index(address: u16) -> usize {
     (address >> 1) as usize
 }
@@ -134,7 +136,7 @@ impl Slot {
         self.kind as usize != kind::UNDECODED
     }
 
-    /// Whether control always goes elsewhere than on to the next slot in the same run.
+    /// Whether a run always ends with this slot.
     pub const fn ends_run(self) -> bool {
         let kind = self.kind as usize;
         matches!(
@@ -178,7 +180,7 @@ impl Slot {
                     Self::new(kind::PUSH_CONSTANT, 0, 0, value, 0)
                 }
                 Source::Constant(value) => Self::new(kind::PUSH_IMMEDIATE, 0, 0, value, 0),
-                // The offset is from where SP is before the push.
+                // The offset is relative to SP before the push.
                 Source::Indexed(1, offset) => {
                     Self::new(kind::PUSH_INDEXED, 1, 0, offset.wrapping_sub(2), 0)
                 }
@@ -239,7 +241,7 @@ impl Slot {
                 }
                 _ => return None,
             };
-            // The carry is changed by one word only: #1 as an immediate has two.
+            // Only one-word instructions are carry operations: #1 as an immediate takes two words.
             let short = matches!(slot.kind as usize, kind::CLEAR_CARRY | kind::SET_CARRY);
             return (!short || length == 2).then_some(slot);
         }
@@ -258,7 +260,7 @@ impl Slot {
             Destination::Indexed(base, offset) => (base, true, offset),
             Destination::Absolute(address) => (ZERO, true, address),
         };
-        // Whether the source has a word of its own.
+        // Whether the source has an extension word.
         let extended = length == if memory { 6 } else { 4 };
         let (mode, from, a) = match source {
             Source::Constant(value) if extended => (kind::IMMEDIATE, 0, value),

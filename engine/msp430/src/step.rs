@@ -1,5 +1,5 @@
-//! One instruction at a time, with everything that can happen: the definition of what
-//! instructions do. The fast loop hands over to it wherever an access is not plain memory.
+//! Execution of one instruction at a time, with everything that can happen: the reference for what
+//! instructions do. The fast loop hands over to it for any access other than to plain memory.
 
 use joulemark_kernel::{Fault, FaultKind};
 
@@ -12,7 +12,7 @@ use crate::registers::status::{CPUOFF, GIE};
 use crate::registers::{CG, PC, SP, SR};
 use crate::timing;
 
-/// An operand that has been located and read. The address means something in memory only.
+/// An operand that has been located and read. The address only matters for memory operands.
 #[derive(Clone, Copy)]
 struct Operand {
     address: u16,
@@ -20,7 +20,7 @@ struct Operand {
 }
 
 impl<B: Bus> Core<B> {
-    /// Check that the words of the instruction at `pc` may be executed, and decode it.
+    /// Decode the instruction at `pc`, after checking that its words are executable.
     pub(crate) fn fetch(&self, pc: u16) -> Result<Instruction, Box<Fault>> {
         if pc & 1 != 0 {
             return Err(misaligned(pc, "an instruction is fetched").into());
@@ -86,10 +86,10 @@ impl<B: Bus> Core<B> {
         if instruction.action.transfers() {
             self.observer.touch(self.state.registers[PC]);
         }
-        // "The instruction following EINT is always executed, even if an interrupt service
-        // request is pending" (SLAU049F, page 3-40), and DINT has to be followed by a NOP (page
-        // 3-39): an interrupt check after a write to SR still sees the old GIE. RETI and a core
-        // that went to sleep have no such instruction.
+        // "The instruction following EINT is always executed, even if an interrupt service request
+        // is pending" (SLAU049F, page 3-40), and DINT must be followed by a NOP (page 3-39): an
+        // interrupt check after a write to SR still sees the old GIE. This does not apply to RETI,
+        // or to a core that has gone to sleep.
         let after = self.state.registers[SR];
         let at_once = instruction.action == Action::Reti || after & CPUOFF != 0;
         self.interruptible = if at_once { after } else { before } & GIE != 0;
@@ -104,7 +104,7 @@ impl<B: Bus> Core<B> {
             ..
         } = instruction;
         let mut flags = Flags::from_status(self.state.registers[SR]);
-        // When data goes over the bus (see `timing`).
+        // When the data accesses take place on the bus (see `timing`).
         let last = self.cycles - 1;
         let read_back = self.cycles.saturating_sub(timing::READ_BACK_BEFORE_END);
         let first = self.cycles - u64::from(cycles);
@@ -175,16 +175,17 @@ impl<B: Bus> Core<B> {
         Ok(())
     }
 
-    /// PUSH and CALL move the stack pointer before they locate their operand, so that SP as a
-    /// register or as a base is the new one.
+    /// Move the stack pointer for PUSH and CALL, before they locate their operand, so that SP as a
+    /// register or as a base has its new value.
     ///
     /// PUSH SP: the value on the stack is SP as PUSH leaves it (SLAU049F, section 3.2.2, figure
     /// 3-5). x(SP): code that mspgcc made for the MSP430F1611 keeps a function pointer at 56(SP)
-    /// and calls it by `CALL 58(SP)`, and passes the eight bytes from 46(SP) on by four times
-    /// `PUSH 54(SP)` (contiki-ng/mspsim, `firmware/sky/timertest.sky`, 0x4578 and 0x45e0, 0x494e and
+    /// and calls it by `CALL 58(SP)`, and passes on the eight bytes from 46(SP) by four times `PUSH
+    /// 54(SP)` (contiki-ng/mspsim, `firmware/sky/timertest.sky`, 0x4578 and 0x45e0, 0x494e and
     /// 0x4968); mspgcc's machine description adds 2 to an offset from SP in both (`msp430.md`, %N).
-    /// The page of CALL, 3-29, has its operand read first, which no other operand shows.
-    /// CALL SP, @SP and @SP+ likewise, *inferred*: openMSP430 and `MSPSim` do so.
+    /// The description of CALL, page 3-29, reads the operand first, which makes no difference for
+    /// other operands. CALL SP, @SP and @SP+ are treated likewise, *inferred*: openMSP430 and
+    /// `MSPSim` do the same.
     fn make_room(&mut self) -> Result<u16, Box<Fault>> {
         let sp = self.state.registers[SP].wrapping_sub(2);
         self.stack_grows(sp)?;
@@ -214,7 +215,7 @@ impl<B: Bus> Core<B> {
         Ok(Operand { address, value })
     }
 
-    /// Locate a destination, and read it where the operation needs its value.
+    /// Locate a destination, and read it if the operation needs its value.
     fn destination(
         &mut self,
         operation: Double,

@@ -1,8 +1,8 @@
 //! Cycles: SLAU049F (MSP430x1xx Family User's Guide), section 3.4.4.
 
-/// The mode of an operand, as the cycle tables tell them apart.
+/// Operand modes, as the cycle tables distinguish them.
 ///
-/// A generated constant costs what a register costs (SLAU049F, section 3.2.4: the constant
+/// A generated constant costs as much as a register (SLAU049F, section 3.2.4: the constant
 /// generators need no additional word and no memory access).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -21,14 +21,14 @@ pub(crate) const INTERRUPT: u64 = 6;
 /// Section 3.4.4, format III: taken or not.
 pub(crate) const JUMP: u8 = 2;
 
-/// A source operand of a format I instruction is read so many cycles before the instruction's end,
-/// *inferred*: the last cycle is the one that writes, the one before it reads what is written back,
-/// and a source is read as late as these allow.
+/// Cycles before the end of a format I instruction at which its source operand is read, *inferred*:
+/// the last cycle writes, the one before it reads the value to be written back, and the source is
+/// read as late as these allow.
 pub(crate) const fn read_before_end(memory_destination: bool) -> u64 {
     if memory_destination { 4 } else { 1 }
 }
 
-/// A destination operand that is written back is read so many cycles before the instruction's end.
+/// Cycles before the instruction's end at which a destination operand to be written back is read.
 pub(crate) const READ_BACK_BEFORE_END: u64 = 2;
 
 /// Table 3-15: RRA, RRC, SWPB, SXT.
