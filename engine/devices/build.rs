@@ -1,4 +1,4 @@
-//! Finds the models: every file in `src/models` is one, and is named after it.
+//! Finds the models: every file in `src/models`, which gives its model its name.
 
 use std::fmt::Write;
 use std::path::Path;

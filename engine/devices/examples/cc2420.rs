@@ -1,9 +1,9 @@
-//! A CC2420 that does what lines on the standard input say; `tests/networks/cc2420_beside_mspsim.py` gives
-//! them to this one and to that of `MSPSim`.
+//! A CC2420 driven by lines on standard input; `tests/networks/cc2420_beside_mspsim.py` gives the
+//! same lines to this one and to `MSPSim`'s.
 //!
-//! `V 0|1` is the regulator, `X HEX` bytes on the bus, `T US` microseconds that pass, `F HEX` a frame
-//! with its length that arrives. Each is answered by the bytes that came back, the levels of FIFO,
-//! FIFOP, SFD and CCA, and FSMSTATE.
+//! `V 0|1` sets the regulator, `X HEX` exchanges bytes on the bus, `T US` lets microseconds pass,
+//! and `F HEX` delivers a frame that begins with its length. The answer to each is the bytes
+//! received, the levels of FIFO, FIFOP, SFD and CCA, and FSMSTATE.
 
 use std::io::BufRead;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ mod radios;
 
 const FSMSTATE: u8 = 0x2c;
 const CHANNEL_11_MHZ: u16 = 2405;
-/// Preamble and delimiter.
+/// Preamble and SFD.
 const HEADER_US: u64 = 160;
 const BYTE_US: u64 = 32;
 
-/// Let a frame arrive.
+/// Deliver a frame.
 fn receive(radio: &mut Radio, bytes: Vec<u8>, id: u64) {
     let delimiter = radio.now + HEADER_US * US;
     let air_us = HEADER_US + BYTE_US * bytes.len() as u64;

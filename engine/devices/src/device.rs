@@ -1,4 +1,4 @@
-//! A device as the board sees it.
+//! A device, as the board sees it.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -8,10 +8,10 @@ use joulemark_kernel::chip::Constant;
 use joulemark_radio::Antenna;
 use serde::Deserialize;
 
-/// Exchanges on a bus between a chip and its devices.
+/// How a chip and its devices exchange data on a bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// Serial peripheral interface: the chip is the master, and each byte is exchanged for one.
+    /// Serial peripheral interface: the chip is the master, and each byte sent brings one back.
     Spi,
     /// Asynchronous serial line: bytes go either way at any time.
     Uart,
@@ -27,22 +27,22 @@ impl Protocol {
     }
 }
 
-/// Actions of a device while it is called: see the time, drive pins, change its power state.
+/// What a device can do while it is called: read the time, drive pins, change its power state.
 #[derive(Debug)]
 pub struct Lines {
     now: Picoseconds,
-    /// Pins that it drives from now on: their place in [`Model::pins`], and whether high.
+    /// Pins driven from now on: index in [`Model::pins`], and whether high.
     pub driven: Vec<(usize, bool)>,
-    /// The power state that it goes into.
+    /// The power state entered.
     pub state: Option<&'static str>,
-    /// Bytes that it sends to the chip on its serial line.
+    /// Bytes sent to the chip on the serial line.
     pub sent: Vec<u8>,
-    /// It has something for the world outside the board, such as a frame on air.
+    /// Whether the device has something for the outside world, such as a frame on air.
     pub is_telling: bool,
 }
 
 impl Lines {
-    /// Lines at a time on which nothing has been done.
+    /// Make lines at a time, with no actions yet.
     pub const fn new(now: Picoseconds) -> Self {
         Self {
             now,
@@ -58,67 +58,68 @@ impl Lines {
         self.now
     }
 
-    /// Drive a pin of the device, which is an output in [`Model::pins`].
+    /// Drive a pin of the device that is an output in [`Model::pins`].
     pub fn drive(&mut self, pin: usize, high: bool) {
         self.driven.push((pin, high));
     }
 
-    /// Go into a power state, which is one of [`Model::states`].
+    /// Enter a power state, which must be in [`Model::states`].
     pub const fn enter(&mut self, state: &'static str) {
         self.state = Some(state);
     }
 
-    /// Send a byte on the serial line to the chip.
+    /// Send a byte to the chip on the serial line.
     pub fn send(&mut self, byte: u8) {
         self.sent.push(byte);
     }
 
-    /// Let those outside the board know that there is something to be taken: a run that waits for
-    /// it ends.
+    /// Signal that there is something for the world outside the board; this ends a run that waits
+    /// for it.
     pub const fn tell(&mut self) {
         self.is_telling = true;
     }
 }
 
-/// A part of a board with time, pins and a power state of its own.
+/// A part of a board with its own time, pins and power state.
 ///
-/// Times are those of the board, whatever clock the chip has. Whoever knows the device's type may
-/// call other methods of it, such as a radio medium that delivers a frame.
+/// Times are the board's, independent of the chip's clock. Code that knows the device's type may
+/// call its other methods, as a radio medium does to deliver a frame.
 pub trait Device: Any + Send + Sync {
-    /// The board is switched on, at time 0. Then [`Device::pin_changed`] tells the level of each
-    /// input that is wired.
+    /// Handle the board being switched on, at time 0. [`Device::pin_changed`] then gives the level
+    /// of each wired input.
     fn power_up(&mut self, lines: &mut Lines) {
         let _ = lines;
     }
 
-    /// An input pin has this level now; `pin` is its place in [`Model::pins`].
+    /// Handle an input pin's new level; `pin` is its index in [`Model::pins`].
     fn pin_changed(&mut self, pin: usize, high: bool, lines: &mut Lines) {
         let _ = (pin, high, lines);
     }
 
-    /// The last bit of a byte has gone over the SPI bus. The answer went the other way with the
-    /// same clock edges; `None` where the device leaves the line alone, as when it is not selected.
+    /// Handle a byte whose last bit was just transferred over SPI. The result went the other way
+    /// with the same clock edges; `None` if the device does not drive the line, for example because
+    /// it is not selected.
     fn exchange(&mut self, byte: u8, lines: &mut Lines) -> Option<u8> {
         let _ = (byte, lines);
         None
     }
 
-    /// The chip has sent a byte on the serial line.
+    /// Handle a byte that the chip sent on the serial line.
     fn received(&mut self, byte: u8, lines: &mut Lines) {
         let _ = (byte, lines);
     }
 
-    /// When the device does something by itself; [`Picoseconds::NEVER`] if nothing is due.
+    /// When the device next acts by itself; [`Picoseconds::NEVER`] if nothing is due.
     fn next_event(&self) -> Picoseconds {
         Picoseconds::NEVER
     }
 
-    /// Its time has come: what is due at [`Lines::now`] happens, and the next event is later.
+    /// Handle everything due at [`Lines::now`]; the next event must be later.
     fn advance(&mut self, lines: &mut Lines) {
         let _ = lines;
     }
 
-    /// Its antenna, if it is a radio. [`Device::next_event`] tells what is due there too.
+    /// Its antenna, if it is a radio. [`Device::next_event`] includes the antenna's events.
     fn antenna(&mut self) -> Option<&mut Antenna> {
         None
     }
@@ -127,19 +128,19 @@ pub trait Device: Any + Send + Sync {
 /// A pin of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PinRole {
-    /// As boards' files call it.
+    /// The pin's name in board files.
     pub name: &'static str,
-    /// The device drives it.
+    /// Whether the device drives the pin.
     pub is_output: bool,
-    /// A board has to wire it.
+    /// Whether a board must wire the pin.
     pub is_needed: bool,
 }
 
-/// Current that a device draws in a power state.
+/// The current that a device draws in a power state.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PowerState {
-    /// As the device reports it.
+    /// The name that the device reports.
     pub name: String,
     /// Its supply current in ampere.
     pub current_a: Constant,
@@ -153,18 +154,18 @@ pub struct Figures {
     pub title: String,
     /// Short names of the documents that sources cite, and their titles.
     pub documents: BTreeMap<String, String>,
-    /// Power states; a board's file may state other currents.
+    /// Power states; a board file may override their currents.
     pub power_state: Vec<PowerState>,
-    /// Times in seconds, by the names that the model has for them.
+    /// Times in seconds, by the model's names for them.
     #[serde(default)]
     pub time_s: BTreeMap<String, Constant>,
 }
 
 impl Figures {
-    /// One of the times.
+    /// Return one of the times.
     ///
     /// # Panics
-    /// The model's file has no such time.
+    /// The model's file does not have this time.
     pub fn time(&self, name: &str) -> Picoseconds {
         let Some(time) = self.time_s.get(name) else {
             panic!("{}: no time_s.{name}", self.title);
@@ -176,25 +177,25 @@ impl Figures {
 /// A kind of device.
 #[derive(Debug)]
 pub struct Model {
-    /// As boards' files call it.
+    /// The model's name in board files.
     pub name: &'static str,
     /// Its protocol, if it is on a bus.
     pub protocol: Option<Protocol>,
-    /// Its pins, without those of its bus.
+    /// Its pins, except those of its bus.
     pub pins: &'static [PinRole],
-    /// Its power states, that after power-up first.
+    /// Its power states; the first is the one after power-up.
     pub states: &'static [&'static str],
     /// Its [`Figures`], as TOML.
     pub figures: &'static str,
-    /// A new device.
+    /// Makes a new device.
     pub make: fn(&Figures) -> Box<dyn Device>,
 }
 
 impl Model {
-    /// Its figures.
+    /// Parse the figures.
     ///
     /// # Errors
-    /// The model's file is wrong: the key and what is wrong with it.
+    /// The model's file has an error: the key and what is wrong with it.
     pub fn figures(&self) -> Result<Figures, String> {
         let wrong = |what: String| format!("model {}: {what}", self.name);
         let reader = toml::Deserializer::parse(self.figures).map_err(|e| wrong(e.to_string()))?;

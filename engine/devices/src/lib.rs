@@ -1,11 +1,11 @@
-//! Wired by a board to its chip: devices with time, pins and power states of their own.
+//! Devices that a board wires to its chip, with their own time, pins and power states.
 //!
-//! A model of a device is a file in `src/models`, with its figures in a file of the same name
-//! beside it. A board's file wires devices of these models to the buses and pins of its chip.
+//! A device model is a file in `src/models`, next to a file of the same name with its figures. A
+//! board file wires devices of these models to its chip's buses and pins.
 
 mod device;
 mod models {
-    //! One file a model.
+    //! One file per model.
     include!(concat!(env!("OUT_DIR"), "/models.rs"));
 }
 mod wiring;

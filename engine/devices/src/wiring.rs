@@ -1,4 +1,4 @@
-//! Which devices a board has, and how they are wired: the `[[device]]` tables of a board's file.
+//! A board's devices and their wiring: the `[[device]]` tables of a board file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::{Device, Figures, MODELS, Model};
 
-/// A board's file that is wrong: the file, the key and what to do.
+/// An error in a board file: the file, the key and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WiringError(pub String);
 
@@ -21,14 +21,14 @@ impl std::fmt::Display for WiringError {
 
 impl std::error::Error for WiringError {}
 
-/// The part of a board's file that this reads.
+/// The part of a board file that is read here.
 #[derive(Deserialize)]
 struct File {
     #[serde(default)]
     device: Vec<Entry>,
 }
 
-/// A `[[device]]`.
+/// A `[[device]]` table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -50,7 +50,7 @@ struct Entry {
     current: Vec<Stated>,
 }
 
-/// A `[[device.current]]`.
+/// A `[[device.current]]` table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stated {
@@ -67,32 +67,32 @@ pub struct Placement {
     pub name: String,
     /// Its kind.
     pub model: &'static Model,
-    /// Its figures, with the board's file overriding them.
+    /// Its figures, including the board file's overrides.
     pub figures: Figures,
-    /// The chip's bus that it is on.
+    /// The chip's bus to which it is connected.
     pub bus: Option<String>,
-    /// The chip's pin for each pin of the model that is wired, by its place in [`Model::pins`].
+    /// The chip's pin for each wired pin of the model, by index in [`Model::pins`].
     pub pins: BTreeMap<usize, String>,
     /// The chip's pins that a resistor pulls high while nothing drives them.
     pub pull_ups: Vec<String>,
-    /// States whose current is in what the board's file states of the whole board.
+    /// States whose current is included in what the board file states for the whole board.
     pub quiescent: Vec<String>,
-    /// How errors call it: the file and the key.
+    /// The prefix in errors: file and key.
     key: String,
 }
 
 impl Placement {
-    /// A new device.
+    /// Make the device.
     pub fn make(&self) -> Box<dyn Device> {
         (self.model.make)(&self.figures)
     }
 
-    /// An error about one of its keys.
+    /// Make an error about one of its keys.
     pub fn error(&self, key: &str, what: impl std::fmt::Display) -> WiringError {
         WiringError(format!("{}{key}': {what}", self.key))
     }
 
-    /// Current that it draws in a state.
+    /// The current that it draws in a state.
     pub fn current_a(&self, state: &str) -> Option<&Constant> {
         let mut states = self.figures.power_state.iter();
         let found = states.find(|known| known.name == state);
@@ -103,18 +103,18 @@ impl Placement {
 /// The devices of a board.
 #[derive(Clone, Debug, Default)]
 pub struct Wiring {
-    /// In the order of the board's file.
+    /// In the order of the board file.
     pub placements: Arc<[Placement]>,
 }
 
-/// Name of the chip's own track of power states.
+/// The name of the chip's track of power states.
 const CHIP: &str = "mcu";
 
 impl Wiring {
-    /// Read the wiring of a board's file.
+    /// Read the wiring from a board file.
     ///
     /// # Errors
-    /// The file cannot be read, or something in it is wrong.
+    /// The file cannot be read or has an error.
     pub fn load(path: &Path) -> Result<Self, WiringError> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| {
@@ -123,10 +123,10 @@ impl Wiring {
         Self::parse(&text, &file, MODELS)
     }
 
-    /// Check the text of a board's file; `file` is what errors call it.
+    /// Check a board file's text; errors call it `file`.
     ///
     /// # Errors
-    /// Something in it is wrong.
+    /// The text has an error.
     pub fn parse(text: &str, file: &str, models: &[&'static Model]) -> Result<Self, WiringError> {
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let reader = toml::Deserializer::parse(text).map_err(|error| {

@@ -1,8 +1,8 @@
-//! TI CC2420, a radio of IEEE 802.15.4 at 2.4 GHz with its security engine.
+//! TI CC2420, an IEEE 802.15.4 radio at 2.4 GHz with a security engine.
 //!
-//! The data sheet, SWRS041B (March 2007), says what registers, strobes, FIFOs, pins and states are.
-//! Where it is silent, what is done here says so. Left out: the test modes of MDMCTRL1 (serial
-//! data, looping FIFOs), overrides (MANAND, MANOR), test signals on pins beyond lock and
+//! Registers, strobes, FIFOs, pins and states follow the data sheet, SWRS041B (March 2007);
+//! comments state what is done where it is silent. Left out: the test modes of MDMCTRL1 (serial
+//! data, looping FIFOs), overrides (MANAND, MANOR), and test signals on pins other than lock and
 //! oscillator.
 
 use joulemark_kernel::Picoseconds;
@@ -56,7 +56,7 @@ const fn pin(name: &'static str, is_output: bool) -> PinRole {
     }
 }
 
-/// Parameters in boards' files.
+/// The model, for board files.
 pub static MODEL: Model = Model {
     name: "cc2420",
     protocol: Some(Protocol::Spi),
@@ -88,8 +88,8 @@ pub static MODEL: Model = Model {
     make: |figures| Box::new(Cc2420::new(figures)),
 };
 
-/// The least `TXCTRL.PA_LEVEL`, the output power in dBm and the power state (table 9). A level
-/// between two has the lower one's.
+/// The lowest `TXCTRL.PA_LEVEL`, the output power in dBm and the power state (table 9). A level
+/// between two entries counts as the lower one.
 const OUTPUT: [(u16, f64, &str); 8] = [
     (31, 0.0, "tx-0dbm"),
     (27, -1.0, "tx-1dbm"),
@@ -101,7 +101,7 @@ const OUTPUT: [(u16, f64, &str); 8] = [
     (0, -25.0, "tx-25dbm"),
 ];
 
-/// Sensitivity of the receiver: section 6.3, typical.
+/// The receiver's figures: section 6.3, typical.
 const ANTENNA: joulemark_radio::Figures = joulemark_radio::Figures {
     sensitivity_dbm: -95.0,
     capture_db: 3.0,
@@ -109,7 +109,7 @@ const ANTENNA: joulemark_radio::Figures = joulemark_radio::Figures {
     turnaround: symbols(8),
 };
 
-/// Synthesizer and receiver are ready after this (figure 25).
+/// Start-up time of synthesizer and receiver (figure 25).
 const CALIBRATION: Picoseconds = symbols(12);
 const fn symbols(number: u64) -> Picoseconds {
     Picoseconds(number * SYMBOL.0)
@@ -119,7 +119,7 @@ fn bytes(number: usize) -> Picoseconds {
     Picoseconds(number as u64 * BYTE.0)
 }
 
-/// The check sequence's register after one more byte (section 16.4).
+/// Continue the FCS with one more byte (section 16.4).
 fn crc(mut crc: u16, byte: u8) -> u16 {
     crc ^= u16::from(byte);
     for _ in 0..8 {
@@ -128,20 +128,20 @@ fn crc(mut crc: u16, byte: u8) -> u16 {
     crc
 }
 
-/// Where the radio is (figure 25).
+/// The radio's state (figure 25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The voltage regulator is off, or not up yet.
+    /// The voltage regulator is off or still starting.
     Off,
-    /// The crystal oscillator is off, or not stable yet.
+    /// The crystal oscillator is off or not yet stable.
     PowerDown,
     Idle,
-    /// After STXCAL: only the synthesizer runs. It is not in the figure.
+    /// After STXCAL: only the synthesizer runs. The figure does not show this state.
     Synthesizer,
     RxCalibrate,
     RxSearch,
     RxFrame,
-    /// A frame goes by that was rejected.
+    /// A rejected frame is passing.
     RxWait,
     RxOverflow,
     TxCalibrate,
@@ -153,7 +153,7 @@ enum State {
 }
 
 impl State {
-    /// `FSMSTATE`: the first of the numbers that the figure has for it.
+    /// `FSMSTATE`: the first of the figure's numbers for the state.
     const fn number(self) -> u16 {
         match self {
             Self::Off | Self::PowerDown => 0,
@@ -218,7 +218,7 @@ pub struct Cc2420 {
     block: Picoseconds,
     /// Levels of the inputs.
     inputs: [bool; 3],
-    /// Levels of the outputs, as they were shown last, by pin.
+    /// Levels last driven on the outputs, by pin.
     shown: [bool; 7],
     registers: [u16; registers::RESET.len()],
     memory: [u8; ram::BYTES],
@@ -228,29 +228,29 @@ pub struct Cc2420 {
     since: Picoseconds,
     due: Picoseconds,
     fifo: RxFifo,
-    /// RXFIFO overflow: only SFLUSHRX ends it.
+    /// RXFIFO overflow, which only SFLUSHRX ends.
     is_overflown: bool,
     incoming: Option<Incoming>,
-    /// When the receiver was last switched on.
+    /// When the receiver was last turned on.
     rx_since: Picoseconds,
     is_clear: bool,
-    /// The sequence number of the last frame, if its check sequence was right.
+    /// The last frame's sequence number, if its FCS was correct.
     acknowledgeable: Option<u8>,
     is_pending: bool,
-    /// Bytes that were written to the TXFIFO.
+    /// Bytes written to the TXFIFO.
     tx_bytes: usize,
-    /// They were sent: the next byte is a new frame's first.
+    /// Whether these bytes were sent, so that the next one starts a new frame.
     is_sent: bool,
     is_underflown: bool,
     outgoing: Option<Outgoing>,
     operation: Option<Operation>,
     is_sfd: bool,
-    /// When all was brought up to date.
+    /// When everything was last brought up to date.
     updated: Picoseconds,
 }
 
 impl Cc2420 {
-    /// A radio without supply.
+    /// Make a radio without power.
     pub fn new(figures: &Figures) -> Self {
         let mut antenna = Antenna::new(ANTENNA);
         antenna.needs(figures.time("crystal_start"));
@@ -311,7 +311,7 @@ impl Cc2420 {
             || matches!(self.state, State::Synthesizer) && self.due.0 == Picoseconds::NEVER.0
     }
 
-    /// The power that is sent with, and its power state.
+    /// The output power, and its power state.
     fn output(&self) -> (f64, &'static str) {
         let level = self.register(registers::TXCTRL) & 0x1f;
         let found = OUTPUT.iter().find(|&&(least, ..)| level >= least);
@@ -334,7 +334,7 @@ impl Cc2420 {
         }
     }
 
-    /// Stop whatever is on the air or comes from it.
+    /// Stop any transmission or reception.
     fn leave_air(&mut self, now: Picoseconds) {
         if self.outgoing.take().is_some() {
             self.antenna.end(now);
@@ -344,7 +344,7 @@ impl Cc2420 {
         self.is_sfd = false;
     }
 
-    /// A reset, which leaves MAIN and the RAM (section 37).
+    /// Reset, except for MAIN and the RAM (section 37).
     fn reset(&mut self, now: Picoseconds) {
         self.leave_air(now);
         let main = self.register(MAIN);
@@ -361,7 +361,7 @@ impl Cc2420 {
         self.enter(State::PowerDown, now);
     }
 
-    /// The regulator is up: registers and RAM hold nothing.
+    /// Handle the regulator's start: registers and RAM are cleared.
     fn power_on(&mut self, now: Picoseconds) {
         self.memory = [0; ram::BYTES];
         self.registers = registers::RESET;
@@ -369,7 +369,7 @@ impl Cc2420 {
         self.reset(now);
     }
 
-    /// Effect of a strobe (table 11 and figure 25).
+    /// Execute a strobe (table 11 and figure 25).
     fn strobe(&mut self, code: u8, now: Picoseconds) {
         if code == strobe::SXOSCON && self.state == State::PowerDown {
             if self.due == Picoseconds::NEVER && self.has(MAIN, registers::RESET_N) {
@@ -442,7 +442,7 @@ impl Cc2420 {
         }
     }
 
-    /// The time of what ends by itself has come.
+    /// Leave a state whose time is over.
     fn pass(&mut self, now: Picoseconds) {
         match self.state {
             State::Off => self.power_on(now),
@@ -474,9 +474,9 @@ impl Cc2420 {
         }
     }
 
-    // ---- What others see.
+    // ---- Pins and power state.
 
-    /// Show what has changed on the pins, and the power state.
+    /// Drive the pins that changed, and report the power state.
     fn show(&mut self, lines: &mut Lines) {
         let is_on = self.state != State::Off;
         let is_decrypting = matches!(
@@ -521,7 +521,7 @@ impl Cc2420 {
         });
     }
 
-    /// Do what is due.
+    /// Handle what is due.
     fn step(&mut self, now: Picoseconds) {
         self.update(now);
         if self.due <= now {
@@ -542,7 +542,7 @@ impl Cc2420 {
         self.update(now);
     }
 
-    /// Bring everything up to now that does not wait for its own time.
+    /// Bring up to date everything that has no event of its own.
     fn update(&mut self, now: Picoseconds) {
         self.take_bytes(now);
         self.assess(now);
@@ -605,7 +605,7 @@ impl Device for Cc2420 {
 
     fn advance(&mut self, lines: &mut Lines) {
         let now = lines.now();
-        // What ends may begin something that ends at once, such as a frame without bytes.
+        // An ending may start something that ends at once, such as a frame without bytes.
         while self.next_event() <= now {
             self.step(now);
         }

@@ -1,13 +1,13 @@
-//! Maxim DS2411, a serial number of 64 bits on one wire.
+//! Maxim DS2411, a 64-bit serial number on a 1-Wire bus.
 //!
-//! Reset, presence and time slots as the data sheet has them; of the commands, Read ROM. Others are
-//! left unanswered until the next reset.
+//! Reset, presence and time slots follow the data sheet. The only command is Read ROM; others get
+//! no answer until the next reset.
 
 use joulemark_kernel::Picoseconds;
 
 use crate::{Device, Figures, Lines, Model, PinRole};
 
-/// The wire as the master leaves it, and what the device adds: both are the same pin of the chip.
+/// The wire as the master drives it, and the device's pull-down: both are the same pin of the chip.
 const WIRE: usize = 0;
 const PULL: usize = 1;
 
@@ -16,7 +16,7 @@ const ON: &str = "on";
 const FAMILY: u8 = 0x01;
 const READ_ROM: u8 = 0x33;
 
-/// Parameters in boards' files.
+/// The model, for board files.
 pub static MODEL: Model = Model {
     name: "ds2411",
     protocol: None,
@@ -37,18 +37,18 @@ pub static MODEL: Model = Model {
     make: |figures| Box::new(Ds2411::new(figures)),
 };
 
-/// Meaning of the next time slots.
+/// The meaning of the next time slots.
 #[derive(Clone, Copy, Debug)]
 enum Slots {
-    /// None before a reset.
+    /// Ignored until a reset.
     None,
-    /// Bits of a command come in.
+    /// Receive a command.
     Command { bits: u32, command: u8 },
-    /// Bits of the number go out.
+    /// Send the number.
     Number { bits: u32 },
 }
 
-/// Its own next action on the wire.
+/// The device's next action on the wire.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Pull,
@@ -59,7 +59,7 @@ enum Act {
 pub struct Ds2411 {
     number: u64,
     slots: Slots,
-    /// When the master pulled the wire down.
+    /// When the master pulled the wire low.
     fell: Option<Picoseconds>,
     is_pulling: bool,
     due: Option<(Act, Picoseconds)>,
@@ -69,7 +69,7 @@ pub struct Ds2411 {
     sample: Picoseconds,
 }
 
-/// The check byte: x^8 + x^5 + x^4 + 1, least significant bit first.
+/// The CRC byte: x^8 + x^5 + x^4 + 1, least significant bit first.
 fn check(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |mut check, byte| {
         check ^= byte;
@@ -81,7 +81,7 @@ fn check(bytes: &[u8]) -> u8 {
 }
 
 impl Ds2411 {
-    /// A device with serial number 0.
+    /// Make a device with serial number 0.
     pub fn new(figures: &Figures) -> Self {
         let mut device = Self {
             number: 0,
@@ -98,7 +98,7 @@ impl Ds2411 {
         device
     }
 
-    /// Give it another serial number, of 48 bits.
+    /// Set a 48-bit serial number.
     pub fn set_serial(&mut self, serial: u64) {
         let mut bytes = [0; 8];
         bytes[0] = FAMILY;
@@ -107,7 +107,7 @@ impl Ds2411 {
         self.number = u64::from_le_bytes(bytes);
     }
 
-    /// All eight bytes, the family first, as bits come over the wire.
+    /// All eight bytes in the order of transmission: the family comes first.
     pub const fn number(&self) -> [u8; 8] {
         self.number.to_le_bytes()
     }
@@ -117,7 +117,7 @@ impl Ds2411 {
         lines.drive(PULL, !down);
     }
 
-    /// The master has pulled the wire down.
+    /// Handle the master pulling the wire low.
     fn fall(&mut self, lines: &mut Lines) {
         self.fell = Some(lines.now());
         if let Slots::Number { bits } = self.slots {
@@ -133,7 +133,7 @@ impl Ds2411 {
         }
     }
 
-    /// The master has let go of it.
+    /// Handle the master releasing the wire.
     fn rise(&mut self, fell: Picoseconds, now: Picoseconds) {
         let low = Picoseconds(now.0 - fell.0);
         if low >= self.reset {
@@ -161,7 +161,7 @@ impl Ds2411 {
 
 impl Device for Ds2411 {
     fn power_up(&mut self, lines: &mut Lines) {
-        // The wire's resistor.
+        // A resistor pulls the wire high.
         lines.drive(PULL, true);
     }
 
@@ -170,7 +170,7 @@ impl Device for Ds2411 {
             return;
         }
         match (high, self.fell) {
-            // What it does itself, and the master within a bit that it sends, are no edges.
+            // Ignore the device's own edges, and the master's within a bit that the device sends.
             (false, _) if self.is_pulling => {}
             (false, None) => self.fall(lines),
             (true, Some(fell)) => {

@@ -1,10 +1,10 @@
-//! ST M25P80, a serial flash of 16 sectors of 64 KiB in pages of 256 bytes.
+//! ST M25P80, a serial flash of 16 sectors of 64 KiB, in pages of 256 bytes.
 //!
-//! Instructions, status register and protection: the ST data sheet; the codes are also those of
-//! Contiki's driver (github.com/contiki-os/contiki, platform/sky/dev/xmem.c), status register and
-//! protection those of the Tmote Sky's data sheet, figures 15 and 16. An instruction that changes
-//! something is executed when the device is deselected, and only then. There is no instruction to
-//! read a JEDEC identification: the parts of 40 MHz have the electronic signature alone.
+//! Instructions, status register and protection follow the ST data sheet. The instruction codes are
+//! also those of Contiki's driver (github.com/contiki-os/contiki, platform/sky/dev/xmem.c); status
+//! register and protection those of the Tmote Sky's data sheet, figures 15 and 16. An instruction
+//! that changes anything is executed when the device is deselected, and only then. There is no
+//! instruction to read a JEDEC identification: the 40-MHz parts only have the electronic signature.
 
 use joulemark_kernel::Picoseconds;
 
@@ -27,7 +27,7 @@ const fn input(name: &'static str, is_needed: bool) -> PinRole {
     }
 }
 
-/// Parameters in boards' files.
+/// The model, for board files.
 pub static MODEL: Model = Model {
     name: "m25p80",
     protocol: Some(Protocol::Spi),
@@ -68,7 +68,7 @@ const SECTOR_BYTES: usize = 1 << 16;
 const SECTORS: usize = 16;
 const PAGE_BYTES: usize = 256;
 
-/// Current activity of the device, and its effect at its end.
+/// What the device is doing, and what happens at the end.
 enum Busy {
     Program { address: usize, data: Vec<u8> },
     EraseSector(usize),
@@ -83,11 +83,11 @@ pub struct M25p80 {
     /// Sectors that are not blank.
     sectors: [Option<Box<[u8]>>; SECTORS],
     status: u8,
-    /// The levels of its pins. One that no board wires is high.
+    /// Pin levels. Unwired pins are high.
     levels: [bool; 3],
-    /// The bytes since it was selected: instruction, address, data.
+    /// The bytes since selection: instruction, address, data.
     input: Vec<u8>,
-    /// Bytes of the instruction that are not kept in `input`, because there may be any number.
+    /// Bytes of the instruction that are not kept in `input`, of which there may be any number.
     read: usize,
     is_powered_down: bool,
     busy: Option<(Busy, Picoseconds)>,
@@ -101,7 +101,7 @@ pub struct M25p80 {
 }
 
 impl M25p80 {
-    /// A blank device that no write protection is set on.
+    /// Make a blank device without write protection.
     pub fn new(figures: &Figures) -> Self {
         Self {
             sectors: Default::default(),
@@ -121,14 +121,14 @@ impl M25p80 {
         }
     }
 
-    /// Contents of an address; addresses wrap after the last.
+    /// Read the byte at an address; addresses wrap at the end.
     pub fn byte(&self, address: usize) -> u8 {
         let address = address % (SECTORS * SECTOR_BYTES);
         let sector = self.sectors[address / SECTOR_BYTES].as_ref();
         sector.map_or(0xff, |sector| sector[address % SECTOR_BYTES])
     }
 
-    /// Put contents there as a programmer would, from address 0 on; what is beyond the end is left.
+    /// Load contents from address 0 on, as a programmer would; excess bytes are ignored.
     pub fn load(&mut self, bytes: &[u8]) {
         for (sector, bytes) in self.sectors.iter_mut().zip(bytes.chunks(SECTOR_BYTES)) {
             let mut whole = vec![0xff; SECTOR_BYTES];
@@ -137,7 +137,7 @@ impl M25p80 {
         }
     }
 
-    /// What stays when the supply goes: the contents, and the bits that protect them.
+    /// The state that survives a loss of power: the contents and their protection bits.
     #[must_use]
     pub fn kept(&self) -> Self {
         Self {
@@ -153,18 +153,18 @@ impl M25p80 {
     }
 
     fn is_protected(&self, sector: usize) -> bool {
-        // 0 protects nothing, 1 the last sector, each one more twice as many.
+        // 0 protects nothing, 1 the last sector; each further level protects twice as many.
         let level = (self.status & BLOCK_PROTECT) >> 2;
         level != 0 && sector >= SECTORS.saturating_sub(1 << (level - 1))
     }
 
-    /// The address that follows the instruction.
+    /// The address operand of the instruction.
     fn address(&self) -> usize {
         let bytes = self.input[1..4].iter();
         bytes.fold(0, |address, &byte| address << 8 | usize::from(byte)) % (SECTORS * SECTOR_BYTES)
     }
 
-    /// The answer while a byte comes in; `None` where the output is not driven.
+    /// The byte sent during the next exchange; `None` if the output is not driven.
     fn answer(&mut self) -> Option<u8> {
         let (&instruction, operands) = self.input.split_first()?;
         if self.is_powered_down && instruction != instruction::RELEASE {
@@ -189,27 +189,27 @@ impl M25p80 {
         Some(self.byte(address))
     }
 
-    /// Keep a byte that has come in.
+    /// Record a received byte.
     fn take(&mut self, byte: u8) {
         let Some(&instruction) = self.input.first() else {
             self.input.push(byte);
             return;
         };
         match instruction {
-            // Of more than a page's data, the last page of it is programmed.
+            // If there is more than a page of data, the last 256 bytes are programmed.
             instruction::PAGE_PROGRAM if self.input.len() == 4 + PAGE_BYTES => {
                 self.input.remove(4);
                 self.input.push(byte);
                 self.read += 1;
             }
             instruction::PAGE_PROGRAM => self.input.push(byte),
-            // One byte more than any other instruction has tells that it was too long.
+            // One byte more than any other instruction takes marks it as too long.
             _ if self.input.len() < 6 => self.input.push(byte),
             _ => {}
         }
     }
 
-    /// Activity that the received instruction starts; `None` where it changes nothing, or is
+    /// The activity that the received instruction starts; `None` if it changes nothing or is
     /// refused.
     fn start(&mut self) -> Option<(Busy, Picoseconds)> {
         let (&instruction, operands) = self.input.split_first()?;
@@ -234,7 +234,7 @@ impl M25p80 {
             }
             instruction::DEEP_POWER_DOWN if length == 0 => Some((Busy::PowerDown, self.power_down)),
             instruction::WRITE_STATUS if length == 1 && may_write => {
-                // The hardware protected mode.
+                // Hardware protected mode.
                 if self.status & SRWD != 0 && !self.levels[WRITE_PROTECT] {
                     return None;
                 }
@@ -334,7 +334,7 @@ impl Device for M25p80 {
 
     fn advance(&mut self, lines: &mut Lines) {
         if let Some((busy, _)) = self.busy.take() {
-            // The write enable latch goes with the end of what it was set for.
+            // The end of a write clears the write enable latch.
             if self.status & WIP != 0 {
                 self.status &= !WEL;
             }

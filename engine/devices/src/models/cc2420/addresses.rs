@@ -1,11 +1,11 @@
-//! Which frames are for this radio (SWRS041B, section 18).
+//! Address recognition (SWRS041B, section 18).
 
 use super::registers::{self, ram};
 
-/// Address fields of a frame.
+/// The result of address recognition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It depends on its bytes up to this place, the length byte's being 0.
+    /// It depends on the bytes up to this index; the length byte has index 0.
     Needs(usize),
     Accepted,
     Rejected,
@@ -15,7 +15,7 @@ pub enum Verdict {
 const ADDRESSES: usize = 4;
 const BROADCAST: [u8; 2] = [0xff; 2];
 
-/// Judge a frame by the bytes that there are of it, its length byte first.
+/// Judge a frame by the bytes received so far, starting with the length.
 pub fn recognise(
     frame: &[u8],
     memory: &[u8; ram::BYTES],
@@ -31,8 +31,8 @@ pub fn recognise(
     if kind > 3 {
         return verdict(has(registers::MDMCTRL0, registers::RESERVED_FRAME_MODE));
     }
-    // Bytes of an address by its mode. That of a reserved mode cannot be told: the data sheet does
-    // not say what becomes of such a frame.
+    // Bytes of an address by its mode; `None` for the reserved mode, for which the data sheet does
+    // not say what happens to the frame.
     let bytes = |mode| match mode {
         2 => Some(2),
         3 => Some(8),

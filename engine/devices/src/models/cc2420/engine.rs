@@ -1,4 +1,4 @@
-//! When the security engine works, and on what.
+//! When the security engine runs, and on what data.
 
 use joulemark_kernel::Picoseconds;
 
@@ -7,7 +7,7 @@ use super::security::{self, Inline};
 use super::{Cc2420, fifo};
 
 
-/// Activity of the security engine.
+/// What the security engine is doing.
 #[derive(Debug)]
 pub(super) enum Work {
     Block([u8; 16]),
@@ -19,12 +19,12 @@ pub(super) enum Work {
 pub(super) struct Operation {
     pub(super) work: Work,
     pub(super) began: Picoseconds,
-    /// [`Picoseconds::NEVER`] while it waits for the frame's last byte.
+    /// [`Picoseconds::NEVER`] while the operation waits for the frame's last byte.
     pub(super) ends: Picoseconds,
 }
 
 impl Cc2420 {
-    /// Start an operation in the TXFIFO, or else in the RXFIFO; not while there is another.
+    /// Start an operation in the TXFIFO or the RXFIFO, unless one is in progress.
     pub(super) fn start_operation(&mut self, now: Picoseconds, is_transmitter: bool) {
         let control = [
             self.register(registers::SECCTRL0),
@@ -46,7 +46,7 @@ impl Cc2420 {
         self.poll_operation(now);
     }
 
-    /// The frame that an operation needs, if it is there.
+    /// The frame that an operation needs, if it is complete.
     pub(super) fn operand(&self, work: &Work) -> Option<Vec<u8>> {
         match work {
             Work::Block(_) => None,
@@ -60,7 +60,7 @@ impl Cc2420 {
         }
     }
 
-    /// An operation that waits may have its last byte now.
+    /// Schedule a waiting operation's end if its last byte has arrived.
     pub(super) fn poll_operation(&mut self, now: Picoseconds) {
         let Some(operation) = &self.operation else {
             return;
@@ -91,8 +91,8 @@ impl Cc2420 {
         let operand = self.operand(&operation.work);
         match (operation.work, operand) {
             (Work::Block(key), _) => {
-                // Drivers that others run on silicon (Contiki-NG, OpenWSN) write this buffer with
-                // its first byte first, and keys reversed; the data sheet says reversed of all.
+                // Drivers that run on silicon (Contiki-NG, OpenWSN) write this buffer first byte
+                // first, and keys reversed; the data sheet says that all are reversed.
                 let buffer = &mut self.memory[ram::SABUF..ram::SABUF + 16];
                 let mut block = [0; 16];
                 block.copy_from_slice(buffer);
@@ -109,7 +109,7 @@ impl Cc2420 {
                 inline.unsecure(&mut frame);
                 self.fifo.replace_first(&mut self.memory, &frame);
             }
-            // What it worked on was flushed.
+            // Its frame was flushed.
             (_, None) => {}
         }
     }

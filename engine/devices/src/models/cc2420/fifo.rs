@@ -1,41 +1,41 @@
-//! The receive FIFO's counters (SWRS041B, sections 14.2, 14.3 and 17.2). Its bytes are in the RAM.
+//! The receive FIFO's counters (SWRS041B, sections 14.2, 14.3 and 17.2). Its bytes are in RAM.
 
 use std::collections::VecDeque;
 
 use super::registers::ram;
 
-/// Its bytes.
+/// The FIFO's size in bytes.
 pub const BYTES: usize = 128;
 
-/// A FIFO of frames, each with its length byte first. Places count up for ever; 128 of them are in
-/// the RAM at a time.
+/// A FIFO of frames that begin with their length byte. Positions only increase; RAM holds 128 bytes
+/// at a time.
 #[derive(Debug)]
 pub struct RxFifo {
-    /// The length byte of the first frame of which not all is read.
+    /// The length byte of the first frame that is not completely read.
     frame: usize,
-    /// The next byte to be read.
+    /// The next byte to read.
     read: usize,
-    /// Where the incoming frame begins, of which nothing counts before its address is recognised.
+    /// Start of the incoming frame while its address is not yet recognised: its bytes do not count.
     accepted: usize,
-    /// Where the next byte comes.
+    /// The position of the next byte written.
     write: usize,
-    /// Ends of the frames that are in whole.
+    /// Ends of the complete frames.
     ends: VecDeque<usize>,
-    /// The first frame's header stays until it is decrypted.
+    /// The first frame's header is kept until the frame is decrypted.
     is_held: bool,
-    /// A frame has come in whole, and nothing was read since.
+    /// A frame is complete, and nothing was read since.
     is_fresh: bool,
 }
 
 type Memory = [u8; ram::BYTES];
 
-/// Where a byte is in the RAM.
+/// The RAM address of a position.
 fn at(place: usize) -> usize {
     ram::RXFIFO + place % BYTES
 }
 
 impl RxFifo {
-    /// An empty one.
+    /// Make an empty FIFO.
     pub const fn new() -> Self {
         Self {
             frame: 0,
@@ -48,57 +48,57 @@ impl RxFifo {
         }
     }
 
-    /// Bytes that nobody has read.
+    /// Number of unread bytes.
     pub fn unread(&self) -> usize {
         self.write - self.read
     }
 
-    /// Whether more than so many bytes that count are unread, or a frame came in whole.
+    /// Whether more than `threshold` counting bytes are unread, or a frame is complete.
     pub fn is_ready(&self, threshold: usize) -> bool {
         self.is_fresh || self.accepted.min(self.write).saturating_sub(self.read) > threshold
     }
 
-    /// Bytes that fit in.
+    /// Number of bytes that still fit.
     pub fn room(&self) -> usize {
         let first = if self.is_held { self.frame } else { self.read };
         BYTES - (self.write - first)
     }
 
-    /// Bytes of the incoming frame until more than so many count as unread: 0 where they do.
+    /// Bytes still missing until more than `threshold` are unread; 0 if there are enough.
     pub fn missing(&self, threshold: usize) -> usize {
         (threshold + 1).saturating_sub(self.unread())
     }
 
-    /// A frame begins to come in.
+    /// Start an incoming frame.
     pub fn begin(&mut self, is_accepted: bool) {
         self.accepted = if is_accepted { usize::MAX } else { self.write };
     }
 
-    /// The address is recognised.
+    /// Count the incoming frame's bytes: its address is recognised.
     pub fn accept(&mut self) {
         self.accepted = usize::MAX;
     }
 
-    /// The incoming frame goes, but for what was read of it.
+    /// Drop the incoming frame's unread bytes.
     pub fn reject(&mut self) {
         self.write = self.accepted.max(self.read);
         self.accepted = usize::MAX;
     }
 
-    /// Put a byte in; there is room.
+    /// Add a byte, for which there must be room.
     pub fn push(&mut self, memory: &mut Memory, byte: u8) {
         memory[at(self.write)] = byte;
         self.write += 1;
     }
 
-    /// The frame that came in is in whole.
+    /// Complete the incoming frame.
     pub fn finish(&mut self) {
         self.accepted = usize::MAX;
         self.ends.push_back(self.write);
         self.is_fresh = true;
     }
 
-    /// Read a byte; of an empty FIFO, what its RAM has there.
+    /// Read a byte; from an empty FIFO, read the RAM at its position.
     pub fn pop(&mut self, memory: &Memory, is_protected: bool) -> u8 {
         let byte = memory[at(self.read)];
         if self.unread() == 0 {
@@ -122,8 +122,8 @@ impl RxFifo {
         byte
     }
 
-    /// The first frame with its length byte, if the first so many bytes of it are there; how many is
-    /// worked out from its length.
+    /// Return the first frame with its length byte, if enough of it has arrived; `bytes` computes
+    /// how much from its length.
     pub fn first(&self, memory: &Memory, bytes: impl FnOnce(usize) -> usize) -> Option<Vec<u8>> {
         let there = self.write - self.frame;
         let length = usize::from(memory[at(self.frame)] & 0x7f);
@@ -133,7 +133,7 @@ impl RxFifo {
         Some((0..=length).map(|place| memory[at(self.frame + place)]).collect())
     }
 
-    /// The first frame's bytes are these now, as far as they are there.
+    /// Replace the first frame's bytes, as far as they have arrived.
     pub fn replace_first(&mut self, memory: &mut Memory, frame: &[u8]) {
         self.is_held = false;
         for (place, &byte) in (self.frame..self.write).zip(frame) {

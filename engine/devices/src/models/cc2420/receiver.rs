@@ -1,4 +1,4 @@
-//! Receiving: delimiters, bytes, power, whether the channel is clear.
+//! Reception: delimiters, bytes, power, clear channel assessment.
 
 use joulemark_kernel::Picoseconds;
 use joulemark_radio::SYMBOL;
@@ -12,24 +12,24 @@ const RSSI_OFFSET_DB: f64 = -45.0;
 /// Averaging time of RSSI (section 6.4).
 const RSSI_AVERAGE: Picoseconds = symbols(8);
 
-/// The correlation that is shown of the weakest frames and of the best (section 24), and, inferred,
-/// what it grows with each dB between.
+/// The correlation reported for the weakest and the best frames (section 24), and, inferred, its
+/// increase per dB.
 const CORRELATION_MIN: f64 = 50.0;
 const CORRELATION_MAX: f64 = 110.0;
 const CORRELATION_PER_DB: f64 = 6.0;
 
-/// The longest header that address recognition looks at: length, frame control, sequence number,
+/// The longest header that address recognition examines: length, frame control, sequence number,
 /// two PAN identifiers, two extended addresses.
 const HEADER_BYTES: usize = 24;
 
 
-/// A frame that comes in. Its bytes are there, for pins and FIFO, `latency` after they were sent.
+/// An incoming frame. Pins and FIFO see its bytes `latency` after they were sent.
 #[derive(Debug)]
 pub(super) struct Incoming {
-    /// The end of the delimiter, as the receiver shows it.
+    /// The end of the SFD, as the receiver signals it.
     pub(super) delimiter: Picoseconds,
     pub(super) byte: Picoseconds,
-    /// Bytes that came in, with the length byte.
+    /// Bytes received, including the length byte.
     pub(super) received: usize,
     pub(super) length: usize,
     /// The bytes that address recognition needs.
@@ -38,7 +38,7 @@ pub(super) struct Incoming {
     pub(super) crc: u16,
     pub(super) rssi: u8,
     pub(super) correlation: u8,
-    /// SACK or SACKPEND was strobed meanwhile.
+    /// SACK or SACKPEND was strobed during reception.
     pub(super) is_acknowledged: bool,
 }
 
@@ -53,7 +53,7 @@ impl Cc2420 {
         self.state.is_hearing() && now >= self.rx_since + RSSI_AVERAGE
     }
 
-    /// The end of the last whole symbol since the receiver is on.
+    /// The end of the last whole symbol since the receiver was turned on.
     pub(super) fn last_symbol(&self, now: Picoseconds) -> Picoseconds {
         Picoseconds(now.0 - (now.0 - self.rx_since.0) % SYMBOL.0)
     }
@@ -63,7 +63,7 @@ impl Cc2420 {
         (dbm - RSSI_OFFSET_DB).round() as i8
     }
 
-    /// `RSSI_VAL`, which is new with each symbol.
+    /// `RSSI_VAL`, updated with each symbol.
     pub(super) fn rssi(&self, now: Picoseconds) -> i8 {
         if !self.is_rssi_valid(now) {
             return i8::MIN;
@@ -72,7 +72,7 @@ impl Cc2420 {
         self.rssi_over(to - RSSI_AVERAGE, to)
     }
 
-    /// Work out clear channel assessment again (section 25).
+    /// Update clear channel assessment (section 25).
     pub(super) fn assess(&mut self, now: Picoseconds) {
         if !self.is_rssi_valid(now) {
             self.is_clear = false;
@@ -96,8 +96,8 @@ impl Cc2420 {
         }
     }
 
-    /// When clear channel assessment may be another: with a symbol, as long as the power changed
-    /// within what it is averaged over.
+    /// When clear channel assessment may next change: at the next symbol, if the power changed
+    /// within the averaging time.
     pub(super) fn next_assessment(&self, now: Picoseconds) -> Picoseconds {
         if !self.state.is_hearing() {
             return Picoseconds::NEVER;
@@ -118,7 +118,7 @@ impl Cc2420 {
         after.max(last + SYMBOL)
     }
 
-    /// Look for frames, unless the FIFO has to be flushed first.
+    /// Search for frames, unless the FIFO must be flushed first.
     pub(super) fn search(&mut self, now: Picoseconds) {
         self.incoming = None;
         self.is_sfd = false;
@@ -136,7 +136,7 @@ impl Cc2420 {
         self.due = now + CALIBRATION;
     }
 
-    /// A delimiter may end now.
+    /// Handle the end of an SFD, if one ends now.
     pub(super) fn find_delimiter(&mut self, now: Picoseconds) {
         let Some(reception) = self.antenna.advance(now) else {
             return;
@@ -159,14 +159,14 @@ impl Cc2420 {
         });
     }
 
-    /// The delimiter has come in.
+    /// Start to receive a frame after its SFD.
     pub(super) fn begin_frame(&mut self, now: Picoseconds) {
         let is_decoded = self.has(registers::MDMCTRL0, registers::ADR_DECODE);
         if let Some(incoming) = self.incoming.as_mut().filter(|_| !is_decoded) {
             incoming.verdict = Verdict::Accepted;
         }
         self.fifo.begin(!is_decoded);
-        // SACK and SACKPEND are for the last frame, even if that is for somebody else.
+        // SACK and SACKPEND apply to the last frame, even if that is for another device.
         self.acknowledgeable = None;
         self.is_sfd = true;
         self.enter(State::RxFrame, now);
@@ -178,7 +178,7 @@ impl Cc2420 {
         word >> 8 == 0xa7 && matches!(word & 15, 0 | 15) && matches!(word >> 4 & 15, 0 | 15)
     }
 
-    /// When something about the incoming frame changes a pin or a state.
+    /// When the incoming frame next changes a pin or a state.
     pub(super) fn next_byte(&self) -> Picoseconds {
         let Some(incoming) = &self.incoming else {
             return Picoseconds::NEVER;
@@ -207,7 +207,7 @@ impl Cc2420 {
         incoming.byte_end(place.max(received))
     }
 
-    /// Take the bytes that have come in.
+    /// Take the bytes received until now.
     pub(super) fn take_bytes(&mut self, now: Picoseconds) {
         while self.state == State::RxFrame
             && let Some(incoming) = &self.incoming
@@ -236,7 +236,7 @@ impl Cc2420 {
             incoming.crc = crc(incoming.crc, byte);
         }
         let length = incoming.length;
-        // Both are of the first eight symbols after the delimiter (sections 16.4 and 24).
+        // Both are measured over the first eight symbols after the SFD (sections 16.4 and 24).
         if place == 3.min(length.saturating_sub(1)) {
             let from = incoming.delimiter - self.latency;
             let to = from + bytes(place + 1);
@@ -267,7 +267,7 @@ impl Cc2420 {
                 addresses::recognise(&incoming.header, &self.memory, &self.registers);
         }
         if place >= length && matches!(incoming.verdict, Verdict::Needs(_)) {
-            // It has ended before its addresses.
+            // It ended before its addresses.
             incoming.verdict = Verdict::Rejected;
         }
         match incoming.verdict {
@@ -280,7 +280,7 @@ impl Cc2420 {
         }
     }
 
-    /// The frame is for somebody else: it goes by unheard (section 18).
+    /// Ignore the rest of a frame for another device (section 18).
     pub(super) fn reject(&mut self, now: Picoseconds) {
         let incoming = self.incoming.take();
         let end = incoming.map_or(now, |incoming| incoming.byte_end(incoming.length));

@@ -18,7 +18,7 @@ pub mod strobe {
     pub const SAES: u8 = 0x0e;
 }
 
-/// The first address that is no strobe's.
+/// The first address that is not a strobe's.
 pub const REGISTERS: u8 = 0x0f;
 pub const MAIN: u8 = 0x10;
 pub const MDMCTRL0: u8 = 0x11;
@@ -115,13 +115,13 @@ pub const RESET: [u16; 0x40 - MAIN as usize] = {
     reset
 };
 
-/// The bits of a register that a write changes.
+/// The writable bits of a register.
 pub const fn writable(address: u8) -> u16 {
     match address {
         RSSI => 0xff00,
         FSCTRL => !(CAL_DONE | CAL_RUNNING | LOCK_STATUS),
         BATTMON => !(1 << 6),
-        // The last are not used.
+        // Addresses from 0x31 on are unused.
         MANFIDL | MANFIDH | FSMSTATE | ADCTST | 0x31..=0x3d => 0,
         AGCCTRL => !3,
         FSTST0 => !0x1f,

@@ -15,44 +15,44 @@ pub enum Mode {
     Ccm,
 }
 
-/// An operation within a FIFO, with the settings that it began with.
+/// An operation within a FIFO, with the settings at its start.
 #[derive(Clone, Copy, Debug)]
 pub struct Inline {
     pub mode: Mode,
     key: Block,
-    /// The flags first.
+    /// The flags come first.
     nonce: Block,
-    /// `SEC_TXL` or `SEC_RXL`: bytes after the length byte that are left as they are.
+    /// `SEC_TXL` or `SEC_RXL`: bytes after the length byte that stay in the clear.
     open: usize,
-    /// The MIC's bytes.
+    /// Size of the MIC in bytes.
     mic: usize,
-    /// `SEC_CBC_HEAD`: a CBC-MAC begins with the number of bytes that it is of.
+    /// `SEC_CBC_HEAD`: CBC-MAC input begins with the number of authenticated bytes.
     has_head: bool,
-    /// The code of the MIC's length, `SEC_M`.
+    /// The code for the MIC's length, `SEC_M`.
     m: u8,
 }
 
-/// Where the parts of a frame are, in bytes from its length byte on.
+/// Offsets of a frame's parts, counting its length byte.
 struct Layout {
     text: usize,
     mic: usize,
     end: usize,
 }
 
-/// The check sequence that follows what is secured.
+/// Size of the FCS, which follows the secured data.
 const FCS_BYTES: usize = 2;
 
-/// 16 bytes of the RAM, the most significant first: it holds the least significant first.
+/// Read 16 bytes of RAM, which holds them least significant first, with the most significant first.
 fn reversed(memory: &[u8; ram::BYTES], at: usize) -> Block {
     std::array::from_fn(|index| memory[at + 15 - index])
 }
 
-/// One of the two keys.
+/// Read one of the two keys.
 pub fn key(memory: &[u8; ram::BYTES], number: u16) -> Block {
     reversed(memory, if number == 0 { ram::KEY0 } else { ram::KEY1 })
 }
 
-/// A block, encrypted.
+/// Encrypt a block.
 pub fn encrypt(key: &Block, block: &Block) -> Block {
     let mut block = (*block).into();
     Aes128::new(key.into()).encrypt_block(&mut block);
@@ -60,7 +60,7 @@ pub fn encrypt(key: &Block, block: &Block) -> Block {
 }
 
 impl Inline {
-    /// As the registers say; `None` where in-line security is disabled.
+    /// Take the settings from the registers; `None` if in-line security is disabled.
     pub fn new(
         memory: &[u8; ram::BYTES],
         control: [u16; 2],
@@ -89,7 +89,7 @@ impl Inline {
         })
     }
 
-    /// Where its parts are in a frame of so many bytes, length byte and check sequence not counted.
+    /// Compute the layout of a frame whose length byte is `length`.
     fn layout(&self, length: usize) -> Layout {
         let end = (length + 1).saturating_sub(FCS_BYTES).max(1);
         let mic = end.saturating_sub(self.mic).max(1);
@@ -100,14 +100,15 @@ impl Inline {
         }
     }
 
-    /// The frame's bytes, with its length byte, that have to be there before it can end.
+    /// The bytes of a frame, including its length byte, that are needed before the operation can
+    /// end.
     pub fn bytes(&self, length: usize, is_transmitter: bool) -> usize {
         let layout = self.layout(length);
-        // A transmitter makes the MIC itself.
+        // A transmitter computes the MIC itself.
         if is_transmitter { layout.mic } else { layout.end }
     }
 
-    /// Blocks that the AES encrypts.
+    /// The number of blocks that AES encrypts.
     pub fn blocks(&self, length: usize) -> u64 {
         let layout = self.layout(length);
         let text = layout.mic - layout.text;
@@ -124,7 +125,7 @@ impl Inline {
         blocks as u64
     }
 
-    /// Blocks that are still to be encrypted when the last byte comes late.
+    /// The number of blocks still to be encrypted if the last byte arrives late.
     pub fn last_blocks(&self, length: usize) -> u64 {
         let last = match self.mode {
             Mode::CbcMac | Mode::Ctr => 1,
@@ -133,7 +134,7 @@ impl Inline {
         self.blocks(length).min(last)
     }
 
-    /// The first byte of counter blocks and of the first block of a CBC-MAC (figure 26).
+    /// The first byte of counter blocks, or of the first block of a CBC-MAC (figure 26).
     fn flags(&self, is_mac: bool) -> u8 {
         let flags = self.nonce[0];
         let size = flags & 7;
@@ -157,8 +158,8 @@ impl Inline {
                 input.resize(input.len().next_multiple_of(16), 0);
             }
         } else if self.has_head {
-            // The data sheet's formula for a transmitter, the length less SEC_TXL and 2, counts the
-            // MIC too, against its own words: "the length of the data to be authenticated".
+            // The data sheet's formula for a transmitter, the length minus SEC_TXL and 2, includes
+            // the MIC, which contradicts its text: "the length of the data to be authenticated".
             input.push(text.len() as u8);
         }
         input.extend(text);
@@ -179,7 +180,7 @@ impl Inline {
         encrypt(&self.key, &block)
     }
 
-    /// Encrypt or decrypt the text: counters go on from the nonce's.
+    /// Encrypt or decrypt the text; counters continue from the nonce's.
     fn crypt(&self, text: &mut [u8]) {
         let first = u16::from_be_bytes([self.nonce[14], self.nonce[15]]);
         for (number, chunk) in (0..).zip(text.chunks_mut(16)) {
@@ -190,7 +191,7 @@ impl Inline {
         }
     }
 
-    /// The MIC, as it is in the frame.
+    /// The MIC as it appears in the frame.
     fn integrity(&self, frame: &[u8], layout: &Layout) -> Block {
         let mut mac = self.mac(frame, layout);
         if self.mode == Mode::Ccm {
@@ -201,7 +202,7 @@ impl Inline {
         mac
     }
 
-    /// Secure a frame with its length byte before it is sent.
+    /// Secure a frame, including its length byte, before it is sent.
     pub fn secure(&self, frame: &mut [u8]) {
         let layout = self.layout(frame.len() - 1);
         let mac = (self.mode != Mode::Ctr).then(|| self.integrity(frame, &layout));
@@ -214,8 +215,8 @@ impl Inline {
         }
     }
 
-    /// Decrypt a frame with its length byte that was received, and say in the last byte of its MIC
-    /// whether that is right.
+    /// Decrypt a received frame, including its length byte, and report in the last byte of its MIC
+    /// whether the MIC is correct.
     pub fn unsecure(&self, frame: &mut [u8]) {
         let layout = self.layout(frame.len() - 1);
         if self.mode != Mode::CbcMac {

@@ -1,26 +1,26 @@
-//! The bus: strobes, registers, FIFOs and RAM.
+//! The SPI bus: strobes, registers, FIFOs and RAM.
 
 use joulemark_kernel::Picoseconds;
 
 use super::registers::{self, MAIN, ram, status};
 use super::{Cc2420, fifo};
 
-/// How long the calibration's first part takes (`FSTST1.VCO_ARRAY_CAL_LONG`).
+/// Duration of the calibration's first part (`FSTST1.VCO_ARRAY_CAL_LONG`).
 const VCO_CALIBRATION: [Picoseconds; 2] = [Picoseconds(37_000_000), Picoseconds(57_000_000)];
 
 
-/// Role of the next byte on the SPI bus.
+/// The meaning of the next byte on the SPI bus.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Access {
     Address,
-    /// A register's high byte, or its low one.
+    /// A register's high byte, or its low byte after the high byte.
     Write(u8, Option<u8>),
     Read(u8, Option<u8>),
     TxFifo,
     RxFifo {
         is_read: bool,
     },
-    /// The second byte of an address in the RAM.
+    /// The second byte of a RAM address.
     RamAddress(u8),
     Ram {
         address: usize,
@@ -73,15 +73,15 @@ impl Cc2420 {
         *register = *register & !mask | value & mask;
         match address {
             MAIN if value & registers::RESET_N == 0 => self.reset(now),
-            // The data sheet does not say what becomes of a receiver whose frequency is changed:
-            // it is on the new one at once, without what was coming in.
+            // The data sheet does not say what a frequency change does to a running receiver: here
+            // it is on the new frequency at once, and loses any incoming frame.
             registers::FSCTRL if self.state.is_hearing() => self.search(now),
             registers::MDMCTRL0 => self.refresh(now),
             _ => {}
         }
     }
 
-    /// The byte at an address in RAM; nothing where it has none, or without its clock.
+    /// Read a byte of RAM; 0 for an invalid address or without a stable clock.
     pub(super) fn ram(&self, address: usize) -> u8 {
         if !self.is_crystal_stable() {
             return 0;
@@ -115,7 +115,7 @@ impl Cc2420 {
         self.refresh(now);
     }
 
-    /// A byte on the bus, and the one that went the other way.
+    /// Exchange a byte on the bus.
     pub(super) fn access(&mut self, byte: u8, now: Picoseconds) -> u8 {
         let status = self.status(now);
         match self.access {

@@ -1,4 +1,4 @@
-//! Sending frames and acknowledgements.
+//! Transmission of frames and acknowledgements.
 
 use joulemark_kernel::Picoseconds;
 
@@ -7,22 +7,22 @@ use joulemark_radio::{BYTE, Start};
 use super::registers::{self, ram};
 use super::{Cc2420, State, bytes, crc, fifo, symbols};
 
-/// From the last symbol that comes in until the acknowledgement's first (section 19).
+/// From the end of the last received symbol to the start of the acknowledgement (section 19).
 const ACKNOWLEDGEMENT: Picoseconds = symbols(12);
 
 
-/// A frame that goes out.
+/// An outgoing frame.
 #[derive(Debug)]
 pub(super) struct Outgoing {
     pub(super) delimiter: Picoseconds,
-    /// Its bytes, with the length byte and the check sequence, as far as they are known.
+    /// Its known bytes, including the length byte and the FCS.
     pub(super) air: Vec<u8>,
-    /// It is an acknowledgement, which does not come from the FIFO.
+    /// Whether it is an acknowledgement, which does not come from the FIFO.
     pub(super) is_acknowledgement: bool,
 }
 
 impl Outgoing {
-    /// Bytes that have begun to be sent.
+    /// The number of bytes whose transmission has begun.
     fn begun(&self, now: Picoseconds) -> usize {
         let since = now.0.checked_sub(self.delimiter.0);
         since.map_or(0, |since| (since / BYTE.0) as usize + 1)
@@ -33,14 +33,14 @@ impl Outgoing {
         length.is_some_and(|length| self.air.len() > length)
     }
 
-    /// When its last byte is out, or the first that is missing is due.
+    /// The end of the last byte, or when the first missing byte is due.
     pub(super) fn end(&self) -> Picoseconds {
         self.delimiter + bytes(self.air.len())
     }
 }
 
 impl Cc2420 {
-    /// Send what is in the TXFIFO.
+    /// Send the contents of the TXFIFO.
     pub(super) fn transmit(&mut self, now: Picoseconds) {
         self.start_operation(now, true);
         let turnaround = if self.has(registers::TXCTRL, registers::TX_TURNAROUND) {
@@ -51,7 +51,7 @@ impl Cc2420 {
         self.send(now, now + turnaround, None);
     }
 
-    /// Send an acknowledgement, if the last frame's check sequence was right (section 19).
+    /// Send an acknowledgement, if the last frame's FCS was correct (section 19).
     pub(super) fn acknowledge(&mut self, now: Picoseconds) {
         let Some(sequence) = self.acknowledgeable else {
             return;
@@ -66,7 +66,8 @@ impl Cc2420 {
     pub(super) fn send(&mut self, now: Picoseconds, begin: Picoseconds, acknowledgement: Option<Vec<u8>>) {
         self.incoming = None;
         self.is_sfd = false;
-        // Two more zeros and the delimiter are in the synchronisation word (figure 18).
+        // The synchronisation word holds two more zero bytes' worth of preamble and the SFD (figure
+        // 18).
         let preamble = usize::from(self.register(registers::MDMCTRL0) & 15) + 1;
         let delimiter = begin + bytes(preamble + 2);
         let start = Start {
@@ -103,7 +104,7 @@ impl Cc2420 {
         self.refresh(now);
     }
 
-    /// The TXFIFO is another: what is not on air yet goes out as it is now.
+    /// Apply a change of the TXFIFO to the bytes that are not on air yet.
     pub(super) fn refresh(&mut self, now: Picoseconds) {
         let has_check = self.has(registers::MDMCTRL0, registers::AUTOCRC);
         let Some(outgoing) = &mut self.outgoing else {
@@ -141,7 +142,7 @@ impl Cc2420 {
         }
     }
 
-    /// The last byte is out, or the TXFIFO has run empty.
+    /// Finish after the last byte, or after a TXFIFO underflow.
     pub(super) fn finish_sending(&mut self, now: Picoseconds) {
         if let Some(outgoing) = self.outgoing.take() {
             if outgoing.is_whole() {
@@ -152,7 +153,7 @@ impl Cc2420 {
             }
         }
         self.is_sfd = false;
-        // What an acknowledgement could be for is past.
+        // It is too late for an acknowledgement.
         self.acknowledgeable = None;
         if self.is_overflown {
             self.search(now);
