@@ -1,4 +1,4 @@
-//! Motes that can reach each other, and what is on the air between them.
+//! Motes that can reach each other, and the transmissions between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,57 +11,58 @@ use crate::medium::{Hearing, Link, Transmission};
 use crate::rules::{Ahead, Rules};
 use crate::{Clock, Mote};
 
-/// Crystals are within this many parts of a nominal span, and times are rounded.
+/// 1/500: bounds the error of any crystal and of rounding, relative to a nominal span.
 const CRYSTALS: u64 = 500;
 
-/// Nothing weaker than this is noticed by any receiver, as noise or otherwise.
+/// No receiver notices anything weaker than this, not even as noise.
 const NOTICEABLE_DBM: f64 = -115.0;
 
-/// Antennas forget what has ended when they have heard so much.
+/// Once it has heard this many transmissions, an antenna forgets those that have ended.
 const CROWDED: usize = 64;
 
-/// More than clocks can differ over an antenna's memory, and than times are rounded by.
+/// More than the difference of clocks over an antenna's memory, plus rounding.
 const DOUBT: Picoseconds = Picoseconds(2 * MEMORY.0 / CRYSTALS);
 
-/// Motes run on several cores where they have as much to do as this, all together: less is done
-/// sooner than it is handed over.
+/// Motes run on several cores only if they have at least this much to do together; less work is
+/// done sooner than it is handed over.
 const WORTHWHILE: u64 = 400_000_000;
 
-/// Where what a mote sends arrives.
+/// A path to a mote that hears the sender.
 #[derive(Clone, Copy)]
 struct Way {
-    /// The seat of who hears it, in the cell.
+    /// The receiver's seat in the cell.
     to: usize,
     link: Link,
 }
 
-/// A mote where it is.
+/// A mote and its state in the cell.
 pub struct Seat<M> {
     /// Its number in the network.
     number: usize,
     pub mote: M,
     pub clock: Clock,
-    /// In the order of the motes' numbers.
+    /// In order of the motes' numbers.
     ways: Vec<Way>,
-    /// Nothing is on the air sooner than this after its radio is told to send.
+    /// The least time from a command to send until the transmission is on the air.
     turnaround: Picoseconds,
-    /// Its last transmission, as long as that is not over.
+    /// Its last transmission, while that is not over.
     sending: Option<u64>,
-    /// Transmissions that it has begun.
+    /// The number of transmissions that it has begun.
     count: u32,
     is_stopped: bool,
     has_antenna: bool,
-    /// Its radio is not listening, and will not before it runs again.
+    /// Whether its radio is off, and will stay so until the mote next runs.
     is_deaf: bool,
-    /// Transmissions that began since then. It is told of them when it runs, if they still matter.
+    /// Transmissions that began since then. The mote is told of them when it runs, if they still
+    /// matter.
     missed: Vec<u64>,
-    /// When it does something next, in the network's time, as the queue has it.
+    /// When it next acts, in the network's time, as queued.
     next: Picoseconds,
-    /// Before this nothing that it does can be noticed, as the queue has it.
+    /// The earliest time at which any of its actions can be noticed, as queued.
     reach: Picoseconds,
     /// Emissions of its last run.
     emissions: Vec<Emission>,
-    /// Fates of the frames that it heard, not reported yet.
+    /// Outcomes of the frames that it heard, not yet reported.
     outcomes: Vec<(u64, Outcome)>,
     unsettled: usize,
 }
@@ -75,12 +76,12 @@ impl<M: Mote> Seat<M> {
         if self.is_stopped {
             return Picoseconds::NEVER;
         }
-        // What was due while the core was held happens when it goes on.
+        // Events due while the core was stalled happen when it continues.
         self.clock
             .global(self.mote.next_event().max(self.mote.time()))
     }
 
-    /// How long nothing that it does from now on can be noticed.
+    /// How long any action from now on will go unnoticed.
     fn look_ahead(&mut self) -> Picoseconds {
         let mut span = self.turnaround;
         self.mote
@@ -88,15 +89,15 @@ impl<M: Mote> Seat<M> {
         Picoseconds(span.0 - span.0 / CRYSTALS)
     }
 
-    /// Run to a time of the network, an instruction at least where time has to go on, and keep what
-    /// came out. It stops where it has begun to send: the others may have to answer first.
+    /// Run until a network time, and collect the results. With `goes_on`, run at least one
+    /// instruction. Stop at the start of a transmission: others may have to answer first.
     fn run(&mut self, until: Picoseconds, goes_on: bool) {
         let mut now = self.mote.time();
         let least = if goes_on { now.0 + 1 } else { 0 };
         let until = self.clock.local(until).max(Picoseconds(least));
         let mut is_announced = false;
         while now < until && !self.is_stopped && !is_announced {
-            // Nobody can answer within two turnarounds.
+            // No answer can arrive within two turnarounds.
             let begin = self.mote.next_event().max(now);
             let piece = self.turnaround.0.saturating_sub(self.mote.longest_step().0);
             let piece = Picoseconds(begin.0.saturating_add(piece).max(now.0 + 1));
@@ -120,49 +121,49 @@ impl<M: Mote> Seat<M> {
         self.unsettled = 0;
     }
 
-    /// The time up to which it may run so that nothing that it looks at is beyond a horizon.
+    /// The time until which it may run without observing anything beyond a horizon.
     fn limit(&self, horizon: Picoseconds) -> Picoseconds {
         Picoseconds(horizon.0.saturating_sub(self.mote.longest_step().0))
     }
 }
 
-/// A transmission that is not over, or whose fate is not known everywhere.
+/// A transmission that is not over, or whose outcome is not known everywhere.
 struct Open {
     transmission: Transmission,
-    /// Motes of which the fate is not known.
+    /// The number of motes with an unknown outcome.
     unknown: usize,
-    /// The seats of those who have been told of it.
+    /// The seats of the motes that were told of it.
     told: Vec<usize>,
-    /// It has been taken as far as it had come; who hears it still has to be told of the rest.
+    /// Whether it was taken while incomplete; its receivers must still be told of the rest.
     is_taken: bool,
 }
 
-/// Motes that can reach each other, in one step or several.
+/// Motes connected by links, directly or via others.
 pub struct Cell<M> {
     pub seats: Vec<Seat<M>>,
-    /// The seats of motes by their numbers.
+    /// The seats of motes, by number.
     places: BTreeMap<usize, usize>,
     rules: Rules,
     turnaround: Picoseconds,
-    /// Motes that do something by themselves, the next first.
+    /// Motes that will act by themselves, the next first.
     queue: BTreeSet<(Picoseconds, usize)>,
-    /// The same by when it can be noticed; a mote that sends is noticed at once.
+    /// The same, by the time at which they can be noticed; a sending mote is noticed at once.
     reaches: BTreeSet<(Picoseconds, usize)>,
-    /// Transmissions by their ids.
+    /// Transmissions by id.
     open: BTreeMap<u64, Open>,
-    /// Those of them whose fate is known everywhere.
+    /// Those whose outcome is known everywhere.
     settled: BTreeSet<u64>,
-    /// Those that are over, until they are taken.
+    /// Those that are over and not yet taken.
     pub closed: Vec<Transmission>,
-    /// Transmissions that no mote sends, by when they begin.
+    /// Injected transmissions, by start time.
     scheduled: BTreeMap<(Picoseconds, u64), Transmission>,
-    /// Nothing comes to motes from outside before this.
+    /// Nothing reaches motes from outside before this.
     until: Picoseconds,
     pub late: u64,
 }
 
 impl<M: Mote> Cell<M> {
-    /// A mote that has not run.
+    /// Make a cell of a mote that has not run.
     pub fn new(number: usize, mut mote: M, clock: Clock, rules: Rules) -> Self {
         let mut turnaround = Picoseconds::NEVER;
         let has_antenna = mote.with_antenna(&mut |antenna| {
@@ -204,7 +205,7 @@ impl<M: Mote> Cell<M> {
         cell
     }
 
-    /// Take in another cell, whose seats come after those that are here.
+    /// Merge another cell, whose seats follow the existing ones.
     pub fn absorb(&mut self, mut other: Self) {
         let begin = self.seats.len();
         for way in other.seats.iter_mut().flat_map(|seat| &mut seat.ways) {
@@ -228,7 +229,7 @@ impl<M: Mote> Cell<M> {
         self.late += other.late;
     }
 
-    /// Link: one mote's transmissions arrive at another.
+    /// Let one mote's transmissions arrive at another.
     pub fn link(&mut self, from: usize, to: usize, link: Link) {
         let ways = &mut self.seats[from].ways;
         let way = Way { to, link };
@@ -238,7 +239,7 @@ impl<M: Mote> Cell<M> {
         }
     }
 
-    /// Switch a mote off and on: another machine takes its seat at the network's time.
+    /// Power-cycle a mote: another machine takes its seat at the network's time.
     pub fn restart(&mut self, number: usize, mut mote: M, now: Picoseconds) -> M {
         mote.with_antenna(&mut |antenna| antenna.attach());
         self.silence(number, now);
@@ -249,7 +250,7 @@ impl<M: Mote> Cell<M> {
         seat.is_deaf = false;
         seat.missed.clear();
         let old = std::mem::replace(&mut seat.mote, mote);
-        // What the old one had not heard to its end, nobody has.
+        // No one has heard what the old machine had not completely received.
         let unknown: Vec<u64> = self
             .open
             .iter()
@@ -266,8 +267,8 @@ impl<M: Mote> Cell<M> {
         old
     }
 
-    /// Put a transmission on the air that a mote has not sent by itself, such as one of a
-    /// recording. It has to be in the future by the radios' turnaround at least.
+    /// Put a transmission on the air that a mote has not sent itself, for example from a recording.
+    /// It must be in the future by at least the radios' turnaround.
     pub fn inject(&mut self, sender: usize, start: Start, bytes: &[u8]) {
         let mut transmission = self.transmission(sender, start, BYTE);
         transmission.bytes = Arc::new(bytes.to_vec());
@@ -276,7 +277,7 @@ impl<M: Mote> Cell<M> {
         self.scheduled.insert(key, transmission);
     }
 
-    /// Run all motes to a time. A mote that cannot go on is left where it is.
+    /// Run all motes until a time. A mote that cannot continue stays where it is.
     pub fn run(&mut self, until: Picoseconds) {
         self.until = until;
         loop {
@@ -286,7 +287,7 @@ impl<M: Mote> Cell<M> {
             }
             self.epoch(next, until);
         }
-        // Those that are left sleep to the end and see nothing before it.
+        // The others sleep until the end and see nothing before it.
         for number in 0..self.seats.len() {
             self.catch_up(number);
             self.seats[number].run(until, false);
@@ -295,8 +296,8 @@ impl<M: Mote> Cell<M> {
         self.close();
     }
 
-    /// When something happens next: a mote does something by itself, or a recording wakes motes
-    /// that would sleep on.
+    /// When the next event occurs: a mote acts by itself, or an injected transmission may wake
+    /// motes.
     fn next(&self) -> Picoseconds {
         let mote = self.queue.first().map(|&(next, _)| next);
         let recorded = self.scheduled.first_key_value();
@@ -305,8 +306,7 @@ impl<M: Mote> Cell<M> {
         both.min().unwrap_or(Picoseconds::NEVER)
     }
 
-    /// Before this nothing can be noticed that anybody does who does something at `next` at the
-    /// earliest.
+    /// The time before which no action can be noticed, if no mote acts before `next`.
     fn horizon(&mut self, next: Picoseconds) -> Picoseconds {
         if let Ahead::Part(part) = self.rules.ahead {
             let reach = self.turnaround.0 - self.turnaround.0 / CRYSTALS;
@@ -318,7 +318,7 @@ impl<M: Mote> Cell<M> {
                 break;
             }
             let seat = &mut self.seats[number];
-            // Who sends does at once what changes its frame, but hears nothing.
+            // A sender's changes to its frame take effect at once, but it hears nothing.
             let is_sending = reach == seat.next;
             let span = if is_sending { seat.look_ahead().0 } else { 0 };
             horizon = horizon.min(Picoseconds(reach.0.saturating_add(span)));
@@ -329,7 +329,7 @@ impl<M: Mote> Cell<M> {
         horizon
     }
 
-    /// Let everybody run that can do something before others can be noticed.
+    /// Run every mote that can act before others can be noticed.
     fn epoch(&mut self, next: Picoseconds, until: Picoseconds) {
         let (mut next, mut horizon) = (next, self.horizon(next));
         while let Some(first) = self.scheduled.first_entry()
@@ -338,19 +338,20 @@ impl<M: Mote> Cell<M> {
             let transmission = first.remove();
             self.open(transmission.clone());
             self.send_on(&transmission, true);
-            // It may wake somebody earlier.
+            // It may wake a mote earlier.
             next = self.queue.first().map_or(next, |&(next, _)| next);
             horizon = self.horizon(next);
         }
         if next >= until {
             return;
         }
-        // Who sends hears nothing, and what it does to its frame others have to know first.
+        // Senders run first: they hear nothing, and the others must know what they do to their
+        // frames.
         let senders = self.due(horizon);
         let senders = senders.into_iter().filter(|&n| self.is_sending(n));
         let senders: Vec<usize> = senders.collect();
         self.run_all(senders, next, |_, _| horizon.min(until));
-        // Nobody hears of a recording before it begins, and of the others as far as they have run.
+        // A recording cannot be heard before it begins, nor other motes beyond where they have run.
         let recorded = self.scheduled.first_key_value();
         let until = recorded.map_or(until, |(&(begin, _), _)| begin.min(until));
         let mut reaches = self.reaches.iter();
@@ -361,14 +362,14 @@ impl<M: Mote> Cell<M> {
         let (horizon, alone) = first.map_or((horizon, usize::MAX), |&(reach, n)| (reach, n));
         let beyond = second.map_or(Picoseconds::NEVER, |&(reach, _)| reach);
         let limit = |number: usize, seat: &Seat<M>| {
-            // Whoever is first need not wait for what it does itself.
+            // The first mote need not wait for its own actions.
             let horizon = if number == alone { beyond } else { horizon };
             seat.limit(horizon).min(until)
         };
         let others = self.due(horizon.max(Picoseconds(next.0 + 1))).into_iter();
         let others = others.filter(|&number| {
             let seat = &self.seats[number];
-            // Without a horizon of their own, all run.
+            // Without individual horizons, all motes run.
             first.is_none() || seat.next == next || limit(number, seat) > seat.next
         });
         let others: Vec<usize> = others.collect();
@@ -380,7 +381,7 @@ impl<M: Mote> Cell<M> {
         self.close();
     }
 
-    /// Motes that do something before a time.
+    /// The motes that act before a time.
     fn due(&self, horizon: Picoseconds) -> Vec<usize> {
         match self.rules.ahead {
             Ahead::Full => {
@@ -391,7 +392,7 @@ impl<M: Mote> Cell<M> {
         }
     }
 
-    /// Run motes up to a limit each; whoever is at `next` goes on whatever its limit is.
+    /// Run each mote up to its limit; motes at `next` run on regardless of their limits.
     fn run_all(
         &mut self,
         mut numbers: Vec<usize>,
@@ -432,7 +433,7 @@ impl<M: Mote> Cell<M> {
         self.merge(&numbers);
     }
 
-    /// Take over what motes have done, in the order of their numbers.
+    /// Take over the actions of motes, in order of their numbers.
     fn merge(&mut self, numbers: &[usize]) {
         for &number in numbers {
             let emissions = std::mem::take(&mut self.seats[number].emissions);
@@ -489,7 +490,7 @@ impl<M: Mote> Cell<M> {
         self.flush(number, is_new, changed);
     }
 
-    /// A mote's transmission that is announced or on the air.
+    /// A mote's announced or ongoing transmission.
     fn sending(&mut self, number: usize) -> Option<&mut Transmission> {
         let id = self.seats[number].sending?;
         self.open.get_mut(&id).map(|open| &mut open.transmission)
@@ -520,7 +521,7 @@ impl<M: Mote> Cell<M> {
         }
     }
 
-    /// Keep a transmission.
+    /// Register a transmission.
     fn open(&mut self, transmission: Transmission) {
         let id = transmission.id();
         let hearers = transmission.hearings.iter();
@@ -540,14 +541,14 @@ impl<M: Mote> Cell<M> {
         );
     }
 
-    /// A mote's transmission begins; nobody is told yet.
+    /// Begin a mote's transmission; no one is told yet.
     fn begin(&mut self, number: usize, start: Start, byte: Picoseconds) {
         let transmission = self.transmission(number, start, byte);
         self.seats[number].sending = Some(transmission.id());
         self.open(transmission);
     }
 
-    /// Tell those who hear a mote of its transmission.
+    /// Tell a mote's hearers of its transmission.
     fn flush(&mut self, number: usize, is_new: bool, changed: bool) {
         if let Some(transmission) = self.sending(number).map(|t| t.clone())
             && changed
@@ -556,7 +557,7 @@ impl<M: Mote> Cell<M> {
         }
     }
 
-    /// Tell those who hear a transmission that it begins, or of what has become of it.
+    /// Tell a transmission's hearers that it begins, or what has changed.
     fn send_on(&mut self, transmission: &Transmission, is_new: bool) {
         let id = transmission.id();
         if !is_new {
@@ -597,13 +598,13 @@ impl<M: Mote> Cell<M> {
         self.seats[from].ways = ways;
     }
 
-    /// Tell a mote that a transmission begins, or has begun.
+    /// Tell a mote that a transmission begins or has begun.
     fn announce(&mut self, transmission: &Transmission, way: &Way) {
         let id = transmission.id();
         let seat = &mut self.seats[way.to];
         let clock = seat.clock;
         let begin = clock.local(transmission.start.begin);
-        // Who sends runs on to the end of an instruction, and hears nothing in it.
+        // A sender runs to the end of its instruction, and hears nothing meanwhile.
         if begin + seat.mote.longest_step() < seat.mote.time() {
             self.late += 1;
         }
@@ -628,7 +629,7 @@ impl<M: Mote> Cell<M> {
         self.tell(way.to, |antenna| antenna.arrive(arrival.clone()));
     }
 
-    /// Use the antenna of a mote that hears something, and let it forget what it has long heard.
+    /// Use the antenna of a mote that hears something, and let it forget old transmissions.
     fn tell(&mut self, number: usize, act: impl Fn(&mut Antenna)) {
         let seat = &mut self.seats[number];
         let now = seat.mote.time();
@@ -649,14 +650,16 @@ impl<M: Mote> Cell<M> {
         }
     }
 
-    /// Tell a mote of what began while its radio was off, but for what can only have been missed.
+    /// Tell a mote of transmissions that began while its radio was off, except those that it can
+    /// only have missed.
     fn catch_up(&mut self, number: usize) {
         let seat = &mut self.seats[number];
         if seat.missed.is_empty() {
             return;
         }
         let missed = std::mem::take(&mut seat.missed);
-        // It has been deaf since it ran last, and is until something is due or comes from outside.
+        // It has been deaf since it last ran, and stays so until something is due or comes from
+        // outside.
         let (from, to) = (seat.time(), seat.next.min(self.until));
         for id in missed {
             let Some(open) = self.open.get(&id) else {
@@ -680,7 +683,7 @@ impl<M: Mote> Cell<M> {
         }
     }
 
-    /// A mote's carrier ends with the mote.
+    /// End the carrier of a mote that stops.
     fn silence(&mut self, number: usize, at: Picoseconds) {
         if let Some(transmission) = self.sending(number)
             && transmission.end > at
@@ -712,7 +715,7 @@ impl<M: Mote> Cell<M> {
         end.is_some_and(|end| end > self.seats[number].time())
     }
 
-    /// When a mote is due may have changed.
+    /// Update the queues, because a mote's next event may have changed.
     pub fn requeue(&mut self, number: usize) {
         let is_sending = self.is_sending(number);
         let seat = &mut self.seats[number];
@@ -730,7 +733,7 @@ impl<M: Mote> Cell<M> {
         }
     }
 
-    /// Put transmissions that are over, and whose fate is known everywhere, with those to be taken.
+    /// Close transmissions that are over and whose outcome is known everywhere.
     fn close(&mut self) {
         let (open, seats, places) = (&mut self.open, &mut self.seats, &self.places);
         self.settled.retain(|id| {
@@ -748,13 +751,14 @@ impl<M: Mote> Cell<M> {
         });
     }
 
-    /// When the first transmission begins that is not over or whose fate is not known everywhere.
+    /// The start of the first transmission that is not over or whose outcome is not known
+    /// everywhere.
     pub fn first_open(&self) -> Option<(Picoseconds, usize)> {
         let open = self.open.values().filter(|open| !open.is_taken);
         open.map(|open| open.transmission.order()).min()
     }
 
-    /// All transmissions as far as they have come. They go on, and are not taken again.
+    /// Take all open transmissions as they are. They continue, but are not taken again.
     pub fn take_open(&mut self) -> impl Iterator<Item = Transmission> {
         let open = self.open.values_mut().filter(|open| !open.is_taken);
         open.map(|open| {
@@ -764,7 +768,7 @@ impl<M: Mote> Cell<M> {
     }
 }
 
-/// A number that depends on nothing but these (`SplitMix64`'s finalizer over each in turn).
+/// A pseudo-random number determined by these values (`SplitMix64`'s finalizer over each in turn).
 fn draw(seed: u64, id: u64, number: u64) -> u64 {
     [id, number].into_iter().fold(seed, |state, word| {
         let mut x = (state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);

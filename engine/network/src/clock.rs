@@ -1,64 +1,66 @@
-//! A mote's time and the network's.
+//! Conversion between a mote's time and the network's.
 
 use joulemark_kernel::Picoseconds;
 
 const SECOND: i128 = 1_000_000_000_000;
-/// Parts per billion of a second, in picoseconds.
+/// Picoseconds per second and part per billion.
 const PPB: i128 = 1000;
 const BILLION: i128 = 1_000_000_000;
 const HOUR: i128 = 3600;
 
-/// How wrong a crystal is.
+/// A crystal's error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Crystal {
-    /// By how many parts in 10^9 it is too fast when its mote is switched on.
+    /// Parts in 10^9 by which it is too fast when its mote is switched on.
     pub ppb: i32,
-    /// By how much that grows in an hour. It changes every second.
+    /// Increase of the error per hour. It changes every second.
     pub drift_ppb_per_hour: i32,
 }
 
 impl Crystal {
-    /// Parts in 10^9, as many times as an hour has seconds, so that they are whole.
+    /// The error in parts in 10^9, multiplied by the seconds in an hour to make it a whole number.
     const fn error(self, second: i128) -> i128 {
         self.ppb as i128 * HOUR + self.drift_ppb_per_hour as i128 * second
     }
 
-    /// By how many parts in 10^9 it is too fast in a second of a mote whose time another one makes.
+    /// How many parts in 10^9 it is too fast in a second of a mote whose time comes from another
+    /// crystal.
     pub const fn beside(self, other: Self, second: u64) -> i32 {
         let other = other.error(second as i128);
         let difference = (self.error(second as i128) - other) * BILLION;
         let hour = BILLION * HOUR + other;
-        // Rounded to the nearest, whatever the sign.
+        // Rounded to nearest, for either sign.
         ((2 * difference + hour).div_euclid(2 * hour)) as i32
     }
 
-    /// Whether it goes as another one forever.
+    /// Whether its rate relative to another crystal never changes.
     const fn is_steady_beside(self, other: Self) -> bool {
         let is_same = self.ppb == other.ppb && self.drift_ppb_per_hour == other.drift_ppb_per_hour;
         is_same || self.drift_ppb_per_hour == 0 && other.drift_ppb_per_hour == 0
     }
 }
 
-/// When a mote is switched on, and the crystal that makes its time.
+/// When a mote is switched on, and the crystal behind its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
-    /// Its time 0.
+    /// The network's time at the mote's time 0.
     pub start: Picoseconds,
-    /// Of its radio and its core; those without one, as an MSP430's DCO, go with it.
+    /// The crystal of the radio and the core; a core without one, such as an MSP430 on its DCO,
+    /// follows the radio's.
     pub crystal: Crystal,
 }
 
-/// A mote's watch crystal, second by second of the mote's time.
+/// A mote's watch crystal, updated every second of the mote's time.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch {
     crystal: Crystal,
-    /// The crystal that makes the mote's time.
+    /// The crystal behind the mote's time.
     main: Crystal,
     second: u64,
 }
 
 impl Watch {
-    /// When the mote is switched on.
+    /// The state when the mote is switched on.
     pub const fn new(crystal: Crystal, main: Crystal) -> Self {
         Self {
             crystal,
@@ -67,17 +69,17 @@ impl Watch {
         }
     }
 
-    /// The same in a mote that is switched on anew.
+    /// The state after the mote is switched on again.
     pub const fn restarted(self) -> Self {
         Self::new(self.crystal, self.main)
     }
 
-    /// By how many parts in 10^9 it is too fast in the mote's time, now.
+    /// How many parts in 10^9 it is now too fast in the mote's time.
     pub const fn ppb(&self) -> i32 {
         self.crystal.beside(self.main, self.second)
     }
 
-    /// When that changes; [`Picoseconds::NEVER`] if it stays.
+    /// When this next changes; [`Picoseconds::NEVER`] if it is constant.
     pub const fn next_change(&self) -> Picoseconds {
         if self.crystal.is_steady_beside(self.main) {
             return Picoseconds::NEVER;
@@ -85,7 +87,7 @@ impl Watch {
         Picoseconds((self.second + 1) * SECOND as u64)
     }
 
-    /// It has changed.
+    /// Go on to the next second.
     pub const fn change(&mut self) {
         self.second += 1;
     }
@@ -102,7 +104,7 @@ impl Clock {
         seconds * (SECOND + i128::from(ppb) * PPB) + drift
     }
 
-    /// The mote's time at a time of the network, rounded down; 0 before the mote is switched on.
+    /// The mote's time at a network time, rounded down; 0 before the mote is switched on.
     pub fn local(&self, time: Picoseconds) -> Picoseconds {
         if time == Picoseconds::NEVER {
             return time;
@@ -119,7 +121,7 @@ impl Clock {
         Picoseconds((begin + passed % SECOND * (end - begin) / SECOND) as u64)
     }
 
-    /// The first time of the network at which the mote's time is not before `local`.
+    /// The first network time at which the mote's time is at least `local`.
     pub fn global(&self, local: Picoseconds) -> Picoseconds {
         if local == Picoseconds::NEVER {
             return local;
@@ -128,8 +130,8 @@ impl Clock {
             return self.start + local;
         }
         let local = i128::from(local.0);
-        // The seconds last nearly as long as the network's: the guess is one off at most for
-        // drifts that crystals have, and the loops are for all others.
+        // The seconds last nearly as long as the network's: the guess is at most one off for
+        // realistic drifts, and the loops handle all others.
         let mut whole = local / self.second(1).max(1);
         while self.second(whole) > local {
             whole -= 1;
@@ -142,18 +144,18 @@ impl Clock {
         self.start + Picoseconds((whole * SECOND + rest) as u64)
     }
 
-    /// A short span of the mote's time in the network's, at one of the mote's times.
+    /// Convert a short span of the mote's time to the network's, at a time of the mote.
     pub fn global_span(&self, span: Picoseconds, at: Picoseconds) -> Picoseconds {
         let rate = self.rate(at);
         Picoseconds(((i128::from(span.0) * SECOND + rate / 2) / rate) as u64)
     }
 
-    /// A short span of the network's time in the mote's, at one of the mote's times.
+    /// Convert a short span of the network's time to the mote's, at a time of the mote.
     pub fn local_span(&self, span: Picoseconds, at: Picoseconds) -> Picoseconds {
         Picoseconds(((i128::from(span.0) * self.rate(at) + SECOND / 2) / SECOND) as u64)
     }
 
-    /// How much of the mote's time goes by in a second.
+    /// The mote's time that passes in a network second.
     fn rate(&self, at: Picoseconds) -> i128 {
         let seconds = i128::from(at.0) / SECOND;
         self.second(seconds + 1) - self.second(seconds)
@@ -204,7 +206,8 @@ mod tests {
             ppb,
             drift_ppb_per_hour,
         };
-        // 200 ppm in the mote's time of a mote that is 300 ppm slow: 499.7 and a bit.
+        // 200 ppm too fast in a mote that is 300 ppm slow: a little over 500 ppm in the mote's
+        // time.
         let watch = Watch::new(crystal(200_000, 0), crystal(-300_000, 0));
         assert_eq!(watch.ppb(), 500_150);
         assert_eq!(watch.next_change(), Picoseconds::NEVER);

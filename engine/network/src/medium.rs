@@ -5,66 +5,66 @@ use std::sync::Arc;
 use joulemark_kernel::Picoseconds;
 use joulemark_radio::{Outcome, Start};
 
-/// A transmission as it arrives at another mote.
+/// How a mote's transmissions arrive at another mote.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
-    /// The mote that hears.
+    /// The receiving mote.
     pub to: usize,
-    /// By how much less power arrives than is sent.
+    /// Attenuation from sender to receiver.
     pub attenuation_db: f64,
-    /// The part of the frames that it loses.
+    /// The fraction of frames that the link loses.
     pub loss: f64,
 }
 
-/// A transmission as a mote received it.
+/// A transmission's reception at a mote.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hearing {
     /// The mote.
     pub mote: usize,
     /// The power that arrived.
     pub power_dbm: f64,
-    /// Its fate; `None` as long as it is not known.
+    /// The outcome; `None` until it is known.
     pub outcome: Option<Outcome>,
 }
 
 /// A transmission, in the network's time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transmission {
-    /// The mote that sends.
+    /// The sending mote.
     pub mote: usize,
-    /// Its number among those of the mote, from 0 on.
+    /// Its index among the mote's transmissions, from 0.
     pub number: u32,
-    /// How it begins.
+    /// Its start.
     pub start: Start,
-    /// How long a byte lasts.
+    /// Duration of a byte.
     pub byte: Picoseconds,
-    /// Its bytes, the length first.
+    /// Its bytes, starting with the length.
     pub bytes: Arc<Vec<u8>>,
-    /// Its end; [`Picoseconds::NEVER`] as long as it is not known.
+    /// Its end; [`Picoseconds::NEVER`] until known.
     pub end: Picoseconds,
-    /// Its reception at each mote that it reached, in the order of motes.
+    /// Its reception at each mote that it reached, in order of motes.
     pub hearings: Vec<Hearing>,
 }
 
 impl Transmission {
-    /// The same at all antennas, and of no other transmission.
+    /// Its id, which is unique and the same at all antennas.
     pub const fn id(&self) -> u64 {
         (self.mote as u64) << 32 | self.number as u64
     }
 
-    /// Identity and order of transmissions.
+    /// The key that orders transmissions.
     pub const fn order(&self) -> (Picoseconds, usize) {
         (self.start.begin, self.mote)
     }
 
-    /// Whether it was stopped before the end of its frame.
+    /// Whether it stopped before the end of its frame.
     pub fn is_cut(&self) -> bool {
         let length = self
             .bytes
             .first()
             .map_or(0, |&length| u64::from(length & 0x7f) + 1);
         let whole = self.start.delimiter.0.saturating_add(self.byte.0 * length);
-        // Two roundings of a picosecond, and those of a frame's bytes.
+        // Tolerate two roundings of a picosecond, and those of a frame's bytes.
         self.end.0.saturating_add(200) < whole
     }
 }

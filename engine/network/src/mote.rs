@@ -1,4 +1,4 @@
-//! The network's demands on a mote.
+//! What the network requires of a mote.
 
 use joulemark_kernel::Picoseconds;
 use joulemark_machine::{Machine, Reason, Stop, Until};
@@ -6,48 +6,48 @@ use joulemark_radio::Antenna;
 
 use crate::clock::{Crystal, Watch};
 
-/// A board that runs. Times are its own.
+/// A running board. Times are its own.
 pub trait Mote: Send {
-    /// Its time now.
+    /// Its current time.
     fn time(&self) -> Picoseconds;
 
-    /// When it does something by itself; [`Picoseconds::NEVER`] if nothing is due.
+    /// When it next acts by itself; [`Picoseconds::NEVER`] if nothing is due.
     fn next_event(&self) -> Picoseconds;
 
-    /// Run to the first instruction boundary that is not before a time, and let happen what is due
-    /// by then; `false` where it cannot go on, now and ever.
+    /// Run to the first instruction boundary at or after a time, and handle the events due by then;
+    /// `false` if it can never continue.
     fn run(&mut self, until: Picoseconds) -> bool;
 
-    /// No instruction takes longer, now.
+    /// An upper bound of an instruction's duration at the current clock.
     fn longest_step(&self) -> Picoseconds;
 
-    /// Use its antenna; false where it has none.
+    /// Use its antenna; false if it has none.
     fn with_antenna(&mut self, act: &mut dyn FnMut(&mut Antenna)) -> bool;
 }
 
-/// A machine, and why it cannot go on.
+/// A machine, and why it cannot continue.
 pub struct Board {
     /// The machine.
     pub machine: Machine,
-    /// The fault that it stopped with.
+    /// The fault that stopped it.
     pub stop: Option<Stop>,
     watch: Watch,
 }
 
 impl Board {
-    /// A machine that runs, with the crystal that makes its time and its watch crystal.
+    /// Seat a machine, with the crystal behind its time and its watch crystal.
     pub fn new(machine: Machine, main: Crystal, watch: Crystal) -> Self {
         Self::with(machine, Watch::new(watch, main))
     }
 
-    /// Another machine in the place of this one, with the same crystals.
+    /// Replace the machine, with the same crystals.
     #[must_use]
     pub fn restarted(&self, machine: Machine) -> Self {
         Self::with(machine, self.watch.restarted())
     }
 
     fn with(mut machine: Machine, watch: Watch) -> Self {
-        // One that is right needs no word.
+        // Nothing to set for a crystal without an error.
         if watch.ppb() != 0 {
             machine.set_watch_crystal(watch.ppb());
         }
@@ -58,7 +58,7 @@ impl Board {
         }
     }
 
-    /// Run to a time; `false` where it cannot go on.
+    /// Run until a time; `false` if the machine cannot continue.
     fn run_to(&mut self, time: Picoseconds) -> bool {
         let until = Until {
             time: Some(time),
@@ -69,13 +69,13 @@ impl Board {
                 self.stop = Some(stop);
                 false
             }
-            // Without a marker, there is no condition that it could refuse.
+            // Without a marker, there is no condition that it could reject.
             Ok(_) | Err(_) => true,
         }
     }
 }
 
-/// The longest instructions of both cores, with interrupt entry and wait states.
+/// The longest instruction of either core, including interrupt entry and wait states.
 const LONGEST_CYCLES: u64 = 64;
 
 impl Mote for Board {
@@ -109,16 +109,16 @@ impl Mote for Board {
     }
 }
 
-/// Who has a seat in a network of machines.
+/// What has a seat in a network of machines.
 pub enum Seated {
     /// A machine.
     Board(Box<Board>),
-    /// A sender whose frames are given: it does nothing by itself, and its time is what it is told.
+    /// A sender of given frames: it does not act by itself, and its time is what it is told.
     Recording(Picoseconds),
 }
 
 impl Seated {
-    /// The machine, if it is one.
+    /// The machine, if there is one.
     pub fn board(&mut self) -> Option<&mut Board> {
         match self {
             Self::Board(board) => Some(board),

@@ -1,4 +1,4 @@
-//! The network: motes, links, one time for all.
+//! The network: motes, links and a common time.
 
 use joulemark_kernel::Picoseconds;
 use joulemark_radio::Start;
@@ -13,23 +13,23 @@ use crate::{Clock, Mote};
 
 /// Motes that hear each other.
 pub struct Network<M> {
-    /// Those that no chain of links connects know nothing of each other, and run by themselves.
+    /// Groups of motes that no chain of links connects; they run independently.
     cells: Vec<Cell<M>>,
     /// Each mote's cell, and its seat there.
     places: Vec<(usize, usize)>,
     rules: Rules,
     pool: ThreadPool,
     now: Picoseconds,
-    /// Transmissions that are over, until they are taken.
+    /// Transmissions that are over and not yet taken.
     closed: Vec<Transmission>,
     digest: Sha256,
 }
 
 impl<M: Mote> Network<M> {
-    /// Nobody, yet.
+    /// Make an empty network.
     ///
     /// # Errors
-    /// The system gives no threads.
+    /// The system cannot create the threads.
     pub fn new(seed: u64, threads: usize, ahead: Ahead) -> Result<Self, String> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
         Ok(Self {
@@ -43,7 +43,7 @@ impl<M: Mote> Network<M> {
         })
     }
 
-    /// Seat a mote that has not run; its number.
+    /// Add a mote that has not run, and return its number.
     pub fn add(&mut self, mote: M, clock: Clock) -> usize {
         let number = self.places.len();
         self.places.push((self.cells.len(), 0));
@@ -51,13 +51,13 @@ impl<M: Mote> Network<M> {
         number
     }
 
-    /// Switch a mote off and on: another machine takes its seat at the network's time.
+    /// Power-cycle a mote: another machine takes its seat at the network's time.
     pub fn restart(&mut self, number: usize, mote: M) -> M {
         let (cell, seat) = self.places[number];
         self.cells[cell].restart(seat, mote, self.now)
     }
 
-    /// Link: one mote's transmissions arrive at another.
+    /// Let one mote's transmissions arrive at another.
     pub fn link(&mut self, from: usize, link: Link) {
         self.join(from, link.to);
         let (cell, seat) = self.places[from];
@@ -65,7 +65,7 @@ impl<M: Mote> Network<M> {
         self.cells[cell].link(seat, to, link);
     }
 
-    /// From now on, two motes run in one cell.
+    /// Put two motes into the same cell from now on.
     fn join(&mut self, one: usize, other: usize) {
         let (one, other) = (self.places[one].0, self.places[other].0);
         if one == other {
@@ -91,25 +91,25 @@ impl<M: Mote> Network<M> {
         self.cells[kept].absorb(absorbed);
     }
 
-    /// Motes, in the order of their numbers.
+    /// Motes in order of their numbers.
     pub fn motes(&self) -> impl Iterator<Item = &M> {
         let places = self.places.iter();
         places.map(|&(cell, seat)| &self.cells[cell].seats[seat].mote)
     }
 
-    /// A mote, to be looked at or fed with bytes on a line; not to be run.
+    /// A mote, to inspect it or to send it bytes on a line, but not to run it.
     pub fn mote_mut(&mut self, number: usize) -> &mut M {
         let (cell, seat) = self.places[number];
         &mut self.cells[cell].seats[seat].mote
     }
 
-    /// A mote has been given something from outside: when it is due may have changed.
+    /// Note that a mote was given input from outside, which may change its next event.
     pub fn touched(&mut self, number: usize) {
         let (cell, seat) = self.places[number];
         self.cells[cell].requeue(seat);
     }
 
-    /// A mote's time and the network's.
+    /// Return a mote's clock.
     pub fn clock(&self, number: usize) -> Clock {
         let (cell, seat) = self.places[number];
         self.cells[cell].seats[seat].clock
@@ -120,29 +120,31 @@ impl<M: Mote> Network<M> {
         self.now
     }
 
-    /// Transmissions that were on the air before anybody knew, because the core that sent them was
-    /// held for longer than the look-ahead. Where there are some, others may have missed them.
+    /// The number of transmissions that were on the air before others were told, because the
+    /// sender's core was stalled for longer than the look-ahead. If there are any, others may have
+    /// missed them.
     pub fn late(&self) -> u64 {
         self.cells.iter().map(|cell| cell.late).sum()
     }
 
-    /// A digest of all transmissions that have been taken, and of what became of them.
+    /// A digest of all transmissions taken so far and their outcomes.
     pub fn digest(&self) -> String {
         let digest = self.digest.clone().finalize();
         format!("{digest:x}")
     }
 
-    /// Put a transmission on the air that a mote has not sent by itself, such as one of a
-    /// recording. It has to be in the future by the radios' turnaround at least.
+    /// Put a transmission on the air that a mote has not sent itself, for example from a recording.
+    /// It must be in the future by at least the radios' turnaround.
     pub fn inject(&mut self, sender: usize, start: Start, bytes: &[u8]) {
         let (cell, seat) = self.places[sender];
         self.cells[cell].inject(seat, start, bytes);
     }
 
-    /// Run all motes to a time. A mote that cannot go on is left where it is.
+    /// Run all motes until a time. A mote that cannot continue stays where it is.
     pub fn run(&mut self, until: Picoseconds) {
         let cells = &mut self.cells;
-        // All of it is done by the pool's threads: those wait for each other without going to sleep.
+        // All work runs on the pool's threads, which do not go to sleep while they wait for each
+        // other.
         self.pool.install(|| {
             let cells = cells.par_iter_mut();
             cells.for_each(|cell| cell.run(until));
@@ -150,8 +152,8 @@ impl<M: Mote> Network<M> {
         self.now = self.now.max(until);
     }
 
-    /// Transmissions that are over, in the order of their begins, up to the first whose fate is not
-    /// known everywhere; with `all`, the others too, as far as they have come.
+    /// Take transmissions that are over, in order of their start, up to the first whose outcome is
+    /// not known everywhere; with `all`, the others too, as they are.
     pub fn take_transmissions(&mut self, all: bool) -> Vec<Transmission> {
         let mut taken = std::mem::take(&mut self.closed);
         for cell in &mut self.cells {

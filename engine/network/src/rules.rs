@@ -1,16 +1,16 @@
-//! Rules of a network that hold in all of its cells.
+//! Rules that apply to all cells of a network.
 
 /// How far motes run ahead of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ahead {
-    /// As far as the radios and the motes that sleep allow.
+    /// As far as radios and sleeping motes allow.
     Full,
-    /// A fraction of what the radios allow, and those that sleep run too. It costs time and changes
-    /// nothing else: for tests.
+    /// A fraction of what radios allow, and sleeping motes run too. For tests: this costs time and
+    /// changes nothing else.
     Part(u64),
 }
 
-/// Settings of all cells.
+/// Settings shared by all cells.
 #[derive(Clone, Copy)]
 pub struct Rules {
     pub seed: u64,
