@@ -1,13 +1,13 @@
-//! Signals on the air: what an antenna emits, and what arrives at another.
+//! Signals on the air: what an antenna emits, and what arrives at others.
 
 use std::sync::Arc;
 
 use joulemark_kernel::Picoseconds;
 
-/// How a transmission begins.
+/// The start of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Start {
-    /// The preamble's first symbol, or the carrier's begin.
+    /// Start of the preamble's first symbol, or of the carrier.
     pub begin: Picoseconds,
     /// The end of the start-of-frame delimiter; [`Picoseconds::NEVER`] for a carrier without
     /// frames.
@@ -18,64 +18,64 @@ pub struct Start {
     pub power_dbm: f64,
 }
 
-/// Actions of an antenna on the medium, in the time of its board.
+/// An antenna's actions on the medium, in its board's time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Emission {
     /// A transmission is announced.
     Start(Start),
-    /// Its bytes from a place on, the length byte's place being 0. Until a byte's first symbol is
-    /// sent, it may come again with another value.
+    /// Its bytes from an index on; the length byte has index 0. Until a byte's first symbol is
+    /// sent, another emission may replace it.
     Bytes(usize, Vec<u8>),
-    /// It ends then, whatever was said before.
+    /// It ends at this time, which overrides earlier ones.
     End(Picoseconds),
 }
 
-/// A transmission at an antenna that may hear it, in the time of that antenna's board.
+/// A transmission at an antenna that may hear it, in that antenna's board's time.
 #[derive(Clone, Debug)]
 pub struct Arrival {
-    /// The same at all antennas, and of no other transmission.
+    /// Unique, and the same at all antennas.
     pub id: u64,
-    /// How it begins; its power is that at the antenna.
+    /// Its start; the power is that at the antenna.
     pub start: Start,
-    /// How long a byte lasts, after the sender's crystal.
+    /// Duration of a byte by the sender's crystal.
     pub byte: Picoseconds,
-    /// The bytes that are known: those that have been sent are right.
+    /// The bytes known so far; those already sent are final.
     pub bytes: Arc<Vec<u8>>,
-    /// When it ends; [`Picoseconds::NEVER`] as long as nobody knows.
+    /// The end; [`Picoseconds::NEVER`] until known.
     pub end: Picoseconds,
-    /// The link loses this frame: there is its power, but no receiver finds its delimiter.
+    /// Whether the link loses this frame: its power arrives, but no receiver finds its delimiter.
     pub is_lost: bool,
     /// Seed of its bit errors at this antenna.
     pub seed: u64,
 }
 
 impl Arrival {
-    /// When the byte at a place begins, the length byte's place being 0.
+    /// When the byte at an index begins; the length byte has index 0.
     pub const fn byte_begin(&self, place: usize) -> Picoseconds {
         Picoseconds(self.start.delimiter.0 + self.byte.0 * place as u64)
     }
 }
 
-/// Fate of a transmission at an antenna.
+/// The outcome of a transmission at an antenna.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
-    /// Received as it was sent.
+    /// Received correctly.
     Received,
-    /// Received with wrong symbols.
+    /// Received with symbol errors.
     Corrupted,
-    /// The receiver left in the middle of it.
+    /// The receiver gave up during the frame.
     Abandoned,
-    /// The receiver was off, or sending.
+    /// The receiver was off or sending.
     Deaf,
     /// The receiver was on another frequency.
     OtherChannel,
-    /// The receiver was on too late for the delimiter.
+    /// The receiver was turned on too late for the delimiter.
     Late,
-    /// The receiver was in the middle of another frame.
+    /// The receiver was receiving another frame.
     Busy,
     /// Too weak for the receiver.
     Weak,
-    /// Other transmissions drowned its preamble.
+    /// Interference hid its preamble.
     Collided,
     /// Lost by the link.
     Lost,

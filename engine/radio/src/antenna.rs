@@ -1,4 +1,4 @@
-//! One radio's end of the medium.
+//! A radio's interface to the medium.
 
 use std::sync::Arc;
 
@@ -9,75 +9,75 @@ use crate::{Arrival, BYTE, Emission, Outcome, Start};
 /// Properties of a receiver that its antenna needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
-    /// The least power at which 1% of packets are lost.
+    /// The lowest power at which 1% of packets are lost.
     pub sensitivity_dbm: f64,
-    /// By how much a frame has to be stronger than another on its channel for 1% to be lost. Data
-    /// sheets state it with the other sign, as co-channel rejection.
+    /// How much stronger than another frame on its channel a frame must be for a loss of 1%. Data
+    /// sheets state it with the opposite sign, as co-channel rejection.
     pub capture_db: f64,
-    /// Nothing that the radio does is on the air sooner than this, and it hears nothing sooner than
-    /// this after it has sent: the least time that its synthesizer takes.
+    /// The synthesizer's shortest turnaround: the least time from a radio's action to its effect on
+    /// the air, and from the end of transmission to reception.
     pub turnaround: Picoseconds,
 }
 
-/// Least part of a frame that a receiver has to hear before its delimiter ends: the delimiter and
-/// one byte of preamble, two symbols each. Inferred: data sheets say that a byte of preamble is
-/// enough.
+/// The part of a frame that a receiver must hear before the delimiter ends: the delimiter and one
+/// byte of preamble, two symbols each. Inferred: data sheets say that a byte of preamble is enough.
 const ACQUISITION: Picoseconds = Picoseconds(64_000_000);
 
-/// The ratio of signal to noise at which 1% of packets with 20 bytes are lost, as data sheets
-/// define sensitivity (IEEE Std 802.15.4-2006, 6.1.7): each of 40 symbols is wrong with 2.51e-4.
+/// The signal-to-noise ratio at which 1% of 20-byte packets are lost, as data sheets define
+/// sensitivity (IEEE Std 802.15.4-2006, 6.1.7): each of 40 symbols is wrong with probability
+/// 2.51e-4.
 const THRESHOLD: f64 = 1.0193;
 
-/// By how much a frame on another channel may be stronger than the one that is received for 1% of
-/// packets to be lost, by how many MHz it is above: adjacent and alternate channel rejection of the
-/// CC2420 (SWRS041C, section 6.3). Inferred for other receivers.
+/// How much stronger than the received frame a frame on another channel may be for a loss of 1% of
+/// packets, by its offset in MHz: adjacent and alternate channel rejection of the CC2420 (SWRS041C,
+/// section 6.3). Inferred for other receivers.
 const REJECTION_DB: [(i32, f64); 4] = [(5, 45.0), (-5, 30.0), (10, 54.0), (-10, 53.0)];
 const FURTHER_DB: f64 = 62.0;
 
-/// What other channels add to the power on one is noticed from this part of the noise on.
+/// Power leaking from other channels is noticed from this fraction of the noise on.
 const NOTICEABLE: f64 = 0.01;
 
-/// Symbol errors that happen less often than this do not happen.
+/// Symbol error rates below this count as zero.
 const NEGLIGIBLE: f64 = 1e-12;
-/// A ratio of signal to noise from which on the rate of wrong symbols is negligible: there it is
-/// less than the sum's first term, 7.5 exp(-10 ratio), as its terms alternate and become smaller.
+/// A signal-to-noise ratio above which the symbol error rate is negligible: it is less than the
+/// sum's first term, 7.5 exp(-10 ratio), because the terms alternate and decrease.
 const CLEAR: f64 = 3.0;
 
-/// How long an antenna remembers what has ended, for averages.
+/// How long an antenna remembers ended transmissions, for averages.
 pub const MEMORY: Picoseconds = Picoseconds(1_000_000_000);
 
-/// By how much the end of a transmission and that of its last byte may differ, which come by
-/// different ways from the sender's time.
+/// Tolerance between the end of a transmission and that of its last byte, which are converted
+/// separately from the sender's time.
 const ROUNDING: Picoseconds = Picoseconds(1000);
 
-/// A frame that is being received.
+/// A frame being received.
 #[derive(Clone, Copy, Debug)]
 struct Lock {
     id: u64,
     since: Picoseconds,
 }
 
-/// Where a frame that is being received stands.
+/// The state of a frame being received.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reception {
     /// The transmission.
     pub id: u64,
     /// The end of its delimiter.
     pub delimiter: Picoseconds,
-    /// How long each of its bytes lasts. Bytes follow the delimiter; the first is the length.
+    /// Duration of a byte. Bytes follow the delimiter; the first is the length.
     pub byte: Picoseconds,
-    /// Its own power at the antenna.
+    /// Its power at the antenna.
     pub power_dbm: f64,
 }
 
 impl Reception {
-    /// When the byte at a place has come in whole, the length byte's place being 0.
+    /// When the byte at an index is complete; the length byte has index 0.
     pub const fn byte_end(&self, place: usize) -> Picoseconds {
         Picoseconds(self.delimiter.0 + self.byte.0 * (place as u64 + 1))
     }
 }
 
-/// An arrival, and whether its fate is known.
+/// An arrival, and whether its outcome is known.
 #[derive(Clone, Debug)]
 struct Heard {
     arrival: Arrival,
@@ -85,7 +85,7 @@ struct Heard {
     is_decided: bool,
 }
 
-/// One radio's end of the medium.
+/// A radio's interface to the medium.
 ///
 /// The radio calls [`Antenna::transmit`], [`Antenna::listen`] and the like; the medium calls
 /// [`Antenna::take_emissions`], [`Antenna::arrive`] and the like.
@@ -94,24 +94,24 @@ pub struct Antenna {
     figures: Figures,
     noise_mw: f64,
     capture_mw: f64,
-    /// The part of the power on another channel that is as good as on its own: those of
-    /// [`REJECTION_DB`], and further ones.
+    /// Power on another channel as a fraction of the equivalent power on the receiver's own: for
+    /// the offsets of [`REJECTION_DB`], then for all others.
     leaks: [f64; 5],
     is_attached: bool,
     start_up: Picoseconds,
     emissions: Vec<Emission>,
-    /// Its own transmission: when it was begun and when it ends.
+    /// The end of its own transmission.
     sending: Option<Picoseconds>,
-    /// The frequency that it is tuned to, and since when it hears.
+    /// The frequency that it is tuned to, and since when it listens.
     tuned: Option<(u16, Picoseconds)>,
     lock: Option<Lock>,
-    /// Frames whose delimiter was before this can no longer be found.
+    /// Frames whose delimiter ended before this can no longer be found.
     searched: Picoseconds,
     heard: Vec<Heard>,
     outcomes: Vec<(u64, Outcome)>,
 }
 
-/// A span of some milliseconds at most, as it is needed for averages.
+/// Convert a span of at most a few milliseconds, for averages.
 fn milliseconds(from: Picoseconds, to: Picoseconds) -> f64 {
     f64::from(u32::try_from((to - from).0 / 1000).unwrap_or(u32::MAX)) / 1e6
 }
@@ -124,8 +124,8 @@ fn dbm(milliwatts: f64) -> f64 {
     10.0 * libm::log10(milliwatts)
 }
 
-/// The rate of wrong symbols at a ratio of signal to noise (IEEE Std 802.15.4-2006, E.4.1.8, which
-/// states that of bits: 8 in 15 of them).
+/// The symbol error rate at a signal-to-noise ratio (IEEE Std 802.15.4-2006, E.4.1.8, which states
+/// the bit error rate: 8/15 of it).
 fn symbol_error_rate(ratio: f64) -> f64 {
     if ratio >= CLEAR {
         return 0.0;
@@ -138,12 +138,12 @@ fn symbol_error_rate(ratio: f64) -> f64 {
         let sign = if k % 2.0 == 0.0 { 1.0 } else { -1.0 };
         sum += sign * binomial * libm::exp(20.0 * ratio * (1.0 / k - 1.0));
     }
-    // At low ratios, the sum is an upper bound and no more.
+    // At low ratios, the sum is only an upper bound.
     (sum / 16.0).clamp(0.0, 15.0 / 16.0)
 }
 
-/// A number from 64 bits that are as good as random: the finalizer of `SplitMix64` (Steele, Lea and
-/// Flood, Fast splittable pseudorandom number generators, 2014).
+/// A pseudo-random 64-bit number: the finalizer of `SplitMix64` (Steele, Lea and Flood, Fast
+/// splittable pseudorandom number generators, 2014).
 fn mix(seed: u64, number: u64) -> u64 {
     let mut x = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -151,13 +151,13 @@ fn mix(seed: u64, number: u64) -> u64 {
     x ^ x >> 31
 }
 
-/// From 0 to 1, 1 excluded.
+/// A number from 0 (inclusive) to 1 (exclusive).
 fn fraction(bits: u64) -> f64 {
     f64::from((bits >> 32) as u32) / (f64::from(u32::MAX) + 1.0)
 }
 
 impl Antenna {
-    /// An antenna at which nothing arrives, and that nobody takes anything from.
+    /// Make an antenna without arrivals, not attached to a medium.
     pub fn new(figures: Figures) -> Self {
         let leak = |rejection_db: f64| milliwatts(-rejection_db - figures.capture_db);
         let mut leaks = [leak(FURTHER_DB); 5];
@@ -186,16 +186,17 @@ impl Antenna {
         &self.figures
     }
 
-    // ---- What the radio does.
+    // ---- For the radio.
 
-    /// Until it says otherwise, the radio has to start up for so long before it can be told to
-    /// send, as without its crystal. Who knows may leave it alone for longer.
+    /// Declare how long the radio must start up before it can be told to send, for example while
+    /// its crystal is off. This holds until the next call, and lets the network leave the radio
+    /// alone for longer.
     pub const fn needs(&mut self, start_up: Picoseconds) {
         self.start_up = start_up;
     }
 
-    /// A transmission will begin, at the earliest [`Figures::turnaround`] from now: to be called
-    /// when the radio is told to send. Until the transmission ends, nothing is heard.
+    /// Announce a transmission, when the radio is told to send. It must begin at least
+    /// [`Figures::turnaround`] from now. The radio hears nothing until it ends.
     pub fn transmit(&mut self, now: Picoseconds, start: Start) {
         debug_assert!(start.begin >= now + self.look_ahead(), "sent too soon");
         self.deafen(now);
@@ -203,16 +204,16 @@ impl Antenna {
         self.emit(Emission::Start(start));
     }
 
-    /// The transmission's bytes from a place on, the length byte's place being 0; the check
-    /// sequence is the radio's to append. A byte has to be there when its first symbol is sent, and
-    /// may be replaced until then.
+    /// Supply the transmission's bytes from an index on; the length byte has index 0. The radio
+    /// appends the FCS. A byte must be supplied by the time its first symbol is sent, and may be
+    /// replaced until then.
     pub fn put(&mut self, place: usize, bytes: &[u8]) {
         self.emit(Emission::Bytes(place, bytes.to_vec()));
     }
 
-    /// The transmission ends at a time that is not in the past: with its last byte as soon as its
-    /// length is known, or earlier where it is stopped. One that is stopped before it began ends
-    /// then.
+    /// End the transmission at a time that is not in the past: after its last byte, as soon as the
+    /// length is known, or earlier if it is stopped. A transmission stopped before it begins ends
+    /// when it begins.
     pub fn end(&mut self, at: Picoseconds) {
         self.sending = Some(at);
         self.emit(Emission::End(at));
@@ -223,8 +224,8 @@ impl Antenna {
         self.sending.is_some_and(|end| end > now)
     }
 
-    /// From now on, hear what is on a frequency. On the same frequency as before, this changes
-    /// nothing but to leave a frame that is being received.
+    /// Listen on a frequency from now on. On the same frequency as before, this only abandons a
+    /// frame being received.
     pub fn listen(&mut self, now: Picoseconds, frequency_mhz: u16) {
         debug_assert!(
             !self.is_sending(now),
@@ -238,13 +239,13 @@ impl Antenna {
         self.tuned = Some((frequency_mhz, since));
     }
 
-    /// From now on, hear nothing.
+    /// Stop listening.
     pub fn deafen(&mut self, now: Picoseconds) {
         self.leave(now);
         self.tuned = None;
     }
 
-    /// When the next delimiter may be found; then the radio calls [`Antenna::advance`].
+    /// When the next delimiter may be found; the radio then calls [`Antenna::advance`].
     pub fn next_event(&self) -> Picoseconds {
         let Some((frequency, since)) = self.tuned.filter(|_| self.lock.is_none()) else {
             return Picoseconds::NEVER;
@@ -260,7 +261,7 @@ impl Antenna {
             .unwrap_or(Picoseconds::NEVER)
     }
 
-    /// Look for a delimiter that ends now. Where one is found, its frame is being received until
+    /// Look for a delimiter that ends now. If one is found, its frame is being received until
     /// [`Antenna::release`], [`Antenna::listen`] or [`Antenna::deafen`].
     pub fn advance(&mut self, now: Picoseconds) -> Option<Reception> {
         let (frequency, since) = self.tuned.filter(|_| self.lock.is_none())?;
@@ -279,7 +280,7 @@ impl Antenna {
             }
             let from = Picoseconds(now.0 - ACQUISITION.0);
             let outcome = if arrival.end < now {
-                // Its sender stopped in the preamble.
+                // Its sender stopped during the preamble.
                 Some(Outcome::Deaf)
             } else if arrival.is_lost {
                 Some(Outcome::Lost)
@@ -302,7 +303,7 @@ impl Antenna {
         self.reception()
     }
 
-    /// The frame that is being received.
+    /// The frame being received.
     pub fn reception(&self) -> Option<Reception> {
         let heard = &self.heard[self.locked()?];
         Some(Reception {
@@ -313,8 +314,8 @@ impl Antenna {
         })
     }
 
-    /// A byte of the frame that is being received, as it came in; the length byte's place is 0.
-    /// After the end of what was sent comes noise.
+    /// A received byte of the frame being received; the length byte has index 0. After the end of
+    /// the transmission there is noise.
     ///
     /// # Panics
     /// Nothing is being received.
@@ -325,7 +326,7 @@ impl Antenna {
         self.byte_of(number, place)
     }
 
-    /// The ratio in dB of the frame that is being received to noise and interference over its first
+    /// The signal to noise and interference ratio in dB of the frame being received, over the first
     /// eight symbols after the delimiter; 0 dB is where 1% of packets are lost.
     ///
     /// # Panics
@@ -339,14 +340,15 @@ impl Antenna {
         10.0 * libm::log10(self.ratio(number, from, to) / THRESHOLD)
     }
 
-    /// The frame's last byte is in, or the radio wants no more of it: look for the next.
+    /// Stop receiving a frame, because its last byte is in or the radio gives it up, and look for
+    /// the next.
     pub fn release(&mut self, now: Picoseconds) {
         self.leave(now);
     }
 
-    /// The mean power of all that is on a frequency over a span of time from a microsecond to a
-    /// second, noise included. A radio that sends, or has sent within its turnaround, does not
-    /// know.
+    /// The mean power of everything on a frequency, including noise, over a span from a microsecond
+    /// to a second. It is not meaningful for a radio that is sending, or has sent within its
+    /// turnaround.
     pub fn power_dbm(&self, frequency_mhz: u16, from: Picoseconds, to: Picoseconds) -> f64 {
         let span = milliseconds(from, to);
         let on_air = self.heard.iter().filter_map(|heard| {
@@ -358,8 +360,8 @@ impl Antenna {
         dbm(self.noise_mw + on_air.sum::<f64>())
     }
 
-    /// When a transmission on a frequency begins or ends next, for a radio that shows the power on
-    /// a pin; [`Picoseconds::NEVER`] where none does.
+    /// When a transmission on a frequency next begins or ends, for a radio that shows the power on
+    /// a pin; [`Picoseconds::NEVER`] if none does.
     pub fn next_change(&self, frequency_mhz: u16, after: Picoseconds) -> Picoseconds {
         let on = self.heard.iter().filter(|heard| {
             heard.arrival.start.frequency_mhz == frequency_mhz
@@ -371,37 +373,37 @@ impl Antenna {
             .unwrap_or(Picoseconds::NEVER)
     }
 
-    // ---- What the medium does.
+    // ---- For the medium.
 
-    /// From here on, somebody takes what is emitted.
+    /// Collect emissions from now on.
     pub const fn attach(&mut self) {
         self.is_attached = true;
     }
 
-    /// Nothing that the radio does from now on is on the air sooner than this.
+    /// The time before which no action from now on is on the air.
     pub const fn look_ahead(&self) -> Picoseconds {
         Picoseconds(self.figures.turnaround.0 + self.start_up.0)
     }
 
-    /// Whether its radio is not listening: what arrives changes nothing that it does.
+    /// Whether its radio is not listening, so that arrivals do not affect it.
     pub const fn is_deaf(&self) -> bool {
         self.tuned.is_none()
     }
 
-    /// Whether the radio has been told to send since [`Antenna::take_emissions`].
+    /// Whether the radio was told to send since [`Antenna::take_emissions`].
     pub fn has_announced(&self) -> bool {
         let is_start = |emission: &Emission| matches!(emission, Emission::Start(_));
         self.emissions.iter().any(is_start)
     }
 
-    /// Actions of the radio since the last call, in their order.
+    /// Take the radio's actions since the last call, in order.
     pub fn take_emissions(&mut self) -> Vec<Emission> {
         std::mem::take(&mut self.emissions)
     }
 
-    /// A transmission that this antenna may hear.
+    /// Add a transmission that this antenna may hear.
     pub fn arrive(&mut self, arrival: Arrival) {
-        // Sums of powers are the same in whatever order the antenna is told.
+        // Keep a fixed order, so that sums of powers do not depend on the order of calls.
         let order = |arrival: &Arrival| (arrival.start.begin, arrival.id);
         let place = self
             .heard
@@ -415,7 +417,7 @@ impl Antenna {
         self.heard.insert(place.map_or(0, |place| place + 1), heard);
     }
 
-    /// More is known of a transmission: its bytes and its end.
+    /// Update a transmission's bytes and end.
     pub fn amend(&mut self, id: u64, bytes: &Arc<Vec<u8>>, end: Picoseconds) {
         let mut all = self.heard.iter_mut().map(|heard| &mut heard.arrival).rev();
         if let Some(arrival) = all.find(|arrival| arrival.id == id) {
@@ -424,11 +426,11 @@ impl Antenna {
         }
     }
 
-    /// Fates of transmissions, as far as they are known at a time up to which the radio has run:
-    /// each one's id, and what.
+    /// Take the outcomes known at a time until which the radio has run: transmission ids and
+    /// outcomes.
     pub fn take_outcomes(&mut self, now: Picoseconds) -> Vec<(u64, Outcome)> {
         self.settle(now);
-        // What is or was on the air with the frame that is being received has spoilt its bytes.
+        // Keep what overlaps the frame being received, because it affects that frame's bytes.
         let begin = self
             .locked()
             .map(|number| self.heard[number].arrival.start.begin);
@@ -439,7 +441,7 @@ impl Antenna {
         std::mem::take(&mut self.outcomes)
     }
 
-    // ---- Between the two.
+    // ---- Internal.
 
     fn emit(&mut self, emission: Emission) {
         if self.is_attached {
@@ -452,8 +454,8 @@ impl Antenna {
         self.outcomes.push((self.heard[number].arrival.id, outcome));
     }
 
-    /// Say what became of the frames whose delimiters have gone by: the radio has been as it is
-    /// since the last change.
+    /// Determine the outcomes of frames whose delimiters have passed; the radio's state has been
+    /// the same since the last change.
     fn settle(&mut self, now: Picoseconds) {
         for number in 0..self.heard.len() {
             let Heard {
@@ -462,7 +464,7 @@ impl Antenna {
                 ..
             } = &self.heard[number];
             let start = arrival.start;
-            // A carrier without frames has none: its end decides.
+            // A carrier without frames has no delimiter: its end decides.
             let decisive = match start.delimiter {
                 Picoseconds::NEVER => arrival.end,
                 delimiter => delimiter,
@@ -483,14 +485,14 @@ impl Antenna {
         }
     }
 
-    /// End what is being received, before the radio changes.
+    /// Stop receiving, before the radio's state changes.
     fn leave(&mut self, now: Picoseconds) {
         self.settle(now);
         let locked = self.locked();
         if let (Some(number), Some(lock)) = (locked, self.lock.take()) {
             let arrival = &self.heard[number].arrival;
             let sent = usize::from(arrival.bytes.first().copied().unwrap_or(0) & 0x7f) + 1;
-            // What has not come in yet may still change.
+            // Bytes that have not arrived may still change.
             let is_in = |&place: &usize| arrival.byte_begin(place + 1) <= now;
             let mut places = (0..sent).take_while(is_in);
             let is_right = |place| arrival.bytes.get(place) == Some(&self.byte_of(number, place));
@@ -511,7 +513,7 @@ impl Antenna {
         self.heard.iter().position(|heard| heard.arrival.id == id)
     }
 
-    /// What a frame is worth on a frequency.
+    /// A frame's effective power on a frequency.
     fn power_on(&self, heard: &Heard, frequency_mhz: u16) -> f64 {
         let above = i32::from(heard.arrival.start.frequency_mhz) - i32::from(frequency_mhz);
         if above == 0 {
@@ -521,8 +523,8 @@ impl Antenna {
         heard.power_mw * self.leaks[place.unwrap_or(REJECTION_DB.len())]
     }
 
-    /// Noise and interference to an arrival over a span, each as strong as noise that does the same
-    /// harm.
+    /// Noise plus interference to an arrival over a span, with interference weighted as noise of
+    /// the same effect.
     fn noise_at(&self, number: usize, from: Picoseconds, to: Picoseconds) -> f64 {
         let frequency = self.heard[number].arrival.start.frequency_mhz;
         let others = self.heard.iter().enumerate().filter(|&(other, heard)| {
@@ -539,7 +541,7 @@ impl Antenna {
         self.heard[number].power_mw / self.noise_at(number, from, to)
     }
 
-    /// Whether the symbols that tell where a frame begins come in right in such noise.
+    /// Whether the synchronisation symbols are received correctly in this noise.
     fn is_found(&self, number: usize, noise_mw: f64) -> bool {
         let Heard {
             arrival, power_mw, ..
@@ -568,7 +570,7 @@ impl Antenna {
         low | high << 4
     }
 
-    /// A symbol as it came in.
+    /// A symbol as received.
     fn symbol(
         &self,
         number: usize,
@@ -582,7 +584,7 @@ impl Antenna {
         if error < NEGLIGIBLE || fraction(bits) >= error {
             return sent;
         }
-        // Another of the 16.
+        // One of the other 15.
         (sent + 1 + (mix(bits, 0) % 15) as u8) & 15
     }
 }

@@ -1,18 +1,18 @@
 //! The antenna between a radio and the medium.
 //!
-//! A radio, whether a device on a board or a part of a chip, owns an [`Antenna`] and does to it
-//! what it does to the air: transmits, listens, asks for the power on its channel. Whoever carries
-//! frames between machines takes what antennas emit and gives it to the others. What becomes of
-//! overlapping frames is decided in the antenna that hears them, once for all radios.
+//! A radio, whether a device on a board or part of a chip, owns an [`Antenna`] and uses it as it
+//! would use the air: it transmits, listens, and measures the power on its channel. The medium
+//! takes what antennas emit and passes it to the others. The antenna that hears overlapping frames
+//! decides what becomes of them, in the same way for all radios.
 //!
-//! All times that a radio sees are those of its own board.
+//! A radio's times are those of its own board.
 //!
-//! How a radio uses it. Told to send: [`Antenna::transmit`] at once, with the time at which its
-//! preamble begins; [`Antenna::put`] with the bytes as soon as they are known, again for those that
-//! change before they are sent; [`Antenna::end`] as soon as the length is known, earlier where it
-//! is stopped. Receiver ready: [`Antenna::listen`]. At [`Antenna::next_event`]:
-//! [`Antenna::advance`], which may find a frame; its bytes come in at [`Reception::byte_end`] and
-//! are asked for then by [`Antenna::byte`]; after the last, [`Antenna::release`].
+//! Usage by a radio. When told to send, call [`Antenna::transmit`] at once, with the time at which
+//! the preamble begins; [`Antenna::put`] as soon as bytes are known, and again for bytes that
+//! change before they are sent; and [`Antenna::end`] as soon as the length is known, or earlier to
+//! stop. When the receiver is ready, call [`Antenna::listen`]. At [`Antenna::next_event`], call
+//! [`Antenna::advance`], which may find a frame; at each [`Reception::byte_end`], read the byte
+//! with [`Antenna::byte`]; after the last one, call [`Antenna::release`].
 
 mod air;
 mod antenna;
@@ -29,25 +29,25 @@ pub const BYTE: Picoseconds = Picoseconds(32_000_000);
 /// Preamble and start-of-frame delimiter: five bytes (IEEE Std 802.15.4-2006, 6.3).
 pub const SYNCHRONISATION: Picoseconds = Picoseconds(160_000_000);
 
-/// A radio that is a part of a chip. One that is a device on a board has its time from
-/// `joulemark_devices::Device` and shows its antenna there.
+/// A radio in a chip. A radio that is a device on a board gets its time from
+/// `joulemark_devices::Device`, which also gives access to its antenna.
 pub trait Radio {
     /// Its antenna.
     fn antenna(&mut self) -> &mut Antenna;
 
-    /// When it, or something in its antenna, is due; [`Picoseconds::NEVER`] if nothing is.
+    /// When the radio or its antenna next has an event; [`Picoseconds::NEVER`] if there is none.
     fn next_event(&self) -> Picoseconds;
 
-    /// Does everything due at `now`; the next event is later or needs memory.
+    /// Handle everything due at `now`; the next event is later or needs memory.
     fn advance(&mut self, now: Picoseconds);
 
-    /// Whether it can go on only when it gets at the chip's memory. Until then nothing is done at
-    /// [`Radio::next_event`], which is in the past.
+    /// Whether it cannot continue without access to the chip's memory. Until then, nothing is done
+    /// at [`Radio::next_event`], which is in the past.
     fn needs_memory(&self) -> bool {
         false
     }
 
-    /// Its power state, such as `rx`, as the `[[radio.state]]` tables of boards' files call it.
+    /// Its power state, such as `rx`, named as in the `[[radio.state]]` tables of board files.
     fn state(&self) -> &'static str;
 }
 
