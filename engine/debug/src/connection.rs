@@ -1,4 +1,4 @@
-//! A TCP connection whose waiting can be ended.
+//! A TCP connection whose waits can be interrupted.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -18,7 +18,7 @@ impl<'a> Connection<'a> {
     /// Wait until a debugger connects.
     ///
     /// # Errors
-    /// It cannot, or `go_on` said no.
+    /// The connection failed, or `go_on` returned false.
     pub fn accept(listener: &TcpListener, go_on: &'a mut dyn FnMut() -> bool) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         loop {

@@ -1,10 +1,9 @@
-//! A debugger at a machine: the GDB remote protocol over TCP. What a debugger does costs no
-//! emulated time.
+//! A debugger for a machine: the GDB remote protocol over TCP. Debugging costs no emulated time.
 //!
-//! Registers are 32-bit words in the order in which [`Machine::registers`] has them, which is
-//! GDB's: r0 to r15 of the MSP430 (gdb/msp430-tdep.c keeps them in 32 bits), and r0 to r12, sp, lr,
-//! pc and xpsr of a Cortex-M (GDB manual, "ARM Features", org.gnu.gdb.arm.m-profile), behind them S0 to
-//! S31, which are GDB's d0 to d15, and FPSCR where the core has them (ibid., org.gnu.gdb.arm.vfp).
+//! Registers are 32-bit words in the order of [`Machine::registers`], which is GDB's: r0 to r15 of
+//! the MSP430 (gdb/msp430-tdep.c keeps them in 32 bits); r0 to r12, sp, lr, pc and xpsr of a
+//! Cortex-M (GDB manual, "ARM Features", org.gnu.gdb.arm.m-profile), followed, if the core has
+//! them, by S0 to S31, which are GDB's d0 to d15, and FPSCR (ibid., org.gnu.gdb.arm.vfp).
 
 mod connection;
 
@@ -34,22 +33,22 @@ use joulemark_machine::{Error, Machine, Reason, Stop, Until};
 
 use connection::Connection;
 
-/// Cycles between two looks at what the debugger says.
+/// Cycles between two checks for debugger commands.
 const SLICE_CYCLES: u64 = 2_000_000;
-/// The same where each instruction is looked at.
+/// The same in instructions, when every instruction is checked.
 const SLICE_STEPS: u32 = 20_000;
 
-/// A core as a debugger sees it.
+/// A core's target description for GDB.
 const fn description(core: CoreKind, has_float: bool) -> &'static [u8] {
     match core {
-        // GDB knows this core's registers by itself.
+        // GDB already knows this core's registers.
         CoreKind::Msp430 => b"<target version=\"1.0\"><architecture>msp430</architecture></target>",
         CoreKind::Armv7m if has_float => include_bytes!("m-profile-float.xml"),
         CoreKind::Armv7m => include_bytes!("m-profile.xml"),
     }
 }
 
-/// Words of the core's registers, in GDB's order.
+/// The core's registers as words, in GDB's order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words(Vec<u32>);
 
@@ -87,7 +86,7 @@ impl Arch for AnyCore {
     type RegId = ();
 }
 
-/// A range that is watched for writes, and what it held.
+/// A range watched for writes, and its last contents.
 struct Watched {
     address: u32,
     held: Vec<u8>,
@@ -109,7 +108,7 @@ struct Debugged<'a> {
 }
 
 impl Debugged<'_> {
-    /// Run for a while; why the debugger is to be told, where it is.
+    /// Run for a while; if the debugger must be told, return why.
     fn advance(&mut self) -> Result<Option<SingleThreadStopReason<u32>>, Error> {
         if self.resumed == Resumed::Step {
             let stop = self.step_one()?;
@@ -117,7 +116,7 @@ impl Debugged<'_> {
                 reason(&stop, true).unwrap_or(SingleThreadStopReason::DoneStep),
             ));
         }
-        // One breakpoint is the machine's to look for, at its full speed.
+        // The machine itself can check one breakpoint, at full speed.
         if self.watched.is_empty() && self.breakpoints.len() < 2 {
             let stop = self.machine.run(Until {
                 address: self.breakpoints.first().copied(),
@@ -154,7 +153,7 @@ impl Debugged<'_> {
         })
     }
 
-    /// Where a watched range has changed since it was last looked at.
+    /// Find a watched range that changed since the last check.
     fn written(&mut self) -> Option<u32> {
         let mut found = None;
         for watched in &mut self.watched {
@@ -185,13 +184,13 @@ impl Debugged<'_> {
     }
 }
 
-/// Stop reply for the end of a run; `None` where the run goes on.
+/// The stop reply for the end of a run; `None` if the run continues.
 fn reason(stop: &Stop, is_step: bool) -> Option<SingleThreadStopReason<u32>> {
     match stop.reason {
         Reason::Address => Some(SingleThreadStopReason::SwBreak(())),
         Reason::Fault => Some(SingleThreadStopReason::Signal(Signal::SIGSEGV)),
         Reason::Asleep if is_step => None,
-        // Nothing can wake it: as a program that has ended by itself.
+        // Nothing can wake it.
         Reason::Asleep => Some(SingleThreadStopReason::Signal(Signal::SIGSTOP)),
         _ => None,
     }
@@ -262,7 +261,7 @@ impl SingleThreadBase for Debugged<'_> {
     fn write_addrs(&mut self, start: u32, data: &[u8]) -> TargetResult<(), Self> {
         let written = self.machine.write_memory(start, data);
         written.map_err(|_| TargetError::NonFatal)?;
-        // What the debugger writes itself is no news to it.
+        // The debugger's own writes are not hits.
         self.written();
         Ok(())
     }
@@ -325,7 +324,7 @@ impl HwBreakpoint for Debugged<'_> {
 }
 
 impl HwWatchpoint for Debugged<'_> {
-    /// Writes alone are watched, and seen where they change something.
+    /// Only writes are watched, and only those that change something are seen.
     fn add_hw_watchpoint(
         &mut self,
         address: u32,
@@ -355,7 +354,7 @@ impl HwWatchpoint for Debugged<'_> {
     }
 }
 
-/// The events of a session.
+/// The event loop of a session.
 struct Session<'a>(std::marker::PhantomData<&'a ()>);
 
 impl<'a> BlockingEventLoop for Session<'a> {
@@ -388,10 +387,10 @@ impl<'a> BlockingEventLoop for Session<'a> {
     }
 }
 
-/// Let one debugger at a machine, from when it connects until it goes.
+/// Serve one debugger, from its connection until it disconnects.
 ///
 /// # Errors
-/// The connection broke, `go_on` said no, or the debugger did what the protocol has not.
+/// The connection broke, `go_on` returned false, or the debugger violated the protocol.
 pub fn serve(
     listener: &TcpListener,
     machine: &mut Machine,
@@ -409,7 +408,7 @@ pub fn serve(
     match GdbStub::new(connection).run_blocking::<Session>(&mut target) {
         Ok(DisconnectReason::Disconnect | DisconnectReason::Kill) => Ok(()),
         Ok(reason) => Err(format!("the debugger ended with {reason:?}")),
-        // A debugger that is closed goes without a word.
+        // A closed debugger just disconnects.
         Err(error) if error.is_connection_error() => Ok(()),
         Err(error) => Err(error.to_string()),
     }
