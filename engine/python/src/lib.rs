@@ -61,7 +61,7 @@ fn image_error(error: joulemark_kernel::ImageError) -> PyErr {
     ImageError::new_err(error.0)
 }
 
-/// A number of 32 bits; another one is bad input, not an overflow.
+/// A 32-bit number; a number out of range is bad input, not an overflow.
 #[derive(Clone, Copy)]
 struct Word(u32);
 
@@ -77,7 +77,7 @@ impl<'py> FromPyObject<'py> for Word {
     }
 }
 
-/// A physical constant with where it comes from.
+/// A physical constant and its source.
 #[pyclass(frozen, get_all, module = "joulemark._engine")]
 struct Sourced {
     value: f64,
@@ -95,7 +95,7 @@ impl From<Constant> for Sourced {
     }
 }
 
-/// One region of a chip's memory map.
+/// A region of a chip's memory map.
 #[pyclass(frozen, get_all, module = "joulemark._engine")]
 #[derive(Clone)]
 struct MemoryRegion {
@@ -275,7 +275,7 @@ impl Image {
     }
 }
 
-/// One call on the stack of the emulated program.
+/// A call on the emulated program's stack.
 #[pyclass(frozen, get_all, module = "joulemark._engine")]
 #[derive(Clone)]
 struct Frame {
@@ -284,7 +284,7 @@ struct Frame {
     offset: u32,
 }
 
-/// The devices that a board's file wires to its chip.
+/// The devices that a board file wires to its chip.
 #[pyclass(frozen, module = "joulemark._engine")]
 struct Wiring {
     wiring: KernelWiring,
@@ -332,7 +332,7 @@ impl Wiring {
     }
 }
 
-/// Something that silicon would have done silently and wrongly.
+/// An error that silicon would silently get wrong.
 #[pyclass(frozen, get_all, module = "joulemark._engine")]
 #[derive(Clone)]
 struct Fault {
@@ -382,7 +382,7 @@ struct MarkerEdge {
     time_ps: u64,
 }
 
-/// A stretch of time in one power state at one clock.
+/// An interval in one power state at one clock.
 #[pyclass(frozen, get_all, module = "joulemark._engine")]
 struct PowerInterval {
     state: &'static str,
@@ -391,7 +391,7 @@ struct PowerInterval {
     end_ps: u64,
 }
 
-/// Cost of one function of the program.
+/// The cost of a function.
 #[pyclass(frozen, get_all, module = "joulemark._engine")]
 #[derive(Clone)]
 struct FunctionCost {
@@ -404,7 +404,7 @@ struct FunctionCost {
     stack_bytes: u32,
 }
 
-/// One path of calls and the cycles spent at its end: a line of a flame graph.
+/// A call path and the cycles spent in its last function: a line of a flame graph.
 #[pyclass(frozen, get_all, module = "joulemark._engine")]
 #[derive(Clone)]
 struct CallPath {
@@ -445,7 +445,7 @@ impl From<machine::Profile> for Profile {
     }
 }
 
-/// Execution in time: instructions by address, and calls in the order of time.
+/// Execution over time: instructions by address, and calls in order of time.
 #[pyclass(frozen, get_all, module = "joulemark._engine")]
 struct Followed {
     places: Vec<(u32, bool, usize, u64, u64, u64)>,
@@ -487,7 +487,7 @@ impl From<machine::Followed> for Followed {
     }
 }
 
-/// Settings of a chip by their names.
+/// Chip settings by name.
 type Settings<'py> = HashMap<String, Bound<'py, PyAny>>;
 
 fn numbers(settings: Option<Settings<'_>>) -> PyResult<BTreeMap<String, u32>> {
@@ -521,7 +521,7 @@ fn made(
     machine::Machine::new(&chip.chip, wiring, &image.image, options).map_err(machine_error)
 }
 
-/// One emulated chip. There are no globals: create as many as needed, in any thread.
+/// An emulated chip. There is no global state: any thread can create any number of machines.
 #[pyclass(module = "joulemark._engine")]
 struct Machine {
     machine: machine::Machine,
@@ -585,7 +585,7 @@ impl Machine {
             asleep: until_asleep,
             max_cycles,
             time: until_ps.map(Picoseconds),
-            // What devices have for the world outside is taken in Rust.
+            // What devices have for the outside world is taken in Rust.
             device: false,
         };
         let stop = py.detach(|| self.machine.run(until));
@@ -658,7 +658,7 @@ impl Machine {
 
     #[getter]
     fn registers(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        // A dict keeps the order of the registers.
+        // A dict keeps the registers' order.
         let registers = pyo3::types::PyDict::new(py);
         for (name, value) in self.machine.registers() {
             registers.set_item(name, value)?;

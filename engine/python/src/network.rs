@@ -17,7 +17,7 @@ use super::{
     machine_error, made, numbers,
 };
 
-/// A transmission as a mote received it.
+/// A transmission's reception at a mote.
 #[pyclass(frozen, get_all, module = "joulemark._engine")]
 #[derive(Clone)]
 pub struct Hearing {
@@ -48,13 +48,13 @@ pub struct Network {
     count: usize,
 }
 
-/// Each mote of a network has its own number in its DS2411, where its board has one: what is asked
-/// for, or from 1 on. Operating systems take addresses from it.
+/// Give each mote's DS2411, if its board has one, its own number: the requested one, or numbers
+/// from 1 on. Operating systems derive addresses from it.
 fn give_serial(machine: &mut Machine, mote: usize, asked: Option<u64>) -> PyResult<()> {
     let number = asked.unwrap_or(mote as u64 + 1);
     let give = |device: &mut Ds2411, _: &mut _| device.set_serial(number);
     match machine.with_device("serial-number", give) {
-        // A board without one is as good where nobody asks.
+        // Without a request, a board need not have one.
         Err(_) if asked.is_some() => Err(EngineError::new_err(
             "device_number: neither this chip nor its board has a number of its own",
         )),
@@ -62,7 +62,7 @@ fn give_serial(machine: &mut Machine, mote: usize, asked: Option<u64>) -> PyResu
     }
 }
 
-/// A number that is asked for: the chip's setting where it has one, else its board's.
+/// Put a requested number into the chip's setting if it has one; otherwise return it for the board.
 fn number_of(
     chip: &KernelChip,
     settings: &mut BTreeMap<String, u32>,
@@ -84,12 +84,12 @@ fn number_of(
 /// A board's serial flash.
 const FLASH: &str = "flash";
 
-/// What makes one chip of a kind another: its number, and what its random bits follow from.
+/// Settings that distinguish chips of a kind: the number, and the seeds of random bits.
 const DEVICE_NUMBER: &str = "device_number";
 const OF_ONE_CHIP: [&str; 3] = [DEVICE_NUMBER, "random_seed", "trng_seed"];
 
-/// The settings of a mote: where nothing else is asked for, each chip of a network is another one,
-/// and its settings are as many more than the default as motes are before it.
+/// Complete a mote's settings: unless requested otherwise, each chip of a network is a different
+/// one, whose settings are the defaults plus the mote's index.
 fn settings_of(
     chip: &KernelChip,
     mote: usize,
@@ -278,7 +278,7 @@ impl Network {
         let kept = earlier
             .machine
             .with_device(FLASH, |device: &mut M25p80, _| device.kept());
-        // A board without one is as good.
+        // The board need not have one.
         if let Ok(kept) = kept {
             let _ = machine.with_device(FLASH, |device: &mut M25p80, _| *device = kept);
         }
