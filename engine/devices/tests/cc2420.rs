@@ -1,4 +1,4 @@
-//! The CC2420 as its data sheet has it (SWRS041B), a byte and a pin at a time; two of them on one
+//! The CC2420 against its data sheet (SWRS041B), one byte and one pin at a time; two of them on one
 //! channel.
 
 mod radios;
@@ -35,10 +35,10 @@ const FSMSTATE: u8 = 0x2c;
 
 const ADR_DECODE: u16 = 1 << 11;
 const AUTOACK: u16 = 1 << 4;
-/// MDMCTRL0 after reset without address recognition.
+/// MDMCTRL0 after reset, but without address recognition.
 const OPEN: u16 = 0x02e2;
 
-/// Correlation shown for the best frames.
+/// Correlation reported for the best frames.
 const CORRELATION_MAX: u8 = 110;
 
 const XOSC_STABLE: u8 = 0x40;
@@ -48,7 +48,7 @@ const TX_ACTIVE: u8 = 0x08;
 const LOCK: u8 = 0x04;
 const RSSI_VALID: u8 = 0x02;
 
-/// A data frame from short address 0x2222 to 0x1111 of PAN 0xabcd, without its check sequence.
+/// A data frame from short address 0x2222 to 0x1111 in PAN 0xabcd, without its FCS.
 fn data(payload: &[u8], asks_acknowledgement: bool) -> Vec<u8> {
     let control = 0x41 | if asks_acknowledgement { 0x20 } else { 0 };
     let mut frame = vec![control, 0x88, 0x5a, 0xcd, 0xab, 0x11, 0x11, 0x22, 0x22];
@@ -56,14 +56,14 @@ fn data(payload: &[u8], asks_acknowledgement: bool) -> Vec<u8> {
     frame
 }
 
-/// A frame as it goes into a TXFIFO: with its length and without its check sequence.
+/// A frame as loaded into a TXFIFO: with its length and without its FCS.
 fn loaded(frame: &[u8]) -> Vec<u8> {
     let mut bytes = vec![frame.len() as u8 + 2];
     bytes.extend(frame);
     bytes
 }
 
-/// The check sequence of IEEE 802.15.4, by long division of polynomials.
+/// The IEEE 802.15.4 FCS, by polynomial long division.
 fn check(frame: &[u8]) -> [u8; 2] {
     let mut bits: Vec<u8> = frame
         .iter()
@@ -95,11 +95,11 @@ fn registers_hold_the_values_of_their_tables_after_a_reset() {
         radio.write(address, !value & !0x8000);
         assert_eq!(radio.status(), 0);
     }
-    // Read-only fields stay as they are.
+    // Read-only fields stay unchanged.
     assert_eq!(radio.register(0x1e), 0x233d);
     assert_eq!(radio.register(RSSI) & 0xff, 0x80);
     assert_eq!(radio.register(FSMSTATE), 0);
-    // MAIN is the only register that a reset by itself does not reset; the pin resets all.
+    // MAIN is the only register that a software reset does not reset; the pin resets all.
     radio.pin(RESET, false);
     radio.pin(RESET, true);
     for (address, value) in (MAIN..).zip(expected) {
@@ -171,7 +171,7 @@ fn ram_and_fifos_need_the_oscillator_and_are_kept_without_it() {
     radio.command(&[SXOSCON]);
     radio.run(1000 * US);
     assert_eq!(radio.ram(0x168, 4), [1, 2, 3, 4]);
-    // What is read while it is written is what was there.
+    // A read during a write returns the old contents.
     assert_eq!(radio.command(&[0x80 | 0x68, 0x80, 7, 8])[2..], [1, 2]);
     assert_eq!(radio.ram(0x168, 4), [7, 8, 3, 4]);
 }
@@ -198,7 +198,7 @@ fn accesses_follow_one_another_without_deselecting() {
     assert_eq!(answers[4..7], [XOSC_STABLE, 0x00, 0x7f]);
     assert_eq!(answers[7..], [XOSC_STABLE; 4]);
     assert_eq!(radio.ram(0, 2), [3, 0xaa]);
-    // Half a register is not written.
+    // Half a register write has no effect.
     radio.command(&[IOCFG0, 0x12]);
     assert_eq!(radio.register(IOCFG0), 0x007f);
 }
@@ -249,7 +249,7 @@ fn a_transmission_takes_its_symbols() {
         let delimiter = start + (calibration + 160) * US;
         radio.run_to(delimiter);
         assert_eq!(radio.register(FSMSTATE), 37);
-        // The length byte, nine bytes of header, three of payload, two of check sequence.
+        // The length byte, nine bytes of header, three of payload, two of FCS.
         let end = delimiter + 15 * 32 * US;
         radio.run_to(end - 1);
         assert_eq!(radio.status(), XOSC_STABLE | TX_ACTIVE | LOCK);
@@ -294,7 +294,7 @@ fn output_power_and_current_follow_the_level() {
     }
 }
 
-/// Both radios on, listening, without address recognition.
+/// Two listening radios without address recognition.
 fn pair() -> Air {
     let mut air = Air::new(-60.0);
     for radio in &mut air.radios {
@@ -316,7 +316,7 @@ fn a_frame_is_heard() {
     air.run(2000 * US);
     let delimiter = start + 352 * US;
     let end = delimiter + 17 * 32 * US;
-    // The receiver is 3 us behind. FIFOP comes with the end: the frame is below the threshold.
+    // The receiver is 3 us behind. FIFOP rises at the end: the frame is below the threshold.
     let pins = |pin| air.radios[1].edges.iter().filter(move |edge| edge.0 == pin);
     let times = |pin| {
         pins(pin)
@@ -348,7 +348,7 @@ fn a_frame_is_heard() {
 #[test]
 fn the_check_sequence_is_the_standards() {
     let mut air = pair();
-    // The receiver keeps it where it does not check it.
+    // The receiver keeps the FCS if it does not check it.
     air.radios[1].write(MDMCTRL0, OPEN & !0x20);
     let frame = data(b"The quick brown fox jumps over the lazy dog", false);
     air.radios[0].load(&loaded(&frame));
@@ -357,7 +357,7 @@ fn the_check_sequence_is_the_standards() {
     let bytes = air.radios[1].read_fifo(frame.len() + 3);
     assert_eq!(bytes[1..=frame.len()], frame);
     assert_eq!(bytes[frame.len() + 1..], check(&frame));
-    // IEEE Std 802.15.4-2006, 7.2.1.9: an acknowledgement, its bits in the order of transmission.
+    // IEEE Std 802.15.4-2006, 7.2.1.9: an acknowledgement, with its bits in order of transmission.
     assert_eq!(check(&[0x02, 0x00, 0x6a]), [0xe4, 0x79]);
 }
 
@@ -402,11 +402,11 @@ fn a_fifo_that_runs_empty_ends_the_frame() {
     );
     assert_eq!(air.radios[0].status() & UNDERFLOW, UNDERFLOW);
     assert_eq!(air.radios[0].register(FSMSTATE), 3, "and it receives again");
-    // The receiver goes on to the length that it was told, and finds the check sequence wrong.
+    // The receiver continues to the announced length, and finds the FCS wrong.
     let bytes = air.radios[1].read_fifo(41);
     assert_eq!(bytes[..5], [40, 1, 2, 3, 4]);
     assert_eq!(bytes[40] & 0x80, 0);
-    // Bytes are appended, unlike after a frame, until the FIFO is flushed.
+    // Unlike after a frame, bytes are appended until the FIFO is flushed.
     air.radios[0].load(&[5]);
     assert_eq!(air.radios[0].ram(0, 6), [40, 1, 2, 3, 4, 5]);
     assert_eq!(air.radios[0].status() & UNDERFLOW, UNDERFLOW);
@@ -419,7 +419,7 @@ fn a_frame_may_be_loaded_while_it_is_sent() {
     let mut air = pair();
     let frame = loaded(&data(&[9; 60], false));
     air.radios[0].command(&[STXON]);
-    // A byte each 20 us is faster than 32, and the first comes in time.
+    // A byte every 20 us is faster than one every 32 us, and the first is in time.
     for &byte in &frame {
         air.run(20 * US);
         air.radios[0].load(&[byte]);
@@ -442,7 +442,7 @@ fn strobes_that_stop_a_frame_stop_it() {
     assert_eq!(air.radios[0].state, "idle");
     air.run(5000 * US);
     assert_eq!(air.radios[1].read_fifo(62)[61] & 0x80, 0);
-    // One that is stopped before it is on the air is not heard at all.
+    // A transmission stopped before it is on the air is not heard at all.
     air.radios[0].command(&[STXON]);
     air.run(100 * US);
     air.radios[0].command(&[SXOSCOFF]);
@@ -465,7 +465,7 @@ fn the_fifo_overflows_and_keeps_what_it_has() {
     assert!(!radio.level(FIFO) && radio.level(FIFOP) && !radio.level(SFD));
     let bytes = radio.read_fifo(91);
     assert_eq!((bytes[0], bytes[90] & 0x80), (90, 0x80));
-    // Nothing is received until it is flushed.
+    // Nothing is received until the FIFO is flushed.
     air.radios[0].command(&[STXON]);
     air.run(4000 * US);
     assert_eq!(air.radios[1].register(FSMSTATE), 17);
@@ -509,7 +509,7 @@ fn frames_for_others_are_rejected() {
     };
     let extended = [1, 2, 3, 4, 5, 6, 7, 8];
     let with = |parts: &[&[u8]]| parts.concat();
-    // Frame, further bits of MDMCTRL0 and IOCFG0, whether it is taken (section 18).
+    // Frame, additional bits of MDMCTRL0 and IOCFG0, whether it is accepted (section 18).
     let cases: Vec<(&str, Vec<u8>, u16, u16, bool)> = vec![
         ("ours", data(&[], false), 0, 0, true),
         (
@@ -694,7 +694,7 @@ fn a_rejected_frame_leaves_the_ones_before() {
         assert_eq!(radio.read_fifo(14)[1..12], frame);
     }
     assert!(!radio.level(FIFO));
-    // The frame that was rejected was waited for, with SFD low.
+    // The receiver waited until the end of the rejected frame, with SFD low.
     air.forget();
     air.radios[0].load(&loaded(&other));
     air.radios[0].command(&[STXON]);
@@ -727,7 +727,7 @@ fn frames_are_acknowledged() {
         air.radios[0].command(&[STXON]);
         let end = air.radios[0].now + (352 + 12 * 32) * US;
         air.run(3000 * US);
-        // 12 symbols after the frame's end, as the receiver sees it.
+        // 12 symbols after the frame's end, as seen by the receiver.
         let delimiter = end + (3 + 192 + 160) * US;
         let acknowledged = sfd(&air.radios[1]);
         assert_eq!(
@@ -750,12 +750,12 @@ fn acknowledgements_can_be_strobed() {
     air.radios[1].command(&[SACK]);
     air.run(3000 * US);
     assert_eq!(air.radios[0].read_fifo(6)[..4], [5, 2, 0, 0x5a]);
-    // Once more: what it is for is past.
+    // Again: there is nothing left to acknowledge.
     air.forget();
     air.radios[1].command(&[SACK]);
     air.run(3000 * US);
     assert_eq!(sfd(&air.radios[1]), []);
-    // Of a frame that is rejected there is nothing to be acknowledged either (MSPSim's CC2420 agrees:
+    // A rejected frame cannot be acknowledged either (MSPSim's CC2420 agrees:
     // github.com/contiki-ng/mspsim, random sequences of strobes, registers and frames on both).
     air.radios[0].command(&[STXON]);
     air.run(3000 * US);
@@ -766,7 +766,7 @@ fn acknowledgements_can_be_strobed() {
     air.radios[1].command(&[SACK]);
     assert_eq!(air.radios[1].status() & TX_ACTIVE, 0);
     air.radios[1].write(MDMCTRL0, OPEN);
-    // After the frame, from the search.
+    // After the frame, while searching for the next.
     air.radios[0].command(&[STXON]);
     air.run(3000 * US);
     air.radios[1].command(&[SACK]);
@@ -815,7 +815,8 @@ fn a_busy_channel_is_seen() {
 
 #[test]
 fn power_is_averaged_over_eight_symbols() {
-    // Half of -60 dBm and half of noise are -63 dBm; the default threshold is -77 dBm: 2 % of it.
+    // The mean of -60 dBm and noise in equal parts is -63 dBm; the default threshold is -77 dBm: 2%
+    // of it.
     let mut air = pair();
     air.radios[0].load(&loaded(&data(&[0; 60], false)));
     air.radios[0].command(&[STXON]);
@@ -863,8 +864,8 @@ fn reversed(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().rev().copied().collect()
 }
 
-/// A CCM vector: where it is from, key, nonce, what is only authenticated, text, the length of the
-/// MIC, text and MIC as they are sent.
+/// A CCM vector: origin, key, nonce, authenticated-only data, text, MIC length, text and MIC as
+/// sent.
 type Vector = (
     &'static str,
     &'static str,
@@ -932,17 +933,17 @@ const VECTORS: [Vector; 6] = [
     ),
 ];
 
-/// SECCTRL0 and SECCTRL1 for CCM in both directions: keys 1 to send and 0 to receive.
+/// Set up CCM in both directions: key 1 to send and key 0 to receive.
 fn set_ccm(radio: &mut Radio, mode: u16, mic: usize, open: usize) {
     let m = (mic.max(2) as u16 - 2) / 2;
     radio.write(SECCTRL0, 1 << 8 | 1 << 6 | m << 2 | mode);
     radio.write(SECCTRL1, (open as u16) << 8 | open as u16);
 }
 
-/// 15 bytes of nonce and counter, for a CCM whose counter begins with 1, after their flags.
+/// The nonce and counter, after their flags byte, for a CCM whose counter starts at 1.
 fn nonce(bytes: &[u8], is_authenticated: bool) -> Vec<u8> {
     let size = 15 - bytes.len();
-    // The counter of a short nonce has more than two bytes; the first of them are zero.
+    // With a short nonce the counter has more than two bytes, of which the first are zero.
     let mut block = vec![u8::from(is_authenticated) << 3 | (size - 1) as u8];
     block.extend(bytes);
     block.resize(14, 0);
@@ -950,7 +951,7 @@ fn nonce(bytes: &[u8], is_authenticated: bool) -> Vec<u8> {
     block
 }
 
-/// When `ENC_BUSY` goes, polling without time on the bus.
+/// When `ENC_BUSY` clears, polled without bus time.
 fn busy_until(radio: &mut Radio) -> u64 {
     let mut end = radio.now;
     while radio.status() & BUSY != 0 {
@@ -1004,7 +1005,7 @@ fn frames_are_secured_in_the_fifo_as_the_vectors_say() {
 
 #[test]
 fn counter_mode_alone_leaves_a_frame_as_long_as_it_is() {
-    // IEEE Std 802.15.4-2006, C.2.2: a data frame of level 4.
+    // IEEE Std 802.15.4-2006, C.2.2: a data frame with security level 4.
     let open = hex("69dc842143020000000048deac010000000048deac0405000000");
     let nonce_bytes = hex("acde4800000000010000000504");
     let mut radio = Radio::idle();
@@ -1038,7 +1039,7 @@ fn a_cbc_mac_begins_with_the_length_of_what_it_is_of() {
         radio.command(&[STXENC]);
         busy_until(&mut radio);
         let mic = radio.ram(4 + text.len(), 16);
-        // The same block through stand-alone encryption.
+        // The same block with stand-alone encryption.
         let block = if has_head {
             [&[15][..], &text].concat()
         } else {
@@ -1079,7 +1080,7 @@ fn stand_alone_encryption_is_aes_and_takes_14_microseconds() {
 
 #[test]
 fn a_frame_as_long_as_can_be_takes_222_microseconds() {
-    // Table 8: l(a) 50, l(m) 69, MIC 8; with a check sequence, l(m) is 67, and as many blocks.
+    // Table 8: l(a) 50, l(m) 69, MIC 8; with an FCS l(m) is 67, which takes as many blocks.
     let mut radio = Radio::idle();
     set_ccm(&mut radio, 3, 8, 50);
     radio.load(&[&[127][..], &[0x55; 117]].concat());
@@ -1107,7 +1108,7 @@ fn what_is_sent_is_what_was_secured_and_arrives() {
     );
     air.run(3000 * US);
     let radio = &mut air.radios[1];
-    // The header may be read before the frame is decrypted, and stays until then.
+    // The header may be read before decryption, and stays until then.
     let header = radio.read_fifo(1 + open.len());
     assert_eq!(header[1..], open);
     radio.write_ram(0x100, &reversed(&key));

@@ -1,4 +1,4 @@
-//! The DS2411 with a master that has delays like those of drivers.
+//! The DS2411 with a master whose delays resemble those of drivers.
 
 use joulemark_devices::ds2411::{Ds2411, MODEL};
 use joulemark_devices::{Device, Lines};
@@ -7,7 +7,7 @@ use joulemark_kernel::Picoseconds;
 const WIRE: usize = 0;
 const US: u64 = 1_000_000;
 
-/// A master on the wire, which is low where either pulls.
+/// A master on the wire, which is low if either side pulls it.
 struct Master {
     device: Ds2411,
     now: u64,
@@ -111,7 +111,7 @@ fn its_number_is_read_and_its_check_byte_is_right() {
         assert_eq!(bytes, master.device.number());
         assert_eq!(bytes[0], 1);
         assert_eq!(bytes[1..7], serial.to_le_bytes()[..6]);
-        // Over all bytes, the check is zero.
+        // The CRC over all bytes is zero.
         let mut rest = 0_u8;
         for bit in (0..64).map(|bit| bytes[bit / 8] >> (bit % 8) & 1) {
             let feedback = (rest & 1) ^ bit;

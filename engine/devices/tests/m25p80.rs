@@ -1,4 +1,4 @@
-//! The M25P80 as its data sheet has it, a byte and a pin at a time.
+//! The M25P80 against its data sheet, one byte and one pin at a time.
 
 use joulemark_devices::m25p80::{M25p80, MODEL};
 use joulemark_devices::{Device, Lines};
@@ -37,7 +37,7 @@ impl Bench {
         self.with(|flash, lines| flash.pin_changed(pin, high, lines));
     }
 
-    /// Select, exchange, deselect; what came back, 0x5a where nothing drove the line.
+    /// Select, exchange, deselect; return the answers, with 0x5a where nothing drove the line.
     fn command(&mut self, bytes: &[u8], more: usize) -> Vec<u8> {
         self.pin(SELECT, false);
         let mut answers = Vec::new();
@@ -61,7 +61,7 @@ impl Bench {
         self.command(&[3, a, b, c], length)
     }
 
-    /// Let all that is due happen; how long it took.
+    /// Handle all due events, and return how long they took.
     fn wait(&mut self) -> u64 {
         let begin = self.now;
         let end = self.flash.next_event();
@@ -94,7 +94,7 @@ fn a_page_is_programmed_in_its_time_and_only_from_ones_to_zeros() {
     assert_eq!(bench.read([1, 2, 3], 2), [0x0f, 0x33]);
     bench.write(&[2, 1, 2, 3, 0xfc]);
     bench.wait();
-    // Fast reading has a byte between address and data.
+    // A fast read has a dummy byte between address and data.
     assert_eq!(bench.command(&[0x0b, 1, 2, 3, 0], 2), [0x0c, 0x33]);
 }
 
@@ -105,7 +105,7 @@ fn a_page_comes_round_and_keeps_its_last_256_bytes() {
     bytes.extend((0..=255).chain([0x77, 0x78]));
     bench.write(&bytes);
     bench.wait();
-    // Of 258 bytes from offset 0xfe on, the last one to come to each place stays.
+    // Of 258 bytes from offset 0xfe on, the last one written to each offset stays.
     assert_eq!(bench.read([0, 7, 0xfe], 2), [0x77, 0x78]);
     assert_eq!(bench.read([0, 7, 0], 2), [2, 3]);
     assert_eq!(bench.read([0, 7, 0xfd], 1), [255]);
@@ -174,7 +174,7 @@ fn deep_power_down_hears_its_release_alone() {
     assert_eq!(bench.state, "deep-power-down");
     assert_eq!(bench.command(&[5], 1), [0x5a]);
     assert_eq!(bench.state, "deep-power-down");
-    // Three bytes that do not matter, then the signature.
+    // Three dummy bytes, then the signature.
     assert_eq!(bench.command(&[0xab, 0, 0, 0], 2), [0x13, 0x13]);
     assert_eq!(bench.wait(), 1_800_000);
     assert_eq!((bench.state, bench.status()), ("standby", 0));

@@ -1,9 +1,10 @@
-//! Images as tools write them.
+//! Images as real tools write them.
 
 use joulemark_kernel::Image;
 
 const DATA: &str = ":0240000031404D\n:02FFFE000040C1\n";
-/// End of a file by mspgcc's objcopy: the entry in a record of the end-of-file type, then the end.
+/// End of a file by mspgcc's objcopy: the entry point in a record of type end-of-file, then the
+/// end.
 const ENTRY_AND_END: &str = ":00400001BF\n:00000001FF\n";
 
 fn parse(text: &str) -> Result<Image, String> {

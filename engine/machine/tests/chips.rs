@@ -1,4 +1,4 @@
-//! Every shipped chip file is right, and errors in one are found and named.
+//! Every shipped chip file is valid, and errors in one are found and named.
 
 use std::path::{Path, PathBuf};
 
@@ -139,7 +139,7 @@ fn currents_say_where_they_come_from() {
     assert_eq!(chip.core, CoreKind::Msp430);
     let current = |state: &str, hz, volts| chip.current_a(state, hz, volts).expect("a state");
     let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
-    // SLAS368G p. 27: 500 uA at 1 MHz and 3 V, in proportion to the clock.
+    // SLAS368G p. 27: 500 uA at 1 MHz and 3 V, proportional to the clock.
     assert!(near(current("active", 8_000_000, 3.0).value, 4e-3));
     assert_eq!(current("active", 8_000_000, 3.0).grade, Grade::Datasheet);
     let between = current("active", 1_000_000, 2.6);

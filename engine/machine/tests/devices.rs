@@ -1,4 +1,4 @@
-//! Devices on a board: wired by its file alone, on their own time, with power states of their own.
+//! Devices on a board: wired only by the board file, with their own time and power states.
 
 mod common;
 
@@ -14,8 +14,8 @@ const CSN: usize = 0;
 const FIFOP: usize = 1;
 const SFD: usize = 2;
 
-/// A radio as far as a chip's time and pins are concerned. The byte n makes it send for n times 100
-/// us; then SFD falls, and FIFOP is high for 10 us. What comes over the air raises SFD.
+/// The timing and pins of a simple radio. Byte n makes it send for n times 100 us; then SFD falls,
+/// and FIFOP is high for 10 us. A received frame raises SFD.
 struct Radio {
     is_selected: bool,
     last: u8,
@@ -97,7 +97,7 @@ impl Device for Radio {
     }
 }
 
-/// Answers on its serial line with the next byte.
+/// Answers each byte on its serial line with the next higher one.
 struct Echo;
 
 static ECHO: Model = Model {
@@ -160,7 +160,7 @@ fn machine(board: &str, program: &str) -> (Machine, Arc<Image>) {
     (machine.unwrap_or_else(|error| panic!("{error}")), image)
 }
 
-/// USART0 is an SPI master at SMCLK / 2; P4.2 and P4.4 select, P4.7 holds nothing.
+/// USART0 is an SPI master at SMCLK / 2; P4.2 and P4.4 select, P4.7 is hold.
 const SPI: &str = "
 start:
     mov #0x3900, r1
@@ -192,7 +192,7 @@ fn track(machine: &Machine, part: &str) -> Vec<PowerInterval> {
     found.unwrap_or_else(|| panic!("no {part}")).intervals
 }
 
-/// Time in each state, in ps; all of them together are all the time.
+/// Time in a state, in ps; also checks that the states cover all of the time.
 fn times(machine: &Machine, part: &str, state: &str) -> u64 {
     let intervals = track(machine, part);
     let length = |i: &PowerInterval| i.end.0 - i.start.0;
@@ -247,7 +247,7 @@ fn a_device_acts_at_its_own_time_and_wakes_the_chip() {
     let [(begin, 5)] = begin[..] else {
         panic!("{begin:?}");
     };
-    // Until it wakes the chip, nothing else is due.
+    // Nothing else is due until it wakes the chip.
     let due = Picoseconds(begin.0 + 500_000_000);
     while machine.next_event() == Some(machine.time()) {
         common::run_for(&mut machine, 1);
@@ -259,7 +259,7 @@ fn a_device_acts_at_its_own_time_and_wakes_the_chip() {
         "{event} {due}"
     );
     common::run_to(&mut machine, &image, "done");
-    // Six cycles to the interrupt, and two instructions.
+    // Six cycles of interrupt entry, and two instructions.
     let [edge] = machine.marker_edges() else {
         panic!("{:?}", machine.marker_edges());
     };
@@ -312,7 +312,7 @@ fn slices_of_time_change_nothing_with_devices_either() {
 
 #[test]
 fn an_edge_of_a_device_is_captured_in_its_own_cycle() {
-    // Timer B counts SMCLK, which is the core's clock, and captures the rise of SFD on P4.1.
+    // Timer B counts SMCLK, which is the core's clock, and captures SFD's rising edge on P4.1.
     let (mut machine, image) = machine(
         BOARD,
         &format!(
@@ -343,8 +343,8 @@ done:
         .with_device("radio", |radio: &mut Radio, _| radio.on_air[0].0)
         .expect("it is there");
     assert_eq!(sfd, on_air);
-    // From the timer's start: BIC.B #,& 4; MOV #,Rn 2; CALL 5; MOV.B Rn,& 4; 16 cycles of eight bits,
-    // and one to two until the shift register has the byte.
+    // From the timer's start: BIC.B #,& 4; MOV #,Rn 2; CALL 5; MOV.B Rn,& 4; 16 cycles for eight
+    // bits, and one or two until the shift register has the byte.
     let captured = machine.registers()[13].1;
     assert!((31..=34).contains(&captured), "{captured}");
 }
@@ -405,7 +405,7 @@ done:
 "
         )
     };
-    // Nobody; the radio, which answers with the byte before plus one; the flash with its status.
+    // Nobody; the radio, which answers with the previous byte plus one; the flash with its status.
     for (mask, answer) in [(0_u8, 0xff), (4, 6), (0x10, 0)] {
         let (mut machine, image) = machine(BOARD, &select(mask));
         common::run_to(&mut machine, &image, "done");
@@ -461,7 +461,7 @@ done:
     assert_eq!(machine.serial_read("USART1").expect("a port")[0].0, b'A');
 }
 
-/// Erases a sector, programs two bytes, waits for each by the status register, reads them back.
+/// Erases a sector, programs two bytes, polls the status register after each, reads them back.
 const FLASH: &str = "
     mov #erase, r8
     mov #4, r9
@@ -533,7 +533,7 @@ fn the_flash_of_a_telosb_is_wired_by_the_boards_file() {
     assert_eq!(common::run(&mut machine, done).reason, Reason::Address);
     let registers = machine.registers();
     assert_eq!((registers[10].1, registers[11].1), (0xab, 0xcd));
-    // A sector's erasure takes 1 s and a page's programming 1.4 ms, to the picosecond.
+    // A sector erase takes 1 s and a page program 1.4 ms, to the picosecond.
     assert_eq!(times(&machine, "flash", "write"), 1_001_400_000_000);
     assert!(times(&machine, "flash", "deep-power-down") > 0);
     assert!(times(&machine, "flash", "selected") > 0);

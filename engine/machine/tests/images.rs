@@ -1,4 +1,4 @@
-//! Images as they come from disk: good ones load alike from every format, bad ones give an error.
+//! Images from disk: good ones load the same from every format, bad ones give an error.
 
 mod common;
 
@@ -158,7 +158,7 @@ fn damaged_hex_names_the_line() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Loading, and running what loads, never panics, whatever a file holds.
+    /// Loading any file, and running what loads, never panics.
     #[test]
     fn damaged_images_never_panic(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
@@ -175,7 +175,7 @@ proptest! {
         let mut bytes = if hex { text.clone() } else { elf.clone() };
         for (index, byte) in changes {
             let size = bytes.len();
-            // Half of the changes go to the headers, where they tell.
+            // Half of the changes go to the headers, where they have more effect.
             let limit = if byte & 1 == 0 { size.min(0x200) } else { size };
             bytes[index.index(limit)] = byte;
         }

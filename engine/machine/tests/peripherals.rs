@@ -57,7 +57,7 @@ tick:
 
 #[test]
 fn an_interrupt_costs_six_cycles_and_its_reti_five() {
-    // The loop of JMP (2 cycles) is left for 6 + 1 (nop) + 5 cycles once.
+    // The loop of JMP (2 cycles) is interrupted once, for 6 + 1 (nop) + 5 cycles.
     let (mut machine, image) = machine(&program(
         "
     mov #500, &TACCR0
@@ -124,7 +124,7 @@ seen: .space 32
 
 #[test]
 fn timer_b_runs_from_aclk_through_lpm3() {
-    // 32768 Hz / 8 and 16 counts: 256 wake-ups a second; the core sleeps in between.
+    // 32768 Hz / 8 and 16 counts: 256 wake-ups per second; the core sleeps in between.
     let (mut machine, _) = machine(&program(
         "
     mov #15, &TBCCR0
@@ -165,7 +165,7 @@ tick:
         asleep > 985_000_000_000 && asleep < 1_000_000_000_000,
         "{asleep}"
     );
-    // Waking from LPM3 waits for the DCO: 6 us at 750 kHz are 5 cycles.
+    // Wake-up from LPM3 waits for the DCO: 6 us at 750 kHz are 5 cycles.
     let profile = machine.profile().expect("is kept");
     let tick = profile
         .functions
@@ -177,7 +177,8 @@ tick:
 
 #[test]
 fn captures_of_aclk_count_the_dco() {
-    // CCI2B is ACLK: as start-up code calibrates the DCO. DCO at 750 kHz: 22.9 counts a period.
+    // CCI2B is ACLK, as in start-up code that calibrates the DCO. DCO at 750 kHz: 22.9 counts per
+    // period.
     let (mut machine, image) = machine(&program(
         "
     mov #0x5100, &TACCTL2
@@ -205,7 +206,7 @@ seen_end:
     for pair in seen.windows(2) {
         assert!(matches!(pair[1].wrapping_sub(pair[0]), 22 | 23), "{seen:?}");
     }
-    // 31 periods of the crystal in cycles of 750 kHz, to within the first and last count.
+    // 31 periods of the crystal in cycles of 750 kHz, accurate to the first and last count.
     let exact = 31.0 * f64::from(machine.clock_hz()) / 32_768.0;
     let counted = f64::from(seen[31].wrapping_sub(seen[0]));
     assert!((counted - exact).abs() <= 1.0, "{counted} {exact}");
@@ -213,7 +214,7 @@ seen_end:
 
 #[test]
 fn the_crystal_keeps_time_while_the_dco_changes() {
-    // Each round sets another DCO frequency; Timer_B counts the crystal all the while.
+    // Each round sets another DCO frequency, while Timer_B counts the crystal.
     let (mut machine, image) = machine(&program(
         "
     mov #0x0124, &TBCTL
@@ -253,7 +254,7 @@ seen: .space 2
 
 #[test]
 fn a_byte_takes_as_long_as_divider_and_modulation_say() {
-    // 69 ticks a bit, modulation 0x2c adds one in bits 2, 3 and 5: 693 ticks for 8N1.
+    // 69 ticks per bit; modulation 0x2c adds one in bits 2, 3 and 5: 693 ticks for 8N1.
     let (mut machine, _) = machine(&program(
         "
     mov.b #0x10, &U1CTL
@@ -286,7 +287,7 @@ again:
     assert!(total.abs_diff(expected) <= 2, "{total} {expected}");
 }
 
-/// USART1 as a UART at 10 ticks a bit, receive interrupt on.
+/// USART1 as a UART at 10 ticks per bit, with its receive interrupt enabled.
 const UART: &str = "
     mov.b #0x11, &U1CTL
     mov.b #0x20, &U1TCTL
@@ -365,7 +366,7 @@ done:
     run_to(&mut machine, &image, "done");
     let registers = machine.registers();
     let value = |number: usize| registers[number].1;
-    // OE and RXERR; the later byte; reading it cleared them.
+    // OE and RXERR; the later byte; reading it cleared the flags.
     assert_eq!(
         (value(10), value(11), value(12)),
         (0x21, u32::from(b'b'), 0)
@@ -383,7 +384,7 @@ fn the_watchdog_bites_on_time_and_says_so() {
         "{}",
         fault.message
     );
-    // 32768 clocks of SMCLK, which is MCLK, and the rest of an instruction.
+    // 32768 clocks of SMCLK, which is MCLK, plus the rest of an instruction.
     assert!(
         machine.cycles().abs_diff(32_768) <= 2,
         "{}",
@@ -462,7 +463,7 @@ done:
     run_to(&mut machine, &image, "before_word");
     let before = machine.cycles();
     run_to(&mut machine, &image, "after_word");
-    // 35 generator clocks of two cycles, up to one clock to meet its edge, and MOV's 5.
+    // 35 generator clocks of two cycles, up to one clock until the next edge, and MOV's 5.
     let spent = machine.cycles() - before;
     assert!((70..=77).contains(&spent), "{spent}");
     assert_eq!(machine.read_memory(0x8000, 2).expect("flash"), [0x34, 0x12]);
@@ -528,7 +529,7 @@ fn what_is_left_out_is_named_when_touched() {
 
 #[test]
 fn adc12_and_dma_take_what_programs_set_up_and_read_it_back() {
-    // Register, what is written, what is read: bits that are not there, or that reset by themselves.
+    // Register, value written, value read: some bits do not exist or reset by themselves.
     let cases = [
         ("ADC12CTL0", 0xfff9, 0xfff8),
         ("ADC12CTL1", 0xf3ff, 0xf3fe),
@@ -604,7 +605,7 @@ taken:
     }
 }
 
-/// Cycles from a label to another.
+/// Cycles from label `begin` to `done`.
 fn cycles_between(code: &str) -> u64 {
     let (mut machine, image) = machine(&program(code));
     run_to(&mut machine, &image, "begin");
@@ -615,7 +616,7 @@ fn cycles_between(code: &str) -> u64 {
 
 #[test]
 fn a_conversion_takes_its_sample_and_thirteen_clocks() {
-    // SHT0, ADC12DIV, ADC12SSEL, clocks of the core to a clock of the converter, samples.
+    // SHT0, ADC12DIV, ADC12SSEL, core cycles per converter clock, sample clocks.
     let cases = [
         (0, 0, 3, 1, 4),
         (2, 0, 2, 1, 16),
@@ -639,7 +640,7 @@ done:
             1 << 9 | divider << 5 | source << 3,
             sample << 8 | 1 << 4,
         ));
-        // BIS writes in its last cycle, the fifth; then rounds of BIT and JNZ, 4 + 2 cycles.
+        // BIS writes in its last cycle, the fifth; then BIT and JNZ loop, 4 + 2 cycles.
         let least = 5 + ratio * (periods + 13);
         assert!((least..least + 14).contains(&took), "{took}, not {least}");
     }
@@ -647,7 +648,8 @@ done:
 
 #[test]
 fn conversions_give_what_the_chip_has_to_be_measured() {
-    // ADC12CTL0, ADC12MCTL0, result: AVcc / 2 of AVcc, of 2.5 V; 25 degrees of 1.5 V; a pin.
+    // ADC12CTL0, ADC12MCTL0, result: AVcc / 2 with AVcc and with 2.5 V as reference; 25 degrees
+    // with 1.5 V; a pin.
     for (control, channel, expected) in [
         (0x0010, 0x0b, 2048),
         (0x0070, 0x1b, 2457),
@@ -713,7 +715,7 @@ seen: .space 4
 ",
     ));
     run_to(&mut machine, &image, "done");
-    // The sequence that is on when it is stopped ends, and is served.
+    // The sequence in progress when conversion is stopped completes, and is served.
     assert_eq!(word(&machine, &image, "seen", 0), 0x0006);
     assert_eq!(
         word(&machine, &image, "seen", 1),
@@ -775,7 +777,7 @@ seen: .space 4
 "
         )
     };
-    // Block, both addresses go up; BIS 4, two MOV of 6, and 4 words of 2 cycles and 2 around.
+    // Block, both addresses increment; BIS 4, two MOV of 6, and 4 words of 2 cycles and 2 around.
     assert_eq!(cycles_between(&code(0x1f10)), 16 + 10);
     let (mut machine, image) = machine(&program(&code(0x1f10)));
     run_to(&mut machine, &image, "done");
@@ -787,7 +789,7 @@ seen: .space 4
         "off, and its flag set"
     );
     assert_eq!(word(&machine, &image, "seen", 1), 4, "the size again");
-    // A single byte to a word, downwards: 4 cycles, and three are left.
+    // A single byte to a word, addresses decrement: 4 cycles, and three are left.
     assert_eq!(cycles_between(&code(0x0e50)), 16 + 4);
     let (mut machine, image) = self::common::machine(&program(&code(0x0e50)));
     run_to(&mut machine, &image, "done");
@@ -866,7 +868,7 @@ fn a_modulated_dco_mixes_two_taps_in_a_pattern() {
     let (long, short): (Vec<u64>, Vec<u64>) = (length_ps(0x60), length_ps(0x80));
     let near = |a: u64, b: u64| a.abs_diff(b) <= 1;
     assert!(long.iter().all(|&length| near(length, long[0])));
-    // 3.2 MHz at tap 3 and 1.1118 of it at tap 4.
+    // 3.2 MHz at tap 3, and 1.1118 times that at tap 4.
     assert!(near(long[0], 1_250_000), "{}", long[0]);
     assert!(near(short[0], 1_124_291), "{}", short[0]);
     let saved = (long[0] - short[0]) / 4;
@@ -896,8 +898,9 @@ fn a_modulated_dco_mixes_two_taps_in_a_pattern() {
 
 #[test]
 fn a_program_that_waits_for_an_exact_count_of_the_dco_gets_it() {
-    // From the reset setting, one step of DCOCTL and RSEL after each eight periods of the crystal,
-    // until 952 periods of the DCO are counted in them: 3.9 MHz, as operating systems for motes do.
+    // From the reset setting, adjust DCOCTL and RSEL by one step after each eight periods of the
+    // crystal, until they contain 952 periods of the DCO: 3.9 MHz, as operating systems for motes
+    // do.
     let (mut machine, image) = machine(&program(
         "
     bis.b #0x30, &BCSCTL1
@@ -931,7 +934,7 @@ done:
     ));
     run_to(&mut machine, &image, "done");
     let hz = machine.clock_hz();
-    // One count more or less.
+    // Within one count.
     assert!(hz.abs_diff(952 * 4096) <= 4096, "{hz}");
 }
 
@@ -978,7 +981,7 @@ seen: .space 8
         run_for(&mut machine, 100);
     }
     let seen = |index| word(&machine, &image, "seen", index);
-    // Port 1 sees rising edges, port 2 falling ones.
+    // Port 1 detects rising edges, port 2 falling ones.
     assert_eq!((seen(0), seen(1), seen(2)), (2, 1, 2));
     assert!(seen(3) > 1100 && seen(3) < 1200);
     assert!(machine.set_pin("P9.9", true).is_err());
@@ -986,7 +989,7 @@ seen: .space 8
 
 #[test]
 fn a_timer_output_shows_on_its_pin() {
-    // Toggle/reset and set/reset on TA1 (P1.2) and TA2 (P1.3): pulse width modulation.
+    // Pulse width modulation with toggle/reset and set/reset on TA1 (P1.2) and TA2 (P1.3).
     let (mut machine, _) = machine(&program(
         "
     bis.b #0x0c, &P1SEL
@@ -1006,7 +1009,7 @@ here:
     let cycles =
         |ps: u64| (u128::from(ps) * u128::from(clock) + 500_000_000_000) / 1_000_000_000_000;
     assert!(mine.len() > 30);
-    // Reset at CCR1, set at CCR0: high from 99 to 30, to the cycle where the loop's two allow.
+    // Reset at CCR1, set at CCR0: high from 99 to 30, to within the loop's two cycles.
     for pair in mine.windows(2).skip(1) {
         let distance = cycles(pair[1].time.0 - pair[0].time.0);
         let expected = if pair[0].high { 31 } else { 69 };
@@ -1071,7 +1074,7 @@ tick:
     };
     let (outer, inner) = (cost("outer"), cost("inner"));
     assert_eq!(inner.calls, 2 * outer.calls);
-    // CALL 5 and RET 3 belong to the caller and the callee: two NOPs and RET.
+    // CALL's 5 cycles belong to the caller; the callee has two NOPs and RET's 3.
     assert_eq!(inner.self_cycles, 5 * inner.calls);
     assert_eq!(outer.total_cycles, outer.self_cycles + inner.total_cycles);
     assert_eq!(outer.stack_bytes, 4);

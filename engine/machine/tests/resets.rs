@@ -1,4 +1,4 @@
-//! Chips that a watchdog or a program resets start again, and can tell why.
+//! Chips restart after a reset by a watchdog or a program, and report its cause.
 
 mod common;
 
@@ -12,7 +12,7 @@ use joulemark_machine::{Machine, Options, Profiling, Until, load_chip};
 use joulemark_radio::{Antenna, Emission};
 
 const RAM: u32 = 0x2000_0000;
-/// AIRCR: the key, and SYSRESETREQ.
+/// AIRCR with its key and SYSRESETREQ.
 const SOFTWARE: &[(u32, u32)] = &[(0xe000_ed0c, 0x05fa_0004)];
 
 fn chip(name: &str) -> Arc<Chip> {
@@ -20,8 +20,8 @@ fn chip(name: &str) -> Arc<Chip> {
     Arc::new(load_chip(&path).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// A program that notes a register at each start, behind the number of starts, and at the first one
-/// stores some words and waits.
+/// A program that records a register at each start, after the number of starts, and at the first
+/// start stores some words and waits.
 fn program(chip: &Chip, noted: u32, stores: &[(u32, u32)]) -> Arc<Image> {
     let mut source = format!(
         ".syntax unified\n.thumb\n.section .vectors,\"a\"\n.word {:#x}, start\n.text\n.globl start\n\
@@ -68,7 +68,7 @@ fn words<const N: usize>(machine: &Machine) -> [u32; N] {
     std::array::from_fn(|_| words.next().expect("so many"))
 }
 
-/// What a register says at the second start, after a run in which there is one reset.
+/// A register's value at the second start, after a run with one reset.
 fn cause(name: &str, noted: u32, stores: &[(u32, u32)]) -> u32 {
     let mut machine = started(name, noted, stores, 1);
     let clock_hz = machine.clock_hz();
@@ -99,7 +99,7 @@ const RST: u32 = 3 << 22;
 
 #[test]
 fn the_cc2538_tells_a_reset_by_its_program_from_one_by_its_watchdog() {
-    // Half the clock, which a reset undoes.
+    // Half the clock, which a reset restores.
     let slower = (0x400d_2000, 0x0200_0002);
     let by_program = [&[slower], SOFTWARE].concat();
     assert_eq!(
@@ -126,7 +126,7 @@ fn cc26xx_chips_tell_a_warm_reset_that_is_treated_as_one_of_the_pin() {
         assert_eq!(cause(name, resetctl, &by_program) >> 1 & 7, 7, "{name}");
         let by_watchdog = [&[as_pin], &bites[..]].concat();
         assert_eq!(cause(name, resetctl, &by_watchdog) >> 1 & 7, 7, "{name}");
-        // Otherwise the last power-up stays the source, and a flag is the watchdog's.
+        // Otherwise the last power-up stays the source, and a flag reports the watchdog.
         assert_eq!(cause(name, resetctl, &bites) >> 1 & 7, 0, "{name}");
         assert_eq!(cause(name, PRCM_WARMRESET, &bites), 1, "{name}");
         assert_eq!(cause(name, PRCM_WARMRESET, SOFTWARE), 0, "{name}");

@@ -1,5 +1,5 @@
-//! Machines that run to a time, sleep to it, and are stepped by somebody else; and runs that end for
-//! two reasons at once. Both cores go through the same tests.
+//! Machines that run and sleep until a time, or are stepped from outside; and runs that end for two
+//! reasons at once. Both cores go through the same tests.
 
 mod common;
 
@@ -26,8 +26,8 @@ tick:
     bx lr
 ";
 
-/// Timer A and the watch crystal wake it at odd times; it changes its clock, computes, sends, and
-/// moves P2.3.
+/// Timer A and the watch crystal wake it at irregular times; it changes its clock, computes, sends,
+/// and toggles P2.3.
 const MSP430_BUSY: &str = "
 start:
     mov #0x3900, r1
@@ -134,7 +134,7 @@ fn run_to_time(machine: &mut Machine, time: u64) -> Stop {
     common::run(machine, until)
 }
 
-/// All that can be seen of a machine.
+/// Everything observable about a machine.
 fn state(machine: &mut Machine) -> String {
     let sent: Vec<_> = machine
         .serial_ports()
@@ -204,13 +204,13 @@ fn a_time_that_is_past_ends_a_run_before_it_begins() {
 
 #[test]
 fn a_run_ends_at_the_first_instruction_that_is_not_before_its_time() {
-    // The MSP430 changes its clock on the way.
+    // The MSP430 changes its clock during the run.
     for kind in [msp430(MSP430_BUSY), arm(ARM_BUSY)] {
         let mut machine = machine(&kind);
         for time in (1..40).map(|step| step * 77_777_777) {
             assert_eq!(run_to_time(&mut machine, time).reason, Reason::Time);
             let now = machine.time().0;
-            // The longest instruction or interrupt entry is below 30 cycles.
+            // The longest instruction or interrupt entry takes less than 30 cycles.
             let instruction = 30 * 1_000_000_000_000 / u64::from(machine.clock_hz());
             assert!((time..time + instruction).contains(&now), "{time} {now}");
         }
@@ -240,7 +240,7 @@ fn a_machine_may_be_left_alone_until_its_next_event() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20))]
 
-    /// Stepping a machine by time, in turns with another, changes nothing that can be seen of it.
+    /// Stepping a machine by time, alternating with another, changes nothing observable.
     #[test]
     fn machines_in_turns_are_as_each_alone(steps in proptest::collection::vec(1_u64..90_000_000, 30)) {
         use std::sync::OnceLock;
@@ -283,7 +283,7 @@ fn machines_move_between_threads() {
 
 #[test]
 fn a_byte_that_is_sent_as_the_marker_moves_is_not_lost() {
-    // 16 ticks a byte at least; the pin moves with one of the instructions around the stop bit.
+    // At least 16 ticks per byte; the pin changes with one of the instructions around the stop bit.
     let mut both = 0;
     for pause in 0..120 {
         let kind = msp430(&format!(
@@ -345,7 +345,7 @@ fn a_byte_that_nobody_awaits_any_more_ends_no_run() {
 
 #[test]
 fn addresses_are_digested_between_the_marker_s_edges_on_each_core() {
-    // Outside the window the programs read another address; inside, the same.
+    // Outside the window the programs read different addresses; inside, the same ones.
     let msp430_reads = |outside: &str| {
         msp430(&format!(
             "

@@ -1,4 +1,4 @@
-//! Special cases: instructions with a twist, interrupts, low-power modes, faults, observation.
+//! Special cases: unusual instructions, interrupts, low-power modes, faults, observation.
 
 mod common;
 
@@ -8,11 +8,11 @@ use joulemark_msp430::{
     Bus, Core, Exit, FlashEffect, FlashOperation, Limits, Region, RegionKind, Width, status,
 };
 
-/// A chip like the MSP430F1611: peripherals, RAM, flash; one interrupt at a time of our choosing.
+/// A chip like the MSP430F1611: peripherals, RAM, flash, and one interrupt at a chosen time.
 #[derive(Default)]
 struct Chip {
     interrupt_at: Option<u64>,
-    /// The vector that is requested, once its time has come.
+    /// The requested vector, once its time has come.
     vector: Option<u16>,
     non_maskable: bool,
     accepted: Vec<u64>,
@@ -90,7 +90,7 @@ fn region(start: u16, size: u32, kind: RegionKind) -> Region {
     Region { start, size, kind }
 }
 
-/// The program at [`CODE`], a handler that is RETI, SP at the top of RAM.
+/// A core with a program at [`CODE`], a handler consisting of RETI, and SP at the top of RAM.
 fn chip(code: &[u16]) -> Core<Chip> {
     let regions = [
         region(0, 0x200, RegionKind::Peripheral),
@@ -125,7 +125,7 @@ fn fault(exit: Exit) -> Fault {
 mod instructions {
     use super::*;
 
-    /// Run one instruction and say what it cost.
+    /// Run one instruction and return its cost.
     fn cost(code: &[u16], set: &[(usize, u16)]) -> (Core<Chip>, u64) {
         let mut core = chip(code);
         for &(number, value) in set {
@@ -136,7 +136,7 @@ mod instructions {
         (core, cycles)
     }
 
-    /// SLAU049F, section 3.2.4, table 3-2: constants cost what a register does.
+    /// SLAU049F, section 3.2.4, table 3-2: constants cost as much as a register.
     #[test]
     fn generated_constants_cost_no_fetch() {
         for (first, value) in [
@@ -151,14 +151,14 @@ mod instructions {
             let (core, cycles) = cost(&[first], &[]);
             assert_eq!((core.register(6), cycles), (value, 1), "{first:#06x}");
         }
-        // MOV #1 as an immediate of two words.
+        // MOV #1 as a two-word immediate.
         assert_eq!(cost(&[0x4036, 1], &[]).1, 2);
         // MOV #4, &0x1200 and PUSH #8.
         assert_eq!(cost(&[0x42a2, 0x1200], &[]).1, 4);
         assert_eq!(cost(&[0x1232], &[]).1, 3);
     }
 
-    /// Table 3-16: the x1xx family saves nothing where the destination is not read or not written.
+    /// Table 3-16: the x1xx family saves no cycles if the destination is not read or not written.
     #[test]
     fn mov_bit_and_cmp_to_memory_cost_like_the_others() {
         for opcode in [0x4, 0x5, 0x9, 0xb, 0xf] {
@@ -194,7 +194,7 @@ mod instructions {
         assert_eq!(cost(&[0x1300], &[(SP, 0x3800)]).1, 5, "RETI");
     }
 
-    /// SLAU049F, section 3.2.2, figure 3-5: after PUSH SP and POP SP, SP is two lower.
+    /// SLAU049F, section 3.2.2, figure 3-5: PUSH SP followed by POP SP leaves SP two lower.
     #[test]
     fn push_sp_pushes_the_decremented_value() {
         let mut core = chip(&[0x1201, 0x4131]);
@@ -204,7 +204,7 @@ mod instructions {
         assert_eq!(core.register(SP), STACK - 2);
     }
 
-    /// Pages 3-54 and 3-55, POP and PUSH: SP moves by two for bytes too; the upper byte stays.
+    /// Pages 3-54 and 3-55, POP and PUSH: SP moves by two even for bytes; the upper byte stays.
     #[test]
     fn bytes_on_the_stack() {
         let (core, _) = cost(&[0x1246], &[(6, 0xabcd)]);
@@ -229,13 +229,13 @@ mod instructions {
         assert_eq!(core.register(SR) & status::C, status::C);
     }
 
-    /// PUSH and CALL locate their operand from where SP is after it moved; the first two as in
-    /// `Core::make_room`'s image, the others inferred.
+    /// PUSH and CALL locate their operand relative to the moved SP: the first two as in the image
+    /// that `Core::make_room` cites, the others inferred.
     #[test]
     fn the_stack_pointer_moves_before_the_operand_is_located() {
         const POINTER: u16 = STACK - 0x40;
         const WORDS: [u16; 4] = [0x4100, 0x4200, 0x4300, 0x4400];
-        // (instruction, what is pushed or called, SP afterwards)
+        // (instruction, pushed value or call target, SP afterwards)
         let at = |address: u16| WORDS[usize::from(address - (POINTER - 2)) / 2];
         let cases: [(&[u16], u16, u16); 11] = [
             (&[0x1291, 6], at(POINTER + 4), POINTER - 2),
@@ -275,7 +275,7 @@ mod instructions {
         }
     }
 
-    /// A push that faults has not moved SP.
+    /// A faulting push does not move SP.
     #[test]
     fn a_fault_leaves_the_stack_pointer_where_it_was() {
         for code in [[0x1212, 0x0400], [0x1292, 0x0400]] {
@@ -285,7 +285,7 @@ mod instructions {
         }
     }
 
-    /// Section 3.3.2 to 3.3.4: PC as a base is the address of the word that holds the offset.
+    /// Sections 3.3.2 to 3.3.4: PC as a base is the address of the word that holds the offset.
     #[test]
     fn symbolic_operands_are_relative_to_their_own_word() {
         // MOV 0x1200, 0x1202 as x(PC), y(PC).
@@ -300,7 +300,7 @@ mod instructions {
         assert_eq!(word(&core, 0x1202), 0xbeef);
         // MOV PC, R6: the next word's address.
         assert_eq!(cost(&[0x4006], &[]).0.register(6), CODE + 2);
-        // ADD #0x10, PC: from the next instruction on.
+        // ADD #0x10, PC: relative to the next instruction.
         let (core, cycles) = cost(&[0x5030, 0x10], &[]);
         assert_eq!((core.register(PC), cycles), (CODE + 0x14, 3));
     }
@@ -354,7 +354,7 @@ mod interrupts {
         assert!(core.calls().is_empty());
     }
 
-    /// Section 2.2.3: an instruction that runs is finished first.
+    /// Section 2.2.3: the current instruction is completed first.
     #[test]
     fn instructions_are_not_cut() {
         // MOV &0x1200, &0x1202 takes 6 cycles.
@@ -366,8 +366,8 @@ mod interrupts {
         assert_eq!(core.cycles(), Cycles(6 + 6));
     }
 
-    /// Section 2.2.3: the six cycles begin where the instruction at hand ends, whenever in it the
-    /// request comes.
+    /// Section 2.2.3: the six cycles start at the end of the current instruction, whenever the
+    /// request arrives during it.
     #[test]
     fn latency_is_that_of_the_instruction_at_hand_and_six_cycles() {
         // NOP; JMP; MOV #N, R6; MOV @R5+, R6; XOR R6, 2(R5); BR #N; PUSH @R5+; RRA 0(R5); CALL #N;
@@ -388,7 +388,7 @@ mod interrupts {
         for (code, cycles) in cases {
             for request in 1..=cycles {
                 let mut core = chip(code);
-                // What RETI finds on the stack: GIE stays on.
+                // RETI pops this: GIE stays set.
                 core.load(STACK - 4, &words(&[status::GIE, 0x4200]))
                     .expect("RAM");
                 core.set_register(SP, STACK - 4);
@@ -402,7 +402,8 @@ mod interrupts {
         }
     }
 
-    /// Page 3-40, EINT: the next instruction is always executed. Page 3-39, DINT: one late.
+    /// Page 3-40, EINT: the next instruction is always executed. Page 3-39, DINT: one instruction
+    /// late.
     #[test]
     fn gie_takes_effect_after_one_more_instruction() {
         // EINT; NOP; NOP
@@ -411,7 +412,7 @@ mod interrupts {
         core.set_breakpoint(HANDLER);
         run(&mut core, 100);
         assert_eq!(word(&core, STACK - 2), CODE + 4);
-        // DINT with a request that comes while it runs.
+        // DINT, with a request that arrives while it executes.
         let mut core = chip(&[0xc232, 0x4303, 0x4303]);
         core.set_register(SR, status::GIE);
         core.bus.interrupt_at = Some(1);
@@ -434,11 +435,11 @@ mod interrupts {
         assert!(core.bus.accepted.is_empty());
     }
 
-    /// Section 2.3: an interrupt ends the low-power mode, and RETI goes back to it.
+    /// Section 2.3: an interrupt ends the low-power mode, and RETI returns to it.
     #[test]
     fn sleep_and_wake() {
-        // BIS #LPM+GIE, SR; NOP, for LPM0 to LPM4 (table 2-2): six cycles each, after the oscillator's
-        // start where it stood.
+        // BIS #LPM+GIE, SR; NOP, for LPM0 to LPM4 (table 2-2): six cycles each, after the start of
+        // a stopped oscillator.
         let (off, scg0, scg1) = (status::CPUOFF, status::SCG0, status::SCG1);
         let modes = [off, off | scg0, off | scg1, off | scg0 | scg1];
         for mode in modes.into_iter().chain([modes[3] | status::OSCOFF]) {
@@ -453,7 +454,7 @@ mod interrupts {
             assert_eq!(core.sleep_cycles(), Cycles(998));
             assert_eq!(core.cycles(), Cycles(1006 + 48 + 5));
             assert_eq!(core.instructions(), 2);
-            // A limit cuts sleep.
+            // A limit ends a run during sleep.
             core.bus.interrupt_at = Some(5000);
             assert_eq!(run(&mut core, 100), Exit::Cycles);
             assert_eq!(core.cycles(), Cycles(1059 + 100));
@@ -509,7 +510,7 @@ mod faults {
         core.load(0x4010, &words(&[0x4303])).expect("flash");
         core.deny_execution(0x4010, 2);
         assert_eq!(kind_of(&mut core).0, FaultKind::ExecuteData);
-        // A jump of the program into its own data is found in the middle of a run too.
+        // A jump of the program into its data is detected in the middle of a run too.
         let mut core = chip(&[0x4303, 0x4303]);
         core.load(0x4004, &words(&[0x4303])).expect("flash");
         core.deny_execution(0x4004, 2);
@@ -533,7 +534,7 @@ mod faults {
                 "{grow:04x?}"
             );
             assert_eq!(pc, u32::from(CODE));
-            // A stack elsewhere is the program's own business.
+            // A stack elsewhere is not checked.
             let mut core = chip(grow);
             core.set_stack_limit(0x2002);
             core.set_register(SP, 0x1800);
@@ -568,7 +569,7 @@ mod faults {
 mod code {
     use super::*;
 
-    /// RAM: code that was copied there, then changed, by another and by its own instruction.
+    /// Code copied to RAM, then changed by another instruction and by its own.
     #[test]
     fn changed_code_is_executed_as_it_is() {
         let mut core = all_ram();
@@ -621,7 +622,7 @@ mod code {
         );
     }
 
-    /// Straight code decoded before a breakpoint is not counted twice.
+    /// Straight-line code decoded before a breakpoint is not counted twice.
     #[test]
     fn breakpoints_leave_the_time_of_long_straight_code() {
         const LENGTH: u16 = 6000;
@@ -641,8 +642,8 @@ mod code {
         }
     }
 
-    /// The bus sees an access in the cycle of its instruction, and its wish to stop is heard at
-    /// the end of that instruction.
+    /// The bus sees an access in its instruction's cycle, and a stop request takes effect at the
+    /// end of that instruction.
     #[test]
     fn the_bus_is_asked_with_the_right_time() {
         // NOP; MOV &0x0170, R6; NOP; MOV.B #1, &0x0031; NOP
@@ -708,11 +709,11 @@ mod observation {
         assert_eq!(
             found,
             [
-                // Two calls of 5 cycles; its stack is all that the others took.
+                // Two calls of 5 cycles; its stack is the others' total.
                 (vec![1], 1, 10, 10),
                 // PUSH 3, CALL 5, POP 2, RET 3.
                 (vec![1, 2], 2, 26, 8),
-                // PUSH 3, PUSH 3, two times 1, BR 3; then a jump takes its place.
+                // PUSH 3, PUSH 3, two times 1, BR 3; then a jump replaces it.
                 (vec![1, 2, 3], 2, 22, 4),
                 (vec![1, 2, 4], 2, 6, 0),
             ]
@@ -739,8 +740,8 @@ mod observation {
         assert_eq!(core.stack_low(), STACK);
     }
 
-    /// The digest tells paths and addresses apart, and nothing else: not values, not where a run
-    /// was cut.
+    /// The digest distinguishes paths and addresses only: neither values nor where a run was
+    /// interrupted.
     #[test]
     fn the_digest_depends_on_addresses_only() {
         // MOV @R5, R6; TST R6; JEQ +1; NOP; MOV R6, 0(R7); JMP .

@@ -1,5 +1,5 @@
-//! Every first word there is: state against mspdebug's simulator, cycles and length against the
-//! manual's tables, and the fast loop against the single step.
+//! Every possible first word: state against mspdebug's simulator, cycles and length against the
+//! manual's tables, and the fast loop against single steps.
 
 mod common;
 
@@ -9,12 +9,12 @@ use common::{Answer, Oracle, PC, Random, SP, SR, all_ram, registers, slau049, wo
 use joulemark_kernel::{Cycles, FaultKind};
 use joulemark_msp430::{Exit, Limits};
 
-/// Where the instruction under test lies, and where its operands in memory are.
+/// Addresses of the instruction under test and of its operands in memory.
 const CODE: u16 = 0x5000;
 const DATA: std::ops::Range<u16> = 0x1200..0x1280;
 
-/// Where mspdebug 0.22 is known to differ, and why we follow the manual. The list is strict: each
-/// entry must differ at least once, and nothing outside the list may.
+/// Known deviations of mspdebug 0.22, and why we follow the manual. The list is strict: each entry
+/// must differ at least once, and nothing else may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Deviation {
     /// `MOV.B @SP+`: mspdebug adds 1. "SP is always incremented by two, independent of the byte
@@ -24,19 +24,19 @@ enum Deviation {
     /// POP SP gives back (SLAU049F, section 3.2.2, figure 3-5).
     PushSp,
     /// mspdebug locates the operand of PUSH and CALL before SP moves. Code that mspgcc made for
-    /// these chips counts on the opposite (see `Core::make_room`).
+    /// these chips relies on the opposite (see `Core::make_room`).
     StackOperandOfPushAndCall,
-    /// mspdebug clears the upper byte of the stack's word. A byte write drives one byte lane;
+    /// mspdebug clears the upper byte of the stack word. A byte write drives one byte lane;
     /// mspdebug's own later simulator keeps the upper byte too.
     PushByte,
     /// mspdebug stores to R3. "Registers R2 and R3, used in the constant mode, cannot be addressed
     /// explicitly; they act as source-only registers" (SLAU049F, section 3.2.4).
     WriteToR3,
-    /// mspdebug takes the address for 0. R3 as a base is 0 here, as in any other use.
+    /// mspdebug takes the address as 0. Here R3 as a base is 0, as in any other use.
     IndexedByR3,
     /// mspdebug lets digits above 9 carry two into the next digit. The manual leaves the result
-    /// open (SLAU049F, page 3-36); a digit's adder has one carry, and mspdebug's own
-    /// later simulator, compared with silicon, has one too.
+    /// undefined (SLAU049F, page 3-36); a digit's adder has one carry, as has mspdebug's own later
+    /// simulator, which was compared with silicon.
     InvalidDecimalDigits,
 }
 
@@ -52,7 +52,7 @@ const ALL: [Deviation; 7] = [
     InvalidDecimalDigits,
 ];
 
-/// The deviations that an instruction is allowed to show.
+/// The deviations that an instruction may show.
 fn deviations(first: u16) -> Vec<Deviation> {
     let mode = first >> 4 & 3;
     let byte = first & 0x40 != 0;
@@ -95,7 +95,7 @@ struct Case {
     registers: [u16; 16],
 }
 
-/// Registers and extension words with which the instruction touches nothing but [`DATA`].
+/// Registers and extension words with which the instruction accesses only [`DATA`].
 fn case(first: u16, random: &mut Random) -> Case {
     let mut registers: [u16; 16] = std::array::from_fn(|_| random.word());
     let mut pointer = || DATA.start + 0x20 + 2 * random.below(0x20) as u16;
@@ -137,7 +137,7 @@ fn case(first: u16, random: &mut Random) -> Case {
         } else {
             let increments = first & 0x30 == 0x30 && first >> 8 & 0xf == register;
             operand(indexed, register);
-            // The source's increment comes first.
+            // The source's increment takes effect first.
             if indexed == 1 && increments && register != 0 && register != 2 {
                 let step = if first & 0x40 != 0 && register != 1 {
                     1
@@ -156,7 +156,7 @@ fn case(first: u16, random: &mut Random) -> Case {
     Case { code, registers }
 }
 
-/// Not a pointer any more.
+/// A value that is no longer a pointer.
 fn random_word(seed: u16) -> u16 {
     seed.wrapping_mul(0x6255) ^ seed << 9
 }
@@ -223,7 +223,7 @@ fn run_all(first_words: impl Iterator<Item = u16>, seed: u64) -> BTreeSet<Deviat
         if !jumps {
             assert_eq!(after[PC], CODE + 2 * u16::from(length), "{first:#06x}");
         }
-        // mspdebug starts from the same state: registers by MOV #N, and the memory as it was.
+        // mspdebug starts from the same state: registers set by MOV #N, and the same memory.
         let mut code = Vec::new();
         for number in (1..16).filter(|&number| number != SR).chain([SR]) {
             code.extend([0x4030 | number as u16, case.registers[number]]);

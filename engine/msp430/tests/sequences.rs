@@ -1,7 +1,7 @@
-//! Random programs against mspdebug's simulator, with loops, calls and stack traffic, in the fast
+//! Random programs against mspdebug's simulator, with loops, calls and stack traffic: in the fast
 //! loop as whole runs, in its exact form, and step by step.
 //!
-//! The seed is fixed; `JOULEMARK_SEQUENCES` sets how many programs there are (2000).
+//! The seed is fixed; `JOULEMARK_SEQUENCES` sets the number of programs (2000).
 
 mod common;
 
@@ -15,20 +15,20 @@ const END: u16 = 0x7000;
 const STACK: u16 = 0x1400;
 const DATA: std::ops::Range<u16> = 0x1200..0x1400;
 
-/// R4 to R7 hold pointers into the data, R15 counts a loop, the rest is free.
+/// R4 to R7 point into the data, R15 counts a loop, and the others are free.
 const POINTERS: [u16; 4] = [4, 5, 6, 7];
 const FREE: [u16; 7] = [8, 9, 10, 11, 12, 13, 14];
 
 struct Program {
     code: Vec<u16>,
-    /// How deep the stack is at this point of the straight line.
+    /// The stack depth at this point of the straight-line code.
     depth: u16,
 }
 
 impl Program {
     /// A source operand: register and As for the first word, and the extension word.
     fn source(random: &mut Random, byte: bool) -> (u16, u16, Option<u16>) {
-        // Indirection through a pointer that may be odd is for bytes; the others stay in range.
+        // Indirection through a pointer that may be odd needs byte width; offsets stay in range.
         let offset = |random: &mut Random| 2 * random.below(8) as u16 + byte as u16;
         match random.below(9) {
             0 | 1 => (random.pick(&FREE), 0, None),
@@ -46,7 +46,7 @@ impl Program {
         let byte = random.below(2) == 1;
         let width = if byte { 0x40 } else { 0 };
         match random.below(16) {
-            // Double operand. DADD is left to the test of single instructions.
+            // Double operand. The test of single instructions covers DADD.
             0..9 => {
                 let opcode = random.pick(&[4_u16, 5, 6, 7, 8, 9, 0xb, 0xc, 0xd, 0xe, 0xf]);
                 let (register, mode, extension) = Self::source(random, byte);
@@ -61,7 +61,7 @@ impl Program {
                     self.code.extend(extension);
                 }
             }
-            // An increment of a pointer, and back, so that it stays in range.
+            // Increment a pointer and decrement it again, so that it stays in range.
             9 => {
                 let pointer = random.pick(&POINTERS);
                 self.code.push(0x4030 | pointer << 8 | random.pick(&FREE));
@@ -86,7 +86,7 @@ impl Program {
                 self.code.push(0x4130 | random.pick(&FREE));
                 self.depth -= 1;
             }
-            // Over the next instruction, which is one word: a jump on any condition.
+            // A conditional jump over the next instruction, which is one word long.
             14 => {
                 let condition = random.below(8) as u16;
                 self.code.push(0x2001 | condition << 10);
@@ -113,7 +113,7 @@ impl Program {
         for _ in 0..before {
             program.instruction(random);
         }
-        // The stack is even around the loop.
+        // The stack has the same depth before and after the loop.
         let depth = program.depth;
         program.code.extend([0x403f, 1 + random.below(40) as u16]);
         let start = program.code.len();
@@ -178,7 +178,7 @@ fn random_programs_agree_with_mspdebug() {
             loop {
                 let until = match way {
                     0 => None,
-                    // Cut the run at arbitrary places.
+                    // Interrupt the run at arbitrary points.
                     1 => Some(Cycles(core.cycles().0 + 1 + random.below(60))),
                     _ => Some(Cycles(core.cycles().0 + 1)),
                 };
@@ -216,7 +216,8 @@ fn random_programs_agree_with_mspdebug() {
         expected.push((program, registers, memory));
     }
     let answers = oracle.answers();
-    // The first is SR; a program has its registers one by one, all after the run, and memory.
+    // The first answer is SR; each program has its registers one by one, all after the run, then
+    // memory.
     let answers: Vec<&[Answer]> = answers[1..].chunks(18).collect();
     assert_eq!(answers.len(), expected.len(), "mspdebug stopped early");
     for (number, ((program, registers, memory), answer)) in

@@ -1,4 +1,4 @@
-//! Whatever motes do, neither threads nor how far they run ahead of each other can be seen.
+//! Whatever motes do, neither the threads nor the look-ahead is visible in the results.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -13,26 +13,26 @@ const fn us(microseconds: u64) -> Picoseconds {
     Picoseconds(microseconds * 1_000_000)
 }
 
-/// A mote that does anything: what it sees is in its digest.
+/// A mote that acts at random; its digest covers what it observes.
 struct Wild {
     random: u64,
     time: Picoseconds,
     wakes: Picoseconds,
     antenna: Antenna,
-    /// Its receiver is ready then, on this frequency.
+    /// When its receiver is ready, and the frequency.
     ready: Option<(Picoseconds, u16)>,
-    /// The frame, and its byte whose end is waited for.
+    /// The frame, and the index of the byte whose end is awaited.
     receives: Option<(Reception, usize)>,
     sends: Option<Sending>,
     seen: DefaultHasher,
     received: u32,
     acknowledges: bool,
     is_listening: bool,
-    /// Its crystal stands still.
+    /// Its crystal is off.
     is_off: bool,
 }
 
-/// How long the crystal takes.
+/// Start-up time of the crystal.
 const START_UP: Picoseconds = us(1000);
 
 #[derive(Clone, Copy)]
@@ -84,7 +84,7 @@ impl Wild {
     fn radio(&mut self, now: Picoseconds) {
         if self.sends.is_some_and(|sending| sending.end == now) {
             self.sends = None;
-            // Back to receiving, after the turnaround.
+            // Return to reception after the turnaround.
             self.ready = Some((now + TURNAROUND, frequency_mhz(15)));
             ("sent", now.0).hash(&mut self.seen);
         }
@@ -98,7 +98,7 @@ impl Wild {
         if let Some((frame, place)) = self.receives
             && frame.byte_end(place) == now
         {
-            // The length byte tells where the frame ends; what is not sent yet is not looked at.
+            // The length byte tells where the frame ends; unsent bytes are not read.
             let length = usize::from(self.antenna.byte(0) & 0x7f);
             self.receives = Some((frame, length));
             if place == length {
@@ -185,7 +185,7 @@ impl Wild {
                 self.transmit(now, length);
             }
             10..=11 => {
-                // Another byte into the frame that is being sent, ahead of what is on the air.
+                // Another byte for the frame being sent, ahead of what is on the air.
                 if let Some(Sending {
                     delimiter, length, ..
                 }) = self.sends
@@ -243,7 +243,7 @@ impl Mote for Wild {
 
     fn run(&mut self, until: Picoseconds) -> bool {
         loop {
-            // What the radio does until now, each thing at its time.
+            // Handle the radio's events until now, each at its own time.
             let is_asleep = self.wakes > self.time;
             let to = if is_asleep {
                 self.wakes.min(until.max(self.time))
@@ -255,7 +255,7 @@ impl Mote for Wild {
                 self.radio(due);
                 if is_asleep {
                     self.time = self.time.max(due);
-                    // Received frames wake it.
+                    // Received frames may wake it.
                     if self.receives.is_none() && self.draw(2) == 0 {
                         self.wakes = self.time;
                     }
@@ -322,7 +322,7 @@ fn towns() -> impl Strategy<Value = Town> {
     })
 }
 
-/// Observations of all, how many frames were received, and the network's digest.
+/// Everyone's observations, the number of received frames, and the network's digest.
 fn run(town: &Town, threads: usize, ahead: Ahead, slices: u64) -> (Vec<u64>, u32, String) {
     let mut network = Network::new(town.seed, threads, ahead).unwrap();
     for (number, &(clock, acknowledges)) in town.motes.iter().enumerate() {
@@ -389,7 +389,7 @@ fn they_do_hear_each_other() {
 
 #[test]
 fn what_is_on_the_air_may_be_taken_at_any_time() {
-    // Within frames, which take up to 2 ms, and before those that are announced.
+    // Within frames, which take up to 2 ms, and before announced ones.
     let run = |takes: bool| {
         let mut network = Network::new(1, 2, Ahead::Full).unwrap();
         for seed in 0..3 {
@@ -429,11 +429,11 @@ fn what_is_on_the_air_may_be_taken_at_any_time() {
     assert_eq!(ids_too, ids, "each is taken once");
 }
 
-/// A mote that listens from its start, and whose core sleeps until a frame begins.
+/// A mote that listens from the start, and whose core sleeps until a frame begins.
 struct Sleeper {
     time: Picoseconds,
     antenna: Antenna,
-    /// Its own time whenever it noticed the begin of a frame.
+    /// Its own time when it noticed the beginning of each frame.
     noticed: Vec<Picoseconds>,
 }
 

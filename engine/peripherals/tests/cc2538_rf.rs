@@ -1,4 +1,4 @@
-//! The CC2538's radio: two of them on one air, and frames that nobody would send.
+//! The CC2538's radio: two radios on the same air, and invalid frames.
 
 mod ieee802154;
 
@@ -46,7 +46,7 @@ const ISRFOFF: u32 = 0xef;
 const PAN: u16 = 0xabcd;
 const OWN: u16 = 0x1234;
 
-/// A radio of two, and what the other would hear of it.
+/// One of two radios, and what the other would hear from it.
 struct Mote {
     rf: Cc2538Rf,
     now: u64,
@@ -115,18 +115,18 @@ impl Mote {
         }
     }
 
-    /// On, and hearing.
+    /// Turn the receiver on and wait until it listens.
     fn listen(&mut self) {
         self.strobe(ISRXON);
         self.run(200);
     }
 
-    /// A frame comes: its bytes with the length, at a power; it begins in 10 us.
+    /// Let a frame arrive, given its bytes with the length and its power; it begins in 10 us.
     fn arrive(&mut self, bytes: &[u8], power_dbm: f64) -> Arrival {
         arrive(self.rf.antenna(), self.now, bytes, power_dbm)
     }
 
-    /// The same, and it is heard to its end.
+    /// Let a frame arrive, and run to its end.
     fn hear(&mut self, bytes: &[u8]) -> u64 {
         let end = self.arrive(bytes, -60.0).end.0;
         self.run_to(end);
@@ -162,7 +162,7 @@ fn a_frame_leaves_352_us_after_its_strobe_and_lasts_its_bytes() {
     assert_eq!(mote.get(FSMSTAT1) & 0x22, 0x22);
     assert_eq!(mote.get(RFIRQF0), 0x02);
     assert_eq!(mote.rf.state(), "tx-plus-3dbm");
-    // Length byte, 14 of the frame, 2 of the check sequence.
+    // Length byte, 14 bytes of frame, 2 of FCS.
     mote.run_to(strobed + 352 * US + 17 * BYTE.0 - 1);
     assert_eq!(mote.get(RFIRQF1), 0);
     mote.run(1);
@@ -172,7 +172,7 @@ fn a_frame_leaves_352_us_after_its_strobe_and_lasts_its_bytes() {
     assert_eq!(start.begin.0, strobed + 192 * US);
     assert_eq!(*bytes, with_crc(&data(OWN, 7, b"hello")));
     assert_eq!(end.0, strobed + 352 * US + 17 * BYTE.0);
-    // SET_RXENMASK_ON_TX: it goes on to receive.
+    // SET_RXENMASK_ON_TX: the receiver follows.
     assert_eq!(mote.get(RXENABLE), 1 << 6);
     assert_eq!(mote.get(FSMSTAT1) & 3, 1);
     // The frame can be sent again.
@@ -257,7 +257,7 @@ fn frames_are_acknowledged_by_strobe_and_with_the_pending_bit_of_the_table() {
     assert_eq!(mote.sent[0].1, with_crc(&[0x02, 0x00, 1]));
     mote.strobe(ISACK);
     assert_eq!(mote.get(RFERRF), 0x40, "STROBEERR");
-    // Entry 3: PAN and address of the sender.
+    // Entry 3: the sender's PAN and address.
     mote.set(FRMCTRL0, 0x60);
     mote.set(SRCMATCH, 3);
     for (byte, value) in [0xcd, 0xab, 0x01, 0x00].into_iter().enumerate() {
@@ -289,7 +289,7 @@ fn frames_for_others_leave_nothing() {
         [&[0x61, 0x84, 1], &data(OWN, 1, b"x")[3..]].concat(),
         // Too short.
         vec![0x61, 0x88],
-        // No destination, and this is no coordinator.
+        // No destination, and this device is not a coordinator.
         vec![0x01, 0x80, 1, 0xcd, 0xab, 1, 0, 9, 9, 9],
     ];
     let mut mote = Mote::new();
@@ -315,11 +315,11 @@ fn frames_for_others_leave_nothing() {
         mote.run(300);
         assert_eq!(mote.read_frame()[..frame.len()], frame);
     }
-    // The type can be refused.
+    // The frame type can be rejected.
     mote.set(FRMFILT1, 0x68);
     mote.hear(&with_crc(&data(OWN, 1, b"x")));
     assert_eq!(mote.get(RXFIFOCNT), 0);
-    // Without the filter everything comes.
+    // Without the filter everything is accepted.
     mote.run(300);
     mote.set(FRMFILT0, 0x0c);
     mote.hear(&with_crc(&data(0x9999, 1, b"x")));
@@ -409,7 +409,7 @@ fn a_receiver_that_is_switched_off_hears_nothing() {
     mote.set(RFERRF, 0);
     mote.strobe(ISRFOFF);
     assert_eq!(mote.get(RFERRF), 0x40, "STROBEERR");
-    // RXMASKCLR lets a frame come to its end.
+    // RXMASKCLR lets the current frame finish.
     mote.run(500);
     mote.listen();
     let arrival = mote.arrive(&with_crc(&data(OWN, 1, b"hello")), -60.0);
@@ -538,16 +538,16 @@ fn what_is_left_out_is_named() {
     }
 }
 
-// Registers of the command strobe processor, its flags, and the MAC timer's.
+// Registers and flags of the command strobe processor, and the MAC timer's backoff.
 const CSPX: u32 = 0x788;
 const CSPY: u32 = 0x78c;
 const CSPZ: u32 = 0x790;
 const CSP_STOP: u32 = 1 << 4;
 const BACKOFF_US: u64 = 320;
 
-/// Unslotted CSMA-CA: wait for the power to be known, then back off up to `z` times.
+/// Unslotted CSMA-CA: wait until RSSI is valid, then back off up to `z` times.
 fn load_csma(mote: &mut Mote, z: u32) {
-    // The MAC timer's period is a backoff of 20 symbols, 10,240 periods of 32 MHz.
+    // The MAC timer's period is a backoff of 20 symbols: 10,240 periods of 32 MHz.
     for (register, value) in [
         (0x810, 2),
         (0x814, 0x00),
@@ -583,13 +583,13 @@ fn a_program_backs_off_and_stops_where_the_channel_is_clear() {
             stopped = Some(us);
         }
     }
-    // The receiver's 192 us and 128 for the power, then up to seven backoffs that end with the
+    // The receiver's 192 us and 128 us for RSSI, then up to seven backoffs, each ending with the
     // timer's period.
     let stopped = stopped.unwrap();
     assert!((320..=320 + 7 * BACKOFF_US).contains(&stopped), "{stopped}");
     assert!(stopped == 320 || stopped % BACKOFF_US <= 1, "{stopped}");
     assert_eq!(mote.get(CSPZ), 4);
-    // It is loaded still, and does the same again.
+    // It stays loaded, and does the same again.
     mote.set(RFIRQF1, 0);
     mote.set(RFST, 0xe1);
     mote.run(7 * BACKOFF_US + 1);
@@ -599,7 +599,7 @@ fn a_program_backs_off_and_stops_where_the_channel_is_clear() {
 #[test]
 fn a_program_gives_up_where_the_channel_never_is_clear() {
     let mut mote = Mote::new();
-    // A threshold below all noise.
+    // A threshold below any noise.
     mote.set(0x658, 0x80);
     load_csma(&mut mote, 3);
     mote.run(320 + (7 + 15 + 31) * BACKOFF_US);
@@ -611,7 +611,7 @@ fn a_program_gives_up_where_the_channel_never_is_clear() {
 fn a_program_is_stopped_cleared_and_as_long_as_there_is_room() {
     let mut mote = Mote::new();
     mote.set(RFST, 0xff);
-    // DECZ and back to it for ever; then stopped from outside.
+    // An endless loop of DECZ, which is stopped from outside.
     for instruction in [0xc2, 0xaa] {
         mote.set(RFST, instruction);
     }

@@ -1,4 +1,4 @@
-//! What TI's start-up code waits for and reads back.
+//! Values that TI's start-up code waits for and reads back.
 
 use joulemark_peripherals::{AlwaysOn, Cc26x0Aon};
 
@@ -18,13 +18,13 @@ fn aon() -> Cc26x0Aon {
 fn parts_of_registers_are_written_by_masks() {
     let mut aon = aon();
     let word = |aon: &mut Cc26x0Aon, address| aon.read(address).unwrap();
-    // The low nibble of register 11 by MASK4B, its high one by the byte after it; then by MASK8B.
+    // Register 11's low nibble by MASK4B, its high nibble by the byte after it; then by MASK8B.
     assert!(aon.write(ADI3 + 0x40 + 22, 0xf7, 1));
     assert!(aon.write(ADI3 + 0x40 + 23, 0x3f, 1));
     assert_eq!(word(&mut aon, ADI3 + 8), 0x3700_0000);
     assert!(aon.write(ADI3 + 0x60 + 22, 0x0f05, 2));
     assert_eq!(word(&mut aon, ADI3 + 8), 0x3500_0000);
-    // The oscillators' registers have 32 bits: set, clear, and the upper half of CTL1 by MASK16B.
+    // The oscillators' registers have 32 bits: set, clear, and CTL1's upper half by MASK16B.
     assert!(aon.write(DDI + 0x40 + 4, 0x81, 4));
     assert!(aon.write(DDI + 0x80 + 4, 0x01, 4));
     assert!(aon.write(DDI + 0x200 + 2 * 4 + 4, 0x00ff_1234, 4));
@@ -55,7 +55,7 @@ fn the_device_tells_who_it_is() {
     let mut aon = aon();
     let words = [0x5000_12f0, 0x5000_12f4, 0x5000_1318].map(|address| aon.read(address));
     assert_eq!(words, [Some(0x1234), Some(0x0012_4b00), Some(0x8b99_a02f)]);
-    // Nothing is documented there.
+    // An undocumented address.
     assert_eq!(aon.read(0x5000_1340), None);
     assert_eq!(aon.read(0x5000_3fac), Some(u32::MAX));
     aon.set_customer(&[[0; 4], [4, 3, 2, 1]].concat());

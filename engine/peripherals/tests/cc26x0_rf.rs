@@ -1,5 +1,5 @@
 //! The RF core of `CC26x0` chips through its doorbell: commands and their errors, chains, frames in
-//! and out, and structures that nobody would write.
+//! and out, and invalid structures.
 
 mod ieee802154;
 
@@ -61,12 +61,12 @@ const CMD_TRIGGER: u32 = 0x0404;
 const CMD_START_RAT: u32 = 0x0405;
 const CMD_PING: u32 = 0x0406;
 const CMD_IEEE_ABORT_FG: u32 = 0x2401;
-// Rules of conditions.
+// Condition rules.
 const ALWAYS: u8 = 0;
 const NEVER: u8 = 1;
 const STOP_ON_FALSE: u8 = 2;
 
-/// RAM: structures, and what they point to.
+/// RAM: structures, and the data that they point to.
 const RAM: u32 = 0x2000_0000;
 const SETUP: u32 = RAM;
 const RX: u32 = RAM + 0x100;
@@ -80,7 +80,7 @@ const PAYLOAD: u32 = RAM + 0x400;
 const ENTRIES: u32 = RAM + 0x500;
 const ENTRY: u32 = 0xa0;
 const SIZE: usize = 0x1000;
-/// Memory that cannot be written.
+/// Read-only memory.
 const ROM: u32 = 0x1000_0000;
 
 const PAN: u16 = 0xabcd;
@@ -116,7 +116,7 @@ struct Chip {
 }
 
 impl Chip {
-    /// Booted.
+    /// A booted RF core.
     fn new() -> Self {
         let mut chip = Self::off();
         chip.rf.set_power(true, Picoseconds(chip.now));
@@ -137,7 +137,7 @@ impl Chip {
         }
     }
 
-    /// In IEEE mode, with a timer that runs.
+    /// In IEEE mode, with the timer running.
     fn set_up() -> Self {
         let mut chip = Self::new();
         assert_eq!(chip.direct(CMD_START_RAT, 0), 1);
@@ -150,7 +150,7 @@ impl Chip {
         chip
     }
 
-    /// With a receiver that hears: filter, acknowledgments, four entries in a ring.
+    /// With a listening receiver: filter, acknowledgments, four entries in a ring.
     fn receiving() -> Self {
         Self::receiving_with(|_| {})
     }
@@ -228,7 +228,7 @@ impl Chip {
         self.half(address + 2)
     }
 
-    /// Value for CMDR; value from CMDSTA.
+    /// Write a value to CMDR, and return CMDSTA.
     fn command(&mut self, value: u32) -> u32 {
         self.set(CMDR, value);
         assert_eq!((self.get(CMDR), self.get(CMDSTA)), (value, 0), "pending");
@@ -242,7 +242,7 @@ impl Chip {
         self.command(number << 16 | parameter << 8 | 1)
     }
 
-    /// An operation's structure, that starts at once.
+    /// Write the structure of an operation that starts at once.
     fn operation(&mut self, address: u32, number: u16, rule: u8, next: u32) {
         self.put(address, &[0; 32]);
         self.put(address, &number.to_le_bytes());
@@ -257,19 +257,19 @@ impl Chip {
         self.put(PAYLOAD, frame);
     }
 
-    /// A frame comes: its bytes with the length; it begins in 10 us.
+    /// Let a frame arrive, given its bytes with the length; it begins in 10 us.
     fn arrive(&mut self, bytes: &[u8], power_dbm: f64) -> Arrival {
         arrive(self.rf.antenna(), self.now, bytes, power_dbm)
     }
 
-    /// The same, and it is heard to its end.
+    /// Let a frame arrive, and run to its end.
     fn hear(&mut self, bytes: &[u8]) -> u64 {
         let end = self.arrive(bytes, -60.0).end.0;
         self.run_to(end);
         end
     }
 
-    /// A finished entry's element, and the entry is free again.
+    /// Take a finished entry's element, and free the entry.
     fn take(&mut self, number: u32) -> Option<Vec<u8>> {
         let entry = ENTRIES + ENTRY * number;
         let status = self.memory.read(entry + 4, 1).unwrap()[0];
@@ -317,7 +317,7 @@ fn a_command_waits_until_the_radio_cpu_has_booted() {
     chip.run(0);
     assert_eq!((chip.get(CMDR), chip.get(CMDSTA)), (0, 1));
     assert_eq!(chip.get(RFCPEIFG) & BOOT_DONE, BOOT_DONE);
-    // Without power, all is forgotten.
+    // A loss of power clears everything.
     chip.rf.set_power(false, Picoseconds(chip.now));
     chip.rf.set_power(true, Picoseconds(chip.now));
     assert_eq!((chip.get(CMDSTA), chip.get(PWMCLKEN)), (0, 1));
@@ -350,7 +350,7 @@ fn interrupts_go_to_the_line_that_is_selected() {
     assert_eq!(chip.rf.interrupts(), [true, false, false, false]);
     chip.set(RFCPEISL, COMMAND_DONE);
     assert_eq!(chip.rf.interrupts(), [false, true, false, false]);
-    // Ones leave flags as they are.
+    // Ones leave flags unchanged.
     chip.set(RFCPEIFG, COMMAND_DONE);
     assert_eq!(chip.get(RFCPEIFG), COMMAND_DONE);
     chip.set(RFCPEIFG, !COMMAND_DONE);
@@ -359,12 +359,12 @@ fn interrupts_go_to_the_line_that_is_selected() {
     assert!(!chip.rf.write(0x1024, 0, Picoseconds(0)).unwrap());
 }
 
-// ---- Errors of commands.
+// ---- Command errors.
 
 #[test]
 fn what_is_no_command_is_answered_so() {
     let mut chip = Chip::new();
-    // Alignment, no memory, the end of memory.
+    // Misaligned, not memory, the end of memory.
     for pointer in [
         RAM + 2,
         RAM + 3,
@@ -374,7 +374,7 @@ fn what_is_no_command_is_answered_so() {
     ] {
         assert_eq!(chip.command(pointer), 0x81, "{pointer:#x}");
     }
-    // A structure of which a part is no memory.
+    // A structure that is only partly in memory.
     let last = RAM + SIZE as u32 - 4;
     chip.put(last, &CMD_NOP.to_le_bytes());
     assert_eq!(chip.command(last), 0x81);
@@ -435,7 +435,7 @@ fn operations_need_what_comes_before_them() {
     chip.transmission(&data(OWN, 1, b"x"));
     assert_eq!(chip.command(TX), 1);
     assert_eq!(chip.status(TX), 0x2801, "IEEE_ERROR_NO_SETUP");
-    // A mode that is none of IEEE's.
+    // A mode that is not IEEE's.
     chip.operation(SETUP, CMD_RADIO_SETUP, NEVER, 0);
     chip.command(SETUP);
     assert_eq!(chip.status(SETUP), 0x0400);
@@ -528,11 +528,11 @@ fn a_chain_goes_on_as_its_conditions_say() {
     chip.put(THIRD + 14, &100_u16.to_le_bytes());
     assert_eq!(chip.command(OTHER), 1);
     chip.run(10);
-    // 2, 1: goes on; 0: false.
+    // 2, 1: continue; 0: false.
     assert_eq!((chip.half(OTHER + 14), chip.half(THIRD + 14)), (0, 99));
     assert_eq!((chip.status(OTHER), chip.status(THIRD)), (0x0401, 0x0400));
     assert_eq!(chip.get(RFCPEIFG), COMMAND_DONE | LAST_COMMAND_DONE);
-    // Skip one on true.
+    // Skip one if true.
     chip.operation(OTHER, CMD_NOP, 5 | 2 << 4, THIRD);
     chip.operation(THIRD, CMD_NOP, ALWAYS, TX);
     chip.operation(TX, CMD_NOP, NEVER, 0);
@@ -582,7 +582,7 @@ fn operations_start_at_their_triggers() {
         chip.put(OTHER + 12, &[kind]);
         assert_eq!(chip.command(OTHER), 1);
     };
-    // At a time: 100 us are 400 ticks.
+    // At an absolute time: 100 us are 400 ticks.
     let time = chip.get(RATCNT) + 400;
     start(&mut chip, 2, time);
     assert_eq!(chip.status(OTHER), 1);
@@ -601,12 +601,12 @@ fn operations_start_at_their_triggers() {
     assert_eq!(chip.status(OTHER), 0x0800);
     start(&mut chip, 0x82, time);
     assert_eq!(chip.status(OTHER), 0x0400);
-    // Not for starts, and after what has not been.
+    // Triggers not allowed for starts, or relative to something that has not happened.
     for kind in [4, 5, 6, 7, 11, 15] {
         start(&mut chip, kind, 0);
         assert_eq!(chip.status(OTHER), 0x0801, "{kind}");
     }
-    // Never, but by a command.
+    // Never, except by a command.
     start(&mut chip, 1 | 0x10 | 2 << 5, 0);
     chip.run(100_000);
     assert_eq!(chip.direct(CMD_TRIGGER, 1), 0x85);
@@ -614,7 +614,7 @@ fn operations_start_at_their_triggers() {
     assert_eq!(chip.direct(CMD_TRIGGER, 2), 1);
     chip.run(0);
     assert_eq!(chip.status(OTHER), 0x0400);
-    // A waiting one is stopped.
+    // A waiting operation can be stopped.
     start(&mut chip, 1, 0);
     assert_eq!(chip.direct(CMD_STOP, 0), 1);
     assert_eq!(chip.status(OTHER), 0x0404);
@@ -685,7 +685,7 @@ fn an_immediate_command_can_be_a_link_of_a_chain() {
     }
 }
 
-// ---- Sending.
+// ---- Transmission.
 
 #[test]
 fn a_frame_leaves_after_the_turnaround_and_lasts_its_bytes() {
@@ -740,7 +740,7 @@ fn the_header_and_the_check_sequence_may_come_from_memory() {
     assert_eq!(chip.sent[0].1, bytes);
     assert!((chip.sent[0].0.power_dbm - 5.0).abs() < 1e-9);
     assert_eq!(chip.sent[0].0.frequency_mhz, 2480);
-    // Without a receiver, it stays with the synthesizer on.
+    // Without a receiver, the synthesizer stays on.
     assert_eq!(chip.rf.state(), "calibrate");
     chip.operation(OTHER, CMD_FS_POWERDOWN, NEVER, 0);
     chip.command(OTHER);
@@ -760,7 +760,7 @@ fn a_transmission_that_is_aborted_ends_then() {
     chip.run(0);
     assert_eq!((chip.status(TX), chip.status(RX)), (0x2407, 2));
     assert_eq!(chip.sent[0].2.0, now);
-    // Stopped, it goes out whole.
+    // After a stop, it is still sent completely.
     chip.command(TX);
     chip.run(1000);
     assert_eq!(chip.direct(0x2402, 0), 1);
@@ -769,7 +769,7 @@ fn a_transmission_that_is_aborted_ends_then() {
     assert_eq!(chip.status(TX), 0x2400);
 }
 
-// ---- Receiving.
+// ---- Reception.
 
 #[test]
 fn a_frame_is_put_into_the_queue_and_acknowledged() {
@@ -796,7 +796,7 @@ fn a_frame_is_put_into_the_queue_and_acknowledged() {
         chip.memory.read(OUTPUT, 11).unwrap(),
         [1, 0, 1, 0, 0, 0, 0, 0, 0, 196, 196]
     );
-    // Ready for the next one.
+    // Ready for the next frame.
     chip.hear(&with_crc(&data(OWN, 0x43, b"y")));
     assert_eq!(chip.take(1).unwrap()[..3], [0x61, 0x88, 0x43]);
 }
@@ -844,7 +844,7 @@ fn frames_for_others_are_dropped_or_marked() {
         chip.run(1000);
         assert_eq!(chip.get(RFCPEIFG), 0, "{frame:?}");
         assert_eq!((chip.take(0), chip.sent.len()), (None, 0));
-        // Received to the end: ignored, and marked.
+        // Received to the end: ignored, and marked so.
         let mut chip = Chip::receiving_with(|chip| chip.put(RX + 24, &[0x05]));
         chip.hear(&with_crc(frame));
         chip.run(1000);
@@ -872,7 +872,7 @@ fn a_full_queue_is_said_and_nothing_is_acknowledged() {
 
 #[test]
 fn entries_hold_several_elements_or_point_to_a_buffer() {
-    // Two elements, each with a length of two bytes, and no room for a third.
+    // Two elements, each with a two-byte length, and no room for a third.
     let mut chip = Chip::receiving_with(|chip| {
         chip.put(RX + 15, &[0x03]);
         chip.put(ENTRIES + 4, &[0, 1 | 2 << 2, 30, 0]);
@@ -928,7 +928,7 @@ fn queues_take_entries_and_give_them_back() {
     chip.put(OTHER, &[0x07]);
     assert_eq!(chip.command(OTHER), 1);
     assert_eq!((chip.word(OTHER + 8), chip.word(QUEUE)), (first, 0));
-    // A ring has no end to add to.
+    // A ring has no end to append to.
     chip.put(QUEUE, &first.to_le_bytes());
     chip.put(OTHER, &[0x05]);
     chip.put(OTHER + 8, &second.to_le_bytes());
@@ -949,7 +949,7 @@ fn sources_are_matched_and_their_pending_bit_is_sent() {
     chip.run(1000);
     assert_eq!(*chip.take(0).unwrap().last().unwrap(), 2);
     assert_eq!(chip.sent[0].1, with_crc(&[0x12, 0x00, 1]));
-    // CMD_IEEE_MOD_SRC_MATCH: a short address's entry 2 on, no longer pending; then off.
+    // CMD_IEEE_MOD_SRC_MATCH: short entry 2 enabled but no longer pending; then disabled.
     chip.put(OTHER, &[0x03, 0x20, 0b101, 2]);
     assert_eq!(chip.command(OTHER), 1);
     chip.hear(&with_crc(&data(OWN, 2, b"x")));
@@ -992,7 +992,7 @@ fn filter_and_assessment_change_while_it_receives() {
     chip.put(THIRD, &[0x01, 0x20, 1, 216]);
     assert_eq!(chip.command(THIRD), 1);
     assert_eq!(request(&mut chip)[2] & 3, 0);
-    // While it sends, Contiki-NG's driver knows by this.
+    // Contiki-NG's driver detects a transmission by this.
     chip.transmission(&data(OWN, 1, b"x"));
     chip.command(TX);
     let sending = request(&mut chip);
@@ -1018,7 +1018,7 @@ fn a_receiver_ends_by_its_trigger_and_by_command() {
     chip.run(1);
     assert_eq!(chip.status(RX), 0x2405);
     assert_eq!(chip.get(RFCPEIFG), COMMAND_DONE | LAST_COMMAND_DONE);
-    // In a frame: after it, and after its acknowledgment.
+    // In a frame: after the frame and its acknowledgment.
     let mut chip = Chip::receiving_with(|chip| until(chip, 4000));
     chip.run(500);
     chip.hear(&with_crc(&data(OWN, 1, &[0; 20])));
@@ -1040,7 +1040,7 @@ fn a_receiver_ends_by_its_trigger_and_by_command() {
 #[test]
 fn an_acknowledgment_is_awaited() {
     for (control, status) in [(0x02, 0x2403_u16), (0x12, 0x2404)] {
-        // Acknowledgments are rejected but for this.
+        // The filter would reject acknowledgments, were it not for this.
         let mut chip = Chip::receiving_with(|chip| chip.put(RX + 26, &[0x0b]));
         chip.transmission(&data(0x9999, 7, b"x"));
         chip.put(TX + 4, &OTHER.to_le_bytes());
@@ -1099,7 +1099,7 @@ fn csma_waits_its_periods_and_looks_at_the_channel() {
     chip.run(1);
     assert_eq!(chip.status(OTHER), 0x2400);
     assert!((chip.memory.read(OTHER + 22, 1).unwrap()[0] as i8) < -95);
-    // A channel that stays busy: five looks.
+    // A channel that stays busy: five checks.
     let mut frame = vec![127];
     frame.resize(128, 0);
     chip.arrive(&frame, -40.0);
@@ -1130,9 +1130,9 @@ fn a_scan_finds_the_strongest_power() {
     assert_eq!(chip.memory.read(OTHER + 18, 1).unwrap()[0] as i8, -47);
 }
 
-// ---- What nobody would write.
+// ---- Invalid structures.
 
-/// Bytes of structures, with numbers of commands and pointers among them more often than by chance.
+/// Bytes of structures, in which command numbers and pointers are more likely than by chance.
 fn structure() -> impl Strategy<Value = Vec<u8>> {
     let number = prop::sample::select(vec![
         0x0801_u16, 0x0802, 0x0803, 0x0804, 0x0809, 0x080a, 0x080b, 0x080c, 0x080d, 0x0810, 0x2801,
@@ -1150,7 +1150,7 @@ fn structure() -> impl Strategy<Value = Vec<u8>> {
                 bytes[4 + 4 * word..8 + 4 * word].copy_from_slice(&pointer.to_le_bytes());
             }
             bytes[..2].copy_from_slice(&number.to_le_bytes());
-            // Often at once, without end.
+            // Often at once, without an end.
             if bytes[12] & 0x60 == 0 {
                 bytes[12] = 0;
             }
@@ -1188,7 +1188,8 @@ fn deed() -> impl Strategy<Value = Deed> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
 
-    /// Whatever memory holds: it answers each command or refuses it by name, and gets on.
+    /// Whatever memory holds, the RF core answers each command or refuses it by name, and
+    /// continues.
     #[test]
     fn any_structure_is_answered_or_refused(deeds in prop::collection::vec(deed(), 1..40)) {
         let mut chip = Chip::receiving();

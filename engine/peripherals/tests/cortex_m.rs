@@ -1,5 +1,5 @@
-//! Timers, watchdogs and clocks of the Cortex-M chips, which skip to where something happens, against
-//! models that count one tick after the other as the manuals tell it.
+//! Timers, watchdogs and clocks of the Cortex-M chips, which skip to the next event, against models
+//! that count tick by tick as the manuals describe.
 
 use joulemark_kernel::{Cycles, FaultKind, FineHertz, Hertz};
 use joulemark_peripherals::{
@@ -81,7 +81,7 @@ proptest! {
         slow.note();
         let (mut now, mut ticks) = (0_u64, 0_u64);
         for look in looks {
-            // What comes first is foretold.
+            // The next event was predicted.
             let due = gpt.next_event().0;
             now += look;
             gpt.advance(Cycles(now));
@@ -179,7 +179,8 @@ proptest! {
             let flags = tim.read(0x10, Cycles(now)).unwrap();
             prop_assert_eq!(flags, slow.flags);
             prop_assert_eq!(tim.read(0x24, Cycles(now)).unwrap(), slow.count);
-            // It never comes later than foretold, and at the latest at the overflow before it.
+            // An event never comes later than predicted; the prediction may be the overflow before
+            // it.
             prop_assert!(due <= now || flags == 0, "due {}", due);
             tim.write(0x10, 0, Cycles(now)).unwrap();
             slow.flags = 0;
@@ -207,14 +208,14 @@ fn what_timers_leave_out_is_named() {
     }
 }
 
-/// The first cycle, in steps, at which a device resets the chip.
+/// The first cycle, in steps of `step`, at which a device resets the chip.
 fn bite(mut advance: impl FnMut(Cycles) -> bool, step: usize, limit: u64) -> Option<u64> {
     (0..limit).step_by(step).find(|&now| !advance(Cycles(now)))
 }
 
 #[test]
 fn watchdogs_bite_when_they_are_due_and_not_before() {
-    // CC26x0: 100 counts of 32 cycles to the interrupt, as many again to the reset.
+    // CC26x0: 100 counts of 32 cycles to the interrupt, and the same again to the reset.
     let mut wdt = TiWatchdog::default();
     wdt.write(0x00, 100, Cycles(0)).unwrap();
     wdt.write(0x08, 3, Cycles(0)).unwrap();
@@ -242,7 +243,7 @@ fn watchdogs_bite_when_they_are_due_and_not_before() {
         assert!(slow.advance(Cycles(ticks * 1500)).is_err());
     }
 
-    // IWDG: (RLR + 1) periods of 4 << PR; without its key a setting is refused.
+    // IWDG: (RLR + 1) periods of 4 << PR; settings are rejected without the key.
     for pr in 0..7 {
         let mut iwdg = Iwdg::new(40_000, 40_000);
         assert!(iwdg.write(0x04, pr, Cycles(0)).is_err());
@@ -290,7 +291,7 @@ proptest! {
             prop_assert!(!rtc.is_pending());
             rtc.advance(due);
             prop_assert!(rtc.is_pending());
-            // The compare value is in 2^-16 s, half a period of the clock.
+            // The compare value is in units of 2^-16 s, half a period of the clock.
             let wanted = u64::from(time + compare) * u64::from(core_hz) / 65_536;
             prop_assert!(due.0.abs_diff(wanted) <= u64::from(core_hz) / 32_768 + 1);
             start = due;
@@ -301,7 +302,7 @@ proptest! {
     fn a_prescaler_counts_whether_it_was_set_before_the_configuration_or_after(
         prescale in 0_u32..256, steps in 1_u64..60_000, first: bool,
     ) {
-        // Two of 16 bits, periodic and down from 65,535.
+        // Two 16-bit timers, periodic and counting down from 65,535.
         let mut gpt = Gpt::default();
         let mut settings = vec![(0x38, prescale), (0x00, 4)];
         if !first {

@@ -1,4 +1,4 @@
-//! Flash controllers of the CC2538 and the `CC26x0`: sequences, times, and refusals by name.
+//! The flash controllers of the CC2538 and the `CC26x0`: sequences, times, and named refusals.
 
 mod memory;
 

@@ -1,4 +1,4 @@
-//! General-purpose timers as TI's driver library sets them.
+//! General-purpose timers as TI's driver library and operating systems set them up.
 
 use joulemark_kernel::{Cycles, FaultKind};
 use joulemark_peripherals::Gpt;
@@ -13,11 +13,11 @@ const TAMATCHR: u32 = 0x30;
 const TAPR: u32 = 0x38;
 const TAPMR: u32 = 0x40;
 const PERIODIC: u32 = 2;
-/// Timer A's flag of an edge.
+/// Timer A's edge flag.
 const EDGE: u32 = 1 << 2;
-/// `GPTIMER_CFG_PERIODIC_UP` (gptimer.h): periodic, up, its match's interrupt.
+/// `GPTIMER_CFG_PERIODIC_UP` (gptimer.h): periodic, up, with the match interrupt.
 const PERIODIC_UP: u32 = 0x32;
-/// TAPWMIE, and TAAMS, which makes it a PWM timer.
+/// TAPWMIE, and TAAMS, which selects PWM mode.
 const PWM_INTERRUPT: u32 = 1 << 9;
 const PWM: u32 = 1 << 3;
 
@@ -26,14 +26,14 @@ fn the_interrupt_of_pwm_may_be_enabled_in_other_modes() {
     let mut timer = Gpt::default();
     let mode = PERIODIC_UP | PWM_INTERRUPT;
     timer.write(TAMR, mode, Cycles(0)).unwrap();
-    // It counts down, in 16 bits.
+    // PWM counts down, with 16 bits.
     let refused = timer.write(TAMR, mode | PWM, Cycles(0)).unwrap_err();
     assert_eq!(refused.kind, FaultKind::Absent);
 }
 
 #[test]
 fn pwm_tells_of_its_edges() {
-    // 979 cycles, high for 489: OpenWSN's pwm_init. With a prescaler, 65,536 more of each.
+    // 979 cycles, high for 489: OpenWSN's pwm_init. With a prescaler, 65,536 more.
     for (upper, period, high) in [(0, 979, 489), (1, 979 + 65_536, 489)] {
         for (event, inverted) in [(0, 0), (1, 0), (3, 0), (0, 1), (1, 1)] {
             let mut timer = Gpt::default();
@@ -73,7 +73,7 @@ fn pwm_tells_of_its_edges() {
 
 #[test]
 fn a_timer_that_is_enabled_before_it_has_a_mode_counts_from_its_mode_on() {
-    // As RIOT's timer_init does.
+    // As in RIOT's timer_init.
     let mut timer = Gpt::default();
     let mut write = |offset, value, now| timer.write(offset, value, Cycles(now)).unwrap();
     write(CFG, 4, 0);

@@ -9,7 +9,7 @@ const RESLO: u16 = 0x013a;
 const RESHI: u16 = 0x013c;
 const SUMEXT: u16 = 0x013e;
 
-/// One multiplication: the address of the first operand chooses the operation.
+/// One multiplication: the address of the first operand selects the operation.
 fn operation() -> impl Strategy<Value = (u16, u16, u16)> {
     let operand = prop_oneof![
         any::<u16>(),

@@ -1,4 +1,5 @@
-//! The nRF52840's timers, counters, pins, flash controller and interconnect, as its specification tells of them.
+//! The nRF52840's timers, counters, pins, flash controller and interconnect, against its
+//! specification.
 
 mod memory;
 
@@ -30,7 +31,7 @@ fn set(block: &mut dyn Nrf, now: u64, values: &[(u32, u32)]) {
     }
 }
 
-/// When events come, and the register of each, until a time.
+/// The times of events until `until`, and the register of each.
 fn events(block: &mut dyn Nrf, until: u64) -> Vec<(u64, u32)> {
     let mut seen = Vec::new();
     while block.next_event().0 <= until {
@@ -68,7 +69,7 @@ fn a_timer_compares_clears_and_captures() {
         [
             (tick(10), COMPARE),
             (tick(25), COMPARE + 4),
-            // It came to 25 and was cleared there.
+            // It reached 25 and was cleared there.
             (tick(35), COMPARE),
             (tick(50), COMPARE + 4),
             (tick(60), COMPARE),
@@ -86,7 +87,7 @@ fn a_timer_compares_clears_and_captures() {
 
 #[test]
 fn a_short_timer_comes_round_and_counts_tasks() {
-    // 16 bits at 16 MHz: 4 cycles a tick. Without CLEAR a compare comes once a round.
+    // 16 bits at 16 MHz: 4 cycles per tick. Without CLEAR, a compare matches once per round.
     let mut timer = NrfTimer::new(6);
     set(&mut timer, 0, &[(0x510, 0), (CC, 5)]);
     for channel in 1..6 {
@@ -136,15 +137,15 @@ fn a_real_time_counter_tells_only_what_it_was_asked_for() {
     );
     assert!(rtc.events().is_pending());
     assert_eq!(rtc.read(0x504, Cycles(400_000)), Some(6));
-    // Its clock stops, and it with it.
+    // Its clock stops, and the counter with it.
     rtc.set_clock(false, Cycles(400_000));
     assert_eq!(rtc.read(0x504, Cycles(4_000_000)), Some(6));
     rtc.set_clock(true, Cycles(4_000_000));
     assert_eq!(rtc.read(0x504, Cycles(4_062_500)), Some(7));
-    // 16 steps before its end, and then at 0.
+    // 16 steps before the overflow, then 0.
     set(&mut rtc, 4_062_500, &[(0x00c, 1), (0x344, 2)]);
     assert_eq!(events(&mut rtc, 5_062_500), [(5_062_500, 0x104)]);
-    // The prescaler stays while it runs.
+    // The prescaler is locked while the counter runs.
     set(&mut rtc, 5_062_500, &[(0x508, 0)]);
     assert_eq!(rtc.read(0x508, Cycles(5_062_500)), Some(31));
 }
@@ -205,7 +206,7 @@ fn pins_tell_of_edges_and_levels() {
     assert_eq!(change(0, 0, 0x30), 4);
     assert_eq!(change(1, 4, 4), 2);
     assert_eq!(change(1, 0, 4), 2);
-    // A level is watched for: PORT, once until it has gone, and LATCH until it is cleared.
+    // Level sensing: PORT once until the level has gone, and LATCH until cleared.
     pins.set_sense(0, 7, 3, 1 << 7);
     assert_eq!(pins.events_mut().take_new(), 0);
     for expected in [1 << 31, 0] {
@@ -216,7 +217,7 @@ fn pins_tell_of_edges_and_levels() {
     pins.pins_changed(0, 1 << 7, 1 << 7);
     pins.clear_latch(0, u32::MAX);
     assert_eq!(pins.latch(0), 0);
-    // Tasks: the other level by OUT, high by SET; a channel for events has none.
+    // Tasks: OUT toggles, SET drives high; a channel in event mode has none.
     set(&mut pins, 0, &[(0x51c, 3 | 9 << 8 | 3 << 16 | 1 << 20)]);
     assert_eq!(pins.driven(3), Some((0, 9, true)));
     assert_eq!(pins.output(3), Some((0, 9, None)));
@@ -239,7 +240,7 @@ fn the_interconnect_leads_events_to_tasks() {
     assert_eq!(ppi.tasks(event), [0; 0]);
     assert!(ppi.write(0x504, 1 << 3 | 1 << 31));
     assert_eq!(ppi.tasks(event), [task, fork]);
-    // Real-time counter 0 starts timer 0 by channel 31.
+    // Channel 31 is wired so that real-time counter 0 starts timer 0.
     assert_eq!(ppi.tasks(0x4000_b140), [0x4000_8000]);
     // A group's tasks.
     assert!(ppi.write(0x800, 1 << 3) && ppi.write(0x004, 1));

@@ -1,4 +1,4 @@
-//! The nRF52840's UART: one event for each byte, and bits of whole cycles of 16 MHz.
+//! The nRF52840's UART: one event per byte, and bits of whole 16-MHz cycles.
 
 mod memory;
 
@@ -19,7 +19,7 @@ const TXD: u32 = 0x51c;
 const BAUDRATE: u32 = 0x524;
 const CONFIG: u32 = 0x56c;
 
-/// 230,400 baud, of which a bit takes 69 cycles of 16 MHz (actual rate: 231,884), and the core 4 for each.
+/// At 230,400 baud a bit takes 69 cycles of 16 MHz (actual rate: 231,884) of 4 core cycles each.
 const CHARACTER: u64 = 10 * 69 * 4;
 
 fn started() -> NrfUart {
@@ -121,7 +121,7 @@ fn with_dma(values: &[(u32, u32)]) -> NrfUart {
     uart
 }
 
-/// Go on from character to character.
+/// Advance character by character.
 fn run(uart: &mut NrfUart, ram: &mut Memory, characters: u64) {
     for character in 0..=characters {
         let now = Cycles(character * CHARACTER);
@@ -134,7 +134,7 @@ fn run(uart: &mut NrfUart, ram: &mut Memory, characters: u64) {
 fn dma_sends_a_buffer_and_tells_at_its_end() {
     let mut ram = ram((0..64).collect());
     let sends = [(TXD_PTR, RAM + 10), (TXD_MAXCNT, 3), (STARTTX, 1)];
-    // Two stop bits and parity make characters of 12 bits.
+    // Two stop bits and parity make 12-bit characters.
     for (config, bits) in [(0, 10), (0x1e, 12)] {
         let mut uart = with_dma(&[(CONFIG, config)]);
         for (offset, value) in sends {
@@ -166,7 +166,7 @@ fn dma_receives_buffer_after_buffer() {
         (STARTRX, 1),
     ];
     let mut uart = with_dma(&begin);
-    // The next buffer is behind the first.
+    // The next buffer follows the first.
     uart.write(RXD_PTR, RAM + 2, Cycles(0)).unwrap();
     uart.put(&[1, 2, 3]);
     run(&mut uart, &mut ram, 4);

@@ -1,4 +1,4 @@
-//! What TI's driver library does to a UART before it is set up.
+//! UART set-up as by TI's driver library.
 
 use joulemark_kernel::{Cycles, FaultKind, Hertz};
 use joulemark_peripherals::Pl011;
@@ -18,7 +18,8 @@ const ENABLE: u32 = 0x301;
 fn a_format_is_refused_where_a_character_has_it() {
     let now = Cycles(0);
     let mut uart = Pl011::new(16);
-    // UARTDisable() clears FEN of a register that is 0, five data bits; RIOT enables the UART with it.
+    // UARTDisable() clears FEN in a register that is 0, which means five data bits; RIOT enables
+    // the UART with it.
     for (register, value) in [(LCRH, 0), (IBRD, 1), (CTL, ENABLE)] {
         uart.write(register, value, now).unwrap();
     }
@@ -48,7 +49,8 @@ fn a_divisor_counts_in_the_clock_that_it_divides() {
 
 #[test]
 fn a_transmitter_without_fifo_asks_for_each_byte() {
-    // With CTL.EOT the interrupt comes after the stop bit, else when the holding register is free.
+    // With CTL.EOT the interrupt comes after the stop bit, otherwise when the holding register is
+    // free.
     for (end_of_transmission, lone, second) in [(true, 160, 320), (false, 0, 160)] {
         let mut uart = Pl011::new(16);
         uart.set_clocks(Hertz(1), Hertz(1));
@@ -57,7 +59,7 @@ fn a_transmitter_without_fifo_asks_for_each_byte() {
             uart.write(register, value, Cycles(0)).unwrap();
         }
         assert!(!uart.is_pending());
-        // One byte, then after it was cleared two, of which one is held.
+        // One byte; then, with the flag cleared, two bytes of which one is held.
         for (start, bytes, expected) in [(0, 1, lone), (1000, 2, second)] {
             for _ in 0..bytes {
                 uart.write(0, 0x55, Cycles(start)).unwrap();

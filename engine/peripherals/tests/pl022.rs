@@ -1,4 +1,4 @@
-//! The synchronous serial interface: frames take their bits, and nobody answers.
+//! The synchronous serial interface: frames take the time of their bits, and no slave answers.
 
 use joulemark_kernel::{Cycles, FaultKind};
 use joulemark_peripherals::Pl022;
@@ -41,7 +41,7 @@ fn a_frame_takes_its_bits_and_reads_what_its_input_is_pulled_to() {
     ssi.read(DR, Cycles(after));
     ssi.write(DR, 0xff, Cycles(after)).unwrap();
     assert_eq!(ssi.read(DR, Cycles(after + FRAME)), Some(0));
-    // Looped back, what was sent.
+    // Loopback returns what was sent.
     let mut ssi = on(3);
     ssi.write(DR, 0xab, Cycles(0)).unwrap();
     assert_eq!(ssi.read(DR, Cycles(FRAME)), Some(0xab));
@@ -66,7 +66,7 @@ fn it_interrupts_when_fifos_are_half_and_when_what_came_waits() {
         ssi.read(DR, late);
     }
     assert!(!ssi.is_pending());
-    // Nine frames that nobody reads: the last is lost.
+    // Nine unread frames: the last is lost.
     for frame in 0..9 {
         ssi.write(DR, 0, Cycles(10_000 + frame * FRAME)).unwrap();
     }

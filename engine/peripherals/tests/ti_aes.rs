@@ -1,5 +1,5 @@
-//! The AES accelerator at its registers: its times, its errors, and what is rarely used. Its data in
-//! all modes is compared with OpenSSL's in `tests/chips/test_aes_accelerator.py`.
+//! The AES accelerator at its registers: times, errors, and rarely used features.
+//! `tests/chips/test_aes_accelerator.py` compares its data with OpenSSL's in all modes.
 
 mod memory;
 
@@ -64,7 +64,7 @@ impl Chip {
         self.aes.read(offset, self.now).unwrap()
     }
 
-    /// Let time pass until something happens; how long that takes.
+    /// Advance to the next event, and return how long that takes.
     fn wait(&mut self) -> u64 {
         let at = self.aes.next_event();
         assert!(!self.aes.transfer(&mut self.ram, Cycles(at.0 - 1)).unwrap());
@@ -110,11 +110,11 @@ fn a_block_takes_its_rounds_and_its_way_in_and_out() {
     assert_eq!(chip.crypt(4, 1), 12 + 4 + 52 + 4);
     assert_eq!(chip.get(0x40c) >> 31, 0);
     assert_eq!(chip.output(), CIPHER);
-    // Many blocks hide their ways.
+    // With many blocks, transfers overlap.
     assert_eq!(chip.crypt(4, 8), 8 + 8 * 52);
     // CBC waits for each block.
     assert_eq!(chip.crypt(4 | 1 << 5, 8), 8 + 8 * 53);
-    // CCM: B0, each block twice, and the mask of the tag.
+    // CCM: B0, each block twice, and the tag's mask.
     assert_eq!(
         chip.crypt(4 | 1 << 6 | 1 << 18 | 1 << 19, 8),
         8 + 53 + 16 * 53 + 52
@@ -132,7 +132,7 @@ fn a_result_is_announced_where_it_is_asked_for_until_it_is_cleared() {
     assert!(chip.aes.is_pending());
     chip.set(&[(0x788, 1)]);
     assert!(!chip.aes.is_pending());
-    // What is cleared does not come back when it is enabled.
+    // A cleared flag does not return when its interrupt is enabled.
     chip.set(&[(0x784, 3)]);
     assert_eq!(chip.get(0x790), 0);
 }
@@ -287,7 +287,7 @@ fn the_tag_of_a_message_without_payload_comes_after_its_data() {
     const TAG: u32 = 1;
     let mut chip = Chip::new(true);
     chip.load_key();
-    // CCM of 16 bytes that are authenticated; TI's driver clears both flags when they are in.
+    // CCM with 16 authenticated bytes; TI's driver clears both flags when they are in.
     let ccm = 1 << 29 | 1 << 22 | 1 << 19 | 1 << 18 | 3 << 7 | 1 << 6 | 4;
     chip.set(&[(0x788, DATA_IN | TAG), (0x784, DATA_IN | TAG), (0x550, ccm)]);
     chip.set(&[(0x554, 0), (0x558, 0), (0x55c, 16)]);

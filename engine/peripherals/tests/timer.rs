@@ -1,4 +1,4 @@
-//! The timer, which skips to where something happens, against one that counts every tick.
+//! The timer, which skips to the next event, against one that counts every tick.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use joulemark_peripherals::timer::{Input, Kind};
 use joulemark_peripherals::{BasicClock, Timer};
 use proptest::prelude::*;
 
-/// SLAU049F, sections 11.2.3 and 11.2.4, as they are told: one count after the other.
+/// SLAU049F, sections 11.2.3 and 11.2.4, literally: count by count.
 #[derive(Default)]
 struct Reference {
     mode: u16,
@@ -47,7 +47,7 @@ impl Reference {
             } else {
                 self.counter + 1
             };
-            // It turns when it gets there, not when it leaves.
+            // It turns on arrival, not on departure.
             if self.counter == 0 || self.counter == limit {
                 self.down = self.counter != 0;
             }
@@ -80,7 +80,7 @@ proptest! {
             (
                 prop_oneof![1_u64..50, 1_u64..5000, 1_u64..200_000],
                 proptest::option::of(compare()),
-                // Every how many cycles the counter is polled.
+                // The polling interval of the counter in cycles.
                 proptest::option::of(1_u64..30),
             ),
             1..8,
@@ -99,7 +99,7 @@ proptest! {
         for (channel, &value) in compare.iter().enumerate() {
             timer.set_txccr(channel, value, &clock, now);
         }
-        // Channel 1 toggles its output; channel 2's interrupt is on.
+        // Channel 1 toggles its output; channel 2's interrupt is enabled.
         timer.set_txcctl(1, 0x0080, &clock, now).expect("is there");
         timer.set_txcctl(2, 0x0010, &clock, now).expect("is there");
         timer.set_txr(start, &clock, now);
@@ -109,7 +109,7 @@ proptest! {
                 timer.set_txr(counter, &clock, now);
                 reference.counter = counter;
             }
-            // The event of channel 2 is due exactly when counting gets there.
+            // Channel 2's event is due exactly when the count reaches its value.
             let due = timer.next_event(&clock);
             prop_assert!(due > now);
             for cycle in 0..look {
@@ -150,7 +150,7 @@ proptest! {
     fn captures_of_aclk_are_the_same_whoever_looks_when(
         kind in prop_oneof![Just(Kind::A), Just(Kind::B)],
         mode in 0_u16..4,
-        // The edges that each channel captures; it compares where there are none.
+        // The edges that each channel captures; without any, it compares.
         edges in [0_u16..4, 0_u16..4, 0_u16..4],
         compare in [compare(), compare(), compare()],
         dco in any::<u8>(),
@@ -208,7 +208,7 @@ proptest! {
         let mut timer = Timer::new(Kind::B, "timer", &[inputs, inputs]);
         timer.set_txctl(0x0220, &clock, Cycles(0)).expect("is there");
         timer.set_txcctl(1, 0x5100, &clock, Cycles(0)).expect("is there");
-        // Nobody is told of the others.
+        // Captures without an interrupt are not events.
         prop_assert_eq!(timer.next_event(&clock), Cycles::NEVER);
         let now = Cycles(passed);
         timer.set_txcctl(1, 0x5110, &clock, now).expect("is there");

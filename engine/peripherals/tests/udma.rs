@@ -1,4 +1,4 @@
-//! The micro DMA controller: transfers that software requests, between memory and registers.
+//! The micro DMA controller: transfers requested by software, between memory and registers.
 
 mod memory;
 
@@ -44,7 +44,7 @@ impl Chip {
         u32::from_le_bytes(bytes.try_into().unwrap())
     }
 
-    /// Request a channel, and let what follows happen; how long it takes.
+    /// Request a channel, handle the consequences, and return how long they take.
     fn request(&mut self, channel: u32) -> u64 {
         self.udma.write(0x14, 1 << channel);
         let began = self.now;
@@ -68,7 +68,7 @@ impl Chip {
     }
 }
 
-/// Bytes, auto mode: sources go on or stand, destinations go on or stand.
+/// Control word for bytes in auto mode; source and destination increment or stay.
 const fn auto(items: u32, from_stands: bool, to_stands: bool) -> u32 {
     let from = if from_stands { 3 } else { 0 };
     let to = if to_stands { 3 } else { 0 };
@@ -82,7 +82,7 @@ fn a_frame_goes_into_the_fifo_and_out_of_it() {
     chip.udma.write(0x28, 1);
     let short = chip.request(0);
     assert_eq!(chip.fifo, [0x10, 0x11, 0x12, 0x13, 0x14]);
-    // Stopped, nothing left, off, and said so.
+    // Stopped, nothing left, disabled, and reported.
     assert_eq!(chip.control(0) & 0x3ff7, 0);
     assert_eq!(chip.udma.read(0x28), Some(0));
     assert_eq!(chip.udma.read(0x504), Some(1));
@@ -142,7 +142,7 @@ fn what_is_not_there_is_a_bus_error() {
     assert_eq!(chip.udma.read(0x28), Some(0));
     chip.udma.write(0x4c, 1);
     assert_eq!(chip.udma.interrupts(), [false, false]);
-    // A channel that is off does nothing.
+    // A disabled channel does nothing.
     chip.structure(2, RAM, FIFO, auto(1, false, true));
     assert_eq!(chip.request(2), 0);
     assert_eq!(chip.fifo, []);

@@ -1,4 +1,4 @@
-//! Reception by an antenna: frames that are alone, that overlap, that come when nobody listens.
+//! Reception by an antenna: single frames, overlapping frames, frames while nobody listens.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn listening() -> Antenna {
     antenna
 }
 
-/// A frame of so many bytes after its length.
+/// A frame with `length` bytes after its length byte.
 fn frame(id: u64, begin: Picoseconds, power_dbm: f64, length: u8) -> Arrival {
     let bytes: Vec<u8> = [length]
         .into_iter()
@@ -47,7 +47,7 @@ fn frame(id: u64, begin: Picoseconds, power_dbm: f64, length: u8) -> Arrival {
     }
 }
 
-/// Receive one frame as a radio does, and give it and its end.
+/// Receive one frame as a radio does, and return it with its bytes.
 fn receive(antenna: &mut Antenna) -> Option<(Reception, Vec<u8>)> {
     let reception = loop {
         let due = antenna.next_event();
@@ -102,7 +102,7 @@ fn whoever_is_not_there_for_the_delimiter_hears_nothing() {
 
 #[test]
 fn a_frame_on_another_channel_disturbs_from_its_rejection_on() {
-    // CC2420, SWRS041C, section 6.3: 1% of packets are lost where it is so much stronger.
+    // CC2420, SWRS041C, section 6.3: at these ratios 1% of packets are lost.
     for (offset, rejection_db) in [(5, 45.0), (-5, 30.0), (10, 54.0), (-10, 53.0), (15, 62.0)] {
         let lost = |stronger_db: f64| {
             let is_lost = |id: &u64| {
@@ -131,7 +131,7 @@ fn power_on_other_channels_is_seen_behind_the_filter() {
     let power =
         |offset: i16| antenna.power_dbm(MHZ.wrapping_add_signed(offset), us(1100), us(1200)) + 20.0;
     assert!(power(0).abs() < 0.01);
-    // The frame is above who listens below: its rejection, and what its own channel has to give.
+    // The frame is on a channel above the receiver's: its rejection, plus the co-channel rejection.
     assert!((power(-5) + 45.0 + 3.0).abs() < 0.1, "{}", power(-5));
     assert!((power(5) + 30.0 + 3.0).abs() < 0.1, "{}", power(5));
     assert_eq!(antenna.next_change(MHZ + 5, us(0)), us(1000));
@@ -165,7 +165,7 @@ fn two_as_strong_destroy_each_other_where_they_overlap() {
     let wrong: Vec<usize> = (0..bytes.len())
         .filter(|&n| bytes[n] != first.bytes[n])
         .collect();
-    // 500 us to 1332 us after the begin, less 160 us of preamble and delimiter.
+    // 500 us to 1332 us after the start, less 160 us of preamble and SFD.
     assert!(wrong.len() > 15, "{wrong:?}");
     assert!(wrong.iter().all(|n| (10..=36).contains(n)), "{wrong:?}");
     assert_eq!(
@@ -194,7 +194,7 @@ fn packets_are_lost_as_the_data_sheet_says_at_sensitivity_and_at_the_capture_rat
     let drowned = lost_of(&|antenna, id| {
         antenna.arrive(frame(id, us(1000), -50.0, 20));
         let mut other = frame(id | 1 << 40, us(0), -53.0, 125);
-        // Or it would be the one that is received.
+        // Otherwise it would be the one received.
         other.is_lost = true;
         antenna.arrive(other);
     });

@@ -1,4 +1,4 @@
-//! CC2420s on a bench, and two of them on one air.
+//! CC2420s on a bench, and two of them on the same air.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub fn hex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// A radio whose bus takes no time, and what it has done on its pins.
+/// A radio with instantaneous bus transfers, and a record of its pins.
 pub struct Radio {
     pub device: Cc2420,
     pub now: u64,
@@ -36,7 +36,7 @@ pub struct Radio {
 }
 
 impl Radio {
-    /// Without supply, deselected, in reset.
+    /// Without power, deselected, in reset.
     pub fn new() -> Self {
         let figures = MODEL.figures().expect("the model's file is right");
         let mut radio = Self {
@@ -50,7 +50,7 @@ impl Radio {
         radio
     }
 
-    /// In power down mode.
+    /// In power-down mode.
     pub fn powered() -> Self {
         let mut radio = Self::new();
         radio.regulator(true);
@@ -59,7 +59,7 @@ impl Radio {
         radio
     }
 
-    /// With its oscillator on.
+    /// With its oscillator running.
     pub fn idle() -> Self {
         let mut radio = Self::powered();
         radio.command(&[1]);
@@ -97,7 +97,7 @@ impl Radio {
         self.device.next_event().0
     }
 
-    /// Let what is due by a time happen.
+    /// Handle everything due until a time.
     pub fn run_to(&mut self, time: u64) {
         while self.next_event() <= time {
             let due = self.next_event();
@@ -117,7 +117,7 @@ impl Radio {
         self.run_to(self.now + time);
     }
 
-    /// Select, exchange, deselect; what came back.
+    /// Select, exchange, deselect; return the answers.
     pub fn try_command(&mut self, bytes: &[u8]) -> Vec<Option<u8>> {
         self.pin(SELECT, false);
         let exchange = |&byte| self.with(|device, lines| device.exchange(byte, lines));
@@ -178,7 +178,7 @@ impl Radio {
     }
 }
 
-/// A transmission that is on its way.
+/// A transmission in progress.
 struct OnAir {
     id: u64,
     sender: usize,
@@ -194,7 +194,7 @@ pub struct Air {
 }
 
 impl Air {
-    /// Both idle; each has the other with this power at its antenna when that sends with 0 dBm.
+    /// Both idle; each hears the other at this power when that sends with 0 dBm.
     pub fn new(power_dbm: f64) -> Self {
         let mut air = Self {
             radios: [Radio::idle(), Radio::idle()],
@@ -236,7 +236,7 @@ impl Air {
         }
     }
 
-    /// Take what either has emitted to the other.
+    /// Deliver each radio's emissions to the other.
     fn carry(&mut self) {
         for sender in 0..2 {
             let antenna = self.radios[sender].device.antenna().expect("a radio");

@@ -471,7 +471,7 @@ impl Peripherals for Cc2538 {
     ) -> Result<bool, Fault> {
         let aes = self.aes.as_mut();
         let by_aes = aes.map_or(Ok(false), |aes| aes.transfer(memory, now))?;
-        // Of registers, only the radio's can be reached.
+        // Of all registers, DMA reaches only the radio's.
         let rf = &mut self.rf;
         let mut registers = |address: u32, value: Option<u32>| {
             let offset = address

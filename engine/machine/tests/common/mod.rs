@@ -17,8 +17,8 @@ pub fn chip() -> Arc<Chip> {
     Arc::new(Chip::load(&path).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// Assemble a program. It has the chip's register names, `start` as its reset vector, and a
-/// section `.vector.NAME` for each other interrupt vector that it uses.
+/// Assemble a program. It can use the chip's register names, has `start` as its reset vector, and
+/// has a section `.vector.NAME` for each other interrupt vector that it uses.
 pub fn elf(source: &str) -> Vec<u8> {
     let chip = chip();
     let mut text = String::new();
@@ -76,7 +76,7 @@ pub fn arm_chip() -> Arc<Chip> {
     Arc::new(Chip::load(&path).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// Assemble a program for [`arm_chip`]; `start` is its reset vector and `tick` that of `SysTick`.
+/// Assemble a program for [`arm_chip`]; `start` is the reset vector, `tick` that of `SysTick`.
 pub fn arm_image(source: &str) -> Arc<Image> {
     let text = format!(
         ".syntax unified\n.thumb\n.section .vectors,\"a\"\n.word 0x20002000, start\n.space 52\n\
@@ -88,12 +88,12 @@ pub fn arm_image(source: &str) -> Arc<Image> {
     Arc::new(Image::parse(&elf, None).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// An assembled program as an image.
+/// Assemble a program into an image.
 pub fn image(source: &str) -> Arc<Image> {
     Arc::new(Image::parse(&elf(source), None).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// A machine after reset.
+/// Make a machine after reset.
 pub fn machine_with(source: &str, options: &Options) -> (Machine, Arc<Image>) {
     let image = image(source);
     let machine = Machine::new(&chip(), &Wiring::default(), &image, options)
@@ -101,7 +101,7 @@ pub fn machine_with(source: &str, options: &Options) -> (Machine, Arc<Image>) {
     (machine, image)
 }
 
-/// A machine with pin P2.3 as its marker that keeps everything.
+/// Make a machine with marker pin P2.3 that records everything.
 pub fn machine(source: &str) -> (Machine, Arc<Image>) {
     let options = Options {
         marker: Some("P2.3".into()),
@@ -112,7 +112,7 @@ pub fn machine(source: &str) -> (Machine, Arc<Image>) {
     machine_with(source, &options)
 }
 
-/// Run to a symbol within a million cycles.
+/// Run to a symbol, within a million cycles.
 pub fn run_to(machine: &mut Machine, image: &Image, symbol: &str) {
     let stop = run(
         machine,
@@ -141,7 +141,7 @@ pub fn run(machine: &mut Machine, until: Until) -> Stop {
     machine.run(until).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Run until a fault of this kind; its message.
+/// Run until a fault of this kind, and return its message.
 pub fn fault(source: &str, kind: &str) -> String {
     let (mut machine, _) = machine(source);
     let stop = run_for(&mut machine, 1_000_000);
@@ -152,7 +152,7 @@ pub fn fault(source: &str, kind: &str) -> String {
     fault.message
 }
 
-/// A word of memory at a symbol.
+/// Read a word of memory at a symbol.
 pub fn word(machine: &Machine, image: &Image, symbol: &str, index: u32) -> u16 {
     let address = image.resolve(symbol).expect("the symbol is there") + 2 * index;
     let bytes = machine.read_memory(address, 2).expect("it is memory");

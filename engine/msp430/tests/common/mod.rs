@@ -50,10 +50,10 @@ impl Bus for Bare {
     }
 }
 
-/// First address of the RAM of [`all_ram`]; mspdebug has its own peripherals below.
+/// First address of RAM in [`all_ram`]; mspdebug has its own peripherals below it.
 pub const RAM: u16 = 0x0200;
 
-/// A core with nothing but RAM, all of it written once.
+/// A core with only RAM, all of it written once.
 pub fn all_ram() -> Core<Bare> {
     let region = Region {
         start: RAM,
@@ -79,7 +79,7 @@ pub fn word<B: Bus>(core: &Core<B>, address: u16) -> u16 {
     u16::from_le_bytes([bytes[0], bytes[1]])
 }
 
-/// Random numbers that are the same on each machine (xorshift64*; Vigna 2016).
+/// Random numbers that are the same on every machine (xorshift64*; Vigna 2016).
 pub struct Random(pub u64);
 
 impl Random {
@@ -95,7 +95,7 @@ impl Random {
     }
 
     pub fn word(&mut self) -> u16 {
-        // Corners are as likely as the rest.
+        // Corner cases are as likely as all other values.
         const CORNERS: [u16; 10] = [
             0, 1, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xfffe, 0xffff,
         ];
@@ -108,13 +108,13 @@ impl Random {
     }
 }
 
-/// A script for mspdebug's simulator, and what it is expected to say.
+/// A script for mspdebug's simulator.
 #[derive(Default)]
 pub struct Oracle {
     script: String,
 }
 
-/// Output of one `step` or `run` or `md` of a script.
+/// Output of a `step`, `run` or `md` in a script.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answer {
     Registers([u16; 16]),
@@ -141,24 +141,24 @@ impl Oracle {
         }
     }
 
-    /// One `Registers` answer.
+    /// Gives one `Registers` answer.
     pub fn set(&mut self, register: usize, value: u16) {
         self.line(&format!("set {register} {value:#x}"));
     }
 
-    /// One `Registers` answer, after the last step.
+    /// Gives one `Registers` answer, after the last step.
     pub fn step(&mut self, count: usize) {
         self.line(&format!("step {count}"));
     }
 
-    /// One `Memory` answer.
+    /// Gives one `Memory` answer.
     pub fn dump(&mut self, address: u16, size: usize) {
         self.line(&format!("md {address:#x} {size}"));
     }
 
     /// Run the script.
     pub fn answers(&self) -> Vec<Answer> {
-        // A file of its own for each thread: tests run side by side.
+        // A separate file per thread, because tests run in parallel.
         let name = format!(
             "oracle-{}-{:?}",
             std::process::id(),
@@ -207,7 +207,7 @@ fn parse(output: &str) -> Vec<Answer> {
                 _ => answers.push(Answer::Memory(bytes.collect())),
             }
         } else if line.starts_with("=>") && line.contains(" md ") {
-            // Two dumps in a row are two answers.
+            // Two consecutive dumps are two answers.
             answers.push(Answer::Memory(Vec::new()));
         }
     }

@@ -1,5 +1,5 @@
 //! SLAU049F, MSP430x1xx Family User's Guide, section 3.4.4 (pages 3-72 and 3-73): the tables of
-//! instruction cycles and lengths, as data.
+//! instruction cycles and lengths as data.
 
 /// The rows of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,11 +28,11 @@ use Mode::{Absolute, Autoincrement, Immediate, Indexed, Indirect, Pc, Rn, Symbol
 pub const RETI: (u8, u8) = (5, 1);
 pub const INTERRUPT: u64 = 6;
 
-/// Section 3.4.4, "Format-III (Jump)": all, whether the jump is taken or not: cycles and words.
+/// Section 3.4.4, "Format-III (Jump)": cycles and words of all jumps, taken or not.
 pub const JUMP: (u8, u8) = (2, 1);
 
-/// Table 3-15, format II: mode; cycles of RRA, RRC, SWPB, SXT; of PUSH; of CALL; words.
-/// RRA and its like have no cycles for #N: the table's note forbids it.
+/// Table 3-15, format II: mode; cycles of RRA, RRC, SWPB, SXT; of PUSH; of CALL; words. RRA and
+/// similar instructions have no cycles for #N, which the table's note forbids.
 pub const FORMAT_II: [(Mode, Option<u8>, u8, u8, u8); 7] = [
     (Rn, Some(1), 3, 4, 1),
     (Indirect, Some(3), 4, 4, 1),
@@ -82,8 +82,8 @@ pub const FORMAT_I: [(Mode, Mode, u8, u8); 35] = [
     (Absolute, Absolute, 6, 3),
 ];
 
-/// The row of a source (or only) operand: As and register (section 3.3, table 3-3, and table 3-2
-/// for the constant generators).
+/// The row of a source (or the only) operand, by As and register (section 3.3, table 3-3, and table
+/// 3-2 for the constant generators).
 pub fn source_mode(mode: u16, register: u16) -> Mode {
     match (mode, register) {
         (0, _) | (1..=3, 3) | (2 | 3, 2) => Rn,
@@ -96,7 +96,7 @@ pub fn source_mode(mode: u16, register: u16) -> Mode {
     }
 }
 
-/// The row of a destination operand: Ad and register.
+/// The row of a destination operand, by Ad and register.
 pub fn destination_mode(mode: u16, register: u16) -> Mode {
     match (mode, register) {
         (0, 0) => Pc,
@@ -107,7 +107,7 @@ pub fn destination_mode(mode: u16, register: u16) -> Mode {
     }
 }
 
-/// The tables' entry for an instruction's first word: cycles and words. `None`: no instruction.
+/// The tables' entry for an instruction's first word: cycles and words; `None` if it is invalid.
 pub fn cost(first: u16) -> Option<(u8, u8)> {
     let mode = first >> 4 & 3;
     let byte = first & 0x40 != 0;

@@ -1,4 +1,4 @@
-//! What the tests of radios within chips share: frames, what is sent, what comes.
+//! Shared by the tests of radios in chips: frames, transmissions, arrivals.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use joulemark_radio::{Antenna, Arrival, BYTE, Emission, Start, frequency_mhz};
 /// A microsecond in picoseconds.
 pub const US: u64 = 1_000_000;
 
-/// A transmission: its begin, its bytes with the length, its end.
+/// A transmission: its start, its bytes with the length, its end.
 pub type Sent = (Start, Vec<u8>, Picoseconds);
 
-/// Take over what a radio has sent.
+/// Collect what a radio has sent.
 pub fn take_sent(antenna: &mut Antenna, sent: &mut Vec<Sent>) {
     for emission in antenna.take_emissions() {
         match emission {
@@ -26,7 +26,7 @@ pub fn take_sent(antenna: &mut Antenna, sent: &mut Vec<Sent>) {
     }
 }
 
-/// A frame comes on channel 11: its bytes with the length; it begins in 10 us.
+/// Let a frame arrive on channel 11, given its bytes with the length; it begins in 10 us.
 pub fn arrive(antenna: &mut Antenna, now: u64, bytes: &[u8], power_dbm: f64) -> Arrival {
     let begin = Picoseconds(now + 10 * US);
     let delimiter = Picoseconds(begin.0 + 160 * US);
@@ -48,7 +48,7 @@ pub fn arrive(antenna: &mut Antenna, now: u64, bytes: &[u8], power_dbm: f64) -> 
     arrival
 }
 
-/// A frame with its length and its check sequence (IEEE Std 802.15.4-2006, 7.2.1.9, bit by bit).
+/// A frame with its length and FCS (IEEE Std 802.15.4-2006, 7.2.1.9, bit by bit).
 pub fn with_crc(frame: &[u8]) -> Vec<u8> {
     let mut remainder = 0_u16;
     let bits = |byte: &u8| {

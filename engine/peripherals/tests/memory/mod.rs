@@ -1,8 +1,8 @@
-//! Memory of tests.
+//! Memory for tests.
 
 use joulemark_kernel::Memories;
 
-/// RAM, or flash, from an address on.
+/// RAM or flash from an address on.
 pub struct Memory {
     pub start: u32,
     pub bytes: Vec<u8>,
