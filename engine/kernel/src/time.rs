@@ -87,8 +87,8 @@ pub fn divide(dividend: u128, divisor: u64) -> (u128, u64) {
     (dividend / divisor, (dividend % divisor) as u64)
 }
 
-/// How long a clock's cycles last, in grains: a unit of time in which every cycle is a whole
-/// number.
+/// How long a clock's cycles last, in grains: a unit of time so chosen that every cycle is a whole
+/// number of them.
 ///
 /// Cycles are counted from the machine's start. The clock may be divided from one whose periods
 /// have two lengths, in a repeating pattern of 32.

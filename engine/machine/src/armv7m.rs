@@ -29,7 +29,7 @@ const THUMB: u32 = 1 << 24;
 const VTOR: u32 = 0xe000_ed08;
 const ACTLR: u32 = 0xe000_e008;
 const DWT_CTRL: u32 = 0xe000_1000;
-/// DWT_CTRL with all counters enabled (ARM DDI 0403E, C1.8.7).
+/// `DWT_CTRL` with all counters enabled (ARM DDI 0403E, C1.8.7).
 const DWT_COUNTERS: u32 = 0x003e_0001;
 const DISDEFWBUF: u32 = 2;
 

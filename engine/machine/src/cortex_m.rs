@@ -94,7 +94,7 @@ pub struct Anew<'a> {
     pub setting: &'a dyn Fn(&str) -> u32,
 }
 
-/// What a register access by a series can see and change of the rest of the chip.
+/// The rest of the chip, as far as a register access can see and change it.
 pub struct Context<'a> {
     /// The pins; the caller detects changes after the access.
     pub pins: &'a mut Pins,

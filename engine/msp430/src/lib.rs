@@ -9,17 +9,17 @@
 //!
 //! | rule | source |
 //! |---|---|
-//! | format I by source and destination mode; MOV, BIT and CMP save nothing | table 3-16, page 3-73 |
-//! | destination PC: 2 from Rn and @Rn, else 3, whatever the operation | table 3-16 |
+//! | format I, by source and destination mode; MOV, BIT and CMP are no cheaper | table 3-16, page 3-73 |
+//! | destination PC: 2 from Rn and @Rn, otherwise 3, for every operation | table 3-16 |
 //! | RRA, RRC, SWPB, SXT, PUSH, CALL by mode | table 3-15, page 3-72 |
 //! | a jump takes 2, taken or not | page 3-72 |
-//! | generated constants cost what a register costs | section 3.2.4: no code word, no access |
-//! | RETI 5; from the acceptance of an interrupt to its first instruction 6 | table 3-14, section 2.2.3 |
+//! | generated constants cost as much as a register | section 3.2.4: no code word, no access |
+//! | RETI takes 5; the acceptance of an interrupt, until its first instruction, takes 6 | table 3-14, section 2.2.3 |
 //! | an interrupt is accepted between instructions; SR is cleared, which ends a low-power mode | section 2.2.3 |
-//! | after EINT one more instruction is executed; DINT is one instruction late | pages 3-40 and 3-39, notes |
-//! | after RETI there is no such delay; nor when the instruction that sets GIE sets CPUOFF | inferred |
-//! | data goes over the bus in the instruction's last cycle; what is written back is read in the cycle before; a source is read 3 cycles earlier where the destination is in memory | inferred |
-//! | the start of an oscillator and the time that flash holds the core come from the bus | sections 4.2 and 5.3 |
+//! | after EINT, one more instruction is executed; DINT takes effect one instruction late | pages 3-40 and 3-39, notes |
+//! | no such delay after RETI, or if the instruction that sets GIE also sets CPUOFF | inferred |
+//! | data is transferred in the instruction's last cycle; a value to be written back is read in the cycle before; a source is read 3 cycles earlier if the destination is in memory | inferred |
+//! | the bus supplies the start-up time of oscillators and the stall time of flash | sections 4.2 and 5.3 |
 //!
 //! While CPUOFF is set the cycle counter continues, event by event, and [`Core::sleep_cycles`]
 //! counts that part; the bus is told of each change of mode ([`Bus::power_changed`]).

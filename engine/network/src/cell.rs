@@ -11,7 +11,7 @@ use crate::medium::{Hearing, Link, Transmission};
 use crate::rules::{Ahead, Rules};
 use crate::{Clock, Mote};
 
-/// 1/500: bounds the error of any crystal and of rounding, relative to a nominal span.
+/// No crystal's error, rounding included, exceeds 1/500 of a nominal span.
 const CRYSTALS: u64 = 500;
 
 /// No receiver notices anything weaker than this, not even as noise.

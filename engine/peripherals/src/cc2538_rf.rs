@@ -110,7 +110,7 @@ const PEND_DATAREQ_ONLY: u32 = 1 << 2;
 /// FRMCTRL0.
 const TX_MODE: u32 = 3;
 const RX_MODE: u32 = 3 << 2;
-/// Bit 1 of RX_MODE: modes 2 and 3 are infinite reception and no symbol search.
+/// Bit 1 of `RX_MODE`: modes 2 and 3 are infinite reception and no symbol search.
 const RX_MODE_OFF: u32 = 2 << 2;
 const ENERGY_SCAN: u32 = 1 << 4;
 const AUTOACK: u32 = 1 << 5;

@@ -1,5 +1,5 @@
-//! The real-time clock of STM32F1 chips (RM0041, chapter RTC). Register offsets and fields were compared
-//! with ST's header `stm32f100xb.h`.
+//! The real-time clock of STM32F1 chips (RM0041, chapter RTC). Register offsets and fields were
+//! compared with ST's header `stm32f100xb.h`.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind, FineHertz, Hertz};
 

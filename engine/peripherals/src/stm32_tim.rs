@@ -1,6 +1,6 @@
-//! General-purpose and basic timers of STM32F1 chips (RM0041, chapters General-purpose timers TIM2 to
-//! TIM4 and Basic timers TIM6 and TIM7): up-counting, one-pulse mode, compare flags. Register offsets and
-//! fields were compared with ST's header `stm32f100xb.h`.
+//! General-purpose and basic timers of STM32F1 chips (RM0041, chapters General-purpose timers TIM2
+//! to TIM4 and Basic timers TIM6 and TIM7): up-counting, one-pulse mode, compare flags. Register
+//! offsets and fields were compared with ST's header `stm32f100xb.h`.
 
 use joulemark_kernel::{Cycles, Fault, FaultKind};
 

@@ -19,7 +19,7 @@ pub struct Stm32Usart {
     brr: u32,
     cr: [u32; 3],
     complete: bool,
-    /// SR was read while ORE was set, so that a read of DR clears ORE.
+    /// ORE; and whether SR was read while it was set, so that a read of DR clears it.
     overrun: bool,
     overrun_seen: bool,
     /// Core cycles per cycle of its bus.

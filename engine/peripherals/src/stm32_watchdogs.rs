@@ -137,7 +137,8 @@ impl Wwdg {
         self.clock.change(now, periods, cycles);
     }
 
-    /// The counter's clock is the peripheral clock divided by 4096 and by WDGTB (RM0041, `WWDG_CFR`).
+    /// The counter's clock is the peripheral clock divided by 4096 and by WDGTB (RM0041,
+    /// `WWDG_CFR`).
     const fn step_ticks(&self) -> u64 {
         4096 << (self.cfr >> 7 & 3)
     }

@@ -72,7 +72,8 @@ impl Trng {
     /// Produce the number that is due.
     pub fn advance(&mut self, now: Cycles) {
         if now >= self.due && !self.ready {
-            // xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators").
+            // xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift
+            // generators").
             self.random ^= self.random >> 12;
             self.random ^= self.random << 25;
             self.random ^= self.random >> 27;

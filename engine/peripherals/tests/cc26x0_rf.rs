@@ -1040,7 +1040,7 @@ fn a_receiver_ends_by_its_trigger_and_by_command() {
 #[test]
 fn an_acknowledgment_is_awaited() {
     for (control, status) in [(0x02, 0x2403_u16), (0x12, 0x2404)] {
-        // The filter would reject acknowledgments, were it not for this.
+        // Frame filtering rejects acknowledgments; CMD_IEEE_RX_ACK still gets them.
         let mut chip = Chip::receiving_with(|chip| chip.put(RX + 26, &[0x0b]));
         chip.transmission(&data(0x9999, 7, b"x"));
         chip.put(TX + 4, &OTHER.to_le_bytes());

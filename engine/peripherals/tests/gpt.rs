@@ -26,7 +26,7 @@ fn the_interrupt_of_pwm_may_be_enabled_in_other_modes() {
     let mut timer = Gpt::default();
     let mode = PERIODIC_UP | PWM_INTERRUPT;
     timer.write(TAMR, mode, Cycles(0)).unwrap();
-    // PWM counts down, with 16 bits.
+    // PWM needs 16 bits and counting down.
     let refused = timer.write(TAMR, mode | PWM, Cycles(0)).unwrap_err();
     assert_eq!(refused.kind, FaultKind::Absent);
 }

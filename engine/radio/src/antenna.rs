@@ -213,7 +213,7 @@ impl Antenna {
 
     /// End the transmission at a time that is not in the past: after its last byte, as soon as the
     /// length is known, or earlier if it is stopped. A transmission stopped before it begins ends
-    /// when it begins.
+    /// at the time of the stop.
     pub fn end(&mut self, at: Picoseconds) {
         self.sending = Some(at);
         self.emit(Emission::End(at));

@@ -47,7 +47,7 @@ pub(super) struct CcaSettings {
 }
 
 impl CcaSettings {
-    /// Combine the sources: energy, correlation, SFD (`ccaOpt` of `CMD_IEEE_RX`).
+    /// Combine the sources: energy, correlation, SFD (`ccaOpt` of `CMD_IEEE_RX` in TI's header).
     pub fn combine(self, energy: Cca, correlation: Cca, sync: bool) -> Cca {
         let enabled = |bit: u8| self.options & bit != 0;
         let mut sources = Vec::with_capacity(2);
