@@ -257,7 +257,7 @@ impl BasicClock {
                       frequency: Option<FineHertz>,
                       divider: u8| {
             let is_same = driver == Some(source);
-            // Periods of the source in its own periods, or in grains of MCLK.
+            // Periods of this clock, and the cycles or grains of MCLK that they take.
             let (mut periods, mut span) = if is_same {
                 (1 << pace.shift(), 1 << divider)
             } else {

@@ -124,7 +124,7 @@ impl Cc2538Flash {
         self.flash.start + self.word * 4 % self.flash.size
     }
 
-    /// Check that the page at FADDR is unlocked; set the abort flag if it is not.
+    /// Whether the page at FADDR is unlocked; the abort flag is set accordingly.
     fn may_change(&mut self) -> bool {
         let last_page = self.flash.start + self.flash.size - self.flash.page;
         self.is_aborted = self.address() >= last_page && !self.is_upper_open;

@@ -86,7 +86,7 @@ impl Cc26x2Aon {
     fn read_system(&self, offset: u32) -> Option<u32> {
         let held = |offset: u32| self.system.get(offset as usize / 4).copied();
         match offset {
-            // OPMODEACK and TIMER2CLKSTAT immediately follow the registers before them.
+            // OPMODEACK and TIMER2CLKSTAT take the values of the registers before them at once.
             0x04 | 0x60 => held(offset - 4),
             // Converter clocks and the increment of the real-time clock: bit 1 acknowledges bit 0.
             0x50..=0x58 | 0x84 => held(offset).map(|value| value & 1 | (value & 1) << 1),
