@@ -190,7 +190,7 @@ fn reason(stop: &Stop, is_step: bool) -> Option<SingleThreadStopReason<u32>> {
         Reason::Address => Some(SingleThreadStopReason::SwBreak(())),
         Reason::Fault => Some(SingleThreadStopReason::Signal(Signal::SIGSEGV)),
         Reason::Asleep if is_step => None,
-        // Nothing can wake it.
+        // Nothing can wake it: report it like a program that stopped by itself.
         Reason::Asleep => Some(SingleThreadStopReason::Signal(Signal::SIGSTOP)),
         _ => None,
     }

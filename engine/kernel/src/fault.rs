@@ -1,4 +1,4 @@
-//! Faults: errors that silicon would silently get wrong, caught here.
+//! Faults: errors that silicon would let pass silently, caught here.
 
 use std::fmt;
 

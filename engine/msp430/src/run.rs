@@ -28,7 +28,7 @@ pub enum Exit {
     Stopped,
     /// The core sleeps and nothing is due to wake it.
     Asleep,
-    /// An error that silicon would silently get wrong.
+    /// An error that silicon would let pass silently.
     Fault(Box<Fault>),
 }
 

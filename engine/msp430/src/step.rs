@@ -180,8 +180,8 @@ impl<B: Bus> Core<B> {
     ///
     /// PUSH SP: the value on the stack is SP as PUSH leaves it (SLAU049F, section 3.2.2, figure
     /// 3-5). x(SP): code that mspgcc made for the MSP430F1611 keeps a function pointer at 56(SP)
-    /// and calls it by `CALL 58(SP)`, and passes on the eight bytes from 46(SP) by four times `PUSH
-    /// 54(SP)` (contiki-ng/mspsim, `firmware/sky/timertest.sky`, 0x4578 and 0x45e0, 0x494e and
+    /// and calls it by `CALL 58(SP)`, and passes on the eight bytes from 46(SP) by `PUSH 54(SP)`,
+    /// four times (contiki-ng/mspsim, `firmware/sky/timertest.sky`, 0x4578 and 0x45e0, 0x494e and
     /// 0x4968); mspgcc's machine description adds 2 to an offset from SP in both (`msp430.md`, %N).
     /// The description of CALL, page 3-29, reads the operand first, which makes no difference for
     /// other operands. CALL SP, @SP and @SP+ are treated likewise, *inferred*: openMSP430 and

@@ -332,7 +332,7 @@ impl Wiring {
     }
 }
 
-/// An error that silicon would silently get wrong.
+/// An error that silicon would let pass silently.
 #[pyclass(frozen, get_all, module = "joulemark._engine")]
 #[derive(Clone)]
 struct Fault {
