@@ -21,16 +21,16 @@ uint8_t hal_serial_read(void);
 
 void hal_serial_write(uint8_t byte);
 
-/* Sleeps for so many milliseconds or up to 1 % longer, by the chip's own timer: to a meter on the
-   supply the board is idle. */
+/* Sleeps for the given number of milliseconds, or up to 1 % longer, timed by the chip's own timer.
+   A meter on the supply sees an idle board. */
 void hal_quiet(uint16_t ms);
 
 /* Lowest address that the stack may reach. */
 uint8_t *hal_stack_limit(void);
 
-/* Ticks from hal_timer_start to hal_timer_stop, at the timer_hz of the image's description. The
-   timer runs by itself: nothing interrupts what is timed. HAL_TIMER_OVERFLOW when it did not fit.
- */
+/* Ticks between hal_timer_start and hal_timer_stop, at the timer_hz of the image's description. The
+   timer needs no interrupt, so none disturbs the window. HAL_TIMER_OVERFLOW when the count did not
+   fit. */
 #define HAL_TIMER_OVERFLOW UINT32_MAX
 uint32_t hal_timer_ticks(void);
 

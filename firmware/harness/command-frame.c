@@ -2,8 +2,8 @@
 
 #include "hal.h"
 
-/* CRC-16/IBM-3740: polynomial 0x1021, initial value 0xffff, not reflected. The shifts below are the
-   polynomial's division by a whole byte at once. */
+/* CRC-16/IBM-3740: polynomial 0x1021, initial value 0xffff, not reflected. The shifts divide by the
+   polynomial a whole byte at a time. */
 uint16_t frame_crc(const uint8_t *bytes, uint16_t length) {
     uint16_t crc = 0xffff;
     while (length-- > 0) {

@@ -10,11 +10,11 @@ enum { FRAME_BYTES = 250, FRAME_OVERHEAD = 4, ENCODED_BYTES = FRAME_BYTES + 1 };
 
 uint16_t frame_crc(const uint8_t *bytes, uint16_t length);
 
-/* Decodes a frame in place, without its ending zero. Returns its length without the CRC, or 0 when
-   it is not a frame. */
+/* Decodes a frame in place; its terminating zero is not part of bytes. Returns its length without
+   the CRC, or 0 if it is not a valid frame. */
 uint16_t frame_decode(uint8_t *bytes, uint16_t length);
 
-/* Sends bytes[0..length) as a frame. There must be room for the CRC behind them. */
+/* Sends bytes[0..length) as a frame. The buffer must have room for the CRC after them. */
 void frame_send(uint8_t *bytes, uint16_t length);
 
 #endif

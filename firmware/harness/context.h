@@ -1,5 +1,5 @@
-/* The primitive's context. It is the primitive's cost in RAM, so it has a symbol of its own; the
-   copy that the harness keeps of it is not. Included once, by a kind's file. */
+/* The primitive's context. It counts as the primitive's RAM, so it has its own symbol; the copy
+   that the harness saves does not count. Include this once, in the kind's kind.c. */
 #include "harness.h"
 #include "kind.h"
 #include "noinit.h"

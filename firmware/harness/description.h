@@ -1,5 +1,5 @@
-/* What the image says of itself; the build writes it. In a section of its own: its length depends
-   on names and paths, and is no cost of the primitive. */
+/* The image's description of itself, written by the build. It has its own section because its
+   length depends on names and paths and is not a cost of the primitive. */
 #ifndef DESCRIPTION_H
 #define DESCRIPTION_H
 

@@ -11,13 +11,13 @@ enum { DONE, BAD_FRAME, UNKNOWN_COMMAND, OUT_OF_RANGE, UNKNOWN_OPERATION, BAD_RU
 enum { FLAG_EMPTY = 1, FLAG_PAINT = 2, FLAG_IN_PLACE = 4, FLAGS = 7 };
 enum { DESCRIPTION_CHUNK = 200 };
 
-/* What the stack is painted with, as wide as a register. */
+/* Stack paint, as wide as a register. */
 typedef uintptr_t stack_word;
 #define PAINT ((stack_word)0xa5a5a5a5a5a5a5a5u)
 
 const uint8_t *harness_input;
 
-/* One byte more than the longest frame, so that a longer one is seen to be too long. */
+/* One byte longer than the longest frame, so that a frame that is too long is detected. */
 static HAL_NOINIT uint8_t frame[ENCODED_BYTES + 1];
 static uint16_t frame_length;
 
@@ -54,8 +54,8 @@ typedef struct {
     uint32_t ticks;
 } outcome;
 
-/* The window. Its own code is the same for every step, so that what an empty one costs is what a
-   full one costs too much. Between painting and the first step nothing is called. */
+/* The measured window. Its own code is the same for every step, so that the cost of an empty window
+   is exactly the overhead of a full one. Nothing is called between painting and the first step. */
 static __attribute__((noinline)) void window(outcome *result, crypto_status (*step)(void),
                                              uint32_t repetitions, bool restore, bool paint) {
     crypto_status status;
@@ -76,7 +76,7 @@ static __attribute__((noinline)) void window(outcome *result, crypto_status (*st
     while (p < top && *p == PAINT)
         p++;
     result->stack_bytes = (uint16_t)((uintptr_t)top - (uintptr_t)p);
-    /* A call, which may need more stack than the step did: after the look at the paint. */
+    /* This call may need more stack than the step did, so it comes after the paint is read. */
     result->ticks = hal_timer_ticks();
     result->status = status;
 }
@@ -138,7 +138,7 @@ static uint8_t write_slot(const uint8_t *body, uint16_t length) {
     return DONE;
 }
 
-/* The replies are written over the command: each body is read before. */
+/* The reply overwrites the command in place: every body is read first. */
 static void answer(uint16_t length) {
     const uint8_t *body = frame + 2;
     uint8_t *reply = frame + 3;

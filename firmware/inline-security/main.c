@@ -1,6 +1,7 @@
-/* Where the CC2420 secures a frame by itself (SWRS041B, section 21), the core gives it a nonce and
-   two registers. This times that between the marker's edges, for a key that the radio has already,
-   then reads them back from the radio, and says on the serial line whether they are there. */
+/* To secure a frame by itself (SWRS041B, section 21), the CC2420 needs a nonce and two registers
+   from the core. This program times that preparation between the marker's edges, with the key
+   already in the radio, then reads the values back from the radio and reports on the serial line
+   whether they are right. */
 #include "chip.h"
 #include "hal.h"
 #include "radio.h"
@@ -10,7 +11,7 @@ static const uint8_t key[16] = {0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7,
 static const uint8_t nonce[13] = {0xac, 0xde, 0x48, 0, 0, 0, 0, 1, 0, 0, 0, 5, 6};
 enum { OPEN_BYTES = 9, MIC_BYTES = 8, FRAME_BYTES = 40 };
 
-/* SWRS041B, tables 6 and 11 and section 13: the radio's memory and registers over SPI, whose select
+/* SWRS041B, tables 6 and 11 and section 13: the radio's memory and registers over SPI. Chip select
    is P4.2 of the TelosB. */
 enum {
     SELECT = 0x04,
@@ -41,7 +42,7 @@ static bool is_prepared(void) {
     bool is_right = exchange(0) == OPEN_BYTES;
     is_right &= exchange(0) == OPEN_BYTES;
     P4OUT |= SELECT;
-    /* The least significant byte is first: a counter of 1, the nonce, and flags. */
+    /* Least significant byte first: a counter of 1, the nonce, and flags. */
     is_right &= there[0] == 1 && there[1] == 0 && there[15] == 0x09;
     for (uint8_t i = 0; i < sizeof nonce; i++)
         is_right &= there[14 - i] == nonce[i];

@@ -1,7 +1,7 @@
-/* The designers' reference implementation of Keccak makes the constants of iota and the offsets of
-   rho each time that a state is set up (Keccak Code Package, KeccakP1600_StaticInitialize). This
-   times their making between the marker's edges, and says on the serial line whether they are those
-   of FIPS 202. */
+/* The designers' reference implementation of Keccak computes the constants of iota and the offsets
+   of rho every time it initialises a state (Keccak Code Package, KeccakP1600_StaticInitialize).
+   This program times that computation between the marker's edges and reports on the serial line
+   whether the results are those of FIPS 202. */
 #include <stdbool.h>
 
 #include "hal.h"
@@ -10,7 +10,7 @@
 static uint64_t made_constants[24];
 static uint8_t made_offsets[25];
 
-/* FIPS 202, section 3.2.5: algorithm 5's register, one bit at a time. */
+/* FIPS 202, section 3.2.5: the LFSR of algorithm 5, one bit at a time. */
 static uint8_t next_bit(uint8_t *lfsr) {
     uint8_t bit = *lfsr & 1;
     *lfsr = (uint8_t)(*lfsr << 1 ^ (*lfsr & 0x80 ? 0x71 : 0));
@@ -28,7 +28,7 @@ static void make_constants(void) {
     }
 }
 
-/* FIPS 202, section 3.2.2: (t + 1)(t + 2) / 2 at the t-th lane of the walk. */
+/* FIPS 202, section 3.2.2: the offset of the t-th lane of the walk is (t + 1)(t + 2) / 2. */
 static void make_offsets(void) {
     unsigned x = 1, y = 0;
     made_offsets[0] = 0;

@@ -1,4 +1,5 @@
-/* What every primitive shares: status codes, and the operations that must not leak or vanish. */
+/* Shared by all primitives: status codes, and operations that must run in constant time or must not
+   be optimised away. */
 #ifndef CRYPTO_H
 #define CRYPTO_H
 
@@ -11,7 +12,7 @@ typedef enum {
     CRYPTO_BAD_TAG = 2     /* authentication failed; nothing was released */
 } crypto_status;
 
-/* Returns 1 when the two buffers are equal, else 0, in a time that depends on length alone. */
+/* Returns 1 if the two buffers are equal, else 0, in a time that depends only on length. */
 static inline int crypto_equal(const uint8_t *a, const uint8_t *b, size_t length) {
     uint8_t difference = 0;
     for (size_t i = 0; i < length; i++)
@@ -21,8 +22,8 @@ static inline int crypto_equal(const uint8_t *a, const uint8_t *b, size_t length
     return (int)((unsigned)(difference - 1u) >> 8 & 1u);
 }
 
-/* All ones where bit is 1, zero where it is 0. The barrier hides that there are two cases only,
-   which compilers would make a branch of. */
+/* Returns all ones if bit is 1, zero if it is 0. The barrier hides that only two values are
+   possible, which compilers would turn into a branch. */
 static inline unsigned crypto_mask(unsigned bit) {
     unsigned mask = 0u - bit;
     __asm__("" : "+r"(mask));
@@ -33,15 +34,15 @@ static inline uint32_t crypto_mask32(unsigned bit) {
     return (uint32_t)(int32_t)(int)crypto_mask(bit);
 }
 
-/* 1 where a number below 2^15 is not 0, else 0. The barrier hides that it is below: compilers would
-   compare and jump. */
+/* Returns 1 if a number below 2^15 is not 0, else 0. The barrier hides the bound, which compilers
+   would turn into a compare and a jump. */
 static inline unsigned crypto_not_zero(unsigned number) {
     __asm__("" : "+r"(number));
     return (0u - number) >> (8 * sizeof number - 1);
 }
 
-/* a + b modulo 2^64. Compilers for the MSP430 compare the words of such a sum to carry from one to
-   the next, and jump. */
+/* Returns a + b modulo 2^64. For the plain sum, compilers for the MSP430 compute the carries
+   between words with compares and jumps. */
 static inline uint64_t crypto_add64(uint64_t a, uint64_t b) {
 #ifdef __MSP430__
     uint16_t w0 = (uint16_t)a, w1 = (uint16_t)(a >> 16);
@@ -69,8 +70,8 @@ static inline void crypto_store_word(uint8_t *to, uint32_t word) {
 }
 #endif
 
-/* out = a XOR b, where out may be a or b. By words where the core has them at these
-   addresses; on ARM with loads together, because there one that follows another takes one cycle
+/* out = a XOR b, where out may be a or b. Works by words where the core supports them at these
+   addresses. On ARM the loads are grouped, because a load that follows another takes one cycle
    less. */
 #ifdef __OPTIMIZE_SIZE__
 __attribute__((noinline, unused)) static
@@ -101,7 +102,7 @@ static inline
         out[i] = (uint8_t)(a[i] ^ b[i]);
 }
 
-/* Overwrites a buffer that held secrets; the stores are not optimised away. */
+/* Overwrites a buffer that held secrets, with stores that are not optimised away. */
 static inline void crypto_wipe(void *buffer, size_t length) {
     uint8_t *p = buffer;
 #ifdef __ARM_FEATURE_UNALIGNED
@@ -113,9 +114,9 @@ static inline void crypto_wipe(void *buffer, size_t length) {
     __asm__ volatile("" : : "r"(buffer) : "memory");
 }
 
-/* What a function that handles secrets leaves in the frames of what it called is wiped by its
-   caller: the function is not inlined there, and a second one, whose frame takes the place of all
-   of those, overwrites it. bytes is how deep they are. */
+/* A function that handles secrets leaves some in the stack frames of the functions it calls. To
+   wipe them, its caller calls it without inlining and then calls a function with a frame of
+   `bytes`, the depth of those frames, which lies in the same place and is overwritten. */
 #define CRYPTO_NOT_INLINE __attribute__((noinline))
 #define CRYPTO_WIPE_FRAMES(name, bytes)                                                            \
     CRYPTO_NOT_INLINE static void name(void) {                                                     \

@@ -1,17 +1,17 @@
-/* What of the core's time a system takes: AES between the marker's edges, with a tick that counts
-   time, looks at the next timer and sets itself again, as small systems for sensors do; and with
-   looks at the channel, as one does that keeps its radio off in between and listens so often.
-   Whether the result is right, and how many ticks came, is on the serial line. */
+/* The share of the core's time that an operating system takes: AES between the marker's edges,
+   interrupted by a tick that counts time, checks the next timer and rearms itself, as small sensor
+   operating systems do; optionally with periodic channel checks, as in a system that duty-cycles
+   its radio. The serial line reports whether the result is right and the number of ticks. */
 #include "aes.h"
 #include "hal.h"
 #include "radio.h"
 
 enum { COMPARE_INTERRUPT = 0x0010, TICKS_A_SECOND = 128 };
 
-/* A. Dunkels, The ContikiMAC radio duty cycling protocol (2011), section 2: two looks at each
-   wake-up. In the interrupt, the core waits for the RSSI: 12 symbols of 16 us until the receiver is
-   on, and 8 to average (SWRS041B, sections 14.3 and 23). Where nobody sends, the channel is clear
-   from then on. */
+/* A. Dunkels, The ContikiMAC radio duty cycling protocol (2011), section 2: two channel checks at
+   each wake-up. The core waits for the RSSI inside the interrupt: 12 symbols of 16 us until the
+   receiver is on, and 8 to average (SWRS041B, sections 14.3 and 23). Where nobody sends, the
+   channel is clear from then on. */
 enum { LOOKS = 2, RSSI_VALID_US_MAX = 1000 };
 
 static volatile uint16_t clear;
@@ -35,7 +35,8 @@ static volatile struct {
 } now = {0, 0, UINT32_MAX, 0};
 
 void tick(void) {
-    /* Until it begins, the counter's interrupt is the radio driver's, which sleeps. */
+    /* Before that, the timer's interrupt belongs to the radio driver, which sleeps until it
+       comes. */
     if (!is_ticking)
         return;
     TBCCR0 = (uint16_t)(TBCCR0 + TICK_PERIODS);
@@ -75,7 +76,7 @@ int main(void) {
     }
     hal_marker_low();
     __asm__ volatile("dint\n\tnop");
-    /* Nobody else is on the air. */
+    /* No other mote is on the air. */
     if (LOOK_TICKS != 0)
         right &= clear != 0 && clear == now.ticks / LOOK_TICKS * LOOKS;
     for (const char *text = right ? "right" : "wrong"; *text != 0; text++)

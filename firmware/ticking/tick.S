@@ -1,4 +1,5 @@
-/* The tick of a system that counts time in software: it saves what a function of C may change. */
+/* The tick of a system that counts time in software. It saves the registers that a C function may
+   change. */
 #include "chip.h"
 
     .text
@@ -12,7 +13,7 @@ wake:
     push    r11
     call    #tick
     pop     r11
-    bic     #0x00f0, 8(r1)  /* whoever sleeps has waited for it */
+    bic     #0x00f0, 8(r1)  /* wake the sleeper: it waited for this */
     pop     r12
     pop     r13
     pop     r14

@@ -5,7 +5,7 @@
 
 _Static_assert(FLASH_PAGE_BYTES > 0, "firmware/hal/armv7m has no flash.c for this series of chips");
 
-/* The linker's, in pages that the image leaves alone. */
+/* Defined by the linker script, in pages outside the image. */
 extern const volatile uint32_t kept_flash[2 * FLASH_PAGE_BYTES / 4];
 
 static const volatile uint32_t *place_of(unsigned at) {

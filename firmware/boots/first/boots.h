@@ -1,5 +1,5 @@
-/* Nothing is kept over a restart, and every boot is the first: a mote that restarts needs a new
-   secret and a new seed, or it says the same again under the same keys. */
+/* Nothing survives a restart, so every boot counts as the first. A mote that restarts needs a new
+   secret and a new seed; otherwise it sends the same values again under the same keys. */
 #ifndef BOOTS_H
 #define BOOTS_H
 

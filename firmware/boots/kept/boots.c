@@ -8,9 +8,9 @@ uint16_t boots_count(void) {
     return boots != 0 ? boots : boots_count_again();
 }
 
-/* A count goes where the one before it ends, and where that is the begin of a page, it is erased:
-   the last count is then in the other one, so that it is there at any moment. A count that could
-   not be written has not been used, and goes to the next place. */
+/* A new count is written to the place after the last one. When that place begins a page, the page
+   is erased first; the last count is then in the other page, so one valid count exists at every
+   moment. A count whose write failed was never used; it is written again in the next place. */
 uint16_t boots_count_again(void) {
     uint16_t count = 0;
     unsigned at = 0;
@@ -20,7 +20,7 @@ uint16_t boots_count_again(void) {
             at = i + 1;
         }
     count++;
-    /* As many places as a page has: the one with the last count is not come to. */
+    /* Try at most one page of places, so the page that holds the last count is never erased. */
     unsigned end = at + KEPT_PAGE_RECORDS;
     do {
         while (count > BOOTS_MAX || at == end)

@@ -1,10 +1,11 @@
 #include "boots.h"
 #include "kept.h"
 
-/* A floor is two records of half of it each, which say one more, as 0 is no record. */
+/* A floor is stored as two records, one for each half. Each holds its half plus one, because 0
+   means no record. */
 enum { HALF_BITS = 15, HALF = 0x7fff, FLOORS = KEPT_RECORDS / 2 };
 
-/* Short rather than quick: this happens once in minutes. */
+/* Optimised for size: this runs once every few minutes. */
 #define SHORT __attribute__((noinline)) static
 
 SHORT uint32_t floor_at(unsigned at) {
@@ -14,7 +15,7 @@ SHORT uint32_t floor_at(unsigned at) {
     return (uint32_t)(high - 1) << HALF_BITS | (low - 1);
 }
 
-/* The highest is the last that was kept; and the place after it. */
+/* Returns the highest floor, which is the last one written, and the place after it. */
 SHORT uint32_t last(unsigned *after) {
     uint32_t floor = 0;
     *after = 0;
@@ -34,7 +35,7 @@ uint32_t boots_floor(void) {
     return last(&at);
 }
 
-/* Places follow each other as those of boots_count_again do. */
+/* Places are used in the same order as in boots_count_again. */
 void boots_raise_floor(uint32_t floor) {
     unsigned at, place;
     (void)last(&at);

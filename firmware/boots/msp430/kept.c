@@ -21,7 +21,7 @@ _Static_assert(DIVIDER >= 1 && DIVIDER <= 64, "FN5 to FN0 divide by 1 to 64");
 /* Segments B and A. */
 static volatile uint16_t *const words = (volatile uint16_t *)0x1000;
 
-/* Not thrice in an image. */
+/* Kept out of line: it has three callers. */
 __attribute__((noinline)) static void write(unsigned word, uint16_t mode, uint16_t value) {
     FCTL2 = KEY | SELECT_MCLK | (DIVIDER - 1);
     FCTL3 = KEY;

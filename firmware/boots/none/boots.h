@@ -1,4 +1,4 @@
-/* Nothing is kept over a restart: whoever counts on from 0 needs new keys then. */
+/* Nothing survives a restart: code that continues counting from 0 needs new keys. */
 #ifndef BOOTS_H
 #define BOOTS_H
 

@@ -1,8 +1,8 @@
-/* ARMv7-M; the core's registers are those of ARM DDI 0403E. */
+/* ARMv7-M; the core's registers as in ARM DDI 0403E. */
 #include "board.h"
 #include "chip.h"
 
-/* One store each, to a register that changes this pin alone. */
+/* One store to a register that changes only this pin. */
 static inline void hal_marker_high(void) {
     *(volatile uint32_t *)MARKER_HIGH_ADDRESS = MARKER_HIGH_VALUE;
 }
@@ -20,7 +20,7 @@ static inline uint8_t *hal_stack_pointer(void) {
 /* DWT_CTRL (section C1.8.7). */
 enum { CYCCNTENA = 1 };
 
-/* DWT_CYCCNT counts the core's cycles modulo 2^32: 89 s at 48 MHz. */
+/* DWT_CYCCNT counts core cycles modulo 2^32: 89 s at 48 MHz. */
 static inline void hal_timer_start(void) {
     DWT_CYCCNT = 0;
     DWT_CTRL |= CYCCNTENA;

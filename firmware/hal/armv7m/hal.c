@@ -2,7 +2,7 @@
 
 #include "series.h"
 
-/* DEMCR (ARM DDI 0403E, section C1.6.5): the DWT is off without it. */
+/* DEMCR (ARM DDI 0403E, section C1.6.5): TRCENA enables the DWT. */
 enum { TRCENA = 1 << 24 };
 
 void hal_init(void) {
@@ -18,8 +18,8 @@ enum { ENABLE = 1, TICKINT = 2, CLKSOURCE_CORE = 4, COUNTFLAG = 1 << 16, PENDSTC
 enum { PART_MS = 100 };
 _Static_assert(CLOCK_HZ / 1000 * PART_MS <= 0x1000000, "SysTick counts 24 bits");
 
-/* WFI without SLEEPDEEP: SysTick goes on. Its interrupt ends the sleep and is not taken, for
-   PRIMASK is set (section B1.5.19). */
+/* WFI without SLEEPDEEP, so SysTick keeps running. Its pending interrupt ends the sleep but is not
+   taken, because PRIMASK is set (section B1.5.19). */
 void hal_quiet(uint16_t ms) {
     __asm__ volatile("cpsid i" ::: "memory");
     while (ms > 0) {
@@ -29,7 +29,7 @@ void hal_quiet(uint16_t ms) {
         SYSTICK_VAL = 0;
         SYSTICK_CTRL = ENABLE | TICKINT | CLKSOURCE_CORE;
         while ((SYSTICK_CTRL & COUNTFLAG) == 0) {
-            serial_interrupt_forget(); /* it would end the sleep at once */
+            serial_interrupt_forget(); /* a pending one would end the sleep at once */
             __asm__ volatile("wfi" ::: "memory");
         }
         SYSTICK_CTRL = 0;

@@ -8,8 +8,8 @@
 enum { WORD_8 = 0x60, FIFOS = 0x10 };
 enum { UARTEN = 1, TXE = 1 << 8, RXE = 1 << 9 };
 enum { RXFE = 1 << 4, TXFF = 1 << 5 };
-/* Interrupts: the receive FIFO has reached its level or bytes have waited in it for 32 bits' time;
-   the transmit FIFO has fallen to its level. */
+/* Interrupts. RX: the receive FIFO has reached its trigger level. TX: the transmit FIFO has fallen
+   to its level. RT: bytes have waited in the receive FIFO for 32 bit times. */
 enum { RX = 1 << 4, TX = 1 << 5, RT = 1 << 6 };
 
 void pl011_start(void) {

@@ -1,4 +1,4 @@
-/* The PrimeCell UART of TI's chips (ARM DDI 0183). */
+/* The PrimeCell UART (ARM DDI 0183) of TI's chips. */
 #ifndef PL011_H
 #define PL011_H
 

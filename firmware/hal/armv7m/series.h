@@ -1,4 +1,5 @@
-/* What each series of chips does in its own way; beside it are hal_serial_read and _write. */
+/* The functions that differ between series of chips; each series also provides hal_serial_read and
+   hal_serial_write. */
 #ifndef SERIES_H
 #define SERIES_H
 
@@ -9,33 +10,34 @@ void start_clock(void);
 void start_marker(void);
 void start_serial(void);
 
-/* Where FLASH_PAGE_BYTES is not 0: bits of a word go from 1 to 0, and all of a page to 1. By
-   functions of the ROM, with interrupts off: flash cannot be read while it is changed, and the
-   handlers lie in it. What could not be done is seen by who reads it again. */
+/* Available where FLASH_PAGE_BYTES is not 0. Writing changes bits of a word from 1 to 0; erasing
+   sets all bits of a page to 1. Both call ROM functions with interrupts off, because flash, which
+   holds the handlers, cannot be read while it changes. The caller detects a failure by reading
+   back. */
 void flash_write(uint32_t address, uint32_t word);
 void flash_erase(uint32_t address);
 
-/* NVIC_ISER, NVIC_ICER and NVIC_ICPR (ARM DDI 0403E, section B3.4) of the serial port's interrupt.
- */
+/* NVIC_ISER, NVIC_ICER and NVIC_ICPR (ARM DDI 0403E, section B3.4) for the serial port's
+   interrupt. */
 #define SERIAL_ISER (((volatile uint32_t *)0xe000e100)[SERIAL_INTERRUPT / 32])
 #define SERIAL_ICER (((volatile uint32_t *)0xe000e180)[SERIAL_INTERRUPT / 32])
 #define SERIAL_ICPR (((volatile uint32_t *)0xe000e280)[SERIAL_INTERRUPT / 32])
 #define SERIAL_INTERRUPT_BIT (1ul << SERIAL_INTERRUPT % 32)
 
-/* The core sleeps while it waits for the serial port: the current then shows to a meter when the
-   board works. The port's interrupt is enabled in the NVIC and masked by PRIMASK: it ends the
-   sleep all the same (section B1.5.19), and no handler runs. */
+/* The core sleeps while it waits for the serial port, so that a meter can tell from the current
+   when the board works. The port's interrupt is enabled in the NVIC and masked by PRIMASK: it still
+   ends the sleep (section B1.5.19), but no handler runs. */
 static inline void serial_interrupt_wakes(void) {
     __asm__ volatile("cpsid i");
     SERIAL_ISER = SERIAL_INTERRUPT_BIT;
 }
 
-/* So that what waits for other interrupts is not woken. */
+/* Keeps the serial port from waking code that waits for other interrupts. */
 static inline void serial_interrupt_wakes_not(void) {
     SERIAL_ICER = SERIAL_INTERRUPT_BIT;
 }
 
-/* Before one looks whether there is something to wait for. */
+/* Clears the pending interrupt. Call it before checking the condition to wait for. */
 static inline void serial_interrupt_forget(void) {
     SERIAL_ICPR = SERIAL_INTERRUPT_BIT;
     __asm__ volatile("dsb" ::: "memory");
@@ -45,8 +47,8 @@ static inline void sleep_until_serial_interrupt(void) {
     __asm__ volatile("wfi" ::: "memory");
 }
 
-/* Sleeps until one of these interrupts of one word of the NVIC, in the same way; the serial port's
-   does not wake. */
+/* Sleeps in the same way until one of these interrupts, all in one word of the NVIC; the serial
+   port does not wake the core. */
 static inline void sleep_until_interrupt(uint8_t word, uint32_t interrupts) {
     serial_interrupt_wakes_not();
     __asm__ volatile("cpsid i" ::: "memory");
@@ -58,7 +60,7 @@ static inline void sleep_until_interrupt(uint8_t word, uint32_t interrupts) {
     __asm__ volatile("dsb" ::: "memory");
 }
 
-/* No handler runs until interrupts_restore; it takes what this returns. */
+/* Masks all interrupts until interrupts_restore, which takes the returned value. */
 static inline uint32_t interrupts_off(void) {
     uint32_t masked;
     __asm__ volatile("mrs %0, primask\n cpsid i" : "=r"(masked)::"memory");
@@ -69,7 +71,7 @@ static inline void interrupts_restore(uint32_t masked) {
     __asm__ volatile("msr primask, %0" ::"r"(masked) : "memory");
 }
 
-/* What was written to memory is there before another master of the bus is told of it. */
+/* Completes writes to memory before another bus master is told of them. */
 static inline void finish_writes(void) {
     __asm__ volatile("dsb" ::: "memory");
 }

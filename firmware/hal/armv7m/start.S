@@ -1,4 +1,5 @@
-/* From reset to main. The core has loaded the stack pointer (ARM DDI 0403E, section B1.5.5). */
+/* From reset to main. The core has already loaded the stack pointer (ARM DDI 0403E, section
+   B1.5.5). */
     .syntax unified
     .thumb
 
@@ -9,7 +10,7 @@
     .thumb_func
 start:
 #ifdef __ARM_FP
-    /* CPACR: coprocessors 10 and 11, the floating-point unit, may be used (section B3.2.20). */
+    /* CPACR (section B3.2.20): allow access to coprocessors 10 and 11, the floating-point unit. */
     ldr     r0, =0xe000ed88
     ldr     r1, [r0]
     orr     r1, r1, #0xf00000
@@ -27,7 +28,7 @@ start:
     bl      memset
     bl      main
 
-/* Nothing enables an interrupt: one that comes all the same, or a fault, stops here. */
+/* No interrupt is enabled: an unexpected one, or a fault, stops here. */
     .global unexpected_interrupt
     .type unexpected_interrupt, %function
     .thumb_func

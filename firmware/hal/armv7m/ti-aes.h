@@ -1,6 +1,6 @@
 /* The AES accelerator of the CC2538 and of CC26x0 chips (SWRU319, chapter AES and SHA
-   Cryptoprocessor; SWCU117, chapter Cryptography): what the radios' driver of it and the primitives
-   share. Registers are called as in CC26x0 chips. */
+   Cryptoprocessor; SWCU117, chapter Cryptography): the part shared by the radio's driver for it and
+   the primitives. Registers have the names that CC26x0 chips use. */
 #ifndef TI_AES_H
 #define TI_AES_H
 
@@ -24,10 +24,10 @@ enum {
     AES_TI_DECRYPT = 0,
     AES_TI_ENCRYPT = 1 << 2
 };
-/* A DMA channel counts 16 bits of bytes. */
+/* A DMA channel has a 16-bit byte count. */
 enum { AES_TI_BYTES_MAX = 0xffff };
 
-/* Starts a channel of its DMA: from memory, and to memory. */
+/* Starts a DMA channel: this one reads from memory, aes_ti_store writes to it. */
 static inline void aes_ti_fetch(const void *data, uint32_t bytes) {
     CRYPTO_DMACH0CTL = 1;
     CRYPTO_DMACH0EXTADDR = (uint32_t)(uintptr_t)data;

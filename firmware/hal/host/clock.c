@@ -10,9 +10,9 @@ static int64_t now_ns(void) {
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-// Time of an exclusive or that waits for the one before it: one cycle on every core that Joulemark
-// knows (ARM1176JZF-S TRM DDI0301H 16.4, Cortex-A53, Silvermont and later Intel cores: Agner Fog,
-// Instruction tables). An addition would not do, because some cores fold additions of constants.
+// Time a chain of dependent exclusive-ors: one cycle each on every core that Joulemark knows
+// (ARM1176JZF-S TRM DDI0301H 16.4, Cortex-A53, Silvermont and later Intel cores: Agner Fog,
+// Instruction tables). Additions would not do, because some cores fold additions of constants.
 static void chain(uint32_t rounds) {
     uintptr_t value = rounds, other = 0x55;
     for (uint32_t i = 0; i < rounds; i++) {

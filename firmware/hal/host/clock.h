@@ -1,4 +1,4 @@
-/* The clock that this core runs at, measured. */
+/* Measures the clock of the core it runs on. */
 #ifndef HAL_HOST_CLOCK_H
 #define HAL_HOST_CLOCK_H
 
@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/* In hertz: the best of some short tries, because another process can only slow one down. */
+/* Returns hertz: the highest of several short tries, because another process can only make a try
+   slower. */
 uint64_t clock_hz(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* A process has a marker where it is told of one, and its stack is not ours to paint. */
+/* A process has a marker only if given one, and its stack is not ours to paint. */
 #include "marker.h"
 
 #include <time.h>

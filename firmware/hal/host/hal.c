@@ -33,8 +33,8 @@ uint8_t *hal_stack_limit(void) {
 
 struct timespec hal_timer_started, hal_timer_stopped;
 
-/* 10 ns each: in nanoseconds a window of more than 4.3 s would not fit, which a meter of 500
-   samples a second may need where something else has the core too. */
+/* A tick is 10 ns. In nanoseconds a window of more than 4.3 s would not fit, and a meter that takes
+   500 samples a second may need one that long when other processes share the core. */
 uint32_t hal_timer_ticks(void) {
     int64_t seconds = hal_timer_stopped.tv_sec - hal_timer_started.tv_sec;
     int64_t ns = seconds * 1000000000 + hal_timer_stopped.tv_nsec - hal_timer_started.tv_nsec;

@@ -1,4 +1,4 @@
-/* Linux, Documentation/userspace-api/gpio/chardev.rst: the second version of the interface. */
+/* Version 2 of the GPIO interface (Linux, Documentation/userspace-api/gpio/chardev.rst). */
 #include "marker.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* A pin of a Linux board that is high while a window lasts, for an instrument beside it. */
+/* A pin of a Linux board that is high during a window, for an external instrument. */
 #ifndef HAL_HOST_MARKER_H
 #define HAL_HOST_MARKER_H
 
@@ -6,12 +6,13 @@
 extern "C" {
 #endif
 
-/* Takes the pin that JOULEMARK_MARKER names, low: `/dev/gpiochipN:LINE` by Linux's character
-   device, or a file that `0` and `1` are written to (a `value` of sysfs, a terminal). Nothing where
-   it names none. The process ends, and says why, where the pin cannot be had. */
+/* Takes the pin that JOULEMARK_MARKER names and drives it low: either `/dev/gpiochipN:LINE`,
+   through Linux's character device, or a file to which `0` and `1` are written (a sysfs `value`, a
+   terminal). Does nothing if the variable is not set. If the pin is not available, the process says
+   why and exits. */
 void marker_open(void);
 
-/* Nothing where no pin was taken. */
+/* Does nothing where no pin was taken. */
 void marker_set(int level);
 
 #ifdef __cplusplus

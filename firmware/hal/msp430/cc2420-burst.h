@@ -1,11 +1,11 @@
-/* Bytes to the radio and from it, one after the other, by the core; between select and deselect.
-   Sections are of SLAU049F. */
+/* Bursts of bytes to and from the radio, moved by the core between select and deselect. Sections
+   are of SLAU049F. */
 #ifndef CC2420_BURST_H
 #define CC2420_BURST_H
 
 #include "cc2420.h"
 
-/* A byte takes 16 cycles of SMCLK, which is MCLK, and the next waits in the transmit buffer
+/* A byte takes 16 cycles of SMCLK, which is MCLK, and the next one waits in the transmit buffer
    (section 14.2.4): a loop of 15 cycles keeps the bus busy. */
 __attribute__((unused)) static void put(const uint8_t *bytes, uint8_t count) {
     uint8_t byte;
@@ -24,10 +24,10 @@ __attribute__((unused)) static void put(const uint8_t *bytes, uint8_t count) {
         : "memory", "cc");
     while ((U0TCTL & EMPTY) == 0)
         continue;
-    (void)U0RXBUF; /* and the flag with it (section 14.2.6) */
+    (void)U0RXBUF; /* clears the flag too (section 14.2.6) */
 }
 
-/* Two bytes are on their way at a time: while one is taken the next comes in. */
+/* Two bytes are in flight at a time: while one is read the next is shifted in. */
 __attribute__((unused)) static void get(uint8_t *bytes, uint8_t count) {
     if (count == 0)
         return;

@@ -1,6 +1,6 @@
-/* The CC2420 on the pins of the TelosB, with USART0 as SPI master: what its driver and its AES as a
-   primitive share. Sections of SWRS041B are the radio's data sheet's, those of SLAU049F the
-   MSP430x1xx family user's guide's. */
+/* The CC2420 on the pins of the TelosB, with USART0 as SPI master: the part shared by its driver
+   and by its AES as a primitive. Sections of SWRS041B are of the radio's data sheet; those of
+   SLAU049F are of the MSP430x1xx family user's guide. */
 #ifndef CC2420_H
 #define CC2420_H
 
@@ -11,7 +11,7 @@ enum {
     FIFOP = 0x01, /* P1.0 */
     FIFO = 0x08,  /* P1.3 */
     CCA = 0x10,   /* P1.4 */
-    SFD = 0x02,   /* P4.1, which is TB1 too */
+    SFD = 0x02,   /* P4.1, also TB1 */
     SELECT = 0x04,
     FLASH_SELECT = 0x10,
     REGULATOR = 0x20,
@@ -29,10 +29,10 @@ enum {
     EIGHT_BITS = 0x10,
     THREE_PINS = 0x02,
     SELECT_SMCLK = 0x30,
-    RISING_EDGE = 0x80, /* CKPH: data is there before the first edge */
+    RISING_EDGE = 0x80, /* CKPH: data is valid before the first edge */
     RECEIVED = 0x40,
     READY = 0x80, /* for another byte to send */
-    EMPTY = 0x01, /* U0TCTL: all is sent */
+    EMPTY = 0x01, /* U0TCTL: everything is sent */
     SPI_ENABLE = 0x40
 };
 
@@ -81,7 +81,7 @@ enum {
     RAM_PANID = 0x168
 };
 
-/* Not every program uses them all. */
+/* Not every program uses all of these functions. */
 __attribute__((unused)) static uint8_t exchange(uint8_t byte) {
     U0TXBUF = byte;
     while ((IFG1 & RECEIVED) == 0)
@@ -98,7 +98,7 @@ __attribute__((unused)) static uint8_t select(uint8_t address) {
     return exchange(address);
 }
 
-/* The status byte, which is that before the strobe. */
+/* Returns the status byte from before the strobe. */
 __attribute__((unused)) static uint8_t strobe(uint8_t code) {
     uint8_t status = select(code);
     deselect();
@@ -129,7 +129,7 @@ __attribute__((unused)) static void start_bus(void) {
     U0CTL = SWRST;
     U0CTL = SWRST | EIGHT_BITS | SYNCHRONOUS | MASTER;
     U0TCTL = RISING_EDGE | SELECT_SMCLK | THREE_PINS;
-    U0BR0 = 2; /* the least (SLAU049F, section 14.3) */
+    U0BR0 = 2; /* the minimum (SLAU049F, section 14.3) */
     U0BR1 = 0;
     U0MCTL = 0;
     ME1 |= SPI_ENABLE;

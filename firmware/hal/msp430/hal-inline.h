@@ -2,8 +2,8 @@
 #include "board.h"
 #include "chip.h"
 
-/* bis.b and bic.b of a bit of the constant generator: 4 cycles (table 3-16). Pins of ports 1 to 6
-   that are bits 4 to 7 need an immediate: 5 cycles. */
+/* bis.b and bic.b with a constant of the constant generator: 4 cycles (table 3-16). Pins of ports 1
+   to 6 on bits 4 to 7 need an immediate: 5 cycles. */
 static inline void hal_marker_high(void) {
     MARKER_OUT |= MARKER_BIT;
 }
@@ -27,8 +27,8 @@ enum {
     TIMER_OVERFLOWED = 0x0001
 };
 
-/* Timer_A counts the core's cycles, modulo 65536. Timer_B counts the crystal's periods, and tells
-   how often Timer_A has come round. */
+/* Timer_A counts core cycles modulo 65536. Timer_B counts periods of the crystal and so tells how
+   often Timer_A has wrapped. */
 static inline void hal_timer_start(void) {
     TBCTL = TIMER_ACLK | TIMER_CONTINUOUS | TIMER_CLEAR;
     TACTL = TIMER_SMCLK | TIMER_CONTINUOUS | TIMER_CLEAR;

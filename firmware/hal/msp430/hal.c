@@ -14,12 +14,12 @@ enum {
 };
 enum { CAPTURE_COMPARE_FLAG = 0x0001, CAPTURE_COMPARE_INTERRUPT = 0x0010 };
 
-/* The crystal's periods in which the core's cycles are counted: their number, rounded down, fits
-   16 bits up to 33 MHz. */
+/* Periods of the crystal over which core cycles are counted. The count, rounded down, fits 16 bits
+   up to 33 MHz. */
 enum { WINDOW = 64 };
 #define WINDOW_CYCLES ((uint16_t)((uint64_t)CLOCK_HZ * WINDOW / CRYSTAL_HZ))
 
-/* What hal_init found; hal_timer_ticks needs it better than the board file knows it. */
+/* Measured by hal_init; more accurate for hal_timer_ticks than the board file's nominal clock. */
 static HAL_NOINIT uint16_t window_cycles;
 
 static void wait_for_crystal(uint16_t period) {
@@ -29,7 +29,7 @@ static void wait_for_crystal(uint16_t period) {
         continue;
 }
 
-/* The core's cycles in WINDOW periods of the crystal, to within one round of the waiting loop. */
+/* Core cycles in WINDOW periods of the crystal, to within one iteration of the waiting loop. */
 static uint16_t measure(void) {
     TBCTL = TIMER_ACLK | TIMER_CONTINUOUS | TIMER_CLEAR;
     wait_for_crystal(2);
@@ -47,10 +47,11 @@ static bool too_fast(uint8_t rsel, uint8_t dcoctl) {
     return window_cycles > WINDOW_CYCLES;
 }
 
-/* Section 4.2.5: the DCO differs from chip to chip by half and drifts, so it is set by counting it
-   against the crystal, from below: to the fastest setting that is not above CLOCK_HZ. */
+/* Section 4.2.5: the DCO's frequency varies by half from chip to chip and drifts. Count it against
+   the crystal and step it up to the fastest setting that is not above CLOCK_HZ. */
 static void start_clock(void) {
-    /* A crystal takes some tenths of a second to start; these periods only pass when it runs. */
+    /* The crystal takes some tenths of a second to start; these periods elapse only once it
+       runs. */
     TBCTL = TIMER_ACLK | TIMER_CONTINUOUS | TIMER_CLEAR;
     wait_for_crystal(CRYSTAL_HZ / 4);
 
@@ -99,8 +100,8 @@ void hal_init(void) {
     start_serial();
 }
 
-/* Waits in LPM0, in which SMCLK goes on for the USART (section 2.3): the current then shows to a
-   meter when the board works. A byte that has come already is an interrupt at once. */
+/* Waits in LPM0, in which SMCLK keeps running for the USART (section 2.3), so that a meter can tell
+   from the current when the board works. A byte that has already come interrupts at once. */
 uint8_t hal_serial_read(void) {
     SERIAL_IE |= SERIAL_RX_FLAG;
     __asm__ volatile("bis #0x0018, r2" ::: "memory"); /* CPUOFF, GIE */
@@ -114,8 +115,9 @@ void hal_serial_write(uint8_t byte) {
     SERIAL_TXBUF = byte;
 }
 
-/* Sleeps in LPM3, in which the crystal runs on (section 2.3). A millisecond is 33 of its periods,
-   rounded up: no division, which would be a runtime helper. The first period is one in part. */
+/* Sleeps in LPM3, in which the crystal keeps running (section 2.3). A millisecond is 33 of its
+   periods, rounded up, to avoid a division, which would be a call to a runtime helper. The first
+   period is incomplete. */
 void hal_quiet(uint16_t ms) {
     enum { PART_MS = 1000, PERIODS = CRYSTAL_HZ / 1000 + 1 };
     while (ms > 0) {
@@ -135,9 +137,9 @@ uint8_t *hal_stack_limit(void) {
     return stack_limit;
 }
 
-/* Timer_B holds 2 s. Its last period may be cut, 250 cycles at 8 MHz, and the clock may drift by
-   0.1 % since it was counted: less than the half round of Timer_A, 32768 cycles, that is allowed.
- */
+/* Timer_B holds 2 s. Its last period may be incomplete (250 cycles at 8 MHz) and the clock may have
+   drifted by 0.1 % since it was counted: together less than the tolerance of half a revolution of
+   Timer_A, 32768 cycles. */
 uint32_t hal_timer_ticks(void) {
     bool overflowed = (TBCTL & TIMER_OVERFLOWED) != 0;
     TBCTL = 0;

@@ -19,17 +19,17 @@ start:
     call    #main
     .size start, . - start
 
-/* Whoever sleeps does so until this comes: back to it, awake, with interrupts off (section 2.3.1:
-   the status register is on the stack). Taking the interrupt has cleared its flag where it has a
-   vector of its own (sections 12.2.6 and 13.2.7); else the flag is the sleeper's to clear. */
-    .weak wake                          ; a program that does more on it has its own
+/* The interrupt that ends a sleep: return to the sleeper, awake and with interrupts off (section
+   2.3.1: the status register is on the stack). Taking the interrupt clears a flag that has its own
+   vector (sections 12.2.6 and 13.2.7); any other flag is for the sleeper to clear. */
+    .weak wake                          ; a program that does more defines its own
     .type wake, @function
 wake:
     bic     #0x00d8, 0(r1)              ; SCG1, SCG0, CPUOFF, GIE
     reti
     .size wake, . - wake
 
-/* Nothing enables another interrupt: one that comes all the same stops here. */
+/* No other interrupt is enabled: an unexpected one stops here. */
     .global unexpected_interrupt
     .type unexpected_interrupt, @function
 unexpected_interrupt:

@@ -1,5 +1,5 @@
-/* The customer configuration area (SWRU319, chapter flash): an image is valid, and this is its
-   vector table; nothing is locked. */
+/* The customer configuration area (SWRU319, chapter flash): marks the image as valid, points to its
+   vector table, and locks nothing. */
 #include <stdint.h>
 
 extern const uint32_t vectors[];

@@ -1,7 +1,8 @@
-/* Fields are those of SWRU319, chapter flash. */
+/* Fields as in SWRU319, chapter flash. */
 #include "series.h"
 
-/* The ROM's table of functions from 0x48 on (rom.h of TI's foundation firmware, HARD_API_T). */
+/* The ROM's function table, which begins at 0x48 (HARD_API_T in rom.h of TI's foundation
+   firmware). */
 typedef int32_t page_erase(uint32_t address, uint32_t bytes);
 typedef int32_t program_flash(const uint32_t *words, uint32_t address, uint32_t bytes);
 #define ROM_PAGE_ERASE (*(page_erase *const *)0x54)
@@ -9,7 +10,7 @@ typedef int32_t program_flash(const uint32_t *words, uint32_t address, uint32_t 
 
 enum { CACHE_MODE = 0xc };
 
-/* The ROM's functions leave the cache mode as they need it. */
+/* The ROM functions change the cache mode and do not restore it. */
 void flash_write(uint32_t address, uint32_t word) {
     uint32_t mode = FLASH_CTRL_FCTL & CACHE_MODE;
     uint32_t masked = interrupts_off();

@@ -1,4 +1,4 @@
-/* Registers and their fields are those of SWRU319. */
+/* Registers and fields as in SWRU319. */
 #include "hal.h"
 #include "pl011.h"
 #include "series.h"
@@ -6,7 +6,7 @@
 enum { OSC32K = 1 << 24, OSC_PD = 1 << 17, OSC = 1 << 16 };
 enum { ON = 1, OUTPUT_ENABLE = 8, UART0_TXD = 0 };
 
-/* The crystal, undivided; the oscillator that is not used is off. */
+/* Run from the undivided crystal and turn the unused oscillator off. */
 void start_clock(void) {
     SYS_CTRL_CLOCK_CTRL = OSC32K;
     while ((SYS_CTRL_CLOCK_STA & OSC) != 0)

@@ -1,4 +1,4 @@
-/* The AES accelerator's registers by the names of CC26x0 chips. */
+/* The AES accelerator's registers under the names that CC26x0 chips use. */
 #ifndef TI_AES_REGISTERS_H
 #define TI_AES_REGISTERS_H
 

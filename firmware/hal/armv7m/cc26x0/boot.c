@@ -1,5 +1,6 @@
-/* The customer configuration, without which the boot ROM starts no image (SWCU117, chapter device
-   configuration): all as erased, but debuggers are let in (0xc5) and the image is valid (0). */
+/* The customer configuration (SWCU117, chapter device configuration), without which the boot ROM
+   starts no image: everything as erased, except that debuggers are allowed (0xc5) and the image is
+   valid (0). */
 #include <stdint.h>
 
 __attribute__((section(".boot_configuration"), used)) static const uint32_t configuration[22] = {

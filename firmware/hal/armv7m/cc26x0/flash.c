@@ -1,10 +1,11 @@
-/* Fields are those of SWCU117, chapters VIMS and flash. */
+/* Fields as in SWCU117, chapters VIMS and flash. */
 #include "series.h"
 
-/* Of a chip whose file has no flash controller nothing is known of it. */
+/* A chip file without a flash controller gives none of the registers used below. */
 #ifdef FLASH_CFG_ADDRESS
 
-/* The ROM's table of tables, and in the flash's two functions (rom.h and flash.c of CC26xxWare). */
+/* The ROM's table of tables, and two functions of its flash table (rom.h and flash.c of
+   CC26xxWare). */
 typedef uint32_t sector_erase(uint32_t address);
 typedef uint32_t program(const uint8_t *bytes, uint32_t address, uint32_t count);
 #define ROM_FLASH (((void *const *const *)0x10000180)[10])
@@ -14,7 +15,7 @@ typedef uint32_t program(const uint8_t *bytes, uint32_t address, uint32_t count)
 enum { MODE_OFF = 3, MODE_CHANGING = 8, LINE_BUFFERS_OFF = 3 << 4 };
 enum { DIS_STANDBY = 2 };
 
-/* Neither cache nor line buffers may keep what flash no longer holds. */
+/* The cache and the line buffers must be off: they would keep the old contents of the flash. */
 static uint32_t set_vims(uint32_t control) {
     uint32_t before = VIMS_CTL;
     VIMS_CTL = control;

@@ -1,14 +1,15 @@
-/* Registers and their fields are those of SWCU117. */
+/* Registers and fields as in SWCU117. */
 #include "hal.h"
 #include "pl011.h"
 #include "series.h"
 
 enum { ON = 1, LOAD = 1, LOAD_DONE = 2 };
 enum { MODE = 3, MODE_CACHE = 1, MODE_CHANGING = 8 };
-/* IOCFG: the drive and pull that a reset leaves, an input buffer, and whose pin it is. */
+/* IOCFG: the drive strength and pull at reset, the input buffer, and the peripheral that owns the
+   pin. */
 enum { IOC_DEFAULT = 0x6000, INPUT_ENABLE = 1 << 29, PORT_UART0_RX = 0x0f, PORT_UART0_TX = 0x10 };
 
-/* The core runs at 48 MHz from reset. The cache is on, as TI's start-up code leaves it. */
+/* The core runs at 48 MHz from reset. Turn the cache on, as TI's start-up code does. */
 void start_clock(void) {
     VIMS_CTL = (VIMS_CTL & ~(uint32_t)MODE) | MODE_CACHE;
     while ((VIMS_STAT & MODE_CHANGING) != 0)

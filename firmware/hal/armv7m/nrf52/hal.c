@@ -1,11 +1,11 @@
-/* Registers and their fields are those of the nRF52840 product specification. */
+/* Registers and fields as in the nRF52840 product specification. */
 #include "hal.h"
 #include "series.h"
 
 enum { TRIGGER = 1, CACHEEN = 1 };
 enum { UART_ENABLED = 4, RXDRDY = 1 << 2, TXDRDY = 1 << 7 };
 
-/* The core runs at 64 MHz from reset; its clock comes from the crystal here. The cache is on. */
+/* The core runs at 64 MHz from reset. Clock it from the crystal and turn the cache on. */
 void start_clock(void) {
     CLOCK_EVENTS_HFCLKSTARTED = 0;
     CLOCK_TASKS_HFCLKSTART = TRIGGER;
@@ -20,7 +20,7 @@ void start_marker(void) {
 }
 
 void start_serial(void) {
-    SERIAL_TX_OUTSET = SERIAL_TX_BIT; /* idle, before the UART drives it */
+    SERIAL_TX_OUTSET = SERIAL_TX_BIT; /* idle level, before the UART drives the pin */
     SERIAL_TX_DIRSET = SERIAL_TX_BIT;
     UART0_PSEL_TXD = SERIAL_TX_PIN;
     UART0_PSEL_RXD = SERIAL_RX_PIN;

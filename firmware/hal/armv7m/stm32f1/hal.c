@@ -1,4 +1,4 @@
-/* Registers and their fields are those of RM0041. */
+/* Registers and fields as in RM0041. */
 #include "hal.h"
 #include "series.h"
 
@@ -39,7 +39,7 @@ void start_serial(void) {
 }
 
 static void wait_for(uint32_t flag) {
-    /* The enables of CR1 are where the flags of SR are. */
+    /* The interrupt enables in CR1 have the same bit positions as the flags in SR. */
     USART1_CR1 = UE | TE | RE | flag;
     for (;;) {
         serial_interrupt_forget();

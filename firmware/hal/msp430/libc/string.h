@@ -1,4 +1,4 @@
-/* The part of the C library that compilers call by themselves. */
+/* The part of the C library that compilers call implicitly. */
 #ifndef STRING_H
 #define STRING_H
 

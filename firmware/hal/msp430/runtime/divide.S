@@ -1,6 +1,6 @@
-/* Division and remainder, one bit of the quotient a round. Names and registers are those of the
-   MSP430 EABI (SLAA534, section 6.3): operands in r12 and r13, in r13:r12 and r15:r14, or in r11:r8
-   and r15:r12; the result in r12 and up. r4 to r10 are as before afterwards. A signed quotient is
+/* Division and remainder, one bit of the quotient per iteration. Names and registers are those of
+   the MSP430 EABI (SLAA534, section 6.3): operands in r12 and r13, in r13:r12 and r15:r14, or in
+   r11:r8 and r15:r12; the result in r12 and up. r4 to r10 are preserved. A signed quotient is
    rounded towards zero; a signed remainder has the dividend's sign. */
 
 .macro NEGATE low, more:vararg
@@ -21,7 +21,7 @@
 1:
 .endm
 
-/* A helper in a section of its own. */
+/* Each helper has its own section. */
 .macro HELPER name
     .section .text.\name, "ax", @progbits
     .p2align 1
@@ -34,7 +34,7 @@
     .size \name, . - \name
 .endm
 
-/* 16 bits: also r14 = remainder; r11 is kept. */
+/* 16 bits; also r14 = remainder. Preserves r11. */
 HELPER __mspabi_divu
     clr     r14
     mov     #16, r15
@@ -80,7 +80,7 @@ HELPER __mspabi_remi
 1:  ret
 END __mspabi_remi
 
-/* 32 bits: also r15:r14 = remainder. */
+/* 32 bits; also r15:r14 = remainder. */
 HELPER __mspabi_divul
     push    r10
     push    r9
@@ -143,7 +143,7 @@ HELPER __mspabi_remli
 1:  ret
 END __mspabi_remli
 
-/* 64 bits. The rounds: r11:r8 = r11:r8 / r15:r12, r7:r4 = remainder. */
+/* 64 bits, the loop: r11:r8 = r11:r8 / r15:r12, r7:r4 = remainder. */
 HELPER joulemark_divide_64
     clr     r4
     clr     r5

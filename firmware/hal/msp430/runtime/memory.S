@@ -1,5 +1,6 @@
-/* memcpy and memset: by words where the addresses allow it (a word at an odd address is not one:
-   SLAU049F, section 1.4). Arguments and result as for every C function: r12, r13, r14; r12. */
+/* memcpy and memset: by words where the addresses allow it (words must be at even addresses:
+   SLAU049F, section 1.4). Arguments in r12, r13 and r14 and the result in r12, as for every C
+   function. */
 
     .section .text.memcpy, "ax", @progbits
     .p2align 1

@@ -1,7 +1,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The compiler must not make a call of memmove or memcmp from the loops below. */
+/* Keeps the compiler from turning the loops below into calls of memmove or memcmp. */
 #ifdef __clang__
 #define NOT_BUILTIN __attribute__((no_builtin))
 #else

@@ -1,7 +1,7 @@
-/* Multiplication by the 16 x 16 hardware multiplier (SLAU049F, chapter 7). Names and registers are
-   those of the MSP430 EABI, SLAA534, section 6.3, but for the 64-bit product, which clang calls like
-   a C function: second operand and up on the stack. The multiplier is not saved: no interrupt uses
-   it. Only r11 to r15 change. */
+/* Multiplication with the 16 x 16 hardware multiplier (SLAU049F, chapter 7). Names and registers
+   are those of the MSP430 EABI (SLAA534, section 6.3), except for the 64-bit product, which clang
+   calls like a C function: second operand and up on the stack. The multiplier's state is not saved,
+   because no interrupt uses it. Only r11 to r15 change. */
 #include "chip.h"
 
 /* r12 = r12 * r13 */
@@ -62,7 +62,7 @@ __mspabi_mpyll_hw:
     mov     r14, &MAC_ADDRESS
     mov     4(r1), &OP2_ADDRESS
 
-    mov     r14, &MAC_ADDRESS               ; the factor that r14 held is not needed after this
+    mov     r14, &MAC_ADDRESS               ; r14's factor is not needed after this
     mov     &RESLO_ADDRESS, r14             ; word 2
     mov     &RESHI_ADDRESS, &RESLO_ADDRESS
     mov     6(r1), &OP2_ADDRESS
