@@ -1,10 +1,10 @@
-/* What of the driver must be assembly. Sections are of SLAU049F. */
+/* The parts of the driver that must be assembly. Sections are of SLAU049F. */
 #ifndef CC2420_ASSEMBLY_H
 #define CC2420_ASSEMBLY_H
 
 #include "cc2420.h"
 
-/* SCG1, SCG0, CPUOFF and GIE: LPM3, until an interrupt. */
+/* Sets SCG1, SCG0, CPUOFF and GIE: LPM3 until an interrupt. */
 static inline void sleep_lpm3(void) {
     __asm__ volatile("bis #0x00d8, r2" ::: "memory");
 }
@@ -12,8 +12,8 @@ static inline void sleep_lpm3(void) {
 #ifndef RADIO_DMA
 #define RADIO_DMA 0
 #endif
-/* 1: a plain driver, for comparison: each byte on the bus is waited for, and a frame that the radio
-   secures is brought there and back again for that alone. */
+/* 1: a plain driver, for comparison. It waits for each byte on the bus, and copies a frame to be
+   secured into the radio and back before it is sent or read. */
 #ifndef RADIO_PLAIN
 #define RADIO_PLAIN 0
 #endif
@@ -31,7 +31,8 @@ static void get(uint8_t *bytes, uint8_t count) {
         *bytes++ = exchange(0);
 }
 #elif RADIO_DMA
-/* Section 8.3: DMACTL0 and DMAxCTL. The receiver's channel comes first, so that no byte is lost. */
+/* Section 8.3: DMACTL0 and DMAxCTL. The receiver has the channel of higher priority, so that no
+   byte is lost. */
 enum {
     BUS_TRIGGERS = 0x0043, /* URXIFG0 for channel 0, UTXIFG0 for channel 1 */
     TO_INCREMENTS = 0x0c00,
@@ -44,7 +45,8 @@ static inline uint16_t place_of(const volatile void *object) {
     return (uint16_t)(uintptr_t)object;
 }
 
-/* Begins to send. The flag of an empty buffer is set already, and only its rise triggers. */
+/* Starts sending. The flag of the empty buffer is already set, but only its rising edge
+   triggers. */
 static void send(const uint8_t *bytes, uint16_t increments, uint8_t count) {
     DMA1SA = place_of(bytes);
     DMA1DA = place_of(&U0TXBUF);
@@ -54,7 +56,7 @@ static void send(const uint8_t *bytes, uint16_t increments, uint8_t count) {
     IFG1 |= READY;
 }
 
-/* By the DMA controller; the core waits. */
+/* Bursts by the DMA controller; the core waits. */
 static void put(const uint8_t *bytes, uint8_t count) {
     if (count == 0)
         return;
@@ -64,7 +66,7 @@ static void put(const uint8_t *bytes, uint8_t count) {
         continue;
     while ((U0TCTL & EMPTY) == 0)
         continue;
-    (void)U0RXBUF; /* and the flag with it (section 14.2.6) */
+    (void)U0RXBUF; /* clears the flag too (section 14.2.6) */
 }
 
 static void get(uint8_t *bytes, uint8_t count) {

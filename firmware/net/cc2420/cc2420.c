@@ -1,6 +1,6 @@
-/* The CC2420 behind radio.h, on the pins of the TelosB: USART0 as SPI master, the delimiter's pin
-   at the capture input of Timer_B's channel 1. Sections of SWRS041B, the CC2420's data sheet, are
-   named with it; others are of the MSP430x1xx family user's guide, SLAU049F. */
+/* The CC2420 behind radio.h, on the pins of the TelosB: USART0 as SPI master, the SFD pin at the
+   capture input of Timer_B's channel 1. Sections of SWRS041B, the CC2420's data sheet, are named as
+   such; others are of the MSP430x1xx family user's guide, SLAU049F. */
 #include <string.h>
 
 #include "chip.h"
@@ -19,7 +19,7 @@ enum {
     FLAG = 0x0001
 };
 
-/* Values of registers: the reset values but for the fields that are named. */
+/* Register values: reset values except for the named fields. */
 enum {
     MODEM = 0x02e2, /* MDMCTRL0: no address recognition, CCA mode 3, AUTOCRC */
     RECOGNISE = 0x0800,
@@ -27,8 +27,8 @@ enum {
     CORRELATION = 0x0500,   /* MDMCTRL1: CORR_THR 20 */
     BAND_PASS = 0x2a56,     /* RXCTRL1: RXBPF_LOCUR, recommended */
     FREQUENCY = 0x4165,     /* FSCTRL: LOCK_THR 1; channel 11 */
-    FRAMES_ONLY = 0x007f,   /* IOCFG0: FIFOP_THR, so that FIFOP says that a frame is there */
-    UNPROTECTED = 0x0000,   /* SECCTRL0: no in-line security, nothing kept for it */
+    FRAMES_ONLY = 0x007f,   /* IOCFG0: FIFOP_THR, so that FIFOP signals a whole frame */
+    UNPROTECTED = 0x0000,   /* SECCTRL0: in-line security off, nothing stored for it */
     HEAD = 0x0100,          /* SEC_CBC_HEAD */
     KEY1_SELECTED = 0x00e0, /* SEC_SAKEYSEL, SEC_TXKEYSEL, SEC_RXKEYSEL */
     MODE_CTR = 2,
@@ -38,24 +38,26 @@ enum {
 
 enum { RSSI_OFFSET = -45, CRC_RIGHT = 0x80, FIFO_BYTES = 128 };
 
-/* Bounds, in ticks of the crystal: the oscillator, 1 ms; a delimiter after its strobe, 352 us; the
-   longest frame, 4.1 ms; the engine with the longest frame, 222 us. Each with as much again. */
+/* Time limits in ticks of the crystal, each about twice the longest time: the oscillator's start, 1
+   ms; the SFD after its strobe, 352 us; the longest frame, 4.1 ms; the AES engine on the longest
+   frame, 222 us. */
 enum { OSCILLATOR_TICKS = 66, DELIMITER_TICKS = 24, FRAME_TICKS = 280, ENGINE_TICKS = 16 };
 
-static radio_filter own; /* where `modem` recognises addresses */
+static radio_filter own; /* valid where `modem` enables address recognition */
 static uint16_t modem;
 static uint16_t frequency;
 static bool listens;
 static bool retuned;
-/* Where the next frame begins in the receive FIFO. */
+/* Start of the next frame in the receive FIFO. */
 static uint8_t fifo_at;
-/* Bytes that were taken of a FIFO that is full. */
+/* Bytes already read from a FIFO that has overflowed. */
 static uint8_t taken_of_full;
 static const uint8_t *loaded_keys[2];
 
 /* ---- Time ---- */
 
-/* The counter runs on another clock than the core (section 12.2.1). */
+/* The counter is clocked asynchronously to the core, so it is read until two reads agree (section
+   12.2.1). */
 radio_time radio_now(void) {
     uint16_t first;
     uint16_t second = TBR;
@@ -94,7 +96,7 @@ static void write_ram(uint16_t address, const uint8_t *bytes, uint8_t count) {
     deselect();
 }
 
-/* SWRS041B, section 21: security data has its least significant byte first. At most 16 bytes. */
+/* SWRS041B, section 21: security data is stored least significant byte first. At most 16 bytes. */
 static void write_ram_reversed(uint16_t address, const uint8_t *bytes, uint8_t count) {
     uint8_t turned[16];
     for (uint8_t i = 0; i < count; i++)
@@ -102,7 +104,7 @@ static void write_ram_reversed(uint16_t address, const uint8_t *bytes, uint8_t c
     write_ram(address, turned, count);
 }
 
-/* Strobes, and waits until the engine has done it. */
+/* Sends a strobe and waits until the AES engine has finished. */
 static bool encrypt(uint8_t code) {
     radio_time until = (radio_time)(radio_now() + ENGINE_TICKS);
     strobe(code);
@@ -116,7 +118,7 @@ static bool encrypt(uint8_t code) {
 /* ---- The radio ---- */
 
 static void flush(void) {
-    /* SWRS041B, section 14.3: twice, for SFD's sake. */
+    /* SWRS041B, section 14.3: twice, to reset the SFD pin. */
     strobe(SFLUSHRX);
     strobe(SFLUSHRX);
     fifo_at = 0;
@@ -133,12 +135,11 @@ static void set_registers(void) {
     write_register(SECCTRL0, UNPROTECTED);
 }
 
-/* From the regulator off to idle. */
-/* Its RAM forgets them without supply. */
+/* The radio loses its RAM when its supply is off, so the addresses are written at each power-up. */
 static void write_addresses(void) {
     if ((modem & RECOGNISE) == 0)
         return;
-    /* All three have their least significant byte first, and follow one another. */
+    /* All three are stored least significant byte first, one after the other. */
     uint8_t addresses[4] = {(uint8_t)own.pan, (uint8_t)(own.pan >> 8), (uint8_t)own.short_address,
                             (uint8_t)(own.short_address >> 8)};
     write_ram(RAM_IEEEADR, own.extended_address, 8);
@@ -147,7 +148,7 @@ static void write_addresses(void) {
 
 static bool power_up(void) {
     P4OUT |= REGULATOR;
-    /* SWRS041B, section 6.8: 0.6 ms at most. */
+    /* SWRS041B, section 6.8: at most 0.6 ms. */
     radio_sleep_until((radio_time)(radio_now() + radio_ticks(600) + 1));
     P4OUT |= RESET;
     loaded_keys[0] = loaded_keys[1] = 0;
@@ -195,7 +196,8 @@ void radio_idle(void) {
     listens = false;
 }
 
-/* What it has just received it may be acknowledging: a turnaround and a frame of 5 bytes. */
+/* The radio may still be acknowledging the last frame: wait for a turnaround and a frame of 5
+   bytes. */
 void radio_sleep(void) {
     if ((modem & ACKNOWLEDGE) != 0 && listens)
         radio_sleep_until((radio_time)(radio_now() + radio_ticks(192 + 11 * RADIO_BYTE_US) + 1));
@@ -207,7 +209,7 @@ void radio_wake(void) {
     power_up();
 }
 
-/* A new frequency needs a calibration, and so a start from idle. */
+/* A new frequency requires a calibration, and therefore a start from idle. */
 static void tune(void) {
     if (!retuned)
         return;
@@ -230,7 +232,7 @@ void radio_load(const uint8_t *frame, uint8_t length) {
     load(frame, length, 0);
 }
 
-/* Waits for the delimiter of what was strobed. */
+/* Waits for the SFD of the frame just strobed. */
 static bool sent(radio_time *sfd) {
     radio_time until = (radio_time)(radio_now() + DELIMITER_TICKS);
     while ((TBCCTL1 & FLAG) == 0) {
@@ -267,7 +269,7 @@ void radio_transmit_end(void) {
             return;
         }
     }
-    /* The radio calibrates its receiver by itself (SWRS041B, figure 25). */
+    /* The radio calibrates its receiver automatically (SWRS041B, figure 25). */
     listens = true;
     flush();
 }
@@ -282,8 +284,8 @@ void radio_receive(void) {
     listens = true;
 }
 
-/* SWRS041B, section 14.3: FIFOP without FIFO is an overflow, after which nothing is received before
-   the FIFO is flushed; what is in it can be read. */
+/* SWRS041B, section 14.3: FIFOP without FIFO signals an overflow. The FIFO's contents can be read,
+   but nothing more is received until it is flushed. */
 static bool is_full(void) {
     return (P1IN & (FIFOP | FIFO)) == FIFOP;
 }
@@ -292,10 +294,10 @@ bool radio_wait_sfd(radio_time until, radio_time *sfd) {
     TBCCR0 = until;
     TBCCTL0 = INTERRUPT;
     TBCCTL1 |= INTERRUPT;
-    /* The delimiter's capture and the end of the wait are interrupts, which wake. */
+    /* The SFD's capture and the end of the wait both interrupt and so wake the core. */
     while ((TBCCTL1 & FLAG) == 0 && !is_over(until)) {
         sleep_lpm3();
-        /* The flag of channel 1 stays: its interrupt would come again. */
+        /* Channel 1's flag stays set and would interrupt again at once. */
         if ((TBCCTL1 & FLAG) != 0)
             break;
     }
@@ -308,7 +310,7 @@ bool radio_wait_sfd(radio_time until, radio_time *sfd) {
     return true;
 }
 
-/* A byte of the first frame in the receive FIFO, which stays there. */
+/* Returns one byte of the first frame in the receive FIFO without consuming it. */
 static uint8_t peek_at(uint8_t place) {
     select_ram((uint16_t)(RAM_RXFIFO + (fifo_at + place) % FIFO_BYTES), RAM_READ);
     uint8_t byte = exchange(0);
@@ -316,7 +318,7 @@ static uint8_t peek_at(uint8_t place) {
     return byte;
 }
 
-/* The length byte, if a whole frame is there with a length that can be. */
+/* Returns the length byte if the FIFO holds a whole frame of a valid length, else 0. */
 static uint8_t frame_length(void) {
     if ((P1IN & FIFOP) == 0)
         return 0;
@@ -344,11 +346,11 @@ bool radio_wait_frame(radio_time until) {
     return length != 0 && (peek_at(length) & CRC_RIGHT) != 0;
 }
 
-/* Bytes of the first frame in the receive FIFO, which stay there. */
+/* Copies bytes of the first frame in the receive FIFO without consuming them. */
 static void look(uint8_t *frame, uint8_t from, uint8_t count) {
     uint8_t at = (uint8_t)((fifo_at + 1 + from) % FIFO_BYTES);
     while (count > 0) {
-        /* The RAM goes on where the FIFO comes round. */
+        /* The RAM does not wrap where the FIFO does. */
         uint8_t run = (uint8_t)(FIFO_BYTES - at);
         if (run > count)
             run = count;
@@ -370,8 +372,8 @@ uint8_t radio_peek(uint8_t *frame, uint8_t count) {
     return length;
 }
 
-/* Until so many bytes have followed the delimiter, or the frame is over. They are in the FIFO
-   3 us after they were sent (SWRS041B, section 14.1): a tick covers it. */
+/* Waits until this many bytes have followed the SFD, or the frame has ended. A byte is in the FIFO
+   3 us after it was sent (SWRS041B, section 14.1), which one tick covers. */
 __attribute__((noinline)) static void wait_for_bytes(uint8_t bytes) {
     uint16_t ticks = (uint16_t)(2 + bytes + ((bytes * 50u) >> 10));
     radio_time arrived = (radio_time)(TBCCR1 + ticks);
@@ -392,12 +394,12 @@ void radio_fetch(uint8_t *to, uint8_t from, uint8_t count) {
     look(to, from, count);
 }
 
-/* Reads the first frame, of which the length is known to be one that can be. */
+/* Reads the first frame, whose length has been validated. */
 static uint8_t take(uint8_t *frame, uint8_t length, radio_reception *reception) {
     select(RXFIFO | READ);
     if (exchange(0) != length) {
-        /* A length was misread before, on a disturbed bus: what was looked at, at `fifo_at`, is not
-           what the FIFO hands out. */
+        /* The length was misread on a disturbed bus: what was peeked at `fifo_at` is not what the
+           FIFO returns. */
         deselect();
         flush();
         return 0;
@@ -421,7 +423,7 @@ static uint8_t take(uint8_t *frame, uint8_t length, radio_reception *reception) 
 uint8_t radio_read(uint8_t *frame, radio_reception *reception) {
     uint8_t length = frame_length();
     if (length == 0) {
-        /* Whatever is there is no frame. */
+        /* What the FIFO holds is not a valid frame. */
         if ((P1IN & FIFOP) != 0)
             flush();
         return 0;
@@ -439,8 +441,8 @@ int8_t radio_rssi_dbm(void) {
 
 /* ---- Security ---- */
 
-/* Sees to it that the radio has a key; returns the bits of SECCTRL0 that select it. Two can stay.
- */
+/* Ensures that the radio holds a key; returns the bits of SECCTRL0 that select it. The radio holds
+   two. */
 static uint16_t load_key(const uint8_t *key) {
 #if RADIO_KEYS_STAY
     static bool second;
@@ -474,7 +476,7 @@ void radio_aes(const uint8_t key[16], uint8_t *out, const uint8_t *in, uint8_t b
     (void)selected;
 #endif
     while (blocks-- > 0) {
-        /* This buffer has its first byte first, as other drivers have it that ran on motes. */
+        /* SABUF is stored first byte first, as in other drivers that ran on motes. */
         write_ram(RAM_SABUF, in, 16);
         encrypt(SAES);
         select_ram(RAM_SABUF, RAM_READ);
@@ -485,10 +487,10 @@ void radio_aes(const uint8_t key[16], uint8_t *out, const uint8_t *in, uint8_t b
     }
 }
 
-/* Key, nonce and registers for a frame in which so many bytes stay as they are. */
+/* Sets key, nonce and registers for a frame whose first `open` bytes are not encrypted. */
 static void prepare(const radio_ccm *ccm, uint16_t nonce_at, uint8_t open) {
     uint8_t nonce[16];
-    /* SWRS041B, figure 26: a counter of two bytes, L - 1 = 1; Adata where there is any. */
+    /* SWRS041B, figure 26: a counter of two bytes, L - 1 = 1; the Adata flag if there is any. */
     nonce[0] = open > 0 ? 0x09 : 0x01;
     memcpy(nonce + 1, ccm->nonce, 13);
     nonce[14] = 0;
@@ -502,7 +504,7 @@ static void prepare(const radio_ccm *ccm, uint16_t nonce_at, uint8_t open) {
     write_register(SECCTRL1, (uint16_t)(open << 8 | open));
 }
 
-/* A frame that is not encrypted is all header. */
+/* In a frame that is not encrypted all bytes are header. */
 static uint8_t open_bytes(const radio_ccm *ccm, uint8_t length) {
     return ccm->encrypt ? ccm->open : length;
 }
@@ -513,7 +515,7 @@ bool radio_ccm_load(const radio_ccm *ccm, uint8_t *frame, uint8_t length) {
         return true;
     prepare(ccm, RAM_TXNONCE, open_bytes(ccm, length));
     bool done = encrypt(STXENC);
-    /* STXON would do it again. */
+    /* Otherwise STXON would secure the frame again. */
     write_register(SECCTRL0, UNPROTECTED);
     if (RADIO_PLAIN) {
         select_ram(RAM_TXFIFO + 1, RAM_READ);
@@ -543,7 +545,7 @@ uint8_t radio_ccm_read(const radio_ccm *ccm, uint8_t *frame, radio_reception *re
     bool done = true;
     if (is_secured) {
         if (RADIO_PLAIN) {
-            /* A frame that has come round in the FIFO is left where it is. */
+            /* A frame that wraps around in the FIFO is left where it is. */
             uint8_t bytes = (uint8_t)(length - RADIO_FCS_BYTES), at = (uint8_t)(fifo_at + 1);
             look(frame, 0, bytes);
             if (at + bytes <= FIFO_BYTES)
@@ -556,7 +558,8 @@ uint8_t radio_ccm_read(const radio_ccm *ccm, uint8_t *frame, radio_reception *re
         write_register(SECCTRL0, UNPROTECTED);
     }
     uint8_t taken = take(frame, length, reception);
-    /* The engine has put 0x00 in the place of a right MIC's last byte, 0xff in a wrong one's. */
+    /* The engine replaces the last byte of the MIC by 0x00 if it is right and by 0xff if it is
+       wrong. */
     bool is_right = ccm->mic_bytes == 0 || frame[text_end + ccm->mic_bytes - 1] == 0x00;
     if (taken == 0 || !done || !is_right) {
         memset(frame, 0, (uint8_t)(length - RADIO_FCS_BYTES));

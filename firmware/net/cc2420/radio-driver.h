@@ -1,5 +1,5 @@
-/* The CC2420 of the TelosB. Times are those of SWRS041B: 12 symbols of calibration, 192 us, and
-   before a frame 10 symbols of preamble and delimiter, 160 us. */
+/* The CC2420 of the TelosB. Times from SWRS041B: 12 symbols of calibration, 192 us; then 10 symbols
+   of preamble and SFD before a frame, 160 us. */
 #ifndef RADIO_DRIVER_H
 #define RADIO_DRIVER_H
 

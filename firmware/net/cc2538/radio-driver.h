@@ -3,8 +3,8 @@
 #define RADIO_DRIVER_H
 
 enum {
-    /* Calibration 192 us (SWRS096A, general characteristics), preamble and SFD 160 us: 11.5 ticks
-       and what radio_transmit takes to the strobe. */
+    /* Calibration 192 us (SWRS096A, general characteristics), preamble and SFD 160 us: 11.5 ticks,
+       plus the time radio_transmit takes before the strobe. */
     RADIO_TX_LEAD_TICKS = 12,
     /* The same calibration: 6.3 ticks. */
     RADIO_RX_LEAD_TICKS = 7

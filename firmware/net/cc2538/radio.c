@@ -1,5 +1,5 @@
-/* Registers and fields are those of SWRU319; section numbers are those of SWRU191C, the guide of
-   the CC253x, which has the same radio and MAC timer. */
+/* Registers and fields as in SWRU319. Section numbers are of SWRU191C, the guide of the CC253x,
+   which has the same radio and MAC timer. */
 #include "radio.h"
 
 #include "chip.h"
@@ -22,55 +22,54 @@ enum { STATE_MASK = 0x3f, RX_OVERFLOW = 17 };
 enum { RX_ACTIVE = 1, TX_ACTIVE = 1 << 1, SAMPLED_CCA = 1 << 3, CCA = 1 << 4, SFD_NOW = 1 << 5 };
 /* RFIRQF0, RFIRQF1. */
 enum { SFD = 1 << 1, FRAME_ACCEPTED = 1 << 5, RXPKTDONE = 1 << 6, TXACKDONE = 1, TXDONE = 1 << 1 };
-/* MTCTRL; what MTMSEL selects of timer and overflows. */
+/* MTCTRL, and the timer and overflow registers that MTMSEL selects. */
 enum { RUN = 1, STATE = 1 << 2, LATCH_MODE = 1 << 3, SELECT_TIME = 0, SELECT_CAPTURE = 0x11 };
 enum { RSSI_VALID = 1 }; /* RSSISTAT */
-/* In the last byte of a frame. */
+/* In the last byte of a received frame. */
 enum { CRC_OK = 0x80 };
 /* Interrupts 141 and 145. */
 enum { NVIC_WORD = 4, RF_TX_RX_BIT = 1 << 13, SM_TIMER_BIT = 1 << 17 };
 
 enum {
     RSSI_OFFSET_DB = 73, /* SWRS096A, RSSI/CCA characteristics */
-    LQI_WORST = 50,      /* correlation of the worst and best frames (23.10.4) */
+    LQI_WORST = 50,      /* correlation values of the worst and the best frames (23.10.4) */
     LQI_BEST = 110,
     FIFO_MASK = 127,
-    SLEEP_AHEAD = 6,    /* a compare value nearer than 5 is not seen (SWRU319C, 13.2) */
+    SLEEP_AHEAD = 6,    /* a compare value less than 5 ahead is missed (SWRU319C, 13.2) */
     ACK_TICKS_MAX = 20, /* turnaround, synchronisation and six bytes: 544 us */
     RSSI_TICKS_MAX = 12,
-    TX_TICKS_MAX = 16,    /* from the strobe to the SFD, at most */
+    TX_TICKS_MAX = 16,    /* from the strobe to the SFD, upper bound */
     FRAME_TICKS_MAX = 150 /* the longest frame: 4.26 ms after its SFD */
 };
 
-#define RX_FIFO ((volatile uint32_t *)0x40088000) /* a byte in each word */
+#define RX_FIFO ((volatile uint32_t *)0x40088000) /* one byte per word */
 
 static bool filters;
-static uint32_t tuned; /* FREQCTRL as the synthesizer was calibrated last */
+static uint32_t tuned; /* FREQCTRL at the last calibration of the synthesizer */
 
 /* ---- Time: the sleep timer. ---- */
 
 radio_time radio_now(void) {
-    uint32_t low = SMWDTHROSC_ST0; /* latches the others */
+    uint32_t low = SMWDTHROSC_ST0; /* latches the other bytes */
     return (radio_time)(SMWDTHROSC_ST1 << 8 | low);
 }
 
-/* The time at which the SFD that the MAC timer captured has ended. */
+/* Returns the time at the end of the SFD that the MAC timer captured. */
 static radio_time sfd_time(void) {
     RFCORE_SFR_MTMSEL = SELECT_TIME;
-    uint32_t now = RFCORE_SFR_MTM0; /* latches the others */
+    uint32_t now = RFCORE_SFR_MTM0; /* latches the other bytes */
     radio_time ticks = radio_now();
     now |= RFCORE_SFR_MTM1 << 8 | RFCORE_SFR_MTMOVF0 << 16 | RFCORE_SFR_MTMOVF1 << 24;
     RFCORE_SFR_MTMSEL = SELECT_CAPTURE;
     uint32_t captured = RFCORE_SFR_MTM0;
     captured |= RFCORE_SFR_MTM1 << 8 | RFCORE_SFR_MTMOVF0 << 16 | RFCORE_SFR_MTMOVF1 << 24;
-    /* 32 MHz are 15,625 / 16 of 32,768 Hz. A count of the crystal lies half a tick back, on
-       average. */
+    /* 32 MHz is 15,625 / 16 times 32,768 Hz. The crystal's count is half a tick old on average. */
     uint32_t passed = now - captured;
     return (radio_time)(ticks - (uint16_t)((passed + 488) / 15625 * 16 +
                                            (passed + 488) % 15625 * 16 / 15625));
 }
 
-/* Sets the sleep timer to a time; false: it is too near. */
+/* Sets the sleep timer's alarm. Returns false if `when` is too near. */
 static bool set_alarm(radio_time when) {
     uint32_t low = SMWDTHROSC_ST0;
     uint32_t now = low | SMWDTHROSC_ST1 << 8 | SMWDTHROSC_ST2 << 16 | SMWDTHROSC_ST3 << 24;
@@ -81,7 +80,7 @@ static bool set_alarm(radio_time when) {
     SMWDTHROSC_ST3 = alarm >> 24;
     SMWDTHROSC_ST2 = alarm >> 16 & 0xff;
     SMWDTHROSC_ST1 = alarm >> 8 & 0xff;
-    SMWDTHROSC_ST0 = alarm & 0xff; /* takes all */
+    SMWDTHROSC_ST0 = alarm & 0xff; /* loads all bytes */
     return true;
 }
 
@@ -102,18 +101,18 @@ bool radio_init(void) {
     SYS_CTRL_SCGCSEC = 2;
     radio_idle();
     RFCORE_SFR_RFST = ISFLUSHRX;
-    /* Values other than those after a reset that TI asks for (23.15). */
+    /* TI's recommended values where they differ from the reset values (23.15). */
     RFCORE_XREG_TXFILTCFG = 0x09;
     RFCORE_XREG_AGCCTRL1 = 0x15;
     RFCORE_XREG_FSCAL1 = 0x01;
     RFCORE_XREG_CCACTRL0 = 0xf8;
     ANA_REGS_IVCTRL = 0x0b;
     RFCORE_XREG_SRCMATCH = 0;
-    RFCORE_XREG_FRMCTRL1 = 1; /* on to receive after sending */
+    RFCORE_XREG_FRMCTRL1 = 1; /* receive after sending */
     RFCORE_XREG_FIFOPCTRL = 127;
     RFCORE_XREG_TXPOWER = 0xb6; /* 0 dBm */
     radio_set_filter(0);
-    RFCORE_SFR_MTMSEL = 0x22; /* periods: the longest */
+    RFCORE_SFR_MTMSEL = 0x22; /* overflow period: the longest */
     RFCORE_SFR_MTM0 = 0;
     RFCORE_SFR_MTM1 = 0;
     RFCORE_SFR_MTMOVF0 = 0;
@@ -153,7 +152,7 @@ static void forget_events(void) {
     RFCORE_SFR_RFERRF = 0;
 }
 
-/* The radio sends acknowledgements by itself, and a strobe would cut them off. */
+/* The radio sends acknowledgements by itself, and a strobe would abort one. */
 static void finish_acknowledgement(void) {
     radio_time end = (radio_time)(radio_now() + ACK_TICKS_MAX);
     while ((RFCORE_XREG_FSMSTAT1 & TX_ACTIVE) != 0 && radio_time_after(end, radio_now()) >= 0)
@@ -189,7 +188,7 @@ void radio_load(const uint8_t *frame, uint8_t length) {
         RFCORE_SFR_RFDATA = frame[i];
 }
 
-/* After the strobe. */
+/* Waits for the SFD of the frame just strobed. */
 static bool wait_sent_sfd(radio_time *sfd) {
     radio_time end = (radio_time)(radio_now() + TX_TICKS_MAX);
     while ((RFCORE_SFR_RFIRQF0 & SFD) == 0)
@@ -208,7 +207,7 @@ bool radio_transmit(radio_time *sfd) {
     return wait_sent_sfd(sfd);
 }
 
-/* Until the power on the channel is known: 320 us after the receiver was switched on, at most. */
+/* Waits until the RSSI is valid: at most 320 us after the receiver was switched on. */
 static void wait_rssi(void) {
     radio_time end = (radio_time)(radio_now() + RSSI_TICKS_MAX);
     while ((RFCORE_XREG_RSSISTAT & RSSI_VALID) == 0 && radio_time_after(end, radio_now()) >= 0)
@@ -235,7 +234,7 @@ void radio_transmit_end(void) {
             radio_receive();
             return;
         }
-    /* The receiver calibrates already. */
+    /* The receiver is already calibrating. */
     RFCORE_SFR_RFST = ISFLUSHRX;
     forget_events();
 }
@@ -246,7 +245,7 @@ void radio_receive(void) {
     finish_acknowledgement();
     RFCORE_SFR_RFST = ISFLUSHRX;
     forget_events();
-    /* A receiver that is on stays on, but for another channel. */
+    /* A running receiver keeps running unless the channel has changed. */
     uint32_t frequency = RFCORE_XREG_FREQCTRL;
     if ((RFCORE_XREG_FSMSTAT1 & RX_ACTIVE) == 0 || tuned != frequency)
         RFCORE_SFR_RFST = ISRXON;
@@ -257,7 +256,8 @@ void radio_listen(void) {
     finish_acknowledgement();
     uint32_t there = RFCORE_XREG_RXFIFOCNT, psdu = RFCORE_XREG_RXFIRST;
     bool is_no_frame = there != 0 && (psdu <= RADIO_FCS_BYTES || psdu > RADIO_PSDU_BYTES_MAX);
-    bool is_full = (RFCORE_XREG_FSMSTAT0 & STATE_MASK) == RX_OVERFLOW; /* until it is flushed */
+    bool is_full = (RFCORE_XREG_FSMSTAT0 & STATE_MASK) == RX_OVERFLOW; /* no more is received until
+                                                                          it is flushed */
     if (is_no_frame || (is_full && there <= psdu)) {
         radio_receive();
     } else if ((RFCORE_XREG_FSMSTAT1 & RX_ACTIVE) == 0) {
@@ -266,7 +266,8 @@ void radio_listen(void) {
     }
 }
 
-/* An SFD that is none of an acknowledgment that the radio sends by itself. */
+/* Returns whether an SFD was captured, ignoring those of acknowledgements that the radio sends by
+   itself. */
 static bool sfd_came(void) {
     if ((RFCORE_SFR_RFIRQF1 & TXACKDONE) != 0) {
         RFCORE_SFR_RFIRQF1 = ~(uint32_t)TXACKDONE;
@@ -301,7 +302,7 @@ bool radio_wait_sfd(radio_time until, radio_time *sfd) {
 
 bool radio_wait_frame(radio_time until) {
     uint32_t done = RXPKTDONE;
-    /* A frame that is rejected ends without an event. */
+    /* A rejected frame ends without an event. */
     while (filters && (RFCORE_SFR_RFIRQF0 & (FRAME_ACCEPTED | RXPKTDONE)) == 0)
         if ((RFCORE_XREG_FSMSTAT1 & SFD_NOW) == 0 || radio_time_after(until, radio_now()) <= 0)
             return false;
@@ -325,7 +326,7 @@ static uint8_t drop(void) {
 uint8_t radio_read(uint8_t *frame, radio_reception *reception) {
     if (RFCORE_XREG_RXFIFOCNT == 0)
         return 0;
-    /* Those that are set when it is out are of another frame. */
+    /* Events set after the frame is taken out belong to the next one. */
     RFCORE_SFR_RFIRQF0 = ~(uint32_t)(FRAME_ACCEPTED | RXPKTDONE);
     uint32_t psdu = RFCORE_SFR_RFDATA;
     if (psdu <= RADIO_FCS_BYTES || psdu > RADIO_PSDU_BYTES_MAX || RFCORE_XREG_RXFIFOCNT < psdu)

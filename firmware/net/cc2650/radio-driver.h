@@ -3,9 +3,9 @@
 #define RADIO_DRIVER_H
 
 enum {
-    /* No document says how long the RF core takes from a start trigger to the air. The emulation
-       takes the turnaround of its acknowledgements, 192 us (SWCU192); preamble and SFD 160 us, and
-       10 us ahead: 11.9 ticks. */
+    /* No document gives the time from a start trigger of the RF core to the SFD on air. The
+       emulation uses the turnaround time of its acknowledgements, 192 us (SWCU192). With preamble
+       and SFD, 160 us, and 10 us for submission: 11.9 ticks. */
     RADIO_TX_LEAD_TICKS = 12,
     /* The same 192 us: 6.3 ticks. */
     RADIO_RX_LEAD_TICKS = 7

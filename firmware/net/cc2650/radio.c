@@ -1,9 +1,9 @@
-/* The RF core by its commands (SWCU117, chapter Radio). A receiver runs in the background from
-   radio_receive on, and transmissions in the foreground suspend it. Its interrupts wake the core
-   and no handler runs.
+/* Drives the RF core with its commands (SWCU117, chapter Radio). The receiver runs as a background
+   operation from radio_receive on; transmissions in the foreground suspend it. The RF core's
+   interrupts wake the core, but no handler runs.
 
-   What boards need and this leaves out: TI's register overrides for the radio's performance, and
-   the 24-MHz crystal as the chip's clock, which is started by functions of the boot ROM. */
+   Not implemented, but needed on boards: TI's register overrides for the radio's performance, and
+   the 24-MHz crystal as the chip's clock, which functions of the boot ROM start. */
 #include "radio.h"
 
 #include <string.h>
@@ -20,35 +20,35 @@ enum { RTC_EN = 1, CH0_COMBINED = 1 << 16, CH0 = 1 };
 enum { NVIC_WORD = 0, RTC_BIT = 1 << 4, CPE_0_BIT = 1 << 9 };
 
 enum {
-    TX_POWER_0_DBM = 0x3161, /* SmartRF Studio, by Contiki-NG's ieee-mode.c */
-    CCA_THRESHOLD_DBM = -81, /* as the CC2538's driver */
+    TX_POWER_0_DBM = 0x3161, /* SmartRF Studio, from Contiki-NG's ieee-mode.c */
+    CCA_THRESHOLD_DBM = -81, /* as in the CC2538's driver */
     TRAILER = 6,             /* RSSI, status, time stamp */
-    STATUS_LQI = 4,          /* a correlation of 6 bits to one of 8 */
-    STATUS_WRONG = 0xc0,     /* ignored, or with a wrong FCS: the RF core should have flushed it */
+    STATUS_LQI = 4,          /* scales a 6-bit correlation to 8 bits */
+    STATUS_WRONG = 0xc0,     /* ignored, or wrong FCS: the RF core should have flushed it */
     RAT_US = 4,
-    TX_AHEAD_US = 10, /* what it takes to submit a transmission */
-    TX_SFD_US = 352,  /* from its start trigger: see radio-driver.h */
-    SLEEP_AHEAD = 4,  /* ticks that a compare value of the clock is ahead, at least */
+    TX_AHEAD_US = 10, /* time to submit a transmission */
+    TX_SFD_US = 352,  /* from the start trigger to the SFD: see radio-driver.h */
+    SLEEP_AHEAD = 4,  /* minimum lead of a compare value of the clock, in ticks */
     ACK_TICKS_MAX = 20,
     RSSI_TICKS_MAX = 12,
     TX_TICKS_MAX = 16,
     FRAME_TICKS_MAX = 150, /* the longest frame: 4.26 ms after its SFD */
-    POLLS_MAX = 100000,    /* of the doorbell and of what is over at once */
+    POLLS_MAX = 100000,    /* of the doorbell, and of short operations */
     ENTRIES = 2
 };
 
 static rf_entry entries[ENTRIES];
 static rf_queue queue;
-static rf_entry *oldest; /* that may hold a frame that has not been read */
+static rf_entry *oldest; /* first entry that may hold an unread frame */
 static rf_ieee_rx rx;
 static rf_ieee_tx tx;
 static uint8_t loaded[RADIO_FRAME_BYTES_MAX];
-static bool stale; /* the receiver runs with other settings than those of `rx` */
+static bool stale; /* the receiver runs with settings that differ from `rx` */
 
 /* ---- Time: the real-time clock. ---- */
 
 static uint32_t now(void) {
-    uint32_t seconds = AON_RTC_SEC; /* latches the other */
+    uint32_t seconds = AON_RTC_SEC; /* latches AON_RTC_SUBSEC */
     return seconds << 15 | AON_RTC_SUBSEC >> 17;
 }
 
@@ -56,21 +56,21 @@ radio_time radio_now(void) {
     return (radio_time)now();
 }
 
-/* The time of a count of the radio timer that has gone by: 4 MHz are 15,625 / 128 of 32,768 Hz. A
-   count of the clock lies half a tick back, on average. */
+/* Converts a past count of the radio timer to a time: 4 MHz is 15,625 / 128 times 32,768 Hz. The
+   clock's count is half a tick old on average. */
 static radio_time time_of(uint32_t count) {
     radio_time ticks = radio_now();
     uint32_t passed = RFC_RAT_RATCNT - count + 61;
     return (radio_time)(ticks - (uint16_t)(passed / 15625 * 128 + passed % 15625 * 128 / 15625));
 }
 
-/* Sets the clock's channel to a time; false: it is too near. */
+/* Sets the alarm of the clock's channel. Returns false if `when` is too near. */
 static bool set_alarm(radio_time when) {
     uint32_t ticks = now();
     int16_t ahead = radio_time_after(when, (radio_time)ticks);
     if (ahead < SLEEP_AHEAD)
         return false;
-    AON_RTC_CH0CMP = (ticks + (uint32_t)ahead) << 1; /* in 2^-16 s */
+    AON_RTC_CH0CMP = (ticks + (uint32_t)ahead) << 1; /* in units of 2^-16 s */
     AON_RTC_EVFLAGS = CH0;
     AON_RTC_CHCTL = CH0;
     return true;
@@ -83,7 +83,7 @@ void radio_sleep_until(radio_time when) {
         continue;
 }
 
-/* Waits for one of the RF core's interrupts; false: none before `until`. */
+/* Waits for one of the RF core's interrupts. Returns false if none came before `until`. */
 static bool wait_for(uint32_t flags, radio_time until) {
     RFC_DBELL_RFCPEIEN = flags;
     while ((RFC_DBELL_RFCPEIFG & flags) == 0 && set_alarm(until))
@@ -104,7 +104,7 @@ static bool doorbell(uint32_t value) {
     for (uint32_t polls = 0; polls < POLLS_MAX && (status & 0xff) == 0; polls++)
         status = RFC_DBELL_CMDSTA;
     RFC_DBELL_RFACKIFG = 0;
-    /* What the RF core has written is there. */
+    /* What the RF core has written must be read from memory. */
     __asm__ volatile("" ::: "memory");
     return (status & 0xff) == RF_CMDSTA_DONE;
 }
@@ -121,7 +121,7 @@ static bool is_receiving(void) {
     return rx.status == RF_ACTIVE || rx.status == RF_SUSPENDED;
 }
 
-/* An operation that is over soon. */
+/* Runs a short operation to its end. */
 static bool run(const void *operation, volatile uint16_t *status) {
     if (!doorbell((uint32_t)(uintptr_t)operation))
         return false;
@@ -135,13 +135,13 @@ static bool run_alone(uint16_t number) {
     return run(&operation, &operation.status);
 }
 
-/* State of the channel and power on it; false: no receiver runs. */
+/* Asks for the channel's state and power. Returns false if no receiver runs. */
 static bool ask_cca(rf_cca_request *answer) {
     *answer = (rf_cca_request){.number = RF_IEEE_CCA_REQ};
     return doorbell((uint32_t)(uintptr_t)answer);
 }
 
-/* The same, once the power is known: 128 us after the receiver is on. */
+/* The same, once the power is valid: 128 us after the receiver is on. */
 static bool wait_cca(rf_cca_request *answer) {
     radio_time end = (radio_time)(radio_now() + RSSI_TICKS_MAX);
     while (ask_cca(answer)) {
@@ -178,7 +178,8 @@ static bool power_up(void) {
 }
 
 bool radio_init(void) {
-    PRCM_SECDMACLKGR = CRYPTO_CLOCK; /* the AES accelerator, loaded with the RF core's clock */
+    PRCM_SECDMACLKGR = CRYPTO_CLOCK; /* the AES accelerator; PRCM loads this with the RF core's
+                                        clock */
     PRCM_SECDMACLKGS = CRYPTO_CLOCK;
     AON_RTC_CTL = CH0_COMBINED | RTC_EN;
     for (uint8_t i = 0; i < ENTRIES; i++)
@@ -221,8 +222,8 @@ void radio_set_filter(const radio_filter *filter) {
                            (filter->acknowledge ? RF_AUTO_ACK : 0));
 }
 
-/* The RF core sends acknowledgements by itself, and a command would cut them off. While it sends,
-   it knows no power, and the channel is busy. */
+/* The RF core sends acknowledgements by itself, and a command would abort one. While it sends one,
+   it reports no power and a busy channel. */
 static void finish_acknowledgement(void) {
     radio_time end = (radio_time)(radio_now() + ACK_TICKS_MAX);
     rf_cca_request answer;
@@ -266,13 +267,13 @@ static bool has_frame(void) {
     return oldest->status == RF_ENTRY_FINISHED;
 }
 
-/* The oldest frame's entry is the RF core's again. */
+/* Returns the entry of the oldest frame to the RF core. */
 static void give_back(void) {
     oldest->status = RF_ENTRY_PENDING;
     oldest = oldest->next;
 }
 
-/* The bytes of the oldest frame; 0: there is none, or it is no frame. */
+/* Returns the length of the oldest frame; 0 if there is none or it is not valid. */
 static uint8_t frame_length(void) {
     uint8_t length = oldest->length;
     bool right = has_frame() && length > TRAILER && length <= sizeof oldest->data &&
@@ -289,7 +290,7 @@ static void start_receiver(void) {
         continue;
 }
 
-/* Entries that the RF core gave up are dropped too: it would never take them again. */
+/* Also frees entries that the RF core gave up: it would never use them again. */
 static void drop_frames(void) {
     for (uint8_t i = 0; i < ENTRIES; i++)
         if (entries[i].status >= RF_ENTRY_FINISHED)
@@ -298,7 +299,7 @@ static void drop_frames(void) {
     RFC_DBELL_RFCPEIFG = 0;
 }
 
-/* A receiver that is on stays on, but for other settings. */
+/* A running receiver keeps running unless the settings have changed. */
 void radio_receive(void) {
     if (stale)
         stop_receiver();
@@ -320,8 +321,8 @@ static uint32_t word_at(const uint8_t *bytes) {
     return word;
 }
 
-/* The RF core tells of frames when they are over, with the time of their SFD. One that has begun
-   before `until` is waited for. */
+/* The RF core reports a frame at its end, with the time of its SFD. A frame that began before
+   `until` is waited for. */
 bool radio_wait_sfd(radio_time until, radio_time *sfd) {
     RFC_DBELL_RFCPEIFG = ~RF_RX_ENTRY_DONE;
     if (!has_frame() && !wait_for(RF_RX_ENTRY_DONE, until)) {
@@ -338,7 +339,7 @@ bool radio_wait_sfd(radio_time until, radio_time *sfd) {
 }
 
 bool radio_wait_frame(radio_time until) {
-    (void)until; /* radio_wait_sfd has waited for its end */
+    (void)until; /* radio_wait_sfd has already waited for the frame's end */
     return has_frame();
 }
 
@@ -361,7 +362,7 @@ uint8_t radio_peek(uint8_t *frame, uint8_t count) {
     return length;
 }
 
-/* The frame has arrived already. */
+/* The frame is already complete. */
 uint8_t radio_arriving(void) {
     return frame_length();
 }
@@ -390,7 +391,7 @@ void radio_load(const uint8_t *frame, uint8_t length) {
 
 bool radio_transmit(radio_time *sfd) {
     finish_acknowledgement();
-    /* The receiver sets the channel. */
+    /* The channel is set by starting the receiver. */
     if (stale || !is_receiving())
         radio_receive();
     RFC_DBELL_RFCPEIFG = 0;

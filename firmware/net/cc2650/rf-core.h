@@ -1,12 +1,12 @@
-/* What lies in memory between the system CPU and the RF core: structures of commands and of the
-   queue of received frames (SWCU117, chapter Radio). */
+/* The shared memory between the system CPU and the RF core: structures of commands and of the queue
+   of received frames (SWCU117, chapter Radio). */
 #ifndef RF_CORE_H
 #define RF_CORE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Commands: by a pointer to a structure, or with their number in the doorbell. */
+/* Commands, given by a pointer to a structure or by their number in the doorbell. */
 enum {
     RF_RADIO_SETUP = 0x0802,
     RF_FS_OFF = 0x0804,
@@ -21,14 +21,14 @@ enum {
 enum { RF_CMDSTA_DONE = 1 }; /* the low byte of CMDSTA */
 /* The status of an operation. */
 enum { RF_ACTIVE = 2, RF_SUSPENDED = 0x2001, RF_DONE = 0x0400, RF_ERROR = 0x0800 };
-/* Triggers, and the condition after which no operation follows. */
+/* Triggers, and the condition "no operation follows". */
 enum { RF_NOW = 0, RF_NEVER = 1, RF_AT = 2, RF_PAST_TOO = 0x80, RF_ALONE = 1 };
 /* Interrupts of the radio CPU. */
 #define RF_LAST_FG_COMMAND_DONE 0x00000008u
 #define RF_RX_ENTRY_DONE 0x00800000u
 
-/* What all radio operations begin with: 14 bytes, which other fields follow at once. `start_time`
-   is of the radio timer, 4 MHz. */
+/* The header of every radio operation: 14 bytes, with no padding before the fields that follow.
+   `start_time` is in ticks of the radio timer, 4 MHz. */
 #define RF_OPERATION                                                                               \
     uint16_t number;                                                                               \
     volatile uint16_t status;                                                                      \
@@ -47,7 +47,7 @@ typedef struct {
     RF_OPERATION;
     uint8_t mode;
     uint8_t reserved;
-    uint16_t config; /* 0: differential front end, internal bias, synthesizer up */
+    uint16_t config; /* 0: differential front end, internal bias, synthesizer powered */
     uint16_t tx_power;
     const uint32_t *overrides;
 } rf_radio_setup;
@@ -55,11 +55,11 @@ typedef struct {
 /* rxConfig. */
 enum { RF_FLUSH_CRC = 1, RF_FLUSH_IGNORED = 2, RF_APPEND_RSSI = 16, RF_APPEND_STATUS = 32 };
 enum { RF_APPEND_TIME = 128 };
-/* frameFiltOpt; frames of version 2 at most. */
+/* frameFiltOpt; frame versions up to 2. */
 enum { RF_FILTER = 1, RF_FILTER_STOP = 2, RF_AUTO_ACK = 4, RF_VERSION_2 = 2 << 8 };
 /* Beacons, data, acknowledgements, commands. */
 enum { RF_FRAME_TYPES = 0x0f };
-/* ccaOpt: by power, and by a delimiter that was found. */
+/* ccaOpt: by energy, and by a detected SFD. */
 enum { RF_CCA_ENERGY = 1, RF_CCA_SYNC = 4 };
 
 enum { RF_ENTRY_PENDING = 0, RF_ENTRY_FINISHED = 3 };
@@ -70,7 +70,7 @@ typedef struct rf_entry {
     struct rf_entry *next;
     volatile uint8_t status;
     uint8_t config;
-    uint16_t bytes;    /* that follow */
+    uint16_t bytes;    /* of what follows */
     uint8_t length;    /* of the element */
     uint8_t data[131]; /* a frame without its FCS, RSSI, status, time stamp */
 } rf_entry;
@@ -111,12 +111,12 @@ typedef struct {
     uint32_t time_stamp;
 } rf_ieee_tx;
 
-/* States of the channel: two bits each of the whole, by power, by correlation; by delimiter. */
+/* Channel states, two bits each: overall, by energy, by correlation; then by SFD. */
 enum { RF_CCA_STATE = 3, RF_CCA_BUSY = 1, RF_CCA_INVALID = 2, RF_CCA_BY_SYNC = 1 << 6 };
 enum { RF_CCA_BY_ENERGY = 3 << 2, RF_CCA_ENERGY_BUSY = 1 << 2 };
 
 typedef struct {
-    _Alignas(4) uint16_t number; /* as all that the doorbell is given */
+    _Alignas(4) uint16_t number; /* as everything passed to the doorbell */
     int8_t rssi_dbm;
     int8_t max_rssi_dbm;
     uint8_t info;

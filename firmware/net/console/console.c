@@ -7,7 +7,7 @@ void console_text(const char *text) {
         hal_serial_write((uint8_t)*text);
 }
 
-/* By subtraction: a division would be a runtime helper. */
+/* By subtraction: a division would be a call to a runtime helper. */
 void console_number(uint32_t number) {
     static const uint32_t powers[] = {1000000000, 100000000, 10000000, 1000000, 100000,
                                       10000,      1000,      100,      10,      1};

@@ -7,7 +7,7 @@
 void console_text(const char *text);
 void console_number(uint32_t number);
 
-/* As `count` digits in hexadecimal. */
+/* Writes `count` hexadecimal digits. */
 void console_hex(uint32_t number, uint8_t count);
 
 #endif

@@ -1,6 +1,6 @@
 #include "csma.h"
 
-/* IEEE Std 802.15.4-2006, tables 85 and 86, with 16 us a symbol. */
+/* IEEE Std 802.15.4-2006, tables 85 and 86, with symbols of 16 us. */
 enum {
     MIN_BE = 3,
     MAX_BE = 5,
@@ -21,7 +21,7 @@ static struct {
     csma_message inbox[CSMA_INBOX];
 } csma;
 
-/* Marsaglia, Xorshift RNGs (2003), with the triple (7, 9, 8) of 16 bits. */
+/* Marsaglia, Xorshift RNGs (2003), 16 bits, with the triple (7, 9, 8). */
 static uint16_t chance(uint16_t mask) {
     csma.chance ^= (uint16_t)(csma.chance << 7);
     csma.chance ^= csma.chance >> 9;
@@ -48,7 +48,7 @@ bool csma_init(uint8_t channel, uint16_t pan, uint16_t address) {
     return true;
 }
 
-/* Puts a data frame into the inbox; one that comes again, because its acknowledgement was lost, is
+/* Puts a data frame into the inbox. A repeated frame, whose acknowledgement was lost, is
    dropped. */
 static void keep(const frame_header *header, const uint8_t *frame) {
     if (header->type != FRAME_DATA || header->security.level != 0 ||
@@ -69,8 +69,8 @@ static void keep(const frame_header *header, const uint8_t *frame) {
         message->payload[i] = frame[header->open + i];
 }
 
-/* Takes the frames that the radio holds, as long as there is room for them. True: the
-   acknowledgement of the frame that was sent last was among them. */
+/* Takes frames from the radio as long as the inbox has room. Returns true if the acknowledgement of
+   the last frame sent was among them. */
 static bool collect(void) {
     uint8_t frame[FRAME_BYTES];
     bool is_acknowledged = false;
@@ -97,7 +97,7 @@ static bool acknowledged(void) {
     return false;
 }
 
-/* Section 7.5.1.4, steps 1 to 5. Sending empties the radio's FIFO. */
+/* Section 7.5.1.4, steps 1 to 5. Sending empties the radio's receive FIFO. */
 static bool transmit(void) {
     uint8_t exponent = MIN_BE;
     for (uint8_t backoffs = 0; backoffs <= MAX_BACKOFFS; backoffs++) {
@@ -142,7 +142,7 @@ csma_status csma_send(uint16_t to, const uint8_t *payload, uint8_t length) {
     return CSMA_NO_ACK;
 }
 
-/* The receiver stays on, and the radio holds what comes while the program does something else. */
+/* The receiver stays on, so the radio holds frames that arrive while the program is busy. */
 bool csma_receive(radio_time until, csma_message *message) {
     radio_time sfd;
     bool is_over = false;

@@ -1,9 +1,9 @@
-/* Two motes get a key by EDHOC (RFC 9528). A message that was lost is sent again, byte for byte,
-   and what has been answered is answered the same. Whatever is refused ends a session, with an
-   error message, and the initiator begins another. The marker is high while a message is computed.
+/* Two motes agree on a key with EDHOC (RFC 9528). A lost message is sent again, byte for byte, and
+   a repeated message gets the same answer again. A refused message ends the session with an error
+   message, and the initiator starts another. The marker is high while a message is computed.
 
-   Messages have one byte in front, which tells the transport what they are (RFC 9528, section
-   3.4.1): 1 to 4 for a message's number, 5 for an error. */
+   A first byte tells the transport what the message is (RFC 9528, section 3.4.1): 1 to 4 for a
+   message's number, 5 for an error. */
 #include "console.h"
 #include "fragments.h"
 #include "hal.h"
@@ -13,14 +13,14 @@
 enum {
     PAN = 0x4544,
     ERROR = 5,
-    BITE_MS = 500 /* times that are a second apart cannot be compared */
+    BITE_MS = 500 /* radio_time cannot compare times a second or more apart */
 };
 
 static HANDSHAKE(ctx) ctx;
 static handshake party;
 static const uint8_t *first_ephemeral;
 static uint8_t ephemeral[SECRET_BYTES];
-static fragments_message in, out; /* `from` of what goes is to whom */
+static fragments_message in, out; /* in `out`, `from` is the addressee */
 
 static handshake_bytes received(void) {
     return (handshake_bytes){in.bytes + 1, in.length - 1u};
@@ -30,7 +30,7 @@ static handshake_bytes room(void) {
     return (handshake_bytes){out.bytes + 1, sizeof out.bytes - 1};
 }
 
-/* What has been written there is what goes next. */
+/* The message just written into the buffer is the next one to send. */
 static void filled(uint8_t kind, const handshake_bytes *message) {
     out.bytes[0] = kind;
     out.length = (uint16_t)(1 + message->length);
@@ -51,9 +51,9 @@ static void say_key(void) {
     console_text("\n");
 }
 
-/* A secret of a session's own. It can be foretold, so that each byte on air can be checked: the
-   party's for the first session, then H(the party's, number). Not so on a device, which draws it
-   from a generator of random numbers. */
+/* Makes a session's ephemeral secret. It is predictable, so that each byte on air can be checked:
+   the party's for the first session, then H(the party's, number). A product must draw it from a
+   random number generator instead. */
 static void draw(uint8_t session) {
     for (uint8_t i = 0; i < SECRET_BYTES; i++)
         ephemeral[i] = first_ephemeral[i];
@@ -66,7 +66,7 @@ static void draw(uint8_t session) {
     }
 }
 
-/* Nothing is heard while a message is computed: the radio is off. */
+/* The radio is off while a message is computed: nothing is received. */
 static void compute_begin(void) {
     radio_sleep();
     hal_marker_high();
@@ -84,7 +84,7 @@ static bool send(void) {
     return status == CSMA_OK;
 }
 
-/* What was refused last, and why, as the peer may know it. */
+/* Reports what was refused last, with the reason as far as the peer may know it. */
 static void send_error(void) {
     handshake_bytes error = room();
     say("refused ", in.bytes[0]);
@@ -99,7 +99,7 @@ static void sleep(uint16_t ms) {
             (radio_time)(radio_now() + radio_ticks((ms < BITE_MS ? ms : BITE_MS) * 1000ul)));
 }
 
-/* While the peer computes there is nothing to hear. */
+/* Turns the radio off while the peer computes, as there is nothing to receive. */
 static void rest(uint16_t ms) {
     if (ms == 0)
         return;
@@ -108,7 +108,7 @@ static void rest(uint16_t ms) {
     radio_wake();
 }
 
-/* Waits for the next message; false: none came. */
+/* Waits for the next message. Returns false if none came. */
 static bool hear(uint16_t ms) {
     for (; ms > 0; ms -= ms < BITE_MS ? ms : BITE_MS) {
         uint32_t us = (ms < BITE_MS ? ms : BITE_MS) * 1000ul;
@@ -120,7 +120,7 @@ static bool hear(uint16_t ms) {
 
 #if EDHOC_PEER != 0
 
-/* Sends what is there until an answer of a kind comes. */
+/* Sends the message, repeatedly if need be, until an answer of this kind comes. */
 static bool exchange(uint8_t kind) {
     for (uint8_t tries = 0; tries < EDHOC_TRIES; tries++) {
         if (send())
@@ -193,7 +193,7 @@ int main(void) {
         }
     }
     console_text("done\n");
-    /* The serial line's clock stops in sleep, and nothing says when its last byte has gone. */
+    /* The serial line's clock stops during sleep, and nothing tells when its last byte has gone. */
     for (radio_time end = (radio_time)(radio_now() + radio_ticks(2000));
          radio_time_after(end, radio_now()) > 0;)
         continue;
@@ -204,10 +204,10 @@ int main(void) {
 
 #else
 
-/* The last message that was answered, and the mote that sent it; what is loaded is the answer. */
+/* The last message that was answered, with its sender; `out` holds the answer. */
 static fragments_message answered;
 static uint8_t session;
-static bool open; /* message 2 was sent, and message 3 has not come */
+static bool open; /* message 2 has been sent, and message 3 has not come */
 
 static bool again(void) {
     if (in.from != answered.from || in.length != answered.length)
@@ -218,7 +218,7 @@ static bool again(void) {
     return true;
 }
 
-/* There is no session any more, and nothing to say again. */
+/* Ends the session; there is nothing left to repeat. */
 static void forget(edhoc_error why) {
     if (why != EDHOC_NO_ERROR)
         say("error ", why);
@@ -226,7 +226,7 @@ static void forget(edhoc_error why) {
     answered.length = 0;
 }
 
-/* Message 1: a session takes the place of the one before. */
+/* Message 1: starts a session, which replaces the previous one. */
 static bool begin(void) {
     handshake_bytes message = received(), answer = room();
     say("session ", session);
@@ -238,7 +238,7 @@ static bool begin(void) {
     return open;
 }
 
-/* Message 3: the key, and message 4 where it is wanted; else there is nothing to send. */
+/* Message 3: derives the key, and makes message 4 if wanted; else there is nothing to send. */
 static bool end(void) {
     handshake_bytes message = received(), answer = room();
     bool was_open = open && in.from == answered.from;

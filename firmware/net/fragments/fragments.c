@@ -15,7 +15,7 @@ enum {
 static uint16_t last_tag;
 
 static struct {
-    uint16_t from, tag, size, have; /* size 0: there is none */
+    uint16_t from, tag, size, have; /* size 0: no message is in progress */
     uint8_t bytes[FRAGMENTS_MESSAGE_BYTES_MAX];
 } partial;
 
@@ -47,7 +47,7 @@ csma_status fragments_send(uint16_t to, const uint8_t *message, uint16_t length)
     return status;
 }
 
-/* Takes a fragment; whether it was the last one of a message that is all there. */
+/* Takes a fragment. Returns true if it completes a message. */
 static bool take(const csma_message *frame) {
     uint8_t kind = frame->payload[0] & KIND;
     uint8_t head = kind == FIRST ? FIRST_BYTES : NEXT_BYTES;

@@ -52,7 +52,7 @@ uint8_t frame_security_bytes(const frame_security *security) {
     return (uint8_t)(1 + counter + key_source_bytes(security->key_id_mode) + index);
 }
 
-/* Which PANs are sent: table 7-2 of 2015, and section 7.2.1.5 of 2006 for the versions before. */
+/* Which PAN IDs are sent: table 7-2 of 2015, and section 7.2.1.5 of 2006 for earlier versions. */
 static void pans_sent(const frame_header *header, bool *destination, bool *source) {
     bool to = header->destination.mode != ADDRESS_NONE, from = header->source.mode != ADDRESS_NONE;
     bool compressed = header->pan_compressed;
@@ -119,11 +119,11 @@ uint8_t frame_write(uint8_t *frame, const frame_header *header) {
     return (uint8_t)(at - frame);
 }
 
-/* A place in what can be read of a frame. */
+/* A position in the readable part of a frame. */
 typedef struct {
     const uint8_t *at;
     const uint8_t *end;
-    bool short_of; /* more was asked for than there is */
+    bool short_of; /* more was requested than is left */
 } reader;
 
 static uint16_t left(const reader *r) {
@@ -171,7 +171,7 @@ static bool take_security(reader *r, frame_security *security) {
     return !r->short_of && (control & RESERVED) == 0;
 }
 
-/* Section 7.4.2. The descriptor of a header's element: 7 bits of length, 8 of id, type 0. */
+/* Section 7.4.2. The descriptor of a header element: 7 bits of length, 8 of ID, type 0. */
 static bool take_header_element(reader *r, frame_element *element) {
     uint16_t descriptor = (uint16_t)take_number(r, 2);
     element->length = descriptor & 0x7f;
@@ -183,8 +183,8 @@ static bool take_header_element(reader *r, frame_element *element) {
     return true;
 }
 
-/* Where the header's elements end. Without a termination they go on to the end of the frame, which
-   may be beyond what is there. */
+/* Finds the end of the header elements. Without a termination element they extend to the end of the
+   frame, which may be beyond the bytes read so far. */
 static bool skip_header_elements(reader *r, const uint8_t *mic, frame_header *header) {
     while (r->at < r->end) {
         frame_element element;
@@ -198,8 +198,8 @@ static bool skip_header_elements(reader *r, const uint8_t *mic, frame_header *he
     return r->at == mic;
 }
 
-/* What of the payload stays open when the frame is encrypted (section 9.3.3.2; for the versions
-   before 2015 also section 7.6.3.4.1 of 2006): the command's identifier; of a beacon, all but its
+/* Skips the part of the payload that stays unencrypted (section 9.3.3.2; for versions before 2015
+   also section 7.6.3.4.1 of 2006): the command's identifier; of a beacon, everything but its
    payload. */
 static bool skip_open_payload(reader *r, const frame_header *header) {
     if (header->version == FRAME_VERSION_2015)
@@ -248,7 +248,7 @@ bool frame_parse(const uint8_t *frame, uint8_t there, uint8_t length, frame_head
         header->source.pan = header->destination.pan;
     take_address(&r, &header->source, source_pan);
     if ((control & SECURITY_ENABLED) != 0) {
-        /* Section 9.2.3: a secured frame whose level is none, or of 2003, is not understood. */
+        /* Section 9.2.3: a secured frame of level 0, or of version 2003, is unsupported. */
         if (!take_security(&r, &header->security) || header->security.level == 0 ||
             header->version == FRAME_VERSION_2003)
             return false;
@@ -257,7 +257,7 @@ bool frame_parse(const uint8_t *frame, uint8_t there, uint8_t length, frame_head
     if (r.short_of || (uint8_t)(r.at - frame) + mic_bytes > length)
         return false;
     header->mic = (uint8_t)(length - mic_bytes);
-    /* Nothing beyond is read as anything but the MIC. */
+    /* The MIC is never parsed as anything else. */
     if (r.end > frame + header->mic)
         r.end = frame + header->mic;
     header->header_elements = (uint8_t)(r.at - frame);
@@ -274,12 +274,12 @@ uint8_t *frame_put_header_element(uint8_t *at, uint8_t id, uint8_t length) {
     return put_number(at, (uint16_t)(length | id << 7), 2);
 }
 
-/* Section 7.4.3: 11 bits of length, 4 of group, type 1. */
+/* Section 7.4.3: 11 bits of length, 4 of group ID, type 1. */
 uint8_t *frame_put_payload_element(uint8_t *at, uint8_t group, uint16_t length) {
     return put_number(at, (uint16_t)(0x8000u | (unsigned)group << 11 | length), 2);
 }
 
-/* Section 7.4.4.1: short ones have 8 bits of length and 7 of id; long ones 11 and 4. */
+/* Section 7.4.4.1: short elements have 8 bits of length and 7 of ID; long ones 11 and 4. */
 uint8_t *frame_put_nested_element(uint8_t *at, uint8_t id, uint8_t length) {
     return put_number(at, (uint16_t)(length | id << 8), 2);
 }
@@ -299,7 +299,7 @@ bool frame_header_element(const uint8_t *from, const uint8_t *end, uint8_t id, f
     return false;
 }
 
-/* Takes an element with a long descriptor; one of the other type is broken. */
+/* Takes an element with a long descriptor; the other type is an error. */
 static bool take_long(reader *r, frame_element *element) {
     uint16_t descriptor = (uint16_t)take_number(r, 2);
     element->length = descriptor & 0x7ff;

@@ -1,6 +1,6 @@
-/* Frames of IEEE 802.15.4: headers of versions 2003, 2006 and 2015, and information elements.
-   Sections and tables are those of IEEE Std 802.15.4-2015. Numbers are little-endian on air, and
-   addresses are kept as they are sent: the last byte of an EUI-64 first. */
+/* IEEE 802.15.4 frames: headers of versions 2003, 2006 and 2015, and information elements. Sections
+   and tables are of IEEE Std 802.15.4-2015. Numbers are little-endian on air, and addresses are
+   stored in transmission order: the last byte of an EUI-64 first. */
 #ifndef FRAME_H
 #define FRAME_H
 
@@ -23,10 +23,10 @@ enum {
     ADDRESS_SHORT_BYTES = 2,
     ADDRESS_EXTENDED_BYTES = 8,
 
-    FRAME_BYTES = 125, /* aMaxPhyPacketSize without the FCS, which the radio sees to */
+    FRAME_BYTES = 125, /* aMaxPhyPacketSize without the FCS, which the radio handles */
     FRAME_BROADCAST = 0xffff,
 
-    /* Frame control, sequence number, two PANs and extended addresses, and the longest auxiliary
+    /* Frame control, sequence number, two PAN IDs and extended addresses, and the longest auxiliary
        security header: 37. Information elements follow. */
     FRAME_HEADER_BYTES_MAX = 2 + 1 + 2 * (2 + 8) + 14
 };
@@ -34,17 +34,17 @@ enum {
 typedef struct {
     uint8_t mode; /* ADDRESS_... */
     uint16_t pan;
-    uint8_t bytes[ADDRESS_EXTENDED_BYTES]; /* a short address is in the first two */
+    uint8_t bytes[ADDRESS_EXTENDED_BYTES]; /* a short address uses the first two */
 } frame_address;
 
 /* Section 9.4: the auxiliary security header. */
 typedef struct {
-    uint8_t level; /* 0: the frame is not secured, and has no such header */
+    uint8_t level; /* 0: the frame is not secured and has no such header */
     uint8_t key_id_mode;
     bool counter_suppressed;
     bool asn_in_nonce;
-    uint32_t counter;      /* 0 where suppressed */
-    uint8_t key_source[8]; /* as sent: 4 bytes in mode 2, 8 in mode 3 */
+    uint32_t counter;      /* 0 if suppressed */
+    uint8_t key_source[8]; /* in transmission order: 4 bytes in mode 2, 8 in mode 3 */
     uint8_t key_index;     /* 0 in mode 0 */
 } frame_security;
 
@@ -61,12 +61,13 @@ typedef struct {
     frame_address source;
     frame_security security;
 
-    /* What frame_parse found: where each begins in the frame. */
+    /* Set by frame_parse: offsets in the frame. */
     uint8_t header_elements;  /* the header's information elements */
-    uint8_t payload_elements; /* the payload's; the payload itself if there are none */
+    uint8_t payload_elements; /* the payload's; the payload itself if it has none */
     bool has_payload_elements;
-    uint8_t open; /* first byte that encryption hides: private payload (section 9.3.3.2) */
-    uint8_t mic;  /* the MIC, and the end of all before it; the frame's end without one */
+    uint8_t open; /* first byte that is encrypted: private payload (section 9.3.3.2) */
+    uint8_t mic;  /* the MIC, and the end of everything before it; the frame's end if it has no
+                     MIC */
 } frame_header;
 
 uint8_t frame_mic_bytes(uint8_t level); /* table 9-6: 0, 4, 8, 16 twice */
@@ -74,16 +75,16 @@ bool frame_encrypts(uint8_t level);     /* levels 4 to 7 */
 uint8_t frame_address_bytes(uint8_t mode);
 bool frame_same_address(const frame_address *a, const frame_address *b);
 
-/* Bytes of the auxiliary security header: 0 where there is none, and at most 14. */
+/* Length of the auxiliary security header: 0 without one, at most 14. */
 uint8_t frame_security_bytes(const frame_security *security);
 
-/* Writes the header up to information elements; returns its length. There is room for
-   FRAME_HEADER_BYTES_MAX. The PANs that are sent follow from pan_compressed (table 7-2). */
+/* Writes the header up to the information elements; returns its length, at most
+   FRAME_HEADER_BYTES_MAX. pan_compressed selects which PAN IDs are sent (table 7-2). */
 uint8_t frame_write(uint8_t *frame, const frame_header *header);
 
-/* Reads a frame's header, whatever the bytes are. `length` is the whole frame's, of which `there`
-   bytes can be read. False: it is no frame of a kind that is above, or its header is not all
-   there. */
+/* Parses a frame's header, whatever its bytes. `length` is that of the whole frame, of which
+   `there` bytes can be read. Returns false if the frame is of no supported kind or its header is
+   not complete. */
 bool frame_parse(const uint8_t *frame, uint8_t there, uint8_t length, frame_header *header);
 
 /* ---- Information elements (section 7.4) ---- */
@@ -92,12 +93,12 @@ enum {
     ELEMENT_TIME_CORRECTION = 0x1e, /* header */
     ELEMENT_TERMINATION_1 = 0x7e,   /* header: payload elements follow */
     ELEMENT_TERMINATION_2 = 0x7f,   /* header: payload follows */
-    ELEMENT_MLME = 1,               /* payload: nested ones are in it */
+    ELEMENT_MLME = 1,               /* payload: contains nested elements */
     ELEMENT_TERMINATION = 0xf,      /* payload */
-    NESTED_SYNCHRONIZATION = 0x1a,  /* short ones */
+    NESTED_SYNCHRONIZATION = 0x1a,  /* short */
     NESTED_SLOTFRAMES = 0x1b,
     NESTED_TIMESLOT = 0x1c,
-    NESTED_CHANNEL_HOPPING = 0x9 /* a long one */
+    NESTED_CHANNEL_HOPPING = 0x9 /* long */
 };
 
 typedef struct {
@@ -106,14 +107,14 @@ typedef struct {
     const uint8_t *content;
 } frame_element;
 
-/* Each writes a descriptor; returns its end. The content is the caller's to write behind it. */
+/* Each writes a descriptor and returns its end. The caller writes the content there. */
 uint8_t *frame_put_header_element(uint8_t *at, uint8_t id, uint8_t length);
 uint8_t *frame_put_payload_element(uint8_t *at, uint8_t group, uint16_t length);
 uint8_t *frame_put_nested_element(uint8_t *at, uint8_t id, uint8_t length);
 uint8_t *frame_put_long_nested_element(uint8_t *at, uint8_t id, uint16_t length);
 
-/* Each finds the first element of an id between two places; false: it is not there, or the list is
-   broken before it. */
+/* Each finds the first element with an ID between two positions. Returns false if there is none, or
+   if the list is malformed before it. */
 bool frame_header_element(const uint8_t *from, const uint8_t *end, uint8_t id, frame_element *out);
 bool frame_payload_element(const uint8_t *from, const uint8_t *end, uint8_t group,
                            frame_element *out);

@@ -1,5 +1,5 @@
-/* Mote 1 asks the others in turn, by their addresses, and each sends back what it was asked. What
-   was sent and what came is on the serial line. */
+/* Mote 1 queries the other motes in turn, by address, and each echoes the question. The serial line
+   reports what was sent and received. */
 #include "console.h"
 #include "csma.h"
 #include "hal.h"

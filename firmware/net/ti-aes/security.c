@@ -1,5 +1,5 @@
-/* The AES accelerator of the CC2538 and of CC26x0 chips: AES-128 of blocks, and CCM* of IEEE
-   802.15.4, whose CCM it does in one operation. */
+/* The AES accelerator of the CC2538 and of CC26x0 chips: AES-128 of blocks, and IEEE 802.15.4's
+   CCM*, whose CCM it does in one operation. */
 #include <string.h>
 
 #include "crypto.h"
@@ -9,9 +9,8 @@
 #ifndef RADIO_KEYS_STAY
 #define RADIO_KEYS_STAY 0
 #endif
-/* 1: a plain driver, for comparison: each block is an operation of its own, CCM* has a routine for
-   each direction, which asks for one error after the other, and the key in the engine is known by
-   its bytes. */
+/* 1: a plain driver, for comparison. Each block is a separate operation, CCM* has one routine per
+   direction, errors are checked one by one, and the key in the engine is compared by its bytes. */
 #ifndef RADIO_PLAIN
 #define RADIO_PLAIN 0
 #endif
@@ -21,10 +20,10 @@
 #define EACH_ITS_OWN static
 #endif
 
-/* The bits of CRYPTO_IRQSTAT's errors. */
+/* Error bits of CRYPTO_IRQSTAT. */
 enum { KEY_READ_ERROR = 29, KEY_WRITE_ERROR = 30, BUS_ERROR = 31 };
 enum { LENGTH_BYTES = 2, BLOCK_BYTES = 16 };
-/* Polls of a longest frame's operation, many times over. */
+/* Far more polls than the longest frame's operation takes. */
 enum { POLLS_MAX = 100000 };
 
 static bool failed(uint8_t error) {
@@ -43,7 +42,7 @@ static bool wait(uint32_t event) {
     return false;
 }
 
-/* Whether the engine has another key than this, or none. */
+/* Returns whether the engine holds another key, or none. */
 #if RADIO_PLAIN
 static bool another_key(const uint8_t *stored, const uint8_t key[16]) {
     static uint8_t loaded[16];
@@ -55,7 +54,8 @@ static bool another_key(const uint8_t *stored, const uint8_t key[16]) {
 #define another_key(stored, key) (!RADIO_KEYS_STAY || (stored) != (key))
 #endif
 
-/* Puts a key into the engine, whose store has room for eight: two are kept. */
+/* Selects a key in the engine, loading it if needed. The engine's store has room for eight; two are
+   used. */
 static void use_key(const uint8_t key[16]) {
     static const uint8_t *stored[2];
     static uint8_t area;
@@ -66,7 +66,7 @@ static void use_key(const uint8_t key[16]) {
         area = !area;
     if (another_key(stored[area], key)) {
         area = !area;
-        uint32_t aligned[4]; /* DMA takes whole words from a store of keys */
+        uint32_t aligned[4]; /* the DMA fetches the key as whole words */
         memcpy(aligned, key, sizeof aligned);
         CRYPTO_ALGSEL = AES_TI_KEY_STORE;
         CRYPTO_KEYWRITTENAREA = 1u << area;
@@ -95,7 +95,7 @@ void radio_aes(const uint8_t key[16], uint8_t *out, const uint8_t *in, uint8_t b
     for (; blocks > 1; blocks--, in += BLOCK_BYTES, out += BLOCK_BYTES)
         radio_aes(key, out, in, 1);
 #endif
-    /* An operation on nothing would never be done. */
+    /* An operation on no data would never finish. */
     if (blocks == 0)
         return;
     use_key(key);
@@ -109,7 +109,8 @@ void radio_aes(const uint8_t key[16], uint8_t *out, const uint8_t *in, uint8_t b
     CRYPTO_ALGSEL = 0;
 }
 
-/* CCM of `bytes` of data behind ccm->open bytes, or all of it open; the whole tag. */
+/* Runs CCM on the bytes after ccm->open bytes of associated data, or with all of it as associated
+   data; returns the whole tag. */
 EACH_ITS_OWN bool ccm_run(const radio_ccm *ccm, uint8_t *frame, uint8_t length, bool forward,
                           uint32_t tag[4]) {
     uint8_t open = ccm->encrypt ? ccm->open : length;
@@ -142,7 +143,7 @@ EACH_ITS_OWN bool ccm_run(const radio_ccm *ccm, uint8_t *frame, uint8_t length, 
         aes_ti_fetch(frame + open, bytes);
         aes_ti_store(frame + open, bytes);
     }
-    /* Nothing at all would never be done. */
+    /* An operation on no data would never finish. */
     done = done && length != 0 && wait(AES_TI_RESULT_AV);
     if (RADIO_PLAIN && (failed(BUS_ERROR) || failed(KEY_WRITE_ERROR) || failed(KEY_READ_ERROR)))
         done = false;
@@ -166,7 +167,7 @@ bool radio_ccm_load(const radio_ccm *ccm, uint8_t *frame, uint8_t length) {
     return true;
 }
 
-/* The engine takes all at once. */
+/* Nothing to prepare: the engine gets everything in one operation. */
 void radio_ccm_expect(const radio_ccm *ccm, uint8_t length) {
     (void)ccm, (void)length;
 }

@@ -1,11 +1,11 @@
-/* The root asks its leaves, each in its slot; a leaf sends back what it was asked. */
+/* The root queries its leaves, each in its slot, and each leaf echoes the question. */
 #include "console.h"
 #include "hal.h"
 #include "tsch.h"
 
 enum { ROOT = MOTE == TSCH_ROOT };
 
-/* Read where it lies, so that code is the same for all lengths; 0: it goes on for ever. */
+/* Volatile, so that the code is the same for all values. 0: runs for ever. */
 static const volatile uint32_t ping_slots = PING_SLOTS;
 
 static struct {
@@ -14,7 +14,7 @@ static struct {
     uint16_t number, answered, wrong;
 } ping;
 
-/* What is asked: a number, and bytes that follow from it. */
+/* Makes a question: a number, and bytes derived from it. */
 static uint8_t question(uint8_t *payload) {
     uint8_t length = PING_BYTES == 0 ? tsch_payload_bytes : PING_BYTES;
     for (uint8_t i = 0; i < length; i++)
@@ -61,7 +61,7 @@ void tsch_received(uint8_t mote, const uint8_t *payload, uint8_t length) {
         say(right ? "answer " : "wrong answer ", (uint16_t)(ping.number - 1));
 }
 
-/* Lines of a name and a number, to be read by programs. */
+/* Writes lines of a name and a number, for programs to read. */
 static void report(void) {
     say("slots ", tsch_count.slots);
     say("sent ", tsch_count.sent);

@@ -1,5 +1,5 @@
-/* What stands between slots and the radio: frame security where it is part of the program, and
-   nothing where it is not. */
+/* The layer between slots and the radio: frame security if it is part of the program, else
+   nothing. */
 #ifndef LINK_H
 #define LINK_H
 
@@ -26,7 +26,7 @@ static inline bool link_receive(const link_asn *asn, const frame_address *implie
     return security_receive(asn, implied, frame, header, 0) == SECURITY_OK;
 }
 
-/* Frames are taken while they arrive. */
+/* Whether frames are processed while they arrive. */
 enum { LINK_STREAMS = CCM_STRATEGY_STREAMS };
 
 static inline void link_ahead(uint8_t place, const frame_header *header, const link_asn *asn,

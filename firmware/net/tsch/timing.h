@@ -4,15 +4,15 @@
    sender    |-- TX_OFFSET -->| SFD, frame |-- TX_ACK_DELAY -->|          | SFD, ack |
    receiver  |      |-- GUARD | -- GUARD --|                   | SFD, ack |
 
-   It deviates from IEEE Std 802.15.4-2015, table 8-96 (timeslot of 10 ms), in this:
-   - TX_OFFSET and TX_ACK_DELAY end with the last symbol of the SFD, which radios time-stamp, and
-     not with the first of the preamble, 160 us earlier: so they are 160 us longer than
-   macTsTxOffset and macTsTxAckDelay for the same slot. OpenWSN counts as we do.
+   It deviates from IEEE Std 802.15.4-2015, table 8-96 (timeslot of 10 ms):
+   - TX_OFFSET and TX_ACK_DELAY end with the last symbol of the SFD, which radios time-stamp, not
+     with the first of the preamble, 160 us earlier. They are therefore 160 us longer than
+     macTsTxOffset and macTsTxAckDelay for the same slot, as in OpenWSN.
    - There is no clear-channel assessment in a slot (macTsCca is false).
-   - GUARD is to either side of the expected SFD: macTsRxWait is twice GUARD.
-   - The acknowledgement is waited for ACK_GUARD to either side: macTsAckWait is twice that.
-   - Slots are as long as a build says, not 10 ms; the template is not told in beacons, which name
-     template 0 (macTimeslotTemplateId), and all motes of a network are built alike. */
+   - GUARD extends to either side of the expected SFD: macTsRxWait is twice GUARD.
+   - ACK_GUARD extends to either side of the expected acknowledgement: macTsAckWait is twice that.
+   - A build sets the slot's length instead of 10 ms. Beacons do not carry the template but name
+     template 0 (macTimeslotTemplateId); all motes of a network must be built with the same one. */
 #ifndef TIMING_H
 #define TIMING_H
 
@@ -26,24 +26,24 @@ typedef struct {
     uint16_t ack_guard;
 } tsch_timing;
 
-/* Read where it lies, so that code is the same for all templates. */
+/* Volatile, so that the code is the same for all templates. */
 static const volatile tsch_timing timing = {TSCH_SLOT_TICKS, TSCH_TX_OFFSET_TICKS,
                                             TSCH_TX_ACK_DELAY_TICKS, TSCH_GUARD_TICKS,
                                             TSCH_ACK_GUARD_TICKS};
 
 enum {
     PREAMBLE_TICKS = 6, /* preamble and SFD: 160 us, rounded up */
-    /* Length and 127 bytes after the SFD: 4096 us; and 122 us until a radio has said that a frame
-       is there. */
+    /* Length and 127 bytes after the SFD: 4096 us; and up to 122 us until a radio reports the
+       frame. */
     LONGEST_FRAME_TICKS = 135 + 4
 };
 
-/* Bytes on air in ticks, to the nearest: 32 us are 1.048576 ticks. */
+/* Time of bytes on air in ticks, to the nearest: 32 us is 1.048576 ticks. */
 static inline uint16_t air_ticks(uint8_t bytes) {
     return (uint16_t)(bytes + ((bytes * 50u + 512u) >> 10));
 }
 
-/* Up to 2 ms either way: 1 tick is 15625 / 512 us. */
+/* For up to 2 ms either way: 1 tick is 15625 / 512 us. */
 static inline int16_t ticks_to_us(int16_t ticks) {
     return (int16_t)((int32_t)ticks * 15625 / 512);
 }

@@ -11,19 +11,20 @@ static const uint8_t hopping[16] = {16, 17, 23, 18, 26, 15, 25, 22, 19, 11, 12, 
 enum {
     AHEAD_STREAMS = 1,
     AHEAD_FRAMES = 2,
-    SPACING = TSCH_AHEAD == AHEAD_FRAMES ? 2 : 1, /* one slot in so many has a link */
+    SPACING = TSCH_AHEAD == AHEAD_FRAMES ? 2 : 1, /* slots per slot with a link */
     SLOTFRAME = SPACING * (1 + 2 * (MOTES - 1)) + TSCH_IDLE_SLOTS,
     LEAF = MOTE != TSCH_ROOT,
     KEY_INDEX_BEACON = 1,
     KEY_INDEX_DATA = 2,
     BEACON_LEVEL = TSCH_LEVEL == 0 ? 0 : 1,
-    /* A leaf's nonces are of the root's slot numbers: which it has used outlives its reboots. */
+    /* A leaf's nonces use the root's slot numbers: the record of used ones must survive its
+       reboots. */
     KEEPS_FLOOR = LEAF && TSCH_LEVEL > 0 && BOOTS_MAX > 0,
     JOIN_LISTEN_TICKS = RADIO_TICK_HZ / 4,
     DESYNCHRONIZED_SLOTFRAMES = 100 /* without a frame from the root: 40 ppm each, and the guard */
 };
 
-/* Bytes of the auxiliary security header of data. */
+/* Length of the auxiliary security header of data frames. */
 #define SECURITY_BYTES                                                                             \
     (TSCH_LEVEL == 0 ? 0                                                                           \
                      : 1 + (TSCH_COUNTER_CARRIED ? 4 : 0) +                                        \
@@ -50,23 +51,23 @@ static struct {
     uint16_t offset;  /* of the slot in its slotframe */
     uint8_t hop;      /* ASN modulo the length of the hopping sequence */
     bool joined;
-    uint8_t silent;     /* slotframes since the root was heard */
-    int16_t correction; /* of the next slot's start, in ticks */
+    uint8_t silent;     /* slotframes since the root was last heard */
+    int16_t correction; /* to the next slot's start, in ticks */
     uint8_t sequence;
-    uint8_t loaded; /* bytes of a frame that was secured and loaded ahead; 0: none */
+    uint8_t loaded; /* length of a frame secured and loaded in advance; 0: none */
     uint8_t frame[FRAME_BYTES];
     uint8_t acknowledgement[FRAME_BYTES];
 } tsch;
 
-/* The four steps of security in a slot are functions of their own, so that what they take can be
-   told apart in a profile. */
+/* The four steps of security in a slot are not inlined, so that a profile can tell their costs
+   apart. */
 #define STEP __attribute__((noinline)) static
 
 /* ---- Time ---- */
 
-/* A slot's number never comes twice, because nonces are made of it: its upper 16 bits count the
-   root's boots, and its lower 24 the slots since then. A network that is older than that counts on
-   as if its root had booted again: after 46 hours of slots of 10 ms. */
+/* Slot numbers make nonces, so none may repeat: the upper 16 bits count the root's boots, the lower
+   24 the slots since then. When these overflow, after 46 hours of slots of 10 ms, the network
+   counts on as if its root had booted again. */
 enum { ERA_BITS = 24 };
 
 static void begin_era(uint16_t boots) {
@@ -74,7 +75,7 @@ static void begin_era(uint16_t boots) {
     tsch.hop = 0;
 }
 
-/* Waits for a moment that must still be ahead. */
+/* Waits for a moment, and counts it as late if it has passed. */
 static void wait_for(tsch_deadline deadline, radio_time when) {
     hal_marker_high();
     if (radio_time_after(radio_now(), when) >= 0)
@@ -97,7 +98,7 @@ static void next_slot(void) {
     }
 }
 
-/* A frame from the root came so many ticks after it was expected. */
+/* Adjusts to a frame from the root that came `late` ticks after it was expected. */
 static void follow_root(int16_t late) {
     tsch.correction = late;
     tsch.silent = 0;
@@ -109,7 +110,7 @@ static frame_address address_of(uint8_t mote) {
     return (frame_address){ADDRESS_EXTENDED, TSCH_PAN, {mote, 0, 0, 0, 0, 0x4d, 0x4a, 0x02}};
 }
 
-/* 0: nobody of this network. */
+/* Returns 0 for a mote that is not of this network. */
 static uint8_t mote_of(const frame_address *address) {
     frame_address same = address_of(address->bytes[0]);
     bool known = address->mode == ADDRESS_EXTENDED && frame_same_address(address, &same);
@@ -136,19 +137,19 @@ static frame_header header_to(uint8_t type, uint8_t mote) {
     return header;
 }
 
-/* The blocks of the key stream that frames of data take, the MIC's included. */
+/* Key stream blocks of a data frame, including the MIC's. */
 enum {
     DATA_BLOCKS = TSCH_LEVEL < 4 ? 1 : 1 + (FRAME_BYTES - DATA_HEADER_BYTES + 15) / 16,
     PLACE_DATA = 0,
     PLACE_ACKNOWLEDGEMENT = 1
 };
 
-/* Their length without MIC; an acknowledgement has a time correction of four bytes. */
+/* Their lengths without MIC. An acknowledgement has a time correction of four bytes. */
 #define DATA_OPEN_BYTES (DATA_HEADER_BYTES + SECURITY_BYTES)
 #define ACKNOWLEDGEMENT_BYTES                                                                      \
     (DATA_OPEN_BYTES + 4 - (TSCH_BRIEF_ACKNOWLEDGEMENTS ? DATA_HEADER_BYTES - 3 : 0))
 
-/* What one mote will send another in a slot. */
+/* Computes in advance for the frame that one mote will send another in a slot. */
 STEP void make_ahead(uint8_t place, uint8_t from, uint8_t to, const link_asn *asn) {
     frame_header header = {.source = address_of(from),
                            .destination = address_of(to),
@@ -174,7 +175,7 @@ STEP uint8_t load_data(uint8_t mote, const link_asn *asn) {
     return (uint8_t)(length + MIC_BYTES);
 }
 
-/* Section 7.3.3 and 7.4.2.7: an enhanced acknowledgement, with the time correction. */
+/* Sections 7.3.3 and 7.4.2.7: an enhanced acknowledgement, with the time correction. */
 STEP bool load_acknowledgement(uint8_t mote, uint8_t sequence, int16_t late) {
     frame_header header = header_to(FRAME_ACK, mote);
     header.sequence = sequence;
@@ -199,8 +200,8 @@ static uint8_t *put_16(uint8_t *at, uint16_t value) {
     return at;
 }
 
-/* Section 6.3.6: an enhanced beacon of a TSCH PAN has these four elements. The slotframe's links
-   are one, the beacon's own, that is shared by all (RFC 8180, section 4.1). */
+/* Section 6.3.6: an enhanced beacon of a TSCH PAN has these four elements. The slotframe announces
+   one link, the beacon's own, shared by all (RFC 8180, section 4.1). */
 static uint8_t load_beacon(const link_asn *asn) {
     enum { SYNCHRONIZATION = 6, TIMESLOT = 1, HOPPING = 1, SLOTFRAMES = 1 + 4 + 5 };
     enum { NESTED = 4 * 2 + SYNCHRONIZATION + TIMESLOT + HOPPING + SLOTFRAMES };
@@ -243,8 +244,8 @@ static void tune(void) {
     radio_channel(hopping[tsch.hop]);
 }
 
-/* 1. Secure and load. 2. Send so that the SFD ends at TX_OFFSET. Returns false if nothing went.
-   `answering`: who will acknowledge it, or nobody. */
+/* 1. Secure and load. 2. Send so that the SFD ends at TX_OFFSET. Returns false if nothing was sent.
+   `answering` is the mote that will acknowledge the frame; 0: none. */
 static bool send_frame(uint8_t length, uint8_t answering, radio_time *end) {
     radio_time sfd;
     wait_for(TSCH_TX_OFFSET, (radio_time)(tsch.start + timing.tx_offset - RADIO_TX_LEAD_TICKS));
@@ -258,7 +259,7 @@ static bool send_frame(uint8_t length, uint8_t answering, radio_time *end) {
     return true;
 }
 
-/* Listens around the moment when an SFD is due. Where frames are taken while they arrive, the
+/* Listens around the time at which an SFD is due. Where frames are processed while they arrive, the
    receiver stays on. */
 static bool listen(tsch_deadline deadline, radio_time due, uint16_t guard, radio_time *sfd) {
     wait_for(deadline, (radio_time)(due - guard - PREAMBLE_TICKS - RADIO_RX_LEAD_TICKS));
@@ -270,14 +271,14 @@ static bool listen(tsch_deadline deadline, radio_time due, uint16_t guard, radio
     return heard;
 }
 
-/* A brief acknowledgement names nobody; its MIC is its sender's. */
+/* A brief acknowledgement carries no addresses; its MIC authenticates the sender. */
 static bool is_between(const frame_header *header, uint8_t from, uint8_t to) {
     if (TSCH_BRIEF_ACKNOWLEDGEMENTS)
         return header->source.mode == ADDRESS_NONE && header->destination.mode == ADDRESS_NONE;
     return mote_of(&header->source) == from && mote_of(&header->destination) == to;
 }
 
-/* 5. What the acknowledgement says of our time, which the root's corrects. */
+/* 5. Take the acknowledgement; the root's corrects our time. */
 STEP bool take_acknowledgement(uint8_t mote) {
     frame_header header;
     frame_address sender = address_of(mote);
@@ -345,7 +346,7 @@ STEP bool take_data(frame_header *header) {
     return received;
 }
 
-/* `from`: who sends data in this slot, or nobody. */
+/* `from` is the mote that sends data in this slot; 0: none. */
 static void receive(uint8_t from) {
     tune();
     if (TSCH_AHEAD == AHEAD_STREAMS && from != 0) {
@@ -384,18 +385,18 @@ static void receive(uint8_t from) {
     tsch_received(mote, tsch.frame + header.open, (uint8_t)(header.mic - header.open));
 }
 
-/* The slots that are kept as used are counted in blocks: 40 bits of slots are 30 of these. */
+/* Used slots are recorded in blocks of 2^10: 40-bit slot numbers become 30-bit block numbers. */
 enum { BLOCK_BITS = 10 };
 
 static uint32_t block_of(const link_asn *asn) {
     return (uint32_t)asn->high << (32 - BLOCK_BITS) | asn->low >> BLOCK_BITS;
 }
 
-/* The first block of which nothing may be sent yet. */
+/* The first block in which nothing may be sent yet. */
 static uint32_t floor_block;
 
-/* Flash is written ahead, and seldom. The slot in which it is passes, and more where a page is
-   erased. */
+/* Flash is written in advance, and seldom. The current slot is lost to it, and more slots if a page
+   is erased. */
 static void raise_floor(void) {
     floor_block = block_of(&tsch.asn) + TSCH_KEPT_BLOCKS;
     boots_raise_floor(floor_block);
@@ -405,8 +406,8 @@ static void raise_floor(void) {
         next_slot();
 }
 
-/* A beacon's slot that this mote has lived through, or may have before it restarted: who plays the
-   root's old frames would be answered under nonces that were used. */
+/* Whether a beacon's slot is one that this mote has passed, or may have before it restarted. If an
+   attacker replayed the root's old frames, this mote would answer under used nonces. */
 static bool is_past(const uint8_t number[5]) {
     if (number[4] != tsch.asn.high)
         return number[4] < tsch.asn.high;
@@ -416,7 +417,7 @@ static bool is_past(const uint8_t number[5]) {
     return low < tsch.asn.low;
 }
 
-/* Looks for a beacon on the one channel that beacons of every slotframe's length come to. */
+/* Listens for a beacon on one channel, which beacons reach whatever the slotframe's length. */
 static void join(void) {
     radio_time sfd;
     radio_idle();
@@ -449,7 +450,8 @@ static void join(void) {
     tsch_count.joins++;
 }
 
-/* The leaf that a slot is for, and whether it sends in it; 0: a slot without a link of ours. */
+/* Returns the leaf a slot is for and whether it sends in it; 0 for a slot without a link of
+   ours. */
 static uint8_t leaf_of(uint16_t offset, bool *leaf_sends) {
     if (offset % SPACING != 0)
         return 0;
@@ -460,7 +462,7 @@ static uint8_t leaf_of(uint16_t offset, bool *leaf_sends) {
     return ours ? (uint8_t)leaf : 0;
 }
 
-/* A slot in which what comes in the next one is made. */
+/* Whether this slot prepares the frames of the next one. */
 static bool prepares(uint16_t offset) {
     bool leaf_sends;
     uint16_t next = (uint16_t)((offset + 1) % SLOTFRAME);
@@ -495,7 +497,7 @@ static void go_to_next_slot(void) {
     next_slot();
     while (tsch.joined && tsch.offset != 0 && leaf_of(tsch.offset, &leaf_sends) == 0 &&
            !prepares(tsch.offset)) {
-        /* Two times can be compared that are less than a second apart. */
+        /* radio_time cannot compare times a second or more apart. */
         radio_sleep_until(tsch.start);
         next_slot();
     }
@@ -551,7 +553,7 @@ static void add_key(const uint8_t *key, uint8_t index, uint8_t types, frame_addr
     security_add_key(&entry);
 }
 
-/* Keys of mode 0 are found by the other side's address, and one serves all frames. */
+/* Keys of mode 0 are looked up by the other side's address, and one key serves all frames. */
 static void start_security(void) {
     enum { BEACON = 1 << FRAME_BEACON, OTHERS = 1 << FRAME_DATA | 1 << FRAME_ACK };
     enum { KEYS = TSCH_KEY_ID_MODE == 0 ? MOTES : 2 };
@@ -562,7 +564,7 @@ static void start_security(void) {
         for (uint8_t i = KEYS; i < SECURITY_KEYS; i++)
             add_key(keys[0], (uint8_t)(0xff - i), BEACON | OTHERS, (frame_address){.pan = i});
         for (uint8_t i = MOTES - 1; i < SECURITY_DEVICES; i++) {
-            /* It differs in the last byte that is compared. */
+            /* Differs from the real one only in the last byte compared. */
             frame_address address = address_of(MOTES);
             __builtin_memcpy(stranger.extended_address, address.bytes, 8);
             stranger.extended_address[7] = (uint8_t)(0x80 + i);

@@ -1,5 +1,5 @@
-/* Frames are secured by the radio, on their way through it. What each function does is said in
-   memory/ccm-strategy.h. */
+/* Frames are secured by the radio as they pass through it. memory/ccm-strategy.h documents the
+   functions. */
 #ifndef CCM_STRATEGY_H
 #define CCM_STRATEGY_H
 
@@ -9,10 +9,10 @@
 #error "this radio has no CCM* of its own"
 #endif
 
-/* 1: ccm_strategy_ahead is there. */
+/* 1: ccm_strategy_ahead exists. */
 #define CCM_STRATEGY_MAKES_AHEAD 0
 
-/* CCM_STREAMED: a header is looked at while the rest of its frame arrives. */
+/* CCM_STREAMED: the header is processed while the rest of its frame arrives. */
 enum { CCM_STRATEGY_READS_ALL = 0, CCM_STRATEGY_STREAMS = CCM_STREAMED };
 
 static inline void ccm_strategy_keep(const uint8_t *key) {
@@ -33,7 +33,7 @@ static inline uint8_t ccm_strategy_peek(uint8_t *frame, uint8_t count, radio_rec
     return length;
 }
 
-/* The rest of a frame of which only the header was seen. */
+/* Waits for the rest of a frame of which only the header was read. */
 static inline bool ccm_strategy_arrives(void) {
     enum { FRAME_TICKS = 150 }; /* more than the longest takes */
     return !CCM_STREAMED || radio_wait_frame((radio_time)(radio_now() + FRAME_TICKS));

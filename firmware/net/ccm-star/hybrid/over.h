@@ -1,4 +1,4 @@
-/* The block cipher that CCM* is over: the radio's AES, which expands keys by itself. */
+/* The block cipher under CCM*: the radio's AES, which expands keys by itself. */
 #ifndef OVER_H
 #define OVER_H
 

@@ -2,7 +2,7 @@
 
 #include "ccm_star.h"
 
-/* 1: CCM* is a plain one, for comparison. */
+/* 1: a plain CCM*, for comparison. */
 #ifndef RADIO_PLAIN
 #define RADIO_PLAIN 0
 #endif
@@ -12,7 +12,8 @@
 #define ccm_star_decrypt gathered_decrypt
 #endif
 
-/* A key is expanded for each frame; or, where the last two stay expanded, when it is first told. */
+/* Expands a key for each frame or, where the schedules of the last two keys are kept, when the key
+   is first seen. */
 static const ccm_star_ctx *schedule(const uint8_t *key, ccm_star_ctx *local) {
 #if CCM_KEEPS_SCHEDULE
     enum { KEYS = 2 };

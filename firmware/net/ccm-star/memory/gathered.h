@@ -1,7 +1,7 @@
-/* CCM* the plain way, for comparison: a copy of what is authenticated is gathered and padded in a
-   buffer, which the CBC-MAC then encrypts in its place; what the counter hides is gathered in
-   another. A block at a time goes through the cipher, a byte at a time is combined. For frames with
-   a nonce of 13 bytes. */
+/* A plain CCM*, for comparison: it copies the authenticated data, padded, into one buffer, which
+   the CBC-MAC then encrypts in place, and the data for the counter mode into another. The cipher
+   processes one block at a time, and XOR one byte at a time. For frames with a nonce of 13
+   bytes. */
 #ifndef GATHERED_H
 #define GATHERED_H
 
@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { GATHERED_BLOCK_BYTES = 16, GATHERED_NONCE_BYTES = 13, GATHERED_FRAME_BYTES = 127 };
-/* B_0, the length of the open part, and the padding of both parts (SP 800-38C, A.2). */
+/* B_0, the length of the associated data, and the padding of both parts (SP 800-38C, A.2). */
 enum { GATHERED_MAC_BYTES = 16 + 2 + GATHERED_FRAME_BYTES + 15 + 15 };
 /* The tag, and the padded message. */
 enum { GATHERED_STREAM_BYTES = 16 + GATHERED_FRAME_BYTES + 15 };
@@ -48,12 +48,12 @@ static void gathered_count(const ccm_star_ctx *ctx, uint8_t *buffer, uint8_t len
     }
 }
 
-/* The CBC-MAC of what lies in m->ad and `text`, for a tag of at least 4 bytes. */
+/* Computes the CBC-MAC of m->ad and `text`, for a tag of at least 4 bytes. */
 static void gathered_mac(const ccm_star_ctx *ctx, const aead_message *m, const uint8_t *text,
                          uint8_t tag[GATHERED_BLOCK_BYTES]) {
     uint8_t buffer[GATHERED_MAC_BYTES];
     uint8_t length = GATHERED_BLOCK_BYTES;
-    buffer[0] = 1; /* two bytes of length, less one */
+    buffer[0] = 1; /* L - 1: the length field has two bytes */
     buffer[0] |= (uint8_t)((m->tag_length - 2) / 2 << 3);
     if (m->ad_length > 0)
         buffer[0] |= 0x40;
@@ -73,7 +73,7 @@ static void gathered_mac(const ccm_star_ctx *ctx, const aead_message *m, const u
     crypto_wipe(buffer, sizeof buffer);
 }
 
-/* Encrypts or decrypts the message, and the tag with the counter's first block. */
+/* Encrypts or decrypts the message, and the tag with the first counter block. */
 static void gathered_stream(const ccm_star_ctx *ctx, const aead_message *m,
                             uint8_t tag[GATHERED_BLOCK_BYTES]) {
     uint8_t counter[GATHERED_BLOCK_BYTES] = {1};
@@ -104,7 +104,7 @@ static crypto_status gathered_decrypt(const ccm_star_ctx *ctx, const aead_messag
     gathered_stream(ctx, m, received);
     if (m->tag_length > 0)
         gathered_mac(ctx, m, m->out, computed);
-    /* Both are as they were before the counter's first block hid them. */
+    /* Both are MACs before encryption with the first counter block. */
     bool right = crypto_equal(received, computed, m->tag_length);
     crypto_wipe(computed, sizeof computed);
     crypto_wipe(received, sizeof received);

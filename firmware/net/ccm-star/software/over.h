@@ -1,4 +1,4 @@
-/* The block cipher that CCM* is over: the AES that is wired. */
+/* The block cipher under CCM*: the AES wired into the program. */
 #ifndef OVER_H
 #define OVER_H
 

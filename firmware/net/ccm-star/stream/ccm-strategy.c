@@ -1,5 +1,5 @@
-/* CCM* as in IEEE Std 802.15.4-2006, annex B, with a nonce of 13 bytes: counters and the length of
-   the message have two bytes, of which a frame needs one. */
+/* CCM* as in IEEE Std 802.15.4-2006, annex B, with a nonce of 13 bytes. Counters and message
+   lengths have two bytes, of which a frame uses only the last. */
 #include "ccm-strategy.h"
 
 #include "aes.h"
@@ -7,10 +7,10 @@
 
 enum { NONCE_BYTES = 13, BLOCK = AES_BLOCK_BYTES, KEYS = 2, PLACES = 2, LENGTH_BYTES = 2 };
 
-/* Longer than the longest frame takes, from any moment within it. */
+/* Longer than the rest of any frame. */
 enum { FRAME_TICKS = 150 };
 
-/* ---- Keys: the schedules of the last two stay ---- */
+/* ---- Keys: the schedules of the last two are kept ---- */
 
 static struct {
     const uint8_t *key;
@@ -33,7 +33,7 @@ static const aes_ctx *schedule(const uint8_t *key) {
     return expand(key);
 }
 
-/* A key at an address that had another before is expanded anew. */
+/* A key whose address held another key before is expanded again. */
 void ccm_strategy_keep(const uint8_t *key) {
     for (uint8_t i = 0; i < KEYS; i++)
         if (kept[i].key == key)
@@ -45,7 +45,7 @@ void ccm_strategy_keep(const uint8_t *key) {
 
 typedef union {
     uint8_t bytes[BLOCK];
-    uint16_t words[BLOCK / 2]; /* aligned: some ciphers take whole words */
+    uint16_t words[BLOCK / 2]; /* aligned, because some ciphers use whole words */
 } block;
 
 typedef struct {
@@ -53,7 +53,7 @@ typedef struct {
     uint8_t nonce[NONCE_BYTES];
     uint8_t blocks;
     bool has_mac;
-    block first, mac; /* of the CBC-MAC: B0, and what it is encrypted */
+    block first, mac; /* of the CBC-MAC: B0, and its encryption */
     block stream[CCM_STRATEGY_AHEAD_BLOCKS];
 } made_ahead;
 
@@ -75,7 +75,7 @@ static uint8_t open_bytes(const radio_ccm *ccm, uint8_t length) {
     return ccm->encrypt ? ccm->open : length;
 }
 
-/* B0 of a frame of `length` bytes without its MIC. */
+/* Makes B0 for a frame of `length` bytes without its MIC. */
 static void make_first(block *to, const radio_ccm *ccm, uint8_t length) {
     enum { ADATA = 0x40 };
     uint8_t open = open_bytes(ccm, length), tag = (uint8_t)((ccm->mic_bytes - 2) / 2 << 3);
@@ -98,7 +98,7 @@ void ccm_strategy_ahead(uint8_t place, const radio_ccm *ccm, uint8_t blocks, uin
     }
 }
 
-/* Nonces are public. */
+/* An early exit is fine: nonces are public. */
 static bool is_for(const made_ahead *one, const radio_ccm *ccm) {
     if (one->blocks == 0 || one->key != ccm->key)
         return false;
@@ -123,10 +123,10 @@ typedef struct {
     made_ahead *made;
     block mac, stream;
     uint8_t *frame;
-    uint8_t there; /* bytes of the frame that are in memory */
+    uint8_t there; /* bytes of the frame that are already in memory */
 } work;
 
-/* Fetches what is not there yet, up to a byte of the frame. */
+/* Fetches the frame up to byte `end`, unless it is already in memory. */
 static void until(work *w, uint8_t end) {
     if (end > w->there) {
         radio_fetch(w->frame + w->there, w->there, (uint8_t)(end - w->there));
@@ -166,7 +166,7 @@ static void authenticate_open(work *w, uint8_t open, uint8_t length) {
     }
 }
 
-/* A block of the message, of `bytes` bytes. */
+/* Processes one block of the message, of `bytes` bytes. */
 static void crypt_block(work *w, uint8_t at, uint8_t bytes, uint8_t number, bool forward) {
     const uint8_t *stream = stream_block(w, number);
     uint8_t *text = w->frame + at, *mac = w->mac.bytes;
@@ -181,8 +181,8 @@ static void crypt_block(work *w, uint8_t at, uint8_t bytes, uint8_t number, bool
         }
 }
 
-/* CCM* of a frame of `length` bytes without its MIC, of which `there` are in memory; its MIC goes
-   to w->mac. */
+/* Applies CCM* to a frame of `length` bytes without its MIC, of which `there` bytes are in memory.
+   The MIC goes to w->mac. */
 static void run(work *w, uint8_t length, bool forward) {
     uint8_t open = open_bytes(w->ccm, length);
     bool authentic = w->ccm->mic_bytes > 0;
@@ -225,7 +225,7 @@ void ccm_strategy_load(const radio_ccm *ccm, uint8_t *frame, uint8_t length) {
     radio_load(frame, (uint8_t)(length + ccm->mic_bytes));
 }
 
-/* The first bytes of the frame that was peeked at are in memory. */
+/* Number of bytes of the peeked frame that are in memory. */
 static uint8_t peeked;
 
 uint8_t ccm_strategy_peek(uint8_t *frame, uint8_t count, radio_reception *reception) {
@@ -237,7 +237,7 @@ uint8_t ccm_strategy_peek(uint8_t *frame, uint8_t count, radio_reception *recept
     return length;
 }
 
-/* The rest, and whether the radio has it right. */
+/* Fetches the rest; returns whether the radio received the frame correctly. */
 static bool rest(uint8_t *frame, uint8_t there, uint8_t length) {
     if (length > there)
         radio_fetch(frame + there, there, (uint8_t)(length - there));

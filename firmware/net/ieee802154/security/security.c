@@ -2,18 +2,17 @@
 
 #include "ccm-strategy.h"
 
-/* Enough of a frame in a slot for any header with the elements that acknowledgements have. */
+/* Enough of a frame in a slot for any header with the elements of an acknowledgement. */
 enum { HEADER_BYTES = FRAME_HEADER_BYTES_MAX + 11 };
-/* Enough for most: control, sequence number, one PAN, two extended addresses, level, key index; and
-   where frames are looked at while they arrive, the others are waited for longer. */
+/* Enough for most headers: control, sequence number, one PAN ID, two extended addresses, level, key
+   index. Where frames are processed while they arrive, only longer headers wait for more bytes. */
 enum { SHORT_HEADER_BYTES = 2 + 1 + 2 + 16 + 2 };
 
-/* What was received last of a device. */
+/* A device and what was last received from it. */
 typedef struct {
     security_device device;
-    uint32_t
-        counters[SECURITY_KEYS]; /* the lowest that is taken, by key (secKeyDeviceFrameCounter) */
-    security_asn slots;          /* the lowest slot of which a frame is taken */
+    uint32_t counters[SECURITY_KEYS]; /* lowest accepted, by key (secKeyDeviceFrameCounter) */
+    security_asn slots;               /* lowest accepted */
 } known_device;
 
 static struct {
@@ -63,8 +62,8 @@ bool security_add_rule(const security_rule *rule) {
     return true;
 }
 
-/* Section 9.2.4: keys of mode 0 are found by the other side's address, others by what the frame
-   says. */
+/* Section 9.2.4: keys of mode 0 are looked up by the other side's address, others by the identifier
+   in the frame. */
 static const security_key *find_key(const frame_security *security, const frame_address *other) {
     for (uint8_t i = 0; i < tables.keys; i++) {
         const security_key *key = &tables.key[i];
@@ -99,9 +98,9 @@ static known_device *find_device(const frame_address *address) {
     return 0;
 }
 
-/* Sections 9.3.2.2 and 9.3.2.3: with the frame counter and the level, or in TSCH with the slot
-   number. There a short address is made 8 bytes long by the company identifier of IEEE 802.15;
-   else it stands for the extended one of the same device. */
+/* Sections 9.3.2.2 and 9.3.2.3: the nonce ends with the frame counter and the level or, in TSCH,
+   with the slot number. In TSCH a short address is extended to 8 bytes with the company identifier
+   of IEEE 802.15; otherwise the same device's extended address replaces it. */
 static void make_nonce(uint8_t *nonce, const frame_security *security, const frame_address *source,
                        const uint8_t *extended, const security_asn *asn) {
     if (security->asn_in_nonce && source->mode == ADDRESS_SHORT) {
@@ -189,7 +188,7 @@ void security_ahead(uint8_t place, const frame_header *header, const security_as
 }
 #endif
 
-/* Sections 9.2.6 and 9.2.7: is this level good enough, or may this device do without? */
+/* Sections 9.2.6 and 9.2.7: whether a rule allows this level, or the device is exempt. */
 static bool level_passes(const frame_header *header, const uint8_t *frame,
                          const known_device *device) {
     uint8_t level = header->security.level;
@@ -197,8 +196,8 @@ static bool level_passes(const frame_header *header, const uint8_t *frame,
         const security_rule *rule = &tables.rule[i];
         if (rule->frame_type != header->type)
             continue;
-        /* The identifier is the last open byte; in frames of 2015 it is private, and unknown as
-           long as it is encrypted. */
+        /* The command identifier is the last unencrypted byte. In frames of 2015 it is private, and
+           unknown while it is encrypted. */
         if (header->type == FRAME_COMMAND && header->version != FRAME_VERSION_2015 &&
             rule->command != frame[header->open - 1])
             continue;
@@ -214,7 +213,7 @@ static bool slot_before(const security_asn *a, const security_asn *b) {
     return a->high != b->high ? a->high < b->high : a->low < b->low;
 }
 
-/* All that can be known before the MIC is computed, in the standard's order. */
+/* Makes all checks that are possible before the MIC is computed, in the standard's order. */
 __attribute__((noinline)) static security_status
 check(const frame_header *header, const uint8_t *frame, const security_asn *asn,
       const frame_address *source, const security_key **key, known_device **device) {
@@ -241,8 +240,8 @@ check(const frame_header *header, const uint8_t *frame, const security_asn *asn,
     return replayed ? SECURITY_COUNTER_ERROR : SECURITY_OK;
 }
 
-/* Who is not in a network yet has the slot number from the beacon itself, where it is not encrypted
-   (section 6.3.6): its MIC then shows that it is right, but not that it is of now. */
+/* Reads the slot number from a beacon that is not encrypted (section 6.3.6), for a device that has
+   not joined yet. The MIC then shows that the number is authentic, but not that it is fresh. */
 static bool beacon_slot(const frame_header *header, const uint8_t *frame, uint8_t there,
                         security_asn *asn) {
     frame_element group, element;

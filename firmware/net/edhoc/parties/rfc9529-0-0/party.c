@@ -1,4 +1,4 @@
-/* RFC 9529, section 2: both sides' keys and credentials are published, and protect nothing. */
+/* RFC 9529, section 2. The keys and credentials of both sides are published and protect nothing. */
 #include "party.h"
 
 static const uint8_t initiator_public[] = {
