@@ -1,12 +1,12 @@
-/* libFuzzer around any AEAD: decryption of anything, and what encryption made changed by one bit.
-   Buffers are of the exact size on the heap, so that the address sanitizer sees every step beyond
-   them. */
+/* libFuzzer target for any AEAD: decrypts arbitrary input, and valid ciphertexts with one bit
+   changed. Buffers are heap blocks of the exact size, so that AddressSanitizer sees every access
+   beyond them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "primitive.h"
 
-enum { MARK = 0xa5, FORGERY_BYTES = 8 /* a tag that nobody guesses */ };
+enum { MARK = 0xa5, FORGERY_BYTES = 8 /* a tag that cannot be guessed */ };
 
 typedef struct {
     const uint8_t *bytes;
@@ -22,7 +22,7 @@ static size_t take_length(input *in, size_t limit) {
     return length;
 }
 
-/* A copy of the next bytes, zeros where there are no more; never a null pointer. */
+/* Returns a copy of the next bytes, padded with zeros; never null. */
 static uint8_t *take_bytes(input *in, size_t length) {
     uint8_t *copy = calloc(length > 0 ? length : 1, 1);
     size_t there = length < in->left ? length : in->left;
@@ -46,7 +46,7 @@ static int all(const uint8_t *bytes, size_t length, uint8_t value) {
     return 1;
 }
 
-/* What decryption must leave behind, whatever it says. */
+/* Checks what decryption leaves in the output, whatever its status. */
 static crypto_status decrypt(const primitive_ctx *ctx, const aead_message *m) {
     memset(m->out, MARK, m->length);
     crypto_status status = primitive_decrypt(ctx, m);
@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         require(decrypt(&ctx, &m) == CRYPTO_OK);
         require(memcmp(second, text, m.length) == 0);
 
-        /* One bit of what is authenticated. */
+        /* Flip one bit of what is authenticated. */
         size_t bytes = m.nonce_length + m.ad_length + m.length + m.tag_length;
         if (m.tag_length >= FORGERY_BYTES) {
             size_t at = flip * 31 % bytes;

@@ -1,13 +1,13 @@
-/* libFuzzer around EDHOC's messages and its reader of CBOR: any bytes as a message, and any
-   plaintext under the right keys, which whoever takes part has before he has said who he is.
-   Nothing but the message that the peer sent may be taken; a refusal writes nothing and leaves
-   nothing. Messages have external authorization data, of which what is heard is what was said; any
-   bytes in its place are heard as far as a reader of the tests' own finds them right, and both
-   sides export and update alike.
+/* libFuzzer target for EDHOC's messages and its CBOR reader: arbitrary bytes as a message, and
+   arbitrary plaintexts under the right keys, which any participant has before it has authenticated.
+   Only the message that the peer sent may be accepted; a refusal writes no output and leaves no
+   state. Messages carry external authorization data, and each side must receive what the other
+   sent; arbitrary bytes in its place must be accepted exactly as far as an independent reader below
+   finds them valid. Both sides must export and update alike.
 
-   Curves and signatures are toys here, so that it is the messages that time goes into. METHOD is
-   EDHOC's. Buffers are of the exact size on the heap, so that the address sanitizer sees every step
-   beyond them. */
+   Curves and signatures are toys here, so that the time goes into the messages. METHOD is EDHOC's.
+   Buffers are heap blocks of the exact size, so that AddressSanitizer sees every access beyond
+   them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@
 
 EDHOC_FUNCTIONS(fuzzed);
 
-/* A commutative toy: a public key is its secret with some bits changed. */
+/* A commutative toy: a public key is its secret with some bits flipped. */
 static crypto_status toy_public(uint8_t out[32], const uint8_t *secret) {
     for (unsigned i = 0; i < 32; i++)
         out[i] = secret[i] ^ 0x5c;
@@ -25,7 +25,7 @@ static crypto_status toy_public(uint8_t out[32], const uint8_t *secret) {
 }
 
 static crypto_status toy_agree(uint8_t shared[32], const uint8_t *secret, const uint8_t *peer) {
-    if (peer[0] == 0) /* as if it were no point */
+    if (peer[0] == 0) /* as if it were not a point */
         return CRYPTO_BAD_TAG;
     for (unsigned i = 0; i < 32; i++)
         shared[i] = secret[i] ^ peer[i] ^ 0x5c;
@@ -49,7 +49,7 @@ static crypto_status toy_verify(const uint8_t *signature, const uint8_t *public_
                                 const uint8_t *message, size_t length) {
     uint8_t right[64];
     toy_sign(right, NULL, public_key, NULL, message, length);
-    /* Not memcmp, from which the fuzzer would learn what to forge. */
+    /* Not memcmp, whose comparisons would teach the fuzzer to forge. */
     return crypto_equal(signature, right, sizeof right) ? CRYPTO_OK : CRYPTO_BAD_TAG;
 }
 #endif
@@ -70,11 +70,11 @@ static uint8_t identities[2][4] = {{0xa1, 0x04, 0x41, 0x2b}, {0xa1, 0x04, 0x41, 
 static uint8_t credentials[2][24];
 static uint8_t suites_and_c_i[] = {0x82, 0x06, 0x02, 0x37}, c_r[] = {0x27};
 static handshake sides[2];
-/* Messages 1 to 4, plaintexts 2 and 3, and contexts as each side has them before it hears one. */
+/* Messages 1 to 4, plaintexts 2 and 3, and the receiver's context before it reads each message. */
 static uint8_t message_bytes[5][ROOM], plaintexts[4][ROOM];
 static size_t lengths[5], plaintext_lengths[4];
 static fuzzed_ctx before[5];
-/* Padding, an item that is critical, one that nobody needs to know, and one without a value. */
+/* Padding, a critical item, a non-critical one, and one without a value. */
 static uint8_t additions[] = {0x00, 0x20, 0x43, 'e', 'a', 'd', 0x19, 0x03, 0xe8, 0x41, 1, 0x01};
 static unsigned known_heard, others_heard;
 static uint8_t prk_2e[32], th_2[32], prk_3e2m[32], th_3[32];
@@ -98,7 +98,7 @@ static handshake_party party(int who, int is_own) {
     return p;
 }
 
-/* It knows label 1. */
+/* The receiver understands only label 1. */
 static int hears_item(void *application, uint8_t number, const handshake_item *item) {
     require(application == additions && number >= 1 && number <= 4);
     require(item->label != HANDSHAKE_PADDING && (item->value || item->length == 0));
@@ -113,7 +113,7 @@ static handshake_bytes message(int number) {
     return (handshake_bytes){message_bytes[number], lengths[number]};
 }
 
-/* A handshake as it should be; what an insider knows of it is kept. */
+/* Runs a valid handshake and keeps what an insider knows of it. */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
     fuzzed_ctx i = {0}, r = {0};
@@ -157,7 +157,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     require(known_heard == 8 && others_heard == 4);
     finished = r;
 
-    /* Plaintext 2 is under a stream; K_3 is that of the responder's context before message 3. */
+    /* Plaintext 2 is encrypted with a key stream; K_3 is in the responder's context before message
+       3. */
     fuzzed_ctx insider = before[2];
     require(begin_2(&insider, message_bytes[2] + 2, secrets[0], message_bytes[2] + 2) == CRYPTO_OK);
     memcpy(prk_2e, insider.prk, 32);
@@ -174,7 +175,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     return 0;
 }
 
-/* A side hears what may be message `number`: whether it takes it. */
+/* Gives a side a candidate for message `number`; returns whether it accepts it. */
 static int hears(int number, const uint8_t *bytes, size_t length) {
     uint8_t *heard = malloc(length + !length), *said = malloc(ROOM);
     fuzzed_ctx ctx = before[number], nothing = {0};
@@ -207,7 +208,7 @@ static int is(const uint8_t *bytes, size_t length, const uint8_t *right, size_t 
     return length == right_length && memcmp(bytes, right, length) == 0;
 }
 
-/* Any plaintext 2 or 3 under the right keys. */
+/* Sends an arbitrary plaintext 2 or 3 under the right keys. */
 static void insider_says(int number, const uint8_t *bytes, size_t length) {
     uint8_t all[ROOM + 8];
     if (length > PLAINTEXT_MOST)
@@ -226,7 +227,7 @@ static void insider_says(int number, const uint8_t *bytes, size_t length) {
     require(hears(number, all, n + length + more) == right);
 }
 
-/* What is read stands there in the shortest form, and is all within. */
+/* Checks that whatever the reader accepts is in the shortest form and within the input. */
 static void reads(const uint8_t *bytes, size_t length) {
     uint8_t *exact = malloc(length + !length), head[CBOR_HEAD_MOST];
     const uint8_t *string;
@@ -249,7 +250,7 @@ static void reads(const uint8_t *bytes, size_t length) {
     handshake_item item;
     in = (cbor_reader){exact, length};
     if (edhoc_read_item(&in, &item)) {
-        /* Written again it is what was read, and in no byte less. */
+        /* Writing it again must give the same bytes, and must fail with one byte less room. */
         uint8_t again[ROOM + 8];
         size_t used = length - in.left;
         require(used <= length && edhoc_write_item(again, used, &item) == used);
@@ -261,7 +262,8 @@ static void reads(const uint8_t *bytes, size_t length) {
     free(exact);
 }
 
-/* A head in the shortest form (RFC 8949, section 3), its number below 65536: its length, or 0. */
+/* Parses a head in the shortest form (RFC 8949, section 3) with a number below 65536; returns its
+   length, or 0. */
 static size_t head_of(const uint8_t *at, size_t left, unsigned *type, size_t *number) {
     if (left == 0)
         return 0;
@@ -280,7 +282,8 @@ static size_t head_of(const uint8_t *at, size_t left, unsigned *type, size_t *nu
     return 0;
 }
 
-/* Whether these are items of which none but those of label 1 are critical, and how many have it. */
+/* Returns whether these are valid items, with no critical one but of label 1; counts those of label
+   1. */
 static int are_items(const uint8_t *at, size_t left, unsigned *known) {
     *known = 0;
     while (left > 0) {
@@ -302,7 +305,7 @@ static int are_items(const uint8_t *at, size_t left, unsigned *known) {
     return 1;
 }
 
-/* Any bytes as what is added to message 1 or 4. */
+/* Puts arbitrary bytes into message 1 or 4 as its authorization data. */
 static void adds(int number, const uint8_t *bytes, size_t length) {
     uint8_t all[2 * ROOM];
     unsigned known;
@@ -325,8 +328,8 @@ static void adds(int number, const uint8_t *bytes, size_t length) {
     require(!good || known_heard == known);
 }
 
-/* Two who have a key make the same of it, by any label and context, and something else of the next.
- */
+/* Two sides with the same key must export the same for any label and context, and something else
+   after an update. */
 static void exports(const uint8_t *bytes, size_t length) {
     fuzzed_ctx one = finished, other = finished;
     uint8_t out[2][48], label = bytes[0] % 24, size = bytes[1] % sizeof out[0];
@@ -352,7 +355,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size--;
     if (way < 4) {
         int taken = hears(number, data, size);
-        /* Message 1 is of anybody. */
+        /* Anybody may send a message 1. */
         require(number == 1 || taken == is(data, size, message_bytes[number], lengths[number]));
     } else if (way < 6) {
         insider_says(way - 2, data, size);
@@ -364,7 +367,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (size >= 2)
             exports(data, size);
     } else if (size > 0) {
-        /* The right message with a few bytes changed. */
+        /* A valid message with a few bytes changed. */
         uint8_t changed[ROOM];
         number = 1 + data[0] % 4;
         memcpy(changed, message_bytes[number], lengths[number]);

@@ -1,8 +1,8 @@
-"""What link-layer security adds to frames, and secured frames, by IEEE Std 802.15.4-2015.
+"""Secured frames of IEEE Std 802.15.4-2015, and the bytes that link-layer security adds to them.
 
-A slot's four operations are those of sciancalepore-2016, figure 2: `sec1` secures the data frame,
-`sec2` unsecures it, and `sec3` and `sec4` do so with the acknowledgement. Frames of data are as
-long as frames can be, as in the paper.
+The four operations of a slot are those of sciancalepore-2016, figure 2: `sec1` secures the data
+frame, `sec2` unsecures it, and `sec3` and `sec4` do the same for the acknowledgement. Data frames
+have the maximum length, as in the paper.
 """
 
 from collections.abc import Iterator
@@ -13,17 +13,17 @@ from cryptography.hazmat.primitives.ciphers.aead import AESCCM
 
 _ROW = "Data frame, ENC-MIC-32"
 _SECURITY_CONTROL, _KEY_INDEX, _MIC = 1, 1, 4
-"""Bytes: figure 9-12 and table 9-6. The frame counter is left out, since the slot has a number."""
+"""Lengths in bytes: figure 9-12 and table 9-6. The slot number replaces the frame counter."""
 
 _KEY = bytes.fromhex("deadbeeffacecafe") * 2
 _OWN, _PEER, _PAN, _INDEX, _SEQUENCE = 1, 2, 0x4A4D, 2, 7
 _DATA, _ACK = 1, 2
 _PSDU = 127 - 2
-"""Longest frame without its check sequence."""
+"""Longest frame without its FCS."""
 
 
 class Step(NamedTuple):
-    """An operation of the measuring application, and what it must give."""
+    """An operation of the measuring application, and its expected output."""
 
     row: str
     operation: str
@@ -36,7 +36,7 @@ def _eui64(mote: int) -> bytes:
 
 
 def _header(kind: int, sender: int, receiver: int) -> bytes:
-    """Frame control (figure 7-2), addresses, auxiliary security header (section 9.4)."""
+    """Return frame control (figure 7-2), addresses and auxiliary security header (section 9.4)."""
     secured, version, extended = 1 << 3, 2 << 12, 3
     control = kind | secured | version | extended << 10 | extended << 14
     control |= 1 << 5 if kind == _DATA else 1 << 9
@@ -47,7 +47,7 @@ def _header(kind: int, sender: int, receiver: int) -> bytes:
 
 
 def _secured(kind: int, sender: int, receiver: int, asn: int, text: bytes) -> bytes:
-    """A frame: of data the text is hidden, of an acknowledgement all is open."""
+    """Return a secured frame: a data frame's text is encrypted, an acknowledgement's is not."""
     head = _header(kind, sender, receiver)
     if kind == _ACK:
         head, text = head + text, b""
@@ -56,7 +56,7 @@ def _secured(kind: int, sender: int, receiver: int, asn: int, text: bytes) -> by
 
 
 def steps(random: Random, trials: int) -> Iterator[Step]:
-    """Everything that the measuring application is told after a boot, in order."""
+    """Yield all operations of the measuring application after a boot, in order."""
     room = _PSDU - len(_header(_DATA, _OWN, _PEER)) - _MIC
     asn = random.getrandbits(39)
     for _ in range(trials):
@@ -68,7 +68,7 @@ def steps(random: Random, trials: int) -> Iterator[Step]:
             ("data", _DATA, payload, payload),
             ("ack", _ACK, correction, element),
         ):
-            # Of a neighbour, nothing is taken of a slot that is over.
+            # From a known neighbour, frames of past slots are rejected.
             asn += random.randint(1, 1000)
             number = asn.to_bytes(5, "little")
             row = "data frame" if kind == _DATA else "acknowledgement"
@@ -79,10 +79,10 @@ def steps(random: Random, trials: int) -> Iterator[Step]:
 
 
 def on_air() -> dict[str, int]:
-    """Bytes that it adds to what is sent."""
+    """Return the number of bytes that security adds to a frame."""
     return {_ROW: _SECURITY_CONTROL + _KEY_INDEX + _MIC}
 
 
 def seen(_payload: bytes) -> tuple[str, str, bool]:
-    """What a data frame is of."""
+    """Return the row that a data frame belongs to."""
     return _ROW, "frame", False

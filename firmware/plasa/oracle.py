@@ -1,6 +1,6 @@
-"""The architecture's messages computed by independent oracles, and the authority's part in them.
+"""Compute the architecture's messages with independent oracles, and play the authority's part.
 
-What firmware/plasa sends is compared with this; what it needs from an authority is made here.
+What firmware/plasa sends is compared with these; what it needs from an authority is made here.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ OVERHEAD = {NO_POLICY: 0, SKIPJACK: 8, SHA_1: 20, BOTH: 28, AES_CCM: 16, ASCON: 
 
 HELLO = 0xE1
 CHALLENGE, CONFIRMATION, RENEWAL, REQUEST, ANSWER, RECONFIGURATION, DERIVATION = range(0xE2, 0xE9)
-"""Kinds of messages: their first bytes, and the last of their nonces."""
+"""Kinds of messages: their first bytes, and the last bytes of their nonces."""
 
 _LIBRARY = Library.load()
 
@@ -42,54 +42,54 @@ def _four(number: int) -> bytes:
 
 
 def ascon(key: bytes, nonce: bytes, ad: bytes, message: bytes) -> bytes:
-    """Ascon-AEAD128: ciphertext and tag."""
+    """Return Ascon-AEAD128's ciphertext and tag."""
     inputs = Inputs(tag_bytes=16, key=key, nonce=nonce, ad=ad, message=message)
     output = _LIBRARY["ascon-aead128"].oracle(inputs)
     return output["output"] + output["tag"]
 
 
 def aes(key: bytes, block: bytes) -> bytes:
-    """AES-128 of one block."""
+    """Encrypt one block with AES-128."""
     encryptor = Cipher(AES(key), ECB()).encryptor()
     return encryptor.update(block)
 
 
 def sealed(key: bytes, nonce: bytes, head: bytes, text: bytes) -> bytes:
-    """A message: what is open, and what is encrypted and authenticated with it."""
+    """Return a sealed message: its open part, then the encrypted text and the tag over both."""
     ccm = AESCCM(key, tag_length=16)
     return head + ccm.encrypt(nonce[:12].ljust(12, b"\0") + head[:1], text, head)
 
 
 def secret_of(mote: int) -> bytes:
-    """What a mote and the authority share from the start."""
+    """Return the secret that a mote and the authority share from the start."""
     return b"PLASA test key" + _two(mote)
 
 
 def fresh(mote: int, boots: int, asked: int) -> bytes:
-    """What a mote draws when it asks for the `asked`th time in a boot."""
+    """Return what a mote generates on its `asked`th call in a boot."""
     seed = b"seed of a mote" + _two(mote)
     return aes(seed, _two(boots) + _four(asked) + bytes(10))
 
 
 def hello(mote: int, nonce: bytes) -> bytes:
-    """The first message of a bootstrapping."""
+    """Return the first message of bootstrapping."""
     return bytes([HELLO]) + _two(mote) + nonce
 
 
 def pairwise(mote: int, authority: int, mote_nonce: bytes, nonce: bytes) -> bytes:
-    """The key that both sides derive."""
+    """Return the key that both sides derive."""
     about = bytes([DERIVATION]) + _two(mote) + _two(authority) + mote_nonce + nonce
     return sealed(secret_of(mote), nonce, about, b"")[-16:]
 
 
 def challenge(key: bytes, nonce: bytes, kek: bytes, epoch: int) -> bytes:
-    """The authority's answer to a hello, under the pairwise key."""
+    """Return the authority's answer to a hello, under the pairwise key."""
     keys = kek + bytes([KEY_GROUP]) + _four(epoch)
     return sealed(key, nonce, bytes([CHALLENGE]) + nonce, keys)
 
 
 def confirmation(mote: int, key: bytes, nonce: bytes) -> bytes:
-    """The last message of a bootstrapping, under the pairwise key."""
+    """Return the last message of bootstrapping, under the pairwise key."""
     return sealed(key, nonce, bytes([CONFIRMATION]) + _two(mote) + bytes([KEY_GROUP]), b"")
 
 
@@ -98,28 +98,28 @@ def _renewal(kind: int, key_id: int, epoch: int) -> bytes:
 
 
 def renewal(kek: bytes, key_id: int, epoch: int, key: bytes) -> bytes:
-    """The broadcast of a new key, under the KEK of its epoch."""
+    """Return the broadcast of a new key, under the KEK of its epoch."""
     head = _renewal(RENEWAL, key_id, epoch)
     return sealed(kek, head, head, key)
 
 
 def ratchet(kek: bytes) -> bytes:
-    """The KEK of the epoch after that of `kek`."""
+    """Return the KEK of the epoch after that of `kek`."""
     return aes(kek, bytes(16))
 
 
 def request(key: bytes, key_id: int, nonce: bytes) -> bytes:
-    """A mote asks for a key that it has missed."""
+    """Return a mote's request for a key that it has missed."""
     return sealed(key, nonce, bytes([REQUEST, key_id]) + nonce, b"")
 
 
 def answer(pairwise_key: bytes, nonce: bytes, key_id: int, epoch: int, key: bytes) -> bytes:
-    """The manager's answer to a request with this nonce."""
+    """Return the manager's answer to a request with this nonce."""
     return sealed(pairwise_key, nonce, _renewal(ANSWER, key_id, epoch), key)
 
 
 def reconfiguration(kek: bytes, label: int, policy: int, key_id: int, number: int) -> bytes:
-    """A change of policy that is told to all."""
+    """Return the broadcast of a change of policy."""
     head = bytes([RECONFIGURATION, label, policy, key_id]) + _four(number)
     return sealed(kek, _four(number), head, b"")
 
@@ -143,7 +143,7 @@ def packet(
     age: int,
     label: int = 0,
 ) -> bytes:
-    """A packet that STaR has secured."""
+    """Return a packet that STaR has secured."""
     control = bytes([label << 5 | policy << 2 | age & 3])
     header = _two(sender) + _two(receiver) + control
     counter = _two(boots) + count.to_bytes(3, "little") + _two(sender) + b"\0"
@@ -169,7 +169,7 @@ def packet(
 
 
 def told_number(policy: int, sent: bytes) -> tuple[int, int]:
-    """Boots and count, as what follows a packet's payload tells them."""
+    """Read boots and count from what follows a packet's payload."""
     trailer = sent[len(sent) - OVERHEAD[policy] :]
     if policy == SHA_1:
         short = int.from_bytes(trailer[:4], "little")
@@ -179,14 +179,14 @@ def told_number(policy: int, sent: bytes) -> tuple[int, int]:
 
 
 def is_under(key: bytes, sent: bytes, sender: int, receiver: int) -> bool:
-    """Whether a packet of a policy that authenticates was secured with a key."""
+    """Return whether a packet of a policy that authenticates was secured with a key."""
     policy, age = sent[0] >> 2 & 7, sent[0] & 3
     boots, count = told_number(policy, sent)
     about = {"sender": sender, "receiver": receiver, "boots": boots, "count": count, "age": age}
     end = len(sent) - OVERHEAD[policy]
     payload = sent[1:end]
-    # Secured once more, what was encrypted is the payload: a stream is added twice. Where the
-    # stream follows from the payload (Ascon), each round makes 16 bytes more right.
+    # Securing the ciphertext again gives the payload, as the same stream is XORed twice. Where the
+    # stream depends on the payload (Ascon), each round corrects another 16 bytes.
     for _ in range(len(payload) // 16 + 2):
         again = packet(policy, key, payload, label=sent[0] >> 5, **about)
         if again == sent:
@@ -198,26 +198,26 @@ def is_under(key: bytes, sent: bytes, sender: int, receiver: int) -> bool:
 
 
 class Listener:
-    """Has the secrets of all motes, hears every frame, and knows by them what each is under.
+    """Hears every frame, has the secrets of all motes, and finds the key that each frame is under.
 
-    Keys are followed through handshakes and renewals, those of before a restart too: a nonce must
-    not come twice under any of them.
+    It follows keys through handshakes and renewals and keeps those from before a restart: no nonce
+    may repeat under any of them.
     """
 
     def __init__(self) -> None:
         self._nonces: dict[int, list[bytes]] = defaultdict(list)
-        """What motes have drawn for handshakes, and for requests."""
+        """What motes have generated for handshakes and for requests."""
         self._pairwise: dict[int, list[tuple[bytes, bytes]]] = defaultdict(list)
-        """Keys of motes and the authority, each with the authority's nonce."""
+        """Pairwise keys of motes and the authority, each with the authority's nonce."""
         self._keks: list[bytes] = []
         self._data: list[bytes] = []
         self._used: dict[tuple[bytes, bytes], bytes] = {}
         self._judged: dict[tuple[int, int, bytes], tuple[bool, str | None]] = {}
 
     def look(self, sender: int, receiver: int, payload: bytes) -> tuple[bool, str | None]:
-        """Whether a frame's payload is under a key that is known, and what is wrong with it.
+        """Return whether a frame's payload is under a known key, and what is wrong with it.
 
-        What is sent again is what it was the first time: keys come before what is under them.
+        A repeated frame gets its first verdict: a key always comes before what is under it.
         """
         frame = sender, receiver, payload
         if frame not in self._judged:
@@ -255,7 +255,7 @@ class Listener:
     def _candidates(
         self, sender: int, receiver: int, payload: bytes
     ) -> Iterator[tuple[bytes, bytes, int]]:
-        """Keys that a sealed message may be under, its nonce, and how much of it is open."""
+        """Yield the keys that a sealed message may be under, with its nonce and its open length."""
         kind = payload[0]
         if kind == CHALLENGE:
             nonce = payload[1:17]
@@ -296,10 +296,10 @@ MOTE, AUTHORITY, PEER = 2, 1, 9
 
 
 class Step(NamedTuple):
-    """An operation of the measuring application, and what it must give."""
+    """An operation of the measuring application, and its expected output."""
 
     row: str
-    """What is measured; of several steps with one row it is the sum."""
+    """What is measured; steps with the same row are added up."""
     operation: str
     message: bytes
     output: bytes
@@ -316,11 +316,11 @@ POLICIES = {
 
 
 def steps(random: Random, trials: int) -> Iterator[Step]:
-    """Everything that the measuring application is told after a boot, in order.
+    """Yield all operations of the measuring application after a boot, in order.
 
     Args:
         random: the source of keys, nonces and payloads.
-        trials: how often each operation comes.
+        trials: how often each operation is repeated.
     """
     asked = count = age = epoch = 0
     for number in range(1, trials + 1):
@@ -370,7 +370,7 @@ def steps(random: Random, trials: int) -> Iterator[Step]:
 
 
 def on_air() -> dict[str, int]:
-    """Bytes that each protocol adds to what is sent."""
+    """Return the number of bytes that each protocol sends."""
     nonce, key = bytes(16), bytes(16)
     bootstrapping = (
         hello(MOTE, nonce) + challenge(key, nonce, key, 0) + confirmation(MOTE, key, nonce)
@@ -397,7 +397,7 @@ _ROWS = {
 
 
 def seen(payload: bytes) -> tuple[str, str, bool] | None:
-    """What a frame's payload is of: row, message, and whether the row adds the whole frame."""
+    """Return a payload's row, its message, and whether the row counts the whole frame."""
     if payload[0] in _ROWS:
         return *_ROWS[payload[0]], True
     policy = payload[0] >> 2 & 7
@@ -410,7 +410,7 @@ _HEARD = re.compile(r"heard 64([0-9a-f]{4})1122334455 from (\d)")
 
 
 def broken(lines: Mapping[str, list[str]]) -> str | None:
-    """What was taken that must not be: a mote numbers what it sends, and hears nothing."""
+    """Return what was wrongly accepted: motes number their packets and must hear none."""
     last: dict[str, int] = {}
     for line in lines["authority"]:
         if line.startswith("admitted "):

@@ -1,7 +1,7 @@
-/* The operations sec1 to sec4 of sciancalepore-2016, figure 2, for the command loop: a data frame
-   is secured and unsecured, and so is its acknowledgement. The slot `message` has the number of the
-   slot, five bytes with the least first, and then a payload or a frame; `output` gets the frame or
-   the payload. The way to the radio and from it is not in them. */
+/* The operations sec1 to sec4 of sciancalepore-2016, figure 2, for the command loop: securing and
+   unsecuring a data frame and its acknowledgement. The slot `message` holds the slot number, five
+   bytes little-endian, then a payload or a frame; `output` gets the frame or the payload. Transfers
+   to and from the radio are not included. */
 #include <string.h>
 
 #include "ccm-strategy.h"
@@ -12,7 +12,7 @@
 _Static_assert(CCM_STRATEGY_READS_ALL && !CCM_STRATEGY_STREAMS, "frames are secured in memory");
 
 enum { OWN = 1, PEER = 2, PAN = 0x4a4d, KEY_INDEX = 2, SEQUENCE = 7, ASN_BYTES = 5 };
-/* Frame control, sequence number, one PAN, and two extended addresses. */
+/* Frame control, sequence number, one PAN ID, and two extended addresses. */
 enum { HEADER_BYTES = 2 + 1 + 2 + 2 * ADDRESS_EXTENDED_BYTES };
 enum { SLOT_BYTES = 160, MESSAGE = 0, OUTPUT = 1 };
 static HAL_NOINIT uint8_t message_bytes[SLOT_BYTES], output_bytes[SLOT_BYTES];
@@ -32,13 +32,13 @@ static uint8_t frame[RADIO_FRAME_BYTES_MAX], frame_bytes;
 void __wrap_radio_load(const uint8_t *from, uint8_t length);
 uint8_t __wrap_radio_read(uint8_t *to, radio_reception *reception);
 
-/* `from` is `frame`. */
+/* `from` is always `frame`. */
 void __wrap_radio_load(const uint8_t *from, uint8_t length) {
     (void)from;
     frame_bytes = length;
 }
 
-/* `to` is `frame`, too. */
+/* `to` is always `frame`. */
 uint8_t __wrap_radio_read(uint8_t *to, radio_reception *reception) {
     (void)to, (void)reception;
     return frame_bytes;
@@ -54,7 +54,7 @@ static const uint8_t key[SECURITY_KEY_BYTES] = {0xde, 0xad, 0xbe, 0xef, 0xfa, 0x
 static security_asn asn;
 static frame_header header;
 
-/* Of the radio, a strategy may have the AES. */
+/* Starts the radio, whose AES a strategy may use. */
 static void start(void) {
     static bool is_up;
     if (!is_up) {
@@ -104,7 +104,7 @@ static crypto_status begin_ack(void) {
     return begin(FRAME_ACK);
 }
 
-/* Finds the key, and writes the header. */
+/* Finds the key and writes the header. */
 static bool write(uint8_t bytes) {
     if (security_prepare(&header, bytes) != SECURITY_OK)
         return false;
@@ -121,7 +121,7 @@ static crypto_status secure_data(void) {
     return CRYPTO_OK;
 }
 
-/* What follows the number is the time correction. */
+/* After the slot number, the message holds the time correction. */
 static crypto_status secure_ack(void) {
     if (!write(HEADER_BYTES + 4))
         return CRYPTO_BAD_LENGTH;
@@ -150,7 +150,7 @@ static crypto_status unsecure(void) {
                                                                              : CRYPTO_BAD_TAG;
 }
 
-/* What was authenticated and decrypted, behind the addresses. */
+/* Shows the authenticated and decrypted text after the addresses. */
 static void show_text(void) {
     uint8_t from = header.header_elements;
     slots[OUTPUT].length = (uint8_t)(header.mic - from);

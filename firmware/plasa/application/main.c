@@ -1,5 +1,5 @@
-/* The application of daidone-2014, section V: one sender, payloads of 8 bytes. It knows its stack
-   and nothing of security. */
+/* The application of daidone-2014, section V: one sender, payloads of 8 bytes. It uses its stack
+   directly and knows nothing of security. */
 #include "console.h"
 #include "csma.h"
 #include "hal.h"

@@ -1,5 +1,5 @@
-/* An attacker in the network: it takes every frame out of the air, and sends what it likes under
-   whatever name, as often as it likes, without asking whether the channel is clear. */
+/* An attacker in the network. It receives every frame and sends what it likes, under any address,
+   as often as it likes, without checking whether the channel is clear. */
 #include <string.h>
 
 #include "hal.h"
@@ -8,16 +8,17 @@
 #include "renewal.h"
 
 enum {
-    REPLAY = 1,            /* whatever it heard, the last RECORDED of them round and round */
-    FORGE = 2,             /* what the mote sent, with one bit changed */
-    REFLECT = 3,           /* what the mote sent, back to it */
-    DOWNGRADE = 4,         /* a payload in the clear, under the mote's label, as of no policy */
-    FLOOD_HELLO = 5,       /* made-up hellos to the authority */
-    FLOOD_REQUEST = 6,     /* made-up requests for a key to the authority */
-    OLD_RENEWALS = 7,      /* the first renewals that it heard, again and again */
-    FORGED_RENEWALS = 8,   /* renewals as far ahead as a mote makes up for, each with a wrong tag */
-    FORGED_CHALLENGES = 9, /* a challenge for every other hello, before the authority's */
-    OLD_PACKETS = 10       /* the first packets of the mote that it heard, again and again */
+    REPLAY = 1,            /* the last RECORDED frames it heard, repeated in turn */
+    FORGE = 2,             /* a packet of the mote with one bit changed */
+    REFLECT = 3,           /* a packet of the mote, sent back to it */
+    DOWNGRADE = 4,         /* an unprotected payload under the mote's label, as if without a
+                              policy */
+    FLOOD_HELLO = 5,       /* random hellos to the authority */
+    FLOOD_REQUEST = 6,     /* random requests for a key to the authority */
+    OLD_RENEWALS = 7,      /* the first renewals that it heard, repeated */
+    FORGED_RENEWALS = 8,   /* renewals as far ahead as a mote can follow, each with a wrong tag */
+    FORGED_CHALLENGES = 9, /* a challenge for every other hello, ahead of the authority's */
+    OLD_PACKETS = 10       /* the first packets of the mote that it heard, repeated */
 };
 
 /* A data frame of IEEE Std 802.15.4-2006 with short addresses in one PAN (section 7.2.1). */
@@ -41,7 +42,7 @@ static heard record[RECORDED];
 static uint8_t recorded;
 static uint8_t sequence;
 
-/* Numerical Recipes' generator: nobody needs to be surprised. */
+/* Numerical Recipes' generator: quality does not matter here. */
 static uint8_t chance(void) {
     static uint32_t state = 1;
     state = state * 1664525u + 1013904223u;
@@ -79,7 +80,7 @@ static bool is_wanted(const heard *h) {
     }
 }
 
-/* A receiver drops a frame whose number it has just had: each has another. */
+/* Receivers drop a frame that repeats the last sequence number, so each frame gets a new one. */
 static void send(heard *h) {
     h->bytes[SEQUENCE_AT] = sequence++;
     radio_load(h->bytes, h->length);
@@ -127,7 +128,7 @@ static void attack(void) {
     } else if (PLASA_ATTACK == FORGED_CHALLENGES) {
         make(&h, PLASA_AUTHORITY, PLASA_MOTE, MESSAGE_CHALLENGE, CHALLENGE_BYTES);
         recorded = 0;
-        /* When the mote listens again. */
+        /* When the mote is listening again. */
         radio_sleep_until((radio_time)(radio_now() + radio_ticks(3000)));
     }
     send(&h);
@@ -153,7 +154,7 @@ static void hear(radio_time until) {
         at = (uint8_t)(at + 1) % RECORDED;
         if (recorded == 0 || (is_kept && recorded < RECORDED))
             recorded++;
-        /* Who answers for another must be there before him. */
+        /* The forged answer must arrive before the real one. */
         if (PLASA_ATTACK == FORGED_CHALLENGES)
             return;
     }

@@ -18,8 +18,7 @@ void handshake_begin(handshake *h, uint16_t mote, uint16_t authority) {
 void handshake_derive(handshake *h) {
     uint8_t secret[PROVISIONED_BYTES];
     provisioned_secret(get16(h->mote), secret);
-    /* The authority's fresh bytes are the nonce: the first 12, and all of them are under the tag.
-     */
+    /* The nonce is the first 12 of the authority's fresh bytes; the tag covers all of them. */
     message_seal(&h->kind, h->authority_fresh, secret);
     crypto_wipe(secret, sizeof secret);
 }

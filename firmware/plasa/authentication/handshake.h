@@ -5,10 +5,9 @@
      S to A  challenge     kind 1, Ns 16, Kas{ group KEK 16, its identifier 1, epoch 4 } 37 54 bytes
      A to S  confirmation  kind 1, A 2, identifier 1, Kas{ } 16                             20 bytes
 
-   Kas, the pairwise key of the two, follows from K, A, S, Na and Ns, and K is used for nothing
-   else. Each side has proved that it knows K by a tag under a key that is of the other's fresh
-   bytes, and as another kind than the other's: neither an old message nor its own sent back is
-   taken. */
+   Kas, the pairwise key of A and S, is derived from K, A, S, Na and Ns; K has no other use. Each
+   side proves that it knows K with a tag whose key depends on the other's fresh bytes, in a message
+   of its own kind, so that neither an old message nor a reflected one is accepted. */
 #ifndef HANDSHAKE_H
 #define HANDSHAKE_H
 
@@ -21,7 +20,8 @@ enum {
 
 _Static_assert(HELLO_BYTES + CHALLENGE_BYTES + CONFIRMATION_BYTES == 93, "bytes on air");
 
-/* What a key is derived from; the tag's place is behind it. Both sides have the same. */
+/* The message that a key is derived from, with room for the tag after it. Both sides have the
+   same. */
 typedef struct {
     uint8_t kind;
     uint8_t mote[2], authority[2];
@@ -32,10 +32,10 @@ typedef struct {
 
 _Static_assert(sizeof(handshake) == DERIVATION_OPEN_BYTES + MESSAGE_TAG_BYTES, "without gaps");
 
-/* Who the two are. */
+/* Sets the two parties. */
 void handshake_begin(handshake *h, uint16_t mote, uint16_t authority);
 
-/* Derives Kas from the secret and what else is there. */
+/* Derives Kas from the secret and the other fields. */
 void handshake_derive(handshake *h);
 
 #endif

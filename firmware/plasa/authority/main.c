@@ -1,5 +1,5 @@
-/* The key manager and authority of PLASA: special, as in the paper, with no other role than to hear
-   what motes send. */
+/* PLASA's key manager and authority. As in the paper it is a dedicated mote, whose only other task
+   is to receive what motes send. */
 #include "authority.h"
 #include "console.h"
 #include "csma.h"
@@ -16,8 +16,8 @@ static void say(const char *what, uint16_t mote) {
     console_text("\n");
 }
 
-/* What is to be told again, one in each turn: nobody acknowledges a broadcast, and who takes one is
-   deaf until he has. */
+/* Broadcasts to repeat, one per turn: they are not acknowledged, and a mote that is processing one
+   cannot receive another. */
 enum { RENEWAL = 1, POLICY = 2 };
 static uint8_t untold;
 
@@ -33,11 +33,12 @@ static void renew(void) {
         say("renewed, epoch ", epoch);
 }
 
-/* The policy of label 0 after as many changes; it is told again to who comes later. */
+/* Number of changes of the policy of label 0. The last one is broadcast again to motes that join
+   later. */
 static uint32_t changes;
 
 static void tell_policy(void) {
-    /* By their numbers, round and round; where the program lacks one it changes nothing. */
+    /* Policies in numerical order, cyclically; one that the program lacks changes nothing. */
     uint8_t change[RECONFIGURATION_BYTES],
         policy = (uint8_t)((PLASA_POLICY + changes) % PLASA_POLICIES);
     if (changes != 0 && reconfiguration_write(0, policy, KEY_DATA, changes, change) &&
@@ -45,7 +46,7 @@ static void tell_policy(void) {
         say("policy ", policy);
 }
 
-/* Whether a message is one of the architecture's own. */
+/* Handles a message of the architecture itself; returns false for any other. */
 static bool take(csma_message *message) {
     uint8_t challenge[CHALLENGE_BYTES], answer[RENEWAL_BYTES];
     if (authority_hello(PLASA_MOTE, message->from, message->payload, message->length,
@@ -55,7 +56,7 @@ static bool take(csma_message *message) {
     }
     if (authority_confirmation(message->from, message->payload, message->length)) {
         say("admitted ", message->from);
-        /* Nobody is to be believed what was sent under keys of before. */
+        /* Packets sent under older keys must no longer be accepted. */
         renew();
         untold |= POLICY;
         return true;
@@ -73,7 +74,7 @@ static void hear(csma_message *message) {
         return;
     if (!star_unsecure(message->from, message->to, message->payload, &message->length)) {
         say("refused from ", message->from);
-        /* Perhaps it has missed the last renewal, or the policy. */
+        /* The mote may have missed the last renewal or the policy. */
         untold = RENEWAL | POLICY;
         return;
     }
@@ -90,7 +91,7 @@ int main(void) {
         for (;;)
             continue;
     }
-    /* Fresh bytes may come from the radio's engine. */
+    /* Fresh bytes may need the radio's AES engine. */
     manager_start();
     star_change(0, PLASA_POLICY, KEY_DATA);
     say("authority ", PLASA_MOTE);

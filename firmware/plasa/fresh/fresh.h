@@ -1,6 +1,6 @@
-/* Bytes that nobody can foresee and that never come twice, not even after a reboot: AES-128 under
-   the mote's own seed of how often it booted and how often it was asked. For nonces of protocols
-   and for keys that a manager draws. */
+/* Bytes that are unpredictable and never repeat, even after a reboot: AES-128, under the mote's own
+   seed, of the number of boots and the number of calls. For nonces of protocols and for keys that a
+   manager generates. */
 #ifndef FRESH_H
 #define FRESH_H
 

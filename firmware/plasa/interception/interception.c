@@ -1,6 +1,6 @@
-/* The architecture between an application and the stack. The application calls the stack by its own
-   names, and its code is the same byte for byte with the architecture and without it: the linker
-   leads its calls here. Modules that the program does without are not there. */
+/* Inserts the architecture between an application and the stack. The application calls the stack
+   under its usual names, and its code is identical with and without the architecture: the linker
+   redirects its calls to this file. Modules that are not part of the program are left out. */
 #include <string.h>
 
 #include "csma.h"
@@ -73,9 +73,9 @@ static bool join(void) {
     return false;
 }
 
-/* An authority that has restarted knows no keys of before, and cannot say so in a way that is to be
-   believed. Each renewal changes the KEK: a mote whose KEK has been the same for long asks to be
-   admitted again. If nobody answers, it goes on with what it has. */
+/* An authority that has restarted has lost its keys and cannot announce this authentically. As each
+   renewal changes the KEK, a mote whose KEK has not changed for long asks to be admitted again. If
+   it gets no answer, it keeps its keys. */
 static void join_if_forgotten(void) {
     static uint16_t sent;
     static uint8_t begin[2];
@@ -96,14 +96,14 @@ bool __wrap_csma_init(uint8_t channel, uint16_t pan, uint16_t address) {
     is_up = is_up && join();
 #endif
 #if HAS_STAR && defined PLASA_POLICY
-    /* The policy to begin with; while there is no key, nothing is sent. */
+    /* The initial policy. Nothing is sent until there is a key. */
     is_up = is_up && star_change(0, PLASA_POLICY, KEY_DATA);
 #endif
     return is_up;
 }
 
 #if HAS_RECOVERY && HAS_STAR
-/* Asks for the key that data comes under, if it was missed. */
+/* Requests the data key, if the mote has missed it. */
 static void recover(void) {
     uint8_t request[REQUEST_BYTES];
     if (keydb_get(KEY_DATA, KEYDB_GROUP) == 0 && recovery_request(KEY_DATA, request))
@@ -130,7 +130,7 @@ csma_status __wrap_csma_send(uint16_t to, const uint8_t *payload, uint8_t length
 #endif
 }
 
-/* Whether a message is one of the architecture's own, which no application sees. */
+/* Handles a message of the architecture itself, which the application must not see. */
 static bool take(csma_message *message) {
 #if HAS_CLIENT
     if (client_renewal(message->payload, message->length))

@@ -3,7 +3,7 @@
 #include "crypto.h"
 
 typedef struct {
-    uint8_t id; /* 0: nothing is here */
+    uint8_t id; /* 0: free */
     uint8_t flags;
     uint8_t key[KEYDB_KEY_BYTES];
 } entry;

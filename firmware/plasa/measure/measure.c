@@ -1,5 +1,5 @@
-/* The operations of daidone-2014, section IV-B, for the command loop: each takes what it needs from
-   the slot `message` and leaves in `output` what shows that it did its work. */
+/* The operations of daidone-2014, section IV-B, for the command loop. Each takes its input from the
+   slot `message` and leaves in `output` evidence that it did its work. */
 #include <string.h>
 
 #include "authentication.h"
@@ -39,8 +39,7 @@ static void show(const uint8_t *bytes, uint8_t length) {
     slots[OUTPUT].length = bytes == NULL ? 0 : length;
 }
 
-/* The boot is counted in flash, and the radio, whose AES is used, is up before anything is timed.
- */
+/* Counts the boot in flash and starts the radio, whose AES is used, before anything is timed. */
 static crypto_status ready(void) {
     static bool is_up;
     is_up = is_up || radio_init();
@@ -48,7 +47,7 @@ static crypto_status ready(void) {
     return CRYPTO_OK;
 }
 
-/* Identifier, flags, and key. */
+/* Message: identifier, flags, key. */
 static crypto_status set_key(void) {
     return done(keydb_set(message_bytes[0], message_bytes[1], message_bytes + 2) == KEYDB_OK);
 }
@@ -90,7 +89,7 @@ static void show_confirmation(void) {
     slots[OUTPUT].length = CONFIRMATION_BYTES;
 }
 
-/* A group KEK and the epoch that it is for. */
+/* Message: a group KEK and its epoch. */
 static crypto_status init_key(void) {
     client_start(message_get32(message_bytes + KEYDB_KEY_BYTES));
     return done(keydb_set(KEY_GROUP, KEYDB_GROUP | KEYDB_KEK, message_bytes) == KEYDB_OK);
@@ -126,7 +125,7 @@ static void show_answered(void) {
     show(&answered, 1);
 }
 
-/* Peer 2, payload. */
+/* Message: peer 2, payload. */
 static crypto_status retrieve_label(void) {
     answered =
         star_label(get16(message_bytes), message_bytes + 2, (uint8_t)(slots[MESSAGE].length - 2));
@@ -138,7 +137,7 @@ static crypto_status retrieve_policy(void) {
     return CRYPTO_OK;
 }
 
-/* Label, policy, identifier of the key. */
+/* Message: label, policy, identifier of the key. */
 static crypto_status change_policy(void) {
     return done(star_change(message_bytes[0], message_bytes[1], message_bytes[2]));
 }
@@ -150,7 +149,7 @@ static void show_policy(void) {
 
 static uint8_t length;
 
-/* Receiver 2, payload. */
+/* Message: receiver 2, payload. */
 static crypto_status secure(void) {
     length = star_secure(get16(message_bytes), message_bytes + 2,
                          (uint8_t)(slots[MESSAGE].length - 2), output_bytes, SLOT_BYTES);
@@ -161,7 +160,7 @@ static void show_packet(void) {
     slots[OUTPUT].length = length;
 }
 
-/* Sender 2, packet; what is left of it is the payload. */
+/* Message: sender 2, packet; the payload is left of it. */
 static crypto_status copy_packet(void) {
     length = (uint8_t)(slots[MESSAGE].length - 2);
     memcpy(output_bytes, message_bytes + 2, length);

@@ -32,7 +32,7 @@ bool message_is(uint8_t kind, const uint8_t *message, uint8_t length) {
            length == open_of(message) + text_of(message) + MESSAGE_TAG_BYTES;
 }
 
-/* CBC-MAC: what has been absorbed, and where the next byte goes. */
+/* State of a CBC-MAC, with the position of the next byte. */
 typedef struct {
     const uint8_t *key;
     uint8_t x[BLOCK_BYTES];
@@ -49,7 +49,7 @@ static void absorb(mac *m, const uint8_t *bytes, uint8_t count) {
     }
 }
 
-/* The rest of the block is zeros. */
+/* Pads the block with zeros. */
 static void fill(mac *m) {
     if (m->at != 0)
         cipher_block(m->key, m->x, m->x);
@@ -69,7 +69,7 @@ static void make_block(uint8_t block[BLOCK_BYTES], uint8_t flags, const uint8_t 
 /* Adata, tags of 16 bytes, lengths of 2. */
 enum { FLAGS_B = 0x79, FLAGS_A = 0x01 };
 
-/* The tag of a message whose text is in the clear. `tag` may be where the key is. */
+/* Computes the tag of a message whose text is not encrypted. `tag` may be the key. */
 static void make_tag(const uint8_t *message, const uint8_t *nonce, const uint8_t *key,
                      uint8_t tag[MESSAGE_TAG_BYTES]) {
     uint8_t block[BLOCK_BYTES];
@@ -88,7 +88,7 @@ static void make_tag(const uint8_t *message, const uint8_t *nonce, const uint8_t
         tag[i] = m.x[i] ^ block[i];
 }
 
-/* Encrypts a text, or decrypts it. Returns where it ends. */
+/* Encrypts or decrypts the text. Returns its end. */
 static uint8_t *crypt(uint8_t *message, const uint8_t *nonce, const uint8_t *key) {
     uint8_t stream[BLOCK_BYTES], *text = message + open_of(message);
     for (uint8_t i = 0; i < text_of(message); i++) {

@@ -1,13 +1,13 @@
-/* What a security policy is. A policy is one file: it defines its functions, and says STAR_POLICY
-   of what it is. The linker gathers the policies of a program; nobody lists them. */
+/* The interface of a security policy. Each policy is one file, which defines its functions and
+   declares itself with STAR_POLICY. The linker collects the policies of a program; there is no
+   list. */
 #ifndef POLICY_H
 #define POLICY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is said of a packet. Who sends sees to it that `boots` and `count` are never twice the same
-   under a key. */
+/* Metadata of a packet. The sender must never repeat a pair of `boots` and `count` under a key. */
 typedef struct {
     const uint8_t *key; /* KEYDB_KEY_BYTES */
     uint16_t from, to;
@@ -18,12 +18,12 @@ typedef struct {
 
 typedef struct {
     uint8_t id;            /* 1 to 7, as in the control field */
-    uint8_t overhead;      /* bytes that follow the payload */
-    bool is_authenticated; /* unsecure tells boots and count of the sender, and they are genuine */
-    /* In place; `payload` has room for the overhead. False: boots or count do not fit. */
+    uint8_t overhead;      /* bytes after the payload */
+    bool is_authenticated; /* unsecure returns the sender's boots and count, authenticated */
+    /* In place; `payload` has room for the overhead. Returns false if boots or count do not fit. */
     bool (*secure)(const star_context *packet, uint8_t *payload, uint8_t length);
-    /* The same back; `length` is the payload's own. False: it is not genuine; STaR
-       overwrites it then. */
+    /* The inverse; `length` is that of the payload alone. Returns false if the packet is not
+       genuine; STaR then overwrites it. */
     bool (*unsecure)(star_context *packet, uint8_t *payload, uint8_t length);
 } star_policy;
 

@@ -6,7 +6,7 @@
 #include "policy.h"
 #include "provisioning.h"
 
-/* The linker's, around the section of policies. */
+/* Defined by the linker, around the section of policies. */
 extern const star_policy __start_registry_star_policies[] __attribute__((weak));
 extern const star_policy __stop_registry_star_policies[] __attribute__((weak));
 
@@ -26,7 +26,7 @@ static struct {
 } labels[STAR_LABELS];
 
 static struct {
-    uint16_t from; /* 0: nobody yet */
+    uint16_t from; /* 0: free */
     uint16_t boots;
     uint32_t count;
 } peers[STAR_PEERS];
@@ -121,7 +121,7 @@ uint8_t star_secure(uint16_t to, const uint8_t *payload, uint8_t length, uint8_t
     return (uint8_t)(STAR_CONTROL_BYTES + length + overhead);
 }
 
-/* A packet of this sender is later than all before it. */
+/* Returns whether a packet is later than all earlier ones of its sender. */
 static bool is_new(const star_context *context) {
     uint8_t place = 0;
     while (place < STAR_PEERS && peers[place].from != 0 && peers[place].from != context->from)
@@ -161,7 +161,7 @@ static bool unsecure(uint16_t from, uint16_t to, uint8_t *packet, uint8_t *lengt
     for (uint8_t i = 0; i < own; i++)
         packet[i] = packet[STAR_CONTROL_BYTES + i];
     *length = own;
-    /* What the sender said of the flow must be what the payload says. */
+    /* The payload must belong to the flow that the sender claims. */
     return star_label(from, packet, own) == label;
 }
 

@@ -6,13 +6,13 @@
 #include "fresh.h"
 #include "provisioning.h"
 
-/* Identifiers of motes' pairwise keys: out of the way of the group's. */
+/* Identifiers of the motes' pairwise keys, apart from those of group keys. */
 enum { FIRST_ID = 0x80 };
 
-static uint16_t motes[AUTHORITY_MOTES]; /* 0: nobody yet */
+static uint16_t motes[AUTHORITY_MOTES]; /* 0: free */
 
-/* Handshakes that are under way; the oldest gives way, so that it takes several made-up hellos
-   within one handshake to end it. */
+/* Handshakes in progress. A new one replaces the oldest, so an attacker needs several forged hellos
+   within one handshake to abort it. */
 static struct {
     uint16_t mote; /* 0: none */
     handshake h;

@@ -6,7 +6,7 @@
 #include "fresh.h"
 #include "provisioning.h"
 
-static handshake current; /* kind 0: none is under way */
+static handshake current; /* kind 0: no handshake in progress */
 
 void authentication_hello(uint8_t hello[HELLO_BYTES]) {
     handshake_begin(&current, provisioned_address(), PLASA_AUTHORITY);

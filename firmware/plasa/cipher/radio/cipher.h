@@ -1,4 +1,4 @@
-/* AES-128 of one block, by the radio's engine: the radio must be up. */
+/* AES-128 of one block on the radio's engine; the radio must be up. */
 #ifndef CIPHER_H
 #define CIPHER_H
 

@@ -4,8 +4,8 @@
 
 #include "crypto.h"
 
-/* The last byte of the next epoch says how many were missed; the KEK is the epoch's own, so that no
-   renewal of another is genuine. */
+/* Only the low byte of the next epoch is kept, to count missed renewals. Each epoch has its own
+   KEK, so no other epoch's renewal is accepted as genuine. */
 static uint8_t next_epoch;
 
 void client_start(uint32_t epoch) {
@@ -24,7 +24,7 @@ bool client_renewal(uint8_t *renewal, uint8_t length) {
     memcpy(kek, group, sizeof kek);
     for (; epoch != renewal[RENEWAL_EPOCH_AT]; epoch++)
         message_ratchet(kek);
-    /* The key database knows what keys are for: this replaces none that protects keys. */
+    /* The key database enforces the use of each key: this cannot replace a KEK. */
     bool is_right = message_unseal(renewal, renewal, kek) &&
                     keydb_set(renewal[RENEWAL_ID_AT], renewal[RENEWAL_FLAGS_AT],
                               renewal + RENEWAL_OPEN_BYTES) == KEYDB_OK;

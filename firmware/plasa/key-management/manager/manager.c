@@ -21,7 +21,7 @@ uint32_t manager_epoch(void) {
     return epoch;
 }
 
-/* The message that tells a key: a renewal or an answer. */
+/* Writes a message that carries a key: a renewal or an answer. */
 static void tell(uint8_t kind, uint8_t id, const uint8_t *key, const uint8_t *nonce,
                  const uint8_t *under, uint8_t message[RENEWAL_BYTES]) {
     message[0] = kind;

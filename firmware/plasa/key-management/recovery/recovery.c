@@ -6,7 +6,7 @@
 #include "fresh.h"
 
 static uint32_t admitted_in;
-static uint8_t asked_id; /* 0: nothing is asked for */
+static uint8_t asked_id; /* 0: no request pending */
 static uint8_t asked_fresh[MESSAGE_FRESH_BYTES];
 
 void recovery_start(uint32_t epoch) {

@@ -6,13 +6,13 @@
 
 enum { NUMBER_AT = 4 };
 
-/* Its number is the nonce. */
+/* The message's number is the nonce. */
 static void make_nonce(uint8_t nonce[MESSAGE_NONCE_BYTES], const uint8_t *message) {
     memset(nonce, 0, MESSAGE_NONCE_BYTES);
     memcpy(nonce, message + NUMBER_AT, 4);
 }
 
-/* Its number is the mapping's age as well: a mote that was not there before has the same. */
+/* The number also sets the mapping's age, so that a mote that joins later has the same age. */
 static bool change(const uint8_t *message) {
     if (!star_change(message[1], message[2], message[3]))
         return false;

@@ -1,8 +1,8 @@
 #include "ccm_star.h"
 #include "policy.h"
 
-/* CCM* of IEEE 802.15.4, over the radio's AES or over one in software, as the program is wired. 16
-   bytes follow the payload: boots 2, count 4, two zeros, tag 8. The nonce is of sender, boots and
+/* CCM* of IEEE 802.15.4, over the radio's AES or one in software, as the program is wired. 16 bytes
+   follow the payload: boots 2, count 4, two zeros, tag 8. The nonce consists of sender, boots and
    count. */
 enum { COUNTER_BYTES = 8, TAG_BYTES = 8 };
 

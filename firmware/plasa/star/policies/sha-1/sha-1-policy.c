@@ -2,7 +2,7 @@
 
 #include "keydb.h"
 
-/* FIPS 198-1, section 4, for a key that is shorter than a block. */
+/* FIPS 198-1, section 4, for a key shorter than a block. */
 static void begin(sha1_ctx *ctx, const uint8_t *key, uint8_t pad) {
     uint8_t block[SHA1_BLOCK_BYTES];
     for (uint8_t i = 0; i < SHA1_BLOCK_BYTES; i++)
@@ -26,7 +26,7 @@ void sha_1_tag(const star_context *packet, const uint8_t *data, uint8_t length,
     sha1_final(&ctx, tag);
 }
 
-/* 20 bytes follow the payload: 12 bits of boots and 20 of the count, and the first 16 bytes of the
+/* 20 bytes follow the payload: 12 bits of boots, 20 bits of count, and the first 16 bytes of the
    tag. */
 enum { COUNTER_BYTES = 4, TAG_BYTES = 16, COUNT_BITS = 20, BOOTS_BITS = 12 };
 

@@ -1,9 +1,9 @@
 #include "sha-1-policy.h"
 #include "skipjack-policy.h"
 
-/* The tag of payload and counter block, then payload and tag encrypted: 28 bytes follow the
-   payload, the tag and then the counter block. One key is for both, of which Skipjack takes the
-   first ten bytes. */
+/* Computes the tag over payload and counter block, then encrypts payload and tag. 28 bytes follow
+   the payload: the tag, then the counter block. One key serves both; Skipjack uses its first ten
+   bytes. */
 static bool secure(const star_context *packet, uint8_t *payload, uint8_t length) {
     uint8_t *tag = payload + length, *iv = tag + SHA1_DIGEST_BYTES;
     if (!skipjack_iv(packet, tag))

@@ -40,8 +40,8 @@ static bool secure(const star_context *packet, uint8_t *payload, uint8_t length)
     return true;
 }
 
-/* The sender in the counter block is the one that the stack told, so that no other's stream is
-   taken for its own. */
+/* The sender in the counter block must be the one that the stack reports, so that a packet cannot
+   be passed off as another sender's. */
 static bool unsecure(star_context *packet, uint8_t *payload, uint8_t length) {
     uint8_t *iv = payload + length;
     if (iv[5] != (uint8_t)packet->from || iv[6] != (uint8_t)(packet->from >> 8) || iv[7] != 0)

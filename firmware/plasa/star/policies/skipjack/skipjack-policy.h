@@ -7,7 +7,7 @@
 
 enum { SKIPJACK_IV_BYTES = 8 };
 
-/* False: the count or the boots do not fit. */
+/* Returns false if the count or the boots do not fit. */
 bool skipjack_iv(const star_context *packet, uint8_t iv[SKIPJACK_IV_BYTES]);
 
 /* Encrypts or decrypts in place. */
