@@ -21,13 +21,13 @@ typedef struct {
     size_t ad_length;
     const uint8_t *in; /* plaintext to p_encrypt, ciphertext to p_decrypt */
     uint8_t *out;      /* the same buffer as in, or one that does not overlap it */
-    size_t length;     /* of in and of out */
+    size_t length;     /* length of in and of out */
     uint8_t *tag;
     size_t tag_length;
 } aead_message;
 
-/* The end of every p_decrypt: compares the tag that was computed with the one that came, wipes the
-   former, and takes the plaintext back when they differ. */
+/* The last step of every p_decrypt: compares the computed tag with the received one, wipes the
+   computed one, and wipes the plaintext if they differ. */
 static inline crypto_status aead_check_tag(const aead_message *m, uint8_t *computed) {
     int equal = crypto_equal(computed, m->tag, m->tag_length);
     crypto_wipe(computed, m->tag_length);

@@ -2,7 +2,7 @@
 
 static HAL_NOINIT aead_message job;
 
-/* The message is prepared outside of the window, as a caller would have it at hand. */
+/* The message is prepared outside the window, as a caller would have it ready. */
 static crypto_status check(void) {
     job.nonce = slots[SLOT_NONCE].bytes;
     job.nonce_length = slots[SLOT_NONCE].length;

@@ -23,7 +23,7 @@ static crypto_status encrypt(void) {
     return CRYPTO_OK;
 }
 
-/* An engine in hardware may have one direction only. */
+/* A hardware engine may only encrypt. */
 #ifndef BLOCK_CIPHER_ENCRYPTS_ONLY
 static crypto_status decrypt(void) {
     primitive_decrypt(&primitive_context, slots[SLOT_OUTPUT].bytes, harness_input, blocks);
@@ -31,7 +31,7 @@ static crypto_status decrypt(void) {
 }
 #endif
 
-/* What init made is seen by encrypting with it. */
+/* The effect of init is shown by encrypting. */
 static void after_init(void) {
     encrypt();
     show_message_length();

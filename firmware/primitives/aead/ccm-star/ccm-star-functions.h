@@ -1,4 +1,4 @@
-/* CCM*'s functions over ccm_seal and ccm_open, which are defined before this. */
+/* CCM*'s functions over ccm_seal and ccm_open, which must be defined before this is included. */
 #ifndef CCM_STAR_FUNCTIONS_H
 #define CCM_STAR_FUNCTIONS_H
 

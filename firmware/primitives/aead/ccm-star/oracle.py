@@ -1,6 +1,6 @@
-"""CCM*: with a MIC it is CCM; without, CTR, both by the cryptography package over AES.
+"""CCM*: CCM if there is a MIC, else CTR, both by the cryptography package over AES.
 
-IEEE 802.15.4-2006, annex B. No other block cipher of 128 bits is asked for there.
+IEEE 802.15.4-2006, annex B, which specifies no other 128-bit block cipher.
 """
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -10,7 +10,7 @@ from joulemark.oracle import Compute, Inputs, Output
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
-    """Encrypt, and authenticate when there is a MIC."""
+    """Encrypt, and authenticate if there is a MIC."""
     if not variant.startswith("aes-"):
         raise ValueError(f"{variant}: only over AES is there a library")
     length = len(inputs.message)

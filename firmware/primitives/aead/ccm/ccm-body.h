@@ -1,4 +1,4 @@
-/* CCM over a block cipher (SP 800-38C, section 6), for CCM itself and for CCM*. */
+/* CCM over a block cipher (SP 800-38C, section 6), shared by CCM and CCM*. */
 #ifndef CCM_CORE_H
 #define CCM_CORE_H
 
@@ -6,8 +6,8 @@
 #include "mode/counter.h"
 #include "over.h"
 
-/* Adds data to the CBC-MAC, `used` bytes of whose next block are there already, and pads the block
-   with zeros. */
+/* Adds data to the CBC-MAC, whose next block already has `used` bytes, and pads the last block with
+   zeros. */
 static void ccm_mac_data(const block_cipher_ctx *cipher, uint8_t *mac, size_t used,
                          const uint8_t *data, size_t length) {
     while (length > 0) {
@@ -28,7 +28,7 @@ static void ccm_mac_data(const block_cipher_ctx *cipher, uint8_t *mac, size_t us
 static void ccm_mac_ad(const block_cipher_ctx *cipher, uint8_t *mac, const aead_message *m) {
     if (m->ad_length == 0)
         return;
-    /* A.2.2: two bytes of length; fffe and four; ffff and eight. */
+    /* A.2.2: a length of two bytes; of four after fffe; of eight after ffff. */
     size_t used = 0, length_bytes = 2;
     if (m->ad_length >= 0xff00u) {
         length_bytes = 4;
@@ -44,9 +44,9 @@ static void ccm_mac_ad(const block_cipher_ctx *cipher, uint8_t *mac, const aead_
     ccm_mac_data(cipher, mac, used, m->ad, m->ad_length);
 }
 
-/* Both directions; tag gets as many bytes as are wanted. No tag is wanted of CCM* when it encrypts
-   alone. A block of the CBC-MAC and the next one of the stream go through the cipher together,
-   which may work on several blocks at once. */
+/* Encrypts or decrypts; tag gets as many bytes as requested. CCM* without authentication requests
+   no tag. A block of the CBC-MAC and the next one of the stream go through the cipher together,
+   because some ciphers process several blocks at once. */
 static void ccm_process(const block_cipher_ctx *cipher, const aead_message *m, int decrypting,
                         uint8_t *tag) {
     uint8_t counter[CCM_BLOCK_BYTES], blocks[3 * CCM_BLOCK_BYTES];

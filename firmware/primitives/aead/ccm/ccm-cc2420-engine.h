@@ -1,5 +1,6 @@
 /* CCM and CCM* by the CC2420 in one operation, in its FIFOs: a message is secured as a frame that
-   is not sent, and opened as one that was not received (SWRS041B, sections 13.6 and 21.4). */
+   is never sent, and opened as a frame that was never received (SWRS041B, sections 13.6 and
+   21.4). */
 #ifndef CCM_CC2420_ENGINE_H
 #define CCM_CC2420_ENGINE_H
 
@@ -7,10 +8,10 @@
 #include "block-cipher/aes/cc2420-engine-use.h"
 #include "over.h"
 
-/* A frame has 127 bytes, of which the last two are a check sequence's, whatever they are. */
+/* A frame has 127 bytes. The last two are the FCS, whose value does not matter here. */
 enum { CCM_CC2420_BYTES_MAX = 125, CCM_CC2420_FCS_BYTES = 2 };
 
-/* SECCTRL0 (SWRS041B, section 37): CCM with a tag of `1` * 2 + 2 bytes, or CTR. */
+/* SECCTRL0 (SWRS041B, section 37): CCM with a tag of 2 M + 2 bytes, or CTR. */
 enum { CCM_CC2420_CTR = 2, CCM_CC2420_CCM = 3, CCM_CC2420_M = 2 };
 
 static int ccm_cc2420_takes(const aead_message *m) {
@@ -23,8 +24,8 @@ static uint8_t ccm_cc2420_ad_bytes(const aead_message *m) {
     return m->tag_length > 0 ? (uint8_t)m->ad_length : 0;
 }
 
-/* Figure 26 of SWRS041B: in the nonce's first byte L is where a counter block has it, and Adata
-   is bit 3. Blocks are counted from 1. */
+/* Figure 26 of SWRS041B: the nonce's first byte holds L as in a counter block, and Adata in bit 3.
+   The block counter starts at 1. */
 static void ccm_cc2420_set_up(const block_cipher_ctx *cipher, const aead_message *m,
                               uint16_t nonce_at) {
     uint8_t nonce[CCM_BLOCK_BYTES], ad = ccm_cc2420_ad_bytes(m);
@@ -38,7 +39,7 @@ static void ccm_cc2420_set_up(const block_cipher_ctx *cipher, const aead_message
     write_register(SECCTRL1, (uint16_t)(ad << 8 | ad));
 }
 
-/* A frame of what is authenticated and what is encrypted or decrypted. */
+/* Writes the authenticated data and the message as a frame. */
 static void ccm_cc2420_fill(const aead_message *m, uint8_t fifo) {
     uint8_t ad = ccm_cc2420_ad_bytes(m);
     select(fifo);
@@ -50,7 +51,7 @@ static void ccm_cc2420_fill(const aead_message *m, uint8_t fifo) {
 static crypto_status ccm_seal(const block_cipher_ctx *cipher, const aead_message *m) {
     if (!ccm_cc2420_takes(m))
         return CRYPTO_BAD_LENGTH;
-    /* The engine has nothing to do. */
+    /* Nothing for the engine to do. */
     if (m->tag_length + m->length == 0)
         return CRYPTO_OK;
     ccm_cc2420_set_up(cipher, m, RAM_TXNONCE);
@@ -64,7 +65,7 @@ static crypto_status ccm_seal(const block_cipher_ctx *cipher, const aead_message
     deselect();
     if (is_done)
         return CRYPTO_OK;
-    /* What was read back may be the plaintext. */
+    /* What was read back may be plaintext. */
     crypto_wipe(m->out, m->length);
     crypto_wipe(m->tag, m->tag_length);
     return CRYPTO_BAD_TAG;
@@ -76,7 +77,7 @@ static crypto_status ccm_open(const block_cipher_ctx *cipher, const aead_message
     if (m->tag_length + m->length == 0)
         return CRYPTO_OK;
     ccm_cc2420_set_up(cipher, m, RAM_RXNONCE);
-    /* Section 14.3: twice. */
+    /* Section 14.3 requires two flushes. */
     strobe(SFLUSHRX);
     strobe(SFLUSHRX);
     ccm_cc2420_fill(m, RXFIFO);
@@ -88,7 +89,7 @@ static crypto_status ccm_open(const block_cipher_ctx *cipher, const aead_message
     uint8_t ad = ccm_cc2420_ad_bytes(m), verdict = 0;
     aes_cc2420_read((uint16_t)(RAM_RXFIFO + 1 + ad), m->out, (uint8_t)m->length);
     if (m->tag_length > 0) {
-        /* The engine's verdict stands where the tag's last byte was: 0, or 0xff (section 21.6). */
+        /* The engine replaces the tag's last byte by its verdict: 0 or 0xff (section 21.6). */
         uint16_t last = (uint16_t)(RAM_RXFIFO + ad + m->length + m->tag_length);
         aes_cc2420_read(last, &verdict, 1);
     }

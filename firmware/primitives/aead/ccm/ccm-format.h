@@ -1,5 +1,5 @@
-/* The formatting of SP 800-38C, appendix A, in its notation, for CCM itself and for CCM*: N is the
-   nonce, q the length of the field that holds the message's length, and t the tag's length. */
+/* The formatting of SP 800-38C, appendix A, in its notation, shared by CCM and CCM*: N is the
+   nonce, q the length of the message length field, and t the tag's length. */
 #ifndef CCM_FORMAT_H
 #define CCM_FORMAT_H
 
@@ -11,7 +11,7 @@ static size_t ccm_q(const aead_message *m) {
     return 15 - m->nonce_length;
 }
 
-/* Whether the message's length can be written in q bytes. */
+/* Returns whether the message's length fits q bytes. */
 static int ccm_length_fits(const aead_message *m) {
     size_t q = ccm_q(m);
     return q >= sizeof(size_t) || m->length >> (8 * q) == 0;
@@ -21,11 +21,11 @@ static int ccm_length_fits(const aead_message *m) {
 static void ccm_store_number(uint8_t *block, size_t length, size_t number) {
     for (size_t i = 0; i < length; i++) {
         block[CCM_BLOCK_BYTES - 1 - i] = (uint8_t)number;
-        number = number >> 4 >> 4; /* two shifts, as a 64-bit one by 8 may cost a call */
+        number = number >> 4 >> 4; /* two shifts, because a 64-bit shift by 8 may cost a call */
     }
 }
 
-/* B_0 of A.2.1, for those that make it themselves. */
+/* B_0 of A.2.1, for implementations that compute the CBC-MAC themselves. */
 __attribute__((unused)) static void ccm_first_block(uint8_t *block, const aead_message *m) {
     size_t q = ccm_q(m);
     ccm_store_number(block, q, m->length);

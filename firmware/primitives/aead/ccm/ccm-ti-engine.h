@@ -1,5 +1,5 @@
-/* CCM and CCM* by the accelerator of the CC2538 and of CC26x0 chips in one operation, tag and all.
- */
+/* CCM and CCM* by the accelerator of the CC2538 and of CC26x0 chips, in one operation including the
+   tag. */
 #ifndef CCM_TI_ENGINE_H
 #define CCM_TI_ENGINE_H
 
@@ -7,7 +7,7 @@
 #include "block-cipher/aes/ti-engine-use.h"
 #include "over.h"
 
-/* The engine writes two bytes of length before associated data (SP 800-38C, A.2.2). */
+/* The engine encodes the length of associated data in two bytes (SP 800-38C, A.2.2). */
 enum { CCM_TI_AD_BYTES_MAX = 0xfeff };
 
 static void ccm_ti_process(const block_cipher_ctx *cipher, const aead_message *m,
@@ -18,7 +18,7 @@ static void ccm_ti_process(const block_cipher_ctx *cipher, const aead_message *m
     uint8_t *counter = (uint8_t *)words, *first = counter + CCM_BLOCK_BYTES;
     ccm_first_counter(counter, m);
     if (ad + bytes == 0) {
-        /* The engine would never be done. */
+        /* The engine would never finish. */
         ccm_first_block(first, m);
         block_cipher_encrypt(cipher, counter, counter, 2);
         crypto_xor((uint8_t *)tag, counter, first, CCM_BLOCK_BYTES);

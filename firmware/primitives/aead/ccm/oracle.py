@@ -1,6 +1,6 @@
 """CCM: over AES by the cryptography package; over other ciphers written here from SP 800-38C.
 
-The form written here gives what cryptography gives over AES.
+The version written here agrees with the cryptography package over AES.
 """
 
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM
@@ -9,7 +9,7 @@ from joulemark.oracle import Compute, Inputs, Output
 
 
 def compute_with(encrypt_block: Compute, inputs: Inputs) -> Output:
-    """SP 800-38C, 6.1, with the formatting of appendix A."""
+    """Run SP 800-38C, 6.1, with the formatting of appendix A."""
 
     def encrypt(block: bytes) -> bytes:
         return encrypt_block("", Inputs(key=inputs.key, message=block), None).output

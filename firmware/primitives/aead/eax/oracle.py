@@ -1,7 +1,7 @@
 """EAX: pycryptodome's over AES; over other ciphers written here from the paper.
 
-Bellare, Rogaway and Wagner, "The EAX mode of operation", FSE 2004, on integers, over the partner's
-own oracle. The form written here gives what pycryptodome gives over AES.
+Bellare, Rogaway and Wagner, "The EAX mode of operation", FSE 2004, on integers, over the block
+cipher's own oracle. The version written here agrees with pycryptodome over AES.
 """
 
 from Crypto.Cipher import AES
@@ -12,7 +12,7 @@ POLYNOMIALS = {8: 1 << 64 | 0x1B, 12: 1 << 96 | 0x641, 16: 1 << 128 | 0x87}
 
 
 def compute_with(encrypt_block: Compute, block_bytes: int, inputs: Inputs) -> Output:
-    """EAX over any block cipher."""
+    """Run EAX over any block cipher."""
     bits = 8 * block_bytes
     mask = (1 << bits) - 1
 
@@ -45,14 +45,14 @@ def compute_with(encrypt_block: Compute, block_bytes: int, inputs: Inputs) -> Ou
 
 
 def block_bytes_of(over: Compute, key: bytes) -> int:
-    """Tell the partner's block by the period of its output over zeros."""
+    """Find the block cipher's block length from the period of its output over zeros."""
     output = over("", Inputs(key=key, message=bytes(48)), None).output
     return next(size for size in POLYNOMIALS if output == output[:size] * (48 // size))
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Encrypt and authenticate."""
-    # pycryptodome takes no empty nonce, and no tag of one byte, which the paper allows.
+    # pycryptodome accepts neither an empty nonce nor a tag of one byte; the paper allows both.
     if over is None or (variant.startswith("aes-") and inputs.nonce and inputs.tag_bytes >= 2):
         cipher = AES.new(inputs.key, AES.MODE_EAX, inputs.nonce, mac_len=inputs.tag_bytes)
         cipher.update(inputs.ad)

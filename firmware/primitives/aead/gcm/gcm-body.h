@@ -1,6 +1,6 @@
 /* GCM around GHASH, in the notation of SP 800-38D. An implementation defines, before it includes
    this,
-     gcm_ctx with a member `cipher`, and one that holds the hash key H in a form of its own;
+     gcm_ctx with a member `cipher`, and one for the hash key H in a form of its choice;
      static void ghash_set_key(gcm_ctx *ctx, const uint8_t *h);
      static void ghash_multiply(const gcm_ctx *ctx, uint8_t *y);       y = y * H */
 #include "aead.h"
@@ -17,7 +17,7 @@ void gcm_init(gcm_ctx *ctx, const uint8_t *key) {
     crypto_wipe(h, sizeof h);
 }
 
-/* Adds data, padded with zeros to whole blocks, to the hash y. */
+/* Adds data to the hash y, padded with zeros to whole blocks. */
 static void ghash_data(const gcm_ctx *ctx, uint8_t *y, const uint8_t *data, size_t length) {
     while (length > 0) {
         size_t part = length < GCM_BLOCK_BYTES ? length : GCM_BLOCK_BYTES;
@@ -28,7 +28,7 @@ static void ghash_data(const gcm_ctx *ctx, uint8_t *y, const uint8_t *data, size
     }
 }
 
-/* Adds the block of the two lengths in bits. */
+/* Adds the block with the two lengths in bits. */
 static void ghash_lengths(const gcm_ctx *ctx, uint8_t *y, size_t a, size_t c) {
     y[7] ^= (uint8_t)(a << 3);
     y[15] ^= (uint8_t)(c << 3);
@@ -56,14 +56,14 @@ static void first_counter(const gcm_ctx *ctx, uint8_t *j, const aead_message *m)
     }
 }
 
-/* GCTR from inc32(J0), of which the last four bytes count (6.2). */
+/* GCTR from inc32(J0), which counts in the last four bytes (6.2). */
 static void gctr(const gcm_ctx *ctx, uint8_t *counter, const aead_message *m) {
     counter_kind kind = m->nonce_length == 12 ? COUNTER_PUBLIC : COUNTER_SECRET;
     counter_add(counter, 4, 1, kind);
     counter_encrypt(&ctx->cipher, counter, 4, kind, m->out, m->in, m->length);
 }
 
-/* The whole tag: S of algorithm 4, step 5, over the ciphertext, masked with E(J0). */
+/* Computes the whole tag: S of algorithm 4, step 5, over the ciphertext, masked with E(J0). */
 static void authenticate(const gcm_ctx *ctx, uint8_t *tag, const uint8_t *j0, const aead_message *m,
                          const uint8_t *ciphertext) {
     uint8_t mask[GCM_BLOCK_BYTES];

@@ -1,5 +1,5 @@
-/* What the four bits that a shift by x^4 pushes out add to the highest 16 bits: multiples of
-   11100001 (the polynomial's 1 + x + x^2 + x^7), the lowest bit first. */
+/* Reduction of the four bits that a shift by x^4 pushes out, to be added to the highest 16 bits:
+   multiples of 11100001 (the polynomial's 1 + x + x^2 + x^7), lowest bit first. */
 #ifndef GCM_REDUCTION_H
 #define GCM_REDUCTION_H
 

@@ -1,4 +1,4 @@
-/* The table of what has 32-bit words: the multiples n H for all n of four bits. */
+/* The table for implementations with 32-bit words: the multiples n H for all four-bit n. */
 #ifndef GCM_TABLE_H
 #define GCM_TABLE_H
 

@@ -1,4 +1,4 @@
-"""GCM over AES by pycryptodome, which takes every length of nonce and tag."""
+"""GCM over AES by pycryptodome, which accepts every length of nonce and tag."""
 
 from Crypto.Cipher import AES
 

@@ -1,4 +1,4 @@
-/* GIFT-COFB over a GIFT-128 in assembly, with the round keys of the fixsliced one. */
+/* GIFT-COFB over a GIFT-128 in assembly, with the round keys of the fixsliced version. */
 #include "aead/gift-cofb/gift-cofb-words.h"
 
 #include "aead/gift-cofb/gift-cofb-schedule.h"

@@ -1,6 +1,7 @@
-/* COFB in the notation of the specification, by words, first byte highest. An implementation
-   defines gift_cofb_ctx and, before it includes this, static void gift128_encrypt(const
-   gift_cofb_ctx *ctx, uint32_t block[4]);   in place */
+/* COFB in the notation of the specification, by words, first byte most significant. An
+   implementation defines gift_cofb_ctx and, before it includes this, a function that encrypts a
+   block in place:
+     static void gift128_encrypt(const gift_cofb_ctx *ctx, uint32_t block[4]); */
 
 enum { COFB_BLOCK_BYTES = 16 };
 
@@ -29,7 +30,8 @@ static void absorb(const gift_cofb_ctx *ctx, uint32_t *y, const uint32_t *x, con
     gift128_encrypt(ctx, y);
 }
 
-/* The last block of associated data or of the message, padded by 10* unless it is whole. */
+/* Loads the last block of associated data or of the message, padded with 10* unless it is
+   complete. */
 static void load_last(uint32_t *x, const uint8_t *in, size_t length) {
     uint8_t padded[COFB_BLOCK_BYTES] = {0};
     for (size_t i = 0; i < length; i++)
@@ -40,7 +42,7 @@ static void load_last(uint32_t *x, const uint8_t *in, size_t length) {
     crypto_wipe(padded, sizeof padded);
 }
 
-/* Both directions. */
+/* Encrypts or decrypts. */
 CRYPTO_NOT_INLINE static void process(const gift_cofb_ctx *ctx, const aead_message *m,
                                       int decrypting, uint8_t *tag) {
     uint32_t y[4], l[2], x[4];
@@ -99,7 +101,7 @@ CRYPTO_NOT_INLINE static void process(const gift_cofb_ctx *ctx, const aead_messa
     crypto_wipe(stream, sizeof stream);
 }
 
-/* Registers with plaintext lie in the frames of what process has called. */
+/* The frames of the functions that process calls hold registers with plaintext. */
 CRYPTO_WIPE_FRAMES(wipe_frames, 320)
 
 static int lengths_allowed(const aead_message *m) {

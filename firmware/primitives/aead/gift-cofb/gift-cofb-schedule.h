@@ -1,6 +1,6 @@
-/* Round keys for GIFT-128 fixsliced: R, the permutation that all words have in common, and where
-   each round has its bits. */
-/* R: bit 4 b + j goes to bit b of byte -j modulo 4. */
+/* Round keys for fixsliced GIFT-128: R, the permutation common to all words, and its powers by
+   round. */
+/* R: bit 4 b + j moves to bit b of byte -j modulo 4. */
 static uint32_t permute(uint32_t x) {
     x = swap_bits(x, 0x0a0a0a0a, 3);
     x = swap_bits(x, 0x00cc00cc, 6);

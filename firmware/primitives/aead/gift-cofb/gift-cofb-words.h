@@ -1,5 +1,5 @@
-/* Words of a block, the first byte highest, and a swap of bits: what all implementations begin
- * with. */
+/* Words of a block, first byte most significant, and a swap of bits: shared by all
+   implementations. */
 #include "gift_cofb.h"
 
 static inline uint32_t load32(const uint8_t *in) {
@@ -31,7 +31,7 @@ static inline void store_block(uint8_t *out, const uint32_t block[4]) {
         store32(out + 4 * i, block[i]);
 }
 
-/* Swaps the bits of x in mask with those n places above. */
+/* Swaps the bits of x in mask with those n positions higher. */
 static inline uint32_t swap_bits(uint32_t x, uint32_t mask, unsigned n) {
     uint32_t difference = (x ^ x >> n) & mask;
     return x ^ difference ^ difference << n;

@@ -1,9 +1,9 @@
 """GIFT-COFB written from its specification; no library has it.
 
 Banik, Chakraborti, Inoue, Iwata, Minematsu, Nandi, Peyrin, Sasaki, Sim and Todo, "GIFT-COFB v1.1",
-2021. GIFT-128 is the bit permutation of Banik et al., "GIFT: A Small Present" (CHES 2017), with its
-S-box as a table, where the C code is bitsliced. It agrees with the 1,089 vectors of the designers
-(the vector file says where they are).
+2021. GIFT-128 follows the bit permutation of Banik et al., "GIFT: A Small Present" (CHES 2017),
+with its S-box as a table, whereas the C code is bitsliced. It agrees with the designers' 1,089
+vectors (the vector file says where they are).
 """
 
 from joulemark.oracle import Compute, Inputs, Output
@@ -14,7 +14,7 @@ ROUNDS = 40
 
 
 def rotate_right(x: int, n: int) -> int:
-    """Rotate a word of 16 bits."""
+    """Rotate a 16-bit word."""
     return (x >> n | x << (16 - n)) & 0xFFFF
 
 
@@ -23,11 +23,11 @@ SUBSTITUTED_AND_MOVED = [
     [sum((SBOX[n] >> i & 1) << PERMUTATION[4 * j + i] for i in range(4)) for n in range(16)]
     for j in range(32)
 ]
-"""What the j-th nibble of a round's state becomes."""
+"""The image of the j-th nibble of a round's state, by its value."""
 
 
 def apart(word: int) -> int:
-    """The bits of a word, four apart."""
+    """Spread the bits of a word, four positions apart."""
     return sum([APART[word >> 8 * i & 255] << 32 * i for i in range(4)])
 
 
@@ -54,7 +54,7 @@ def times(factor: int, a: int) -> int:
 
 
 def blocks_of(data: bytes) -> list[bytes]:
-    """At least one, and only the last may be short."""
+    """Split into blocks: at least one, and only the last may be short."""
     return [data[i : i + 16] for i in range(0, len(data), 16)] or [b""]
 
 

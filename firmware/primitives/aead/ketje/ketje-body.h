@@ -1,9 +1,9 @@
 /* MonkeyWrap over MonkeyDuplex (Ketje v1). An implementation defines, before it
    includes this,
      keccak_state                                          a type
-     static uint8_t *keccak_bytes(keccak_state *s);        the state's 50 bytes, as they are now:
+     static uint8_t *keccak_bytes(keccak_state *s);        the state's 50 bytes at present:
                                                            lane (x, y) in bytes 2(5y + x), low first
-     static void keccak_p400(keccak_state *s, unsigned rounds);   the last ones of the 20 rounds */
+     static void keccak_p400(keccak_state *s, unsigned rounds);   the last of the 20 rounds */
 #include "aead.h"
 
 enum {
@@ -14,8 +14,8 @@ enum {
     KETJE_STRIDE_ROUNDS = 6
 };
 
-/* What follows a block in the rate, first bit lowest: the frame bits, the first one of
-   the padding 10*1, and in FRAME_END its last one, at bit 35 where the rate of 36 bits ends. */
+/* What follows a block in the rate, lowest bit first: the frame bits and the first bit of the
+   padding 10*1. FRAME_END is its last bit, at bit 35, where the rate of 36 bits ends. */
 enum {
     FRAME_AD = 0x4,           /* 00 1 */
     FRAME_AD_LAST = 0x6,      /* 01 1 */
@@ -37,7 +37,7 @@ static void absorb(keccak_state *s, const uint8_t *in, size_t length) {
     crypto_xor(state, state, in, length);
 }
 
-/* Key pack, nonce and padding fill the state; then the whole of the associated data. */
+/* Fills the state with key pack, nonce and padding, then absorbs all associated data. */
 static void start(const ketje_ctx *ctx, keccak_state *s, const aead_message *m) {
     uint8_t *state = keccak_bytes(s);
     state[0] = KETJE_KEY_BYTES + 2;
@@ -60,8 +60,8 @@ static void start(const ketje_ctx *ctx, keccak_state *s, const aead_message *m) 
     frame(s, m->ad_length - done, FRAME_AD_LAST, KETJE_STEP_ROUNDS);
 }
 
-/* Encrypts at most a block: the state takes the plaintext in, which is the ciphertext, as the rate
-   is what the ciphertext is made of. */
+/* Encrypts at most a block. The ciphertext is also the state after absorbing the plaintext, as the
+   key stream is the rate. */
 static void wrap(keccak_state *s, uint8_t *out, const uint8_t *in, size_t length) {
     uint8_t *state = keccak_bytes(s);
     for (size_t i = 0; i < length; i++)
@@ -77,7 +77,7 @@ static void unwrap(keccak_state *s, uint8_t *out, const uint8_t *in, size_t leng
     }
 }
 
-/* Both directions; tag gets KETJE_TAG_BYTES. */
+/* Encrypts or decrypts; tag gets KETJE_TAG_BYTES. */
 static void process(const ketje_ctx *ctx, const aead_message *m, int decrypting, uint8_t *tag) {
     void (*crypt)(keccak_state *, uint8_t *, const uint8_t *, size_t) = decrypting ? unwrap : wrap;
     keccak_state s = {0};
@@ -99,7 +99,8 @@ static void process(const ketje_ctx *ctx, const aead_message *m, int decrypting,
     crypto_wipe(&s, sizeof s);
 }
 
-/* The nonce ends where two bits of padding and the key pack leave no more whole byte. */
+/* The longest nonce leaves room for the key pack and two bits of padding, which take a whole
+   byte. */
 static int lengths_allowed(const aead_message *m) {
     return m->nonce_length < KETJE_STATE_BYTES - KETJE_KEY_BYTES - 2 && m->tag_length >= 4 &&
            m->tag_length <= KETJE_TAG_BYTES;

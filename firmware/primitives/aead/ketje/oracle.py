@@ -1,9 +1,10 @@
 """Ketje Sr version 1, written from its specification; no library has it.
 
 Bertoni, Daemen, Peeters, Van Assche and Van Keer, "CAESAR submission: Ketje v1", 2014: MonkeyDuplex
-and MonkeyWrap on strings of bits, over Keccak-p[400] as FIPS 202, algorithms 1 to 7, defines it. It
-shares nothing with the C code, and gives all 194 results of the designers' TestVectors/KetjeSr.txt,
-whose keys and nonces have all lengths in bits (the vector file says where they are).
+and MonkeyWrap on bit strings, over Keccak-p[400] as defined by FIPS 202, algorithms 1 to 7. It
+shares nothing with the C code, and reproduces all 194 results of the designers'
+TestVectors/KetjeSr.txt, whose keys and nonces have all lengths in bits (the vector file says where
+they are).
 """
 
 from functools import cache
@@ -23,12 +24,12 @@ START_ROUNDS = 12
 
 
 def to_bits(data: bytes) -> Bits:
-    """Bytes as bits, the lowest bit of each byte first."""
+    """Convert bytes to bits, the lowest bit of each byte first."""
     return [byte >> i & 1 for byte in data for i in range(8)]
 
 
 def to_bytes(bits: Bits) -> bytes:
-    """The inverse of `to_bits`."""
+    """Invert `to_bits`."""
     return bytes(
         sum(bit << i for i, bit in enumerate(bits[at : at + 8])) for at in range(0, len(bits), 8)
     )
@@ -36,7 +37,7 @@ def to_bytes(bits: Bits) -> bytes:
 
 @cache
 def round_constant_bit(t: int) -> int:
-    """FIPS 202, algorithm 5: rc(t)."""
+    """Return rc(t) of FIPS 202, algorithm 5."""
     register = [1, 0, 0, 0, 0, 0, 0, 0]
     for _ in range(t % 255):
         register = [0, *register]
@@ -47,12 +48,12 @@ def round_constant_bit(t: int) -> int:
 
 
 def place(x: int, y: int, z: int) -> int:
-    """The place of A[x, y, z] in a string, FIPS 202, section 3.1.2."""
+    """Return the index of A[x, y, z] in a string, FIPS 202, section 3.1.2."""
     return LANE_BITS * (5 * (y % 5) + x % 5) + z % LANE_BITS
 
 
 def rho_and_pi() -> list[int]:
-    """FIPS 202, algorithms 2 and 3: the place that each bit comes from."""
+    """Return the index that each bit comes from, by FIPS 202, algorithms 2 and 3."""
     offset = {(0, 0): 0}
     x, y = 1, 0
     for t in range(24):
@@ -68,14 +69,14 @@ def rho_and_pi() -> list[int]:
 
 PLACES = [(x, y, z) for y in range(5) for x in range(5) for z in range(LANE_BITS)]
 COLUMNS = [[place(x, y, z) for y in range(5)] for x in range(5) for z in range(LANE_BITS)]
-"""The bits that have x and z in common; a column's number is the place of its first bit."""
+"""The bits with the same x and z; a column's number is the index of its first bit."""
 THETA = [(place(x - 1, 0, z), place(x + 1, 0, z - 1)) for x, _, z in PLACES]
 RHO_AND_PI = rho_and_pi()
 CHI = [(place(x + 1, y, z), place(x + 2, y, z)) for x, y, z in PLACES]
 
 
 def keccak_p(state: Bits, rounds: int) -> Bits:
-    """FIPS 202, algorithm 7, on bits."""
+    """Run FIPS 202, algorithm 7, on bits."""
     a = state
     for index in range(ROUNDS - rounds, ROUNDS):
         c = [sum([a[i] for i in column]) % 2 for column in COLUMNS]
@@ -88,12 +89,12 @@ def keccak_p(state: Bits, rounds: int) -> Bits:
 
 
 def pad10star1(width: int, length: int) -> Bits:
-    """FIPS 202, section 5.1, for a string shorter than the width."""
+    """Return the padding of FIPS 202, section 5.1, for a string shorter than the width."""
     return [1] + [0] * (width - length - 2) + [1]
 
 
 class MonkeyDuplex:
-    """The duplex with two numbers of rounds."""
+    """The duplex construction with two numbers of rounds."""
 
     def __init__(self, start: Bits) -> None:
         self._state = keccak_p(start + pad10star1(WIDTH_BITS, len(start)), START_ROUNDS)
@@ -105,21 +106,21 @@ class MonkeyDuplex:
         return self._state[:output_bits]
 
     def step(self, sigma: Bits, output_bits: int) -> Bits:
-        """A duplexing call with few rounds."""
+        """Make a duplexing call with few rounds."""
         return self._duplex(sigma, output_bits, STEP_ROUNDS)
 
     def stride(self, sigma: Bits, output_bits: int) -> Bits:
-        """A duplexing call with more rounds."""
+        """Make a duplexing call with more rounds."""
         return self._duplex(sigma, output_bits, STRIDE_ROUNDS)
 
 
 def blocks_of(data: Bits) -> list[Bits]:
-    """At least one block, of rho bits but the last."""
+    """Split into at least one block; all but the last have rho bits."""
     return [data[at : at + RHO_BITS] for at in range(0, len(data), RHO_BITS)] or [[]]
 
 
 class MonkeyWrap:
-    """A session of wraps, each of which authenticates what came before it too."""
+    """A session of wraps, each of which also authenticates those before it."""
 
     def __init__(self, key: Bits, nonce: Bits) -> None:
         packed_bytes = (len(key) + 16) // 8
@@ -128,7 +129,7 @@ class MonkeyWrap:
         self._duplex = MonkeyDuplex(pack + nonce)
 
     def wrap(self, ad: Bits, plaintext: Bits, tag_bits: int) -> tuple[Bits, Bits]:
-        """Ciphertext and tag."""
+        """Return ciphertext and tag."""
         a, b = blocks_of(ad), blocks_of(plaintext)
         for block in a[:-1]:
             self._duplex.step([*block, 0, 0], 0)
@@ -144,7 +145,7 @@ class MonkeyWrap:
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
-    """One wrap at the start of a session."""
+    """Make one wrap at the start of a session."""
     session = MonkeyWrap(to_bits(inputs.key), to_bits(inputs.nonce))
     ciphertext, tag = session.wrap(
         to_bits(inputs.ad), to_bits(inputs.message), 8 * inputs.tag_bytes

@@ -2,8 +2,8 @@
 
 Simplicio, Barbuda, Barreto, Carvalho and Margi, "The MARVIN message authentication code and the
 LETTERSOUP authenticated encryption scheme", Security and Communication Networks 2(2), 2009. A block
-is an element of GF(2^96), its first byte highest. The square-complete transform is taken from the
-partner's independent oracle, which has the rounds of Curupira.
+is an element of GF(2^96), first byte most significant. The square-complete transform comes from the
+block cipher's independent oracle, which implements Curupira's rounds.
 """
 
 import runpy
@@ -30,25 +30,25 @@ def times_x8(a: int) -> int:
 
 
 def offsets(start: int) -> Iterator[int]:
-    """O_1, O_2, ..."""
+    """Yield O_1, O_2, ..."""
     while True:
         start = times_x8(start)
         yield start
 
 
 def blocks_of(data: bytes) -> list[bytes]:
-    """The last block may be short."""
+    """Split into blocks, of which the last may be short."""
     return [data[i : i + BLOCK_BYTES] for i in range(0, len(data), BLOCK_BYTES)]
 
 
 def sct(block: int) -> int:
-    """Four unkeyed rounds."""
+    """Apply four unkeyed rounds."""
     transformed = CURUPIRA["square_complete_transform"](block.to_bytes(BLOCK_BYTES, "big"))
     return int.from_bytes(transformed, "big")
 
 
 def accumulate(start: int, data: bytes, tag_bytes: int) -> int:
-    """A and D of algorithm 2."""
+    """Compute A or D of algorithm 2."""
     padded = (int.from_bytes(block.ljust(BLOCK_BYTES, b"\0"), "big") for block in blocks_of(data))
     terms = (sct(block ^ o) for block, o in zip(padded, offsets(start), strict=False))
     left_out = BLOCK_BITS - 8 * tag_bytes

@@ -1,8 +1,8 @@
 """OCB3: pycryptodome's over AES; over other ciphers written here.
 
 RFC 7253, and for 96-bit blocks T. Krovetz, "OCB for block ciphers without 128-bit blocks",
-draft-krovetz-ocb-wideblock-00, 2018, on integers, over the partner's own oracle. The form written
-here gives what pycryptodome gives over AES.
+draft-krovetz-ocb-wideblock-00, 2018, on integers, over the block cipher's own oracle. The version
+written here agrees with pycryptodome over AES.
 """
 
 from itertools import accumulate
@@ -17,12 +17,12 @@ BOTTOM_BITS = 6
 
 
 def trailing_zeros(i: int) -> int:
-    """Count them, for i > 0."""
+    """Count the trailing zeros of i > 0."""
     return (i & -i).bit_length() - 1
 
 
 def compute_with(encrypt_block: Compute, block_bytes: int, inputs: Inputs) -> Output:
-    """OCB3 over any block cipher of 96 or 128 bits."""
+    """Run OCB3 over any block cipher of 96 or 128 bits."""
     residue, shift = RESIDUE_AND_SHIFT[block_bytes]
     bits = 8 * block_bytes
     mask = (1 << bits) - 1
@@ -56,7 +56,7 @@ def compute_with(encrypt_block: Compute, block_bytes: int, inputs: Inputs) -> Ou
         steps = (l_i[trailing_zeros(i)] for i in range(1, count + 1))
         return list(accumulate(steps, xor, initial=start))
 
-    # The nonce: the tag's length in seven bits, zeros, a one, N.
+    # The nonce block: the tag's length in seven bits, zeros, a one, N.
     top = 8 * inputs.tag_bytes % bits << (bits - 7)
     n = top | 1 << 8 * len(inputs.nonce) | int.from_bytes(inputs.nonce, "big")
     bottom = n & ((1 << BOTTOM_BITS) - 1)
@@ -92,14 +92,14 @@ def compute_with(encrypt_block: Compute, block_bytes: int, inputs: Inputs) -> Ou
 
 
 def block_bytes_of(over: Compute, key: bytes) -> int:
-    """Tell the partner's block by the period of its output over zeros."""
+    """Find the block cipher's block length from the period of its output over zeros."""
     output = over("", Inputs(key=key, message=bytes(48)), None).output
     return next(size for size in RESIDUE_AND_SHIFT if output == output[:size] * (48 // size))
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
     """Encrypt and authenticate."""
-    # pycryptodome takes tags of 8 bytes and more; RFC 7253 allows shorter ones.
+    # pycryptodome requires tags of at least 8 bytes; RFC 7253 allows shorter ones.
     if over is None or (variant.startswith("aes-") and inputs.tag_bytes >= 8):
         cipher = AES.new(inputs.key, AES.MODE_OCB, nonce=inputs.nonce, mac_len=inputs.tag_bytes)
         cipher.update(inputs.ad)

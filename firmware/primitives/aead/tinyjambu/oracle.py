@@ -1,7 +1,7 @@
 """TinyJAMBU-128 written from its specification, one bit at a time; no library has it.
 
 Wu and Huang, "TinyJAMBU: a family of lightweight authenticated encryption algorithms (version 2)",
-2021. The C code takes 32 steps at once. It agrees with the 1,089 vectors of the designers (the
+2021. The C code computes 32 steps at a time. It agrees with the designers' 1,089 vectors (the
 vector file says where they are).
 """
 
@@ -22,7 +22,7 @@ def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
             state = state >> 1 | ((bits ^ key >> i % 128) & 1) << 127
 
     def absorb(frame: str, block: bytes, steps: int) -> int:
-        """Return the 32 bits of key stream that there were."""
+        """Absorb a block and return the 32 bits of key stream before it."""
         nonlocal state
         state ^= FRAME_BITS[frame] << 36
         update(steps)

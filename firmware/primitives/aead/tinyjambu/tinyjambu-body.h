@@ -1,4 +1,4 @@
-/* What stands around the permutation; an implementation includes this. */
+/* The mode around the permutation; an implementation includes this. */
 #include "tinyjambu.h"
 
 enum { WORD_BYTES = 4 };

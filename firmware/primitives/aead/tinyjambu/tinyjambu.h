@@ -14,11 +14,11 @@ void tinyjambu_init(tinyjambu_ctx *ctx, const uint8_t *key);
 crypto_status tinyjambu_encrypt(const tinyjambu_ctx *ctx, const aead_message *m);
 crypto_status tinyjambu_decrypt(const tinyjambu_ctx *ctx, const aead_message *m);
 
-/* The keyed permutation, of a multiple of 128 steps, after s[1] ^= frame. The state's bits 0 to 127
-   are s[0] to s[3], lowest first. */
+/* Applies the keyed permutation for a multiple of 128 steps, after s[1] ^= frame. The state's bits
+   0 to 127 are s[0] to s[3], lowest first. */
 void tinyjambu_permute(const tinyjambu_ctx *ctx, uint32_t s[4], unsigned frame, unsigned steps);
 
-/* Encrypts or decrypts whole words, at least one: for the implementations that define
+/* Encrypts or decrypts whole words, at least one. Provided by implementations that define
    TINYJAMBU_CRYPT. */
 void tinyjambu_crypt(const tinyjambu_ctx *ctx, uint32_t s[4], uint8_t *out, const uint8_t *in,
                      size_t words, int decrypting);

@@ -1,8 +1,8 @@
-"""Xoodyak written from its specification: no library has it.
+"""Xoodyak written from its specification; no library has it.
 
 Daemen, Hoffert, Mella, Peeters, Van Assche and Van Keer, "Xoodyak, a lightweight cryptographic
-scheme" (final round of NIST's lightweight cryptography project), 2021. It agrees with the 1,089
-vectors of the designers (the vector file says where they are).
+scheme" (final round of NIST's lightweight cryptography project), 2021. It agrees with the
+designers' 1,089 vectors (the vector file says where they are).
 """
 
 from joulemark.oracle import Compute, Inputs, Output
@@ -12,18 +12,18 @@ Plane = list[int]
 
 
 def shift(plane: Plane, t: int, v: int) -> Plane:
-    """A <<< (t, v): the bit at (x, z) moves to (x + t, z + v)."""
+    """Compute A <<< (t, v): the bit at (x, z) moves to (x + t, z + v)."""
     lanes = (plane[(x - t) % 4] for x in range(4))
     return [(lane << v | lane >> (32 - v)) & 0xFFFFFFFF for lane in lanes]
 
 
 def add(a: Plane, b: Plane) -> Plane:
-    """XOR of planes."""
+    """XOR two planes."""
     return [x ^ y for x, y in zip(a, b, strict=True)]
 
 
 def xoodoo(state: bytes) -> bytes:
-    """Xoodoo[12]."""
+    """Apply Xoodoo[12]."""
     lanes = [int.from_bytes(state[i : i + 4], "little") for i in range(0, 48, 4)]
     a = [lanes[0:4], lanes[4:8], lanes[8:12]]
     for constant in CONSTANTS:
@@ -77,7 +77,7 @@ class Cyclist:
         self._absorb_any(data, 0x03)
 
     def encrypt(self, plaintext: bytes) -> bytes:
-        """Crypt, in the direction of encryption."""
+        """Run Crypt in the direction of encryption."""
         ciphertext, colour = b"", 0x80
         for block in self._split(plaintext, self.SQUEEZE_BYTES):
             stream = self._up(len(block), colour)
@@ -87,7 +87,7 @@ class Cyclist:
         return ciphertext
 
     def squeeze(self, length: int) -> bytes:
-        """At most one block."""
+        """Squeeze at most one block."""
         return self._up(length, 0x40)
 
 

@@ -1,6 +1,6 @@
 /* Cyclist, over Xoodoo[12], with the specification's names: Up, Down, colours c_U and c_D. An
    implementation defines, before it includes this,
-     static void xoodoo(uint8_t state[48]);   the state is aligned for words
+     static void xoodoo(uint8_t state[48]);   with a word-aligned state
    and may define XOODYAK_CRYPT_BLOCKS and
      static void crypt_blocks(uint8_t state[48], uint8_t *out, const uint8_t *in, size_t blocks,
                               int decrypting);
@@ -15,7 +15,7 @@ static void up(uint8_t *state, uint8_t colour) {
     xoodoo(state);
 }
 
-/* The end of Down, after `length` bytes of a block have been added. */
+/* The end of Down, after `length` bytes of a block were added. */
 static void down_end(uint8_t *state, size_t length, uint8_t colour) {
     state[length] ^= 0x01;
     state[STATE_BYTES - 1] ^= colour;
@@ -49,7 +49,7 @@ static void process(const xoodyak_ctx *ctx, const aead_message *m, int decryptin
     _Alignas(uint32_t) uint8_t state[STATE_BYTES] = {0};
     size_t done, part;
 
-    /* Cyclist(K, N, -): K || N || enc8(|N|) fits in one block. */
+    /* Cyclist(K, N, -): K || N || enc8(|N|) fits into one block. */
     crypto_xor(state, state, ctx->key, XOODYAK_KEY_BYTES);
     crypto_xor(state + XOODYAK_KEY_BYTES, state + XOODYAK_KEY_BYTES, m->nonce, XOODYAK_NONCE_BYTES);
     state[XOODYAK_KEY_BYTES + XOODYAK_NONCE_BYTES] ^= XOODYAK_NONCE_BYTES;

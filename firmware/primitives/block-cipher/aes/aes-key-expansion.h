@@ -1,4 +1,4 @@
-/* KeyExpansion (FIPS 197, 5.2) in bytes, for implementations that look S-box values up. */
+/* KeyExpansion (FIPS 197, 5.2) in bytes, for implementations that look up S-box values. */
 #ifndef AES_KEY_EXPANSION_H
 #define AES_KEY_EXPANSION_H
 

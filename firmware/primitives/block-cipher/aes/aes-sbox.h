@@ -1,5 +1,5 @@
-/* The S-box of AES and its inverse (FIPS 197, figures 7 and 14) as lists, so that every table that
-   is made of them is computed by the compiler: AES_SBOX(f) is f(S(0)), f(S(1)), ..., f(S(255)). */
+/* The S-box of AES and its inverse (FIPS 197, figures 7 and 14) as lists, from which the compiler
+   computes every table: AES_SBOX(f) is f(S(0)), f(S(1)), ..., f(S(255)). */
 #ifndef AES_SBOX_H
 #define AES_SBOX_H
 
@@ -59,7 +59,8 @@
         f(0x17), f(0x2b), f(0x04), f(0x7e), f(0xba), f(0x77), f(0xd6), f(0x26), f(0xe1), f(0x69),  \
         f(0x14), f(0x63), f(0x55), f(0x21), f(0x0c), f(0x7d)
 
-/* Products in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1 (FIPS 197, 4.2), of constants below 256. */
+/* Multiplication of a constant below 256 in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1 (FIPS 197,
+   4.2). */
 #define AES_MUL2(s) (((s) << 1 & 0xff) ^ ((s) >> 7 & 1) * 0x1b)
 #define AES_MUL4(s) AES_MUL2(AES_MUL2(s))
 #define AES_MUL8(s) AES_MUL2(AES_MUL4(s))

@@ -14,7 +14,7 @@ static inline uint8_t curupira1_times_c(uint8_t a) {
     return x2 ^ x3 ^ curupira_times_x(x3);
 }
 
-/* All round keys. */
+/* Computes all round keys. */
 static inline void curupira1_expand(uint8_t *round_key, const uint8_t *key, const uint8_t *sbox) {
     uint8_t k[CURUPIRA1_KEY_BYTES], row[CURUPIRA1_KEY_COLUMNS];
     for (unsigned i = 0; i < sizeof k; i++)
@@ -33,7 +33,7 @@ static inline void curupira1_expand(uint8_t *round_key, const uint8_t *key, cons
         for (unsigned j = 0; j < CURUPIRA1_KEY_COLUMNS; j++)
             k[3 * j] ^= sbox[constant++];
 
-        /* xi: row 1 turns left, row 2 right, by one column. */
+        /* xi: rotates row 1 left and row 2 right by one column. */
         for (unsigned j = 0; j < CURUPIRA1_KEY_COLUMNS; j++)
             row[j] = k[3 * ((j + 1) % CURUPIRA1_KEY_COLUMNS) + 1];
         for (unsigned j = 0; j < CURUPIRA1_KEY_COLUMNS; j++)

@@ -1,7 +1,8 @@
-"""Curupira-1 written from the paper, with matrices over GF(2^8) and the S-box made of mini-boxes.
+"""Curupira-1 written from the paper, with matrices over GF(2^8) and the S-box built from
+mini-boxes.
 
-There is no library of it. What this shares with the C code is the paper alone: it has no table of
-256 entries and multiplies by whole matrices.
+No library has it. This shares only the paper with the C code: it has no table of 256 entries and
+multiplies by whole matrices.
 """
 
 from functools import cache
@@ -20,7 +21,7 @@ Matrix = list[list[int]]  # rows of columns
 
 @cache
 def sbox(u: int) -> int:
-    """Three layers of two mini-boxes; between layers, halves of the nibbles change places."""
+    """Apply three layers of two mini-boxes; between layers, halves of the nibbles are swapped."""
     high, low = P[u >> 4], Q[u & 15]
     high, low = Q[high & 12 | low >> 2], P[(high & 3) << 2 | low & 3]
     high, low = P[high & 12 | low >> 2], Q[(high & 3) << 2 | low & 3]
@@ -55,7 +56,7 @@ def apply(matrix: tuple[tuple[int, ...], ...], state: Matrix) -> Matrix:
 
 
 def to_matrix(data: bytes) -> Matrix:
-    """Three rows; the bytes go down the columns."""
+    """Arrange bytes into three rows, down the columns."""
     return [list(data[i::3]) for i in range(3)]
 
 
@@ -70,7 +71,7 @@ def select(key: Matrix) -> Matrix:
 
 
 def round_keys(key: bytes) -> list[Matrix]:
-    """Prepare all round keys."""
+    """Compute all round keys."""
     k = to_matrix(key)
     columns = len(key) // 3
     keys = [select(k)]
@@ -87,7 +88,7 @@ def unkeyed(state: Matrix) -> Matrix:
 
 
 def encrypt(keys: list[Matrix], block: bytes) -> bytes:
-    """Encrypt one block under prepared round keys."""
+    """Encrypt one block with precomputed round keys."""
     state = add(to_matrix(block), keys[0])
     for key in keys[1:-1]:
         state = add(apply(D, unkeyed(state)), key)
@@ -96,7 +97,7 @@ def encrypt(keys: list[Matrix], block: bytes) -> bytes:
 
 
 def square_complete_transform(block: bytes) -> bytes:
-    """Apply four rounds without keys, which Marvin builds on."""
+    """Apply four unkeyed rounds, on which Marvin is built."""
     state = to_matrix(block)
     for _ in range(4):
         state = apply(D, unkeyed(state))

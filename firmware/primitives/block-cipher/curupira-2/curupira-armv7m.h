@@ -1,8 +1,8 @@
-/* What Curupira-1 and Curupira-2 share on ARMv7-M; curupira-armv7m.inc has the rounds.
+/* Shared by Curupira-1 and Curupira-2 on ARMv7-M; the rounds are in curupira-armv7m.inc.
 
    A column is a word: row 0 in bits 0 to 7, row 1 in bits 8 to 15, row 2 in bits 17 to 24. Bits 16
-   and 26 are set, so that nine bits from bit 8 on and ten from bit 17 on are rows 1 and 2 plus 256
-   and 512: where their entries are in one table of three parts. Round keys bring these marks. */
+   and 26 are set, so that nine bits from bit 8 and ten bits from bit 17 are rows 1 and 2 plus 256
+   and 512: their indices in one table of three parts. The round keys set these bits. */
 #ifndef CURUPIRA_ARMV7M_H
 #define CURUPIRA_ARMV7M_H
 
@@ -11,8 +11,8 @@
 #define CURUPIRA_COLUMN(r0, r1, r2) ((uint32_t)((r0) | (r1) << 8) | (uint32_t)(r2) << 17)
 #define CURUPIRA_MARKS 0x04010000u
 
-/* Columns of round keys, in the order of their use, from bytes: for decryption, theta is applied to
-   those in between, because theta(a) + theta(k) = theta(a + k). */
+/* Makes columns of round keys, in order of use, from bytes. For decryption, applies theta to all
+   but the first and the last, because theta(a) + theta(k) = theta(a + k). */
 static inline void curupira_columns(uint32_t *columns, uint8_t *round_key, unsigned rounds,
                                     int decrypting) {
     for (unsigned r = 0; r <= rounds; r++, columns += 4) {

@@ -1,8 +1,9 @@
 /* void ENCRYPT(const CTX *ctx, uint8_t *out, const uint8_t *in, size_t blocks)
    void DECRYPT(const CTX *ctx, uint8_t *out, const uint8_t *in, size_t blocks)
 
-   An implementation folder sets these names and ROUNDS, and includes this in a .S file of its own. A
-   context begins with the round keys to encrypt, ROUNDS + 1 of 12 bytes, and those to decrypt. */
+   An implementation defines these names and ROUNDS in a .S file and includes this there. A context
+   begins with the encryption round keys, ROUNDS + 1 of 12 bytes, followed by the decryption round
+   keys. */
 #include "curupira-round-msp430.inc"
 
 /* A round with a key; the result is in \n0, \n1, \w0, \w1 as W0 to W3, and X01, X23. 119 cycles. */
@@ -18,7 +19,7 @@
     mov     NX, X01
 .endm
 
-/* The state from the block, with the first key. */
+/* Loads the state from the block and adds the first key. */
 .macro first_key w0, w1, w2, w3
     load_columns C, \w0, \w1, X01
     load_columns C, \w2, \w3, X23
@@ -31,7 +32,7 @@
     xor     @K+, X23
 .endm
 
-/* A byte of the result: S of one of the state, with its key. */
+/* Stores a byte of the result: S of a byte of the state, plus key. */
 .macro last_byte from, to, at
     \from   \to, T
     xor.b   @K+, T
@@ -42,7 +43,7 @@
     .global DECRYPT
     .type   DECRYPT, @function
 DECRYPT:
-    add     #12 * (ROUNDS + 1), r12 /* to the keys to decrypt */
+    add     #12 * (ROUNDS + 1), r12 /* to the decryption keys */
     .size   DECRYPT, . - DECRYPT
 
     .global ENCRYPT

@@ -1,5 +1,5 @@
-/* The round function that Curupira-1 and Curupira-2 share, in the notation of the Curupira-1
-   paper. The state has three rows and four columns; byte 3 j + i is in row i and column j. */
+/* The round function shared by Curupira-1 and Curupira-2, in the notation of the Curupira-1 paper.
+   The state has three rows and four columns; byte 3 j + i is in row i and column j. */
 #ifndef CURUPIRA_ROUNDS_H
 #define CURUPIRA_ROUNDS_H
 
@@ -42,7 +42,7 @@ static inline void curupira_theta(uint8_t *state) {
     }
 }
 
-/* All rounds; round_keys are in the order of encryption. */
+/* Runs all rounds; round_keys are in the order of encryption. */
 static inline void curupira_encrypt(uint8_t *state, const uint8_t *round_keys, unsigned rounds) {
     curupira_xor(state, round_keys);
     for (unsigned r = 1; r < rounds; r++) {
@@ -54,8 +54,8 @@ static inline void curupira_encrypt(uint8_t *state, const uint8_t *round_keys, u
     curupira_xor(state, round_keys + CURUPIRA_BLOCK_BYTES);
 }
 
-/* The same with the keys reversed, and theta last because it is linear and the keys are not
-   prepared for the involution: theta(a) + theta(k) = theta(a + k). */
+/* The same with the keys reversed, and with theta after the key addition: theta is linear and the
+   keys have not been transformed, so theta(a) + theta(k) = theta(a + k). */
 static inline void curupira_decrypt(uint8_t *state, const uint8_t *round_keys, unsigned rounds) {
     round_keys += CURUPIRA_BLOCK_BYTES * rounds;
     curupira_xor(state, round_keys);
@@ -68,7 +68,7 @@ static inline void curupira_decrypt(uint8_t *state, const uint8_t *round_keys, u
     curupira_xor(state, round_keys - CURUPIRA_BLOCK_BYTES);
 }
 
-/* The square-complete transform of Marvin: four rounds without keys. */
+/* Marvin's square-complete transform: four unkeyed rounds. */
 static inline void curupira_sct(uint8_t *state) {
     for (unsigned r = 0; r < 4; r++) {
         curupira_gamma_pi(state);

@@ -1,6 +1,6 @@
-/* The S-box of Curupira, that of Anubis and Khazad, as a list from which the compiler makes every
-   table: CURUPIRA_SBOX(f) is f(S(0)), f(S(1)), ..., f(S(255)). It is its own inverse. It comes from
-   the mini-boxes P and Q of the Curupira-1 paper. */
+/* Curupira's S-box, which is that of Anubis and Khazad, as a list from which the compiler computes
+   every table: CURUPIRA_SBOX(f) is f(S(0)), f(S(1)), ..., f(S(255)). It is its own inverse. It is
+   built from the mini-boxes P and Q of the Curupira-1 paper. */
 #ifndef CURUPIRA_SBOX_H
 #define CURUPIRA_SBOX_H
 
@@ -32,7 +32,7 @@
         f(0x4a), f(0xbd), f(0x8f), f(0x2d), f(0xbc), f(0x9c), f(0x6a), f(0x40), f(0xcf), f(0xa2),  \
         f(0x80), f(0x4f), f(0x1f), f(0xca), f(0xaa), f(0x42)
 
-/* Product with x in GF(2^8) modulo x^8 + x^6 + x^3 + x^2 + 1, of a constant below 256. */
+/* Multiplication of a constant below 256 by x in GF(2^8) modulo x^8 + x^6 + x^3 + x^2 + 1. */
 #define CURUPIRA_MUL2(s) (((s) << 1 & 0xff) ^ ((s) >> 7 & 1) * 0x4d)
 
 #endif

@@ -1,5 +1,7 @@
-/* void SCT(uint8_t *block), the square-complete transform, in place; an implementation folder sets the
-   name and includes this in a .S file of its own. */
+/* void SCT(uint8_t *block)
+
+   The square-complete transform, in place. An implementation defines the name in a .S file and
+   includes this there. */
 #include "curupira-round-msp430.inc"
 
     .section .text.curupira_sct, "ax", @progbits

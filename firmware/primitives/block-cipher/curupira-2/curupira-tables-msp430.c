@@ -1,6 +1,6 @@
 /* Tables of theta after gamma, for curupira-round-msp430.inc; an implementation folder includes
    this. A column (s0, s1, s2) times D is (3 s0 + 2 s1 + 2 s2, 4 s0 + 5 s1 + 4 s2, 6 s0 + 6 s1 + 7
-   s2); rows 0 and 1 of a product stand in one word, row 0 in its low byte. */
+   s2); a word holds rows 0 and 1 of a product, row 0 in its low byte. */
 #include "curupira-sbox.h"
 #include <stdint.h>
 

@@ -5,7 +5,7 @@
 #include "block-cipher/curupira-2/curupira-rounds.h"
 #include "curupira2.h"
 
-/* All round keys. */
+/* Computes all round keys. */
 static inline void curupira2_expand(uint8_t *round_key, const uint8_t *key, const uint8_t *sbox) {
     uint8_t k[CURUPIRA2_KEY_BYTES];
     for (unsigned i = 0; i < sizeof k; i++)

@@ -1,7 +1,7 @@
 """Curupira-2 written from the paper: its key schedule as arithmetic on polynomials over GF(2).
 
-There is no library of it. The rounds are those of the independent Curupira-1 beside it; the key is
-one integer, where the C code moves bytes.
+No library has it. The rounds are those of the independent Curupira-1 beside it; the key is one
+integer, whereas the C code moves bytes.
 """
 
 import runpy

@@ -1,7 +1,7 @@
 """PRESENT written from the paper, with the state and the key as integers.
 
-There is no well-kept library of it. The permutation moves single bits by the paper's formula, where
-the C code deals nibbles to words.
+No well-maintained library has it. The permutation moves single bits by the paper's formula, whereas
+the C code distributes nibbles to words.
 """
 
 from joulemark.oracle import Compute, Inputs, Output
@@ -19,7 +19,7 @@ def substitute(value: int, nibbles: range) -> int:
 
 
 def permute(state: int) -> int:
-    """Move bit i to 16 i mod 63, and leave bit 63."""
+    """Move bit i to 16 i mod 63; leave bit 63."""
     moved = 0
     for i in range(64):
         moved |= (state >> i & 1) << (63 if i == 63 else 16 * i % 63)
@@ -27,7 +27,7 @@ def permute(state: int) -> int:
 
 
 def round_keys(key: bytes) -> list[int]:
-    """Prepare 32 round keys."""
+    """Compute the 32 round keys."""
     bits = 8 * len(key)
     register = int.from_bytes(key, "big")
     keys = []

@@ -9,13 +9,13 @@ enum { PRESENT_KEY_WORDS = PRESENT_KEY_BITS / 16 };
 static const uint8_t present_sbox[16] = {0xc, 0x5, 0x6, 0xb, 0x9, 0x0, 0xa, 0xd,
                                          0x3, 0xe, 0xf, 0x8, 0x4, 0x7, 0x1, 0x2};
 
-/* Big-endian bytes to words, the least significant word first. */
+/* Converts big-endian bytes to words, least significant word first. */
 static void present_load(uint16_t *words, const uint8_t *in, unsigned count) {
     for (unsigned i = 0; i < count; i++, in += 2)
         words[count - 1 - i] = (uint16_t)((unsigned)in[0] << 8 | in[1]);
 }
 
-/* All round keys, the least significant word first. */
+/* Computes all round keys, least significant word first. */
 static void present_expand(uint16_t round_keys[][4], const uint8_t *key) {
     uint16_t k[PRESENT_KEY_WORDS], rotated[PRESENT_KEY_WORDS];
     present_load(k, key, PRESENT_KEY_WORDS);
@@ -25,7 +25,7 @@ static void present_expand(uint16_t round_keys[][4], const uint8_t *key) {
         if (round == PRESENT_ROUNDS)
             break;
 
-        /* 61 to the left is four words to the left and 3 bits back. */
+        /* A rotation left by 61 is a rotation left by four words and right by 3 bits. */
         for (unsigned i = 0; i < PRESENT_KEY_WORDS; i++) {
             unsigned low = (i + PRESENT_KEY_WORDS - 4) % PRESENT_KEY_WORDS,
                      high = (low + 1) % PRESENT_KEY_WORDS;

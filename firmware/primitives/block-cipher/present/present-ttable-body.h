@@ -1,9 +1,9 @@
-/* pLayer sends bit j of nibble i to bit i of the 16-bit word j. So the two nibbles of byte b end in
-   bits 2 b and 2 b + 1 of the four words: those of bytes 0 to 3 in the words' low bytes, which are
-   the bytes 0, 2, 4 and 6 of the result, those of bytes 4 to 7 in their high bytes, 1, 3, 5 and 7.
-   With those two sets of bytes as the halves of the state, a table that spreads a byte after
-   sBoxLayer over four bytes gives each half of the result by four shifts. Where present_encrypt is
-   in assembly, what includes this defines PRESENT_ENCRYPT_IN_ASSEMBLY. */
+/* pLayer moves bit j of nibble i to bit i of the 16-bit word j. The two nibbles of byte b therefore
+   end in bits 2 b and 2 b + 1 of the four words: for bytes 0 to 3 in the words' low bytes, which
+   are bytes 0, 2, 4 and 6 of the result; for bytes 4 to 7 in their high bytes, 1, 3, 5 and 7. With
+   these two sets of bytes as the halves of the state, a table that spreads a byte after sBoxLayer
+   over four bytes gives each half of the result with four shifts. An implementation whose
+   present_encrypt is in assembly defines PRESENT_ENCRYPT_IN_ASSEMBLY. */
 #include "present-schedule.h"
 #include "present.h"
 
@@ -12,16 +12,16 @@
 #define LIST64(f, b) LIST16(f, b), LIST16(f, (b) + 16), LIST16(f, (b) + 32), LIST16(f, (b) + 48)
 #define LIST256(f) LIST64(f, 0), LIST64(f, 64), LIST64(f, 128), LIST64(f, 192)
 
-/* The S-box of a nibble: the table as a number. */
+/* The S-box of a nibble, stored as one number. */
 #define S(n) (0x21748fe3da09b65c >> 4 * (n) & 15)
 #define INVERSE_S(n) (0xa970364bd21c8fe5 >> 4 * (n) & 15)
 
-/* Bit j at bit 8 j. */
+/* Moves bit j to bit 8 j. */
 #define SPREAD(n) ((n) & 1 | (n) >> 1 << 8 & 0x100 | (n) >> 2 << 16 & 0x10000 | (n) >> 3 << 24)
 #define ENTRY(b) (uint32_t)(SPREAD(S((b) & 15)) | SPREAD(S((b) >> 4)) << 1)
 const uint32_t present_table[256] = {LIST256(ENTRY)};
 
-/* Back: bits 2 j and 2 j + 1 are bits j of the low and of the high nibble. */
+/* The inverse: bits 2 j and 2 j + 1 are bits j of the low and of the high nibble. */
 #define GATHER(b) ((b) & 1 | (b) >> 1 & 2 | (b) >> 2 & 4 | (b) >> 3 & 8)
 #define INVERSE_ENTRY(b) (uint8_t)(INVERSE_S(GATHER(b)) | INVERSE_S(GATHER((b) >> 1)) << 4)
 static const uint8_t inverse_table[256] = {LIST256(INVERSE_ENTRY)};
@@ -57,8 +57,8 @@ static present_state add(present_state s, present_state key) {
     return (present_state){.even = s.even ^ key.even, .odd = s.odd ^ key.odd};
 }
 
-/* The byte whose bits are at 2 b and 2 b + 1 in each byte of x. The product has all of them side by
-   side from bit 18 on. */
+/* Gathers the byte whose bits are at 2 b and 2 b + 1 in each byte of x. The product holds them side
+   by side from bit 18 on. */
 static uint32_t inverse_byte(uint32_t x, unsigned b) {
     return inverse_table[(x >> 2 * b & 0x03030303) * 0x41041 >> 18 & 0xff];
 }

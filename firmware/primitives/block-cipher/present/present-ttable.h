@@ -1,4 +1,4 @@
-/* PRESENT with a table of bytes; PRESENT_KEY_BITS = 80 or 128. */
+/* PRESENT with tables indexed by bytes; PRESENT_KEY_BITS = 80 or 128. */
 #ifndef PRESENT_H
 #define PRESENT_H
 
@@ -8,7 +8,7 @@ enum { PRESENT_KEY_BYTES = PRESENT_KEY_BITS / 8, PRESENT_BLOCK_BYTES = 8, PRESEN
 _Static_assert(PRESENT_KEY_BITS == 80 || PRESENT_KEY_BITS == 128, "PRESENT_KEY_BITS");
 
 typedef struct {
-    uint32_t even, odd; /* bytes 0, 2, 4, 6 and 1, 3, 5, 7, the least significant first */
+    uint32_t even, odd; /* bytes 0, 2, 4, 6 and 1, 3, 5, 7, least significant first */
 } present_state;
 
 typedef struct {

@@ -1,7 +1,7 @@
 """SIMON64/128 written from the paper, on bits: words are lists of 0 and 1.
 
-There is no well-kept library of it. The constant sequence z3 comes from a shift register, as the
-paper makes it, not from a table.
+No well-maintained library has it. The constant sequence z3 comes from a shift register, as the
+paper generates it, not from a table.
 """
 
 from joulemark.oracle import Compute, Inputs, Output
@@ -13,7 +13,7 @@ Bits = list[int]  # most significant first
 
 
 def z3() -> Bits:
-    """Make z3: a register of five bits that starts as 1 0 0 0 1, with 0 1 0 1 ... added."""
+    """Generate z3: a register of five bits that starts as 1 0 0 0 1, with 0 1 0 1 ... added."""
     w = [1, 0, 0, 0, 1]
     while len(w) < 62:
         w.append(w[-5] ^ w[-4] ^ w[-3] ^ w[-2])
@@ -32,7 +32,7 @@ def to_bytes(bits: Bits) -> bytes:
 
 
 def left(x: Bits, j: int) -> Bits:
-    """Rotate to the left; to the right where j is negative."""
+    """Rotate left; right if j is negative."""
     return x[j:] + x[:j]
 
 

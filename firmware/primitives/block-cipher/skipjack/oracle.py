@@ -1,6 +1,6 @@
-"""Skipjack written from its specification; there is no library of it.
+"""Skipjack written from its specification; no library has it.
 
-G is its four equations and the rules are applied to immutable tuples, where the C code works in
+G is its four equations, and the rules are applied to immutable tuples, whereas the C code works in
 place; the table F is the specification's.
 """
 
@@ -21,7 +21,7 @@ Words = tuple[int, int, int, int]
 
 
 def g(key: bytes, k: int, w: int) -> int:
-    """G at step k, counted from 0: g1 g2 to g5 g6."""
+    """Compute G at step k, counted from 0: g1 g2 to g5 g6."""
     values = [w >> 8, w & 0xFF]
     for i in range(4):
         values.append(F[values[-1] ^ key[(4 * k + i) % 10]] ^ values[-2])

@@ -1,6 +1,6 @@
 """SPECK64/128 written from the paper: the key schedule as its recurrences, on lists.
 
-There is no well-kept library of it.
+No well-maintained library has it.
 """
 
 from joulemark.oracle import Compute, Inputs, Output

@@ -1,4 +1,4 @@
-"""XTEA written from the report as 64 Feistel rounds; there is no well-kept library of it."""
+"""XTEA written from the report as 64 Feistel rounds; no well-maintained library has it."""
 
 from joulemark.oracle import Compute, Inputs, Output
 
@@ -7,7 +7,8 @@ DELTA = 0x9E3779B9  # 2^32 over the golden ratio
 
 
 def encrypt(key: list[int], block: bytes) -> bytes:
-    """Encrypt one block: in odd rounds delta has been added once more and two other bits choose."""
+    """Encrypt one block; odd rounds use delta added once more and two other bits to choose the key.
+    """
     left, right = int.from_bytes(block[:4], "big"), int.from_bytes(block[4:], "big")
     for round_ in range(64):
         total = (round_ + 1) // 2 * DELTA & MASK

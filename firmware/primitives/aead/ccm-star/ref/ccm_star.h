@@ -1,5 +1,5 @@
 /* CCM* (IEEE 802.15.4): nonces of 13 bytes, MICs of 0, 4, 8 or 16 bytes. With a MIC of 0 bytes it
-   encrypts only: nothing is authenticated, and p_decrypt accepts whatever it gets. */
+   only encrypts: nothing is authenticated, and p_decrypt accepts any input. */
 #ifndef CCM_STAR_H
 #define CCM_STAR_H
 

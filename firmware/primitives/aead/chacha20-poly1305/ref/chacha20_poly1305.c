@@ -5,8 +5,7 @@
 
 enum { MAC_BLOCK_BYTES = 16, MAC_KEY_BYTES = 32 };
 
-/* Starts the key stream; block 0 makes the one-time key (2.6), and the message starts at block 1.
- */
+/* Starts the key stream: block 0 gives the one-time key (2.6), the message starts at block 1. */
 static void start(const chacha20_poly1305_ctx *ctx, const aead_message *m, chacha20_ctx *stream,
                   poly1305_ctx *mac) {
     uint8_t block[CHACHA20_BLOCK_BYTES] = {0};
@@ -38,7 +37,7 @@ static void mac_message(poly1305_ctx *mac, const aead_message *m, const uint8_t 
     poly1305_final(mac, tag);
 }
 
-/* The block counter has 32 bits, of which 0 is the one-time key's. */
+/* The block counter has 32 bits, and block 0 is used for the one-time key. */
 static int lengths_allowed(const aead_message *m) {
 #if SIZE_MAX > 0xffffffff
     if (m->length > (size_t)0xffffffffu * CHACHA20_BLOCK_BYTES)

@@ -4,8 +4,8 @@
 
 enum { BLOCK = BLOCK_CIPHER_BLOCK_BYTES };
 
-/* The field's polynomial without its leading term: SP 800-38B, 5.3, the lexicographically first one
-   of those with the fewest terms; table in Seroussi, HP Labs HPL-98-135. */
+/* The field's polynomial without its leading term (SP 800-38B, 5.3): the lexicographically first of
+   those with the fewest terms; table in Seroussi, HP Labs HPL-98-135. */
 enum { POLYNOMIAL = BLOCK == 8 ? 0x1b : BLOCK == 12 ? 0x641 : 0x87 };
 _Static_assert(BLOCK == 8 || BLOCK == 12 || BLOCK == 16, "EAX: no polynomial for this block size");
 
@@ -39,13 +39,13 @@ static void add_omac(const eax_ctx *ctx, uint8_t *tag, uint8_t t, const uint8_t 
     uint8_t mac[BLOCK] = {0};
     size_t used = BLOCK;
     mac[BLOCK - 1] = t;
-    if (length > 0) { /* t is not the last block */
+    if (length > 0) { /* the block with t is not the last */
         for (size_t i = 0; i < BLOCK; i++)
             mac[i] = ctx->first[t][i];
         used = 0;
     }
     while (length > 0) {
-        if (used == BLOCK) { /* more comes, so this block was not the last */
+        if (used == BLOCK) { /* more data follows, so this block was not the last */
             block_cipher_encrypt(&ctx->cipher, mac, mac, 1);
             used = 0;
         }
@@ -63,8 +63,8 @@ static void add_omac(const eax_ctx *ctx, uint8_t *tag, uint8_t t, const uint8_t 
     crypto_wipe(mac, sizeof mac);
 }
 
-/* CTR from the block N, a number modulo 2^(8 BLOCK). It is made with the key, so the carry goes
-   through all of it, however far it reaches. */
+/* CTR from block N, a number modulo 2^(8 BLOCK). N depends on the key, so the carry always runs
+   through the whole counter, however far it reaches. */
 static void ctr(const eax_ctx *ctx, const uint8_t *n, const aead_message *m) {
     uint8_t counter[BLOCK];
     for (size_t i = 0; i < BLOCK; i++)

@@ -1,5 +1,5 @@
 /* EAX (Bellare, Rogaway, Wagner, FSE 2004) over a block cipher of 64, 96 or 128 bits: nonces of any
-   length, tags of 1 byte to a block. */
+   length, tags of 1 byte up to a block. */
 #ifndef EAX_H
 #define EAX_H
 
@@ -14,9 +14,9 @@ enum {
 
 typedef struct {
     block_cipher_ctx cipher;
-    uint8_t first[3][BLOCK_CIPHER_BLOCK_BYTES]; /* E(t), where OMAC^t goes on from; E(0) is L */
-    uint8_t b[BLOCK_CIPHER_BLOCK_BYTES];        /* 2L: masks a whole last block of OMAC */
-    uint8_t p[BLOCK_CIPHER_BLOCK_BYTES];        /* 4L: masks a padded one */
+    uint8_t first[3][BLOCK_CIPHER_BLOCK_BYTES]; /* E(t), from which OMAC^t continues; E(0) is L */
+    uint8_t b[BLOCK_CIPHER_BLOCK_BYTES];        /* 2L: masks a complete last block of OMAC */
+    uint8_t p[BLOCK_CIPHER_BLOCK_BYTES];        /* 4L: masks a padded last block */
 } eax_ctx;
 
 void eax_init(eax_ctx *ctx, const uint8_t *key);

@@ -1,9 +1,10 @@
 /* GHASH's multiplication for ARMv7-M.
 
    void ghash_multiply_table(uint8_t *y, const uint32_t *table)
-     r0: 16 bytes, which the product replaces; r1: 16 multiples of H of four words
+     r0: 16 bytes, replaced by the product; r1: 16 multiples of H of four words
 
-   From the last four bits of y to the first: z = z x^4 + n H. z in r4 to r7, highest word first. */
+   Processes y from its last four bits to its first: z = z x^4 + n H. z is in r4 to r7, most
+   significant word first. */
     .syntax unified
     .thumb
 
@@ -12,7 +13,7 @@
 #define WORD r3 /* of y */
 #define REDUCTION lr
 
-/* The bits of WORD from \bit on are n. */
+/* n is the four bits of WORD from \bit on. */
 .macro step bit
     and     r2, r7, #15
     ubfx    r12, WORD, #\bit, #4
@@ -44,7 +45,7 @@ ghash_multiply_table:
     mov     r7, #0
     .balign 4
 1:
-    ldr     WORD, [r0], #-4 /* the next word, from the last to the first */
+    ldr     WORD, [r0], #-4 /* next word of y, from the last to the first */
     rev.w   WORD, WORD
     .irp    bit, 0, 4, 8, 12, 16, 20, 24, 28
     step    \bit

@@ -1,4 +1,4 @@
-/* GCM (SP 800-38D), with a table of the 16 multiples of H that have four bits. */
+/* GCM (SP 800-38D), with a table of the 16 four-bit multiples of H. */
 #ifndef GCM_H
 #define GCM_H
 
@@ -7,7 +7,8 @@
 
 typedef struct {
     block_cipher_ctx cipher;
-    uint16_t table[16][8]; /* [n]: H times n, whose highest bit is x^0; highest word first */
+    uint16_t table[16][8]; /* [n]: H times n, whose highest bit is x^0; most significant word
+                              first */
 } gcm_ctx;
 
 #include "aead/gcm/gcm-api.h"

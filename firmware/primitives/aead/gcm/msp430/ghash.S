@@ -1,10 +1,10 @@
 ; GHASH's multiplication for MSP430.
 ;
 ; void ghash_multiply_table(uint8_t *y, const uint16_t *table)
-;   r12: 16 bytes, which the product replaces; r13: 16 multiples of H of eight words
+;   r12: 16 bytes, replaced by the product; r13: 16 multiples of H of eight words
 ;
-; From the last four bits of y to the first: z = z x^4 + n H. z in r4-r11, highest word first;
-; r14 multiple; r15 scratch.
+; Processes y from its last four bits to its first: z = z x^4 + n H. z is in r4-r11, most
+; significant word first; r14 multiple; r15 scratch.
 
 #include "aead/gcm/gcm-reduction.h"
 
@@ -41,7 +41,7 @@
         xor     @r14+, r11
 .endm
 
-; y may stand at an odd address.
+; By bytes: y may have an odd address.
 .macro store r, at
         mov.b   \r, \at+1(r12)
         swpb    \r

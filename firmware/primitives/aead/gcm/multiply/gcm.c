@@ -1,10 +1,10 @@
-/* Polynomials are multiplied as integers of every third bit: at most 6 ones meet in one place then,
-   and their number stays within the three bits up to the next; its lowest bit is their sum
-   modulo 2. Time depends on no secret where the core multiplies 32 bits by 32 to 32 bits in a time
-   of its own, as the Cortex-M3 does (MUL, not UMULL). */
+/* Multiplies polynomials as integers whose bits are spread to every third position. At most 6 ones
+   are then added in one position, so the sum fits the three bits up to the next position, and its
+   lowest bit is the sum modulo 2. Time is independent of secrets on cores whose 32 x 32 to 32 bit
+   multiplication takes constant time, such as the Cortex-M3 (MUL, not UMULL). */
 #include "gcm.h"
 
-/* The product of two polynomials of 16 bits. */
+/* Returns the product of two polynomials of 16 bits. */
 static inline uint32_t multiply16(uint32_t x, uint32_t y) {
     const uint32_t m0 = 0x49249249, m1 = 0x92492492, m2 = 0x24924924;
     uint32_t x0 = x & m0, x1 = x & m1, x2 = x & m2;
@@ -15,14 +15,14 @@ static inline uint32_t multiply16(uint32_t x, uint32_t y) {
     return (z0 & m0) | (z1 & m1) | (z2 & m2);
 }
 
-/* Of 32 bits, by Karatsuba's three products. */
+/* The same for 32 bits, with Karatsuba's three products. */
 __attribute__((noinline)) static uint64_t multiply32(uint32_t x, uint32_t y) {
     uint32_t low = multiply16(x & 0xffff, y & 0xffff), high = multiply16(x >> 16, y >> 16);
     uint32_t middle = multiply16((x ^ x >> 16) & 0xffff, (y ^ y >> 16) & 0xffff) ^ low ^ high;
     return (uint64_t)(high ^ middle >> 16) << 32 | (low ^ middle << 16);
 }
 
-/* Of 64 bits. */
+/* The same for 64 bits. */
 static void multiply64(uint32_t z[4], uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) {
     uint64_t low = multiply32(x0, y0), high = multiply32(x1, y1);
     uint64_t middle = multiply32(x0 ^ x1, y0 ^ y1) ^ low ^ high;
@@ -54,12 +54,12 @@ static void ghash_multiply(const gcm_ctx *ctx, uint8_t *y) {
     for (size_t i = 0; i < 4; i++)
         z[2 + i] ^= middle[i];
 
-    /* The product has 255 bits, of which the highest is x^0: one place up. */
+    /* The product has 255 bits, the highest of which is x^0: shift up by one. */
     for (size_t i = 7; i > 0; i--)
         z[i] = z[i] << 1 | z[i - 1] >> 31;
     z[0] <<= 1;
 
-    /* x^128 = 1 + x + x^2 + x^7, where a shift to the right multiplies by x. */
+    /* x^128 = 1 + x + x^2 + x^7; a right shift multiplies by x. */
     for (size_t i = 0; i < 4; i++) {
         uint32_t word = z[i];
         z[i + 4] ^= word ^ word >> 1 ^ word >> 2 ^ word >> 7;

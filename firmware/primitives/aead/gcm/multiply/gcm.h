@@ -1,4 +1,4 @@
-/* GCM (SP 800-38D), whose GHASH multiplies with the core's multiplication of integers. */
+/* GCM (SP 800-38D); GHASH uses the core's integer multiplication. */
 #ifndef GCM_H
 #define GCM_H
 
@@ -7,7 +7,7 @@
 
 typedef struct {
     block_cipher_ctx cipher;
-    uint32_t h[4]; /* lowest word first; the highest bit of all is x^0 */
+    uint32_t h[4]; /* least significant word first; the highest bit of all is x^0 */
 } gcm_ctx;
 
 #include "aead/gcm/gcm-api.h"

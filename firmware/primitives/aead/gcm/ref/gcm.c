@@ -9,8 +9,8 @@ static void ghash_set_key(gcm_ctx *ctx, const uint8_t *h) {
         ctx->h[i] = load32(h + 4 * i);
 }
 
-/* SP 800-38D, algorithm 1, with masks where it has conditions, so that time depends on no secret.
- */
+/* SP 800-38D, algorithm 1, with masks instead of conditions, so that time is independent of
+   secrets. */
 static void ghash_multiply(const gcm_ctx *ctx, uint8_t *y) {
     uint32_t v[4], z[4] = {0, 0, 0, 0};
     for (size_t i = 0; i < 4; i++)

@@ -1,4 +1,4 @@
-/* GCM (SP 800-38D), with the multiplication of GHASH one bit at a time. */
+/* GCM (SP 800-38D); GHASH multiplies one bit at a time. */
 #ifndef GCM_H
 #define GCM_H
 

@@ -1,6 +1,6 @@
-/* GIFT-128 fixsliced, as fixslice/gift_cofb.c has it. A rotation of a whole word is left to the next
-   instruction that takes the word. What is word 0 in a round comes inverted, and the word 3 that is made of
-   it too until the constant is added, whose table is of inverted ones. */
+/* Fixsliced GIFT-128, as in fixslice/gift_cofb.c. A rotation of a whole word is deferred to the
+   next instruction that uses the word. Word 0 of a round arrives inverted, as does the word 3 made
+   from it, until the constant is added; the table therefore holds inverted constants. */
     .syntax unified
     .thumb
 
@@ -19,8 +19,8 @@
 #define Z2 lr
 #define END r11
 
-/* SubCells, with a inverted and still to be turned right by `turned`: d is the new word 0, inverted, a the
-   new word 3, inverted. */
+/* SubCells, where a is inverted and still has to be rotated right by `turned`. Leaves the new word
+   0, inverted, in d and the new word 3, inverted, in a. */
 .macro sub_cells a, b, c, d, turned
     bic     T, \c, \a, ror #\turned
     eors    \b, T
@@ -34,22 +34,22 @@
     eors    \c, T
 .endm
 
-/* Fields of `width` bits turned right by n, but for a turn of the whole word by n: low is the n lowest bits of
-   each. */
+/* Rotates fields of `width` bits right by n, except for a rotation of the whole word by n; low
+   masks the n lowest bits of each field. */
 .macro turn_fields x, width, low
     and     T, \x, #\low
     eors    \x, T
     orr     \x, \x, T, ror #(32 - \width)
 .endm
 
-/* The same by the other bits of each field. */
+/* The same with a mask of the other bits of each field. */
 .macro turn_fields_by_high x, width, high
     and     T, \x, #\high
     eors    \x, T
     orr     \x, T, \x, ror #(32 - \width)
 .endm
 
-/* Neighbours change places, in MASK's half moved by `by`. */
+/* Swaps adjacent bits, with MASK shifted left by `by`. */
 .macro swap_neighbours x, by
     eor     T, \x, \x, lsr #1
     and     T, T, MASK, lsl #\by
@@ -57,8 +57,8 @@
     eor     \x, \x, T, lsl #1
 .endm
 
-/* AddRoundKey, with turns still to come of words 1 and 2; a is word 3. Constants are loaded by threes:
-   where they and the code come from one flash, each visit to the table costs the code its place in the
+/* AddRoundKey, with rotations of words 1 and 2 still pending; a is word 3. Constants are loaded in
+   threes: where they share a flash with the code, each access to the table evicts the code from the
    line buffer. */
 .macro add_round_key number, a, b, c, turned_b, turned_c
     ldr     X, [KEY], #4
@@ -120,7 +120,7 @@ gift_cofb_block:
     add     END, CONSTANT, #160
     movw    MASK, #0x5555
     ldm     r1, {A, B, C, D}
-    mvn     A, A, ror #8 /* as a round leaves it */
+    mvn     A, A, ror #8 /* the state in which a round leaves it */
     .p2align 2
 1:
     five_rounds 0, A, B, C, D

@@ -1,16 +1,17 @@
-/* GIFT-128 with word 3 left where it is. PermBits turns word i by 8 (i + 1) bits to the left after
-   a permutation R, the same for all, with R^5 = 1. Here the words after r rounds hold R^-r of what
-   they should: word 3, turned by 32 bits, never moves, and the others need rotations only: within
-   nibbles, halves (then neighbours change places), bytes and the whole word in turn. */
+/* GIFT-128 with word 3 left in place. PermBits rotates word i left by 8 (i + 1) bits after a
+   permutation R, common to all words, with R^5 = 1. Here, after r rounds, the words hold R^-r of
+   their true values: word 3, whose rotation is by 32 bits, never moves, and the others need only
+   rotations: in turn within nibbles, within halves (followed by a swap of adjacent bits), within
+   bytes and of the whole word. */
 #include "aead/gift-cofb/gift-cofb-words.h"
 
 #include "aead/gift-cofb/gift-cofb-schedule.h"
 
-/* Fields of `width` bits turned to the right by n; low is the n lowest bits of each. */
+/* Rotates fields of `width` bits right by n; low masks the n lowest bits of each field. */
 #define TURN_FIELDS(x, width, n, low) ((x) & (low)) << ((width) - (n)) | ((x) & ~(low)) >> (n)
 #define TURN(x, n) ((x) << (32 - (n)) | (x) >> (n))
 
-/* SubCells. What it leaves in d is the new word 0, inverted, and in a the new word 3. */
+/* SubCells. Leaves the new word 0, inverted, in d and the new word 3 in a. */
 #define SUB_CELLS(a, b, c, d)                                                                      \
     b ^= a & c;                                                                                    \
     a ^= b & d;                                                                                    \
@@ -55,8 +56,7 @@
     c = TURN(c, 8);                                                                                \
     ADD_ROUND_KEY(a, b, c)
 
-/* The round constants of the specification, which are added to word 3, in the places of their
-   rounds. */
+/* The specification's round constants for word 3, permuted as their rounds require. */
 static const uint32_t constants[ROUNDS] = {
     0x10000008, 0x80018000, 0x54000002, 0x01010181, 0x8000001f, 0x10888880, 0x6001e000, 0x51500002,
     0x03030180, 0x8000002f, 0x10088880, 0x60016000, 0x41500002, 0x03030080, 0x80000027, 0x10008880,

@@ -1,4 +1,4 @@
-/* GIFT-128 fixsliced, as fixslice/gift_cofb.c has it. A word is two registers, the high half first. */
+/* Fixsliced GIFT-128, as in fixslice/gift_cofb.c. A word is two registers, high half first. */
 
 #include "msp430-rotate.inc"
 
@@ -10,11 +10,11 @@
 #define KEY r14
 #define CONSTANT r15
 
-/* Words 1 and 2 with their halves exchanged. */
+/* Words 1 and 2 with their halves swapped. */
 #define B_TURNED r6, r7
 #define C_TURNED r8, r9
 
-/* SubCells of half a word each. */
+/* SubCells of one half of each word. */
 .macro sub_halves a, b, c, d
     mov \a, T
     and \c, T
@@ -54,14 +54,14 @@
     \op \l
 .endm
 
-/* The bits of the mask go to T. */
+/* T = the bits of x in the mask. */
 .macro part x, mask
     mov \x, T
     and #\mask, T
     xor T, \x
 .endm
 
-/* Shifts to the right. */
+/* Right shifts. */
 .macro right x, n
     clrc
     rrc \x
@@ -76,7 +76,7 @@
     .endr
 .endm
 
-/* Rotations of 16 bits by one. */
+/* 16-bit rotations by one. */
 .macro ror16 x
     bit #1, \x
     rrc \x
@@ -87,7 +87,7 @@
     adc \x
 .endm
 
-/* Nibbles turned right. */
+/* Rotate nibbles right. */
 .macro nibbles_1 x
     part \x, 0x1111
     right \x, 1
@@ -109,7 +109,7 @@
     bis T, \x
 .endm
 
-/* Halves turned right. */
+/* Rotate halves right. */
 .macro half_4 x
     .rept 4
     ror16 \x
@@ -122,7 +122,7 @@
     .endr
 .endm
 
-/* Bytes turned right. What passes the end of a byte is in the other one, as the half word turns. */
+/* Rotate bytes right. Bits that leave a byte go to the other one, as the whole half rotates. */
 .macro bytes_2 x
     part \x, 0x0303
     right \x, 2
@@ -148,7 +148,7 @@
     bis T, \x
 .endm
 
-/* Neighbours change places. */
+/* Swap adjacent bits. */
 .macro neighbours x
     part \x, 0x5555
     right \x, 1
@@ -170,7 +170,7 @@
     neighbours \h
 .endm
 
-/* Five rounds, after which b and c have their halves exchanged. */
+/* Five rounds, after which b and c have their halves swapped. */
 .macro five_rounds a0, a1, b0, b1, c0, c1, d0, d1
     sub_cells \a0, \a1, \b0, \b1, \c0, \c1, \d0, \d1
     both nibbles_1, \d0, \d1
@@ -187,7 +187,7 @@
     exchange \d0, \d1
     both neighbours, \b0, \b1
     neighbours_of_high \c0, \c1
-    /* from here on c has its halves exchanged */
+    /* from here on c has its halves swapped */
     add_round_key \a0, \a1, \b0, \b1, \c1, \c0
     sub_cells \d0, \d1, \b0, \b1, \c1, \c0, \a0, \a1
     both bytes_6, \a0, \a1
@@ -197,7 +197,7 @@
     sub_cells \a0, \a1, \b0, \b1, \c1, \c0, \d0, \d1
     rotl8 \d0, \d1, T
     rotr8 \c1, \c0, T
-    /* and b too */
+    /* and so has b */
     add_round_key \a0, \a1, \b1, \b0, \c1, \c0
 .endm
 

@@ -1,9 +1,9 @@
-/* GIFT-128 in its bitsliced form, as the GIFT-COFB specification gives it. */
+/* GIFT-128 in its bitsliced form, as in the GIFT-COFB specification. */
 #include "aead/gift-cofb/gift-cofb-words.h"
 
 enum { ROUNDS = 40 };
 
-/* PermBits for word i: bit 4b + j goes to bit b of byte i - j modulo 4. */
+/* PermBits for word i: bit 4b + j moves to bit b of byte i - j modulo 4. */
 static uint32_t permute_bits(uint32_t s, unsigned i) {
     s = swap_bits(s, 0x0a0a0a0a, 3);
     s = swap_bits(s, 0x00cc00cc, 6);

@@ -1,12 +1,12 @@
-/* Keccak-p[400] of FIPS 202, section 3.3, a row at a time, from one state to another.
+/* Keccak-p[400] of FIPS 202, section 3.3, one row at a time, from one state to another.
 
-   A lane of 16 bits stands twice in its word, so that it turns as the word turns. No instruction only
-   turns a word: each word of the state lies in memory turned by some bits, which its place alone
-   decides (ketje.c has them), and the instructions that take it turn it back. The amounts are such that
-   a round leaves the words of its result turned as it found them.
+   A 16-bit lane is stored twice in its word, so that rotating the word rotates the lane. No
+   instruction merely rotates: each word of the state is stored rotated by an amount that depends
+   only on its position (listed in ketje.c), and the instructions that read it rotate it back. The
+   amounts are chosen so that a round leaves its result rotated as it found its input.
 
-   In registers: r2 to r6 are the words of a row, or column parities, r7 to r11 the D of the columns. All
-   instructions are 32 bits wide and aligned: it is fetching that would hold up a mixture. */
+   r2 to r6 hold the words of a row, or column parities; r7 to r11 the D of the columns. All
+   instructions are 32 bits wide and aligned, because mixed widths would stall on fetches. */
     .syntax unified
     .thumb
 
@@ -29,7 +29,7 @@
     .p2align 2
 /* void keccak_p400_rounds(const uint32_t from[25], uint32_t to[25], unsigned rounds)
 
-   The last `rounds` of the 20 rounds, each from one state to the other and back. */
+   Runs the last `rounds` of the 20 rounds, alternating between the two states. */
 keccak_p400_rounds:
     push    {r4-r11, lr}
     movw    r3, #:lower16:.Lconstants_end
@@ -232,7 +232,8 @@ keccak_p400_rounds:
 
     .section .rodata.keccak_p400_rounds, "a", %progbits
     .p2align 2
-/* RC[i] of iota, cut to 16 bits (FIPS 202, algorithm 5), for the 20 rounds of Keccak-f[400]. */
+/* RC[i] of iota, truncated to 16 bits (FIPS 202, algorithm 5), for the 20 rounds of
+   Keccak-f[400]. */
 .Lconstants:
     .word 0x00010001, 0x80828082, 0x808a808a, 0x80008000, 0x808b808b
     .word 0x00010001, 0x80818081, 0x80098009, 0x008a008a, 0x00880088

@@ -3,19 +3,18 @@
 
 enum { LANES = 25 };
 
-/* Each round reads one of the two states of words and writes the other. The bytes are all of the
-   state at first, and then those of the rate's lanes. */
+/* Each round reads one of the two states in words and writes the other. `bytes` holds the whole
+   state at first, then only the rate's lanes. */
 typedef struct {
     uint32_t words[2][LANES];
     uint8_t bytes[2 * LANES];
     uint8_t current, started;
 } keccak_state;
 
-/* The last `rounds` of the 20 rounds, each from one state to the other and back; in keccak-p400.S.
- */
+/* Runs the last `rounds` of the 20 rounds, alternating between the two states; in keccak-p400.S. */
 void keccak_p400_rounds(const uint32_t from[LANES], uint32_t to[LANES], unsigned rounds);
 
-/* How far the words are turned right in the state; those of the rate are not. */
+/* Right rotation of each word as stored in the state; the rate's words have none. */
 static const uint8_t turned[LANES] = {0, 0, 0,  13, 15, 4, 5, 3, 1,  2, 5, 11, 1,
                                       9, 2, 12, 4,  14, 4, 0, 3, 15, 8, 9, 6};
 

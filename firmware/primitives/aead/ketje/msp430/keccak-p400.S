@@ -1,17 +1,17 @@
 ; Keccak-p[400] for MSP430.
 ;
 ; unsigned keccak_p400_rounds(uint16_t *lanes, unsigned rounds, unsigned current)
-;   r12: two states of 25 lanes, one behind the other, lane (x, y) at 2(5y + x)
-;   r13: how many of the last rounds of Keccak-f[400]
-;   r14: 0 or 1, the state to start from; r12 returns the one that holds the result
+;   r12: two consecutive states of 25 lanes, lane (x, y) at 2(5y + x)
+;   r13: how many of the last rounds of Keccak-f[400] to run
+;   r14: 0 or 1, the initial state; r12 returns the one that holds the result
 ;
 ; A round reads one state and writes the other, so pi costs nothing: a row of the result is computed
-; from the five lanes that pi brings there. r12 base; r4-r8 theta's D[0..4]; r9, r10, r11, r13, r14
-; a row; r15 scratch. The address of the next round constant is on the stack.
+; from the five lanes that pi moves there. r12 base; r4-r8 theta's D[0..4]; r9, r10, r11, r13, r14 a
+; row; r15 scratch. The address of the next round constant is on the stack.
 
 .set BYTES, 50                  ; of a state
 
-; Rotations: by 8 with a swap of bytes, otherwise one bit in two cycles.
+; Rotations: by 8 with a byte swap, otherwise by one bit in two cycles.
 .macro left r, n
         .rept \n
         add     \r, \r
@@ -45,8 +45,8 @@
         rotate  \b, \n
 .endm
 
-; chi of a row: a[x] = b[x] + (not b[x+1]) b[x+2]. The last three lanes destroy what nobody needs any
-; more.
+; chi of a row: a[x] = b[x] + (not b[x+1]) b[x+2]. The last three lanes overwrite values that are no
+; longer needed.
 .macro chi to, row
         mov     r11, r15
         bic     r10, r15
@@ -184,7 +184,7 @@ done:
         ret
         .size   keccak_p400_rounds, . - keccak_p400_rounds
 
-        ; RC[i] of iota, cut to 16 bits (FIPS 202, algorithm 5).
+        ; RC[i] of iota, truncated to 16 bits (FIPS 202, algorithm 5).
         .section .rodata.keccak_p400_constants, "a", @progbits
         .p2align 1
         .word   0x0001, 0x8082, 0x808a, 0x8000, 0x808b, 0x0001, 0x8081, 0x8009, 0x008a, 0x0088

@@ -7,8 +7,8 @@ typedef struct {
     unsigned current;
 } keccak_state;
 
-/* The last `rounds` of the 20 rounds; `current` says where the state is at first, and where it is
-   then is returned. */
+/* Runs the last `rounds` of the 20 rounds. `current` selects the initial state; returns the one
+   that holds the result. */
 unsigned keccak_p400_rounds(uint16_t *lanes, unsigned rounds, unsigned current);
 
 static uint8_t *keccak_bytes(keccak_state *s) {

@@ -1,4 +1,4 @@
-/* Keccak-p[400] as FIPS 202, section 3.2, writes it, with lanes of 16 bits. */
+/* Keccak-p[400] as in FIPS 202, section 3.2, with lanes of 16 bits. */
 #include "ketje.h"
 
 static uint16_t rotate_left(uint16_t a, unsigned n) {
@@ -14,10 +14,10 @@ static uint8_t *keccak_bytes(keccak_state *s) {
 }
 
 static void keccak_p400(keccak_state *s, unsigned rounds) {
-    /* Offsets of rho modulo the lane (table 2), at 5y + x. */
+    /* Offsets of rho modulo the lane length (table 2), at 5y + x. */
     static const uint8_t offset[25] = {0, 1, 14, 12, 11, 4, 12, 6, 7, 4,  3, 10, 11,
                                        9, 7, 9,  13, 15, 5, 8,  2, 2, 13, 8, 14};
-    /* RC[i] of iota, cut to 16 bits (algorithm 5), for the 20 rounds of Keccak-f[400]. */
+    /* RC[i] of iota, truncated to 16 bits (algorithm 5), for the 20 rounds of Keccak-f[400]. */
     static const uint16_t constant[20] = {0x0001, 0x8082, 0x808a, 0x8000, 0x808b, 0x0001, 0x8081,
                                           0x8009, 0x008a, 0x0088, 0x8009, 0x000a, 0x808b, 0x008b,
                                           0x8089, 0x8003, 0x8002, 0x0080, 0x800a, 0x000a};

@@ -16,8 +16,8 @@ static uint16_t rotate_left(unsigned a, unsigned n) {
     return (uint16_t)(a << n | (a & 0xffffu) >> (16 - n) % 16);
 }
 
-/* A row of the result, from the five lanes that pi brings there: theta, rho, chi. The lane of
-   column x is the one at 5x + (x + shift) modulo 5; n0 to n4 are their rotations. */
+/* Computes a row of the result from the five lanes that pi moves there: theta, rho, chi. Column x's
+   lane is at 5x + (x + shift) modulo 5; n0 to n4 are the rotations. */
 #define LANE(x, shift) (5 * (x) + ((x) + (shift)) % 5)
 #define FETCH(x, shift, n) rotate_left(a[LANE(x, shift)] ^ d[((x) + (shift)) % 5], n)
 #define ROW(y, shift, n0, n1, n2, n3, n4)                                                          \
@@ -49,7 +49,7 @@ static void keccak_round(uint16_t *e, const uint16_t *a, uint16_t constant) {
 }
 
 static void keccak_p400(keccak_state *s, unsigned rounds) {
-    /* RC[i] of iota, cut to 16 bits (FIPS 202, algorithm 5). */
+    /* RC[i] of iota, truncated to 16 bits (FIPS 202, algorithm 5). */
     static const uint16_t constant[20] = {0x0001, 0x8082, 0x808a, 0x8000, 0x808b, 0x0001, 0x8081,
                                           0x8009, 0x008a, 0x0088, 0x8009, 0x000a, 0x808b, 0x008b,
                                           0x8089, 0x8003, 0x8002, 0x0080, 0x800a, 0x000a};

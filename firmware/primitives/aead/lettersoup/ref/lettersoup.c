@@ -1,5 +1,5 @@
-/* The paper's notation, algorithm 2: R and L start the offsets O_i of message and header, SCT is
-   four unkeyed rounds, A and D accumulate, tau is the tag's length, LFSRC is algorithm 8. */
+/* The paper's notation, algorithm 2: R and L are the initial offsets O_i of message and header, SCT
+   is four unkeyed rounds, A and D accumulate, tau is the tag's length, LFSRC is algorithm 8. */
 #include "lettersoup.h"
 
 enum { BLOCK = BLOCK_CIPHER_BLOCK_BYTES };
@@ -15,7 +15,7 @@ static void next_offset(uint8_t *o) {
     o[BLOCK - 3] ^= (uint8_t)(top ^ top >> 3 ^ top >> 5);
 }
 
-/* sum = sum XOR SCT(part XOR O): a block of Marvin, where a short one is padded with zeros. */
+/* sum = sum XOR SCT(part XOR O): a block of Marvin; a short one is padded with zeros. */
 static void accumulate(uint8_t *sum, const uint8_t *offset, const uint8_t *part, size_t length) {
     uint8_t block[BLOCK];
     for (size_t i = 0; i < BLOCK; i++)
@@ -26,9 +26,9 @@ static void accumulate(uint8_t *sum, const uint8_t *offset, const uint8_t *part,
     crypto_wipe(block, sizeof block);
 }
 
-/* What Marvin adds at the end: the length of the tag, and that of the data. */
+/* Marvin's last step: adds the length of the tag and that of the data. */
 static void add_lengths(uint8_t *sum, size_t tag_length, size_t length) {
-    /* rpad(bin(n - tau) || 1): the number of bits left out, without leading zeros, and a one. */
+    /* rpad(bin(n - tau) || 1): the number of omitted bits, without leading zeros, and a one. */
     unsigned left_out = (unsigned)(8 * (BLOCK - tag_length)) << 1 | 1;
     while (left_out < 0x80)
         left_out <<= 1;
@@ -46,7 +46,7 @@ static size_t part_of(size_t left) {
     return left < BLOCK ? left : BLOCK;
 }
 
-/* Both directions: LFSRC and Marvin go through the message with the same offsets. tag gets BLOCK
+/* Encrypts or decrypts: LFSRC and Marvin process the message with the same offsets. tag gets BLOCK
    bytes. */
 static void process(const lettersoup_ctx *ctx, const aead_message *m, int decrypting,
                     uint8_t *tag) {
@@ -54,7 +54,7 @@ static void process(const lettersoup_ctx *ctx, const aead_message *m, int decryp
     for (size_t i = 0; i < BLOCK; i++)
         tag[i] = 0;
 
-    if (m->ad_length > 0) { /* D, from L on */
+    if (m->ad_length > 0) { /* D, starting from L */
         for (size_t i = 0; i < BLOCK; i++)
             tag[i] = offset[i] = ctx->l[i];
         for (size_t done = 0, part; done < m->ad_length; done += part) {
@@ -66,7 +66,7 @@ static void process(const lettersoup_ctx *ctx, const aead_message *m, int decryp
         block_cipher_sct(tag);
     }
 
-    block_cipher_encrypt(&ctx->cipher, offset, m->nonce, 1); /* A, from R = E(N) XOR N on */
+    block_cipher_encrypt(&ctx->cipher, offset, m->nonce, 1); /* A, starting from R = E(N) XOR N */
     crypto_xor(offset, offset, m->nonce, BLOCK);
     crypto_xor(tag, tag, offset, BLOCK);
     for (size_t done = 0, part; done < m->length; done += part) {

@@ -1,8 +1,8 @@
-/* LetterSoup (Simplicio, Barbuda, Barreto, Carvalho, Margi, 2009) over a cipher of 96 bits that has
-   a square-complete transform: nonces of a block, tags of 4 bytes to a block.
+/* LetterSoup (Simplicio, Barbuda, Barreto, Carvalho, Margi, 2009) over a 96-bit cipher with a
+   square-complete transform: nonces of a block, tags of 4 bytes up to a block.
 
-   The paper pads a shorter nonce with zeros on the left; that would make two nonces of different
-   lengths one, so only the whole length is taken. */
+   The paper pads a shorter nonce with zeros on the left, which would map nonces of different
+   lengths to one; only the full length is accepted. */
 #ifndef LETTERSOUP_H
 #define LETTERSOUP_H
 
@@ -17,7 +17,7 @@ enum {
 
 typedef struct {
     block_cipher_ctx cipher;
-    uint8_t l[BLOCK_CIPHER_BLOCK_BYTES]; /* L: starts the offsets of the associated data */
+    uint8_t l[BLOCK_CIPHER_BLOCK_BYTES]; /* L: initial offset of the associated data */
 } lettersoup_ctx;
 
 void lettersoup_init(lettersoup_ctx *ctx, const uint8_t *key);

@@ -1,15 +1,15 @@
-/* RFC 7253's notation: L_*, L_$, L_0, L_1, ...; Offset, Checksum, HASH. The first L_i are prepared,
-   and the next ones doubled from the last of those when a block's number asks for them. */
+/* RFC 7253's notation: L_*, L_$, L_0, L_1, ...; Offset, Checksum, HASH. The first L_i are
+   precomputed; later ones are doubled from the last of these when a block's number needs them. */
 #include "ocb3.h"
 
 enum { BLOCK = BLOCK_CIPHER_BLOCK_BYTES };
 
-/* Blocks given to the cipher at once: one that works on several together can. No cipher for a
+/* Blocks given to the cipher at a time, as some ciphers process several together. No cipher for a
    16-bit core does, and RAM is scarcer there. */
 enum { BATCH = sizeof(size_t) > 2 ? 4 : 1 };
 
-/* RESIDUE, SHIFT and MASKLEN for the block length: draft-krovetz-ocb-wideblock-00, section 3. With
-   128 bits they are those of RFC 7253. */
+/* RESIDUE, SHIFT and MASKLEN for the block length: draft-krovetz-ocb-wideblock-00, section 3. For
+   128 bits they equal those of RFC 7253. */
 enum { RESIDUE = BLOCK == 16 ? 0x87 : 0x641, SHIFT = BLOCK == 16 ? 8 : 33, MASK = 63 };
 _Static_assert(BLOCK == 16 || BLOCK == 12, "OCB3: block of 96 or 128 bits");
 
@@ -74,7 +74,7 @@ static void add_hash(const ocb3_ctx *ctx, uint8_t *sum, const uint8_t *a, size_t
     crypto_wipe(block, sizeof block);
 }
 
-/* Offset_0: BLOCK bytes of Stretch from bit `bottom` on. */
+/* Offset_0: BLOCK bytes of Stretch, starting at bit `bottom`. */
 static void first_offset(const ocb3_ctx *ctx, uint8_t *offset, const aead_message *m) {
     enum { SHIFT_BYTES = SHIFT / 8, SHIFT_BITS = SHIFT % 8, STRETCH = BLOCK + MASK / 8 + 1 };
     uint8_t nonce[BLOCK] = {0}, stretch[STRETCH];
@@ -86,7 +86,7 @@ static void first_offset(const ocb3_ctx *ctx, uint8_t *offset, const aead_messag
     unsigned bottom = nonce[BLOCK - 1] & MASK;
     nonce[BLOCK - 1] = (uint8_t)(nonce[BLOCK - 1] & ~MASK);
 
-    /* Stretch = Ktop || (Ktop XOR Ktop << SHIFT), as far as it is looked at. */
+    /* Stretch = Ktop || (Ktop XOR Ktop << SHIFT), as far as it is used. */
     block_cipher_encrypt(&ctx->cipher, stretch, nonce, 1);
     for (size_t i = 0; i < STRETCH - BLOCK; i++) {
         unsigned word = (unsigned)stretch[i + SHIFT_BYTES] << 8;
@@ -101,7 +101,7 @@ static void first_offset(const ocb3_ctx *ctx, uint8_t *offset, const aead_messag
     crypto_wipe(stretch, sizeof stretch);
 }
 
-/* Both directions; tag gets BLOCK bytes. */
+/* Encrypts or decrypts; tag gets BLOCK bytes. */
 static void process(const ocb3_ctx *ctx, const aead_message *m, int decrypting, uint8_t *tag) {
     uint8_t offset[BLOCK], checksum[BLOCK] = {0}, block[BATCH * BLOCK], offsets[BATCH * BLOCK];
     size_t done = 0, i = 1;

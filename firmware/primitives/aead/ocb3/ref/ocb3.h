@@ -1,5 +1,5 @@
-/* OCB3 (RFC 7253; for 96-bit blocks draft-krovetz-ocb-wideblock): nonces of 1 byte to a block less
-   one, tags of 1 byte to a block. */
+/* OCB3 (RFC 7253; for 96-bit blocks draft-krovetz-ocb-wideblock): nonces of 1 byte to one less than
+   a block, tags of 1 byte to a block. */
 #ifndef OCB3_H
 #define OCB3_H
 
@@ -8,9 +8,9 @@
 
 enum {
     OCB3_KEY_BYTES = BLOCK_CIPHER_KEY_BYTES,
-    OCB3_NONCE_BYTES = 11, /* the longest that both block sizes allow */
+    OCB3_NONCE_BYTES = 11, /* longest allowed by both block lengths */
     OCB3_TAG_BYTES = BLOCK_CIPHER_BLOCK_BYTES,
-    OCB3_PREPARED = 4 /* L_i; seven of eight blocks need none but the first three */
+    OCB3_PREPARED = 4 /* L_i; seven of eight blocks need only the first three */
 };
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* TinyJAMBU's keyed permutation, 32 steps at once, and whole words of a message. */
+/* TinyJAMBU's keyed permutation, 32 steps at a time, and its encryption of whole words. */
     .syntax unified
     .thumb
 
@@ -14,7 +14,7 @@
 #define T r10
 #define U r11
 
-/* s0 ^= s47 ^ ~(s70 & s85) ^ s91 ^ key, the key being inverted already. */
+/* s0 ^= s47 ^ ~(s70 & s85) ^ s91 ^ key, where the key is already inverted. */
 .macro feedback s0, s1, s2, s3, key
     lsr.w   T, \s2, #6
     orr.w   T, T, \s3, lsl #26
@@ -63,9 +63,9 @@ tinyjambu_permute:
 #define OUT r1
 #define IN r12
 #define END lr
-#define MASK 4 /* in the frame; all ones to decrypt */
+#define MASK 4 /* in the frame; all ones for decryption */
 #define FRAME_BYTES 8
-#define WORDS 44 /* arguments: behind the frame and what is pushed */
+#define WORDS 44 /* arguments: after the frame and the pushed registers */
 #define DECRYPTING 48
 
     .section .text.tinyjambu_crypt, "ax", %progbits

@@ -5,8 +5,8 @@
 #define U r14
 #define V r15
 
-/* 16 steps at once: s ^ s47 ^ ~(s70 & s85) ^ s91 ^ key, with word 0 of the register in \w0 and so on; the
-   inversion is in the key. The new word takes the place of word 0, which moves out. */
+/* 16 steps at a time: s ^ s47 ^ ~(s70 & s85) ^ s91 ^ key, with word 0 of the register in \w0 and so
+   on; the inversion is in the key. The new word replaces word 0, which is shifted out. */
 .macro steps_16 w0, w2, w3, w4, w5, w6
     mov \w3, T         /* from bit 47: word 3 and the top of word 2 */
     mov \w2, U

@@ -1,7 +1,7 @@
 #include "tinyjambu-body.h"
 
-/* 32 steps at once: no tap is closer than 32 bits to the end that is filled. The feedback is
-   s0 ^ s47 ^ ~(s70 & s85) ^ s91 ^ key bit. */
+/* 32 steps at a time: every tap is at least 32 bits from the end that is filled. The feedback is s0
+   ^ s47 ^ ~(s70 & s85) ^ s91 ^ key bit. */
 static uint32_t feedback(uint32_t s0, uint32_t s1, uint32_t s2, uint32_t s3,
                          uint32_t inverted_key) {
     return s0 ^ (s1 >> 15 | s2 << 17) ^ ((s2 >> 6 | s3 << 26) & (s2 >> 21 | s3 << 11)) ^

@@ -1,7 +1,7 @@
-/* Xoodoo[12], with the specification's names: theta, rho west, iota, chi, rho east. The twelve words
-   stay in registers. Those of plane 0 are as they should be. Those of the others change places within
-   their plane by changing names, and lie there not yet rotated: the next instruction that takes one
-   rotates it. */
+/* Xoodoo[12], with the specification's names: theta, rho west, iota, chi, rho east. The twelve
+   words stay in registers. Words of plane 0 have their true values. Words of the other planes move
+   within their plane by renaming and are kept unrotated: the next instruction that uses one rotates
+   it. */
     .syntax unified
     .thumb
 
@@ -20,7 +20,7 @@
 #define T r12
 #define U lr
 
-/* op d, n, m rotated to the left, by an expression. */
+/* op d, n, m with m rotated left by an expression. */
 .macro left op, d, n, m, by
     .if     (\by) & 31
     \op     \d, \n, \m, ror #(32 - (\by)) & 31
@@ -29,8 +29,8 @@
     .endif
 .endm
 
-/* Before round k, words of plane 1 have k bits of rotation still to come, and those of plane 2 have
-   19 k: theta's E = (p <<< 5) ^ (p <<< 14) of a column, but for the rotation by 5. */
+/* Before round k, words of plane 1 have k bits of rotation pending, and those of plane 2 have 19 k.
+   Computes theta's E = (p <<< 5) ^ (p <<< 14) of a column, except for the rotation by 5. */
 .macro effect k, e, a, b, c
     left    eor, \e, \a, \b, \k
     left    eor, \e, \e, \c, 19 * \k
@@ -43,7 +43,7 @@
     left    eor, \c, \c, \e, 5 - 19 * \k
 .endm
 
-/* chi. a' = a ^ ~b c has the same b ~a' as a had b ~a. */
+/* chi. With a' = a ^ ~b c, b ~a' equals b ~a. */
 .macro chi k, a, b, c
     left    bic, T, \c, \b, \k - (19 * \k + 11)
     left    bic, U, \a, \c, 19 * \k + 11
@@ -69,7 +69,7 @@
     chi     \k, A3, \b2, \c3
 .endm
 
-/* Twelve rounds, after which all words are as they should be. */
+/* Twelve rounds, after which all words have their true values. */
 .macro xoodoo
     round   0, 0x058, B0, B1, B2, B3, C0, C1, C2, C3
     round   1, 0x038, B3, B0, B1, B2, C2, C3, C0, C1
@@ -91,11 +91,12 @@
     .endr
 .endm
 
-/* The frame: plane 2 while a block is added, which takes its registers; then output, input, its end. */
+/* The frame: plane 2 while a block is added and its registers are in use; then output, input, and
+   the input's end. */
 #define POINTERS 16
 #define FRAME 32
 
-/* Half a block: three words of it and of the state. */
+/* Half a block: three of its words and of the state's. */
 .macro encrypt_words x, y, z
     ldr     r8, [T], #4
     ldr     r9, [T], #4
@@ -123,9 +124,11 @@
     mov     \z, r10
 .endm
 
-/* void NAME(uint8_t state[48], uint8_t *out, const uint8_t *in, size_t blocks): Up, 24 bytes added to the
-   state, Down, for each block. Input and output need not be aligned. What decrypts takes no block too,
-   which is Xoodoo[12] alone; another copy of the rounds for that would be 2 KB. */
+/* void NAME(uint8_t state[48], uint8_t *out, const uint8_t *in, size_t blocks)
+
+   For each block: Up, 24 bytes added to the state, Down. Input and output need not be aligned. The
+   decrypting version also accepts no blocks and is then Xoodoo[12] alone; a separate copy of the
+   rounds would cost 2 KB. */
 .macro blocks_of name, words, may_be_none
     .section .text.\name, "ax", %progbits
     .global \name

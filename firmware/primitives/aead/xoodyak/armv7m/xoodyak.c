@@ -1,6 +1,6 @@
 #include "aead/xoodyak/xoodyak.h"
 
-/* Crypt of whole blocks, in xoodoo.S; decryption of none is Xoodoo[12]. */
+/* Crypt of whole blocks, in xoodoo.S; decryption of no blocks is Xoodoo[12]. */
 void xoodyak_encrypt_blocks(uint8_t state[XOODYAK_STATE_BYTES], uint8_t *out, const uint8_t *in,
                             size_t blocks);
 void xoodyak_decrypt_blocks(uint8_t state[XOODYAK_STATE_BYTES], uint8_t *out, const uint8_t *in,

@@ -1,6 +1,6 @@
-/* Xoodoo[12], with the specification's names: theta, rho west, iota, chi, rho east. Six registers hold
-   a column; the planes stay in memory. A word of plane 2 goes back to where it came from, and that of
-   plane 1 to a second place, so that after two rounds all lie where they should. */
+/* Xoodoo[12], with the specification's names: theta, rho west, iota, chi, rho east. Six registers
+   hold a column; the planes stay in memory. A word of plane 2 returns to its place and a word of
+   plane 1 goes to a second copy, so that after two rounds all are in their places. */
 
 #include "msp430-rotate.inc"
 
@@ -14,7 +14,7 @@
 #define C r9, r8
 #define E r11, r10
 
-/* The frame: theta's effect on each column, plane 1 after odd rounds, rounds to go. */
+/* The frame: theta's effect on each column, plane 1 after odd rounds, remaining rounds. */
 #define EFFECT 0
 #define PLANE_1 16
 #define ROUNDS 32
@@ -35,8 +35,8 @@
     xor \mh, \h
 .endm
 
-/* theta: E = (p <<< 5) ^ (p <<< 14) of a column's parity p is added to the next column. Left by 14 is
-   right by 2 with the halves exchanged. */
+/* theta: E = (p <<< 5) ^ (p <<< 14) of a column's parity p is added to the next column. Left by 14
+   is right by 2 with the halves swapped. */
 .macro theta next, a, b, b_base, c
     get A, \a, STATE
     xor \b(\b_base), r4
@@ -54,7 +54,7 @@
     put A, EFFECT+\next, sp
 .endm
 
-/* chi of a half column. a' = a ^ ~b c has the same b ~a' as a had b ~a. */
+/* chi of half a column. With a' = a ^ ~b c, b ~a' equals b ~a. */
 .macro chi a, b, c
     mov \c, T
     bic \b, T
@@ -67,7 +67,8 @@
     xor T, \c
 .endm
 
-/* A column after theta's effect: the word of plane 1 comes from the column before, whose effect E holds. */
+/* A column after theta's effect. The word of plane 1 comes from the previous column, whose effect E
+   holds. */
 .macro column x, b_from, b_from_base, b_to, b_to_base, c, iota
     get B, \b_from, \b_from_base
     with B, E
@@ -92,7 +93,7 @@
     put C, \c, STATE
 .endm
 
-/* A round: plane 1 is at `from` and goes to `to`; c0 to c3 are the places of plane 2. */
+/* A round: plane 1 is read from `from` and written to `to`; c0 to c3 are the places of plane 2. */
 .macro round from, from_base, to, to_base, c0, c1, c2, c3
     theta 4, 0, \from, \from_base, \c0
     theta 8, 4, \from+4, \from_base, \c1

@@ -1,13 +1,13 @@
-/* AES on two blocks at once. Plane i, in Pi, holds bit i of all 32 bytes: bit 8 r + 2 c + b is of the
-   byte in row r and column c of block b.
+/* AES on two blocks at a time. Plane i, in Pi, holds bit i of all 32 bytes; its bit 8 r + 2 c + b
+   belongs to the byte in row r and column c of block b.
 
-   ShiftRows is not carried out. After k of them were left out, the planes hold at (r, c + k r) the
-   byte that belongs at (r, c). SubBytes does not mind; MixColumns finds the byte below at
-   (r + 1, c + k) instead of (r + 1, c); a round key is stored in the places of its round, and the
-   last round's output is put right when it is stored. Only k modulo 4 matters.
+   ShiftRows is omitted. After k omissions, the planes hold at (r, c + k r) the byte that belongs at
+   (r, c). SubBytes is not affected; MixColumns finds the byte below at (r + 1, c + k) instead of (r
+   + 1, c); round keys are stored permuted for their round, and the last round's output is put in
+   order when it is stored. Only k modulo 4 matters.
 
-   The rounds' instructions are 32 bits long: a Cortex-M3 loses cycles on loads among those that are not
-   aligned. Loads stand together, because one that follows another takes one cycle, not two. */
+   The rounds use 32-bit instructions, because a Cortex-M3 loses cycles on loads among unaligned
+   ones. Loads are grouped, because one that follows another takes one cycle instead of two. */
     .syntax unified
     .thumb
 
@@ -22,16 +22,16 @@
 #define P6 r6
 #define P7 r7
 
-/* The frame, above the 11 words that S-boxes keep there. */
-#define KEY [sp, #44] /* of the round before the four that are next */
+/* The frame, above the 11 words that the S-boxes use. */
+#define KEY [sp, #44] /* of the round before the next four */
 #define CTX [sp, #48]
 #define IN [sp, #52]
 #define OUT [sp, #56]
 #define BLOCKS [sp, #60]
-#define FRAME 68 /* with the registers a multiple of 8 */
+#define FRAME 68 /* a multiple of 8 with the registers */
 
-/* SubBytes without the constant 0x63, which the round keys bring instead: the circuit of 113 gates
-   that the Circuit Minimization Team at Yale (Boyar, Peralta, Calik) publishes, in its names. Order
+/* SubBytes without the constant 0x63, which is folded into the round keys: the circuit of 113 gates
+   published by the Circuit Minimization Team at Yale (Boyar, Peralta, Calik), with its names. Order
    and registers were found by a search for the fewest loads and stores: 10 of each. */
 .macro sub_bytes
     str.w   r0, [sp, #0]    /* x7 */
@@ -170,7 +170,7 @@
     eor     r5, r8, r12     /* s2 */
 .endm
 
-/* (x >> n) & mask changes places with y & mask. */
+/* Swaps (x >> n) & mask with y & mask. */
 .macro swap_bits x, y, n, mask
     eor     r8, \y, \x, lsr #\n
     and     r8, r8, #\mask
@@ -178,7 +178,8 @@
     eor     \x, \x, r8, lsl #\n
 .endm
 
-/* The words of columns, P(2 c + b), to planes or back: 8 x 8 bits in each byte are transposed. */
+/* Converts the words of columns, P(2 c + b), to planes or back: transposes the 8 x 8 bits in each
+   byte position. */
 .macro transpose
     swap_bits P0, P1, 1, 0x55555555
     swap_bits P2, P3, 1, 0x55555555
@@ -194,7 +195,7 @@
     swap_bits P3, P7, 4, 0x0f0f0f0f
 .endm
 
-/* The key of `round` after the one that KEY points to; lr gets KEY. */
+/* Adds the key of `round` after the one that KEY points to; lr gets KEY. */
 .macro add_round_key round
     ldr     lr, KEY
     ldr     r8, [lr, #32 * (\round)]
@@ -215,10 +216,11 @@
     eor     P7, P7, r10
 .endm
 
-/* MixColumns: with B the byte below and t = a ^ B, the result is 2 t ^ B ^ t two rows below. Doubling
-   takes each bit from the plane below it; t7 goes to planes 0, 1, 3 and 4 (x^8 = x^4 + x^3 + x + 1). */
+/* MixColumns: with B the byte below and t = a ^ B, the result is 2 t ^ B ^ t two rows below.
+   Doubling takes each bit from the plane below; t7 also goes to planes 0, 1, 3 and 4 (x^8 = x^4 +
+   x^3 + x + 1). */
 
-/* No column turns: t, its plane's bits and those of the plane below. */
+/* k = 0, so no column is rotated; t from the plane's bits and from those of the plane below. */
 .macro mix_plane_0 p, below, t, t_below
     eor     \t_below, \below, \below, ror #8
     eor     \p, \t_below, \p, ror #8
@@ -241,7 +243,8 @@
     eor     P0, P0, r9, ror #16
 .endm
 
-/* B of \p, to be turned right by 2 k yet, and t: columns turn by k = 1, 2 or 3 within each byte. */
+/* B of \p, still to be rotated right by 2 k, and t: columns are rotated by k = 1, 2 or 3 within
+   each byte. */
 .macro below_and_t k, p, b, t
     and     \b, \p, #0x01010101 * ((1 << (2 * \k)) - 1)
     eor     \t, \p, \b
@@ -249,7 +252,8 @@
     eor     \t, \p, \b, ror #(2 * \k)
 .endm
 
-/* Adds t two rows below: that turns columns by 2 k, which is 0 or 2. \low and \high are scratch. */
+/* Adds t two rows below, which rotates columns by 2 k, that is, 0 or 2. \low and \high are
+   scratch. */
 .macro add_two_below k, p, t, low, high
     .if \k == 2
     eor     \p, \p, \t, ror #16
@@ -261,7 +265,7 @@
     .endif
 .endm
 
-/* \b and \t are those of \p; \b_below and \t_below, of the plane below, are made here. */
+/* \b and \t are those of \p; this computes \b_below and \t_below of the plane below. */
 .macro mix_plane k, p, below, b, t, b_below, t_below, scratch
     below_and_t \k, \below, \b_below, \t_below
     eor     \p, \t_below, \b, ror #(2 * \k)
@@ -284,7 +288,7 @@
     add_two_below \k, P0, r11, r9, r12
 .endm
 
-/* a ^ a two rows below, where columns turn by 2 k; r12 is scratch. */
+/* a ^ a two rows below, with columns rotated by 2 k; r12 is scratch. */
 .macro with_two_below k, u, p
     .if \k % 2 == 0
     eor     \u, \p, \p, ror #16
@@ -296,8 +300,8 @@
     .endif
 .endm
 
-/* The inverse matrix is the matrix times circ(5, 0, 4, 0) (Daemen and Rijmen, The Design of Rijndael,
-   section 4.1.3): first adds 4 u, where u = a ^ a two rows below. */
+/* The inverse matrix is the matrix times circ(5, 0, 4, 0) (Daemen and Rijmen, The Design of
+   Rijndael, section 4.1.3), so first add 4 u, where u = a ^ a two rows below. */
 .macro inverse_mix_columns k
     with_two_below \k, r8, P7
     with_two_below \k, r9, P6
@@ -327,7 +331,7 @@
     .endif
 .endm
 
-/* The inverse of the linear part of the affine map (p to u), the circuit, and the same again. */
+/* The inverse of the affine map's linear part (p to u), the circuit, and the inverse again. */
 .macro inverse_sub_bytes
     eor     r12, r4, r7     /* q4 */
     eor     r11, r0, r3     /* q0 */
@@ -491,7 +495,7 @@
     eor     r5, r12, r9     /* o5 */
 .endm
 
-/* After `round` more S-boxes: leaves if it was the last round's. */
+/* After `round` more S-boxes: exits if that was the last round. */
 .macro leave_after round, to
     ldr     lr, KEY
     ldr     r8, CTX
@@ -500,7 +504,7 @@
     beq     \to
 .endm
 
-/* No secret stays where nobody keeps one. */
+/* Clears the registers that held secrets and that the caller does not preserve. */
 .macro leave_function
     mov     r0, #0
     mov     r1, #0
@@ -513,7 +517,7 @@
     pop     {r4-r11, pc}
 .endm
 
-/* The words of two blocks at IN, or of one twice. */
+/* Loads the words of two blocks at IN, or of one block twice. */
 .macro load_blocks
     ldr     r12, IN
     ldr     lr, BLOCKS
@@ -539,8 +543,8 @@
     eor     \y, \y, r8
 .endm
 
-/* Words in the places that they have after all ShiftRows were left out, to their own or back: where
-   that is two turns, rows 1 and 3 of columns c and c + 2 change places. */
+/* Reorders words for the omitted ShiftRows, or back. Where these add up to two rotations, rows 1
+   and 3 of columns c and c + 2 are swapped. */
 .macro restore_rows
     .if AES_ROUNDS % 4 == 2
     swap_odd_rows P0, P4
@@ -550,7 +554,7 @@
     .endif
 .endm
 
-/* Leaves the flags for the loop: whether blocks remain. */
+/* Sets the flags for the loop: whether blocks remain. */
 .macro store_blocks
     ldr     r12, OUT
     ldr     lr, BLOCKS

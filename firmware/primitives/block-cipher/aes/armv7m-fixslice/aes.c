@@ -1,9 +1,9 @@
-/* Key expansion; aes.S has the rest and says what a plane is. */
+/* Key expansion. The rest is in aes.S, which defines the planes. */
 #include "aes.h"
 #include "aes-sbox.h"
 
-/* In aes.S: SubBytes of all that is in the planes, without the constant; words of columns to
-   planes, or back. */
+/* In aes.S: SubBytes on the planes, without the constant; conversion of words of columns to planes,
+   or back. */
 void aes_sub_planes(uint32_t planes[8]);
 void aes_transpose(uint32_t planes[8]);
 
@@ -11,7 +11,7 @@ static uint32_t turn(uint32_t word, unsigned bits) {
     return word << bits | word >> (32 - bits);
 }
 
-/* SubWord of FIPS 197, 5.2: the four bytes are those of one place in the planes. */
+/* SubWord of FIPS 197, 5.2, on four bytes in one position of the planes. */
 static uint32_t sub_word(uint32_t word) {
     uint32_t planes[8];
     for (unsigned i = 0; i < 8; i++)
@@ -24,8 +24,8 @@ static uint32_t sub_word(uint32_t word) {
     return word;
 }
 
-/* The planes of a round key, the same for both blocks, in the places that it has after k ShiftRows
-   were left out: row r is k r columns further on. */
+/* Makes the planes of a round key, the same for both blocks, permuted for k omitted ShiftRows: row
+   r is k r columns further on. */
 static void to_planes(uint32_t planes[8], const uint32_t columns[4], unsigned k) {
     for (unsigned c = 0; c < 4; c++) {
         uint32_t even = (columns[c] & 0x000000ff) | (columns[(c - 2 * k) % 4] & 0x00ff0000);
@@ -55,7 +55,7 @@ void aes_init(aes_ctx *ctx, const uint8_t *key) {
     for (unsigned round = 0; round <= AES_ROUNDS; round++) {
         uint32_t *round_key = ctx->round_keys[round];
         to_planes(round_key, w + 4 * round, round);
-        if (round > 0) { /* the constant of SubBytes; MixColumns lets it through */
+        if (round > 0) { /* the constant of SubBytes, which MixColumns leaves unchanged */
             round_key[0] = ~round_key[0];
             round_key[1] = ~round_key[1];
             round_key[5] = ~round_key[5];

@@ -1,4 +1,4 @@
-/* AES for ARMv7-M without tables, two blocks at once: time and addresses do not depend on key or
+/* AES for ARMv7-M without tables, two blocks at a time: time and addresses do not depend on key or
    data. */
 #ifndef AES_H
 #define AES_H

@@ -1,4 +1,4 @@
-/* What aes.S looks up. */
+/* Tables for aes.S. */
 #ifndef AES_TABLES_H
 #define AES_TABLES_H
 

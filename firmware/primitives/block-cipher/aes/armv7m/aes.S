@@ -1,9 +1,10 @@
 /* AES rounds with tables. A column is a register, row 0 in its lowest byte.
 
-   One table for each direction holds what a byte of row 3 adds to its column; that of another row is the
-   same turned by bytes, which costs nothing here. Loads stand together: on a Cortex-M3 one that
-   follows another takes one cycle, not two. Rounds are written out, so that a round key is at a
-   constant place and the two halves of the registers can take turns at being the old state. */
+   One table per direction holds the contribution of a byte of row 3 to its column; that of another
+   row is the same rotated by bytes, which costs nothing here. Loads are grouped, because on a
+   Cortex-M3 one that follows another takes one cycle instead of two. Rounds are unrolled, so that
+   round keys are at constant offsets and the two halves of the registers can alternate as the old
+   state. */
     .syntax unified
     .thumb
 
@@ -30,7 +31,7 @@
 #define BLOCKS [sp, #8]
 #define FRAME 12
 
-/* The four bytes that a column is made of, each from a column of its own. */
+/* The four bytes that make a column, each from a different column. */
 .macro bytes i, j, k, l, w, x, y, z
     uxtb.w  \i, \w
     ubfx    \j, \x, #8, #8
@@ -75,8 +76,8 @@
 .endm
 
 /* A round from a to d into e to h. Rows 1 to 3 of column e come from b, c and d; second and fourth
-   are where in the round key f and h have theirs. The last two columns are looked up together, the
-   old state serving as its own indices. */
+   are the offsets of f and h in the round key. The last two columns are looked up together, with
+   the old state as its own indices. */
 .macro round number, look_up, add, second, fourth, a, b, c, d, e, f, g, h
     bytes   I, J, K, L, \a, \b, \c, \d
     ldr     \e, [KEY, #16 * (\number)]
@@ -104,7 +105,7 @@
     round   \number, \look_up, \add, 4, 12, E, F, G, H, A, B, C, D
 .endm
 
-/* InvShiftRows turns the other way: columns 1 and 3 change places. */
+/* InvShiftRows rotates the other way: columns 1 and 3 are swapped. */
 .macro decrypt_from_ad number, look_up=words_of, add=add_words
     round   \number, \look_up, \add, 12, 4, A, D, C, B, E, H, G, F
 .endm
@@ -124,7 +125,7 @@
     \direction\()_from_ad AES_ROUNDS - 1
 .endm
 
-/* Registers, and the first columns from IN with the first round key. */
+/* Saves registers, loads the first columns from IN and adds the first round key. */
 .macro enter table
     cmp     r3, #0
     it      eq
@@ -156,7 +157,7 @@
     eor     D, D, H
 .endm
 
-/* Leaves the flags for the loop. */
+/* Sets the flags for the loop. */
 .macro store_block
     ldr     I, OUT
     ldr     J, BLOCKS
@@ -170,7 +171,7 @@
 .endm
 
 .macro leave
-    movs    r0, #0 /* no secret stays where nobody keeps one */
+    movs    r0, #0 /* clear registers that held secrets */
     movs    r1, #0
     movs    r2, #0
     movs    r3, #0
@@ -196,7 +197,8 @@ aes_encrypt:
     leave
     .size aes_encrypt, . - aes_encrypt
 
-/* What a byte in each row of column \e adds to the four columns of the next round. */
+/* Adds the contributions of a byte in each row of column \e to the four columns of the next
+   round. */
 .macro add_column e
     uxtb.w  I, \e
     ubfx    J, \e, #8, #8
@@ -209,8 +211,9 @@ aes_encrypt:
     eor     D, D, J, ror #16
 .endm
 
-/* The frame of aes_counter: the columns that are the same for all blocks, 0 to 3 after two rounds, then
-   column 0 after one; the counter's last byte, the key's that is added to it; input, output, its end. */
+/* The frame of aes_counter: the columns common to all blocks, 0 to 3 after two rounds, then column
+   0 after one; the counter's last byte, the key byte that is added to it; input, output, the
+   input's end. */
 #define COLUMNS 0
 #define COLUMN_0 16
 #define LAST 20
@@ -219,11 +222,12 @@ aes_encrypt:
 #define END 36
 #define COUNTER_FRAME 44
 
-/* void aes_counter(const aes_ctx *ctx, uint8_t *out, const uint8_t *in, const uint8_t *counter, size_t blocks)
+/* void aes_counter(const aes_ctx *ctx, uint8_t *out, const uint8_t *in, const uint8_t *counter,
+                    size_t blocks)
 
-   Where counters differ in their last byte alone, one column differs after a round, by one table look-up,
-   and each of the four by one more after the next (Bernstein and Schwabe, New AES software speed records,
-   INDOCRYPT 2008, section 4). */
+   Where counters differ only in their last byte, one column differs after one round, by one table
+   lookup, and each of the four by one more after the next (Bernstein and Schwabe, New AES software
+   speed records, INDOCRYPT 2008, section 4). */
     .section .text.aes_counter, "ax", %progbits
     .global aes_counter
     .type aes_counter, %function
@@ -302,7 +306,7 @@ aes_counter:
     str     J, [sp, #POINTERS + 4]
     cmp     I, K
     bne.w   1b
-    movs    r0, #0 /* no secret stays where nobody keeps one */
+    movs    r0, #0 /* clear registers that held secrets */
     movs    r1, #0
     movs    r2, #0
     movs    r3, #0

@@ -1,10 +1,10 @@
 /* The state is eight planes: plane[i] holds bit i of all 16 bytes, the byte in row r and column c
    at bit 4 r + c.
 
-   ShiftRows is not carried out. After k of them were left out, the planes hold at (r, c + k r) the
-   byte that belongs at (r, c). SubBytes does not mind; MixColumns finds the byte below at
-   (r + 1, c + k) instead of (r + 1, c); a round key is stored in the places of its round, and so is
-   the last round's output read. Only k modulo 4 matters. */
+   ShiftRows is omitted. After k omissions, the planes hold at (r, c + k r) the byte that belongs at
+   (r, c). SubBytes is not affected; MixColumns finds the byte below at (r + 1, c + k) instead of (r
+   + 1, c); round keys are stored permuted for their round, and the last round's output is read
+   accordingly. Only k modulo 4 matters. */
 #include "aes.h"
 #include "aes-sbox.h"
 
@@ -30,7 +30,7 @@ __attribute__((always_inline)) static inline uint16_t rotate_columns(uint16_t x,
     }
 }
 
-/* Which byte of the block stands at a bit of the planes after k ShiftRows left out. */
+/* Returns which byte of the block is at a bit of the planes after k omitted ShiftRows. */
 static unsigned source(unsigned bit, unsigned k) {
     unsigned row = bit / 4, column = bit - k * row;
     return 4 * (column % 4) + row;
@@ -42,7 +42,7 @@ static void swap_bits(uint16_t *a, uint16_t *b, unsigned n, uint16_t mask) {
     *a ^= (uint16_t)(t << n);
 }
 
-/* Transposes the 8 x 8 bits in the low and in the high bytes of eight words. */
+/* Transposes the 8 x 8 bits in the low bytes and in the high bytes of eight words. */
 static void transpose(uint16_t x[8]) {
     for (unsigned i = 0; i < 8; i += 2)
         swap_bits(&x[i], &x[i + 1], 1, 0x5555);
@@ -66,9 +66,9 @@ static void from_planes(uint8_t bytes[16], uint16_t plane[8], unsigned k) {
     }
 }
 
-/* SubBytes without the constant 0x63, which the round keys bring instead: the circuit of figures
+/* SubBytes without the constant 0x63, which is folded into the round keys: the circuit of figures
    5, 7 and 8 of Boyar and Peralta, "A New Combinational Logic Minimization Technique with
-   Applications to Cryptology", in their names. Their x0 and s0 are the most significant bits. */
+   Applications to Cryptology", with their names. Their x0 and s0 are the most significant bits. */
 static void sub_bytes(uint16_t plane[8]) {
     typedef uint16_t word;
     word x0 = plane[7], x1 = plane[6], x2 = plane[5], x3 = plane[4];
@@ -126,7 +126,7 @@ static void inverse_affine(uint16_t p[8]) {
         p[i] = x[(i + 2) % 8] ^ x[(i + 5) % 8] ^ x[(i + 7) % 8];
 }
 
-/* S is the inversion, then the affine map A. So the inverse of S is A^-1, S, A^-1. */
+/* S is the inversion followed by the affine map A, so the inverse of S is A^-1, S, A^-1. */
 static void inverse_sub_bytes(uint16_t plane[8]) {
     inverse_affine(plane);
     sub_bytes(plane);
@@ -223,7 +223,7 @@ void aes_init(aes_ctx *ctx, const uint8_t *key) {
     for (unsigned round = 0; round <= AES_ROUNDS; round++) {
         uint16_t *round_key = ctx->round_keys[round];
         to_planes(round_key, w + 16 * round, round);
-        if (round > 0) { /* the constant of SubBytes; MixColumns lets it through */
+        if (round > 0) { /* the constant of SubBytes, which MixColumns leaves unchanged */
             for (unsigned i = 0; i < 8; i++)
                 round_key[i] ^= 0x63 >> i & 1 ? 0xffff : 0;
         }

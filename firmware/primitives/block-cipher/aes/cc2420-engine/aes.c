@@ -5,11 +5,11 @@
 
 #include "cc2420-engine-use.h"
 
-/* Section 6.8: the regulator takes 0.6 ms at most, which are so many times three cycles at 8 MHz.
- */
+/* Section 6.8: the regulator takes at most 0.6 ms, that is, this many times three cycles at 8
+   MHz. */
 enum { REGULATOR_LOOPS = 1600 };
 
-/* Section 6.6: the crystal takes 1 ms, of which a poll takes 4 us at 8 MHz. */
+/* Section 6.6: the crystal takes 1 ms; a poll takes 4 us at 8 MHz. */
 enum { CRYSTAL_POLLS_MAX = 2000 };
 
 static const aes_ctx *loaded;
@@ -49,7 +49,7 @@ void aes_init(aes_ctx *ctx, const uint8_t *key) {
 void aes_encrypt(const aes_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks) {
     aes_cc2420_use(ctx);
     for (; blocks != 0; blocks--) {
-        /* This buffer has its first byte first. Each byte is waited for, as plain drivers do. */
+        /* SABUF is stored first byte first. Each byte is waited for, as in plain drivers. */
         select_ram(RAM_SABUF, 0);
         for (uint8_t i = 0; i < AES_BLOCK_BYTES; i++)
             exchange(*in++);

@@ -1,5 +1,5 @@
-/* AES by the CC2420 of a TelosB. A context keeps its key, and the radio the key of the context that
-   was used last. */
+/* AES by the CC2420 of a TelosB. A context stores its key; the radio holds the key of the context
+   used last. */
 #ifndef AES_H
 #define AES_H
 

@@ -2,7 +2,7 @@
 
 #include "chip.h"
 
-/* SYS_CTRL, clock gates of the security modules: the AES engine's. */
+/* SYS_CTRL, clock gates of the security modules: that of the AES engine. */
 enum { AES_CLOCK = 2 };
 
 static inline void aes_ti_start(void) {

@@ -2,7 +2,7 @@
 
 #include "chip.h"
 
-/* PRCM: the clock gate of the accelerator, and what makes gates take effect. */
+/* PRCM: the accelerator's clock gate, and the register that applies changes of gates. */
 enum { CRYPTO_CLOCK = 1, LOAD = 1, LOAD_DONE = 2 };
 
 static inline void aes_ti_start(void) {

@@ -1,9 +1,9 @@
 /* AES rounds with the whole state in registers.
 
-   Lc holds rows 0 and 1 of column c, Hc rows 2 and 3, the even row in the low byte. A round makes
-   its output columns in the order 0 to 3, each in two words x and y. Column 0 waits on the stack;
-   column 1 stays in X and Y; from then on words of the old state come free, and columns 2 and 3 are
-   made in those. */
+   Lc holds rows 0 and 1 of column c, Hc rows 2 and 3, the even row in the low byte. A round
+   computes its output columns in the order 0 to 3, each in two words x and y. Column 0 is pushed
+   onto the stack and column 1 stays in X and Y; after that, words of the old state are free for
+   columns 2 and 3. */
 
 #define AES_ROUNDS (AES_KEY_BITS / 32 + 6)
 
@@ -54,7 +54,7 @@
     pop r4
 .endm
 
-/* A block into L0 .. H3, whitened with the round key at KEY. */
+/* Loads a block into L0 .. H3 and adds the round key at KEY. */
 .macro load_block
     mov IN, Y
     bit #1, Y
@@ -77,7 +77,7 @@
     .endr
 .endm
 
-/* The byte to look up: the low byte of a word as it is, or its other byte. */
+/* The index to look up: the low byte of a word, or its other byte. */
 .macro take half, word
     .ifc \half, other
     swpb \word
@@ -120,7 +120,7 @@
     unmix xor, aes_times_9d, aes_times_be, \half3, \row3, \x, \y
 .endm
 
-/* A round of encryption but the last. */
+/* A round of encryption, except the last. */
 .macro encrypt_round
     column X, Y, low, L0, other, L1, low, H2, other, H3
     push X
@@ -197,7 +197,7 @@
     \store 14
 .endm
 
-/* Both last rounds store the block at OUT, whether it is aligned or not. */
+/* Both last rounds store the block at OUT, which may be unaligned. */
 .macro store_block round
     mov OUT, Y
     add #16, OUT
@@ -229,7 +229,7 @@ aes_encrypt:
     store_block last_round
     dec BLOCKS
     jnz .Lencrypt_block
-    push #0 ; over column 0 of the last but one round
+    push #0 ; overwrite column 0 of the last but one round
     push #0
     add #4, sp
     leave
@@ -237,8 +237,8 @@ aes_encrypt:
     ret
     .size aes_encrypt, . - aes_encrypt
 
-/* The frame of aes_counter, above that of `enter`: the columns that are the same for all blocks, first all of
-   them after two rounds, then column 0 after one; the counter's last byte, and that of the key; a block of
+/* The frame of aes_counter, above that of `enter`: the columns common to all blocks, first all four
+   after two rounds, then column 0 after one; the counter's last byte, and the key's; a block of
    stream. */
 #define COLUMNS 24
 #define COLUMN_0 40
@@ -248,14 +248,14 @@ aes_encrypt:
 #define COUNTER_FRAME_BYTES 40
 #define ARGUMENT COUNTER_FRAME_BYTES+26
 
-/* What the byte at INDEX in the counter's last place, or as it stood after a key, adds to column 0. */
+/* Adds to column 0 the contribution of the byte at INDEX, the counter's last byte. */
 .macro add_last_byte x, y
     rla INDEX
     xor aes_sbox_11(INDEX), \x
     xor aes_sbox_32(INDEX), \y
 .endm
 
-/* What column 0 after a round, in X and Y, adds to the columns of the next. */
+/* Adds the contributions of column 0 after one round, in X and Y, to the columns of the next. */
 .macro add_column_0
     mix aes_sbox_21, aes_sbox_13, low, X, L0, H0
     mix aes_sbox_32, aes_sbox_11, other, X, L3, H3
@@ -267,11 +267,12 @@ aes_encrypt:
     mov X, STREAM+\offset(sp)
 .endm
 
-/* void aes_counter(const aes_ctx *ctx, uint8_t *out, const uint8_t *in, const uint8_t *counter, size_t blocks)
+/* void aes_counter(const aes_ctx *ctx, uint8_t *out, const uint8_t *in, const uint8_t *counter,
+                    size_t blocks)
 
-   Where counters differ in their last byte alone, one column differs after a round, by one byte of its, and
-   each of the four by one more after the next (Bernstein and Schwabe, New AES software speed records,
-   INDOCRYPT 2008, section 4). */
+   Where counters differ only in their last byte, one column differs after one round, by the
+   contribution of that byte, and each of the four by one more after the next (Bernstein and
+   Schwabe, New AES software speed records, INDOCRYPT 2008, section 4). */
     .section .text.aes_counter, "ax", @progbits
     .global aes_counter
     .type aes_counter, @function
@@ -370,7 +371,7 @@ aes_counter:
     clr COLUMN_0(sp)
     clr COLUMN_0+2(sp)
     clr LAST_BYTE_OF_KEY(sp)
-    push #0 ; over column 0 of the last but one round, and what was there in the first two
+    push #0 ; overwrite column 0 of the last but one round, and of the first two
     push #0
     push #0
     add #6, sp

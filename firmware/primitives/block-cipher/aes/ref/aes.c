@@ -5,9 +5,9 @@
 static const uint8_t sbox[256] = {AES_SBOX(ENTRY)};
 static const uint8_t inverse_sbox[256] = {AES_INVERSE_SBOX(ENTRY)};
 
-/* The state is kept as the input has it: byte 4 c + r is in row r and column c (FIPS 197, 3.4). */
+/* The state has the order of the input: byte 4 c + r is in row r and column c (FIPS 197, 3.4). */
 
-/* FIPS 197, 4.2.1. The barrier keeps clang from branching on the bit that is shifted out. */
+/* FIPS 197, 4.2.1. The barrier keeps clang from branching on the bit shifted out. */
 static uint8_t xtime(uint8_t b) {
     unsigned mask = (uint16_t)(int8_t)b >> 8;
     __asm__("" : "+r"(mask));

@@ -1,8 +1,8 @@
 #include "aes.h"
 #include "aes-key-expansion.h"
 
-/* A column is a 32-bit word with row 0 in its least significant byte. Table r holds what a byte of
-   row r adds to its column after SubBytes and MixColumns. */
+/* A column is a 32-bit word with row 0 in its least significant byte. Table r holds the
+   contribution of a byte of row r to its column after SubBytes and MixColumns. */
 #define COLUMN(r0, r1, r2, r3)                                                                     \
     ((uint32_t)(r0) | (uint32_t)(r1) << 8 | (uint32_t)(r2) << 16 | (uint32_t)(r3) << 24)
 #define S(s) (s)
@@ -44,7 +44,7 @@ void aes_init(aes_ctx *ctx, const uint8_t *key) {
         for (size_t c = 0; c < 4; c++) {
             const uint8_t *p = w + 16 * i + 4 * c;
             ctx->encrypt_keys[4 * i + c] = load(p);
-            /* Last round key first; those in between go through InvMixColumns, and
+            /* Last round key first. InvMixColumns is applied to all but the first and the last;
                u(S(x)) is InvMixColumns of x alone. */
             ctx->decrypt_keys[4 * (AES_ROUNDS - i) + c] =
                 i == 0 || i == AES_ROUNDS

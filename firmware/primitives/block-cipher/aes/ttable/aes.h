@@ -7,7 +7,7 @@
 typedef struct {
     uint32_t encrypt_keys[4 * (AES_ROUNDS + 1)];
     uint32_t
-        decrypt_keys[4 * (AES_ROUNDS + 1)]; /* of the equivalent inverse cipher, FIPS 197 5.3.5 */
+        decrypt_keys[4 * (AES_ROUNDS + 1)]; /* for the equivalent inverse cipher, FIPS 197 5.3.5 */
 } aes_ctx;
 
 void aes_init(aes_ctx *ctx, const uint8_t *key);

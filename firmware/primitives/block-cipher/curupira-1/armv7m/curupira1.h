@@ -1,5 +1,5 @@
-/* Curupira-1 for ARMv7-M: round keys of both directions prepared; CURUPIRA1_KEY_BITS is 96, 144 or
-   192. */
+/* Curupira-1 for ARMv7-M, with precomputed round keys for both directions; CURUPIRA1_KEY_BITS is
+   96, 144 or 192. */
 #ifndef CURUPIRA1_H
 #define CURUPIRA1_H
 
@@ -23,7 +23,7 @@ void curupira1_init(curupira1_ctx *ctx, const uint8_t *key);
 void curupira1_encrypt(const curupira1_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks);
 void curupira1_decrypt(const curupira1_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks);
 
-/* The square-complete transform: four rounds without keys, in place. */
+/* The square-complete transform: four unkeyed rounds, in place. */
 void curupira1_sct(uint8_t *block);
 
 #endif

@@ -1,5 +1,5 @@
-/* Curupira-1 for the MSP430: round keys of both directions prepared, state in registers;
-   CURUPIRA1_KEY_BITS = 96, 144 or 192. */
+/* Curupira-1 for the MSP430, with precomputed round keys for both directions and the state in
+   registers; CURUPIRA1_KEY_BITS = 96, 144 or 192. */
 #ifndef CURUPIRA1_H
 #define CURUPIRA1_H
 
@@ -14,8 +14,8 @@ enum {
 _Static_assert(CURUPIRA1_KEY_BITS == 96 || CURUPIRA1_KEY_BITS == 144 || CURUPIRA1_KEY_BITS == 192,
                "CURUPIRA1_KEY_BITS");
 
-/* A key's bytes in the order in which the rounds use them, columns (0, 1) before (2, 3); those of
-   the last round in their own. */
+/* A key's bytes in the order in which the rounds use them, columns (0, 1) before (2, 3); the last
+   round has its own order. */
 typedef struct {
     uint16_t encryption[CURUPIRA1_ROUNDS + 1][6];
     uint16_t decryption[CURUPIRA1_ROUNDS + 1][6];
@@ -25,7 +25,7 @@ void curupira1_init(curupira1_ctx *ctx, const uint8_t *key);
 void curupira1_encrypt(const curupira1_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks);
 void curupira1_decrypt(const curupira1_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks);
 
-/* The square-complete transform: four rounds without keys, in place. */
+/* The square-complete transform: four unkeyed rounds, in place. */
 void curupira1_sct(uint8_t *block);
 
 #endif

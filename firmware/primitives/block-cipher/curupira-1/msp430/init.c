@@ -6,7 +6,7 @@ static uint16_t word(uint8_t low, uint8_t high) {
     return (uint16_t)(low | (unsigned)high << 8);
 }
 
-/* Two columns each: rows 0 and 1 of the one, of the other, row 2 of both. */
+/* For two columns at a time: rows 0 and 1 of the first, of the second, row 2 of both. */
 static void put(uint16_t *to, const uint8_t *key) {
     for (unsigned half = 0; half < 2; half++, key += 6) {
         *to++ = word(key[0], key[1]);

@@ -21,7 +21,7 @@ void curupira1_init(curupira1_ctx *ctx, const uint8_t *key);
 void curupira1_encrypt(const curupira1_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks);
 void curupira1_decrypt(const curupira1_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks);
 
-/* The square-complete transform: four rounds without keys, in place. */
+/* The square-complete transform: four unkeyed rounds, in place. */
 void curupira1_sct(uint8_t *block);
 
 #endif

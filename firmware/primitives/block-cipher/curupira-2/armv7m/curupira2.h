@@ -1,4 +1,4 @@
-/* Curupira-2 with 96-bit keys for ARMv7-M: round keys of both directions prepared. */
+/* Curupira-2 with 96-bit keys for ARMv7-M, with precomputed round keys for both directions. */
 #ifndef CURUPIRA2_H
 #define CURUPIRA2_H
 
@@ -15,7 +15,7 @@ void curupira2_init(curupira2_ctx *ctx, const uint8_t *key);
 void curupira2_encrypt(const curupira2_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks);
 void curupira2_decrypt(const curupira2_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks);
 
-/* The square-complete transform: four rounds without keys, in place. */
+/* The square-complete transform: four unkeyed rounds, in place. */
 void curupira2_sct(uint8_t *block);
 
 #endif

@@ -1,7 +1,7 @@
 /* void curupira2_encrypt(const curupira2_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks) */
 #include "curupira-round-msp430.inc"
 
-/* The frame: in, out, blocks, ctx, and the array that the key moves in. */
+/* The frame: in, out, blocks, ctx, and the array through which the key moves. */
 #define IN 0
 #define OUT 2
 #define BLOCKS 4
@@ -17,7 +17,7 @@
     bis     T, \to
 .endm
 
-/* Adds row 2 of the round key's columns at K + \at and the next. */
+/* Adds row 2 of two columns of the round key, at K + \at. */
 .macro add_row2 at, to
     mov.b   \at + 2(K), T
     xor     T, \to
@@ -26,7 +26,7 @@
     xor     T, \to
 .endm
 
-/* The key of the next round; the round's number is how far K has moved. Changes \c, T and C. */
+/* Makes the key of the next round; the round number is how far K has moved. Changes \c, T and C. */
 .macro next_round_key c
     mov     K, \c
     sub     sp, \c
@@ -48,7 +48,7 @@
     mov     NX, X01
 .endm
 
-/* A byte of the result: S of one of the state, with its key. */
+/* Stores a byte of the result: S of a byte of the state, plus key. */
 .macro last_byte from, of, at
     \from   \of, T
     xor.b   \at(K), T
@@ -150,7 +150,7 @@ curupira2_encrypt:
 
 .Ldone:
     add     #8, sp
-    mov     #11, K                  /* wipe the key, and let go of it */
+    mov     #11, K                  /* wipe the key and free its space */
 .Lwipe:
     clr     0(sp)
     incd    sp

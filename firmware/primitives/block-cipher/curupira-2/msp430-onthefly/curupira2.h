@@ -1,5 +1,5 @@
-/* Curupira-2 with 96-bit keys for the MSP430, with the key schedule on the fly: a context holds two
-   keys and nothing prepared. */
+/* Curupira-2 with 96-bit keys for the MSP430, with the key schedule computed on the fly: a context
+   holds two keys and no round keys. */
 #ifndef CURUPIRA2_H
 #define CURUPIRA2_H
 
@@ -9,14 +9,14 @@ enum { CURUPIRA2_KEY_BYTES = 12, CURUPIRA2_BLOCK_BYTES = 12, CURUPIRA2_ROUNDS = 
 
 typedef struct {
     uint8_t key[CURUPIRA2_KEY_BYTES];
-    uint8_t last[CURUPIRA2_KEY_BYTES]; /* the key after all rounds, where decryption begins */
+    uint8_t last[CURUPIRA2_KEY_BYTES]; /* the key after all rounds, from which decryption starts */
 } curupira2_ctx;
 
 void curupira2_init(curupira2_ctx *ctx, const uint8_t *key);
 void curupira2_encrypt(const curupira2_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks);
 void curupira2_decrypt(const curupira2_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks);
 
-/* The square-complete transform: four rounds without keys, in place. */
+/* The square-complete transform: four unkeyed rounds, in place. */
 void curupira2_sct(uint8_t *block);
 
 #endif

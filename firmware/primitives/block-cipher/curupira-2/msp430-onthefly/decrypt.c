@@ -1,5 +1,5 @@
-/* Key set-up and decryption; crypt.S has the rest. A key is shifted by moving on in a longer array:
-   it stands in k[r] to k[r + 11] in round r. */
+/* Key set-up and decryption; the rest is in crypt.S. The key is shifted by moving through a longer
+   array: in round r it is in k[r] to k[r + 11]. */
 #include "curupira-rounds.h"
 #include "curupira2.h"
 

@@ -14,8 +14,8 @@
 #undef C
 #define C r15
 
-/* theta on a column of the key, to decrypt with the rounds of encryption. The S-box is its own
-   inverse, so that t2 after s is the product of a byte with 2 and 4. */
+/* Applies theta to a column of the key, so that decryption can use the rounds of encryption. The
+   S-box is its own inverse, so t2 after s is the product of a byte with 2 and 4. */
 .macro theta w, x
     mov     \w, T
     swpb    T
@@ -41,7 +41,8 @@
     mov     T, 4(\to)
 .endm
 
-/* Two columns of the last round's key, from the order of the other rounds to their own. */
+/* Reorders two columns of the last round's key, from the other rounds' order to the last
+   round's. */
 .macro in_order at, offset
     mov.b   \offset + 4(\at), T
     mov.b   \offset + 3(\at), \offset + 4(\at)
@@ -114,7 +115,7 @@ curupira2_init:
     in_order r12, 0
     in_order r12, 6
 
-    mov     #11, HALVES             /* wipe the key, and let go of it */
+    mov     #11, HALVES             /* wipe the key and free its space */
 .Lwipe:
     clr     0(sp)
     incd    sp

@@ -14,7 +14,7 @@ void curupira2_init(curupira2_ctx *ctx, const uint8_t *key);
 void curupira2_encrypt(const curupira2_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks);
 void curupira2_decrypt(const curupira2_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks);
 
-/* The square-complete transform: four rounds without keys, in place. */
+/* The square-complete transform: four unkeyed rounds, in place. */
 void curupira2_sct(uint8_t *block);
 
 #endif

@@ -1,5 +1,5 @@
-/* PRESENT's encryption, as present-ttable-body.h has it. The state is bytes 0, 2, 4, 6, the least significant
-   first, in two words, and bytes 1, 3, 5, 7 in two more. */
+/* PRESENT's encryption, as in present-ttable-body.h. The state is bytes 0, 2, 4, 6, least
+   significant first, in two words, and bytes 1, 3, 5, 7 in two more. */
 
 #define INDEX r12
 #define END r13
@@ -12,7 +12,7 @@
 #define CTX 4(sp)
 #define FRAME_BYTES 6
 
-/* sBoxLayer and pLayer of a byte: word's other one, which is its low one afterwards. */
+/* sBoxLayer and pLayer of a byte: word's high byte, which becomes its low byte. */
 .macro spread op, h, l, word
     swpb \word
     mov.b \word, INDEX
@@ -22,7 +22,7 @@
     \op present_table+2(INDEX), \h
 .endm
 
-/* Two bits to the left in each byte, whose top two bits are zero. */
+/* Shifts each byte left by two; its top two bits are zero. */
 .macro left_2 h, l
     rla \l
     rla \l

@@ -8,7 +8,7 @@ static const uint16_t spread_sbox[16] = {0x1100, 0x0101, 0x0110, 0x1011, 0x1001,
                                          0x1010, 0x1101, 0x0011, 0x1110, 0x1111, 0x1000,
                                          0x0100, 0x0111, 0x0001, 0x0010};
 
-/* Words to big-endian bytes, the least significant word first. */
+/* Converts words to big-endian bytes, least significant word first. */
 static void store(uint8_t *out, const uint16_t *words, unsigned count) {
     for (unsigned i = count; i-- > 0; out += 2) {
         out[0] = (uint8_t)(words[i] >> 8);
@@ -25,7 +25,7 @@ static void add(uint16_t state[4], const uint16_t round_key[4]) {
         state[i] ^= round_key[i];
 }
 
-/* Nibble j of word k goes to nibble k of word j. */
+/* Moves nibble j of word k to nibble k of word j. */
 static void transpose(uint16_t words[4]) {
     uint16_t out[4] = {0, 0, 0, 0};
     for (unsigned k = 4; k-- > 0;) {
@@ -37,8 +37,8 @@ static void transpose(uint16_t words[4]) {
         words[j] = out[j];
 }
 
-/* sBoxLayer and pLayer: bit j of nibble i goes to bit 16 j + i, which is bit i of word j. The four
-   nibbles of a word give four neighbouring bits of each, so these are gathered first. */
+/* sBoxLayer and pLayer: bit j of nibble i moves to bit 16 j + i, which is bit i of word j. The four
+   nibbles of a word give four adjacent bits of each word, so these are gathered first. */
 static void substitute_permute(uint16_t state[4]) {
     for (unsigned k = 0; k < 4; k++) {
         unsigned word = state[k], gathered = 0;

@@ -7,7 +7,7 @@
 #define B r10, r11
 #define K r12
 #define T r13
-#define END r14 /* where the round keys end, in the direction of the rounds */
+#define END r14 /* end of the round keys, in the direction of the rounds */
 #define P r15
 #define ROUND_KEYS_BYTES (4 * 44)
 
@@ -40,7 +40,7 @@
     xor @K+, \yh
 .endm
 
-/* A word at any address. */
+/* Loads a word from any address. */
 .macro load h, l
     mov.b @P+, \l
     mov.b @P+, T
@@ -183,7 +183,7 @@ simon_decrypt:
     add #4, r12
 .endm
 
-/* k0 becomes the key that follows k3. */
+/* Replaces k0 by the key that follows k3. */
 .macro next_key h0, l0, h1, l1, h3, l3, th, tl
     mov \l3, \tl
     mov \h3, \th
@@ -205,7 +205,7 @@ simon_decrypt:
 .endm
 
     .section .rodata.simon_constants, "a", @progbits
-/* 3 xor the first 40 of the 62 bits of z3 of the paper. */
+/* 3 xor each of the first 40 of the 62 bits of the paper's z3. */
 .Lconstants:
     .irp byte, 0xdb, 0x35, 0xa6, 0x07, 0x12
     .byte 3 ^ (\byte & 1), 3 ^ (\byte >> 1 & 1), 3 ^ (\byte >> 2 & 1), 3 ^ (\byte >> 3 & 1)

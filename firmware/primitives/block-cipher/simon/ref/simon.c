@@ -18,7 +18,7 @@ static void store(uint8_t *out, uint32_t word) {
 }
 
 void simon_init(simon_ctx *ctx, const uint8_t *key) {
-    /* The sequence z3, its first bit lowest; the schedule uses 40 of its 62. */
+    /* The sequence z3, first bit lowest; the schedule uses 40 of its 62 bits. */
     static const uint8_t z3[5] = {0xdb, 0x35, 0xa6, 0x07, 0x12};
     uint32_t *k = ctx->round_keys;
     for (unsigned i = 0; i < 4; i++)
@@ -33,7 +33,7 @@ static uint32_t f(uint32_t x) {
     return (rotate_left(x, 1) & rotate_left(x, 8)) ^ rotate_left(x, 2);
 }
 
-/* The first word of the text, y, has the first four bytes, as the implementation guide has it. */
+/* The first word of the text, y, is the first four bytes, as in the implementation guide. */
 void simon_encrypt(const simon_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks) {
     for (; blocks > 0; blocks--, in += SIMON_BLOCK_BYTES, out += SIMON_BLOCK_BYTES) {
         uint32_t y = load(in), x = load(in + 4);

@@ -1,9 +1,9 @@
 /* void skipjack_encrypt(const skipjack_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks)
    void skipjack_decrypt(const skipjack_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks)
 
-   The words w1 to w4 are two registers each, high byte and low byte. A step changes two words where
-   they are and turns the four names by one place. Its four key bytes are loaded together, as a load
-   that follows another takes one cycle, not two, and become the indices into F. */
+   The words w1 to w4 are two registers each, high byte and low byte. A step changes two words in
+   place and rotates the four names by one position. Its four key bytes are loaded together, because
+   a load that follows another takes one cycle instead of two, and become the indices into F. */
     .syntax unified
     .thumb
 
@@ -65,7 +65,7 @@
     eor     \to_low, \to_low, #\step
 .endm
 
-/* The words before become w2, w3, w4, w1. */
+/* The words then become w2, w3, w4, w1. */
 .macro rule_a step, high1, low1, high2, low2, high3, low3, high4, low4
     g       \step, \high1, \low1
     add_to  \step, \high1, \low1, \high4, \low4
@@ -76,7 +76,7 @@
     g       \step, \high1, \low1
 .endm
 
-/* The words before become w4, w1, w2, w3. */
+/* The words then become w4, w1, w2, w3. */
 .macro inverse_a step, high1, low1, high2, low2, high3, low3, high4, low4
     add_to  \step, \high2, \low2, \high1, \low1
     g_inverse \step, \high2, \low2
@@ -145,7 +145,7 @@
     subs    K0, K0, #1
     str     K0, BLOCKS
     bne     1b
-    movs    r2, #0 /* no secret stays where nobody keeps one */
+    movs    r2, #0 /* clear registers that held secrets */
     movs    r3, #0
     add     sp, sp, #FRAME
     pop     {r4-r11, pc}

@@ -1,8 +1,7 @@
 #include "skipjack.h"
 #include "skipjack-f.h"
 
-/* A variable, though nothing changes it: in RAM it does not hold up the fetching of instructions.
- */
+/* Not const although nothing changes it: in RAM it does not compete with instruction fetches. */
 extern uint8_t skipjack_f[256];
 uint8_t skipjack_f[256] = {SKIPJACK_F};
 

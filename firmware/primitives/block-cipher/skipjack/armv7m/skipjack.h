@@ -1,5 +1,5 @@
-/* Skipjack for ARMv7-M: the cryptovariable is written out in the order in which the 32 steps use
-   it, four bytes each. */
+/* Skipjack for ARMv7-M: the cryptovariable is expanded into the order in which the 32 steps use it,
+   four bytes each. */
 #ifndef SKIPJACK_H
 #define SKIPJACK_H
 

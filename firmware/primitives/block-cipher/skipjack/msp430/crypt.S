@@ -1,8 +1,8 @@
 /* void skipjack_encrypt(const skipjack_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks)
    void skipjack_decrypt(const skipjack_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks)
 
-   The words w1 to w4 are two registers each, high byte and low byte. A step changes two words where
-   they are and turns the four names by one place, so that four steps are a loop. */
+   The words w1 to w4 are two registers each, high byte and low byte. A step changes two words in
+   place and rotates the four names by one position, so four steps form a loop. */
 
 #define HIGH1 r4
 #define LOW1 r5
@@ -41,7 +41,7 @@
     .endr
 .endm
 
-/* The words before become w2, w3, w4, w1. */
+/* The words then become w2, w3, w4, w1. */
 .macro rule_a high1, low1, high2, low2, high4, low4
     g       \high1, \low1
     xor     \high1, \high4
@@ -58,7 +58,7 @@
     g       \high1, \low1
 .endm
 
-/* The words before become w4, w1, w2, w3. */
+/* The words then become w4, w1, w2, w3. */
 .macro inverse_a high1, low1, high2, low2, high3, low3
     xor     \high2, \high1
     xor     \low2, \low1

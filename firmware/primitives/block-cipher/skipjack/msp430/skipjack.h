@@ -1,4 +1,4 @@
-/* Skipjack for the MSP430: the cryptovariable is written out in the order in which the 32 steps use
+/* Skipjack for the MSP430: the cryptovariable is expanded into the order in which the 32 steps use
    it, four bytes each. */
 #ifndef SKIPJACK_H
 #define SKIPJACK_H

@@ -3,7 +3,7 @@
 
 static const uint8_t f[256] = {SKIPJACK_F};
 
-/* cv[4 k], cv[4 k + 1], ... modulo 10: `at` is the index that the first of four has. */
+/* cv[4 k], cv[4 k + 1], ... modulo 10: `at` is the index of the first of four. */
 static unsigned next(unsigned at) {
     return at == 9 ? 0 : at + 1;
 }
@@ -12,7 +12,7 @@ static unsigned previous(unsigned at) {
     return at == 0 ? 9 : at - 1;
 }
 
-/* G: four Feistel rounds on bytes; moves *at on to the next step. */
+/* G: four Feistel rounds on bytes; advances *at to the next step. */
 static uint16_t g(const uint8_t *cv, unsigned *at, uint16_t w) {
     uint8_t high = (uint8_t)(w >> 8), low = (uint8_t)w;
     for (unsigned i = 0; i < 2; i++) {
@@ -52,8 +52,7 @@ void skipjack_init(skipjack_ctx *ctx, const uint8_t *key) {
         ctx->cv[i] = key[i];
 }
 
-/* The counter runs from 1 to 32; rule A holds for steps 1 to 8 and 17 to 24, rule B for the rest.
- */
+/* The counter runs from 1 to 32; steps 1 to 8 and 17 to 24 use rule A, the others rule B. */
 static int is_rule_a(unsigned counter) {
     return ((counter - 1) & 8) == 0;
 }

@@ -1,4 +1,4 @@
-/* Skipjack: 80-bit keys, used as they are. */
+/* Skipjack: 80-bit keys, used unchanged. */
 #ifndef SKIPJACK_H
 #define SKIPJACK_H
 

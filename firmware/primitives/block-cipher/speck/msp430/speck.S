@@ -5,7 +5,7 @@
 #define Y r6, r7
 #define T r8
 #define K r9
-#define LAST r10 /* where the last round's key stands */
+#define LAST r10 /* address of the last round's key */
 #define ROUND_KEYS_BYTES (4 * 27)
 
 /* y <<<= 3 */
@@ -40,7 +40,7 @@
     mix X, Y
 .endm
 
-/* K is the address of the key of the round before, and moves on to the one before that. */
+/* K is the address of the previous round's key, and moves back by one. */
 .macro inverse_round xh, xl, yh, yl
     xor \xl, \yl
     xor \xh, \yh
@@ -54,7 +54,7 @@
     rotl8 \xh, \xl, T
 .endm
 
-/* A word at any address. */
+/* Loads a word from any address. */
 .macro load h, l, from
     mov.b @\from+, \l
     mov.b @\from+, T
@@ -163,7 +163,7 @@ speck_decrypt:
 #define L1 r13, r14
 #define I r15
 
-/* Keeps the round key, and makes the next with the round function and the round's number. */
+/* Stores the round key, and computes the next with the round function and the round's number. */
 .macro next_key lh, ll, yh, yl
     mov \yl, 0(r12)
     mov \yh, 2(r12)
@@ -178,8 +178,10 @@ speck_decrypt:
     .global speck_init
     .type speck_init, @function
     .p2align 1
-/* void speck_init(speck_ctx *ctx, const uint8_t *key): l of the paper in L0, L1 and X. The key that
-   comes after the last round's is made too, and not kept. */
+/* void speck_init(speck_ctx *ctx, const uint8_t *key)
+
+   l of the paper is in L0, L1 and X. The key after the last round's is also computed, but not
+   stored. */
 speck_init:
     enter
     mov r13, K

@@ -17,7 +17,7 @@ static void store(uint8_t *out, uint32_t word) {
         out[i] = (uint8_t)word;
 }
 
-/* The round, which the key schedule is made of too. */
+/* The round function, which the key schedule also uses. */
 static void round_function(uint32_t *x, uint32_t *y, uint32_t k) {
     *x = (rotate_right(*x, 8) + *y) ^ k;
     *y = rotate_left(*y, 3) ^ *x;
@@ -34,7 +34,7 @@ void speck_init(speck_ctx *ctx, const uint8_t *key) {
     crypto_wipe(l, sizeof l);
 }
 
-/* The first word of the text, y, has the first four bytes, as the implementation guide has it. */
+/* The first word of the text, y, is the first four bytes, as in the implementation guide. */
 void speck_encrypt(const speck_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blocks) {
     for (; blocks > 0; blocks--, in += SPECK_BLOCK_BYTES, out += SPECK_BLOCK_BYTES) {
         uint32_t y = load(in), x = load(in + 4);

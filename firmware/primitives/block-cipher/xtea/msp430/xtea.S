@@ -7,7 +7,7 @@
 #define T r11
 #define K r12
 #define CARRY r13
-#define END r14 /* where the round keys end, in the direction of the rounds */
+#define END r14 /* end of the round keys, in the direction of the rounds */
 #define P r15
 #define ROUND_KEYS_BYTES (4 * 64)
 
@@ -18,8 +18,8 @@
 #define BLOCKS 6(sp)
 #define FRAME_BYTES 8
 
-/* f = ((x << 4 ^ x >> 5) + x) ^ key: x << 3 has 35 bits, of which all but the low byte are x >> 5, and
-   one more shift makes x << 4. */
+/* f = ((x << 4 ^ x >> 5) + x) ^ key. x << 3 has 35 bits; all but its low byte are x >> 5, and one
+   more shift gives x << 4. */
 .macro f_of xh, xl, fh, fl
     mov \xl, \fl
     mov \xh, \fh
@@ -59,7 +59,7 @@
     subc \fh, \yh
 .endm
 
-/* A big-endian word at any address. */
+/* Loads a big-endian word from any address. */
 .macro load h, l
     mov.b @P+, \h
     swpb \h

@@ -1,5 +1,5 @@
-/* XTEA for the MSP430, with 32 cycles and big-endian words: what is added in each half cycle is
-   prepared. */
+/* XTEA for the MSP430, with 32 cycles and big-endian words; the addend of each half cycle is
+   precomputed. */
 #ifndef XTEA_H
 #define XTEA_H
 
