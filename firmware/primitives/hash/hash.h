@@ -6,6 +6,6 @@
      void p_update(p_ctx *ctx, const uint8_t *data, size_t length);
      void p_final(p_ctx *ctx, uint8_t *digest);
 
-   P_BLOCK_BYTES is the input block (a sponge's rate), as HMAC needs it. Calls to p_update go on
-   where the last one stopped. p_final wipes the context. */
+   P_BLOCK_BYTES is the input block (a sponge's rate), as HMAC needs it. Each call of p_update
+   continues where the last one stopped. p_final wipes the context. */
 #include "crypto.h"

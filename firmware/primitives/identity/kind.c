@@ -1,4 +1,4 @@
-/* The identity: its window costs what every window costs. */
+/* The identity: its window has the cost common to all windows. */
 #include "context.h"
 
 static crypto_status step(void) {

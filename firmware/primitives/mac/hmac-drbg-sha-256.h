@@ -1,5 +1,5 @@
-/* HMAC_DRBG with SHA-256 (SP 800-90A Rev. 1, 10.1.2), for primitives that always need this one. RFC
-   6979 makes its nonces by the same generator. */
+/* HMAC_DRBG with SHA-256 (SP 800-90A Rev. 1, 10.1.2), for primitives that are tied to it. RFC 6979
+   derives its nonces with the same generator. */
 #ifndef MAC_HMAC_DRBG_SHA_256_H
 #define MAC_HMAC_DRBG_SHA_256_H
 
@@ -8,7 +8,7 @@
 
 enum { DRBG_PIECES = 3 };
 
-/* Strings that are used one behind the other. */
+/* Strings to be concatenated. */
 typedef struct {
     const uint8_t *bytes;
     size_t length;
@@ -33,14 +33,14 @@ CRYPTO_NOT_INLINE static void drbg_round(drbg_state *state, uint8_t number,
     drbg_value(state);
 }
 
-/* 10.1.2.2; nothing is provided where that is null. */
+/* 10.1.2.2; null: no provided data. */
 static void drbg_update(drbg_state *state, const drbg_piece provided[DRBG_PIECES]) {
     drbg_round(state, 0, provided);
     if (provided)
         drbg_round(state, 1, provided);
 }
 
-/* 10.1.2.3: from entropy, nonce and personalization string. */
+/* 10.1.2.3; seed is entropy, nonce and personalization string. */
 static void drbg_instantiate(drbg_state *state, const drbg_piece seed[DRBG_PIECES]) {
     for (unsigned i = 0; i < 32; i++) {
         state->key[i] = 0;
@@ -49,7 +49,7 @@ static void drbg_instantiate(drbg_state *state, const drbg_piece seed[DRBG_PIECE
     drbg_update(state, seed);
 }
 
-/* 10.1.2.5, steps 3 to 5; drbg_update(state, NULL) is what ends a request. */
+/* 10.1.2.5, steps 3 to 5; the caller ends a request with drbg_update(state, NULL). */
 static void drbg_draw(drbg_state *state, uint8_t *out, size_t length) {
     for (size_t have = 0; have < length; have += 32) {
         drbg_value(state);

@@ -1,4 +1,4 @@
-/* HMAC-SHA-256 (FIPS 198-1) with a key of 32 bytes, for primitives that always need this one. */
+/* HMAC-SHA-256 (FIPS 198-1) with a 32-byte key, for primitives that are tied to it. */
 #ifndef MAC_HMAC_SHA_256_H
 #define MAC_HMAC_SHA_256_H
 
@@ -14,7 +14,7 @@ __attribute__((noinline)) static void hmac_sha256_pad(sha256_ctx *hash, const ui
     crypto_wipe(block, sizeof block);
 }
 
-/* What is authenticated is then put into the hash. */
+/* Begins the MAC; the caller then updates the hash with the message. */
 static void hmac_sha256_begin(sha256_ctx *hash, const uint8_t key[32]) {
     hmac_sha256_pad(hash, key, 0x36);
 }

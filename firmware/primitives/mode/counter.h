@@ -1,18 +1,18 @@
-/* The stream of a block cipher that encrypts a counter, for CTR and for what is built on it. */
+/* The key stream of a block cipher in counter mode, for CTR and modes built on it. */
 #ifndef COUNTER_H
 #define COUNTER_H
 
 #include "crypto.h"
 #include "over.h"
 
-/* Blocks given to the cipher at once: one that works on several together can, and what a call costs
-   is shared. No cipher for a 16-bit core works so, and RAM is scarcer there. */
+/* Blocks given to the cipher at a time: some ciphers process several together, and the cost of a
+   call is shared. No cipher for a 16-bit core does so, and RAM is scarcer there. */
 enum { COUNTER_BATCH = sizeof(size_t) > 2 ? 4 : 1 };
 
-/* What is known of a counter by who watches. Only in one that is public may a carry show. */
+/* Whether an observer may know the counter. Only a public counter's carries may affect timing. */
 typedef enum { COUNTER_PUBLIC, COUNTER_SECRET } counter_kind;
 
-/* Adds to the big-endian number in the block's last `counting` bytes. */
+/* Adds n to the big-endian number in the block's last `counting` bytes. */
 static inline void counter_add(uint8_t *counter, size_t counting, unsigned n, counter_kind kind) {
     uint8_t *byte = counter + BLOCK_CIPHER_BLOCK_BYTES - 1;
     unsigned sum = *byte + n;
@@ -24,7 +24,7 @@ static inline void counter_add(uint8_t *counter, size_t counting, unsigned n, co
 }
 
 #ifdef BLOCK_CIPHER_HAS_COUNTER
-/* counter_encrypt by the cipher's own function. */
+/* counter_encrypt with the cipher's own function. */
 __attribute__((unused)) static void counter_run(const block_cipher_ctx *cipher, uint8_t *counter,
                                                 size_t counting, uint8_t *out, const uint8_t *in,
                                                 size_t length) {
@@ -51,15 +51,15 @@ __attribute__((unused)) static void counter_run(const block_cipher_ctx *cipher, 
 }
 #endif
 
-/* out = in XOR the stream that begins with the block `counter`, which is left one past the last
-   that was used. */
+/* out = in XOR the key stream that begins with the block `counter`. The counter is left one past
+   the last one used. */
 __attribute__((noinline, unused)) static void counter_encrypt(const block_cipher_ctx *cipher,
                                                               uint8_t *counter, size_t counting,
                                                               counter_kind kind, uint8_t *out,
                                                               const uint8_t *in, size_t length) {
     enum { BLOCK = BLOCK_CIPHER_BLOCK_BYTES, BATCH_BYTES = COUNTER_BATCH * BLOCK };
 #ifdef BLOCK_CIPHER_HAS_COUNTER
-    if (kind == COUNTER_PUBLIC) { /* where the last byte wraps shows */
+    if (kind == COUNTER_PUBLIC) { /* the wrap of the last byte shows in the timing */
         counter_run(cipher, counter, counting, out, in, length);
         return;
     }

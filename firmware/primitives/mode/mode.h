@@ -6,7 +6,7 @@
      crypto_status p_encrypt(p_ctx *ctx, uint8_t *out, const uint8_t *in, size_t length);
      crypto_status p_decrypt(p_ctx *ctx, uint8_t *out, const uint8_t *in, size_t length);
 
-   P_IV_BYTES is 0 where the mode has no IV. Modes that need whole blocks return CRYPTO_BAD_LENGTH
-   for another length. Calls go on where the last one stopped (chaining value, counter). Buffers
+   P_IV_BYTES is 0 if the mode has no IV. Modes of whole blocks return CRYPTO_BAD_LENGTH for any
+   other length. Each call continues where the last one stopped (chaining value, counter). Buffers
    are either the same or do not overlap. */
 #include "crypto.h"

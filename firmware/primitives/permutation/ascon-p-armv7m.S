@@ -1,5 +1,5 @@
-/* The Ascon permutation for ARMv7-M, and whole blocks of messages; see ascon-p.h. Each word is two, of
-   its even bits and of its odd bits, and all stay in registers. */
+/* The Ascon permutation for ARMv7-M, and whole blocks of messages; see ascon-p.h. Each word is
+   stored as two, its even bits and its odd bits, and all stay in registers. */
     .syntax unified
     .thumb
 
@@ -30,7 +30,7 @@
     eor     \x2, \x2, U
 .endm
 
-/* pL of a word that turns right by 2 n and by 2 m + 1, which exchanges even and odd bits. */
+/* pL of a word rotated right by 2 n and by 2 m + 1; the odd amount swaps even and odd bits. */
 .macro diffuse even, odd, n, m
     .if     \m
     eor     T, \even, \odd, ror #\m
@@ -42,7 +42,7 @@
     eor     \even, T, \even, ror #\n
 .endm
 
-/* The same by 2 n + 1 and 2 m + 1; the even bits go to another register. */
+/* The same for 2 n + 1 and 2 m + 1; the even bits go to another register. */
 .macro diffuse_odd even, odd, n, m, to
     eor     \to, \even, \odd, ror #\n
     eor     \to, \to, \odd, ror #\m
@@ -50,8 +50,8 @@
     eor     \odd, \odd, \even, ror #\m + 1
 .endm
 
-/* A round, with the halves of its constant. x1 and x4 have their even bits in the registers x1 and x4,
-   and then in \spare and \x1. */
+/* A round, with the halves of its constant. The even bits of x1 and x4 are in the registers x1 and
+   x4 before, and in \spare and \x1 after. */
 .macro round even, odd, x1, x4, spare
     eor     r4, r4, #\even
     eor     r5, r5, #\odd
@@ -64,7 +64,7 @@
     diffuse_odd \x4, r9, 3, 20, \x1
 .endm
 
-/* interleave.h: a word's lower and upper half become its even and its odd bits. */
+/* interleave.h: a word's lower and upper halves become its even and odd bits. */
 .macro exchange_bits low, high, t, n, mask
     eor     \t, \high, \low, lsr #\n
     and     \t, \t, #\mask
@@ -94,7 +94,7 @@
     exchange_halves \low, \high, \t
 .endm
 
-/* The permutation of the state in r0 to r9, by r10 to lr. */
+/* The permutation of the state in r0 to r9, using r10 to lr. */
     .section .text.ascon_rounds, "ax", %progbits
     .type   ascon_twelve_rounds, %function
     .thumb_func
@@ -182,10 +182,10 @@ ascon_absorb:
 
 #define OUT 0
 #define IN 4
-#define LEFT 8 /* blocks */
-#define KEPT 12 /* of the state: nothing to decrypt, all ones to encrypt */
+#define LEFT 8 /* remaining blocks */
+#define KEPT 12 /* mask of the state bits to keep: zero to decrypt, all ones to encrypt */
 #define CRYPT_STATE 16
-#define DECRYPTING 56 /* an argument, behind what is pushed */
+#define DECRYPTING 56 /* an argument, after the pushed registers */
 
 /* A word of the rate: out = in ^ x, x = in ^ (x & kept). */
 .macro crypt_word even, odd, at

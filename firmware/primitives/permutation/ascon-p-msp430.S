@@ -1,10 +1,11 @@
-/* void ascon_p(ascon_state *s, unsigned rounds): the Ascon permutation for the MSP430; see ascon-p.h.
+/* void ascon_p(ascon_state *s, unsigned rounds)
 
-   Twenty words of 16 bits do not fit twelve registers, so the words go between two places on the
-   stack. MIXED has what pL made, the words of x1 to x4 by bit position, as pS reads them in order;
-   pS pushes x0 to x3 below that. x0 stays in A from pL to pS, and x4 from pS to pL.
+   The Ascon permutation for the MSP430; see ascon-p.h. Twenty 16-bit words do not fit twelve
+   registers, so the words alternate between two areas on the stack. MIXED holds pL's result, the
+   words of x1 to x4 by bit position, in the order in which pS reads them; pS pushes x0 to x3 below
+   that. x0 stays in A from pL to pS, and x4 from pS to pL.
 
-   pL rotates by single bits, 5 cycles, and by bytes, 16 cycles; by words it is a matter of names. */
+   pL rotates by single bits, 5 cycles, and by bytes, 16 cycles; rotations by words only rename. */
 
 #define A0 r4
 #define A1 r5
@@ -19,7 +20,7 @@
 #define C2 r14
 #define C3 r15
 
-/* pS of one word of each; \a is x0 and becomes x4 (figure 3 of SP 800-232). */
+/* pS of one word of each of x0 to x4; \a is x0 and becomes x4 (figure 3 of SP 800-232). */
 #define X1 r8
 #define X2 r9
 #define X3 r10
@@ -66,8 +67,8 @@
     mov     X4, \a
 .endm
 
-/* Where word i of xj is after pS, for j < 4, and where pL leaves it, for j > 0. No brackets: LLVM's
-   assembler drops an instruction whose operand begins with one. */
+/* Where word i of xj is after pS, for j < 4, and where pL leaves it, for j > 0. No parentheses:
+   LLVM's assembler drops an instruction whose operand begins with one. */
 #define SUBSTITUTED(i, j) 30 - 8 * i - 2 * j(sp)
 #define MIXED(i, j) 30 + 8 * i + 2 * j(sp)
 
@@ -115,7 +116,7 @@
     adc     \w0
 .endm
 
-/* C = B rotated right by 8; B is used up. */
+/* C = B rotated right by 8; destroys B. */
 .macro right_8
     swpb    B0
     mov.b   B0, C0
@@ -149,7 +150,7 @@ ascon_p:
     push    r11
     push    r12
 
-    /* The constant of the first round: 0x4b is that of the last, 0x0f less than the one before. */
+    /* The first round's constant: the last one is 0x4b, and each is 0x0f less than the previous. */
     mov     r13, r14
     rla     r14
     rla     r14

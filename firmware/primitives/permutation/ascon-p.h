@@ -1,11 +1,10 @@
 /* The Ascon permutation, as NIST SP 800-232 section 3 defines it, for every primitive built on it.
 
-   An implementation folder defines ascon_p once, in a file of its own that includes one of
+   An implementation folder defines ascon_p once, in a separate file that includes one of
      "permutation/ascon-p-ref.c"       portable
      "permutation/ascon-p-msp430.S"    MSP430 assembly (from a .S file)
      "permutation/ascon-p-armv7m.S"    ARMv7-M assembly (from a .S file), over interleaved words
-   and includes this header for the rest, in the last case after it has defined ASCON_INTERLEAVED.
- */
+   and includes this header elsewhere, in the last case after defining ASCON_INTERLEAVED. */
 #ifndef ASCON_P_H
 #define ASCON_P_H
 
@@ -14,21 +13,22 @@
 #include "permutation/interleave.h"
 #endif
 
-/* S0 to S4. A word's byte 0 is its least significant one (SP 800-232, section 2.1, appendix A). */
+/* S0 to S4. A word's byte 0 is its least significant (SP 800-232, section 2.1, appendix A). */
 typedef struct {
     uint64_t x[5];
 } ascon_state;
 
-/* The last `rounds` rounds of the 12: 12 and 8 are the ones that SP 800-232 uses. */
+/* Runs the last `rounds` of the 12 rounds: SP 800-232 uses 12 and 8. */
 void ascon_p(ascon_state *s, unsigned rounds);
 
 #ifdef ASCON_INTERLEAVED
-/* Whole blocks of a message, at least one: of 8 bytes and 12 rounds, of 16 bytes and 8 rounds. */
+/* Process whole blocks of a message, at least one: absorb 8 bytes with 12 rounds, crypt 16 bytes
+   with 8 rounds. */
 void ascon_absorb(ascon_state *s, const uint8_t *data, size_t blocks);
 void ascon_crypt(ascon_state *s, uint8_t *out, const uint8_t *in, size_t blocks, int decrypting);
 #endif
 
-/* A word as the permutation has it. */
+/* Converts a word to the permutation's representation. */
 static inline uint64_t ascon_word(uint64_t word) {
 #ifdef ASCON_INTERLEAVED
     return interleave(word);
@@ -37,7 +37,7 @@ static inline uint64_t ascon_word(uint64_t word) {
 #endif
 }
 
-/* Bytes to word, where length <= 8; missing bytes are zero. */
+/* Loads a word from bytes, where length <= 8; missing bytes are zero. */
 static inline uint64_t ascon_load(const uint8_t *in, size_t length) {
     uint64_t word = 0;
 #ifdef ASCON_INTERLEAVED

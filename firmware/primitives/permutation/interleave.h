@@ -1,12 +1,12 @@
-/* A word of 64 bits as two of 32 bits, its even bits and its odd bits, so that on a core of 32 bits
-   it turns as they turn (Keccak implementation overview, version 3.2, section 2.1). */
+/* A 64-bit word as two 32-bit words, its even bits and its odd bits, so that on a 32-bit core
+   rotating these rotates the word (Keccak implementation overview, version 3.2, section 2.1). */
 #ifndef INTERLEAVE_H
 #define INTERLEAVE_H
 
 #include <stdint.h>
 
-/* Exchanges the bits of low that are n places above mask with those of high under mask. In a bit's
-   number, 0 to 63, that exchanges the digit of weight 32 with that of weight n. */
+/* Swaps the bits of low that are n positions above mask with those of high under mask. In a bit's
+   number, 0 to 63, this swaps the digit of weight 32 with the digit of weight n. */
 static inline void exchange_bits(uint32_t *low, uint32_t *high, unsigned n, uint32_t mask) {
     uint32_t t = (*low >> n ^ *high) & mask;
     *high ^= t;

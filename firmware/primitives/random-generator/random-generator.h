@@ -6,7 +6,7 @@
      void p_reseed(p_ctx *ctx, const uint8_t *entropy)
      void p_generate(p_ctx *ctx, uint8_t *out, size_t length)
 
-   What a context holds is secret; whoever has done with it wipes it. */
+   A context is secret; the caller wipes it after use. */
 #ifndef RANDOM_GENERATOR_H
 #define RANDOM_GENERATOR_H
 

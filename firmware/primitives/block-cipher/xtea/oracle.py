@@ -7,8 +7,7 @@ DELTA = 0x9E3779B9  # 2^32 over the golden ratio
 
 
 def encrypt(key: list[int], block: bytes) -> bytes:
-    """Encrypt one block; odd rounds use delta added once more and two other bits to choose the key.
-    """
+    """Encrypt one block; odd rounds add delta once more and select the key by other bits."""
     left, right = int.from_bytes(block[:4], "big"), int.from_bytes(block[4:], "big")
     for round_ in range(64):
         total = (round_ + 1) // 2 * DELTA & MASK

@@ -1,4 +1,4 @@
-/* Ascon-Hash256 over the permutation that an implementation folder defines. */
+/* Ascon-Hash256 over the permutation defined by an implementation folder. */
 #ifndef ASCON_HASH256_SPONGE_H
 #define ASCON_HASH256_SPONGE_H
 

@@ -1,7 +1,7 @@
-"""Ascon-Hash256 written from SP 800-232; the ascon package on PyPI is of the older version 1.2.
+"""Ascon-Hash256 written from SP 800-232; the PyPI package `ascon` implements the older version 1.2.
 
 The S-box is the standard's table of 32 entries, applied to one column of five bits at a time, and
-the state is a list of bits, where the C code is bitsliced. The initial state is computed.
+the state is a list of bits, whereas the C code is bitsliced. The initial state is computed.
 """
 
 from joulemark.oracle import Compute, Inputs, Output
@@ -15,7 +15,7 @@ COLUMNS = {
     tuple(i >> row & 1 for row in (4, 3, 2, 1, 0)): tuple(o >> row & 1 for row in (4, 3, 2, 1, 0))
     for i, o in enumerate(SBOX)
 }
-"""The S-box on columns as bits, the first word's first."""
+"""The S-box on columns as bits, the first word's bit first."""
 ROTATIONS = ((19, 28), (61, 39), (1, 6), (10, 17), (7, 41))
 IV = 0x0000080100CC0002
 

@@ -18,7 +18,7 @@ static void blake2s_count(blake2s_ctx *ctx, unsigned bytes) {
     ctx->t[1] += ctx->t[0] < bytes;
 }
 
-/* The last block is compressed with a flag, so a full block waits until more comes. */
+/* The last block is compressed with a flag, so a full block waits until more data comes. */
 void blake2s_update(blake2s_ctx *ctx, const uint8_t *data, size_t length) {
     if (ctx->fill > 0) {
         while (ctx->fill < BLAKE2S_BLOCK_BYTES && length > 0) {

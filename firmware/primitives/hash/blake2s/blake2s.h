@@ -1,4 +1,4 @@
-/* BLAKE2s without a key, 32 bytes of digest: what its implementations share. Each provides
+/* BLAKE2s without a key, 32 bytes of digest: shared by its implementations. Each provides
    blake2s_compress. */
 #ifndef BLAKE2S_H
 #define BLAKE2S_H
@@ -9,7 +9,7 @@ enum { BLAKE2S_DIGEST_BYTES = 32, BLAKE2S_BLOCK_BYTES = 64 };
 
 typedef struct {
     uint32_t h[8];
-    uint32_t t[2]; /* bytes hashed, with those of the block that is compressed now */
+    uint32_t t[2]; /* bytes hashed, including the block that is being compressed */
     unsigned fill; /* bytes in block */
     uint8_t block[BLAKE2S_BLOCK_BYTES];
 } blake2s_ctx;

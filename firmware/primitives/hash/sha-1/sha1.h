@@ -1,4 +1,4 @@
-/* SHA-1: what its implementations share. Each provides sha1_compress. */
+/* SHA-1: shared by its implementations. Each provides sha1_compress. */
 #ifndef SHA1_H
 #define SHA1_H
 
@@ -16,7 +16,7 @@ void sha1_init(sha1_ctx *ctx);
 void sha1_update(sha1_ctx *ctx, const uint8_t *data, size_t length);
 void sha1_final(sha1_ctx *ctx, uint8_t *digest);
 
-/* Takes a block into the state: FIPS 180-4, section 6.1. */
+/* Compresses a block into the state: FIPS 180-4, section 6.1. */
 void sha1_compress(uint32_t h[5], const uint8_t *block);
 
 #endif

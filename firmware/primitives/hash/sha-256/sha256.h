@@ -1,4 +1,4 @@
-/* SHA-256: what its implementations share. Each provides sha256_compress. */
+/* SHA-256: shared by its implementations. Each provides sha256_compress. */
 #ifndef SHA256_H
 #define SHA256_H
 
@@ -16,7 +16,7 @@ void sha256_init(sha256_ctx *ctx);
 void sha256_update(sha256_ctx *ctx, const uint8_t *data, size_t length);
 void sha256_final(sha256_ctx *ctx, uint8_t *digest);
 
-/* Takes whole blocks into the state: FIPS 180-4, section 6.2.2. */
+/* Compresses whole blocks into the state: FIPS 180-4, section 6.2.2. */
 void sha256_compress(uint32_t state[8], const uint8_t *data, size_t blocks);
 
 #endif

@@ -1,4 +1,4 @@
-/* SHA-512: what its implementations share. Each provides sha512_compress. */
+/* SHA-512: shared by its implementations. Each provides sha512_compress. */
 #ifndef SHA512_H
 #define SHA512_H
 
@@ -16,7 +16,7 @@ void sha512_init(sha512_ctx *ctx);
 void sha512_update(sha512_ctx *ctx, const uint8_t *data, size_t length);
 void sha512_final(sha512_ctx *ctx, uint8_t *digest);
 
-/* Takes a block into the state: FIPS 180-4, section 6.4.2. */
+/* Compresses a block into the state: FIPS 180-4, section 6.4.2. */
 void sha512_compress(uint64_t state[8], const uint8_t *block);
 
 #endif

@@ -1,6 +1,7 @@
 """CMAC by the cryptography package (OpenSSL); over a cipher that it lacks, written from SP 800-38B.
 
-The second way computes in GF(2^b) with integers and finds the constant R_b by its definition.
+The version written here computes in GF(2^b) with integers and derives the constant R_b from its
+definition.
 """
 
 from functools import cache
@@ -13,17 +14,17 @@ from joulemark.oracle import Compute, Inputs, Output
 
 
 def remainder(a: int, b: int) -> int:
-    """Divide polynomials over GF(2)."""
+    """Return the remainder of polynomials over GF(2)."""
     while a.bit_length() >= b.bit_length():
         a ^= b << (a.bit_length() - b.bit_length())
     return a
 
 
 def is_irreducible(p: int) -> bool:
-    """Test by Ben-Or: no factor in common with x^(2^i) - x for any degree up to the half."""
+    """Run Ben-Or's test: no common factor with x^(2^i) - x for any degree up to half."""
     power = 2
     for _ in range((p.bit_length() - 1) // 2):
-        power = remainder(int(f"{power:b}", 4), p)  # squares: zeros between the bits
+        power = remainder(int(f"{power:b}", 4), p)  # squares: inserts zeros between the bits
         a, b = p, power ^ 2
         while b:
             a, b = b, remainder(a, b)

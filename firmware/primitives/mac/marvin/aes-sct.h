@@ -1,5 +1,5 @@
-/* The square-complete transform of AES: four rounds without keys, in place, byte by byte. It is
-   here because nothing but Marvin needs it of AES. */
+/* The square-complete transform of AES: four unkeyed rounds, in place, byte by byte. It is here
+   because only Marvin needs it. */
 #ifndef AES_SCT_H
 #define AES_SCT_H
 

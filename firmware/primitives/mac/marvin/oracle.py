@@ -1,7 +1,7 @@
 """Marvin written from its paper, as arithmetic on integers; no library has it.
 
-A block is an element of GF(2^n), its first byte highest. The square-complete transform of Curupira
-is that of its independent oracle; that of AES has an S-box made by inversion in GF(2^8).
+A block is an element of GF(2^n), first byte most significant. The square-complete transform of
+Curupira comes from its independent oracle; that of AES computes its S-box by inversion in GF(2^8).
 """
 
 import runpy
@@ -32,7 +32,7 @@ def aes_sbox(a: int) -> int:
 
 
 def aes_sct(block: bytes) -> bytes:
-    """Apply four rounds of AES without keys."""
+    """Apply four unkeyed rounds of AES."""
     state = block
     for _ in range(4):
         rows = [bytes(aes_sbox(b) for b in state[r::4]) for r in range(4)]

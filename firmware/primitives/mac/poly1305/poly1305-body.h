@@ -1,8 +1,8 @@
-/* Poly1305 over limbs of 13 bits. An implementation defines, after it has included this,
+/* Poly1305 over limbs of 13 bits. After including this, an implementation defines
      static void set_multiplier(poly1305_ctx *ctx, const uint8_t r[16]);
      static void add_multiply(poly1305_ctx *ctx, const uint8_t *block, unsigned top);
-   which take r after clamping, and make h = (h + block + top 2^128) r modulo 2^130 - 5 with limbs
-   below 2^14. Its poly1305.h has the type poly1305_limb, of the limbs of h. */
+   which take the clamped r, and compute h = (h + block + top 2^128) r modulo 2^130 - 5 with limbs
+   below 2^14. Its poly1305.h defines poly1305_limb, the type of the limbs of h. */
 #include "poly1305.h"
 
 enum { LIMBS = POLY1305_LIMBS, BITS = 13, MASK = (1 << BITS) - 1 };
@@ -10,7 +10,7 @@ enum { LIMBS = POLY1305_LIMBS, BITS = 13, MASK = (1 << BITS) - 1 };
 static void set_multiplier(poly1305_ctx *ctx, const uint8_t r[16]);
 static void add_multiply(poly1305_ctx *ctx, const uint8_t *block, unsigned top);
 
-/* The 130 bits of 17 little-endian bytes, the last of them below 4. */
+/* Splits 17 little-endian bytes, the last of them below 4, into limbs of 130 bits in all. */
 static void to_limbs(poly1305_limb limbs[LIMBS], const uint8_t *bytes, unsigned top) {
     uint32_t buffer = 0;
     unsigned bits = 0, at = 0;
@@ -69,7 +69,7 @@ void poly1305_final(poly1305_ctx *ctx, uint8_t *tag) {
         add_multiply(ctx, ctx->block, 0);
     }
 
-    /* Carry through all limbs, twice, as the top one gives 5 to the bottom. */
+    /* Carry through all limbs, twice, as the carry out of the top adds 5 at the bottom. */
     poly1305_limb *h = ctx->h, carry = 0;
     for (unsigned pass = 0; pass < 2; pass++) {
         for (unsigned i = 0; i < LIMBS; i++) {
@@ -80,7 +80,7 @@ void poly1305_final(poly1305_ctx *ctx, uint8_t *tag) {
         carry *= 5;
     }
 
-    /* h - p = h + 5 - 2^130; it is taken where the sum reaches 2^130. */
+    /* h - p = h + 5 - 2^130, which is taken if the sum reaches 2^130. */
     poly1305_limb reduced[LIMBS];
     carry = 5;
     for (unsigned i = 0; i < LIMBS; i++) {

@@ -1,17 +1,18 @@
 """SipHash-2-4 written from its paper as ARX on Python integers.
 
-The hashing of Python's own dictionaries is SipHash-1-3, and no well-kept library has 2-4.
+Python's own dictionaries use SipHash-1-3, and no well-maintained library has 2-4.
 """
 
 from joulemark.oracle import Compute, Inputs, Output
 
 MASK = (1 << 64) - 1
-# SipRound in order: (word, added word, turned word, by, then the word that turns by 32).
+# SipRound in order: (target word, added word, rotation of the added word); two targets rotate by
+# 32.
 HALF_ROUNDS = ((0, 1, 13), (2, 3, 16), (2, 1, 17), (0, 3, 21))
 
 
 def rotate(x: int, n: int) -> int:
-    """Rotate a word to the left."""
+    """Rotate a word left."""
     return (x << n | x >> (64 - n)) & MASK
 
 

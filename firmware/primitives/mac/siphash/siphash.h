@@ -17,11 +17,11 @@ crypto_status siphash_init(siphash_ctx *ctx, const uint8_t *key, size_t key_leng
 void siphash_update(siphash_ctx *ctx, const uint8_t *data, size_t length);
 void siphash_final(siphash_ctx *ctx, uint8_t *tag);
 
-/* Takes whole blocks of 8 bytes into the state: section 2.2 of the paper, SipHash-2-4. */
+/* Compresses whole blocks of 8 bytes into the state: section 2.2 of the paper, SipHash-2-4. */
 void siphash_compress(uint64_t v[4], const uint8_t *data, size_t blocks);
 
-/* Takes the last block, as a word, gives the tag, and wipes the state: for the implementations that
-   define SIPHASH_FINISH. */
+/* Absorbs the last block, a word, returns the tag and wipes the state. Provided by implementations
+   that define SIPHASH_FINISH. */
 uint64_t siphash_finish(uint64_t v[4], uint64_t last);
 
 #endif

@@ -1,4 +1,4 @@
-"""HMAC_DRBG by its definition, over hashlib's HMAC."""
+"""HMAC_DRBG from its definition, over hashlib's HMAC."""
 
 from joulemark.hmac_drbg import HmacDrbg
 from joulemark.oracle import Compute, Inputs, Output
@@ -7,7 +7,7 @@ _REQUEST_BYTES = 128
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
-    """Answer a second request, with and without a reseeding after the instantiation."""
+    """Answer a second request, with and without reseeding after instantiation."""
     answers = {}
     for name, fresh in (("output", b""), ("reseeded", inputs.fresh)):
         generator = HmacDrbg(inputs.entropy + inputs.nonce + inputs.message)

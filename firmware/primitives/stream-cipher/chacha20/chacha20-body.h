@@ -24,7 +24,7 @@ void chacha20_init(chacha20_ctx *ctx, const uint8_t *key, const uint8_t *nonce) 
 #define CHACHA20_PIECES static inline
 #endif
 
-/* The stream's next block, kept. */
+/* Generates and stores the next block of the key stream. */
 static void chacha20_next(chacha20_ctx *ctx) {
 #ifdef CHACHA20_XOR
     static const uint8_t zeros[CHACHA20_BLOCK_BYTES];
@@ -36,7 +36,7 @@ static void chacha20_next(chacha20_ctx *ctx) {
     ctx->used = 0;
 }
 
-/* Any length. */
+/* Handles any length. */
 CHACHA20_PIECES void chacha20_pieces(chacha20_ctx *ctx, uint8_t *out, const uint8_t *in,
                                      size_t length) {
     while (length > 0) {

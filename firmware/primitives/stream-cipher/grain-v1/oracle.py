@@ -1,6 +1,6 @@
 """Grain v1 written from the specification as two growing lists of bits; no library has it.
 
-The feedback is a list of monomials, evaluated one by one, where the C code is one expression.
+The feedback is a list of monomials, evaluated one by one, whereas the C code is one expression.
 """
 
 from joulemark.oracle import Compute, Inputs, Output
@@ -22,7 +22,7 @@ def bits(data: bytes) -> list[int]:
 
 
 def keystream(key: bytes, iv: bytes, count: int) -> list[int]:
-    """Make the first bits of keystream."""
+    """Generate the first bits of key stream."""
     b, s, z = bits(key), bits(iv) + [1] * 16, []
     for i in range(160 + count):
         x = (s[i + 3], s[i + 25], s[i + 46], s[i + 64], b[i + 63])

@@ -12,7 +12,7 @@ def bits(data: bytes) -> list[int]:
 
 
 def keystream(key: bytes, iv: bytes, count: int) -> list[int]:
-    """Make the first bits of keystream."""
+    """Generate the first bits of key stream."""
     a = [0] * 13 + bits(key)
     b = [0] * 4 + bits(iv)
     c = [1, 1, 1] + [0] * 108

@@ -1,7 +1,8 @@
-/* BLAKE2s's function F. No instruction only rotates: the words of rows b and d lie in their registers
-   not yet rotated, and the next instruction that takes one rotates it. Between two G that is by 7 to
-   the right for b and by 8 for d. A word of code is one wide instruction, or a narrow load and a narrow
-   addition: any other mixture would be held up by fetching, and a cache holds less that is wide. */
+/* BLAKE2s's function F. No instruction merely rotates: the words of rows b and d are kept unrotated
+   in their registers, and the next instruction that uses one rotates it. Between two Gs that is a
+   right rotation by 7 for b and by 8 for d. A word of code is one wide instruction, or a narrow
+   load and a narrow addition: other mixtures would stall on fetches, and wide code takes more of a
+   cache. */
     .syntax unified
     .thumb
 
@@ -25,7 +26,7 @@
 #define T r7
 
 /* The frame. */
-#define M 0 /* the message's words */
+#define M 0 /* the message words */
 #define C0 64
 #define C1 68
 #define D1 72
@@ -60,7 +61,7 @@
     g_begun \a, \b, \c, \d, \x, \y
 .endm
 
-/* A load waits for a store right before it. */
+/* Loads are kept apart from stores, because a load right after a store waits. */
 .macro round s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, s12, s13, s14, s15
     g       A0, B0, C0_C2, D0, \s0, \s1
     g       A1, B1, C1_C3, D1_D3, \s2, \s3
@@ -96,7 +97,7 @@ blake2s_compress:
     push    {r0, r4-r11, lr}
     sub.w   sp, sp, #FRAME_BYTES
 
-    /* The words of the block, at any address. */
+    /* Copies the words of the block, which may be unaligned. */
     .irp    half, 0, 32
     ldr.w   r4, [r1, #\half]
     ldr.w   r5, [r1, #\half + 4]

@@ -1,6 +1,6 @@
-/* BLAKE2s's compression. Mixings of one half round are independent of each other; they come in the
-   order 0, 1, 2, 3, then 4, 7, 6, 5, in which word 0 of the local vector never leaves its registers,
-   and words 1, 3, 12 and 15 pass from one mixing to the next in registers. */
+/* BLAKE2s's compression. The mixings of a half round are independent. In the order 0, 1, 2, 3, then
+   4, 7, 6, 5, word 0 of the local vector never leaves its registers, and words 1, 3, 12 and 15 pass
+   from one mixing to the next in registers. */
 
 #include "msp430-rotate.inc"
 
@@ -39,7 +39,7 @@
     xor \yh, \xh
 .endm
 
-/* x += the message word whose offset is next in the table */
+/* x += the message word at the table's next offset */
 .macro plus_message xh, xl
     mov.b @SIGMA+, T
     add sp, T
@@ -47,8 +47,8 @@
     addc @T+, \xh
 .endm
 
-/* G of RFC 7693, section 3.1. Right by 12 is left by 4 and 16, right by 8 left by 8 and 16: d and b have
-   their halves exchanged twice. */
+/* G of RFC 7693, section 3.1. Right by 12 is left by 4 and 16, right by 8 is left by 8 and 16: the
+   halves of d and b are swapped twice. */
 .macro mix ah, al, bh, bl, ch, cl, dh, dl
     plus_message \ah, \al
     plus \ah, \al, \bh, \bl

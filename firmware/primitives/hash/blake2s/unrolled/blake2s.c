@@ -1,6 +1,6 @@
 #include "blake2s-body.h"
 
-/* G of RFC 7693, section 3.1, on words that the compiler knows. */
+/* G of RFC 7693, section 3.1, on words known at compile time. */
 #define ROTR(x, n) ((x) >> (n) | (x) << (32 - (n)))
 #define MIX(a, b, c, d, x, y)                                                                      \
     do {                                                                                           \
@@ -14,7 +14,7 @@
         v[b] = ROTR(v[b] ^ v[c], 7);                                                               \
     } while (0)
 
-/* A round takes the message's words in an order of its own (section 2.7). */
+/* Each round takes the message words in its own order (section 2.7). */
 #define ROUND(a, b, c, d, e, f, g, h, i, j, k, l, n, o, p, q)                                      \
     do {                                                                                           \
         MIX(0, 4, 8, 12, a, b);                                                                    \

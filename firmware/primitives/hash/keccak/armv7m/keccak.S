@@ -1,12 +1,12 @@
-/* Keccak-p[1600, 24] of FIPS 202, section 3.3, a row at a time, from one state to another.
+/* Keccak-p[1600, 24] of FIPS 202, section 3.3, one row at a time, from one state to another.
 
-   A lane is two words, one of its even bits and one of its odd bits, so that it turns as they turn.
-   No instruction only turns a word: each word of the state lies in memory turned by some bits, which
-   its place alone decides (keccak.c has them), and the instructions that take it turn it back. The
-   amounts are such that a round leaves the words of its result turned as it found them.
+   A lane is two words, its even bits and its odd bits, so that rotating these rotates the lane. No
+   instruction merely rotates: each word of the state is stored rotated by an amount that depends
+   only on its position (listed in keccak.c), and the instructions that read it rotate it back. The
+   amounts are chosen so that a round leaves its result rotated as it found its input.
 
-   In registers: r1 to r5 are the words of a row, r6 to r10 the D of five columns, of the bits that
-   the row takes; the rows are in an order in which few D change. The other D are in the frame. */
+   r1 to r5 hold the words of a row, r6 to r10 the D of five columns for the bits that the row uses.
+   The rows are ordered so that few D change from one to the next; the other D are in the frame. */
     .syntax unified
     .thumb
 
@@ -32,7 +32,7 @@
 .endm
 
 .macro round from, to
-    /* C of the even bits; row 3 is still in its registers. */
+    /* C of the even bits; row 3 is still in registers. */
     load    r6, \from, 0, 0, 0
     load    r7, \from, 0, 1, 0
     load    r8, \from, 0, 2, 0
@@ -460,7 +460,7 @@ keccak_f1600:
 
     .section .rodata.keccak_f1600, "a", %progbits
     .p2align 2
-/* Of iota (FIPS 202, section 3.2.5): even bits, odd bits, turned as lane (0, 0) is. */
+/* Constants of iota (FIPS 202, section 3.2.5): even bits, odd bits, rotated as lane (0, 0) is. */
 .Lconstants:
     .word 0x00000004, 0x00000000, 0x00000000, 0x00002240, 0x00000000, 0x000022e0
     .word 0x00000000, 0x00202020, 0x00000004, 0x000022c0, 0x00000004, 0x00200000

@@ -6,7 +6,7 @@ enum { RATE_LANES = KECCAK_BLOCK_BYTES / 8 };
 /* Keccak-p[1600, 24] of FIPS 202, section 3.3; in keccak.S. */
 void keccak_f1600(keccak_lane state[25]);
 
-/* How far the words of the rate's lanes are turned right in the state. */
+/* Right rotation of the words of the rate's lanes as stored in the state. */
 static const uint8_t turned[RATE_LANES][2] = {
     {30, 26}, {23, 22}, {7, 15},  {9, 12},  {20, 19}, {16, 12}, {23, 22}, {28, 31}, {23, 23},
     {16, 24}, {1, 1},   {29, 20}, {11, 14}, {17, 16}, {7, 3},   {26, 26}, {16, 12}};

@@ -6,15 +6,15 @@
 
 enum { KECCAK_DIGEST_BYTES = 32, KECCAK_BLOCK_BYTES = 136 };
 
-/* The even bits of a lane and its odd bits, each turned right by what keccak.c says. */
+/* The even bits and the odd bits of a lane, each rotated right as listed in keccak.c. */
 typedef struct {
     uint32_t word[2];
 } keccak_lane;
 
 typedef struct {
     keccak_lane state[25]; /* lane (x, y) is number x + 5 y */
-    uint8_t pending[8];    /* bytes of a lane that is not full yet */
-    unsigned fill;         /* bytes absorbed since the last permutation, with those pending */
+    uint8_t pending[8];    /* bytes of an incomplete lane */
+    unsigned fill;         /* bytes absorbed since the last permutation, including pending ones */
 } keccak_ctx;
 
 void keccak_init(keccak_ctx *ctx);

@@ -1,7 +1,7 @@
 /* Keccak-f[1600] on interleaved lanes (keccak.h). A round reads the state from one buffer and writes
-   it to the other, one word of five lanes, a part of a row, at a time:
+   it to the other, one word of five lanes (a part of a row) at a time:
 
-     in    = A[x, y] ^ D[x] for the five lanes that pi brings to the row, each word turned (theta,
+     in    = A[x, y] ^ D[x] for the five lanes that pi moves to the row, each word rotated (theta,
              rho, pi: FIPS 202, 3.2.1 to 3.2.3)
      out   = in ^ (not next and next but one)                       (chi: 3.2.4)
      C    ^= out, the column parities that the next round's theta needs
@@ -38,7 +38,7 @@
     rrc \r
 .endm
 
-/* Left by q. */
+/* Rotates left by q. */
 .macro rotl r, q
     .if \q > 4 && \q < 12
     swpb \r
@@ -50,7 +50,7 @@
     .endif
 .endm
 
-/* Left by q, right where it is negative. */
+/* Rotates left by q, right if it is negative. */
 .macro rotl_few r, q
     .if \q > 0
     rotl1 \r
@@ -61,8 +61,8 @@
     .endif
 .endm
 
-/* Word j of lane (x, y) after theta and a turn by n. It comes from word w = j - n mod 4, turned by
-   (n + w - j) / 4. */
+/* Word j of lane (x, y) after theta and a rotation by n. It comes from word w = j - n mod 4,
+   rotated by (n + w - j) / 4. */
 .macro lane b, x, y, n, j
     mov \x*8+\y*40+((\j-\n)&3)*2(FROM), \b
     xor D_OFFSET+\x*8+((\j-\n)&3)*2(sp), \b
@@ -80,7 +80,7 @@
     .endif
 .endm
 
-/* Word j of row y of the output, from lanes (x0, 0), (x1, 1) ... turned by n0, n1 ... */
+/* Word j of row y of the output, from lanes (x0, 0), (x1, 1) ... rotated by n0, n1 ... */
 .macro row op, j, y, x0, n0, x1, n1, x2, n2, x3, n3, x4, n4
     lane B0, \x0, 0, \n0, \j
     lane B1, \x1, 1, \n1, \j
@@ -98,8 +98,8 @@
     chi \op, 0, \y, \j, B0, B1, B2, C0
 .endm
 
-/* All of word j: pi brings lane (x + 3 y, x) to (x, y); rho's offsets are those of FIPS 202, table
-   2, modulo 64. Column 4 has no register left for its parity. */
+/* Word j of all lanes: pi moves lane (x + 3 y, x) to (x, y); rho's offsets are those of FIPS 202,
+   table 2, modulo 64. No register is left for column 4's parity. */
 .macro slice j
     row mov, \j, 0, 0, 0, 1, 44, 2, 43, 3, 21, 4, 14
     row xor, \j, 1, 3, 28, 4, 20, 0, 3, 1, 45, 2, 61
@@ -126,8 +126,8 @@
     mov C_OFFSET+32+\j*2(sp), \c4
 .endm
 
-/* D[x] = C[x - 1] ^ (C[x + 1] turned left by one), word j. r0 .. r4 hold word j of the turned lanes,
-   which is word j - 1 of C. c0 .. c4 get word j of C. */
+/* D[x] = C[x - 1] ^ (C[x + 1] rotated left by one), word j. r0 .. r4 hold word j of the rotated
+   lanes, which is word j - 1 of C. c0 .. c4 get word j of C. */
 .macro theta j, r0, r1, r2, r3, r4, c0, c1, c2, c3, c4
     load_parities \j, \c0, \c1, \c2, \c3, \c4
     xor \c4, \r1

@@ -3,21 +3,21 @@
 /* Keccak-p[1600, 24] of FIPS 202, section 3.3; in keccak.S. */
 void keccak_f1600(keccak_lane state[25]);
 
-/* Exchanges the bits of x under mask with those n places above. */
+/* Swaps the bits of x under mask with those n positions higher. */
 static uint16_t exchange_within(uint16_t x, unsigned n, uint16_t mask) {
     uint16_t t = (uint16_t)((x >> n ^ x) & mask);
     return (uint16_t)(x ^ t ^ t << n);
 }
 
-/* Exchanges the bits of b under mask with those of a n places above. */
+/* Swaps the bits of b under mask with those of a n positions higher. */
 static void exchange(uint16_t *a, uint16_t *b, unsigned n, uint16_t mask) {
     uint16_t t = (uint16_t)((*a >> n ^ *b) & mask);
     *b ^= t;
     *a ^= (uint16_t)(t << n);
 }
 
-/* A bit's number has six bits: word (5 4), place (3 2 1 0). First (3 2) and (1 0) are exchanged,
-   then (5 4) and what is (3 2) now. */
+/* A bit's number has six bits: word (5 4), position (3 2 1 0). First swaps (3 2) with (1 0), then
+   (5 4) with the new (3 2). */
 static void interleave(uint16_t w[4]) {
     for (unsigned i = 0; i < 4; i++)
         w[i] = exchange_within(exchange_within(w[i], 6, 0x00cc), 3, 0x0a0a);

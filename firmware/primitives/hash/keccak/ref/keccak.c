@@ -6,8 +6,8 @@ static uint64_t rotl(uint64_t x, unsigned n) {
     return x << n | x >> (64 - n);
 }
 
-/* By halves: of a shift of the whole lane by one, GCC for the MSP430 makes a sum whose carries it
-   branches on. */
+/* In halves: from a 64-bit shift by one, GCC for the MSP430 makes an addition with branches on its
+   carries. */
 static uint64_t rotl1(uint64_t x) {
     uint32_t low = (uint32_t)x, high = (uint32_t)(x >> 32);
     return (uint64_t)(high << 1 | low >> 31) << 32 | (low << 1 | high >> 31);

@@ -1,5 +1,5 @@
-/* Keccak[1088, 512] with 32 bytes of output. The state is kept as bytes, so that absorbing needs no
-   byte order. */
+/* Keccak[1088, 512] with 32 bytes of output. The state is stored as bytes, so that absorbing is
+   independent of byte order. */
 #ifndef KECCAK_H
 #define KECCAK_H
 
@@ -9,7 +9,7 @@ enum { KECCAK_DIGEST_BYTES = 32, KECCAK_BLOCK_BYTES = 136 };
 
 typedef struct {
     _Alignas(
-        8) uint8_t state[200]; /* the bytes of lane (x, y) stand at 8 (x + 5 y), low end first */
+        8) uint8_t state[200]; /* lane (x, y) is at 8 (x + 5 y), least significant byte first */
     unsigned fill;             /* bytes absorbed since the last permutation */
 } keccak_ctx;
 

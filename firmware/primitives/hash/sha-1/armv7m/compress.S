@@ -1,20 +1,20 @@
-/* SHA-1's compression. The message schedule is made in advance. Then the five working variables stay
-   in registers and change names from round to round; c, d and e lie there not yet rotated by 30 to
-   the left, and the instructions that take them rotate them. */
+/* SHA-1's compression. The message schedule is computed first. Then the five working variables stay
+   in registers and are renamed from round to round; c, d and e are kept without their left rotation
+   by 30, and the instructions that use them apply it. */
     .syntax unified
     .thumb
 
-#define LATE 2 /* to the right: c, d and e */
+#define LATE 2 /* pending right rotation of c, d and e */
 
-#define NEXT r10 /* the word of the schedule that the next rounds begin with */
-#define END r11  /* the one that ends rounds of this kind */
+#define NEXT r10 /* the schedule's word at which the next rounds begin */
+#define END r11  /* the word at which this phase ends */
 #define K r9
 #define T lr
 
 #define H 320
 #define FRAME_BYTES 320
 
-/* What rounds of all phases begin with, and what those that choose or take the majority do next. */
+/* The start of a round in any phase, and the next step of rounds with Ch or Maj. */
 .macro begin a, e, w
     add     \e, K, \e, ror #LATE
     add     \e, \e, \w
@@ -36,7 +36,7 @@
     add     \e, \e, T
 .endm
 
-/* b c + b d + c d is c d or b (c ^ d), of which never both have a bit. */
+/* b c + b d + c d is c d or b (c ^ d), which never have a bit in common. */
 .macro majority a, b, c, d, e, w
     begin   \a, \e, \w
     eor     T, \c, \d
@@ -51,7 +51,7 @@
     movw    K, #(\constant) & 0xffff
     movt    K, #(\constant) >> 16
     add     END, #80
-    .p2align 2 /* 32-bit instructions that are not aligned are fetched later */
+    .p2align 2 /* unaligned 32-bit instructions are fetched later */
 1:
     ldmia   NEXT!, {r0-r3, r12}
     \function r4, r5, r6, r7, r8, r0
@@ -63,10 +63,10 @@
     bne     1b
 .endm
 
-/* Words i and i + 1 from NEXT on. In: o3, o2, o1 are W(t - 3) to W(t - 1), i16 and i15 are W(t - 16) and
-   W(t - 15). Out: W(t) and W(t + 1) in place of these, W(t - 14) and W(t - 13) in f1 and f2, so that
-   the registers change names. The two words before are stored here, for a store costs less after a
-   load than before one. */
+/* Words i and i + 1, counted from NEXT. In: o3, o2, o1 are W(t - 3) to W(t - 1), i16 and i15 are
+   W(t - 16) and W(t - 15). Out: W(t) and W(t + 1) replace these, and f1 and f2 hold W(t - 14) and
+   W(t - 13), so that the registers are renamed. The two previous words are stored here, because a
+   store costs less after a load than before one. */
 .macro extend i, o3, o2, o1, i16, i15, f1, f2
     ldr     r8, [r0, #4 * (\i) - 4 * 8]
     ldr     r9, [r0, #4 * (\i) + 4 - 4 * 8]
@@ -96,7 +96,7 @@ sha1_compress:
     push    {r0, r4-r11, lr}
     sub.w   sp, sp, #FRAME_BYTES
 
-    /* Big-endian words of the block, at any address. */
+    /* Loads big-endian words of the block, which may be unaligned. */
     mov     r0, sp
     add     r12, r1, #64
 .Lload:

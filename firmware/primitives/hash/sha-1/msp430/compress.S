@@ -1,7 +1,7 @@
 /* void sha1_compress(uint32_t h[5], const uint8_t *block)
 
-   The message schedule is made in advance. Then the five working variables stay in registers and
-   change names from round to round. */
+   The message schedule is computed first. Then the five working variables stay in registers and are
+   renamed from round to round. */
 
 #define AL r4
 #define AH r5
@@ -16,9 +16,9 @@
 #define TL r14
 #define TH r15
 
-/* The frame: 80 words of the schedule, each with its low half first, then these. */
-#define NEXT 320(sp)    /* the word that the next rounds begin with */
-#define END 322(sp)     /* and the one that ends rounds of this kind */
+/* The frame: 80 words of the schedule, low half first, then these. */
+#define NEXT 320(sp)    /* the word at which the next rounds begin */
+#define END 322(sp)     /* the word at which this phase ends */
 #define STATE 324(sp)
 #define FRAME_BYTES 324
 
@@ -27,7 +27,7 @@
     addc    TH, \eh
 .endm
 
-/* What rounds of all phases do; a phase's function of b, c, d has been added to e. */
+/* The end of a round in any phase; the phase's function of b, c, d has been added to e. */
 .macro finish i, kh, kl, ah, al, bh, bl, eh, el
     mov     \al, TL
     mov     \ah, TH
@@ -77,7 +77,7 @@
     finish  \i, 0x6ed9, 0xeba1, \ah, \al, \bh, \bl, \eh, \el
 .endm
 
-/* b c + b d + c d is b c or d (b + c), of which never both have a bit. */
+/* b c + b d + c d is b c or d (b + c), which never have a bit in common. */
 .macro majority i, ah, al, bh, bl, ch, cl, dh, dl, eh, el
     mov     \bl, TL
     mov     \bh, TH
@@ -135,7 +135,7 @@ sha1_compress:
     push    r12
     sub     #FRAME_BYTES, sp
 
-    /* Big-endian bytes of the block, at any address, to words. */
+    /* Converts big-endian bytes of the block, which may be unaligned, to words. */
     mov     sp, r14
     mov     #16, r15
 .Lload:
@@ -196,7 +196,7 @@ sha1_compress:
     add_to_state 12, DH, DL
     add_to_state 16, EH, EL
 
-    mov     #80, r15                /* wipe the schedule, and let go of it */
+    mov     #80, r15                /* wipe the schedule and free its space */
 .Lwipe:
     clr     0(sp)
     clr     2(sp)

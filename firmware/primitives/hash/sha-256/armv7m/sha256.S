@@ -1,5 +1,6 @@
-/* SHA-256's compression. The working variables a .. h stay in registers and change names from round
-   to round. The schedule is a ring of 16 words: sixteen rounds, then sixteen words in place. */
+/* SHA-256's compression. The working variables a .. h stay in registers and are renamed from round
+   to round. The schedule is a ring of 16 words: sixteen rounds, then sixteen words computed in
+   place. */
     .syntax unified
     .thumb
 
@@ -12,7 +13,7 @@
 #define BLOCKS 104
 
 /* One round (FIPS 180-4, 6.2.2, step 3), after K and W have been added to h. In: x = b ^ c. Out:
-   the new a in h, and y = its b ^ c; so the next round is called with x and y exchanged. */
+   the new a in h, and y = its b ^ c, so the next call swaps x and y. */
 .macro round a, b, c, d, e, f, g, h, x, y
     /* Ch(e, f, g) = ((f ^ g) and e) ^ g */
     eor     r0, \f, \g
@@ -35,7 +36,7 @@
     add     \h, \h, \x, ror #2
 .endm
 
-/* Two rounds, from the schedule's word i on: loads in a row overlap. */
+/* Two rounds, starting at the schedule's word i: consecutive loads overlap. */
 .macro rounds i, a, b, c, d, e, f, g, h
     ldr     r0, [sp, #RING + 4 * (\i)]
     ldr     r3, [sp, #RING + 4 * (\i) + 4]
@@ -48,7 +49,7 @@
     round   \h, \a, \b, \c, \d, \e, \f, \g, r3, r2
 .endm
 
-/* w = W(t - 16) turns into W(t) = sigma1(W(t - 2)) + W(t - 7) + sigma0(W(t - 15)) + W(t - 16). */
+/* w = W(t - 16) becomes W(t) = sigma1(W(t - 2)) + W(t - 7) + sigma0(W(t - 15)) + W(t - 16). */
 .macro extend i, w, t15, t7, t2
     add     \w, \w, \t7
     ror     lr, \t15, #7
@@ -84,7 +85,7 @@ sha256_compress:
     ldr     r1, [sp, #DATA]
     mov     r0, sp
     .rept   2
-    ldr     r2, [r1] /* at any address, which ldm could not */
+    ldr     r2, [r1] /* may be unaligned, which ldm does not support */
     ldr     r3, [r1, #4]
     ldr     r4, [r1, #8]
     ldr     r5, [r1, #12]

@@ -1,6 +1,6 @@
-/* SHA-256's compression. The working variables a .. h lie in eight slots of RAM that are never
-   moved: from round to round each slot takes the next letter. d turns into e and h into a where they
-   are. Registers hold a, and b ^ c, from one round to the next. */
+/* SHA-256's compression. The working variables a .. h are in eight slots of RAM that are never
+   moved: from round to round each slot takes the next letter. d becomes e and h becomes a in place.
+   Registers hold a, and b ^ c, from one round to the next. */
 
 #include "msp430-rotate.inc"
 
@@ -43,9 +43,8 @@
     addc \h, \to_h
 .endm
 
-/* One round (FIPS 180-4, 6.2.2, step 3). In: A, X = b ^ c. Out: the new a in T, its a ^ b in P; so
-   the next round is called with A and T, X and P exchanged. a .. h are the slots' places in the
-   frame. */
+/* One round (FIPS 180-4, 6.2.2, step 3). In: A, X = b ^ c. Out: the new a in T, its a ^ b in P, so
+   the next call swaps A with T and X with P. a .. h are the slots' offsets in the frame. */
 .macro round AH, AL, TH, TL, XH, XL, PH, PL, a, b, c, d, e, f, g, h
     load \TH, \TL, \h
     add @K+, \TL
@@ -74,7 +73,7 @@
     xor32 EH, EL, \PH, \PL
     rotr8 \PH, \PL, EL
     add32 \PH, \PL, \TH, \TL
-    /* T is T1 now */
+    /* T now holds T1 */
     add \TL, \d(sp)
     addc \TH, \d+2(sp)
     /* Maj(a, b, c) = ((a ^ b) and (b ^ c)) ^ b, and b = a ^ (a ^ b) */

@@ -1,7 +1,7 @@
-/* SHA-512's compression. a and e are in registers, and b ^ c; all eight working variables lie in slots
-   of RAM that are never moved: from round to round each slot takes the next letter. The schedule is a
-   ring of 16 words: sixteen rounds, then sixteen words in place. Words of 64 bits are pairs, the low
-   half first. */
+/* SHA-512's compression. a, e, and b ^ c are in registers; all eight working variables are in slots
+   of RAM that are never moved: from round to round each slot takes the next letter. The schedule is
+   a ring of 16 words: sixteen rounds, then sixteen words computed in place. 64-bit words are pairs,
+   low half first. */
     .syntax unified
     .thumb
 
@@ -24,8 +24,8 @@
     adc     \ah, \ah, \bh
 .endm
 
-/* Low half of hi:lo turned right by n < 32; its high half with hi and lo exchanged. By 32 + n the two
-   are exchanged again. */
+/* Low half of hi:lo rotated right by n < 32; for its high half, swap hi and lo. For 32 + n, swap
+   them again. */
 .macro first d, lo, hi, n
     lsr     \d, \lo, #\n
     eor     \d, \d, \hi, lsl #32 - \n
@@ -47,8 +47,8 @@
     str     \high, [sp, #V + 8 * ((\letter - \i) & 7) + 4]
 .endm
 
-/* A round (FIPS 180-4, 6.4.2, step 3). In: a, e, x = b ^ c. Out: the new a in t, e, and its b ^ c in y;
-   so the next round is called with a and t, x and y exchanged. a is stored a round later, for a store
+/* A round (FIPS 180-4, 6.4.2, step 3). In: a, e, x = b ^ c. Out: the new a in t, e, and its b ^ c
+   in y, so the next call swaps a with t and x with y. a is stored one round later, because a store
    costs less after a load than before one. */
 .macro round i, al, ah, tl, th, xl, xh, yl, yh
     fetch   \tl, \th, 7, \i
@@ -100,8 +100,8 @@
     add64   \tl, \th, PL, PH
 .endm
 
-/* W(t) = sigma1(W(t - 2)) + W(t - 7) + sigma0(W(t - 15)) + W(t - 16). In: n = W(t - 16), its new value
-   goes there; o2 = W(t - 2), o1 = W(t - 1). Out: W(t - 15) in m. W(t - 1) is stored here. */
+/* W(t) = sigma1(W(t - 2)) + W(t - 7) + sigma0(W(t - 15)) + W(t - 16). In: n = W(t - 16), which its
+   new value replaces; o2 = W(t - 2), o1 = W(t - 1). Out: W(t - 15) in m. Stores W(t - 1). */
 .macro extend i, nl, nh, ml, mh, o2l, o2h, o1l, o1h
     ldr     r10, [sp, #RING + 8 * ((\i + 9) & 15)]
     ldr     r11, [sp, #RING + 8 * ((\i + 9) & 15) + 4]
@@ -140,7 +140,7 @@ sha512_compress:
     push    {r0, r4-r11, lr}
     sub     sp, #FRAME_BYTES
 
-    /* The block's words, at any address; then the state. */
+    /* Loads the block's words, which may be unaligned, then the state. */
     add     r12, sp, #RING
     add     r3, r1, #128
 .Lload:

@@ -1,8 +1,7 @@
-/* SHA-512's compression. Words of 64 bits are four registers or eight bytes, the low part first.
-
-   The working variables a .. h are a window of eight words that moves down by one word a round: the
-   new a is written below it, d turns into e where it is. The schedule is a window that moves up, with
-   the word of sixteen rounds later written above it. After sixteen rounds both go back. */
+/* SHA-512's compression. 64-bit words are four registers or eight bytes, least significant first.
+   The working variables a .. h are a window of eight words that moves down by one word per round:
+   the new a is written below it, and d becomes e in place. The schedule is a window that moves up,
+   with the word for sixteen rounds later written above it. After sixteen rounds both move back. */
 
 #define ACC r4, r5, r6, r7
 #define V r15
@@ -71,7 +70,7 @@
     rrc \w0
 .endm
 
-/* The low bytes of two registers change places; r12 is overwritten. */
+/* Swaps the low bytes of two registers; overwrites r12. */
 .macro exchange u, v
     mov.b \u, r12
     xor.b \v, r12
@@ -79,7 +78,7 @@
     xor r12, \v
 .endm
 
-/* r8 .. r11 to the right by 8, 16 cycles: the result is in r9, r10, r11, r8. */
+/* r8 .. r11 rotated right by 8, 16 cycles: the result is in r9, r10, r11, r8. */
 .macro right8
     swpb r8
     swpb r9
@@ -90,7 +89,7 @@
     exchange r9, r8
 .endm
 
-/* Ch(e, f, g) = (e and f) + (g and not e) of 16 bits. */
+/* Ch(e, f, g) = (e and f) + (g and not e), 16 bits. */
 .macro choose at, w
     mov 32+\at(V), \w
     mov 48+\at(V), r12
@@ -99,7 +98,7 @@
     bis r12, \w
 .endm
 
-/* Maj(a, b, c) = (a and b) or (c and (a or b)) of 16 bits. */
+/* Maj(a, b, c) = (a and b) or (c and (a or b)), 16 bits. */
 .macro majority at, w
     mov \at(V), \w
     mov \w, r12
@@ -212,7 +211,7 @@ sha512_compress:
     jlo .Lschedule
     br #.Lnext
 
-/* W of sixteen rounds later (6.4.2, step 1), while W points to the next round's. */
+/* W for sixteen rounds later (6.4.2, step 1), while W points to the next round's. */
 .Lschedule:
     load -8, W, ACC
     add64 64, W, ACC
@@ -250,7 +249,8 @@ sha512_compress:
 .Lwindows_used:
     cmp #.Lconstants_end, K
     jeq .Lfeed_forward
-    /* W is at the end of the first half of its windows: back by 128 bytes; V up by as many. */
+    /* W is at the end of the first half of its windows: move it back by 128 bytes, and V up by as
+       many. */
     mov #64, r12
 .Lback:
     mov 0(W), -128(W)

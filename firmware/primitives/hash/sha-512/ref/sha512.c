@@ -35,7 +35,7 @@ static uint64_t load(const uint8_t *in) {
 }
 
 /* FIPS 180-4, section 6.4.2, with the message schedule in 16 words. The working variables a to h
-   stand in v[0] to v[7], turned by one place in each round instead of moved. */
+   are v[0] to v[7], rotated by one position in each round instead of moved. */
 void sha512_compress(uint64_t state[8], const uint8_t *block) {
     uint64_t w[16], v[8];
     for (unsigned t = 0; t < 16; t++)

@@ -1,4 +1,4 @@
-/* The identity kind has one primitive. */
+/* The identity kind's only primitive. */
 #ifndef IDENTITY_H
 #define IDENTITY_H
 

@@ -1,6 +1,7 @@
 #include "hkdf.h"
 
-/* RFC 5869, section 2.2. No salt is one of zeros, which HMAC pads a short key with anyway. */
+/* RFC 5869, section 2.2. A missing salt is a string of zeros, which equals HMAC's padding of an
+   empty key. */
 void hkdf_extract(uint8_t *prk, const uint8_t *salt, size_t salt_length, const uint8_t *secret,
                   size_t length) {
     hmac_ctx mac;

@@ -12,7 +12,7 @@ enum {
 };
 
 typedef struct {
-    char unused; /* all that it works with is on the stack */
+    char unused; /* all working data is on the stack */
 } hkdf_ctx;
 
 void hkdf_extract(uint8_t *prk, const uint8_t *salt, size_t salt_length, const uint8_t *secret,

@@ -38,7 +38,7 @@ crypto_status cmac_init(cmac_ctx *ctx, const uint8_t *key, size_t key_length) {
 void cmac_update(cmac_ctx *ctx, const uint8_t *data, size_t length) {
     size_t used = ctx->used;
     while (length > 0) {
-        /* A whole block waits for more data: the last one is treated differently. */
+        /* A full block waits for more data, because the last block is processed differently. */
         if (used == BLOCK) {
             block_cipher_encrypt(&ctx->cipher, ctx->mac, ctx->mac, 1);
             used = 0;

@@ -9,9 +9,9 @@ enum { CMAC_KEY_BYTES = BLOCK_CIPHER_KEY_BYTES, CMAC_TAG_BYTES = BLOCK_CIPHER_BL
 
 typedef struct {
     block_cipher_ctx cipher;
-    uint8_t k1[CMAC_TAG_BYTES]; /* subkey for a whole last block; K2 is its double */
+    uint8_t k1[CMAC_TAG_BYTES]; /* subkey for a complete last block; K2 is its double */
     uint8_t mac[CMAC_TAG_BYTES];
-    uint8_t used; /* bytes of the last block that are already added to mac; 0 only at the start */
+    uint8_t used; /* bytes of the last block already added to mac; 0 only at the start */
 } cmac_ctx;
 
 crypto_status cmac_init(cmac_ctx *ctx, const uint8_t *key, size_t key_length);

@@ -1,5 +1,5 @@
-/* HMAC over any hash. The context keeps both hashes with the key already in them: a copy of it
-   begins another message under the same key without hashing the key again. */
+/* HMAC over any hash. The context holds both hashes with the key already absorbed: a copy of it
+   starts another message under the same key without hashing the key again. */
 #ifndef HMAC_H
 #define HMAC_H
 

@@ -1,5 +1,5 @@
-/* The paper's notation: R = E(c) XOR c starts the offsets O_i = R x^(8 i), A_i = SCT(M_i XOR O_i).
- */
+/* The paper's notation: R = E(c) XOR c starts the offsets O_i = R x^(8 i), A_i = SCT(M_i XOR
+   O_i). */
 #include "marvin.h"
 #include "aes-sct.h"
 
@@ -22,7 +22,7 @@ static void next_offset(uint8_t o[BLOCK]) {
     }
 }
 
-/* Adds A_i; block holds M_i and is used up. */
+/* Adds A_i; block holds M_i and is destroyed. */
 static void add_block(marvin_ctx *ctx) {
     next_offset(ctx->offset);
     for (unsigned i = 0; i < BLOCK; i++)
@@ -63,8 +63,8 @@ void marvin_final(marvin_ctx *ctx, uint8_t *tag) {
             ctx->block[ctx->used++] = 0;
         add_block(ctx);
     }
-    /* A_0: rpad(bin(n - tau) || 1), which is a one bit as the tag is a whole block, and lpad of the
-       message's length in bits. */
+    /* A_0: rpad(bin(n - tau) || 1), which is a single one bit because the tag is a whole block, and
+       lpad of the message's length in bits. */
     ctx->sum[0] ^= 0x80;
     ctx->sum[BLOCK - 1] ^= (uint8_t)(ctx->length << 3);
     ctx->length >>= 5;

@@ -12,7 +12,7 @@ typedef struct {
     uint8_t offset[MARVIN_TAG_BYTES]; /* O_i */
     uint8_t sum[MARVIN_TAG_BYTES];    /* R and the A_i so far */
     uint8_t block[MARVIN_TAG_BYTES];
-    uint8_t used; /* bytes in block, less than a block between calls */
+    uint8_t used; /* bytes in block, less than a full block between calls */
     uint32_t length;
 } marvin_ctx;
 

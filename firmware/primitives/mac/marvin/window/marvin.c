@@ -1,5 +1,5 @@
-/* The paper's notation: R = E(c) XOR c starts the offsets O_i = R x^(8 i), A_i = SCT(M_i XOR O_i).
- */
+/* The paper's notation: R = E(c) XOR c starts the offsets O_i = R x^(8 i), A_i = SCT(M_i XOR
+   O_i). */
 #include "marvin.h"
 #include "aes-sct.h"
 
@@ -7,8 +7,8 @@ enum { BLOCK = MARVIN_TAG_BYTES };
 _Static_assert((int)BLOCK == 12 || (int)BLOCK == 16, "Marvin: block of 96 or 128 bits");
 
 /* Multiplies the offset by x^8, modulo x^96 + x^16 + x^13 + x^11 + 1 or x^128 + x^29 + x^27 + x^24
-   + 1: the first byte is the most significant, and the block moves on in its array instead of its
-   bytes in the block. */
+   + 1. The first byte is the most significant, and instead of moving bytes within the block, the
+   block advances in its array. */
 static const uint8_t *next_offset(marvin_ctx *ctx) {
     if (ctx->at == MARVIN_ROOM) {
         for (unsigned i = 0; i < BLOCK; i++)
@@ -78,8 +78,8 @@ void marvin_final(marvin_ctx *ctx, uint8_t *tag) {
             ctx->block.bytes[i] = 0;
         add_block(ctx, ctx->block.bytes);
     }
-    /* A_0: rpad(bin(n - tau) || 1), which is a one bit as the tag is a whole block, and lpad of the
-       message's length in bits. */
+    /* A_0: rpad(bin(n - tau) || 1), which is a single one bit because the tag is a whole block, and
+       lpad of the message's length in bits. */
     uint8_t *sum = ctx->sum.bytes;
     sum[0] ^= 0x80;
     sum[BLOCK - 1] ^= (uint8_t)(ctx->length << 3);

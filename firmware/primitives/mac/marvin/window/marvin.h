@@ -11,7 +11,7 @@ enum {
     MARVIN_ROOM = 16
 };
 
-/* A block as words for what is done to all of it at once, and as bytes. */
+/* A block, as words for operations on all of it and as bytes. */
 typedef union {
     uint16_t words[MARVIN_TAG_BYTES / 2];
     uint8_t bytes[MARVIN_TAG_BYTES];
@@ -20,11 +20,11 @@ typedef union {
 typedef struct {
     block_cipher_ctx cipher;
     marvin_block sum;   /* R and the A_i so far */
-    marvin_block block; /* bytes that wait for a block to be full */
-    /* O_i is the block that begins at offset[at]; multiplying it by x^8 moves it on by a byte. */
+    marvin_block block; /* bytes of an incomplete block */
+    /* O_i is the block at offset[at]; multiplying it by x^8 advances it by a byte. */
     uint8_t offset[MARVIN_TAG_BYTES + MARVIN_ROOM];
     uint8_t at;
-    uint8_t used; /* bytes in block, less than a block between calls */
+    uint8_t used; /* bytes in block, less than a full block between calls */
     uint32_t length;
 } marvin_ctx;
 

@@ -1,10 +1,11 @@
-/* h = (h + m) r modulo 2^130 - 5 for ARMv7E-M cores, whose UMLAL takes one cycle (Cortex-M4 TRM, DDI 0439B,
-   table 3-1).
+/* h = (h + m) r modulo 2^130 - 5 for ARMv7E-M cores, whose UMLAL takes one cycle (Cortex-M4 TRM,
+   DDI 0439B, table 3-1).
 
-   h is h0 to h3 of 32 bits and h4. Clamping leaves r0 to r3 below 2^28, and r1 to r3 divisible by 4: with
-   t_j = 5 r_j / 4, what h_i r_j has from 2^128 on is h_i t_j at 2^(32 (i + j - 4)). Bounds: h4 is at most 6
-   with a block, so no column reaches 2^63, and what stands from 2^128 on is below 4 2^28 + 7 2^28: five
-   times what that has above 2^130 is below 2^32, and h4 at most 4 after it. */
+   h is h0 to h3 of 32 bits, and h4. Clamping leaves r0 to r3 below 2^28, and r1 to r3 divisible by
+   4: with t_j = 5 r_j / 4, the part of h_i r_j from 2^128 up is h_i t_j at 2^(32 (i + j - 4)).
+   Bounds: h4 is at most 6 with a block, so no column reaches 2^63, and the part from 2^128 up is
+   below 4 2^28 + 7 2^28: five times its part above 2^130 is below 2^32, and afterwards h4 is at
+   most 4. */
     .syntax unified
     .thumb
 
@@ -14,7 +15,7 @@
 #define H3 r7
 #define H4 r8
 
-/* The frame: t3, r0, r1, t2, t1, r2, r3; where the data are, and end; then what was pushed. */
+/* The frame: t3, r0, r1, t2, t1, r2, r3; the data's address and end; then the pushed registers. */
 #define R2 20
 #define R3 24
 #define DATA 28
@@ -28,8 +29,10 @@
     .type   poly1305_blocks, %function
     .thumb_func
     .p2align 2
-/* void poly1305_blocks(uint32_t h[5], const uint32_t r[4], const uint8_t *data, size_t blocks, uint32_t top)
-   for at least one block. */
+/* void poly1305_blocks(uint32_t h[5], const uint32_t r[4], const uint8_t *data, size_t blocks,
+                        uint32_t top)
+
+   For at least one block. */
 poly1305_blocks:
     push    {r0, r4-r11, lr}
     sub     sp, #FRAME_BYTES
@@ -46,7 +49,7 @@ poly1305_blocks:
     ldmia   r0, {H0, H1, H2, H3, H4}
     .p2align 2
 1:
-    ldr     r9, [r2]                    /* at any address */
+    ldr     r9, [r2]                    /* may be unaligned */
     ldr     r10, [r2, #4]
     ldr     r11, [r2, #8]
     ldr     r12, [r2, #12]
@@ -58,7 +61,7 @@ poly1305_blocks:
     adcs    H2, H2, r11
     adcs    H3, H3, r12
     adc     H4, H4, r0
-    /* Columns from the lowest on, each with what the one before it carried. */
+    /* Columns from the lowest up, each with the carry of the previous one. */
     ldmia   sp, {r0, r1, r3, r12, lr}   /* t3, r0, r1, t2, t1 */
     umull   r9, r10, H0, r1
     umlal   r9, r10, H1, r0
@@ -85,7 +88,7 @@ poly1305_blocks:
     umlal   lr, r2, H3, r1
     umlal   lr, r2, H0, r0
     mla     r2, H4, r1, r2
-    /* What stands above 2^130 comes back at the bottom five times. */
+    /* The part above 2^130 is added at the bottom five times. */
     and     H4, r2, #3
     bic     r0, r2, #3
     add     r0, r0, r2, lsr #2

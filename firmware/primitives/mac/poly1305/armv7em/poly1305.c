@@ -2,7 +2,7 @@
 
 enum { BLOCK_BYTES = 16 };
 
-/* h = (h + block + top 2^128) r modulo 2^130 - 5 for each block, at any address; in blocks.S. */
+/* h = (h + block + top 2^128) r modulo 2^130 - 5 for each block, aligned or not; in blocks.S. */
 void poly1305_blocks(uint32_t h[5], const uint32_t r[4], const uint8_t *data, size_t blocks,
                      uint32_t top);
 
@@ -51,8 +51,8 @@ void poly1305_final(poly1305_ctx *ctx, uint8_t *tag) {
             ctx->block[i] = 0;
         poly1305_blocks(ctx->h, ctx->r, ctx->block, 1, 0);
     }
-    /* Below 2^130 + 2^129, h is taken modulo 2^130 - 5 by at most one subtraction: h + 5 is 2^130
-       or more where it must be, and what is then above bit 130 goes. */
+    /* h is below 2^130 + 2^129, so at most one subtraction reduces it modulo 2^130 - 5: if needed,
+       h + 5 is 2^130 or more, and the part from bit 130 up is dropped. */
     uint32_t less[4];
     uint64_t sum = 5;
     for (unsigned i = 0; i < 4; i++) {

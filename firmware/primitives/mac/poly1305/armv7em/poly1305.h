@@ -7,7 +7,7 @@
 enum { POLY1305_KEY_BYTES = 32, POLY1305_TAG_BYTES = 16 };
 
 typedef struct {
-    uint32_t h[5]; /* the highest below 8 between blocks */
+    uint32_t h[5]; /* the most significant is below 8 between blocks */
     uint32_t r[4];
     uint32_t s[4];
     uint8_t block[16];

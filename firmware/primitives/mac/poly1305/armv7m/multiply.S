@@ -1,22 +1,22 @@
-/* (h + m) r modulo 2^130 - 5 in ten limbs of 13 bits, by multiplications whose time is the same for
-   all operands, as that of UMULL on a Cortex-M3 is not.
+/* (h + m) r modulo 2^130 - 5 in ten limbs of 13 bits, with multiplications that take the same time
+   for all operands, unlike UMULL on a Cortex-M3.
 
-   Bounds: limbs of h are below 2^13 + 2^6, so that those of x = h + m are below 2^13 once they have
-   carried, and the last one, which does not carry, below 3 * 2^12. With each limb of r as great as
-   clamping leaves it, ten products and the carry before them are below 0.61 * 2^32. */
+   Bounds: limbs of h are below 2^13 + 2^6, so those of x = h + m are below 2^13 after carrying, and
+   the last one, which does not carry, is below 3 * 2^12. With each limb of r at the maximum that
+   clamping allows, ten products and the incoming carry are below 0.61 * 2^32. */
     .syntax unified
     .thumb
 
 #define BITS 13
 
-/* The frame: x, then what was pushed. */
+/* The frame: x, then the pushed registers. */
 #define X 0
 #define FRAME_BYTES 40
 #define H 40
 
 #define LIMB lr /* of the message */
 
-/* Limb i of the message from bit `bit` of a word on, all in it or not. */
+/* Limb i of the message from bit `bit` of a word on: within one word, or across two. */
 .macro whole word, bit
     ubfx    LIMB, \word, #\bit, #BITS
 .endm
@@ -27,7 +27,7 @@
     ubfx    LIMB, LIMB, #0, #BITS
 .endm
 
-/* Adds it to h, and what was too much of the limb before. */
+/* Adds it to h, with the carry of the previous limb. */
 .macro add_limb h, before
     add     \h, \h, LIMB
     add     \h, \h, \before, lsr #BITS
@@ -39,8 +39,8 @@
     ubfx    \from, \from, #0, #BITS
 .endm
 
-/* The products with x[j] of outputs `first` to `first` + 4, which take r[first - j] and on; then the
-   one of these that is used up is replaced by the one that the next x needs. */
+/* Adds the products with x[j] to outputs `first` to `first` + 4, which use r[first - j] and on;
+   then replaces the one no longer needed by the one that the next x needs. */
 .macro step first, j, w0, w1, w2, w3, w4
     ldr.w   r0, [sp, #X + 4 * \j]
     .if     \j
@@ -96,12 +96,12 @@
     .p2align 2
 /* void poly1305_multiply(uint32_t h[10], const uint32_t r[19], const uint8_t *block, uint32_t top)
 
-   r has 5 r[1] to 5 r[9], then r[0] to r[9]; top is added to the last limb. */
+   r is 5 r[1] to 5 r[9], then r[0] to r[9]; top is added to the last limb. */
 poly1305_multiply:
     push    {r0, r4-r11, lr}
     sub     sp, #FRAME_BYTES
 
-    ldr     r4, [r2] /* at any address */
+    ldr     r4, [r2] /* may be unaligned */
     ldr     r5, [r2, #4]
     ldr     r6, [r2, #8]
     ldr     r7, [r2, #12]
@@ -142,7 +142,7 @@ poly1305_multiply:
     stmia   r0, {r4-r8}
     mov     r4, r9
     five_limbs 5
-    /* What goes over the top comes back at the bottom five times. */
+    /* The carry out of the top is added at the bottom five times. */
     add     r9, r9, r9, lsl #2
     ldrd    r10, r11, [r0]
     add     r10, r10, r9

@@ -9,8 +9,8 @@ enum { POLY1305_KEY_BYTES = 32, POLY1305_TAG_BYTES = 16, POLY1305_LIMBS = 10 };
 typedef uint32_t poly1305_limb;
 
 typedef struct {
-    poly1305_limb h[POLY1305_LIMBS]; /* 13 bits each, the least significant first */
-    /* 5 r[1] to 5 r[9], then r[0] to r[9]: 2^130 is 5. */
+    poly1305_limb h[POLY1305_LIMBS]; /* 13 bits each, least significant first */
+    /* 5 r[1] to 5 r[9], then r[0] to r[9], as 2^130 is 5 modulo p. */
     poly1305_limb r[2 * POLY1305_LIMBS - 1];
     uint8_t s[16];
     uint8_t block[16];

@@ -7,7 +7,7 @@
 #define RESHI &0x013c
 #define SUMEXT &0x013e
 
-/* While it multiplies, r is in r4 to r11. */
+/* r is in r4 to r11 during the multiplication. */
 #define C r12 /* third word of a column */
 #define T r13
 #define P r14
@@ -22,8 +22,8 @@
 #define ARG_CTX 56(sp)
 #define FRAME_BYTES 50
 
-/* Word i of the sum: h and the next two bytes, at any address. No instruction but addc changes the
-   carry. */
+/* Word i of the sum: h plus the next two bytes, which may be unaligned. No instruction but addc
+   changes the carry. */
 .macro add_message i
     mov.b @P+, T
     mov.b @P+, C
@@ -33,7 +33,7 @@
     mov T, SUM+2*\i(sp)
 .endm
 
-/* r[i] sum[k - i], if there are such. */
+/* r[i] sum[k - i], if these exist. */
 .macro product k, i, r
     .if \k >= \i && \k-\i <= 8
     mov \r, MAC
@@ -48,8 +48,8 @@
     .endif
 .endm
 
-/* Word k of the product. The odd words of r are below 2^12 (RFC 8439, section 2.5.1): after what the
-   column before leaves, below 2^20, four products with them stay below 2^31. */
+/* Word k of the product. The odd words of r are below 2^12 (RFC 8439, section 2.5.1): with the
+   previous column's carry, below 2^20, four products with them stay below 2^31. */
 .macro column k
     clr C
     product \k, 1, r5
@@ -108,8 +108,8 @@ poly1305_blocks:
     column \k
     .endr
 
-    /* What is below 2^130, with 4 q and with q: the sum is below 2^131, and so the product below
-       2^255. */
+    /* Reduce: the part below 2^130, plus 4 q, plus q. The sum is below 2^131, so the product is
+       below 2^255. */
     mov PRODUCT+16(sp), r4
     mov PRODUCT+18(sp), r5
     mov PRODUCT+20(sp), r6

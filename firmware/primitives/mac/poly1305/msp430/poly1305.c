@@ -42,7 +42,7 @@ void poly1305_update(poly1305_ctx *ctx, const uint8_t *data, size_t length) {
     ctx->used = (uint8_t)used;
 }
 
-/* h += addend, and the carry out of bit 130, where h stays below 2^132. */
+/* h += addend; returns the carry out of bit 130. h stays below 2^132. */
 static unsigned add(uint16_t *sum, const uint16_t *h, unsigned addend) {
     uint32_t carry = addend;
     for (unsigned i = 0; i < WORDS; i++) {
@@ -63,8 +63,8 @@ void poly1305_final(poly1305_ctx *ctx, uint8_t *tag) {
         poly1305_blocks(ctx, ctx->block, 1, 0);
     }
 
-    /* 2^130 is 5: h comes below 2^130 + 5, and below 2^130 with what that leaves over. Then
-       h - p = h + 5 - 2^130 is taken where h + 5 reaches 2^130. */
+    /* 2^130 is 5: one step brings h below 2^130 + 5, and a second one below 2^130. Then h - p = h +
+       5 - 2^130 is taken if h + 5 reaches 2^130. */
     uint16_t reduced[WORDS];
     unsigned over = add(ctx->h, ctx->h, 0);
     over = add(ctx->h, ctx->h, 5 * over);

@@ -7,7 +7,7 @@
 enum { POLY1305_KEY_BYTES = 32, POLY1305_TAG_BYTES = 16 };
 
 typedef struct {
-    uint16_t r[8], h[9]; /* the least significant first; h is below 2^131 */
+    uint16_t r[8], h[9]; /* least significant first; h is below 2^131 */
     uint8_t s[16];
     uint8_t block[16];
     uint8_t used; /* bytes in block, below 16 between calls */

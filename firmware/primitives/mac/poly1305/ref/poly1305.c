@@ -1,4 +1,4 @@
-/* Limbs of 13 bits, so that products and sums of them fit 32 bits with a 16-bit multiplier. */
+/* Limbs of 13 bits, so that products and their sums fit 32 bits with a 16-bit multiplier. */
 #include "poly1305-body.h"
 
 static void set_multiplier(poly1305_ctx *ctx, const uint8_t r[16]) {
@@ -6,7 +6,7 @@ static void set_multiplier(poly1305_ctx *ctx, const uint8_t r[16]) {
 }
 
 /* h = (h + message) r modulo 2^130 - 5, partly reduced. Bounds: limbs of h are at most 2^13, those
-   of the sum below 2^14, of 5 r below 5 * 2^13; so that five products stay below 5 * 5 * 2^27,
+   of the sum below 2^14, of 5 r below 5 * 2^13. Five products therefore stay below 5 * 5 * 2^27,
    which with a carry below 2^21 is below 2^32. */
 static void add_multiply(poly1305_ctx *ctx, const uint8_t *block, unsigned top) {
     uint16_t message[LIMBS], sum[LIMBS];
@@ -19,7 +19,7 @@ static void add_multiply(poly1305_ctx *ctx, const uint8_t *block, unsigned top) 
         uint32_t limb = carry;
         carry = 0;
         for (unsigned j = 0; j < LIMBS; j++) {
-            /* 2^130 is 5: what goes over the top comes back at the bottom five times. */
+            /* 2^130 is 5: products beyond the top are added at the bottom five times. */
             uint16_t r = j <= i ? ctx->r[i - j] : (uint16_t)(5 * ctx->r[i + LIMBS - j]);
             limb += (uint32_t)sum[j] * r;
             if (j == LIMBS / 2 - 1 || j == LIMBS - 1) {
@@ -29,7 +29,7 @@ static void add_multiply(poly1305_ctx *ctx, const uint8_t *block, unsigned top) 
         }
         ctx->h[i] = (uint16_t)limb;
     }
-    /* The carry out of the top is below 2^21; five times it goes back into limbs 0 and 1. */
+    /* The carry out of the top is below 2^21; five times it is added to limbs 0 and 1. */
     uint32_t low = ctx->h[0] + 5 * carry;
     ctx->h[0] = (uint16_t)(low & MASK);
     low = ctx->h[1] + (low >> BITS);

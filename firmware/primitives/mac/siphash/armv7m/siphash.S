@@ -1,4 +1,5 @@
-/* SipHash's compression with two rounds, and its end. Words of 64 bits are pairs of registers. */
+/* SipHash's compression with two rounds, and its finalization. 64-bit words are pairs of
+   registers. */
     .syntax unified
     .thumb
 
@@ -7,7 +8,7 @@
 #define V2 r8, r9
 #define V3 r10, r11
 
-/* A rotation by 32 is an exchange of names. */
+/* A rotation by 32 swaps names. */
 #define V0_ROTATED r5, r4
 #define V2_ROTATED r9, r8
 
@@ -29,7 +30,7 @@
     eor     \ah, U, \ah, lsl #\n
 .endm
 
-/* SipRound (figure 2.1), from v0 and v2 to v0 and v2 with their halves exchanged. */
+/* SipRound (figure 2.1); the halves of v0 and v2 are swapped in the result. */
 .macro sip_round v0l, v0h, v2l, v2h
     add64   \v0l, \v0h, V1
     add64   \v2l, \v2h, V3
@@ -41,7 +42,7 @@
     rotate_xor 21, V3, \v0h, \v0l
 .endm
 
-/* The message's next word, with two rounds. */
+/* Absorbs the message's next word with two rounds. */
 .macro take_block
     eor     r10, r10, ML
     eor     r11, r11, MH

@@ -1,5 +1,6 @@
-/* SipHash's compression with two rounds. v0, v1 and v3 are four registers each, the lowest first; v2 is
-   in memory. A rotation by 16 or 32 is an exchange of names, and after two rounds all have theirs back. */
+/* SipHash's compression with two rounds. v0, v1 and v3 are four registers each, least significant
+   first; v2 is in memory. A rotation by 16 or 32 swaps names, and after two rounds all names are
+   back in place. */
 
 #define V0 r12, r13, r14, r15
 #define V1 r4, r5, r6, r7
@@ -59,7 +60,7 @@
     xor V2+\r(sp), \d
 .endm
 
-/* SipRound (figure 2.1): k to n are v0, a to d v1, e to h v3; o to r are v2's places. */
+/* SipRound (figure 2.1): k to n are v0, a to d v1, e to h v3; o to r are v2's offsets. */
 .macro sip_round k, l, m, n, a, b, c, d, o, p, q, r, e, f, g, h
     plus \k, \l, \m, \n, \a, \b, \c, \d
     .rept 3                             /* v1 <<< 13: left by 16, right by 3 */

@@ -22,8 +22,8 @@ crypto_status cbc_encrypt(cbc_ctx *ctx, uint8_t *out, const uint8_t *in, size_t 
     return CRYPTO_OK;
 }
 
-/* Goes through the blocks from the last to the first, so that in place each ciphertext block is
-   still there when its successor needs it and no block is copied but one. */
+/* Processes the blocks from last to first, so that in place each ciphertext block still exists when
+   its successor needs it, and only one block is copied. */
 crypto_status cbc_decrypt(cbc_ctx *ctx, uint8_t *out, const uint8_t *in, size_t length) {
     if (length % BLOCK != 0)
         return CRYPTO_BAD_LENGTH;
@@ -32,7 +32,7 @@ crypto_status cbc_decrypt(cbc_ctx *ctx, uint8_t *out, const uint8_t *in, size_t 
     uint8_t last[BLOCK];
     for (unsigned i = 0; i < BLOCK; i++)
         last[i] = in[length - BLOCK + i];
-    if (out != in) { /* all blocks at once: the cipher may work on several together */
+    if (out != in) { /* all blocks at once: the cipher may process several together */
         block_cipher_decrypt(&ctx->cipher, out, in, length / BLOCK);
         crypto_xor(out + BLOCK, out + BLOCK, in, length - BLOCK);
     } else {

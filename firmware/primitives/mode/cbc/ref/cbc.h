@@ -1,4 +1,4 @@
-/* Cipher block chaining of whole blocks; padding is the caller's. */
+/* Cipher block chaining of whole blocks; the caller pads. */
 #ifndef CBC_H
 #define CBC_H
 

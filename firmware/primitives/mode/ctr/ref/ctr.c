@@ -10,7 +10,7 @@ void ctr_init(ctr_ctx *ctx, const uint8_t *key, const uint8_t *iv) {
     ctx->left = 0;
 }
 
-/* Takes up to `length` bytes of the block of stream that is in use; returns how many. */
+/* Uses up to `length` bytes of the current key stream block; returns how many. */
 static size_t use_up(ctr_ctx *ctx, uint8_t *out, const uint8_t *in, size_t length) {
     size_t bytes = ctx->left < length ? ctx->left : length;
     crypto_xor(out, in, ctx->stream + BLOCK - ctx->left, bytes);

@@ -1,4 +1,4 @@
-/* Counter mode. The IV is the first counter block; the whole block counts, big-endian (the
+/* Counter mode. The IV is the first counter block; the whole block is the counter, big-endian (the
    standard incrementing function of SP 800-38A, B.1, with m = b). */
 #ifndef CTR_H
 #define CTR_H
@@ -12,7 +12,7 @@ typedef struct {
     block_cipher_ctx cipher;
     uint8_t counter[BLOCK_CIPHER_BLOCK_BYTES];
     uint8_t stream[BLOCK_CIPHER_BLOCK_BYTES];
-    size_t left; /* bytes at the end of stream that are not used yet */
+    size_t left; /* unused bytes at the end of stream */
 } ctr_ctx;
 
 void ctr_init(ctr_ctx *ctx, const uint8_t *key, const uint8_t *iv);

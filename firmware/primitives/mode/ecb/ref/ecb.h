@@ -1,5 +1,5 @@
-/* Electronic codebook: each block alone. It shows which blocks are equal; measured as the papers
-   did, and as the cost of a block cipher over many blocks. */
+/* Electronic codebook: each block separately. It reveals which blocks are equal; it is measured
+   because the papers did so, and as the cost of a block cipher over many blocks. */
 #ifndef ECB_H
 #define ECB_H
 

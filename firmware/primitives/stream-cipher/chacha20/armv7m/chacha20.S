@@ -1,10 +1,10 @@
-/* ChaCha20's block function, its stream added to a message. No instruction only rotates: the words of rows b and d lie in their
-   registers not yet rotated, and the next instruction that takes one rotates it. Between quarter
-   rounds that is by 7 to the left for b and by 8 for d. */
+/* ChaCha20's block function, XORed with a message. No instruction merely rotates: the words of rows
+   b and d are kept unrotated in their registers, and the next instruction that uses one rotates it.
+   Between quarter rounds that is a left rotation by 7 for b and by 8 for d. */
     .syntax unified
     .thumb
 
-#define B_LATE 25 /* to the right */
+#define B_LATE 25 /* pending right rotation */
 #define D_LATE 24
 
 /* c0 and c3 share a register, and so do d1 and d3. */
@@ -29,7 +29,7 @@
 #define D_ROW 8
 #define D1 (D_ROW + 4)
 #define D3 (D_ROW + 12)
-#define LEFT 24 /* iterations of the loop */
+#define LEFT 24 /* remaining iterations of the loop */
 #define FRAME_BYTES 28
 #define STATE 28
 #define OUT 32
@@ -51,7 +51,8 @@
     quarter_round_begun \a, \b, \c, \d
 .endm
 
-/* A column round, then a diagonal one. A load waits for a store right before it. */
+/* A column round, then a diagonal round. Loads are kept apart from stores, because a load right
+   after a store waits. */
 .macro double_round counts
     quarter_round A0, B0, C0_C3, D0
     quarter_round A1, B1, C1, D1_D3
@@ -65,7 +66,7 @@
     quarter_round A0, B1, C2, D1_D3
     quarter_round A1, B2, C0_C3, D0
     str     C0_C3, [sp, #C3]
-    .if     \counts /* no instruction from here to the branch sets flags */
+    .if     \counts /* no instruction from here to the branch changes the flags */
     ldr     C0_C3, [sp, #LEFT]
     str     D1_D3, [sp, #D3]
     subs    C0_C3, C0_C3, #1
@@ -118,7 +119,7 @@ chacha20_xor:
     double_round 1
     bne     .Lloop
 
-/* Row by row: the state is added, the message read, the result written. */
+/* Row by row: add the state, XOR the message, write the result. */
     str     C0_C3, [sp, #C0]
     str     D0, [sp, #D_ROW]
     str     D1_D3, [sp, #D1]

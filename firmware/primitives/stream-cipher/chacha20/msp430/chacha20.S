@@ -1,7 +1,7 @@
-/* ChaCha20's block function. The working state lies where the stream will be, but for word 0, which
-   never leaves its registers. The quarter rounds of a round may come in any order (RFC 8439, section
-   2.3: they are independent); in the one used here, words 1, 3, 12 and 15 pass from one quarter
-   round to the next in registers. */
+/* ChaCha20's block function. The working state is where the stream will be, except for word 0,
+   which never leaves its registers. The quarter rounds of a round are independent (RFC 8439,
+   section 2.3); in the order used here, words 1, 3, 12 and 15 pass from one quarter round to the
+   next in registers. */
 
 #include "msp430-rotate.inc"
 
@@ -35,8 +35,8 @@
     xor \yh, \xh
 .endm
 
-/* RFC 8439, section 2.1. Right by 4 is left by 12 and 16: d and b have their halves exchanged by
-   turns, and both are exchanged twice. */
+/* RFC 8439, section 2.1. Left by 12 is right by 4 and left by 16: the halves of d and b are swapped
+   in turn, twice each. */
 .macro quarter_round ah, al, bh, bl, ch, cl, dh, dl
     plus \ah, \al, \bh, \bl
     with \dh, \dl, \ah, \al

@@ -1,10 +1,10 @@
 #include "grain_v1.h"
 
-/* 16 steps for each of `words` words of keystream, which `feedback` (all ones or zero) lets into
-   the registers too; window is &ctx->b[ctx->at]. In steps.S. */
+/* Runs 16 steps for each of `words` words of key stream, which `feedback` (all ones or zero) also
+   feeds into the registers; window is &ctx->b[ctx->at]. In steps.S. */
 void grain_v1_steps(uint16_t *window, uint16_t *keystream, unsigned words, uint16_t feedback);
 
-/* Makes room, and at most `wanted` words; returns how many. */
+/* Makes room and generates at most `wanted` words; returns how many. */
 static unsigned run(grain_v1_ctx *ctx, uint16_t *keystream, size_t wanted, uint16_t feedback) {
     if (ctx->at == GRAIN_V1_ROOM) {
         for (unsigned i = 0; i < 5; i++) {
@@ -48,7 +48,7 @@ void grain_v1_encrypt(grain_v1_ctx *ctx, uint8_t *out, const uint8_t *in, size_t
             *out++ = (uint8_t)(*in++ ^ *z);
             length--;
             uint8_t high = (uint8_t)(*z >> 8);
-            if (length == 0) { /* only after the last word, where the message has odd length */
+            if (length == 0) { /* only after the last word of a message of odd length */
                 ctx->byte = high;
                 ctx->has_byte = 1;
                 break;

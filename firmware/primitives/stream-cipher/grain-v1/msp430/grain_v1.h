@@ -6,14 +6,14 @@
 
 enum { GRAIN_V1_KEY_BYTES = 10, GRAIN_V1_NONCE_BYTES = 8, GRAIN_V1_ROOM = 16 };
 
-/* Each register is the last words of the sequence of bits that entered it, the oldest bit lowest,
-   so that nothing is shifted: the window moves on by a word with 16 steps, and back to the start
-   when there is no more room. steps.S knows these offsets. */
+/* Each register holds the last words of the bit sequence that entered it, oldest bit lowest.
+   Nothing is shifted: the window advances by a word every 16 steps, and returns to the start when
+   the room is used up. steps.S uses these offsets. */
 typedef struct {
     uint16_t b[5 + GRAIN_V1_ROOM]; /* b_i to b_(i+79), then room */
     uint16_t s[5 + GRAIN_V1_ROOM];
-    uint8_t at;       /* words that the window has moved */
-    uint8_t has_byte; /* whether half a word of keystream is left over */
+    uint8_t at;       /* words that the window has advanced */
+    uint8_t has_byte; /* whether half a word of key stream is left over */
     uint8_t byte;
 } grain_v1_ctx;
 

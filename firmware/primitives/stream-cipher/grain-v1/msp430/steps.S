@@ -1,16 +1,15 @@
-/* void grain_v1_steps(uint16_t *window, uint16_t *keystream, unsigned words, uint16_t feedback): 16
-   steps of Grain v1 for each word, in about 310 cycles.
+/* void grain_v1_steps(uint16_t *window, uint16_t *keystream, unsigned words, uint16_t feedback)
 
-   The highest tap is 64 and the registers have 80 bits, so 16 steps depend only on what is known. A
-   tap of them is 16 bits of two neighbouring words; it comes by shifting the pair of words to the left
-   or to the right, and taps of one pair share the shifts. The feedback is factored so that each tap is
-   used up as it comes:
+   16 steps of Grain v1 for each word, in about 310 cycles.
 
+   The highest tap is 64 and the registers have 80 bits, so 16 steps depend only on known bits.
+   Their taps at one position are 16 bits of two adjacent words, obtained by shifting the pair of
+   words left or right; taps of one pair share the shifts. The feedback is factored so that each tap
+   is consumed as it is obtained:
      g = b62 + b60 + b52 + b45 + b28 + b21 + b14 + b0      (and s0)
        + (b9 and not b15) + (b33 or b37)
        + (U and not R) + (P and not b21 b15)               U = b33 b28 b21, R = b15 b9, P = b63 b60
        + b63 b45 b28 b9 + b60 b52 (b45 + b33 b37) + b52 b45 b37 (P + U)
-
      h = x1 + x4 + x3 ((x0 or x2) + (x4 and not x2)) + x2 (x0 (x1 + x4) + x1 x4) */
 
 #define WINDOW r15
@@ -36,7 +35,8 @@
 #define WORDS 2(sp)
 #define FEEDBACK 4(sp)
 
-/* A pair of words by some bits; \low is what moves to the right, \high to the left. */
+/* Shifts a pair of words by some bits: \low holds the result of right shifts, \high of left
+   shifts. */
 .macro right count, high, low
     .rept   \count
     rra     \high

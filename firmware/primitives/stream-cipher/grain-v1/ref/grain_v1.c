@@ -4,14 +4,14 @@ static unsigned get(const uint8_t *r, unsigned i) {
     return r[i / 8] >> i % 8 & 1u;
 }
 
-/* Every bit moves down by one; a new one comes in at the top. */
+/* Moves every bit down by one and enters a new one at the top. */
 static void shift(uint8_t *r, unsigned bit) {
     for (unsigned i = 0; i < 9; i++)
         r[i] = (uint8_t)(r[i] >> 1 | (unsigned)r[i + 1] << 7);
     r[9] = (uint8_t)(r[9] >> 1 | bit << 7);
 }
 
-/* One step; returns the keystream bit, which `feedback` also feeds to both registers. */
+/* Runs one step; returns the key stream bit, which `feedback` also feeds into both registers. */
 static unsigned step(grain_v1_ctx *ctx, unsigned feedback) {
     const uint8_t *b = ctx->b, *s = ctx->s;
 

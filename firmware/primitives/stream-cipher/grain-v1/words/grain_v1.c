@@ -11,26 +11,26 @@ static void store(uint8_t *p, uint32_t word) {
     p[3] = (uint8_t)(word >> 24);
 }
 
-/* Bit i of a register, now and in the next 15 steps, in the lower half of a word. */
+/* Bit i of a register, in this and the next 15 steps, in the low half of a word. */
 __attribute__((always_inline)) static inline uint32_t tap(const uint32_t *r, unsigned i) {
     uint32_t low = r[i / 32] >> i % 32;
     return i % 32 > 16 && i < 64 ? low | r[i / 32 + 1] << (32 - i % 32) : low;
 }
 
-/* All bits move down by 16; new ones come in at the top. */
+/* Moves all bits down by 16 and enters new ones at the top. */
 static void shift(uint32_t *r, uint32_t bits) {
     r[0] = r[0] >> 16 | r[1] << 16;
     r[1] = r[1] >> 16 | r[2] << 16;
     r[2] = bits & 0xffff;
 }
 
-/* 16 steps; returns the keystream in the lower half of a word, which `feedback`, all ones or zero,
-   lets into both registers. No tap is at one of the 15 newest bits. */
+/* Runs 16 steps; returns the key stream in the low half of a word, which `feedback` (all ones or
+   zero) also feeds into both registers. No tap is at one of the 15 newest bits. */
 __attribute__((always_inline)) static inline uint32_t steps(grain_v1_state *state,
                                                             uint32_t feedback) {
     const uint32_t *b = state->b, *s = state->s;
 
-    /* h(x) of section 2, with x0 to x3 taken out, and the output. */
+    /* h(x) of section 2, with x0 to x3 factored out, and the output. */
     uint32_t x0 = tap(s, 3), x1 = tap(s, 25), x2 = tap(s, 46), x3 = tap(s, 64), x4 = tap(b, 63);
     uint32_t h =
         x1 ^ x4 ^ (x3 & (x0 ^ x2 ^ x4)) ^ (x2 & ((x0 & (x1 ^ x3 ^ x4)) ^ (x4 & (x1 ^ x3))));
@@ -69,7 +69,7 @@ void grain_v1_encrypt(grain_v1_ctx *ctx, uint8_t *out, const uint8_t *in, size_t
         *out++ = (uint8_t)(*in++ ^ ctx->stream);
     if (length == 0)
         return;
-    grain_v1_state state = ctx->state; /* which no store to out can change */
+    grain_v1_state state = ctx->state; /* a local copy, which no store to out can change */
     while (length > 0) {
         uint32_t stream = 0;
         for (unsigned i = 0; i < 2; i++)

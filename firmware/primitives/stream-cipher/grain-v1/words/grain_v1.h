@@ -7,13 +7,14 @@
 enum { GRAIN_V1_KEY_BYTES = 10, GRAIN_V1_NONCE_BYTES = 8 };
 
 typedef struct {
-    uint32_t b[3], s[3]; /* b_i and s_i are bit i % 32 of word i / 32; 16 bits of the last */
+    uint32_t b[3], s[3]; /* b_i and s_i are bit i % 32 of word i / 32; the last words have 16
+                            bits */
 } grain_v1_state;
 
 typedef struct {
     grain_v1_state state;
-    uint32_t stream; /* its lowest bytes are still to be used */
-    unsigned left;   /* how many of them */
+    uint32_t stream; /* its low bytes are still unused */
+    unsigned left;   /* number of unused bytes */
 } grain_v1_ctx;
 
 void grain_v1_init(grain_v1_ctx *ctx, const uint8_t *key, const uint8_t *nonce);

@@ -1,9 +1,10 @@
-/* void trivium_steps(uint16_t *window, uint16_t *keystream, unsigned words): 16 steps of Trivium for
-   each word, in about 130 cycles.
+/* void trivium_steps(uint16_t *window, uint16_t *keystream, unsigned words)
 
-   Every feedback is 66 steps away or more, so 16 steps depend only on what is known. A tap of them is
-   16 bits of two neighbouring words; it comes by shifting the pair of words to the left or to the
-   right, and taps of one pair share the shifts. The oldest word of the registers holds bits 96, 96
+   16 steps of Trivium for each word, in about 130 cycles.
+
+   Every feedback is at least 66 steps away, so 16 steps depend only on known bits. Their taps at
+   one position are 16 bits of two adjacent words, obtained by shifting the pair of words left or
+   right; taps of one pair share the shifts. The registers' oldest words hold the bits from 96, 96
    and 112 steps back. */
 
 #define WINDOW r12
@@ -26,7 +27,8 @@
 #define B(i) OFFSET_B + 2 * i(WINDOW)
 #define C(i) OFFSET_C + 2 * i(WINDOW)
 
-/* A pair of words by one bit; \low is what moves to the right, \high to the left. */
+/* Shifts a pair of words by one bit: \low holds the result of right shifts, \high of left
+   shifts. */
 .macro right high, low
     rra     \high
     rrc     \low
@@ -73,7 +75,7 @@ trivium_steps:
     mov     T1, Z
     xor     U, T1
 
-    /* s171 completes what enters b */
+    /* s171 completes the bits that enter b */
     mov     B(1), X1
     mov     B(2), X2
     mov     X1, X0

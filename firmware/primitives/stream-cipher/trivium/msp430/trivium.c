@@ -1,9 +1,9 @@
 #include "trivium.h"
 
-/* 16 steps for each of `words` words of keystream; window is &ctx->a[ctx->at]. In steps.S. */
+/* Runs 16 steps for each of `words` words of key stream; window is &ctx->a[ctx->at]. In steps.S. */
 void trivium_steps(uint16_t *window, uint16_t *keystream, unsigned words);
 
-/* Makes room, and at most `wanted` words; returns how many. */
+/* Makes room and generates at most `wanted` words; returns how many. */
 static unsigned run(trivium_ctx *ctx, uint16_t *keystream, size_t wanted) {
     if (ctx->at == TRIVIUM_ROOM) {
         for (unsigned i = 0; i < 6; i++) {
@@ -53,7 +53,7 @@ void trivium_encrypt(trivium_ctx *ctx, uint8_t *out, const uint8_t *in, size_t l
             *out++ = (uint8_t)(*in++ ^ *z);
             length--;
             uint8_t high = (uint8_t)(*z >> 8);
-            if (length == 0) { /* only after the last word, where the message has odd length */
+            if (length == 0) { /* only after the last word of a message of odd length */
                 ctx->byte = high;
                 ctx->has_byte = 1;
                 break;

@@ -6,15 +6,15 @@
 
 enum { TRIVIUM_KEY_BYTES = 10, TRIVIUM_NONCE_BYTES = 10, TRIVIUM_ROOM = 16 };
 
-/* Each register is the last words of the sequence of bits that entered it, the oldest bit lowest,
-   so that nothing is shifted: the window moves on by a word with 16 steps, and back to the start
-   when there is no more room. steps.S knows these offsets. */
+/* Each register holds the last words of the bit sequence that entered it, oldest bit lowest.
+   Nothing is shifted: the window advances by a word every 16 steps, and returns to the start when
+   the room is used up. steps.S uses these offsets. */
 typedef struct {
     uint16_t a[6 + TRIVIUM_ROOM]; /* s_1 to s_93: s_i is bit -i of the sequence */
     uint16_t b[6 + TRIVIUM_ROOM]; /* s_94 to s_177 */
     uint16_t c[7 + TRIVIUM_ROOM]; /* s_178 to s_288 */
-    uint8_t at;                   /* words that the window has moved */
-    uint8_t has_byte;             /* whether half a word of keystream is left over */
+    uint8_t at;                   /* words that the window has advanced */
+    uint8_t has_byte;             /* whether half a word of key stream is left over */
     uint8_t byte;
 } trivium_ctx;
 

@@ -10,7 +10,7 @@ static void set(trivium_ctx *ctx, unsigned i, unsigned bit) {
     ctx->s[i / 8] = (uint8_t)((ctx->s[i / 8] & ~(1u << i % 8)) | bit << i % 8);
 }
 
-/* One step; returns the keystream bit (specification, section 2.1). */
+/* Runs one step; returns the key stream bit (specification, section 2.1). */
 static unsigned step(trivium_ctx *ctx) {
     unsigned t1 = get(ctx, 66) ^ get(ctx, 93);
     unsigned t2 = get(ctx, 162) ^ get(ctx, 177);
@@ -20,7 +20,7 @@ static unsigned step(trivium_ctx *ctx) {
     t2 ^= (get(ctx, 175) & get(ctx, 176)) ^ get(ctx, 264);
     t3 ^= (get(ctx, 286) & get(ctx, 287)) ^ get(ctx, 69);
 
-    /* Every bit moves on by one; the three that fall out of a register are overwritten. */
+    /* Moves every bit on by one; the three bits that leave a register are overwritten. */
     unsigned carry = 0;
     for (unsigned i = 0; i < sizeof ctx->s; i++) {
         unsigned moved = (unsigned)ctx->s[i] << 1 | carry;
@@ -36,8 +36,8 @@ static unsigned step(trivium_ctx *ctx) {
 void trivium_init(trivium_ctx *ctx, const uint8_t *key, const uint8_t *nonce) {
     for (unsigned i = 0; i < sizeof ctx->s; i++)
         ctx->s[i] = 0;
-    /* Bits are counted from the lowest of the first byte, and s_1 is the last one of the key:
-       eSTREAM's test vectors and ISO/IEC 29192-3 load them in this order. */
+    /* Bits are counted from the lowest of the first byte, and s_1 is the key's last bit: eSTREAM's
+       test vectors and ISO/IEC 29192-3 use this order. */
     for (unsigned i = 0; i < 80; i++) {
         set(ctx, 80 - i, key[i / 8] >> i % 8 & 1u);
         set(ctx, 93 + 80 - i, nonce[i / 8] >> i % 8 & 1u);

@@ -11,8 +11,8 @@ static void store(uint8_t *p, uint32_t word) {
     p[3] = (uint8_t)(word >> 24);
 }
 
-/* The k-th newest bit of a register of so many words, now and in the next 31 steps; k is above 64
-   and no multiple of 32. */
+/* The k-th newest bit of a register of `words` words, in this and the next 31 steps; k is above 64
+   and not a multiple of 32. */
 __attribute__((always_inline)) static inline uint32_t tap(const uint32_t *r, unsigned words,
                                                           unsigned k) {
     unsigned at = words - 1 - k / 32;
@@ -51,7 +51,7 @@ void trivium_encrypt(trivium_ctx *ctx, uint8_t *out, const uint8_t *in, size_t l
         *out++ = (uint8_t)(*in++ ^ ctx->stream);
     if (length == 0)
         return;
-    trivium_state s = ctx->state; /* which no store to out can change */
+    trivium_state s = ctx->state; /* a local copy, which no store to out can change */
     while (length > 0) {
         uint32_t stream = steps(&s);
         if (length < 4) {

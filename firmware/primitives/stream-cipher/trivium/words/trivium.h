@@ -6,16 +6,16 @@
 
 enum { TRIVIUM_KEY_BYTES = 10, TRIVIUM_NONCE_BYTES = 10 };
 
-/* The last bits that entered each register, the newest one highest: s_1 to s_93, s_94 to s_177,
-   s_178 to s_288. */
+/* The last bits that entered each register, newest bit highest: s_1 to s_93, s_94 to s_177, s_178
+   to s_288. */
 typedef struct {
     uint32_t a[3], b[3], c[4];
 } trivium_state;
 
 typedef struct {
     trivium_state state;
-    uint32_t stream; /* its lowest bytes are still to be used */
-    unsigned left;   /* how many of them */
+    uint32_t stream; /* its low bytes are still unused */
+    unsigned left;   /* number of unused bytes */
 } trivium_ctx;
 
 void trivium_init(trivium_ctx *ctx, const uint8_t *key, const uint8_t *nonce);
