@@ -1,9 +1,9 @@
-/* Curve arithmetic as a general library does it that knows a prime only by its shape, for
-   y^2 = x^3 - 3x + b: the methods that shibata-2018, section III-C, chose of RELIC ("PROJC; LWNAF;
-   COMBS", products by columns, ARITH=easy). Its time depends on all that it is given: it is here to
-   explain published numbers.
+/* Curve arithmetic as in a general library that knows a prime only by its shape, for y^2 = x^3 - 3x
+   + b: the methods that shibata-2018, section III-C, selected in RELIC ("PROJC; LWNAF; COMBS",
+   products by columns, ARITH=easy). Its time depends on all inputs: it is here to explain published
+   numbers.
 
-   Whoever includes this has included curve/NAME-easy-constants.h: EASY_MODULUS is 2^FIELD_BITS less
+   The including file has included curve/NAME-easy-constants.h: EASY_MODULUS is 2^FIELD_BITS less
    the sum of +-2^e over EASY_TERMS = {{e, sign}, ...}. */
 #include "crypto.h"
 
@@ -12,7 +12,7 @@
 
 static const fe modulus = EASY_MODULUS;
 static const fe curve_b = EASY_B;
-static const fe comb[7][2] = EASY_COMB; /* i0 G + i1 2^c G + i2 2^2c G of the bits of i, i > 0 */
+static const fe comb[7][2] = EASY_COMB; /* i0 G + i1 2^c G + i2 2^2c G for the bits of i, i > 0 */
 static const uint32_t order[N + 1] = EASY_ORDER;
 static const struct {
     uint8_t exponent;
@@ -36,7 +36,7 @@ static int fe_is_zero(const fe a) {
     return any == 0;
 }
 
-/* Words of C have no carry: it is what a sum is below its term by. */
+/* C has no carry flag: there is a carry where a sum is below a term. */
 static uint32_t words_add(uint32_t *out, const uint32_t *a, const uint32_t *b, unsigned words) {
     uint32_t carry = 0;
     for (unsigned i = 0; i < words; i++) {
@@ -84,7 +84,8 @@ static void shifted(uint32_t out[2 * N], const uint32_t a[2 * N], unsigned bits)
             out[i] = out[i] << bits % 32 | (i ? out[i - 1] >> (32 - bits % 32) : 0);
 }
 
-/* c = q 2^k + r, and 2^k = the sum of the terms: r + q times the terms, until q is nothing. */
+/* c = q 2^k + r, and 2^k equals the sum of the terms: computes r + q times the terms until q is
+   0. */
 static void reduce(fe out, const uint32_t c[2 * N]) {
     uint32_t q[2 * N] = {0}, t[2 * N], sum[2 * N];
     fe r;
@@ -110,7 +111,7 @@ static void reduce(fe out, const uint32_t c[2 * N]) {
     fe_copy(out, r);
 }
 
-/* Three words that products are added to. */
+/* Three words that accumulate products. */
 typedef struct {
     uint32_t low, middle, high;
 } column;
@@ -131,7 +132,7 @@ static inline uint32_t column_next(column *c) {
     return word;
 }
 
-/* A column of products at a time. */
+/* Computes one column of products at a time. */
 static void fe_multiply(fe out, const fe a, const fe b) {
     uint32_t c[2 * N];
     column sum = {0, 0, 0};
@@ -143,7 +144,7 @@ static void fe_multiply(fe out, const fe a, const fe b) {
     reduce(out, c);
 }
 
-/* The same, each product of two different words once and added twice. */
+/* The same; each product of two different words is computed once and added twice. */
 static void fe_square(fe out, const fe a) {
     uint32_t c[2 * N];
     column sum = {0, 0, 0};
@@ -184,8 +185,7 @@ static void point_normalise(point *p, const fe inverse) {
     p->affine = 1;
 }
 
-/* Formulas dbl-2001-b, or mdbl-2007-bl where z = 1 (Bernstein, Lange, Explicit-Formulas Database).
- */
+/* Formulas dbl-2001-b, or mdbl-2007-bl if z = 1 (Bernstein, Lange, Explicit-Formulas Database). */
 static void point_double(point *out, const point *p) {
     fe delta, gamma, beta, alpha, t;
     if (fe_is_zero(p->z)) {
@@ -226,7 +226,7 @@ static void point_double(point *out, const point *p) {
     out->affine = 0;
 }
 
-/* p + q, q affine, whatever p is: 8 M + 3 S, 4 M + 2 S where p is affine too. */
+/* p + q for an affine q and any p: 8 M + 3 S, or 4 M + 2 S if p is affine too. */
 static void point_add(point *out, const point *p, const point *q) {
     fe h, r, t, v;
     if (fe_is_zero(p->z)) {
@@ -327,7 +327,7 @@ void ARITHMETIC(double)(ARITHMETIC(ctx) * ctx) {
     keep(ctx->result, &p);
 }
 
-/* A scalar above 0 and below the order, in words and one more; or 0. */
+/* Reads a scalar into N + 1 words; returns 0 unless it is above 0 and below the order. */
 static int scalar_from_bytes(uint32_t k[N + 1], const uint8_t *in) {
     uint32_t any = 0;
     words_from_bytes(k, in, N);
@@ -337,8 +337,8 @@ static int scalar_from_bytes(uint32_t k[N + 1], const uint8_t *in) {
     return any && words_below(k, order, N + 1);
 }
 
-/* Digits 0 or odd between -7 and 7: the non-adjacent form of width 4 (Solinas, "Efficient
-   arithmetic on Koblitz curves", 2000), from the lowest. k becomes 0. */
+/* Digits that are 0 or odd between -7 and 7, lowest first: the non-adjacent form of width 4
+   (Solinas, "Efficient arithmetic on Koblitz curves", 2000). k becomes 0. */
 static unsigned digits_of(int8_t digits[SCALAR_MAX], uint32_t k[N + 1]) {
     unsigned length = 0;
     for (;;) {
@@ -365,7 +365,7 @@ static unsigned digits_of(int8_t digits[SCALAR_MAX], uint32_t k[N + 1]) {
     }
 }
 
-/* p, 3 p, 5 p, 7 p with z = 1: an inversion for 2 p, and one for all of the others (Montgomery). */
+/* p, 3 p, 5 p, 7 p with z = 1: one inversion for 2 p, and one for all others (Montgomery). */
 static void odd_multiples(point table[4], const point *p) {
     point two;
     fe inverse, products[4], t;

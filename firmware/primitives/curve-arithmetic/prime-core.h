@@ -1,5 +1,5 @@
-/* Curve arithmetic over a curve whose constants and field whoever includes this has included, for
-   the prefix ARITHMETIC(name), with the code that key agreements and signatures use. */
+/* Curve arithmetic with the prefix ARITHMETIC(name), over a curve whose constants and field the
+   including file has included; it uses the code of key agreements and signatures. */
 #include "curve/prime.h"
 
 static void load(fe out[2], const point *p) {
@@ -45,7 +45,7 @@ void ARITHMETIC(double)(ARITHMETIC(ctx) * ctx) {
     keep(ctx->result, &p);
 }
 
-/* k p, or k times the generator where p is null, with z = 1. */
+/* k p, or k times the generator if p is null, with z = 1. */
 static crypto_status multiple(fe out[3], const uint8_t *in, const point *p) {
     scalar k;
     point product;

@@ -1,4 +1,4 @@
-/* What a curve's header declares for its prefix ARITHMETIC(name), over the type fe. */
+/* The declarations of a curve's header for its prefix ARITHMETIC(name), over the type fe. */
 #include "curve-arithmetic.h"
 
 typedef struct {

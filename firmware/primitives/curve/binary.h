@@ -1,5 +1,5 @@
-/* sect233r1, y^2 + xy = x^3 + x^2 + b, with all that signatures and key agreements need of it.
-   Whoever includes this has included curve/sect233r1-constants.h and defined ORDER_WORD_BITS. */
+/* sect233r1, y^2 + xy = x^3 + x^2 + b, with everything that signatures and key agreements need. The
+   including file has included curve/sect233r1-constants.h and defined ORDER_WORD_BITS. */
 #ifndef CURVE_BINARY_H
 #define CURVE_BINARY_H
 
@@ -14,9 +14,10 @@ static const fe curve_b = CURVE_B;
 static const point curve_generator = CURVE_GENERATOR;
 #undef W
 
-/* A point of the generator's subgroup from X and Y, or 0. The subgroup's points are doubles, and
-   those are the points whose x has the trace of the curve's a, 1 (Knudsen, "Elliptic scalar
-   multiplication using point halving", 1999); x's trace is bit 0 + bit 159 of it. */
+/* Reads a point of the generator's subgroup from X and Y; returns 0 if it is not one. The
+   subgroup's points are doubles, and these are the points whose x has the same trace as the curve's
+   a, 1 (Knudsen, "Elliptic scalar multiplication using point halving", 1999); the trace of x is bit
+   0 + bit 159. */
 static int point_from_bytes(point *out, const uint8_t in[2 * FIELD_BYTES]) {
     fe t, u;
     if (!fe_from_bytes(out->x, in) || !fe_from_bytes(out->y, in + FIELD_BYTES))
@@ -38,9 +39,10 @@ static void point_to_bytes(uint8_t x[FIELD_BYTES], uint8_t *y, const point *p) {
         fe_to_bytes(y, p->y);
 }
 
-/* k p, or k times the generator where p is null; 0 < k < order. Lopez and Dahab's ladder ("Fast
+/* k p, or k times the generator if p is null; 0 < k < order. Lopez and Dahab's ladder ("Fast
    multiplication on elliptic curves over GF(2^m) without precomputation", 1999): x1 / z1 and x2 /
-   z2 are the x of m p and (m + 1) p, m being k's bits so far; infinity is z = 0, and 1 / 0 here. */
+   z2 are the x of m p and (m + 1) p, where m is the part of k processed so far; infinity has z = 0,
+   here as 1 / 0. */
 static void point_times(point *out, const scalar k, const point *p) {
     fe x1 = {1}, z1 = {0}, x2, z2 = {1}, x, y, t, u;
     fe_word swapped = 0;
@@ -70,8 +72,8 @@ static void point_times(point *out, const scalar k, const point *p) {
     }
     fe_swap(x1, x2, swapped);
     fe_swap(z1, z2, swapped);
-    /* y = (x + x1/z1) ((x1 + x z1) (x2 + x z2) + (x^2 + y) z1 z2) / (x z1 z2) + y; where z2 = 0, k
-       p is the negative of p, whose y is x + y. */
+    /* y = (x + x1/z1) ((x1 + x z1) (x2 + x z2) + (x^2 + y) z1 z2) / (x z1 z2) + y. If z2 = 0, k p
+       is the negative of p, whose y is x + y. */
     fe_word last = fe_is_zero(z2);
     fe_multiply(t, x, z1);
     fe_add(u, x1, t);
@@ -101,8 +103,8 @@ static void point_times(point *out, const scalar k, const point *p) {
     crypto_wipe(u, sizeof u);
 }
 
-/* x of u G + v q, G being the generator; 0 where that is infinity. For public numbers: u may be 0,
-   and a sum of equals is a double. */
+/* x of u G + v q, where G is the generator; returns 0 if the sum is infinity. For public numbers: u
+   may be 0, and equal points are doubled. */
 __attribute__((unused)) static int point_sum_x(uint8_t x[FIELD_BYTES], const scalar u,
                                                const scalar v, const point *q) {
     point one, other;
@@ -138,7 +140,7 @@ __attribute__((unused)) static int point_sum_x(uint8_t x[FIELD_BYTES], const sca
     return 1;
 }
 
-/* How deep the frames of a multiplication are. */
+/* Depth of a multiplication's stack frames. */
 #define CURVE_FRAME_BYTES (16 * sizeof(fe) + 1000)
 
 #endif

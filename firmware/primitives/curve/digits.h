@@ -1,11 +1,12 @@
-/* Public scalars in digits for the variable-time multiplication of a verification. */
+/* Public scalars as digits, for the variable-time multiplication in verification. */
 #ifndef CURVE_DIGITS_H
 #define CURVE_DIGITS_H
 
 #include "crypto.h"
 
-/* Digits 0 or odd between -15 and 15, of which at most every fifth is not 0: the non-adjacent form
-   of width 5 (Solinas, "Efficient arithmetic on Koblitz curves", 2000). There are 8 bytes + 1. */
+/* Digits that are 0 or odd between -15 and 15, at most one in five of them not 0: the non-adjacent
+   form of width 5 (Solinas, "Efficient arithmetic on Koblitz curves", 2000). There are 8 bytes + 1
+   digits. */
 static void scalar_digits(int8_t *digits, const uint8_t *k, unsigned bytes) {
     unsigned carry = 0, bits = 8 * bytes;
     for (unsigned i = 0; i <= bits;) {
@@ -16,7 +17,8 @@ static void scalar_digits(int8_t *digits, const uint8_t *k, unsigned bytes) {
             i++;
             continue;
         }
-        /* An odd digit of five bits, the carry in it; from 16 up it is what is missing to 32. */
+        /* An odd digit of five bits, including the carry; from 16 up, its difference from 32 is
+           used. */
         unsigned value = carry;
         for (unsigned n = 0; n < 5; n++)
             if (i + n < bits)

@@ -1,6 +1,6 @@
 /* Points of edwards25519 (RFC 8032, section 5.1) in extended coordinates: x = X / Z, y = Y / Z, xy
-   = T / Z. Whoever includes this has included field/p25519.h. Addition is complete: equal points
-   and the neutral one need no case of their own. */
+   = T / Z. The including file has included field/p25519.h. Addition is complete: equal points and
+   the neutral one need no special case. */
 #ifndef CURVE_EDWARDS25519_H
 #define CURVE_EDWARDS25519_H
 
@@ -22,7 +22,7 @@ typedef struct {
     fe x, y, z, t;
 } point;
 
-/* A point that is added often: y - x, y + x, 2 d x y, and 2 z where z is not 1. */
+/* A point to be added repeatedly: y - x, y + x, 2 d x y, and 2 z if z is not 1. */
 typedef struct {
     fe less, more, product;
 } affine_point;
@@ -33,7 +33,7 @@ typedef struct {
 } ready_point;
 
 /* Formulas dbl-2008-hwcd (Hisil, Wong, Carter, Dawson, "Twisted Edwards curves revisited"): 4 M + 4
- * S. */
+   S. */
 static void point_double(point *p) {
     fe a, b, e, g;
     fe_add(e, p->x, p->y);
@@ -46,7 +46,7 @@ static void point_double(point *p) {
     fe_square(a, p->z);
     fe_add(a, a, a);
     fe_subtract(a, b, a);
-    /* H is -g, E F is negated with it */
+    /* -g is H, and E F is negated accordingly */
     fe_multiply(p->x, e, a);
     fe_multiply(p->z, a, b);
     fe_subtract(a, (const fe_word[FE_WORDS]){0}, g);
@@ -54,8 +54,7 @@ static void point_double(point *p) {
     fe_multiply(p->t, e, a);
 }
 
-/* add-2008-hwcd-3, with what depends on the second point alone at hand: 8 M, or 7 M where d holds 2
- * Z1 Z2. */
+/* add-2008-hwcd-3 with the second point's terms precomputed: 8 M, or 7 M if d holds 2 Z1 Z2. */
 static void point_add_with(point *p, const affine_point *q, const fe d) {
     fe a, b, c;
     fe_subtract(a, p->y, p->x);

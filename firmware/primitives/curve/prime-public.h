@@ -1,5 +1,4 @@
-/* Sums of multiples of public points, in a time that depends on them: what verification needs of a
-   curve over a prime field. */
+/* Sums of multiples of public points in variable time, for verification over a prime field. */
 #ifndef CURVE_PRIME_PUBLIC_H
 #define CURVE_PRIME_PUBLIC_H
 
@@ -11,23 +10,23 @@
 #else
 #define W(x) MODULAR_WORDS_16(x)
 #endif
-/* What scalar_digits has digits of: p, 3 p, ..., 15 p. */
+/* The multiples for scalar_digits' digits: p, 3 p, ..., 15 p. */
 #define ODD_MULTIPLES 8
 static const affine_point generator_multiples[ODD_MULTIPLES] = CURVE_ODD_MULTIPLES;
 #undef W
 
-/* A sum so far; infinity, whatever the point, where it is not finite. */
+/* A partial sum; infinity, whatever the point, if it is not finite. */
 typedef struct {
     point p;
     int finite;
 } public_sum;
 
-/* As fe_is_zero, which few elements need: 0 and the modulus alone stand for 0. */
+/* Equals fe_is_zero, which few elements need: only 0 and the modulus stand for 0. */
 static int fe_vanishes(const fe a) {
     return (a[0] == 0 || a[0] == field_modulus[0]) && fe_is_zero(a);
 }
 
-/* sum + q, as an addition left it in sum: what it cannot add is set right. */
+/* Corrects sum + q, as left in sum by an addition that could not handle the two points. */
 CRYPTO_NOT_INLINE static void sum_mend(public_sum *sum, const point *q) {
     if (!fe_vanishes(sum->p.z))
         return;
@@ -65,7 +64,7 @@ CRYPTO_NOT_INLINE static void sum_add_affine(public_sum *sum, const affine_point
     }
 }
 
-/* None of them is infinity or 2 p: the order is a prime above 30. */
+/* No intermediate sum is infinity or 2 p: the order is a prime above 30. */
 CRYPTO_NOT_INLINE static void odd_multiples(ready_point table[ODD_MULTIPLES], const point *p) {
     point sum;
     ready_point two;
@@ -78,7 +77,7 @@ CRYPTO_NOT_INLINE static void odd_multiples(ready_point table[ODD_MULTIPLES], co
     }
 }
 
-/* u G + v q, G being the generator. */
+/* u G + v q, where G is the generator. */
 static void point_sum_public(public_sum *sum, const scalar u, const scalar v, const point *q) {
     static const fe zero;
     ready_point of_point[ODD_MULTIPLES];
@@ -108,9 +107,9 @@ static void point_sum_public(public_sum *sum, const scalar u, const scalar v, co
     }
 }
 
-/* 1 where the x of u G + v q is r modulo the order, 0 < r < order; 0 where it is not, or that is
-   infinity. X is compared with r Z^2, and with that of each other number below the field's modulus
-   that is r modulo the order: no inversion. */
+/* Returns 1 if the x of u G + v q is r modulo the order, 0 < r < order; 0 if it is not, or if the
+   sum is infinity. Compares X with r Z^2, and with each other number below the field's modulus that
+   is r modulo the order, which avoids an inversion. */
 static int point_sum_has_x(const scalar r, const scalar u, const scalar v, const point *q) {
     scalar x, order;
     uint8_t bytes[FIELD_BYTES];

@@ -1,7 +1,7 @@
-/* A curve over a prime field with all that signatures and key agreements need of it. Whoever
-   includes this has included curve/NAME-constants.h and defined FE_WORD_BITS and ORDER_WORD_BITS;
-   where assembly computes in the field it has included a header that declares it and defines fe,
-   fe_multiply, fe_square, fe_add and fe_subtract; otherwise this computes in C. */
+/* A curve over a prime field, with everything that signatures and key agreements need. The
+   including file has included curve/NAME-constants.h and defined FE_WORD_BITS and ORDER_WORD_BITS.
+   If the field is in assembly, it has included a header that declares it and defines fe,
+   fe_multiply, fe_square, fe_add and fe_subtract; otherwise the field is computed in C here. */
 #ifndef CURVE_PRIME_H
 #define CURVE_PRIME_H
 
@@ -42,7 +42,7 @@ static const fe curve_b = CURVE_B;
 static const fe comb[COMB_BLOCKS * 8][2] = CURVE_COMB;
 #undef W
 
-/* All ones where a = 0, else 0: a may be any number of the words that stands for it. */
+/* Returns all ones if a = 0, else 0; a need not be fully reduced. */
 static fe_word fe_is_zero(const fe a) {
     fe t;
     fe_word any = 0;
@@ -55,7 +55,7 @@ static fe_word fe_is_zero(const fe a) {
 
 #include "curve/weierstrass.h"
 
-/* Big-endian bytes as a field's element; 0 where they are not below the modulus. */
+/* Reads a field element from big-endian bytes; returns 0 if they are not below the modulus. */
 static int fe_from_bytes(fe out, const uint8_t in[FIELD_BYTES]) {
     fe t;
     fe_word differ = 0;
@@ -94,7 +94,7 @@ static void curve_side(fe out, const fe x) {
     fe_copy(out, t);
 }
 
-/* A point of a public key, X and Y; 0 where it is none of the curve's. */
+/* Reads a public key's point, X and Y; returns 0 if it is not on the curve. */
 static int point_from_bytes(point *out, const uint8_t in[2 * FIELD_BYTES]) {
     fe t, u;
     if (!fe_from_bytes(out->x, in) || !fe_from_bytes(out->y, in + FIELD_BYTES))
@@ -106,14 +106,14 @@ static int point_from_bytes(point *out, const uint8_t in[2 * FIELD_BYTES]) {
     return fe_is_zero(t) != 0;
 }
 
-/* A point of this x, whichever of the two; 0 where there is none. The modulus is 3 modulo 4: a
-   square's root is its power of (p + 1) / 4. */
+/* Finds either of the two points with this x; returns 0 if there is none. The modulus is 3 modulo
+   4, so a square's root is its power of (p + 1) / 4. */
 __attribute__((unused)) static int point_from_x(point *out, const uint8_t in[FIELD_BYTES]) {
     fe square, root, t;
     if (!fe_from_bytes(out->x, in))
         return 0;
     curve_side(square, out->x);
-    /* (p + 1) / 4 is 1 more than p's bits from the third on, of which the highest is 1. */
+    /* (p + 1) / 4 is 1 more than p's bits from the third on, the highest of which is 1. */
     fe_copy(root, square);
     for (unsigned bit = 8 * FIELD_BYTES - 2; bit >= 2; bit--) {
         fe_square(root, root);
@@ -127,7 +127,7 @@ __attribute__((unused)) static int point_from_x(point *out, const uint8_t in[FIE
     return fe_is_zero(t) != 0;
 }
 
-/* x = X / Z^2, and y = Y / Z^3 where it is asked for; p is not infinity. */
+/* x = X / Z^2 and, if requested, y = Y / Z^3; p is not infinity. */
 static void point_to_bytes(uint8_t x[FIELD_BYTES], uint8_t *y, const point *p) {
     fe inverse, square, t;
     field_invert(inverse, p->z);
@@ -141,8 +141,8 @@ static void point_to_bytes(uint8_t x[FIELD_BYTES], uint8_t *y, const point *p) {
     }
 }
 
-/* k, or order - k where k is even: an odd number whose multiples have the same x as k's, and y of
-   the sign that is returned: all ones where it is turned. */
+/* Returns k, or order - k if k is even: an odd number whose multiples have the same x as k's. The
+   returned mask is all ones if y must be negated. */
 static fe_word scalar_make_odd(scalar out, const scalar k) {
     static const order_fe zero;
     order_fe words, other;
@@ -155,7 +155,7 @@ static fe_word scalar_make_odd(scalar out, const scalar k) {
     return even;
 }
 
-/* k p, or k times the generator where p is null; 0 < k < order. */
+/* k p, or k times the generator if p is null; 0 < k < order. */
 static void point_times(point *out, const scalar k, const point *p) {
     scalar odd;
     fe turned;
@@ -170,7 +170,7 @@ static void point_times(point *out, const scalar k, const point *p) {
     crypto_wipe(odd, sizeof odd);
 }
 
-/* How deep the frames of a multiplication are, whichever compiler inlines what. */
+/* Depth of a multiplication's stack frames, whatever a compiler inlines. */
 #define CURVE_FRAME_BYTES (12 * sizeof(ready_point) + 16 * sizeof(fe) + 1000)
 
 #endif

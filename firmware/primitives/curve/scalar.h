@@ -1,6 +1,6 @@
-/* Scalars of a curve, and arithmetic modulo its order. Whoever includes this has included
-   curve/NAME-constants.h and defined ORDER_WORD_BITS; where assembly multiplies, a macro
-   ORDER_EXTERNAL_MULTIPLY(out, a, b) too, which may leave any number of the order's words. */
+/* Scalars of a curve, and arithmetic modulo its order. The including file has included
+   curve/NAME-constants.h and defined ORDER_WORD_BITS; if assembly multiplies, also a macro
+   ORDER_EXTERNAL_MULTIPLY(out, a, b), whose result need not be fully reduced. */
 #ifndef CURVE_SCALAR_H
 #define CURVE_SCALAR_H
 
@@ -40,7 +40,8 @@ static void order_words(order_fe out, const scalar k) {
     }
 }
 
-/* Into words, less the order where it is not below it; the number is below twice the order. */
+/* Converts to words and subtracts the order if the number is not below it; the number is below
+   twice the order. */
 static void order_from_scalar(order_fe out, const scalar k) {
     order_words(out, k);
     order_below(out, out, 0);
@@ -51,8 +52,8 @@ static void scalar_from_order(scalar out, const order_fe a) {
         out[i] = (uint8_t)(a[i / ORDER_WORD_BYTES] >> i % ORDER_WORD_BYTES * 8);
 }
 
-/* A secret scalar, big endian and perhaps shorter than the order: 1 where it is above 0 and below
- * the order. */
+/* Reads a secret scalar, big-endian and perhaps shorter than the order. Returns 1 if it is above 0
+   and below the order. */
 static int scalar_from_secret(scalar out, const uint8_t *in, unsigned bytes) {
     order_fe words;
     scalar reduced;

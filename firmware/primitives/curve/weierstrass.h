@@ -1,21 +1,22 @@
 /* Points of a curve y^2 = x^3 - 3x + b, or x^3 + b, over a prime field, in Jacobian coordinates:
-   (X, Y, Z) stands for (X / Z^2, Y / Z^3). Whoever includes this has defined the field: fe, an
-   array; fe_multiply, fe_square, fe_add, fe_subtract, which take out first and allow it to be an
-   operand; FE_WORDS and fe_word; and fe_is_zero, all ones or 0, for any element; perhaps fe_pick,
-   fe_point_double and both fe_point_add, fe_point_add_affine; fe_one; SCALAR_BITS of the order, in
-   SCALAR_BYTES; the generator's comb[8 COMB_BLOCKS][2] with COMB_COLUMNS in a block: with c =
-   BLOCKS COLUMNS, entry 8 b + i is 2^(b COLUMNS) (2^(3 c) + s0 2^0 + s1 2^c + s2 2^(2 c)) G, s
-   being 1 for a bit of i that is set and else -1; CURVE_A_IS_ZERO.
+   (X, Y, Z) stands for (X / Z^2, Y / Z^3). The including file has defined
+   - the field: fe, an array; FE_WORDS and fe_word; fe_one; fe_multiply, fe_square, fe_add and
+     fe_subtract, which take out first and allow it to be an operand; fe_is_zero, all ones or 0, for
+     any element;
+   - optionally fe_pick, fe_point_double, and both fe_point_add and fe_point_add_affine;
+   - CURVE_A_IS_ZERO, and the order's SCALAR_BITS in SCALAR_BYTES;
+   - the generator's comb[8 COMB_BLOCKS][2] with COMB_COLUMNS per block: with c = BLOCKS COLUMNS,
+     entry 8 b + i is 2^(b COLUMNS) (2^(3 c) + s0 2^0 + s1 2^c + s2 2^(2 c)) G, where s is 1 for a
+     bit of i that is set, else -1.
 
-   What depends on a scalar takes the same time and touches the same addresses whatever the scalar
-   is. */
+   Time and addresses do not depend on scalars. */
 #ifndef CURVE_WEIERSTRASS_H
 #define CURVE_WEIERSTRASS_H
 
 #include "crypto.h"
 
-/* Compilers unroll the comb's blocks. Copies of what these do cost an MSP430 flash, and time for
-   want of registers; in GCC's code for ARMv7-M, calls cost flash instead. */
+/* Compilers unroll the comb's blocks. On an MSP430, inlined copies cost flash and, with too few
+   registers, time; in GCC's code for ARMv7-M, calls cost flash instead. */
 #if FE_WORD_BITS == 16
 #define CURVE_CALLED CRYPTO_NOT_INLINE
 #else
@@ -30,7 +31,7 @@ typedef struct {
     fe x, y;
 } affine_point;
 
-/* A point that is added often: with the square and the cube of its z. */
+/* A point to be added repeatedly, with the square and the cube of its z. */
 typedef struct {
     point p;
     fe zz, zzz;
@@ -41,13 +42,13 @@ static void fe_copy(fe out, const fe a) {
         out[i] = a[i];
 }
 
-/* out = a where the mask is all ones, out where it is 0. */
+/* out = a if the mask is all ones; unchanged if it is 0. */
 static void words_select(fe_word *out, const fe_word *a, fe_word mask, unsigned words) {
     for (unsigned i = 0; i < words; i++)
         out[i] ^= (out[i] ^ a[i]) & mask;
 }
 
-/* Four bits of a scalar from a bit up; none beyond its end. */
+/* Returns four bits of a scalar, starting at `bit`; those beyond its end are 0. */
 static unsigned scalar_bits(const uint8_t k[SCALAR_BYTES], unsigned bit) {
     unsigned high = bit / 8 + 1 < SCALAR_BYTES ? k[bit / 8 + 1] : 0;
     return (k[bit / 8] | high << 8) >> bit % 8 & 15;
@@ -55,8 +56,8 @@ static unsigned scalar_bits(const uint8_t k[SCALAR_BYTES], unsigned bit) {
 
 #define WORDS(type) ((unsigned)(sizeof(type) / sizeof(fe_word)))
 
-/* 2 p; formulas of Bernstein and Lange's Explicit-Formulas Database. Infinity (z = 0) stays what it
-   is. */
+/* 2 p; formulas of Bernstein and Lange's Explicit-Formulas Database. Infinity (z = 0) is
+   unchanged. */
 #ifdef fe_point_double
 #define point_double fe_point_double
 #elif CURVE_A_IS_ZERO
@@ -86,7 +87,7 @@ static void point_double(point *out, const point *p) {
     fe_subtract(out->y, d, c);
 }
 #else
-/* dbl-2001-b: 3 M + 5 S, on twice gamma from where z is done. */
+/* dbl-2001-b: 3 M + 5 S, with twice gamma once z has been computed. */
 static void point_double(point *out, const point *p) {
     fe delta, gamma, beta, alpha, t;
     fe_square(delta, p->z);
@@ -118,8 +119,8 @@ static void point_double(point *out, const point *p) {
 #define point_add fe_point_add
 #define point_add_affine fe_point_add_affine
 #else
-/* What both additions end with. In: u = X1 Z2^2, h = X2 Z1^2 - u, s = Y1 Z2^3, r = Y2 Z1^3 - s, z =
- * Z1 Z2. */
+/* The common end of both additions. In: u = X1 Z2^2, h = X2 Z1^2 - u, s = Y1 Z2^3, r = Y2 Z1^3 - s,
+   z = Z1 Z2. */
 static void point_sum(point *out, const fe z, const fe u, fe s, fe h, fe r) {
     fe t, v;
     fe_multiply(out->z, z, h);
@@ -136,8 +137,8 @@ static void point_sum(point *out, const fe z, const fe u, fe s, fe h, fe r) {
     fe_subtract(out->y, v, s);
 }
 
-/* p + q, where neither is infinity and they differ: 11 M + 3 S. Where p = -q, z becomes 0; where p
-   = q, all three do. */
+/* p + q, where neither is infinity and they differ: 11 M + 3 S. If p = -q, z becomes 0; if p = q,
+   all three coordinates do. */
 static void point_add(point *out, const point *p, const ready_point *q) {
     fe u, s, h, r, t;
     fe_square(t, p->z);
@@ -152,7 +153,7 @@ static void point_add(point *out, const point *p, const ready_point *q) {
     point_sum(out, t, u, s, h, r);
 }
 
-/* The same with a q whose z is 1: 8 M + 3 S. */
+/* The same for a q with z = 1: 8 M + 3 S. */
 CURVE_CALLED static void point_add_affine(point *out, const point *p, const affine_point *q) {
     fe s, h, r, t;
     fe_square(t, p->z);
@@ -174,12 +175,12 @@ static void point_ready(ready_point *out, const point *p) {
 }
 
 #ifndef fe_pick
-/* All ones where i is wanted, else 0. */
+/* Returns all ones if i equals wanted, else 0. */
 static fe_word index_mask(unsigned i, unsigned wanted) {
     return (fe_word)~crypto_mask32(crypto_not_zero(i ^ wanted));
 }
 
-/* Entry index, below 8, of a table whose entries have that many words. */
+/* Copies entry `index`, below 8, of a table whose entries have `words` words. */
 CURVE_CALLED static void fe_pick(fe_word *out, const fe_word *table, unsigned index,
                                  unsigned words) {
     for (unsigned n = 0; n < words; n++)
@@ -189,7 +190,8 @@ CURVE_CALLED static void fe_pick(fe_word *out, const fe_word *table, unsigned in
 }
 #endif
 
-/* out = sum + last, which may be equal; equal what the addition makes of such, of the double. */
+/* out = sum + last, which may be equal: takes the addition's result or, for equal points, the
+   double. */
 static void point_finish(point *out, const point *added, const point *sum) {
     point doubled;
     point_double(&doubled, sum);
@@ -198,11 +200,11 @@ static void point_finish(point *out, const point *added, const point *sum) {
     words_select((fe_word *)out, (const fe_word *)&doubled, same, WORDS(point));
 }
 
-/* Signed digits of four bits, all of them odd: -15, -13, ..., 15 (Joye and Tunstall, "Exponent
-   recoding and regular exponentiation algorithms", 2009). */
+/* Signed four-bit digits, all odd: -15, -13, ..., 15 (Joye and Tunstall, "Exponent recoding and
+   regular exponentiation algorithms", 2009). */
 #define POINT_TABLE 8
 
-/* table[|digit| / 2], its y turned where the digit is negative. */
+/* Looks up table[|digit| / 2], with y negated if the digit is negative. */
 static void point_look_up(ready_point *out, const ready_point table[POINT_TABLE], int digit) {
     fe_word negative = (fe_word)crypto_mask32((unsigned)digit >> (8 * sizeof digit - 1));
     unsigned index = ((unsigned)digit ^ (unsigned)(int)(int32_t)negative) >> 1 & (POINT_TABLE - 1);
@@ -212,11 +214,11 @@ static void point_look_up(ready_point *out, const ready_point table[POINT_TABLE]
     words_select(out->p.y, turned, negative, FE_WORDS);
 }
 
-/* k p for an odd k below the order, little endian, and p not infinity.
+/* k p for an odd k below the order, little-endian, and p not infinity.
 
    Before each addition but the last, the sum so far is 16 m p with 0 < 16 m < order - 16, and the
-   digit's multiple is below 16: they differ, and neither is infinity. The last may meet its equal
-   (k = order - 2 |digit|). */
+   digit's multiple is below 16: they differ, and neither is infinity. In the last addition they may
+   be equal (k = order - 2 |digit|). */
 static void point_multiply(point *out, const uint8_t k[SCALAR_BYTES], const point *p) {
     ready_point table[POINT_TABLE], term;
     point sum, added;
@@ -227,8 +229,8 @@ static void point_multiply(point *out, const uint8_t k[SCALAR_BYTES], const poin
         point_add(&sum, &table[i - 1].p, &term);
         point_ready(&table[i], &sum);
     }
-    /* Digit i is 2 v - 15, v = bits 4 i + 1 to 4 i + 4 of k; the highest one, which is what is
-     * left, 2 v + 1. */
+    /* Digit i is 2 v - 15, where v is bits 4 i + 1 to 4 i + 4 of k; the highest one, from the
+       remaining bits, is 2 v + 1. */
     unsigned i = (SCALAR_BITS - 1) / 4;
     point_look_up(&term, table, (int)(scalar_bits(k, 4 * i + 1) * 2 + 1));
     sum = added = term.p;
@@ -247,16 +249,17 @@ static void point_multiply(point *out, const uint8_t k[SCALAR_BYTES], const poin
 
 /* k times the generator for an odd k below the order: a comb of four rows whose digits are 1 and -1
    (Hedabou, Pinel, Beneteau, "Countermeasures for preventing comb method against SCA attacks on
-   elliptic curve cryptosystems"), its columns in blocks that share doublings (Lim and Lee, "More
-   flexible exponentiation with precomputation", 1994). The sign of 2^i is bit i of (k - 1) / 2 +
-   2^(DIGITS - 1).
+   elliptic curve cryptosystems"), with its columns in blocks that share doublings (Lim and Lee,
+   "More flexible exponentiation with precomputation", 1994). The sign of 2^i is bit i of (k - 1) /
+   2 + 2^(DIGITS - 1).
 
-   What is added to in column j and what is added, one taken with either sign, make a sum of powers
-   of two that differ: not 0. 2^j times it differs from k by less than 2^(j + 2) times the highest
-   row's lowest power, which is below an eighth of the order: for j > 0 it is between the order and
-   its negative, so no multiple of the order. For j = 0 it is between the negative and twice the
-   order; the order is odd and the sum even, but for the last one, which holds 1. So as in
-   point_multiply only the last two can be equal. */
+   In column j, the sum so far and the term added to it, with either sign, make a sum of distinct
+   powers of two, which is not 0. 2^j times it differs from k by less than 2^(j + 2) times the
+   highest row's lowest power, which is below an eighth of the order. For j > 0 it is therefore
+   between the negative of the order and the order, and so not a multiple of it. For j = 0 it is
+   between the negative of the order and twice the order; the order is odd and the sum is even,
+   except for the last one, which contains 1. So, as in point_multiply, only the last addition can
+   have equal points. */
 static void point_multiply_base(point *out, const uint8_t k[SCALAR_BYTES]) {
     enum { DIGITS = 4 * COMB_BLOCKS * COMB_COLUMNS };
     uint8_t bits[(DIGITS + 7) / 8];

@@ -1,14 +1,13 @@
 /* secp160r1 by the methods of TinyECC (A. Liu, P. Ning, "TinyECC: A Configurable Library for
    Elliptic Curve Cryptography in Wireless Sensor Networks", IPSN 2008, section 3), which made
-   elliptic curves usual on motes: hybrid multiplication, a reduction for the prime's own shape,
+   elliptic curves common on motes: hybrid multiplication, a reduction specific to the prime,
    Jacobian coordinates with mixed addition, windows of four bits over affine multiples, Shamir's
-   trick for verification, inversion by Euclid's algorithm. In the place of curve/prime.h: whoever
-   includes this has included curve/secp160r1-constants.h and defined FE_WORD_BITS and
-   ORDER_WORD_BITS.
+   trick for verification, inversion by Euclid's algorithm. It replaces curve/prime.h: the including
+   file has included curve/secp160r1-constants.h and defined FE_WORD_BITS and ORDER_WORD_BITS.
 
-   Time, addresses and branches depend on all that it is given: it is here to be measured beside
-   what does not. Modulo the order it computes as the other implementations do; and the multiples
-   that TinyECC makes of the generator once, when it starts, are made at each multiplication. */
+   Time, addresses and branches depend on all inputs: it is here to be measured beside constant-time
+   code. Arithmetic modulo the order is that of the other implementations. The multiples of the
+   generator, which TinyECC computes once at start-up, are computed for each multiplication. */
 #ifndef CURVE_WINDOWS_H
 #define CURVE_WINDOWS_H
 
@@ -34,23 +33,23 @@ typedef uint32_t fe_pair;
 
 enum {
     WORDS = FIELD_BYTES / sizeof(fe_word),
-    BLOCK = 5, /* words that a row of the hybrid multiplication holds */
+    BLOCK = 5, /* words in a row of the hybrid multiplication */
     WINDOW = 4,
     MULTIPLES = (1 << WINDOW) - 1
 };
 
 typedef field_fe fe;
 
-/* As Montgomery multiplies them: `plain` takes their factor off. */
+/* In Montgomery form; `plain` converts from it. */
 static const fe generator_form[3] = CURVE_GENERATOR, b_form = CURVE_B;
 #undef W
 
 typedef struct {
-    fe x, y, z; /* z = 0: infinity */
+    fe x, y, z; /* z = 0 for infinity */
 } point;
 
 typedef struct {
-    fe x, y; /* both 0: infinity */
+    fe x, y; /* both 0 for infinity */
 } affine;
 
 static void fe_copy(fe out, const fe a) {
@@ -77,7 +76,7 @@ static int fe_is_below(const fe a, const fe b) {
     return 0;
 }
 
-/* out += a, from a word on; the sum fits. */
+/* Adds a to out, starting at a word; the sum fits. */
 static void accumulate(fe_word *out, const fe_word *a, unsigned words) {
     fe_word carry = 0;
     for (unsigned i = 0; i < words || carry; i++) {
@@ -87,8 +86,7 @@ static void accumulate(fe_word *out, const fe_word *a, unsigned words) {
     }
 }
 
-/* p = 2^160 - 2^31 - 1: what stands above 2^160 counts 2^31 + 1 times, until nothing stands there.
- */
+/* p = 2^160 - 2^31 - 1: the part above 2^160 is added 2^31 + 1 times, until it is 0. */
 static void reduce(fe out, const fe_word c[2 * WORDS]) {
     fe_word sum[2 * WORDS + 1] = {0}, high[WORDS], shifted[WORDS + 1];
     for (unsigned i = 0; i < 2 * WORDS; i++)
@@ -101,7 +99,7 @@ static void reduce(fe out, const fe_word c[2 * WORDS]) {
         }
         if (any == 0)
             break;
-        /* 31 bits are a word less one, or two. */
+        /* A shift by 31 bits is a shift by one word or two, less one bit. */
         for (unsigned i = 0; i <= WORDS; i++)
             shifted[i] = (fe_word)((i < WORDS ? (fe_word)(high[i] << (FE_WORD_BITS - 1)) : 0) |
                                    (i > 0 ? high[i - 1] >> 1 : 0));
@@ -114,7 +112,7 @@ static void reduce(fe out, const fe_word c[2 * WORDS]) {
 }
 
 /* Hybrid multiplication (Gura et al., "Comparing elliptic curve cryptography and RSA on 8-bit
-   CPUs", 2004): columns of blocks, in each of which a row after the other is multiplied. */
+   CPUs", 2004): columns of blocks, each of which is multiplied row by row. */
 static void fe_multiply(fe out, const fe a, const fe b) {
     enum { BLOCKS = WORDS / BLOCK };
     fe_word c[2 * WORDS], sum[2 * BLOCK + 1] = {0};
@@ -182,7 +180,7 @@ static void point_double(point *p) {
     fe_subtract(p->y, t, gamma);
 }
 
-/* p += q, whatever they are. */
+/* p += q, for any points. */
 static void point_add(point *p, const affine *q) {
     fe h, r, t, v;
     if (fe_is_zero(q->x) && fe_is_zero(q->y))
@@ -217,8 +215,8 @@ static void point_add(point *p, const affine *q) {
     fe_subtract(p->y, v, t);
 }
 
-/* Points with z = 1, by one inversion (Montgomery, "Speeding the Pollard and elliptic curve methods
-   of factorization", 1987). */
+/* Converts points to z = 1 with one inversion (Montgomery, "Speeding the Pollard and elliptic curve
+   methods of factorization", 1987). */
 static void points_affine(affine *out, const point *points, unsigned count) {
     fe products[MULTIPLES + 1] = {{1}}, inverse, t, square;
     for (unsigned i = 0; i < count; i++)
@@ -250,7 +248,7 @@ static unsigned bits_of(const scalar k, unsigned bit, unsigned count) {
     return (k[bit / 8] | high << 8) >> bit % 8 & ((1u << count) - 1);
 }
 
-/* k p, or k times the generator where p is null: windows that are 0 are left out. */
+/* k p, or k times the generator if p is null; windows that are 0 are skipped. */
 static void point_times(point *out, const scalar k, const point *p) {
     point multiples[MULTIPLES];
     affine table[MULTIPLES], base;
@@ -298,7 +296,7 @@ static int fe_from_bytes(fe out, const uint8_t in[FIELD_BYTES]) {
     return fe_is_below(out, field_modulus);
 }
 
-/* A point of a public key, X and Y; 0 where it is none of the curve's. */
+/* Reads a public key's point, X and Y; returns 0 if it is not on the curve. */
 static int point_from_bytes(point *out, const uint8_t in[2 * FIELD_BYTES]) {
     fe t, u;
     if (!fe_from_bytes(out->x, in) || !fe_from_bytes(out->y, in + FIELD_BYTES))
@@ -316,8 +314,8 @@ static int point_from_bytes(point *out, const uint8_t in[2 * FIELD_BYTES]) {
     return fe_is_zero(t);
 }
 
-/* x of u G + v q; 0 where that is infinity. Shamir's trick: two bits of both at a time, over all
-   i G + j q. */
+/* x of u G + v q; returns 0 if the sum is infinity. Shamir's trick: two bits of both scalars at a
+   time, over all i G + j q. */
 __attribute__((unused)) static int point_sum_x(uint8_t x[FIELD_BYTES], const scalar u,
                                                const scalar v, const point *q) {
     point sums[MULTIPLES];
@@ -325,7 +323,8 @@ __attribute__((unused)) static int point_sum_x(uint8_t x[FIELD_BYTES], const sca
     generator(&first);
     points_affine(&second, q, 1);
     for (unsigned i = 1; i <= MULTIPLES; i++) {
-        /* u + 4 v is i: one u more than the sum before, or one v more than that of four before. */
+        /* u + 4 v is i: one u more than the previous sum, or one v more than the sum four entries
+           before. */
         unsigned step = i < 4 ? 1 : 4;
         sums[i - 1] = i == step ? (point){.z = {0}} : sums[i - 1 - step];
         point_add(&sums[i - 1], i < 4 ? &first : &second);
@@ -346,7 +345,7 @@ __attribute__((unused)) static int point_sum_x(uint8_t x[FIELD_BYTES], const sca
     return 1;
 }
 
-/* How deep the frames of a multiplication are. */
+/* Depth of a multiplication's stack frames. */
 #define CURVE_FRAME_BYTES (2 * MULTIPLES * sizeof(point) + MULTIPLES * sizeof(fe) + 900)
 
 #endif

@@ -1,5 +1,5 @@
-/* As much of CBOR (RFC 8949) as EDHOC's messages need: lengths below 65536, in the shortest form
-   alone (section 4.2.1). Reading never leaves the bytes that are given. */
+/* The part of CBOR (RFC 8949) that EDHOC's messages need: lengths below 65536, only in the shortest
+   form (section 4.2.1). Reading never leaves the given bytes. */
 #ifndef HANDSHAKE_CBOR_H
 #define HANDSHAKE_CBOR_H
 
@@ -13,7 +13,7 @@ enum {
     CBOR_HEAD_MOST = 3
 };
 
-/* The head of an item: type and number. Returns its length. */
+/* Writes the head of an item: type and number. Returns its length. */
 static inline size_t cbor_head(uint8_t out[CBOR_HEAD_MOST], uint8_t type, size_t number) {
     if (number < 24) {
         out[0] = (uint8_t)(type | number);
@@ -35,7 +35,7 @@ typedef struct {
     size_t left;
 } cbor_reader;
 
-/* Reads the head of an item of a type, with its number; 0 where there is none. */
+/* Reads the head of an item of a type, with its number; returns 0 if there is none. */
 static inline int cbor_read_number(cbor_reader *in, uint8_t type, size_t *out) {
     uint8_t head[CBOR_HEAD_MOST];
     size_t number, size;
@@ -59,7 +59,8 @@ static inline int cbor_read_number(cbor_reader *in, uint8_t type, size_t *out) {
     return 1;
 }
 
-/* Reads a string of bytes or of text, in one piece; 0 where there is none, and nothing is read. */
+/* Reads a byte or text string, of definite length. Returns 0, and reads nothing, if there is
+   none. */
 static inline int cbor_read_string(cbor_reader *in, uint8_t type, const uint8_t **bytes,
                                    size_t *length) {
     cbor_reader rest = *in;
@@ -75,7 +76,7 @@ static inline int cbor_read_bytes(cbor_reader *in, const uint8_t **bytes, size_t
     return cbor_read_string(in, CBOR_BYTES, bytes, length);
 }
 
-/* Whether this is one string of text. */
+/* Returns whether this is exactly one text string. */
 static inline int cbor_is_text(const uint8_t *at, size_t left) {
     cbor_reader in = {at, left};
     const uint8_t *text;
@@ -83,8 +84,8 @@ static inline int cbor_is_text(const uint8_t *at, size_t left) {
     return cbor_read_string(&in, CBOR_TEXT, &text, &length) && in.left == 0;
 }
 
-/* Reads an integer between -24 and 23, which is one byte, or a byte string that stands for an
-   identifier and is no such integer's; how many bytes it is, or 0. */
+/* Reads an identifier: an integer between -24 and 23, which is one byte, or a byte string that
+   could not be sent as such an integer. Returns its length, or 0. */
 static inline size_t cbor_read_identifier(cbor_reader *in) {
     const uint8_t *bytes;
     size_t length, before = in->left;
@@ -102,7 +103,7 @@ static inline size_t cbor_read_identifier(cbor_reader *in) {
     return before - in->left;
 }
 
-/* How many bytes an integer or an array of integers below 24 takes, or 0: SUITES_I. */
+/* Returns the length of SUITES_I, an integer or an array of integers below 24, or 0. */
 static inline size_t cbor_suites(const uint8_t *at, size_t left) {
     size_t items;
     if (left == 0)

@@ -1,14 +1,14 @@
-/* EDHOC (RFC 9528) with SHA-256 and AES-CCM-16-64-128. Whoever includes this has defined
+/* EDHOC (RFC 9528) with SHA-256 and AES-CCM-16-64-128. The including file has defined
 
-     EDHOC(name)               a name's prefix
+     EDHOC(name)               adds a prefix to a name
      EDHOC_METHOD              0: both sign, 3: both have static Diffie-Hellman keys
      EDHOC_SUITE               the cipher suite
      EDHOC_KEYGEN(x, secret)   an ephemeral public key of 32 bytes
      EDHOC_AGREE(shared, secret, x)
-     EDHOC_SIGN, EDHOC_VERIFY  for method 0: as a signature's functions, with signatures of 64 bytes
+     EDHOC_SIGN, EDHOC_VERIFY  for method 0: as in signature.h, with signatures of 64 bytes
 
    Names and labels are those of the RFC's section 4. Each side's identity (ID_CRED) and credential
-   (CRED) are CBOR items; its connection is C_R, or, of the initiator, SUITES_I and C_I. */
+   (CRED) are CBOR items; its connection is C_R or, for the initiator, SUITES_I and C_I. */
 #include "aead/aead.h"
 #include "ccm.h"
 #include "handshake/edhoc.h"
@@ -38,11 +38,10 @@ enum label {
     K_4,
     IV_4,
     PRK_EXPORTER,
-    NEXT_PRK_OUT, /* of a key update */
+    NEXT_PRK_OUT, /* for a key update */
 };
 
-/* None of this takes long beside the curve: called where it is needed, it takes half of the flash.
- */
+/* Not inlined: none of these takes long beside the curve, and a single copy halves the flash. */
 #define OUT_OF_LINE __attribute__((noinline, cold))
 
 typedef struct {
@@ -59,7 +58,7 @@ OUT_OF_LINE static void hash_pieces(uint8_t out[HASH], const piece *pieces, unsi
     sha256_final(&hash, out);
 }
 
-/* The head of a byte string of a hash's or a point's length. */
+/* The head of a byte string as long as a hash or a point. */
 static const uint8_t HEAD_32[2] = {CBOR_BYTES | 24, 32};
 
 /* EDHOC_Extract. */
@@ -71,7 +70,7 @@ OUT_OF_LINE static void extract(uint8_t out[HASH], const uint8_t salt[HASH],
     hmac_sha256_end(&hash, salt, out);
 }
 
-/* EDHOC_KDF, whose context is the pieces: HKDF-Expand of (label, context, length). */
+/* EDHOC_KDF with the pieces as context: HKDF-Expand of (label, context, length). */
 OUT_OF_LINE static void kdf(uint8_t *out, size_t length, const uint8_t prk[HASH], enum label label,
                             const piece *pieces, unsigned count) {
     sha256_ctx hash;
@@ -115,8 +114,8 @@ OUT_OF_LINE static void copy(uint8_t *out, const uint8_t *in, size_t length) {
         out[i] = in[i];
 }
 
-/* ID_CRED as plaintexts have it (section 3.5.3.2): of a map that holds a 'kid' alone its value, and
-   of that, where it is the byte of a small integer, the integer. */
+/* Returns ID_CRED as it appears in plaintexts (section 3.5.3.2): a map with only a 'kid' is reduced
+   to its value and, if that is the byte of a small integer, to the integer. */
 OUT_OF_LINE static piece compact(const handshake_bytes *identity) {
     piece id = {identity->at, identity->length};
     if (id.length > 3 && id.at[0] == 0xa1 && id.at[1] == 0x04) {
@@ -131,7 +130,7 @@ OUT_OF_LINE static piece compact(const handshake_bytes *identity) {
     return id;
 }
 
-/* MAC_2 or MAC_3: of << ? C_R, ID_CRED, TH, CRED, ? EAD >>. */
+/* MAC_2 or MAC_3, over << ? C_R, ID_CRED, TH, CRED, ? EAD >>. */
 OUT_OF_LINE static void mac(uint8_t out[MAC], const uint8_t prk[HASH], enum label label,
                             piece connection, const handshake_party *party, const uint8_t th[HASH],
                             piece ead) {
@@ -142,7 +141,8 @@ OUT_OF_LINE static void mac(uint8_t out[MAC], const uint8_t prk[HASH], enum labe
 }
 
 #if EDHOC_METHOD == 0
-/* What is signed: a COSE_Sign1's Sig_structure (section 5.3.2); its length, or 0. */
+/* Writes the data to be signed, a COSE_Sign1's Sig_structure (section 5.3.2); returns its length,
+   or 0. */
 OUT_OF_LINE static size_t to_be_signed(uint8_t out[SIGNED_MOST], const handshake_party *party,
                                        const uint8_t th[HASH], piece ead,
                                        const uint8_t mac_bytes[MAC]) {
@@ -167,7 +167,7 @@ OUT_OF_LINE static size_t to_be_signed(uint8_t out[SIGNED_MOST], const handshake
 }
 #endif
 
-/* Signature_or_MAC of our own. */
+/* Computes our own Signature_or_MAC. */
 OUT_OF_LINE static crypto_status prove(uint8_t out[PROOF], const handshake_party *own,
                                        const uint8_t th[HASH], piece ead,
                                        const uint8_t mac_bytes[MAC]) {
@@ -184,7 +184,7 @@ OUT_OF_LINE static crypto_status prove(uint8_t out[PROOF], const handshake_party
 #endif
 }
 
-/* Whether the peer's is right. */
+/* Returns whether the peer's Signature_or_MAC is right. */
 OUT_OF_LINE static int proves(const uint8_t proof[PROOF], const handshake_party *peer,
                               const uint8_t th[HASH], piece ead, const uint8_t mac_bytes[MAC]) {
 #if EDHOC_METHOD == 0
@@ -197,7 +197,7 @@ OUT_OF_LINE static int proves(const uint8_t proof[PROOF], const handshake_party 
 #endif
 }
 
-/* PRK_3e2m or PRK_4e3m in place of the key before it: the same where both sign. */
+/* Replaces the previous key by PRK_3e2m or PRK_4e3m; they are the same where both sides sign. */
 OUT_OF_LINE static crypto_status next_prk(uint8_t prk[HASH], enum label label,
                                           const uint8_t th[HASH], const uint8_t *secret,
                                           const uint8_t *public_x) {
@@ -217,7 +217,7 @@ OUT_OF_LINE static crypto_status next_prk(uint8_t prk[HASH], enum label label,
 #endif
 }
 
-/* TH_2 and PRK_2e, from H(message_1), which is in th. */
+/* Computes TH_2 and PRK_2e from H(message_1), which is in th. */
 OUT_OF_LINE static crypto_status begin_2(EDHOC(ctx) * ctx, const uint8_t g_y[POINT],
                                          const uint8_t *secret, const uint8_t *peer_x) {
     uint8_t shared[POINT];
@@ -231,7 +231,7 @@ OUT_OF_LINE static crypto_status begin_2(EDHOC(ctx) * ctx, const uint8_t g_y[POI
     return status;
 }
 
-/* TH_3 or TH_4: of the hash before, a plaintext and a credential. */
+/* Computes TH_3 or TH_4 from the previous hash, a plaintext and a credential. */
 OUT_OF_LINE static void next_th(uint8_t th[HASH], const uint8_t *plaintext, size_t length,
                                 const handshake_party *party) {
     const piece pieces[] = {{HEAD_32, 2},
@@ -247,8 +247,8 @@ static const aead_message *message_of(aead_message *m, const uint8_t *nonce, con
     return m;
 }
 
-/* Encrypts message 3's or 4's plaintext in place, or decrypts it (K_3, IV_3, A_3; K_4, IV_4, A_4).
-   The label of a nonce follows that of its key. */
+/* Encrypts or decrypts the plaintext of message 3 or 4 in place (K_3, IV_3, A_3; K_4, IV_4, A_4). A
+   nonce's label is the one after its key's. */
 OUT_OF_LINE static crypto_status crypt(const uint8_t prk[HASH], enum label key_label,
                                        const uint8_t th[HASH], uint8_t *text, size_t length,
                                        uint8_t tag[TAG], int decrypt) {
@@ -270,7 +270,7 @@ OUT_OF_LINE static crypto_status crypt(const uint8_t prk[HASH], enum label key_l
     return status;
 }
 
-/* XOR with KEYSTREAM_2. */
+/* XORs with KEYSTREAM_2. */
 static void crypt_2(const uint8_t prk[HASH], const uint8_t th[HASH], uint8_t *out,
                     const uint8_t *in, size_t length) {
     uint8_t stream[PLAINTEXT_MOST];
@@ -279,7 +279,7 @@ static void crypt_2(const uint8_t prk[HASH], const uint8_t th[HASH], uint8_t *ou
     crypto_wipe(stream, sizeof stream);
 }
 
-/* ID_CRED, Signature_or_MAC and EAD, the last of both plaintexts; its length. */
+/* Writes ID_CRED, Signature_or_MAC and EAD, the end of both plaintexts; returns their length. */
 OUT_OF_LINE static size_t write_proof(uint8_t *out, const handshake_bytes *identity,
                                       const uint8_t proof[PROOF], piece ead) {
     piece id = compact(identity);
@@ -291,7 +291,7 @@ OUT_OF_LINE static size_t write_proof(uint8_t *out, const handshake_bytes *ident
     return n + PROOF + ead.length;
 }
 
-/* Takes ID_CRED, which has to be the expected peer's. */
+/* Reads ID_CRED, which must be the expected peer's. */
 OUT_OF_LINE static int read_identity(cbor_reader *in, const handshake_bytes *identity) {
     piece id = compact(identity);
     if (in->left < id.length || !same(id, (piece){in->at, id.length}))
@@ -301,7 +301,7 @@ OUT_OF_LINE static int read_identity(cbor_reader *in, const handshake_bytes *ide
     return 1;
 }
 
-/* Takes Signature_or_MAC, after which external authorization data is left; null where it is not. */
+/* Reads Signature_or_MAC, leaving external authorization data; returns null if it is malformed. */
 OUT_OF_LINE static const uint8_t *read_proof(cbor_reader *in) {
     const uint8_t *proof;
     size_t length;
@@ -310,13 +310,13 @@ OUT_OF_LINE static const uint8_t *read_proof(cbor_reader *in) {
     return proof;
 }
 
-/* What this side adds to its next message. */
+/* Returns what this side adds to its next message. */
 static piece ead_of(const handshake *h) {
     return (piece){h->ad.says.at, h->ad.says.length};
 }
 
-/* Tells the application what the peer added to a message; 0 where that is malformed, or critical
-   and not understood (section 3.8). */
+/* Passes the peer's additions to the application; returns 0 if they are malformed, or critical and
+   not understood (section 3.8). */
 OUT_OF_LINE static int take_ead(const handshake *h, uint8_t message, piece ead) {
     cbor_reader in = {ead.at, ead.length};
     handshake_item item;
@@ -332,7 +332,7 @@ OUT_OF_LINE static int take_ead(const handshake *h, uint8_t message, piece ead) 
     return 1;
 }
 
-/* Nothing is left of a session that goes wrong but what is said of it. */
+/* Wipes a failed session, leaving only the reason. */
 OUT_OF_LINE static crypto_status give_up(EDHOC(ctx) * ctx, edhoc_error why) {
     crypto_wipe(ctx, sizeof *ctx);
     ctx->error = (uint8_t)why;
@@ -376,7 +376,7 @@ OUT_OF_LINE crypto_status EDHOC(message_2)(EDHOC(ctx) * ctx, const handshake *h,
     suites = cbor_suites(in->at + 1, length - 1);
     if (suites == 0)
         return give_up(ctx, EDHOC_UNSPECIFIED);
-    if (in->at[suites] != EDHOC_SUITE) /* the last one is what is chosen */
+    if (in->at[suites] != EDHOC_SUITE) /* the last one is the selected suite */
         return give_up(ctx, EDHOC_WRONG_SUITE);
     reader = (cbor_reader){in->at + 1 + suites, length - 1 - suites};
     if (!cbor_read_bytes(&reader, &g_x, &point_length) || point_length != POINT ||
@@ -413,7 +413,7 @@ OUT_OF_LINE crypto_status EDHOC(message_2)(EDHOC(ctx) * ctx, const handshake *h,
     return CRYPTO_OK;
 }
 
-/* What both sides end with: TH_4, PRK_out, and PRK_4e3m for message 4. */
+/* The last step of both sides: TH_4 and PRK_out, with PRK_4e3m kept for message 4. */
 static void finish(EDHOC(ctx) * ctx, const uint8_t *plaintext, size_t length,
                    const handshake_party *initiator) {
     next_th(ctx->th, plaintext, length, initiator);
@@ -554,7 +554,7 @@ void EDHOC(key)(const EDHOC(ctx) * ctx, uint8_t *key) {
     copy(key, ctx->key, HASH);
 }
 
-/* EDHOC_KeyUpdate (appendix H). The key before is gone. */
+/* EDHOC_KeyUpdate (appendix H), which replaces the previous key. */
 void EDHOC(update)(EDHOC(ctx) * ctx, const uint8_t *context, size_t length) {
     const piece given = {context, length};
     kdf(ctx->key, HASH, ctx->key, NEXT_PRK_OUT, &given, 1);

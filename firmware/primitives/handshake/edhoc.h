@@ -1,5 +1,5 @@
-/* What EDHOC's methods and suites share: the context, the messages that say why a session has ended
-   (RFC 9528, section 6), and external authorization data (section 3.8). */
+/* Shared by EDHOC's methods and suites: the context, error messages (RFC 9528, section 6), and
+   external authorization data (section 3.8). */
 #ifndef HANDSHAKE_EDHOC_H
 #define HANDSHAKE_EDHOC_H
 
@@ -9,9 +9,9 @@
 /* ERR_CODE (table 3 of the RFC). */
 typedef enum {
     EDHOC_NO_ERROR = 0,
-    EDHOC_UNSPECIFIED = 1,       /* and a text, which is empty here */
-    EDHOC_WRONG_SUITE = 2,       /* and the suites of the responder */
-    EDHOC_UNKNOWN_CREDENTIAL = 3 /* and `true` */
+    EDHOC_UNSPECIFIED = 1,       /* with a text, which is empty here */
+    EDHOC_WRONG_SUITE = 2,       /* with the responder's suites */
+    EDHOC_UNKNOWN_CREDENTIAL = 3 /* with `true` */
 } edhoc_error;
 
 enum { EDHOC_ERROR_BYTES = 2 };
@@ -21,7 +21,7 @@ typedef struct {
     uint8_t error; /* an edhoc_error: why the last message was refused */
 } edhoc_ctx;
 
-/* The message that says so; `suite` is the one that is there. */
+/* Writes an error message; `suite` is the one supported. */
 static inline void edhoc_write_error(uint8_t out[EDHOC_ERROR_BYTES], edhoc_error error,
                                      uint8_t suite) {
     enum { EMPTY_TEXT = 0x60, TRUE = 0xf5 };
@@ -31,7 +31,8 @@ static inline void edhoc_write_error(uint8_t out[EDHOC_ERROR_BYTES], edhoc_error
                                                  : EMPTY_TEXT;
 }
 
-/* What a message says; EDHOC_NO_ERROR where it is no error message. Nobody has signed it. */
+/* Returns the error in a message; EDHOC_NO_ERROR if it is not an error message. Error messages are
+   not authenticated. */
 static inline edhoc_error edhoc_read_error(const uint8_t *at, size_t length) {
     if (length < 2)
         return EDHOC_NO_ERROR;
@@ -44,10 +45,10 @@ static inline edhoc_error edhoc_read_error(const uint8_t *at, size_t length) {
                : EDHOC_NO_ERROR;
 }
 
-/* Writes an item of external authorization data; its length, or 0 where it does not fit. */
+/* Writes an item of external authorization data; returns its length, or 0 if it does not fit. */
 static inline size_t edhoc_write_item(uint8_t *out, size_t room, const handshake_item *item) {
     uint8_t label[CBOR_HEAD_MOST], value[CBOR_HEAD_MOST];
-    /* A critical label is the negative of the one that is registered. */
+    /* A critical label is the negative of the registered one. */
     uint8_t type = item->critical ? CBOR_NEGATIVE : CBOR_UINT;
     size_t label_length = cbor_head(label, type, item->label - (item->critical ? 1u : 0u));
     size_t head = item->value ? cbor_head(value, CBOR_BYTES, item->length) : 0;
@@ -63,7 +64,7 @@ static inline size_t edhoc_write_item(uint8_t *out, size_t room, const handshake
     return label_length + head + length;
 }
 
-/* Reads the next item; 0 where it is none. */
+/* Reads the next item; returns 0 if there is none. */
 static inline int edhoc_read_item(cbor_reader *in, handshake_item *item) {
     size_t number;
     *item = (handshake_item){0};
@@ -77,7 +78,7 @@ static inline int edhoc_read_item(cbor_reader *in, handshake_item *item) {
     return cbor_read_bytes(in, &item->value, &item->length);
 }
 
-/* The functions of a method and suite, as handshake.h has them. */
+/* Declares the functions of a method and suite, as in handshake.h. */
 #define EDHOC_FUNCTIONS(p)                                                                         \
     typedef edhoc_ctx p##_ctx;                                                                     \
     crypto_status p##_message_1(p##_ctx *ctx, const handshake *h, handshake_bytes *out);           \

@@ -1,4 +1,4 @@
-/* Handshakes of three messages that authenticate both sides and give a key. Each primitive
+/* Handshakes of three messages that authenticate both sides and establish a key. Each primitive
    provides, for its prefix p:
 
      enum { P_SECRET_BYTES, P_KEY_BYTES };
@@ -14,21 +14,22 @@
      void p_error(const p_ctx *ctx, handshake_bytes *out)
      void p_key(const p_ctx *ctx, uint8_t *key)
      void p_update(p_ctx *ctx, const uint8_t *context, size_t length)
-     void p_export(const p_ctx *ctx, uint8_t label, const uint8_t *context, size_t length, uint8_t
-   *out, size_t out_length)
+     void p_export(const p_ctx *ctx, uint8_t label, const uint8_t *context, size_t length,
+                   uint8_t *out, size_t out_length)
 
-   The initiator calls 1 and 3, the responder 2 and finish, each side on a context of its own that
-   lives until p_key. A fourth message tells the initiator that the responder has the key too: the
-   responder writes it after finish, the initiator confirms it after 3. What is malformed, not by
-   the peer that was expected, or not authentic is CRYPTO_BAD_TAG; nothing is written then, the
-   context is wiped, and p_error writes what the peer is told of it.
+   The initiator calls message_1 and message_3, the responder message_2 and finish, each with its
+   own context, which lives until p_key. An optional fourth message tells the initiator that the
+   responder has the key too: the responder writes it after finish, the initiator confirms it after
+   message_3. A message that is malformed, not from the expected peer, or not authentic gives
+   CRYPTO_BAD_TAG: nothing is written, the context is wiped, and p_error writes the error message
+   for the peer.
 
-   p_export makes secrets for an application of the key, by a label below 24 and a context. p_update
-   puts a key that is made of the one at hand and of a context in its place: both sides do it, no
-   message is needed, and whoever finds the new key has not the old one.
+   p_export derives secrets for an application from the key, a label below 24 and a context.
+   p_update replaces the key by one derived from it and a context: both sides do so without a
+   message, and the new key does not reveal the old one.
 
-   An application adds data of its own to messages, and hears what the peer's added: handshake_ad.
-   p_item writes an item of it, and returns its length, or 0 where it does not fit. */
+   An application can add data to messages and receives what the peer added: see handshake_ad.
+   p_item writes an item of such data and returns its length, or 0 if it does not fit. */
 #ifndef HANDSHAKE_H
 #define HANDSHAKE_H
 
@@ -36,32 +37,33 @@
 
 typedef struct {
     uint8_t *at;
-    size_t length; /* of what is there, or, of an output before, how much fits */
+    size_t length; /* of the content or, before an output is written, the room for it */
 } handshake_bytes;
 
-/* One side, or what the other knows of it: then without secrets. */
+/* One side or, without secrets, what the other side knows of it. */
 typedef struct {
     const uint8_t *ephemeral, *key, *public_key;
     handshake_bytes identity, credential, connection;
 } handshake_party;
 
-/* An item of what an application adds. The peer has to understand one that is critical; of padding,
-   which hides how long a message is, it hears nothing. */
+/* An item added by an application. The peer must understand a critical item. Padding, which hides a
+   message's length, is not passed to the application. */
 enum { HANDSHAKE_PADDING = 0 };
 
 typedef struct {
     uint32_t label;
-    uint8_t critical;     /* padding never is */
-    const uint8_t *value; /* null where there is a label alone */
+    uint8_t critical;     /* never set for padding */
+    const uint8_t *value; /* null for a label without a value */
     size_t length;
 } handshake_item;
 
-/* Additions to messages. All zeros say nothing and understand nothing. */
+/* Additions to messages. If all fields are zero, nothing is added and nothing is understood. */
 typedef struct {
-    handshake_bytes says; /* items, encoded, that go with each message until it is changed */
-    /* Whether the application understands an item of a message and can do what it asks; a critical
-       one that it does not ends the session. It may change `says` for the answer. What comes with
-       message 1 is anybody's; with the others the peer has proved who it is. */
+    handshake_bytes says; /* encoded items, sent with each message until changed */
+    /* Returns whether the application understands an item of a message and can do what it asks; if
+       not, and the item is critical, the session ends. It may change `says` for the answer. With
+       message 1, the item may come from anybody; with later messages, the peer has been
+       authenticated. */
     int (*hears)(void *application, uint8_t message, const handshake_item *item);
     void *application;
 } handshake_ad;

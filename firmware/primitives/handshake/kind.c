@@ -4,8 +4,7 @@ static handshake_bytes slot_bytes(unsigned slot) {
     return (handshake_bytes){slots[slot].bytes, slots[slot].length};
 }
 
-/* The item that messages have, and are understood to have, where there is associated data; padding
-   stands before it. */
+/* The item that is sent and understood if there is associated data; padding precedes it. */
 enum { LABEL = 1 };
 
 static uint8_t items[80];
@@ -33,7 +32,7 @@ static handshake_ad added(void) {
     return ad;
 }
 
-/* Of a message that is refused nothing is told: zeros. */
+/* Nothing is reported of a refused message: zeros. */
 static crypto_status heard(crypto_status status) {
     if (status != CRYPTO_OK) {
         crypto_wipe(slots[SLOT_HEARD].bytes, slots[SLOT_HEARD].capacity);
@@ -68,7 +67,7 @@ static handshake_bytes room(unsigned slot) {
     return (handshake_bytes){slots[slot].bytes, slots[slot].capacity};
 }
 
-/* What is received, in a slot, is answered in another. */
+/* A message received in one slot is answered in another. */
 static crypto_status message_1(unsigned into) {
     handshake h = initiator();
     handshake_bytes out = room(into);
@@ -100,7 +99,8 @@ static crypto_status send_1(void) {
     return message_1(SLOT_SENT);
 }
 
-/* What comes next writes where a message is sent, or refuses and writes nothing. */
+/* Runs as preparation of the next step, which overwrites the slot of the message or is refused and
+   writes nothing. */
 static crypto_status sent_1(void) {
     return message_1(SLOT_EARLIER);
 }
@@ -150,7 +150,8 @@ static crypto_status confirm(void) {
     return heard(primitive_confirm(&primitive_context, &h, &in));
 }
 
-/* OSCORE's secret and salt (RFC 9528, appendix A.1) of the key after an update. */
+/* Labels and sizes of OSCORE's secret and salt (RFC 9528, appendix A.1), derived from the key after
+   an update. */
 enum { OSCORE_SECRET = 0, OSCORE_SALT = 1, OSCORE_SECRET_BYTES = 16, OSCORE_SALT_BYTES = 8 };
 
 static crypto_status update(void) {

@@ -1,6 +1,6 @@
-/* Elliptic-curve Diffie-Hellman (SP 800-56A, 5.7.1.2) over a curve that whoever includes this has
-   included, for the prefix ECDH(name): ECDH(SECRET_BYTES) and so on are constants. Public keys are
-   X and Y, the shared secret is X. */
+/* Elliptic-curve Diffie-Hellman (SP 800-56A, 5.7.1.2) with the prefix ECDH(name), over a curve that
+   the including file has included; ECDH(SECRET_BYTES) and so on are constants. Public keys are X
+   and Y, the shared secret is X. */
 #ifdef CURVE_HEADER
 #include CURVE_HEADER
 #elif CURVE_IS_BINARY
@@ -22,7 +22,7 @@ CRYPTO_NOT_INLINE static crypto_status keygen(uint8_t *public_key, const uint8_t
     return good ? CRYPTO_OK : CRYPTO_BAD_TAG;
 }
 
-/* The end of an agreement with a point that decoding found good or not. */
+/* The end of an agreement, with a point that decoding may have rejected. */
 CRYPTO_NOT_INLINE static crypto_status agree_with(uint8_t *shared, const uint8_t *secret_key,
                                                   point *p, int good) {
     scalar k;
@@ -65,7 +65,7 @@ CRYPTO_NOT_INLINE static crypto_status agree_x(uint8_t *shared, const uint8_t *s
     return agree_with(shared, secret_key, &p, good);
 }
 
-/* With a peer's key of which X alone came: either point of it gives the same. */
+/* Agrees with a peer whose key is X only: both points with this X give the same secret. */
 crypto_status ECDH(agree_x)(uint8_t *shared, const uint8_t *secret_key, const uint8_t *peer_x) {
     crypto_status status = agree_x(shared, secret_key, peer_x);
     wipe_frames();

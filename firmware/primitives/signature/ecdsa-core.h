@@ -1,11 +1,11 @@
-/* ECDSA (FIPS 186-5, section 6) with SHA-256 over a curve whose constants whoever includes this has
-   included, for the prefix ECDSA(name). The signature is r and s, the public key X and Y, big
-   endian.
+/* ECDSA (FIPS 186-5, section 6) with SHA-256 and the prefix ECDSA(name), over a curve whose
+   constants the including file has included. The signature is r and s, the public key X and Y,
+   big-endian.
 
-   Nonces are those of RFC 6979, or, where SEED_BYTES is not 0, of a generator of SP 800-90A that is
-   seeded for each signature: entropy and nonce are the caller's seed, the personalization string is
-   the secret key and the message's hash. So a seed that repeats, or that somebody knows, does no
-   harm that RFC 6979 would not. */
+   Nonces are those of RFC 6979 or, if SEED_BYTES is not 0, come from a generator of SP 800-90A that
+   is seeded for each signature: the caller's seed is its entropy and nonce, the secret key and the
+   message's hash its personalization string. A seed that repeats or is known is therefore no worse
+   than RFC 6979. */
 #ifdef CURVE_HEADER
 #include CURVE_HEADER
 #elif CURVE_IS_BINARY
@@ -15,8 +15,8 @@
 #endif
 #include "mac/hmac-drbg-sha-256.h"
 
-/* The leftmost bits of a string as a number that has as many bits as the order (RFC 6979, 2.3.2).
- */
+/* Takes the leftmost bits of a string as a number with as many bits as the order (RFC 6979,
+   2.3.2). */
 static void bits_to_scalar(scalar out, const uint8_t *in, unsigned bytes) {
     enum { SURPLUS = 8 * SCALAR_BYTES - SCALAR_BITS };
     for (unsigned i = 0; i < SCALAR_BYTES; i++)
@@ -32,17 +32,17 @@ static void scalar_to_bytes(uint8_t out[SCALAR_BYTES], const scalar a) {
         out[i] = a[SCALAR_BYTES - 1 - i];
 }
 
-/* Big-endian bytes that are above 0 and below the order, or 0. */
+/* Reads big-endian bytes; returns 0 unless the number is above 0 and below the order. */
 static int scalar_from_signature(scalar out, const uint8_t in[SCALAR_BYTES]) {
     return scalar_from_secret(out, in, SCALAR_BYTES);
 }
 
-/* A nonce of a generator; 0 where it is to be asked again. It takes little time beside a
-   multiplication: small code fits a TelosB. */
+/* Draws a nonce from a generator; returns 0 if the caller must draw again. Optimised for size, so
+   that it fits a TelosB: it takes little time beside a multiplication. */
 __attribute__((noinline, cold)) static int nonce_draw(drbg_state *generator, scalar out) {
 #if SEED_BYTES
-    /* FIPS 186-5, A.3.1: the order's bits and 64 more, modulo the order less 1, and 1. Nothing is
-       ever refused, so the time is the same whatever is drawn. The order is odd. */
+    /* FIPS 186-5, A.3.1: reduce 64 bits more than the order has modulo the order less 1, then add
+       1. Nothing is ever rejected, so the time is the same for all nonces. The order is odd. */
     enum { WORDS_OF_ORDER = ORDER_BYTES / ORDER_WORD_BYTES };
     uint8_t bytes[SCALAR_BYTES + 8];
     static const order_fe one = {1};
@@ -65,7 +65,7 @@ __attribute__((noinline, cold)) static int nonce_draw(drbg_state *generator, sca
             }
         }
         unsigned borrow = order_less(less, k, limit);
-        /* Kept where it borrowed and nothing stood above it. */
+        /* Keep k if the subtraction borrowed and there was no carry above it. */
         uint32_t keep = crypto_mask32(borrow & (carry ^ 1u));
         for (unsigned i = 0; i < WORDS_OF_ORDER; i++)
             k[i] = (__typeof__(k[i]))((k[i] & keep) | (less[i] & ~keep));
@@ -77,8 +77,8 @@ __attribute__((noinline, cold)) static int nonce_draw(drbg_state *generator, sca
     crypto_wipe(less, sizeof less);
     return 1;
 #else
-    /* RFC 6979, 3.2, step h. A nonce that is refused is not used: that it was says nothing of the
-       one that is. */
+    /* RFC 6979, 3.2, step h. A rejected nonce is not used, and that it was rejected says nothing
+       about the one that is used. */
     uint8_t bytes[SCALAR_BYTES];
     drbg_draw(generator, bytes, sizeof bytes);
     bits_to_scalar(out, bytes, SCALAR_BYTES);
@@ -89,7 +89,7 @@ __attribute__((noinline, cold)) static int nonce_draw(drbg_state *generator, sca
 #endif
 }
 
-/* x of a point, modulo the order. */
+/* Reduces x of a point modulo the order. */
 static void order_from_x(order_fe out, const uint8_t x[FIELD_BYTES]) {
     scalar k = {0};
     for (unsigned i = 0; i < FIELD_BYTES && i < SCALAR_BYTES; i++)
@@ -153,8 +153,8 @@ CRYPTO_NOT_INLINE static crypto_status sign(uint8_t *signature, const uint8_t *s
             point_times(&p, k, NULL);
             point_to_bytes(x, NULL, &p);
             order_from_x(r, x);
-            /* s = (e + r d) / k; a factor of R beside d cancels in the product, one beside 1 / k is
-             * taken off. */
+            /* s = (e + r d) / k. A factor of R with d cancels in the product; the one with 1 / k is
+               removed first. */
             order_multiply(t, r, secret);
             order_add(t, t, e);
             order_from_scalar(s, k);
@@ -196,7 +196,7 @@ crypto_status ECDSA(sign)(uint8_t *signature, const uint8_t *secret_key, const u
 }
 
 #ifndef CURVE_COMPARES_X
-/* 1 where the x of u G + v q is r modulo the order. */
+/* Returns 1 if the x of u G + v q is r modulo the order. */
 static int point_sum_has_x(const scalar r, const scalar u, const scalar v, const point *q) {
     uint8_t x[FIELD_BYTES];
     order_fe wanted, found;

@@ -2,14 +2,16 @@
 
      enum { P_SECRET_BYTES, P_SEED_BYTES, P_PUBLIC_BYTES, P_SIGNATURE_BYTES };
      crypto_status p_keygen(uint8_t *public_key, const uint8_t *secret_key)
-     crypto_status p_sign(uint8_t *signature, const uint8_t *secret_key, const uint8_t *public_key,
-   const uint8_t *seed, const uint8_t *message, size_t length) crypto_status p_verify(const uint8_t
-   *signature, const uint8_t *public_key, const uint8_t *message, size_t length)
+     crypto_status p_sign(uint8_t *signature, const uint8_t *secret_key,
+                          const uint8_t *public_key, const uint8_t *seed,
+                          const uint8_t *message, size_t length)
+     crypto_status p_verify(const uint8_t *signature, const uint8_t *public_key,
+                            const uint8_t *message, size_t length)
 
-   A secret key is uniformly random bytes; one that is none is CRYPTO_BAD_TAG. A seed is random
-   bytes that are new for each signature; where P_SEED_BYTES is 0 it may be null. What is no
-   signature, or no public key, is CRYPTO_BAD_TAG too: verification handles nothing secret, and its
-   time may depend on all that it is given. */
+   A secret key is uniformly random bytes; an invalid one gives CRYPTO_BAD_TAG. A seed is random
+   bytes, fresh for each signature; if P_SEED_BYTES is 0 it may be null. An invalid signature or
+   public key gives CRYPTO_BAD_TAG too. Verification handles no secrets, so its time may depend on
+   all inputs. */
 #ifndef SIGNATURE_H
 #define SIGNATURE_H
 

@@ -1,11 +1,11 @@
-"""Points of P-256 by the curve's definition."""
+"""Points of P-256 from the curve's definition."""
 
 from joulemark.curves import P256
 from joulemark.oracle import Compute, Inputs, Output
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
-    """Two points, and what the curve's arithmetic makes of them and of a scalar."""
+    """Compute two points, and the results of the curve's arithmetic on them and a scalar."""
     first = P256.public_key(inputs.first_scalar)
     second = P256.public_key(inputs.second_scalar)
     point = P256.decoded(first)

@@ -1,11 +1,11 @@
-"""Points of secp160r1 by the curve's definition."""
+"""Points of secp160r1 from the curve's definition."""
 
 from joulemark.curves import SECP160R1
 from joulemark.oracle import Compute, Inputs, Output
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
-    """Two points, and what the curve's arithmetic makes of them and of a scalar."""
+    """Compute two points, and the results of the curve's arithmetic on them and a scalar."""
     first = SECP160R1.public_key(inputs.first_scalar)
     second = SECP160R1.public_key(inputs.second_scalar)
     point = SECP160R1.decoded(first)

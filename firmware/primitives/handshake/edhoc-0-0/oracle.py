@@ -24,7 +24,7 @@ ROOT_SIGNATURES = {
         "af14cc8be829c6b73044101837eb4abc949565d86dce51cfae52ab82c152cb02"
     ),
 }
-"""Of the certificates in RFC 9529, by their public keys; the root's secret key is not published."""
+"""Signatures of RFC 9529's certificates, by public key; the root's secret key is not published."""
 
 
 def _item(kind: int, number: int) -> bytes:
@@ -81,7 +81,9 @@ def _next(prk: bytes, label: int, th: bytes, secret: bytes, peer: bytes) -> byte
 
 
 def _certificate(name: bytes, serial: str, begins: bytes, public: bytes) -> bytes:
-    """An X.509 certificate as in RFC 9529, section 2.8; of other keys, signed by another root."""
+    """Return an X.509 certificate as in RFC 9529, section 2.8; for other keys, signed by another
+    root.
+    """
     issuer = bytes.fromhex("301d311b301906035504030c12") + b"EDHOC Root Ed25519"
     subject = bytes.fromhex("30223120301e06035504030c17") + name
     validity = bytes.fromhex("301e170d") + begins + bytes.fromhex("170d") + b"291231230000Z"
@@ -95,12 +97,12 @@ def _certificate(name: bytes, serial: str, begins: bytes, public: bytes) -> byte
 
 
 def _x5t(certificate: bytes) -> bytes:
-    """Name it by 64 bits of its hash: {34: [-15, ...]}."""
+    """Identify a certificate by 64 bits of its hash: {34: [-15, ...]}."""
     return bytes.fromhex("a11822822e48") + _hash(certificate)[:8]
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
-    """A handshake of two that identify themselves by certificates."""
+    """Run a handshake of two parties that identify themselves by certificates."""
     if not variant.endswith("-aes-128"):
         raise ValueError(f"{variant}: EDHOC's suites have AES")
     x, y = inputs.initiator_ephemeral, inputs.responder_ephemeral

@@ -2,7 +2,7 @@
 
 #include "ecdh_p256.h"
 
-/* EDHOC sends X alone (RFC 9528, section 3.7). */
+/* EDHOC sends only X (RFC 9528, section 3.7). */
 static crypto_status keygen_x(uint8_t x[32], const uint8_t *secret_key) {
     uint8_t both[ECDH_P256_PUBLIC_BYTES];
     crypto_status status = ecdh_p256_keygen(both, secret_key);

@@ -66,7 +66,7 @@ def _next(prk: bytes, label: int, th: bytes, secret: bytes, peer: bytes) -> byte
 
 
 def _credential(name: bytes, kid: int, secret: bytes) -> bytes:
-    """A CWT Claims Set: subject, and a COSE_Key (RFC 9528, section 3.5.2)."""
+    """Return a CWT Claims Set: subject, and a COSE_Key (RFC 9528, section 3.5.2)."""
     numbers = _key(secret).public_key().public_numbers()
     x, y = (_bytes(value.to_bytes(32, "big")) for value in (numbers.x, numbers.y))
     key = bytes([0xA5, 1, 2, 2, 0x41, kid, 0x20, 1, 0x21]) + x + b"\x22" + y
@@ -74,7 +74,7 @@ def _credential(name: bytes, kid: int, secret: bytes) -> bytes:
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
-    """A handshake of two that identify themselves by a kid each."""
+    """Run a handshake of two parties that identify themselves by a kid each."""
     if not variant.endswith("-aes-128"):
         raise ValueError(f"{variant}: EDHOC's suites have AES")
     x, y = inputs.initiator_ephemeral, inputs.responder_ephemeral

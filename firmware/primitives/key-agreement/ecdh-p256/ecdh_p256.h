@@ -6,7 +6,7 @@
 enum { ECDH_P256_SECRET_BYTES = 32, ECDH_P256_PUBLIC_BYTES = 2 * 32, ECDH_P256_SHARED_BYTES = 32 };
 
 typedef struct {
-    char unused; /* all that it works with is on the stack */
+    char unused; /* all working data is on the stack */
 } ecdh_p256_ctx;
 
 crypto_status ecdh_p256_keygen(uint8_t *public_key, const uint8_t *secret_key);

@@ -1,4 +1,4 @@
-"""ECDH over secp160r1 by its definition: no library that is at hand has the curve."""
+"""ECDH over secp160r1 from its definition: no available library has the curve."""
 
 from joulemark.curves import SECP160R1
 from joulemark.oracle import Compute, Inputs, Output

@@ -1,4 +1,4 @@
-"""ECDH over sect233r1 by its definition: no library that is at hand has the curve."""
+"""ECDH over sect233r1 from its definition: no available library has the curve."""
 
 from joulemark.curves import SECT233R1
 from joulemark.oracle import Compute, Inputs, Output

@@ -6,7 +6,7 @@ from joulemark.oracle import Compute, Inputs, Output
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
-    """Agree with a peer, of whom the secret key or the public key is given."""
+    """Agree with a peer, given by its secret key or its public key."""
     own = X25519PrivateKey.from_private_bytes(inputs.secret_key)
     peer = X25519PrivateKey.from_private_bytes(inputs.peer_secret_key).public_key()
     return Output(

@@ -1,5 +1,5 @@
-/* X25519 (RFC 7748, section 5) over any implementation of its field: the ladder of its appendix,
-   one exchange of the two points a step. Whoever includes this has included a field. */
+/* X25519 (RFC 7748, section 5) over any implementation of its field: the RFC's ladder, with one
+   swap of the two points per step. The including file has included a field. */
 #include "field/p25519.h"
 #include "x25519.h"
 
@@ -8,8 +8,7 @@ typedef struct {
 } ladder;
 
 #ifndef P25519_LADDER
-/* Exchanges the two points where swap is all ones, then doubles the first and adds it to the
-   second. */
+/* Swaps the two points if swap is all ones, then doubles the first and adds it to the second. */
 static void ladder_step(ladder *l, uint32_t swap) {
     p25519_swap(l->px, l->qx, swap);
     fe_add(l->a, l->px, l->pz);

@@ -1,6 +1,7 @@
 """ECDSA over P-256 by the cryptography package (OpenSSL).
 
-It signs with the nonces of RFC 6979, and verifies what our definition of seeded nonces gives.
+It signs with the nonces of RFC 6979, and verifies the signatures that our own definition makes with
+seeded nonces.
 """
 
 from cryptography.hazmat.primitives import hashes

@@ -12,7 +12,7 @@ enum {
 };
 
 typedef struct {
-    char unused; /* all that it works with is on the stack */
+    char unused; /* all working data is on the stack */
 } ecdsa_secp256k1_ctx;
 
 crypto_status ecdsa_secp256k1_keygen(uint8_t *public_key, const uint8_t *secret_key);

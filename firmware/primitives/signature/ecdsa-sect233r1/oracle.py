@@ -1,4 +1,4 @@
-"""ECDSA over sect233r1, RFC 6979, by their definitions: no library at hand has the curve."""
+"""ECDSA over sect233r1 and RFC 6979 from their definitions: no available library has the curve."""
 
 from joulemark.curves import SECT233R1
 from joulemark.oracle import Compute, Inputs, Output

@@ -1,19 +1,19 @@
-/* Ed25519 over any implementation of its field. Whoever includes this has included a field. */
+/* Ed25519 over any implementation of its field. The including file has included a field. */
 #include "curve/digits.h"
 #include "curve/edwards25519.h"
 #include "ed25519.h"
 #include "sha512.h"
 
-/* L - 2^252 of the order L, little endian. */
+/* The order L, little-endian; its low 16 bytes are L - 2^252. */
 static const uint8_t ORDER[32] = {0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7,
                                   0xa2, 0xde, 0xf9, 0xde, 0x14, 0,    0,    0,    0,    0,    0,
                                   0,    0,    0,    0,    0,    0,    0,    0,    0,    0x10};
 
-/* out = x mod L. In: 64 digits to the base 256, each below 2^23, and their value below 2^512; x is
-   spoilt.
+/* out = x mod L. x has 64 digits to base 256, each below 2^23, with a value below 2^512; it is
+   destroyed.
 
-   The digits from 32 up are taken off one by one: 256^i = -16 (L - 2^252) 256^(i - 32) modulo L.
-   Then bits from 252 up, and one L where that went below 0. */
+   Subtracts the digits from 32 up one by one: 256^i = -16 (L - 2^252) 256^(i - 32) modulo L. Then
+   subtracts the bits from 252 up, and adds L if the result is negative. */
 static void scalar_reduce(uint8_t out[32], int32_t x[64]) {
     int32_t carry = 0;
     for (unsigned i = 0; i < 64; i++) {
@@ -22,7 +22,7 @@ static void scalar_reduce(uint8_t out[32], int32_t x[64]) {
         x[i] &= 255;
     }
     for (unsigned i = 64; i-- > 32;) {
-        /* |x[i]| <= 2^9, so that no sum leaves 2^21. */
+        /* x[i]| <= 2^9, so that no sum exceeds 2^21. */
         int16_t times = (int16_t)(-x[i] * 16);
         carry = 0;
         unsigned j = i - 32;
@@ -82,9 +82,10 @@ static void point_encode(uint8_t out[32], const point *p) {
     out[31] = (uint8_t)(out[31] | (x[0] & 1) << 7);
 }
 
-/* k B for k < L, by a comb of four rows of 64 columns whose digits are 1 and -1 (Hedabou, Pinel,
-   Beneteau, "Countermeasures for preventing comb method against SCA attacks on elliptic curve
-   cryptosystems"): with k odd, or k + L, bit i of (k - 1) / 2 + 2^255 says the sign of 2^i. */
+/* Computes k B for k < L, with a comb of four rows of 64 columns whose digits are 1 and -1
+   (Hedabou, Pinel, Beneteau, "Countermeasures for preventing comb method against SCA attacks on
+   elliptic curve cryptosystems"): with k odd, or k + L, bit i of (k - 1) / 2 + 2^255 is the sign of
+   2^i. */
 static void multiply_base(point *p, const uint8_t k[32]) {
     uint8_t bits[32], even = (uint8_t)~crypto_mask(k[0] & 1u);
     uint16_t carry = 0;
@@ -124,8 +125,8 @@ static void multiply_base(point *p, const uint8_t k[32]) {
     crypto_wipe(bits, sizeof bits);
 }
 
-/* The two halves that the secret key's hash gives: the scalar mod L, and what nonces are made of.
- */
+/* Splits the secret key's hash into the scalar mod L and the prefix from which nonces are
+   derived. */
 static void expand(uint8_t scalar[32], uint8_t prefix[32], const uint8_t secret_key[32]) {
     sha512_ctx hash;
     uint8_t digest[64];
@@ -145,7 +146,7 @@ static void expand(uint8_t scalar[32], uint8_t prefix[32], const uint8_t secret_
     crypto_wipe(&hash, sizeof hash);
 }
 
-/* SHA-512 of up to three pieces, as a scalar. */
+/* Returns SHA-512 of up to three pieces as a scalar. */
 static void hash_to_scalar(uint8_t out[32], const uint8_t *first, const uint8_t *second,
                            const uint8_t *message, size_t length) {
     sha512_ctx hash;
@@ -198,8 +199,8 @@ static int fe_equal(const fe a, const fe b) {
     return crypto_equal(x, y, 32);
 }
 
-/* The point that bytes stand for, and its negative (RFC 8032, section 5.1.3): y, and the sign of x;
-   there is none for a y from p up, nor where x would be no square root, or -0. */
+/* Decodes a point and negates it (RFC 8032, section 5.1.3): y, and the sign of x. Fails for y >= p,
+   if x is not a square root, and for -0. */
 static int point_decode_negative(point *p, const uint8_t bytes[32]) {
     static const fe one = {1};
     fe u, v, t;
@@ -304,7 +305,7 @@ crypto_status ed25519_verify(const uint8_t *signature, const uint8_t *public_key
     if (!borrow || !point_decode_negative(&p, public_key))
         return CRYPTO_BAD_TAG;
     odd_multiples(of_key, &p);
-    /* The base point's negative, negated by the sign of its encoding. */
+    /* The base point: the sign of this encoding is flipped, as decoding negates. */
     if (!point_decode_negative(&p, base))
         return CRYPTO_BAD_TAG;
     odd_multiples(of_base, &p);

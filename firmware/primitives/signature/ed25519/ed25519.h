@@ -9,13 +9,13 @@
 enum { ED25519_SECRET_BYTES = 32, ED25519_PUBLIC_BYTES = 32, ED25519_SIGNATURE_BYTES = 64 };
 
 typedef struct {
-    char unused; /* all that it works with is on the stack */
+    char unused; /* all working data is on the stack */
 } ed25519_ctx;
 
 crypto_status ed25519_keygen(uint8_t *public_key, const uint8_t *secret_key);
 crypto_status ed25519_sign(uint8_t *signature, const uint8_t *secret_key, const uint8_t *public_key,
                            const uint8_t *seed, const uint8_t *message, size_t length);
-/* Without the cofactor (section 5.1.7, "sufficient, but not required"). */
+/* Verifies without the cofactor (section 5.1.7, "sufficient, but not required"). */
 crypto_status ed25519_verify(const uint8_t *signature, const uint8_t *public_key,
                              const uint8_t *message, size_t length);
 
