@@ -1,9 +1,10 @@
-/* Products of polynomials over GF(2) of 256 bits for ARMv7-M cores, in a time and at addresses that do not
-   depend on them. MUL, which takes one cycle, multiplies integers of which only every fourth bit is set: at
-   most eight products meet in a bit, and their sum reaches the next three bits, which are masked off (Pornin,
-   BearSSL, "Constant-Time Mul", has the method). Of 64 bits it gives the lower half; the upper half is the
-   lower half of the reversed operands' product, reversed. Karatsuba's method ("Multiplication of multidigit
-   numbers on automata", 1963) makes 256 bits of 32. */
+/* Products of 256-bit polynomials over GF(2) for ARMv7-M cores; time and addresses do not depend on
+   the operands. MUL, which takes one cycle, multiplies integers in which only every fourth bit is
+   set: at most eight products are added in one bit, so their sum extends into the next three bits,
+   which are masked off (method of Pornin, BearSSL, "Constant-Time Mul"). MUL gives the low half of
+   64 bits; the high half is the low half of the product of the bit-reversed operands, reversed.
+   Karatsuba's method ("Multiplication of multidigit numbers on automata", 1963) makes 256 bits from
+   32. */
     .syntax unified
     .thumb
 
@@ -12,7 +13,7 @@
 #define T r12
 #define SUM lr
 
-/* One quarter of the bits: \out or SUM = the four products whose places are the quarter's. */
+/* One of the four sets of bits: \out or SUM = the four products whose bits are in this set. */
 .macro quarter to, mask, b0, b1, b2, b3
     mul     \to, r4, \b0
     mul     T, r5, \b1
@@ -53,7 +54,7 @@
     lsr     r1, r1, #1
 .endm
 
-/* The product of 64 bits at r1 by 64 bits at r2, to r0. Changes all registers. */
+/* The 64-bit polynomial at r1 times the one at r2, to r0. Changes all registers. */
     .section .text.gf2_product_256, "ax"
     .balign 4
     .thumb_func
@@ -80,7 +81,7 @@ product_64:
     ldrd    r4, r5, [sp]
     ldr     r6, [sp, #8]
     ldrd    r7, r8, [r6, #8]
-    eor     r0, r0, r4                  /* the middle: what the three make, at 32 bits */
+    eor     r0, r0, r4                  /* the middle: sum of the three products, at bit 32 */
     eor     r1, r1, r5
     eor     r0, r0, r7
     eor     r1, r1, r8
@@ -91,7 +92,7 @@ product_64:
     add     sp, #20
     pop     {pc}
 
-/* The product of 128 bits likewise. The frame: the middle, sums of halves, what was given. */
+/* The same for 128 bits. The frame: the middle, sums of halves, the arguments. */
     .balign 4
     .thumb_func
 product_128:
@@ -138,8 +139,9 @@ product_128:
     add     sp, #44
     pop     {pc}
 
-/* void gf2_product_256(uint32_t out[16], const uint32_t a[8], const uint32_t b[8]); out is none of the
-   operands. */
+/* void gf2_product_256(uint32_t out[16], const uint32_t a[8], const uint32_t b[8])
+
+   out must not be an operand. */
     .balign 4
     .thumb_func
     .weak   gf2_product_256
@@ -171,7 +173,8 @@ gf2_product_256:
     add     r1, sp, #32
     add     r2, sp, #48
     bl      product_128
-    /* The middle's lower and upper half, each with both products' halves, to the inner quarters. */
+    /* Add the middle's low and high halves, each with both products' halves, to the inner
+       quarters. */
     ldr     r0, [sp, #64]
     add     r1, r0, #16
     ldmia   r1, {r2-r9}                 /* quarters 1 and 2 */

@@ -1,4 +1,4 @@
-/* What gf2-233-armv7m.S computes. */
+/* Functions of gf2-233-armv7m.S. */
 #include <stdint.h>
 
 #define FE_WORD_BITS 32

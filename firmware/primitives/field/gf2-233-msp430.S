@@ -1,7 +1,8 @@
-/* Products of polynomials over GF(2) of 16 bits in the hardware multiplier of an MSP430, which no interrupt may
-   use meanwhile: of integers of which only every fourth bit is set (Pornin, BearSSL, "Constant-Time Mul", has
-   the method). What belongs to the same quarter of the bits is summed by the multiplier: of the sum only the
-   lowest bit of four counts, and there is room for 15. Takes the same time whatever its operands. */
+/* Products of 16-bit polynomials over GF(2) in the hardware multiplier of an MSP430, which no
+   interrupt may use meanwhile, with integers in which only every fourth bit is set (method of
+   Pornin, BearSSL, "Constant-Time Mul"). The multiplier adds up the products for each of the four
+   sets of bits: only the lowest of four bits of the sum counts, so there is room for sums up to 15.
+   Takes the same time for all operands. */
 
 /* SLAU049F, chapter 7. A write to OP2 starts it. */
 #define MPY &0x0130
@@ -20,7 +21,7 @@
     mov \b, OP2
 .endm
 
-/* A quarter's bits of the sum, to the product. */
+/* Moves one set of bits of the sum to the product. */
 .macro quarter mask
     mov RESLO, r14
     mov RESHI, r15
@@ -61,7 +62,7 @@ gf2_product_16:
     mov r13, r11
     clr r12
     clr r13
-    first r4, r8            /* at most 15: the other three stand four bits higher */
+    first r4, r8            /* at most 15: the other three are four bits higher */
     next r5, r11
     next r6, r10
     next r7, r9
@@ -76,7 +77,7 @@ gf2_product_16:
     next r6, r8
     next r7, r11
     quarter 0x4444
-    first r4, r11           /* all four at the same bits: 16 would be one too many */
+    first r4, r11           /* all four at the same bits: the sum could be 16, one too many */
     next r5, r10
     next r6, r9
     mov RESLO, r14

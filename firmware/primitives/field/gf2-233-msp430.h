@@ -1,4 +1,4 @@
-/* What gf2-233-msp430.S computes. */
+/* Functions of gf2-233-msp430.S. */
 #include <stdint.h>
 
 #define word_product gf2_product_16

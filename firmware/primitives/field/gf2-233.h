@@ -1,7 +1,7 @@
 /* GF(2^233) modulo z^233 + z^74 + 1 (SEC 2, version 2.0, table 3), in 256 bits, of which the
-   highest are 0. Where assembly multiplies polynomials, whoever includes this has included a header
-   that declares it and defines fe_product and FE_WORD_BITS; otherwise this does, in C. Every
-   function takes the same time whatever its operands, where a product of 16 x 16 bits does. */
+   highest are 0. If assembly multiplies polynomials, the including file has included a header that
+   declares it and defines fe_product and FE_WORD_BITS; otherwise they are multiplied in C here.
+   Every function takes the same time for all operands if a 16 x 16-bit product does. */
 #ifndef FIELD_GF2_233_H
 #define FIELD_GF2_233_H
 
@@ -33,7 +33,7 @@ static void fe_add(fe out, const fe a, const fe b) {
         out[i] = a[i] ^ b[i];
 }
 
-/* All ones where a = 0, else 0. */
+/* Returns all ones if a = 0, else 0. */
 static fe_word fe_is_zero(const fe a) {
     fe_word any = 0;
     for (unsigned i = 0; i < FE_WORDS; i++)
@@ -42,7 +42,7 @@ static fe_word fe_is_zero(const fe a) {
     return (fe_word)~crypto_mask32(crypto_not_zero((any | any >> 8) & 0xff));
 }
 
-/* a and b change places where the mask is all ones. */
+/* Swaps a and b if the mask is all ones. */
 static void fe_swap(fe a, fe b, fe_word mask) {
     for (unsigned i = 0; i < FE_WORDS; i++) {
         fe_word t = (fe_word)((a[i] ^ b[i]) & mask);
@@ -54,9 +54,9 @@ static void fe_swap(fe a, fe b, fe_word mask) {
 #ifndef fe_product
 #define fe_product product_16
 #ifndef word_product
-/* A product of polynomials of 16 bits by products of integers: of every fourth bit of each, four at
-   most meet in a bit of the product, and their sum reaches the next two bits, which are masked off
-   (Pornin, BearSSL, "Constant-Time Mul", has the method). */
+/* Multiplies 16-bit polynomials with integer products of every fourth bit of each operand: at most
+   four products are added in one bit, and their sum extends into the next two bits, which are
+   masked off (method of Pornin, BearSSL, "Constant-Time Mul"). */
 static uint32_t word_product(uint16_t a, uint16_t b) {
     uint32_t a0 = a & 0x1111, a1 = a & 0x2222, a2 = a & 0x4444, a3 = a & 0x8888;
     uint32_t b0 = b & 0x1111, b1 = b & 0x2222, b2 = b & 0x4444, b3 = b & 0x8888;
@@ -68,7 +68,7 @@ static uint32_t word_product(uint16_t a, uint16_t b) {
 }
 #endif
 
-/* Karatsuba: of two words, four, eight, sixteen. */
+/* Karatsuba, for two, four, eight and sixteen words. */
 static void product_2(uint16_t out[4], const uint16_t a[2], const uint16_t b[2]) {
     uint32_t low = word_product(a[0], b[0]), high = word_product(a[1], b[1]);
     uint32_t middle = word_product(a[0] ^ a[1], b[0] ^ b[1]) ^ low ^ high;
@@ -100,7 +100,7 @@ PRODUCT(16, 8, product_8)
 #undef PRODUCT
 #endif
 
-/* Modulo the polynomial: z^233 = z^74 + 1. Bit 233 is 9 bits up in the word LAST. */
+/* Reduces modulo the polynomial: z^233 = z^74 + 1. Bit 233 is bit 9 of the word LAST. */
 static void fe_reduce(fe out, fe_word c[2 * FE_WORDS]) {
     enum { LAST = FE_DEGREE / FE_WORD_BITS, MIDDLE = 64 / FE_WORD_BITS };
     fe_word t;
@@ -126,7 +126,7 @@ static void fe_multiply(fe out, const fe a, const fe b) {
     fe_reduce(out, product);
 }
 
-/* A zero between every two bits. */
+/* Inserts a zero between every two bits. */
 static uint32_t spread(uint16_t a) {
     uint32_t t = a;
     t = (t | t << 8) & 0x00ff00ff;
@@ -150,9 +150,9 @@ static void fe_square(fe out, const fe a) {
     fe_reduce(out, square);
 }
 
-/* 1 / a = (a^(2^232 - 1))^2, 0 where a is 0 (Itoh, Tsujii, "A fast algorithm for computing
+/* 1 / a = (a^(2^232 - 1))^2, or 0 if a is 0 (Itoh, Tsujii, "A fast algorithm for computing
    multiplicative inverses in GF(2^m) using normal bases", 1988): a^(2^n - 1) for n = 1, 3, 7, 14,
-   29, 58, 116, 232, the binary beginnings of 232. */
+   29, 58, 116, 232, the binary prefixes of 232. */
 static void fe_invert(fe out, const fe a) {
     fe power, t;
     unsigned n = 1;
@@ -172,7 +172,7 @@ static void fe_invert(fe out, const fe a) {
     fe_square(out, power);
 }
 
-/* Big-endian bytes; 0 where they are no element. */
+/* Reads big-endian bytes; returns 0 if they are not an element. */
 static int fe_from_bytes(fe out, const uint8_t in[FIELD_BYTES]) {
     for (unsigned i = 0; i < FE_WORDS; i++)
         out[i] = 0;

@@ -1,4 +1,4 @@
-/* What inversion-armv7em.inc has of field/inversion.h. */
+/* The functions of field/inversion.h that inversion-armv7em.inc provides. */
 #include <stdint.h>
 
 int32_t limb_steps(int32_t t[4], int32_t delta, uint32_t f, uint32_t g);

@@ -1,16 +1,16 @@
 /* Quotients modulo an odd prime by division steps (Bernstein and Yang, "Fast constant-time gcd
-   computation and modular inversion", 2019). Nothing depends on operands. Whoever includes this has
-   defined ORDER_WORD_BITS, 32 where products of 32 bits by 32 take the same time whatever they are,
-   and else 16; perhaps limb_steps and number_transform, of NUMBERS_OF_NINE_LIMBS. */
+   computation and modular inversion", 2019). Constant time. The including file has defined
+   ORDER_WORD_BITS, which is 32 if a 32 x 32-bit product takes the same time for all operands, else
+   16; optionally also limb_steps and number_transform, with NUMBERS_OF_NINE_LIMBS. */
 #ifndef FIELD_INVERSION_H
 #define FIELD_INVERSION_H
 
 #include "crypto.h"
 
-/* Limbs have two bits less than their words: sums of three products fit in two words. */
+/* Limbs have two bits less than their words, so that sums of three products fit two words. */
 #if ORDER_WORD_BITS == 32
 #define LIMB_BITS 30
-typedef uint32_t limb_word; /* without a sign */
+typedef uint32_t limb_word; /* unsigned */
 typedef int32_t limb;
 typedef int64_t limb_product;
 #else
@@ -21,20 +21,20 @@ typedef int32_t limb_product;
 #endif
 #define LIMB_MASK (((limb_word)1 << LIMB_BITS) - 1)
 
-/* How many limbs take numbers of that many bytes, with a sign and up to twice as large. */
+/* Number of limbs for numbers of this many bytes, with a sign and up to twice as large. */
 #define NUMBER_LIMBS(bytes) ((8 * (bytes) + 2 + LIMB_BITS - 1) / LIMB_BITS)
 
-/* The lowest limb first; only the highest may be negative. */
+/* Lowest limb first; only the highest may be negative. */
 typedef limb number[NUMBER_LIMBS(32)];
 
-/* -1 for a number below 0, else 0. The barrier hides what the number is: compilers would compare
-   and jump. */
+/* Returns -1 for a negative number, else 0. The barrier hides the value, because compilers would
+   compare and jump. */
 static limb limb_sign(limb a) {
     __asm__("" : "+r"(a));
     return (limb)crypto_mask32((unsigned)((limb_word)a >> (8 * sizeof a - 1)));
 }
 
-/* a, or its negative where that mask is -1, and the modulus where this one is. */
+/* a, negated if `negative` is -1, plus the modulus if `more` is -1. */
 CRYPTO_NOT_INLINE static void number_turn(number a, const number modulus, limb negative, limb more,
                                           unsigned limbs) {
     limb_product sum = 0;
@@ -47,16 +47,17 @@ CRYPTO_NOT_INLINE static void number_turn(number a, const number modulus, limb n
 }
 
 #ifndef NUMBERS_OF_NINE_LIMBS
-/* (a, b) = (t0 a + t1 b, t2 a + t3 b) / 2^LIMB_BITS: modulo the modulus, a and b being and staying
-   above -2 moduli and below the modulus; or, where there is none, of sums that can be divided. |t0|
-   + |t1| and |t2| + |t3| are at most 2^LIMB_BITS; inverse is -1 / modulus. */
+/* (a, b) = (t0 a + t1 b, t2 a + t3 b) / 2^LIMB_BITS. Either modulo the modulus, where a and b are
+   and stay above -2 moduli and below the modulus; or, without a modulus, for sums that are
+   divisible. |t0| + |t1| and |t2| + |t3| are at most 2^LIMB_BITS; inverse is -1 / modulus. */
 CRYPTO_NOT_INLINE static void number_transform(number a, number b, const limb t[4],
                                                const limb *modulus, limb_word inverse,
                                                unsigned limbs) {
     limb_product to_a = 0, to_b = 0;
     limb times_a = 0, times_b = 0;
     if (modulus) {
-        /* How often it is added: once for what is negative, less what clears the lowest limb. */
+        /* The multiple of the modulus to add: once per negative number, less the multiple that
+           clears the lowest limb. */
         limb a_negative = limb_sign(a[limbs - 1]), b_negative = limb_sign(b[limbs - 1]);
         limb_word low_a =
             (limb_word)((limb_word)t[0] * (uint32_t)a[0] + (limb_word)t[1] * (uint32_t)b[0]);
@@ -89,14 +90,14 @@ CRYPTO_NOT_INLINE static void number_transform(number a, number b, const limb t[
     b[limbs - 1] = (limb)to_b;
 }
 
-/* A limb's bits of division steps (the paper's section 8) on the lowest limbs of f and g: delta
-   after them, and 2^LIMB_BITS times the matrix that makes of f and g what they become. */
+/* Runs one limb's bits of division steps (the paper's section 8) on the lowest limbs of f and g.
+   Returns delta after them; t is 2^LIMB_BITS times the matrix that transforms f and g. */
 CRYPTO_NOT_INLINE static limb limb_steps(limb t[4], limb delta, limb_word f, limb_word g) {
     limb_word t0 = 1, t1 = 0, t2 = 0, t3 = 1;
     for (unsigned i = 0; i < LIMB_BITS; i++) {
         limb_word odd = (limb_word)crypto_mask32(g & 1);
         limb_word positive = (limb_word)limb_sign((limb)-delta);
-        /* g + f, or g - f where delta is positive, and then f becomes g. */
+        /* g + f or, if delta is positive, g - f, and then f becomes g. */
         g = (limb_word)(g + (((f ^ positive) - positive) & odd));
         t2 = (limb_word)(t2 + (((t0 ^ positive) - positive) & odd));
         t3 = (limb_word)(t3 + (((t1 ^ positive) - positive) & odd));
@@ -115,9 +116,9 @@ CRYPTO_NOT_INLINE static limb limb_steps(limb t[4], limb delta, limb_word f, lim
 }
 #endif
 
-/* a / b modulo the modulus to a, from 0 up; 0 where b stands for 0. Numbers have that many bytes.
-   As f and b go from the modulus and b to 1 or -1 and 0, d and a go from 0 and a with d b = a f.
-   The paper's theorem 11.2 says after how many steps. b is lost. */
+/* a = a / b modulo the modulus, not negative; 0 if b is 0 modulo it. Numbers have `bytes` bytes. As
+   f and b go from the modulus and b to 1 or -1 and 0, d and a go from 0 and a while d b = a f. The
+   paper's theorem 11.2 gives the number of steps. b is destroyed. */
 CRYPTO_NOT_INLINE static void number_divide(number a, number b, const number modulus,
                                             limb_word inverse, unsigned bytes) {
     unsigned limbs = NUMBER_LIMBS(bytes), steps = (49 * 8 * bytes + 57) / 17;

@@ -1,9 +1,9 @@
-/* Products modulo any odd number of 256 bits in Montgomery's form ("Modular multiplication without trial
-   division", 1985) for ARMv7E-M, a word of b at a time: t = (t + a b_i + m modulus) / 2^32, m being what
-   clears the lowest word. t stays below 2^256 + the modulus: nine words, the ninth 0 or 1. */
+/* Products modulo any odd 256-bit number in Montgomery form ("Modular multiplication without trial
+   division", 1985) for ARMv7E-M, one word of b at a time: t = (t + a b_i + m modulus) / 2^32, where
+   m clears the lowest word. t stays below 2^256 + the modulus: nine words, the ninth 0 or 1. */
 #include "field/words-armv7m.inc"
 
-/* The frame: b; t's ninth word; what stands above t's eighth word for now; then what the caller gave. */
+/* The frame: b; t's ninth word; a temporary carry above t's eighth word; then the arguments. */
 #define B 0
 #define NINTH 32
 #define ABOVE 36
@@ -11,7 +11,7 @@
 #define OUT 44
 #define INVERSE 84
 
-/* t += what r\from points to, by lr; r12 is what is carried out. Changes r2, r3. */
+/* t += lr times the number at r\from; r12 is the carry out. Changes r2, r3. */
 .macro add_row from, t0, t1, t2, t3, t4, t5, t6, t7
     mov     r12, #0
     ldrd    r2, r3, [\from]
@@ -28,7 +28,7 @@
     umaal   \t7, r12, r3, lr
 .endm
 
-/* A word of b: t's lowest word becomes the highest one. */
+/* One word of b: t's lowest word becomes the highest one. */
 .macro word_of_b i, t0, t1, t2, t3, t4, t5, t6, t7
     ldr     lr, [sp, #B + 4 * \i]
     add_row r0, \t0, \t1, \t2, \t3, \t4, \t5, \t6, \t7
@@ -48,7 +48,8 @@
 
 /* void montgomery_multiply256(uint32_t out[8], const uint32_t a[8], const uint32_t b[8],
                                const uint32_t modulus[8], uint32_t inverse)
-   inverse = -1 / modulus modulo 2^32; out may be any number of eight words that stands for the product. */
+
+   inverse = -1 / modulus modulo 2^32; out is eight words and need not be below the modulus. */
 function montgomery_multiply256
     push    {r0, r4-r11, lr}
     sub     sp, #FRAME_BYTES
@@ -69,7 +70,7 @@ function montgomery_multiply256
     word_of_b 5, r9, r10, r11, r4, r5, r6, r7, r8
     word_of_b 6, r10, r11, r4, r5, r6, r7, r8, r9
     word_of_b 7, r11, r4, r5, r6, r7, r8, r9, r10
-    /* The modulus less where the ninth word is 1. */
+    /* Subtract the modulus if the ninth word is 1. */
     rsb     r12, r3, #0
     ldr     r0, [sp, #OUT]
     ldr     r2, [r1]

@@ -1,5 +1,5 @@
-/* What montgomery-armv7em.S computes: a b / 2^256 modulo the modulus, which is odd, as any number
-   of eight words; inverse = -1 / modulus modulo 2^32. */
+/* montgomery-armv7em.S: a b / 2^256 modulo an odd modulus, in eight words and not necessarily below
+   it; inverse = -1 / modulus modulo 2^32. */
 #include <stdint.h>
 
 void montgomery_multiply256(uint32_t out[8], const uint32_t a[8], const uint32_t b[8],

@@ -1,15 +1,14 @@
-/* Arithmetic modulo an odd number, in Montgomery's form ("Modular multiplication without trial
-   division", 1985): x R mod m stands for x, R = 2^(8 bytes). For any word size; nothing depends on
-   operands. A template: whoever includes this has defined, and it undefines,
+/* Arithmetic modulo an odd number, in Montgomery form ("Modular multiplication without trial
+   division", 1985): x R mod m stands for x, R = 2^(8 bytes). For any word size; constant time. This
+   is a template: the including file has defined the following, which it undefines.
 
-     MODULAR(name)       a name's prefix
+     MODULAR(name)       adds a prefix to a name
      MODULAR_BYTES       a multiple of 4
      MODULAR_MODULUS     { W(least significant 32 bits), ... }
      MODULAR_INVERSE     -1 / m mod 2^32
-     MODULAR_R2          R^2 mod m, written as the modulus is
+     MODULAR_R2          R^2 mod m, written like the modulus
      MODULAR_WORD_BITS   16 or 32
-     MODULAR_EXTERNAL_MULTIPLY  optional: what multiplies instead; it may leave any number of these
-   words
+     MODULAR_EXTERNAL_MULTIPLY  optional: replaces the multiplication; may return unreduced numbers
 
    Elements are below the modulus. */
 #ifndef FIELD_MONTGOMERY_H
@@ -40,7 +39,7 @@ typedef WORD ELEMENT[N];
 static const ELEMENT MODULUS = MODULAR_MODULUS;
 __attribute__((unused)) static const ELEMENT MODULAR(r2) = MODULAR_R2;
 
-/* a - m where a, with the carry above it, is not below m. */
+/* Subtracts m from a if a, with the carry above it, is not below m. */
 static void MODULAR(below)(ELEMENT out, const ELEMENT a, WORD carry) {
     ELEMENT less;
     WORD borrow = 0;
@@ -49,7 +48,7 @@ static void MODULAR(below)(ELEMENT out, const ELEMENT a, WORD carry) {
         less[i] = (WORD)difference;
         borrow = (WORD)(difference >> MODULAR_WORD_BITS) & 1;
     }
-    /* Kept where it borrowed and nothing stood above it. */
+    /* Keep a if the subtraction borrowed and there was no carry above it. */
     WORD keep = (WORD)crypto_mask32(borrow & (carry ^ 1u));
     for (unsigned i = 0; i < N; i++)
         out[i] = (WORD)((a[i] & keep) | (less[i] & (WORD)~keep));
@@ -82,7 +81,7 @@ __attribute__((unused)) static void MODULAR(subtract)(ELEMENT out, const ELEMENT
 }
 
 #ifndef MODULAR_EXTERNAL_MULTIPLY
-/* a b / R: a word of a, and of what clears the lowest word, at a time. */
+/* a b / R: adds one word of a, and the multiple of m that clears the lowest word, at a time. */
 __attribute__((unused)) static void MODULAR(multiply)(ELEMENT out, const ELEMENT a,
                                                       const ELEMENT b) {
     WORD t[N + 1] = {0};
@@ -121,8 +120,8 @@ static void MODULAR(to_number)(number out, const ELEMENT a) {
     }
 }
 
-/* 1 / a in Montgomery's form for an a below twice the modulus, which is prime; below it; 0 where a
-   stands for 0. */
+/* 1 / a in Montgomery form, fully reduced, for an a below twice the modulus, which is prime; 0 if a
+   is 0 modulo it. */
 CRYPTO_NOT_INLINE __attribute__((unused)) static void MODULAR(invert)(ELEMENT out,
                                                                       const ELEMENT a) {
     number modulus, inverse, divisor;
@@ -146,7 +145,7 @@ static void MODULAR(halve)(ELEMENT a, WORD top) {
         a[i] = (WORD)(a[i] >> 1 | (WORD)((i + 1 < N ? a[i + 1] : top) << (MODULAR_WORD_BITS - 1)));
 }
 
-/* a - b, and what was borrowed. */
+/* out = a - b; returns the borrow. */
 static WORD MODULAR(less)(ELEMENT out, const ELEMENT a, const ELEMENT b) {
     WORD borrow = 0;
     for (unsigned i = 0; i < N; i++) {
@@ -157,9 +156,9 @@ static WORD MODULAR(less)(ELEMENT out, const ELEMENT a, const ELEMENT b) {
     return borrow;
 }
 
-/* 1 / a for an a that is public, not 0 and in no form; the modulus is prime. The binary algorithm
-   (Handbook of Applied Cryptography, 14.61, where both are odd or become so): its time depends on
-   a. */
+/* 1 / a for a public a that is not 0 and not in Montgomery form; the modulus is prime. The binary
+   algorithm (Handbook of Applied Cryptography, 14.61, for the case where both are or become odd):
+   its time depends on a. */
 __attribute__((unused)) static void MODULAR(invert_public)(ELEMENT out, const ELEMENT a) {
     ELEMENT u, v, x = {1}, y = {0}, difference;
     for (unsigned i = 0; i < N; i++) {

@@ -1,17 +1,18 @@
-/* Products of 256-bit integers for ARMv7E-M cores, whose UMULL and UMAAL take one cycle whatever they
-   multiply (Cortex-M4 TRM, DDI 0439B, table 3-1). UMAAL adds two words to a product and cannot overflow:
-   (2^32 - 1)^2 + 2 (2^32 - 1) < 2^64. So a row of products by one word of b needs no flags: each UMAAL
-   adds what stands there and what the product before it carried. */
+/* Products of 256-bit integers for ARMv7E-M cores, whose UMULL and UMAAL take one cycle for all
+   operands (Cortex-M4 TRM, DDI 0439B, table 3-1). UMAAL adds two words to a product and cannot
+   overflow: (2^32 - 1)^2 + 2 (2^32 - 1) < 2^64. A row of products by one word of b therefore needs
+   no flags: each UMAAL adds the accumulated word and the previous product's carry. */
 #include "field/words-armv7m.inc"
 
-/* The frame of a product: its low words; words that wait, or a reduction's; what the caller gave, after a word
-   of its own. */
+/* The frame of a product: its low words; temporary words, of the product or of a reduction; the
+   arguments, after one word for the caller. */
 #define LOW 0
 #define HIGH 16
 #define FRAME_BYTES 48
 #define A 52
 
-/* Four words a0-a3 in r0-r3 by a word of b: to w0-w3 with what w0-w3 and c hold; c is the word above them. */
+/* Multiplies four words a0-a3 in r0-r3 by a word of b and adds w0-w3 and c: the result is w0-w3,
+   and c above them. */
 .macro row by, w0, w1, w2, w3, c
     umaal   \w0, \c, r0, \by
     umaal   \w1, \c, r1, \by
@@ -19,13 +20,13 @@
     umaal   \w3, \c, r3, \by
 .endm
 
-/* A row where c begins with nothing. */
+/* A row where c is initially 0. */
 .macro row_on by, w0, w1, w2, w3, c
     mov     \c, #0
     row     \by, \w0, \w1, \w2, \w3, \c
 .endm
 
-/* Words a0-a3 of a square, in r2-r5, by another word of it. */
+/* Multiplies words a0-a3 of a square, in r2-r5, by another of its words. */
 .macro column by, w0, w1, w2, w3, c
     umaal   \w0, \c, r2, \by
     umaal   \w1, \c, r3, \by
@@ -33,8 +34,8 @@
     umaal   \w3, \c, r5, \by
 .endm
 
-/* r1 = a, which stands at A too, r2 = b; then the product in words: 0 to 3 at LOW, 4 to 6 at HIGH, 7 to 11 in
-   r4-r8, 12 to 15 in r9, r10, r11, lr. a's lower half by b, then its upper half. */
+/* r1 = a, which is also at A, r2 = b. The product in words: 0 to 3 at LOW, 4 to 6 at HIGH, 7 to 11
+   in r4-r8, 12 to 15 in r9, r10, r11, lr. First a's low half by b, then its high half. */
 .macro product256
     mov     lr, r2
     ldm     r1, {r0-r3}
@@ -44,7 +45,7 @@
     umull   r5, r8, r1, r10
     umull   r9, r4, r2, r10
     umull   r12, r6, r3, r10
-    /* Of the first row's upper words each is what a later row begins with. */
+    /* Each of the first row's upper words is the start of a later row. */
     row     r11, r5, r9, r12, r6, r7
     ldm     lr!, {r10, r11}
     str     r5, [sp, #LOW + 4]
@@ -58,7 +59,7 @@
     row_on  r11, r7, r8, r4, r9, r10
     row_on  r12, r8, r4, r9, r10, r11
     row_on  r5, r4, r9, r10, r11, r12
-    /* Words 4 to 11: r6, r7, r8, r4, r9, r10, r11, r12; the last one waits. */
+    /* Words 4 to 11: r6, r7, r8, r4, r9, r10, r11, r12; the last one is stored. */
     str     r12, [sp, #HIGH + 12]
     ldr     r0, [sp, #A]
     ldr     r12, [lr, #-16]
@@ -87,8 +88,8 @@
     row     r12, r8, r9, r10, r11, lr
 .endm
 
-/* The same of a's square: products of two different words once, to which UMAAL by 2 adds the squares of words:
-   S + 2 W + what is carried, at most 2. */
+/* The same for a's square: products of two different words are computed once; UMAAL by 2 then adds
+   them to the squares of words: S + 2 W + the carry, at most 2. */
 .macro product256_square
     ldm     r1!, {r2-r5}
     umull   r6, r8, r2, r3
@@ -111,7 +112,7 @@
     umaal   r6, r12, r10, lr
     str     r6, [sp, #LOW + 12]
     mov     r0, #0
-    umaal   r12, r0, r4, r4             /* squares for words 4 to 7, with what was carried */
+    umaal   r12, r0, r4, r4             /* squares for words 4 to 7, with the carry */
     umull   r6, r8, r5, r5
     str     r12, [sp, #HIGH]
     str     r0, [sp, #HIGH + 4]

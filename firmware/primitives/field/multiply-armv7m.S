@@ -1,11 +1,12 @@
-/* Products of 256-bit integers for ARMv7-M cores whose UMULL takes a time that depends on its operands
-   (Cortex-M3 TRM, "Instruction set summary": UMULL, SMULL 3 to 5 cycles, UMLAL, SMLAL 4 to 7). MUL takes
-   one cycle whatever it multiplies, and leaves the flags as they are, so a row of 16 x 16-bit products
-   whose operands lie 32 bits apart is added in one chain of carries: MUL, ADCS, MUL, ADCS.
+/* Products of 256-bit integers for ARMv7-M cores whose UMULL takes a time that depends on its
+   operands (Cortex-M3 TRM, "Instruction set summary": UMULL, SMULL 3 to 5 cycles, UMLAL, SMLAL 4 to
+   7). MUL takes one cycle for all operands and preserves the flags, so a row of 16 x 16-bit
+   products whose operands are 32 bits apart is added in one chain of carries: MUL, ADCS, MUL, ADCS.
 
-   A 128-bit integer is taken as its even halfwords Ae and its odd ones Ao, A = Ae + 2^16 Ao; so is B.
-   Then AB = (Ae Be + 2^32 Ao Bo) + 2^16 (Ae Bo + Ao Be), all four being products of that form. Two halves
-   of 128 bits make 256 by subtractive Karatsuba: no carry leaves 128 bits, and the sign is a mask. */
+   A 128-bit integer is split into its even halfwords Ae and its odd ones Ao, A = Ae + 2^16 Ao; so
+   is B. Then AB = (Ae Be + 2^32 Ao Bo) + 2^16 (Ae Bo + Ao Be), and all four products have that
+   form. Subtractive Karatsuba makes 256 bits from two halves of 128: nothing carries out of 128
+   bits, and the sign is a mask. */
 #include "field/words-armv7m.inc"
 
 #define T r7
@@ -15,8 +16,8 @@
 #define B3 r11
 #define X r12
 
-/* acc[3..0] += or = X * B; whatever is carried out of the highest stays in the flags, or there where the
-   highest is new. */
+/* acc[3..0] += or = X * B. The carry out of the highest word stays in the flags or, if that word is
+   new, in it. */
 .macro row_new w0, w1, w2, w3
     mul     \w0, X, B0
     mul     \w1, X, B1
@@ -33,7 +34,7 @@
     adcs    \w2, \w2, T
 .endm
 
-/* A row whose highest word is the first there: product and carry fit it, (2^16 - 1)^2 + 1 < 2^32. */
+/* A row whose highest word is new: product and carry fit it, (2^16 - 1)^2 + 1 < 2^32. */
 .macro row_top w0, w1, w2, w3
     row_on  \w0, \w1, \w2
     mul     \w3, X, B3
@@ -46,7 +47,7 @@
     adcs    \w3, \w3, T
 .endm
 
-/* Every second halfword from an offset: of the frame, or of what the frame points to. */
+/* Loads every second halfword from an offset, in the frame or from a pointer in it. */
 .macro halfwords from, first
     .ifc    \from, frame
     ldrh    B0, [sp, #\first]
@@ -62,7 +63,7 @@
     .endif
 .endm
 
-/* Words at the frame's \to + 2^n (lr r6 ... r0), n = 16 or 17, to \to. */
+/* Adds 2^n (lr r6 ... r0), n = 16 or 17, to the words at the frame's \to. */
 .macro finish to, n
     lsl     lr, lr, #\n
     orr     lr, lr, r6, lsr #32 - \n
@@ -94,8 +95,8 @@
     stmia   r12, {r7-r9}
 .endm
 
-/* a * b of 128 bits to the frame's \to: a is at register \a + \ao, b at \bo of the frame or of what it
-   points to. Changes every register but sp. */
+/* a * b of 128 bits to the frame's \to: a is at register \a + \ao, b at \bo in the frame or from a
+   pointer in it. Changes every register but sp. */
 .macro product128 to, a, ao, b, bo
     halfwords \b, \bo
     ldrh    X, [\a, #\ao]                /* Ae Be: words 0 to 6 */
@@ -153,7 +154,7 @@
     finish  \to, 16
 .endm
 
-/* a's square, likewise: products of two different halfwords once, then doubled. */
+/* The same for a's square: products of two different halfwords once, then doubled. */
 .macro square128 to, a, ao
     ldrh    B0, [\a, #\ao]
     ldrh    B1, [\a, #\ao + 4]
@@ -228,8 +229,8 @@
     finish  \to, 17
 .endm
 
-/* The frame of a 256-bit product: products of the low halves, of the high ones and of the differences;
-   the differences; the sign; what the caller gave. */
+/* The frame of a 256-bit product: products of the low halves, of the high halves and of the
+   differences; the differences; the sign; the arguments. */
 #define LOW 0
 #define HIGH 32
 #define MIDDLE 64
@@ -241,7 +242,8 @@
 #define A 140
 #define B 144
 
-/* r3-r6 = |low half - high half| of the integer at r12, r12 = all ones where that was negative. */
+/* r3-r6 = |low half - high half| of the integer at r12; r12 = all ones if the difference was
+   negative. */
 .macro difference
     ldmia   r12, {r3-r10}
     subs    r3, r3, r7
@@ -259,18 +261,19 @@
     adc     r6, r6, #0
 .endm
 
-/* The product in words: 0 to 3 at LOW, 4 to 11 in r1-r8, 12 to 15 in r9, r10, r11, lr. It is
-   LOW + 2^128 (LOW + HIGH +- MIDDLE) + 2^256 HIGH; + where lr is 0, - where it is all ones. */
+/* The product in words: 0 to 3 at LOW, 4 to 11 in r1-r8, 12 to 15 in r9, r10, r11, lr. It is LOW +
+   2^128 (LOW + HIGH +- MIDDLE) + 2^256 HIGH; + if lr is 0, - if it is all ones. */
 .macro combine
     add     r12, sp, #LOW
     ldmia   r12, {r1-r12}
-    adds    r5, r5, r9                  /* t = r5-r8 = LOW's upper half + HIGH's lower */
+    adds    r5, r5, r9                  /* t = r5-r8 = LOW's high half + HIGH's low half */
     adcs    r6, r6, r10
     adcs    r7, r7, r11
     adcs    r8, r8, r12
     mov     r12, #0
     adc     r12, r12, #0
-    adds    r1, r1, r5                  /* r1-r8 = t + LOW's lower half + 2^128 (t + HIGH's upper) */
+    adds    r1, r1, r5                  /* r1-r8 = t + LOW's low half + 2^128 (t + HIGH's high
+                                           half) */
     adcs    r2, r2, r6
     adcs    r3, r3, r7
     adcs    r4, r4, r8
@@ -293,7 +296,7 @@
     eor     r9, r9, lr
     eor     r10, r10, lr
     eor     r11, r11, lr
-    cmp     lr, #1                      /* carry: set where lr is not 0 */
+    cmp     lr, #1                      /* sets the carry if lr is not 0 */
     adcs    r1, r1, r0
     adcs    r2, r2, r9
     adcs    r3, r3, r10
@@ -317,7 +320,7 @@
     adc     lr, lr, #0
 .endm
 
-/* A function's beginning: r0 = out, r1 = a, r2 = b; then the product as combine leaves it. */
+/* The start of a function: r0 = out, r1 = a, r2 = b; then the product as combine leaves it. */
 .macro multiply256
     push    {r0-r2, r4-r11, lr}
     sub     sp, #FRAME_BYTES
@@ -331,7 +334,7 @@
     strd    r3, r4, [sp, #DIFFERENCE_B]
     strd    r5, r6, [sp, #DIFFERENCE_B + 8]
     eor     r12, r12, r0
-    mvn     r12, r12                    /* equal signs: MIDDLE is taken off */
+    mvn     r12, r12                    /* equal signs: MIDDLE is subtracted */
     str     r12, [sp, #SIGN]
     mov     lr, r1
     product128 LOW, lr, 0, B, 0
@@ -359,7 +362,7 @@
     combine
 .endm
 
-/* A function's end. */
+/* The end of a function. */
 .macro leave256
     add     sp, #FRAME_BYTES + 12
     pop     {r4-r11, pc}

@@ -1,7 +1,7 @@
-/* Products and squares of 4 N words of 16 bits by 2 N by 2 N in the hardware multiplier of an MSP430, which no
-   interrupt may use meanwhile. Whoever includes this has set N, 8 or below. Karatsuba's method once, with
-   absolute differences ("Multiplication of multidigit numbers on automata", 1963): a0 b0 = L, a1 b1 = H,
-   and a0 b1 + a1 b0 = L + H - (a0 - a1) (b0 - b1). */
+/* Products and squares of 2 N-word numbers, giving 4 N words of 16 bits, in the hardware multiplier
+   of an MSP430, which no interrupt may use meanwhile. The including file has set N, at most 8. One
+   level of Karatsuba's method with absolute differences ("Multiplication of multidigit numbers on
+   automata", 1963): a0 b0 = L, a1 b1 = H, and a0 b1 + a1 b0 = L + H - (a0 - a1) (b0 - b1). */
 
 /* SLAU049F, chapter 7. A write to OP2 starts it. */
 #define MPY &0x0130
@@ -11,8 +11,8 @@
 #define RESHI &0x013c
 #define SUMEXT &0x013e
 
-/* The frame, from sp on: L and H, which become the product, M = |a0 - a1| |b0 - b1|, |b0 - b1|, and all ones
-   where M is subtracted. */
+/* The frame, from sp on: L and H, which become the product, M = |a0 - a1| |b0 - b1|, |b0 - b1|, and
+   all ones if M is subtracted. */
 .set PRODUCT, 0
 .set H, 4*N
 .set M, 8*N
@@ -56,7 +56,7 @@
     ret
 .endm
 
-/* The operand that is multiplied is in the N registers from r4 on. */
+/* The multiplicand is in the N registers from r4 on. */
 .macro each_word instruction, operand
     .irp i, 4, 5, 6, 7, 8, 9, 10, 11
     .if \i < 4+N
@@ -75,7 +75,7 @@
     .endr
 .endm
 
-/* |x0 - x1| from r15 on to the registers, and whether x0 - x1 is negative to r12: all ones. */
+/* x0 - x1|, from the number at r15, to the registers; r12 is all ones if x0 - x1 is negative. */
 .macro difference
     each_word mov, @r15+
     .irp i, 4, 5, 6, 7, 8, 9, 10, 11
@@ -92,19 +92,21 @@
     each_word addc, #0
 .endm
 
-/* mov @r15+, OP2, which LLVM's assembler does not know: SLAU049F, 3.4.1. */
+/* mov @r15+, OP2, which LLVM's assembler does not support: SLAU049F, 3.4.1. */
 .macro next_to_op2
     .word 0x4fb2, 0x0138
 .endm
 
-/* The sum so far is in low and high from this column on; next is for the carry of the sum of products. */
+/* Adds the sum so far, in low and high from this column on; next takes the carry of the sum of
+   products. */
 .macro end_column low, high, next
     add RESLO, \low
     addc RESHI, \high
     adc \next
 .endm
 
-/* Column k of the product of the registers and the words at r15. The first product needs no SUMEXT. */
+/* Column k of the product of the registers with the words at r15. The first product needs no
+   SUMEXT. */
 .macro column k, low, high, next, to, mask
     .set COUNT, 0
     .irp j, 0, 1, 2, 3, 4, 5, 6, 7
@@ -152,7 +154,7 @@
     .endif
 .endm
 
-/* The registers by the N words from r15 on, XOR mask if there is one. */
+/* Multiplies the registers by the N words at r15, XOR mask if there is one. */
 .macro multiply_half to, mask
     .irp k, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
     .if \k < 2*N-1
@@ -167,7 +169,8 @@
     .endr
 .endm
 
-/* Column k of the registers' square: products of two different words, added twice, then a square. */
+/* Column k of the registers' square: products of two different words are added twice, then a
+   square. */
 .macro square_column k, low, high, next, to
     .set COUNT, 0
     .irp i, 4, 5, 6, 7, 8, 9, 10, 11
@@ -235,7 +238,7 @@
     .endr
 .endm
 
-/* L, H, and M or its complement, of the words at r13 and r14. */
+/* L, H, and M or its complement, from the words at r13 and r14. */
 .macro multiply_parts
     mov r14, B(sp)
     mov r14, r15
@@ -259,7 +262,7 @@
     mov A(sp), r15
     difference
     inv r12
-    xor r12, MASK(sp)       /* of the same sign: M is subtracted */
+    xor r12, MASK(sp)       /* same sign: M is subtracted */
     mov sp, r15
     add #DIFFERENCE, r15
     multiply_half M, MASK(sp)
@@ -278,8 +281,8 @@
     square_half M
 .endm
 
-/* The product's quarters: two at PRODUCT, the third in the registers, the fourth at H + 2 N but for r15,
-   which is to be added to it. instruction is what takes M, add or sub. */
+/* The product's quarters: two at PRODUCT, the third in the registers, the fourth at H + 2 N, to
+   which r15 is still to be added. instruction applies M: add or sub. */
 .macro combine instruction
     from_memory mov, mov, PRODUCT+2*N
     from_memory add, addc, H
@@ -301,7 +304,7 @@
     adc r15
     .ifc \instruction, add
     mov MASK(sp), r13
-    rla r13                 /* -M is the complement and one */
+    rla r13                 /* -M is the complement plus one */
     .else
     setc
     .endif

@@ -2,12 +2,13 @@
 #include "field/multiply-armv7em.S"
 #include "field/p25519-armv7m.inc"
 
-/* What the functions inside of others work in, which the caller has on its stack: a product's words, where they
-   return to, a. They keep no registers; an element comes back in r0-r3, r5-r8. */
+/* Working space of the inner functions, on their caller's stack: a product's words, the return
+   address, a. They preserve no registers and return an element in r0-r3, r5-r8. */
 #define RETURN 48
 #define INSIDE_BYTES 56
 
-/* The bits of r4, the highest word, and r12 above it from 2^255 on, times 19 to lr: 2^255 = 19. */
+/* Multiplies the bits from 2^255 up, in r4, the highest word, and r12 above it, by 19, to lr: 2^255
+   = 19. */
 .macro fold_top
     lsl     r12, r12, #1
     orr     r12, r12, r4, lsr #31
@@ -16,8 +17,8 @@
     mul     lr, r12, lr
 .endm
 
-/* The product as product256 leaves it, modulo 2^255 - 19: 2^256 = 38. The highest word comes first, so that what
-   it has above 2^255 joins the one chain; what comes back is below 2^255 + 2^230. */
+/* Reduces the product as product256 leaves it modulo 2^255 - 19: 2^256 = 38. The highest word comes
+   first, so that its part above 2^255 joins the single chain; the result is below 2^255 + 2^230. */
 .macro reduce
     mov     r0, #38
     mov     r12, #0
@@ -38,7 +39,7 @@
     add     r8, r4, lr
 .endm
 
-/* An element in r0-r3, r5-r8 to one in the frame. */
+/* Stores the element in r0-r3, r5-r8 in the frame. */
 .macro put to
     .irp    w, 0, 1, 2, 3
     str     r\w, [sp, #\to + 4 * \w]
@@ -72,14 +73,16 @@ function p25519_square
     bl      inside_square
     leave_public
 
-/* An element, how often it is still squared, b. */
+/* An element, the remaining number of squarings, b. */
 #define POWER 56
 #define TIMES 88
 #define FACTOR 92
 #define POWER_BYTES 96
 
-/* void p25519_square_times(uint32_t out[8], const uint32_t a[8], unsigned count, const uint32_t b[8]);  which is
-   a^(2^count) b, count above 0 */
+/* void p25519_square_times(uint32_t out[8], const uint32_t a[8], unsigned count,
+                            const uint32_t b[8])
+
+   out = a^(2^count) b, count above 0. */
 function p25519_square_times
     push    {r0, r4-r11, lr}
     sub     sp, #POWER_BYTES
@@ -96,8 +99,8 @@ function p25519_square_times
     add     sp, #POWER_BYTES - INSIDE_BYTES
     leave_public
 
-/* The frame of the ladder: elements; a pair is a point, or a sum and a difference, which stand 128 bytes above
-   what they are of; then the scalar, its bit that comes next, and the one before. */
+/* The frame of the ladder: elements; a pair is a point, or a sum and a difference, which are 128
+   bytes above their operands; then the scalar, its next bit, and the previous one. */
 #define PX 56
 #define PZ 88
 #define QX 120
@@ -130,8 +133,8 @@ function p25519_square_times
     bl      inside_sum_and_difference
 .endm
 
-/* 38 less where a difference borrowed, which its flag tells: what is left, of elements below 2^255 + 2^230, is
-   large enough. */
+/* Subtracts 38 if a difference borrowed, according to the flag: for elements below 2^255 + 2^230,
+   the rest is large enough. */
 .macro borrowed w0, w1, w2, w3, w4, w5, w6, w7
     sbc     r12, r12, r12
     and     r12, r12, #38
@@ -142,9 +145,11 @@ function p25519_square_times
     sbc     \w7, \w7, #0
 .endm
 
-/* void p25519_ladder(uint32_t x_z[16], const uint32_t x[8], const uint8_t scalar[32]);
-   The ladder of RFC 7748, section 5, over bits 254 to 0 of a scalar whose last bit is 0. Instead of exchanging the
-   points P and Q it picks the one that is doubled: their sum does not change, up to signs that squares lose. */
+/* void p25519_ladder(uint32_t x_z[16], const uint32_t x[8], const uint8_t scalar[32])
+
+   The ladder of RFC 7748, section 5, over bits 254 to 0 of a scalar whose last bit is 0. Instead of
+   swapping the points P and Q it selects the one to double: their sum is unchanged, up to signs,
+   which squaring removes. */
 function p25519_ladder
     push    {r0, r4-r11, lr}
     sub     sp, #LADDER_BYTES
@@ -170,7 +175,7 @@ function p25519_ladder
     sum_and_difference QX               /* to C, D */
     product PX, D_, A_
     product PZ, C_, B_
-    /* A, B where the bit is the one before, to C, D, by the flags of SEL: all of them, or none. */
+    /* Copy A, B to C, D if the bit equals the previous one, by the flags in SEL: all or none. */
     ldr     r1, [sp, #BIT]
     ldr     r0, [sp, #SCALAR]
     ldr     r2, [sp, #BEFORE]
@@ -200,7 +205,7 @@ function p25519_ladder
     product QZ, B_, X1
     squared C_, C_
     squared D_, D_
-    /* C - D to B, and 121665 times that + C to A. */
+    /* B = C - D, and A = 121665 (C - D) + C. */
     add     lr, sp, #C_
     ldm     lr!, {r4, r9-r11}
     subs    r0, r4, r0
@@ -252,10 +257,10 @@ function p25519_ladder
     add     sp, #LADDER_BYTES + 4
     pop     {r4-r11, pc}
 
-    .section .text.p25519_inside, "ax"  /* kept whichever of the functions above is */
+    .section .text.p25519_inside, "ax"  /* kept whichever of the functions above are linked */
     .balign 4
 
-/* *r1 by *r2 */
+/* *r1 times *r2 */
     .thumb_func
 inside_multiply:
     str     lr, [sp, #RETURN]
@@ -264,7 +269,7 @@ inside_multiply:
     reduce
     ldr     pc, [sp, #RETURN]
 
-/* *r1 by itself */
+/* *r1 squared */
     .thumb_func
 inside_square:
     str     lr, [sp, #RETURN]
@@ -272,7 +277,7 @@ inside_square:
     reduce
     ldr     pc, [sp, #RETURN]
 
-/* A sum's and a difference's words, where x is the one's and y the other's. */
+/* Words of a sum and a difference, where x is one operand and y the other. */
 .macro both_words at, d0, d1, first, others
     ldr     r2, [r1, #\at]
     ldr     r3, [r1, #\at + 4]
@@ -286,8 +291,9 @@ inside_square:
     str     r3, [r1, #\at + 132]
 .endm
 
-/* *(r1 + 128) = *r1 + *(r1 + 32), *(r1 + 160) = *r1 - *(r1 + 32), of elements below 2^255 + 2^230. What the
-   sum's highest words make above 2^255, or 2^31 less where low bits of both matter, begins the chain that adds. */
+/* *(r1 + 128) = *r1 + *(r1 + 32), *(r1 + 160) = *r1 - *(r1 + 32), for elements below 2^255 + 2^230.
+   The addition's chain starts with what the sum's highest words have above 2^255, or 2^31 less
+   where the low bits of both matter. */
     .thumb_func
 inside_sum_and_difference:
     ldr     r2, [r1, #28]

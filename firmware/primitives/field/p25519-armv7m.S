@@ -1,8 +1,9 @@
-/* The field of 2^255 - 19 elements for ARMv7-M cores whose UMULL varies. */
+/* The field of 2^255 - 19 elements for ARMv7-M cores whose UMULL takes a varying time. */
 #include "field/multiply-armv7m.S"
 #include "field/p25519-armv7m.inc"
 
-/* + h 2^n's low words in one chain of carries, its high words in another; r12 and r0 gather what is left. */
+/* Adds h 2^n, its low words in one chain of carries and its high words in another; r12 and r0
+   collect the rest. */
 .macro times_upper n
     adds    r1, r1, r9, lsl #\n
     adcs    r2, r2, r10, lsl #\n
@@ -28,7 +29,7 @@
     adc     r0, r0, #0
 .endm
 
-/* The product as combine leaves it, modulo 2^256 - 38, to out: 38 = 32 + 4 + 2. */
+/* Reduces the product as combine leaves it modulo 2^256 - 38, to out: 38 = 32 + 4 + 2. */
 .macro reduce
     mov     r12, #0
     times_upper 1
@@ -61,14 +62,16 @@ function p25519_square
     reduce
     leave256
 
-/* void p25519_multiply_a24(uint32_t out[8], const uint32_t a[8]);  121665 a; 121665 = 2^16 + 56129 */
+/* void p25519_multiply_a24(uint32_t out[8], const uint32_t a[8])
+
+   out = 121665 a; 121665 = 2^16 + 56129. */
 function p25519_multiply_a24
     push    {r0, r4-r11, lr}
     ldmia   r1, {r1-r8}
     movw    r9, #56129
     mov     r12, #0
     .irp    w, r1, r2, r3, r4, r5, r6, r7, r8
-    /* w's halves by 56129, what came from below, and w 2^16 */
+    /* w's halves times 56129, the carry from below, and w 2^16 */
     uxth    r10, \w
     lsr     r11, \w, #16
     mul     r10, r10, r9

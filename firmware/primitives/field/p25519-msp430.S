@@ -1,10 +1,11 @@
-/* The field of 2^255 - 19 elements (RFC 7748) for an MSP430 with a hardware multiplier. Elements are sixteen
-   words, any number below 2^256: 2^256 = 38. Every function takes the same time whatever its operands. */
+/* The field of 2^255 - 19 elements (RFC 7748) for an MSP430 with a hardware multiplier. Elements
+   are sixteen words, any number below 2^256: 2^256 = 38. Every function takes the same time for all
+   operands. */
 .set N, 8
 #include "field/multiply-msp430.S"
 
-/* The product as combine leaves it, modulo 2^256 - 38, to out. Each word of 38 times the upper half is
-   RESLO of its own and RESHI of the one before it. */
+/* Reduces the product as combine leaves it modulo 2^256 - 38, to out. Each word of 38 times the
+   high half is its own RESLO plus the previous word's RESHI. */
 .macro reduce
     mov #38, MPY
     mov r4, OP2
@@ -74,7 +75,7 @@
     .endr
     adc r13
 
-    /* What is above 2^256 once more; where that leaves 256 bits, what is left is small. */
+    /* Fold what is above 2^256 once more; if that exceeds 256 bits, the rest is small. */
     mov r13, OP2
     add RESLO, 0(r12)
     .irp i, 1, 2, 3, 4, 5, 6, 7
@@ -85,7 +86,7 @@
     .endr
     subc r13, r13
     mov #38, r14
-    bic r13, r14            /* 38 where a carry is left */
+    bic r13, r14            /* 38 if a carry is left */
     add r14, 0(r12)
     mov r11, 16(r12)
     .irp i, 4, 5, 6, 7, 8, 9, 10
@@ -131,7 +132,7 @@ function p25519_add
     adc r11
     mov r11, 30(r12)
     subc r15, r15
-    bic r15, r14            /* again where a carry is left */
+    bic r15, r14            /* again if a carry is left */
     add r14, 0(r12)
     ret
 
@@ -147,7 +148,7 @@ function p25519_subtract
     mov r15, 2*\i(r12)
     .endif
     .endr
-    subc r14, r14           /* all ones where it borrowed: 38 less; again where that borrows */
+    subc r14, r14           /* all ones if it borrowed: subtract 38, and again if that borrows */
     and #38, r14
     sub r14, 0(r12)
     .irp i, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
@@ -160,12 +161,14 @@ function p25519_subtract
     sub r14, 0(r12)
     ret
 
-/* void p25519_multiply_a24(uint16_t out[16], const uint16_t a[16]);  121665 a; 121665 = 2^16 + 56129 */
+/* void p25519_multiply_a24(uint16_t out[16], const uint16_t a[16])
+
+   out = 121665 a; 121665 = 2^16 + 56129. */
 function p25519_multiply_a24
     push r10
     mov #56129, MPY
-    clr r14                 /* RESHI of the word before, at most 56128, and carries */
-    clr r11                 /* the word before */
+    clr r14                 /* RESHI of the previous word, at most 56128, and carries */
+    clr r11                 /* the previous word */
     .irp i, 0, 1, 2, 3, 4, 5, 6, 7
     mov @r13+, r10
     mov r10, OP2
@@ -201,7 +204,9 @@ function p25519_multiply_a24
     pop r10
     ret
 
-/* void p25519_swap(uint16_t a[32], uint16_t b[32], uint32_t mask);  where mask is all ones, not where it is 0 */
+/* void p25519_swap(uint16_t a[32], uint16_t b[32], uint32_t mask)
+
+   Swaps if mask is all ones, not if it is 0. */
 function p25519_swap
     mov #4, r15
 1:  .rept 8

@@ -1,4 +1,4 @@
-/* What p25519-msp430.S computes with. */
+/* Functions of p25519-msp430.S. */
 #include <stdint.h>
 
 #define FE_BYTES 32
@@ -12,5 +12,5 @@ void p25519_square(fe out, const fe a);
 void p25519_add(fe out, const fe a, const fe b);
 void p25519_subtract(fe out, const fe a, const fe b);
 void p25519_multiply_a24(fe out, const fe a);
-/* Exchanges two pairs of elements where the mask is all ones. */
+/* Swaps two pairs of elements if the mask is all ones. */
 void p25519_swap(void *a, void *b, uint32_t mask);

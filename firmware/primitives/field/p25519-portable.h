@@ -1,7 +1,6 @@
-/* The field of 2^255 - 19 elements in C, for any word size. Whoever includes this has defined
-   FE_WORD_BITS, 16 or 32: the product of two words is one multiplication of the core's where they
-   are 16 bits, and one with a long result, whose time may depend on the operands, where they are 32
-   (docs/primitives.md). */
+/* The field of 2^255 - 19 elements in C, for any word size. The including file has defined
+   FE_WORD_BITS, 16 or 32. With 16, a product of two words is one multiplication instruction; with
+   32, it is one with a long result, whose time may depend on the operands (docs/primitives.md). */
 #include "crypto.h"
 
 #define FE_BYTES 32
@@ -16,7 +15,7 @@ typedef uint32_t fe_double;
 #endif
 typedef fe_word fe[FE_WORDS];
 
-/* out = a + 38 top, for a small top; where that leaves 256 bits, what is left is small. */
+/* out = a + 38 top, for a small top; if that exceeds 256 bits, the rest is small. */
 static void p25519_fold(fe out, const fe_word *a, fe_double top) {
     fe_double carry = top * 38;
     for (unsigned i = 0; i < FE_WORDS; i++, carry >>= FE_WORD_BITS) {
@@ -49,7 +48,7 @@ static void p25519_multiply(fe out, const fe a, const fe b) {
     p25519_reduce(out, product);
 }
 
-/* Products of two different words once, then doubled, and the squares. */
+/* Products of two different words are computed once, then doubled; then the squares are added. */
 static void p25519_square(fe out, const fe a) {
     fe_word product[2 * FE_WORDS] = {0}, high = 0;
     for (unsigned i = 0; i < FE_WORDS; i++) {
@@ -92,7 +91,7 @@ static void p25519_subtract(fe out, const fe a, const fe b) {
         out[i] = (fe_word)difference;
         borrow = (fe_word)(difference >> FE_WORD_BITS) & 1;
     }
-    /* 2^256 too much: 38 less; again where that borrows. */
+    /* 2^256 too much: subtract 38, and again if that borrows. */
     for (unsigned twice = 0; twice < 2; twice++) {
         borrow = (fe_word)(borrow * 38);
         for (unsigned i = 0; i < FE_WORDS; i++) {

@@ -1,5 +1,5 @@
-/* The field of 2^255 - 19 elements, whatever multiplies. Whoever includes this has defined fe (an
-   array of FE_WORDS words that hold FE_BYTES bytes, little endian), fe_word, and the functions
+/* The field of 2^255 - 19 elements, over any multiplication. The including file has defined fe (an
+   array of FE_WORDS words that hold FE_BYTES bytes, little-endian), fe_word, and the functions
    named here. Elements are any number below 2^256. */
 #ifndef FIELD_P25519_H
 #define FIELD_P25519_H
@@ -16,7 +16,7 @@ static void fe_copy(fe out, const fe a) {
         out[i] = a[i];
 }
 
-/* 255 bits: the highest bit is ignored (RFC 7748, section 5). */
+/* Reads 255 bits: the highest bit is ignored (RFC 7748, section 5). */
 static void fe_from_bytes(fe out, const uint8_t bytes[FE_BYTES]) {
     for (unsigned i = 0; i < FE_WORDS; i++) {
         out[i] = 0;
@@ -26,10 +26,10 @@ static void fe_from_bytes(fe out, const uint8_t bytes[FE_BYTES]) {
     out[FE_WORDS - 1] &= (fe_word) ~(fe_word)0 >> 1;
 }
 
-/* The number from 0 to 2^255 - 20 that a stands for. */
+/* Writes the fully reduced number, from 0 to 2^255 - 20. */
 __attribute__((cold)) static void fe_to_bytes(uint8_t bytes[FE_BYTES], const fe a) {
     uint8_t less[FE_BYTES];
-    /* Bit 255 counts 19, twice where that sets it anew; then less = a - p + 2^255. */
+    /* Bit 255 counts 19, twice if that sets it again; then less = a - p + 2^255. */
     for (unsigned i = 0; i < FE_BYTES; i++)
         bytes[i] = (uint8_t)(a[i / sizeof(fe_word)] >> i % sizeof(fe_word) * 8);
     for (unsigned twice = 0; twice < 2; twice++) {
@@ -62,7 +62,7 @@ static void fe_square_times(fe out, const fe a, unsigned count, const fe b) {
 }
 #endif
 
-/* a^(2^250 - 1), and a^11 beside it: what inversion and square roots begin with. */
+/* a^(2^250 - 1), and a^11: the start of inversion and of square roots. */
 __attribute__((cold)) static void fe_power_250(fe out, fe eleven, const fe a) {
     fe two, t, u;
     fe_square(two, a);
@@ -78,7 +78,7 @@ __attribute__((cold)) static void fe_power_250(fe out, fe eleven, const fe a) {
     fe_square_times(out, u, 50, t);   /* 2^250 - 1 */
 }
 
-/* 1 / a = a^(p - 2); 0 where a is 0. */
+/* 1 / a = a^(p - 2); 0 if a is 0. */
 static void fe_invert(fe out, const fe a) {
     fe eleven, t;
     fe_power_250(t, eleven, a);

@@ -1,10 +1,11 @@
-/* The field of P-256 for ARMv7E-M, and doubling and adding points. */
+/* The field of P-256 for ARMv7E-M, with doubling and addition of points. */
 #include "field/multiply-armv7em.S"
 #include "field/p256-armv7m.inc"
 #include "field/inversion-armv7em.inc"
 
-/* What the functions inside of others work in, which the caller has on its stack: a product's words, where they
-   return to, a. They keep no registers; an element comes back in E0 to E7, where what changes one finds it. */
+/* Working space of the inner functions, on their caller's stack: a product's words, the return
+   address, a. They preserve no registers and return an element in E0 to E7, where the functions
+   that modify one expect it. */
 #define UPPER HIGH + 16
 #define RETURN 48
 #define INSIDE_BYTES 56
@@ -18,10 +19,10 @@
 #define E6 r1
 #define E7 r2
 
-/* A product as product256 leaves it, to E0 to E7, as p256-armv7m.inc has it. One chain of UMAAL by 2^32 - 1 adds
-   M - (M >> 32): what it begins with is M's lowest word, less what that borrowed, and what each step carries is
-   above it. UMAAL leaves the flags to the chain that adds M >> 64's lowest words; one of UMAAL by 1 adds M >> 160,
-   then the others. */
+/* Reduces a product as product256 leaves it, to E0 to E7, as in p256-armv7m.inc. One chain of UMAAL
+   by 2^32 - 1 adds M - (M >> 32): it starts with M's lowest word, less its borrow, and each step's
+   carry is added above. UMAAL preserves the flags for the chain that adds M >> 64's lowest words; a
+   chain of UMAAL by 1 adds M >> 160, then the others. */
 .macro reduce
     ldr     r1, [sp, #HIGH]
     ldr     r2, [sp, #HIGH + 4]
@@ -58,7 +59,7 @@
     adds    r1, r1, r0
     adcs    r2, r2, r12
     sbc     r12, r12, r12
-    mvn     r12, r12                    /* all ones where something is carried out: p less */
+    mvn     r12, r12                    /* all ones if there is a carry out: subtract p */
     subs    E0, r5, r12
     sbcs    E1, r6, r12
     sbcs    E2, r7, r12
@@ -69,7 +70,7 @@
     sbc     E7, r2, r12
 .endm
 
-/* An element from or to what a register points to. */
+/* Loads or stores an element at a register's address. */
 .macro get_at register, at
     ldr     E0, [\register, #\at]
     ldr     E1, [\register, #\at + 4]
@@ -116,14 +117,16 @@ function p256_square
     bl      inside_square
     leave_public
 
-/* A point in Jacobian coordinates, and the square and the cube of its z where it is ready to be added. */
+/* A point in Jacobian coordinates and, for a point ready to be added, the square and the cube of
+   its z. */
 #define PX 0
 #define PY 32
 #define PZ 64
 #define PZZ 96
 #define PZZZ 128
 
-/* The frame: where the point goes, where it is, and what is added; then elements: of doubling, of adding. */
+/* The frame: addresses of the result, of the point, and of the point to add; then elements for
+   doubling and for adding. */
 #define OUT_POINT 56
 #define IN_POINT 60
 #define TERM 64
@@ -151,7 +154,7 @@ function p256_square
     pop     {r4-r11, pc}
 .endm
 
-/* An element of the frame, or of a point that the frame tells of. */
+/* The address of an element in the frame, or of a point given in the frame. */
 .macro element register, at, point
     .ifb    \point
     add     \register, sp, #\at
@@ -188,9 +191,10 @@ function p256_square
     bl      \function
 .endm
 
-/* void p256_double(uint32_t out[24], const uint32_t point[24]);  which may be one
-   dbl-2001-b of Bernstein and Lange's Explicit-Formulas Database with half its z, which makes all but one of its
-   multiples disappear, and Y Z as a product: 4 M + 4 S. */
+/* void p256_double(uint32_t out[24], const uint32_t point[24])
+
+   out may be point. dbl-2001-b of Bernstein and Lange's Explicit-Formulas Database with half its z,
+   which removes all but one of its small multiples, and Y Z as a product: 4 M + 4 S. */
 function p256_double
     enter_point
     squared PZ, IN_POINT
@@ -201,7 +205,7 @@ function p256_double
     change  inside_add, PX, IN_POINT
     put     ALPHA
     product ALPHA, T
-    /* 3/2 of it: 3 E first, in E and r0, which take n p with them as sums do, n from 0 to 3. */
+    /* 3/2 of it: first 3 E, in E and r0, from which n p is subtracted as in sums, n from 0 to 3. */
     mov     r0, #0
     mov     r4, #2
     .irp    w, E0, E1, E2, E3, E4, E5, E6, E7
@@ -219,7 +223,7 @@ function p256_double
     sbcs    E5, E5, #0
     sbcs    E6, E6, r10
     sbc     E7, E7, r9
-    and     r9, E0, #1                  /* p more where it is odd */
+    and     r9, E0, #1                  /* add p if it is odd */
     rsb     r9, r9, #0
     adds    E0, E0, r9
     adcs    E1, E1, r9
@@ -253,8 +257,8 @@ function p256_double
     put     PY, OUT_POINT
     leave_point
 
-/* What both additions end with, as point_sum of curve/weierstrass.h has it, once z is there: u and s are in the
-   frame or in a point. */
+/* The common end of both additions, as point_sum of curve/weierstrass.h, once z is computed: u and
+   s are in the frame or in a point. */
 .macro sum_of_points u, s, point
     squared H
     put     T
@@ -276,7 +280,9 @@ function p256_double
     put     PY, OUT_POINT
 .endm
 
-/* void p256_add_ready(uint32_t out[24], const uint32_t p[24], const uint32_t q[40]);  out may be p */
+/* void p256_add_ready(uint32_t out[24], const uint32_t p[24], const uint32_t q[40])
+
+   out may be p. */
 function p256_add_ready
     enter_point
     product PX, PZZ, IN_POINT, TERM
@@ -300,7 +306,9 @@ function p256_add_ready
     sum_of_points U, S
     leave_point
 
-/* void p256_add_affine(uint32_t out[24], const uint32_t p[24], const uint32_t q[16]);  out may be p */
+/* void p256_add_affine(uint32_t out[24], const uint32_t p[24], const uint32_t q[16])
+
+   out may be p. */
 function p256_add_affine
     enter_point
     squared PZ, IN_POINT
@@ -318,7 +326,7 @@ function p256_add_affine
     sum_of_points PX, PY, IN_POINT
     leave_point
 
-    .section .text.p256_inside, "ax"    /* kept whichever of the functions above is */
+    .section .text.p256_inside, "ax"    /* kept whichever of the functions above are linked */
     .balign 4
 
 /* E = *r1 *r2 */
@@ -330,7 +338,7 @@ inside_multiply:
     reduce
     ldr     pc, [sp, #RETURN]
 
-/* E = *r1 by itself */
+/* E = *r1 squared */
     .thumb_func
 inside_square:
     str     lr, [sp, #RETURN]
@@ -338,7 +346,7 @@ inside_square:
     reduce
     ldr     pc, [sp, #RETURN]
 
-/* E = E + *r4: n p less, as add_and_put has it. */
+/* E = E + *r4, less n p as in add_and_put. */
     .thumb_func
 inside_add:
     ldm     r4!, {r0, r9, r10, r12}
@@ -366,7 +374,7 @@ inside_add:
     sbc     E7, E7, r9
     bx      lr
 
-/* n p more, as subtract_and_put has it. */
+/* Adds n p, as in subtract_and_put. */
 .macro borrowed
     sbc     r9, r9, r9
     rsb     r10, r9, #0

@@ -1,7 +1,7 @@
-/* The field of P-256 for ARMv7-M cores whose UMULL varies. */
+/* The field of P-256 for ARMv7-M cores whose UMULL takes a varying time. */
 #include "field/multiply-armv7m.S"
 
-/* A product to out, as p256-armv7m.inc has it: words 8 to 11, then 12 to 15 with what was carried there. */
+/* Reduces a product to out, as in p256-armv7m.inc: words 8 to 11, then 12 to 15 with the carry. */
 .macro reduce
     add     r0, sp, #HIGH
     stmia   r0, {r9-r11, lr}
@@ -10,7 +10,7 @@
     adcs    r6, r6, lr
     adcs    r7, r7, r1
     adcs    r8, r8, r2
-    sbc     r9, r9, r9                  /* what is carried out, less 1 */
+    sbc     r9, r9, r9                  /* the carry out, less 1 */
     rsbs    r0, r0, #0                  /* the carry again, and M >> 160 */
     adcs    r5, r5, r2
     adcs    r6, r6, r3
@@ -32,7 +32,7 @@
     adcs    r11, r11, r2
     adcs    r12, r12, r3
     adcs    lr, lr, r4
-    sbc     r0, r0, r0                  /* what is carried out, less 1 */
+    sbc     r0, r0, r0                  /* the carry out, less 1 */
     adds    r10, r10, r3
     adcs    r11, r11, r4
     adcs    r12, r12, #0
@@ -43,7 +43,7 @@
     sbcs    r12, r12, r4
     sbcs    lr, lr, #0
     sbc     r0, r0, #0
-    add     r9, r9, #1                  /* what words 8 to 11 carried: -1 to 3 */
+    add     r9, r9, #1                  /* carry out of words 8 to 11: -1 to 3 */
     adds    r10, r10, r9
     adcs    r11, r11, r9, asr #31
     adcs    r12, r12, r9, asr #31

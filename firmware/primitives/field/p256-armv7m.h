@@ -1,4 +1,4 @@
-/* What p256-armv7m.S computes with. */
+/* Functions of p256-armv7m.S. */
 #include <stdint.h>
 
 typedef uint32_t fe[8];
@@ -12,6 +12,6 @@ void p256_square(fe out, const fe a);
 void p256_add(fe out, const fe a, const fe b);
 void p256_subtract(fe out, const fe a, const fe b);
 
-/* Entry index, below 8, of a table whose entries have that many words, a multiple of 4. */
+/* Copies entry `index`, below 8, of a table whose entries have `words` words, a multiple of 4. */
 void words_pick(uint32_t *out, const uint32_t *table, unsigned index, unsigned words);
 #define fe_pick words_pick

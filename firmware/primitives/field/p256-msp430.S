@@ -1,10 +1,10 @@
-/* The field of P-256 (SP 800-186, 3.2.1.3), p = 2^256 - 2^224 + 2^192 + 2^96 - 1, for an MSP430 with a
-   hardware multiplier. Elements are sixteen words, any number below 2^256, in Montgomery's form: x 2^256
-   mod p stands for x. Every function takes the same time whatever its operands. */
+/* The field of P-256 (SP 800-186, 3.2.1.3), p = 2^256 - 2^224 + 2^192 + 2^96 - 1, for an MSP430
+   with a hardware multiplier. Elements are sixteen words, any number below 2^256, in Montgomery
+   form: x 2^256 mod p stands for x. Every function takes the same time for all operands. */
 .set N, 8
 #include "field/multiply-msp430.S"
 
-/* The words from from(sp) on, to the registers from r4 on up to r\last; the carry goes on to r15. */
+/* Applies the words from from(sp) on to the registers from r4 to r\last; the carry goes to r15. */
 .macro chain first, others, carry, from, last
     .irp i, 4, 5, 6, 7, 8, 9, 10, 11
     .if \i == 4
@@ -18,7 +18,7 @@
     \carry r15
 .endm
 
-/* A small number with a sign to the registers; the sign to r13. */
+/* Adds a small signed number to the registers; its sign goes to r13. */
 .macro add_signed number
     mov \number, r13
     rla r13
@@ -30,9 +30,10 @@
     .endr
 .endm
 
-/* The product as combine leaves it, over 2^256 modulo p, to out (Montgomery, "Modular multiplication without
-   trial division", 1985). Since p = -1 modulo 2^96, the lowest words, as they become, are themselves the
-   multiple M of p that clears them: + 2^96 M + 2^192 M - 2^224 M + 2^256 M. */
+/* Reduces the product as combine leaves it, divided by 2^256 modulo p, to out (Montgomery, "Modular
+   multiplication without trial division", 1985). Because p = -1 modulo 2^96, the lowest words, as
+   updated, are themselves the multiple M of p that clears them: + 2^96 M + 2^192 M - 2^224 M +
+   2^256 M. */
 .macro reduce
     clr r14
     add PRODUCT(sp), PRODUCT+12(sp)
@@ -68,7 +69,7 @@
     chain add, addc, adc, PRODUCT+24, 7
     chain sub, subc, sbc, PRODUCT+20, 9
 
-    /* What is there is below 2^256 + p: p less where it leaves 256 bits. */
+    /* The result is below 2^256 + p: subtract p if it exceeds 256 bits. */
     clr r14
     sub r15, r14
     sub r14, 0(r12)
@@ -106,7 +107,7 @@ function p256_square
     reduce
     leave
 
-/* p where the mask in r14 is all ones, by instruction, to out. */
+/* Adds p to out, or subtracts it, by `instruction`, if the mask in r14 is all ones. */
 .macro masked_p first, others, carry
     mov r14, r13
     and #1, r13
@@ -134,7 +135,7 @@ function p256_add
     mov @r13, r11
     addc @r14, r11
     subc r14, r14
-    inv r14                 /* all ones where it left 256 bits; again where it still does */
+    inv r14                 /* all ones if it exceeded 256 bits; again if it still does */
     masked_p sub, subc, sbc
     subc r15, r15
     bic r15, r14
@@ -152,7 +153,7 @@ function p256_subtract
     .endr
     mov @r13, r11
     subc @r14, r11
-    subc r14, r14           /* all ones where it borrowed; again where p was not enough */
+    subc r14, r14           /* all ones if it borrowed; again if one p was not enough */
     masked_p add, addc, adc
     subc r15, r15
     and r15, r14

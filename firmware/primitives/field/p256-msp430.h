@@ -1,4 +1,4 @@
-/* What p256-msp430.S computes with. */
+/* Functions of p256-msp430.S. */
 #include <stdint.h>
 
 typedef uint16_t fe[16];

@@ -1,10 +1,10 @@
-/* The field of secp160r1 (SEC 2, version 1.0, 2.4.2), p = 2^160 - 2^31 - 1, for ARMv7-M cores whose UMULL
-   varies. Elements are five words, any number below 2^160, in Montgomery's form: x 2^160 mod p stands for
-   x. Every function takes the same time whatever its operands.
+/* The field of secp160r1 (SEC 2, version 1.0, 2.4.2), p = 2^160 - 2^31 - 1, for ARMv7-M cores whose
+   UMULL takes a varying time. Elements are five words, any number below 2^160, in Montgomery form:
+   x 2^160 mod p stands for x. Every function takes the same time for all operands.
 
-   As in multiply-armv7m.S, an integer is its even halfwords Ae and its odd ones Ao, A = Ae + 2^16 Ao, and
-   AB = P + 2^16 Q, P = Ae Be + 2^32 Ao Bo, Q = Ae Bo + Ao Be. Five halfwords of B stay in registers; what
-   lies below the row at hand, and above it, waits in the frame. */
+   As in multiply-armv7m.S, an integer is split into its even halfwords Ae and its odd ones Ao, A =
+   Ae + 2^16 Ao, and AB = P + 2^16 Q, P = Ae Be + 2^32 Ao Bo, Q = Ae Bo + Ao Be. Five halfwords of B
+   stay in registers; words below and above the current row are kept in the frame. */
     .syntax unified
     .thumb
 
@@ -16,7 +16,7 @@
 #define B4 r12
 #define X lr
 
-/* The frame: P; words of the sum that is being made; a; what the caller gave. */
+/* The frame: P; words of the sum in progress; a; the arguments. */
 #define P 0
 #define S 40
 #define COPY 80
@@ -25,7 +25,7 @@
 #define A 104
 #define B 108
 
-/* Every second halfword of b, or of a's copy, from an offset. */
+/* Loads every second halfword of b, or of a's copy, from an offset. */
 .macro halfwords_b first
     ldr     T, [sp, #B]
     ldrh    B0, [T, #\first]
@@ -43,7 +43,8 @@
     ldrh    B4, [sp, #COPY + \first + 16]
 .endm
 
-/* w3 ... w0 += X * (B3 ... B0), w4 = or += what X * B4 and the carry make; the carry stays in the flags. */
+/* w3 ... w0 += X * (B3 ... B0), w4 = or += X * B4 and the carry; the carry out stays in the
+   flags. */
 .macro row_four w0, w1, w2, w3
     mul     T, X, B0
     adds    \w0, \w0, T
@@ -55,7 +56,7 @@
     adcs    \w3, \w3, T
 .endm
 
-/* A row whose highest word is the first there: product and carry fit it, (2^16 - 1)^2 + 1 < 2^32. */
+/* A row whose highest word is new: product and carry fit it, (2^16 - 1)^2 + 1 < 2^32. */
 .macro row_top w0, w1, w2, w3, w4
     row_four \w0, \w1, \w2, \w3
     mul     \w4, X, B4
@@ -68,7 +69,7 @@
     adcs    \w4, \w4, T
 .endm
 
-/* The last row, whose lowest word is at a place of the frame, to B0. */
+/* The last row, whose lowest word is in the frame, to B0. */
 .macro row_last at, w1, w2, w3, w4
     mul     B0, X, B0
     ldr     T, [sp, #\at]
@@ -83,7 +84,7 @@
     adcs    \w4, \w4, T
 .endm
 
-/* Ae B in words 0 to 8: 0 to 3 at a place of the frame, then r4, r5, r6, r0, r1. */
+/* Ae B in words 0 to 8: 0 to 3 in the frame, then r4, r5, r6, r0, r1. */
 .macro first_rows to
     ldrh    X, [sp, #COPY]
     mul     r0, X, B0
@@ -105,17 +106,17 @@
     row_top r4, r5, r6, r0, r1
 .endm
 
-/* Words 8 and 9 out of the way, and the carry beyond word 7. */
+/* Saves words 8 and 9, and the carry out of word 7. */
 .macro spill
     strd    r1, r2, [sp, #S + 32]
     mov     r2, #0
 .endm
 
-/* The product P + 2^n (q9 ... q0), n = 16 or 17, over 2^160 modulo p, to out (Montgomery, "Modular
-   multiplication without trial division", 1985). M with M + 2^31 M = the lower half L modulo 2^160 clears it:
-   the upper half + M - (M + 2^31 M - L) / 2^160 is left, which is below 2^160 + p. Word i of 2^31 M is made
-   of words i and i - 1 of M; of word i it needs the lowest bit, which is known before the rest. f0 to f3 are
-   free. */
+/* Reduces the product P + 2^n (q9 ... q0), n = 16 or 17, divided by 2^160 modulo p, to out
+   (Montgomery, "Modular multiplication without trial division", 1985). M with M + 2^31 M = the low
+   half L modulo 2^160 clears that half: the result is the high half + M - (M + 2^31 M - L) / 2^160,
+   below 2^160 + p. Word i of 2^31 M consists of words i and i - 1 of M; from word i it needs only
+   the lowest bit, which is known first. f0 to f3 are free. */
 .macro reduce n, q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, f0, f1, f2, f3
     lsl     \q9, \q9, #\n
     orr     \q9, \q9, \q8, lsr #32 - \n
@@ -167,7 +168,7 @@
     adcs    \q8, \q8, \q3
     adcs    \q9, \q9, \q4
     ldr     \f1, [sp, #OUT]
-    adc     \f0, \f0, #0                /* 1 where it left 160 bits: 2^160 = 2^31 + 1 */
+    adc     \f0, \f0, #0                /* 1 if it exceeded 160 bits: 2^160 = 2^31 + 1 */
     orr     \f0, \f0, \f0, lsl #31
     adds    \q5, \q5, \f0
     str     \q5, [\f1]
@@ -183,7 +184,7 @@
     pop     {r4-r11, pc}
 .endm
 
-/* A word of L becomes one of M; below is M's word before. */
+/* Turns a word of L into one of M; below is M's previous word. */
 .macro clear below, word, f0, f1
     sbc     \f0, \word, \below, lsr #1
     lsr     \f1, \below, #1
@@ -199,7 +200,7 @@
     stmia   r0, {r3-r7}
 .endm
 
-/* A field's function. Both of a curve's primitives may bring it: one is kept. */
+/* A function of the field. If two primitives of a curve include it, one copy is linked. */
 .macro function name
     .section .text.\name, "ax"
     .balign 4
@@ -283,8 +284,10 @@ function secp160r1_multiply
     adc     r10, r10, #0
     reduce  16, r8, r0, r1, r3, r4, r5, r6, r7, r9, r10, r2, r11, r12, lr
 
-/* void secp160r1_square(uint32_t out[5], const uint32_t a[5]); products of two different halfwords of the
-   same parity once, then doubled, and Q / 2 = Ae Ao. */
+/* void secp160r1_square(uint32_t out[5], const uint32_t a[5])
+
+   Products of two different halfwords of the same parity are computed once, then doubled; Q / 2 =
+   Ae Ao. */
 function secp160r1_square
     enter
     halfwords_copy 0
@@ -336,7 +339,8 @@ function secp160r1_square
     adcs    r6, r6, r6
     adcs    lr, lr, lr
     adc     r7, r7, #0
-    mul     B0, B0, B0                  /* squares: of an odd halfword, of the even one above it */
+    mul     B0, B0, B0                  /* squares: of an odd halfword, and of the even one above
+                                           it */
     adds    r0, r0, B0
     ldrh    B0, [sp, #COPY + 4]
     mul     B0, B0, B0
@@ -370,8 +374,10 @@ function secp160r1_square
     mov     r7, #0
     reduce  17, r8, r9, r2, r3, r4, r5, r6, r0, r1, r7, r10, r11, r12, lr
 
-/* void secp160r1_add(uint32_t out[5], const uint32_t a[5], const uint32_t b[5]); 2^160 = 2^31 + 1, taken off
-   once where the sum left 160 bits, and again where it still does: little is left then. */
+/* void secp160r1_add(uint32_t out[5], const uint32_t a[5], const uint32_t b[5])
+
+   2^160 = 2^31 + 1, which is added if the sum exceeded 160 bits, and again if it still does: the
+   rest is then small. */
 function secp160r1_add
     push    {r4-r11, lr}
     ldmia   r1, {r3-r7}

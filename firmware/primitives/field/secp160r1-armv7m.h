@@ -1,4 +1,4 @@
-/* What secp160r1-armv7m.S computes with. */
+/* Functions of secp160r1-armv7m.S. */
 #include <stdint.h>
 
 typedef uint32_t fe[5];

@@ -1,12 +1,13 @@
-/* The field of secp160r1 (SEC 2, version 1.0, 2.4.2), p = 2^160 - 2^31 - 1, for an MSP430 with a hardware
-   multiplier. Elements are ten words, any number below 2^160, in Montgomery's form: x 2^160 mod p stands
-   for x. Every function takes the same time whatever its operands. */
+/* The field of secp160r1 (SEC 2, version 1.0, 2.4.2), p = 2^160 - 2^31 - 1, for an MSP430 with a
+   hardware multiplier. Elements are ten words, any number below 2^160, in Montgomery form: x 2^160
+   mod p stands for x. Every function takes the same time for all operands. */
 .set N, 5
 #include "field/multiply-msp430.S"
 
-/* The product as combine leaves it, over 2^160 modulo p, to out (Montgomery, "Modular multiplication without
-   trial division", 1985). M with M + 2^31 M = the lower half L modulo 2^160 clears it: the upper half + M -
-   (M + 2^31 M - L) / 2^160 is left. Word i of 2^31 M is made of words i - 1 and i - 2 of M. */
+/* Reduces the product as combine leaves it, divided by 2^160 modulo p, to out (Montgomery, "Modular
+   multiplication without trial division", 1985). M with M + 2^31 M = the low half L modulo 2^160
+   clears that half: the result is the high half + M - (M + 2^31 M - L) / 2^160. Word i of 2^31 M
+   consists of words i - 1 and i - 2 of M. */
 .macro reduce
     mov PRODUCT(sp), r12
     rra r12
@@ -15,7 +16,7 @@
     sub r14, PRODUCT+2(sp)
     .irp i, 2, 3, 4, 5, 6, 7, 8, 9
     subc r13, r13
-    inv r13                 /* all ones where nothing was borrowed */
+    inv r13                 /* all ones if there was no borrow */
     mov PRODUCT+2*(\i-1)(sp), r12
     rra r12
     mov PRODUCT+2*(\i-2)(sp), r14
@@ -57,7 +58,7 @@
     mov r15, r13
     rla r13
     subc r13, r13
-    inv r13                 /* the sign of what is added */
+    inv r13                 /* the addend's sign */
     add r15, r4
     .irp i, 5, 6, 7, 8
     addc r13, r\i
@@ -67,7 +68,7 @@
     from_memory add, addc, PRODUCT+2*N
     adc r15
 
-    /* What is there is below 2^160 + p: where it leaves 160 bits, that counts 2^31 + 1. */
+    /* The result is below 2^160 + p: if it exceeds 160 bits, that counts 2^31 + 1. */
     mov r15, r14
     rra r14
     clr r14
@@ -99,7 +100,7 @@ function secp160r1_square
     reduce
     leave
 
-/* 2^31 + 1 where the mask in r14 is all ones, by instruction, to out. */
+/* Adds 2^31 + 1 to out, or subtracts it, by `instruction`, if the mask in r14 is all ones. */
 .macro masked first, others, carry
     mov r14, r13
     and #0x8000, r13
@@ -124,7 +125,7 @@ function secp160r1_add
     mov @r13, r11
     addc @r14, r11
     subc r14, r14
-    inv r14                 /* all ones where it left 160 bits; again where it still does */
+    inv r14                 /* all ones if it exceeded 160 bits; again if it still does */
     masked add, addc, adc
     subc r15, r15
     bic r15, r14
@@ -142,7 +143,7 @@ function secp160r1_subtract
     .endr
     mov @r13, r11
     subc @r14, r11
-    subc r14, r14           /* all ones where it borrowed; again where p was not enough */
+    subc r14, r14           /* all ones if it borrowed; again if one p was not enough */
     masked sub, subc, sbc
     subc r15, r15
     and r15, r14

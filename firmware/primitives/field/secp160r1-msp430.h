@@ -1,4 +1,4 @@
-/* What secp160r1-msp430.S computes with. */
+/* Functions of secp160r1-msp430.S. */
 #include <stdint.h>
 
 typedef uint16_t fe[10];

@@ -3,7 +3,7 @@
 
 #define OUT 48
 
-/* r0 = out, r1 = a, r2 = b: the product, its words 4 to 11 in r1-r8. */
+/* r0 = out, r1 = a, r2 = b: the product, with its words 4 to 11 in r1-r8. */
 .macro multiply256
     push    {r4-r11, lr}
     push    {r0, r1}
@@ -13,7 +13,7 @@
     ldm     r1, {r1-r3}
 .endm
 
-/* The same of a's square. */
+/* The same for a's square. */
 .macro square256
     push    {r4-r11, lr}
     push    {r0, r1}

@@ -1,3 +1,3 @@
-/* What secp256k1-armv7em.S computes with. */
+/* Functions of secp256k1-armv7em.S. */
 #include "field/inversion-armv7em.h"
 #include "field/secp256k1-armv7m.h"

@@ -1,4 +1,4 @@
-/* The field of secp256k1 for ARMv7-M cores whose UMULL varies. */
+/* The field of secp256k1 for ARMv7-M cores whose UMULL takes a varying time. */
 #include "field/multiply-armv7m.S"
 
 .macro above_word high, low, word, by

@@ -1,19 +1,20 @@
-/* The field of secp256k1 (SEC 2, version 2.0, 2.4.1), p = 2^256 - 2^32 - 977, for an MSP430 with a hardware
-   multiplier. Elements are sixteen words, any number below 2^256, in Montgomery's form: x 2^256 mod p stands
-   for x. Every function takes the same time whatever its operands. */
+/* The field of secp256k1 (SEC 2, version 2.0, 2.4.1), p = 2^256 - 2^32 - 977, for an MSP430 with a
+   hardware multiplier. Elements are sixteen words, any number below 2^256, in Montgomery form: x
+   2^256 mod p stands for x. Every function takes the same time for all operands. */
 .set N, 8
 #include "field/multiply-msp430.S"
 
-/* The words from from(sp) on are added to the registers from r4 on; the carry goes on to r15. */
+/* Adds the words from from(sp) on to the registers from r4 on; the carry goes to r15. */
 .macro add_words from
     from_memory add, addc, \from
     adc r15
 .endm
 
-/* The product as combine leaves it, over 2^256 modulo p, to out (Montgomery, "Modular multiplication without
-   trial division", 1985). M with (2^32 + 977) M = the lower half L modulo 2^256 clears it: the upper half + M
-   - ((2^32 + 977) M - L) / 2^256 is left. A word of L, less what M's words before it left, becomes one of M:
-   times 1 / 977 modulo 2^16. r12 is the upper half of 977 times the word before, and borrows. */
+/* Reduces the product as combine leaves it, divided by 2^256 modulo p, to out (Montgomery, "Modular
+   multiplication without trial division", 1985). M with (2^32 + 977) M = the low half L modulo
+   2^256 clears that half: the result is the high half + M - ((2^32 + 977) M - L) / 2^256. A word of
+   L, less the contribution of M's words before it, becomes one of M: times 1 / 977 modulo 2^16. r12
+   is the high half of 977 times the previous word, and borrows. */
 .macro reduce
     .irp i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
     mov PRODUCT+2*\i(sp), r14
@@ -58,7 +59,7 @@
     mov r15, r13
     rla r13
     subc r13, r13
-    inv r13                 /* the sign of what is added */
+    inv r13                 /* the addend's sign */
     add r15, r4
     .irp i, 5, 6, 7, 8, 9, 10, 11
     addc r13, r\i
@@ -67,7 +68,7 @@
     adc r15
     add_words PRODUCT+2*N
 
-    /* What is there is below 2^256 + p: where it leaves 256 bits, that counts 2^32 + 977. */
+    /* The result is below 2^256 + p: if it exceeds 256 bits, that counts 2^32 + 977. */
     clr r14
     sub r15, r14
     and #977, r14
@@ -99,7 +100,7 @@ function secp256k1_square
     reduce
     leave
 
-/* 2^32 + 977 where the mask in r14 is all ones, by instruction, to out. */
+/* Adds 2^32 + 977 to out, or subtracts it, by `instruction`, if the mask in r14 is all ones. */
 .macro masked first, others, carry
     mov r14, r13
     and #977, r13
@@ -125,7 +126,7 @@ function secp256k1_add
     mov @r13, r11
     addc @r14, r11
     subc r14, r14
-    inv r14                 /* all ones where it left 256 bits; again where it still does */
+    inv r14                 /* all ones if it exceeded 256 bits; again if it still does */
     masked add, addc, adc
     subc r14, r14
     inv r14
@@ -143,7 +144,7 @@ function secp256k1_subtract
     .endr
     mov @r13, r11
     subc @r14, r11
-    subc r14, r14           /* all ones where it borrowed; again where p was not enough */
+    subc r14, r14           /* all ones if it borrowed; again if one p was not enough */
     masked sub, subc, sbc
     subc r14, r14
     masked sub, subc, sbc

@@ -1,4 +1,4 @@
-/* What secp256k1-msp430.S computes with. */
+/* Functions of secp256k1-msp430.S. */
 #include <stdint.h>
 
 typedef uint16_t fe[16];

@@ -1,5 +1,4 @@
-"""ECDSA over secp160r1 and its nonces from their definitions: no available library has the curve.
-"""
+"""ECDSA over secp160r1 and its nonces by their definitions: no available library has the curve."""
 
 from joulemark.curves import SECP160R1
 from joulemark.oracle import Compute, Inputs, Output
