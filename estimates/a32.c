@@ -13,7 +13,7 @@ static instruction multiply(uint32_t code) {
         made.kind = KIND_LONG;
         made.writes |= bit(bits(code, 15, 12));
     }
-    // What is added to the product: MLA, MLS, and UMAAL, UMLAL and SMLAL with both halves.
+    // The addend of the product: MLA, MLS, and UMAAL, UMLAL and SMLAL with both halves.
     if (operation == 1 || operation == 3)
         made.reads |= bit(bits(code, 15, 12));
     if (operation == 2 || operation == 5 || operation == 7)
@@ -55,7 +55,7 @@ static instruction transfer(uint32_t code) {
     made.address = base | (by_register ? bit(bits(code, 3, 0)) : 0);
     made.reads = made.address;
     uint32_t shift = bits(code, 11, 5);
-    // Not shifted, or to the left by 2.
+    // Not shifted, or left by 2.
     bool slow = by_register && shift != 0 && shift != 2 << 2;
     if (load) {
         made.kind = slow ? KIND_LOAD_SLOW : KIND_LOAD;
@@ -128,7 +128,7 @@ static instruction miscellaneous(uint32_t code) {
         made.kind = KIND_MULTIPLY;
         made.reads = bit(bits(code, 3, 0)) | bit(bits(code, 11, 8));
         made.writes = bit(bits(code, 19, 16));
-        // SMLAL adds to 64 bits; SMUL and SMULW to none.
+        // SMLAL adds to 64 bits; SMUL and SMULW have no addend.
         if (bits(code, 22, 21) == 2) {
             made.writes |= bit(bits(code, 15, 12));
             made.reads |= made.writes;
@@ -182,7 +182,7 @@ static instruction media(uint32_t code) {
 
 static instruction unconditional(uint32_t code) {
     instruction made = {.kind = KIND_OTHER};
-    // BLX branches; PLD reads an address alone.
+    // BLX branches; PLD reads only an address.
     if (bits(code, 27, 25) == 1 || bits(code, 27, 24) == 4)
         return vector_decode(code);
     if (bits(code, 27, 25) == 5)
@@ -237,7 +237,7 @@ instruction a32_decode(uint32_t code) {
         return unconditional(code);
     instruction made = conditional(code);
     if (condition != ALWAYS) {
-        // What it would write is kept where it does not execute.
+        // If it does not execute, its destinations keep their values.
         made.reads |= bit(FLAGS) | (made.writes & ~bit(FLAGS));
     }
     return made;

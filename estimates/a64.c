@@ -3,7 +3,7 @@
 
 enum { ZERO = 31 };
 
-// A general register; 31 is no register, or the stack's pointer, whose changes are not waited for.
+// A general register. 31 is no register or the stack pointer, whose changes cause no waiting.
 static set general(uint32_t number) {
     return number == ZERO ? 0 : (set)1 << number;
 }
@@ -139,7 +139,7 @@ static instruction by_register(uint32_t code) {
     }
 }
 
-// What a transfer of registers does with data and base.
+// How a transfer reads and writes its data and base registers.
 static instruction transfer(set data, set base, bool load, bool is_vector) {
     instruction made = {.kind = KIND_STORE, .address = base, .reads = base};
     if (load) {
@@ -152,7 +152,7 @@ static instruction transfer(set data, set base, bool load, bool is_vector) {
     return made;
 }
 
-// Of vectors' structures (C4.1.4).
+// Vector structures (C4.1.4).
 static instruction structures(uint32_t code) {
     static const unsigned REGISTERS_OF[16] = {
         [0] = 4, [2] = 4, [4] = 3, [6] = 3, [7] = 1, [8] = 2, [10] = 2,
@@ -223,7 +223,7 @@ static instruction load_or_store(uint32_t code) {
     return transfer(one, rn(code), bits(code, 22, 22), false);
 }
 
-// Of three vectors of one shape: opcode and U as in C4.1.6.
+// Three vectors of the same shape: opcode and U as in C4.1.6.
 static kind three_same(uint32_t opcode, bool unsigned_, uint32_t size) {
     if (opcode == 0x03)
         return unsigned_ && size != 0 ? KIND_VECTOR : KIND_VECTOR_LOGIC; // BSL, BIT, BIF
@@ -240,7 +240,7 @@ static instruction vectors_of(uint32_t code) {
     instruction made = {.kind = KIND_VECTOR, .reads = n, .writes = d};
     made.half = scalar || !bits(code, 30, 30);
     if ((code & 0xFF3E0C00) == 0x4E280800) {
-        // AESE and AESD add to what they write.
+        // AESE and AESD read the register that they write.
         made.kind = KIND_AES;
         if (!bits(code, 13, 13))
             made.reads |= d;
@@ -253,7 +253,7 @@ static instruction vectors_of(uint32_t code) {
     }
     if (bits(code, 24, 24)) {
         if (bits(code, 10, 10)) {
-            // Shifts by constants; with no position they are constants.
+            // Shifts by constants; with no position, constants themselves.
             if (bits(code, 22, 19) == 0) {
                 made.kind = KIND_VECTOR_LOGIC;
                 made.reads = bits(code, 12, 12) && bits(code, 15, 14) != 3 ? d : 0;
@@ -319,13 +319,13 @@ static instruction vectors_of(uint32_t code) {
         }
         return made;
     }
-    // Of one vector, and across its lanes.
+    // One vector, and operations across its lanes.
     if (bits(code, 20, 17) == 8)
         made.kind = KIND_VECTOR_SUM;
     else if (bits(code, 16, 12) == 5 && unsigned_)
         made.kind = KIND_VECTOR_LOGIC;
     else if (bits(code, 16, 12) == 0x12)
-        made.reads |= d; // XTN2 and its like keep the lower half
+        made.reads |= d; // XTN2 and similar keep the lower half
     else if (bits(code, 16, 15) == 3 || bits(code, 23, 23))
         made.kind = KIND_VECTOR_FLOAT;
     return made;

@@ -10,7 +10,7 @@ void level_init(level *made, cache of, unsigned line_bytes, level *below) {
     made->random = of.random;
 }
 
-// xorshift (Marsaglia 2003), the same in each run.
+// xorshift (Marsaglia 2003), the same sequence in each run.
 static unsigned drawn(void) {
     static uint32_t state = 1;
     state ^= state << 13;
@@ -19,8 +19,8 @@ static unsigned drawn(void) {
     return state;
 }
 
-// What is valid stands before what is not; beyond that the order means nothing where lines are
-// replaced at random.
+// Valid lines come before empty ones. Beyond that, the order is meaningless if lines are replaced
+// at random.
 void level_search(level *in, uint64_t *set, uint64_t line) {
     unsigned last = in->ways - 1, way = 1;
     while (way <= last && set[way] != line)

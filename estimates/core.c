@@ -26,7 +26,7 @@ static const pipeline ARM1176 = {
             [KIND_BRANCH] = {1, 1},
             [KIND_RETURN] = {1, 1},
             [KIND_OTHER] = {1, 3},
-            // Its floating-point unit is not modelled: as other coprocessors.
+            // Its floating-point unit is not modelled: costs as for other coprocessors.
             [KIND_VECTOR_FLOAT] = {1, 3},
             [KIND_VECTOR_LOAD] = {1, 3},
             [KIND_VECTOR_MOVE] = {1, 3},
@@ -34,9 +34,9 @@ static const pipeline ARM1176 = {
 };
 
 static const pipeline CORTEX_A53 = {
-    // Latencies and slots as gcc/config/arm/cortex-a53.md of GCC describes them (a sum 1 cycle, a
-    // product 2, a load 2 to what adds; 1 more to what shifts, 1 or 2 to an address, 1 less to what
-    // is stored; of transfers, products and branches one a cycle).
+    // Latencies and slots as in GCC's gcc/config/arm/cortex-a53.md: a sum takes 1 cycle, a product
+    // 2, a load 2 for an adding instruction; 1 more for an operand that is shifted, 1 or 2 more for
+    // an address, 1 less for stored data. One transfer, product or branch per cycle.
     .width = 2,
     .early = 1,
     .address = 2,
@@ -58,7 +58,7 @@ static const pipeline CORTEX_A53 = {
             [KIND_BRANCH] = {1, 1},
             [KIND_RETURN] = {1, 1},
             [KIND_OTHER] = {1, 4},
-            // A64, as ocxtal/insn_bench_aarch64 measured it on a Raspberry Pi 3
+            // A64, as measured on a Raspberry Pi 3 by ocxtal/insn_bench_aarch64
             // (results/raspberry-pi-3_cortex-a53.md).
             [KIND_ALU_VARIABLE] = {1, 1},
             [KIND_WIDE] = {2, 3},
@@ -71,27 +71,27 @@ static const pipeline CORTEX_A53 = {
             [KIND_VECTOR_FLOAT] = {1, 4},
             [KIND_VECTOR_LOAD] = {1, 3},
             [KIND_VECTOR_MOVE] = {1, 3},
-            // Which that board's has not: calibrated to what the comments of OpenSSL's
-            // aesv8-armx.pl, sha1-armv8.pl and sha512-armv8.pl say of the A53.
+            // Not available on that board: calibrated to the comments on the A53 in OpenSSL's
+            // aesv8-armx.pl, sha1-armv8.pl and sha512-armv8.pl.
             [KIND_AES] = {1, 1},
             [KIND_SHA] = {1, 5},
         },
 };
 
-// Cortex-A53: caches as bcm2837.dtsi of Linux has them; 8.4 to 9.8 and 85 ns beyond L1 at 1187 MHz
-// (ThomasKaiser/sbc-bench, 4hOp.txt), lines of L1 replaced at random (DDI 0500D, 2.1; of L2 nothing
-// is said); a mispredicted branch 9 cycles (AArch64SchedA53.td of LLVM,
-// after Arm's own table of timings), its predictor's size inferred.
+// Cortex-A53: caches as in Linux's bcm2837.dtsi; 8.4 to 9.8 and 85 ns beyond L1 at 1187 MHz
+// (ThomasKaiser/sbc-bench, 4hOp.txt), random replacement in L1 (DDI 0500D, 2.1, which does not
+// cover L2); a mispredicted branch takes 9 cycles (LLVM's AArch64SchedA53.td, from Arm's own table
+// of timings), its predictor's size is inferred.
 #define OF_CORTEX_A53                                                                              \
     .pipeline = &CORTEX_A53, .line_bytes = 64, .instructions = {32768, 2, true},                   \
     .data = {32768, 4, true}, .l2 = {524288, 16}, .l2_cycles = 11, .memory_cycles = 101,           \
     .counters = 4096, .history_bits = 8, .returns = 8, .mispredicted = 9, .returning = 1,          \
     .return_wrong = 9, .return_unknown = 9
 
-// Silvermont: caches as machines/intel-edison.toml has them; 17 cycles to L2 and 10 for a
-// mispredicted branch (Intel 64 and IA-32 Architectures Optimization Reference Manual, chapter on
-// Silvermont; X86ScheduleSLM.td of LLVM); memory and predictor inferred. It executes out of order:
-// LLVM's model of its pipeline is used (src/joulemark/measure/scheduled.py).
+// Silvermont: caches as in machines/intel-edison.toml; 17 cycles to L2 and 10 for a mispredicted
+// branch (Intel 64 and IA-32 Architectures Optimization Reference Manual, chapter on Silvermont;
+// LLVM's X86ScheduleSLM.td); memory and predictor inferred. It executes out of order, so LLVM's
+// model of its pipeline is used (src/joulemark/measure/scheduled.py).
 #define OF_SILVERMONT                                                                              \
     .line_bytes = 64, .instructions = {32768, 8}, .data = {24576, 6}, .l2 = {1048576, 16},         \
     .l2_cycles = 14, .memory_cycles = 100, .counters = 4096, .history_bits = 8, .returns = 8,      \
@@ -99,10 +99,10 @@ static const pipeline CORTEX_A53 = {
 
 static const core CORES[] = {
     {
-        // Caches: ARM1176JZF-S as the BCM2835 has it; 45 and 213 ns beyond L1 at 998 MHz
-        // (ThomasKaiser/sbc-bench, 1niO.txt); lines are replaced at random unless c1's bit RR is
-        // set (DDI 0301H, 7.2), which Linux leaves clear (arch/arm/mm/proc-v6.S). Branches: DDI
-        // 0301H, 5.2 and table 16-11.
+        // Caches: ARM1176JZF-S as in the BCM2835; 45 and 213 ns beyond L1 at 998 MHz
+        // (ThomasKaiser/sbc-bench, 1niO.txt); random replacement unless c1's bit RR is set (DDI
+        // 0301H, 7.2), which Linux leaves clear (arch/arm/mm/proc-v6.S). Branches: DDI 0301H, 5.2
+        // and table 16-11.
         .name = "arm1176",
         .target = "arm",
         .decode = a32_decode,
@@ -137,7 +137,7 @@ const core *core_named(const char *name) {
 
 enum { ANY, TRANSFER, PRODUCT, JUMP, WIDE };
 
-// Of which there is one a cycle.
+// The unit that accepts one instruction per cycle.
 static unsigned unit_of(const instruction *what) {
     switch (what->kind) {
     case KIND_LOAD:
@@ -177,7 +177,7 @@ static unsigned number_of(set one) {
     return (unsigned)__builtin_ctzll(one);
 }
 
-// When an instruction has all that it reads.
+// Returns when all operands of an instruction are available.
 static unsigned ready_for(const pipeline *where, const instruction *now, const unsigned *ready,
                           set loaded, set products) {
     unsigned latest = 0;
@@ -199,11 +199,11 @@ static unsigned ready_for(const pipeline *where, const instruction *now, const u
 }
 
 unsigned core_cycles(const pipeline *where, const instruction *code, unsigned count) {
-    unsigned ready[REGISTERS] = {0}; // when each register can be used by the stage that adds
-    // As if the pipeline had been filled before: what is needed early is there.
+    unsigned ready[REGISTERS] = {0}; // when the adding stage can use each register
+    // As if the pipeline were already full: early operands are available.
     const unsigned base = where->address + 1;
     set loaded = 0,
-        products = 0; // registers whose value came from memory, or is a vector's product
+        products = 0; // registers whose value came from memory, or is a vector product
     unsigned cycle = base, issued = 0, used = 0;
     for (unsigned i = 0; i < count; i++) {
         const instruction *now = &code[i];

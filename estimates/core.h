@@ -1,53 +1,53 @@
-// Models of cores: what their manuals say of pipeline, caches and branch prediction.
+// Models of cores: pipeline, caches and branch prediction, from their manuals.
 #ifndef ESTIMATES_CORE_H
 #define ESTIMATES_CORE_H
 
 #include "instruction.h"
 
 typedef struct {
-    unsigned issue;   // cycles until the next instruction of its slot can issue
-    unsigned latency; // cycles until what it writes can be used
+    unsigned issue;   // cycles until the next instruction can issue in its slot
+    unsigned latency; // cycles until its result can be used
 } cost;
 
 // An in-order pipeline.
 typedef struct {
     unsigned width; // instructions that issue in one cycle
-    // Cycles sooner that an operand is needed, than where it is added: what is shifted, and what an
-    // address is made of, by whether it was loaded.
+    // How many cycles before the adding stage operands are needed: shifted ones, and addresses, the
+    // latter by whether they were loaded.
     unsigned early, address, address_loaded;
-    unsigned added_sooner; // cycles that a vector's product is there sooner for what adds to it
-    unsigned words;        // that a transfer of many moves in a cycle
+    unsigned added_sooner; // how much earlier a vector product is available as an addend
+    unsigned words;        // words per cycle of a multiple transfer
     cost costs[KINDS];
 } pipeline;
 
 typedef struct {
     unsigned bytes, ways;
-    bool random; // replaces any line of a set; else the one that was used longest ago
+    bool random; // random replacement; else least recently used
 } cache;
 
 typedef struct {
     const char *name;
-    const char *target; // QEMU's name of what it executes
+    const char *target; // QEMU's name for the architecture it executes
     instruction (*decode)(uint32_t code);
-    // Null where the pipeline is modelled elsewhere: the plugin then gives blocks and their order.
+    // Null if the pipeline is modelled elsewhere: the plugin then writes blocks and their order.
     const pipeline *pipeline;
     unsigned line_bytes;
     cache instructions, data, l2;
     unsigned l2_cycles, memory_cycles;
-    // Directions of conditional branches: counters of two bits, found by address and by the last
+    // Prediction of conditional branches: two-bit counters, indexed by address and recent
     // directions.
     unsigned counters, history_bits;
-    bool tagged;      // a counter is one branch's own; one that has none goes as static prediction
-    unsigned returns; // addresses that are kept of calls
-    // Cycles beside a branch's issue.
+    bool tagged;      // a counter belongs to one branch; branches without one use static prediction
+    unsigned returns; // return addresses that are remembered
+    // Cycles in addition to a branch's issue.
     unsigned mispredicted, static_taken;
-    // The same of returns, by what was kept of their calls: the right address, a wrong one, none.
+    // The same for returns, by the remembered address: right, wrong, or none.
     unsigned returning, return_wrong, return_unknown;
 } core;
 
 const core *core_named(const char *name);
 
-// Cycles of a stretch of code that runs from its first instruction to its last.
+// Returns the cycles of a stretch of code that runs from its first instruction to its last.
 unsigned core_cycles(const pipeline *where, const instruction *code, unsigned count);
 
 #endif

@@ -97,7 +97,7 @@ ending ending_of_aarch64(const uint8_t *code, size_t length) {
 
 // Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, appendix A.
 ending ending_of_x86(const uint8_t *code, size_t length) {
-    // Prefixes: repeat, segments, operand size, and REX where there is one.
+    // Prefixes: repeat, segments, operand size, and REX if present.
     size_t at = 0;
     while (at + 1 < length && (code[at] == 0xF2 || code[at] == 0xF3 || code[at] == 0x3E ||
                                code[at] == 0x2E || code[at] == 0x66))

@@ -1,4 +1,4 @@
-// How a block of code ends, as far as branch prediction asks.
+// How a block of code ends, as branch prediction distinguishes it.
 #ifndef ESTIMATES_ENDING_H
 #define ESTIMATES_ENDING_H
 
@@ -6,16 +6,16 @@
 #include <stdint.h>
 
 typedef enum {
-    ENDING_NONE,        // it runs on into the next
-    ENDING_CONDITIONAL, // to a constant, or on
-    ENDING_JUMP,        // to a constant
+    ENDING_NONE,        // runs on into the next block
+    ENDING_CONDITIONAL, // to a constant address, or on
+    ENDING_JUMP,        // to a constant address
     ENDING_CALL,
     ENDING_CALL_INDIRECT,
     ENDING_RETURN,
-    ENDING_INDIRECT, // to what a register or memory holds
+    ENDING_INDIRECT, // to an address in a register or in memory
 } ending;
 
-// Of the last instruction of a block, by the names that QEMU has for architectures.
+// Classify the last instruction of a block, by QEMU's names of architectures.
 typedef ending (*ending_of)(const uint8_t *code, size_t length);
 
 ending ending_of_arm(const uint8_t *code, size_t length);

@@ -1,11 +1,11 @@
-// A plugin of QEMU in user mode: how many cycles a program would take on another core.
+// A plugin for QEMU in user mode: how many cycles a program would take on another core.
 //
-// Each block of code is decoded once, when it is translated; what runs is counted by pairs of
-// blocks that follow one another, so that at the end each pair is scheduled once, and what a block
-// finds unfinished of the one before it counts. Branches are predicted and lines of code are
-// fetched as blocks begin; with cache=on accesses to data go through a model of the data caches.
+// Each block of code is decoded once, when it is translated. Execution is counted by pairs of
+// consecutive blocks. At the end each pair is scheduled once, so that what a block leaves
+// unfinished counts towards the next one. Branches are predicted and lines of code are fetched as
+// blocks begin; with cache=on, data accesses go through a model of the data caches.
 //
-// Where the core's pipeline is not modelled here, the pairs are written with the blocks' code.
+// If the core's pipeline is not modelled here, the pairs are written with the blocks' code.
 //
 // Arguments: core=NAME, out=FILE, cache=on.
 #include "caches.h"
@@ -19,7 +19,7 @@
 
 EXPORTED int qemu_plugin_version = 1;
 
-// More instructions than QEMU puts into one block.
+// More instructions than QEMU ever puts into one block.
 enum { LONGEST = 1024, LONGEST_INSTRUCTION = 16 };
 
 typedef struct pair {
@@ -32,7 +32,7 @@ typedef struct block {
     struct block *next;
     pair *pairs;
     uint64_t start, end,
-        last; // addresses: of its first byte, of what follows, of its last instruction
+        last; // addresses: of its first byte, of the code after it, of its last instruction
     uint64_t first_line, last_line;
     ending ending;
     unsigned number, instructions, unknown;
@@ -86,7 +86,7 @@ static void entered(unsigned vcpu, void *data) {
         level_use(&code_level, line);
 }
 
-// The block that ran before this one was translated is the one that it follows.
+// The block is taken to follow the one that ran before it was translated.
 static void decode(block *made) {
     made->thumb =
         how_it_ends == ending_of_arm && t32_block(made->code, made->lengths, made->instructions,
@@ -151,7 +151,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     qemu_plugin_register_vcpu_tb_exec_cb(tb, entered, QEMU_PLUGIN_CB_NO_REGS, made);
 }
 
-// Cycles that a block adds to those of the one before it.
+// Returns the cycles that a block adds to those of the one before it.
 static uint64_t cycles_after(const block *from, const block *to) {
     static instruction code[2 * LONGEST];
     memcpy(code, from->decoded, from->instructions * sizeof *code);

@@ -31,7 +31,7 @@ static void conditional(uint64_t at, uint64_t to, bool taken) {
     uint8_t *counter = &counters[index];
     history = (history << 1 | taken) & ((1u << where->history_bits) - 1);
     if (where->tagged && owners[index] != at) {
-        // Backwards it is expected to be taken.
+        // A backward branch is expected to be taken.
         if (taken != (to < at))
             missed();
         else if (taken)
@@ -50,7 +50,7 @@ static void conditional(uint64_t at, uint64_t to, bool taken) {
         --*counter;
 }
 
-// More than are kept push out the oldest.
+// A new return address replaces the oldest one if all places are in use.
 static void called(uint64_t next) {
     returns[top++ % where->returns] = next;
     if (held < where->returns)

@@ -1,5 +1,5 @@
-// What of QEMU's interface for plugins is used here, version 1 (QEMU 4.2 to 8.x; documented in
-// docs/devel/tcg-plugins of QEMU). Debian has its header in no binary package.
+// The part of QEMU's plugin interface used here, version 1 (QEMU 4.2 to 8.x; documented in QEMU's
+// docs/devel/tcg-plugins). No binary package of Debian contains its header.
 #ifndef ESTIMATES_QEMU_H
 #define ESTIMATES_QEMU_H
 

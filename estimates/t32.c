@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { NARROW = 2, WIDE_PREFIX = 29 }; // bytes; the least value of the upper five bits (A6.1)
+enum { NARROW = 2, WIDE_PREFIX = 29 }; // bytes; the smallest value of the upper five bits (A6.1)
 
 static instruction alu(set reads, set writes) {
     return (instruction){.kind = KIND_ALU, .reads = reads, .writes = writes};
@@ -32,7 +32,7 @@ static instruction many(bool loads, set base, uint32_t list, bool back) {
     return made;
 }
 
-// A6.2.2: of two low registers.
+// A6.2.2: two low registers.
 static instruction narrow_data_processing(uint32_t code) {
     enum { LSL = 2, LSR = 3, ASR = 4, ADC = 5, SBC = 6, ROR = 7, TST = 8, RSB = 9, CMP = 10 };
     enum { CMN = 11, MUL = 13, MVN = 15 };
@@ -66,7 +66,7 @@ static instruction narrow_data_processing(uint32_t code) {
     return made;
 }
 
-// A6.2.3: of any registers, and branches to one.
+// A6.2.3: any registers, and branches to one.
 static instruction narrow_special(uint32_t code) {
     unsigned to = bits(code, 7, 7) << 3 | bits(code, 2, 0);
     set m = bit(bits(code, 6, 3)), d = bit(to);
@@ -181,7 +181,7 @@ static instruction narrow(uint32_t code) {
     }
 }
 
-// Of 32 bits: registers stand in the same places nearly everywhere.
+// 32 bits: register fields are nearly always at the same positions.
 static unsigned n_of(uint32_t code) {
     return bits(code, 19, 16);
 }
@@ -198,7 +198,7 @@ static unsigned m_of(uint32_t code) {
     return bits(code, 3, 0);
 }
 
-// What A6.3.1 and A6.3.11 have in common.
+// Shared by A6.3.1 and A6.3.11.
 static instruction wide_data_processing(uint32_t code, set m, bool shifted) {
     enum { ORR = 2, ORN = 3, ADC = 10, SBC = 11 };
     uint32_t operation = bits(code, 24, 21);
@@ -253,7 +253,7 @@ static instruction wide_branch(uint32_t code) {
     return (instruction){.kind = KIND_OTHER};
 }
 
-// A6.3.6: pairs, exclusive accesses, and branches by a table.
+// A6.3.6: pairs, exclusive accesses, and table branches.
 static instruction wide_dual(uint32_t code) {
     set base = bit(n_of(code)), t = bit(t_of(code)), t2 = bit(d_of(code));
     bool loads = bits(code, 20, 20), indexed = bits(code, 24, 24), back = bits(code, 21, 21);
@@ -274,8 +274,8 @@ static instruction wide_dual(uint32_t code) {
 static instruction wide_transfer(uint32_t code) {
     set address = bit(n_of(code)), t = bit(t_of(code));
     bool loads = bits(code, 20, 20), back = false, slow = false;
-    // A byte or a halfword to the program counter is a hint (PLD); an address by a literal has
-    // none.
+    // Loading a byte or halfword into the program counter is a hint (PLD); a literal's address has
+    // no base register.
     bool hint = loads && t_of(code) == PC && bits(code, 22, 21) != 2;
     if (n_of(code) != PC && !bits(code, 23, 23)) {
         if (bits(code, 11, 11)) {
@@ -362,8 +362,8 @@ instruction t32_decode(uint32_t code, unsigned length, uint8_t *it) {
     bool conditional = (*it & 15) != 0;
     instruction made = length == NARROW ? narrow(code) : wide(code);
     if (conditional) {
-        // In an IT block data processing of 16 bits leaves the flags alone, but for comparisons;
-        // what an instruction would write is kept where it does not execute.
+        // In an IT block, 16-bit data processing other than comparisons does not change the flags.
+        // If an instruction does not execute, its destinations keep their values.
         if (length == NARROW && made.writes != bit(FLAGS))
             made.writes &= ~bit(FLAGS);
         made.reads |= bit(FLAGS) | (made.writes & ~bit(FLAGS));
@@ -375,8 +375,8 @@ instruction t32_decode(uint32_t code, unsigned length, uint8_t *it) {
     return made;
 }
 
-// Nothing of a block says whether it is Thumb where all its instructions have 32 bits: then each
-// has to begin as those of Thumb do, and what it follows was Thumb.
+// If all instructions of a block have 32 bits, nothing marks it as Thumb: then each must begin as
+// Thumb instructions do, and the previous block must have been Thumb.
 bool t32_block(const uint8_t *code, const uint8_t *lengths, unsigned count, uint64_t start,
                bool follows) {
     if (start & 2)

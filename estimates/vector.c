@@ -36,7 +36,7 @@ static instruction same_length(uint32_t code) {
     case 1:
         if (high) {
             made.kind = KIND_VECTOR_LOGIC;
-            // VBSL, VBIT and VBIF keep some bits of what they write.
+            // VBSL, VBIT and VBIF keep some bits of their destination.
             if (bits(code, 24, 24) && bits(code, 21, 20) != 0)
                 made.reads |= d;
         }
@@ -91,7 +91,7 @@ static instruction by_immediate(uint32_t code) {
     uint32_t operation = bits(code, 11, 8);
     set d = two(d_of(code), whole);
     if (bits(code, 21, 19) == 0 && !bits(code, 7, 7)) {
-        // VORR and VBIC change what VMOV and VMVN set.
+        // VORR and VBIC modify their destination, VMOV and VMVN set it.
         bool changes = operation < 12 && (operation & 1);
         return of(KIND_VECTOR_LOGIC, whole, changes ? d : 0, d);
     }
@@ -108,7 +108,7 @@ static instruction by_immediate(uint32_t code) {
 // A7.4.5.
 static instruction miscellaneous(uint32_t code) {
     uint32_t group = bits(code, 17, 16), operation = bits(code, 10, 7);
-    // Of AES and SHA bit 6 is no length.
+    // For AES and SHA, bit 6 is not a length.
     bool coded = (group == 0 && (operation == 6 || operation == 7)) ||
                  (group == 2 && operation == 7) || (group == 1 && operation == 5);
     bool whole = bits(code, 6, 6) || coded;
@@ -116,7 +116,7 @@ static instruction miscellaneous(uint32_t code) {
     instruction made = of(KIND_VECTOR, whole, m, d);
     if (coded) {
         made.kind = group == 0 ? KIND_AES : KIND_SHA;
-        // AESMC and AESIMC alone make all of what they write anew.
+        // Only AESMC and AESIMC do not read their destination.
         if (group != 0 || operation == 6)
             made.reads |= d;
     } else if (group == 2 && operation < 4) {
@@ -177,7 +177,7 @@ static instruction structures(uint32_t code) {
     for (unsigned i = 0; i < count; i++)
         data |= one(d_of(code) + i);
     instruction made = moved(loads, base, data, 2 * count, back);
-    // One lane is put into what the others keep.
+    // A load of one lane keeps the others.
     if (loads && bits(code, 23, 23) && bits(code, 11, 10) != 3)
         made.reads |= data;
     return made;

@@ -38,7 +38,7 @@ static value *find(values *in, const char *name) {
     return NULL;
 }
 
-// Takes `data`, which was allocated.
+// Takes ownership of `data`, which must be allocated.
 static void set(values *in, const char *name, uint8_t *data, size_t length) {
     value *found = find(in, name);
     if (found == NULL) {
@@ -116,8 +116,8 @@ static void quiet(long ms) {
         continue;
 }
 
-// "run COUNT QUIET_MS": "ran WALL_NS CPU_NS CYCLES INSTRUCTIONS", where the counters do not work
-// with their error in words instead of their counts.
+// "run COUNT QUIET_MS": "ran WALL_NS CPU_NS CYCLES INSTRUCTIONS"; if the counters do not work, an
+// error text replaces their counts.
 static void run(const char *arguments, const counters *counted, int error) {
     char *end;
     uint64_t count = strtoull(arguments, &end, 10);

@@ -1,5 +1,5 @@
-// A library's program: it speaks lines on standard input and output (docs/adding-a-library.md), and
-// calls the functions below of the library's own source.
+// A library's program: it exchanges lines on standard input and output (docs/adding-a-library.md),
+// and calls the functions below, which the library's own source defines.
 #ifndef LIBRARY_HARNESS_H
 #define LIBRARY_HARNESS_H
 
@@ -11,31 +11,31 @@ extern "C" {
 #endif
 
 enum {
-    // Calls on one message: a cipher or hash then begins anew, so that what was made of each
-    // message can be compared with the others.
+    // Calls per message: a cipher or hash then starts again, so that the results of all messages
+    // can be compared.
     PERIOD = 64,
 };
 
 typedef struct {
     const char *algorithm, *operation;
-    // The source's own: what `library_prepare` calls.
+    // Belongs to the library's source; called by `library_prepare`.
     void (*prepare)(void);
 } library_row;
 
 // The library's source defines these.
 extern const char library_name[];
 const char *library_version(void);
-// Rows that there are, ended by one of null pointers.
+// All rows, terminated by one of null pointers.
 const library_row *library_rows(void);
-// Make ready for a row from `input`s. Returns null, or why it cannot.
+// Prepares a row from its `input`s. Returns null, or the reason why it cannot.
 const char *library_prepare(const library_row *row);
-// Execute so often: a multiple of PERIOD where the row takes bytes. Returns false where an
-// execution failed or gave something else than another one of the same inputs.
+// Executes `count` times; a multiple of PERIOD if the row processes bytes. Returns false if an
+// execution failed, or differed from another one with the same inputs.
 int library_run(uint64_t count);
-// Give the last execution's `output`s.
+// Gives the last execution's `output`s.
 void library_finish(void);
 
-// The harness defines these. An input that was not given ends the program with a message.
+// Defined by the harness. A missing input ends the program with a message.
 const uint8_t *input(const char *name, size_t *length);
 int has_input(const char *name);
 void output(const char *name, const void *data, size_t length);

@@ -1,5 +1,6 @@
-// Crypto++ (www.cryptopp.com), with the parameters that its own benchmark takes: calls, lengths and
-// generator as in bench1.cpp and bench2.cpp of 5.6.5, so that `cryptest b` can be run beside it.
+// Crypto++ (www.cryptopp.com) with the parameters of its own benchmark: calls, lengths and
+// generator as in bench1.cpp and bench2.cpp of 5.6.5, so that `cryptest b` can be run for
+// comparison.
 #include "../harness.h"
 
 #include <cryptopp/aes.h>
@@ -52,7 +53,7 @@ void give(const char *name, const SecByteBlock &value) {
     output(name, value, value.size());
 }
 
-// The kind of generator that the library's benchmark draws from within its windows.
+// The kind of generator that the library's benchmark uses within its windows.
 class Generator {
   public:
     Generator() {
@@ -72,12 +73,12 @@ class Generator {
 class Work {
   public:
     virtual ~Work() = default;
-    // False where an execution was wrong.
+    // Returns false if an execution gave a wrong result.
     virtual bool run(uint64_t count) = 0;
     virtual void finish() = 0;
 };
 
-// Calls on a buffer, PERIOD of them on one message; all messages are equal.
+// Calls on a buffer, PERIOD of them per message; all messages are equal.
 class Stream : public Work {
   public:
     bool run(uint64_t count) override {
@@ -137,8 +138,8 @@ template <class Cipher> class Encrypting : public Stream {
     Cipher m_cipher;
 };
 
-// From one buffer to another: DES_XEX3 of 8.7.0 encrypts wrongly in place, because it writes its
-// output before it reads what that is to be combined with.
+// Encrypts from one buffer to another: DES_XEX3 of 8.7.0 encrypts wrongly in place, because it
+// writes its output before it reads the data to be combined with it.
 template <class Cipher> class EncryptingApart : public Encrypting<Cipher> {
   public:
     EncryptingApart() : m_other(this->m_buffer.size()) {
@@ -267,7 +268,7 @@ class Signing : public Work {
     SecByteBlock m_signature;
 };
 
-// Gives the number of signatures that it accepted, so that a forged one can be tried.
+// Outputs the number of accepted signatures, so that a forged one can be tried.
 class Verifying : public Work {
   public:
     explicit Verifying(std::unique_ptr<PK_Verifier> key)
@@ -317,7 +318,7 @@ template <class Domain> class KeyPairs : public Work {
     SecByteBlock m_private, m_public;
 };
 
-// Both sides in turn, which agree.
+// Both sides in turn, which must agree.
 template <class Domain> class Agreeing : public Work {
   public:
     explicit Agreeing(Domain &&domain) : m_domain(domain) {
@@ -519,7 +520,7 @@ const char *library_version() {
 #if CRYPTOPP_VERSION >= 600
     const int version = LibraryVersion();
 #else
-    const int version = CRYPTOPP_VERSION; // Releases before 6.0 say it in their headers alone.
+    const int version = CRYPTOPP_VERSION; // Releases before 6.0 have it only in their headers.
 #endif
     static const std::string text = std::to_string(version / 100) + "." +
                                     std::to_string(version / 10 % 10) + "." +

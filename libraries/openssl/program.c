@@ -1,5 +1,5 @@
-// OpenSSL's libcrypto (www.openssl.org) by its EVP functions, what needs no key schedule in each
-// call done before the window, as `openssl speed` does.
+// OpenSSL's libcrypto (www.openssl.org) through its EVP functions. As in `openssl speed`, key
+// schedules are computed before the window, so that calls do not repeat them.
 #include "../harness.h"
 
 #include <openssl/core_names.h>
@@ -30,7 +30,7 @@ static const uint8_t *message, *iv;
 static bool accepted, (*execute)(uint64_t count);
 static char problem[256];
 
-// A row of this library could not be made ready: an argument or a provider is wrong.
+// Set if a row could not be prepared: an argument or a provider is wrong.
 static bool failed;
 
 static void check(bool good) {
@@ -43,7 +43,7 @@ static void take_message(const char *name) {
     check(message_bytes <= MESSAGE_BYTES);
 }
 
-// Compares what was made of a message with what was made of the first one.
+// Compares the result of a message with that of the first one.
 static bool same(size_t length) {
     result_bytes = length;
     if (first_bytes == 0) {
@@ -111,7 +111,7 @@ static bool hash_messages(uint64_t count) {
     return true;
 }
 
-// Each call a whole message.
+// Each call processes a whole message.
 static bool digest_messages(uint64_t count) {
     for (uint64_t i = 0; i < count; i += PERIOD) {
         unsigned length = 0;
@@ -152,7 +152,7 @@ static void prepare_hash(void) {
 static void push(OSSL_PARAM_BLD *builder, const char *key, const char *name) {
     size_t length;
     const uint8_t *data = input(name, &length);
-    // Parameters keep pointers to numbers until the key is made.
+    // Parameters hold pointers to the numbers until the key is made.
     BIGNUM *number = BN_bin2bn(data, (int)length, NULL);
     check(OSSL_PARAM_BLD_push_BN(builder, key, number));
 }
@@ -215,7 +215,7 @@ static void prepare_oaep(void) {
     execute = decrypts ? decrypt_messages : encrypt_messages;
 }
 
-// Hash and sign, with what the algorithm draws at random.
+// Hashes and signs, including the algorithm's random numbers.
 static bool sign_messages(uint64_t count) {
     for (uint64_t i = 0; i < count; i++) {
         unsigned length;
@@ -227,7 +227,7 @@ static bool sign_messages(uint64_t count) {
     return true;
 }
 
-// DER of DSA's and ECDSA's two numbers, which are each as long as the group's order.
+// DER of DSA's and ECDSA's two numbers, each as long as the group's order.
 static int order_bytes(void) {
     size_t length;
     input("order", &length);
@@ -339,7 +339,7 @@ static EVP_PKEY *new_pair(EVP_PKEY_CTX *making) {
     return key;
 }
 
-// Both sides in turn, which agree.
+// Both sides in turn, which must agree.
 static bool agree(uint64_t count) {
     for (uint64_t i = 0; i < count; i++) {
         secret_bytes = sizeof secrets[0];
