@@ -1,4 +1,4 @@
-/* What the harness needs of a machine. Each family has a folder with the rest: its start-up, which
+/* The harness's interface to a machine. Each family has a folder with its start-up code, which
    calls hal_init and main, and hal-inline.h, which defines
 
      static inline void hal_marker_high(void);
@@ -7,7 +7,7 @@
      static inline void hal_timer_start(void);
      static inline void hal_timer_stop(void);
 
-   They are inline so that they cost the same number of cycles each time and touch no stack. */
+   These are inline so that they take the same number of cycles each time and use no stack. */
 #ifndef HAL_H
 #define HAL_H
 

@@ -163,8 +163,7 @@ void radio_sleep_until(radio_time when);
 /* Encrypts 16-byte blocks with AES-128, one after the other; out may be in. Where RADIO_KEYS_STAY
    is 1 (a macro of the program: the key at an address never changes), a driver may leave keys in
    the radio and compare them only by pointer; otherwise it loads the key on each call. */
-void radio_keep_key(
-    const uint8_t key[16]); /* where keys stay: brings one there before it is used */
+void radio_keep_key(const uint8_t key[16]); /* if keys stay, loads one before it is used */
 
 void radio_aes(const uint8_t key[16], uint8_t *out, const uint8_t *in, uint8_t blocks);
 

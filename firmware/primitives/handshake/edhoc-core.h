@@ -197,7 +197,7 @@ OUT_OF_LINE static int proves(const uint8_t proof[PROOF], const handshake_party 
 #endif
 }
 
-/* Replaces the previous key by PRK_3e2m or PRK_4e3m; they are the same where both sides sign. */
+/* Replaces the previous key by PRK_3e2m or PRK_4e3m; where both sides sign, it stays the same. */
 OUT_OF_LINE static crypto_status next_prk(uint8_t prk[HASH], enum label label,
                                           const uint8_t th[HASH], const uint8_t *secret,
                                           const uint8_t *public_x) {

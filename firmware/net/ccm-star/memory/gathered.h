@@ -1,7 +1,6 @@
 /* A plain CCM*, for comparison: it copies the authenticated data, padded, into one buffer, which
-   the CBC-MAC then encrypts in place, and the data for the counter mode into another. The cipher
-   processes one block at a time, and XOR one byte at a time. For frames with a nonce of 13
-   bytes. */
+   the CBC-MAC then encrypts in place, and the data for the counter mode into another. It
+   encrypts one block and XORs one byte at a time. For frames with a nonce of 13 bytes. */
 #ifndef GATHERED_H
 #define GATHERED_H
 

@@ -15,7 +15,7 @@ bool authority_hello(uint16_t self, uint16_t from, const uint8_t *hello, uint8_t
                      uint32_t epoch, uint8_t challenge[CHALLENGE_BYTES]);
 
 /* Takes a confirmation, which admits the mote and puts its pairwise key into the database. Returns
-   false if it does not belong to the handshake in progress. */
+   false if it does not belong to a handshake in progress. */
 bool authority_confirmation(uint16_t from, uint8_t *confirmation, uint8_t length);
 
 #endif

@@ -15,7 +15,7 @@ _HASHES: dict[str, hashes.HashAlgorithm] = {
 
 
 def compute(variant: str, inputs: Inputs, over: Compute | None) -> Output:
-    """Derive a key of 82 bytes with SHA-256 (RFC 5869, A.2); its beginning is any shorter one."""
+    """Derive a key of 82 bytes with SHA-256 (RFC 5869, A.2); a shorter key is a prefix of it."""
     name = variant.removeprefix("hkdf-")
     if name not in _HASHES:
         raise ValueError(f"{variant}: no oracle; name its hash in {__file__}")

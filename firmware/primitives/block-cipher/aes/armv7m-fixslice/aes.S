@@ -220,7 +220,8 @@
    Doubling takes each bit from the plane below; t7 also goes to planes 0, 1, 3 and 4 (x^8 = x^4 +
    x^3 + x + 1). */
 
-/* k = 0, so no column is rotated; t from the plane's bits and from those of the plane below. */
+/* For k = 0, when no column is rotated: \t is that of \p; this computes \t_below of the plane
+   below. */
 .macro mix_plane_0 p, below, t, t_below
     eor     \t_below, \below, \below, ror #8
     eor     \p, \t_below, \p, ror #8
