@@ -1,5 +1,4 @@
-"""Curupira-1 written from the paper, with matrices over GF(2^8) and the S-box built from
-mini-boxes.
+"""Curupira-1 written from the paper, with matrices over GF(2^8) and a mini-box S-box.
 
 No library has it. This shares only the paper with the C code: it has no table of 256 entries and
 multiplies by whole matrices.

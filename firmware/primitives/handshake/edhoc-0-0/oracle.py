@@ -81,9 +81,7 @@ def _next(prk: bytes, label: int, th: bytes, secret: bytes, peer: bytes) -> byte
 
 
 def _certificate(name: bytes, serial: str, begins: bytes, public: bytes) -> bytes:
-    """Return an X.509 certificate as in RFC 9529, section 2.8; for other keys, signed by another
-    root.
-    """
+    """Return a certificate as in RFC 9529, section 2.8; for other keys, signed by another root."""
     issuer = bytes.fromhex("301d311b301906035504030c12") + b"EDHOC Root Ed25519"
     subject = bytes.fromhex("30223120301e06035504030c17") + name
     validity = bytes.fromhex("301e170d") + begins + bytes.fromhex("170d") + b"291231230000Z"
