@@ -256,8 +256,7 @@ void radio_listen(void) {
     finish_acknowledgement();
     uint32_t there = RFCORE_XREG_RXFIFOCNT, psdu = RFCORE_XREG_RXFIRST;
     bool is_no_frame = there != 0 && (psdu <= RADIO_FCS_BYTES || psdu > RADIO_PSDU_BYTES_MAX);
-    bool is_full = (RFCORE_XREG_FSMSTAT0 & STATE_MASK) == RX_OVERFLOW; /* no more is received until
-                                                                          it is flushed */
+    bool is_full = (RFCORE_XREG_FSMSTAT0 & STATE_MASK) == RX_OVERFLOW; /* until flushed */
     if (is_no_frame || (is_full && there <= psdu)) {
         radio_receive();
     } else if ((RFCORE_XREG_FSMSTAT1 & RX_ACTIVE) == 0) {

@@ -178,8 +178,7 @@ static bool power_up(void) {
 }
 
 bool radio_init(void) {
-    PRCM_SECDMACLKGR = CRYPTO_CLOCK; /* the AES accelerator; PRCM loads this with the RF core's
-                                        clock */
+    PRCM_SECDMACLKGR = CRYPTO_CLOCK; /* AES; loaded with the RF core's clock */
     PRCM_SECDMACLKGS = CRYPTO_CLOCK;
     AON_RTC_CTL = CH0_COMBINED | RTC_EN;
     for (uint8_t i = 0; i < ENTRIES; i++)

@@ -66,8 +66,7 @@ typedef struct {
     uint8_t payload_elements; /* the payload's; the payload itself if it has none */
     bool has_payload_elements;
     uint8_t open; /* first byte that is encrypted: private payload (section 9.3.3.2) */
-    uint8_t mic;  /* the MIC, and the end of everything before it; the frame's end if it has no
-                     MIC */
+    uint8_t mic;  /* the MIC, and the end of everything before it; the frame's end without one */
 } frame_header;
 
 uint8_t frame_mic_bytes(uint8_t level); /* table 9-6: 0, 4, 8, 16 twice */
@@ -78,8 +77,8 @@ bool frame_same_address(const frame_address *a, const frame_address *b);
 /* Length of the auxiliary security header: 0 without one, at most 14. */
 uint8_t frame_security_bytes(const frame_security *security);
 
-/* Writes the header up to the information elements; returns its length, at most
-   FRAME_HEADER_BYTES_MAX. pan_compressed selects which PAN IDs are sent (table 7-2). */
+/* Writes the header up to the information elements; returns its length. `frame` has room for
+   FRAME_HEADER_BYTES_MAX bytes. pan_compressed selects which PAN IDs are sent (table 7-2). */
 uint8_t frame_write(uint8_t *frame, const frame_header *header);
 
 /* Parses a frame's header, whatever its bytes. `length` is that of the whole frame, of which

@@ -11,7 +11,7 @@
    - trusts nothing that was received: a frame with a length above RADIO_PSDU_BYTES_MAX, or with
      more bytes than the FIFO holds, does not exist;
    - keeps time with a counter of the 32,768 Hz crystal, which hal_quiet and hal_timer_* must not
-     use in a program that has called radio_init.
+     use while the radio is in use.
 
    radio-driver.h defines these and says where the times come from:
    - RADIO_TX_LEAD_TICKS: from the strobe in radio_transmit to the end of the SFD on air, rounded to
@@ -54,8 +54,7 @@ typedef struct {
     uint16_t pan;
     uint16_t short_address;
     uint8_t extended_address[8]; /* in transmission order: last byte of the EUI-64 first */
-    bool acknowledge; /* acknowledge frames that request it, after the turnaround time: AIFS, 192
-                         us */
+    bool acknowledge; /* frames that request it, after the turnaround time: AIFS, 192 us */
 } radio_filter;
 
 /* The radio's measurements of a received frame. */

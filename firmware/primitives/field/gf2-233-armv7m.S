@@ -13,7 +13,7 @@
 #define T r12
 #define SUM lr
 
-/* One of the four sets of bits: \out or SUM = the four products whose bits are in this set. */
+/* One of the four sets of bits: \to = the sum of the four products whose bits are in this set. */
 .macro quarter to, mask, b0, b1, b2, b3
     mul     \to, r4, \b0
     mul     T, r5, \b1
