@@ -1,1 +1,1 @@
-"""Measures cases: inputs in, windows, outputs verified, a record out."""
+"""Measure cases: load inputs, run windows, verify outputs, make records."""

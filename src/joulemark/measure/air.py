@@ -1,8 +1,9 @@
-"""An architecture on the air: what its modules send, and what attacks cost, in an emulated network.
+"""An architecture on the air: what its modules send and what attacks cost, in an emulated network.
 
-The network is that of the architecture's file, on boards of one kind. A row's cost is that of its
-frames, from preamble to end, less that of the same frames without the modules where it only adds to
-them; its energy is that of the sender's radio in the states in which it was meanwhile.
+The architecture's file describes the network; all its boards are of one kind. The cost of a row is
+the cost of its frames, from preamble to end. Where the row only adds to frames, the cost of the
+same frames without the modules is subtracted. The energy is that of the sender's radio, in the
+power states it was in meanwhile.
 """
 
 from collections import defaultdict
@@ -34,14 +35,14 @@ class Sent:
     mote: str
     frame: Frame
     time_ps: int
-    """From its preamble to its end."""
+    """From the start of its preamble to its end."""
     energy_nj: float
-    """Of the sender's radio meanwhile."""
+    """Energy of the sender's radio meanwhile."""
 
 
 @dataclass
 class Run:
-    """Outcome of a network."""
+    """What a network run produced."""
 
     sent: list[Sent] = field(default_factory=list)
     lines: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -51,11 +52,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Cost:
-    """Of a row as it was seen."""
+    """Observed cost of a row."""
 
     frames: int
     octets: float
-    """Of whole frames in their payloads; else what frames are longer."""
+    """Payload bytes of the frames that the row adds; otherwise the growth of existing frames."""
     time_ps: float
     energy_nj: float
 
@@ -65,7 +66,7 @@ class Harm:
     """Cost of an attack to its victim."""
 
     frames: int
-    """Of the attacker."""
+    """Frames sent by the attacker."""
     extra_nj: float
     """Extra energy of the victim."""
     extra_part_nj: Mapping[str, float]
@@ -85,10 +86,10 @@ class OnAir:
 
     @property
     def air(self) -> Air:
-        """As the architecture's file has it.
+        """The network that the architecture's file describes.
 
         Raises:
-            InputError: it has none.
+            InputError: it describes none.
         """
         if self.architecture.air is None:
             where = f"{self.architecture.name}, key air"
@@ -96,10 +97,10 @@ class OnAir:
         return self.architecture.air
 
     def costs(self) -> dict[str, Cost]:
-        """Each row as it was seen.
+        """Return the observed cost of each row.
 
         Raises:
-            FaultError: a mote has faulted.
+            FaultError: a mote faulted.
         """
         run, plain = self._run(self.air.mote), self._run([_bare(m) for m in self.air.mote])
         innocent = [m.name for m in self.air.mote if m.program == self.architecture.application]
@@ -118,10 +119,10 @@ class OnAir:
         }
 
     def images(self, *, is_attacked: bool) -> list[str]:
-        """Identities of the images of its motes, those without modules too.
+        """Return the build ids of the images of all motes, including those without modules.
 
         Args:
-            is_attacked: with the attackers, else without.
+            is_attacked: include the attackers and the motes as configured under attack.
         """
         networks = [self.air.mote, list(map(_bare, self.air.mote))]
         if is_attacked:
@@ -130,10 +131,10 @@ class OnAir:
         return [image_of(mote).build_id for _, mote in seats]
 
     def attacks(self) -> Iterator[tuple[Attack, Harm]]:
-        """Cost of each attack to its victim, after a check that nothing of it was accepted.
+        """Yield the cost of each attack to its victim, once it is certain that the attack failed.
 
         Raises:
-            VerificationError: something was taken, or the service has ended.
+            VerificationError: a forgery was accepted, or the service ended.
         """
         motes = self._attacked()
         without = self._run(motes)
@@ -168,7 +169,7 @@ class OnAir:
         running = RunningNetwork(self._network(motes))
         meter = ModelMeter(self.board)
         run = Run()
-        # One slice: no frame is cut by its end.
+        # A single slice, so that no frame straddles a slice boundary.
         (piece,) = running.run(self.air.for_s, self.air.for_s)
         if piece.faults:
             number, stop = piece.faults[0]
@@ -229,12 +230,12 @@ class OnAir:
 
 
 def _bare(mote: AirMote) -> AirMote:
-    """The same mote with nothing between its application and its stack."""
+    """Return the same mote with no module between its application and its stack."""
     return mote.model_copy(update={"modules": []})
 
 
 def _cost(messages: Sequence[Sequence[Sent]], without: Sequence[Sent]) -> Cost:
-    """Of one of each message, less that of a frame that would be there without the row."""
+    """Price one of each message, less the frame that would be sent without the row."""
     base = [without] if without else []
 
     def less(value: Callable[[Sent], float]) -> float:

@@ -1,10 +1,10 @@
 """Prices an architecture module by module: memory, processing, communication, energy.
 
-The method is that of daidone-2014, section IV. Memory is what an image takes more with a module
-wired in. Processing is measured in the firmware, by its timer, in repetitions of many executions,
-and by the emulated core's cycles. Communication is bytes over bit rate, and what is seen on the
-air. Energy is, as in the paper, one power times time; and what the board's parts draw in the states
-in which they are.
+The method is that of daidone-2014, section IV. Memory is how much an image grows with a module
+wired in. Processing is measured by the firmware's timer, in repetitions of many executions, and by
+the emulated core's cycles. Communication is bytes over bit rate, and what is observed on the air.
+Energy is, as in the paper, a constant power times time; and what the board's parts draw in the
+states that they are in.
 """
 
 import hashlib
@@ -42,10 +42,10 @@ from joulemark.runners.emulator import EmulatedBoard, Window
 from joulemark.runners.protocol import Device, Flag, Status
 
 BASE = "Basic"
-"""Application and stack without any module."""
+"""Application and stack without modules."""
 WHOLE = "Whole architecture"
 INTERACTION = "Interaction"
-"""Memory of the whole beyond the sum of its modules; negative where they share."""
+"""Memory of the whole beyond the sum of its modules; negative where modules share code or data."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,27 +58,27 @@ class Pricing:
     build: Build
     repetitions: int
     executions: int
-    """In a repetition; the firmware's timer gives their mean, as in the paper."""
+    """Per repetition; the firmware's timer gives their mean, as in the paper."""
     seed: int
     wire: Mapping[str, str] = field(default_factory=dict)
-    """Parts behind interfaces, over those of the architecture's file."""
+    """Parts behind interfaces; these override the architecture's file."""
 
     def records(
         self,
         store: Store,
         aspects: Collection[Aspect] = ("memory", "processing", "communication"),
     ) -> Iterator[Record[ArchitectureSubject]]:
-        """The store's records, where nothing has changed; else measured and kept.
+        """Yield the stored records where nothing has changed; otherwise measure and store new ones.
 
-        A table is measured whole or not at all: its rows are of the same images. What is not
-        described has no record.
+        A table is measured as a whole or not at all, because its rows share images. Rows that the
+        architecture does not describe have no record.
 
         Raises:
             BuildError: an image is rejected.
-            FaultError: a mote of its network has faulted.
+            FaultError: a mote of its network faulted.
             InputError: the architecture is not wired for the board, or the board has no radio.
             StoreError: the store cannot be read or written.
-            VerificationError: an operation gives something else than the oracle, or an attack has
+            VerificationError: an operation's result differs from the oracle's, or an attack
                 succeeded.
         """
         for aspect, table in self._tables().items():
@@ -86,7 +86,7 @@ class Pricing:
                 yield from self._served(store, aspect, table) or self._measured(store, table)
 
     def _tables(self) -> "dict[Aspect, _Table]":
-        """What there is to measure."""
+        """Return the table of each aspect."""
         architecture = self.architecture
         oracle = architecture.oracle if architecture.has_oracle else None
         is_executed = architecture.measured_by is not None and not (
@@ -107,7 +107,7 @@ class Pricing:
     def _served(
         self, store: Store, aspect: Aspect, table: "_Table"
     ) -> list[Record[ArchitectureSubject]]:
-        """All rows of a table that is in the store; nothing if one is not."""
+        """Return all rows of a table if the store has every one of them, else an empty list."""
         keys = [self._key(aspect, row) for row in table.rows]
         served = store.served(keys)
         if len(served) < len(keys):
@@ -121,7 +121,7 @@ class Pricing:
         yield from made
 
     def _key(self, aspect: Aspect, row: str) -> str:
-        """Digest of all that a row depends on."""
+        """Return the digest of all that a row depends on."""
         depends = [
             METHOD,
             self._case(aspect, row).canonical,
@@ -137,7 +137,7 @@ class Pricing:
         return hashlib.sha256(json.dumps(depends).encode()).hexdigest()
 
     def _images_of(self, aspect: Aspect) -> list[str]:
-        """Identities of the images that a table is measured on."""
+        """Return the build ids of the images that a table is measured on."""
         if aspect == "memory":
             return [image.build_id for image in self._wirings.values()]
         if aspect == "processing":
@@ -183,7 +183,7 @@ class Pricing:
 
     @cached_property
     def _wirings(self) -> "dict[_Wiring, BuiltImage]":
-        """An image of every wiring of which memory is compared."""
+        """An image for each wiring whose memory is compared."""
         everything = [module.name for module in self.architecture.module]
         wanted: list[_Wiring] = [((), True), (tuple(everything), True)]
         for name in everything:
@@ -217,12 +217,12 @@ class Pricing:
         yield record(INTERACTION, _bytes(rest), *names)
 
     def _without(self, name: str) -> tuple[str, ...]:
-        """All modules but one and those that are over it."""
+        """Return all modules except this one and those that depend on it."""
         every = (module.name for module in self.architecture.module)
         return tuple(n for n in every if n != name and name not in self._under(n))
 
     def _under(self, name: str) -> list[str]:
-        """The modules that a module is over, and those that they are over."""
+        """Return the modules that this one is over, directly or through others."""
         over = {m.name: m.over for m in self.architecture.module}
         found: dict[str, None] = {}
         waiting = list(over[name])
@@ -274,10 +274,10 @@ class Pricing:
             )
 
     def _execute(self, device: Device, board: EmulatedBoard, step: Step) -> "_Execution":
-        """Do one step, and compare what it gives with what it must give."""
+        """Execute one step and compare its result with the oracle's."""
         where = f"{self.architecture.name}, {step.row}"
         device.write("message", step.message)
-        # An empty window around the same step: what every window costs.
+        # An empty window around the same step: the cost of the window itself.
         device.run("nothing", Flag.EMPTY)
         empty = board.take_window()
         result = device.run(step.operation)
@@ -316,7 +316,7 @@ class Pricing:
         return quantities
 
     def _interval(self, name: str, values: list[float]) -> Quantity:
-        """As in the paper: the mean over the repetitions' means, with its 95% interval."""
+        """Return the mean of the repetitions' means with its 95% interval, as in the paper."""
         count = self.executions
         means = [fmean(values[i : i + count]) for i in range(0, len(values), count)]
         found = summarise(means, deterministic=True)
@@ -421,7 +421,7 @@ class Pricing:
 
 
 _Wiring = tuple[tuple[str, ...], bool]
-"""Modules, and whether all that they keep is there or only what they call of each other."""
+"""Modules, and whether all that they keep is linked or only what they call of each other."""
 
 
 @dataclass(frozen=True)

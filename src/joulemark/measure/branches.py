@@ -1,8 +1,9 @@
 """Values that an image's branches depend on while an operation runs.
 
-A branch on a secret may go one way 65535 times of 65536: a carry that a compiler made a forward
-jump of. Equal times over a thousand trials do not show it. What the deciding instruction compares
-does: in trials with different secrets it compares the same values, or else it looks at secrets.
+A branch on a secret may go the same way 65535 times out of 65536, for example where a compiler
+turned a carry into a forward jump. A thousand trials of equal duration do not reveal it. The
+operands of the instruction that sets the flags do: if they differ between trials that differ only
+in secrets, the branch depends on a secret.
 """
 
 import re
@@ -20,7 +21,7 @@ from joulemark.errors import BudgetError, VerificationError
 from joulemark.runners.protocol import Device, Status
 
 MOST_HITS = 100
-"""Of one instruction in one operation that are looked at."""
+"""Executions of one instruction that are examined per operation."""
 BUDGET_CYCLES = 200_000_000
 
 _LINE = re.compile(r"^ *([0-9a-f]+): +\t([a-z][a-z0-9.]*)(?:\t(\S.*))?$")
@@ -31,7 +32,7 @@ _ARM_BRANCH = re.compile(r"^b(eq|ne|hs|lo|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)$"
 _ARM_IT = re.compile(r"^it[te]{0,3}$")
 _ARM_COMPARE = {"cmp", "cmn", "tst", "teq", "cbz", "cbnz"}
 _FLOAT_COMPARE = {"vcmp", "vcmpe"}
-"""Their flags come to the program's by VMRS (ARM DDI 0403E, sections A7.7.225 and A7.7.244)."""
+"""VMRS moves their flags to the APSR (ARM DDI 0403E, sections A7.7.225 and A7.7.244)."""
 _ARM_MOVE = {"movs", "mvns", "negs"}
 _ARM_FLAGS = {*_ARM_COMPARE, *_ARM_MOVE, "adds", "adcs", "subs", "sbcs", "rsbs", "ands", "orrs"}
 _ARM_FLAGS |= {"orns", "eors", "bics", "lsls", "lsrs", "asrs", "rors", "rrxs", "muls"}
@@ -53,14 +54,14 @@ class Decider(ABC):
 
     @abstractmethod
     def values(self, machine: Machine) -> tuple[int, ...]:
-        """Operands of its next condition."""
+        """Return the operands that its next execution will see."""
 
 
 class Msp430Decider(Decider):
-    """An instruction of an MSP430; see SLAU049F, section 3.4."""
+    """An MSP430 instruction; see SLAU049F, section 3.4."""
 
     def values(self, machine: Machine) -> tuple[int, ...]:
-        """Operands of its next condition."""
+        """Return the operands that its next execution will see."""
         registers = {k.lower(): v for k, v in machine.registers.items()}
         registers |= {"r0": registers["pc"], "r1": registers["sp"], "r2": registers["sr"]}
         width = 1 if self.mnemonic.endswith(".b") else 2
@@ -91,12 +92,12 @@ class Msp430Decider(Decider):
 
 @dataclass(frozen=True)
 class ArmDecider(Decider):
-    """An instruction of a Cortex-M; of shifts only what the branch asks for."""
+    """A Cortex-M instruction; of a shift, only what the branch condition tests."""
 
     condition: str
 
     def values(self, machine: Machine) -> tuple[int, ...]:
-        """Operands of its next condition."""
+        """Return the operands that its next execution will see."""
         registers = {name.lower(): value for name, value in machine.registers.items()}
         plain = self.mnemonic.partition(".")[0]
         looks_at_all = plain in _ARM_COMPARE | _FLOAT_COMPARE or (
@@ -118,7 +119,7 @@ class ArmDecider(Decider):
 
 
 def _shifted(value: int, how: str, by: int, condition: str) -> int:
-    """Use of a shift by a condition: its sign, its carry, or all of it."""
+    """Return what a condition tests of a shift: its sign, its carry, or the whole result."""
     left = how == "lsls"
     if condition in {"hs", "lo", "cs", "cc"}:
         return value >> (32 - by if left else by - 1) & 1
@@ -127,7 +128,7 @@ def _shifted(value: int, how: str, by: int, condition: str) -> int:
 
 
 def _lines(path: Path, *options: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    """Instructions of an image: address, mnemonic, operands."""
+    """Yield the instructions of an image: address, mnemonic, operands."""
     command = ["llvm-objdump-19", "-d", "--no-show-raw-insn", *options, str(path)]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     for line in text.splitlines():
@@ -138,7 +139,7 @@ def _lines(path: Path, *options: str) -> Iterator[tuple[int, str, tuple[str, ...
 
 
 def deciders(path: Path, core: str) -> list[Decider]:
-    """The instructions of an image that decide its conditional jumps.
+    """Return the instructions of an image that decide its conditional branches.
 
     Args:
         path: the ELF file.
@@ -164,7 +165,7 @@ def _msp430(path: Path) -> Iterator[Decider]:
 def _arm(path: Path) -> Iterator[Decider]:
     last: tuple[int, str, tuple[str, ...]] | None = None
     compared: tuple[int, str, tuple[str, ...]] | None = None
-    # All that any of the cores has: what one of them lacks is in none of its images.
+    # Enable every extension that any core has: what a core lacks does not occur in its images.
     for address, mnemonic, operands in _lines(path, "--triple=thumbv7em", "--mattr=+vfp4d16sp"):
         plain = mnemonic.partition(".")[0]
         branch = _ARM_BRANCH.match(plain)
@@ -184,11 +185,11 @@ def _arm(path: Path) -> Iterator[Decider]:
 
 
 class WatchedBoard:
-    """An image's line that stops at instructions between two marker edges.
+    """The line to an image; it stops at instructions between two marker edges.
 
     Args:
-        image: what to run.
-        board: where.
+        image: the image to run.
+        board: the board to run it on.
         wiring: devices around the chip.
     """
 
@@ -202,7 +203,7 @@ class WatchedBoard:
     def watch(
         self, device: Device, operation: str, put: Exchange, candidates: Iterable[Decider]
     ) -> dict[Decider, list[tuple[int, ...]]]:
-        """Operands of each executed condition, the first times that it is executed."""
+        """Return the operands of each executed decider, for its first `MOST_HITS` executions."""
         for slot, data in put.inputs.items():
             device.write(slot, data)
         self._watched = {candidate.address: candidate for candidate in candidates}
@@ -216,10 +217,10 @@ class WatchedBoard:
         self._machine.serial_write(self._port, data)
 
     def settle(self) -> None:
-        """Nothing comes unasked: the line is not disturbed."""
+        """Do nothing: the line carries nothing unasked and is not disturbed."""
 
     def receive(self) -> bytes:
-        """Run until the program has sent a zero byte; what it sent.
+        """Run until the program sends a zero byte, and return what it sent.
 
         Raises:
             BudgetError: it stopped for another reason.
@@ -241,7 +242,7 @@ class WatchedBoard:
                 raise BudgetError(f"the image stopped: {stop.reason}")
 
     def _look(self, decider: Decider) -> None:
-        """Note what an instruction is about to look at; the last time, watch the others alone."""
+        """Record what an instruction is about to look at; after its last hit, stop watching it."""
         values = self._seen.setdefault(decider, [])
         values.append(decider.values(self._machine))
         if len(values) == MOST_HITS:

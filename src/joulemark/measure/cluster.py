@@ -1,8 +1,8 @@
-"""Workers of a cluster: Dask carries images' names to them, and brings records back.
+"""Measures on a cluster: Dask carries jobs to the workers and brings records back.
 
-Records are given to whoever conducts, who alone writes them: a worker that dies takes the part of a
-job with it that it was at, and another one measures that. Nothing is installed on the workers but
-the same Joulemark, and their compilers; what they build is compared with what was planned.
+Records go to the conductor, which alone writes them. A worker that dies loses only the part of a
+job that it was working on, and another worker measures that part again. Workers need nothing but
+the same version of Joulemark and their compilers; what they build is compared with the plan.
 """
 
 import functools
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from joulemark.records.record import PrimitiveRecord
 
 AT_ONCE = 64
-"""Cases that a worker is given at a time, and loses at most."""
+"""Cases given to a worker at a time, and so the most that it can lose."""
 _AHEAD = 3
-"""Parts that each worker's thread has before it, so that it never waits."""
+"""Parts queued for each worker thread, so that it never waits."""
 _ANSWER_S = 20
-"""Until a scheduler is taken not to be there."""
+"""How long to wait for a scheduler's answer."""
 _PATIENCE_S = 60.0
-"""How long a campaign waits where there is no worker at all."""
+"""How long a campaign waits while there are no workers at all."""
 _LOOK_S = 2.0
 _LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
 _REMOTE = re.compile(r"(?:tcp|tls|ws|wss|ucx)://\S+:\d+")
@@ -50,14 +50,14 @@ _REMOTE = re.compile(r"(?:tcp|tls|ws|wss|ucx)://\S+:\d+")
 def workers_of(
     cluster: str | None, processes: int | None = None
 ) -> "AbstractContextManager[Workers]":
-    """Workers for a campaign, to be closed after it.
+    """Return workers for a campaign, to be closed after it.
 
     Args:
-        cluster: `local:N`, a scheduler's address, or None: processes of this machine.
-        processes: how many of those; one for each core if not given.
+        cluster: `local:N` or a scheduler's address; None for processes of this machine.
+        processes: the number of such processes; one per core if not given.
 
     Raises:
-        InputError: it is no address, or processes are given too.
+        InputError: this is not an address, or `processes` is given as well.
         LinkError: no scheduler answers there, or it has no workers.
         ToolError: Dask is not installed.
     """
@@ -70,30 +70,30 @@ def workers_of(
 
 @dataclass(frozen=True)
 class Conductor:
-    """Who conducts a campaign, as its workers are told."""
+    """The conductor of a campaign, as its workers know it."""
 
     token: str
-    """A campaign's own: what a worker knows of an earlier one may be out of date."""
+    """Unique to a campaign: what a worker cached during an earlier one may be out of date."""
     engine: str
     tree: str
     sources: tuple[Path, ...]
 
 
 def _tree() -> str:
-    """Digest of all that decides a result, but for the engine and the compilers."""
+    """Return the digest of everything that decides a result, except engine and compilers."""
     package = Path(__file__).parents[1]
     rooms = sorted(p for p in package.iterdir() if p.is_dir() and p.name != "data")
     return state_of([*rooms, project.CHIPS, project.BOARDS, project.FIRMWARE])
 
 
 class Cluster(Closes):
-    """Builds and measures with Dask's workers.
+    """Builds and measures on Dask's workers.
 
     Args:
         address: `local`, `local:N` for N processes of this machine, or a scheduler's address.
 
     Raises:
-        InputError: it is no address.
+        InputError: this is not an address.
         LinkError: no scheduler answers there, or it has no workers.
         ToolError: Dask is not installed.
     """
@@ -130,19 +130,19 @@ class Cluster(Closes):
         )
 
     def close(self) -> None:
-        """Leave the cluster; a local one ends."""
+        """Leave the cluster; end it if it is local."""
         self._client.close()
         if self._own is not None:
             self._own.close()
 
     def needs(self, wanted: Collection[Firmware]) -> tuple[()]:
-        """Nothing of this machine: the workers build."""
+        """Return nothing: the workers build, so this machine needs no tools."""
         return ()
 
     def build(
         self, wanted: Collection[Firmware], built: Callable[[], None]
     ) -> dict[Firmware, Made]:
-        """Let the workers build images, as `Builder` says."""
+        """Have the workers build images, as `Builder` says."""
         found: dict[Firmware, Made] = {}
         for firmware, image in self._answers(_build, ((f, f) for f in wanted)):
             found[firmware] = image
@@ -150,14 +150,14 @@ class Cluster(Closes):
         return found
 
     def conduct(self, jobs: Sequence[Job]) -> "Iterator[Sequence[PrimitiveRecord]]":
-        """Let the workers measure, as `Workers` says; records come as parts of jobs are done."""
+        """Have the workers measure, as `Workers` says; yield the records of each part of a job."""
         for _, records in self._answers(_measure, ((None, part) for part in _parts(jobs))):
             yield records
 
     def _answers(
         self, work: Callable[[Conductor, Any], Any], asked: Iterator[tuple[Any, Any]]
     ) -> Iterator[tuple[Any, Any]]:
-        """Outcome of each question, in the order of the answers."""
+        """Yield the outcome of each question, in the order in which answers arrive."""
         answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
         waiting: dict[Any, Any] = {}
         room, looked = 0, -math.inf
@@ -182,10 +182,10 @@ class Cluster(Closes):
         return _AHEAD * max(1, threads)
 
     def _next(self, answers: "queue.SimpleQueue[Any]") -> Any:
-        """The next future that is done.
+        """Return the next future that is done.
 
         Raises:
-            LinkError: there is nobody any more who could do one.
+            LinkError: there are no workers left.
         """
         alone_s = 0.0
         while True:
@@ -212,7 +212,7 @@ class Cluster(Closes):
 
 
 def _parts(jobs: Sequence[Job]) -> Iterator[Job]:
-    """Jobs of a few cases each."""
+    """Split jobs into parts of at most `AT_ONCE` cases."""
     for job in jobs:
         for start in range(0, len(job.points), AT_ONCE):
             yield replace(job, points=job.points[start : start + AT_ONCE])
@@ -222,13 +222,13 @@ def _parts(jobs: Sequence[Job]) -> Iterator[Job]:
 
 
 def dask_setup(_worker: object) -> None:
-    """Leave Ctrl-C to who conducts: Dask calls this on each worker of a local cluster."""
+    """Leave Ctrl-C to the conductor: Dask calls this on each worker of a local cluster."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @functools.cache
 def _own_tree() -> str:
-    """The tree as it was when this worker first measured something."""
+    """Return the tree's digest from when this worker first measured something."""
     return _tree()
 
 
@@ -247,12 +247,12 @@ class _Images:
 
 @functools.lru_cache(maxsize=1)
 def _images(_token: str) -> _Images:
-    """The images of the campaign that this worker is at, and not those of earlier ones."""
+    """Return the images of the current campaign; those of earlier ones are dropped."""
     return _Images()
 
 
 def _prepared(told: Conductor) -> None:
-    """Be of the same version, with the same sources of a user's own.
+    """Check that this worker has the conductor's version, and make the user's own sources known.
 
     Raises:
         ToolError: this worker would not give the conductor's results.

@@ -1,4 +1,4 @@
-"""Conducts a plan: every case measured, records handed over as they are made."""
+"""Conducts a plan: measures every case and yields records as they are made."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
 EMULATOR, SERIAL = "emulator", "serial"
 NO_METER = "none"
 LONGEST_S = 3600.0
-"""The longest window that a person may ask for."""
+"""The longest window that a user may ask for."""
 SUPPLY_LIMIT_A = 0.5
-"""Limit of the current that a supply delivers to a board."""
+"""Limit on the current that a supply delivers to a board."""
 SUPPLY_APART = 0.05
-"""How far, of what was set, a supply's reading may be off."""
+"""How far a supply's reading may be from its setting, as a fraction of the setting."""
 
 
 class Workers(Builder, Protocol):
     """Builds and emulates, here or elsewhere."""
 
     def conduct(self, jobs: Sequence[Job]) -> "Iterator[Sequence[PrimitiveRecord]]":
-        """Measure jobs on emulated boards and yield records, all that are there, as they are made.
+        """Measure jobs on emulated boards, and yield records in batches as they are made.
 
         Args:
             jobs: at least one.
 
         Raises:
-            JoulemarkError: something that is no single case's fault.
+            JoulemarkError: a failure that is not a single case's.
         """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """Runner and meter of the images, as whoever measures states them."""
+    """Runner and meter of the images, as the user gave them."""
 
     runner: str = EMULATOR
     port: str | None = None
@@ -55,27 +55,27 @@ class Bench:
     """The meter's options, by parameter."""
     runs: int = RUNS
     supply_v: float | None = None
-    """The board's if not given."""
+    """The board's nominal voltage if not given."""
     supply: str | None = None
     """VISA resource of an E3631A that feeds the board."""
     unit: str = "unnamed"
-    """Which specimen of the board."""
+    """Name of this specimen of the board."""
     flash: bool = False
     """Write each image to the board."""
     seconds: float | None = None
     """Length of a window of a library; chosen if not given."""
 
     marker: str | None = None
-    """Pin of this machine that is high while a window lasts."""
+    """Pin of this machine that is high during a window."""
 
     def check(self, *, libraries: bool = False) -> None:
-        """Refuse what does not go together.
+        """Refuse options that do not go together.
 
         Args:
-            libraries: it is for libraries and not for primitives.
+            libraries: whether libraries are measured rather than primitives.
 
         Raises:
-            InputError: something is missing, or is for another runner.
+            InputError: an option is missing, or belongs to another runner.
         """
         where = f"--runner {self.runner}"
         if libraries and self.runner != LOCAL:
@@ -107,10 +107,10 @@ class Bench:
             raise InputError("this machine is not flashed and has no port", where)
 
     def check_marker(self) -> None:
-        """Refuse a pin whose chip or file is not on this machine, before anything is built.
+        """Refuse a pin whose chip or file does not exist here, before anything is built.
 
         Raises:
-            InputError: there is none.
+            InputError: the pin does not exist.
         """
         if self.marker is None:
             return
@@ -121,7 +121,7 @@ class Bench:
 
     @property
     def setup(self) -> Setup:
-        """Details of it that a result depends on."""
+        """The details that a result depends on."""
         if self.runner == EMULATOR:
             return Setup()
         options = meters.options(self.meter) if self.meter else []
@@ -131,7 +131,7 @@ class Bench:
             meter=self.meter or NO_METER,
             unit=self.unit,
             runs=self.runs,
-            # Measured in another way it is another result.
+            # A different way to measure gives a different result.
             details=(
                 *((name, value) for name, value in sorted(self.told.items()) if name in known),
                 *(self.runs, self.supply_v, self.supply is not None),
@@ -145,15 +145,15 @@ class Bench:
         workers: "Workers",
         tell: Callable[[str], None] = lambda _: None,
     ) -> "Iterator[Sequence[PrimitiveRecord]]":
-        """Measure jobs; records come as they are made, all that are there at a time.
+        """Measure jobs, and yield records in batches as they are made.
 
         Args:
             jobs: at least one.
-            workers: that emulate.
-            tell: says something to whoever measures.
+            workers: measure on emulated boards.
+            tell: says something to the user.
 
         Raises:
-            JoulemarkError: something that is no single case's fault.
+            JoulemarkError: a failure that is not a single case's.
         """
         if self.runner == EMULATOR:
             yield from workers.conduct(jobs)
@@ -162,7 +162,7 @@ class Bench:
             what = f"a board has one image, and these cases need {len(jobs)}"
             mend = "choose one with --board, --primitive, --implementation and --opt, or --flash"
             raise InputError(what, f"--runner {self.runner}", mend)
-        # What is served from the store needs none of these.
+        # Imported late: cases served from the store need none of these.
         from joulemark.measure.instrumented import Instrumented
         from joulemark.measure.local import Local
         from joulemark.measure.window import Instrument
@@ -188,14 +188,14 @@ class Bench:
     def measure_libraries(
         self, jobs: "Sequence[LibraryJob]", tell: Callable[[str], None]
     ) -> "Iterator[Record[LibrarySubject]]":
-        """Measure libraries on this machine; each record comes before the next case begins.
+        """Measure libraries on this machine; yield each record before the next case begins.
 
         Args:
             jobs: at least one.
-            tell: says something to whoever measures.
+            tell: says something to the user.
 
         Raises:
-            JoulemarkError: something that is no single case's fault.
+            JoulemarkError: a failure that is not a single case's.
         """
         from joulemark.measure.library import LibraryBench, LibrarySession
         from joulemark.measure.window import Instrument
@@ -219,11 +219,11 @@ class Bench:
                     yield from session.records()
 
     def _voltage(self, job: Job, opened: ExitStack) -> tuple[float | None, float, str]:
-        """Supply voltage, the relative bound on its error, and where it is from."""
+        """Return the supply voltage, the relative bound on its error, and where it comes from."""
         if self.supply_v is not None:
             volt, where = self.supply_v, "as stated by whoever measured"
         elif job.firmware.board is None:
-            # Meters of a whole machine know its voltage, or say that they need it.
+            # A meter of a whole machine knows its voltage, or reports that it needs it.
             return None, 0.0, "the meter knows the voltage"
         else:
             volt, where = job.firmware.board.supply_v.value, "as the board's file says"

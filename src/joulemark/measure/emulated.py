@@ -21,13 +21,13 @@ from joulemark.runners.protocol import Device, Flag, Status
 
 
 def emulate(job: Job) -> Iterator[Record[PrimitiveSubject]]:
-    """Measure the cases of an image, one record each; a case that fails gives a failed record."""
+    """Measure the cases of an image, one record each; a failed case gives a failed record."""
     with Emulated(job) as session:
         yield from session.records()
 
 
 class Emulated(BoardSession):
-    """One image on an emulated board, which its energy model measures."""
+    """One image on an emulated board, measured by its energy model."""
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
@@ -40,7 +40,7 @@ class Emulated(BoardSession):
         self._written: dict[str, bytes] = {}
 
     def _recover(self) -> None:
-        """Boot anew."""
+        """Discard the running image, so that the next case boots it anew."""
         self._running = None
         self._empty.clear()
 
@@ -73,11 +73,11 @@ class Emulated(BoardSession):
         repetitions = case.conditions.repetitions
         keeps_state = self.chip.memories_keep_state
         if keeps_state or self._is_accelerated:
-            # A case then takes the same time whatever was measured before it: an engine may have a
-            # clock and a state of its own.
+            # Boot for each case, so that its time does not depend on what was measured before: an
+            # accelerator may have a clock and a state of its own.
             self._recover()
         if keeps_state:
-            # After the first execution, which is cold, there is a warm one.
+            # The first execution is cold; a second one is needed for a warm figure.
             trials = max(trials, 2)
         done = [self._trial(case, number) for number in range(trials)]
         windows = [t.window for t in done]
@@ -150,14 +150,14 @@ class Emulated(BoardSession):
         repetitions: int,
         suffix: str = "",
     ) -> list[Quantity]:
-        """Cycles, time and energy of one execution, net of the empty window.
+        """Return cycles, time and energy of one execution, net of the empty window.
 
         Args:
-            windows: whose range is given.
-            taken: those of them whose mean is given.
+            windows: windows that give the range.
+            taken: those of them that give the mean.
             empty: the same window around nothing.
             repetitions: executions in a window.
-            suffix: of the names.
+            suffix: appended to the names.
         """
         hz = self.clock.hz
         none = self.meter.energy(self._at_clock(empty))
@@ -187,7 +187,7 @@ class Emulated(BoardSession):
         ]
 
     def _at_clock(self, window: Window) -> Occupancy:
-        """A window's times at the case's clock: an oscillator only comes near it, and jitters."""
+        """Scale a window to the case's clock: an oscillator only approximates it, and jitters."""
         times = {
             (part, state, self.clock.hz if part == MCU else clock_hz): picoseconds
             for (part, state, clock_hz), picoseconds in window.times.items()
@@ -197,7 +197,7 @@ class Emulated(BoardSession):
         return times
 
     def _timer_ps(self, trial: "_Trial") -> int | None:
-        """The window by the chip's own timer, which counts the core's cycles."""
+        """Return the window by the chip's own timer, which counts core cycles; None on overflow."""
         hz = int(self.image.description["timer_hz"])
         if trial.timer_ticks == TIMER_OVERFLOW:
             return None
@@ -209,14 +209,14 @@ class Emulated(BoardSession):
         return machine.take_window()
 
     def _empty_window(self, case: Case) -> Window:
-        """The empty window, before anything else was run since the image was booted."""
+        """Return the empty window, run before anything else since the image booted."""
         known = primitive(case).operation, case.conditions.repetitions
         if known not in self._empty:
             self._empty[known] = self._run_empty(case)
         return self._empty[known]
 
     def _trial(self, case: Case, number: int) -> "_Trial":
-        """One execution with its own random inputs, its output verified."""
+        """Execute once with this trial's own random inputs, and verify the output."""
         machine, device = self.running
         repetitions = case.conditions.repetitions
         machine.budget_cycles = BUDGET_CYCLES * repetitions
@@ -225,10 +225,10 @@ class Emulated(BoardSession):
             if self._written.get(slot) != data:
                 device.write(slot, data)
                 self._written[slot] = data
-        for slot in put.expected:  # The image writes these itself.
+        for slot in put.expected:  # The image overwrites these itself.
             self._written.pop(slot, None)
         self._empty_window(case)
-        # Painting costs more time than most operations do; the emulator sees each trial's stack.
+        # Painting takes longer than most operations, and the emulator sees each trial's stack.
         paint = Flag.PAINT if number == 0 else Flag(0)
         result = device.run(primitive(case).operation, paint, repetitions)
         window = machine.take_window()

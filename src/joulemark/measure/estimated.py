@@ -1,9 +1,9 @@
 """Estimates what an image would take on a Linux machine that is not here.
 
-The image runs under QEMU in user mode, its output verified as ever; our plugin counts each block
-of its code and schedules it on a model of the machine's in-order core (docs/linux-boards.md says
-how far such numbers were off). Two runs that differ in the number of executions alone give the
-price of one.
+The image runs under QEMU in user mode, and its output is verified as always. Our plugin counts
+each block of code and schedules it on a model of the machine's in-order core
+(docs/linux-boards.md says how far off such numbers were). Two runs that differ only in the number
+of executions give the cost of one.
 """
 
 import hashlib
@@ -34,17 +34,17 @@ from joulemark.runners.protocol import Device, Flag, Status
 
 @dataclass(frozen=True)
 class Model:
-    """How cycles of code for an architecture are told on a core."""
+    """How to derive cycles on a core from code for an architecture."""
 
     name: str
-    """The plugin's."""
+    """The plugin's name for it."""
     target: Target | None = None
-    """LLVM's, where the plugin has no model of the pipeline."""
+    """LLVM's target, where the plugin has no model of the pipeline."""
     factor: float = 1.0
-    """Costs that LLVM's model leaves out, by the calibration of estimates/published.toml."""
+    """For costs that LLVM's model leaves out; calibrated in estimates/published.toml."""
 
     def cycles(self, few: "Counts", more: "Counts") -> float:
-        """Difference of one process and another that did less.
+        """Return how many cycles more one process took than another that did less.
 
         Raises:
             ToolError: LLVM's tools are not installed.
@@ -71,7 +71,7 @@ MODELS = {
         "silvermont-64", Target("x86_64-linux-gnu", "slm"), _SILVERMONT
     ),
 }
-"""By the core, as machine files call it, and the architecture."""
+"""By core, as machine files name it, and architecture."""
 ERROR = (
     "estimated: of 53 published speeds of OpenSSL's AES, SHA and Keccak on such cores, none of "
     "them used to make the models, the mean error was 5.5% and the worst 32%; the worst of the 32 "
@@ -80,17 +80,17 @@ ERROR = (
 _FEW, _MORE = 4, 20
 KEPT = ("instructions", "miss_cycles", "branch_cycles", "mispredicted", "l1_misses", "l1i_misses")
 Counts = Mapping[str, Any]
-"""The plugin's counts for a process."""
+"""The plugin's counts of a process."""
 
 
 def method() -> str:
-    """Digest of all that turns what was executed into cycles: the plugin, and this side of it."""
+    """Return a digest of all that turns executed code into cycles: the plugin and this side."""
     sides = [Path(__file__), Path(scheduled.__file__), build_plugin()]
     return hashlib.sha256(b"".join(side.read_bytes() for side in sides)).hexdigest()
 
 
 def model(core: str, architecture: str) -> Model:
-    """A core's model.
+    """Return the model of a core.
 
     Raises:
         InputError: there is none.
@@ -103,7 +103,7 @@ def model(core: str, architecture: str) -> Model:
 
 
 class Estimated(Session):
-    """One image under QEMU with the plugin; threads may record cases of it side by side."""
+    """One image under QEMU with the plugin; threads may record its cases in parallel."""
 
     def __init__(self, job: Job, machine: Machine, architecture: Architecture) -> None:
         super().__init__(job)
@@ -115,7 +115,7 @@ class Estimated(Session):
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Nothing is kept open."""
+        """Do nothing: nothing is kept open."""
 
     def _measure(self, case: Case, trials: int) -> Outcome:
         runs = [self._one(case, number) for number in range(trials)]
@@ -141,7 +141,7 @@ class Estimated(Session):
         return [quantity("energy_gross", "nJ", energies, grade="estimated")]
 
     def _one(self, case: Case, number: int) -> dict[str, float]:
-        """Cost of one execution, without the cost of calling it."""
+        """Return the cost of one execution, net of the call."""
         few, more = (self._counts(case, number, n, Flag.NONE) for n in (_FEW, _MORE))
         name = primitive(case).operation
         with self._lock:
@@ -153,7 +153,7 @@ class Estimated(Session):
         return {kept: value / (_MORE - _FEW) for kept, value in took.items()}
 
     def _counts(self, case: Case, number: int, repetitions: int, flag: Flag) -> Counts:
-        """All that a process did which executes so often; its output is verified."""
+        """Return the counts of a process with this many executions; the output is verified."""
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder, "counts.json")
             told = f"{self._plugin},core={self._model.name},out={out},cache=on"

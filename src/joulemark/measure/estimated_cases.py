@@ -1,4 +1,4 @@
-"""Cases on Linux machines that are not here: from a store, or estimated now."""
+"""Cases on Linux machines that are not here: taken from a store or estimated now."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from joulemark.records.store import Store
 
 
 def needs(machine: Machine, target: Architecture) -> Iterator[Need]:
-    """What it takes to estimate programs for a machine, beside what compiles them."""
+    """Yield what is needed to estimate programs for a machine, besides compilers."""
     yield build_plugin
     yield lambda: target.emulator
     if model(machine.core, target.name).target is not None:
@@ -30,21 +30,21 @@ def needs(machine: Machine, target: Architecture) -> Iterator[Need]:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Cases for a machine."""
+    """Cases wanted for a machine."""
 
     chosen: Campaign
-    """Of primitives."""
+    """Cases of primitives."""
     machine: Machine
     made_for: str = ""
-    """What of it they are compiled for; its file's first if empty."""
+    """Architecture to compile for; the first of the machine's file if empty."""
 
     @property
     def target(self) -> Architecture:
-        """What they are compiled for."""
+        """The architecture to compile for."""
         return architecture(self.made_for or str(self.machine.architectures[0]))
 
     def needs(self) -> Iterator[Need]:
-        """What finds each tool that they take."""
+        """Yield a finder for each tool that the cases need."""
         for compiler in self.chosen.compiler or (host.DEFAULT_COMPILER,):
             yield partial(self.target.compiler, compiler)
             if compiler != "gcc":
@@ -52,19 +52,19 @@ class Wanted:
         yield from needs(self.machine, self.target)
 
     def jobs(self) -> Iterator[Job]:
-        """The cases by image, each built when it is asked for."""
+        """Yield the cases by image; each image is built when it is asked for."""
         return jobs(self.chosen, self.machine, self.target, method())
 
 
 def records(wanted: Sequence[Wanted], store: Store) -> list[list[PrimitiveRecord]]:
-    """The records of each that is wanted: from a store, or estimated now and kept there.
+    """Return the records of each set of cases: from the store, or estimated now and stored.
 
     Args:
         wanted: cases, for machines.
-        store: serves them; gets those that are estimated, with those that failed.
+        store: serves records and receives the new ones, including failures.
 
     Raises:
-        ToolError: tools are missing; names all of them.
+        ToolError: tools are missing; the message names all of them.
     """
     toolchain.refuse_missing(need for one in wanted for need in one.needs())
     keys: list[list[str]] = [[] for _ in wanted]

@@ -1,7 +1,7 @@
 """Estimates what a library's algorithms would take on a Linux machine that is not here.
 
-The program has the library of that machine's Debian, and runs under QEMU with our plugin, as
-estimated.py says of primitives.
+The program links the library of that machine's Debian release and runs under QEMU with our plugin,
+as estimated.py describes for primitives.
 """
 
 import json
@@ -26,7 +26,7 @@ from joulemark.measure.side_by_side import side_by_side
 from joulemark.records.record import Quantity, Record, quantity
 
 _FEW, _MORE = 1, 4
-"""Executions of the two processes; of calls that take bytes, messages."""
+"""Executions in the two processes; for calls that take bytes, messages."""
 _LONGEST_S = 1200
 _ANSWERS = 3
 
@@ -41,7 +41,7 @@ class EstimatedLibrary:
         self._target = target
 
     def records(self) -> Iterator[Record[LibrarySubject]]:
-        """Estimate all cases, as they come; one that fails gives a failed record."""
+        """Estimate all cases and yield their records; a failed case gives a failed record."""
         return side_by_side(partial(self.record, point) for point in self.job.points)
 
     def record(self, point: Point) -> Record[LibrarySubject]:
@@ -75,7 +75,7 @@ class EstimatedLibrary:
             yield quantity("energy_gross", "nJ", [energy], grade="estimated")
 
     def _one(self, subject: LibrarySubject) -> dict[str, int]:
-        """Mean cost of one execution."""
+        """Return the mean cost of one execution."""
         unit = oracles.PERIOD if oracles.algorithm(subject.algorithm).sized else 1
         few, more = (self._counts(subject, unit * n) for n in (_FEW, _MORE))
         executions = unit * (_MORE - _FEW)
@@ -84,7 +84,7 @@ class EstimatedLibrary:
         return found
 
     def _counts(self, subject: LibrarySubject, count: int) -> Counts:
-        """All that a process did which executes so often; its output is verified."""
+        """Return the counts of a process with this many executions; the output is verified."""
         algorithm = oracles.algorithm(subject.algorithm)
         inputs = oracles.drawn(
             subject.algorithm, subject.operation, subject.message_bytes, self.job.seed

@@ -1,8 +1,8 @@
-"""A handshake on the air: what each message costs each side, from a network that runs.
+"""A handshake on the air: what each message costs each side, from a running network.
 
-Motes that run `net/edhoc` raise their marker while they compute a message. Between two windows a
-message is sent and the next is awaited. Each message on air and both keys are compared with the
-oracle's.
+Motes that run `net/edhoc` raise their marker while they compute a message. Between two windows, a
+mote sends a message and awaits the next. Each message on the air, and both keys, are compared with
+the oracle's.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 PROGRAM = "net/edhoc"
 LIMIT_S = 300.0
 _AFTER_S = 0.1
-"""After the initiator's last message: its acknowledgement."""
+"""Time for the acknowledgement of the initiator's last message."""
 _PHY_BYTES = 6
 """Preamble, start-of-frame delimiter and length (IEEE Std 802.15.4-2015, 12.1)."""
 _NOT_LOWPAN_MAX = 0x3F
@@ -45,29 +45,29 @@ _STEPS = {
     "initiator": ("message_1", "message_3", "confirm"),
     "responder": ("message_2", "finish", "message_4"),
 }
-"""Computations of each side; the last where there is a fourth message."""
+"""Computations of each side; the last one only where there is a fourth message."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """Something that a side does: it computes, or its radio sends and listens."""
+    """A stage of one side: it computes, or its radio sends and listens."""
 
     does: str
     time_ps: int
     cycles: int
-    """Of the core while it computes; 0 while it waits for the radio."""
+    """Core cycles while it computes; 0 while it waits for the radio."""
     core_uj: float
     radio_uj: float
     stack_bytes: int
     frames: int
-    """That it sent, acknowledgements included."""
+    """Frames sent, acknowledgements included."""
     air_bytes: int
-    """Of those, with preambles, lengths and check sequences."""
+    """Bytes of those frames, with preambles, lengths and check sequences."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """One of the two."""
+    """One of the two parties."""
 
     name: str
     side: str
@@ -77,7 +77,7 @@ class Side:
     supply_v: float
     flash_bytes: int
     ram_bytes: int
-    """Of the whole image."""
+    """RAM of the whole image; likewise `flash_bytes`."""
     parts: Mapping[str, tuple[int, int]]
     """Flash and RAM of each part of the image."""
     steps: Sequence[Step]
@@ -86,21 +86,21 @@ class Side:
 
     @property
     def uj(self) -> float:
-        """Of core and radio, from its first step to its last."""
+        """Energy of core and radio, from the first step to the last."""
         return sum(step.core_uj + step.radio_uj for step in self.steps)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ledger:
-    """A handshake that both sides have ended with the same key."""
+    """A handshake that both sides ended with the same key."""
 
     primitive: str
     implementations: Mapping[str, str]
     sides: Sequence[Side]
     messages: Mapping[str, int]
-    """Bytes of each that was seen on air and compared."""
+    """Size of each message that was seen on the air and compared."""
     sessions: int
-    """That were begun; all but the last came to nothing."""
+    """Sessions begun; all but the last failed."""
 
 
 @dataclass
@@ -110,11 +110,11 @@ class _Watched:
     running: RunningNetwork
     frames: "list[Transmission]"
     said: list[list[tuple[int, str]]]
-    """Lines of each mote, with their times."""
+    """Lines printed by each mote, with their times."""
 
 
 def _watch(running: RunningNetwork, last: int) -> _Watched:
-    """Run until the initiator has no more to say.
+    """Run until the initiator reports that it is done.
 
     Raises:
         BudgetError: it takes too long.
@@ -139,13 +139,13 @@ def ledger(running: RunningNetwork) -> Ledger:
     """Run a network with one initiator and one responder, and price their handshake.
 
     Args:
-        running: made to observe, and not run yet.
+        running: the network, set up to observe and not run yet.
 
     Raises:
-        BudgetError: the initiator does not end.
+        BudgetError: the initiator does not finish.
         FaultError: a program faulted.
-        InputError: there are not one of each, or they run different handshakes.
-        VerificationError: no handshake came to its end, or a message or a key is not the oracle's.
+        InputError: there is not exactly one of each, or they run different handshakes.
+        VerificationError: no handshake completed, or a message or a key differs from the oracle's.
     """
     network = running.network
     where = network.path.name
@@ -193,19 +193,19 @@ def _algorithm(folder: Sequence[str], where: str) -> Algorithm:
 
 
 def _sessions(said: Sequence[tuple[int, str]]) -> list[int]:
-    """When each session began."""
+    """Return when each session began."""
     return [time_ps for time_ps, text in said if text.startswith("session ")]
 
 
 def _expected(algorithm: Algorithm, last: Mapping[str, int]) -> Mapping[str, bytes]:
-    """Expected frames of the parties of the RFC, with the secrets of the last sessions."""
+    """Return the expected messages of the RFC's parties, with the last sessions' ephemeral keys."""
     values = dict(algorithm.vectors[0].values)
     for side, number in last.items():
         if number > 0:
             first = values[f"{side}_ephemeral"]
             values[f"{side}_ephemeral"] = hashlib.sha256(first + bytes([number])).digest()
     names = algorithm.contract.file.input
-    # The RFC's parties add no data of an application's.
+    # The RFC's parties send no external authorization data.
     given = {name: values.get(name, b"") for name in names}
     return algorithm.oracle(Inputs(tag_bytes=0, **given))
 
@@ -220,7 +220,7 @@ def _check_key(side: str, said: Sequence[tuple[int, str]], key: str, where: str)
 
 
 def _sent(frames: "Sequence[Transmission]", mote: int) -> Iterator[bytes]:
-    """Messages of a mote, whole and in order, those that were sent again once each."""
+    """Yield a mote's messages, reassembled and in order; retransmissions count once."""
     sequence: int | None = None
     parts: dict[int, bytes] = {}
     for sent in frames:
@@ -255,7 +255,7 @@ def _check_messages(
     *,
     confirmed: bool,
 ) -> dict[str, int]:
-    """Compare each message of the last session with the oracle's; their bytes."""
+    """Compare each message of the last session with the oracle's; return their sizes."""
     found: dict[str, int] = {}
     for side, number in sides.items():
         begin = sessions[side][-1]
@@ -293,7 +293,7 @@ def _side(
     seat = running.seats[number]
     observed = running.observed(number)
     all_windows = _windows(observed.edges)
-    # The begin of a session was said ahead of its first window; the line's end may be within it.
+    # A session is announced before its first window, but the line's end may fall within the window.
     begin_ps = _sessions(seen.said[number])[-1]
     windows = [window for window in all_windows if window[1].time_ps >= begin_ps]
     side = next(side for side, steps in _STEPS.items() if names[0] in steps)
@@ -327,7 +327,7 @@ def _side(
 
     at_ps = windows[0][0].time_ps
     if side == "responder":
-        # From the first frame of the message that it answers: what it listened before is not of it.
+        # Start at the first frame of the message that it answers: earlier listening is not a cost.
         at_ps = max(t.begin_ps for t in near if t.mote != number and t.begin_ps < at_ps)
     lost = all_windows[: -len(windows)]
     if lost:
@@ -364,10 +364,10 @@ def _side(
 
 
 def records(running: RunningNetwork, priced: Ledger) -> Iterator[Record[HandshakeSubject]]:
-    """A record for each side, whose parts are its steps.
+    """Yield a record for each side, whose parts are its steps.
 
     Args:
-        running: the network at its end.
+        running: the network after the run.
         priced: its ledger.
     """
     network = running.network

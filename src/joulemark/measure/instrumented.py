@@ -1,4 +1,4 @@
-"""Measures cases on a board that answers on a serial line, with an instrument."""
+"""Measures cases with an instrument, on a board that answers on a serial line."""
 
 from statistics import fmean
 
@@ -18,8 +18,8 @@ class Instrumented(Metered, BoardSession):
 
     Args:
         job: the cases.
-        instrument: what measures them.
-        port: serial port of the board.
+        instrument: measures them.
+        port: the board's serial port.
     """
 
     def __init__(self, job: Job, instrument: Instrument, port: str) -> None:

@@ -1,10 +1,10 @@
 """Dependence of a build's time, addresses and branches on its secrets.
 
-The same operation is done over and over with other secrets, everything public staying what it is:
-random ones, and those that code stumbles over. A build that leaks nothing takes the same cycles and
-touches the same addresses each time, and what decides its branches is the same too. What is refused
-is compared with its like: numbers that are no keys with each other, and all secrets with each other
-beside a public value that is refused.
+The same operation is repeated with different secrets while everything public stays the same:
+random secrets, and patterns that code is known to stumble over. A build that leaks nothing takes
+the same cycles, touches the same addresses and decides its branches by the same values each time.
+Refused inputs are compared only with their like: invalid keys with each other, and different
+secrets with each other beside the same refused public value.
 """
 
 import itertools
@@ -27,7 +27,7 @@ from joulemark.runners.emulator import EmulatedBoard
 from joulemark.runners.protocol import Device, Status
 
 PATTERNS = [b"\x00", b"\xff", b"\xff\x00", b"\x00\xff", b"\xff\xff\x00\x00", b"\xfe\xff", b"\x80"]
-"""Fillings of secrets."""
+"""Fill patterns of secrets."""
 RANDOM_TRIALS = 4
 MESSAGE_BLOCKS = 2
 AD_BYTES = 5
@@ -39,7 +39,7 @@ Fill = Callable[[int], bytes]
 
 
 def _secrets(algorithm: Algorithm) -> Iterator[tuple[bytes | None, bytes | None]]:
-    """Filling of the first and the second secret, where there are two; None is random."""
+    """Yield fill patterns for the first secret and the second, if any; None means random."""
     yield from ((pattern, None) for pattern in PATTERNS)
     if sum(given.secret for given in algorithm.contract.file.input.values()) > 1:
         yield from itertools.product(PATTERNS[:2], PATTERNS[:2])
@@ -48,7 +48,7 @@ def _secrets(algorithm: Algorithm) -> Iterator[tuple[bytes | None, bytes | None]
 
 
 def _fill(patterns: Iterator[bytes | None], source: random.Random, length: int) -> bytes:
-    """The next secret."""
+    """Return the next secret."""
     pattern = next(patterns)
     if pattern is None:
         return source.randbytes(length)
@@ -56,12 +56,12 @@ def _fill(patterns: Iterator[bytes | None], source: random.Random, length: int) 
 
 
 def _scalar(scalar: bytes, source: random.Random, length: int) -> bytes:
-    """A special scalar where one is asked for, else a random secret."""
+    """Return the special scalar where a scalar is asked for, else a random secret."""
     return scalar if length == len(scalar) else source.randbytes(length)
 
 
 def _numbers(length: int) -> Iterator[bytes]:
-    """Scalars that are special: small, sparse, dense, of one bit at either end."""
+    """Yield special scalars: small, sparse, dense, a single bit at either end."""
     top = 8 * length
     for value in (1, 2, 3, 16, 1 << top - 1, 1 << top // 2, (1 << top) - 1, (1 << top) - 2):
         yield value.to_bytes(length, "big")
@@ -69,12 +69,12 @@ def _numbers(length: int) -> Iterator[bytes]:
 
 @lru_cache(maxsize=4096)
 def _forward(algorithm: Algorithm, inputs: Inputs) -> Output:
-    """The oracle's answer, kept for the other operations and builds: some oracles are slow."""
+    """Return the oracle's answer; cached across operations and builds, because some are slow."""
     return algorithm.oracle(inputs)
 
 
 def _is_key(algorithm: Algorithm, name: str, key: bytes) -> bool:
-    """Whether a secret key is one, in the oracle's eyes."""
+    """Return whether the oracle accepts a secret key."""
     try:
         _exchange(algorithm, name, lambda size: key if size == len(key) else bytes([1] * size))
     except ValueError:
@@ -84,7 +84,7 @@ def _is_key(algorithm: Algorithm, name: str, key: bytes) -> bool:
 
 @lru_cache(maxsize=256)
 def _largest(algorithm: Algorithm, name: str, length: int) -> bytes | None:
-    """The largest number that is a secret key: the order less 1, of what refuses larger ones."""
+    """Return the largest valid secret key (the order less 1), or None where there is no limit."""
 
     def good(value: int) -> bool:
         return _is_key(algorithm, name, value.to_bytes(length, "big"))
@@ -114,12 +114,12 @@ def _exchange(algorithm: Algorithm, name: str, secret: Fill) -> Exchange:
 
 
 def trials(algorithm: Algorithm, name: str, *, special: bool = False) -> Iterator[Exchange]:
-    """The same case over and over, with other secrets.
+    """Yield the same case over and over, with different secrets.
 
     Args:
-        algorithm: what is tried.
+        algorithm: the algorithm to try.
         name: of the operation.
-        special: with scalars that are special too.
+        special: whether to include special scalars.
     """
     fills: list[Fill] = []
     length = next((algorithm.sizes[s] for s in _SCALARS if s in algorithm.sizes), 0)
@@ -133,16 +133,16 @@ def trials(algorithm: Algorithm, name: str, *, special: bool = False) -> Iterato
         patterns = itertools.chain((key, message), itertools.repeat(None))
         fills.append(partial(_fill, patterns, source))
     for fill in fills:
-        # Zero, and what is beyond a curve's order, is no secret key.
+        # Zero, and anything from the curve's order up, is not a secret key.
         with suppress(ValueError):
             yield _exchange(algorithm, name, fill)
 
 
 def refusals(algorithm: Algorithm, name: str) -> Iterator[list[Exchange]]:
-    """Cases that are refused, in groups of which each differs in secrets alone.
+    """Yield groups of cases that are refused; within a group only secrets differ.
 
-    The first group is numbers that are no secret keys: 0, the order, the one above it, all ones.
-    Then each public value that the primitive's file has as refused, beside secrets of all kinds.
+    The first group has numbers that are not secret keys: 0, the order, the order plus 1, all ones.
+    Then comes each public value listed as refused in the primitive's file, beside various secrets.
     """
     operation = algorithm.contract.operation(name)
     good = list(itertools.islice(trials(algorithm, name, special=True), _SECRETS_OF_A_REFUSAL))
@@ -170,29 +170,29 @@ def refusals(algorithm: Algorithm, name: str) -> Iterator[list[Exchange]]:
 
 
 def on_secrets(algorithm: Algorithm) -> list[str]:
-    """The operations that handle secrets."""
+    """Return the operations that handle secrets."""
     measured = algorithm.contract.measured
     return [name for name, operation in measured.items() if not operation.public]
 
 
 @dataclass(frozen=True)
 class Leak:
-    """Findings of an operation's trials."""
+    """Findings from an operation's trials."""
 
     operation: str
     trials: int
     cycles_min: int
     cycles_max: int
     address_traces: int
-    """How many different digests of all addresses there were: 1 where nothing leaks."""
+    """Number of distinct digests of all addresses: 1 where nothing leaks."""
     branches: tuple[str, ...] = ()
-    """Instructions that decided a branch by other values when only secrets were others."""
+    """Instructions that decided a branch by different values when only secrets differed."""
     refusals: int = 0
-    """How many cases were refused."""
+    """Number of refused cases."""
     refused_spread: int = 0
-    """Cycles between the slowest refusal and the fastest, among those that differ in secrets."""
+    """Cycles between the slowest and the fastest refusal within a group that differs in secrets."""
     refused_traces: int = 1
-    """Most digests of addresses that refusals had that differ in secrets alone."""
+    """Most distinct digests of addresses within a group of refusals that differ only in secrets."""
 
     @property
     def any(self) -> bool:
@@ -221,35 +221,35 @@ def observe(
     special: bool = False,
     branches: bool = False,
 ) -> Leak:
-    """Do an operation with many secrets.
+    """Execute an operation with many secrets.
 
     Args:
-        implementation: what the image was built of.
-        board: where it runs.
-        image: what runs.
+        implementation: the implementation that the image was built from.
+        board: the board it runs on.
+        image: the image.
         operation: its name.
-        special: with scalars that are special too.
-        branches: look at what decides branches, which takes a run for each branch.
+        special: whether to include special scalars.
+        branches: whether to look at what decides branches, in two more runs that stop there.
 
     Raises:
         VerificationError: an output was wrong.
     """
     algorithm = implementation.algorithm
     chip, port, marker = chips.load_chip(board.chip), board.serial.port, board.marker.pin
-    # Devices beside the chip take time to emulate, and only engines are asked.
+    # Emulating devices beside the chip takes time; only accelerators need them.
     wiring = board.wiring if implementation.accelerators else None
-    # What a cache keeps, and where it puts the next line, depends on what ran before: on how
-    # secrets came over the serial line, for one.
+    # What a cache keeps, and where it puts the next line, depends on what ran before: for example
+    # on how secrets came over the serial line.
     machine = EmulatedBoard(
         chip, Image.load(image.path), wiring=wiring, marker=marker, port=port, cold=True
     )
     device = Device(machine, attempts=1)
 
     def watch(puts: list[Exchange], wanted: Status) -> tuple[list[int], int]:
-        """Cycles of each, and how many digests of addresses there were."""
+        """Return the cycles of each, and the number of distinct digests of addresses."""
         cycles, addresses = [], set()
         warm = chip.memories_keep_state
-        # What leads to a window is on its way when it begins, and comes later the first time.
+        # Fetches in flight when a window begins arrive later the first time: leave that one out.
         for put in [*puts[:1], *puts] if warm else puts:
             for slot, data in put.inputs.items():
                 device.write(slot, data)
@@ -286,7 +286,7 @@ def _looking(
     puts: list[Exchange],
     wiring: Wiring | None,
 ) -> tuple[str, ...]:
-    """Instructions that look at secrets to decide a branch, in the last two trials."""
+    """Return the instructions whose branch decisions depend on secrets, by the last two trials."""
     watched = WatchedBoard(Image.load(image.path), board, wiring)
     device = Device(watched, attempts=1)
     seen = watched.watch(device, operation, puts[-2], deciders(image.path, board.core))

@@ -36,14 +36,14 @@ from joulemark.runners.library import LibraryProcess, Ran
 from joulemark.runners.machine import Core, check_clock, refuse_throttled
 
 ALONE_S = 0.5
-"""How long a window is without a meter, where nobody says."""
+"""Default length of a window without a meter."""
 _ROUGH_S = 0.02
 _WARM_S = 0.1
-"""Work that wakes the core before its clock is measured."""
+"""Length of a busy loop that wakes the core before its clock is measured."""
 _TRIES = 4
-"""How often a window is measured again whose clock moved, or that something else disturbed."""
+"""Attempts at a window whose clock moves or that something else disturbs."""
 _DISTURBED = 0.05
-"""The part of a window that something else may have the core, where energy is measured."""
+"""The largest share of a window that other work may have the core, where energy is measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,17 +52,17 @@ class LibraryBench:
 
     instrument: Instrument | None
     seconds: float | None
-    """Length of a window; chosen where it is not given."""
+    """Length of a window; chosen automatically if None."""
     marker: str | None = None
-    """Pin that is high while a window lasts, for an instrument beside the machine."""
+    """Pin that is high during a window, for an instrument beside the machine."""
     tell: Callable[[str], None] = lambda _: None
-    """Says something to whoever measures."""
+    """Says something to the user."""
 
     def window_s(self, watt: float | None) -> float:
-        """How long a window is.
+        """Return the length of a window.
 
         Args:
-            watt: what the machine draws with one busy core, where that is known.
+            watt: power of the machine with one busy core; None if unknown.
         """
         if self.seconds is not None:
             return self.seconds
@@ -98,7 +98,7 @@ class LibrarySession(Closes):
         return self._started
 
     def records(self) -> Iterator[Record[LibrarySubject]]:
-        """Measure all cases; one that fails gives a failed record."""
+        """Measure all cases; a failed case gives a failed record."""
         for text in (self._core.advice, self._errors()):
             if text:
                 self._bench.tell(text)
@@ -167,7 +167,7 @@ class LibrarySession(Closes):
             raise VerificationError("it accepts what is forged", str(subject))
 
     def _once_s(self, unit: int) -> float:
-        """About how long one execution takes."""
+        """Return roughly how long one execution takes."""
         count = unit
         while True:
             took_s = self._process.run(count).cpu_ns * 1e-9
@@ -178,7 +178,7 @@ class LibrarySession(Closes):
     def _steady(
         self, subject: LibrarySubject, algorithm: oracles.Algorithm, count: int, seconds: float
     ) -> "_Run":
-        """A run at one clock, its output verified; tried again where it was disturbed."""
+        """Return a run at a steady clock, its output verified; retry where it was disturbed."""
         nominal = None if self.job.machine is None else self.job.machine.nominal_hz
         problem: VerificationError | None = None
         for _ in range(_TRIES):
@@ -234,7 +234,7 @@ class LibrarySession(Closes):
         return _Run(ran, count, run.times(wall_s / (run.time_s * count)), got.accuracy.of_reading)
 
     def _attended_idle_w(self, instrument: Instrument, seconds: float) -> float:
-        """Reading typed while nothing runs."""
+        """Return the idle power from a reading that the user types in."""
         self._bench.tell("first a window in which nothing runs, for the energy net of idle")
         instrument.meter.start(seconds)
         began_s = instrument.clock.now_s()
@@ -259,13 +259,13 @@ class _Run:
     ran: Ran
     count: int
     energy: Run | None = None
-    """Of one execution."""
+    """Energy of one execution."""
     of_reading: float = 0.0
     clock_hz: int = 0
 
     @property
     def time_s(self) -> float:
-        """Of one execution, by the time that the program had the core."""
+        """Time of one execution, by the CPU time of the program."""
         return self.ran.cpu_ns * 1e-9 / self.count
 
     @property
@@ -296,11 +296,11 @@ class _Made:
 
     @property
     def clock_hz(self) -> int:
-        """The mean of the clocks that were measured."""
+        """Mean of the measured clocks."""
         return round(fmean(run.clock_hz for run in self.runs))
 
     def quantities(self) -> Iterator[Quantity]:
-        """Time, cycles and instructions of one execution, the clock, and energies."""
+        """Yield time, cycles and instructions of one execution, the clock, and energies."""
         yield quantity("time", "ps", [round(run.time_s * 1e12) for run in self.runs])
         yield quantity("clock", "Hz", [run.clock_hz for run in self.runs])
         if all(run.ran.cycles is not None for run in self.runs):
@@ -327,7 +327,7 @@ class _Made:
             yield "net", net
 
     def notes(self) -> Iterator[str]:
-        """Notes for readers."""
+        """Yield notes for readers."""
         if self._instrument is not None:
             for name, estimate in self._energies():
                 yield interval_note(name, estimate)

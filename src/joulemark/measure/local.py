@@ -1,4 +1,4 @@
-"""Measures cases on this machine, with an instrument: pinned, and at a clock that is measured."""
+"""Measures cases on this machine with an instrument: pinned, and at a measured clock."""
 
 import hashlib
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from joulemark.runners.machine import Core, check_clock, refuse_throttled
 from joulemark.runners.protocol import Device, Flag, RunResult
 
 _TRIES = 4
-"""How often a case is measured again whose clock moved."""
+"""Attempts at a case whose clock moves."""
 
 
 class Local(Metered):
@@ -44,7 +44,7 @@ class Local(Metered):
         self._counters: Counters | None = None
         self._empty: Counted | None = None
         self._counted: list[tuple[float, float]] = []
-        """Cycles and instructions of an execution, by runs."""
+        """Cycles and instructions of one execution, per run."""
         power = None if self._machine is None else self._machine.watt("one-core")
         self._watt = None if power is None else power.watt
         specification = instrument.meter.specification
@@ -62,7 +62,7 @@ class Local(Metered):
         return link
 
     def _run(self, case: Case, repetitions: int, length: Length, number: int) -> OneRun:
-        """Before the meter looks, an empty window of as many executions is counted."""
+        """Count an empty window of as many executions before the metered run."""
         operation = primitive(case).operation
         self._empty = self._between(lambda: self._device.run(operation, Flag.EMPTY, repetitions))[1]
         return super()._run(case, repetitions, length, number)
@@ -70,7 +70,7 @@ class Local(Metered):
     def _execute(
         self, device: Device, operation: str, repetitions: int, quiet_ms: int
     ) -> RunResult:
-        """The window between the counters."""
+        """Execute the window between readings of the counters."""
         run = super()._execute
         result, counted = self._between(lambda: run(device, operation, repetitions, quiet_ms))
         if counted is not None and self._empty is not None:
@@ -80,7 +80,7 @@ class Local(Metered):
         return result
 
     def _between(self, run: Callable[[], RunResult]) -> tuple[RunResult, Counted | None]:
-        """Run between the counters."""
+        """Run between start and stop of the counters."""
         counters = self._counters
         assert counters is not None  # noqa: S101
         counters.start()
@@ -91,9 +91,10 @@ class Local(Metered):
         self.check_identity(device.description, str(self.image.path), None)
 
     def _measured(self, case: Case, trials: int) -> Outcome:
-        """At one clock; tried again where it moved.
+        """Measure at a steady clock; retry where it moved.
 
-        A person is not asked again for what a machine without a file did: the record says it.
+        A person who types readings is asked only once. If the clock moved, the record says so on a
+        machine without a file; otherwise the case fails.
         """
         nominal = None if self._machine is None else self._machine.nominal_hz
         attended = self._instrument.meter.specification.attended
@@ -126,7 +127,7 @@ class Local(Metered):
         raise problem
 
     def _uncounted(self) -> list[str]:
-        """Linux's reason where cycles were not counted."""
+        """Return a note with Linux's reason where cycles were not counted."""
         why_not = "" if self._counters is None else self._counters.why_not
         return [f"no cycles by perf_event: {why_not}"] if why_not else []
 
@@ -138,7 +139,7 @@ class Local(Metered):
         return Provenance(
             seed=self.job.seed,
             host=host(),
-            # Its clock goes up and down as it likes: each record has what was measured.
+            # The clock varies freely: each record has the measured one.
             clock_hz=0,
             chip=processor(),
             project_commit=self.job.project_commit,

@@ -25,28 +25,27 @@ from joulemark.records.record import Quantity, quantity
 from joulemark.runners.protocol import Device, Flag, Link, RunResult, Status
 
 _SAMPLES_IN_WINDOW = 2000
-"""Where no number of repetitions is given, the window is this many samples long, or as long as the
-meter's specification says."""
+"""The default window is this many samples long, or as long as the meter's specification says."""
 _TIMER_S = 1.6
-"""The chips' timers hold a window that is this long."""
+"""The longest window that the chips' timers hold."""
 _ROUGH_S = 5e-3
 _ENOUGH, _LEAST_S = 100_000, 1e-10
-"""So many executions show whether the timer runs: none is as short as this."""
+"""This many executions show whether the timer runs: none is as short as this."""
 _TIMER_DISAGREEMENT = 0.01
 
 
 class Line(Link, Protocol):
-    """A line to an image, which is closed at the end."""
+    """A line to an image; the session closes it."""
 
     timeout_s: float
     """How long an answer may take."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release the line."""
 
 
 class Metered(Session):
-    """One image where it answers on a line, and the instrument."""
+    """One image at the end of a line, and the instrument."""
 
     def __init__(self, job: Job, instrument: Instrument) -> None:
         super().__init__(job)
@@ -60,33 +59,33 @@ class Metered(Session):
 
     @abstractmethod
     def _check(self, device: Device) -> None:
-        """Make sure that what answers is the image."""
+        """Check that the image answers, and no other."""
 
     @property
     @abstractmethod
     def _clock_bound(self) -> float:
-        """How far off the clock may be that times a window, as a fraction."""
+        """Bound on the relative error of the clock that times a window."""
 
     @abstractmethod
     def _cycles(self, times_s: list[float]) -> list[Quantity]:
-        """Cycles, where the clock is known."""
+        """Return cycles, where the clock is known."""
 
     @abstractmethod
     def _memory(self) -> list[Quantity]:
-        """The subject's share of the image, where that is known."""
+        """Return the subject's share of the image, where known."""
 
     @abstractmethod
     def _idle_note(self, idle_a: list[float]) -> str:
-        """Baseline that net energy leaves out."""
+        """Return a note on the baseline that net energy leaves out."""
 
     def _window_s(self, specification: Specification) -> float:
-        """How long a window is where nobody says."""
+        """Return the default length of a window."""
         return specification.window_s
 
     @property
     def _device(self) -> Device:
         if self._answers is None:
-            # Before the line: without an image there is nothing to open it for.
+            # Build before opening: without an image there is nothing to open the line for.
             self.image  # noqa: B018
             self._line = self._open_line()
             device = Device(self._line)
@@ -95,7 +94,7 @@ class Metered(Session):
         return self._answers
 
     def close(self) -> None:
-        """Let go of the line."""
+        """Release the line."""
         if self._line is not None:
             self._line.close()
         self._line = self._answers = None
@@ -104,12 +103,12 @@ class Metered(Session):
         try:
             return self._measured(case, trials)
         except LinkError:
-            # The next case may find it plugged in again.
+            # The board may be plugged in again by the next case.
             self.close()
             raise
 
     def _measured(self, case: Case, trials: int) -> Outcome:
-        """Independent runs, each with its own inputs."""
+        """Measure independent runs, each with its own inputs."""
         device, specification = self._device, self._instrument.meter.specification
         for slot, data in self.exchange(case, 0).inputs.items():
             device.write(slot, data)
@@ -123,8 +122,8 @@ class Metered(Session):
             repetitions = max(math.ceil(window_s / once_s), 1)
         length = self._length(case, repetitions, once_s)
         runs = [self._run(case, repetitions, length, n) for n in range(trials)]
-        # A window that was found in the current is as long as the chip's timer says, and that is
-        # as far off as its clock is.
+        # The length of a window found in the current comes from the chip's timer, which is as far
+        # off as the chip's clock.
         clock_bound = 0.0 if runs[0].edges or specification.rate_hz is None else self._clock_bound
         supply_bound = 0.0 if specification.measures_voltage else self._instrument.supply_bound
         relative = math.hypot(runs[0].of_reading, clock_bound, supply_bound)
@@ -160,7 +159,7 @@ class Metered(Session):
         )
 
     def _once_s(self, case: Case) -> float:
-        """About how long one execution takes: of as many as the timer can tell apart."""
+        """Return roughly how long one execution takes, from as many as the timer can resolve."""
         count, window_s = 1, 0.0
         while window_s < _ROUGH_S:
             timed_s = self._seconds(self._device.run(primitive(case).operation, Flag.NONE, count))
@@ -176,9 +175,9 @@ class Metered(Session):
         return window_s / count
 
     def _length(self, case: Case, repetitions: int, once_s: float) -> "Length":
-        """How long a window is, and how much of it is no operation.
+        """Return the length of a window, and how much of it is overhead.
 
-        The chip's timer times a window that it holds; a longer one is told from a shorter one.
+        The chip's timer measures a window that it can hold; a longer one is extrapolated.
         """
         held = min(repetitions, max(int(_TIMER_S / once_s), 1))
         empty_s = self._seconds(self._device.run(primitive(case).operation, Flag.EMPTY, held))
@@ -193,7 +192,7 @@ class Metered(Session):
         return Length(window_s, empty_s)
 
     def _run(self, case: Case, repetitions: int, length: "Length", number: int) -> "OneRun":
-        """One run with its own inputs, its output verified."""
+        """Execute one run with its own inputs, and verify its output."""
         device = self._device
         put = self.exchange(case, number)
         for slot, data in put.inputs.items():
@@ -217,14 +216,14 @@ class Metered(Session):
         if isinstance(got, Counted):
             idle_w = metered.idle_w
             run = evaluate_counted(got, wall_s, repetitions, idle_w)
-            # The command's way to the board and back counts as idle.
+            # The time that the command takes to the board and back counts as idle.
             beside_j = 0.0 if idle_w is None else idle_w * (wall_s - timed_s) / repetitions
             run = dataclasses.replace(run, gross_j=run.gross_j - beside_j)
             return OneRun(run.times(operation_s / timed_s), wall_s, timer_s, got.of_reading)
         run = evaluate(got, repetitions, metered.quiet_s)
         window_s = run.time_s * repetitions
-        # Between edges lies the empty window's time too. A window found in the current is known
-        # to a sample or two: only its power is taken.
+        # Time between edges includes the empty window. A window found in the current is known
+        # only to a sample or two, so only its power is used.
         edges = bool(got.edges_s)
         factor = operation_s / (timed_s if edges else window_s)
         return OneRun(run.times(factor), window_s, timer_s, got.accuracy.of_reading, edges)
@@ -232,11 +231,11 @@ class Metered(Session):
     def _execute(
         self, device: Device, operation: str, repetitions: int, quiet_ms: int
     ) -> RunResult:
-        """One run's window."""
+        """Execute one window."""
         return device.run(operation, Flag.NONE, repetitions, quiet_ms)
 
     def _seconds(self, result: RunResult) -> float | None:
-        """A window by the chip's own timer; None where it did not hold it."""
+        """Return a window by the chip's own timer; None where the timer overflowed."""
         if result.timer_ticks == TIMER_OVERFLOW:
             return None
         return result.timer_ticks / int(self.image.description["timer_hz"])
@@ -244,11 +243,11 @@ class Metered(Session):
 
 @dataclasses.dataclass(frozen=True)
 class Length:
-    """Of a window that is to be measured."""
+    """Length of a window that is to be measured."""
 
     window_s: float
     empty_s: float
-    """Its share that is no operation."""
+    """The part of it that is not the operation."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -256,9 +255,9 @@ class OneRun:
     """One run's figures."""
 
     run: Run
-    """The operation's, without the empty window's share."""
+    """Figures of the operation, without the empty window's share."""
     window_s: float
-    """By the meter, or by this machine's clock where the meter counts."""
+    """By the meter; by this machine's clock where the meter counts."""
     timer_s: float | None
     of_reading: float
     edges: bool = False
@@ -283,7 +282,7 @@ def _how_found(run: OneRun, specification: Specification) -> list[str]:
 
 
 def _disagreement(runs: Sequence[OneRun]) -> list[str]:
-    """The chip's timer and the meter's window tell the same time, or the record says not."""
+    """Return a note where the chip's timer and the meter's window differ, or cannot be compared."""
     timed = [(r.window_s, r.timer_s) for r in runs if r.timer_s is not None]
     if not timed:
         return ["windows are longer than the chip's timer holds: told from shorter ones"]

@@ -20,13 +20,13 @@ def records(
     duration_s: float,
     motes: Sequence[Mapping[str, Any]],
 ) -> Iterator[Record[NetworkSubject]]:
-    """A record for each mote.
+    """Yield a record for each mote.
 
     Args:
-        running: the network at its end.
+        running: the network after the run.
         network: its file.
-        duration_s: how long it has run.
-        motes: what each has done, by names.
+        duration_s: how long it ran.
+        motes: what each mote did, by name.
     """
     for number, (seat, mote) in enumerate(zip(running.seats, motes, strict=True)):
         subject = NetworkSubject(
@@ -62,7 +62,7 @@ def records(
 
 
 def provenance(seat: Seat, network: Network, clock: str) -> Provenance:
-    """The circumstances of what a mote did, at a clock profile."""
+    """Return the circumstances of a mote, at a clock profile."""
     return replace(
         on_board(seat.board, clock, network.seed % (1 << 63), project_commit()),
         compiler_version=seat.compiler or None,

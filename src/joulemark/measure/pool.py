@@ -1,4 +1,4 @@
-"""Worker processes of this machine: what they make is handed over as it is made."""
+"""Worker processes on this machine; results are handed over as they are made."""
 
 import contextlib
 import ctypes
@@ -27,8 +27,8 @@ A = TypeVar("A")
 T = TypeVar("T")
 
 _TOGETHER_S = 0.1
-"""Records made within this time are handed over and written together: a transaction takes longer
-than many cases do. A kill costs no more than these, and the case that is at work."""
+"""Records made within this time are handed over and written together, because a transaction takes
+longer than many cases. A kill loses only these, and the case at work."""
 
 
 def _start_worker(parent: int) -> None:
@@ -45,7 +45,7 @@ def _start_worker(parent: int) -> None:
 def _workers(
     count: int, start: Callable[..., None] = _start_worker, given: tuple[object, ...] = ()
 ) -> Iterator[ProcessPoolExecutor]:
-    """Processes that are killed where the block is left early."""
+    """Yield a pool whose processes are killed if the block is left early."""
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(count, context, start, (os.getpid(), *given))
     try:
@@ -66,17 +66,17 @@ def _workers(
 
 
 def in_processes(work: Callable[[A], T], of: Sequence[A], count: int) -> Iterator[tuple[A, T]]:
-    """What a function gives of each, as it is there: for work that Python's own lock would hold up.
+    """Yield each item with its result as it is ready: for work that Python's GIL would serialise.
 
-    When the caller stops early (Ctrl-C, a full disk), the processes are stopped with it.
+    When the caller stops early (Ctrl-C, a full disk), the processes are stopped too.
 
     Args:
-        work: a module's function, which a new process can import; what it raises is raised here.
-        of: what it is given, one at a time; those that take longest first.
-        count: how many processes. One is this process itself.
+        work: a function of a module, importable by a new process; its exceptions are raised here.
+        of: the items, one call each; the longest first.
+        count: number of processes; 1 means this process itself.
 
     Raises:
-        JoulemarkError: a process ended before its time.
+        JoulemarkError: a process ended prematurely.
     """
     count = min(count, len(of))
     if count <= 1:
@@ -102,7 +102,7 @@ def _start_sender(parent: int, records: Connection, lock: Lock) -> None:
 
 def _work(jobs: Sequence[Job]) -> None:
     for records in _measured(jobs):
-        # Written when send returns, so a job that is done has nothing on its way.
+        # `send` returns once all is written, so a finished job has nothing in flight.
         with _Sender.lock:
             _Sender.records.send(records)
 
@@ -123,7 +123,7 @@ def _measured(jobs: Iterable[Job]) -> "Iterator[Sequence[PrimitiveRecord]]":
 
 
 def _groups(jobs: Sequence[Job], processes: int) -> list[list[Job]]:
-    """Jobs that one worker does: all of a primitive's, whose oracle then answers only once.
+    """Group jobs for one worker each: all of a primitive's, whose oracle then answers only once.
 
     Where there are few primitives, each job is on its own, so that no worker idles.
     """
@@ -144,19 +144,19 @@ class Processes(Threads):
     """
 
     def conduct(self, jobs: Sequence[Job]) -> "Iterator[Sequence[PrimitiveRecord]]":
-        """Measure jobs in parallel and yield records, all that are there, as they are made.
+        """Measure jobs in parallel, and yield records in batches as they are made.
 
-        When the caller stops early (Ctrl-C, a full disk), the workers are stopped with it.
+        When the caller stops early (Ctrl-C, a full disk), the workers are stopped too.
 
         Args:
-            jobs: one for each image; a primitive's together, those that take longest first.
+            jobs: one for each image; those of a primitive together, the longest first.
 
         Raises:
-            JoulemarkError: a worker ended before its time, or something that is no single case's
-                fault, such as a missing compiler.
+            JoulemarkError: a worker ended prematurely, or a failure that is not a single case's,
+                such as a missing compiler.
         """
         processes = min(self.count, len(jobs))
-        # For one process there is this one: to start another takes longer than most images do.
+        # A single process is this one: starting another takes longer than most images do.
         return _conduct(jobs, processes) if processes > 1 else _measured(jobs)
 
 

@@ -1,4 +1,4 @@
-"""Records, made in one place: of an outcome or a failure, and the circumstances they share."""
+"""Makes all records: from an outcome or a failure, and the circumstances they share."""
 
 import datetime
 import hashlib
@@ -28,7 +28,7 @@ class Outcome:
     repetitions: int = 1
     """Executions in one window."""
     trials: int | None = None
-    """Executions whose output was verified; by default as many as there are samples."""
+    """Executions whose output was verified; the number of samples if None."""
     addresses_equal: bool | None = None
     notes: Sequence[str] = ()
 
@@ -44,9 +44,9 @@ def recorded(
 
     Args:
         key: digest of all that the result depends on.
-        subject: what was measured, which is the case's.
-        case: what was measured, how it was built, where and with what.
-        provenance: the circumstances beyond these.
+        subject: the case's subject.
+        case: what was measured, how it was built, where and under which conditions.
+        provenance: all other circumstances.
         outcome: its numbers, or why there are none.
     """
     failure = outcome if isinstance(outcome, str) else None
@@ -71,17 +71,17 @@ def recorded(
 
 
 def key_of(case: Case, *digests: str) -> str:
-    """Digest of a case and of all else that its result depends on, the engine included."""
+    """Return the digest of a case and all else that its result depends on, the engine included."""
     return hashlib.sha256("\0".join([case.digest, *digests, engine_version()]).encode()).hexdigest()
 
 
 def on_board(board: Board, clock: str, seed: int, commit: str | None) -> Provenance:
-    """Return the circumstances of what runs on a board, before anything is known of its image.
+    """Return the circumstances of a run on a board, before anything is known of its image.
 
     Args:
         board: the board.
         clock: its clock profile.
-        seed: what the random inputs derive from.
+        seed: the seed of the random inputs.
         commit: the project's.
     """
     chip = chips.load_chip(board.chip)
@@ -106,8 +106,8 @@ def of_image(board: Board, clock: str, seed: int, image: BuiltImage | None) -> P
     Args:
         board: the board.
         clock: its clock profile.
-        seed: what the random inputs derive from.
-        image: the image; None where the result depends on none.
+        seed: the seed of the random inputs.
+        image: the image; None if the result depends on no image.
     """
     provenance = on_board(board, clock, seed, project_commit())
     if image is None:
@@ -126,7 +126,7 @@ def of_library(job: LibraryJob, clock_hz: int, chip: str) -> Provenance:
 
     Args:
         job: the cases and the program.
-        clock_hz: of the core; 0 where it is not known.
+        clock_hz: the core's; 0 if unknown.
         chip: the core's name.
     """
     machine = job.machine

@@ -1,7 +1,7 @@
 """Cycles of code on cores whose pipelines LLVM describes, by llvm-mca.
 
-The plugin of QEMU counts pairs of blocks that followed one another. Of a pair, what the second adds
-to the end of the first is what llvm-mca gives for both, less what it gives for the first alone.
+QEMU's plugin counts pairs of consecutive blocks. The second block of a pair adds the cycles that
+llvm-mca gives for both, less those that it gives for the first alone.
 """
 
 import json
@@ -19,11 +19,11 @@ from joulemark.errors import ToolError
 
 _VERSION = "19"
 TOOLS = ("llvm-mc", "llvm-objdump", "llvm-mca")
-"""Of LLVM, that are called."""
+"""LLVM tools that are called."""
 _TAIL = 24
 """Instructions of the first block that are scheduled before the second."""
 _COVERED = 0.999
-"""The part of all instructions whose pairs are scheduled; the rest counts as the mean of these."""
+"""Share of all instructions whose pairs are scheduled; the rest are charged the mean of these."""
 _OPERAND = re.compile(r"\s*<[^>]*>")
 _STRING = re.compile(
     r"(?:rep[nz]*e?\s+)?(?P<what>stos|movs)(?P<size>[bwlq])\s+"
@@ -41,14 +41,14 @@ class Target:
 
 
 Pairs = Counter[tuple[str, str]]
-"""How often a block's code came after another's; code as hexadecimal, an instruction a word."""
+"""How often one block's code followed another's; code in hexadecimal, one word per instruction."""
 
 _KNOWN: dict[tuple[Target, tuple[str, str]], int] = {}
-"""What pairs add that this process has asked for."""
+"""Cycles that pairs add, cached for this process."""
 
 
 def pairs(counts: Mapping[str, Any]) -> Pairs:
-    """Pairs as the plugin wrote them."""
+    """Return the pairs that the plugin wrote."""
     blocks, found = counts["blocks"], Pairs()
     for first, second, count in counts["pairs"]:
         found[blocks[str(first)], blocks[str(second)]] += count
@@ -56,10 +56,10 @@ def pairs(counts: Mapping[str, Any]) -> Pairs:
 
 
 def cycles(counted: Pairs, target: Target) -> float:
-    """Cycles of pairs.
+    """Return the cycles of pairs.
 
     Raises:
-        ToolError: LLVM's tools are not installed, or refuse the code.
+        ToolError: LLVM's tools are not installed, or reject the code.
     """
     weights = {pair: n * _length(pair[1]) for pair, n in counted.items() if n > 0}
     total, covered, hot = sum(weights.values()), 0, []
@@ -80,7 +80,7 @@ def _length(code: str) -> int:
 
 
 def _added(hot: list[tuple[str, str]], target: Target) -> dict[tuple[str, str], int]:
-    """Cycles that the second of each pair adds; an image's cases have most pairs in common."""
+    """Return the cycles that each second block adds; cached, since an image's cases share pairs."""
     asked = [pair for pair in hot if (target, pair) not in _KNOWN]
     if asked:
         lines = _disassembled(sorted({code for pair in asked for code in pair}), target)
@@ -96,7 +96,7 @@ def _added(hot: list[tuple[str, str]], target: Target) -> dict[tuple[str, str], 
 
 
 def _disassembled(codes: list[str], target: Target) -> dict[str, list[str]]:
-    """Instructions of blocks, as the assembler reads them."""
+    """Return the instructions of blocks in the assembler's syntax."""
     source = "".join(
         f"b{number}:\n" + "".join(f".byte {_octets(word)}\n" for word in code.split())
         for number, code in enumerate(codes)
@@ -116,12 +116,12 @@ def _disassembled(codes: list[str], target: Target) -> dict[str, list[str]]:
 
 
 def _plain(line: str) -> str:
-    """An instruction as llvm-mca shall see it.
+    """Return an instruction as llvm-mca is to see it.
 
-    LLVM's models give all that is microcoded one latency of 100 cycles, and QEMU executes a
-    repeated string instruction once for each element: so each element would take 100 cycles. It is
-    scheduled as the load, the store and the steps of pointers that it stands for; what the core
-    takes to begin is left out.
+    LLVM's models give everything microcoded a latency of 100 cycles, and QEMU executes a repeated
+    string instruction once per element, so each element would take 100 cycles. Instead, schedule
+    the load, the store and the pointer steps that the instruction stands for; the core's start-up
+    cost is left out.
     """
     if (string := _STRING.fullmatch(line)) is None:
         return line
@@ -141,7 +141,7 @@ def _octets(word: str) -> str:
 
 
 def _scheduled(regions: Mapping[str, list[str]], target: Target) -> dict[str, int]:
-    """Cycles of each region by itself."""
+    """Return the cycles of each region by itself."""
 
     def source() -> Iterator[str]:
         for name, lines in regions.items():
@@ -167,7 +167,7 @@ def _scheduled(regions: Mapping[str, list[str]], target: Target) -> dict[str, in
 
 
 def find(name: str) -> str:
-    """Where one of LLVM's tools is.
+    """Return the path of one of LLVM's tools.
 
     Raises:
         ToolError: it is not installed.

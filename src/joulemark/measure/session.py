@@ -23,26 +23,26 @@ from joulemark.records.record import Provenance, Quantity, Record
 from joulemark.runners.protocol import Device
 
 TIMER_OVERFLOW = 0xFFFFFFFF
-"""Answer of an image when its timer did not hold the window (docs/image-protocol.md)."""
+"""An image's answer when its timer could not hold the window (docs/image-protocol.md)."""
 _PROBE_BYTES = 16
-"""Message that shows whether an init was right."""
+"""Length of the message that shows whether an init was right."""
 
 
 @lru_cache(maxsize=4096)
 def _forward(algorithm: str, inputs: Inputs) -> Output:
-    """The oracle's answer, kept for the other implementations: some oracles are slow."""
+    """Return the oracle's answer; cached across implementations, because some oracles are slow."""
     return library()[algorithm].oracle(inputs)
 
 
 class Session(Closes, ABC):
-    """One image where it runs, and what all of its records share."""
+    """One image on its runner, and what all of its records share."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
         self.algorithm = library()[job.firmware.primitive]
 
     def records(self) -> Iterator[Record[PrimitiveSubject]]:
-        """Measure all cases of the image; a case that fails gives a failed record."""
+        """Measure all cases of the image; a failed case gives a failed record."""
         for point in self.job.points:
             yield self.record(point)
 
@@ -60,14 +60,14 @@ class Session(Closes, ABC):
 
     @abstractmethod
     def _measure(self, case: Case, trials: int) -> Outcome:
-        """Measure one case, each execution's output verified.
+        """Measure one case, verifying the output of each execution.
 
         Raises:
-            JoulemarkError: it has no number.
+            JoulemarkError: the case has no result.
         """
 
     def _recover(self) -> None:
-        """Make the next case possible after one that failed."""
+        """Restore a usable state after a failed case."""
 
     @cached_property
     def _provenance(self) -> Provenance:
@@ -83,15 +83,19 @@ class Session(Closes, ABC):
     @cached_property
     @abstractmethod
     def _place(self) -> Provenance:
-        """Where cases run, before anything is known of the image."""
+        """The circumstances, before anything is known of the image."""
 
     @abstractmethod
     def _image_digest(self) -> str:
-        """Digest of what is run."""
+        """Return the digest of what is executed."""
 
     @property
     def image(self) -> BuiltImage:
-        """The image, where the compiler made one."""
+        """The image.
+
+        Raises:
+            BuildError: the compiler did not make one.
+        """
         if isinstance(self.job.image, BuildError):
             raise self.job.image
         return self.job.image
@@ -108,7 +112,7 @@ class Session(Closes, ABC):
                 raise VerificationError(what, where, mend)
 
     def exchange(self, case: Case, number: int) -> Exchange:
-        """Inputs of one trial; all implementations of a primitive get the same.
+        """Return the inputs of one trial; all implementations of a primitive get the same ones.
 
         Raises:
             VerificationError: the oracle failed.
@@ -126,14 +130,14 @@ class Session(Closes, ABC):
                 secret=random.Random(f"{drawn}/{number}").randbytes,
                 public=random.Random(drawn).randbytes,
             )
-        except Exception as error:  # An oracle is anybody's code; its failure is this case's.
+        except Exception as error:  # An oracle is anybody's code; its failure fails only this case.
             raise VerificationError(f"the oracle failed: {error!r}", str(case)) from error
 
     def verify(self, device: Device, put: Exchange, case: Case, number: int) -> None:
-        """Compare what a trial left in the image with the oracle's answer.
+        """Compare a trial's outputs in the image with the oracle's.
 
         Raises:
-            VerificationError: it differs.
+            VerificationError: they differ.
         """
         for slot, expected in put.expected.items():
             got = device.read(slot, len(expected))
@@ -184,7 +188,7 @@ class BoardSession(Session):
 
 
 def primitive(case: Case) -> PrimitiveSubject:
-    """The primitive's operation that a case prices.
+    """Return the primitive's operation that a case prices.
 
     Raises:
         InputError: it prices something else.

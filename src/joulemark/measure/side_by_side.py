@@ -1,4 +1,4 @@
-"""Work whose time other processes take, such as emulators and compilers: in threads of this one."""
+"""Runs work that spends its time in other processes, such as compilers, in threads of this one."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -11,12 +11,12 @@ T = TypeVar("T")
 
 
 def side_by_side(work: Iterable[Callable[[], T]]) -> Iterator[T]:
-    """Results of all work, as they come, with a thread for each core of this machine.
+    """Yield the results of all work as they come, with one thread per core of this machine.
 
-    What has begun when the caller stops is ended; nothing else is begun.
+    When the caller stops, work that has begun is completed and no more is begun.
 
     Args:
-        work: taken from as it can be begun, in the caller's thread.
+        work: consumed in the caller's thread.
     """
     cores = len(os.sched_getaffinity(0))
     pending: set[Future[T]] = set()

@@ -1,4 +1,4 @@
-"""One window under an instrument: what is recorded around it, and what comes of it."""
+"""One window under an instrument: what is recorded around it, and its evaluation."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,36 +14,36 @@ from joulemark.records.record import Quantity, number
 
 _QUIET_S = 0.3
 _QUIET_SAMPLES = 16
-"""The board sleeps before and after the window for so long, and for so many samples, at least."""
+"""The board sleeps before and after the window for at least this long and this many samples."""
 _LEAD_S = 0.1
 _LEAD_SAMPLES = 3
 _LATE_S = 1.0
-"""Recording before the board is told to begin; and how late that may be."""
+"""Recording before the board is told to begin; and how late the command may be."""
 
 
 @dataclass(frozen=True)
 class Instrument:
-    """A meter, and knowledge of the voltage that it measures at."""
+    """A meter, and what is known of the voltage that it measures at."""
 
     meter: Meter
     supply_bound: float = 0.0
-    """Relative bound on the error of the supply voltage that the meter was told."""
+    """Relative bound on the error of the supply voltage that the meter was given."""
     supply_note: str = "supply voltage as the board's file says, taken as exact"
     clock: Clock = HOST
     """Source of pauses and time stamps."""
 
 
 COUNT_ERROR = 0.01
-"""With a meter that counts in steps a window is so long that one step is this part of it."""
+"""With a meter that counts in steps, the window is long enough that a step is this share of it."""
 SHORTEST_S, LONGEST_S = 0.5, 600.0
 
 
 def chosen_window_s(specification: Specification, watt: float | None) -> float:
-    """How long a window is where nobody says.
+    """Return the default length of a window.
 
     Args:
         specification: the meter's.
-        watt: what the machine draws with one busy core, where that is known.
+        watt: power of the machine with one busy core; None if unknown.
     """
     if specification.step_j is None or watt is None:
         return specification.window_s
@@ -51,7 +51,7 @@ def chosen_window_s(specification: Specification, watt: float | None) -> float:
 
 
 def expected_errors(specification: Specification, window_s: float, watt: float | None) -> str:
-    """Resolution of a counting meter over such a window, in words; empty for others."""
+    """Return a counting meter's resolution over such a window, in words; empty for other meters."""
     if specification.step_j is None:
         return ""
     at = 1.0 if watt is None else watt
@@ -66,7 +66,7 @@ def expected_errors(specification: Specification, window_s: float, watt: float |
 
 
 def marked_note(marker: str | None, executions: int) -> list[str]:
-    """Facts about the windows for whoever records beside the machine."""
+    """Return a note on the windows for someone who records beside the machine."""
     if marker is None:
         return []
     return [f"{marker} was high while a window lasted: {executions} executions each"]
@@ -77,16 +77,16 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Window(Generic[Result]):
-    """An execution, and the meter's share of it."""
+    """An execution, and what the meter made of it."""
 
     result: Result
     got: Samples | Counted
     wall_s: float
     """From the command to its answer."""
     quiet_s: float
-    """Idle before and after, where the meter samples."""
+    """Idle time before and after, where the meter samples."""
     idle_w: float | None
-    """Energy drawn before, where the meter counts and nobody has to read it."""
+    """Power drawn before, where the meter counts and no person reads it."""
 
 
 def metered_window(
@@ -95,9 +95,9 @@ def metered_window(
     """Execute under an instrument.
 
     Args:
-        instrument: that records or counts.
-        seconds: about how long the window is.
-        execute: executes, with so many seconds of idling before and after.
+        instrument: records or counts.
+        seconds: approximate length of the window.
+        execute: executes, with the given number of seconds idle before and after.
 
     Raises:
         LinkError: what executes does not answer.
@@ -112,10 +112,9 @@ def metered_window(
     else:
         quiet_s = max(_QUIET_S, _QUIET_SAMPLES / rate_hz)
         lead_s = max(_LEAD_S, _LEAD_SAMPLES / rate_hz)
-        # A slow meter's first sample is of what was before it.
+        # A slow meter's first sample covers the time before it.
         clock.sleep(1 / rate_hz)
-        # The clock that the board sleeps by is another than the meter's, and the command may be
-        # late.
+        # The board sleeps by another clock than the meter's, and the command may be late.
         meter.start(seconds + 2.1 * quiet_s + 4 * lead_s + _LATE_S)
         clock.sleep(lead_s)
     began_s = clock.now_s()
@@ -123,7 +122,7 @@ def metered_window(
         result = execute(quiet_s)
     except LinkError:
         if not meter.specification.attended:
-            # Or it would still be at this run in the next one.
+            # Otherwise it would still be recording this run during the next one.
             with suppress(JoulemarkError):
                 meter.finish()
         raise
@@ -132,7 +131,7 @@ def metered_window(
 
 
 def _idle_w(instrument: Instrument, seconds: float) -> float:
-    """Count of a counting meter while the machine is idle."""
+    """Return the idle power of the machine, by a counting meter."""
     instrument.meter.start(seconds)
     began_s = instrument.clock.now_s()
     instrument.clock.sleep(seconds)
@@ -142,14 +141,14 @@ def _idle_w(instrument: Instrument, seconds: float) -> float:
 
 
 def energy_quantity(name: str, estimate: Estimate) -> Quantity:
-    """A mean of runs in nanojoule, and its interval."""
+    """Return a mean over runs in nanojoules, with its interval."""
     ends = (estimate.mean - estimate.half_width_95, estimate.mean + estimate.half_width_95)
     middle, lower, upper = (number(joule * 1e9) for joule in (estimate.mean, *ends))
     return Quantity("", f"energy_{name}", "nJ", middle, lower, upper, "interval", "measured")
 
 
 def interval_note(name: str, estimate: Estimate) -> str:
-    """An estimate in words."""
+    """Return an estimate in words."""
     text = (
         f"{name}: {estimate.mean * 1e6:.6g} uJ +- {estimate.half_width_95 * 1e6:.2g} (95%), "
         f"{estimate.runs} runs"

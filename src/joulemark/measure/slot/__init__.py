@@ -1,1 +1,1 @@
-"""How short a slot can be on a board: seen with much time, derived, proved, and proved minimal."""
+"""How short a slot can be on a board: observed with ample time, derived, proved, proved minimal."""

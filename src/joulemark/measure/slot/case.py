@@ -1,4 +1,4 @@
-"""The slot to be shortened, and the template that is much longer than it needs."""
+"""The slot to be shortened, and a template with far more time than it needs."""
 
 from dataclasses import dataclass, replace
 
@@ -8,7 +8,7 @@ from joulemark.campaign.subjects.slot import SlotSubject
 from joulemark.catalogue.boards import Board
 
 WIDE = Template(slot=14_000, tx_offset=5000, tx_ack_delay=7000)
-"""427 ms: software without optimisation at half the clock has time enough."""
+"""427 ms: enough even for unoptimised software at half the clock."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,13 +22,13 @@ class SlotCase:
 
     @property
     def wide(self) -> Template:
-        """Much longer than is needed."""
+        """A template with far more time than is needed."""
         subject = self.subject
         return replace(WIDE, guard=subject.guard_ticks, ack_guard=subject.ack_guard_ticks)
 
     @property
     def case(self) -> Case:
-        """As records know it."""
+        """The case as records know it."""
         return Case(
             subject=self.subject,
             build=self.build,

@@ -1,8 +1,9 @@
-"""What was proved of slots, as a file; and the proof made again from it.
+"""Proofs of slots, kept in a file, and the proof repeated from it.
 
-A certificate has the shortest template of each case, how many slots it held, and what a tick less
-missed. Checking it builds the firmware as it is now, and neither derives nor searches: the template
-holds, and all that are a tick shorter fail; or it says which does not.
+A certificate holds the shortest template of each case, how many slots it passed, and what fails
+with a tick less. Checking it builds the current firmware, and neither derives nor searches: the
+template must pass and every template that is a tick shorter must fail, or the check says which
+does not.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,9 +31,9 @@ class Failure(DataModel):
     """A template that is a tick too short."""
 
     slots: int
-    """So many were run until one missed a moment."""
+    """Slots run until one missed a moment."""
     late: Mapping[str, int]
-    """Moments that were missed, by name, and how often."""
+    """Missed moments by name, and how often each was missed."""
 
 
 class Proved(DataModel):
@@ -47,16 +48,16 @@ class Proved(DataModel):
     tx_offset_ticks: Ticks
     tx_ack_delay_ticks: Ticks
     proof_slots: Annotated[int, Field(ge=1)]
-    """So many were run, and missed no moment."""
+    """Slots that were run without a missed moment."""
     a_tick_less_of: Mapping[Part, Failure]
     image: str
-    """Digest of the root's, with the template that is much too long."""
+    """Digest of the root's image with the template that is far too long."""
     commit: str | None
-    """Of the project, when it was proved."""
+    """The project's, when the slot was proved."""
 
     @property
     def template(self) -> Template:
-        """As the firmware takes it."""
+        """The template, as the firmware takes it."""
         return Template(
             slot=self.slot_ticks,
             tx_offset=self.tx_offset_ticks,
@@ -67,12 +68,12 @@ class Proved(DataModel):
 
     @property
     def slot_ms(self) -> float:
-        """How long the slot is."""
+        """Length of the slot."""
         return ps_of(self.slot_ticks) / 1e9
 
     @property
     def case(self) -> SlotCase:
-        """To be run.
+        """The case to run.
 
         Raises:
             InputError: there is no such board or clock.
@@ -88,7 +89,7 @@ class Proved(DataModel):
 
 
 class Certificate(DataModel):
-    """Slots that were proved."""
+    """Slots with their proofs."""
 
     joulemark_slots: Literal[1] = 1
     """The format's version."""
@@ -96,7 +97,7 @@ class Certificate(DataModel):
 
 
 def certificate(records: Sequence[SlotRecord]) -> Certificate:
-    """What records prove."""
+    """Return the certificate of what records prove."""
     return Certificate(proved=[_proved(one) for one in records])
 
 
@@ -159,11 +160,11 @@ def read(path: Path) -> Certificate:
 
 
 def check(proved: Proved, *, slots: int) -> Iterator[str]:
-    """Prove a case again, with the firmware and the emulator as they are.
+    """Repeat the proof of a case with the current firmware and emulator.
 
     Args:
-        proved: which.
-        slots: to be run at the template.
+        proved: the case and its template.
+        slots: how many to run with the template.
 
     Yields:
         A line for each part of the proof that holds.
@@ -185,7 +186,7 @@ def check(proved: Proved, *, slots: int) -> Iterator[str]:
         raise UnsatisfiedError(what, str(case.case))
     yield f"{proof.slots:,} slots of {template.slot} ticks miss no moment"
     for part, stated in proved.a_tick_less_of.items():
-        # What was late once in many slots takes as many to be seen again.
+        # What was late once in many slots takes as many to show again.
         failure = bench.tried(shorter(template)[part], max(TRIED_SLOTS, 2 * stated.slots))
         if not BINDING[part] & set(failure.late):
             what = f"{proved.slot_ms:.3f} ms are not minimal now: a tick less of {part} "

@@ -1,4 +1,4 @@
-"""Cases one after another, or several at a time: served from the store or measured."""
+"""Runs cases one after another or in parallel; serves them from the store where possible."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -15,22 +15,22 @@ from joulemark.records.record import Record
 from joulemark.records.store import Store
 
 _QUICKEST = ("", "hardware", "hybrid", "software")
-"""Strategies by how much there is to emulate."""
+"""Strategies from the least to the most work to emulate."""
 
 
 def measured(
     cases: Sequence[SlotCase], store: Store, *, proof_slots: int, jobs: int
 ) -> Iterator[tuple[SlotCase, SlotRecord | JoulemarkError]]:
-    """Records of cases: the store's, where nothing has changed; else measured and kept.
+    """Yield the records of cases: the store's where nothing has changed, else new ones, stored.
 
-    One whose proof is shorter than is asked for is measured again. Those that are in the store
+    A case whose stored proof covers fewer slots than asked for is measured again. Stored records
     come first, the others as they are done.
 
     Args:
-        cases: which.
-        store: of records.
-        proof_slots: how many slots are run without a missed moment.
-        jobs: how many cases at a time.
+        cases: the cases.
+        store: the store of records.
+        proof_slots: how many slots to run without a missed moment.
+        jobs: how many cases to run at a time.
 
     Raises:
         StoreError: the store cannot be read or written.
@@ -46,7 +46,7 @@ def measured(
         enough = isinstance(found.subject, SlotSubject) and (found.trials or 0) >= proof_slots
         if enough:
             yield keys.pop(found.key), cast("SlotRecord", found)
-    # What takes longest comes first, so that no core is left alone with it at the end.
+    # The longest first, so that none is left running alone at the end.
     longest = sorted(keys.values(), key=lambda case: -_QUICKEST.index(case.subject.strategy))
     for case, made in in_processes(partial(_measure, proof_slots), longest, jobs):
         if isinstance(made, Record):

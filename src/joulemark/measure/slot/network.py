@@ -1,4 +1,4 @@
-"""What runs a network of two, and what its motes counted."""
+"""Runs a network of two motes, and reads their counters."""
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
@@ -19,23 +19,23 @@ COUNTS = (
     "refused",
     "joins",
 )
-"""tsch_counts of firmware/net/tsch/tsch.h: words of 32 bits."""
+"""tsch_counts of firmware/net/tsch/tsch.h: 32-bit words."""
 
 
 _JOIN_SLOTS = 60
 _END = "done\n"
-"""What a mote says last."""
+"""The last thing that a mote prints."""
 
 
 class RunningSlots:
-    """Two motes that end after so many slots: they can be stopped before, and go on.
+    """Two motes that end at a given slot; they can be stopped earlier and resumed.
 
     Args:
         case: what they do.
-        built: the root's and the leaf's image, with the template and the end in them.
+        built: the root's and the leaf's image, with template and end filled in.
         template: of the slots.
-        end: the slot, by its number, in which the motes end.
-        seen: keep all that can be seen.
+        end: number of the slot in which the motes end.
+        seen: keep all that can be observed.
         profile: count cycles by function.
     """
 
@@ -61,11 +61,11 @@ class RunningSlots:
     def run(
         self, enough: Callable[[Sequence[Mapping[str, int]]], bool] | None = None
     ) -> tuple[PairRun, list[dict[str, int]]]:
-        """Run to the end; what both counted.
+        """Run to the end, and return the run and the counters of both motes.
 
         Args:
-            enough: told the counters of both, says whether to stop before. Then a mote has said
-                nothing by itself, or half of it.
+            enough: given the counters of both, returns whether to stop early. A mote stopped early
+                has not printed its report, or only part of it.
         """
         run = self._pair.run(
             until_said=_END,
@@ -81,17 +81,17 @@ class RunningSlots:
 
 
 def counts(seen: bytes) -> dict[str, int]:
-    """A mote's counters, from its memory."""
+    """Return a mote's counters, from its memory."""
     return dict(zip(COUNTS, struct.unpack(f"<{len(COUNTS)}I", seen), strict=True))
 
 
 def late_in(report: Mapping[str, int]) -> dict[str, int]:
-    """Moments that were missed, by name."""
+    """Return the missed moments by name, with how often each was missed."""
     return {name: report[f"late {name}"] for name in slots.DEADLINES if report[f"late {name}"] > 0}
 
 
 def verify(reports: Sequence[Mapping[str, int]], case: SlotCase) -> None:
-    """Every question was answered, and rightly: the root compares each byte.
+    """Check that every question was answered correctly: the root compares each byte.
 
     Raises:
         VerificationError: one was not.

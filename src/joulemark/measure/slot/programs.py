@@ -1,4 +1,4 @@
-"""Images of a root and a leaf that fill every slot, and their templates changed in place."""
+"""Images of a root and a leaf that use every slot; their templates are changed in place."""
 
 import struct
 
@@ -12,13 +12,13 @@ from joulemark.measure.slot.case import SlotCase
 PROGRAM = "net/tsch-ping"
 SECURITY = "net/ieee802154/security"
 SMALLEST_TABLE = 10
-"""Devices that a mote of a small network has room for."""
+"""Capacity of a small network's device table."""
 
 
 def images(
     case: SlotCase, template: Template, end: int, sources: Sources
 ) -> tuple[BuiltImage, BuiltImage]:
-    """The root's and the leaf's image.
+    """Build the root's and the leaf's image.
 
     Raises:
         BuildError: they cannot be built.
@@ -31,7 +31,7 @@ def images(
 def image_of(
     case: SlotCase, template: Template, mote: int, end: int, sources: Sources, *, bare: bool = False
 ) -> BuiltImage:
-    """A mote's image; bare: without security.
+    """Build a mote's image; with `bare`, without security.
 
     Raises:
         BuildError: it cannot be built.
@@ -55,7 +55,7 @@ def image_of(
 
 
 def wiring(subject: SlotSubject) -> dict[str, str]:
-    """What stands behind the program's interfaces.
+    """Return the parts behind the program's interfaces.
 
     Raises:
         InputError: there is no such strategy.
@@ -68,7 +68,7 @@ def wiring(subject: SlotSubject) -> dict[str, str]:
 
 
 def macros(subject: SlotSubject, template: Template, end: int) -> dict[str, int]:
-    """The program's, but for the mote's number; `end`: the slot in which it ends."""
+    """Return the program's macros, except the mote's number; `end`: the slot in which it ends."""
     return {
         **template.macros,
         "TSCH_LEVEL": subject.level,
@@ -89,10 +89,10 @@ def macros(subject: SlotSubject, template: Template, end: int) -> dict[str, int]
 
 
 def _wired(subject: SlotSubject) -> str:
-    """The part behind a strategy.
+    """Return the part that implements a strategy.
 
     Raises:
-        InputError: there is no such one.
+        InputError: there is none.
     """
     in_software = subject.strategy == "software"
     if subject.streamed and subject.strategy == "hybrid":
@@ -107,12 +107,12 @@ def _wired(subject: SlotSubject) -> str:
 
 
 def spacing(subject: SlotSubject) -> int:
-    """One slot in so many has a link: the others are idle."""
+    """Return n where one slot in n has a link; the others are idle."""
     return 2 if subject.ahead == "frame" else 1
 
 
 def with_template(case: SlotCase, image: BuiltImage, template: Template, end: int) -> BuiltImage:
-    """An image with another template and another end, in place: the search builds nothing."""
+    """Return an image patched with another template and end: the search builds nothing."""
     return with_constants(
         image,
         {

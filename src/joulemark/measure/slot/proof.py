@@ -1,4 +1,4 @@
-"""A template is run until it fails, or does not; and the shortest near one is found."""
+"""Runs templates until they fail or pass, and finds the shortest one near a given template."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,35 +13,35 @@ from joulemark.measure.slot.programs import images, spacing, with_template
 from joulemark.runners.pair import PairRun
 
 NEAR_SLOTS = 60
-"""What is late is mostly so soon: the template is looked for in few slots, then tried in many."""
+"""Most failures show early: search with few slots, then confirm with many."""
 TRIED_SLOTS = 300
 PROOF_SLOTS = 10_000
 ROUNDS = 8
-"""How often a template that is a tick too short, or too long, is changed."""
+"""How often a template that is a tick too short or too long may be changed."""
 _DOUBLINGS = 12
 
 
 _SLOTFRAME = 6
-"""A multiple of all slotframes' lengths."""
+"""A common multiple of all slotframe lengths."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """A run under a template."""
+    """The outcome of a run with a template."""
 
     template: Template
     slots: int
-    """With a frame, of both motes together."""
+    """Slots with a frame; each counts once for both motes."""
     late: Mapping[str, int]
-    """Moments that were not met, by name; those that were are not in it."""
+    """Missed moments by name, with how often; moments that were met are not included."""
     acknowledged: int
-    """Frames of data, of both motes together."""
+    """Acknowledged data frames of both motes."""
     lost: int
-    """Frames that were not acknowledged, since the leaf has joined."""
+    """Frames not acknowledged since the leaf joined."""
 
 
 def proof_of(template: Template, reports: Sequence[Mapping[str, int]]) -> Proof:
-    """Both motes' counts together."""
+    """Combine the counts of both motes."""
     late: dict[str, int] = {}
     for report in reports:
         for name, number in late_in(report).items():
@@ -49,7 +49,7 @@ def proof_of(template: Template, reports: Sequence[Mapping[str, int]]) -> Proof:
     root, leaf = reports
     acknowledged = sum(report["acknowledged"] for report in reports)
     lost = sum(report["sent"] for report in reports) - acknowledged
-    # The root asks once in three slots before the leaf has joined, too.
+    # Before the leaf joins, too, the root asks once every three slots.
     lost -= (root["slots"] - leaf["slots"]) // len(slots.SLOTFRAMES["root"])
     return Proof(
         template=template, slots=root["slots"], late=late, acknowledged=acknowledged, lost=lost
@@ -57,10 +57,10 @@ def proof_of(template: Template, reports: Sequence[Mapping[str, int]]) -> Proof:
 
 
 def lengthened(template: Template, late: Mapping[str, int], ticks: int = 1) -> Template:
-    """More ticks where a moment was missed."""
+    """Return the template with more ticks where a moment was missed."""
     offset = ticks * (slots.TX_OFFSET in late or slots.RX_LISTEN in late)
     delay = ticks * (slots.TX_ACK in late or slots.ACK_LISTEN in late)
-    # What is late at the end of a slot can come of what was late in it.
+    # A late end of a slot may only follow from an earlier moment that was late.
     end = ticks * (slots.SLOT_END in late and not offset and not delay)
     return replace(
         template,
@@ -75,11 +75,11 @@ BINDING = {
     slots.TX_ACK: {slots.TX_ACK, slots.ACK_LISTEN},
     slots.SLOT_END: {slots.SLOT_END},
 }
-"""Moments that a part of the template fixes; a receiver's guard time can bind tx-offset."""
+"""Moments fixed by each part of the template; a receiver's guard time can bind tx-offset."""
 
 
 def shorter(template: Template) -> dict[str, Template]:
-    """A tick less of each part of a template, by the moment that it makes too early."""
+    """Return templates with a tick less in each part, by the moment that then comes too early."""
     slot = template.slot - 1
     return {
         slots.TX_OFFSET: replace(template, slot=slot, tx_offset=template.tx_offset - 1),
@@ -90,20 +90,20 @@ def shorter(template: Template) -> dict[str, Template]:
 
 @dataclass(frozen=True)
 class _Known:
-    """What came of a template."""
+    """What is known of a template."""
 
     asked: int
-    """So many slots."""
+    """Slots asked for."""
     reports: Sequence[Mapping[str, int]]
     proof: Proof
 
 
 class Bench:
-    """Runs of a case: the template is changed in the image, in place.
+    """Runs of a case; the template is patched into the image in place.
 
     Args:
-        case: which.
-        most: so many slots are run of what is proved.
+        case: the case.
+        most: how many slots a proof runs.
     """
 
     def __init__(self, case: SlotCase, most: int) -> None:
@@ -117,14 +117,14 @@ class Bench:
     def seen(
         self, template: Template, count: int, *, profile: bool = False
     ) -> tuple[PairRun, list[dict[str, int]]]:
-        """Run so many slots, and keep all that can be seen of them."""
+        """Run this many slots, and keep all that can be observed."""
         return self._begin(template, count, seen=True, profile=profile).run()
 
     def run(self, template: Template, count: int) -> Sequence[Mapping[str, int]]:
-        """What both counted in so many slots, or until one is late.
+        """Return both motes' counters after this many slots, or as soon as one is late.
 
-        Where fewer are asked for than may be yet, the motes stop there and go on from there; they
-        end after the most, so that more take another run.
+        Where fewer than `most` slots are asked for, the motes stop there and can be resumed. They
+        end after `most` slots, so more than that take a new run.
         """
         running = self._stopped.pop(template, None)
         if running is None or count > self.most:
@@ -147,14 +147,14 @@ class Bench:
         return RunningSlots(self.case, built, template, end, seen=seen, profile=profile)
 
     def _numbers(self, count: int) -> int:
-        """So many slots that have a link, as slot numbers: whole slotframes."""
+        """Return the slot numbers that this many slots with a link span, in whole slotframes."""
         count *= spacing(self.case.subject)
         return count + -count % _SLOTFRAME
 
     def tried(self, template: Template, count: int) -> Proof:
-        """Run until something is late, if it is not known whether something is.
+        """Run until something is late, unless the outcome is known.
 
-        What is late once in many slots is so though few would not show it.
+        A template that was late once in many slots has failed, even if fewer would not show it.
         """
         known = self._known.get(template)
         if known is None or (not known.proof.late and known.asked < count):
@@ -163,7 +163,7 @@ class Bench:
         return known.proof
 
     def proof(self, template: Template, count: int) -> Proof:
-        """Run so many slots, or until one is late; every answer is right.
+        """Run this many slots, or until one is late; check that every answer is right.
 
         Raises:
             VerificationError: one was not.
@@ -174,9 +174,9 @@ class Bench:
         return proof
 
     def _long_enough(self, template: Template, count: int) -> Template:
-        """A template that misses nothing: more and more is added, then what is too much taken off.
+        """Return a template that misses nothing: add ever more ticks, then bisect the excess away.
 
-        The slot comes last: what its other parts lose is first left to its end.
+        The slot's length comes last: what the other parts give up first falls to the slot's end.
         """
         long = template
         for doubling in range(_DOUBLINGS):
@@ -196,10 +196,10 @@ class Bench:
         return long
 
     def settled(self, template: Template) -> tuple[Template, tuple[Proof, ...]]:
-        """The shortest template near one, and the failures of those that are a tick shorter.
+        """Return the shortest template near a given one, and the failures of those a tick shorter.
 
-        What was derived is right to the time that looking at the clock takes; but what is made in
-        idle slots was not seen to end.
+        The derived template is accurate to the time that a look at the clock takes, except that the
+        end of work done in idle slots was not observed.
 
         Raises:
             VerificationError: none was found.

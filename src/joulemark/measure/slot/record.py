@@ -21,11 +21,11 @@ from joulemark.records.record import Quantity, Record, quantity
 
 SlotRecord = Record[SlotSubject]
 _STEPS_BY_SLOT = "steps by slot"
-"""What records hold besides the longest of each step: those that do not are not served again."""
+"""Added to the key: records from before they held each step slot by slot are not served again."""
 
 
 def key(case: SlotCase) -> str:
-    """Digest of all that the result depends on."""
+    """Return the digest of all that the result depends on."""
     image = images(case, case.wide, 1, Sources())[1]
     chip = chips.load_chip(case.board.chip)
     depends = [
@@ -41,7 +41,7 @@ def key(case: SlotCase) -> str:
 
 
 def quantities(tuned: Tuned) -> list[Quantity]:
-    """All numbers of a slot."""
+    """Return all numbers of a slot."""
     template, minima = tuned.proof.template, tuned.minima
 
     def exact(part: str, name: str, unit: str, value: int) -> Quantity:
@@ -103,7 +103,7 @@ def _of_star(star: Star, grade: Grade) -> list[Quantity]:
 
 
 def record(tuned: Tuned) -> SlotRecord:
-    """As the store keeps it."""
+    """Return the record that the store keeps."""
     case = tuned.case
     return recorded(
         key(case),

@@ -1,4 +1,4 @@
-"""Slots and their steps, as the marker and the air show them."""
+"""Slots and their steps, as observed from markers and the air."""
 
 import bisect
 from collections.abc import Sequence
@@ -29,10 +29,10 @@ def _waits(edges: Sequence[MarkerEdge]) -> list[Wait]:
 
 
 def seen_slots(run: PairRun, template: Template, case: SlotCase) -> list[Slot]:
-    """The slots of both motes, as soon as they have found each other.
+    """Return the slots of both motes from the time that they have found each other.
 
     Raises:
-        VerificationError: none that sends was seen, or none that receives.
+        VerificationError: no sending slot was observed, or no receiving one.
     """
     found = []
     for mote, observed in zip(("root", "leaf"), run.motes, strict=True):
@@ -46,9 +46,9 @@ def seen_slots(run: PairRun, template: Template, case: SlotCase) -> list[Slot]:
 
 
 def steps_of(frames: Sequence[Transmission], found: Sequence[Slot]) -> dict[str, list[int]]:
-    """What each step takes, slot by slot, in picoseconds, on the mote on which it takes longest.
+    """Return each step's times in picoseconds, slot by slot, on the mote where it takes longest.
 
-    From what it waits for on the air, or its slot's beginning, until it is done.
+    A step lasts from the frame that it waits for, or from its slot's beginning, until it is done.
     """
     ends = sorted(frame.end_ps for frame in frames)
     times: dict[str, dict[str, list[int]]] = {"sec1": {}, "sec2+sec3": {}, "sec4": {}}
@@ -66,5 +66,5 @@ def steps_of(frames: Sequence[Transmission], found: Sequence[Slot]) -> dict[str,
 
 
 def _last(ends: Sequence[int], before: int) -> int:
-    """The last end of a frame before a time."""
+    """Return when the last frame before a time ended."""
     return ends[bisect.bisect_left(ends, before) - 1]

@@ -1,7 +1,7 @@
-"""A root and its leaves with a slot that was proved: throughput, latency, power.
+"""A root and its leaves with a proved slot: throughput, latency, power.
 
-Each leaf is asked and answers once a slotframe, with the longest frames. It is measured from when
-all leaves have joined.
+Each leaf is asked and answers once per slotframe, with frames of maximum length. Measurement
+begins once all leaves have joined.
 """
 
 import struct
@@ -23,41 +23,41 @@ from joulemark.measure.slot.proof import ROUNDS, lengthened
 from joulemark.runners.network import RunningNetwork, fault_error
 
 JOIN_SLOTFRAMES = 20
-"""A beacon comes to the channel on which leaves listen once in 16 slotframes."""
+"""Leaves listen on one channel, which a beacon reaches once in 16 slotframes."""
 SEEN_SLOTFRAMES = 30
 ATTENUATION_DB = 60.0
 PPM = 40.0
-"""Of crystals: the root's are so fast, and its leaves' from so slow to so fast."""
+"""Crystal errors: the root's is this fast; its leaves' range from this slow to this fast."""
 _NEVER = 0xFFFF_FFFF
 
 
 @dataclass(frozen=True, kw_only=True)
 class Star:
-    """A network, as it was seen."""
+    """A network, as observed."""
 
     template: Template
-    """Ticks more than the pair's, where many motes met what the pair did not."""
+    """Longer than the pair's by some ticks where many motes met what the pair did not."""
     slots: int
-    """So many were seen, of the network."""
+    """Observed slots of the network."""
     throughput_bps: float
-    """Payload that was acknowledged, of all motes together."""
+    """Acknowledged payload of all motes together."""
     latency: Latency
-    """From any moment at which a leaf has something to tell until the root has it."""
+    """From any moment at which a leaf has something to report until the root has it."""
     root_nw: float
     leaf_nw: float
-    """The mean of the leaves'."""
+    """Mean over the leaves."""
 
 
 def run_star(case: SlotCase, template: Template) -> Star:
-    """Run the network, with slots that are a tick longer as long as a mote is late.
+    """Run the network, lengthening the slots by a tick for as long as any mote is late.
 
     Args:
         case: its subject says how many motes there are.
-        template: of the slots, at first.
+        template: the initial template.
 
     Raises:
-        FaultError: a mote has faulted.
-        VerificationError: a leaf has not joined, or something was lost or refused.
+        FaultError: a mote faulted.
+        VerificationError: a leaf did not join, or something was lost or refused.
     """
     for _ in range(ROUNDS):
         star, late = _run(case, template)
@@ -68,7 +68,7 @@ def run_star(case: SlotCase, template: Template) -> Star:
 
 
 def _run(case: SlotCase, template: Template) -> tuple[Star, dict[str, int]]:
-    """What was seen, and moments that were missed, by name."""
+    """Return the observations, and the missed moments by name."""
     motes = case.subject.motes
     running = RunningNetwork(_network(case, template))
     slotframe = spacing(case.subject) * (2 * motes - 1)
@@ -140,7 +140,7 @@ def _network(case: SlotCase, template: Template) -> Network:
 
 
 def _advance(running: RunningNetwork, until_s: float) -> list[Transmission]:
-    """All frames until then."""
+    """Run until then, and return all frames."""
     frames: list[Transmission] = []
     for piece in running.run(until_s):
         if piece.faults:
@@ -176,17 +176,21 @@ def _verify(
         what = f"mote {number + 1} of {len(seen)}"
         if one["refused"] or one["joins"]:
             raise VerificationError(f"{what} has refused frames or lost the root: {one}", where)
-        # A frame can be on the air when counting begins and when it ends.
+        # A frame may be in flight when counting begins and when it ends.
         if abs(one["sent"] - one["acknowledged"]) > 1 or one["acknowledged"] < SEEN_SLOTFRAMES - 1:
             raise VerificationError(f"{what} has lost frames: {one}", where)
 
 
 def _deliveries(frames: Sequence[Transmission], template: Template) -> list[tuple[int, int]]:
-    """Begin of the slot and end of the frame, of what each leaf told the root, by leaf."""
+    """Return two times of each data frame from a leaf that the root heard, leaf by leaf.
+
+    They are from the slot of the leaf's previous frame to this frame's slot, and from the beginning
+    of this slot to the end of the frame.
+    """
     told: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for frame in frames:
         heard = any(one.mote == 0 and one.outcome == "received" for one in frame.hearings)
-        # Bit 0 to 2 of a frame's first byte are its type; data is 1.
+        # Bits 0 to 2 of a frame's first byte are its type; data is 1.
         if frame.mote > 0 and heard and frame.frame[0] & 7 == 1:
             start = frame.delimiter_ps - ps_of(template.tx_offset)
             told[frame.mote].append((start, frame.end_ps))

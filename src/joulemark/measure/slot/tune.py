@@ -1,4 +1,4 @@
-"""The shortest slot of a case: seen with much time, derived, proved, and proved minimal."""
+"""The shortest slot of a case: observed with ample time, derived, proved, and proved minimal."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,49 +17,49 @@ from joulemark.measure.slot.waterfall import Stretch, cycles_of, energy_of, wate
 from joulemark.meters.power import Energy
 
 SEEN_SLOTS = 120
-"""A slot's work hardly varies: the crystal's grid is what does."""
+"""Few are enough: a slot's work hardly varies, only its phase to the crystal's grid."""
 SHORT_SLOTS = 30
-"""Of the shortest slot the last ones alone are looked at."""
+"""Few are enough: only the last ones of the shortest slot are looked at."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tuned:
-    """The shortest slot, and all that shows that it is."""
+    """The shortest slot, with its proof."""
 
     case: SlotCase
     proof: Proof
-    """No moment is missed."""
+    """A run that missed no moment."""
     failures: tuple[Proof, ...]
-    """One tick less of each part of the template, in the order of BINDING: a moment is missed."""
+    """Runs with a tick less in each template part, in the order of BINDING; each misses one."""
     minima: Minima
     steps_ps: Mapping[str, Sequence[int]]
-    """What each step took, slot by slot, on the mote on which it takes longest: sec1, sec2+sec3,
-    sec4, with all that is done around them."""
+    """Time of each step (sec1, sec2+sec3, sec4), slot by slot, with all that is done around it, on
+    the mote where it takes longest."""
     cycles: Mapping[str, Mapping[str, float]]
-    """Of a step, by what they went into."""
+    """Cycles of each step, by purpose."""
     waterfall: Sequence[Stretch]
     energy: Mapping[str, Energy]
-    """Of a slot, by its kind."""
+    """Energy of a slot, by kind."""
     flash_bytes: int
     ram_bytes: int
-    """Of security, by wiring difference."""
+    """RAM of security, by wiring difference; likewise `flash_bytes`."""
     image: BuiltImage
     frame_bytes: int
     acknowledgement_bytes: int
     payload_bytes: int
-    """Of a frame of data."""
+    """Payload of a data frame; `frame_bytes` and `acknowledgement_bytes` are whole frames."""
     star: Star | None
     """The network that was run with the slot, where one is asked for."""
 
     @property
     def throughput_bps(self) -> float:
-        """Payload that was acknowledged in the proof, of both motes together."""
+        """Acknowledged payload in the proof, of both motes together."""
         bits = 8 * self.payload_bytes * self.proof.acknowledged
         return bits * slots.TICK_HZ / (self.proof.slots * self.spacing * self.proof.template.slot)
 
     @property
     def spacing(self) -> int:
-        """One slot in so many has a link."""
+        """Slots per link: one slot in this many has a link."""
         return spacing(self.case.subject)
 
 
@@ -67,13 +67,13 @@ def tune(case: SlotCase, *, proof_slots: int = PROOF_SLOTS) -> Tuned:
     """Derive the shortest slot, run it, and run it a tick shorter.
 
     Args:
-        case: what on which board.
-        proof_slots: how many slots are run without a missed moment.
+        case: the slot and its board.
+        proof_slots: how many slots to run without a missed moment.
 
     Raises:
         BudgetError: the slot's work does not fit the widest template.
         BuildError: an image cannot be built.
-        InputError: the board has no radio, or not what the strategy needs.
+        InputError: the board has no radio, or lacks what the strategy needs.
         VerificationError: a frame was wrong.
     """
     bench = Bench(case, proof_slots)
@@ -89,7 +89,7 @@ def tune(case: SlotCase, *, proof_slots: int = PROOF_SLOTS) -> Tuned:
         proof = bench.proof(template, proof_slots)
         if not proof.late:
             break
-        # What is rare shows in many slots alone.
+        # Rare failures show only in many slots.
         template = lengthened(template, proof.late)
     if proof.late or proof.lost:
         raise VerificationError(f"{proof} after {ROUNDS} rounds", str(case.case))
@@ -120,7 +120,7 @@ def tune(case: SlotCase, *, proof_slots: int = PROOF_SLOTS) -> Tuned:
 
 
 def _price(case: SlotCase, sources: Sources, image: BuiltImage) -> tuple[int, int]:
-    """Flash and RAM of security, by leaving it out."""
+    """Return flash and RAM of security, by leaving it out."""
     if case.subject.level == 0:
         return 0, 0
     bare = image_of(case, case.wide, 1, 1, sources, bare=True)

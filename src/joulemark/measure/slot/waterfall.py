@@ -1,4 +1,4 @@
-"""Each microsecond and microjoule of a slot is given to something."""
+"""Attributes each microsecond and microjoule of a slot to a purpose."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ WAITING = "waiting for bytes"
 
 @dataclass(frozen=True, kw_only=True)
 class Stretch:
-    """A part of a slot, from one moment that can be seen to the next, or a share of one."""
+    """A part of a slot: from one observable moment to the next, or a share of that."""
 
     who: str
     """ "sender" or "receiver"."""
@@ -48,11 +48,11 @@ WORK = (
     ("security_", "nonce and procedures"),
     ("tsch_next", "payload"),
 )
-"""Purpose of functions, by how their names begin; otherwise that of their nearest caller."""
+"""Purposes of functions by name prefix; other functions share their nearest caller's purpose."""
 
 
 def cycles_of(run: PairRun) -> dict[str, dict[str, float]]:
-    """Cycles of each step by what they went into: the mean over all slots of both motes."""
+    """Return the cycles of each step by purpose: the mean over all slots of both motes."""
     cycles: dict[str, dict[str, float]] = {step: {} for step in STEPS.values()}
     calls = dict.fromkeys(STEPS.values(), 0)
     for mote in run.motes:
@@ -84,7 +84,7 @@ def _work(names: Sequence[str]) -> str:
 
 
 def _moments(slot: Slot, frames: Sequence[Transmission]) -> list[tuple[str, str, int]]:
-    """Step, work and end of each stretch of a slot, in order."""
+    """Return step, work and end of each stretch of a slot, in order."""
     begin, end = slot.start_ps, slot.waits[-1].went_on_ps
     data, acknowledgement = (f for f in frames if begin < f.begin_ps < end)
     first, second, last = slot.waits
@@ -118,9 +118,9 @@ def _moments(slot: Slot, frames: Sequence[Transmission]) -> list[tuple[str, str,
 def _shares(
     step: str, ps: int, cycles: Mapping[str, Mapping[str, float]], case: SlotCase
 ) -> list[tuple[str, str, float]]:
-    """How a step's time is shared among what its cycles went into."""
+    """Return how a step's time divides among the purposes of its cycles."""
     if case.subject.streamed and step != "sec1":
-        # Most of it was done while the frame arrived: only of the rest it is known how long it is.
+        # Most work was done while the frame arrived: the share of only the rest is known.
         first, _, second = step.partition("+")
         hz = case.board.clock_profile(case.clock).hz
         shares = [
@@ -140,10 +140,10 @@ def waterfall(
     cycles: Mapping[str, Mapping[str, float]],
     case: SlotCase,
 ) -> list[Stretch]:
-    """All of a slot of the sender's and of the receiver's, by moments that were seen.
+    """Return all stretches of a slot of the sender and of the receiver, by observed moments.
 
-    The last slot of each kind. The time of a step of security is that of this slot; it is shared
-    by the mean of the cycles that functions take.
+    Use the last slot of each kind. The time of a security step is that slot's; it is divided in
+    proportion to the mean cycles of functions.
     """
     meter = ModelMeter(case.board)
     motes = dict(zip(("root", "leaf"), run.motes, strict=True))
@@ -164,7 +164,7 @@ def waterfall(
 
 
 def energy_of(run: PairRun, found: Sequence[Slot], board: Board) -> dict[str, Energy]:
-    """Of the last slot of each kind, from its start to its end: by the board's currents."""
+    """Return the energy of the last slot of each kind, start to end, by the board's currents."""
     meter = ModelMeter(board)
     motes = dict(zip(("root", "leaf"), run.motes, strict=True))
     return {

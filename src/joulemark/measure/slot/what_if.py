@@ -1,4 +1,4 @@
-"""The same slot made otherwise: what each change would gain."""
+"""Variants of the same slot: what each change would gain."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +13,7 @@ CONSTANT_TIME = "bitslice"
 
 
 def what_ifs(case: SlotCase) -> Iterator[tuple[str, SlotCase]]:
-    """A slot's changes by name: one at a time, with what it cannot do without."""
+    """Yield changes to a slot by name: one at a time, with whatever each requires."""
     if case.subject.level == 0:
         return
     for name, subject in _changes(case.subject, case.board.core):
