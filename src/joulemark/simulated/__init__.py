@@ -1,5 +1,5 @@
 """An emulated bench: a board's true current, and simulated instruments that speak real protocols.
 
-What reads the instruments cannot tell the bench from hardware, and the true energy is known: the
-error of a way to measure can be measured.
+The drivers cannot tell the bench from hardware, and the true energy is known, so the error of a
+measurement method can itself be measured.
 """

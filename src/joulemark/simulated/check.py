@@ -1,9 +1,10 @@
-"""How wrong a way to measure is: each one against an energy that is known exactly.
+"""The error of each way to measure, against an energy that is known exactly.
 
 The exact energy is the emulator's. A board's current over a run (waiting, a command received,
-quiet, the operation repeated, quiet, the answer sent, waiting) is put before simulated instruments,
-whose errors are drawn anew within their specifications for each repetition, and measured by the
-drivers that measure hardware. And the same cases go through the model and through the whole bench.
+quiet, the operation repeated, quiet, the answer sent, waiting) is fed to simulated instruments
+and measured by the drivers that measure hardware. For each repetition, the instruments' errors are
+drawn anew within their specifications. The same cases also go through the model and through the
+whole bench.
 """
 
 import math
@@ -42,14 +43,14 @@ _QUIET_S = 0.3
 _HANDLING_S = 2e-3
 _USB_WINDOW_S = 100.0
 USB_STEP_WH = 1e-5
-"""Assumed of a USB meter: the step of its display."""
+"""Assumed for a USB meter: the step of its display."""
 USB_GAIN = 0.01
-"""Assumed of a USB meter: the bound on its gain's error."""
+"""Assumed for a USB meter: the bound on its gain error."""
 PPK2_BOUND = 0.005
 TRUEVOLT_BOUND = 0.0006
-"""As the simulated 34465A's errors are assumed: of reading, and of range at a fifth of it."""
+"""As assumed for the simulated 34465A: errors of reading, and of range at a fifth of full scale."""
 _FEWER = 5
-"""A profiler's repetitions take long: one in so many is done."""
+"""A profiler's repetitions take long: run one in this many."""
 
 
 @dataclass(frozen=True)
@@ -65,41 +66,41 @@ class Known:
 
     @property
     def gross_j(self) -> float:
-        """Of one execution."""
+        """Energy of one execution."""
         return self.supply_v * self.busy_a * self.seconds
 
     @property
     def net_j(self) -> float:
-        """Of one execution."""
+        """Energy of one execution, net of idle."""
         return self.supply_v * (self.busy_a - self.idle_a) * self.seconds
 
 
 @dataclass(frozen=True)
 class Result:
-    """Energy of an operation by one repetition, and the true one."""
+    """An operation's energy by one repetition, and the true one."""
 
     energy: str
-    """Gross or net."""
+    """"gross" or "net"."""
     stated: Estimate
     truth_j: float
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a method did on an operation."""
+    """How a method performed on an operation."""
 
     method: str
     operation: str
     energy: str
     truth_j: float
     bias: float
-    """Mean error, of the truth."""
+    """Mean error, as a fraction of the truth."""
     spread: float
-    """Standard deviation of the results, of the truth."""
+    """Standard deviation of the results, as a fraction of the truth."""
     half_width_95: float
-    """Mean half width of the stated intervals, of the truth."""
+    """Mean half width of the stated intervals, as a fraction of the truth."""
     held: int
-    """Stated intervals that held the truth."""
+    """Stated intervals that contained the truth."""
     repetitions: int
 
 
@@ -116,7 +117,7 @@ class Pair:
 
     @property
     def agree(self) -> bool:
-        """Within what the instrument states; the model's is exact."""
+        """Whether they agree within what the instrument states; the model is exact."""
         return abs(self.measured_nj - self.model_nj) <= self.half_width_nj
 
 
@@ -150,7 +151,7 @@ class _Line:
 
 
 class _Swapped:
-    """A supply line that the runs of one repetition share, so that they share the instrument."""
+    """A supply line shared by the runs of one repetition, so that they share the instrument."""
 
     now_s = 0.0
 
@@ -172,7 +173,7 @@ def _draw(known: Known, seed: int) -> random.Random:
 def _record(
     known: Known, window_s: float, meter: Meter, line: _Swapped, draw: random.Random
 ) -> tuple[Samples, int]:
-    """One run: it begins at no particular moment of the meter's clock."""
+    """Record one run, which begins at an arbitrary phase of the meter's clock."""
     count = max(math.ceil(window_s / known.seconds), 1)
     line.line = _Line(known, count * known.seconds, 0.1 + draw.uniform(0, 0.05))
     meter.start(line.line.end_s + 0.1)
@@ -182,8 +183,8 @@ def _record(
 
 
 def _by_current(known: Known, meter: Meter, line: _Swapped, draw: random.Random) -> list[Run]:
-    """Windows of 1.6 s, found in the current; their time is the chip's timer's."""
-    # How far off the clock that the timer counts is: this board's, in all runs.
+    """Measure windows of 1.6 s, found in the current; the chip's timer gives their length."""
+    # Error of the timer's clock: a property of this board, the same in all runs.
     off = _clock()
     clock = 1 + draw.uniform(-off.slow_ppm, off.fast_ppm) * 1e-6
     runs = []
@@ -196,13 +197,13 @@ def _by_current(known: Known, meter: Meter, line: _Swapped, draw: random.Random)
 
 
 def _results(runs: list[Run], bound: float, known: Known, volt: float = 1.0) -> list[Result]:
-    """The runs' energies beside the true ones.
+    """Return the runs' energies beside the true ones.
 
     Args:
         runs: of one repetition.
-        bound: relative bound on all that is systematic.
+        bound: relative bound on all systematic errors.
         known: the operation.
-        volt: true supply voltage, of the nominal one.
+        volt: true supply voltage as a fraction of the nominal one.
     """
     gross, net = estimates(runs, bound)
     results = [Result("gross", gross, known.gross_j * volt)]
@@ -212,12 +213,12 @@ def _results(runs: list[Run], bound: float, known: Known, volt: float = 1.0) -> 
 
 
 def _clock() -> Tolerance:
-    """How far off the clock of the board's timer may be."""
+    """Return the tolerance of the clock of the board's timer."""
     return load_board("telosb").clock_profile(None).tolerance
 
 
 def multimeter(known: Known, seed: int) -> list[Result]:
-    """34401A at 500 readings a second; the supply's voltage is taken as exact."""
+    """Measure with a 34401A at 500 readings a second; the supply's voltage is taken as exact."""
     line = _Swapped(_Line(known, 1.0, 0.1))
     server = ScpiServer(SimulatedAgilent34401A(line, seed))
     try:
@@ -230,7 +231,7 @@ def multimeter(known: Known, seed: int) -> list[Result]:
 
 
 def multimeter_and_supply(known: Known, seed: int) -> list[Result]:
-    """The same, with the supply's voltage read back from an E3631A."""
+    """Measure likewise, with the supply's voltage read back from an E3631A."""
     line = _Swapped(_Line(known, 1.0, 0.1))
     feeds = SimulatedAgilentE3631A(line, seed + 1_000_000)
     servers = [ScpiServer(SimulatedAgilent34401A(line, seed)), ScpiServer(feeds)]
@@ -251,7 +252,7 @@ def multimeter_and_supply(known: Known, seed: int) -> list[Result]:
 
 
 def buffered_multimeter(known: Known, seed: int) -> list[Result]:
-    """34465A at 1000 readings a second, out of its memory."""
+    """Measure with a 34465A at 1000 readings a second, out of its memory."""
     line = _Swapped(_Line(known, 1.0, 0.1))
     server = ScpiServer(SimulatedKeysight34465A(line, seed))
     try:
@@ -259,16 +260,16 @@ def buffered_multimeter(known: Known, seed: int) -> list[Result]:
             runs = _by_current(known, meter, line, _draw(known, seed))
     finally:
         server.close()
-    # The offset cannot be told apart from the reading where one number is stated for both.
+    # Only net: with one bound stated for gain and offset, the offset cannot be separated out.
     return _results(runs, math.hypot(TRUEVOLT_BOUND, _clock().bound), known)[1:]
 
 
 def profiler(known: Known, seed: int) -> list[Result]:
-    """PPK2 at 100 000 samples a second, windows by marker edges, 20 ms long."""
+    """Measure with a PPK2 at 100 000 samples a second: windows of 20 ms, by marker edges."""
     draw = _draw(known, seed)
     runs = []
     for run in range(RUNS):
-        # Its time begins anew with each device, as this line's does with each run.
+        # Time starts anew with each device, as this line's does with each run.
         line = _Swapped(_Line(known, 1.0, 0.1))
         device = SimulatedPpk2(line, seed * RUNS + run)
         try:
@@ -281,7 +282,7 @@ def profiler(known: Known, seed: int) -> list[Result]:
 
 
 def usb_meter(known: Known, seed: int) -> list[Result]:
-    """A counter of watt-hours on the supply, read by hand before and after 100 s."""
+    """Measure with a watt-hour counter on the supply, read by hand before and after 100 s."""
     draw = _draw(known, seed)
     gain = 1 + draw.uniform(-USB_GAIN, USB_GAIN)
     count = max(math.ceil(_USB_WINDOW_S / known.seconds), 1)
@@ -314,7 +315,7 @@ METHODS: Sequence[tuple[str, Method]] = (
 
 
 def judge(name: str, method: Method, operation: Known, repetitions: int) -> list[Verdict]:
-    """Measure an operation with a method, again and again, each time with another specimen."""
+    """Measure an operation repeatedly with a method, each time with another specimen."""
     each = [method(operation, seed) for seed in range(repetitions)]
     verdicts = []
     for results in zip(*each, strict=True):
@@ -351,7 +352,7 @@ def check(known: Sequence[Known], repetitions: int) -> list[Verdict]:
 
 
 def pairs(model: PrimitiveRecord, measured: PrimitiveRecord) -> list[Pair]:
-    """A case's energies through the model and through an instrument."""
+    """Return a case's energies through the model and through an instrument."""
     result = []
     for energy in ("gross", "net"):
         model_nj, of_meter = (r.quantity(f"energy_{energy}") for r in (model, measured))
@@ -363,7 +364,7 @@ def pairs(model: PrimitiveRecord, measured: PrimitiveRecord) -> list[Pair]:
 
 
 def page(verdicts: Sequence[Verdict], compared: Sequence[Pair]) -> str:
-    """The verdicts as a page of the docs."""
+    """Return the verdicts as a page of the docs."""
     rows = [
         f"| {v.method} | {v.operation} | {v.energy} | {v.truth_j * 1e6:.4g} | {v.bias:+.3%} "
         f"| {v.spread:.3%} | ± {v.half_width_95:.3%} | {v.held} of {v.repetitions} |"

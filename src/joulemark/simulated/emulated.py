@@ -1,7 +1,7 @@
 """An emulated board on a bench: what instruments on its supply line see of it.
 
-It runs in real time, for whoever measures from another process, or in steps, when whoever measures
-waits: then nothing depends on how quick this machine is.
+It runs in real time for a client in another process, or in steps when the client waits, so that
+nothing depends on the speed of this machine.
 """
 
 import contextlib
@@ -36,8 +36,8 @@ _PATIENCE_S = 600.0
 class _Board:
     """A board's current and marker over time.
 
-    While the chip sleeps with nothing due that could wake it, the emulator's time stands still and
-    the bench's goes on: the board draws what it draws in that state.
+    While the chip sleeps with no wake-up due, the emulator's time stands still and the bench's goes
+    on: the board draws the current of that state.
     """
 
     def __init__(self, board: Board, image: "Image") -> None:
@@ -55,16 +55,16 @@ class _Board:
         self._ampere: list[float] = []
         self._edges: list[float] = []
         self._behind_s = 0.0
-        """The bench's time less the machine's."""
+        """The bench's time minus the machine's."""
         self._done_s = 0.0
 
     @property
     def now_s(self) -> float:
-        """How far the board has come."""
+        """Bench time that the board has reached."""
         return self._done_s
 
     def mean_current_a(self, start_s: Floats, end_s: Floats) -> Floats:
-        """Mean current over each interval, when the board has come so far."""
+        """Return the mean current over each interval, once the board has run that far."""
         self._wait(float(np.max(end_s)))
         with self._changed:
             first = int(np.searchsorted(self._until_s, float(np.min(start_s)), "right")) - 1
@@ -73,19 +73,19 @@ class _Board:
         return trace.mean_current_a(start_s, end_s)
 
     def marker(self, time_s: Floats) -> npt.NDArray[np.bool_]:
-        """Level of the marker at each instant, when the board has come so far."""
+        """Return the marker's level at each instant, once the board has run that far."""
         self._wait(float(np.max(time_s)))
         with self._changed:
             edges = np.array(self._edges)
-        # The pin starts low, and each edge turns it.
+        # The pin starts low, and each edge toggles it.
         high: npt.NDArray[np.bool_] = np.searchsorted(edges, time_s, "right") % 2 == 1
         return high
 
     def _wait(self, until_s: float) -> None:
-        """Come back when the board has come so far.
+        """Return once the board has run that far.
 
         Raises:
-            MeterError: it has stopped before.
+            MeterError: it stopped earlier.
         """
         raise NotImplementedError
 
@@ -117,9 +117,9 @@ class EmulatedSupplyLine(_Board):
     """A board in real time, with its serial line on a pseudo-terminal.
 
     Args:
-        board: which board.
-        image: what it runs.
-        speed: the board's seconds in one of the host's.
+        board: the board.
+        image: the image it runs.
+        speed: seconds of the board per second of the host.
     """
 
     def __init__(self, board: Board, image: "Image", speed: float = 1.0) -> None:
@@ -172,14 +172,14 @@ class EmulatedSupplyLine(_Board):
 
 
 class SteppedBench(_Board):
-    """A board whose time goes on only while whoever measures waits for it.
+    """A board whose time advances only while a client waits for it.
 
-    It is the clock to measure by, and its `line` is the board's serial line. A meter is measured
-    with through `meter`, which lets the time go on while its readings are awaited.
+    Its `clock` is the one to measure by, and its `line` is the board's serial line. Measure with a
+    meter through `meter`, which lets time advance while its readings are awaited.
 
     Args:
-        board: which board.
-        image: what it runs.
+        board: the board.
+        image: the image it runs.
     """
 
     def __init__(self, board: Board, image: "Image") -> None:
@@ -189,27 +189,27 @@ class SteppedBench(_Board):
 
     @property
     def now_s(self) -> float:
-        """How far the board has come; an instrument looks when it begins to measure."""
+        """Bench time that the board has reached; instruments read it as they begin to measure."""
         with self._changed:
             self._looks += 1
             self._changed.notify_all()
             return self._done_s
 
     def clock(self) -> "SteppedClock":
-        """The bench's time, to measure by."""
+        """Return a clock of the bench's time, to measure by."""
         return SteppedClock(self)
 
     def line(self, timeout_s: float = 5.0) -> "SteppedLine":
-        """The board's serial line."""
+        """Return the board's serial line."""
         return SteppedLine(self, timeout_s)
 
     def meter(self, meter: Meter) -> Meter:
-        """A meter whose instrument is plugged into this bench."""
+        """Return a meter whose instrument is plugged into this bench."""
         return _Stepped(self, meter)
 
     @property
     def time_s(self) -> float:
-        """How far the board has come, for whoever is no instrument."""
+        """Bench time that the board has reached, for anything but an instrument."""
         return self._done_s
 
     def advance(self, until_s: float) -> None:
@@ -223,7 +223,7 @@ class SteppedBench(_Board):
                 self._advance(min(until_s, self._done_s + _SLICE_S))
 
     def exchange(self, data: bytes = b"") -> bytes:
-        """Put bytes on the line to the board; what it has sent since."""
+        """Send bytes to the board, and return what it has sent since the last exchange."""
         with self._changed:
             if data:
                 self._machine.serial_write(self._serial_port, data)
@@ -231,7 +231,7 @@ class SteppedBench(_Board):
 
     @contextlib.contextmanager
     def flowing(self) -> Iterator[None]:
-        """Let instruments have the time go on as far as they need."""
+        """Let instruments advance time as far as they need."""
         with self._changed:
             self._flowing = True
             self._changed.notify_all()
@@ -243,7 +243,7 @@ class SteppedBench(_Board):
 
     @contextlib.contextmanager
     def looked_at(self) -> Iterator[None]:
-        """Do not go on before an instrument has begun what it is told meanwhile.
+        """Wait on exit until an instrument has begun what it was told in the block.
 
         Raises:
             MeterError: none has.
@@ -266,22 +266,22 @@ class SteppedBench(_Board):
 
 
 class SteppedClock:
-    """A bench's time: to sleep is to let the board run."""
+    """A bench's time: sleeping lets the board run."""
 
     def __init__(self, bench: SteppedBench) -> None:
         self._bench = bench
 
     def now_s(self) -> float:
-        """How far the board has come."""
+        """Return the bench time that the board has reached."""
         return self._bench.time_s
 
     def sleep(self, seconds: float) -> None:
-        """Let the board run for so long."""
+        """Let the board run for this long."""
         self._bench.advance(self._bench.time_s + seconds)
 
 
 class SteppedLine(Closes):
-    """A bench's serial line: to wait for an answer is to let the board run."""
+    """A bench's serial line: waiting for an answer lets the board run."""
 
     def __init__(self, bench: SteppedBench, timeout_s: float) -> None:
         self._bench = bench
@@ -307,7 +307,7 @@ class SteppedLine(Closes):
         return data
 
     def settle(self) -> None:
-        """Let the board run until it sends nothing any more."""
+        """Let the board run until it sends nothing more."""
         while True:
             self._bench.advance(self._bench.time_s + _SLICE_S)
             if not self._bench.exchange():
@@ -315,7 +315,7 @@ class SteppedLine(Closes):
 
 
 class _Stepped:
-    """A meter that begins before the time goes on, and lets it go on to its end."""
+    """A meter that begins before time advances, and lets it advance until the recording ends."""
 
     def __init__(self, bench: SteppedBench, meter: Meter) -> None:
         self._bench = bench
@@ -335,6 +335,6 @@ class _Stepped:
             self._meter.start(seconds)
 
     def finish(self) -> "Samples | Counted":
-        """The recording."""
+        """Return the recording."""
         with self._bench.flowing():
             return self._meter.finish()

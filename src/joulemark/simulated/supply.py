@@ -10,7 +10,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class SupplyLine(Protocol):
-    """Supply line that an instrument is clamped into. Time is the emulated board's."""
+    """Supply line that an instrument is connected to. Time is the emulated board's."""
 
     @property
     def voltage_v(self) -> float:
@@ -18,20 +18,20 @@ class SupplyLine(Protocol):
 
     @property
     def now_s(self) -> float:
-        """How far the board has come."""
+        """Time that the board has reached."""
 
     def mean_current_a(self, start_s: Floats, end_s: Floats) -> Floats:
-        """Mean current over each interval; the board runs on as far as that takes."""
+        """Return the mean current over each interval; the board runs on as far as needed."""
 
     def marker(self, time_s: Floats) -> npt.NDArray[np.bool_]:
-        """Level of the marker pin at each instant; the board runs on as far as that takes."""
+        """Return the marker pin's level at each instant; the board runs on as far as needed."""
 
 
 class CurrentTrace:
-    """A current that is constant between steps.
+    """A piecewise constant current.
 
     Args:
-        times_s: where the steps are, ascending; the first is the trace's start, the last its end.
+        times_s: times of the steps, ascending; the first is the trace's start, the last its end.
         currents_a: the current after each step but the last.
     """
 
@@ -45,10 +45,10 @@ class CurrentTrace:
         self._charge_c = np.concatenate(([0.0], np.cumsum(steps)))
 
     def charge_c(self, start_s: Floats | float, end_s: Floats | float) -> Floats:
-        """Charge over each interval; outside the trace nothing flows."""
+        """Return the charge over each interval; no current flows outside the trace."""
         until = np.interp(end_s, self.times_s, self._charge_c)
         return np.asarray(until - np.interp(start_s, self.times_s, self._charge_c))
 
     def mean_current_a(self, start_s: Floats, end_s: Floats) -> Floats:
-        """Mean current over each interval."""
+        """Return the mean current over each interval."""
         return self.charge_c(start_s, end_s) / (end_s - start_s)

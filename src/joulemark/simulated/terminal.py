@@ -1,4 +1,4 @@
-"""A pseudo-terminal that a simulated instrument sits at."""
+"""A pseudo-terminal for a simulated instrument."""
 
 import os
 import threading
@@ -10,10 +10,10 @@ _LOOK_S = 0.05
 
 
 class Terminal:
-    """The instrument's end; whoever opens `port` has the other one.
+    """The instrument's end; a client that opens `port` has the other one.
 
-    Threads wait in `read` and `write` until there is something to do or `close` is called. They
-    have to be joined before it lets go of the terminal: its numbers go to the next one.
+    Threads block in `read` and `write` until there is something to do or `close` is called. Join
+    them before the descriptors are closed: their numbers go to the next file that is opened.
     """
 
     def __init__(self) -> None:
@@ -25,25 +25,25 @@ class Terminal:
 
     @property
     def closed(self) -> bool:
-        """Whether it is time to end."""
+        """Whether the terminal is closing."""
         return self._closed.is_set()
 
     def read(self, most: int) -> bytes:
-        """Wait for bytes; none when it is closed."""
+        """Wait for bytes; return none once it is closed."""
         while not self._closed.is_set():
             if ready.to_read(self._master, _LOOK_S):
                 return os.read(self._master, most)
         return b""
 
     def write(self, data: bytes) -> None:
-        """Send bytes, as fast as they are read; drop them when it is closed."""
+        """Send bytes as fast as they are read; drop them once it is closed."""
         left = memoryview(data)
         while left and not self._closed.is_set():
             if ready.to_write(self._master, _LOOK_S):
                 left = left[os.write(self._master, left) :]
 
     def close(self, *threads: threading.Thread) -> None:
-        """Unplug, when these threads have ended."""
+        """Unplug, once these threads have ended."""
         if self._closed.is_set():
             return
         self._closed.set()

@@ -1,6 +1,6 @@
-"""Simulated instruments: one module an instrument, found and plugged into a supply line.
+"""Simulated instruments, one per module; found here and plugged into a supply line.
 
-A module is an instrument when it defines `plug_in(line, seed)`. Modules are found here, and in the
+A module is an instrument if it defines `plug_in(line, seed)`. Modules are found here and in the
 folder `simulated` of JOULEMARK_INSTRUMENTS.
 """
 
@@ -22,7 +22,7 @@ class Plugged(Protocol):
 
     @property
     def resource(self) -> str:
-        """Where it answers: what --resource or --supply has to be given."""
+        """Its address: the value for --resource or --supply."""
 
     @property
     def usage(self) -> str:
@@ -33,14 +33,14 @@ class Plugged(Protocol):
 
 
 def plug_in_all(line: SupplyLine, seed: int) -> list[Plugged]:
-    """Plug every instrument in.
+    """Plug in every instrument.
 
     Args:
-        line: what they measure or feed.
-        seed: draws their errors; each one's apart from the others'.
+        line: the line that they measure or feed.
+        seed: derives their errors, independently for each instrument.
 
     Raises:
-        InputError: a lab's own cannot be loaded.
+        InputError: a lab's own module cannot be loaded.
     """
     plugged: list[Plugged] = []
     try:

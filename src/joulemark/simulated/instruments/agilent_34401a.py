@@ -36,7 +36,7 @@ class Integration:
     digits: float
 
 
-# By power line cycles (50 Hz). Below 1 PLC 4 uA are added on all ranges.
+# By power line cycles (50 Hz). Below 1 PLC, 4 uA of noise are added on all ranges.
 INTEGRATIONS = {
     0.02: Integration(400e-6, 1000.0, 0.01e-2, 4e-6, 4.5),
     0.2: Integration(3e-3, 300.0, 0.001e-2, 4e-6, 5.5),
@@ -56,30 +56,30 @@ class SimulatedAgilent34401A(Multimeter):
     @command("*RST")
     @command("SYSTem:PRESet")
     def reset(self) -> None:
-        """Power-on state."""
+        """Restore the power-on state."""
         super().reset()
         self._cycles = 10.0
         self._memory: Floats | None = None
 
     @command("[SENSe:]CURRent[:DC]:NPLCycles")
     def set_cycles(self, cycles: str) -> None:
-        """Integration time in power line cycles."""
+        """Set the integration time in power line cycles."""
         value = number(cycles, 0.02, 100.0, 10.0)
         self._cycles = next(c for c in INTEGRATIONS if c >= value)
 
     @command("[SENSe:]CURRent[:DC]:NPLCycles?")
     def get_cycles(self) -> str:
-        """Integration time in power line cycles."""
+        """Return the integration time in power line cycles."""
         return f"{self._cycles:+.8E}"
 
     @command("[SENSe:]ZERO:AUTO")
     def set_autozero(self, state: str) -> None:
-        """OFF takes no zero reading between readings; ONCE takes one now."""
+        """Set autozero: OFF takes no zero reading between readings; ONCE takes one now."""
         self._autozero = state.upper() in {"ON", "1"}
 
     @command("[SENSe:]ZERO:AUTO?")
     def get_autozero(self) -> str:
-        """1 when on."""
+        """Return 1 if autozero is on, else 0."""
         return str(int(self._autozero))
 
     @command("INITiate[:IMMediate]")
@@ -91,7 +91,7 @@ class SimulatedAgilent34401A(Multimeter):
 
     @command("FETCh?")
     def fetch(self) -> str:
-        """Readings in memory."""
+        """Return the readings in memory."""
         if self._memory is None:
             raise DATA_STALE
         return formatted(self._memory)
@@ -109,7 +109,7 @@ class SimulatedAgilent34401A(Multimeter):
 
     @property
     def interval_s(self) -> float:
-        """From the start of one reading to the start of the next."""
+        """Time from the start of one reading to the start of the next."""
         integration = INTEGRATIONS[self._cycles]
         conversion_s = 1.0 / integration.readings_hz
         if self._autozero:
@@ -133,7 +133,7 @@ class SimulatedAgilent34401A(Multimeter):
 
     def _acquire(self) -> Floats:
         integration = INTEGRATIONS[self._cycles]
-        # The trigger arrives at no particular moment of the meter's own clock.
+        # The trigger arrives at an arbitrary phase of the meter's own clock.
         first_s = self._line.now_s + self._phase * self.interval_s
         start_s = first_s + np.arange(self._samples, dtype=np.float64) * self.interval_s
         bound_a = self._range.full_scale_a * integration.noise_of_range + integration.noise_a
@@ -141,7 +141,7 @@ class SimulatedAgilent34401A(Multimeter):
 
 
 def plug_in(line: SupplyLine, seed: int) -> ScpiServer:
-    """One specimen on a TCP port."""
+    """Serve one specimen on a TCP port."""
     return ScpiServer(
         SimulatedAgilent34401A(line, seed), "multimeter", "34401A, --meter agilent-34401a"
     )

@@ -1,7 +1,7 @@
-"""A simulated Agilent E3631A: the supply that the board hangs on.
+"""A simulated Agilent E3631A: the supply that feeds the board.
 
 Commands and programming ranges: Agilent E3631A User's Guide (E3631-90002), chapter 4 (table 4-1)
-and 5. The accuracies are inferred: its specifications were not read.
+and 5. The accuracies are inferred: its specifications were not consulted.
 """
 
 from typing import ClassVar
@@ -29,7 +29,7 @@ class SimulatedAgilentE3631A(ScpiInstrument):
     """One specimen of the supply; the board is on its +6 V output.
 
     Args:
-        line: what it feeds.
+        line: the line that it feeds.
         seed: draws this specimen's errors.
     """
 
@@ -38,13 +38,13 @@ class SimulatedAgilentE3631A(ScpiInstrument):
     def __init__(self, line: SupplyLine, seed: int) -> None:
         super().__init__()
         self._line = line
-        # What it gives and what it reads back are off apart from each other.
+        # Output and readback have independent errors.
         self._output_error, self._readback_error = np.random.default_rng(seed).uniform(-1, 1, 2)
         self.reset()
 
     @command("*RST")
     def reset(self) -> None:
-        """Power-on state: off, 0 V."""
+        """Restore the power-on state: off, 0 V."""
         self._selected = "P6V"
         self._on = False
         self._volt = dict.fromkeys(_OUTPUTS, 0.0)
@@ -52,12 +52,12 @@ class SimulatedAgilentE3631A(ScpiInstrument):
 
     @command("INSTrument[:SELect]")
     def select(self, name: str) -> None:
-        """Which output the next commands are for."""
+        """Select the output that the next commands address."""
         self._selected = self._output(name)
 
     @command("INSTrument[:SELect]?")
     def selected(self) -> str:
-        """The output that commands are for."""
+        """Return the selected output."""
         return self._selected
 
     @command("APPLy")
@@ -69,38 +69,38 @@ class SimulatedAgilentE3631A(ScpiInstrument):
 
     @command("[SOURce:]VOLTage[:LEVel][:IMMediate][:AMPLitude]")
     def set_voltage(self, volt: str) -> None:
-        """Voltage of the selected output."""
+        """Set the voltage of the selected output."""
         self._volt[self._selected] = number(volt, 0.0, _OUTPUTS[self._selected][0], 0.0)
 
     @command("[SOURce:]VOLTage[:LEVel][:IMMediate][:AMPLitude]?")
     def voltage(self) -> str:
-        """Voltage that was set."""
+        """Return the voltage that was set."""
         return f"{self._volt[self._selected]:+.8E}"
 
     @command("[SOURce:]CURRent[:LEVel][:IMMediate][:AMPLitude]")
     def set_limit(self, ampere: str) -> None:
-        """Current limit of the selected output."""
+        """Set the current limit of the selected output."""
         highest = _OUTPUTS[self._selected][1]
         self._limit[self._selected] = number(ampere, 0.0, highest, _RESET_A[self._selected])
 
     @command("[SOURce:]CURRent[:LEVel][:IMMediate][:AMPLitude]?")
     def limit(self) -> str:
-        """Current limit that was set."""
+        """Return the current limit that was set."""
         return f"{self._limit[self._selected]:+.8E}"
 
     @command("OUTPut[:STATe]")
     def set_output(self, state: str) -> None:
-        """All outputs on or off."""
+        """Switch all outputs on or off."""
         self._on = state.upper() in {"ON", "1"}
 
     @command("OUTPut[:STATe]?")
     def output(self) -> str:
-        """1 when on."""
+        """Return 1 if the outputs are on, else 0."""
         return str(int(self._on))
 
     @command("MEASure[:VOLTage][:DC]?")
     def measure_voltage(self, name: str | None = None) -> str:
-        """Voltage at the terminals, as the supply reads it back."""
+        """Return the voltage at the terminals, as the supply reads it back."""
         output = self._output(name or self._selected)
         true = self._true_v(output)
         of_output, volt = _READBACK
@@ -108,7 +108,7 @@ class SimulatedAgilentE3631A(ScpiInstrument):
 
     @command("MEASure:CURRent[:DC]?")
     def measure_current(self, name: str | None = None) -> str:
-        """Current of an output."""
+        """Return the current of an output."""
         if not self._on or self._output(name or self._selected) != "P6V":
             return f"{0.0:+.8E}"
         start = np.array([self._line.now_s])
@@ -134,5 +134,5 @@ class SimulatedAgilentE3631A(ScpiInstrument):
 
 
 def plug_in(line: SupplyLine, seed: int) -> ScpiServer:
-    """One specimen on a TCP port."""
+    """Serve one specimen on a TCP port."""
     return ScpiServer(SimulatedAgilentE3631A(line, seed), "supply", "E3631A, --supply")

@@ -1,8 +1,8 @@
 """A simulated Keysight 34465A as an ammeter: readings by its own timer into its memory.
 
 Commands and memory: Truevolt Series Operating and Service Guide, SCPI Programming Reference
-(CONFigure, DATA, R?, SAMPle and SENSe subsystems). Its data sheet's accuracy was not at hand:
-`RANGES` is assumed, of the size of the 34401A's, and so is the noise.
+(CONFigure, DATA, R?, SAMPle and SENSe subsystems). Its data sheet's accuracy was not available:
+`RANGES` and the noise are assumed, about as large as the 34401A's.
 """
 
 from collections import deque
@@ -23,7 +23,7 @@ from joulemark.simulated.supply import SupplyLine
 _MEMORY_READINGS = 50_000  # without the option MEM
 _MEMORY_OVERFLOW = 1 << 14  # in the questionable data register
 _SHORTEST_S, _LONGEST_S = 200e-6, 1.0  # aperture, without the option DIG
-_OVERHEAD_S = 50e-6  # assumed: what a sample takes beside its aperture
+_OVERHEAD_S = 50e-6  # assumed: time of a sample beyond its aperture
 
 # Assumed.
 RANGES = tuple(Range(a, 0.05e-2, 0.02e-2) for a in (100e-6, 1e-3, 10e-3, 100e-3, 1.0, 3.0, 10.0))
@@ -41,7 +41,7 @@ class SimulatedKeysight34465A(Multimeter):
     @command("*RST")
     @command("SYSTem:PRESet")
     def reset(self) -> None:
-        """Power-on state."""
+        """Restore the power-on state."""
         super().reset()
         self._aperture_s = 0.1
         self._timed = False
@@ -53,24 +53,24 @@ class SimulatedKeysight34465A(Multimeter):
 
     @command("[SENSe:]CURRent[:DC]:APERture")
     def set_aperture(self, seconds: str) -> None:
-        """Integration time."""
+        """Set the integration time."""
         self._aperture_s = number(seconds, _SHORTEST_S, _LONGEST_S, 0.1)
         self._changed()
 
     @command("[SENSe:]CURRent[:DC]:APERture?")
     def get_aperture(self) -> str:
-        """Integration time."""
+        """Return the integration time."""
         return f"{self._aperture_s:+.8E}"
 
     @command("[SENSe:]CURRent[:DC]:ZERO:AUTO")
     def set_autozero(self, state: str) -> None:
-        """OFF takes no zero reading between readings; ONCE takes one now."""
+        """Set autozero: OFF takes no zero reading between readings; ONCE takes one now."""
         self._autozero = state.upper() in {"ON", "1"}
         self._changed()
 
     @command("SAMPle:SOURce")
     def set_sample_source(self, source: str) -> None:
-        """IMMediate waits the trigger delay before each sample; TIMer paces them."""
+        """Set pacing: IMMediate waits the trigger delay before each sample; TIMer paces them."""
         short = source.upper()[:3]
         if short not in {"IMM", "TIM"}:
             raise ILLEGAL_PARAMETER
@@ -79,32 +79,32 @@ class SimulatedKeysight34465A(Multimeter):
 
     @command("SAMPle:TIMer")
     def set_timer(self, seconds: str) -> None:
-        """From one sample's start to the next one's."""
+        """Set the time from the start of one sample to the start of the next."""
         self._interval_s = number(seconds, self._shortest_s, 3600.0, 1.0)
         self._changed()
 
     @command("SAMPle:TIMer?")
     def get_timer(self, which: str = "") -> str:
-        """From one sample's start to the next one's; or the shortest."""
+        """Return the time from the start of one sample to the start of the next, or its minimum."""
         return f"{self._shortest_s if which.upper()[:3] == 'MIN' else self._interval_s:+.9E}"
 
     @command("INITiate[:IMMediate]")
     def initiate(self) -> None:
-        """Begin to take the samples into memory, which is emptied."""
+        """Clear the memory and begin to sample into it."""
         self._changed()
         interval_s = self._pace_s
-        # The trigger arrives at no particular moment of the meter's own clock.
+        # The trigger arrives at an arbitrary phase of the meter's own clock.
         self._first_s = self._line.now_s + self._phase * interval_s
 
     @command("DATA:POINts?")
     def points(self) -> str:
-        """Readings in memory."""
+        """Return the number of readings in memory."""
         self._take(self._come)
         return f"{len(self._memory):+d}"
 
     @command("DATA:REMove?")
     def remove(self, count: str, wait: str = "") -> str:
-        """Read and erase so many readings; an error, or with WAIT a pause, where there are less."""
+        """Read and erase this many readings; if there are fewer, wait with WAIT, else fail."""
         wanted = int(number(count, 1, _MEMORY_READINGS, 1))
         self._take(self._come)
         if len(self._memory) < wanted and wait.upper() == "WAIT":
@@ -115,7 +115,7 @@ class SimulatedKeysight34465A(Multimeter):
 
     @command("R?")
     def read_and_erase(self, most: str = "DEF") -> str:
-        """Read and erase what there is, as a definite-length block."""
+        """Read and erase what is in memory, as a definite-length block."""
         self._take(self._come)
         wanted = int(number(most, 1, 2_000_000, 2_000_000))
         count = min(len(self._memory), wanted)
@@ -124,7 +124,7 @@ class SimulatedKeysight34465A(Multimeter):
 
     @command("FETCh?")
     def fetch(self) -> str:
-        """All readings, when they are complete; they stay in memory."""
+        """Return all readings once they are complete; they stay in memory."""
         if self._first_s is None:
             raise DATA_STALE
         self._take(self._samples)
@@ -132,13 +132,13 @@ class SimulatedKeysight34465A(Multimeter):
 
     @command("READ?")
     def read(self) -> str | None:
-        """Begin, and send the readings when they are complete."""
+        """Begin, and return the readings once they are complete."""
         self.initiate()
         return self.fetch()
 
     @command("STATus:QUEStionable:CONDition?")
     def questionable(self) -> str:
-        """Whether readings were overwritten."""
+        """Return the questionable data condition: whether readings were overwritten."""
         self._take(self._come)
         return str(_MEMORY_OVERFLOW if self._overflow else 0)
 
@@ -153,14 +153,14 @@ class SimulatedKeysight34465A(Multimeter):
 
     @property
     def _come(self) -> int:
-        """Samples that are complete now."""
+        """Number of samples complete by now."""
         if self._first_s is None:
             return 0
         past_s = self._line.now_s - self._first_s - self._aperture_s
         return int(np.clip(past_s // self._pace_s + 1, 0, self._samples))
 
     def _take(self, until: int) -> None:
-        """Take the samples up to this one."""
+        """Take the samples up to this number."""
         if self._first_s is None or until <= self._taken:
             return
         numbers = np.arange(self._taken, until, dtype=np.float64)
@@ -172,7 +172,7 @@ class SimulatedKeysight34465A(Multimeter):
         self._taken = until
 
     def _changed(self) -> None:
-        """Another measurement configuration clears the memory (DATA Subsystem)."""
+        """Clear the memory, as any change of measurement configuration does (DATA Subsystem)."""
         self._first_s = None
         self._taken = 0
         self._memory = deque(maxlen=_MEMORY_READINGS)
@@ -186,7 +186,7 @@ class SimulatedKeysight34465A(Multimeter):
 
 
 def plug_in(line: SupplyLine, seed: int) -> ScpiServer:
-    """One specimen on a TCP port."""
+    """Serve one specimen on a TCP port."""
     return ScpiServer(
         SimulatedKeysight34465A(line, seed), "multimeter", "34465A, --meter keysight-34465a"
     )

@@ -1,4 +1,4 @@
-"""Common to simulated multimeters: a specimen's errors, ranges, and the common commands."""
+"""Common to simulated multimeters: a specimen's errors, its ranges and the shared commands."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,28 +8,28 @@ import numpy as np
 from joulemark.simulated.instruments.scpi import OUT_OF_RANGE, ScpiInstrument, command, number
 from joulemark.simulated.supply import Floats, SupplyLine
 
-OVERLOAD = 9.9e37  # what is read beyond
-# The specifications bound the error; a specimen's gain and offset are drawn evenly within the
+OVERLOAD = 9.9e37  # reading on overload
+# The specifications bound the error. A specimen's gain and offset are drawn uniformly within the
 # bound, and its noise so that the bound is three standard deviations.
 _BOUND_DEVIATIONS = 3.0
 
 
 @dataclass(frozen=True)
 class Range:
-    """A dc current range: accuracy as parts of reading and of range."""
+    """A dc current range: accuracy as fractions of reading and of range."""
 
     full_scale_a: float
     of_reading: float
     of_range: float
     over_range: float = 1.2
-    """A range reads to this part of its full scale."""
+    """The largest reading, as a fraction of full scale."""
 
 
 class Multimeter(ScpiInstrument):
     """One specimen in a supply line.
 
     Args:
-        line: what it measures.
+        line: the line that it measures.
         seed: draws this specimen's gain and offset errors and its noise.
     """
 
@@ -48,7 +48,7 @@ class Multimeter(ScpiInstrument):
     @command("*RST")
     @command("SYSTem:PRESet")
     def reset(self) -> None:
-        """Power-on state."""
+        """Restore the power-on state."""
         self._range = self._smallest(1.0)
         self._automatic_range = True
         self._autozero = True
@@ -66,51 +66,51 @@ class Multimeter(ScpiInstrument):
 
     @command("CONFigure?")
     def configuration(self) -> str:
-        """Function, range and resolution."""
+        """Return function, range and resolution."""
         return f'"CURR {self._range.full_scale_a:+.6E},{self._resolution_a():+.6E}"'
 
     @command("[SENSe:]CURRent[:DC]:RANGe[:UPPer]")
     def set_range(self, full_scale: str) -> None:
-        """The smallest range that holds this current."""
+        """Set the smallest range that holds this current."""
         self._range = self._smallest(number(full_scale, 0.0, self.ranges[-1].full_scale_a, 1.0))
         self._automatic_range = False
         self._changed()
 
     @command("[SENSe:]CURRent[:DC]:RANGe[:UPPer]?")
     def get_range(self) -> str:
-        """Full scale in ampere."""
+        """Return the full scale in amperes."""
         return f"{self._range.full_scale_a:+.8E}"
 
     @command("[SENSe:]CURRent[:DC]:RANGe:AUTO")
     def set_automatic_range(self, state: str) -> None:
-        """ON or OFF."""
+        """Set automatic ranging ON or OFF."""
         self._automatic_range = state.upper() in {"ON", "1"}
 
     @command("[SENSe:]FUNCtion")
     def set_function(self, name: str) -> None:
-        """Only dc current is connected."""
+        """Accept dc current only: nothing else is connected."""
         if name.strip("\"'").upper() not in {"CURR", "CURR:DC", "CURRENT", "CURRENT:DC"}:
             raise OUT_OF_RANGE
 
     @command("DISPlay[:STATe]")
     @command("DISPlay")
     def set_display(self, _state: str) -> None:
-        """The display slows readings; a simulation has none."""
+        """Do nothing: the display slows readings, but a simulation has none."""
 
     @command("SAMPle:COUNt")
     def set_samples(self, count: str) -> None:
-        """Readings per trigger."""
+        """Set the readings per trigger."""
         self._samples = int(number(count, 1, self.most_samples, 1))
         self._changed()
 
     @command("SAMPle:COUNt?")
     def get_samples(self) -> str:
-        """Readings per trigger."""
+        """Return the readings per trigger."""
         return f"{self._samples:+d}"
 
     @command("TRIGger:SOURce")
     def set_trigger_source(self, source: str) -> None:
-        """IMMediate or BUS; nothing is wired to the external trigger."""
+        """Set the trigger source: IMMediate or BUS; nothing is wired to the external trigger."""
         short = source.upper()[:3]
         if short not in {"IMM", "BUS"}:
             raise OUT_OF_RANGE
@@ -119,22 +119,22 @@ class Multimeter(ScpiInstrument):
 
     @command("TRIGger:COUNt")
     def set_triggers(self, count: str) -> None:
-        """Triggers before the meter is idle again: one."""
+        """Set the triggers before the meter becomes idle again: only 1."""
         number(count, 1, 1, 1)
 
     @command("TRIGger:DELay")
     def set_trigger_delay(self, seconds: str) -> None:
-        """Pause before each reading."""
+        """Set the pause before each reading."""
         self._trigger_delay_s = number(seconds, 0.0, 3600.0, 0.0)
         self._changed()
 
     @command("TRIGger:DELay?")
     def get_trigger_delay(self) -> str:
-        """Pause before each reading."""
+        """Return the pause before each reading."""
         return f"{self._trigger_delay_s or 0.0:+.8E}"
 
     def _changed(self) -> None:
-        """Another setting: what that does to readings in memory."""
+        """React to a changed setting: what it does to readings in memory."""
 
     def _set_resolution(self, resolution: str) -> None:
         raise NotImplementedError
@@ -146,7 +146,7 @@ class Multimeter(ScpiInstrument):
         return next(r for r in self.ranges if r.full_scale_a >= current_a)
 
     def _read(self, start_s: Floats, aperture_s: float, noise_bound_a: float) -> Floats:
-        """Readings that begin at these times, with this specimen's errors."""
+        """Return readings that begin at these times, with this specimen's errors."""
         true_a = self._line.mean_current_a(start_s, start_s + aperture_s)
         if self._automatic_range:
             peak = float(np.max(np.abs(true_a)))
@@ -164,5 +164,5 @@ class Multimeter(ScpiInstrument):
 
 
 def formatted(readings: Floats) -> str:
-    """Readings as they are sent."""
+    """Return readings as they are sent."""
     return ",".join(f"{value:+.8E}" for value in readings)

@@ -1,6 +1,6 @@
 """A simulated Nordic Power Profiler Kit II as an ammeter, on a pseudo-terminal.
 
-The protocol is undocumented; commands and the sample's layout are as Nordic's nRF Connect Power
+The protocol is undocumented; commands and the layout of samples are as Nordic's nRF Connect Power
 Profiler and the ppk2-api package use them. Ranges and accuracy: PPK2 user guide, "Power Profiler
 Kit II" hardware description (200 nA to 1 A, five ranges, 100 kS/s).
 """
@@ -17,7 +17,7 @@ from joulemark.simulated.terminal import Terminal
 SAMPLE_RATE_HZ = 100_000
 _BLOCK = 2_000  # samples sent at a time, 20 ms
 
-# Command bytes and how many parameter bytes follow.
+# Command bytes, and the number of parameter bytes that follow.
 _AVERAGE_START, _AVERAGE_STOP, _GET_METADATA = 0x06, 0x07, 0x19
 _PARAMETERS = {0x0C: 1, 0x0D: 2, 0x11: 1, 0x12: 4, 0x25: 5, 0x20: 0, 0x15: 0, 0x16: 0}
 
@@ -30,10 +30,10 @@ _NOISE_COUNTS = 8.0
 
 
 class SimulatedPpk2:
-    """One specimen, streaming to whoever opens `resource`.
+    """One specimen, streaming to the client that opens `resource`.
 
     Args:
-        line: what it measures; its marker is wired to digital input D0.
+        line: the line that it measures; its marker is wired to digital input D0.
         seed: draws the noise.
     """
 
@@ -103,7 +103,7 @@ class SimulatedPpk2:
 
 
 def _metadata() -> bytes:
-    """Calibration as the instrument reports it: this specimen's is perfect but for its noise."""
+    """Return the calibration that the instrument reports; this specimen's is exact except noise."""
     lines = ["Calibrated: 0"]
     for i, ohm in enumerate(_SHUNT_OHM):
         lines.append(f"R{i}: {ohm:.4f}")
@@ -114,5 +114,5 @@ def _metadata() -> bytes:
 
 
 def plug_in(line: SupplyLine, seed: int) -> SimulatedPpk2:
-    """One specimen on a terminal."""
+    """Serve one specimen on a terminal."""
     return SimulatedPpk2(line, seed)

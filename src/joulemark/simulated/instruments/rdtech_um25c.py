@@ -1,8 +1,8 @@
-"""A simulated RDTech UM25C, on a pseudo-terminal as its Bluetooth line is on a serial port.
+"""A simulated RDTech UM25C; a pseudo-terminal stands for the serial port of its Bluetooth line.
 
-The protocol is undocumented; a frame is as libsigrok's rdtech-um and rdserialtool read it. The
-specimen's errors are drawn within what sellers state: 0.05 % + 2 counts of the voltage, 0.1 % + 4
-counts of the current.
+The protocol is undocumented; a frame has the layout that libsigrok's rdtech-um and rdserialtool
+read. The specimen's errors are drawn within what sellers state: 0.05 % + 2 counts of the voltage,
+0.1 % + 4 counts of the current.
 """
 
 import struct
@@ -16,15 +16,15 @@ from joulemark.simulated.terminal import Terminal
 _ASK = 0xF0
 _IDENTITY, _END = 0x09C9, 0xFFF1
 _FRAME_BYTES = 130
-_VOLT, _AMPERE, _WATT = 1e-3, 1e-4, 1e-3  # a count
-_AVERAGE_S = 0.5  # it shows the mean of half a second
+_VOLT, _AMPERE, _WATT = 1e-3, 1e-4, 1e-3  # per count
+_AVERAGE_S = 0.5  # it shows the mean over half a second
 
 
 class SimulatedUm25c:
-    """One specimen, answering whoever opens `resource`.
+    """One specimen, answering the client that opens `resource`.
 
     Args:
-        line: what it measures.
+        line: the line that it measures.
         seed: draws its errors.
     """
 
@@ -53,7 +53,7 @@ class SimulatedUm25c:
                 self._terminal.write(self.frame())
 
     def frame(self) -> bytes:
-        """Its current message."""
+        """Return its current message."""
         end_s = np.array([max(self._line.now_s, _AVERAGE_S)])
         true_a = float(self._line.mean_current_a(end_s - _AVERAGE_S, end_s)[0])
         ampere = true_a / _AMPERE * self._ampere_gain + self._ampere_offset
@@ -67,5 +67,5 @@ class SimulatedUm25c:
 
 
 def plug_in(line: SupplyLine, seed: int) -> SimulatedUm25c:
-    """One specimen on a terminal."""
+    """Serve one specimen on a terminal."""
     return SimulatedUm25c(line, seed)

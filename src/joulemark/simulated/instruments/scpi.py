@@ -1,4 +1,4 @@
-"""SCPI as an instrument speaks it: a command tree over a stream (IEEE 488.2, SCPI-1999)."""
+"""SCPI on the instrument's side: a command tree over a stream (IEEE 488.2, SCPI-1999)."""
 
 import re
 import socket
@@ -14,7 +14,7 @@ _LOOK_S = 0.02
 
 
 class ScpiError(Exception):
-    """A command that the instrument refuses, with its SCPI number."""
+    """A refusal of a command, with its SCPI error number."""
 
     def __init__(self, number: int, text: str) -> None:
         super().__init__(f'{number:+d},"{text}"')
@@ -36,7 +36,7 @@ class _Command:
 def command(header: str) -> Callable[[Callable[..., str | None]], Callable[..., str | None]]:
     """Bind a method to a header in the manuals' notation.
 
-    Capitals are the short form, brackets what may be left out: "[SENSe:]CURRent[:DC]:RANGe?".
+    Capitals are the short form and brackets enclose optional parts: "[SENSe:]CURRent[:DC]:RANGe?".
     The method is called with the parameters as text.
     """
 
@@ -71,7 +71,7 @@ class ScpiInstrument:
         ]
 
     def execute(self, line: str) -> str | None:
-        """Carry out one line; what the instrument sends back, or None.
+        """Execute one line, and return what the instrument sends back, or None.
 
         Errors go to the instrument's queue, as on a real one, and end the line.
         """
@@ -103,7 +103,7 @@ class ScpiInstrument:
         raise UNDEFINED_HEADER
 
     def fail(self, error: ScpiError) -> None:
-        """Queue an error; a full queue's last entry becomes "Too many errors"."""
+        """Queue an error; in a full queue the last entry becomes "Too many errors"."""
         if len(self._errors) == _ERROR_QUEUE:
             self._errors[-1] = ScpiError(-350, "Too many errors")
         else:
@@ -111,32 +111,32 @@ class ScpiInstrument:
 
     @command("*IDN?")
     def identify(self) -> str:
-        """Maker, model, serial number, firmware."""
+        """Return maker, model, serial number, firmware."""
         return self.identity
 
     @command("*CLS")
     def clear_status(self) -> None:
-        """Forget queued errors."""
+        """Clear the error queue."""
         self._errors.clear()
 
     @command("*OPC?")
     def operation_complete(self) -> str:
-        """Commands are carried out one after the other, so all before this one are."""
+        """Return 1: commands are executed in sequence, so all earlier ones are complete."""
         return "1"
 
     @command("SYSTem:ERRor?")
     def next_error(self) -> str:
-        """Oldest queued error."""
+        """Return the oldest queued error."""
         return str(self._errors.popleft()) if self._errors else '+0,"No error"'
 
     @command("SYSTem:REMote")
     @command("SYSTem:LOCal")
     def front_panel(self) -> None:
-        """Lock or free the front panel, which a simulation lacks."""
+        """Do nothing: this locks or unlocks the front panel, which a simulation lacks."""
 
 
 def number(text: str, low: float, high: float, default: float) -> float:
-    """A numeric parameter: a number with unit prefixes as SCPI allows, or MIN, MAX, DEF."""
+    """Return a numeric parameter: a number with an optional unit, or MIN, MAX, DEF."""
     words = {"MIN": low, "MINIMUM": low, "MAX": high, "MAXIMUM": high, "DEF": default}
     upper = text.upper()
     if upper in words:
@@ -157,11 +157,11 @@ def number(text: str, low: float, high: float, default: float) -> float:
 
 
 class ScpiServer:
-    """Serves an instrument on a TCP port, a connection at a time, as a LAN gateway does.
+    """Serves an instrument on a TCP port, one connection at a time, as a LAN gateway does.
 
     Args:
-        instrument: what answers.
-        role: what it is on the bench.
+        instrument: the instrument.
+        role: its role on the bench.
         usage: its name, and the options that reach it.
     """
 
@@ -179,8 +179,8 @@ class ScpiServer:
                         self.wfile.write(answer.encode("ascii") + b"\n")
 
             def _hurry(self) -> None:
-                # A client's next command waits for this one's acknowledgement, which Linux would
-                # hold back for 40 ms.
+                # A client's next command waits for this acknowledgement, which Linux would delay by
+                # 40 ms.
                 self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
         self._server = socketserver.TCPServer(("127.0.0.1", 0), Handler)
@@ -191,7 +191,7 @@ class ScpiServer:
 
     @property
     def resource(self) -> str:
-        """The VISA resource name of the port."""
+        """VISA resource name of the port."""
         host, port = self._server.server_address[:2]
         return f"TCPIP::{host!s}::{port}::SOCKET"
 
