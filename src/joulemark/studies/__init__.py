@@ -1,1 +1,1 @@
-"""Published results beside ours: what a paper says, how ours is obtained, and a verdict on each."""
+"""Published results beside ours: what a paper says, how ours is obtained, and the verdicts."""

@@ -1,4 +1,4 @@
-"""A paper's advice, derived again: the cheapest of all primitives, under demands that grow."""
+"""A paper's advice, derived again: the cheapest of all primitives, under growing demands."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,32 +22,32 @@ class Advised:
 
     advice: Advice
     primitives: int
-    """How many there are to choose from."""
+    """Number of primitives to choose from."""
     prices: Sequence[Price]
 
     @property
     def is_estimated(self) -> bool:
-        """Whether the board is a Linux machine: the choice is by time, and energies are gross."""
+        """Whether the board is a Linux machine: then the choice is by time and energies are gross."""
         return self.advice.board in machines.names()
 
     @property
     def title(self) -> str:
-        """The board's name for people."""
+        """The board's title."""
         name = self.advice.board
         found = machines.load_machine(name) if self.is_estimated else boards.load_board(name)
         return found.title
 
     def sizes(self, service: str) -> list[int]:
-        """Of messages, in bytes; 0 where there is none."""
+        """Return message sizes in bytes, with 0 for no message."""
         return sorted({price.size_bytes for price in self.of(service)}) or [*self.advice.size]
 
     def of(self, service: str) -> list[Price]:
-        """The cheapest choices for a service, by demand and size."""
+        """Return the cheapest choices for a service, by demand and size."""
         return [price for price in self.prices if price.service.title == service]
 
 
 def advised(study: Study, bench: Bench) -> list[Advised]:
-    """Measure what there is on the boards that the paper advises for.
+    """Measure all candidates on the boards that the paper advises for.
 
     Raises:
         InputError: there is no such service.
@@ -56,7 +56,7 @@ def advised(study: Study, bench: Bench) -> list[Advised]:
 
 
 def needs(study: Study) -> Iterator[Need]:
-    """What finds each tool that `advised` takes."""
+    """Yield a finder for each tool that `advised` needs."""
     for advice in study.file.advice:
         if advice.board in machines.names():
             yield from _estimates(advice, Campaign()).needs()

@@ -1,4 +1,4 @@
-"""Conducts a study: obtains ours in all variants, and judges each item."""
+"""Conducts a study: obtains our values in all variants, and judges each item."""
 
 import itertools
 from collections import defaultdict
@@ -17,14 +17,14 @@ from joulemark.studies.verdict import UNKNOWN, Cause, Verdict, judge
 from joulemark.studies.ways import Answer, Bench
 
 BASIS, BEST = "", "best"
-"""Variants that need no name in a study's file: as inferred of the paper, and the least known."""
+"""Variants that a study's file need not name: as inferred from the paper, and the least known."""
 Question = tuple[str, DataModel]
-"""A way, and what is asked of it."""
+"""A way, and what it is asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ours:
-    """Our side of an item, in SI units."""
+    """Our value of an item, in SI units."""
 
     value: Value | None
     how: tuple[str, ...] = ()
@@ -38,39 +38,39 @@ class Ours:
 
     @property
     def high(self) -> float | None:
-        """The most of a series."""
+        """The greatest of a series."""
         return None if self.value is None else float(np.max(self.value))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """An item, judged."""
+    """An item with its verdict."""
 
     item: Item
     paper: float | None
-    """In SI; of a sentence, what the paper's own figures come to."""
+    """In SI units; for a sentence, what the paper's own figures give."""
     ours: Ours
     best: Ours
     tried: Mapping[str, Ours] = field(default_factory=dict)
-    """Ours by the name of each variant that was tried to find a cause."""
+    """Our value under each variant tried to find a cause, by the variant's name."""
     verdict: Verdict
     reason: str
     cause: Cause | None
-    """Of what differs; None where none was looked for."""
+    """Cause of a difference; None where none was looked for."""
 
     @property
     def outcome(self) -> str:
-        """The verdict as it is pinned: with it, that no experiment shows why ours differs."""
+        """The verdict as pinned, including whether no experiment shows why ours differs."""
         return f"{self.verdict}{'' if self.cause in (None, Cause.SHOWN) else UNKNOWN}"
 
     @property
     def ratio(self) -> float | None:
-        """Ours by the paper's; of a series, that which is farthest off."""
+        """Ours divided by the paper's; for a series, the ratio farthest from 1."""
         return ratio(self.ours, self.paper)
 
 
 def ratio(ours: Ours, paper: float | None) -> float | None:
-    """Ours by the paper's; of a series, that which is farthest from 1."""
+    """Return ours divided by the paper's; for a series, the ratio farthest from 1."""
     if ours.value is None or not paper:
         return None
     ratios = [float(r) for r in np.atleast_1d(ours.value) / paper]
@@ -83,17 +83,17 @@ def _needs(asked: Mapping[str, Iterable[DataModel]], bench: Bench) -> Iterator[N
 
 
 class Conducted:
-    """A study whose items are judged, and what its quantities came to.
+    """A study with its items judged, and the values of its quantities.
 
     Args:
-        study: to conduct.
-        items: of it.
-        bench: by which ours is obtained.
-        short: without variants.
-        needs: further tools without which it is not begun.
+        study: the study to conduct.
+        items: those of its items to judge.
+        bench: the means to obtain our values.
+        short: whether to leave out variants.
+        needs: further tools that must be there before it begins.
 
     Raises:
-        ToolError: tools are missing; names all of them.
+        ToolError: tools are missing; the message names all of them.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Conducted:
         self._paper = study.paper
         self._asked = study.quantities
         self._answers: dict[Question, Answer] = {}
-        # What the paper itself contradicts needs nothing of ours to be judged.
+        # Nothing of ours is needed to judge what the paper itself contradicts.
         measured = [i for i in items if not (short and contradiction(i, self._paper))]
         needed = {name for item in measured for name in self._needed(item)}
         if not short:
@@ -130,13 +130,13 @@ class Conducted:
         self.results = tuple(self._result(item, short=short) for item in items)
 
     def series(self, name: str, variant: str = BASIS) -> Ours:
-        """Value of a quantity."""
+        """Return the value of a quantity."""
         return self._quantity(name, variant)
 
     # What has to be asked.
 
     def _needed(self, item: Item) -> set[str]:
-        """Names of the quantities that an item's ours is made of."""
+        """Return the names of the quantities that our value of an item depends on."""
         if item.needs is not None and item.ours is None:
             return set()
         found = {item.id} if isinstance(item.ours, dict) else set()
@@ -146,7 +146,7 @@ class Conducted:
         return found
 
     def _named(self, text: str) -> set[str]:
-        """Names of the quantities that an expression is made of."""
+        """Return the names of the quantities that an expression depends on."""
         found: set[str] = set()
         for of_paper, name in expressions.names(text):
             if not of_paper and name in self._asked:
@@ -159,7 +159,7 @@ class Conducted:
         return asked if variant in (BASIS, BEST) else self.study.variants[variant].applied(asked)
 
     def _questions(self, name: str, variant: str) -> list[tuple[Asked, Question]]:
-        """Questions for a quantity: one, or one for each value of the lists in it."""
+        """Return the questions for a quantity: one for each combination of its lists' values."""
         asked = self._variant_of(self._asked[name], variant)
         lists = {key: value for key, value in asked.items() if isinstance(value, list)}
         result = []
@@ -175,7 +175,7 @@ class Conducted:
     def _all_questions(
         self, names: Iterable[str], items: Sequence[Item], *, short: bool
     ) -> Mapping[str, Iterable[DataModel]]:
-        """What each way is asked."""
+        """Return what to ask each way."""
         names = sorted(names)
         wanted = [(name, BASIS) for name in names]
         if not short:
@@ -192,7 +192,7 @@ class Conducted:
                 by_way[way][question] = None
         return by_way
 
-    # What came of it.
+    # What the answers give.
 
     def _quantity(self, name: str, variant: str) -> Ours:
         asked = [question for _, question in self._questions(name, variant)]
@@ -210,7 +210,7 @@ class Conducted:
         )
 
     def ours(self, item: Item, variant: str = BASIS) -> Ours:
-        """Our side of an item under a variant."""
+        """Return our value of an item under a variant."""
         if item.ours is None:
             return Ours(value=None)
         if isinstance(item.ours, dict):
@@ -224,7 +224,7 @@ class Conducted:
         return replace(found, value=found.value * item.executions)
 
     def _computed(self, text: str, variant: str) -> Ours:
-        """An expression's value."""
+        """Return an expression's value."""
         parts: dict[str, Ours] = {}
         for of_paper, name in expressions.names(text):
             if not of_paper:
@@ -252,7 +252,7 @@ class Conducted:
         return None if item.theirs is None else evaluated(item.theirs, self._paper)
 
     def _best(self, item: Item) -> Ours:
-        """The least that is known today; nothing where that is no question."""
+        """Return the least known today; no value where the question is the same as ours."""
         questions = [
             self._questions(name, variant)
             for variant in (BASIS, BEST)
@@ -262,12 +262,12 @@ class Conducted:
         return Ours(value=None) if questions[:half] == questions[half:] else self.ours(item, BEST)
 
     def _experiments(self, item: Item) -> list[tuple[str, Value | None, float | None]]:
-        """Values that each compares, ours and the paper's."""
+        """Return what each experiment compares: its change, our value and the paper's."""
         return [
             (
                 experiment.what,
                 self._computed(experiment.ours, BASIS).value,
-                # A sentence's bound is the same for more, or less, of both sides.
+                # The bound of a sentence is the same whatever both sides are measured on.
                 None if item.is_claim else evaluated(experiment.paper, self._paper),
             )
             for experiment in item.experiments

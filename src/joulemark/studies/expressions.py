@@ -16,7 +16,7 @@ Value = float | npt.NDArray[np.float64]
 """A number, or a series of them: one for each message size, say."""
 
 PAPER = "paper"
-"""`paper.NAME` is what the paper says of an item, where a bare name is ours."""
+"""`paper.NAME` is the paper's value of an item; a bare name is ours."""
 
 
 class MissingError(Exception):
@@ -24,7 +24,7 @@ class MissingError(Exception):
 
 
 def _first_above(sizes: Value, left: Value, right: Value) -> float:
-    """The least size at which the left series is above the right one and stays there."""
+    """Return the least size from which the left series stays above the right one."""
     above = np.asarray(left) > np.asarray(right)
     stays = np.logical_and.accumulate(above[::-1])[::-1]
     if not stays.any():
@@ -33,7 +33,7 @@ def _first_above(sizes: Value, left: Value, right: Value) -> float:
 
 
 def _slope(sizes: Value, costs: Value) -> float:
-    """The cost of one byte more: the straight line through all points, by least squares."""
+    """Return the cost of one more byte: the slope of the least-squares line through all points."""
     return float(np.polyfit(np.asarray(sizes), np.asarray(costs), 1)[0])
 
 
@@ -72,7 +72,7 @@ def _parse(text: str) -> ast.expr:
 
 
 class _Listed(ast.NodeTransformer):
-    """Puts lists in the place of their names."""
+    """Replaces names of lists by the lists."""
 
     def __init__(self, lists: Mapping[str, Sequence[str]]) -> None:
         self._lists = lists
@@ -89,10 +89,10 @@ class _Listed(ast.NodeTransformer):
 
 
 def expanded(text: str, lists: Mapping[str, Sequence[str]]) -> str:
-    """An expression in which names of lists are replaced by the names in them.
+    """Return an expression with each name of a list replaced by the names in the list.
 
     Raises:
-        InputError: it is no expression.
+        InputError: it is not a valid expression.
     """
     if not any(name in text for name in lists):
         return text
@@ -100,10 +100,10 @@ def expanded(text: str, lists: Mapping[str, Sequence[str]]) -> str:
 
 
 def names(text: str) -> Iterator[tuple[bool, str]]:
-    """The names of an expression; True for those that stand for what the paper says.
+    """Yield the names in an expression, each with True if it stands for the paper's value.
 
     Raises:
-        InputError: it is no expression, or has something in it that no study needs.
+        InputError: it is not a valid expression, or uses syntax that no study needs.
     """
     yield from _names(_parse(text), text)
 
@@ -141,11 +141,11 @@ def _names(node: ast.expr, text: str) -> Iterator[tuple[bool, str]]:
 
 
 def evaluate(text: str, ours: Mapping[str, Value], paper: Mapping[str, Value]) -> Any:
-    """The value of an expression: a number, a series, or whether something holds.
+    """Return the value of an expression: a number, a series, or whether something holds.
 
     Raises:
         MissingError: a name has no value.
-        InputError: it is no expression.
+        InputError: it is not a valid expression.
     """
     list(names(text))
     return _evaluate(_parse(text), ours, paper)

@@ -14,12 +14,12 @@ from joulemark.studies.verdict import COUNTED, UNCOUNTED, Cause, Verdict
 
 
 def number(value: float) -> str:
-    """Four significant digits."""
+    """Format with four significant digits."""
     return f"{value:,.0f}" if abs(value) >= 9999.5 else f"{value:.4g}"
 
 
 def ours_text(ours: Ours, unit: str, with_unit: bool = True) -> str:
-    """Our value in the item's unit; of a series, its range."""
+    """Return our value in the item's unit; for a series, its range."""
     if ours.low is None or ours.high is None:
         return "-"
     low, high = number(shown(ours.low, unit)), number(shown(ours.high, unit))
@@ -28,13 +28,13 @@ def ours_text(ours: Ours, unit: str, with_unit: bool = True) -> str:
 
 
 def paper_number(result: Result) -> str:
-    """The paper's number as it printed it, without its unit."""
+    """Return the paper's number as printed, without its unit."""
     item = result.item
     return "-" if item.value is None else f"{shown(item.value, item.unit):.10g}"
 
 
 def paper_text(result: Result) -> str:
-    """The paper's side: its number with its uncertainty, or the bound that a sentence sets."""
+    """Return the paper's side: its number with its uncertainty, or the bound of a sentence."""
     item = result.item
     if item.value is not None:
         text = f"{shown(item.value, item.unit):.10g}"
@@ -53,21 +53,21 @@ def paper_text(result: Result) -> str:
 
 
 def ratio_text(result: Result) -> str:
-    """Ours by the paper's."""
+    """Return ours divided by the paper's."""
     return "" if result.ratio is None else f"{result.ratio:.3g}"
 
 
 def sentence(text: str) -> str:
-    """A reason or a note, beginning and ending as a sentence does."""
+    """Return a reason or a note with a sentence's capital and full stop."""
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 Grid = list[tuple[str, list[Result | None]]]
-"""A published table: each row's name, and the result of each column."""
+"""A published table: for each row, its name and the results of its columns."""
 
 
 def grid(section: Section, results: Sequence[Result]) -> Grid:
-    """A section's table, its columns as the paper has them; empty where it has none."""
+    """Return a section's table with the paper's columns; empty if the section has none."""
     found = {result.item.id: result for result in results}
     return [
         (row.what, [found.get(f"{row.id}_{column.name}") for column in section.column])
@@ -76,9 +76,9 @@ def grid(section: Section, results: Sequence[Result]) -> Grid:
 
 
 def counts(conducted: Conducted) -> str:
-    """How many items there are, and how many of each verdict.
+    """Return the number of items, and the number with each verdict.
 
-    What differs without an experiment that shows why is counted by itself.
+    Differences that no experiment explains are counted separately.
     """
     found = Counter(result.verdict for result in conducted.results)
     parts = [f"{found[verdict]} {verdict}" for verdict in COUNTED if found[verdict]]
@@ -98,14 +98,14 @@ def _causes(conducted: Conducted) -> str:
 
 
 def unknown_causes(conducted: Conducted) -> int:
-    """How many differ without an experiment that shows why."""
+    """Return the number of differences that no experiment explains."""
     return sum(r.cause not in (None, Cause.SHOWN) for r in conducted.results)
 
 
 def held(study: Study) -> str:
-    """How many verdicts CI gives anew with each change, by the study's short form."""
+    """Return how many verdicts the study's short form, and so CI, renews with each change."""
     judged = {i.id for i in study.items if not (i.beyond or i.circular)}
-    # Without ours, and nothing that the paper says against itself, there is nothing to judge.
+    # Without our value or a contradiction within the paper there is nothing to judge.
     judged -= {i.id for i in study.items if i.ours is None and not (i.check or i.theirs)}
     runs = judged & {i.id for i in select(study, [], short=True)}
     return f"{len(runs)} of {len(judged)} that can be judged are judged anew in CI"
@@ -119,7 +119,7 @@ def _plain(ours: Ours, unit: str) -> Any:
 
 
 def record(result: Result) -> dict[str, Any]:
-    """An item as JSON takes it; values in the item's unit."""
+    """Return an item in JSON's types, with values in the item's unit."""
     item = result.item
 
     def in_unit(value: float | None) -> float | None:
@@ -152,7 +152,7 @@ def record(result: Result) -> dict[str, Any]:
 
 
 def _advised(found: Advised) -> dict[str, Any]:
-    """Advice as JSON takes it."""
+    """Return advice in JSON's types."""
     return {
         **found.advice.model_dump(),
         "primitives": found.primitives,
@@ -172,7 +172,7 @@ def _advised(found: Advised) -> dict[str, Any]:
 
 
 def document(conducted: Conducted, advice: Sequence[Advised] = ()) -> dict[str, Any]:
-    """A study's results as JSON takes them."""
+    """Return a study's results in JSON's types."""
     file = conducted.study.file
     found = Counter(str(result.verdict) for result in conducted.results)
     return {

@@ -1,4 +1,4 @@
-"""Verdicts that are pinned: a change that moves one fails until the study explains it."""
+"""Pinned verdicts: a change that moves one fails until the study explains it."""
 
 import tomllib
 from pathlib import Path
@@ -11,27 +11,27 @@ from joulemark.words import counted
 
 
 class MovedVerdictError(JoulemarkError):
-    """A verdict of a study is not the one that is pinned."""
+    """A study's verdict is not the pinned one."""
 
     exit_code = 15
 
 
 def path(study: Study) -> Path:
-    """The file of a study's verdicts."""
+    """Return the path of a study's verdicts."""
     return study.path.with_name("verdicts.toml")
 
 
 def read(file: Path) -> dict[str, str]:
-    """Verdicts by item; none where nothing is pinned."""
+    """Return verdicts by item; empty if nothing is pinned."""
     if not file.exists():
         return {}
     return {str(k): str(v) for k, v in tomllib.loads(file.read_text(encoding="utf-8")).items()}
 
 
 def write(conducted: Conducted) -> None:
-    """Pin the verdicts of these results; those of other items stay."""
+    """Pin the verdicts of these results; leave those of other items as they are."""
     known = read(path(conducted.study))
-    # What has not moved stays as it is: the short form knows of no cause.
+    # Keep what has not moved: the short form does not know the cause.
     known |= {r.item.id: r.outcome for r in conducted.results if _moved(r, known.get(r.item.id))}
     lines = ["# Written by `joulemark study NAME --pin`: the verdict that each item must get."]
     for item in conducted.study.items:
@@ -43,16 +43,16 @@ def write(conducted: Conducted) -> None:
 def _moved(result: Result, pinned: str | None) -> bool:
     tried = result.cause not in (None, Cause.UNTRIED)
     if result.verdict is Verdict.DIFFERS and not tried and pinned is not None:
-        # The short form looks for no cause, and others could not try all that may be one.
+        # The short form looks for no cause, and other runs may be unable to try every experiment.
         return pinned.removesuffix(UNKNOWN) != str(result.verdict)
     return pinned != result.outcome
 
 
 def compare(conducted: Conducted) -> None:
-    """Compare with what is pinned.
+    """Compare with the pinned verdicts.
 
     Raises:
-        MovedVerdictError: names each item whose verdict is another.
+        MovedVerdictError: a verdict moved; the message names each such item.
     """
     pinned = read(path(conducted.study))
     if not pinned:

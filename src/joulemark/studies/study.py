@@ -20,14 +20,14 @@ Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Text = Annotated[str, Field(min_length=1)]
 Unit = Annotated[str, Field(pattern="^(" + "|".join(map(str, UNITS)) + ")$")]
 Asked = dict[str, Any]
-"""A question to a way; a list in it asks for each in turn."""
+"""A question to a way; a list in it asks for each of its values in turn."""
 
 
 class Tolerance(datafile.DataModel):
-    """How far ours may be from the paper's and be the same result; stated before it is run."""
+    """How far ours may be from the paper's and still agree with it; stated before it is run."""
 
     factor: Annotated[float, Field(gt=1)]
-    """Ours is at most so many times the paper's, and at least the paper's by as much."""
+    """Ours is at most the paper's times this, and at least the paper's divided by it."""
     reason: Text
 
 
@@ -39,64 +39,64 @@ class Inferred(datafile.DataModel):
 
 
 class Conditions(datafile.DataModel):
-    """Under what the paper measured."""
+    """Conditions under which the paper measured."""
 
     stated: list[Text] = Field([])
     inferred: list[Inferred] = Field([])
 
     def with_(self, other: "Conditions") -> "Conditions":
-        """These and those."""
+        """Return the union of both."""
         return Conditions(
             stated=[*self.stated, *other.stated], inferred=[*self.inferred, *other.inferred]
         )
 
 
 class Variant(datafile.DataModel):
-    """An experiment: ours once more with one thing changed."""
+    """An experiment: our value again, with one thing changed."""
 
     name: Identifier
     what: Text
-    """The change, as the reason of a verdict says it."""
+    """The change, as worded in the reason of a verdict."""
     change: Asked
     where: Asked = Field({})
-    """Of what is asked, that which has these values is changed; all of it when empty."""
+    """Only questions with these values are changed; all of them if empty."""
 
     def applied(self, asked: Asked) -> Asked:
-        """The question then."""
+        """Return the changed question."""
         same = all(asked.get(key) == value for key, value in self.where.items())
         return {**asked, **self.change} if same else asked
 
 
 class Experiment(datafile.DataModel):
-    """A comparison that shows why ours differs: the same of more, or of less, on both sides."""
+    """A comparison that shows why ours differs: the same for more, or for less, on both sides."""
 
     what: Text
     ours: Text
     paper: Text = "1"
-    """Both are expressions; a sentence that sets a bound needs none of the paper."""
+    """Both are expressions; a sentence that sets a bound needs none for the paper."""
     column: Identifier | None = None
-    """Of a row's, the only column whose cell it explains."""
+    """For a row: the only column whose cell it explains."""
 
 
 class _Expected(datafile.DataModel):
-    """Keys of an item, of a column for all its cells, or of a row."""
+    """Keys of an item, of a column (for all its cells) or of a row."""
 
     ours: Asked | str | None = None
-    """How to obtain ours: what is asked of a way, or an expression over quantities, items."""
+    """How to obtain ours: a question to a way, or an expression over quantities and items."""
     check: str | None = None
     """Condition on the paper's own figures: an expression over its items."""
     says: str | None = None
-    """Meaning of their not fulfilling it."""
+    """What it means that they do not fulfil it."""
     needs: str | None = None
-    """Missing means of obtaining ours."""
+    """What is missing to obtain ours."""
     circular: str | None = None
-    """Why ours is no independent figure."""
+    """Why ours is not an independent figure."""
     tolerance: Tolerance | None = None
     causes: list[Identifier] | None = None
-    """Variants that are tried where ours differs."""
+    """Variants to try where ours differs."""
     experiment: list[Experiment] = Field([])
     short: bool | None = None
-    """It belongs to the study's short form."""
+    """Whether it belongs to the study's short form."""
     note: str | None = None
 
 
@@ -116,7 +116,7 @@ class Row(_Expected):
     values: list[float]
     uncertainties: list[float] = Field([])
     executions: Annotated[int, Field(ge=1)] = 1
-    """How many of what is asked the figures are of."""
+    """How many executions of what is asked the figures are for."""
 
 
 class Single(_Expected):
@@ -140,7 +140,7 @@ class Plot(datafile.DataModel):
 
     title: Text
     quantities: list[Identifier] = Field([])
-    """Each has a list in what is asked, such as the message's size: the axis."""
+    """The question for each has one list, such as message sizes: the axis."""
     items: list[Identifier] = Field([])
     unit: Unit
 
@@ -164,7 +164,7 @@ class Section(datafile.DataModel):
     causes: list[Identifier] = Field([])
     needs: str | None = None
     short: bool = False
-    """Its items belong to the study's short form, but for those that say otherwise."""
+    """Whether its items belong to the study's short form, unless they say otherwise."""
     column: list[Column] = Field([])
     row: list[Row] = Field([])
     item: list[Single] = Field([])
@@ -188,7 +188,7 @@ class Section(datafile.DataModel):
 
 
 class Cells(datafile.DataModel):
-    """Items that expressions name together: a column's cells, of some rows or of all."""
+    """Items that expressions name together: a column's cells, in some rows or in all."""
 
     section: Text
     column: Identifier
@@ -201,26 +201,26 @@ class Advice(datafile.DataModel):
     board: Text
     clock: str = ""
     size: Annotated[list[int], Field(min_length=1)]
-    """Of messages, in bytes."""
+    """Message sizes in bytes."""
     ad_size: list[int] = Field([0])
     paper: Annotated[dict[str, Text], Field(min_length=1)]
-    """Its advice, by the service's title."""
+    """The paper's advice, by the service's title."""
 
 
 class StudyFile(datafile.DataModel):
-    """`studies/AUTHOR-YEAR/study.toml`."""
+    """Contents of `studies/AUTHOR-YEAR/study.toml`."""
 
     title: Text
     authors: Text
     published: Text
     about: Text
-    """For a reader who does not know the paper: what it measured, and what came of it here."""
+    """For a reader who does not know the paper: what it measured, and what we found."""
     conditions: Conditions = Conditions()
     defaults: Asked = Field({})
     tolerance: Tolerance
     quantity: dict[Identifier, Asked] = Field({})
     cells: dict[Identifier, Cells] = Field({})
-    """In an expression such a name stands for the list of its items."""
+    """In an expression, such a name stands for the list of its items."""
     variant: list[Variant] = Field([])
     advice: list[Advice] = Field([])
     section: Annotated[list[Section], Field(min_length=1)]
@@ -228,7 +228,7 @@ class StudyFile(datafile.DataModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """One number or checkable sentence of a paper; values are SI."""
+    """One number or checkable sentence of a paper; values are in SI units."""
 
     id: str
     section: Section
@@ -255,14 +255,14 @@ class Item:
 
     @property
     def is_claim(self) -> bool:
-        """A sentence that sets a bound, and no number."""
+        """Whether it is a sentence that sets a bound, not a number."""
         return self.more_than is not None or self.less_than is not None
 
     def within(self, ratio_or_value: float, value: float | None) -> bool:
-        """Whether a number fulfils what the paper says.
+        """Return whether a number agrees with what the paper says.
 
         Args:
-            ratio_or_value: in SI.
+            ratio_or_value: in SI units.
             value: the paper's number; None for a bound.
         """
         if value is None:
@@ -275,7 +275,7 @@ class Item:
 
 
 def _merged(*asked: Asked) -> Asked:
-    """The question they form together: a later one overrides, and another way starts anew."""
+    """Merge questions: a later one overrides an earlier one; a different way starts anew."""
     found: Asked = {}
     for each in asked:
         found = (
@@ -285,7 +285,7 @@ def _merged(*asked: Asked) -> Asked:
 
 
 def _expressions(item: Item) -> Iterator[tuple[str, str]]:
-    """An item's expressions, each after the key that it is in."""
+    """Yield an item's expressions, each with its key."""
     for key, text in (("ours", item.ours), ("theirs", item.theirs), ("check", item.check)):
         if isinstance(text, str):
             yield key, text
@@ -295,7 +295,7 @@ def _expressions(item: Item) -> Iterator[tuple[str, str]]:
 
 
 class Study:
-    """A paper's items, and how ours are obtained."""
+    """A paper's items, and how to obtain our values."""
 
     def __init__(self, name: str, file: StudyFile, path: Path) -> None:
         self.name = name
@@ -306,7 +306,7 @@ class Study:
 
     @cached_property
     def quantities(self) -> dict[str, Asked]:
-        """Questions of the quantities and of the items that ask directly, by name."""
+        """Questions of quantities, and of items that ask directly, by name."""
         found = {name: _merged(self.file.defaults, q) for name, q in self.file.quantity.items()}
         for section in self.file.section:
             for name, asked in section.quantity.items():
@@ -327,14 +327,14 @@ class Study:
         return {item.id: item.value for item in self.items if item.value is not None}
 
     def where(self, item: Item) -> str:
-        """An item's place in the file, for messages."""
+        """Return an item's place in the file, for messages."""
         return f"{self.path}, {item.section.name}, item {item.id}"
 
     def _lists(self) -> Iterator[tuple[str, list[str]]]:
-        """Names of the items that each list has.
+        """Yield each list's name and the items in it.
 
         Raises:
-            InputError: it is of no such section, column or row.
+            InputError: there is no such section, column or row.
         """
         sections = {section.name: section for section in self.file.section}
         for name, cells in self.file.cells.items():
@@ -350,14 +350,14 @@ class Study:
             yield name, [f"{row}_{cells.column}" for row in cells.rows or rows]
 
     def _listed(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Items whose expressions name each cell of a list."""
+        """Yield items with each list in their expressions expanded to its cells."""
         lists = dict(self._lists())
 
         def named(text: str) -> str:
             try:
                 return expressions.expanded(text, lists)
             except InputError:
-                return text  # Its place is told when names are checked.
+                return text  # Its place is reported when names are checked.
 
         for item in items:
             yield replace(
@@ -466,10 +466,10 @@ class Study:
         )
 
     def _check(self) -> None:
-        """Refuse names that are there twice, or not at all.
+        """Refuse duplicate names and unknown ones.
 
         Raises:
-            InputError: says which item.
+            InputError: names the item.
         """
         seen: set[str] = set()
         named = [*self.file.cells, *self.file.quantity]
@@ -492,7 +492,7 @@ class Study:
                     raise InputError(f"no such item: {name}", where)
 
     def _check_item(self, item: Item) -> None:
-        """Refuse an item of which nobody can tell what came of it."""
+        """Refuse an item whose outcome could not be determined."""
         where = self.where(item)
         for cause in item.causes:
             if cause not in self.variants:
@@ -520,7 +520,7 @@ class Study:
 
 
 def names() -> list[str]:
-    """The names of all studies."""
+    """Return the names of all studies."""
     return sorted(path.parent.name for path in STUDIES.glob("*/study.toml"))
 
 
@@ -540,13 +540,13 @@ def read(path: Path) -> Study:
     """Read a study's file.
 
     Raises:
-        InputError: it is wrong; names the file and the key.
+        InputError: it is wrong; the message names the file and the key.
     """
     return Study(path.parent.name, datafile.read(path, StudyFile), path)
 
 
 def evaluated(text: str, paper: Mapping[str, Value]) -> float | None:
-    """An expression of the paper's figures; None where one is missing."""
+    """Return the value of an expression over the paper's figures; None if one is missing."""
     try:
         value: Any = expressions.evaluate(text, paper, paper)
     except MissingError:
@@ -555,7 +555,7 @@ def evaluated(text: str, paper: Mapping[str, Value]) -> float | None:
 
 
 def contradiction(item: Item, paper: Mapping[str, Value]) -> str | None:
-    """What the paper's own figures say against an item; None: nothing."""
+    """Return what the paper's own figures say against an item; None if nothing."""
     if item.check is not None and not np.all(expressions.evaluate(item.check, paper, paper)):
         return item.says
     if item.theirs is None:
@@ -567,13 +567,13 @@ def contradiction(item: Item, paper: Mapping[str, Value]) -> str | None:
 
 
 def select(study: Study, wanted: Sequence[str], *, short: bool) -> list[Item]:
-    """The items of sections or of names, all when none is given.
+    """Return the items of sections or of names; all if none is given.
 
-    The short form has those that say so, and all that the paper itself contradicts: they cost
-    nothing to judge.
+    The short form has the items marked for it, and all that the paper itself contradicts, which
+    cost nothing to judge.
 
     Raises:
-        InputError: there is none of such a name.
+        InputError: there is no such name.
     """
     known: Mapping[str, str] = {item.id: item.section.name for item in study.items}
     for name in wanted:

@@ -30,19 +30,19 @@ UNITS: dict[str, tuple[float, str]] = {
     "cycles": (1.0, "cycles"),
     "years": (365.25 * 86400, "s"),
 }
-"""By its name in a study's file: what one is in SI, and its dimension."""
+"""By name in a study's file: the unit in SI, and its dimension."""
 
 
 def si(value: float, unit: str) -> float:
-    """A value in SI."""
+    """Return a value in SI units."""
     return value * UNITS[unit][0]
 
 
 def shown(value: float, unit: str) -> float:
-    """An SI value in a unit."""
+    """Return an SI value in a unit."""
     return value / UNITS[unit][0]
 
 
 def dimension(unit: str) -> str:
-    """SI unit of the same quantity."""
+    """Return the SI unit of the same dimension."""
     return UNITS[unit][1]

@@ -1,4 +1,4 @@
-"""Verdicts: what is said of an item, and why."""
+"""Verdicts on items, and their reasons."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,29 +19,29 @@ class Verdict(StrEnum):
     CONTRADICTED = "contradicted by the paper itself"
     UNTESTABLE = "untestable"
     CIRCULAR = "circular"
-    """Ours rests on the item itself: shown, and not counted."""
+    """Ours rests on the item itself: shown, but not counted."""
     BEYOND = "beyond the paper"
-    """The paper states no such thing: shown, because it explains others, and not counted."""
+    """The paper states no such thing: shown because it explains others, but not counted."""
 
 
 class Cause(StrEnum):
-    """Whether it is known why ours differs."""
+    """Whether the reason for a difference is known."""
 
     SHOWN = "shown"
     """An experiment brings ours to where the paper is."""
     UNKNOWN = "unknown"
-    """None that was tried does."""
+    """No experiment that was tried does."""
     UNTRIED = "untried"
-    """None that could be tried here does; others could not, as where a download fails."""
+    """No experiment that was possible here does; others were not, as where a download fails."""
 
 
 UNKNOWN = ", cause unknown"
-"""What is said after the verdict of what differs, so that nobody takes it for explained."""
+"""Follows the verdict on a difference, so that nobody takes it for explained."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict, why, and of what differs whether an experiment shows the cause."""
+    """A verdict, its reason, and for a difference whether an experiment shows the cause."""
 
     verdict: Verdict
     reason: str
@@ -54,7 +54,7 @@ COUNTED = tuple(v for v in Verdict if v not in UNCOUNTED)
 
 
 Tried = tuple[str, Value | None, float | None]
-"""An experiment: what it changes, ours with it, and the paper's number for it."""
+"""An experiment: what it changes, our value with it, and the paper's number for it."""
 
 
 def judge(
@@ -66,12 +66,12 @@ def judge(
     missing: Sequence[str],
     tried: Sequence[Tried] | None,
 ) -> Judgement:
-    """A verdict and its reason.
+    """Return a verdict and its reason.
 
     Args:
-        item: what is judged.
-        paper: the paper's number, in SI; of a sentence, what its own figures come to.
-        ours: in SI.
+        item: the item to judge.
+        paper: the paper's number, in SI units; for a sentence, what its own figures give.
+        ours: in SI units.
         contradiction: what the paper's own figures say against it.
         missing: why there is no `ours`, where there is none.
         tried: experiments that may show a cause; None where none was tried.
@@ -90,7 +90,7 @@ def judge(
 
 
 def _numberless(item: Item) -> Judgement:
-    """Why there is nothing to compare ours with."""
+    """Judge an item for which the paper has no number to compare with."""
     if item.beyond:
         return Judgement(Verdict.BEYOND, "the paper states no such number")
     what = item.needs or "the number, which the text has not"
@@ -98,7 +98,7 @@ def _numberless(item: Item) -> Judgement:
 
 
 def _differs(item: Item, ours: Value, tried: Sequence[Tried] | None) -> Judgement:
-    """Why ours differs, as far as an experiment shows it: what it moved, from where to where."""
+    """Explain a difference, as far as an experiment shows the cause: what it moved, and how far."""
     if tried is None:
         return Judgement(Verdict.DIFFERS, "the short form looks for no cause")
     seen = [(what, value, theirs) for what, value, theirs in tried if value is not None]
@@ -129,7 +129,7 @@ def _within(item: Item) -> str:
 
 
 def _ratio(item: Item, value: Value, paper: float | None) -> str:
-    """A number by the paper's; of a sentence that sets a bound, what is compared with it."""
+    """Return a number relative to the paper's; for a bound, the value compared with it."""
     if paper:
         return f"{_series(np.asarray(value) / paper)} times the paper's"
     unit = "" if item.unit == "x" else item.unit

@@ -1,10 +1,10 @@
-"""How ours is obtained: one module a way, found by its name, which a study's file gives.
+"""Ways to obtain our values, one per module; a study's file gives the module's name.
 
-A way has a model `Asked` of what can be asked of it, and three functions:
+A way has a model `Asked` of the questions that it takes, and three functions:
 
-    needs(asked: Sequence[Asked], bench: Bench) -> Iterable[Need]    what finds each tool for it
+    needs(asked: Sequence[Asked], bench: Bench) -> Iterable[Need]    a finder for each tool
     obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]
-    best(asked: Asked) -> Asked | None    what is asked for today's best of the same; or nothing
+    best(asked: Asked) -> Asked | None    the question for today's best of the same; or None
 """
 
 import importlib
@@ -28,7 +28,7 @@ class Answer:
     """Answer to a question, in SI units."""
 
     value: float | None
-    """None where there is no number."""
+    """None if there is no number."""
     how: str
     """How it was obtained, or why there is none."""
     source: str = ""
@@ -40,7 +40,7 @@ class Bench:
     """Means by which ways obtain their answers."""
 
     store: Store
-    """Store that serves earlier results and keeps new ones."""
+    """Serves earlier results and keeps new ones."""
     workers: Workers
 
 
@@ -50,38 +50,38 @@ class Way(Protocol):
     Asked: type[datafile.DataModel]
 
     def needs(self, asked: Sequence[Any], bench: Bench) -> Iterable[Need]:
-        """What finds each tool that answers take."""
+        """Yield a finder for each tool that the answers need."""
         ...
 
     def obtain(self, asked: Sequence[Any], bench: Bench) -> dict[Any, Answer]:
-        """Answer all that is asked."""
+        """Answer all questions."""
         ...
 
     def best(self, asked: Any) -> Any:
-        """The question for the least cost known today."""
+        """Return the question for the least cost known today; None if there is none."""
         ...
 
 
 def names() -> list[str]:
-    """The names of all ways."""
+    """Return the names of all ways."""
     return sorted(m.name for m in pkgutil.iter_modules(__path__))
 
 
 @lru_cache
 def load(name: str) -> Way:
-    """The way of a name, which there is."""
+    """Return the way of a name that is known to exist."""
     return cast("Way", importlib.import_module(f"{__name__}.{name}"))
 
 
 def question(asked: dict[str, Any], where: str) -> tuple[str, datafile.DataModel]:
-    """A checked question: the way and its own model.
+    """Return a checked question: the way, and the way's own model.
 
     Args:
-        asked: as the study's file has it, with `way`.
-        where: for messages.
+        asked: the question in the study's file, with `way`.
+        where: its place, for messages.
 
     Raises:
-        InputError: there is no such way, or it cannot be asked so.
+        InputError: there is no such way, or it does not take this question.
     """
     rest = dict(asked)
     way = rest.pop("way", None)

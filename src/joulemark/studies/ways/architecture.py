@@ -42,17 +42,17 @@ class Asked(datafile.DataModel):
 
 
 def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
-    """Compilers and linkers."""
+    """Yield finders of compilers and linkers."""
     for board, compiler in sorted({(a.board, a.compiler) for a in asked}):
         yield from toolchain.needs(compiler, boards.load_board(board).core)
 
 
 def best(asked: Asked) -> None:
-    """Nothing: there is one architecture."""
+    """Return None: there is only one architecture."""
 
 
 def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
-    """Price each architecture once for each board and build."""
+    """Price each architecture once per board and build."""
     answers = {}
     priced: dict[tuple[str, ...], list[Record[ArchitectureSubject]]] = {}
     for a in asked:

@@ -1,4 +1,4 @@
-"""Figures in a board's file: currents, loads, the radio, activities; with their sources."""
+"""Figures from a board's file: currents, loads, the radio, activities; with their sources."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal
@@ -15,31 +15,31 @@ class Asked(datafile.DataModel):
     board: str
     of: Literal["current", "chip", "load", "radio", "bit-rate", "activity", "supply"]
     name: str = ""
-    """Of the state, load or activity."""
+    """The name of the state, load or activity."""
     clock: str = ""
-    """Of a chip's current: the clock profile."""
+    """The clock profile, for a chip's current."""
     grade: Grade | None = None
-    """The first of this grade; the first of all when not given."""
+    """Take the first figure of this grade; the first of all if not given."""
     metric: Literal["ampere", "time", "energy"] = "ampere"
-    """Of an activity: of one execution."""
+    """For an activity: cost of one execution."""
 
 
 def needs(asked: Sequence[Asked], bench: Bench) -> tuple[Need, ...]:
-    """Nothing: it is read."""
+    """Return nothing: a file is only read."""
     return ()
 
 
 def best(asked: Asked) -> None:
-    """Nothing: a figure is a figure."""
+    """Return None: a figure in a file has no better variant."""
 
 
 def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
-    """Look it up."""
+    """Look the figures up."""
     return {a: _look_up(a) for a in asked}
 
 
 def _stated(board: Board, of: str) -> Iterator[tuple[str, float, Grade, str]]:
-    """Name, ampere, grade and source of each current."""
+    """Yield name, ampere, grade and source of each current."""
     if of == "current":
         yield from ((c.state, c.ampere, c.grade, c.source) for c in board.current)
         return

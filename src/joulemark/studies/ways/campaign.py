@@ -21,7 +21,7 @@ from joulemark.studies.ways import Answer, Bench
 SEED = 1
 TRIALS = 2
 _BEST = ("O2", "O3", "Os")
-"""Meaning of `opt = "*"`."""
+"""The optimisation levels that `opt = "*"` stands for."""
 SI = {"time": 1e-12, "energy_net": 1e-9, "energy_gross": 1e-9}
 
 
@@ -43,13 +43,13 @@ class Asked(datafile.DataModel):
 
 
 def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
-    """Compilers and linkers."""
+    """Yield finders of compilers and linkers."""
     for board, compiler in sorted({(a.board, a.compiler) for a in asked}):
         yield from toolchain.needs(compiler, boards.load_board(board).core)
 
 
 def best(asked: Asked) -> Asked:
-    """The fastest implementation and optimisation that there is."""
+    """Return the question for the fastest implementation at any optimisation level."""
     return asked.model_copy(update={"implementation": "*", "opt": "*", "compiler": ""})
 
 
@@ -62,7 +62,7 @@ def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
 
 
 def measured(campaigns: Iterable[Campaign], bench: Bench) -> list[PrimitiveRecord]:
-    """The records of all cases of some campaigns: from the store, or measured now."""
+    """Return the records of all cases of some campaigns: from the store, or measured now."""
     jobs: dict[Firmware, Job] = {}
     for campaign in campaigns:
         for job in plan(campaign, MeasuringBench().setup, builder=bench.workers).jobs:
@@ -81,7 +81,7 @@ def measured(campaigns: Iterable[Campaign], bench: Bench) -> list[PrimitiveRecor
 
 
 def _campaigns(asked: Sequence[Asked]) -> Iterator[Campaign]:
-    """Campaigns that together have the cases, and none that nobody asked for."""
+    """Yield campaigns that together have exactly the cases that are asked for."""
     wanted: dict[Asked, set[str]] = defaultdict(set)
     for a in asked:
         wanted[a.model_copy(update={"primitive": "", "metric": "time"})].add(a.primitive)

@@ -1,4 +1,4 @@
-"""A case of a campaign on a Linux machine that is not here: estimated, its output verified."""
+"""A case of a campaign, estimated for a Linux machine that is not here; its output is verified."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal
@@ -14,28 +14,28 @@ SEED = 1
 
 
 class Asked(campaign.Asked):
-    """One number of one case, whose board is a machine."""
+    """One number of one case, whose board is a Linux machine."""
 
     architecture: str = ""
-    """What of the machine the code is for; its file's first if not given."""
+    """The machine's architecture to compile for; the first of its file if not given."""
     metric: Literal["time", "cycles", "energy_gross"] = "time"
 
 
 def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
-    """Compilers, and what estimates."""
+    """Yield finders of compilers and of the tools that estimate."""
     for one in asked:
         yield from _wanted(one).needs()
 
 
 def best(asked: Asked) -> None:
-    """Nothing: the ways to write it are compared where they are emulated."""
+    """Return None: implementations are compared on emulated boards."""
 
 
 def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
     """Estimate what the store does not have.
 
     Raises:
-        ToolError: what estimates is missing.
+        ToolError: a tool that estimates is missing.
     """
     found = estimated_cases.records([_wanted(a) for a in asked], bench.store)
     return {a: _answer(a, of_it) for a, of_it in zip(asked, found, strict=True)}

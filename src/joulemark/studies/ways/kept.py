@@ -1,7 +1,7 @@
-"""A measurement of something that cannot lie here, such as another project's image: kept in a file.
+"""A measurement of something that we cannot distribute, such as another project's image.
 
-`tools/inside_image.py` writes such a file: for each system the image's digest, and what AES took in
-it and alone. Whoever has the image measures it again with that tool.
+`tools/inside_image.py` writes the file that keeps it: for each system the image's digest, and the
+time that AES took in it and alone. Anyone with the image can measure it again with that tool.
 """
 
 from collections.abc import Sequence
@@ -20,20 +20,20 @@ class Asked(datafile.DataModel):
     """One number of an entry."""
 
     file: str
-    """Under `studies`."""
+    """Path under `studies`."""
     entry: str
     metric: Literal["inside", "alone", "clock"]
-    """Time of a block inside the system, or by itself at its clock; the clock in Hz."""
+    """Time of a block inside the system, or alone at the system's clock; or that clock in Hz."""
 
 
 Count = Annotated[int, Field(gt=0)]
 
 
 class Entry(datafile.DataModel):
-    """What was measured in one system's image."""
+    """A measurement of one system's image."""
 
     system: str
-    """With where its image is from."""
+    """Its name, and where its image is from."""
     file: str
     sha256: str
     hook: str
@@ -48,18 +48,18 @@ class Entry(datafile.DataModel):
 
 
 class Kept(datafile.DataModel):
-    """Such a file: entries by name."""
+    """Contents of such a file: entries by name."""
 
     entry: dict[str, Entry]
 
 
 def needs(asked: Sequence[Asked], bench: Bench) -> tuple[Need, ...]:
-    """Nothing: it is read."""
+    """Return nothing: a file is only read."""
     return ()
 
 
 def best(asked: Asked) -> None:
-    """Nothing: what is kept is as it is."""
+    """Return None: a kept measurement has no better variant."""
 
 
 def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:

@@ -1,9 +1,9 @@
-"""A library's algorithm on a Linux machine: what the store has of it, else an estimate.
+"""A library's algorithm on a Linux machine: the store's record, else an estimate.
 
 The machine itself measures it: `joulemark run --runner local --library NAME` on it, or with
-`--host` from afar, brings the records into the store. Where there are none, the machine is
-estimated, as `joulemark estimate MACHINE --library NAME` does; and with a `source` it is estimated
-with a library that is built of that, which shows what a release, a processor or a compiler does.
+`--host` from elsewhere, brings the records into the store. Without records, the machine is
+estimated, as `joulemark estimate MACHINE --library NAME` does. With a `source`, it is estimated
+with a library built from that, which shows the effect of a release, a processor or a compiler.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -41,20 +41,20 @@ class Asked(datafile.DataModel):
     operation: str
     of: Literal["rate", "energy"]
     source: str = ""
-    """What the library is built of for the machine's own processor, as `estimate --library-source`
-    has it; nothing: what was measured on the machine, else its Debian package."""
+    """What to build the library from, for the machine's own processor, as for
+    `estimate --library-source`. If empty: what was measured on the machine, else its Debian package."""
     flags: str = ""
-    """Further ones of the compiler that builds it."""
+    """Further flags of the compiler that builds it."""
     compiler: str = ""
-    """An earlier one, as `estimate --library-compiler` has it."""
+    """An earlier compiler, as for `estimate --library-compiler`."""
     architecture: str = ""
-    """What of the machine it is built for; its file's first if not given."""
+    """The machine's architecture to build for; the first of its file if not given."""
     power: str = ""
-    """State of the machine's file at whose power an estimate's energy is told; else one core's."""
+    """State in the machine's file whose power an estimate's energy uses; else one core's."""
 
 
 def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
-    """What estimates, where nothing was measured; an experiment that lacks more is left out."""
+    """Yield finders of what estimates unmeasured rows; experiments that lack more are left out."""
     measured = _measured(bench)
     for one in asked:
         if not one.source and _row(one) not in measured:
@@ -64,7 +64,7 @@ def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
 
 
 def best(asked: Asked) -> None:
-    """Nothing: the machine's last record is what there is."""
+    """Return None: the machine's last record is the best there is."""
 
 
 _Row = tuple[str, str, str, str, str, str, str, str]
@@ -74,10 +74,10 @@ _Found = dict[_Row, Record[LibrarySubject] | str]
 
 
 def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
-    """Look up the last that was measured of each; estimate the others.
+    """Return the last measurement of each, and estimate the others.
 
     Raises:
-        ToolError: what estimates is missing, or the machine's packages cannot be fetched.
+        ToolError: a tool that estimates is missing, or the machine's packages cannot be fetched.
     """
     found = _measured(bench)
     missing = sorted({_row(a) for a in asked} - set(found))
@@ -92,7 +92,7 @@ def _row(asked: Asked) -> _Row:
 
 
 def _measured(bench: Bench) -> _Found:
-    """The last good record of each row that was measured on its machine."""
+    """Return the last good record of each row that was measured on its machine."""
     found: _Found = {}
     for record in bench.store.records():
         subject = record.subject
@@ -107,7 +107,7 @@ def _measured(bench: Bench) -> _Found:
 
 
 def _estimated(group: tuple[str, ...], wanted: Collection[tuple[str, ...]], bench: Bench) -> _Found:
-    """Estimate rows of one build of a library, and keep them in the store."""
+    """Estimate rows of one build of a library, and store them."""
     machine, library, place, flags, compiler, made_for = group
     found, got = load_machine(machine), _Found()
     target = _target(found, made_for)
@@ -119,7 +119,7 @@ def _estimated(group: tuple[str, ...], wanted: Collection[tuple[str, ...]], benc
     except ToolError as error:
         if source is None:
             raise
-        # An experiment that cannot be made here: all else can.
+        # An experiment that cannot be made here; everything else can.
         return {(*group, *row): str(error) for row in wanted}  # type: ignore[misc]
     for job in jobs:
         points = tuple(p for p in job.points if _name(p) in wanted)
@@ -150,7 +150,7 @@ def _keys(points: Iterable[Point]) -> list[str]:
 
 
 def answer(asked: Asked, record: Record[LibrarySubject] | str | None) -> Answer:
-    """What a record says of a figure; a record that is missing says what is missing.
+    """Return a figure from a record; if there is none, say what is missing.
 
     Raises:
         InputError: the machine's file does not have the state whose power is asked for.

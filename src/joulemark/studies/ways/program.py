@@ -1,7 +1,7 @@
 """A program of parts on an emulated board: the time between its marker's edges.
 
-The program says on its serial line, up to a zero byte, whether its result is right: `right`, and
-what it likes after a space.
+The program reports on its serial line, up to a zero byte, whether its result is right: `right`,
+optionally followed by a space and more text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,17 +32,17 @@ class Asked(datafile.DataModel):
 
 
 def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
-    """Compilers and linkers."""
+    """Yield finders of compilers and linkers."""
     for board, compiler in sorted({(a.board, a.compiler) for a in asked}):
         yield from toolchain.needs(compiler, boards.load_board(board).core)
 
 
 def best(asked: Asked) -> None:
-    """Nothing: a program is as it is."""
+    """Return None: a program has no better variant."""
 
 
 def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
-    """Build and run each."""
+    """Build and run each program."""
     sources = Sources()
     return {a: _run(a, sources) for a in asked}
 

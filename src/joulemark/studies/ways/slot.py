@@ -52,17 +52,17 @@ class Asked(datafile.DataModel):
         "cycles",
     ] = "slot"
     part: str = ""
-    """Of the slot, where the metric is one of a part: "send", "sec1", ..."""
+    """Part of the slot, for metrics of a part: "send", "sec1", ..."""
 
 
 def needs(asked: Sequence[Asked], bench: Bench) -> Iterator[Need]:
-    """Compilers and linkers."""
+    """Yield finders of compilers and linkers."""
     for board, compiler in sorted({(a.board, a.compiler) for a in asked}):
         yield from toolchain.needs(compiler, boards.load_board(board).core)
 
 
 def best(asked: Asked) -> None:
-    """Nothing: what is fastest differs by board."""
+    """Return None: what is fastest differs by board."""
 
 
 def _case(asked: Asked) -> SlotCase:
@@ -87,7 +87,7 @@ def _case(asked: Asked) -> SlotCase:
 
 
 def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
-    """Measure what the store does not have; one slot answers all that is asked of it."""
+    """Measure what the store does not have; one slot answers all questions about it."""
     cases = {one: _case(one) for one in asked}
     distinct = {case.case.digest: case for case in cases.values()}
     found = {
@@ -103,7 +103,7 @@ def obtain(asked: Sequence[Asked], bench: Bench) -> dict[Asked, Answer]:
 
 
 _RANGE = "_range"
-"""Of all slots: the longest less the shortest."""
+"""Suffix of metrics that are the longest of all slots less the shortest."""
 _UNITS = {"ps": 1e-12, "ticks": 1 / 32_768, "nJ": 1e-9}
 
 
