@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing else, made from a store's records."""
+"""The report: one self-contained HTML file, made from a store's records."""
 
 import datetime
 import hashlib
@@ -32,7 +32,7 @@ from joulemark.report.comparison import compare
 from joulemark.report.library import Place, places
 
 ESTIMATED = "estimated"
-"""How a case came about that ran in an emulator of its processor, which counts no cycles."""
+"""Runner of a case that ran in an emulator of its processor that counts no cycles."""
 
 _REQUIREMENTS = {
     "standards that keep secrets": Requirement(),
@@ -42,8 +42,8 @@ _REQUIREMENTS = {
         standard=False, secrets_kept=False, reusable_key=False
     ),
 }
-"""Offered beside the advice, each with what was already in the one before it; the first is shown
-until a reader chooses another."""
+"""Choices beside the advice, each including all of the one before; the first is shown until the
+reader chooses another."""
 _COLUMNS = (
     ("primitive", "primitive"),
     ("implementation", "implementation"),
@@ -78,7 +78,7 @@ _CHOICES = (
     ("message_bytes", "Message (B)"),
     ("ad_bytes", "AD (B)"),
 )
-"""Of one of each, the builds are compared."""
+"""Fields that fix the case for which builds are compared: one value of each is chosen."""
 _CHOICE_LIMITS = (
     ("flash_bytes", "Flash at most (B)"),
     ("ram_bytes", "RAM at most (B)"),
@@ -90,7 +90,7 @@ _LIMITS = (("flash_bytes", "Flash at most (B)"), ("ram_bytes", "RAM at most (B)"
 
 @dataclass(frozen=True)
 class Advice:
-    """One service, and what is never or not at first advised for it."""
+    """One service, and the primitives that are never advised for it, or not at first."""
 
     service: Service
     sizes: list[dict[str, list[Any]]]
@@ -101,7 +101,7 @@ class Advice:
 
 @dataclass(frozen=True)
 class Finding:
-    """Finding of the trials of one build about secrets, over all its operations."""
+    """What one build's trials found about secrets, over all its operations."""
 
     primitive: str
     implementation: str
@@ -114,7 +114,7 @@ class Finding:
 
     @property
     def contradicts(self) -> bool:
-        """The implementation claims independence and the trials show otherwise."""
+        """Whether the implementation claims independence and the trials show otherwise."""
         return self.claim and bool(self.time_varies_in or self.addresses_vary_in)
 
 
@@ -126,7 +126,7 @@ class Section:
     board: str
     title: str
     how: str
-    """Empty where it was emulated."""
+    """Empty if it was emulated."""
     clock: str
     clock_hz: int
     chip: str
@@ -141,11 +141,11 @@ class Section:
 
 
 def write_report(store: Store, path: Path) -> None:
-    """Write the report of all last records in a store.
+    """Write the report of the last records in a store.
 
     Args:
-        store: where the records are.
-        path: the HTML file to write; it appears whole or not at all.
+        store: the store.
+        path: the HTML file to write, whole or not at all.
 
     Raises:
         JoulemarkError: there is nothing to report, or the file cannot be written.
@@ -154,7 +154,7 @@ def write_report(store: Store, path: Path) -> None:
     records = [r for r in of_primitives(last) if not r.about.baseline]
     libraries = places(last)
     if records:
-        # To check each piece of each chart takes longer than all else; the tests have it done.
+        # Validating each piece of each chart takes longer than all the rest; the tests do it.
         with schemapi.debug_mode(arg=False):
             page.write(render(records, libraries), path)
     elif libraries:
@@ -164,7 +164,7 @@ def write_report(store: Store, path: Path) -> None:
 
 
 def render(records: Sequence[PrimitiveRecord], libraries: Sequence[Place] = ()) -> str:
-    """The report as HTML."""
+    """Render the report as HTML."""
     specifications: dict[str, Any] = {}
     sections = []
     good = [r for r in records if r.status == "ok"]
@@ -255,7 +255,7 @@ def _row(record: PrimitiveRecord) -> dict[str, Any]:
 
 
 def _supplies(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Supply voltage of each place whose board is still known."""
+    """Return the supply voltage of each place whose board is still known."""
     result = {}
     for place, board in {(row["place"], row["board"].partition(" ")[0]) for row in rows}:
         if board in boards.names():
@@ -264,13 +264,13 @@ def _supplies(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 
 def _titles(records: Sequence[PrimitiveRecord]) -> dict[str, str]:
-    """Titles of the kinds, by name, in their order."""
+    """Return the titles of the kinds by name, sorted by title."""
     found = {r.subject.kind: r.about.group or r.subject.kind for r in records}
     return dict(sorted(found.items(), key=lambda item: item[1]))
 
 
 def _how(record: PrimitiveRecord) -> str:
-    """Runner, meter and unit of a case that was measured on hardware, or that it was estimated."""
+    """Return runner, meter and unit of a case measured on hardware, or that it was estimated."""
     c = record.conditions
     if c.runner == ESTIMATE:
         return ESTIMATED
@@ -278,7 +278,7 @@ def _how(record: PrimitiveRecord) -> str:
 
 
 def _with_constant_time(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Say of each row what was found of its whole build, and put the rows in order."""
+    """Mark each row with the finding on its whole build, and sort the rows."""
     named = ("board", "clock", "kind", "primitive", "implementation", "build")
     found: dict[tuple[Any, ...], set[str | None]] = {}
     for row in rows:
@@ -297,7 +297,7 @@ def _with_constant_time(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _columns(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows as columns: numbers as they are, words as a sorted list and a code for each row."""
+    """Return rows as columns: numbers as they are; words as a sorted list and a code per row."""
     result = []
     for name in rows[0] if rows else ():
         values = [row[name] for row in rows]

@@ -1,4 +1,4 @@
-"""A budget as a page: one HTML file that needs nothing else."""
+"""A budget as a page: one self-contained HTML file."""
 
 import json
 from pathlib import Path
@@ -13,11 +13,11 @@ from joulemark.report import page
 from joulemark.report.charts import responsive
 
 _COLOURS = ("#9aa5b1", "#59a14f", "#edc948", "#4e79a7", "#e15759", "#f28e2b", "#b07aa1")
-"""Of the parts: the same on every page."""
+"""Colours of the parts, the same on every page."""
 
 
 def chart(variants: list[Variant]) -> dict[str, Any]:
-    """The parts of the average current, stacked, a bar a variant."""
+    """Return a chart of the average current's parts, stacked, one bar per variant."""
     names = [v.label for v in variants]
     frame = pd.DataFrame(
         [
@@ -48,7 +48,7 @@ def chart(variants: list[Variant]) -> dict[str, Any]:
 
 
 def write_page(scenario: Scenario, base: Budget, others: list[Variant], path: Path) -> None:
-    """Write the page; it appears whole or not at all.
+    """Write the page, whole or not at all.
 
     Raises:
         JoulemarkError: it cannot be written.

@@ -30,10 +30,10 @@ def _value(kind: int, value: bytes) -> bytes:
 
 
 class Capture:
-    """A capture that is being written.
+    """A capture file being written.
 
     Args:
-        path: of the file.
+        path: the file.
 
     Raises:
         InputError: it cannot be written.
@@ -73,12 +73,12 @@ class Capture:
             begin_ps: when its preamble began.
             delimiter_ps: when its start-of-frame delimiter ended.
             end_ps: when it ended.
-            channel: 11 to 26; None where it was sent at another frequency.
-            rssi_dbm: the power that arrived; None where nobody heard it.
+            channel: 11 to 26; None if it was sent at another frequency.
+            rssi_dbm: the received power; None if nobody heard it.
             asn: the number of its slot, which nonces need.
             slot_start_ps: when its slot began.
-            slot_us: how long slots are.
-            comment: the truth of the medium.
+            slot_us: the length of a slot.
+            comment: the frame's fate according to the medium.
         """
         values = _value(0, b"\x01")
         if rssi_dbm is not None:

@@ -1,4 +1,4 @@
-"""A comparison as text, Markdown, JSON and JUnit's XML."""
+"""A comparison as text, Markdown, JSON and JUnit XML."""
 
 import json
 import xml.etree.ElementTree as ET
@@ -14,7 +14,7 @@ _MOST_ROWS = 200
 
 
 def counted(found: Sequence[Compared]) -> str:
-    """How many cases there are of each sort, in words."""
+    """Return the number of cases in each state, in words."""
     states = Counter(c.state for c in found)
     broken = sum(bool(c.broken) for c in found)
     shown = [f"{states[s]:,} {s}" for s in get_args(State) if states[s]]
@@ -23,7 +23,7 @@ def counted(found: Sequence[Compared]) -> str:
 
 
 def text(found: Sequence[Compared], base: str, head: str) -> str:
-    """For a terminal."""
+    """Format for a terminal."""
     lines = [f"{base} -> {head}: {counted(found)}", *_limited(summary(found), _MOST_LINES)]
     broken = [c for c in found if c.broken]
     if broken:
@@ -36,7 +36,7 @@ def text(found: Sequence[Compared], base: str, head: str) -> str:
 
 
 def markdown(found: Sequence[Compared], base: str, head: str) -> str:
-    """For a comment on a change: a summary, and a table to unfold."""
+    """Format as a comment on a change: a summary, and a table to unfold."""
     mark = "❌" if any(c.broken for c in found) else "✅"
     lines = [f"### {mark} Joulemark: {base} → {head}", "", counted(found), ""]
     lines += _limited([f"- `{line}`" for line in summary(found)], _MOST_LINES)
@@ -56,7 +56,7 @@ def markdown(found: Sequence[Compared], base: str, head: str) -> str:
 
 
 def as_json(found: Sequence[Compared], base: str, head: str) -> str:
-    """Everything, for programs."""
+    """Format everything as JSON, for programs."""
     cases = [
         asdict(c) | {"changes": [{**asdict(x), "fraction": _finite(x.fraction)} for x in c.changes]}
         for c in found
@@ -72,7 +72,7 @@ def as_json(found: Sequence[Compared], base: str, head: str) -> str:
 
 
 def junit(found: Sequence[Compared], base: str, head: str) -> str:
-    """A test suite: a case is a test, which fails where it goes beyond a limit."""
+    """Format as a JUnit test suite: each case is a test, which fails beyond a limit."""
     suite = ET.Element(
         "testsuite",
         name=f"joulemark {base} {head}",

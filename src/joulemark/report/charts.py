@@ -13,14 +13,14 @@ from joulemark.report.comparison import Comparison
 
 _LETTERS = 26
 _COSTS = "costs"
-"""Name of the data of a plot of costs."""
+"""Name of the data in a plot of costs."""
 
-# A page holds all that was measured: the limit is for notebooks.
+# A page holds everything that was measured; Altair's limit on rows is for notebooks.
 alt.data_transformers.disable_max_rows()
 
 
 def _best_builds(records: Sequence[PrimitiveRecord]) -> pd.DataFrame:
-    """Of each primitive, operation and size, the build that takes the least energy."""
+    """Return the build with the least energy for each primitive, operation and size."""
     frame = pd.DataFrame(
         [
             {
@@ -47,15 +47,15 @@ def _best_builds(records: Sequence[PrimitiveRecord]) -> pd.DataFrame:
 
 
 def _ticks(most: int) -> list[int]:
-    """Sizes to label on an axis that ends at `most`: none of the small ones are left out."""
+    """Return sizes to label on an axis that ends at `most`, with no small ones left out."""
     return [0, *(2**n for n in range(3, 17) if 2**n <= most)]
 
 
 def cost_charts(records: Sequence[PrimitiveRecord], kind: str) -> dict[str, dict[str, Any]]:
-    """Time and energy against message size for one kind of primitive on one board.
+    """Plot time and energy against message size for one kind of primitive on one board.
 
     Returns:
-        Specifications by metric ("time", "energy"); empty where nothing was measured.
+        Specifications by metric ("time", "energy"); empty if nothing was measured.
     """
     frame = _best_builds([r for r in records if r.subject.kind == kind])
     if frame.empty:
@@ -111,7 +111,7 @@ def cost_charts(records: Sequence[PrimitiveRecord], kind: str) -> dict[str, dict
         .encode(y=y["time"])
         .add_params(highlight, *parameters),
     )
-    # To make a chart takes longer than all that is in it, and theirs differ in one axis.
+    # Building a chart is slow, and the two differ only in one axis.
     made = responsive(chart, height=300)
     made["datasets"] = {_COSTS: frame.to_dict("records")}
     return {
@@ -127,7 +127,7 @@ def cost_charts(records: Sequence[PrimitiveRecord], kind: str) -> dict[str, dict
 
 
 def memory_chart(records: Sequence[PrimitiveRecord]) -> dict[str, Any]:
-    """Flash, RAM and stack of each build on one board, smallest flash build of each primitive."""
+    """Plot flash, RAM and stack of each primitive's build with the smallest flash on one board."""
     frame = pd.DataFrame(
         [
             {
@@ -167,7 +167,7 @@ def memory_chart(records: Sequence[PrimitiveRecord]) -> dict[str, Any]:
 
 
 def comparison_chart(comparison: Comparison, kinds: Mapping[str, str]) -> dict[str, Any]:
-    """Each board's time or energy for each primitive of a kind that the reader chooses."""
+    """Plot each board's time or energy for each primitive of a kind that the reader chooses."""
     metrics = {
         "energy net of idle (µJ)": "energy_net",
         "time (µs)": "time",
@@ -221,7 +221,7 @@ def comparison_chart(comparison: Comparison, kinds: Mapping[str, str]) -> dict[s
 
 
 def choice_chart() -> dict[str, Any]:
-    """Flash against energy of what satisfies a reader's demands; the page has the values."""
+    """Plot flash against energy of what meets a reader's demands; the page supplies the values."""
     options = alt.Chart(alt.NamedData(name="options"))
     x = alt.X("flash_bytes:Q", title="flash (bytes)").scale(type="log", nice=False, padding=12)
     y = alt.Y("energy_net_uj:Q", title="energy net of idle (µJ)")
@@ -247,7 +247,7 @@ def choice_chart() -> dict[str, Any]:
 
 
 def in_lines(text: str) -> str:
-    """A name in lines that leave a phone half of its width for the plot."""
+    """Break a name into lines that leave a phone half of its width for the plot."""
     return "\n".join(wrap(text, _LETTERS))
 
 
@@ -255,26 +255,26 @@ _IN_LINES = "split(datum.label, '\\n')"
 
 
 def names_axis() -> alt.Axis:
-    """An axis of names that are `in_lines`."""
+    """Return an axis for names broken by `in_lines`."""
     return alt.Axis(labelExpr=_IN_LINES, labelLimit=0, grid=True)
 
 
 def names_legend(symbol: Literal["circle", "stroke"] = "circle") -> alt.Legend:
-    """A legend of names that are `in_lines`; strokes tell dashes apart."""
+    """Return a legend for names broken by `in_lines`; stroke symbols show dashes."""
     return alt.Legend(labelExpr=_IN_LINES, rowPadding=6, symbolType=symbol)
 
 
 def dashed_lines(base: alt.Chart, dash: alt.StrokeDash) -> alt.LayerChart | alt.FacetChart:
-    """Lines with points. Points have no dash, or the legend would show none."""
+    """Draw lines with points. Points have no dash, or the legend would show none."""
     lines = base.mark_line().encode(strokeDash=dash)
     return alt.layer(lines, base.mark_point(filled=True, size=30).encode(detail=dash.shorthand))
 
 
 def responsive(chart: alt.Chart | alt.LayerChart | alt.FacetChart, height: int) -> dict[str, Any]:
-    """As wide as the page allows, legend below so that a phone keeps its plot.
+    """Make a chart as wide as the page allows, its legend below so that phones keep the plot.
 
-    `plots.js` gives the legend one column on a phone. A chart that is made while Altair checks
-    nothing (`schemapi.debug_mode`) is not checked here either.
+    `plots.js` gives the legend one column on a phone. A chart made while Altair does not validate
+    (`schemapi.debug_mode`) is not validated here either.
     """
     sized = chart.properties(width="container", height=height).configure_legend(
         orient="bottom", columns=2, symbolType="circle", labelLimit=200

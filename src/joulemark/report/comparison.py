@@ -1,4 +1,4 @@
-"""Boards side by side: what the cheapest build of each primitive costs on each."""
+"""Boards side by side: the cost of each primitive's cheapest build on each board."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ _SIZE_BYTES = 64
 
 @dataclass(frozen=True)
 class Row:
-    """One operation of a primitive, on every board that was measured."""
+    """One operation of a primitive, on every board where it was measured."""
 
     kind: str
     primitive: str
@@ -21,21 +21,21 @@ class Row:
     """By board and clock."""
 
     def least(self, metric: str) -> float:
-        """The smallest value of a quantity among the boards."""
+        """Return the smallest value of a quantity among the boards."""
         values = (record.value(metric) for record in self.cells.values())
         return min(value for value in values if value is not None)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The boards, and what each primitive costs on them."""
+    """The boards, and the cost of each primitive on them."""
 
     places: list[str]
     rows: list[Row]
 
 
 def place(record: PrimitiveRecord) -> str:
-    """Board and clock of a record, and what measured it unless it was emulated, as one name."""
+    """Return a name for board and clock of a record, and for the meter unless it was emulated."""
     where, hz = record.conditions, record.provenance.clock_hz
     name = f"{where.board}, {hz / 1e6:.4g} MHz" if hz else where.board
     return name if where.runner == "emulator" else f"{name} ({where.meter}, {where.unit})"
@@ -44,11 +44,11 @@ def place(record: PrimitiveRecord) -> str:
 def compare(records: Sequence[PrimitiveRecord]) -> Comparison | None:
     """Compare boards by the build that takes the least net energy on each.
 
-    A primitive's size is the one nearest to 64 bytes that was measured on all boards that have
-    it, without associated data.
+    Each primitive is compared at the size nearest to 64 bytes that was measured on all boards that
+    have it, without associated data.
 
     Returns:
-        None where nothing was measured on more than one board or clock.
+        None if nothing was measured on more than one board or clock.
     """
     places = sorted({place(r) for r in records})
     if len(places) < 2:

@@ -1,4 +1,4 @@
-"""Recorded currents as a page: each run with its window, and how the runs are distributed."""
+"""Recorded currents as a page: each run with its window, and the distribution of the runs."""
 
 import json
 from collections.abc import Sequence
@@ -16,19 +16,19 @@ from joulemark.report import page
 from joulemark.report.charts import responsive
 
 _POINTS = 800
-"""Of a trace, as many as a screen shows; each is the least, mean and most of its samples."""
+"""Points of a plotted trace, as many as a screen shows: least, mean and most of their samples."""
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """One run: what was recorded, and what it comes to."""
+    """One run: the recording and its evaluation."""
 
     got: Samples | Counted
     run: Run
 
 
 def trace_chart(samples: Samples, run: Run) -> dict[str, Any]:
-    """Current over time, its window shaded, with the idle level."""
+    """Plot current over time with the idle level; the window is shaded."""
     window = find_window(samples)
     edges = np.linspace(0, len(samples.current_a), min(_POINTS, len(samples.current_a)) + 1)
     starts = edges[:-1].astype(int)
@@ -58,7 +58,7 @@ def trace_chart(samples: Samples, run: Run) -> dict[str, Any]:
 
 
 def runs_chart(runs: Sequence[Run], gross: Estimate, net: Estimate | None) -> dict[str, Any]:
-    """Each run's energy, with the mean and its 95 % interval; outliers hollow."""
+    """Plot each run's energy, with the mean and its 95 % interval; outliers are hollow."""
     kinds = [("gross", gross, [r.gross_j for r in runs])]
     if net is not None:
         kinds.append(("net", net, [r.net_j for r in runs]))
@@ -111,8 +111,8 @@ def write_page(
     Args:
         recorded: the runs.
         repetitions: executions in each.
-        estimates: gross and net over them; None where there is one run.
-        path: the HTML file; it appears whole or not at all.
+        estimates: gross and net over them; None if there is one run.
+        path: the HTML file, written whole or not at all.
 
     Raises:
         JoulemarkError: it cannot be written.

@@ -1,9 +1,9 @@
 "use strict";
-// A flame graph to zoom in. Nodes are [parent, name, and what was spent in the node itself by each
-// weight: cycles, nanoseconds, nanojoules], a parent before its children.
+// A zoomable flame graph. Nodes are [parent, name, then what the node itself spent in each weight:
+// cycles, nanoseconds, nanojoules], parents before their children.
 
 const ROW = 20;
-const LEAST = 0.4; // Pixels that a box has at least.
+const LEAST = 0.4; // Smallest width of a box, in pixels.
 
 function said(x, unit) {
   if (unit === "cycles") return `${Math.round(x).toLocaleString("en")} cycles`;

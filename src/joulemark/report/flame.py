@@ -1,4 +1,4 @@
-"""A profile as a flame graph: speedscope's JSON, a page to zoom in, or an SVG."""
+"""A profile as a flame graph: speedscope's JSON, a zoomable page, or an SVG."""
 
 import html
 import json
@@ -22,16 +22,16 @@ Paths = Iterable[tuple[list[str], int]]
 
 @dataclass(frozen=True)
 class InOrder:
-    """Call paths in the order of time."""
+    """Call paths in chronological order."""
 
     parts: Sequence[str] = ()
     """Parts of the board."""
     turns: Sequence[tuple[list[str], int, Sequence[float]]] = ()
-    """Paths, and the picoseconds and each part's nanojoules spent at their ends."""
+    """Paths, with the picoseconds and each part's nanojoules spent at their ends."""
 
     @property
     def drawing(self) -> list[tuple[int, str]]:
-        """Parts that draw something of their own, with their places; none where it is but one."""
+        """Parts that draw current of their own, with their indices; empty if there is only one."""
         drawing = [n for n in range(len(self.parts)) if any(nj[n] for _, _, nj in self.turns)]
         return [(n, self.parts[n]) for n in drawing] if len(drawing) > 1 else []
 
@@ -58,13 +58,13 @@ def _tree(paths: Paths) -> _Node:
 
 
 def speedscope(paths: Paths, name: str, in_order: InOrder = _NOT_FOLLOWED) -> str:
-    """The file format of https://www.speedscope.app, "sampled" profiles.
+    """Return the file format of https://www.speedscope.app, with "sampled" profiles.
 
     Args:
         paths: of a profile with weights in cycles.
         name: of the program.
-        in_order: of more profiles, with weights in nanoseconds and nanojoules, of all parts and of
-            each, which its view "Time Order" shows as they were.
+        in_order: further profiles, with weights in nanoseconds and in nanojoules (in all and for
+            each part), which speedscope's view "Time Order" shows chronologically.
     """
     frames: dict[str, int] = {}
 
@@ -110,11 +110,11 @@ def speedscope(paths: Paths, name: str, in_order: InOrder = _NOT_FOLLOWED) -> st
 
 
 def svg(paths: Paths, name: str) -> str:
-    """An icicle: callers above callees, widths in proportion to cycles."""
+    """Return an icicle graph: callers above callees, widths in proportion to cycles."""
     root = _tree(paths)
     boxes: list[str] = []
     rows = 1
-    # Programs call deeper than Python does: what is still to draw is a list.
+    # Programs may nest calls deeper than Python's recursion limit: use an explicit stack.
     left: list[tuple[_Node, float, int]] = [(root, 0.0, 0)]
     while left:
         node, x, row = left.pop()
@@ -123,7 +123,7 @@ def svg(paths: Paths, name: str) -> str:
             continue
         rows = max(rows, row + 1)
         share = 100 * node.cycles / max(root.cycles, 1)
-        # A function keeps its colour from run to run.
+        # Derive the hue from the name, so that a function keeps its colour from run to run.
         hue = zlib.crc32(node.name.encode()) % 60
         label = html.escape(node.name)
         fits = int((width - 6) / _LETTER)
@@ -150,7 +150,7 @@ def svg(paths: Paths, name: str) -> str:
 
 
 def zoomable(paths: Paths, name: str, in_order: InOrder = _NOT_FOLLOWED) -> str:
-    """A page with the same, to zoom in: by cycles, time, energy, and energy of each part."""
+    """Return a zoomable page of the same: by cycles, time, energy, and energy of each part."""
     units = {"cycles": "cycles"}
     if in_order.turns:
         units |= {"time": "s", "energy": "J"}
@@ -188,10 +188,10 @@ def zoomable(paths: Paths, name: str, in_order: InOrder = _NOT_FOLLOWED) -> str:
 
 
 def check_flame(path: Path) -> None:
-    """Refuse a file whose ending is of no known form.
+    """Refuse a file whose suffix is not a known form.
 
     Raises:
-        InputError: it is.
+        InputError: the suffix is unknown.
     """
     if path.suffix not in _FORMS:
         raise InputError(
@@ -202,16 +202,16 @@ def check_flame(path: Path) -> None:
 
 
 def write_flame(paths: Paths, name: str, path: Path, in_order: InOrder = _NOT_FOLLOWED) -> None:
-    """Write a flame graph; the file's ending says in which form.
+    """Write a flame graph in the form that the file's suffix names.
 
     Args:
         paths: of a profile.
         name: of the program.
         path: the file.
-        in_order: what it spent in the order of time, where that was followed.
+        in_order: the same in chronological order, if that was followed.
 
     Raises:
-        InputError: the ending is of no known form, or the file cannot be written.
+        InputError: the suffix is not a known form, or the file cannot be written.
     """
     check_flame(path)
     if path.suffix == ".json":

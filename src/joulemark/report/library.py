@@ -1,4 +1,4 @@
-"""Algorithms of libraries as tables: those that take bytes, and those counted in operations."""
+"""Libraries' algorithms as tables: those that take bytes, and those counted in operations."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from joulemark.records.record import Record
 
 @dataclass(frozen=True)
 class Row:
-    """One algorithm's operation."""
+    """One operation of an algorithm."""
 
     title: str
     operation: str
@@ -29,12 +29,12 @@ class Place:
     how: str
     notes: tuple[str, ...]
     tables: tuple[tuple[str, tuple[Row, ...]], ...]
-    """By what the rate is of: `MiB` or `operation`."""
+    """By the unit of the rate: `MiB` or `operation`."""
     failed: int
 
 
 def places(records: Iterable[Record[Subject]]) -> list[Place]:
-    """The places of all records of libraries."""
+    """Return the places of all library records."""
     found: dict[tuple[str, str, str], list[Record[LibrarySubject]]] = {}
     for record in records:
         subject, where = record.subject, record.conditions
@@ -56,7 +56,7 @@ def _place(
     tables = tuple(
         (per, tuple(row for row in rows if row.price.per == per)) for per in ("MiB", "operation")
     )
-    # What is said of all of them, and not of one.
+    # Notes that all of them share.
     common = set.intersection(*(set(r.notes) for r in good)) if good else set()
     return Place(
         anchor=f"library-{number}",

@@ -1,4 +1,4 @@
-// The timeline of a network: a canvas that is drawn anew for each view of it. Times are nanoseconds.
+// The timeline of a network: a canvas, redrawn for each view. Times are in nanoseconds.
 "use strict";
 (async () => {
   const packed = Uint8Array.from(atob(document.getElementById("data").textContent.trim()), c => c.charCodeAt(0));
@@ -9,7 +9,7 @@
   const tip = document.getElementById("tip"), paper = canvas.getContext("2d");
   const TOP = 24, FRAME = 14, ROW = 12, GAP = 12;
   const fates = { received: "#2e9e5b", corrupted: "#d6453d", collided: "#d6453d", lost: "#d6453d", weak: "#b8860b", busy: "#b8860b", late: "#b8860b", abandoned: "#b8860b" };
-  // Alike states have one colour; the pointer tells which it is.
+  // Similar states share a colour; the pointer shows which one it is.
   const known = { off: "#0000", active: "#f0a53a" };
   for (const asleep of ["power-down", "sleep", "standby", "lpm2", "lpm3", "lpm4"]) known[asleep] = "#cfd4db";
   for (const waiting of ["idle", "lpm0", "lpm1"]) known[waiting] = "#9db4d3";
@@ -34,7 +34,7 @@
   const at = time => label() + (time - from) / (to - from) * across();
   const time = x => from + (x - label()) / across() * (to - from);
 
-  // The first of sorted intervals that ends after a time.
+  // Index of the first of sorted intervals that ends after a time.
   function first(intervals, time, end) {
     let low = 0, high = intervals.length;
     while (low < high) {
@@ -84,7 +84,7 @@
           const [start, end, state] = track.intervals[i];
           if (start > to) break;
           const begin = Math.max(at(start), left), right = Math.min(at(end), width);
-          // What is narrower than a pixel is drawn once a pixel.
+          // Draw intervals narrower than a pixel only once per pixel.
           if (right - begin < .5 && Math.floor(right) === drawn) continue;
           drawn = Math.floor(right);
           paper.fillStyle = colours[state];
@@ -137,7 +137,7 @@
     show(t - (t - from) * factor, t + (to - t) * factor);
   }
 
-  // Fingers and a mouse's button that are down, each with the time that it holds.
+  // Pointers that are down (fingers, a mouse button), each with the time that it holds on to.
   const held = new Map();
   function hold() {
     const [one, other] = held.values();

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from joulemark.runners.network import RunningNetwork, Slice
 
 _INTERVALS_MAX = 400_000
-"""Beyond, the timeline ends: browsers have to draw it."""
+"""The timeline ends here, because browsers have to draw it."""
 
 
 class Timeline:
-    """Gathers what a page shows.
+    """Collects the contents of a page.
 
     Args:
         running: the network.
@@ -33,7 +33,7 @@ class Timeline:
         self._shown_ps: int | None = None
 
     def add(self, piece: "Slice") -> None:
-        """Take a slice of the network's time."""
+        """Add a slice of the network's time."""
         self._end_ps = piece.end_ps
         if self._shown_ps is not None:
             return
@@ -45,7 +45,7 @@ class Timeline:
                         self._states.append(interval.state)
                     state = self._states.index(interval.state)
                     start, end = interval.start_ps // 1000, interval.end_ps // 1000
-                    # An interval that was cut at the end of a slice goes on.
+                    # Join an interval that was cut at the end of the previous slice.
                     if track and track[-1][1:] == [start, state, interval.clock_hz]:
                         track[-1][1] = end
                     else:
@@ -64,7 +64,7 @@ class Timeline:
         """Write the page.
 
         Args:
-            path: where to.
+            path: the file.
             result: what the command prints as JSON.
 
         Raises:

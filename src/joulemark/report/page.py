@@ -1,4 +1,4 @@
-"""Common to all pages: templates, the plotting library, files that appear whole or not at all."""
+"""Common to all pages: templates, the plotting library, files written whole or not at all."""
 
 import base64
 import gzip
@@ -14,24 +14,24 @@ from joulemark.wholefile import write_whole
 from joulemark.words import counted
 
 _EMBED = "window.vegaEmbed = vegaEmbed;"
-"""All that a page needs of the plotting library."""
+"""The only part of the plotting library that a page needs."""
 
 
 def significant(value: float) -> str:
-    """Three significant digits at least, and never an exponent for what is large."""
+    """Format with at least three significant digits, and large values without an exponent."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def asset(name: str) -> str:
-    """A file of this package."""
+    """Return the text of a file of this package."""
     return (resources.files(__package__) / name).read_text("utf-8")
 
 
 def render(template: str, **values: Any) -> str:
-    """A page as HTML that needs nothing else.
+    """Render a page as self-contained HTML.
 
     Args:
-        template: its file's name, in this package.
+        template: the template's file name, in this package.
         values: what it shows, besides `style`; a page that draws plots includes
             `plots.html.jinja`.
     """
@@ -52,7 +52,7 @@ def render(template: str, **values: Any) -> str:
 
 
 def _plotting_library() -> str:
-    """Vega-Embed and what it needs; bundling it takes seconds, so it is kept."""
+    """Return Vega-Embed with its dependencies; cached, because bundling takes seconds."""
     version = metadata.version("vl-convert-python")
     kept = BUILD / "report" / f"vega-embed-{version}.js"
     if not kept.exists():
@@ -66,12 +66,12 @@ def _plotting_library() -> str:
 
 
 def packed(text: str) -> str:
-    """Compress text for a page's script to unpack: gzip in Base64, alike for alike texts."""
+    """Compress text for a page's script to unpack: gzip in Base64, equal for equal texts."""
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def write(html: str, path: Path) -> None:
-    """Write a page; it appears whole or not at all.
+    """Write a page, whole or not at all.
 
     Raises:
         InputError: it cannot be written.

@@ -6,7 +6,7 @@ async function unpack(id) {
   return new Response(stream).text();
 }
 
-// The theme follows the reader's; a phone has room for one column of names in a legend.
+// Follow the reader's colour theme; on a phone, legends have room for one column.
 function plot(id, specification) {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const options = { actions: false, renderer: "svg", theme: dark ? "dark" : undefined, config: { background: "transparent" } };
@@ -18,7 +18,7 @@ function plot(id, specification) {
   return vegaEmbed(place, specification, options);
 }
 
-// One plot at a time, so that the page answers meanwhile.
+// Draw one plot at a time, so that the page stays responsive.
 async function plots(specifications) {
   const library = document.createElement("script");
   library.textContent = await unpack("vega");

@@ -1,6 +1,6 @@
 "use strict";
 // Currents as steps: step i lasts until end[i]. Charge up to a time is looked up and interpolated.
-// The parts of the board are tracks of their own, and the trace is their sum.
+// Each part of the board has its own track, and the trace is their sum.
 const COLOURS = ["#2a7f62", "#4c78a8", "#c8772f", "#8a5aa5", "#b5484f", "#7a7a3c"];
 
 async function unpack(id) {
@@ -34,7 +34,7 @@ class Trace {
   get last() {
     return this.end.at(-1) ?? this.start;
   }
-  // The step that holds a time.
+  // Index of the step at a time.
   at(time) {
     let [low, high] = [0, this.end.length - 1];
     while (low < high) {
@@ -85,7 +85,7 @@ function show(trace) {
     pen.scale(ratio, ratio);
     return { pen, width, height };
   }
-  // Of each pixel the parts' means on each other, and the least and the most of their sum.
+  // For each pixel, draw the parts' means stacked, and the range of their sum.
   function curve(pen, { from, to }, width, height, shade) {
     const y = (ampere) => height - (ampere / most) * height;
     const each = (to - from) / width;

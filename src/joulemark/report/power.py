@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOST_STEPS = 2_000_000
 
 _Step = tuple[tuple[float, ...], int]
-"""Currents of the parts in ampere, and the time in picoseconds until which they are drawn."""
+"""Currents of the parts in amperes, and the time in picoseconds until which they are drawn."""
 
 
 def write_power(
@@ -33,18 +33,18 @@ def write_power(
 
     Args:
         tracks: power states by part.
-        board: whose currents to use.
+        board: the board whose currents to use.
         name: of the program, for the page.
         path: a .csv or .html file.
         start_ps: when the tracks begin.
 
     Raises:
-        InputError: there is too much of it, or it cannot be written.
+        InputError: there are too many changes, or the file cannot be written.
     """
     meter = ModelMeter(board)
     order = sorted(tracks, key=lambda part: (part != MCU, part != RADIO, part))
     steps = _merged(by_part({part: tracks[part] for part in order}, meter.current_of))
-    # What draws nothing of its own at any time is no track.
+    # A part that never draws current of its own gets no track.
     drawing = [n for n in range(len(order)) if any(amperes[n] for amperes, _ in steps)]
     if len(steps) > _MOST_STEPS:
         what = f"{len(steps):,} changes of the current are too many"
@@ -85,7 +85,7 @@ def write_power(
 
 
 def _merged(steps: Iterable[_Step]) -> list[_Step]:
-    """Without changes from currents to the same."""
+    """Merge consecutive steps with equal currents."""
     result: list[_Step] = []
     for amperes, end_ps in steps:
         if result and result[-1][0] == amperes:

@@ -27,23 +27,23 @@ _TITLES = {"µJ": "energy net of idle (µJ)", "µs": "time, estimated (µs)"}
 
 @dataclass(frozen=True)
 class Place:
-    """A board at a clock, and what its records say."""
+    """A board at a clock, with the prices from its records."""
 
     board: Board | Machine
     clock: str
     architecture: str
-    """That a Linux board's programs are compiled for, else empty."""
+    """The architecture that a Linux board's programs are compiled for, else empty."""
     prices: Sequence[Price]
     records: int
 
     @property
     def is_linux(self) -> bool:
-        """Whether its numbers are estimates, and its energies gross."""
+        """Whether its numbers are estimates and its energies gross."""
         return isinstance(self.board, Machine)
 
     @property
     def speed(self) -> str:
-        """Its clock, and what a Linux board's programs are made for."""
+        """Its clock, and what a Linux board's programs are compiled for."""
         board = self.board
         profile = (
             board.clock[self.clock]
@@ -55,16 +55,16 @@ class Place:
 
     @property
     def name(self) -> str:
-        """For people."""
+        """A name to show."""
         return f"{self.board.title}, {self.speed}"
 
     @property
     def anchor(self) -> str:
-        """For links."""
+        """A name for links."""
         return "-".join(filter(None, (self.board.name, self.clock, self.architecture)))
 
     def cheapest(self, demand: Demand, size: int) -> list[Price]:
-        """One for each service: at the size, or at the only one that it has."""
+        """Return one price per service: at this size, or at the only size that the service has."""
         return [
             p
             for p in self.prices
@@ -72,20 +72,20 @@ class Place:
         ]
 
     def services(self) -> list[str]:
-        """Titles of what its records can give."""
+        """Return the titles of the services that its records cover."""
         return list(dict.fromkeys(p.service.title for p in self.prices))
 
     def cell(self, service: str, demand: Demand, size: int) -> Price | None:
-        """The choice for a service."""
+        """Return the choice for a service."""
         of_service = (p for p in self.cheapest(demand, size) if p.service.title == service)
         return next(of_service, None)
 
     def sending_j(self, size: int) -> float | None:
-        """Energy to send so many bytes, unsecured; None without a radio that is known."""
+        """Return the energy to send this many bytes unsecured; None without a known radio."""
         return None if isinstance(self.board, Machine) else price.sending_j(self.board, size)
 
     def share(self, found: Price) -> str:
-        """Its energy by that of sending the message, or 64 bytes where there is no message."""
+        """Return its energy relative to sending the message (64 bytes if it has none)."""
         sent = self.sending_j(found.size_bytes if found.size_bytes in SIZES else _SHOWN)
         if sent is None or found.energy_j is None:
             return "-"
@@ -93,7 +93,7 @@ class Place:
         return f"{ratio:.1%}" if ratio < 1 else f"{page.significant(ratio)} x"
 
     def short(self) -> list[tuple[str, str]]:
-        """For a reader in a hurry: each service, and what it costs beside sending the message."""
+        """Summarise each service and its cost relative to sending the message, fastest first."""
         sent = self.sending_j(_SHOWN)
         lines = []
         for found in sorted(self.cheapest(_KEEPS, _SHOWN), key=lambda p: p.time_s):
@@ -112,19 +112,19 @@ class Place:
 
 
 def _cost(found: Price) -> float:
-    """By which it was chosen: energy, or time on a Linux board, whose power is one."""
+    """Return what it was chosen by: energy, or time on a Linux board, whose power is constant."""
     return found.time_s if found.energy_j is None else found.energy_j
 
 
 def _amount(found: Price) -> str:
-    """Energy, or time where no energy is known."""
+    """Return the energy as text, or the time if no energy is known."""
     if found.energy_j is None:
         return f"{page.significant(found.time_s * 1e6)} µs"
     return f"{page.significant(found.energy_j * 1e6)} µJ"
 
 
 def _chart(found: Sequence[Place], unit: str) -> dict[str, Any]:
-    """Energy in µJ, or time in µs, of each service on each board; and energy of sending."""
+    """Plot energy in µJ or time in µs of each service on each board, and the energy of sending."""
     rows = [
         {
             "service": in_lines(p.service.title),
@@ -166,7 +166,7 @@ def _chart(found: Sequence[Place], unit: str) -> dict[str, Any]:
 
 
 def _by_size(place: Place) -> dict[str, Any]:
-    """A board's services against the message's size, by demand."""
+    """Plot a board's services against message size, by demand."""
     unit = "µs" if place.is_linux else "µJ"
     rows = [
         {
@@ -196,7 +196,7 @@ def _by_size(place: Place) -> dict[str, Any]:
 
 
 def gather(records: Sequence[PrimitiveRecord]) -> list[Place]:
-    """The boards that records are of."""
+    """Return the boards that the records belong to."""
     linux = set(machines.names())
     found = []
     for (name, clock, architecture), some in price.places(records).items():
@@ -206,7 +206,7 @@ def gather(records: Sequence[PrimitiveRecord]) -> list[Place]:
 
 
 def write_page(records: Sequence[PrimitiveRecord], year: int, path: Path) -> list[Place]:
-    """Write the page; what is on it.
+    """Write the page, and return what it shows.
 
     Raises:
         JoulemarkError: it cannot be written.

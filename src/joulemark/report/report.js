@@ -1,8 +1,8 @@
 "use strict";
 // Beside plots.js: the advice, and the cases, which come column by column.
-const MISSING = -1; // code of a word that is not there; a number that is not there is NaN
+const MISSING = -1; // code of a missing word; a missing number is NaN
 
-// Words are kept as codes in the order of the words, so that columns of both sorts compare as numbers.
+// Words are stored as codes in the words' sort order, so that all columns compare as numbers.
 function column({ name, words, values }) {
   if (words) {
     const codes = Int32Array.from(values);
@@ -36,7 +36,7 @@ function cases(columns) {
     filter.append(...present.map((value) => new Option(value, value)));
   }
 
-  // A row fits a term where a word of any of its columns does: looked up by the word's code.
+  // A row matches a term if a word in any of its columns contains it; looked up by the word's code.
   function fits(term) {
     const columnsWithIt = columns
       .filter((c) => c.words)
@@ -63,7 +63,7 @@ function cases(columns) {
     if (state.sort) {
       const { values, words } = byName.get(state.sort);
       const direction = state.ascending ? 1 : -1;
-      // What was not measured comes last either way.
+      // Cases that were not measured come last in both directions.
       const keys = Float64Array.from(values, (v) =>
         Number.isNaN(v) || (words && v === MISSING) ? Infinity : direction * v,
       );
@@ -106,7 +106,7 @@ function cases(columns) {
     document.getElementById("more").hidden = drawn === rows.length;
   }
 
-  // What is chosen is in the address, after #cases?, so that a link keeps it.
+  // The selection is kept in the address, after #cases?, so that links preserve it.
   function remember() {
     const kept = new URLSearchParams();
     if (search.value) kept.set("search", search.value);
@@ -167,7 +167,8 @@ function cases(columns) {
   draw();
 }
 
-// For each service, the first step that fits into the flash is the cheapest; sizes with one winner make one line.
+// For each service, the cheapest is the first step that fits into the flash. Sizes with the same
+// winner share a line.
 function advise(advice) {
   const MICROJOULE = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
   function cell(className, ...content) {
@@ -229,7 +230,7 @@ function advise(advice) {
   }
 }
 
-// The demands, the front of what satisfies them, and its plot; as `joulemark choose` has them.
+// The demands, the front of what meets them, and its plot, as in `joulemark choose`.
 function choose(columns, { supply, specification }) {
   const controls = document.getElementById("demands");
   if (!controls) return;
@@ -247,7 +248,7 @@ function choose(columns, { supply, specification }) {
   const priced = (i) => FRONT.every((name) => value(name, i) !== undefined && !Number.isNaN(value(name, i)));
   const all = Array.from(columns[0].values.keys()).filter(priced);
 
-  // Each choice offers what is there after those before it.
+  // Each choice offers what is left by those before it.
   function narrow() {
     let rows = all;
     for (const select of selects) {

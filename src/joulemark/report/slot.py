@@ -1,4 +1,4 @@
-"""A slot's record as text, as a row, and as a page with the waterfall of what it goes into."""
+"""A slot's record as text, as a row, and as a page with the waterfall of its time and energy."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ SIDES = ("sender", "receiver")
 
 
 def milliseconds(found: Record[SlotSubject], name: str, part: str = "") -> float:
-    """A time of a record, which is in picoseconds."""
+    """Return a time of a record in milliseconds; the record has picoseconds."""
     return _value(found, name, part) / _PS_PER_MS
 
 
@@ -33,7 +33,7 @@ def _value(found: Record[SlotSubject], name: str, part: str = "") -> float:
 
 
 def row(found: Record[SlotSubject]) -> dict[str, Any]:
-    """A record's main numbers."""
+    """Return a record's main numbers."""
     subject = found.subject
     tick_ms = 1000 / 32768
     return {
@@ -55,11 +55,11 @@ def row(found: Record[SlotSubject]) -> dict[str, Any]:
 
 
 BATTERY_J = 2.0 * 3600 * 3.0
-"""Two AA cells of which 2 Ah can be drawn at 3 V: an assumption, as the scenarios have it."""
+"""Two AA cells that deliver 2 Ah at 3 V: an assumption, as in the scenarios."""
 
 
 def network(found: Record[SlotSubject]) -> dict[str, float]:
-    """Of a network with that slot, where one was run."""
+    """Return the numbers of a network with that slot, where one was run."""
     part = "network"
 
     def days(who: str) -> float:
@@ -89,7 +89,7 @@ class Stretch:
 
 
 def waterfall(found: Record[SlotSubject]) -> list[Stretch]:
-    """Spans of a slot from its start to its end, for its sender and its receiver."""
+    """Return the spans of a slot from its start to its end, for its sender and its receiver."""
     rows = []
     for quantity in found.quantities:
         side, _, rest = quantity.part.partition(" ")
@@ -111,7 +111,7 @@ def waterfall(found: Record[SlotSubject]) -> list[Stretch]:
 
 
 def failures(found: Record[SlotSubject]) -> Iterator[str]:
-    """Deadlines missed with one tick less in each part of the template."""
+    """Yield the deadlines missed with one tick less in each part of the template."""
     for part in (TX_OFFSET, TX_ACK, SLOT_END):
         where = f"a tick less of {part}"
         missed = [
@@ -124,7 +124,7 @@ def failures(found: Record[SlotSubject]) -> Iterator[str]:
 
 
 def certificate(found: Record[SlotSubject]) -> str:
-    """That a slot is the shortest, in a sentence."""
+    """State in a sentence that a slot is the shortest."""
     ticks = int(_value(found, "slot_ticks"))
     return (
         f"{milliseconds(found, 'slot'):.3f} ms ({ticks} ticks) are minimal: {found.trials:,} slots "
@@ -133,7 +133,7 @@ def certificate(found: Record[SlotSubject]) -> str:
 
 
 def text(found: Record[SlotSubject]) -> str:
-    """For people: the answer, what it consists of, and the proof."""
+    """Format the answer, what it consists of, and the proof."""
     ticks = int(_value(found, "slot_ticks"))
     steps = ("sec1", "sec2+sec3", "sec4")
     lines = [
@@ -172,7 +172,7 @@ def text(found: Record[SlotSubject]) -> str:
 
 
 def rows(found: Record[SlotSubject]) -> list[dict[str, Any]]:
-    """A waterfall's rows with their begin and end in microseconds."""
+    """Return a waterfall's rows with their start and end in microseconds."""
     placed = []
     at, side = 0.0, ""
     for one in waterfall(found):
@@ -184,23 +184,23 @@ def rows(found: Record[SlotSubject]) -> list[dict[str, Any]]:
 
 
 Named = tuple[str, Record[SlotSubject]]
-"""A slot, and what a plot or a table calls it."""
+"""A slot, and its name in a plot or a table."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WhatIf:
-    """A slot, and what else it could be."""
+    """A slot and its variants."""
 
     slot: Record[SlotSubject]
     others: Sequence[Named]
 
     @property
     def all(self) -> list[Named]:
-        """The slot comes first."""
+        """The slot, followed by its variants."""
         return [("as it is", self.slot), *self.others]
 
     def rows(self) -> list[dict[str, Any]]:
-        """What each would gain."""
+        """Return what each variant would gain."""
         was = milliseconds(self.slot, "slot")
         return [
             {
@@ -219,7 +219,7 @@ class WhatIf:
 
 
 def chart(done: Sequence[Named]) -> dict[str, Any]:
-    """Two bars a slot."""
+    """Plot two bars per slot."""
     frame = pd.DataFrame(
         [
             {**placed, "slot": f"{name}, {placed['side']}"}

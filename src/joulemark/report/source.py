@@ -1,4 +1,4 @@
-"""Source files with what each of their lines cost, as a page."""
+"""Source files with the cost of each line, as a page."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def text_of(line: "Line") -> str:
-    """The line itself; empty where its file is not here."""
+    """Return the line's text; empty if its file is not here."""
     lines = _lines(line.file)
     return lines[line.number - 1].strip() if 0 < line.number <= len(lines) else ""
 
 
 def name_of(path: Path) -> str:
-    """A source file's name, as short as it can be."""
+    """Return a source file's name, as short as possible."""
     for folder in (ROOT, Path.cwd()):
         if path.is_relative_to(folder):
             return str(path.relative_to(folder))
@@ -34,11 +34,11 @@ class _Row:
     text: str
     spent: "Spent | None"
     share: float
-    """Of the costliest line's energy."""
+    """Energy as a share of the costliest line's."""
 
 
 def write_source(spent: "Mapping[Line | None, Spent]", name: str, path: Path) -> None:
-    """Write the source files that anything was spent in, the costliest first.
+    """Write the source files in which anything was spent, the costliest first.
 
     Args:
         spent: by line.

@@ -23,12 +23,12 @@ from joulemark.studies.units import dimension, shown
 _COLOURS = {"paper": "#b3261e", "ours": "#4c78a8", "best today": "#0b6e4f"}
 _SHAPES = {"paper": "diamond", "ours": "circle", "best today": "triangle-right"}
 _SIZES = {"paper": 190, "ours": 60, "best today": 60}
-"""The paper's number is seen where ours lies on it."""
+"""The paper's mark is larger, so that it shows where ours lies on it."""
 _AXES = {"size": "message (bytes)", "level": "security level"}
 
 
 def _points(results: Mapping[str, Result], unit: str) -> dict[str, Any]:
-    """The paper's numbers, ours and the best: a line for each, by its label."""
+    """Plot the paper's numbers, ours and the best: one line per label."""
     labels = {what: in_lines(what) for what in results}
     rows = []
     for what, result in results.items():
@@ -68,7 +68,7 @@ def _points(results: Mapping[str, Result], unit: str) -> dict[str, Any]:
 
 
 def _names(quantities: Sequence[str]) -> dict[str, str]:
-    """For a legend: without the words that all of them begin or end with."""
+    """Return legend names, without the words that all of them begin or end with."""
     words = [name.split("_") for name in quantities]
     for at in (0, -1):
         while len({w[at] for w in words}) == 1 and min(map(len, words)) > 1:
@@ -78,7 +78,7 @@ def _names(quantities: Sequence[str]) -> dict[str, str]:
 
 
 def _lines(conducted: Conducted, plot: Plot) -> dict[str, Any] | None:
-    """Quantities against what each has a list of; dashed, today's best."""
+    """Plot quantities against the list that each has in its question; today's best is dashed."""
     rows = []
     over, names = "", _names(plot.quantities)
     for name in plot.quantities:
@@ -88,7 +88,7 @@ def _lines(conducted: Conducted, plot: Plot) -> dict[str, Any] | None:
             found = conducted.series(name, variant)
             same = variant and np.array_equal(found.value, conducted.series(name).value)  # type: ignore[arg-type]
             if found.value is None or len(lists) != 1 or same:
-                continue  # Where no other way is known, today's best is ours.
+                continue  # With no better way known, today's best is ours.
             ((over, values),) = lists.items()
             rows += [
                 {"what": names[name], "whose": whose, over: at, "value": value}
@@ -115,7 +115,7 @@ def _lines(conducted: Conducted, plot: Plot) -> dict[str, Any] | None:
 
 
 def _drawn(conducted: Conducted, section: Section) -> Iterator[tuple[str, dict[str, Any] | None]]:
-    """A section's plots: title, and specification where there is something to draw."""
+    """Yield a section's plots: title, and specification if there is anything to draw."""
     by_id = {result.item.id: result for result in conducted.results}
     name = section.title.split(":")[0]
     in_columns = set()
@@ -136,7 +136,7 @@ def _drawn(conducted: Conducted, section: Section) -> Iterator[tuple[str, dict[s
             yield plot.title, _lines(conducted, plot)
         else:
             chosen = [by_id[i] for i in plot.items if i in by_id]
-            # What all of them are of is in the title.
+            # The title has the part that all labels end with.
             same = {r.item.what.rpartition(": ")[2] for r in chosen}
             names = [
                 r.item.what.rpartition(": ")[0] if len(same) == 1 else r.item.what for r in chosen
@@ -146,14 +146,14 @@ def _drawn(conducted: Conducted, section: Section) -> Iterator[tuple[str, dict[s
 
 
 def _compared(results: Mapping[str, Result], unit: str) -> dict[str, Any] | None:
-    """Numbers of the paper, where ours stands beside one of them."""
+    """Plot the paper's numbers if at least one has ours beside it."""
     numbers = {what: r for what, r in results.items() if r.item.value is not None}
     there = any(r.ours.value is not None for r in numbers.values())
     return _points(numbers, unit) if there and dimension(unit) else None
 
 
 def _plots(conducted: Conducted, section: Section) -> dict[str, tuple[str, dict[str, Any]]]:
-    """A section's plots by name: title and specification."""
+    """Return a section's plots by name: title and specification."""
     there = [(title, spec) for title, spec in _drawn(conducted, section) if spec is not None]
     return {f"{section.name}-{number}": plot for number, plot in enumerate(there)}
 
@@ -163,8 +163,8 @@ def write_page(conducted: Conducted, advice: Sequence[Advised], path: Path) -> N
 
     Args:
         conducted: the study.
-        advice: what is advised today, beside the paper's.
-        path: the HTML file; it appears whole or not at all.
+        advice: today's advice, beside the paper's.
+        path: the HTML file, written whole or not at all.
 
     Raises:
         JoulemarkError: it cannot be written.

@@ -27,7 +27,7 @@ class Advised:
 
     @property
     def is_estimated(self) -> bool:
-        """Whether the board is a Linux machine: then the choice is by time and energies are gross."""
+        """Whether it is a Linux machine: then the choice is by time and energies are gross."""
         return self.advice.board in machines.names()
 
     @property

@@ -42,7 +42,7 @@ class Asked(datafile.DataModel):
     of: Literal["rate", "energy"]
     source: str = ""
     """What to build the library from, for the machine's own processor, as for
-    `estimate --library-source`. If empty: what was measured on the machine, else its Debian package."""
+    `estimate --library-source`. Empty: what was measured there, else its Debian package."""
     flags: str = ""
     """Further flags of the compiler that builds it."""
     compiler: str = ""
