@@ -30,9 +30,9 @@ _BROKEN_PIPE = 128 + signal.SIGPIPE
 
 
 class _Commands(TyperGroup):
-    """The modules of this package, each a command of its name and imported when it is called.
+    """The modules of this package: each is a command of that name, imported when it is called.
 
-    The line that `--help` shows of one is its module's first: "`joulemark NAME`: what it does."
+    A command's line in `--help` is its module's first line: "`joulemark NAME`: what it does."
     """
 
     def list_commands(self, _: Any) -> list[str]:
@@ -53,7 +53,7 @@ class _Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in self.list_commands(ctx):
-            # What it offers instead of a name that is wrong.
+            # Typer needs the commands to suggest alternatives to a misspelt name.
             known = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
             self.commands = {name: command for name, command in known.items() if command}
         return super().resolve_command(ctx, args)
@@ -111,12 +111,12 @@ def options(
 
 
 def _silence() -> None:
-    # The interpreter flushes once more at its end.
+    # The interpreter flushes once more on exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _stdout_is_at_fault(error: OSError) -> bool:
-    """Tell whether what is printed cannot be written; if so nothing more is."""
+    """Return whether standard output cannot be written; if so, print nothing more."""
     if error.filename is not None or error.errno != errno.ENOSPC:
         return False
     _silence()
@@ -124,7 +124,7 @@ def _stdout_is_at_fault(error: OSError) -> bool:
 
 
 def _run() -> None:
-    """Run the command; where who reads its output has gone (`| head`), end as SIGPIPE would."""
+    """Run the command; if the reader of its output has gone (`| head`), end as SIGPIPE would."""
     try:
         app(prog_name="joulemark")
     except SystemExit as end:
@@ -143,7 +143,7 @@ def _run() -> None:
 def main() -> None:
     """Run the command line; every failure is one message and a documented exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A terminal that does not know µ shows a question mark.
+        # A terminal that cannot show µ gets a question mark.
         sys.stdout.reconfigure(errors="replace")
     debug = "--debug" in sys.argv[1:]
     if debug:
@@ -166,7 +166,7 @@ def main() -> None:
             typer.echo(f"joulemark: standard output: {error.strerror}", err=True)
             sys.exit(InputError.exit_code)
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-            # Wherever a path comes from, a user gave it; nothing else asks for one so long.
+            # Such a path is from the user: nothing else asks for one this long.
             path = os.fsencode(error.filename or "").decode("utf-8", "backslashreplace")
             typer.echo(f"joulemark: {path}: {error.strerror}", err=True)
             sys.exit(InputError.exit_code)

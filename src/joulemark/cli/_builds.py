@@ -1,4 +1,4 @@
-"""Builds that commands make when nobody asks for others."""
+"""Builds that commands make by default."""
 
 from typing import TYPE_CHECKING
 
@@ -7,5 +7,5 @@ if TYPE_CHECKING:
 
 
 def first_compiler(board: "Board") -> str:
-    """The compiler that is there for a board's core on every machine."""
+    """Return the compiler for a board's core that every machine has."""
     return "clang" if board.core == "msp430" else "gcc"

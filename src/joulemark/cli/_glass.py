@@ -24,12 +24,12 @@ _BKPT_SEMIHOSTING = bytes([0xAB, 0xBE])
 _SYS_OPEN, _SYS_CLOSE, _SYS_WRITEC, _SYS_WRITE0, _SYS_WRITE = 0x01, 0x02, 0x03, 0x04, 0x05
 _SYS_EXIT, _SYS_EXIT_EXTENDED = 0x18, 0x20
 _HANDLE = 1
-"""Whatever is opened is the terminal."""
+"""Every file that the program opens is the terminal."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShownOptions:
-    """Outputs kept of the run, and who runs it."""
+    """Outputs to keep of the run, and whether a debugger controls it."""
 
     uart_input: Annotated[
         str | None,
@@ -57,19 +57,19 @@ class ShownOptions:
 
     @property
     def traces(self) -> bool:
-        """Pins and power states are to be kept."""
+        """Whether to keep pins and power states."""
         return self.vcd is not None or self.power is not None
 
     @property
     def address(self) -> tuple[str, int]:
-        """Host and port for a debugger."""
+        """Host and port to listen on for a debugger."""
         host, colon, port = (self.gdb or "").rpartition(":")
         if not colon or not port.isdigit() or not 0 < int(port) < 65536:
             raise InputError(f"{self.gdb!r} is no address", "--gdb", "write :3333 or HOST:PORT")
         return host or "localhost", int(port)
 
     def check(self, board: "Board | None") -> None:
-        """Refuse what does not go together.
+        """Refuse options that do not go together.
 
         Raises:
             InputError: something is missing or wrong.
@@ -99,10 +99,10 @@ class ShownOptions:
 
 
 def check_power(path: Path, board: "Board | None") -> None:
-    """Refuse a file for currents that cannot be written.
+    """Refuse a power file that cannot be written.
 
     Raises:
-        InputError: there is no board, or the file's ending is of no known form.
+        InputError: there is no board, or the file's suffix is not a known form.
     """
     if board is None:
         raise InputError("a bare chip has no current of a board", "--power", "give --board")
@@ -111,7 +111,7 @@ def check_power(path: Path, board: "Board | None") -> None:
 
 
 def _bytes(text: str) -> bytes:
-    """Text with its escapes, as a serial line carries it."""
+    """Return text as bytes for a serial line, with its escapes decoded."""
     try:
         return text.encode().decode("unicode_escape").encode("latin-1")
     except UnicodeError as error:
@@ -120,15 +120,15 @@ def _bytes(text: str) -> bytes:
 
 
 class Wires:
-    """Carries what a program sends to the terminal, and what is typed to the program.
+    """Carries a program's output to the terminal, and typed input to the program.
 
     Args:
         machine: the program's.
-        given: `PORT=TEXT`, or `PORT=-` for the standard input; None for nothing.
-        quiet: keep what is sent, and show nothing.
+        given: `PORT=TEXT`, or `PORT=-` for standard input; None for nothing.
+        quiet: collect the output instead of showing it.
 
     Raises:
-        InputError: there is no such port, or the text has an escape that is none.
+        InputError: there is no such port, or the text has an invalid escape.
     """
 
     slice_cycles = _SLICE_CYCLES
@@ -151,11 +151,11 @@ class Wires:
                 machine.serial_write(port, _bytes(text))
 
     def sent(self) -> list[tuple[str, bytes]]:
-        """Bytes sent on each port, and as "semihosting"."""
+        """Return the bytes sent on each port, and through semihosting as "semihosting"."""
         return sorted(self._sent.items())
 
     def pump(self) -> None:
-        """Carry what there is now."""
+        """Carry whatever is pending, in both directions."""
         for port in self._machine.serial_ports:
             self._show(port, self._machine.serial_read(port))
         while self._typed_to and ready.to_read(sys.stdin.fileno(), 0):
@@ -179,9 +179,9 @@ class Wires:
             typer.echo("")
 
     def semihosted(self, stop: "Stop") -> bool:
-        """Do what a program asks of a debugger; whether that was why it stopped, and it goes on.
+        """Serve a semihosting request; return whether that was why it stopped and it can go on.
 
-        A program that went astray, or that points nowhere, is left at its fault.
+        A program that went astray, or that passes a bad address, is left at its fault.
         """
         from joulemark._engine import EngineError
 
@@ -223,4 +223,4 @@ class Wires:
         if operation == _SYS_WRITE:
             self._show("semihosting", machine.read_memory(word(1), word(2)))
             return 0
-        return 0xFFFFFFFF  # What is not here fails.
+        return 0xFFFFFFFF  # Unsupported operations fail.

@@ -8,9 +8,9 @@ from typing import Any, get_type_hints
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command an option for each field of those of its parameters that are dataclasses.
+    """Replace each parameter of a command that is a dataclass by one option per field.
 
-    A field's annotation and default are those that a parameter of its own would have.
+    A field has the annotation and default that a separate parameter would have.
     """
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, type] = {}

@@ -23,7 +23,7 @@ class Tool:
         command: its name on the PATH.
         purpose: what does not work without it.
         get: how to install it.
-        needed: `joulemark run` with its defaults cannot do without it.
+        needed: `joulemark run` needs it even with its defaults.
     """
 
     command: str
@@ -57,7 +57,7 @@ TOOLS = (
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked for: where `state` is None it is missing."""
+    """One thing that was looked for; it is missing if `state` is None."""
 
     name: str
     purpose: str
@@ -67,7 +67,7 @@ class Finding:
 
 
 def _version(command: str) -> str:
-    """The version that a program prints, or just that it is there."""
+    """Return the version that a program prints, or just that it is there."""
     try:
         done = subprocess.run(
             [command, "--version"], capture_output=True, text=True, timeout=10, check=False
@@ -101,7 +101,7 @@ def examine() -> list[Finding]:
 
 
 def _llvm(name: str, purpose: str, look: Callable[[], Compiler]) -> Finding:
-    """A part of LLVM: the one that the build would take."""
+    """Report on a part of LLVM: the one that the build would use."""
     try:
         tool = look()
     except ToolError as error:
@@ -112,7 +112,7 @@ def _llvm(name: str, purpose: str, look: Callable[[], Compiler]) -> Finding:
 
 
 def _flashing() -> list[Tool]:
-    """Flashing tools named by board files."""
+    """Return the flashing tools named in board files."""
     found: dict[str, Tool] = {}
     for name in boards.names():
         flash = boards.load_board(name).flash

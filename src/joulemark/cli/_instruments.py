@@ -19,19 +19,19 @@ class MeasuringCommand(TyperCommand):
     """A command with --meter, which takes and shows the options that the meter declares."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Look for the meter first: its options are then among the command's."""
+        """Find the meter first, so that its options are among the command's."""
         ctx.meta[_NAMED] = _named(args)
         ctx.meta[_GIVEN] = {}
         ctx.meta[_ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The command's own options and the meter's."""
+        """Return the command's own options and the meter's."""
         own = super().get_params(ctx)
         return [*own, *_parameters(self.declared(ctx.meta.get(_NAMED)))]
 
     def declared(self, meter: str | None) -> "list[Declared]":
-        """The options of a meter, or those that the command has without one."""
+        """Return the options of a meter, or those that the command has without one."""
         if meter is None:
             return []
         from joulemark import meters
@@ -40,19 +40,19 @@ class MeasuringCommand(TyperCommand):
 
 
 def given(ctx: typer.Context) -> dict[str, object]:
-    """The given meter options, by parameter."""
+    """Return the given meter options, by parameter."""
     values: dict[str, object] = ctx.meta[_GIVEN]
     return values
 
 
 def arguments(ctx: typer.Context) -> list[str]:
-    """The command's arguments, as they were given."""
+    """Return the command's arguments as given."""
     found: list[str] = ctx.meta[_ARGUMENTS]
     return found
 
 
 def _named(args: list[str]) -> str | None:
-    """The value of --meter."""
+    """Return the value of --meter."""
     for index, argument in enumerate(args):
         if argument.startswith(f"{_METER}="):
             return argument.partition("=")[2]
@@ -62,7 +62,7 @@ def _named(args: list[str]) -> str | None:
 
 
 def _parameters(options: "Iterable[Declared]") -> list[Any]:
-    """The options as Typer makes them of a function that has them as parameters."""
+    """Return the options as Typer makes them from a function's parameters."""
 
     def command() -> None:
         raise NotImplementedError

@@ -67,12 +67,12 @@ def run_libraries(campaign: "Campaign", bench: "Bench", location: str, *, fresh:
 
 
 def _tell(text: str) -> None:
-    # A person who is asked for readings sees each line before the next question.
+    # A person who is asked for readings must see each line before the next question.
     typer.echo(text, err=True)
 
 
 def line(record: "Record[LibrarySubject]") -> str:
-    """A row's price in words."""
+    """Return a row's price in words."""
     from joulemark.analysis.library import price
 
     found = price(record)
@@ -83,7 +83,7 @@ def line(record: "Record[LibrarySubject]") -> str:
 
 
 def show(records: "Sequence[Record[LibrarySubject]]", form: Form = Form.TEXT) -> None:
-    """The tables: algorithms that take bytes, then those that are counted in operations.
+    """Print the tables: algorithms that take bytes, then those counted in operations.
 
     As JSON they are one list.
     """

@@ -1,4 +1,4 @@
-"""Building and measuring what a command needs, with progress bars; nothing is measured twice."""
+"""Builds and measures what a command needs, with progress bars; nothing is measured twice."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -35,14 +35,14 @@ def planned(
     *,
     first: bool = False,
 ) -> "Plan":
-    """Build all images, with a progress bar; those of `able` implementations.
+    """Build all images of `able` implementations, with a progress bar.
 
     Args:
         campaign: the cases.
         bench: what they are measured with.
-        workers: that build.
+        workers: build the images.
         able: tells which implementations are wanted at all.
-        first: say what a first run is like.
+        first: say how long a first run takes.
     """
     from joulemark.campaign.plan import plan
 
@@ -65,12 +65,12 @@ def planned(
 
 
 CORE_S_PER_IMAGE, CORE_S_PER_CASE = 0.15, 0.010
-"""Seconds of a core: the default campaign from an empty cache, 400 images and 7,907 cases, took
-139 of them, 61 to build. It is told as what it is: a guess."""
+"""Core seconds: the default campaign from an empty cache, 400 images and 7,907 cases, took 139 of
+them, 61 to build. The message presents it as a guess."""
 
 
 def _first(images: int, cases: int) -> str:
-    """Notice before a first measurement."""
+    """Return the notice before a first measurement."""
     cores = len(os.sched_getaffinity(0))
     guess_s = (images * CORE_S_PER_IMAGE + cases * CORE_S_PER_CASE) / cores
     long = f"{guess_s / 60:.0f} minutes" if guess_s > 90 else f"{max(5, 5 * round(guess_s / 5))} s"
@@ -84,14 +84,14 @@ def _first(images: int, cases: int) -> str:
 def measure(
     store: "Store", bench: "Bench", jobs: "Sequence[Job]", workers: "Workers"
 ) -> "list[PrimitiveRecord]":
-    """Measure with a progress bar; records are in the store before others are awaited."""
+    """Measure with a progress bar; store records before waiting for others."""
     from joulemark.measure.conduct import EMULATOR
 
     measured: list[PrimitiveRecord] = []
     total = sum(len(job.points) for job in jobs)
     emulated = bench.runner == EMULATOR
     try:
-        # A person who is asked for readings is not to be written over.
+        # A progress bar would overwrite questions to a person who reads the meter.
         with _progress(shown=emulated) as progress:
             task = progress.add_task("measuring", total=total)
             for records in bench.measure(jobs, workers, lambda text: typer.echo(text, err=True)):
@@ -136,7 +136,7 @@ def _progress(*, shown: bool = True) -> "Progress":
 
 
 def _tell(record: "PrimitiveRecord") -> None:
-    """Outcome of a case, as soon as it is there."""
+    """Print the outcome of a case as soon as it is known."""
     what = record.subject
     name = f"{what.primitive} {what.operation} {what.message_bytes} B"
     if record.status == "failed":

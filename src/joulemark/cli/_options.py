@@ -17,10 +17,10 @@ DEFAULT_REPORT = Path("results/report.html")
 
 
 def default_report(store: Path | None) -> Path:
-    """Where a store's report is written: beside it and named after it, so stores share a folder.
+    """Return where to write a store's report: beside it and named after it (stores share folders).
 
     Args:
-        store: its file; None where it is a server's. A store of the default name has report.html.
+        store: its file; None for a server's. A store of the default name gets report.html.
     """
     if store is None:
         return DEFAULT_REPORT
@@ -34,35 +34,35 @@ def _beginning(names: Iterable[str], typed: str) -> list[str]:
 
 
 def complete_board(incomplete: str) -> list[str]:
-    """Boards that begin so, for a shell."""
+    """Return boards that begin with this, for a shell."""
     from joulemark.catalogue import boards
 
     return _beginning(boards.names(), incomplete)
 
 
 def complete_chip(incomplete: str) -> list[str]:
-    """Chips that begin so, for a shell."""
+    """Return chips that begin with this, for a shell."""
     from joulemark.catalogue import chips
 
     return _beginning(chips.names(), incomplete)
 
 
 def complete_kind(incomplete: str) -> list[str]:
-    """Kinds of primitives that begin so, for a shell."""
+    """Return kinds of primitives that begin with this, for a shell."""
     from joulemark.catalogue import kinds
 
     return _beginning(kinds.titles(), incomplete)
 
 
 def complete_primitive(incomplete: str) -> list[str]:
-    """Primitives that begin so, for a shell."""
+    """Return primitives that begin with this, for a shell."""
     from joulemark.catalogue.primitives import library
 
     return _beginning(library().algorithms, incomplete)
 
 
 def _without_dash(names: str | list[str] | None) -> str | list[str] | None:
-    """An optimisation as builds name it, which compilers take with a dash: -O3."""
+    """Return optimisations as builds name them, without the dash of compilers' -O3."""
     if isinstance(names, str):
         return names.removeprefix("-")
     return names and [name.removeprefix("-") for name in names]
@@ -106,10 +106,10 @@ SourceOption = Annotated[
 
 
 def not_nan(given: float | None) -> float | None:
-    """An option's number: `nan`, which Typer finds in every range, is refused.
+    """Return an option's number, but refuse `nan`, which Typer accepts in every range.
 
     Raises:
-        typer.BadParameter: it is none.
+        typer.BadParameter: it is `nan`.
     """
     if given is not None and math.isnan(given):
         raise typer.BadParameter("nan is not a number")
@@ -117,7 +117,7 @@ def not_nan(given: float | None) -> float | None:
 
 
 def to_write(given: Any) -> Any:
-    """An option's file, or files: what cannot be written is refused before anything is done.
+    """Return an option's file or files, but refuse what cannot be written before anything is done.
 
     Raises:
         InputError: one cannot be written.
@@ -141,7 +141,7 @@ StoreOption = Annotated[
 ]
 
 USUAL_BYTES = 64
-"""Size of a message where none is given."""
+"""Default size of a message."""
 
 MessageSize = Annotated[
     int | None,
@@ -156,16 +156,16 @@ MessageSize = Annotated[
 
 
 def message_bytes(kind: "Kind", operations: Sequence[str], asked: int | None) -> int:
-    """Size of the message that operations take, in bytes; 0 where they take none.
+    """Return the size in bytes of the message that operations take; 0 if they take none.
 
     Args:
         kind: of the operations.
-        operations: that serve one message.
-        asked: what `--size` gives.
+        operations: the operations that serve one message.
+        asked: the value of `--size`.
 
     Raises:
-        InputError: there is no such operation, it is not measured, or a size is given where there
-            is no message.
+        InputError: there is no such operation, it is not measured, or a size is given for
+            operations without a message.
     """
     for name in operations:
         if kind.operation(name).split:

@@ -1,4 +1,4 @@
-"""Tables as commands print them: for a terminal, Markdown, CSV or JSON."""
+"""Tables as commands print them: for a terminal, or as Markdown, CSV or JSON."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ FormOption = Annotated[Form, typer.Option("--format", help="Output format.")]
 
 
 def cell(value: object) -> str:
-    """A value for people: at least three significant digits, thousands apart."""
+    """Format a value for people: at least three significant digits, thousands separated."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -34,11 +34,11 @@ def cell(value: object) -> str:
 
 
 def table(rows: Sequence[Mapping[str, Any]], form: Form) -> str:
-    """Rows as text in a form.
+    """Return rows as text in a form.
 
     Args:
         rows: values by column; all rows have the same columns.
-        form: CSV and JSON have the values as they are, the others as `cell` shows them.
+        form: CSV and JSON have the values as they are, the others as `cell` formats them.
     """
     if form is Form.JSON:
         return json.dumps(list(rows), indent=1, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""`joulemark run --host`: the run itself there, its records here."""
+"""`joulemark run --host`: the run takes place there, its records come here."""
 
 import tempfile
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ _OURS = ("--host", "--host-command", "--store", "--report")
 
 
 def run_there(host: "Host", arguments: Sequence[str], campaign: Path | None, store: str) -> None:
-    """Give the same command there, and bring what it has recorded into the store here.
+    """Run the same command on a host, and bring its records into the store here.
 
     Args:
-        host: that measures itself.
+        host: the machine, which measures itself.
         arguments: of the command here.
         campaign: its file, which is sent along.
         store: the store here.
 
     Raises:
-        JoulemarkError: the machine cannot be reached, or what it has cannot be kept.
+        JoulemarkError: the machine cannot be reached, or its records cannot be stored.
         typer.Exit: the command there failed, with its exit code.
     """
     from joulemark.records.store import Store
@@ -51,7 +51,7 @@ def run_there(host: "Host", arguments: Sequence[str], campaign: Path | None, sto
 
 
 def _without(arguments: Sequence[str]) -> list[str]:
-    """Arguments without those that are for here."""
+    """Return the arguments without those meant for this side."""
     left, skip = [], False
     for argument in arguments:
         if skip:

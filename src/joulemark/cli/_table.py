@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from joulemark.records.record import PrimitiveRecord
 
 NEAR_BYTES = 64
-"""Of the message sizes, the one nearest to this is shown."""
+"""The table shows the message size nearest to this."""
 
 MOST_ROWS = 40
-"""A longer table is cut to the best of each kind: what a person can take in."""
+"""A longer table is cut to the best of each kind, which a person can take in."""
 
 _FIRST_LEFT_OUT = ("opt", "operation", "ms", "RAM", "stack", "flash", "secrets", "bytes", "µJ")
-"""Columns that a narrow terminal goes without, in this order."""
+"""Columns that a narrow terminal omits, in this order."""
 
 
 def shown(points: "Sequence[Point]", good: Collection[str]) -> "list[Point]":
-    """The cases that the table chooses from: all builds, one operation and size.
+    """Return the cases that the table chooses from: all builds, one operation and size.
 
     Args:
         points: of the campaign.
@@ -55,13 +55,13 @@ def show(
 ) -> None:
     """Print the fastest build of each implementation, and what that leaves out.
 
-    Where that takes more than `MOST_ROWS`, only the best of each kind on each board is printed.
+    If that takes more than `MOST_ROWS`, print only the best of each kind on each board.
 
     Args:
         records: of the cases that `shown` chose.
-        dependent: builds (as `build_of` names them) of which some operation or size showed that
-            time or addresses depend on data.
-        cases: how many cases of the campaign have numbers, those of `records` among them.
+        dependent: builds (as `build_of` names them) with an operation or size whose time or
+            addresses were seen to depend on data.
+        cases: number of the campaign's cases that have numbers, including those of `records`.
     """
     from rich.console import Console
     from rich.table import Table
@@ -93,8 +93,7 @@ def show(
             *("" if v is None else str(v) for v in _memory(row)),
             _secrets(row, dependent),
         )
-    # A pipe or a file has no width that a table must fit.
-    # Names are no markup.
+    # A pipe or a file has no width to fit, and names are not markup.
     console = Console(markup=False, emoji=False)
     if not console.is_terminal:
         console.width = 1000
@@ -106,7 +105,7 @@ def show(
 
 
 def _fastest(records: "Iterable[PrimitiveRecord]") -> "list[PrimitiveRecord]":
-    """The fastest build of each implementation, in the order of boards, kinds and names."""
+    """Return the fastest build of each implementation, sorted by board, kind and name."""
     groups: dict[tuple[str, ...], list[PrimitiveRecord]] = {}
     for r in records:
         where, what = r.conditions, r.subject
@@ -118,9 +117,9 @@ def _fastest(records: "Iterable[PrimitiveRecord]") -> "list[PrimitiveRecord]":
 def _best_of_each_kind(
     rows: "Iterable[PrimitiveRecord]", dependent: Collection[tuple[str, ...]]
 ) -> "list[PrimitiveRecord]":
-    """Of each kind on each board, the row that takes least energy of those that may be advised.
+    """Return the row with the least energy that may be advised, for each kind on each board.
 
-    Where none may (no implementation of the kind is constant-time), the kind has no row.
+    A kind with no such row (no implementation of it is constant-time) is left out.
     """
     from joulemark.analysis.advice import Requirement
 
@@ -140,11 +139,11 @@ def _best_of_each_kind(
 
 
 def described(rows: "Sequence[PrimitiveRecord]", cases: int, *, cut: bool = False) -> str:
-    """Selection of the table's rows, and the number of cases left out.
+    """Describe how the table's rows were selected, and how many cases are left out.
 
     Args:
         rows: the records that the table shows.
-        cases: how many cases have numbers.
+        cases: number of cases that have numbers.
         cut: only the best of each kind is shown.
     """
     if not rows:
@@ -171,7 +170,7 @@ def _range(values: Iterable[int]) -> str:
 
 
 def _fit(table: "Table", width: int) -> "tuple[Table, list[str]]":
-    """Leave columns out of a table, in a stated order, until no cell is cut.
+    """Leave columns out of a table, in a fixed order, until no cell is cut.
 
     Returns:
         The table, and the names of the columns that were left out.
@@ -199,7 +198,7 @@ def _fit(table: "Table", width: int) -> "tuple[Table, list[str]]":
 
 
 def build_of(record_or_point: "PrimitiveRecord | Point") -> tuple[str, ...]:
-    """Key that findings are gathered by."""
+    """Return the key by which findings are collected."""
     case = record_or_point.case
     subject, where = case.subject, case.conditions
     named = (getattr(subject, "primitive", ""), getattr(subject, "implementation", ""))

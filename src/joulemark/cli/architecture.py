@@ -164,7 +164,7 @@ def _wired(texts: list[str]) -> dict[str, str]:
 
 
 class _Values:
-    """Quantities of a record by their columns; None where there is none."""
+    """Quantities of a record by their columns; None for a missing one."""
 
     def __init__(self, record: "Record[ArchitectureSubject]") -> None:
         self._of = {q.column(): q for q in record.quantities}

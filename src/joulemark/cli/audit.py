@@ -40,7 +40,7 @@ def audit(
 
 
 def _said(made: "Audit") -> list[str]:
-    """The findings in sentences."""
+    """Return the findings in sentences."""
     from joulemark.analysis.audit import power
 
     lines = []

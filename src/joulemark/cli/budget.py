@@ -50,7 +50,7 @@ def budget(
     path = files.given(scenario, SCENARIOS, files.names(SCENARIOS))
     asked = read(path)
     costs = Costs([], store)
-    if costs.missing(asked):  # It takes anything from a store at all.
+    if costs.missing(asked):  # Nothing from a store may be needed at all.
         costs = _from_store(store) if stored else _measured(asked, store)
         costs.require(asked)
     base = compute(asked, costs)
@@ -74,7 +74,7 @@ def _from_store(store: str) -> "Costs":
 
 
 def _measured(scenario: "Scenario", store: str) -> "Costs":
-    """Records that the scenario needs; those missing from the store are measured first."""
+    """Return the records that the scenario needs; measure those missing from the store first."""
     from joulemark.analysis.budget import optimisations
     from joulemark.campaign.campaign import load_campaign
     from joulemark.catalogue import boards

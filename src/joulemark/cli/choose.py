@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from joulemark.records.store import Store
 
 CONSTANT_TIME_TRIALS = 8
-"""Where constant time is demanded: the default of `run` takes two of long messages."""
+"""Where constant time is demanded: `run` by default makes only two for long messages."""
 
 
 class Standing(StrEnum):
@@ -98,7 +98,7 @@ class DemandOptions:
 
     @property
     def demands(self) -> "Demands":
-        """As the analysis takes them."""
+        """The demands, as the analysis takes them."""
         from joulemark.analysis.choice import Demands
 
         return Demands(
@@ -115,7 +115,7 @@ class DemandOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class UseOptions:
-    """Use and battery."""
+    """How often it is used, and the battery."""
 
     every: Annotated[
         float | None,
@@ -274,21 +274,21 @@ class _Question:
 
     @property
     def _sized(self) -> bool:
-        """Whether what serves takes a message."""
+        """Whether the serving operations take a message."""
         return self.kind.sized(self.serving)
 
     @property
     def size(self) -> int:
-        """Of the message, in bytes; 0 where there is none.
+        """Size of the message in bytes; 0 if there is none.
 
         Raises:
-            InputError: a size is given where there is no message.
+            InputError: a size is given but there is no message.
         """
         return message_bytes(self.kind, self.serving, self.asked_size)
 
     @property
     def serving(self) -> tuple[str, ...]:
-        """Operations that serve one message: as asked for, or as the kind's first service says."""
+        """Operations that serve one message: those asked for, else of the kind's first service."""
         if self.operations:
             return self.operations
         services = self.kind.file.service
@@ -302,7 +302,7 @@ class _Question:
         return names and sized and with_ad
 
     def stored(self, store: "Store") -> "list[PrimitiveRecord]":
-        """Records of the store, as they are."""
+        """Return matching records of the store as they are."""
         from joulemark.records.record import of_primitives
 
         found = store.of_board(
@@ -317,7 +317,7 @@ class _Question:
     def measured(
         self, store: "Store", demands: "Demands", processes: int
     ) -> "tuple[list[PrimitiveRecord], dict[Implementation, list[str]]]":
-        """Records of everything that may satisfy the demands; and why the rest cannot."""
+        """Return records of all that may meet the demands, and why the rest cannot."""
         from joulemark.campaign.campaign import load_campaign
         from joulemark.catalogue.primitives import Library
         from joulemark.cli._measuring import measure, planned
@@ -338,7 +338,7 @@ class _Question:
                 "board": [self.board.name],
                 "clock": [self.clock],
                 "primitive": sorted({way.algorithm.name for way in ways}),
-                # Other operations may take no message of 0 bytes.
+                # Other operations may not accept a message of 0 bytes.
                 "size": [self.size] if self._sized else None,
                 "ad_size": [self.ad_size],
                 "compiler": _compilers(self.board.core),
@@ -358,7 +358,7 @@ class _Question:
         return [r for r in (*old, *new) if r.status == "ok"], unmeasured
 
     def _algorithms(self, library: "Library") -> "list[Algorithm]":
-        """Those of the names that are wanted, for messages of the size."""
+        """Return the algorithms with the wanted names that take messages of this size."""
         from joulemark.catalogue.near import near
 
         of_kind = [a for a in library.algorithms.values() if a.kind == self.kind.name]
@@ -400,7 +400,7 @@ class _Question:
 
 
 def _compilers(core: str) -> list[str]:
-    """Those that are installed; the default one in any case."""
+    """Return the installed compilers, and the default one in any case."""
     from joulemark.errors import ToolError
     from joulemark.images import families, toolchain
 
@@ -421,9 +421,9 @@ def _removed(
     objections: "Mapping[Any, list[str]]",
     unmeasured: "Mapping[Implementation, list[str]]",
 ) -> dict[str, dict[str, int]]:
-    """Builds that each demand rules out by itself, by implementation.
+    """Return the builds that each demand rules out by itself, by implementation.
 
-    One that was not measured counts no builds.
+    An implementation that was not measured counts as 0 builds.
     """
     result: dict[str, dict[str, int]] = {}
     for way, reasons in unmeasured.items():
@@ -499,12 +499,12 @@ def _show(
 
 
 def _hardware(question: _Question, names: "Collection[str]") -> None:
-    """Accelerators of the board that would do some of it instead, where nothing here uses them."""
+    """Point out the board's accelerators that could do some of it where nothing here uses them."""
     from joulemark.catalogue.primitives import library
 
     known = library()
     for engine in question.board.accelerator:
-        # A store may have what is another's, or is no more.
+        # A store may have algorithms of others, or some that no longer exist.
         there = (known.algorithms[name] for name in names if name in known.algorithms)
         used = {
             algorithm.name
@@ -524,7 +524,7 @@ def _hardware(question: _Question, names: "Collection[str]") -> None:
 
 
 def _life(question: _Question, good: "list[Option]", by: By, use: UseOptions) -> dict[str, str]:
-    """Battery life with the cheapest, beside the board asleep."""
+    """Return the battery life with the best option, beside that of the sleeping board."""
     from joulemark.analysis import choice
     from joulemark.analysis.budget import life_text, lifetime_s
     from joulemark.analysis.scenario import Battery

@@ -116,10 +116,10 @@ def compare(
 
 
 def _form_of(path: Path) -> Form:
-    """The format that a file's ending says.
+    """Return the format that a file's suffix names.
 
     Raises:
-        InputError: it says none.
+        InputError: it names none.
     """
     if path.suffix not in _ENDINGS:
         mend = f"end it in {', '.join(_ENDINGS)}, or give --format"
@@ -139,7 +139,7 @@ def _complain(found: "Sequence[Compared]") -> None:
 
 
 class _Commits:
-    """Commits of the repository that a folder of sources is in; measured when asked for."""
+    """Commits of the repository that a folder of sources is in, measured on demand."""
 
     def __init__(
         self, source: Path | None, campaign: Path | None, options: Sequence[str], scratch: Path
@@ -151,7 +151,7 @@ class _Commits:
             raise InputError(what, " ".join(options) or "--campaign", "name --source FOLDER")
 
     def store_of(self, side: str) -> str:
-        """A store or an export as it is; a commit as the store that it was measured into."""
+        """Return a store or an export as it is; for a commit, the store of its measurement."""
         if "://" in side or Path(side).exists() or Path(side).suffix in _EXPORTS:
             return side
         if self._source is None:
@@ -173,7 +173,7 @@ class _Commits:
             command += ["--source", str(folder), "--store", store, "--seed", "1", *self._options]
             typer.echo(f"measuring {revision} ({commit[:12]})", err=True)
             done = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
-        # A case that failed (6) and a claim that is contradicted (12) are part of the comparison.
+        # Failed cases (6) and contradicted claims (12) are part of the comparison.
         if done.returncode not in {0, 6, 12}:
             error = JoulemarkError("could not be measured", revision, "its messages are above")
             error.exit_code = done.returncode  # type: ignore[misc]
@@ -183,7 +183,7 @@ class _Commits:
 
 @contextmanager
 def _checked_out(root: Path, commit: str, folder: Path) -> Iterator[Path]:
-    """A commit's files in a folder of their own, of the repository's working trees."""
+    """Yield a commit's files in a separate working tree of the repository."""
     if not folder.exists():
         _git(root, "worktree", "add", "--detach", "--quiet", str(folder), commit)
     try:

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class EnergyCommand(MeasuringCommand):
-    """Without --meter it reads traces, which have options of their own."""
+    """A command that without --meter reads traces, which have options of their own."""
 
     def declared(self, meter: str | None) -> "list[Declared]":
-        """The options of a meter, or of traces."""
+        """Return the options of a meter, or of traces."""
         if meter is not None:
             return super().declared(meter)
         from joulemark.meters import trace
@@ -76,7 +76,7 @@ def energy(
         raise InputError(f"{seconds:g} s cannot be recorded", "--seconds", "such as 10")
     if traces:
         for path in traces:
-            # A name that is wrong is told before options that are missing.
+            # Report a wrong name before missing options.
             if not path.exists():
                 raise InputError("there is no such file", str(path))
         choice = trace.Choice(
@@ -153,7 +153,7 @@ def _show_run(number: int, run: "Run", got: "Samples | Counted") -> None:
 
 
 def _ask(question: str) -> str:
-    """Typed answer; Ctrl-D ends the command as Ctrl-C does."""
+    """Return a typed answer; Ctrl-D ends the command as Ctrl-C does."""
     try:
         return input(question)
     except EOFError:

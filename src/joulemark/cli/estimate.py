@@ -104,7 +104,7 @@ def estimate(
     if library_source is not None:
         source = Source(library_source, tuple(library_flag or ()), library_compiler or "")
     target = architecture(made_for or names[0])
-    # Before anything is built.
+    # Fail before anything is built.
     model(found.core, target.name)
     with Store(store) as opened:
         if chosen.library:

@@ -21,10 +21,10 @@ DEFAULT_MAX_CYCLES = 4_000_000_000
 """Some ten seconds of emulation, and more than eight minutes of an 8 MHz chip."""
 
 RESETS = 16
-"""A program that is reset more often is taken to be reset for ever."""
+"""A program that resets more often is taken to reset for ever."""
 
 _SLICE_CYCLES = 50_000_000
-"""The engine is asked for this many cycles at a time, so that Ctrl-C is heard."""
+"""The engine runs this many cycles at a time, so that Ctrl-C is noticed."""
 
 Raw = Annotated[
     str | None,
@@ -64,11 +64,11 @@ MaxCycles = Annotated[
 
 
 _OF_NO_FORMAT = "neither ELF nor Intel HEX"
-"""The engine's words for what may be raw bytes."""
+"""The engine's message for what may be raw bytes."""
 
 
 def parse_number(text: str, what: str) -> int:
-    """A decimal, 0x or 0b number."""
+    """Parse a decimal, 0x or 0b number."""
     try:
         return int(text, 0)
     except ValueError:
@@ -76,7 +76,7 @@ def parse_number(text: str, what: str) -> int:
 
 
 def parse_settings(settings: list[str] | None) -> dict[str, int]:
-    """NAME=VALUE options as a dictionary."""
+    """Return NAME=VALUE options as a dictionary."""
     result = {}
     for setting in settings or []:
         name, equals, value = setting.partition("=")
@@ -87,7 +87,7 @@ def parse_settings(settings: list[str] | None) -> dict[str, int]:
 
 
 def load_image(path: Path, raw: str | None) -> "Image":
-    """An image from a file."""
+    """Load an image from a file."""
     from joulemark._engine import EngineError, Image
 
     address = None if raw is None else parse_number(raw, "--raw")
@@ -101,7 +101,7 @@ def load_image(path: Path, raw: str | None) -> "Image":
 
 
 def resolve(image: "Image", text: str, option: str) -> int:
-    """An option's number or symbol as an address."""
+    """Return an option's number or symbol as an address."""
     from joulemark._engine import EngineError
 
     try:
@@ -112,14 +112,14 @@ def resolve(image: "Image", text: str, option: str) -> int:
 
 @dataclass(frozen=True)
 class Range:
-    """A range of memory to read, as an option asks for it."""
+    """A range of memory to read."""
 
     address: int
     length: int
 
 
 def parse_ranges(image: "Image", texts: list[str] | None) -> list[Range]:
-    """ADDRESS:LENGTH options."""
+    """Parse ADDRESS:LENGTH options."""
     ranges = []
     for text in texts or []:
         where, colon, length = text.rpartition(":")
@@ -136,7 +136,7 @@ def parse_ranges(image: "Image", texts: list[str] | None) -> list[Range]:
 
 
 def read_ranges(machine: "Machine", ranges: list[Range]) -> list[dict[str, Any]]:
-    """The memory that was asked for."""
+    """Return the memory that was asked for."""
     from joulemark._engine import EngineError
 
     result = []
@@ -152,13 +152,13 @@ def read_ranges(machine: "Machine", ranges: list[Range]) -> list[dict[str, Any]]
 def run_machine(
     machine: "Machine", until: int | None, max_cycles: int, wires: Wires | None = None
 ) -> "Stop":
-    """Run until an address, an end or a budget, answering Ctrl-C on the way.
+    """Run until an address, an end or a budget, responding to Ctrl-C on the way.
 
     Args:
-        machine: to run.
+        machine: the machine to run.
         until: stop before the instruction at this address.
         max_cycles: the budget.
-        wires: what is shown of the program's output on the way.
+        wires: carry the program's output and input on the way.
     """
     from joulemark._engine import EngineError
 
@@ -179,7 +179,7 @@ def run_machine(
 
 
 def fault_text(fault: "Fault") -> str:
-    """A fault with the calls that led to it."""
+    """Describe a fault with the calls that led to it."""
     frames = [f"{f.symbol}+{f.offset:#x} ({f.address:#06x})" for f in fault.call_stack]
     return "\n  called from ".join(
         [f"{fault.kind}: {fault.message}\n  in {frames[0]}", *frames[1:]]
@@ -189,7 +189,7 @@ def fault_text(fault: "Fault") -> str:
 
 
 def fault_object(fault: "Fault") -> dict[str, Any]:
-    """A fault for JSON."""
+    """Return a fault for JSON."""
     return {
         "kind": fault.kind,
         "message": fault.message,
@@ -203,7 +203,7 @@ def fault_object(fault: "Fault") -> dict[str, Any]:
 def end_error(
     stop: "Stop", *, awaited: bool, budget: bool, max_cycles: int
 ) -> JoulemarkError | None:
-    """The error that a run's end is, if it is one.
+    """Return the error that the end of a run amounts to, or None.
 
     Args:
         stop: how the run ended.
@@ -301,7 +301,7 @@ def execute(
         )
     except EngineError as error:
         raise InputError(str(error)) from error
-    read_ranges(machine, ranges)  # A wrong one is known before the program has run.
+    read_ranges(machine, ranges)  # Fail on a wrong range before the program runs.
     wires = Wires(machine, shown.uart_input, quiet=as_json)
     before = {"cycles": 0, "instructions": 0, "time_ps": 0}
     stop = None
@@ -343,14 +343,14 @@ def execute(
 
 
 def _described(board: str) -> "Board":
-    # What reads boards' files takes longer to start than a bare chip to run a million cycles.
+    # Importing the reader of board files takes longer than a bare chip takes for a million cycles.
     from joulemark.catalogue import boards
 
     return boards.load_board(board)
 
 
 def _debugged(machine: "Machine", host: str, port: int, wires: Wires) -> "Stop":
-    """Let a debugger at the machine; the end is where it leaves it."""
+    """Let a debugger control the machine; the run ends where the debugger leaves it."""
     from joulemark._engine import EngineError
 
     typer.echo(f"waiting for a debugger: target remote {host}:{port}", err=True)

@@ -27,7 +27,7 @@ _SIDES: _Sides = {
     "initiator": {"message-1": "message_1", "message-3": "message_3", "confirm": None},
     "responder": {"message-2": "message_2", "finish": None, "message-4": "message_4"},
 }
-"""Operations of each side, and the message that each sends; the last are of a fourth message."""
+"""Operations of each side, and the message that each sends; the last ones need a fourth message."""
 _PARTS_SHOWN = 6
 _DAYS = 365.25
 _SECONDS_PER_HOUR = 3600
@@ -40,7 +40,7 @@ class _Asked:
     primitive: str
     board: str
     implementation: str
-    """Empty: the board's first."""
+    """Empty for the board's first."""
     opt: str
     message_4: bool
     ad_size: int
@@ -48,12 +48,12 @@ class _Asked:
 
 @dataclass(frozen=True)
 class _Priced:
-    """A handshake's ledger, in each form that it is shown or kept in."""
+    """A handshake's ledger, in each form in which it is shown or kept."""
 
     lines: Sequence[str]
     ledger: Mapping[str, Any]
     energies: Sequence[tuple[str, float, float]]
-    """Side, its joules and its supply."""
+    """Side, its energy in joules and its supply voltage."""
     records: "Sequence[Record[Subject]]"
 
 
@@ -142,7 +142,7 @@ def handshake(
 
 
 def _on_bench(asked: _Asked) -> _Priced:
-    """The ledger of operations."""
+    """Return the ledger of operations."""
     from joulemark.catalogue import boards
     from joulemark.catalogue.primitives import Library
 
@@ -189,7 +189,7 @@ def _bench_ledger(
     lengths: Mapping[str, int],
     sides: _Sides,
 ) -> dict[str, Any]:
-    """The ledger as names and numbers."""
+    """Return the ledger as names and numbers."""
     first = next(iter(records.values()))
     return {
         "primitive": primitive,
@@ -217,7 +217,7 @@ def _bench_ledger(
 
 
 def _on_air(file: Path) -> _Priced:
-    """The ledger of a network."""
+    """Return the ledger of a network."""
     from joulemark.catalogue.networks import read_network
     from joulemark.measure.handshake import ledger, records
     from joulemark.runners.network import RunningNetwork, refuse_unused_wiring
@@ -241,7 +241,7 @@ def _on_air(file: Path) -> _Priced:
 
 
 def _air_lines(side: "Side", implementation: str) -> list[str]:
-    """A side's table."""
+    """Return a side's table."""
     rows: list[tuple[str, ...]] = [
         ("does", "ms", "cycles", "core µJ", "radio µJ", "stack", "frames", "on air")
     ]
@@ -283,7 +283,7 @@ def _air_lines(side: "Side", implementation: str) -> list[str]:
 
 
 def _aligned(rows: "Sequence[tuple[str, ...]]", words: int) -> list[str]:
-    """Lines of columns, of which the first ones are words and the others numbers."""
+    """Return lines of columns, the first `words` of them words and the others numbers."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
@@ -295,7 +295,7 @@ def _aligned(rows: "Sequence[tuple[str, ...]]", words: int) -> list[str]:
 
 
 def _measured(asked: _Asked, board: "Board", sides: _Sides) -> "Mapping[str, PrimitiveRecord]":
-    """Each operation's record."""
+    """Return each operation's record."""
     from joulemark.campaign.campaign import Campaign
     from joulemark.campaign.plan import plan
     from joulemark.measure.conduct import Bench
@@ -323,7 +323,7 @@ def _measured(asked: _Asked, board: "Board", sides: _Sides) -> "Mapping[str, Pri
 
 
 def _lengths(algorithm: "Algorithm", ad_size: int) -> dict[str, int]:
-    """Bytes of each message."""
+    """Return the size of each message."""
     from joulemark.oracle import Inputs
 
     source = random.Random(algorithm.name)
@@ -343,7 +343,7 @@ def _of(record: "PrimitiveRecord", name: str) -> float:
 def _bench_lines(
     records: "Mapping[str, PrimitiveRecord]", lengths: Mapping[str, int], sides: _Sides
 ) -> list[str]:
-    """The table."""
+    """Return the table's lines."""
     first = next(iter(records.values()))
     rows: list[tuple[str, ...]] = [("side", "does", "sends", "cycles", "ms", "core µJ", "stack")]
     for side, messages in sides.items():

@@ -127,7 +127,7 @@ def _row(
 def _chosen(
     primitives: list[str], implementations: list[str] | None, boards: list[str] | None
 ) -> "Iterator[tuple[Board, Implementation]]":
-    """Boards, and the implementations that run on each."""
+    """Yield boards, and the implementations that run on each."""
     from fnmatch import fnmatchcase
 
     from joulemark.catalogue.boards import load_board

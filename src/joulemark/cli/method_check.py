@@ -45,7 +45,7 @@ def method_check(
 
 
 def _job(primitive: str, implementation: str, operation: str, size: int, setup: "Setup") -> "Job":
-    """One case on the TelosB."""
+    """Return the job of one case on the TelosB."""
     from joulemark.campaign.campaign import Campaign
     from joulemark.campaign.plan import plan
 
@@ -63,7 +63,7 @@ def _job(primitive: str, implementation: str, operation: str, size: int, setup: 
 
 
 def _measured(jobs: "Iterable[Job]") -> "list[PrimitiveRecord]":
-    """The model's records."""
+    """Return the model's records."""
     from joulemark.measure.emulated import emulate
 
     return [_good(record) for job in jobs for record in emulate(job)]
@@ -104,7 +104,7 @@ def _known() -> "list[Known]":
 
 
 def _compared() -> "list[Pair]":
-    """Cases through the model, and through instruments on the emulated bench in real time."""
+    """Return cases through the model and through instruments on the emulated bench in real time."""
     from joulemark._engine import Image
     from joulemark.campaign.job import RUNS, Setup
     from joulemark.catalogue import boards

@@ -44,7 +44,7 @@ class _Totals:
 
 
 def _truth(t: "Transmission", names: Sequence[str]) -> str:
-    """Fate of a frame at each mote, in words."""
+    """Describe the fate of a frame at each mote."""
     by: dict[str, list[str]] = {}
     for hearing in t.hearings:
         by.setdefault(hearing.outcome or "unknown", []).append(names[hearing.mote])
@@ -67,7 +67,7 @@ def _comment(t: "Transmission", names: Sequence[str], flaws: "Sequence[Flaw]") -
 
 
 class _Uarts:
-    """Where what motes write on their serial ports goes, besides the terminal."""
+    """Where motes' serial output goes besides the terminal."""
 
     def __init__(self, where: str, names: Sequence[str]) -> None:
         self._folder: Path | None = None
@@ -91,7 +91,7 @@ class _Uarts:
                 raise InputError(f"cannot be made: {error.strerror}", where) from error
 
     def write(self, line: "Line", name: str) -> None:
-        """Let go what a mote has written."""
+        """Pass on what a mote wrote."""
         if self._folder is not None:
             path = self._folder / f"{name}.{line.port.lower()}.txt"
             try:
@@ -104,7 +104,7 @@ class _Uarts:
                 os.write(self.ptys[line.mote], line.data)
 
     def typed(self) -> Iterator[tuple[int, bytes]]:
-        """Input typed for motes."""
+        """Yield input typed for motes."""
         for number, master in self.ptys.items():
             with contextlib.suppress(BlockingIOError, OSError):
                 if data := os.read(master, 4096):
@@ -218,7 +218,7 @@ def network(
 
 
 def _until_interrupted(running: "RunningNetwork", duration_s: float) -> "Iterator[Slice]":
-    """Slices of a run, which Ctrl-C ends with the one that it comes in."""
+    """Yield the slices of a run; after Ctrl-C, the current slice is the last."""
     from joulemark.interrupts import deferred
 
     with deferred() as strike, contextlib.suppress(KeyboardInterrupt):
@@ -230,7 +230,7 @@ def _until_interrupted(running: "RunningNetwork", duration_s: float) -> "Iterato
 def _complain(
     running: "RunningNetwork", faults: "Sequence[tuple[int, Stop]]", flaws: "Sequence[Flaw]"
 ) -> None:
-    """Say what went wrong.
+    """Report what went wrong.
 
     Raises:
         FaultError: a mote faulted.
@@ -252,7 +252,7 @@ def _complain(
 
 
 def is_second(time_ps: int) -> bool:
-    """Tell whether a second is full."""
+    """Return whether a time is a whole second."""
     return time_ps % 10**12 == 0
 
 
@@ -264,7 +264,7 @@ def _piece(
     capture: "Capture | None",
     uarts: _Uarts,
 ) -> list[tuple[int, str]]:
-    """Take what came out of a slice; lines of the timeline, by their times."""
+    """Process a slice; return lines of the timeline with their times."""
     from joulemark.analysis.auditor import Seen
     from joulemark.analysis.frames import describe
 
@@ -312,7 +312,7 @@ def _piece(
 
 
 def channel_of(frequency_mhz: int) -> int | None:
-    """The channel of a frequency (IEEE Std 802.15.4-2006, 6.1.2.1), if it is one's."""
+    """Return a frequency's channel (IEEE Std 802.15.4-2006, 6.1.2.1), or None if it has none."""
     steps, beside = divmod(frequency_mhz - 2405, 5)
     return 11 + steps if beside == 0 and 0 <= steps < 16 else None
 
@@ -331,7 +331,7 @@ def _so_far(running: "RunningNetwork", time_ps: int) -> str:
 
 
 def _write_keys(path: Path, keys: "Sequence[Any]") -> None:
-    """Keys as Wireshark's preferences have them, to be put into its folder as ieee802154_keys."""
+    """Write keys in Wireshark's format, to be put into its folder as ieee802154_keys."""
     lines = [f'"{key.hex}","{key.index}","No hash"\n' for key in keys]
     try:
         path.write_text("".join(lines), encoding="utf-8")
@@ -413,7 +413,7 @@ def _print(result: Mapping[str, Any]) -> None:
 
 
 def _check(store: str | None) -> None:
-    """Refuse a store that cannot be opened, before the network has run."""
+    """Refuse a store that cannot be opened, before the network runs."""
     if store is not None:
         from joulemark.records.store import Store
 

@@ -52,7 +52,7 @@ class _Profiled:
     cycles: int
     instructions: int
     power: "Mapping[str, Sequence[PowerInterval]]" = field(default_factory=dict)
-    """Power states of the parts of the board; none of a window."""
+    """Power states of the board's parts; empty for a window."""
     failure: JoulemarkError | None = None
 
 
@@ -158,7 +158,7 @@ def profile(
 def _check_files(
     annotate: Path | None, flame: Path | None, power: Path | None, board: "Board"
 ) -> None:
-    """Refuse files that cannot be written as they are named, before anything is run."""
+    """Refuse files that cannot be written under these names, before anything runs."""
     from joulemark.report.flame import check_flame
 
     if annotate is not None and annotate.suffix not in {".html", ".htm"}:
@@ -177,7 +177,7 @@ def _whole(
     max_cycles: int | None,
     settings: list[str] | None,
 ) -> _Profiled:
-    """From the start to the end."""
+    """Profile an image from its start to its end."""
     from joulemark._engine import EngineError, Machine
     from joulemark.catalogue import chips
     from joulemark.meters.power import occupancy
@@ -213,7 +213,7 @@ def _whole(
 
 
 def _window(program: "Image", board: "Board", operation: str, asked: int | None) -> _Profiled:
-    """One operation of an image that speaks the project's protocol, with random inputs."""
+    """Profile one operation of an image that speaks the project's protocol, with random inputs."""
     from joulemark._engine import EngineError
     from joulemark.catalogue import chips
     from joulemark.catalogue.primitives import Library
@@ -311,7 +311,7 @@ def _print(profiled: _Profiled, board: "Board", top: int, spending: "Spending") 
 
 
 def _print_lines(spent: "Mapping[Line | None, Spent]", top: int) -> None:
-    """The lines that took most energy."""
+    """Print the lines that took the most energy."""
     from rich.console import Console
     from rich.table import Table
 

@@ -43,7 +43,7 @@ def _names(option: str, text: str, complete: Any = None) -> Any:
 
 
 def _numbers(texts: list[str] | None, option: str) -> list[int] | None:
-    """Sizes of an option that is given once or several times."""
+    """Return the sizes from an option given once or several times."""
     if not texts:
         return None
     try:
@@ -108,7 +108,7 @@ class CampaignOptions:
     seed: Annotated[int | None, typer.Option("--seed", help="Seed for the random inputs.")] = None
 
     def campaign(self, path: Path | None) -> "Campaign":
-        """The campaign of a file and these options.
+        """Return the campaign of a file with these options.
 
         Raises:
             InputError: the file cannot be read, or a value is wrong.
@@ -177,14 +177,14 @@ class BenchOptions:
     ] = None
 
     def bench(self, told: dict[str, object], *, libraries: bool) -> "Bench":
-        """The options, checked.
+        """Return the options, checked.
 
         Args:
             told: the meter's options, by parameter.
-            libraries: it is for libraries and not for primitives.
+            libraries: whether libraries are measured rather than primitives.
 
         Raises:
-            InputError: something does not go together.
+            InputError: some options do not go together.
         """
         from joulemark.measure.conduct import Bench
 
@@ -290,7 +290,7 @@ def run(
 
 
 def _on_request(chosen: "Campaign", todo: "Plan") -> list[str]:
-    """What a campaign that names nothing leaves out on which core."""
+    """Return notes on what a campaign that names nothing leaves out, by core."""
     from joulemark.catalogue.primitives import library
 
     if chosen.kind or chosen.primitive or chosen.implementation:
@@ -316,7 +316,7 @@ def _show(
     served: "Mapping[str, Served]",
     measured: "Sequence[PrimitiveRecord]",
 ) -> None:
-    """The table, for which only the records that it shows are loaded."""
+    """Print the table; load only the records that it shows."""
     from joulemark.cli import _table as table
     from joulemark.records.record import DEPENDENT, of_primitives
 
@@ -338,7 +338,7 @@ def _report(
     served: "Mapping[str, Served]",
     measured: "Sequence[PrimitiveRecord]",
 ) -> None:
-    """Write the report where there is something new to report, and say where things are."""
+    """Write the report if there is something new, and say where things are."""
     if path is None:
         path = default_report(store.path)
     new = [r for r in measured if r.status == "ok" and not r.about.baseline]
@@ -354,7 +354,7 @@ def _report(
 def _complain(
     todo: "Plan", served: "Mapping[str, Served]", measured: "Sequence[PrimitiveRecord]"
 ) -> None:
-    """Say what failed, and which claims the trials contradict.
+    """Report what failed, and which claims the trials contradict.
 
     Raises:
         VerificationError: a case failed.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Strategy(StrEnum):
-    """Who does CCM*, and its AES."""
+    """What performs CCM* and its AES."""
 
     SOFTWARE = "software"
     HYBRID = "hybrid"
@@ -48,7 +48,7 @@ class Level(StrEnum):
 
     @property
     def number(self) -> int:
-        """As frames have it."""
+        """The number in frames."""
         return list(Level).index(self)
 
 
@@ -61,7 +61,7 @@ class Ahead(StrEnum):
 
 
 class Compiler(StrEnum):
-    """Compilers' families."""
+    """Families of compilers."""
 
     CLANG = "clang"
     GCC = "gcc"
@@ -257,7 +257,7 @@ def slot(
 
 
 def _judge(done: "list[SlotRecord]", at_most_ms: float) -> None:
-    """A slot that has to be longer than is wanted is a budget that is not kept."""
+    """Fail where the shortest slot is longer than the limit."""
     from joulemark.errors import UnsatisfiedError
     from joulemark.report.slot import certificate, milliseconds
 
@@ -292,7 +292,7 @@ def _cases(
     cipher: str,
     motes: list[int],
 ) -> "Iterator[SlotCase]":
-    """Without security, all strategies are one.
+    """Yield the cases; without security, all strategies are the same case.
 
     Raises:
         InputError: a board cannot be found, or has no such clock or cipher.

@@ -116,7 +116,7 @@ def _list() -> None:
 
 
 def _today(store: str, out: Path | None) -> None:
-    """The page over all boards."""
+    """Write the page over all boards."""
     from datetime import UTC, datetime
 
     from joulemark.errors import InputError
