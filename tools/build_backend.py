@@ -1,6 +1,6 @@
-"""Builds wheels with maturin, with the data that the command needs where there is no checkout.
+"""Builds wheels with maturin, including the data that the command needs without a checkout.
 
-Chips, boards, firmware and the like lie beside `src` in the tree and in the package in a wheel.
+Chips, boards, firmware and the like are beside `src` in the tree, but in the package in a wheel.
 """
 
 import contextlib
@@ -48,7 +48,7 @@ def build_wheel(
     config_settings: Mapping[str, Any] | None = None,
     metadata_directory: str | None = None,
 ) -> str:
-    """Build a wheel of a copy of the tree that has the data in the package."""
+    """Build a wheel from a copy of the tree that has the data in the package."""
     folder = str(Path(wheel_directory).resolve())
     with _staged():
         name: str = maturin.build_wheel(folder, config_settings, metadata_directory)
@@ -57,7 +57,7 @@ def build_wheel(
 
 @contextlib.contextmanager
 def _staged() -> Iterator[None]:
-    """Work in the copy; always the same folder, so that cargo knows what it has built."""
+    """Work in the copy; always the same folder, so that cargo recognises what it has built."""
     stage = _ROOT / "build/wheel"
     shutil.rmtree(stage, ignore_errors=True)
     copy_tree(stage)
@@ -67,7 +67,7 @@ def _staged() -> Iterator[None]:
 
 
 def copy_tree(stage: Path) -> None:
-    """Copy what a wheel is built of, the data within the package."""
+    """Copy what a wheel is built from, with the data inside the package."""
     data = stage / "src/joulemark/data"
     stage.mkdir(parents=True, exist_ok=True)
     for name in _FOLDERS:
@@ -81,7 +81,7 @@ def copy_tree(stage: Path) -> None:
 
 
 def _commit() -> str:
-    """The commit that the wheel is of, with "+dirty" when files differ; empty if nobody knows."""
+    """Return the wheel's commit, with "+dirty" if files differ; empty if it cannot be told."""
 
     def git(*arguments: str) -> str:
         command = ["git", "-C", str(_ROOT), *arguments]

@@ -1,11 +1,11 @@
 """Writes the constants of elliptic curves as C: firmware/primitives/curve/NAME-constants.h.
 
-The curves are those of joulemark.curves. Everything else is computed: Montgomery's forms, and a
-comb of the generator G of four rows. Entry i of 8 is (2^(3 c) + s0 2^0 + s1 2^c + s2 2^(2 c)) G, c
-being the number of columns, and s 1 for a bit of i that is set and else -1; the curve edwards25519
-(RFC 8032, section 5.1) has it as (y - x, y + x, 2 d x y). A prime curve's columns come in blocks,
-so that one doubling serves a column of each: block b's entries are 2^(b c / blocks) times these.
-Verification has G, 3 G, ..., 15 G of a prime curve.
+The curves are those of joulemark.curves. Everything else is computed: Montgomery forms, and a comb
+of four rows of the generator G. Entry i of 8 is (2^(3 c) + s0 2^0 + s1 2^c + s2 2^(2 c)) G, where c
+is the number of columns and sj is 1 if bit j of i is set, else -1. The curve edwards25519 (RFC
+8032, section 5.1) has each entry as (y - x, y + x, 2 d x y). A prime curve's columns come in
+blocks, so that one doubling serves a column of each: block b's entries are 2^(b c / blocks) times
+these. Verification uses G, 3 G, ..., 15 G of a prime curve.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ ED_ROOT = pow(2, (ED_P - 1) // 4, ED_P)
 
 
 def edwards_add(one: Point, other: Point) -> Point:
-    """Sum of two points of edwards25519."""
+    """Return the sum of two points of edwards25519."""
     (x1, y1), (x2, y2) = one, other
     t = ED_D * x1 * x2 * y1 * y2 % ED_P
     x = (x1 * y2 + x2 * y1) * pow(1 + t, -1, ED_P) % ED_P
@@ -35,7 +35,7 @@ def edwards_add(one: Point, other: Point) -> Point:
 
 
 def edwards_base() -> Point:
-    """The base point: y is 4 / 5, x even."""
+    """Return the base point: y is 4 / 5, x is even."""
     y = 4 * pow(5, -1, ED_P) % ED_P
     square = (y * y - 1) * pow(ED_D * y * y + 1, -1, ED_P) % ED_P
     root = pow(square, (ED_P + 3) // 8, ED_P)
@@ -47,7 +47,7 @@ def edwards_base() -> Point:
 def comb(
     generator: Point, columns: int, add: Add, negative: Callable[[Point], Point]
 ) -> list[Point]:
-    """The eight entries."""
+    """Return the comb's eight entries."""
     rows = [generator]
     for _ in range(3):
         point = rows[-1]
@@ -64,10 +64,10 @@ def comb(
 
 
 def comb_blocks(order: int) -> tuple[int, int]:
-    """How many blocks of columns a comb has, up to four, and how many columns a block has.
+    """Return how many blocks of columns a comb has, up to four, and how many columns per block.
 
-    What point_multiply_base's additions rest on must hold: the highest digits' row begins more than
-    three bits below the order's end.
+    The additions of point_multiply_base rely on this: the row of the highest digits begins more
+    than three bits below the top of the order.
     """
     for blocks in (4, 2, 1):
         columns = -(-order.bit_length() // (4 * blocks))
@@ -77,24 +77,24 @@ def comb_blocks(order: int) -> tuple[int, int]:
 
 
 def words(value: int, count: int) -> str:
-    """An integer in words of 32 bits, the lowest first; W writes each as the field's words are."""
+    """Return an integer in 32-bit words, lowest first; W writes each as a word of the field."""
     parts = (f"W(0x{value >> 32 * i & 0xFFFFFFFF:08x})" for i in range(count))
     return "{" + ", ".join(parts) + "}"
 
 
 def define(name: str, text: str) -> str:
-    """Write a macro."""
+    """Return a macro."""
     return f"#define {name} {text}"
 
 
 def table(name: str, entries: Sequence[Sequence[str]]) -> str:
-    """Write a macro for an array of points."""
+    """Return a macro for an array of points."""
     rows = ["{" + ", ".join(entry) + "}" for entry in entries]
     return define(name, "{ \\\n    " + ", \\\n    ".join(rows) + "}")
 
 
 def modulus(prefix: str, value: int, count: int) -> list[str]:
-    """What arithmetic modulo a number needs."""
+    """Return the macros that arithmetic modulo a number needs."""
     return [
         define(f"{prefix}_BYTES", str(4 * count)),
         define(f"{prefix}_MODULUS", words(value, count)),
@@ -104,7 +104,7 @@ def modulus(prefix: str, value: int, count: int) -> list[str]:
 
 
 def scalar_lines(order: int) -> list[str]:
-    """What the numbers that points are multiplied by need."""
+    """Return the macros for scalars."""
     bits = order.bit_length()
     return [
         *modulus("ORDER", order, (bits + 31) // 32),
@@ -114,7 +114,7 @@ def scalar_lines(order: int) -> list[str]:
 
 
 def prime_lines(curve: PrimeCurve) -> list[str]:
-    """The constants of a curve over a prime field."""
+    """Return the constants of a curve over a prime field."""
     count = (curve.p.bit_length() + 31) // 32
     blocks, columns = comb_blocks(curve.order)
 
@@ -155,7 +155,7 @@ def prime_lines(curve: PrimeCurve) -> list[str]:
 
 
 def easy_lines(curve: PrimeCurve) -> list[str]:
-    """The constants of a curve for arithmetic that knows only the shape of its prime."""
+    """Return the constants of a curve for arithmetic that knows only the shape of its prime."""
     bits = curve.p.bit_length()
     count = bits // 32
     columns = (curve.order.bit_length() + 2) // 3
@@ -164,7 +164,7 @@ def easy_lines(curve: PrimeCurve) -> list[str]:
         parts = (f"0x{value >> 32 * i & 0xFFFFFFFF:08x}u" for i in range(words))
         return "{" + ", ".join(parts) + "}"
 
-    # 2^bits - p as a sum of few powers of two with signs: the non-adjacent form.
+    # 2^bits - p as a signed sum of few powers of two: the non-adjacent form.
     terms, rest, exponent = [], (1 << bits) - curve.p, 0
     while rest:
         if rest & 1:
@@ -190,7 +190,7 @@ def easy_lines(curve: PrimeCurve) -> list[str]:
 
 
 def binary_lines(curve: BinaryCurve) -> list[str]:
-    """The constants of a curve over a binary field, in as many words as a prime field's are."""
+    """Return the constants of a curve over a binary field, in as many words as for a prime one."""
     count = (curve.degree + 31) // 32
     x, y = curve.generator
     return [
@@ -202,7 +202,7 @@ def binary_lines(curve: BinaryCurve) -> list[str]:
 
 
 def edwards_lines() -> list[str]:
-    """The constants of edwards25519."""
+    """Return the constants of edwards25519."""
     entries = comb(edwards_base(), 64, edwards_add, lambda a: (ED_P - a[0], a[1]))
     return [
         define("EDWARDS25519_D", words(ED_D, 8)),
@@ -216,7 +216,7 @@ def edwards_lines() -> list[str]:
 
 
 def headers() -> dict[str, str]:
-    """Each header's text, by its name."""
+    """Return the text of each header by name."""
     lines = {curve.name: prime_lines(curve) for curve in PRIME}
     lines |= {f"{c.name}-easy": easy_lines(c) for c in (curves.P256, curves.SECP160R1)}
     lines[BINARY.name] = binary_lines(BINARY)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the generated pages of docs/: from primitives' and boards' files, and a results store.
 
-`tools/generate_docs.py` writes docs/primitives.md and docs/boards.md; with `--store STORE`
-docs/results-BOARD.md too, for each board of the campaign tools/results.toml, from its records.
+`tools/generate_docs.py` writes docs/primitives.md and docs/boards.md; with `--store STORE` it also
+writes docs/results-BOARD.md for each board of the campaign tools/results.toml, from its records.
 """
 
 import argparse
@@ -50,7 +50,7 @@ SIZES = (16, 64)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int = 0) -> list[str]:
-    """A Markdown table whose last columns, as many as `numbers`, are aligned to the right."""
+    """Return a Markdown table whose last `numbers` columns are aligned to the right."""
     rules = ["---"] * (len(header) - numbers) + ["---:"] * numbers
     lines = [header, rules, *rows]
     escaped = ([cell.replace("|", r"\|") for cell in line] for line in lines)
@@ -80,7 +80,7 @@ def _status(primitive: Primitive) -> str:
 
 
 def primitives_page(library: Library) -> str:
-    """What there is to measure."""
+    """Return the page of all primitives that can be measured."""
     lines = [
         GENERATED,
         "# Primitives",
@@ -129,19 +129,19 @@ def primitives_page(library: Library) -> str:
 
 @dataclass(frozen=True)
 class Figure:
-    """What a build costs, in cycles or bytes."""
+    """Cost of a build, in cycles or bytes."""
 
     value: float
     record: PrimitiveRecord
 
     @property
     def text(self) -> str:
-        """The figure as a reader likes it."""
+        """The figure as text."""
         return f"{self.value:,.0f}"
 
     @property
     def build(self) -> str:
-        """What it is the figure of."""
+        """The build that it belongs to."""
         return f"`{self.record.subject.implementation}` -{_optimisation(self.record)}"
 
 
@@ -150,7 +150,7 @@ def _optimisation(record: PrimitiveRecord) -> str:
 
 
 class Results:
-    """Records of one board's software, by what was measured; hardware has no part in them."""
+    """Records of one board's software by what was measured; accelerators are left out."""
 
     def __init__(self, records: Iterable[PrimitiveRecord], board: str, library: Library) -> None:
         self.board = board
@@ -177,7 +177,7 @@ class Results:
     def least(
         self, primitive: str, size: int, less: int | None, among: Collection[str] | None = None
     ) -> Figure | None:
-        """The least cycles of any build at a size; with `less`, beyond those at that size."""
+        """Return the least cycles of any build at a size, minus those at size `less` if given."""
 
         def build(record: PrimitiveRecord) -> tuple[str, str]:
             return record.subject.implementation, str(record.build)
@@ -192,7 +192,7 @@ class Results:
         return min(figures, key=lambda f: f.value, default=None)
 
     def smallest(self, primitive: str) -> Figure | None:
-        """The least flash of any implementation at -Os."""
+        """Return the least flash of any implementation at -Os."""
         figures = [
             Figure(r.flash_bytes or 0, r)
             for r in self.records
@@ -203,30 +203,30 @@ class Results:
 
 @dataclass(frozen=True)
 class Bar:
-    """What the best implementation was meant to reach."""
+    """A target for the best implementation."""
 
     what: str
     primitive: str
     size: int
     target: float
-    """Cycles at most; with `speedup`, how many times faster than plain C at least."""
+    """Most cycles; with `speedup`, the least factor over plain C."""
     less: int | None = None
-    """The cost is what this many fewer bytes cost less."""
+    """The cost is that of `size` bytes minus that of this many bytes."""
     parts: int = 1
-    """The cost is that of so many."""
+    """The cost is divided by this many parts."""
     implementation: str | None = None
     speedup: bool = False
 
     @property
     def how(self) -> str:
-        """How it is taken from the records."""
+        """How the cost is taken from the records."""
         what = f"`{self.primitive}`, {self.size} bytes"
         if self.less is not None:
             what += f" less {self.less} bytes"
         return what + (f", over {self.parts}" if self.parts > 1 else "")
 
     def row(self, results: Results, library: Library) -> tuple[str, ...]:
-        """A line of the table."""
+        """Return a line of the table."""
         ways = library.implementations(library[self.primitive])
         best, plain, portable = (
             results.least(self.primitive, self.size, self.less, among)
@@ -363,7 +363,7 @@ def _flash_bar(results: Results) -> list[str]:
 
 
 def results_page(records: Iterable[PrimitiveRecord], board: str, library: Library) -> str:
-    """What primitives cost on a board."""
+    """Return the page of what primitives cost on a board."""
     results = Results(records, board, library)
     header = (
         "what",
@@ -424,7 +424,7 @@ GRADES = ("measured", "datasheet", "inferred")
 
 
 def _quantity(value: float, half_width: float | None, unit: str) -> str:
-    """A value in the prefix that suits it, with its interval."""
+    """Format a value with a suitable prefix, and with its interval."""
     prefix, factor = next(
         ((p, f) for p, f in (("", 1.0), ("m", 1e3), ("µ", 1e6)) if value * f >= 1), ("n", 1e9)
     )
@@ -435,7 +435,7 @@ def _quantity(value: float, half_width: float | None, unit: str) -> str:
 
 
 def _current_rows(stated: Sequence[StatedCurrent | Load]) -> list[tuple[str, ...]]:
-    """A row a statement, the figure in the column of its grade."""
+    """Return one row per statement, the figure in the column of its grade."""
     rows = []
     for each in stated:
         shown = _quantity(each.ampere, each.uncertainty_a, "A")
@@ -489,7 +489,7 @@ def _board_section(board: Board) -> list[str]:
 
 
 def boards_page() -> str:
-    """What boards draw, and who says so."""
+    """Return the page of what boards draw, with sources."""
     lines = [
         GENERATED,
         "# Board currents",
@@ -505,7 +505,7 @@ def boards_page() -> str:
 
 
 def python_page() -> str:
-    """The interface for notebooks, from its docstrings."""
+    """Return the reference of the interface for notebooks, from its docstrings."""
     lines = [
         GENERATED,
         "# `import joulemark`: reference",
@@ -526,7 +526,7 @@ def python_page() -> str:
 
 
 def leaks_page() -> str:
-    """docs/leaks.md with its table measured again, which takes minutes."""
+    """Return docs/leaks.md with its table measured again, which takes minutes."""
     tables = []
     for chosen in LEAKS:
         done = CliRunner().invoke(app, ["leaks", *chosen.split(), "--format", "markdown"])
@@ -542,7 +542,7 @@ def leaks_page() -> str:
 
 
 def proved_slots_page() -> str:
-    """What was proved of the paper's slots, from the certificate of its study."""
+    """Return the page of the paper's slots that were proved, from the certificate of its study."""
     file = STUDIES / "sciancalepore-2016" / "slots.json"
     proved = certificate.read(file).proved
     rows = [

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Times AES inside somebody else's image, with all of that system's interrupts.
+"""Times AES inside another project's image, with all of that system's interrupts.
 
 `python tools/inside_image.py NAME IMAGE HOOK --system TEXT [--calls-hook]` emulates a TelosB with
-the image, puts AES-128 into flash that the image leaves free, and calls it each time from where the
-system calls HOOK, a function of its tasks or of its main loop: as one of its own tasks would be.
+the image, puts AES-128 into flash that the image leaves free, and calls it whenever the system is
+about to call HOOK, a function of its tasks or of its main loop: as if AES were one of its tasks.
 All else is the system's own: its clock, its ticks, its radio. The same calls with interrupts off
-are what AES takes alone. Writes an entry of `studies/pereira-2017/inside.toml`.
+give the time that AES takes alone. Writes an entry of `studies/pereira-2017/inside.toml`.
 
-`--calls-hook` calls HOOK between the windows: where it holds off the watchdog.
+`--calls-hook` calls HOOK between the windows, for a HOOK that holds off the watchdog.
 """
 
 import argparse
@@ -29,10 +29,10 @@ from joulemark.wholefile import write_whole
 KEPT = STUDIES / "pereira-2017" / "inside.toml"
 BOARD = "telosb"
 BLOCKS = 32
-"""Of a window: less than the second after which Contiki's watchdog ends it."""
+"""Blocks per window: fewer than fit into the second after which Contiki's watchdog resets."""
 WINDOWS = 256
 BOOTED_S = 3.0
-"""By then a system has set its clock and begun its tasks."""
+"""By then a system has set its clock and started its tasks."""
 
 _BLOCK_CIPHER = FIRMWARE / "primitives" / "block-cipher"
 _AES = _BLOCK_CIPHER / "aes"
@@ -61,11 +61,11 @@ SECTIONS {{
 _JUMP_TO_ITSELF = 0x3FFF
 _ERASED = 0xFF
 _INTERRUPTS_ON = 0x0008
-"""Of the status register: GIE. A task runs with nothing else set that matters to it."""
+"""GIE of the status register. A task needs no other bit of it to be set."""
 
 
 def compiled(start: int) -> bytes:
-    """AES and what calls it, linked to an address; its first byte is the entry."""
+    """Return AES and its caller, linked to an address; the first byte is the entry."""
     clang, lld = toolchain.find("clang", "msp430"), toolchain.find_linker()
     includes = [
         f"-I{folder}" for folder in (_AES / "ref", _AES, _BLOCK_CIPHER, FIRMWARE / "primitives")
@@ -87,15 +87,15 @@ def compiled(start: int) -> bytes:
 
 
 class Inside:
-    """A system that runs, with AES in its flash, where its hook is about to be called.
+    """A running system with AES in its flash, stopped where its hook is about to be called.
 
     Args:
         image: the system's.
-        hook: a function that it calls with interrupts on, and outside of them.
+        hook: a function that it calls with interrupts enabled, and not from a handler.
         interrupts: whether AES may be interrupted.
 
     Raises:
-        InputError: the image has no such function, never calls it, or leaves too little free.
+        InputError: the image has no such function, never calls it, or leaves too little flash free.
     """
 
     def __init__(self, image: Image, hook: str, *, interrupts: bool) -> None:
@@ -110,7 +110,7 @@ class Inside:
         self._place(len(compiled(0x8000)))
 
     def _place(self, size: int) -> None:
-        """Where the code, what it returns to, and its buffers lie."""
+        """Place the code, the instruction that it returns to, and its buffers."""
         flash = next(m for m in self._chip.memories if m.kind == "flash" and m.size > 2**14)
         room = bytes([_ERASED]) * (size + 4)
         at = self.machine.read_memory(flash.start, flash.size).find(room)
@@ -121,12 +121,12 @@ class Inside:
         self._code = self._return + 2
         self.machine.write_memory(self._return, _JUMP_TO_ITSELF.to_bytes(2, "little"))
         self.machine.write_memory(self._code, compiled(self._code))
-        # Far below the stack of a task, where no small system has anything.
+        # Far below the stack of a task, where no small system keeps anything.
         self._buffers = (self.machine.registers["sp"] & ~1) - 1024
         self.machine.write_memory(self._buffers, _KEY + _PLAINTEXT)
 
     def encrypt(self) -> int:
-        """Encrypt a window's blocks; the cycles that passed.
+        """Encrypt a window's blocks, and return the cycles that passed.
 
         Raises:
             VerificationError: the output is wrong.
@@ -161,7 +161,7 @@ class Inside:
         return machine.cycles - before
 
     def handlers(self) -> dict[str, int]:
-        """Cycles of each interrupt's handler, with all that it calls, by its name."""
+        """Return the cycles of each interrupt handler, with all that it calls, by name."""
         vectors = {
             int.from_bytes(self.machine.read_memory(at, 2), "little")
             for name, at in self._chip.vectors.items()
@@ -174,7 +174,7 @@ class Inside:
 def measured(
     image: Image, hook: str, *, calls_hook: bool = False, windows: int = WINDOWS
 ) -> dict[str, Any]:
-    """AES alone and inside a system."""
+    """Measure AES alone and inside a system."""
     cycles = {}
     for interrupts in (False, True):
         inside = Inside(image, hook, interrupts=interrupts)

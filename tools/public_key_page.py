@@ -1,7 +1,7 @@
 """Measures public-key operations beside their targets and writes docs/public-key.md.
 
-`python tools/public_key_page.py` measures all rows; tests measure them again and hold the page to
-what they find.
+`python tools/public_key_page.py` measures all rows; tests measure them again and check the page
+against their results.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,13 +34,13 @@ class Row:
     operation: str
     implementation: str
     at_most: int | None = None
-    """Cycles that it may take."""
+    """Limit on its cycles."""
     others: str = "-"
-    """The best public figure that was found."""
+    """The best published figure that was found."""
 
     @property
     def varies(self) -> bool:
-        """It handles nothing secret, so its time may depend on what it is given."""
+        """Whether its time may depend on its inputs, because it handles nothing secret."""
         return self.operation == "verify"
 
 
@@ -98,7 +98,7 @@ ROWS = tuple(_rows())
 
 
 def measure(rows: Sequence[Row]) -> dict[Row, PrimitiveRecord]:
-    """Records of a board's rows, outputs verified.
+    """Return the records of a board's rows, with outputs verified.
 
     Raises:
         VerificationError: a case failed.
@@ -131,12 +131,12 @@ def measure(rows: Sequence[Row]) -> dict[Row, PrimitiveRecord]:
 
 
 def compiler(board: str) -> str:
-    """The compiler of a board's rows."""
+    """Return the compiler of a board's rows."""
     return "clang" if board == TELOSB else "gcc"
 
 
 def whole_image(row: Row) -> tuple[int, int]:
-    """Bytes of flash and of RAM that a row's image takes, the harness's included; without stack."""
+    """Return the flash and RAM in bytes of a row's image with its harness, without stack."""
     library = Library.load()
     way = library.implementation(library[row.primitive], row.implementation)
     tool, board = compiler(row.board), load_board(row.board)
@@ -147,7 +147,7 @@ def whole_image(row: Row) -> tuple[int, int]:
 
 
 def cells(row: Row, record: PrimitiveRecord) -> dict[str, object]:
-    """A row of the page."""
+    """Return a row of the page."""
     most = record.cycles_max
     flash_bytes, ram_bytes = whole_image(row)
     return {
@@ -166,7 +166,7 @@ def cells(row: Row, record: PrimitiveRecord) -> dict[str, object]:
 
 
 def section(board: str) -> str:
-    """A board's table."""
+    """Return a board's table."""
     description = load_board(board)
     found = measure([row for row in ROWS if row.board == board])
     rows = [cells(row, record) for row, record in found.items()]

@@ -23,7 +23,7 @@ PUBLISHED = (
     ("P-256: point decompression", 48_000, "thousands"),
     ("X25519: shared secret", 548_873, "cycles"),
 )
-"""Names, cycles as their README has them, and how exactly it states them."""
+"""Names, cycles as stated in their README, and the precision of the statement."""
 PAGE = """\
 # The emulated nRF52840 against published cycle counts
 
@@ -73,7 +73,7 @@ def build(p256: Path, x25519: Path, folder: Path) -> Path:
 
 
 def measure(path: Path) -> tuple[int, ...]:
-    """Run it; every output must be right."""
+    """Run the image, and check that every output is right."""
     image = Image.load(path)
     machine = Machine(chips.load_chip("nrf52840"), image)
     stop = machine.run(until=image.symbols["done"], max_cycles=100_000_000)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/primitives/data/wycheproof/vectors.json.xz from a clone of C2SP/wycheproof.
 
-Of each test what the tests here need is kept: its number, its result, its inputs and outputs.
+Keeps of each test what the tests here need: its number, result, inputs and outputs.
 """
 
 import json
@@ -26,13 +26,13 @@ KEPT |= {"ikm", "salt", "info", "size", "okm"}
 
 
 def git(repository: str, *words: str) -> str:
-    """Ask git about the clone."""
+    """Run git in the clone."""
     command = ["git", "-C", repository, *words]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def group(found: dict[str, Any]) -> dict[str, Any]:
-    """A group's key and tests."""
+    """Return a group's key and tests."""
     key = found.get("publicKey", {})
     tests = [{name: test[name] for name in test if name in KEPT} for test in found["tests"]]
     return {"key": key.get("pk") or key.get("uncompressed"), "tests": tests}
