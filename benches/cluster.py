@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How much sooner a campaign ends with two workers than with one.
+"""How much faster a campaign is with two workers than with one.
 
-`.venv/bin/python benches/cluster.py [CASES [ROUNDS]]` gives the same campaign, of 10,000 cases if
-not said otherwise, to `--cluster local:1` and `local:2` by turns, each time with an empty store;
-images are built beforehand. It prints the time by the clock on the wall, and the processor's time
-of the command and of its workers. The machine should have nothing else to do: where it has, the
-command's own time still tells where the speed-up ends. Exits with 1 where the records differ.
+`.venv/bin/python benches/cluster.py [CASES [ROUNDS]]` runs the same campaign, of 10,000 cases by
+default, with `--cluster local:1` and `local:2` in turns, each time with an empty store; images are
+built beforehand. It prints the wall-clock time, and the CPU time of the command and of its workers.
+The machine should be idle. If it is not, the command's own CPU time still shows where the speed-up
+ends. Exits with 1 if the records differ.
 """
 
 import os
@@ -22,11 +22,11 @@ import joulemark
 PRIMITIVES = ("siphash-2-4", "blake2s-256", "sha-256", "hmac-sha-256")
 BOARDS = ("telosb", "sensortag-cc2650", "stm32vldiscovery")
 OPERATIONS = 3
-"""Of each: init, update and final; init has one size only, so it counts for nothing."""
+"""Per primitive: init, update and final; init has one size only, so it is not counted."""
 
 
 class Took(NamedTuple):
-    """What one campaign took, in seconds."""
+    """Times of one campaign, in seconds."""
 
     wall: float
     command: float
@@ -34,7 +34,7 @@ class Took(NamedTuple):
 
 
 def campaign(cases: int, path: Path) -> Path:
-    """Write a campaign of about so many cases; one of a few has the same images."""
+    """Write a campaign of about this many cases; a small one has the same images."""
     sizes = max(1, cases // (len(PRIMITIVES) * len(BOARDS) * (OPERATIONS - 1)))
     path.write_text(
         f'primitive = {list(PRIMITIVES)}\nimplementation = "ref*"\nboard = {list(BOARDS)}\n'
@@ -45,7 +45,7 @@ def campaign(cases: int, path: Path) -> Path:
 
 
 def run(path: Path, workers: int, store: Path) -> Took:
-    """Give the command, and wait for its end."""
+    """Run the command to its end."""
     code = (
         "import os, sys\nfrom joulemark.cli import main\ntry:\n    main()\nfinally:\n"
         "    own, its = os.times()[:2], os.times()[2:4]\n"
@@ -62,13 +62,13 @@ def run(path: Path, workers: int, store: Path) -> Took:
 
 
 def figures(store: Path) -> dict[str, object]:
-    """What was found, by case."""
+    """Return results by case."""
     with joulemark.open_store(str(store)) as opened:
         return {r.key: (r.status, r.quantities) for r in opened.records(history=True)}
 
 
 def main() -> None:
-    """Measure, and print."""
+    """Measure and print."""
     cases, rounds = (int(a) for a in (*sys.argv[1:], *("10000", "3")[len(sys.argv) - 1 :]))
     found: dict[int, list[Took]] = {1: [], 2: []}
     with tempfile.TemporaryDirectory() as scratch:

@@ -1,9 +1,10 @@
-"""Holds estimates against published measurements of OpenSSL on boards (estimates/published.toml).
+"""Compares estimates with published measurements of OpenSSL (estimates/published.toml).
 
-`.venv/bin/python benches/estimates.py FOLDER [ARCHITECTURE...]`: fetches Debian's OpenSSL for each
-architecture into FOLDER, and runs it under QEMU with the plugin. What was published of `openssl
-speed` is held against that very program, of the same release where Debian still has it; cycles a
-byte against long messages of ours, linked with the library. Outputs are verified, at each length.
+`.venv/bin/python benches/estimates.py FOLDER [ARCHITECTURE...]` fetches Debian's OpenSSL for each
+architecture into FOLDER, and runs it under QEMU with the plugin. Published results of `openssl
+speed` are compared with that very program, of the same release if Debian still has it; published
+cycles per byte are compared with long messages in our program, linked with the library. Outputs
+are verified, at each length.
 """
 
 import json
@@ -30,7 +31,7 @@ PACKAGES = {
     "bookworm": ("openssl", "libssl3", "libssl-dev", "libc6", "libgcc-s1"),
     "bullseye": ("openssl", "libssl1.1", "libc6", "libgcc-s1"),
 }
-"""By Debian's release."""
+"""By Debian release."""
 SOURCE = (
     "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
     "http://deb.debian.org/debian {} main\n"
@@ -38,21 +39,21 @@ SOURCE = (
 HOST = FIRMWARE / "hal" / "host"
 HARNESS = (LIBRARIES / "harness.c", HOST / "clock.c", HOST / "counters.c", HOST / "marker.c")
 LONG = 8192
-"""Bytes of a message where a publication says cycles a byte of long ones."""
+"""Message size where a publication gives cycles per byte of long messages."""
 
 
 @dataclass(frozen=True)
 class Debian:
-    """What Debian calls an architecture, and what compiles for it and runs it here."""
+    """Debian's name for an architecture, and what compiles for it and runs it here."""
 
     name: str
     triple: str
     flags: tuple[str, ...]
     qemu: tuple[str, ...]
-    """With a processor that has no more instructions than the board's."""
+    """Emulator, with a processor that has no more instructions than the board's."""
 
     def fetch(self, folder: Path, suite: str) -> Path:
-        """Its packages, unpacked; apt's own state is left alone."""
+        """Unpack its packages, leaving apt's own state alone; return their folder."""
         root = folder / f"root-{suite}-{self.name}"
         if root.is_dir():
             return root
@@ -82,7 +83,7 @@ class Debian:
         return root
 
     def build(self, folder: Path) -> list[str]:
-        """Our program, linked with the library that was fetched; what runs it."""
+        """Build our program with the fetched library; return the command that runs it."""
         root = self.fetch(folder, "bookworm")
         program, include = folder / f"program-{self.name}", root / "usr" / "include"
         library = next((root / "usr" / "lib").glob("*/libcrypto.so.3"))
@@ -97,9 +98,9 @@ class Debian:
 ARMEL = ("arm-linux-gnueabi", ("-march=armv6kz", "-mfloat-abi=soft", "-marm"))
 PLACES = {
     ("ARM1176JZF-S", "armv6"): Debian("armel", *ARMEL, ("qemu-arm", "-cpu", "arm1176")),
-    # The A7 has what the A53 has in AArch32, but for its cryptography, which the Pi 3's lacks too.
+    # The A7 has the A53's AArch32 instructions except cryptography, which the Pi 3 lacks too.
     ("Cortex-A53", "armv6"): Debian("armel", *ARMEL, ("qemu-arm", "-cpu", "cortex-a7")),
-    # With instructions for AES.
+    # With AES instructions.
     ("Cortex-A53", "armv7"): Debian(
         "armhf",
         "arm-linux-gnueabihf",
@@ -125,7 +126,7 @@ class Bench:
     out: Path
 
     def run(self, program: list[str], told: str = "") -> tuple[str, dict[str, Any]]:
-        """What a program said, and what it counted."""
+        """Return a program's output and the plugin's counts."""
         plugin = f"{build_plugin()},core={self.model.name},out={self.out},cache=on"
         command = [*self.emulator, "-plugin", plugin, *program]
         done = subprocess.run(command, input=told, capture_output=True, text=True, check=True)
@@ -141,7 +142,7 @@ class Ours:
     program: list[str]
 
     def counts(self, algorithm: str, size: int, count: int) -> dict[str, Any]:
-        """What a process counted that executes so often, its output verified."""
+        """Return the counts of a process with this many executions, its output verified."""
         operation = "encrypt" if algorithm.startswith("aes") else "hash"
         inputs = oracles.drawn(algorithm, operation, size, 1)
         values = " ".join(f"{name}={value.hex()}" for name, value in inputs.items())
@@ -155,7 +156,7 @@ class Ours:
         return found
 
     def cycles_per_byte(self, algorithm: str, size: int) -> tuple[float, int]:
-        """Of a message of so many bytes; and instructions that were executed to know it."""
+        """Return the cycles per byte at a message size, and the instructions executed for it."""
         few = oracles.PERIOD * max(1, 4096 // size)
         ends = [self.counts(algorithm, size, n) for n in (few, 5 * few)]
         cycles = self.bench.model.cycles(ends[0], ends[1])
@@ -170,16 +171,16 @@ class Speed:
     root: Path
 
     def openssl(self, *arguments: str) -> list[str]:
-        """A command of it."""
+        """Return the command line for one of its commands."""
         return ["-L", str(self.root), str(self.root / "usr" / "bin" / "openssl"), *arguments]
 
     @property
     def release(self) -> str:
-        """The program's, as it says itself."""
+        """The release that the program reports."""
         return self.bench.run(self.openssl("version"))[0].split()[1]
 
     def verify(self, algorithm: str, size: int) -> None:
-        """Hold what it encrypts against another library."""
+        """Compare its encryption with another library's."""
         inputs = oracles.drawn(algorithm, "encrypt", size, 1)
         key, iv, message = (inputs[name] for name in ("key", "iv", "message"))
         options = ("-K", key.hex(), "-iv", iv.hex(), "-nopad", "-nosalt")
@@ -189,7 +190,7 @@ class Speed:
             sys.exit(f"{algorithm} of {self.root} encrypts {size} bytes wrongly")
 
     def cycles_per_byte(self, algorithm: str, size: int) -> tuple[float, int]:
-        """Of a message of so many bytes, from a second and from two; and instructions."""
+        """Return the cycles per byte at a message size, from runs of one and two seconds."""
         self.verify(algorithm, size)
         ends = []
         for seconds in ("1", "2"):
@@ -203,7 +204,7 @@ class Speed:
 
 
 def rows(result: dict[str, Any]) -> list[tuple[str, int, float, str]]:
-    """Algorithm, bytes, what was published as cycles a byte, and as it was printed."""
+    """Return algorithm, bytes, published cycles per byte, and the figure as printed."""
     found = []
     for algorithm, sizes in result.get("kilobytes_per_second", {}).items():
         for size, rate in sizes.items():
@@ -215,13 +216,13 @@ def rows(result: dict[str, Any]) -> list[tuple[str, int, float, str]]:
 
 
 def cpu_s() -> float:
-    """Processor time of children so far."""
+    """Return the CPU time of children so far."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def main() -> None:
-    """Print a table of Markdown."""
+    """Print a Markdown table."""
     folder = Path(sys.argv[1]).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     errors: dict[str, list[float]] = defaultdict(list)

@@ -1,8 +1,8 @@
-"""Compares the work that Joulemark's program and `openssl speed` make of the same calls.
+"""Compares the instructions of the same calls in Joulemark's program and in `openssl speed`.
 
-`.venv/bin/python benches/instructions.py`: both run under QEMU with the plugin, which counts
-instructions, so that neither what else the machine does nor its clock matters. What one call takes
-is the difference of two runs by the difference of their calls.
+`.venv/bin/python benches/instructions.py` runs both under QEMU with the plugin, which counts
+instructions, so that neither the machine's load nor its clock matters. The cost of one call is the
+difference of two runs divided by the difference of their numbers of calls.
 """
 
 import json
@@ -23,7 +23,7 @@ QEMU = ("qemu-x86_64", "-cpu", "max", "-plugin")
 
 
 def executed(command: list[str], told: str = "") -> tuple[int, str]:
-    """Instructions of a process, and what it said."""
+    """Return the instructions of a process, and its output."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "counts.json")
         plugin = f"{build_plugin()},core=silvermont-64,out={out}"
@@ -33,7 +33,7 @@ def executed(command: list[str], told: str = "") -> tuple[int, str]:
 
 
 def theirs(row: Row, size: int) -> float:
-    """Instructions of one call of `openssl speed`."""
+    """Return the instructions of one call of `openssl speed`."""
     ends = []
     for seconds in ("1", "2"):
         options = ["speed", "-elapsed", "-seconds", seconds, "-bytes", str(size), *SPEED[row]]
@@ -44,7 +44,7 @@ def theirs(row: Row, size: int) -> float:
 
 
 def ours(program: Path, row: Row, size: int) -> float:
-    """Instructions of one call of Joulemark's program."""
+    """Return the instructions of one call of Joulemark's program."""
     name, operation = row
     inputs = oracles.drawn(name, operation, size, 1)
     values = " ".join(f"{key}={value.hex()}" for key, value in inputs.items())
@@ -58,7 +58,7 @@ def ours(program: Path, row: Row, size: int) -> float:
 
 
 def main() -> None:
-    """Print a table of Markdown."""
+    """Print a Markdown table."""
     program = build_library(libraries.load_library("openssl")).path
     print("| algorithm | bytes a call | ours | `openssl speed` | apart |\n|---|--:|--:|--:|--:|")
     for row in SPEED:

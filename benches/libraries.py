@@ -1,15 +1,15 @@
-"""Compares what Joulemark measures of a library with what the library's own benchmark says.
+"""Compares Joulemark's measurements of a library with the library's own benchmark.
 
-`.venv/bin/python benches/libraries.py [SECONDS [NAME...]]`: for so long at most (900), rows of
-these algorithms (all; `rsa-*`). One window of `openssl speed` or `cryptest b` stands between two of
-Joulemark's program, all on one core and within a third of a second, each told in cycles of the
-clock that was measured right before and after it. Their ratio is one sample; both sides are new
-processes each time, so that samples differ by the memory they got as well. A row is decided when
-the 99% interval of the median ratio lies within 3% (agrees) or outside of it (differs). One that
-does not agree is measured with one allocator for both sides (whole_lines.c), and then, if it is of
-Crypto++, with the library's code 0, 16, 32 and 48 bytes into a line of the cache as well: chance
-decides both where a program is linked and run, and each is worth up to 6%. Ends with 1 unless all
-agree.
+`.venv/bin/python benches/libraries.py [SECONDS [NAME...]]` takes at most that long (900) for the
+rows of these algorithms (all; globs such as `rsa-*`). One window of `openssl speed` or
+`cryptest b` runs between two of Joulemark's program, all on one core and within a third of a
+second, each converted to cycles of the clock measured right before and after it. Their ratio is one
+sample. Both sides are new processes each time, so that samples also vary in the memory that they
+get. A row is decided when the 99% interval of the median ratio lies within 3% (agrees) or outside
+of it (differs). A row that does not agree is measured again with one allocator for both sides
+(whole_lines.c), and then, for Crypto++, also with the library's code 0, 16, 32 and 48 bytes into a
+cache line: chance decides both of these wherever a program is linked and run, and each is worth up
+to 6%. Exits with 1 unless all agree.
 """
 
 import math
@@ -36,20 +36,20 @@ from joulemark.runners.machine import Core
 
 SECONDS = 900.0
 WINDOW_S = 0.025
-"""Of ours, on both sides of one of theirs, which is twice as long (finer_timer.c)."""
+"""Length of ours, on each side of one of theirs, which is twice as long (finer_timer.c)."""
 CRYPTEST_S = 0.05
 SPEED_UNIT_S = 1e-4
 CRYPTEST_UNIT_S = 5e-3
-"""What benchmarks call a second that count the processor's time (finer_timer.c)."""
+"""What benchmarks that count CPU time take for a second (finer_timer.c)."""
 AGREED = 0.03
 CONFIDENCE = 0.99
 MOST_SAMPLES = 41
-"""Beside one program of ours: a row that is not decided by then lies on the border."""
+"""Per program of ours: a row undecided by then lies on the border."""
 PLACES = (0, 16, 32, 48)
-"""Bytes into a line of the cache, as far as functions are aligned."""
+"""Offsets into a cache line, at the granularity of functions' alignment."""
 CALL_BYTES = 2048
 GIGAHERTZ = 1000
-"""Told to `cryptest`: at so high a clock its cycles have more digits than its MiB a second."""
+"""Given to `cryptest`: at so high a clock its cycles have more digits than its MiB/s."""
 SPEED = {
     ("aes-128-ctr", "encrypt"): ("-evp", "aes-128-ctr"),
     ("aes-256-ctr", "encrypt"): ("-evp", "aes-256-ctr"),
@@ -66,9 +66,9 @@ SPEED = {
     ("dsa-1024", "sign"): ("dsa1024",),
     ("ecdsa-sect233r1", "sign"): ("ecdsab233",),
 }
-"""What `openssl speed` calls ours; of RSA signing alone, with its exponent."""
+"""Names that `openssl speed` uses for ours; for RSA signing only, with its exponent."""
 SPEED_EXPONENT = 65537
-"""Ours is 17, as in Crypto++'s benchmark. OpenSSL checks what it signs: so it matters."""
+"""Ours is 17, as in Crypto++'s benchmark. It matters because OpenSSL verifies its signatures."""
 CRYPTEST_BYTES = {
     "AES/CTR (128-bit key)": "aes-128-ctr",
     "AES/CTR (256-bit key)": "aes-256-ctr",
@@ -105,7 +105,7 @@ CRYPTEST_OPERATIONS = {
     "XTR-DH 342 Key-Pair Generation": ("xtr-dh-342", "keygen"),
 }
 CRYPTEST_PARTS = {"b1": 1.0, "b2": 1.0, "b3": CRYPTEST_UNIT_S, "b4": CRYPTEST_UNIT_S}
-"""With what each calls a second: the first two count by clock(), which has microseconds."""
+"""With the time that each takes for a second: the first two use clock(), in microseconds."""
 Row = tuple[str, str]
 """An algorithm and its operation."""
 
@@ -114,11 +114,11 @@ CRYPTEST_ROWS = dict.fromkeys(
     [(name, oracles.algorithm(name).operations[0]) for name in CRYPTEST_BYTES.values()]
     + list(CRYPTEST_OPERATIONS.values())
 )
-"""In the order of the tables that are shown."""
+"""In the order of the tables."""
 
 
 def with_exponent(inputs: oracles.Values, exponent: int) -> oracles.Values:
-    """An RSA key of the same primes with another public exponent."""
+    """Return an RSA key of the same primes with another public exponent."""
     p, q = (int.from_bytes(inputs[name], "big") for name in ("p", "q"))
     d = pow(exponent, -1, (p - 1) * (q - 1))
     changed = {"e": exponent, "d": d, "dp": d % (p - 1), "dq": d % (q - 1)}
@@ -127,7 +127,7 @@ def with_exponent(inputs: oracles.Values, exponent: int) -> oracles.Values:
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """Where the median lies, whatever the distribution: by the signs of differences from it."""
+    """Return a distribution-free confidence interval of the median, by the sign test."""
     count, ranked = len(values), sorted(values)
     outside, left_out = 0.0, 0
     while left_out < count // 2:
@@ -141,7 +141,7 @@ def interval(values: list[float]) -> tuple[float, float]:
 
 
 def placed(library: LibraryFile, further: int) -> LibraryFile:
-    """The library, its code so many bytes further within a line of the cache."""
+    """Return the library with its code this many bytes further into a cache line."""
     code = f".text\n.p2align 6\n.skip {64 + further}\n.section .note.GNU-stack\n"
     with cache.entry("placements", cache.digest([code])) as (folder, work):
         if work is not None:
@@ -153,10 +153,10 @@ def placed(library: LibraryFile, further: int) -> LibraryFile:
 
 @dataclass
 class Samples:
-    """What was seen of one row: cycles of a call or an operation."""
+    """Samples of one row: cycles of a call or an operation."""
 
     program: int = 0
-    """Which of the library's."""
+    """Index of the program among the library's."""
     ours: list[float] = field(default_factory=list)
     theirs: list[float] = field(default_factory=list)
 
@@ -167,7 +167,7 @@ class Samples:
 
     @property
     def verdict(self) -> str:
-        """Whether they agree, as far as is known by now."""
+        """Whether they agree, as far as known so far."""
         low, high = interval(self.apart)
         if low >= -AGREED and high <= AGREED:
             return "agrees"
@@ -176,31 +176,31 @@ class Samples:
 
 @dataclass(frozen=True)
 class Program:
-    """One of ours, and what both sides are run with."""
+    """One of our programs, and what both sides are run with."""
 
     path: Path
     allocator: Path | None = None
-    """Loaded before both."""
+    """Preloaded on both sides."""
     how: str = ""
 
 
 @dataclass
 class Library:
-    """One library's programs: ours as it is, and what is tried where rows do not agree."""
+    """One library's programs: ours as it is, and the variants tried for rows that do not agree."""
 
     programs: list[Program]
     core: Core
     exponent: int | None = None
-    """Of RSA, where it is not the row's."""
+    """RSA exponent, if not the row's."""
     rows: dict[Row, list[Samples]] = field(default_factory=dict)
-    """By the programs that were tried."""
+    """One entry per program that was tried."""
     counts: dict[Row, int] = field(default_factory=dict)
     """Executions that fill a window."""
     right: dict[Row, oracles.Values] = field(default_factory=dict)
-    """Outputs that were verified last."""
+    """Outputs most recently verified."""
 
     def left(self) -> list[Row]:
-        """Rows that are not decided; one that does not agree goes on with the next program."""
+        """Return the undecided rows; move a row that does not agree on to the next program."""
         found = []
         for row, tried in self.rows.items():
             now = tried[-1]
@@ -213,12 +213,12 @@ class Library:
         return found
 
     def program(self, row: Row) -> Program:
-        """What is tried now."""
+        """Return the program that a row is measured with now."""
         return self.programs[self.rows[row][-1].program]
 
 
 class Around:
-    """A process of ours, which measures before and after a window of theirs."""
+    """A process of ours that measures before and after a window of theirs."""
 
     def __init__(self, library: Library, row: Row) -> None:
         self._library, self._row = library, row
@@ -237,7 +237,7 @@ class Around:
         self._measure()
 
     def after(self) -> None:
-        """Their window has ended."""
+        """Measure again, now that their window has ended."""
         self._measure()
         self._process.close()
 
@@ -248,7 +248,7 @@ class Around:
         samples.theirs.append(theirs_s * statistics.fmean(self._clocks_hz[1:3]))
 
     def _measure(self) -> None:
-        """One window of ours, its output verified."""
+        """Measure one window of ours, with its output verified."""
         unit = oracles.PERIOD if self._algorithm.sized else 2
         count = self._library.counts.get(self._row, unit)
         while True:
@@ -278,12 +278,12 @@ class Benchmark:
     timer: Path
     """finer_timer.c, built."""
     folder: Path
-    """With the data that `cryptest` reads."""
+    """Folder with the data that `cryptest` reads."""
 
     def start(
         self, command: list[str], windows: str | None = None, allocator: Path | None = None
     ) -> subprocess.Popen[bytes]:
-        """Start one; what it prints is kept in a file."""
+        """Start one, with its output kept in a file."""
         loaded = " ".join(str(path) for path in (self.timer, allocator) if path)
         environment = {**os.environ, "LD_PRELOAD": loaded}
         if windows is not None:
@@ -296,7 +296,7 @@ class Benchmark:
         return process
 
     def said(self, process: subprocess.Popen[bytes]) -> str:
-        """What it had printed when it ended."""
+        """Return the output after it has ended."""
         said = self._out.read_text()
         if process.wait() != 0:
             sys.exit(f"{process.args!r} failed: {said}")
@@ -307,7 +307,7 @@ class Benchmark:
         return self.folder / "said"
 
     def speed(self, library: Library, row: Row) -> None:
-        """One sample beside `openssl speed`."""
+        """Take one sample beside `openssl speed`."""
         options = ["-seconds", "1"]
         if oracles.algorithm(row[0]).sized:
             options += ["-bytes", str(CALL_BYTES)]
@@ -316,12 +316,12 @@ class Benchmark:
         process = self.start(command, allocator=library.program(row).allocator)
         process.wait()
         around.after()
-        # Signatures stand before verifications.
+        # Signing comes before verification.
         count, took = re.findall(r": (\d+) \S.* in ([\d.]+)s", self.said(process))[0]
         around.told(float(took) * SPEED_UNIT_S / int(count))
 
     def cryptest_windows(self, part: str) -> dict[Row, int]:
-        """Numbers of a part's windows whose rows are ours."""
+        """Return the numbers of a part's windows whose rows are ours."""
         process = self.start(["cryptest", part, "1", str(GIGAHERTZ)], windows="")
         process.wait()
         return {row: number for row, number, _ in rows(self.said(process), 1.0)}
@@ -329,12 +329,12 @@ class Benchmark:
     def cryptest(
         self, part: str, library: Library, windows: dict[int, Row], allocator: Path | None
     ) -> None:
-        """One sample of some rows, by the number of the window, beside a part of `cryptest b`."""
+        """Take one sample of some rows, given by window number, beside a part of `cryptest b`."""
         unit_s = CRYPTEST_PARTS[part]
         command = ["cryptest", part, str(CRYPTEST_S / unit_s), str(GIGAHERTZ)]
         process = self.start(command, " ".join(map(str, windows)), allocator)
         around: dict[int, Around] = {}
-        # It stops before each of them and after each, where one does not begin at once.
+        # It stops before each window, and after each that no other follows at once.
         for number in sorted({n for window in windows for n in (window, window + 1)}):
             _, status = os.waitpid(process.pid, os.WUNTRACED)
             if number - 1 in windows:
@@ -352,7 +352,7 @@ class Benchmark:
 
 
 def rows(page: str, unit_s: float) -> list[tuple[Row, int, float]]:
-    """Rows of ours on a page of `cryptest`: window, and time of a call or an operation."""
+    """Return our rows on a page of `cryptest`: window, and time of a call or an operation."""
     cycle_s = unit_s / (GIGAHERTZ * 1e9)
     found = []
     for number, text in re.findall(r"<!-- \d+ reads, window (\d+) -->\n<TR>(?=(.*))", page):
@@ -386,7 +386,7 @@ def build_loaded(name: str, folder: Path) -> Path:
 
 
 def show(found: dict[str, Library]) -> bool:
-    """Print the table; whether all rows agree."""
+    """Print the table, and return whether all rows agree."""
     print("| library | algorithm | operation | ours | its own | apart | 99% | samples | |")
     print("|---|---|---|--:|--:|--:|---|--:|---|")
     verdicts = []
@@ -414,14 +414,14 @@ def show(found: dict[str, Library]) -> bool:
 
 
 def tried_programs(core: Core, allocator: Path) -> dict[str, Library]:
-    """What is tried of OpenSSL and of Crypto++, in turn."""
+    """Return the programs to try for OpenSSL and for Crypto++, in order."""
     found = {}
     for name in ("openssl", "cryptopp"):
         path = build_library(libraries.load_library(name)).path
         alike = Program(path, allocator, ", one allocator")
         found[name] = Library([Program(path), alike], core)
     found["openssl"].exponent = SPEED_EXPONENT
-    # It is linked in, so that its code lies where the linker put it.
+    # Statically linked, so that its code lies where the linker put it.
     linked = libraries.load_library("cryptopp")
     for further in PLACES:
         path = build_library(placed(linked, further)).path

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Processor time of short programs: how much of it is the emulation, and how much the start.
+"""CPU time of short programs: how much of it is emulation, and how much start-up.
 
-`.venv/bin/python benches/start.py`: a loop on a CC2650 with cache and line buffer on, of a million
-cycles and of many, by the command and by the library; beside it what this Python takes to do
-nothing. The least of several runs of each, by turns.
+`.venv/bin/python benches/start.py` runs a loop of a million cycles and of many on a CC2650 with
+cache and line buffer on, by the command and by the library, beside the time that this Python takes
+to do nothing. The least of several runs of each, in turns.
 """
 
 import resource
@@ -19,7 +19,7 @@ SHORT_CYCLES = 1_000_000
 LONG_CYCLES = 400_000_000
 CHIP = "cc2650"
 START = 0x100
-# LDR R0, [PC, #4]; SUBS R0, #1; BNE to it; B .; the number of turns.
+# LDR R0, [PC, #4]; SUBS R0, #1; BNE to it; B .; then the number of iterations.
 LOOP = (0x4801, 0x3801, 0xD1FD, 0xE7FE)
 CYCLES_OF_A_TURN = 4
 CACHE = 1
@@ -27,13 +27,13 @@ CACHE = 1
 
 
 def program(cycles: int) -> bytes:
-    """The loop with so many cycles, to a few."""
+    """Return the loop with this many cycles, to within a few."""
     halves = b"".join(half.to_bytes(2, "little") for half in LOOP)
     return halves + (cycles // CYCLES_OF_A_TURN).to_bytes(4, "little")
 
 
 def of_children(command: list[str]) -> float:
-    """Processor time of a command in seconds."""
+    """Return the CPU time of a command in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -41,7 +41,7 @@ def of_children(command: list[str]) -> float:
 
 
 def by_library(path: Path, cycles: int) -> float:
-    """Processor time of reading an image, making a machine and running it, in seconds."""
+    """Return the CPU time to read an image, make a machine and run it, in seconds."""
     from joulemark._engine import Image, Machine
     from joulemark.catalogue import chips
 
@@ -58,7 +58,7 @@ def by_library(path: Path, cycles: int) -> float:
 
 
 def main() -> None:
-    """Measure, and print a table."""
+    """Measure and print a table."""
     with tempfile.TemporaryDirectory() as folder:
         short, long = Path(folder, "short.bin"), Path(folder, "long.bin")
         short.write_bytes(program(SHORT_CYCLES))

@@ -2,12 +2,11 @@
 """How much of a network runs in real time on this machine.
 
 `.venv/bin/python benches/network/bench.py` runs 20 TelosBs that poll; 1,000 in time slots, in
-groups of ten that know nothing of each other, in groups that stand in a field where each hears its
-neighbours, and in a cell where all hear all; and an hour of 16 in secured time slots: each on one
-thread and on all. It prints how long that took by the clock on the wall and by those of the
-processors, and the digest, which has to be the same for each number of threads. The machine should
-have nothing else to do: where it has, the time of the busiest thread still tells how long it would
-take at the least.
+groups of ten (in isolated groups, in groups in a field where each hears its neighbours, and in a
+cell where all hear all); and an hour of 16 in secured time slots. It runs each on one thread and on
+all. It prints the wall-clock time, the CPU time and the digest, which has to be the same for each
+number of threads. The machine should be idle. If it is not, the CPU time of the busiest thread
+still gives a lower bound on the time.
 """
 
 import itertools
@@ -63,7 +62,7 @@ attenuation_db = {4}
 SIDE = 10
 """Groups along a side of the field."""
 FAR_DB = 80
-"""Between motes of groups that are neighbours: received, and in each other's way."""
+"""Between motes of neighbouring groups: received, and interfering."""
 HOUR = """
 [[mote]]
 name = "root"
@@ -85,7 +84,7 @@ start_s = 0.05
 
 
 def field() -> str:
-    """Groups in a square, where the motes of those that stand beside each other hear each other."""
+    """Return groups in a square; motes of adjacent groups hear each other."""
     text = "".join(GROUP.format(n, n * 0.001) for n in range(SIDE * SIDE))
     for n in range(SIDE * SIDE):
         right = [n + 1] if (n + 1) % SIDE else []
@@ -98,7 +97,7 @@ def field() -> str:
 
 
 def processor_s() -> dict[str, float]:
-    """Processor time of each thread, by its number."""
+    """Return the CPU time of each thread, by its number."""
     tick_s = 1 / os.sysconf("SC_CLK_TCK")
     times = {}
     for path in Path("/proc/self/task").iterdir():
@@ -131,7 +130,7 @@ def run(name: str, path: Path, from_s: float, to_s: float, *, threads: int) -> N
 
 
 def main() -> None:
-    """Run all."""
+    """Run all networks."""
     cores = len(os.sched_getaffinity(0))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """One Tmote Sky here and in MSPSim, with the same image, one after the other.
 
-`.venv/bin/python benches/network/beside.py IMAGE.sky --mspsim FOLDER` needs Java 17 and a folder of
-github.com/contiki-ng/mspsim that has been built: classes in `out`, libraries in `lib`. It prints
-how much time of the processor both took and how many cycles both counted. What a command needs to
-start is not in it on either side. MSPSim by itself has no medium, so the mote is alone.
+`.venv/bin/python benches/network/beside.py IMAGE.sky --mspsim FOLDER` needs Java 17 and a checkout
+of github.com/contiki-ng/mspsim that has been built: classes in `out`, libraries in `lib`. It prints
+the CPU time that both took and the cycles that both counted, without start-up on either side.
+MSPSim by itself has no medium, so the mote is alone.
 """
 
 import argparse
@@ -21,7 +21,7 @@ MOTE = 'title = "beside"\n[[mote]]\nname = "mote"\nboard = "telosb"\nimage = "{}
 
 
 def mspsim(folder: Path, image: Path, seconds: float) -> tuple[float, int]:
-    """Seconds of the processor, and cycles, in MSPSim."""
+    """Return CPU seconds and cycles in MSPSim."""
     path = f"{folder / 'out'}:{folder / 'lib'}/*"
     command = ["java", "-cp", path, str(HERE / "Mspsim.java"), str(image), str(seconds)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
@@ -30,7 +30,7 @@ def mspsim(folder: Path, image: Path, seconds: float) -> tuple[float, int]:
 
 
 def here(image: Path, seconds: float) -> tuple[float, int]:
-    """Seconds of the processor, and cycles, of ours."""
+    """Return CPU seconds and cycles of ours."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "beside.toml"
         path.write_text(MOTE.format(image))
