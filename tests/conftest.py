@@ -1,4 +1,4 @@
-"""What holds for all tests."""
+"""Settings and fixtures for all tests."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -118,7 +118,7 @@ def test_multimeter_overload_is_not_a_number_to_trust() -> None:
 
 
 class Advancing(StepLine):
-    """Each look at the time finds it later."""
+    """A line whose time advances each time it is read."""
 
     step_s = 0.1
     _now_s = 0.0
@@ -151,7 +151,7 @@ def test_truevolt_samples_into_its_memory() -> None:
     meter.execute("INIT")
     first = (meter.execute("DATA:REM? 400,WAIT") or "").split(",")
     assert len(first) == 400
-    # Less than asked for is an error without WAIT.
+    # Asking for more than there is is an error without WAIT.
     assert meter.execute("DATA:REM? 5") is None
     assert meter.execute("SYST:ERR?") == '-230,"Data stale"'
     rest = (meter.execute("DATA:REM? 600,WAIT") or "").split(",")
@@ -160,7 +160,7 @@ def test_truevolt_samples_into_its_memory() -> None:
     for part, true in ((readings[:499], LOW_A), (readings[501:], HIGH_A)):
         assert abs(part.mean() - true) < 10e-3 * 0.05e-2
         assert part.std() > 0
-    # There were no more than a thousand.
+    # There were only a thousand.
     assert meter.execute("DATA:REM? 1,WAIT") is None
     assert meter.execute("SYST:ERR?") == '-230,"Data stale"'
 
@@ -214,7 +214,7 @@ def test_supply_dialogue() -> None:
     assert supply.execute("APPL P6V, 3.0, 0.1; OUTP ON; INST?; VOLT?; CURR?; OUTP?") == (
         "P6V;+3.00000000E+00;+1.00000000E-01;1"
     )
-    # What it gives is not what was asked for, and what it reads back is of what it gives.
+    # The output is not exactly what was set, and the readback is of the output.
     given_v = supply.true_voltage_v
     assert 0 < abs(given_v - 3.0) < 3.0 * 0.05e-2 + 20e-3
     assert 0 < abs(float(supply.execute("MEAS:VOLT? P6V") or 0) - given_v) < 3.1 * 0.1e-2 + 5e-3

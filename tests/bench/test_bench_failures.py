@@ -1,4 +1,4 @@
-"""What goes wrong on a bench: the case fails with its cause, what was before stays, it goes on."""
+"""Failures on a bench: the case fails with its cause, earlier ones stay, and the run goes on."""
 
 import dataclasses
 import os
@@ -42,7 +42,7 @@ SUPPLY_V = TELOSB.supply_v.value
 RUNS = 2
 SIZES = (16, 32, 48)
 BROKEN_RUN = RUNS + 1
-"""The second case's first run."""
+"""The first run of the second case."""
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def measure(job: Job, line: SteppedBench, meter: Meter) -> list[PrimitiveRecord]
 
 
 class Faulty(SimulatedAgilent34401A):
-    """Does something else once, in the run that is to be broken."""
+    """Misbehaves once, in the run that is to be broken."""
 
     def __init__(self, line: SteppedBench, fault: Callable[[list[str]], str]) -> None:
         super().__init__(line, seed=1)
@@ -170,7 +170,7 @@ def test_a_multimeter_that_goes_away_leaves_what_was_measured(line: SteppedBench
 
 
 class Loses(SimulatedPpk2):
-    """Leaves out a part of one block of samples."""
+    """Drops part of one block of samples."""
 
     at_block = -1
 
@@ -182,20 +182,20 @@ class Loses(SimulatedPpk2):
 
 
 class PulledOut(SimulatedPpk2):
-    """Goes away in the midst of a run, when it is told to."""
+    """Disconnects in the middle of a run, when told to."""
 
     now = False
 
     def _samples(self, edges_s: Floats, counter: int) -> npt.NDArray[np.uint32]:
         if self.now:
             self.now = False
-            # It waits for the thread that this one is.
+            # `close` joins the calling thread, so it must run in another.
             threading.Thread(target=self.close).start()
         return super()._samples(edges_s, counter)
 
 
 class Bounces:
-    """A supply line whose marker's wire is loose."""
+    """A supply line with a loose marker wire."""
 
     def __init__(self, line: SteppedBench, *, wired: bool) -> None:
         self._line = line
@@ -270,7 +270,7 @@ def test_a_marker_that_bounces_or_is_not_wired(line: SteppedBench, job: Job) -> 
 def test_a_meter_is_ready_again_when_the_board_did_not_answer(
     line: SteppedBench, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else it would go on with the run that failed."""
+    """Otherwise it would go on with the run that failed."""
     true_run = Device.run
     quiet_runs = 0
 
@@ -330,7 +330,7 @@ class Impatient(Instrumented):
 
 
 def test_a_line_at_the_wrong_baud_rate(job: Job, tmp_path: Path) -> None:
-    """What comes is garbage: as many bytes as were sent, and none of them right."""
+    """What arrives is garbage: as many bytes as were sent, and none of them right."""
     master, slave = os.openpty()
     tty.setraw(slave)
     chance = random.Random(4)
@@ -353,7 +353,7 @@ def test_a_line_at_the_wrong_baud_rate(job: Job, tmp_path: Path) -> None:
 
 
 def test_failed_cases_are_kept_and_measured_again(tmp_path: Path) -> None:
-    """At the command's end: exit code 6, the cause in the store, and another try the next time."""
+    """At the command's end: exit code 6, the cause in the store, and another try next time."""
     arguments = (
         *("run", "--runner", "serial", "--port", "/dev/nowhere", "--meter", "manual"),
         *("--resolution", "1", "--accuracy", "0.1", "--primitive", "sha-256", "--size", "64"),

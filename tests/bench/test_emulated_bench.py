@@ -160,7 +160,7 @@ def test_multimeters_and_model_agree(
     width_nj = half_width_nj(record)
     assert abs(record.energy_gross_nj - exact.energy_gross_nj) <= width_nj
     assert width_nj < 0.01 * exact.energy_gross_nj
-    # Idle is the same state in both: the board sleeps in it beside the window.
+    # Idle is the same state in both: the board sleeps in it before and after the window.
     (idle,) = (n for n in record.notes if "net of what the board drew" in n)
     assert idle.endswith("uA; the model's net energy is net of 5.1 uA (lpm3)")
     assert record.energy_net_nj is not None

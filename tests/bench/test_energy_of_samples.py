@@ -1,4 +1,4 @@
-"""Energy from samples whose truth is known, and samples that must be refused."""
+"""Energy from samples whose true energy is known, and samples that must be refused."""
 
 import dataclasses
 
@@ -35,7 +35,7 @@ class Line:
 def measure_with_34401a(
     operation_s: float, repetitions: int, idle_a: float, busy_a: float, seed: int
 ) -> list[Run]:
-    """Five runs with the papers' setting: 500 Hz, window by threshold."""
+    """Return five runs with the papers' setting: 500 Hz, window by threshold."""
     random = np.random.default_rng(seed)
     line = Line()
     meter = SimulatedAgilent34401A(line, seed)
@@ -76,7 +76,7 @@ def test_the_stated_interval_holds_the_truth(
             [r.net_j for r in runs], runs[0].sampling_uncertainty_j, ACCURACY.of_reading
         )
         held += estimate.contains(truth_j)
-        # An interval that is sure to hold the truth because it is wide proves nothing.
+        # An interval that holds the truth only because it is wide proves nothing.
         assert estimate.half_width_95 < 0.006 * truth_j
     assert held >= 93
 
@@ -119,7 +119,7 @@ def test_an_offset_cancels_only_where_idle_has_it_too() -> None:
 
 
 def among_others(*parts: tuple[int, float]) -> Floats:
-    """Idle but for these parts, and a window of 200 samples in the middle."""
+    """Return idle except for these parts and a window of 200 samples in the middle."""
     current_a = np.full(1000, 1e-4)
     current_a[400:600] = 2e-3
     for start, length in parts:
@@ -144,7 +144,7 @@ def test_a_window_is_found_between_command_and_answer() -> None:
 def test_an_edge_that_crosses_the_threshold_more_than_once_is_one_edge(
     rising: list[int], falling: list[int]
 ) -> None:
-    """Runs of one to three samples, high and low in turn, before the window and after it."""
+    """Runs of one to three samples, alternately high and low, before the window and after it."""
     current_a = plateau()
     high = np.flatnonzero(current_a > np.mean(current_a))
     first, last = int(high[0]), int(high[-1])

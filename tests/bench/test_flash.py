@@ -1,4 +1,4 @@
-"""Flashing, with programs that write down what they are called with."""
+"""Flashing, with fake programs that record how they are called."""
 
 import os
 import stat
@@ -22,7 +22,7 @@ CASE = (
 
 
 def fake(folder: Path, name: str, code: int = 0) -> None:
-    """A program on the PATH that keeps its arguments."""
+    """Make a program on the PATH that records its arguments."""
     path = folder / name
     path.write_text(
         "#!/bin/sh\n"
@@ -42,7 +42,7 @@ def test_each_board_is_flashed_as_its_file_says(name: str, tmp_path: Path) -> No
     board = boards.load_board(name)
     assert board.flash is not None
     fake(tmp_path, board.flash.command[0])
-    # The board does not answer then: its case fails.
+    # The board does not answer then, so its case fails.
     failed = by_itself(
         *("run", "--board", name, *CASE), code=6, folder=tmp_path, PATH=path_with(tmp_path)
     )
@@ -79,7 +79,7 @@ def test_a_program_that_fails_is_quoted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["telosb", "sensortag-cc2650"])
 def test_hex_boots_as_the_elf_does(name: str, tmp_path: Path) -> None:
-    """The engine reads Intel HEX by itself."""
+    """The engine reads Intel HEX itself."""
     library = Library.load()
     board = boards.load_board(name)
     compiler = "clang" if board.core == "msp430" else "gcc"

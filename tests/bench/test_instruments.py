@@ -23,7 +23,7 @@ NO_SUFFIX = {
     *("volt", "ampere", "seconds"),
     *("resolution", "digits"),
 }
-"""Fractions; named by the unit itself; in the display's own unit."""
+"""Fractions; the unit itself as the name; the display's own unit."""
 
 
 def modules() -> Iterator[str]:
@@ -153,7 +153,7 @@ def test_a_meter_is_one_file_of_a_lab(lab: Path) -> None:
     assert re.search(r"^net: 99\d{4} uJ \+- |^net: 1e\+06 uJ \+- ", measured, re.MULTILINE)
     refused = at(lab, *measure, "--high", "2", code=3).stderr
     assert "--high: 2 is out of range; such as 0.1" in refused
-    # Another meter's options are not its.
+    # It does not have another meter's options.
     assert "No such option: --range" in at(lab, *measure, "--range", "1", code=2).stderr
     assert "no such meter: square-wave" in joulemark(*measure, code=3).stderr
 
@@ -220,7 +220,7 @@ def plug_in(line, seed):
 
 @pytest.mark.slow
 def test_an_instrument_and_its_simulation_are_a_file_each(lab: Path) -> None:
-    """The bench plugs the one in, and the other measures with it."""
+    """The bench plugs in the simulation, and the driver measures with it."""
     (lab / "meters" / "lab_meter.py").write_text(DRIVER)
     (lab / "simulated" / "lab_meter.py").write_text(TWIN)
     image = ("--primitive", "aes-128", "--implementation", "msp430", "--board", "telosb")

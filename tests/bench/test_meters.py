@@ -79,7 +79,7 @@ def serve() -> Iterator[Serve]:
 
 def test_meters_are_found_by_name() -> None:
     assert {"agilent-34401a", "keysight-34465a", "manual", "ppk2"} <= set(meters.names())
-    # Modules beside the meters are none.
+    # Other modules in the folder are not meters.
     for name in ("ppk3", "model", "trace", "session", "agilent-e3631a"):
         with pytest.raises(InputError, match=f"no such meter: {name}; there are .*manual, "):
             meters.open_meter(name)
@@ -157,7 +157,7 @@ def test_an_accuracy_that_is_none_is_refused(accuracy: float) -> None:
 
 
 def test_driver_and_simulation_have_the_same_table() -> None:
-    """Both were taken from the manual, apart from each other."""
+    """Both were taken from the manual, independently."""
     driver = [(r.full_scale_a, r.of_reading, r.of_range) for r in Agilent34401A.ranges]
     assert driver == [(r.full_scale_a, r.of_reading, r.of_range) for r in RANGES]
 
@@ -189,7 +189,7 @@ def test_nothing_at_the_address_is_a_clear_error() -> None:
 
 
 class _Unplugged(SimulatedAgilent34401A):
-    """Sends half of its readings."""
+    """Sends only half of its readings."""
 
     def execute(self, line: str) -> str | None:
         answer = super().execute(line)
@@ -197,7 +197,7 @@ class _Unplugged(SimulatedAgilent34401A):
 
 
 class _Elsewhere(SimulatedAgilent34401A):
-    """Sends a reading that its range cannot give."""
+    """Sends a reading that is out of its range."""
 
     def execute(self, line: str) -> str | None:
         answer = super().execute(line)
@@ -264,7 +264,7 @@ def test_profiler_measures_the_window_by_its_edges() -> None:
     assert evaluate(samples, 1).net_j == pytest.approx(NET_J, rel=5e-3)
 
 
-# Traces. All of them hold the same run.
+# Traces, which all hold the same run.
 TIMES_S = np.arange(200) * 1e-2
 CURRENT_A = np.where((TIMES_S >= START_S - 1e-9) & (TIMES_S < END_S - 1e-9), BUSY_A, IDLE_A)
 CHOICE = trace.Choice(supply_v=SUPPLY_V, accuracy=0.0)
@@ -408,7 +408,7 @@ def test_command_combines_runs(tmp_path: Path) -> None:
 
 
 def test_a_marker_that_never_moves_is_said(tmp_path: Path) -> None:
-    """The window is then where the current is high, which may be something else's."""
+    """The window is then where the current is high, which may be other work."""
     level = np.zeros_like(LEVEL)
     text = "Timestamp(ms),Current(uA),D0\n" + rows(TIMES_S * 1e3, CURRENT_A * 1e6, level)
     (tmp_path / "1.csv").write_text(text)

@@ -1,4 +1,4 @@
-"""Ways to measure against a known energy, and the page that says how wrong they are."""
+"""Measurement methods against a known energy, and the page that states their errors."""
 
 import re
 
@@ -8,7 +8,7 @@ from joulemark.project import ROOT
 from joulemark.simulated import check as method
 from joulemark.simulated.check import Known, Method
 
-# Round numbers; the page's are of real operations.
+# Round numbers; those of the page are real operations.
 SHORT = Known("short", 250e-6, 3.0, 4e-3, 5e-6, 50e-6)
 LONG = Known("long", 25e-3, 3.0, 4e-3, 5e-6, 50e-6)
 PAGE = (ROOT / "docs/method-check.md").read_text(encoding="utf-8")
@@ -54,12 +54,12 @@ def test_the_profiler_is_within_half_a_per_cent() -> None:
 
 
 def skeleton(text: str) -> list[str]:
-    """A page without the rows of its tables."""
+    """Return a page without the rows of its tables."""
     return [line for line in text.splitlines() if not re.match(r"\|.*\d.*\|$", line)]
 
 
 def test_the_page_in_the_docs_is_the_command_s() -> None:
-    """Its figures follow the firmware; its words are the program's."""
+    """Its figures vary with the firmware; its words are the program's."""
     assert skeleton(PAGE) == skeleton(method.page([], []))
 
 

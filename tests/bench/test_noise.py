@@ -63,7 +63,7 @@ class NoisyLink:
 
 
 class _Patient:
-    """A line to an emulated board on which silence is a lost answer."""
+    """A line to an emulated board that treats silence as a lost answer."""
 
     def __init__(self, board: EmulatedBoard) -> None:
         self._board = board
@@ -107,7 +107,7 @@ def test_an_emulated_board_stands_noise_on_its_line(damage: Damage) -> None:
             device.write("message", message)
             device.run("hash")
             digest = device.read("output", 32)
-            # An image that runs while the line settles answers without a window: that is said.
+            # An image that runs while the line settles answers without a window, and says so.
             window = emulated.take_window()
         except LinkError:
             continue

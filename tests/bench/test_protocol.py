@@ -26,7 +26,7 @@ from joulemark.runners.protocol import FRAME_BYTES, Command, Device, Flag, decod
 from joulemark.runners.serial import SerialLink
 
 CAPACITY = {"message": 1024, "output": 1024}
-"""Of the identity's slots."""
+"""Sizes of the identity's slots."""
 BAD_FRAME = (0x80, 0, b"\x01")
 
 
@@ -56,8 +56,8 @@ def answer(link: LocalLink, data: bytes) -> tuple[int, int, bytes] | None:
 
 
 def test_crc_is_the_one_of_the_document() -> None:
-    # The check value of CRC-16/IBM-3740: of "123456789" (G. Cook, Catalogue of parametrised CRC
-    # algorithms).
+    # The check value of CRC-16/IBM-3740, that of "123456789" (G. Cook, Catalogue of parametrised
+    # CRC algorithms).
     assert binascii.crc_hqx(b"123456789", 0xFFFF) == 0x29B1
 
 
@@ -152,7 +152,7 @@ def test_quiet_time_passes_before_and_after_the_window(device: Device) -> None:
 
 
 class NoisyLink:
-    """A line that loses, doubles or changes bytes in either direction, now and then."""
+    """A line that now and then loses, doubles or changes bytes, in either direction."""
 
     def __init__(self, link: LocalLink, seed: int) -> None:
         self._link = link
@@ -190,7 +190,7 @@ def test_a_noisy_line_delays_and_never_lies(image: Path) -> None:
 
 
 class Garbage:
-    """Something that is no image."""
+    """Something that is not an image."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -227,7 +227,7 @@ def test_a_process_that_dies_says_why(tmp_path: Path) -> None:
 
 
 def seeds() -> Iterator[bytes]:
-    """What the fuzzer begins with: a line without an end, full slots, operations on them."""
+    """Yield the fuzzer's seeds: a line without an end, full slots, operations on them."""
     yield b"r" + b"x" * 600 + b"\0"
 
     def frame(*content: int) -> bytes:
@@ -250,7 +250,7 @@ def test_fuzzed_command_loop(tmp_path: Path, primitive: str) -> None:
     implementation = library.implementations(library[primitive])[-1]
     image = build_local(implementation, sanitize=True)
     fuzzer = tmp_path / "fuzzer"
-    # The harness is compiled here, so that the fuzzer sees which of its branches are taken.
+    # The harness is compiled here, so that the fuzzer sees which branches are taken.
     replaced = ("-hal_c", "-main_c", "-harness_c", "-frame_c")
     sources = [FIRMWARE / "harness" / "harness.c", FIRMWARE / "harness" / "command-frame.c"]
     sources.append(Path(__file__).with_name("fuzz_harness.c"))
@@ -328,7 +328,7 @@ def test_a_line_that_sends_zero_bytes_without_end_is_given_up() -> None:
 
 
 class Chatter:
-    """A line on which frames come, none of them the answer, and after the first there is quiet."""
+    """A line that delivers frames that are not the answer, and is quiet after the first."""
 
     def send(self, data: bytes) -> None:
         pass

@@ -1,4 +1,4 @@
-"""Quiet time: the board sleeps before and after the window, and the window stays as it is."""
+"""Quiet time: the board sleeps before and after the window, and the window does not change."""
 
 from dataclasses import dataclass
 
@@ -51,7 +51,7 @@ class Watched:
 
 @dataclass(frozen=True)
 class Observed:
-    """What happened from a command to its answer."""
+    """Events from a command to its answer."""
 
     result: RunResult
     cycles: int
@@ -61,7 +61,7 @@ class Observed:
     took_ps: int
 
     def asleep(self, state: str, start_ps: int, end_ps: int) -> float:
-        """The part of a stretch of time that was spent in a power state."""
+        """Return the fraction of an interval that was spent in a power state."""
         overlaps = (
             min(i.end_ps, end_ps) - max(i.start_ps, start_ps)
             for i in self.intervals
@@ -100,7 +100,7 @@ def test_the_board_sleeps_beside_the_window_which_stays_the_same(name: str) -> N
         quiet_ps = quiet_ms * 10**9
         longer = (seen.took_ps - plain.took_ps) / 2 / quiet_ps
         assert 1 <= longer <= 1.01 + 0.1 / quiet_ms
-        # To within the way from sleep to the marker, and back.
+        # Allow for the time from sleep to the marker, and back.
         missing = 50 * 10**6 / quiet_ps
         before = seen.asleep(ASLEEP[name], seen.rising_ps - quiet_ps, seen.rising_ps)
         after = seen.asleep(ASLEEP[name], seen.falling_ps, seen.falling_ps + quiet_ps)
@@ -110,7 +110,7 @@ def test_the_board_sleeps_beside_the_window_which_stays_the_same(name: str) -> N
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_nothing_but_what_it_runs_decides_where_a_window_lies(compiler: str) -> None:
-    """Flash with wait states takes time by address: the command loop must not move a primitive."""
+    """Flash wait states depend on the address: the command loop must not move a primitive."""
     symbols = Image.load(build(boards.load_board("sensortag-cc2650"), compiler).path).symbols
     measured = [symbols[name] for name in CODE_OF_A_WINDOW if name in symbols]
     assert len(measured) >= 3

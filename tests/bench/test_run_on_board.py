@@ -80,7 +80,7 @@ class Terminal:
     seen: str = ""
 
     def until(self, text: str, timeout_s: float = 120) -> str:
-        """What was shown up to and with this text."""
+        """Return what was shown up to and including this text."""
         end_s = time.monotonic() + timeout_s
         while text not in self.seen:
             assert time.monotonic() < end_s, f"no {text!r} in:\n{self.seen}"
@@ -138,7 +138,7 @@ def test_a_person_reads_the_meter_of_a_board(line: EmulatedSupplyLine, tmp_path:
     person_at.until("reading at the end (mWh): ")
     person_at.type("9.60\n")
     person_at.until("aes-128 encrypt 16 B: gross: 72")
-    # The next case: the person leaves.
+    # At the next case, the person leaves.
     person_at.until("reading now (mWh)")
     person_at.type("\x04")
     shown = person_at.until("give the same command again to go on")
@@ -156,7 +156,7 @@ def test_a_person_reads_the_meter_of_a_board(line: EmulatedSupplyLine, tmp_path:
     )
     assert record.energy_net_nj is None
     assert any("no net energy: idle was not measured" in n for n in record.notes)
-    # Given again, it goes on: the first case is served, the second one is asked for.
+    # Run again, it goes on: the first case is served, the second one is asked for.
     person_at = person(
         tmp_path,
         *("run", "--runner", "serial", "--port", line.port, *CASE, *MANUAL),
@@ -168,7 +168,7 @@ def test_a_person_reads_the_meter_of_a_board(line: EmulatedSupplyLine, tmp_path:
         person_at.type(f"{reading}\n")
         if reading == "1.001":
             break
-    # A display that has not moved by its step is a failed case, to be repeated.
+    # A case fails, and is to be repeated, if the display moved by less than its step.
     shown = person_at.until("1 case failed, without a number")
     assert "the display moved by 0.001 mWh and its step is 0.01" in shown
     assert "served from the store: 1 of 2" in shown
@@ -192,7 +192,7 @@ def test_a_person_reads_the_meter_of_this_machine(tmp_path: Path) -> None:
     assert (where.runner, where.meter, where.board) == ("local", "manual", "local")
     assert record.energy_gross_nj == pytest.approx(
         2.0 * 3.6e9 / 50000, rel=0.02
-    )  # less the empty window
+    )  # minus the empty window
     assert record.cycles is None
     assert record.time_ps is not None
     assert 1e4 < record.time_ps < 1e9
@@ -205,10 +205,10 @@ def test_a_person_reads_the_meter_of_this_machine(tmp_path: Path) -> None:
 def test_a_multimeter_agrees_with_the_model_in_real_time(
     line: EmulatedSupplyLine, serve: Callable[[ScpiInstrument], str], tmp_path: Path
 ) -> None:
-    """Each multimeter does in steps, where it takes less time: see test_emulated_bench.py."""
+    """Each multimeter does so in steps, which is faster: see test_emulated_bench.py."""
     resource = serve(SimulatedAgilent34401A(line, 4))
     meter = ("--meter", "agilent-34401a", "--resource", resource)
-    # The board hangs on a supply whose voltage is read back.
+    # The board is fed by a supply whose voltage is read back.
     supply = SimulatedAgilentE3631A(line, seed=9)
     on_board = ("--runner", "serial", "--port", line.port, "--supply", serve(supply))
     size = ("--size", "64")
@@ -221,7 +221,7 @@ def test_a_multimeter_agrees_with_the_model_in_real_time(
     assert exact.conditions.meter == "model"
     for name in ("gross", "net"):
         true_nj, stated_nj = (getattr(r, f"energy_{name}_nj") for r in (exact, measured))
-        # The model knows the nominal voltage; the supply gives what it gives.
+        # The model uses the nominal voltage; the supply's output is slightly off.
         true_nj *= supply.true_voltage_v / TELOSB.supply_v.value
         width_nj = half_width_nj(measured, name)
         assert abs(stated_nj - true_nj) <= width_nj
@@ -243,7 +243,7 @@ def test_powercap_measures_this_machine(tmp_path: Path) -> None:
     def count() -> None:
         begin_s = time.monotonic()
         while not stop.wait(0.001):
-            # It begins anew in the midst of the first run.
+            # The counter wraps around in the middle of the first run.
             microjoule = 262143328850 - 500_000 + round((time.monotonic() - begin_s) * watt * 1e6)
             (zone / ".new").write_text(f"{microjoule % 262143328851}\n")
             (zone / ".new").replace(zone / "energy_uj")

@@ -1,4 +1,4 @@
-"""Images: reproducible, cached, attributed, clear about what is wrong; and right on the chip."""
+"""Images: reproducible, cached, attributed, clear about errors; and right on the chip."""
 
 import concurrent.futures
 import errno
@@ -54,7 +54,7 @@ ONE_OF_EACH_KIND = [
 
 
 def symbol_bytes(path: Path, name: str) -> bytes:
-    """The code of a function in an image."""
+    """Return the code of a function in an image."""
     with path.open("rb") as stream:
         elf = ELFFile(stream)
         table = elf.get_section_by_name(".symtab")
@@ -81,7 +81,7 @@ def boot(path: Path) -> tuple[EmulatedBoard, Device]:
 @pytest.mark.parametrize("optimisation", toolchain.OPTIMISATIONS)
 @pytest.mark.parametrize("way", on_telosb("aes-128"), ids=str)
 def test_aes_on_the_emulated_telosb(way: Implementation, compiler: str, optimisation: str) -> None:
-    """Its vectors through the protocol; stack by painting is the stack that the emulator saw."""
+    """Vectors through the protocol; stack by painting equals the stack that the emulator saw."""
     try:
         image = build_image(way, TELOSB, compiler=compiler, optimisation=optimisation)
     except ToolError as error:
@@ -102,7 +102,7 @@ def test_aes_on_the_emulated_telosb(way: Implementation, compiler: str, optimisa
             assert device.read("output", len(output)) == output, vector.origin
             window = board.take_window()
             assert result.stack_bytes == window.stack_bytes
-            # The timer starts before the marker's edge and stops behind it.
+            # The timer starts before the marker's edge and stops after it.
             assert 0 <= result.timer_ticks - window.cycles < 64
 
 
@@ -116,7 +116,7 @@ def test_the_clock_is_set_from_below(clock: str) -> None:
 
 @pytest.mark.parametrize("trim_ppm", [700_000, 850_000, 1_000_000, 1_150_000, 1_300_000])
 def test_the_clock_of_any_specimen_is_set(trim_ppm: int) -> None:
-    """The DCO differs by tens of percent between chips: counting it makes up for that."""
+    """The DCO differs by tens of percent between chips: counting its cycles corrects for that."""
     from joulemark._engine import Machine
 
     image = build_image(implementation("identity", "none"), TELOSB, clock="tinyos")
@@ -145,7 +145,7 @@ def test_an_empty_window_costs_the_same_in_every_image() -> None:
 
 
 def test_repetitions_cost_the_same_each() -> None:
-    """The restore of a context is in the empty window too: it cancels."""
+    """Restoring a context is part of the empty window too, so it cancels."""
     image = build_image(implementation("sha-256"), TELOSB)
     board, device = boot(image.path)
     device.write("message", bytes(40))
@@ -182,7 +182,7 @@ def test_memory_two_ways(way: Implementation, compiler: str) -> None:
         except ToolError as error:
             pytest.skip(str(error))
         found = memory.measure(image)
-        # At most the byte that pads each of two sections to a word.
+        # At most one byte of padding to a word in each of two sections.
         assert abs(found.flash_bytes - found.flash_wiring_bytes) <= 2
         assert abs(found.ram_bytes - found.ram_wiring_bytes) <= 2
         assert found.ram_bytes >= found.context_bytes > 0
@@ -237,7 +237,7 @@ def test_an_unchanged_case_comes_from_the_cache(monkeypatch: pytest.MonkeyPatch)
 
 
 def checkout(folder: Path) -> Path:
-    """A copy of what images are made from, in another place."""
+    """Copy what images are made from to another place."""
     for name in ("chips", "boards", "firmware"):
         shutil.copytree(ROOT / name, folder / name)
     return folder
@@ -286,7 +286,7 @@ def test_builds_at_the_same_time_share_the_cache(tmp_path: Path) -> None:
 
 
 def test_every_input_counts(tmp_path: Path) -> None:
-    """A change of any file that goes in gives another image; one that does not, does not."""
+    """A change to any file that goes in gives another image; any other change does not."""
     root = checkout(tmp_path)
     before = images_of(root, "aes-128/ref")
     (root / "firmware/primitives/hash/hash.h").write_text("/* not used by a cipher */\n")
@@ -308,7 +308,7 @@ def test_every_input_counts(tmp_path: Path) -> None:
 
 
 def test_a_damaged_cache_is_made_anew(tmp_path: Path) -> None:
-    """Emptied, cut or lost files are seen, whatever they are of."""
+    """Emptied, truncated or lost files of any kind are noticed."""
     root = checkout(tmp_path)
     before = images_of(root, "aes-128/ref")
     for section in ("tools", "generated", "objects", "images"):
@@ -433,8 +433,8 @@ def test_baud_settings_are_near(clock_hz: int, baud: int) -> None:
     except InputError:
         assert clock_hz < 4 * baud
         return
-    # The ends of the first eight bits are at most half a clock period off; the modulation then
-    # begins anew, so that the last two may be off by as much again.
+    # The ends of the first eight bits are at most half a clock period off. The modulation then
+    # starts over, so the last two may be off by as much again.
     assert setting.worst_error <= 1.5 * baud / clock_hz
     assert setting.divider == clock_hz // baud
 

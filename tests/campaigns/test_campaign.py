@@ -127,7 +127,7 @@ def test_sizes_that_fit_no_primitive_are_an_error(
     campaign = Campaign(primitive=("aes-128",), size=(size,), operation=(operation,))
     with pytest.raises(InputError, match=r"--size: aes-128 takes other sizes; .* of 16 up to"):
         expand(campaign, library, Setup())
-    # What has no size is measured all the same.
+    # Operations without a size are still measured.
     assert expand(campaign.model_copy(update={"operation": ("init",)}), library, Setup())
 
 
@@ -146,7 +146,7 @@ def test_inputs_that_images_have_no_room_for_are_an_error(
     )
     with pytest.raises(InputError, match=message):
         expand(campaign.model_copy(update=change), library, Setup())
-    # What fits is measured all the same.
+    # What fits is still measured.
     fitting = {name: (*sizes, 0) for name, sizes in change.items()}
     (cases,) = expand(campaign.model_copy(update=fitting), library, Setup()).values()
     subjects = [c.subject for c in cases if isinstance(c.subject, PrimitiveSubject)]
@@ -179,7 +179,7 @@ def test_some_implementations_are_measured_on_a_core_on_request_only(library: Li
     assert ("openmote-cc2538", "limbs16") in ways(board=boards, primitive="x25519")
     assert ("openmote-cc2538", "limbs16") in ways(board=boards, implementation="limbs16")
     assert ("openmote-cc2538", "limbs16") in ways(board=boards, kind="key-agreement")
-    # A Cortex-M4 runs what is written for ARMv7-M too; it has better.
+    # A Cortex-M4 also runs code for ARMv7-M, but has better.
     assert ways(board="nrf52840-dk") == {("nrf52840-dk", "armv7em")}
     assert ("nrf52840-dk", "armv7m") in ways(board="nrf52840-dk", primitive="x25519")
     assert ("openmote-cc2538", "armv7em") not in ways(board=boards, primitive="x25519")

@@ -1,4 +1,4 @@
-"""A campaign on Dask's workers: the same results, whoever dies meanwhile."""
+"""A campaign on Dask's workers: the same results, whichever worker dies meanwhile."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ CASES = {
 
 @contextmanager
 def scheduler(workers: int = 1) -> Iterator[Any]:
-    """A lab's: at an address, in processes of their own."""
+    """A lab's scheduler: at an address, with workers in separate processes."""
     lab: Any = distributed.LocalCluster(  # type: ignore[no-untyped-call]
         n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
     )
@@ -61,7 +61,7 @@ def figures(store: object) -> dict[str, tuple[object, ...]]:
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The store of the same campaign with processes of this machine."""
+    """The store of the same campaign, run with processes of this machine."""
     store = tmp_path_factory.mktemp("here") / "here.db"
     joulemark.run(store=store, **CASES)  # type: ignore[arg-type]
     return store
@@ -73,7 +73,7 @@ def test_a_worker_that_is_killed_loses_nothing(here: Path, tmp_path: Path) -> No
     killed: list[int] = []
 
     def kill_one() -> None:
-        """As soon as the first records are there; Dask starts another in its place."""
+        """Kill one as soon as the first records are there; Dask starts another in its place."""
         while not killed:
             time.sleep(0.01)
             try:
@@ -96,7 +96,7 @@ def test_a_worker_that_is_killed_loses_nothing(here: Path, tmp_path: Path) -> No
     assert killed[0] < len(expected), "it was killed in the midst of it"
     assert len(frame) == len(expected)
     assert figures(store) == expected
-    # Whoever asks again, with a cluster or without, is served from the store.
+    # A repeated request, with a cluster or without, is served from the store.
     asked = ("--board", "telosb", "--primitive", "siphash-2-4", "--opt", "Os", "--size", "0,99")
     again = command.joulemark("run", *asked, "--trials", "1", "--seed", "1", "--store", str(store))
     assert "measured 0," in again.stdout
@@ -158,7 +158,7 @@ def test_without_dask_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> cluster.Conductor:
-    """What a worker is told that is this process."""
+    """What a worker that is this very process would be told."""
     monkeypatch.setattr(project, "set_sources", lambda _: None)
     return cluster.Conductor("t", engine_version(), cluster._own_tree(), ())
 
@@ -205,7 +205,7 @@ def test_nothing_of_a_local_cluster_outlives_a_command_that_is_killed(tmp_path: 
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
     deadline = time.monotonic() + 120
-    while len(_group(process.pid)) < 3:  # The command, what watches its children, the worker.
+    while len(_group(process.pid)) < 3:  # The command, the watcher of its children, the worker.
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.05)

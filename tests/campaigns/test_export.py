@@ -1,4 +1,4 @@
-"""Exports: whole files, stable columns, nothing that a spreadsheet runs."""
+"""Exports: whole files, stable columns, nothing that a spreadsheet would execute."""
 
 import json
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ COLUMNS = (
     *("unit", "runner", "meter", "board_digest", "chip_digest", "compiler_version", "flags"),
     *("image_digest", "build_id", "project_commit", "engine_version", "host", "finding"),
 )
-"""Those of the versions before quantities were rows: what users have written stays right."""
+"""Columns from before quantities were rows: what users have written for them stays right."""
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_a_spreadsheet_finds_no_formula(store: Store, tmp_path: Path, long: bool
     if not long:
         assert PLAIN in cells
         assert {f"'{text}".replace("\r", "\n") for text in EVIL} <= set(cells)
-    # Other tools get what is there.
+    # Other formats get the text unchanged.
     export(store, "json", path, long=False)
     assert {row["host"] for row in json.loads(path.read_text())} >= set(EVIL)
 

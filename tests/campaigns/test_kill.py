@@ -20,9 +20,9 @@ CAMPAIGN = (
     *("--opt", "Os", "--seed", "1", "--jobs", "2"),
 )
 LONG = (*CAMPAIGN, "--size", ",".join(map(str, range(1, 1000))))
-"""It cannot be at its end before it is stopped."""
+"""It cannot finish before it is stopped."""
 PATIENCE_S = 600
-"""Until something is taken never to come."""
+"""How long to wait before giving up."""
 
 
 def count(path: Path) -> int:
@@ -36,7 +36,7 @@ def count(path: Path) -> int:
 def start_and_wait_for(
     path: Path, records: int, campaign: tuple[str, ...] = CAMPAIGN
 ) -> "subprocess.Popen[bytes]":
-    # Tests that a shell started in the background ignore SIGINT, and what they start would too.
+    # A shell's background jobs ignore SIGINT, and so would all that they start.
     listening = ["env", "--default-signal=INT"]
     command = [sys.executable, "-c", "from joulemark.cli import main; main()", *campaign]
     process = subprocess.Popen(
@@ -67,7 +67,7 @@ def workers(group: int) -> list[int]:
 
 
 def assert_ended(group: int) -> None:
-    """No worker outlives its parent by more than the case that it is at."""
+    """Check that no worker outlives its parent by more than its current case."""
     deadline = time.monotonic() + PATIENCE_S
     while workers(group) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -109,8 +109,8 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     assert count(path) >= 3
 
 
-# Ctrl-C pressed while `concurrent.futures.wait` holds the locks of all futures, as it does for a
-# while where there are thousands, and twenty times a second.
+# Ctrl-C while `concurrent.futures.wait` holds the locks of all futures, which takes a while with
+# thousands of them, and happens twenty times a second.
 AT_THE_WORST_MOMENT = """
 import signal
 from concurrent.futures import _base

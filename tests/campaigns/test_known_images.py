@@ -13,7 +13,7 @@ TELOSB = boards.load_board("telosb")
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A tree of one source, and the cache beside it."""
+    """A tree with one source, and the cache beside it."""
     source = tmp_path / "firmware" / "one.c"
     source.parent.mkdir()
     source.write_text("int one;\n")

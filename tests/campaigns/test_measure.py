@@ -1,7 +1,7 @@
-"""What measuring finds out: wrong outputs, faults, hangs, and secrets that show.
+"""What measuring finds: wrong outputs, faults, hangs, and leaking secrets.
 
-A small hash, the exclusive or of all bytes, is written in ways that are right, wrong and leaky,
-and goes through the whole of Joulemark.
+A small hash, the exclusive or of all bytes, is written in right, wrong and leaky ways, and goes
+through all of Joulemark.
 """
 
 import json
@@ -90,7 +90,7 @@ WAYS = {
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project of its own with the small hash in it."""
+    """A separate project with the small hash in it."""
     root = tmp_path_factory.mktemp("project")
     for name in ("chips", "boards", "firmware/harness", "firmware/hal"):
         shutil.copytree(ROOT / name, root / name)
@@ -125,7 +125,7 @@ def run(project: Path, name: str, code: int, *options: str) -> Printed:
 
 
 def measured(project: Path, name: str, code: int = 0, *options: str) -> list[dict[str, Any]]:
-    """Measure one way to write the hash, in a store of its own; the last record of each case."""
+    """Measure one implementation in a new store; return the last record of each case."""
     (project / f"{name}.db").unlink(missing_ok=True)
     done = run(project, name, code, *options)
     assert "Traceback" not in done.stderr
@@ -138,7 +138,7 @@ def measured(project: Path, name: str, code: int = 0, *options: str) -> list[dic
 
 
 def failures(project: Path, name: str) -> set[str]:
-    """Messages of the failed records, which have no number."""
+    """Return the messages of the failed records, which have no numbers."""
     records = measured(project, name, 6)
     failed = [r for r in records if r["status"] == "failed"]
     assert {r["operation"] for r in failed} >= {"update", "hash"}
@@ -175,14 +175,14 @@ def test_a_claim_that_trials_contradict_is_said_whether_measured_or_served(proje
 
 
 def test_trials_that_were_asked_for_are_done(project: Path) -> None:
-    """Long messages get fewer only where nobody said how many."""
+    """Long messages get fewer only by default."""
     for options, count in (((), 2), (("--trials", "9"), 9), (("--trials", "1"), 1)):
         records = measured(project, "right", 0, "--size", "40", "--fresh", *options)
         assert {r["trials"] for r in records if r["message_bytes"]} == {2 if not options else count}
 
 
 def test_cold_and_warm_are_two_quantities_where_memories_keep_state(project: Path) -> None:
-    """The number of trials decides neither; a chip without state knows only one."""
+    """The number of trials affects neither; a chip without state has only one."""
     found = []
     for trials in ("1", "2", "9"):
         options = ("--board", "sensortag-cc2650", "--seed", "5", "--trials", trials, "--fresh")
@@ -198,7 +198,7 @@ def test_cold_and_warm_are_two_quantities_where_memories_keep_state(project: Pat
             if r["board"] == "telosb":
                 assert r["cycles_cold"] is None
             elif r["operation"] == "hash":
-                # Its code is fetched from flash the first time.
+                # The first time, its code is fetched from flash.
                 assert r["cycles_cold"] > r["cycles"] > 0
     assert found[0] == found[1] == found[2]
 
@@ -216,7 +216,7 @@ def test_of_what_does_nothing_the_call_is_left(project: Path) -> None:
 
 
 def test_a_wrong_output_is_no_number(project: Path) -> None:
-    # One of 512 random bytes is 0x40 with a probability of 87%; the seed is one where it is.
+    # One of 512 random bytes is 0x40 with a probability of 87%; with this seed, one is.
     records = measured(project, "wrong", 6, "--seed", "1")
     (failure,) = {r["failure"] for r in records if r["operation"] == "hash"}
     assert "wrong output" in failure

@@ -1,4 +1,4 @@
-"""Work given to processes of this machine: what comes back, and what becomes of them."""
+"""Work given to processes of this machine: its results, and how the processes end."""
 
 import multiprocessing
 import os
@@ -48,7 +48,7 @@ def test_nothing_goes_on_when_the_caller_stops() -> None:
 
 
 def test_ctrl_c_stops_them() -> None:
-    """Pressed while results are waited for."""
+    """Ctrl-C while waiting for results."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:

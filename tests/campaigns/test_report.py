@@ -175,7 +175,7 @@ def test_a_size_between_two_measured_ones_is_padded(records: list[PrimitiveRecor
         for r in records
         if not (r.subject.primitive == "cheap-start" and r.subject.message_bytes == 32)
     ]
-    # At 32 bytes cheap-start now pays for 64: 6500 against 4640.
+    # At 32 bytes cheap-start now pays for 64: 6500, compared with 4640.
     assert winners(without)[16] == ("cheap-start", 1700)
     assert winners(without)[32] == ("dear-start", 4640)
 
@@ -204,12 +204,12 @@ def test_steps_are_dearer_and_smaller() -> None:
 def test_advice_is_for_standards_that_keep_secrets() -> None:
     made = [
         record("good", "encrypt", 16, 5.0),
-        # An operation on what is public may take any time.
+        # An operation on public data may take any time.
         record("good", "public", 16, 5.0, secret_independent=None, addresses_equal=False),
         record("research", "encrypt", 16, 1.0, subject_status="research"),
         record("nothing-known", "encrypt", 16, 1.0, subject_status=None),
         record("no-claim", "encrypt", 16, 1.0, secret_independent=False),
-        # The operation that leaks is another one than what is asked for.
+        # The operation that leaks is not the one asked for.
         record("leaky", "encrypt", 16, 1.0),
         record("leaky", "decrypt", 16, 1.0, addresses_equal=False),
         record("broken", "encrypt", 16, 1.0, subject_status="broken"),
@@ -335,7 +335,7 @@ def test_boards_stand_side_by_side(
     opened.goto(path.as_uri())
     opened.wait_for_selector("html[data-plots=drawn]")
     cells = opened.locator("#comparison tbody tr:nth-child(2) td").all_inner_texts()
-    # 64 bytes at 100 cycles a byte: 800 us at 8 MHz, a sixth of it at 48 MHz for twice the energy.
+    # 64 bytes at 100 cycles a byte: 800 us at 8 MHz; at 48 MHz a sixth of it, twice the energy.
     sixth, twice = "133", "12.8"
     assert cells == [
         "cheap-start",
@@ -375,7 +375,7 @@ def test_boards_with_nothing_in_common_are_not_compared() -> None:
 
 
 def energy_page(path: Path) -> Path:
-    """Of three runs at 4 mA, for 1, 0.99 and 0.98 s."""
+    """Write a page of three runs at 4 mA, for 1, 0.99 and 0.98 s."""
     start_s = np.linspace(0.0, 1.999, 2000)
     recorded = []
     for shift in (0.0, 0.01, 0.02):
@@ -389,7 +389,7 @@ def energy_page(path: Path) -> Path:
 
 
 def budget_page(path: Path) -> Path:
-    """Of a scenario that needs no record."""
+    """Write a page of a scenario that needs no records."""
     asked = scenario.read(SCENARIOS / "telosb-daidone-2014.toml")
     messages = [m.model_copy(update={"protection": []}) for m in asked.message]
     asked = asked.model_copy(update={"message": messages})
@@ -400,7 +400,7 @@ def budget_page(path: Path) -> Path:
 
 
 def price_page(path: Path) -> Path:
-    """Of two services on two boards."""
+    """Write a page of two services on two boards."""
     made_up = [
         record(
             "sha-256",
@@ -419,7 +419,7 @@ def price_page(path: Path) -> Path:
 
 
 def study_page(path: Path) -> Path:
-    """Of a table and of figures that need no run."""
+    """Write a page of a table and of figures that need no run."""
     asked = ("--item", "table-i", "--item", "figures", "--item", "table-viii")
     store = str(path.parent / "s.db")
     joulemark("study", "shibata-2018", *asked, "--store", store, "--out", str(path))
@@ -431,8 +431,8 @@ def test_recorded_currents_are_drawn_with_their_windows(browser: Browser, tmp_pa
     opened = browser.new_page(viewport={"width": 390, "height": 844})
     opened.goto((tmp_path / "page.html").as_uri())
     opened.wait_for_selector("html[data-plots=drawn]")
-    assert opened.locator(".plot svg").count() == 4  # each run, and all of them
-    # The mean of what a person could compute: 3 V x 4 mA x (1, 0.99, 0.98) s / 100.
+    assert opened.locator(".plot svg").count() == 4  # one for each run, and one for all of them
+    # The mean that a person would compute: 3 V x 4 mA x (1, 0.99, 0.98) s / 100.
     assert "gross: 118.8" in opened.locator("header").inner_text()
     window = opened.locator("#run-1 svg .mark-rect path").bounding_box()
     whole = opened.locator("#run-1 svg .mark-area path").bounding_box()
@@ -495,7 +495,7 @@ def test_filters_for_flash_associated_data_and_constant_time(
     made = [
         record("small", "encrypt", 16, 5.0, flash_bytes=500),
         record("large", "encrypt", 16, 5.0, flash_bytes=5000, ad_bytes=16),
-        # One operation's addresses vary: no operation of that build is called constant time.
+        # One operation's addresses vary, so no operation of that build is called constant time.
         record("leaky", "encrypt", 16, 5.0),
         record("leaky", "init", 16, 5.0, addresses_equal=False),
         record("once", "encrypt", 16, 5.0, trials=1),
@@ -525,7 +525,7 @@ def test_filters_for_flash_associated_data_and_constant_time(
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of some 7,000 cases, with names as long as there are."""
+    """A report of some 7,000 cases, with names as long as any."""
     made = [
         record(
             f"curupira-{n}-96-lettersoup",
@@ -552,8 +552,8 @@ def test_many_cases_are_sorted_and_filtered_at_once(browser: Browser, large: Pat
     opened = browser.new_page(viewport={"width": 1400, "height": 900})
     opened.goto(large.as_uri())
     opened.wait_for_selector("html[data-plots=drawn]")
-    # Until the table is laid out again. The bar is 0.2 s on a quiet machine; the least of five
-    # and twice that, so that other tests beside this one do not fail it.
+    # Time until the table is laid out again. The bar is 0.2 s on a quiet machine; take the least of
+    # five and double the bar, so that other tests running beside this one do not fail it.
     least_ms = opened.evaluate(
         """() => {
           const search = document.getElementById("search");
@@ -620,7 +620,7 @@ def test_other_pages_fit_and_have_no_finding(
     opened.wait_for_selector("html[data-plots=drawn]")
     assert opened.locator(".plot svg").count() >= 1
     assert opened.evaluate("document.documentElement.scrollWidth") <= width
-    # Names of axes and of legends are whole, and within their plot.
+    # Names of axes and legends are complete, and inside their plot.
     texts = opened.locator(".plot svg text").all_text_contents()
     assert not [text for text in texts if "…" in text]
     beyond = opened.locator(".plot").evaluate_all(

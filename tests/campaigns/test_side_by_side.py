@@ -1,4 +1,4 @@
-"""Work in threads: all of it, at the same time, and no more once somebody stops."""
+"""Work in threads: all of it, in parallel, and no more once someone stops."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""Compilers that are started once do what those do that are started for each command."""
+"""Compilers that are started once do the same as those started for each command."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ SOURCE = "int twice(int a) { return 2 * a; }\n"
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What other tests started is not used, and what is found unfit here is fit again."""
+    """Ignore what other tests started, and make what is found unfit here fit again."""
     monkeypatch.setattr(started, "_waiting", {})
     monkeypatch.setattr(started, "_unfit", set())
     yield
@@ -77,7 +77,7 @@ def test_an_environment_that_changed_is_seen(
     before = waiting()
     monkeypatch.setenv("CPATH", str(tmp_path / "folder"))
     assert started.run(command("a.c"), tmp_path) == (0, "")
-    # Those of the environment that there was have ended.
+    # Those of the earlier environment have ended.
     assert len(waiting()) == 1
     assert not set(waiting()) & set(before)
 

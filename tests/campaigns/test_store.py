@@ -30,7 +30,7 @@ from made import made
 from servers import new_database, postgresql
 
 OLD = Path(__file__).parent / "data" / "store-schema-3.sql"
-"""Written by the last version that had schema 3, and dumped."""
+"""Written by the last version with schema 3, and dumped."""
 RECORD = made(cycles=5, time_ps=625_000, energy_net_nj=1.5, trials=2, addresses_equal=True)
 FAILED = made(key="f", message_bytes=8, status="failed", failure="wrong output")
 
@@ -99,7 +99,7 @@ def test_the_last_record_of_a_case_counts_and_history_keeps_all(location: str) -
     with Store(location) as store:
         for key, size, cycles in [("a", 8, 1), ("b", 1, 2), ("c", 8, 3)]:
             store.append(made(key=key, message_bytes=size, cycles=cycles))
-        # Sorted by what was measured, not by when.
+        # Sorted by subject, not by time.
         assert [r.cycles for r in store.records()] == [2, 3]
         assert [r.cycles for r in store.records(history=True)] == [1, 2, 3]
 
@@ -230,12 +230,12 @@ RENAMED: dict[str, Callable[[Record[Subject]], object]] = {
     "samples": lambda r: list(r.samples),
     "notes": lambda r: list(r.notes),
     "secret_independent_claim": lambda r: r.about.secret_independent,
-    "case_digest": lambda _: None,  # Of another form: asserted by itself.
+    "case_digest": lambda _: None,  # In another form: asserted separately.
 }
 
 
 def flat(record: Record[Subject], name: str) -> object:
-    """A value of an old column, from a record."""
+    """Return the value of an old column from a record."""
     if name in RENAMED:
         return RENAMED[name](record)
     for part in (record.subject, record.build, record.conditions, record.provenance):
@@ -277,7 +277,7 @@ def test_an_old_store_is_brought_here_without_loss(tmp_path: Path) -> None:
 
 
 def test_old_cases_stay_apart_and_together(tmp_path: Path) -> None:
-    """One case has one digest before and after; what was asked for is told from what was done."""
+    """A case keeps its digest; what was asked for is distinguished from what was done."""
     rows = old_rows()
     with Store(old_store(tmp_path)) as store:
         records = store.records(history=True)
@@ -345,7 +345,7 @@ with Store(sys.argv[1], "read") as store:
 
 @pytest.mark.parametrize("left_open", [False, True])
 def test_a_store_that_may_not_be_written_can_be_read(left_open: bool) -> None:
-    # pytest's folders are its user's alone.
+    # pytest's folders are private to its user.
     folder = Path(tempfile.mkdtemp())
     path = folder / "s.db"
     writer = Store(path)
@@ -355,7 +355,7 @@ def test_a_store_that_may_not_be_written_can_be_read(left_open: bool) -> None:
             writer.close()
         path.chmod(0o444)
         folder.chmod(0o555)
-        # Root may write everywhere, unless it is told that it may not.
+        # Root may write everywhere, unless it gives up that capability.
         as_user = ["setpriv", "--bounding-set", "-dac_override"] if os.geteuid() == 0 else []
         done = subprocess.run(
             [*as_user, sys.executable, "-c", READ, str(path)],
@@ -493,7 +493,7 @@ def test_a_flipped_byte_is_a_stores_error_or_none(
         ({"cycles_max": 6}, "time depends on data"),
         ({"addresses_equal": False}, "addresses depend on data"),
         ({"cycles_max": 6, "addresses_equal": False}, "time depends on data"),
-        # What a cache holds decides the time too: only the addresses tell.
+        # The state of a cache decides the time too, so only the addresses count.
         ({"memories_keep_state": True}, "independent of data"),
         ({"memories_keep_state": True, "cycles_cold": 5}, "independent of data"),
         ({"memories_keep_state": True, "cycles_cold": 9}, "addresses independent of data"),

@@ -1,4 +1,4 @@
-"""The command as users call it."""
+"""The command as users run it."""
 
 import contextlib
 import io
@@ -16,16 +16,16 @@ TERMINAL = {"NO_COLOR": "1", "COLUMNS": "200"}
 
 @dataclass(frozen=True)
 class Printed:
-    """What a command has printed."""
+    """Output of a command."""
 
     stdout: str
     stderr: str
 
 
 def joulemark(*arguments: str, code: int = 0, folder: Path | None = None) -> Printed:
-    """Call the command in this process, and check its exit code.
+    """Run the command in this process, and check its exit code.
 
-    A process of its own takes more than a second for its imports alone.
+    A separate process would take more than a second for its imports alone.
     """
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     before, environment, got = sys.argv, dict(os.environ), 0
@@ -55,7 +55,7 @@ def joulemark(*arguments: str, code: int = 0, folder: Path | None = None) -> Pri
 def by_itself(
     *arguments: str, code: int = 0, folder: Path | None = None, **environment: str
 ) -> Printed:
-    """Run the command in a process of its own, and check its exit code."""
+    """Run the command in a separate process, and check its exit code."""
     done = subprocess.run(
         [sys.executable, "-c", "from joulemark.cli import main; main()", *arguments],
         stdin=subprocess.DEVNULL,
@@ -70,8 +70,8 @@ def by_itself(
 
 
 def undisturbed(*arguments: str, **options: Any) -> Printed:
-    """The same until nothing else had the core: a measurement of this machine is refused then."""
-    # An environment of its own takes a process of its own.
+    """Repeat the command until nothing disturbs it: disturbed measurements here are refused."""
+    # A changed environment needs a separate process.
     call = by_itself if options.keys() - {"code", "folder"} else joulemark
     for _ in range(20):
         try:

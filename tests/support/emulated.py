@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 BOARD = boards.load_board("telosb")
 ARM = boards.load_board("stm32vldiscovery")
-"""For all of its core: the one whose memories keep no state that could blur cycles."""
+"""The board for all tests of its core: its memories keep no state that could blur cycles."""
 DSP = boards.load_board("nrf52840-dk")
-"""For what is written for the DSP extension, likewise."""
+"""Likewise for code that uses the DSP extension."""
 COMPILERS = {
     BOARD.core: ("clang", *(("gcc",) if shutil.which("msp430-elf-gcc") else ())),
     ARM.core: ("gcc", "clang"),
@@ -31,7 +31,7 @@ COMPILERS = {
 
 @dataclass(frozen=True)
 class BuildOf:
-    """An implementation, and how it is built for the board."""
+    """An implementation, and how to build it for the board."""
 
     implementation: Implementation
     compiler: str
@@ -48,12 +48,12 @@ class BuildOf:
         )
 
     def start(self) -> tuple[EmulatedBoard, Device]:
-        """The image on a board of its own."""
+        """Start the image on a new board."""
         board = self.board
         machine = EmulatedBoard(
             chips.load_chip(board.chip),
             Image.load(self.build().path),
-            # Devices beside the chip take time to emulate, and only engines are asked.
+            # Emulating devices beside the chip takes time; only accelerators need them.
             wiring=board.wiring if self.implementation.accelerators else None,
             marker=board.marker.pin,
             port=board.serial.port,
@@ -62,20 +62,20 @@ class BuildOf:
 
 
 def is_for(way: Implementation, board: boards.Board) -> bool:
-    """It runs on a board; what ARM runs is tried there, not on DSP."""
+    """Return whether it is tested on a board; what runs on ARM is tested there, not on DSP."""
     elsewhere = board is DSP and way.runs_on(ARM.instruction_set)
     return way.runs_on(board.instruction_set) and not elsewhere
 
 
 def _is_made(build: BuildOf) -> bool:
-    """Portable code, of which BOARD has every build, has two on ARM."""
+    """Return whether a build is tested: all are, but only two of portable code on ARM."""
     how = (build.compiler, build.optimisation)
     twice = how in {("gcc", "O3"), ("clang", "Os")}
     return build.board is BOARD or build.implementation.cores is not None or twice
 
 
 def _is_slow(build: BuildOf) -> bool:
-    """All but one of each implementation: on ARM, of each that is written for its core."""
+    """Return whether it is slow: all but one per implementation, on ARM per one for its core."""
     how = (build.compiler, build.optimisation)
     if build.board is BOARD:
         return how != ("clang", "Os")
@@ -87,7 +87,7 @@ def builds(
     optimisations: Iterable[str] = OPTIMISATIONS,
     on: Iterable[boards.Board] = (BOARD, ARM, DSP),
 ) -> "list[ParameterSet]":
-    """All builds that can be made here, most of them slow."""
+    """Return all builds that can be made here, most of them marked slow."""
     found = [
         BuildOf(way, compiler, optimisation, board)
         for way in implementations

@@ -3,11 +3,11 @@
     .venv/bin/python tests/support/forged.py telosb hardware 100000 1
 
 In each slot in which the root listens, for a leaf's data or for an acknowledgement, it hears one
-frame: a genuine one of that slot that was changed, cut, taken apart or stripped of its security; a
-genuine one of an earlier or a later slot; or one that was made up. Genuine frames are made here, by
-`cryptography`, of what two boards sent to each other: the last two slots have them as they are, and
-the root has to take these two and nothing else. tests/networks/test_forged_on_boards.py runs some
-of it.
+frame. This is a genuine one of that slot that was changed, cut, reassembled or stripped of its
+security; a genuine one of an earlier or later slot; or a made-up one. Genuine frames are made here
+with `cryptography` from what two boards sent to each other. The last two slots have them unchanged,
+and the root must accept these two and nothing else. tests/networks/test_forged_on_boards.py runs
+part of it.
 """
 
 import random
@@ -32,14 +32,14 @@ KEY = bytes.fromhex("deadbeeffacecafe" * 2)
 HOPPING = (16, 17, 23, 18, 26, 15, 25, 22, 19, 11, 12, 13, 24, 14, 20, 21)
 """RFC 8180, section 4.5.2."""
 LEAF = bytes.fromhex("024a4d0000000002")
-"""Its extended address, as nonces have it."""
+"""The leaf's extended address, as in nonces."""
 LOWEST_MHZ = 2405 + 5 * (HOPPING[0] - 11)
-"""Of the channel where motes that join look for beacons."""
+"""Frequency of the channel where joining motes look for beacons."""
 LEVEL, MIC_BYTES = 5, 4
 TEMPLATE = Template(slot=4000, tx_offset=1500, tx_ack_delay=1900)
 """Long enough for AES in software."""
 SLOTFRAME = 3
-"""Beacon, question and its acknowledgement, answer."""
+"""Beacon; question and its acknowledgement; answer."""
 _SYNCHRONISATION_PS = 160 * 10**6
 _BYTE_PS = 32 * 10**6
 _AT_ONCE = 3000
@@ -58,20 +58,20 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of the frames."""
+    """Outcome for the frames."""
 
     sent: Counter[str]
-    """Forged ones, by kind."""
+    """Forged frames, by kind."""
     heard: int
     counted: dict[str, int]
-    """By the root, at the end."""
+    """The root's counters at the end."""
     slot_ends_ps: Sequence[int]
-    """When it was done with each slot."""
+    """When the root was done with each slot."""
 
 
 @lru_cache
 def image(board: str, strategy: str, mote: int, boots: str = "none") -> BuiltImage:
-    """A mote of a secured pair that says nothing."""
+    """Build a mote of a secured pair that prints nothing."""
     return build_program(
         "net/tsch-ping",
         boards.load_board(board),
@@ -92,11 +92,11 @@ def image(board: str, strategy: str, mote: int, boots: str = "none") -> BuiltIma
 
 
 class Air:
-    """Motes, and what is sent to them from outside.
+    """Motes, and frames sent to them from outside.
 
     Args:
-        board: of all.
-        images: of motes, that hear each other.
+        board: of all motes.
+        images: of motes, which hear each other.
     """
 
     def __init__(self, board: Board, images: Sequence[BuiltImage]) -> None:
@@ -122,12 +122,12 @@ class Air:
         self.frames: list[Transmission] = []
 
     def run(self, until_ps: int) -> None:
-        """Go on."""
+        """Run on until this time."""
         self.network.run(until_ps)
         self.frames += self.network.take_transmissions()
 
     def send(self, frame: bytes, asn: int, delimiter_ps: int) -> None:
-        """Put a frame on the channel of a slot; its check sequence is made here."""
+        """Put a frame on the channel of a slot, with a check sequence added."""
         self.network.inject(
             self.attacker,
             delimiter_ps - _SYNCHRONISATION_PS,
@@ -137,22 +137,22 @@ class Air:
         )
 
     def hear(self, mote: int, other: int, attenuation_db: float) -> None:
-        """How well two hear each other."""
+        """Set how well two motes hear each other."""
         self.network.link(mote, other, attenuation_db=attenuation_db)
         self.network.link(other, mote, attenuation_db=attenuation_db)
 
     def restart(self, mote: int) -> None:
-        """Switch a mote off and on."""
+        """Power-cycle a mote."""
         self.network.restart(mote, self.chip, self.images[mote], wiring=self.board.wiring)
 
     def counts(self, mote: int) -> dict[str, int]:
-        """A mote's counters."""
+        """Return a mote's counters."""
         at = self.images[mote].resolve("tsch_count")
         return counts(self.network.read_memory(mote, at, 4 * len(COUNTS)))
 
 
 def pair(board: str, strategy: str, slots: int, leaf_boots: str = "none") -> Air:
-    """A root and its leaf, that have run for so many slots."""
+    """Return a root and its leaf that have run for this many slots."""
     images = [image(board, strategy, 1), image(board, strategy, 2, leaf_boots)]
     air = Air(boards.load_board(board), images)
     air.run(slots * ps_of(TEMPLATE.slot) + PS)
@@ -161,7 +161,7 @@ def pair(board: str, strategy: str, slots: int, leaf_boots: str = "none") -> Air
 
 @lru_cache
 def genuine(board: str, strategy: str) -> tuple[bytes, bytes]:
-    """A leaf's data and its acknowledgement, without check sequence, and unsecured again."""
+    """Return a leaf's data and acknowledgement frames, without check sequence, unsecured."""
     air = pair(board, strategy, 60)
     beacon = next(frame for frame in air.frames if frame.mote == 0)
     found = {}
@@ -183,7 +183,7 @@ def genuine(board: str, strategy: str) -> tuple[bytes, bytes]:
 
 
 def secured(plain: bytes, asn: int) -> bytes:
-    """A frame of a slot, as the leaf would send it."""
+    """Return a frame of a slot as the leaf would send it."""
     at = opened(plain).open_bytes
     nonce = LEAF + asn.to_bytes(5, "big")
     return plain[:at] + AESCCM(KEY, tag_length=MIC_BYTES).encrypt(nonce, plain[at:], plain[:at])
@@ -191,12 +191,12 @@ def secured(plain: bytes, asn: int) -> bytes:
 
 @lru_cache
 def opened(plain: bytes) -> Frame:
-    """Its header; a MIC has to follow for it to be read."""
+    """Parse its header; parsing needs a MIC to follow."""
     return parse(plain + bytes(MIC_BYTES))
 
 
 def unsecured(plain: bytes, level: int) -> bytes:
-    """The same frame at another level with an arbitrary MIC, or without security."""
+    """Return the same frame at another level with an arbitrary MIC, or without security."""
     at = plain.index(bytes([LEVEL | 0x68]))  # level, key mode 1, no counter, slot in the nonce
     if level:
         mic = (0, 4, 8, 16)[level % 4]
@@ -205,9 +205,9 @@ def unsecured(plain: bytes, level: int) -> bytes:
 
 
 def forged(kind: str, plain: bytes, other: bytes, asn: int, rng: random.Random) -> bytes:
-    """A frame that must not be taken in a slot."""
+    """Return a frame that must not be accepted in a slot."""
     right, header = secured(plain, asn), plain[: opened(plain).open_bytes]
-    # After 128 slotframes sequence numbers come again.
+    # After 128 slotframes, sequence numbers repeat.
     elsewhen = rng.choice((1, 2, 50, 128, 256)) * SLOTFRAME
     makers: dict[str, Callable[[], bytes]] = {
         "changed": lambda: changed(right, rng),
@@ -224,7 +224,7 @@ def forged(kind: str, plain: bytes, other: bytes, asn: int, rng: random.Random) 
 
 
 def changed(frame: bytes, rng: random.Random) -> bytes:
-    """Some of its bits are others."""
+    """Flip some of its bits."""
     number = int.from_bytes(frame, "little")
     for bit in rng.sample(range(8 * len(frame)), rng.choice((1, 1, 2, 3, 8))):
         number ^= 1 << bit
@@ -240,15 +240,15 @@ def attack(
     *,
     wrong: Sequence[bytes] = (),
 ) -> Outcome:
-    """Send so many frames to a root, and then two genuine ones.
+    """Send this many frames to a root, and then two genuine ones.
 
     Args:
         board: the root's.
         strategy: how its CCM* is done.
         choices: kinds of frames, one after the other.
         count: how many.
-        rng: what is random is of it.
-        wrong: instead: the MICs, as differences to the right ones, of data frames, one each.
+        rng: the source of randomness.
+        wrong: instead: differences of data frames' MICs from the right ones, one frame each.
     """
     data, acknowledgement = genuine(board, strategy)
     described = boards.load_board(board)
@@ -262,12 +262,12 @@ def attack(
     total = len(wrong) or count
 
     def answering(asn: int) -> bytes:
-        """An acknowledgement with the number of the question: each beacon and question has one."""
+        """Return an acknowledgement with its question's number; beacons are numbered too."""
         number = first + 2 * (asn // SLOTFRAME) + 1 & 0xFF
         return acknowledgement[:2] + bytes([number]) + acknowledgement[3:]
 
     def at(asn: int) -> tuple[int, int]:
-        """When data and an acknowledgement are due."""
+        """Return when data and an acknowledgement are due."""
         first = begun + asn * TEMPLATE.slot * PS // 32_768
         return first, first + 128 * _BYTE_PS + ps_of(TEMPLATE.tx_ack_delay)
 
@@ -307,7 +307,7 @@ def attack(
 
 
 def endless(rng: random.Random) -> Iterator[str]:
-    """All kinds, over and over, in changing order."""
+    """Yield all kinds over and over, in changing order."""
     while True:
         yield from rng.sample(KINDS, len(KINDS))
 

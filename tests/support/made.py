@@ -1,4 +1,4 @@
-"""Records that tests make up, from flat names."""
+"""Records that tests make up from flat names."""
 
 import dataclasses
 from typing import Any
@@ -44,7 +44,7 @@ UNITS = {
 
 
 def made(**given: Any) -> PrimitiveRecord:
-    """A record with these values; the case's repetitions are those of the record."""
+    """Make a record with these values; the case's repetitions are those of the record."""
     values = DEFAULTS | {"main": given.get("operation", "hash") != "init"} | given
     repetitions = values["repetitions"]
     parts = {

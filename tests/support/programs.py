@@ -1,4 +1,4 @@
-"""Small programs in assembly that tests run on emulated chips."""
+"""Small assembly programs that tests run on emulated chips."""
 
 import subprocess
 from pathlib import Path
@@ -40,7 +40,7 @@ _CALLS = """
 
 
 def elf(folder: Path, chip: str, inner: str, hard: str = "b .") -> Path:
-    """A program whose `inner` is called by `outer`, which is called by `reset`."""
+    """Build a program whose `inner` is called by `outer`, which is called by `reset`."""
     base = chips.load_chip(chip).vectors["RESET"] - 4
     source = _CALLS.format(top=RAM_TOP, inner=inner, hard=hard)
     (folder / "program.S").write_text(source)
@@ -97,7 +97,7 @@ receive:
 count:
     .space 2
 """
-"""Answers each byte on its serial line with the letter of the other case, between marker edges."""
+"""Answers each byte on its serial line with the letter in the other case, between marker edges."""
 
 MSP430_SCRIPT = """
 ENTRY(start)

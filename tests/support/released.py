@@ -1,4 +1,4 @@
-"""A library of somebody's in a git repository, with the folder that says what it is."""
+"""Somebody's library in a git repository, with the folder that describes it."""
 
 import json
 import os
@@ -16,7 +16,7 @@ _SOMEBODY = {
 
 
 def git(root: Path, *arguments: str) -> str:
-    """Give a command of git as somebody."""
+    """Run a git command as somebody."""
     command = ["git", "-C", str(root), *arguments]
     environment = {**os.environ, **_SOMEBODY}
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
@@ -24,13 +24,13 @@ def git(root: Path, *arguments: str) -> str:
 
 
 def library(root: Path, implementation: str, change: tuple[str, str], **about: object) -> Path:
-    """A library that has one of the ways to write AES here, and tags v1 and v2.
+    """Make a library with one of our implementations of AES, and with tags v1 and v2.
 
     Args:
-        root: where the repository shall be.
-        implementation: the way of which v1 is a copy.
-        change: the function that v2 has anew, and what stands in its place; the old one is `before`
-            then.
+        root: where to put the repository.
+        implementation: the implementation that v1 copies.
+        change: the function that v2 replaces, and its replacement; the old one is then called
+            `before`.
         about: further keys of `implementation.toml`.
     """
     source = root / "src"

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the test's own: a socket in a temporary folder, and nothing else."""
+"""A PostgreSQL server for one test: a socket in a temporary folder, and nothing else."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def _programs() -> Path:
-    """Where Debian puts what `postgresql` installs: not where commands are looked for."""
+    """Return Debian's folder for the programs of `postgresql`, which is not on the PATH."""
     found = shutil.which("initdb")
     folders = [*Path("/usr/lib/postgresql").glob("*/bin"), *([Path(found).parent] if found else [])]
     newest = max(
@@ -24,12 +24,12 @@ def _programs() -> Path:
 
 @contextmanager
 def postgresql() -> Iterator[str]:
-    """Start a server; the URL of its database but for the database's name."""
+    """Start a server, and yield the URL of its database except the database's name."""
     programs = _programs()
-    # It refuses to run as root; Debian's package makes a user for it.
+    # PostgreSQL refuses to run as root; Debian's package creates a user for it.
     root = os.geteuid() == 0
     user = "postgres" if root else None
-    # Sockets have short names, and pytest's folders are root's alone.
+    # Socket paths must be short, and pytest's folders belong to root alone.
     folder = Path(tempfile.mkdtemp(prefix="joulemark-pg-", dir="/tmp"))
     if user is not None:
         shutil.chown(folder, user)
@@ -58,7 +58,7 @@ def postgresql() -> Iterator[str]:
 
 
 def new_database(url: str, name: str) -> str:
-    """Make an empty database; its URL."""
+    """Create an empty database, and return its URL."""
     folder = url.rpartition("host=")[2]
     subprocess.run(
         ["psql", "-h", folder, "-U", "test", "-d", "postgres", "-c", f'CREATE DATABASE "{name}"'],

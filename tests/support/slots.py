@@ -78,7 +78,7 @@ def _defines(values: dict[str, int]) -> list[str]:
 
 @functools.cache
 def _common() -> list[Path]:
-    """What is the same for all motes, compiled once."""
+    """Compile what is the same for all motes, once."""
     folder = Path(tempfile.mkdtemp(prefix="slots-"))
     atexit.register(shutil.rmtree, folder)
     command = [*COMPILE, *_defines(DEFINES), "-c", *map(str, COMMON)]
@@ -87,7 +87,7 @@ def _common() -> list[Path]:
 
 
 def build(folder: Path, mote: int, **define: int) -> Path:
-    """Compile a mote's program, under sanitizers."""
+    """Compile a mote's program, with sanitizers."""
     path = folder / f"mote-{mote}"
     command = [*COMPILE, *_defines(DEFINES | define | {"MOTE": mote})]
     command += map(str, (*OWN, *_common(), "-o", path))
@@ -97,7 +97,7 @@ def build(folder: Path, mote: int, **define: int) -> Path:
 
 @dataclass
 class OnAir:
-    """A frame on its way."""
+    """A frame in transit."""
 
     sender: int
     channel: int
@@ -133,7 +133,7 @@ class Mote:
         return max(0, int((now_us - self._start_us) / self._tick_us + 1e-6))
 
     def when(self, now_us: float, tick: int) -> float:
-        """The moment of a 16-bit time less than a second away; now, if it is past."""
+        """Return the moment of a 16-bit time less than a second away; now if it is past."""
         ahead = (tick - self.tick(now_us)) & 0xFFFF
         if ahead >= 0x8000:
             return now_us
@@ -157,10 +157,10 @@ class Medium:
         ]
         self.frames: list[OnAir] = []
         self.lost: frozenset[int] = frozenset()
-        """Numbers of frames that nobody hears."""
+        """Numbers of the frames that nobody hears."""
 
     def _step(self, mote: Mote) -> None:
-        """Let a mote run to its next wait."""
+        """Run a mote to its next wait."""
         assert mote.process.stdout is not None
         while not mote.request:
             line = mote.process.stdout.readline()
@@ -194,7 +194,7 @@ class Medium:
                 mote.due_us = mote.when(self.now_us, int(rest))
 
     def _deliver(self, frame: OnAir) -> None:
-        """An SFD: heard by those who listened since before the preamble."""
+        """Deliver an SFD to those who have listened since before the preamble."""
         if len(self.frames) - 1 in self.lost:
             return
         for mote in self.motes:
@@ -237,7 +237,7 @@ class Medium:
                 self._wake(mote)
 
     def finish(self) -> list[str]:
-        """What each wrote."""
+        """Return what each mote printed."""
         texts = []
         for mote in self.motes:
             _, error = mote.process.communicate()

@@ -1,4 +1,4 @@
-"""Images measured on an emulated bench whose time goes on only while the test waits for it."""
+"""Images measured on an emulated bench whose time advances only while the test waits for it."""
 
 from joulemark.campaign.job import Job
 from joulemark.measure.instrumented import Instrumented
@@ -9,7 +9,7 @@ from joulemark.simulated.emulated import SteppedBench
 
 
 class Stepped(Instrumented):
-    """One image on such a bench, and the meter that is plugged into it."""
+    """One image on such a bench, with the meter plugged into it."""
 
     def __init__(self, job: Job, meter: Meter, bench: SteppedBench) -> None:
         super().__init__(job, Instrument(bench.meter(meter), clock=bench.clock()), "bench")

@@ -1,4 +1,4 @@
-"""What every implementation must do on every target, asked over the image's protocol."""
+"""What every implementation must do on every target, checked over the image's protocol."""
 
 import random
 from functools import lru_cache
@@ -19,10 +19,10 @@ CORES = frozenset(get_args(Core))
 
 
 def each_part_once(ways: list[Implementation]) -> list[Implementation]:
-    """Of operations that take long, each implementation once on each core that it runs on.
+    """Keep each implementation of slow operations once per core that it runs on.
 
-    What it is composed with, such as a hash, is tried by itself, and with one that it is composed
-    with. Those that run on most cores come first.
+    A part of a composition, such as a hash, is tested by itself and with one of the implementations
+    that use it. Implementations that run on most cores come first.
     """
     kept, covered = [], set[tuple[str, str]]()
     for way in sorted(ways, key=lambda way: -len(way.cores or CORES)):
@@ -34,7 +34,7 @@ def each_part_once(ways: list[Implementation]) -> list[Implementation]:
 
 
 def discover() -> tuple[list[Implementation], list[str]]:
-    """Everything that can be tested, and what is wrong with the rest."""
+    """Return everything that can be tested, and what is wrong with the rest."""
     found, wrong = [], []
     for algorithm in LIBRARY.algorithms.values():
         try:
@@ -58,7 +58,7 @@ IMPLEMENTATIONS, WRONG = discover()
 
 
 class Subject:
-    """An implementation in its image, on whatever runs it."""
+    """An implementation in its image, on any runner."""
 
     def __init__(self, implementation: Implementation, device: Device) -> None:
         self.implementation = implementation
@@ -71,14 +71,14 @@ class Subject:
             self.device.write(slot, data)
 
     def gives(self, operation: str, put: Exchange, flags: Flag = Flag.NONE, count: int = 1) -> None:
-        """Run an operation on what an exchange writes: it gives what the exchange expects."""
+        """Run an operation on an exchange's inputs, and check that its outputs are as expected."""
         self.load(put)
         assert self.device.run(operation, flags, count).status is Status.OK, operation
         for slot, expected in put.expected.items():
             assert self.device.read(slot, len(expected)) == expected, (operation, slot, flags)
 
     def refuses(self, operation: str, put: Exchange, what: str) -> None:
-        """What an exchange writes is refused, and nothing is released."""
+        """Check that an exchange's inputs are refused, and nothing is released."""
         for flags in self.places:
             self.load(put)
             assert self.device.run(operation, flags).status is Status.BAD_TAG, what
@@ -87,7 +87,7 @@ class Subject:
                 assert released == bytes(len(expected)), f"{slot} was released: {what}"
 
     def drawn(self, seed: int, length: int) -> dict[str, bytes]:
-        """Random inputs of no more bytes than the implementation takes, and the oracle's answer."""
+        """Return random inputs that fit the implementation, and the oracle's answer."""
         together, sizes = self.implementation.together, self.algorithm.sizes
         if together is None:
             return drawn(self.algorithm, seed, length)
@@ -96,19 +96,19 @@ class Subject:
 
     @property
     def places(self) -> tuple[Flag, ...]:
-        """Where results can be written: elsewhere, and where the message is."""
+        """Places for results: elsewhere, and in place of the message."""
         in_place = {"message", "output"} <= set(self.contract.file.slot)
         return (Flag.NONE, Flag.IN_PLACE) if in_place else (Flag.NONE,)
 
 
 def draw(algorithm: Algorithm, seed: int, length: int, most: int | None = None) -> Inputs:
-    """Random inputs of the algorithm's usual lengths.
+    """Return random inputs of the algorithm's usual lengths.
 
     Args:
-        algorithm: whose.
-        seed: of what is random.
+        algorithm: the algorithm.
+        seed: seed of the random inputs.
         length: of the message.
-        most: bytes of the message and its associated data; any number if not given.
+        most: limit on the bytes of the message and its associated data together; None for no limit.
     """
     source = random.Random(f"{algorithm.name} {seed} {length}")
     if algorithm.whole_blocks:
@@ -136,16 +136,16 @@ def _drawn(algorithm: Algorithm, seed: int, length: int, most: int | None) -> di
 def drawn(
     algorithm: Algorithm, seed: int, length: int, most: int | None = None
 ) -> dict[str, bytes]:
-    """Random inputs, and what the oracle gives for them: the same for all builds."""
+    """Return random inputs, and what the oracle gives for them: the same for all builds."""
     return dict(_drawn(algorithm, seed, length, most))
 
 
 def lengths(subject: Subject) -> list[int]:
-    """A few lengths around block sizes, and random ones; one where there is no message."""
+    """Return a few lengths around block sizes and random ones; only one without a message."""
     if "message" not in subject.contract.file.input:
         return [0]
     if subject.contract.file.default:
-        return [0, 55, 300]  # Operations that take long; only a hash sees the message.
+        return [0, 55, 300]  # Slow operations; only a hash sees the message.
     source = random.Random(subject.algorithm.name)
     return [*LENGTHS, *(source.randrange(LONGEST + 1) for _ in range(12)), LONGEST]
 
@@ -156,14 +156,14 @@ def inputs_of(algorithm: Algorithm, vector: Vector) -> Inputs:
         **{
             name: vector.values.get(name, b"")
             for name, given in algorithm.contract.file.input.items()
-            # A secret key is not published with every signature; associated data may be none.
+            # A secret key is not published with every signature, and associated data may be absent.
             if name in vector.values or not algorithm.sizes.get(given.size)
         },
     )
 
 
 def check_published_vector(subject: Subject, vector: Vector) -> None:
-    """A published vector in all directions, out of place and in place; wrong tags are refused."""
+    """Check a published vector in all directions, out of place and in place, and wrong tags."""
     values = {**inputs_of(subject.algorithm, vector), **vector.values}
     tried = 0
     for name, operation in subject.contract.measured.items():
@@ -173,7 +173,7 @@ def check_published_vector(subject: Subject, vector: Vector) -> None:
         tried += 1
         put = subject.contract.put(name, values)
         for flags in subject.places:
-            # A MAC always gives its whole tag; standards also publish shortened ones.
+            # A MAC always gives its whole tag; standards also publish truncated ones.
             subject.gives(name, put, flags)
         # CCM* without a tag authenticates nothing.
         if operation.refuses and put.inputs[operation.refuses[-1]]:
@@ -184,14 +184,14 @@ def check_published_vector(subject: Subject, vector: Vector) -> None:
 
 
 def changed(put: Exchange, slot: str, source: random.Random) -> Exchange:
-    """An exchange with one bit of what is written into a slot flipped."""
+    """Return an exchange with one bit flipped in what is written into a slot."""
     data = bytearray(put.inputs[slot])
     data[source.randrange(len(data))] ^= 1 << source.randrange(8)
     return Exchange({**put.inputs, slot: bytes(data)}, put.expected)
 
 
 def check_random_inputs(subject: Subject) -> None:
-    """All operations on random inputs of many lengths give what the oracle gives."""
+    """Check that all operations on random inputs of many lengths agree with the oracle."""
     for number, length in enumerate(lengths(subject)):
         values = subject.drawn(number, length)
         for name in subject.contract.measured:
@@ -199,7 +199,7 @@ def check_random_inputs(subject: Subject) -> None:
 
 
 def check_splits(subject: Subject) -> None:
-    """Any split of a message gives the same."""
+    """Check that any split of a message gives the same."""
     source = random.Random(subject.algorithm.name)
     unit = subject.algorithm.sizes["block_bytes"] if subject.algorithm.whole_blocks else 1
     for number in range(20):
@@ -216,7 +216,7 @@ def _splits(contract: Kind) -> list[str]:
 
 
 def check_in_place(subject: Subject) -> None:
-    """Writing where it reads gives the same."""
+    """Check that writing where it reads gives the same."""
     for number, length in enumerate([0, 1, 16, 100, 240, LONGEST]):
         values = subject.drawn(number, length)
         for name, operation in subject.contract.measured.items():
@@ -225,7 +225,7 @@ def check_in_place(subject: Subject) -> None:
 
 
 def check_repetitions(subject: Subject) -> None:
-    """An operation that is repeated leaves what one execution leaves."""
+    """Check that a repeated operation leaves what one execution leaves."""
     values = subject.drawn(0, 96)
     count = 2 if subject.contract.file.default else 3
     for name in subject.contract.measured:
@@ -233,20 +233,20 @@ def check_repetitions(subject: Subject) -> None:
 
 
 def check_forgeries(subject: Subject) -> None:
-    """A changed bit anywhere is refused, and nothing is released."""
+    """Check that a changed bit anywhere is refused, and nothing is released."""
     source = random.Random(subject.algorithm.name)
     for number in range(2 if subject.contract.file.default else 12):
         values = subject.drawn(number, source.choice([1, 16, 40, 129]))
         for name, operation in subject.contract.measured.items():
             put = subject.contract.put(name, values)
-            # The last one, the tag, twice.
+            # Twice for the last one, the tag.
             for slot in (*operation.refuses, *operation.refuses[-1:]):
                 if put.inputs[slot]:
                     subject.refuses(name, changed(put, slot, source), f"forged {slot}")
 
 
 def check_partial_blocks(subject: Subject) -> None:
-    """What takes whole blocks only refuses anything else."""
+    """Check that what takes only whole blocks refuses anything else."""
     block = subject.algorithm.sizes["block_bytes"]
     inputs = draw(subject.algorithm, 0, 4 * block)
     for extra in range(1, block):
@@ -269,7 +269,7 @@ CHECKS = {
 
 
 def applicable(implementation: Implementation) -> list[str]:
-    """Names of the checks that say something about an implementation."""
+    """Return the names of the checks that apply to an implementation."""
     algorithm = implementation.algorithm
     contract = algorithm.contract
     names = ["random-inputs", "repetitions"]
