@@ -1,4 +1,4 @@
-"""The AES accelerator of CC2538 and CC26x0 against OpenSSL, in every mode that it has."""
+"""The AES accelerator of CC2538 and CC26x0 against OpenSSL, in every mode that it supports."""
 
 import random
 import struct
@@ -184,7 +184,7 @@ def test_gcm(accelerator: Accelerator, source: random.Random) -> None:
         assert (back.output, back.tag) == (data, encryptor.tag)
 
 
-# IEEE Std 802.15.4-2006, C.2: key, source and frame counter are alike.
+# IEEE Std 802.15.4-2006, C.2: key, source and frame counter are the same throughout.
 ANNEX_C = [
     # C.2.1, a beacon of level 2.
     (2, "08d0842143 0100000000 48deac 02 05000000 55cf0000 51525354", "", "", "223bc1ec841ab553"),

@@ -1,4 +1,4 @@
-"""Cortex-M3 chips: images on each board against the oracle, and what happens to bad ones."""
+"""Cortex-M3 chips: images on each board against the oracle, and bad ones refused or stopped."""
 
 import json
 import struct
@@ -18,7 +18,7 @@ MOVS_R0_FF_LSLS = [0x20FF, 0x0600]  # movs r0, #0xff; lsls r0, r0, #24
 
 
 def machine(tmp_path: Path, code: list[int], **options: object) -> Machine:
-    """Code after a vector table whose exceptions all go to its first instruction."""
+    """Return a machine with code after a vector table whose exceptions all enter at its start."""
     table = struct.pack("<16I", RAM_TOP, *[0x40 | 1] * 15)
     path = tmp_path / "image.bin"
     path.write_bytes(table + struct.pack(f"<{len(code)}H", *code))
@@ -134,10 +134,10 @@ def test_a_bad_program_is_one_clear_error_with_registers_and_calls(
     tmp_path: Path, chip: str, name: str
 ) -> None:
     inner, hard, says = BAD_PROGRAMS[name]
-    if name == "mpu" and chip == "cc2538":  # which has one: without a region nothing is allowed
+    if name == "mpu" and chip == "cc2538":  # which has one: without a region, nothing is allowed
         says = ["where execution is not allowed"]
     image = elf(tmp_path, chip, inner, hard)
-    # Lockups come after the program's own handler has had its turn.
+    # Lockups come only after the program's own handler has run.
     stop = str(int(name not in LOCKS_UP))
     done = joulemark(
         *("exec", "--chip", chip, str(image), "--set", f"stop_on_fault={stop}", "--json"),
@@ -177,7 +177,7 @@ def test_an_image_that_does_not_fit_is_refused(tmp_path: Path, chip: str) -> Non
         code=3,
     )
     assert "entry 0x30000000 is no memory" in done.stderr
-    # Without an entry its vector table has to be one.
+    # Without an entry, its vector table has to be valid.
     done = joulemark("exec", "--chip", chip, "--raw", hex(flash.start), str(image), code=3)
     assert "no stack pointer and reset handler" in done.stderr
 
@@ -201,7 +201,7 @@ def test_gpram_is_memory_in_its_mode_only(tmp_path: Path, mode: int) -> None:
     assert "reserved" in done.stderr
 
 
-# Loads and stores in a loop that does not fit a line of flash; the way out is through a fault.
+# Loads and stores in a loop that does not fit a flash line; the way out is through a fault.
 LOOP_PROGRAM = (
     "ldr r0, =0x20000100\n movs r2, #200\n1: ldr r1, [r0]\n adds r1, r1, r2\n str r1, [r0]\n"
     " str r1, [r0, #4]\n add.w r3, r1, r2\n add.w r4, r3, r2\n subs r2, #1\n bne 1b\n b hard"
@@ -215,7 +215,7 @@ def test_settings_change_time_the_right_way(tmp_path: Path) -> None:
     assert cycles_of("cc2650", image, "line_buffer=0") > as_reset
     assert cycles_of("cc2650", image, "cache_mode=1") < as_reset
     assert cycles_of("cc2650", image, "write_buffer=0") >= as_reset
-    # Off, the cache's RAM is neither cache nor memory: as GPRAM, for code in flash.
+    # In mode 3, off, the cache's RAM is neither cache nor memory: code in flash runs as with GPRAM.
     assert cycles_of("cc2650", image, "cache_mode=3") == as_reset
     assert cycles_of("cc2650", image, "trng_seed=7") == as_reset
 
@@ -250,7 +250,7 @@ def test_observation_takes_no_emulated_time(tmp_path: Path, chip: str) -> None:
     assert costs["outer"].stack_bytes == 8
 
 
-# What wakes each chip by an interrupt after some time: registers to set, and the cycles until then.
+# What interrupts and so wakes each chip after some time: registers to set, and cycles until then.
 WAKERS = {
     # GPT0, 32 bits, counting down once from 10000; line 15.
     "cc2650": (
@@ -258,7 +258,7 @@ WAKERS = {
         (0x4001000C, 1),
         (15, 10_000, "idle"),
     ),
-    # The sleep timer 20 ticks of 32,768 Hz on, at 16 MHz, in power mode 2; line 145.
+    # The sleep timer, 20 ticks of 32,768 Hz ahead, at 16 MHz, in power mode 2; line 145.
     "cc2538": (
         [(0x400D2058, 2), (0xE000ED10, 4), *((0x400D5040 + 4 * i, 0) for i in (3, 2, 1))],
         (0x400D5040, 20),
@@ -281,19 +281,19 @@ def test_a_timer_wakes_a_sleeping_core(tmp_path: Path, chip: str) -> None:
     vectors = elf(tmp_path, chip, code + "wfi\n b hard", "b .")
     image = Image.load(vectors)
     machine = Machine(chips.load_chip(chip), image, trace=True, settings={"stop_on_fault": 0})
-    if line > 63:  # beyond the table of these programs
+    if line > 63:  # beyond these programs' table
         base = chips.load_chip(chip).vectors["RESET"] - 4
         machine.write_memory(base + 4 * (16 + line), struct.pack("<I", image.resolve("hard") | 1))
     assert machine.run(until=image.resolve("hard"), max_cycles=100_000).reason == "address"
     assert machine.registers["xpsr"] & 0x1FF == 16 + line
-    # The sleep timer has counted while the program set it up.
+    # The sleep timer was already counting while the program set it up.
     assert abs(machine.sleep_cycles - cycles) < 100
     states = [interval.state for interval in machine.power_tracks["mcu"]]
     assert states == ["active", state, "active"]
 
 
 def sleep_timer(ticks: int) -> list[tuple[int, int]]:
-    """Registers to set so that the CC2538's sleep timer interrupts so many ticks of 0 on."""
+    """Return register settings that make the CC2538's sleep timer interrupt at this many ticks."""
     return [
         (0xE000E110, 1 << 17),
         *((0x400D5040 + 4 * byte, ticks >> 8 * byte & 0xFF) for byte in (3, 2, 1, 0)),
@@ -302,7 +302,7 @@ def sleep_timer(ticks: int) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("skew", range(4))
 def test_an_interrupt_in_the_middle_of_a_register_read_is_seen(tmp_path: Path, skew: int) -> None:
-    # Its line is high for a cycle; the program does nothing but read a register.
+    # Its line is high for one cycle, while the program does nothing but read a register.
     code = "".join(store(*setting) for setting in sleep_timer(40)) + "nop\n" * skew
     image = Image.load(elf(tmp_path, "cc2538", f"{code} 1: ldr r1, [r0]\n b 1b", "b ."))
     machine = Machine(chips.load_chip("cc2538"), image, settings={"stop_on_fault": 0})
@@ -317,7 +317,7 @@ def test_systick_stands_still_in_a_power_mode(tmp_path: Path) -> None:
     systick = [(0xE000E014, 999), (0xE000E018, 0), (0xE000E010, 7)]
     settings = [(0x400D2058, 1), (0xE000ED10, 4), *sleep_timer(40), *systick]
     code = "".join(store(*setting) for setting in settings)
-    # The interrupt's vector lies where these programs have code: nothing is there.
+    # The interrupt's vector is where these programs have code, so keep that place empty.
     code = "b 9f\n .space 256\n 9: " + code
     image = Image.load(elf(tmp_path, "cc2538", code + "wfi\n b .", "b ."))
     machine = Machine(chips.load_chip("cc2538"), image, trace=True, settings={"stop_on_fault": 0})

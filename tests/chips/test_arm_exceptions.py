@@ -15,7 +15,7 @@ SCENARIOS, KEPT = 400, 1024
 
 
 def build(folder: Path, keep: int) -> Path:
-    """The image, which keeps all of one scenario beside the digests of all."""
+    """Build the image, which keeps one scenario in full and the digests of all."""
     place = "-Wl,-Ttext=0x100,-Tbss=0x20000000,--section-start=.vectors=0"
     subprocess.run(
         [
@@ -30,7 +30,7 @@ def build(folder: Path, keep: int) -> Path:
 
 
 def here(folder: Path, keep: int) -> tuple[int, ...]:
-    """Digests, then what was kept."""
+    """Return the digests, then what was kept."""
     image = Image.load(build(folder, keep))
     machine = Machine(chips.load_chip("cc2650"), image, settings={"stop_on_fault": 0})
     stop = machine.run(until=image.resolve("at_the_end"), max_cycles=100_000_000)
@@ -41,7 +41,7 @@ def here(folder: Path, keep: int) -> tuple[int, ...]:
 
 
 def qemu(folder: Path, keep: int) -> tuple[int, ...]:
-    """The same of QEMU, by semihosting."""
+    """Return the same from QEMU, by semihosting."""
     subprocess.run(
         [
             *("qemu-system-arm", "-machine", "mps2-an385", "-nographic", "-monitor", "none"),

@@ -1,4 +1,4 @@
-"""Board files: every shipped one is right, and a wrong one is named with its key."""
+"""Board files: every shipped one is right, and errors in others name file and key."""
 
 import tomllib
 from pathlib import Path
@@ -12,7 +12,7 @@ from joulemark.project import BOARDS
 
 
 def constants(value: Any) -> list[dict[str, Any]]:
-    """All tables that state a source or a grade."""
+    """Return all tables that state a source or a grade."""
     if isinstance(value, list):
         return [c for item in value for c in constants(item)]
     if not isinstance(value, dict):
@@ -113,7 +113,7 @@ def test_a_clock_is_accepted_as_near_as_it_can_be_set() -> None:
 
 
 def test_every_clock_says_how_far_off_it_may_be() -> None:
-    """Times that the chip's timer counts are as exact as the board's own clock, not as a DCO."""
+    """Times from the chip's timer are as exact as the board's own clock, not as a DCO."""
     bounds = {
         name: boards.load_board(name).clock_profile(None).tolerance for name in boards.names()
     }

@@ -50,7 +50,7 @@ def machine(folder: Path, code: str, valid: int = 0) -> tuple[Machine, Image]:
 
 
 def run(folder: Path, code: str) -> Machine:
-    """Run to `done`; nothing may fault before it."""
+    """Run to `done`, checking that nothing faults before it."""
     made, image = machine(folder, code)
     stop = made.run(max_cycles=100_000, until=image.symbols["done"])
     assert stop.reason == "address", stop.fault and stop.fault.message
@@ -104,7 +104,7 @@ def test_start_up_registers_hold_what_is_there_of_what_is_written(tmp_path: Path
 def test_the_alternate_map_gives_interrupts_other_lines(
     alternate: int, line: int, tmp_path: Path
 ) -> None:
-    """The sleep timer's (RIOT, cc2538.h: SM_TIMER_IRQn and SM_TIMER_ALT_IRQn)."""
+    """The sleep timer's lines (RIOT, cc2538.h: SM_TIMER_IRQn and SM_TIMER_ALT_IRQn)."""
     pending = 0xE000E200 + line // 32 * 4
     code = f"ldr r0, =0x400d2098\nmovs r1, #{alternate}\nstr r1, [r0]\nldr r0, =0x400d5040\n"
     code += "movs r1, #0\nstr r1, [r0, #12]\nstr r1, [r0, #8]\nstr r1, [r0, #4]\nmovs r1, #99\n"
@@ -166,7 +166,7 @@ def test_what_is_left_out_is_named_when_it_is_used(
 
 
 def test_the_32_khz_clock_is_seen_in_the_clock_status(tmp_path: Path) -> None:
-    """Start-up code waits until SYNC_32K was low and high."""
+    """Start-up code waits until SYNC_32K has been low and then high."""
     wait = """
     ldr r0, =0x400d2004
 1:  ldr r1, [r0]

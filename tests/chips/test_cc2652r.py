@@ -1,4 +1,4 @@
-"""Start-up code of the CC2652R, as TI's and RIOT's do it, in a program of ours."""
+"""Start-up code of the CC2652R as TI and RIOT write it, in a program of ours."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Deep sleep of Cortex-M chips: what wakes from it, how long that takes, what stands still."""
+"""Deep sleep of Cortex-M chips: what wakes them, how long waking takes, what stands still."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ EXTI_ALARM_LINE = 41
 TIM2, TIM2_CNT, TIM2_LINE = 0x40000000, 0x40000024, 28
 RTC, RTC_HZ = 0x40002800, 32_768
 ALARM_TICKS = 4 * 128
-"""The alarm comes when the counter leaves 3, and its clock is divided by 128."""
+"""The alarm comes when the counter leaves 3; its clock is divided by 128."""
 
 # CC26x0 (SWCU117).
 VDCTL, PDCTL1, MCUWUSEL = 0x4008200C, 0x4008217C, 0x40093000
@@ -30,26 +30,26 @@ RTC_CH0, ANY_PAD, JTAG, NOTHING = 0x3F3F3F23, 0x3F3F203F, 0x2B3F3F3F, 0x3F3F3F3F
 IOCFG0, BOTH_EDGES, EDGE_LINE = 0x40081000, 7 << 16, 0
 GPT0, GPT_LINE = 0x40010000, 15
 CC26 = {"cc2650": 151e-6, "cc2652r": 160e-6}
-"""What their files say of waking from standby, in seconds."""
+"""Wake-up times from standby in their files, in seconds."""
 GPT_IN_10000_CYCLES = [(GPT0 + 0xC, 0), (GPT0 + 4, 1), (GPT0 + 0x28, 10_000), (GPT0 + 0x18, 1)]
 CHANNEL_0_AFTER_10_MS = [(AON_RTC + 0x18, 655), (AON_RTC + 0x14, 1), (AON_RTC, 1 << 16 | 1)]
 STANDBY = [(PDCTL1, 0), (VDCTL, ULDO)]
 
 
 def line(number: int) -> tuple[int, int]:
-    """What enables an interrupt line."""
+    """Return the setting that enables an interrupt line."""
     return 0xE000E100 + number // 32 * 4, 1 << number % 32
 
 
 def alarm(mode: int) -> list[tuple[int, int]]:
-    """The STM32F100's real-time clock on its crystal, and a mode of PWR_CR."""
+    """Return settings of the STM32F100's real-time clock on its crystal, and a mode of PWR_CR."""
     settings = [(0x4, 0x10), (0xC, 127), (0x20, 0), (0x24, 3), (0x4, 0)]
     clock = [(PWR_CR, DBP | mode), (RCC_BDCR, 0x8101)]
     return [*clock, *((RTC + offset, value) for offset, value in settings)]
 
 
 class Sleeper:
-    """A machine that makes some settings and goes to deep sleep."""
+    """A machine that makes some settings and enters deep sleep."""
 
     def __init__(
         self, folder: Path, chip: str, settings: list[tuple[int, int]], handler: str = "nop"
@@ -60,14 +60,14 @@ class Sleeper:
         self.machine = Machine(chips.load_chip(chip), self.image, trace=True)
 
     def run(self) -> Stop:
-        """Until it is in the handler of what wakes it."""
+        """Run until it is in the handler of what wakes it."""
         return self.machine.run(until=self.image.resolve("handled"), max_cycles=600_000)
 
     def states(self) -> list[str]:
         return [interval.state for interval in self.machine.power_tracks["mcu"]]
 
     def waking_s(self) -> float:
-        """Since it left its sleep."""
+        """Return the time since it left its sleep."""
         return (self.machine.time_ps - self.machine.power_tracks["mcu"][-1].start_ps) / 1e12
 
 
@@ -89,7 +89,7 @@ def test_the_alarm_wakes_from_stop(tmp_path: Path, mode: int, state: str, waking
     assert before.clock_hz == 24_000_000
     slept_s = (stopped.end_ps - stopped.start_ps) / 1e12
     assert slept_s == pytest.approx(ALARM_TICKS / RTC_HZ, abs=40e-6)
-    # Beside the time to wake, the entry of the exception and the handler's first instructions.
+    # Besides the time to wake: exception entry and the handler's first instructions.
     assert waking_s + 1e-6 < sleeper.waking_s() < waking_s + 4e-6
 
 
@@ -135,7 +135,7 @@ def test_a_byte_that_stop_would_cut_off_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("chip", CC26)
 def test_the_real_time_clock_wakes_from_standby(tmp_path: Path, chip: str) -> None:
     settings = [*STANDBY, (MCUWUSEL, RTC_CH0), *CHANNEL_0_AFTER_10_MS, line(AON_RTC_LINE)]
-    # A timer of the core's domain, which stands without a clock, does not.
+    # A timer in the core's domain does not: it has no clock in standby.
     sleeper = Sleeper(tmp_path, chip, [*settings, *GPT_IN_10000_CYCLES, (GPT0 + 0xC, 1)])
     assert sleeper.run().reason == "address"
     assert sleeper.machine.registers["xpsr"] & 0x1FF == 16 + AON_RTC_LINE

@@ -1,4 +1,4 @@
-"""Devices that a board's file wires to its chip: emulated, traced, and in the energy."""
+"""Devices that a board's file wires to its chip: emulated, traced, and part of the energy."""
 
 import shutil
 import subprocess
@@ -125,7 +125,7 @@ def test_a_motes_serial_flash_holds_what_it_was_given_and_keeps_what_was_written
     assert network.read_memory(mote, 0x1104, 2) == b"\xab\xcd"
     network.restart(mote, chip, image, wiring=BOARD.wiring)
     network.run(100_000_000_000)
-    # Programming a page clears bits and sets none.
+    # Programming a page only clears bits.
     assert network.read_memory(mote, 0x1104, 2) == bytes([0xAB & 0x12, 0xCD & 0x34])
     with pytest.raises(EngineError, match="no device 'flash'"):
         network.add(chip, image, flash=b"\0")
@@ -176,7 +176,7 @@ def test_a_machine_runs_to_a_time_and_says_when_it_is_due(image: Image) -> None:
     assert stop.reason == "time"
     assert 0 <= machine.time_ps - 1_000_000_000 < 10_000_000
     machine.set_register("sr", 0x10)
-    # The core sleeps, and only the flash is at work.
+    # The core sleeps, and only the flash is busy.
     due_ps = machine.next_event_ps
     assert due_ps is not None
     assert due_ps > machine.time_ps

@@ -1,4 +1,4 @@
-"""The engine as Python sees it: an image with interrupts and a serial line, threads, and errors."""
+"""The engine from Python: an image with interrupts and a serial line, threads, and errors."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""A case on every board that there is: nothing here names one."""
+"""A case on every board that exists: no board is named here."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def test_a_verified_hash_with_cycles_and_energy_on_every_board(tmp_path: Path) -
         assert record.status == "ok", (name, record)
         assert record.cycles is not None, name
         # One block and its padding: two compressions of 64 rounds, each of some 20 operations on
-        # words, which a 16-bit core has in halves.
+        # words, which a 16-bit core does in halves.
         assert 2 * 64 * 10 < record.cycles < 2 * 64 * 2000, name
         energy = record.quantity("energy_gross")
         assert energy is not None, name

@@ -1,4 +1,4 @@
-"""What exceptions do with a Cortex-M4's floating-point state: scenarios under QEMU and here."""
+"""Exceptions and a Cortex-M4's floating-point state: scenarios under QEMU and here."""
 
 import shutil
 import struct
@@ -30,7 +30,7 @@ def build(folder: Path) -> Path:
 
 
 def words(data: bytes) -> list[tuple[int, ...]]:
-    """Each scenario's."""
+    """Return the words of each scenario."""
     return list(struct.iter_unpack(f"<{WORDS}I", data))
 
 
@@ -43,7 +43,7 @@ def here(path: Path) -> list[tuple[int, ...]]:
 
 
 def qemu(path: Path) -> list[tuple[int, ...]]:
-    """The same of QEMU's Cortex-M4, by semihosting."""
+    """Return the same from QEMU's Cortex-M4, by semihosting."""
     subprocess.run(
         [
             *("qemu-system-arm", "-machine", "mps2-an386", "-nographic", "-monitor", "none"),

@@ -1,4 +1,4 @@
-"""The nRF52840 as operating systems use it: what their own images need, in a program of ours."""
+"""The nRF52840 as operating systems use it: what their images need, in a program of ours."""
 
 import subprocess
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_clocks_flash_and_serial_line_serve_a_system(tmp_path: Path) -> None:
         return int.from_bytes(machine.read_memory(image.symbols[name], 4), "little")
 
     assert machine.serial_read("UART0") == b"ready\n"
-    # 4,096 ticks of 32,768 Hz, by a counter of 1 MHz.
+    # 4,096 ticks of 32,768 Hz, by a 1 MHz counter.
     assert word("microseconds") == 125_000
     assert word("programmed") == 0x12005678
     assert word("erased") == 0xFFFFFFFF

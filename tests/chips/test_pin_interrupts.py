@@ -1,4 +1,4 @@
-"""Pins that interrupt a Cortex-M: which edges and levels are seen, and who wakes."""
+"""Pins that interrupt a Cortex-M: which edges and levels are seen, and what wakes the chip."""
 
 import subprocess
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ SOURCE = Path(__file__).with_name("pin_interrupts.c")
 
 @dataclass(frozen=True)
 class Chip:
-    """Where a chip's programs lie; its pins for rising, falling and both edges."""
+    """Where a chip's programs are; its pins for rising, falling and both edges."""
 
     vectors: int
     ram: int
@@ -30,7 +30,7 @@ CHIPS = {
 
 
 class Board:
-    """A chip that sleeps and counts what its pins interrupt."""
+    """A chip that sleeps, and counts its pins' interrupts."""
 
     def __init__(self, folder: Path, name: str) -> None:
         chip = CHIPS[name]
@@ -56,7 +56,7 @@ class Board:
         assert stop.fault is None, stop.fault.message
 
     def drive(self, *levels: bool) -> tuple[int, int, int]:
-        """Set all pins, and say how often each has interrupted."""
+        """Set all pins, and return how often each has interrupted."""
         for pin, high in zip(self.pins, levels, strict=True):
             self.machine.set_pin(pin, high)
         self.run()

@@ -1,4 +1,4 @@
-"""Chip, radio and flash each draw a current of their own; what is shown adds up to all of it."""
+"""Chip, radio and flash each draw a current of their own; what is shown adds up to the total."""
 
 import csv
 import re
@@ -17,7 +17,7 @@ CYCLES = ("--max-cycles", "4000000")
 
 @pytest.fixture(scope="module")
 def image() -> Path:
-    """A mote that asks, waits with its radio on and asks again."""
+    """A mote that asks, waits with its radio on, and asks again."""
     ((_, mote), *_) = read_network(NETWORKS / "ping-telosb.toml").seats()
     return image_of(mote).path
 
@@ -47,7 +47,7 @@ def test_tracks_stand_on_each_other_and_functions_have_their_part_of_each(
     cells = [row for row in table[1:] if len(row) >= 4 and re.fullmatch(r"[\d,.e-]+", row[-1])]
     for place, name in ((-3, "ampere"), (-2, "mcu_ampere"), (-1, "radio_ampere")):
         spent = sum(float(row[place].replace(",", "")) for row in cells)
-        # The DCO's start is the sleep's that it ends, in a function; the trace has the core awake.
+        # The table charges the DCO's start-up to the sleep before it; the trace to the awake core.
         assert spent == pytest.approx(drawn[name], rel=6e-3)
 
     with sync_playwright() as playwright:

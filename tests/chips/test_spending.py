@@ -1,4 +1,4 @@
-"""What instructions, lines and calls cost, when each instruction is followed."""
+"""Costs of instructions, lines and calls, when each instruction is followed."""
 
 import json
 import re
@@ -189,7 +189,7 @@ def test_a_flame_graph_is_zoomed_in_and_speedscope_has_the_order(
     _, time, energy, *of_parts = document["profiles"]
     assert not of_parts, "a cipher uses nothing but the chip"
     assert time["unit"] == "nanoseconds"
-    # Eight blocks one after the other are eight stretches in the order of time.
+    # Eight blocks in a row are eight stretches in chronological order.
     said = re.search(r"([\d.]+) ms, ([\d.]+) µJ", done.stdout)
     assert said is not None
     assert time["endValue"] * 1e-6 == pytest.approx(float(said[1]), rel=0.01)

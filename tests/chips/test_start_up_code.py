@@ -58,12 +58,12 @@ def words(machine: Machine, count: int) -> list[int]:
 
 
 RCC_CR, RCC_CFGR, RCC_CFGR2 = 0x40021000, 0x40021004, 0x4002102C
-# 8 MHz / 2 * 6 from the crystal, and the PLL as the system clock.
+# 8 MHz / 2 * 6 from the crystal, with the PLL as the system clock.
 PLL_24_MHZ = 1 << 16 | 1 << 17 | 4 << 18
 
 
 def test_pllxtpre_and_the_lowest_bit_of_prediv1_are_one(tmp_path: Path) -> None:
-    """RM0041, RCC_CFGR and RCC_CFGR2; ST's library sets the one, its later one the other."""
+    """RM0041, RCC_CFGR and RCC_CFGR2; ST's older library sets the one, its newer one the other."""
     code = write(RCC_CFGR, PLL_24_MHZ) + read(RCC_CFGR2)
     code += write(RCC_CFGR2, 0) + read(RCC_CFGR) + write(RCC_CFGR2, 1) + read(RCC_CFGR)
     machine, stop = run(tmp_path, "stm32f100rb", code)
@@ -72,7 +72,7 @@ def test_pllxtpre_and_the_lowest_bit_of_prediv1_are_one(tmp_path: Path) -> None:
 
 
 def test_a_pll_that_pllxtpre_makes_24_mhz_is_not_refused(tmp_path: Path) -> None:
-    """Its factor of 6 would be 48 MHz with the crystal undivided, which the chip refuses."""
+    """With the crystal undivided, its factor of 6 would give 48 MHz, which the chip refuses."""
     start = write(RCC_CR, 0x01010081)
     machine, stop = run(
         tmp_path, "stm32f100rb", start + write(RCC_CFGR, PLL_24_MHZ | 2) + read(RCC_CFGR)
@@ -113,7 +113,7 @@ def test_the_reset_pin_of_uicr_is_a_setting_and_changing_it_is_refused(tmp_path:
 
 
 def test_a_call_of_a_rom_function_that_is_left_out_names_the_rom(tmp_path: Path) -> None:
-    """The first function of the table of AON's, which the table of tables points to."""
+    """The first function in AON's table, which the table of tables points to."""
     code = "ldr r0, =0x10000180\nldr r0, [r0, #4]\nldr r0, [r0]\nblx r0\n"
     _, stop = run(tmp_path, "cc2650", code)
     assert stop.fault is not None

@@ -1,7 +1,7 @@
 """Adding anything edits nothing: a kind, a primitive of it, a board, a chip and parts of programs.
 
-Each is added to a copy of the project; the build, the checks of primitives, the command line, the
-measuring, the advice and the report then have it.
+Each is added to a copy of the project. Then the build, the checks of primitives, the command line,
+measurement, the advice and the report must all have it.
 """
 
 import json
@@ -171,7 +171,7 @@ KIND = Path("firmware/primitives/signature")
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project with more in it."""
+    """A copy of the project with additions."""
     root = tmp_path_factory.mktemp("project")
     for name in ("chips", "boards", "firmware/harness", "firmware/hal"):
         shutil.copytree(ROOT / name, root / name)
@@ -367,7 +367,7 @@ def test_a_part_is_priced_by_leaving_it_out(parts: Path, board: str) -> None:
     assert found["parts"] == "demo/adder,demo"
     (price,) = found["price"]
     assert price > 10
-    # By sections the call of it is the application's.
+    # By sections, the call to it belongs to the application.
     assert 0 < found["flash"] < price
     shutil.rmtree(parts / "firmware/demo/adder")
     application = parts / "firmware/demo/part.toml"

@@ -54,8 +54,8 @@ def make(**changes: object) -> Scenario:
     return Scenario.model_validate(NOMINAL | changes)
 
 
-# daidone-2014, table III and IV: extra bytes, microseconds, nanojoule at 31.32 mW, which is the
-# CC2420's 17.4 mA at 1.8 V.
+# daidone-2014, tables III and IV: extra bytes, microseconds, and nanojoules at 31.32 mW, which is
+# the CC2420's 17.4 mA at 1.8 V.
 DAIDONE = [
     (93, 2976, 93208.32),
     (1, 32, 1002.24),
@@ -117,7 +117,7 @@ def test_parts_are_power_times_time_and_add_up() -> None:
 
 
 def test_what_is_uncertain_twice_counts_once() -> None:
-    """The battery's and the sleep current's bounds combine as GUM 5.1.2 says."""
+    """The bounds of the battery and of the sleep current combine as GUM 5.1.2 says."""
     battery = {**NOMINAL["battery"], "capacity_tolerance": 0.1}  # type: ignore[dict-item]
     base = budget(make(tolerance=0.2, battery=battery), NO_STORE)
     relative = base.lifetime_days.half_width_95 / base.lifetime_days.value
@@ -125,7 +125,7 @@ def test_what_is_uncertain_twice_counts_once() -> None:
 
 
 def test_self_discharge_alone_takes_the_stated_fraction_a_year() -> None:
-    """The closed form against a summation in small steps."""
+    """The closed form, against a summation in small steps."""
     battery = Battery.model_validate({**NOMINAL["battery"], "self_discharge_per_year": 0.05})  # type: ignore[dict-item]
     ampere = 50e-6
     left_c, days = 3600.0, 0
@@ -168,7 +168,7 @@ def test_variants_change_one_thing_at_a_time() -> None:
 
 
 def measured(primitive: str, time_ps: int, **changes: Any) -> PrimitiveRecord:
-    """A case of 8 bytes without associated data on a TelosB."""
+    """Make a record of 8 bytes without associated data on a TelosB."""
     values: dict[str, Any] = {
         **{"kind": "block-cipher", "operation": "encrypt", "message_bytes": 8},
         "energy_gross_nj": 1.0,
@@ -185,7 +185,7 @@ SECURED = {
 
 
 def test_processing_is_time_at_the_currents_of_the_boards_file() -> None:
-    """The quickest implementation's; not what a record says of an older board file's currents."""
+    """Of the fastest implementation; a record's energy from older currents is not used."""
     costs = Costs([measured("skipjack", 9 * 10**9), measured("skipjack", 2 * 10**9)], "store")
     base = budget(make(**SECURED), costs)
     active_a = ModelMeter(TELOSB).current("active", 8_000_000).ampere
@@ -375,7 +375,7 @@ def test_shipped_scenarios_measure_what_they_need(path: Path, tmp_path: Path) ->
 
 
 def _masked(text: str) -> list[str]:
-    """Lines without what follows the firmware, and without the width of columns."""
+    """Return the lines without numbers that depend on the firmware, and without column widths."""
     text = re.sub(r"\(\S+, \w+ -O\w; emulated\)", "(emulated)", text)
     lines = [re.sub(r"[-+]?[\d.,]+(e[-+]?\d+)?", "#", line) for line in text.splitlines()]
     return [" ".join(line.split()) for line in lines if line.strip()]

@@ -66,7 +66,7 @@ def test_the_front_is_what_nothing_dominates() -> None:
     for one in found:
         beaten = any(beats(other, one) for other in found)
         assert (one.build in front) != beaten
-    # The cheapest in anything is as good as something on it.
+    # The cheapest by any metric ties with something on the front.
     for metric in FRONT:
         best = min(o.of(metric) for o in found)
         assert any(o.of(metric) == best for o in found if o.build in front)
@@ -82,7 +82,7 @@ def test_a_message_costs_the_sum_of_its_operations_and_the_most_of_memory() -> N
     assert both.time_s == pytest.approx(7e-6)
     assert (both.flash_bytes, both.stack_bytes) == (7, 9)
     assert choice.options(records[:1], ["init", "hash"]) == []
-    # 7 nJ at 2 V every second: 3.5 nC a second, and 3.6 C are a mAh.
+    # 7 nJ at 2 V every second: 3.5 nC per second, and 3.6 C are 1 mAh.
     assert both.mah_a_year(1.0, 2.0) == pytest.approx(3.5e-9 * 31_557_600 / 3.6)
 
 
@@ -131,7 +131,7 @@ def test_what_is_known_unmeasured_is_what_measuring_would_say() -> None:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A store that an engineer's question has filled."""
+    """A store filled by an engineer's question."""
     path = str(tmp_path_factory.mktemp("choose") / "s.db")
     joulemark(*CASE, "--primitive", "sha-256", "--primitive", "sha-1", "--store", path, "-j", "2")
     return path
@@ -206,7 +206,7 @@ def test_bad_input(tmp_path: Path, arguments: tuple[str, ...], code: int, messag
 
 
 def test_a_key_agreement_needs_no_size(tmp_path: Path) -> None:
-    """No strength suffices, so that nothing is measured."""
+    """No strength suffices, so nothing is measured."""
     command = ("choose", "--board", "telosb", "--kind", "key-agreement", "--status", "standard")
     for size in ((), ("--size", "0")):
         some = (*command, *size, "--security-bits", "4000", "--store", str(tmp_path / "s.db"))

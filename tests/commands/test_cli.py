@@ -1,4 +1,4 @@
-"""The command line, in processes of its own, as users have it."""
+"""The command line, run as users run it."""
 
 import io
 import json
@@ -31,7 +31,7 @@ SMALL = (
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with a small campaign in it."""
+    """A store with a small campaign."""
     path = tmp_path_factory.mktemp("cli") / "s.db"
     joulemark("run", *SMALL, "--store", str(path))
     return path
@@ -49,7 +49,7 @@ def test_run_measures_verifies_and_reports(store: Path) -> None:
     for r in found:
         assert r["status"] == "ok", r["failure"]
         assert r["trials"] == (8 if r["message_bytes"] <= 32 else 2)  # type: ignore[operator]
-        # The window is the operation and what surrounds it.
+        # The window is the operation and its surroundings.
         assert r["cycles"] == r["window_cycles"] - r["empty_cycles"] > 0  # type: ignore[operator]
         assert r["time_ps"] == pytest.approx(r["cycles"] / r["clock_hz"] * 1e12)  # type: ignore[operator]
         assert r["energy_gross_nj"] > r["energy_net_nj"] > 0  # type: ignore[operator]
@@ -62,7 +62,7 @@ def test_an_unchanged_campaign_is_served_from_the_store_quickly(store: Path) -> 
     started = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = joulemark("run", *SMALL, "--store", str(store))
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # Processor time: other tests run beside this one.
+    # CPU time, because other tests run beside this one.
     assert ended.ru_utime + ended.ru_stime - started.ru_utime - started.ru_stime < 3
     count = len(before)
     assert f"measured 0, served from the store: {count} of {count}; --fresh" in done.stdout
@@ -87,7 +87,7 @@ def test_a_long_table_is_cut_to_the_best_of_each_kind(
     _table.show(found, set(), len(found))
     lines = capsys.readouterr().out.splitlines()
     rows = [line.split() for line in lines if line.startswith(("aes-128 ", "sha-256 "))]
-    # AES by tables takes less energy than by the radio's engine, but its addresses depend on keys.
+    # Table-based AES takes less energy than the radio's engine, but its addresses depend on keys.
     assert [row[:2] for row in rows] == [["aes-128", "cc2420-engine"], ["sha-256", "msp430"]]
     assert "of each kind the standard that keeps its secrets for the least energy" in lines[-1]
 

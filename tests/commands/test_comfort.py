@@ -1,4 +1,4 @@
-"""Comfort: completion, near names, sorting, forms; and the help is there at once."""
+"""Comfort: completion, near names, sorting, output forms; and quick help."""
 
 import os
 import resource
@@ -79,5 +79,5 @@ def test_help_is_there_at_once() -> None:
     code = "from joulemark.cli import main; main()"
     subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # Processor time: other tests run beside this one.
+    # CPU time, because other tests run beside this one.
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.3

@@ -1,4 +1,4 @@
-"""Comparing results: changes on made-up records, and the command as a maintainer types it."""
+"""Comparing results: changes in made-up records, and the command as a maintainer types it."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def stored(path: Path, *records: PrimitiveRecord) -> str:
 
 @pytest.fixture
 def sides(tmp_path: Path) -> "dict[str, str]":
-    """The same two cases before and after; of one, the code became slower and takes more stack."""
+    """The same two cases before and after; one of them became slower and needs more stack."""
     other = record(primitive="sha-512")
     return {
         "base": stored(tmp_path / "base.db", record(), other),
@@ -82,7 +82,7 @@ def test_a_comment_sized_summary(sides: dict[str, str]) -> None:
 def test_limits(sides: dict[str, str], limit: str, code: int) -> None:
     done = joulemark("compare", sides["base"], sides["head"], "--fail", limit, code=code)
     assert ("1 case beyond the limits" in done.stderr) == (code == 14)
-    # What became better goes beyond no limit.
+    # Improvements never exceed a limit.
     joulemark("compare", sides["head"], sides["base"], "--fail", limit)
 
 
@@ -231,7 +231,7 @@ void aes_init(aes_ctx *ctx, const uint8_t *key) {
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A library with two releases, the second of which is slower and needs more stack."""
+    """A library with two releases; the second is slower and needs more stack."""
     root = released.library(tmp_path / "library", "ref", ("aes_init", SLOWER))
     (root / "src/aes.c").write_text("#error not finished\n")
     return root
@@ -244,8 +244,8 @@ def test_a_maintainer_compares_two_releases(repository: Path) -> None:
     line = next(x for x in done.stdout.splitlines() if x.startswith("aes-128/mine init"))
     assert "stack +" in line
     assert "+" in line.split()[2]
-    assert "aes-128/mine encrypt +" not in done.stdout  # Its cycles are what they were.
-    # The repository is as it was, whatever state its tree is in.
+    assert "aes-128/mine encrypt +" not in done.stdout  # Its cycles are unchanged.
+    # The repository is unchanged, whatever the state of its tree.
     assert len(released.git(repository, "worktree", "list").splitlines()) == 1
     assert (repository / "src/aes.c").read_text() == "#error not finished\n"
     wrong = joulemark("compare", "v1", "v9", *asked, *run, code=3)
@@ -275,7 +275,7 @@ def test_a_workflow_is_what_its_service_takes_and_its_command_runs(
     document = command = YAML(typ="safe").load(path)
     for key in place:
         command = command[key]
-    # What the services put in by themselves.
+    # What the services fill in themselves.
     command = command.replace("${{ github.event.pull_request.head.sha }}", "v2")
     command = command.replace("origin/$GITHUB_BASE_REF", "v1")
     command = command.replace("/opt/joulemark/bin/", "")

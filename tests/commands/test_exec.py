@@ -52,7 +52,7 @@ def assemble(tmp_path: Path) -> Assemble:
         subprocess.run(
             [
                 "ld.lld-19",
-                "--omagic",  # without it the ELF header is loaded too, behind the address space
+                "--omagic",  # otherwise the ELF header is loaded too, beyond the address space
                 "-Ttext=0x4000",
                 "--section-start=.vectors=0xfffe",
                 "-e",
@@ -80,7 +80,7 @@ def test_stops_before_the_instruction_and_counts_exactly(assemble: Assemble) -> 
     result = execute(image, "--stop-at", "done", "--read", "0x1100:2", "--read", "deeper:4")
     entered = execute(image, "--stop-at", "_start")
     assert result["stop"] == "address"
-    # What the reset itself costs is not part of the program.
+    # The cost of the reset itself is not part of the program.
     assert result["cycles"] - entered["cycles"] == BEFORE_DONE
     assert result["instructions"] - entered["instructions"] == 9
     assert result["read"][0] == {"address": 0x1100, "length": 2, "hex": "3512"}

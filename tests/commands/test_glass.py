@@ -1,4 +1,4 @@
-"""A program under the glass: its serial line, semihosting, VCD, current over time, a debugger."""
+"""Views of a program: its serial line, semihosting, VCD, current over time, a debugger."""
 
 import contextlib
 import csv
@@ -43,7 +43,7 @@ def images() -> dict[str, str]:
 
 @contextlib.contextmanager
 def served(image: str, chip: str) -> Iterator[int]:
-    """The command, waiting for a debugger at a port."""
+    """Run the command, waiting for a debugger at a port."""
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port: int = probe.getsockname()[1]
@@ -88,9 +88,9 @@ print/x $pc
 
 
 def _debugger(chip: str) -> list[str]:
-    """GDB as distributions have it; for an MSP430, which theirs do not know, one from PyPI."""
+    """Return a distribution's GDB; for the MSP430, which those do not support, one from PyPI."""
     if chips.load_chip(chip).core == "msp430":
-        # An image that clang made does not say in GDB's way which MSP430 it is for.
+        # Clang's images do not tell GDB which MSP430 they are for.
         return [str(Path(sys.executable).parent / "gdb"), "-ex", "set architecture MSP430"]
     gdb = shutil.which("gdb-multiarch")
     assert gdb is not None, "tools/system-packages.sh test installs it"
@@ -121,7 +121,7 @@ def test_gdb_steps_breaks_and_inspects(chip: str, images: dict[str, str]) -> Non
     assert ram.start < stack <= ram.start + ram.size
     assert changed == 0x1234
     assert "0x5a" in shown
-    # The first of two breakpoints that the program comes to.
+    # The first of two breakpoints that the program reaches.
     end = shown.partition("0x5a")[2]
     assert re.search(r"in hal_serial_read", end)
     assert second not in {at_main, after}
@@ -155,7 +155,7 @@ def _each(commands: str) -> list[str]:
 
 
 class Remote:
-    """As much of GDB's remote protocol as a test needs (GDB manual, appendix E)."""
+    """As much of GDB's remote protocol as these tests need (GDB manual, appendix E)."""
 
     def __init__(self, port: int) -> None:
         for _ in range(100):
@@ -181,7 +181,7 @@ class Remote:
         found = re.search(rb"\$([^#]*)#..$", data)
         assert found is not None
         text = found[1].decode()
-        # Runs are packed: "0*!" is "0000".
+        # Runs are compressed: "0*!" is "0000".
         return re.sub(r"(.)\*(.)", lambda m: m[1] * (ord(m[2]) - 28), text)
 
     def registers(self) -> list[int]:
@@ -213,7 +213,7 @@ def test_the_protocol_on_every_chip(chip: str, images: dict[str, str]) -> None:
         assert remote(f"Z0,{main:x},2") == "OK"
         assert remote("c")[1:].startswith("05")
         assert remote.registers()[pc] == main
-        # The same machine without a debugger is in the same state after as many instructions.
+        # The same machine without a debugger has the same state after as many instructions.
         alone = Machine(described, image)
         alone.run(until=main)
         assert list(alone.registers.values()) == remote.registers()
@@ -242,7 +242,7 @@ def test_a_write_is_watched_for(chip: str, images: dict[str, str]) -> None:
     image = Image.load(images[chip])
     alone = Machine(chips.load_chip(chip), image)
     alone.run(until=image.resolve("main") & ~1)
-    # Where main is called, or in it, something is put on the stack for the first time.
+    # At the call of main, or in it, something is pushed for the first time.
     below = alone.registers["sp"] - 8
     size = 8 if "lr" in alone.registers else 10  # The MSP430's return address is on the stack.
     with served(images[chip], chip) as port:
@@ -285,7 +285,7 @@ __attribute__((section(".vectors"))) const handler vectors[] = {(handler)0x20002
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A program for the STM32F100RB that talks by semihosting."""
+    """A program for the STM32F100RB that prints by semihosting."""
     folder = tmp_path_factory.mktemp("program")
     (folder / "p.c").write_text(PROGRAM)
     flags = ["-mcpu=cortex-m3", "-mthumb", "-O1", "-nostdlib", "-Wl,-Ttext=0x08000100"]
@@ -317,7 +317,7 @@ def test_between_two_symbols_is_what_lies_between(program: str) -> None:
 
 
 def test_the_serial_line_shows_and_takes(images: dict[str, str]) -> None:
-    # An image of `run` answers frames only; the answer to an identify is its description.
+    # An image of `run` answers only frames; the answer to an identify is its description.
     asked = ("exec", images["msp430f1611"], "--chip", "msp430f1611", "--max-cycles", "4000000")
     assert json.loads(joulemark(*asked, "--json").stdout)["serial"] == {}
     from joulemark.runners import protocol
@@ -339,7 +339,7 @@ def test_pins_power_and_current(images: dict[str, str], tmp_path: Path) -> None:
     ends = [float(r["end_s"]) for r in rows]
     assert [float(r["start_s"]) for r in rows[1:]] == ends[:-1]
     charge = sum((float(r["end_s"]) - float(r["start_s"])) * float(r["ampere"]) for r in rows)
-    # The same as the model meter has it from the times in each state.
+    # The same as the model meter computes from the times in each state.
     from joulemark._engine import Image, Machine
     from joulemark.meters.power import occupancy
 

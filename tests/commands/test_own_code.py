@@ -1,4 +1,4 @@
-"""Code, boards and chips of a user's own, outside of the tree, as he types it."""
+"""A user's own code, boards and chips, outside of the tree, as they would type it."""
 
 import json
 import shutil
@@ -25,7 +25,7 @@ def _no_sources_afterwards(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def library_code(tmp_path: Path) -> Path:
-    """An AES library somewhere, and the folder that says what it is."""
+    """An AES library somewhere, with the folder that describes it."""
     code = tmp_path / "library"
     (code / "src").mkdir(parents=True)
     shutil.copy(AES / "ref/aes.c", code / "src/core.c")
@@ -111,7 +111,7 @@ def test_every_kind_has_a_skeleton_that_is_read_and_refused(tmp_path: Path) -> N
         folder = tmp_path / kind
         joulemark("new", "primitive", f"{kind}/newcomer/first", "--out", str(folder))
         with pytest.raises(InputError):
-            # A composition needs a partner, a vector a value: what is to be filled in is named.
+            # A composition needs a partner, and a vector a value: what to fill in is named.
             _all_of(folder)
 
 

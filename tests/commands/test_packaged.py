@@ -1,4 +1,4 @@
-"""The package as a wheel has it: data inside, no checkout near, an empty folder to work in."""
+"""The package as in a wheel: data inside, no checkout near, an empty folder to work in."""
 
 import json
 import os
@@ -20,7 +20,7 @@ CASE = ("--board", "telosb", "--primitive", "aes-128", "--implementation", "ref"
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The copy of the tree that a wheel is made of, with the engine that is built already."""
+    """The copy of the tree that a wheel is made from, with the engine already built."""
     folder = tmp_path_factory.mktemp("package")
     build_backend.copy_tree(folder)
     shutil.copy(str(_engine.__file__), folder / "src/joulemark")

@@ -80,13 +80,13 @@ ESTIMATES = [
         ("raspberry-pi-3b", "armv8"),
         ("raspberry-pi-3b", "aarch64"),
     )
-    # GCC's and clang's: only these name their target.
+    # For GCC and for clang: only clang's flags name the target.
     for flags in (ARCHITECTURES[name].flags, ("--target=x", *ARCHITECTURES[name].flags))
 ]
 
 
 def test_linux_boards_stand_apart_and_are_chosen_for_by_time(tmp_path: Path) -> None:
-    """What was estimated has no net energy; code for another instruction set is not compared."""
+    """Estimates have no net energy, and code for another instruction set is not compared."""
     slow, quick = (
         made(
             key=name, primitive=name, subject_status="standard", runner="estimate",
@@ -108,7 +108,7 @@ def test_linux_boards_stand_apart_and_are_chosen_for_by_time(tmp_path: Path) -> 
         "Raspberry Pi 3 Model B, 1200 MHz, armv8",
     ]
     assert [place.records for place in places[1:]] == [2, 2, 2, 2]
-    # No power of theirs is in these records.
+    # These records have no power of theirs.
     assert {p.energy_j for place in places[1:] for p in place.prices} == {None}
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "worst 32%" in text

@@ -28,7 +28,7 @@ def test_a_windows_functions_add_up_to_it(image: Path, tmp_path: Path) -> None:
     assert found is not None
     cycles = int(found[1].replace(",", ""))
     profile = json.loads(flame.read_text())["profiles"][0]
-    # The edges of the window fall within its first and last instruction.
+    # The window's edges fall within its first and last instructions.
     assert abs(sum(profile["weights"]) - cycles) <= 10
     assert "sha256" in done.stdout
     assert "datasheet" in done.stdout

@@ -1,4 +1,4 @@
-"""Every command of the README does what the README shows."""
+"""Every command in the README does what the README shows."""
 
 import re
 import shlex
@@ -31,7 +31,7 @@ def test_every_command_of_the_readme_runs(tmp_path: Path) -> None:
         program, *arguments = shlex.split(line.removeprefix("$ "), comments=True)
         assert program == ".venv/bin/joulemark"
         if arguments[0] == "choose":
-            continue  # tests/commands/test_users.py gives it, and looks at its answer.
+            continue  # tests/commands/test_users.py runs it, and looks at its answer.
         printed = joulemark(*arguments, folder=tmp_path).stdout
         shown = next(b for b in blocks if line in b).partition(line)[2].strip()
         if shown and not shown.startswith("$"):
@@ -39,5 +39,5 @@ def test_every_command_of_the_readme_runs(tmp_path: Path) -> None:
 
 
 def _rows(text: str) -> list[str]:
-    """Rows of the table: the rest names folders."""
+    """Return the table's rows; the rest names folders."""
     return [" ".join(line.split()) for line in text.splitlines() if " aes-128 " in line]

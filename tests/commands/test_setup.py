@@ -1,4 +1,4 @@
-"""`make setup` in a checkout that was copied."""
+"""`make setup` in a copied checkout."""
 
 import shutil
 import subprocess

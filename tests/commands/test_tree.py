@@ -1,4 +1,4 @@
-"""The root of the tree: what lies there is known, and CONTRIBUTING says what each folder is."""
+"""The root of the tree: everything in it is known, and CONTRIBUTING describes each folder."""
 
 import re
 import subprocess

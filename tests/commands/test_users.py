@@ -1,4 +1,4 @@
-"""Those whom this is for: what each of them types, and that what comes of it is the answer."""
+"""Each kind of user: what they type, and that it gives the answer."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from joulemark.project import ROOT
 
 
 def readme(command: str) -> list[str]:
-    """The arguments of a command that the README shows."""
+    """Return the arguments of a command that the README shows."""
     (line,) = re.findall(rf"^\$ \.venv/bin/joulemark ({command} .*)$", README, re.MULTILINE)
     return shlex.split(line, comments=True)
 
@@ -25,7 +25,7 @@ README = (ROOT / "README.md").read_text()
 
 
 def test_an_engineer_asks_what_suits_a_product(tmp_path: Path) -> None:
-    """AEAD for 40 bytes with 12 more on a CC2538, 4 KB of flash to spare, ten years on two AAs."""
+    """AEAD for 40 bytes plus 12 on a CC2538, 4 KB of flash to spare, ten years on two AAs."""
     asked = (*readme("choose"), "--store", str(tmp_path / "s.db"))
     text = joulemark(*asked, "--explain").stdout
     found = json.loads(joulemark(*asked, "--stored", "--format", "json").stdout)
@@ -37,13 +37,13 @@ def test_an_engineer_asks_what_suits_a_product(tmp_path: Path) -> None:
         assert candidate["secrets"].startswith("independent")
     shown = next(line for line in text.splitlines() if best["primitive"] in line)
     assert shown.startswith("*")
-    # What it costs, once a minute at 3 V, and how long the cells last.
+    # Its cost, once a minute at 3 V, and how long the cells last.
     per_year = best["energy µJ"] * 1e-6 / 3.0 * 365.25 * 24 * 60 / 3.6
     assert best["mAh a year"] == pytest.approx(per_year, rel=1e-3)
     years = [float(y) for y in re.findall(r"([\d.]+) years", found["battery"])]
     assert len(years) == 2
     assert years[0] > years[1] > 10
-    assert "cc2538-engine" in text  # The chip has hardware for it, which is measured as the rest.
+    assert "cc2538-engine" in text  # The chip has hardware for it, which is measured like the rest.
     assert "flash at most 4,096 bytes:\n" in text
     assert "constant time" in text
 
@@ -70,7 +70,7 @@ def test_a_researcher_puts_a_papers_table_beside_ours(tmp_path: Path) -> None:
     assert (letter_soup["paper"], letter_soup["unit"]) == (867.99, "us")
     assert letter_soup["ratio"] == pytest.approx(letter_soup["ours"] / 867.99)
     assert rows["lettersoup_better_encrypt"]["verdict"] == "reproduced"
-    # Each number comes with what it was taken under, and the paper's conditions beside it.
+    # Each number comes with its conditions, and with the paper's beside them.
     assert any("48 MHz" in text for text in letter_soup["conditions"]["ours"])
     assert any("34401A" in text for text in letter_soup["conditions"]["stated"])
 
@@ -87,7 +87,7 @@ void aes_encrypt(const aes_ctx *ctx, uint8_t *out, const uint8_t *in, size_t blo
 
 
 def test_a_maintainer_is_told_what_a_commit_did(tmp_path: Path) -> None:
-    """Slower on a Cortex-M3, 96 bytes more of stack, and no longer in constant time."""
+    """Slower on a Cortex-M3, 96 more bytes of stack, and no longer constant time."""
     root = released.library(
         tmp_path / "library", "bitslice", ("aes_encrypt", WORSE), secret_independent=True
     )

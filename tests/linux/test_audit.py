@@ -33,7 +33,7 @@ columns = [{ device = "it", rate = "rate", energy = "energy" }]
 
 
 def made(folder: Path, window_s: float, step_j: float, *, rows: int = 20) -> Path:
-    """A table of a machine of 2 W, whose meter counts in steps."""
+    """Write a table of a 2 W machine whose meter counts in steps."""
     random.seed(5)
     lines = []
     for row in range(rows):

@@ -1,4 +1,4 @@
-"""The models of in-order cores, and estimates with them."""
+"""The models of in-order cores, and estimates by them."""
 
 import ctypes
 import json
@@ -45,7 +45,7 @@ class Cache(ctypes.Structure):
 
 
 class Core(ctypes.Structure):
-    """The beginning of what core.h calls a core."""
+    """The first fields of a core in core.h."""
 
     _fields_ = [
         ("name", ctypes.c_char_p),
@@ -88,28 +88,28 @@ def assembled(text: str, folder: Path, triple: str, *options: str) -> list[int]:
 
 
 CASES = {
-    # One after the other, whatever the width.
+    # A chain, one after the other, whatever the width.
     "add r0, r0, r1; add r0, r0, r1; add r0, r0, r1; add r0, r0, r1": (4, 4),
     # Two at a time where there are two slots.
     "add r0, r4, r5; add r1, r4, r5; add r2, r4, r5; add r3, r4, r5": (4, 2),
-    # A load's result: 3 cycles on the ARM1176, 2 on the A53 for what adds.
+    # A load's result: 3 cycles on the ARM1176, 2 on the A53 for an addition.
     "ldr r0, [r1]; add r2, r0, r0": (4, 3),
-    # What is shifted is needed a stage before.
+    # A shifted operand is needed a stage earlier.
     "add r0, r1, r2; add r3, r4, r0, ror #8": (3, 3),
     "add r0, r1, r2; add r3, r0, r4, ror #8": (2, 2),
-    # An address: one stage before, and two.
+    # An address: one stage earlier, and two.
     "add r0, r1, r2; ldr r3, [r0]": (3, 4),
-    # What is stored is needed a stage after.
+    # A stored value is needed a stage later.
     "add r0, r1, r2; str r0, [r4]": (2, 1),
-    # 64 bits of product: 3 cycles of issue each; one a cycle.
+    # 64-bit products: 3 cycles of issue each; one per cycle.
     "umull r0, r1, r4, r5; umull r2, r3, r4, r5": (6, 2),
-    # One transfer a cycle.
+    # One transfer per cycle.
     "ldr r0, [r4]; ldr r1, [r5]; ldr r2, [r6]": (3, 3),
-    # An address that is written back is there in the next cycle.
+    # A written-back address is available in the next cycle.
     "ldr r0, [r4], #4; add r5, r4, r4": (2, 2),
     # Eight words, two at a time.
     "ldmia r0, {r1-r8}": (4, 4),
-    # A condition waits for flags, and keeps what it would write.
+    # A conditional instruction waits for flags, and keeps what it would overwrite.
     "cmp r0, r1; addeq r2, r2, r3": (2, 2),
 }
 
@@ -158,12 +158,12 @@ vmov r0, r1, d3; vmov d3, r0, r1; vmov r0, s4; vmov s4, r0; vadd.f64 d0, d1, d2;
 aese.8 q0, q1; aesmc.8 q0, q0; sha1c.32 q0, q1, q2; sha256h.32 q0, q1, q2; sha256su0.32 q0, q1
 sha1h.32 q0, q1; sha1su1.32 q0, q1
 """.replace("\n", ";").split(";")
-"""Instructions that are written alike in A32 and T32."""
+"""Instructions with the same assembly in A32 and T32."""
 V8 = ("-march=armv8-a", "-mfpu=crypto-neon-fp-armv8")
 
 
 def thumb(text: str, folder: Path) -> list[tuple[int, int]]:
-    """Codes with their lengths in bytes."""
+    """Return codes with their lengths in bytes."""
     words = assembled(f".thumb; {text}; nop", folder, "arm-linux-gnueabihf", *V8)
     data = b"".join(word.to_bytes(4, "little") for word in words)
     found, at = [], 0
@@ -209,7 +209,7 @@ def test_an_it_block_is_conditional(models: ctypes.CDLL, tmp_path: Path) -> None
     flags = 1 << 31
     assert compared.writes == flags
     assert block.writes == 0
-    # Of 16 bits, and without flags; what it would write is read, and flags too.
+    # In an IT block 16-bit encodings set no flags; the destination and the flags are read too.
     assert (added.writes, added.reads) == (1, flags | 0b11)
     assert (moved.writes, moved.reads) == (1 << 2, flags | 1 << 3 | 1 << 2)
     assert again.writes == flags
@@ -223,36 +223,36 @@ def test_which_blocks_are_thumb(models: ctypes.CDLL) -> None:
         return bool(models.t32_block(data, sizes, len(sizes), ctypes.c_uint64(start), follows))
 
     assert is_thumb("7047", [2], 0x1000, False)  # bx lr
-    assert is_thumb("00f001f8", [4], 0x1002, False)  # bl, where A32 cannot stand
+    assert is_thumb("00f001f8", [4], 0x1002, False)  # bl, at an address that A32 cannot have
     assert is_thumb("00f001f8", [4], 0x1000, True)
     assert not is_thumb("1eff2fe1", [4], 0x1000, False)  # bx lr of A32
-    assert not is_thumb("010080e0", [4], 0x1000, True)  # add, as Thumb cannot begin
+    assert not is_thumb("010080e0", [4], 0x1000, True)  # add, which cannot begin a Thumb block
 
 
 A64 = {
     "add x0, x0, x1; add x0, x0, x1; add x0, x0, x1; add x0, x0, x1": 4,
     "add x0, x4, x5; add x1, x4, x5; add x2, x4, x5; add x3, x4, x5": 2,
-    # What is shifted, extended or rotated is needed a stage before.
+    # A shifted, extended or rotated operand is needed a stage earlier.
     "add x0, x1, x2; add x3, x4, x0": 2,
     "add x0, x1, x2; add x3, x4, x0, lsl #2": 3,
     "add x0, x1, x2; ror x3, x0, #7": 3,
     "add x0, x1, x2; lsl x3, x0, x1": 2,
-    # No register waits for what is written to none.
+    # A write to the zero register delays nothing.
     "cmp x0, x1; add x2, x3, x4": 1,
     "cmp x0, x1; csel x2, x3, x4, eq": 2,
     "adds x0, x1, x2; adc x3, x4, x5": 2,
     "movz x0, #1; movk x0, #2, lsl #16": 2,
-    # A load: 2 cycles to what adds, 3 to an address; a pair holds the pipeline for 2.
+    # A load: 2 cycles to an addition, 3 to an address; a pair occupies the pipeline for 2.
     "ldr x0, [x1]; add x2, x0, x3": 3,
     "ldr x0, [x1]; ldr x2, [x0]": 4,
     "ldr x0, [x4]; ldr x1, [x5]; ldr x2, [x6]": 3,
     "ldp x0, x1, [x2]; add x3, x4, x5": 3,
     "ldr x0, [x4], #8; add x5, x4, x4": 2,
-    # Products: 32 by 32 one a cycle, 64 by 64 one in two, their upper half one in four.
+    # Products: 32 by 32 one per cycle, 64 by 64 one in two, their upper half one in four.
     "umull x0, w1, w2; umull x3, w4, w5": 2,
     "mul x0, x1, x2; mul x3, x4, x5": 4,
     "umulh x0, x1, x2; umulh x3, x4, x5": 8,
-    # Vectors: logic 1, sums and shifts 2, products 4 and 1 to what adds to them.
+    # Vectors: logic 1, sums and shifts 2, products 4, and 1 to an accumulation.
     "eor v0.16b, v1.16b, v2.16b; eor v3.16b, v0.16b, v1.16b": 2,
     "add v0.4s, v1.4s, v2.4s; add v3.4s, v0.4s, v1.4s": 3,
     "shl v0.4s, v1.4s, #7; sri v0.4s, v1.4s, #25; eor v2.16b, v0.16b, v3.16b": 5,
@@ -260,7 +260,7 @@ A64 = {
     "umlal v0.2d, v1.2s, v2.2s; umlal v0.2d, v3.2s, v4.2s": 2,
     "tbl v0.16b, {v1.16b}, v2.16b; eor v3.16b, v0.16b, v1.16b": 3,
     "tbl v0.16b, {v1.16b, v2.16b}, v3.16b; eor v4.16b, v0.16b, v1.16b": 4,
-    # 128 bits are loaded in two cycles.
+    # A 128-bit load takes two cycles.
     "ldr q0, [x0]; ldr q1, [x1]": 4,
     "ld1 {v0.16b, v1.16b, v2.16b, v3.16b}, [x0]; add x1, x2, x3": 9,
 }
@@ -388,16 +388,16 @@ def test_a_loop_is_learnt_and_its_end_is_not(name: str, models: ctypes.CDLL) -> 
 
     for _ in range(3):
         loop(100)
-    # The end, and with it what begins the next.
+    # The end, and with it the beginning of the next.
     assert 1 <= loop(100) <= 2
-    # A call's return is known, and a return without a call is not.
+    # A call's return is predicted; a return without a call is not.
     before = counted.mispredicted
     went(CALL, 0x2000, 0x2004, 0x3000)
     went(RETURN, 0x3010, 0x3014, 0x2004)
     assert counted.mispredicted == before
     went(RETURN, 0x3010, 0x3014, 0x2004)
     assert counted.mispredicted == before + 1
-    # A call by a register: an ARM1176 never knows where to, the others where to the last time.
+    # A call through a register: the ARM1176 never predicts its target, the others the last one.
     learnt = name != "arm1176"
     for known in (False, learnt, learnt):
         before = counted.mispredicted
@@ -407,11 +407,11 @@ def test_a_loop_is_learnt_and_its_end_is_not(name: str, models: ctypes.CDLL) -> 
 
 
 LINES_OF_LEVEL = 32
-"""Where a level has its lines, in bytes."""
+"""Offset of the lines in a level's structure, in bytes."""
 
 
 def missed(models: ctypes.CDLL, cache: Cache, lines: list[int]) -> tuple[int, int]:
-    """Misses of a cache with lines of 32 bytes, and of one below it in which all have room."""
+    """Return misses of a cache with 32-byte lines, and of one below it with room for all."""
     first, below = (ctypes.create_string_buffer(1 << 18) for _ in range(2))
     models.level_init.argtypes = [ctypes.c_void_p, Cache, ctypes.c_uint, ctypes.c_void_p]
     models.level_search.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64]
@@ -431,28 +431,28 @@ def test_which_line_a_cache_replaces(*, random: bool, models: ctypes.CDLL) -> No
     cache, sets, rounds = Cache(16384, 4, random), 128, 1000
     fit = [1 + sets * way for way in range(4)]
     assert missed(models, cache, fit * rounds) == (4, 4)
-    # Five lines go round in four ways. The one that was used longest ago is wanted next; any of the
-    # four is wanted after 1 to 4 accesses, 2.5 in the mean.
+    # Five lines cycle through four ways. The least recently used one is wanted next; a random one
+    # is wanted after 1 to 4 accesses, 2.5 on average.
     times, of_below = missed(models, cache, [*fit, 1 + sets * 4] * rounds)
     assert times / (5 * rounds) == (pytest.approx(1 / 2.5, rel=0.05) if random else 1)
-    # What the first has lost again and again, the one below has kept: also what it gave last.
+    # The level below has kept what the first keeps losing, including its last eviction.
     assert of_below == 5
 
 
 def test_llvm_schedules_pairs_of_blocks() -> None:
-    # add eax, ebx, four of them one after the other; and imul eax, ebx.
+    # add eax, ebx, four of them in a chain; and imul eax, ebx.
     sums, product = " ".join(["01d8"] * 4), "0fafc3"
     slm = Target("i686-linux-gnu", "slm")
     of_sums = cycles(Counter({(sums, sums): 1000}), slm)
     assert of_sums == 4000
-    # What waits for a product waits for longer.
+    # Instructions that wait for a product wait longer.
     assert cycles(Counter({(sums, product): 1000, (product, sums): 1000}), slm) > of_sums + 2000
     assert cycles(Counter(), slm) == 0
 
 
 @pytest.mark.parametrize("code", ["f3ab", "f3a5", "f3aa", "f3a4"])
 def test_a_repeated_string_instruction_is_no_microcode_for_each_element(code: str) -> None:
-    """QEMU executes `rep stosl` once for each element: ten of them are no thousand cycles."""
+    """QEMU executes `rep stosl` once per element: ten of them must not take a thousand cycles."""
     element = (code, code)
     ten = cycles(Counter({element: 10}), Target("i686-linux-gnu", "slm"))
     assert 10 <= ten <= 60
@@ -463,7 +463,7 @@ def test_a_machine_is_estimated(tmp_path: Path) -> None:
     some = (*command, "--operation", "encrypt", "--size", "16", "--implementation", "ttable")
     rows = json.loads(joulemark(*some, "--format", "json", folder=tmp_path).stdout)
     (row,) = rows
-    # Ten rounds of sixteen tables' words, and no faster than one instruction a cycle.
+    # Ten rounds of sixteen table words, and at most one instruction per cycle.
     assert 400 < row["instructions"] < 2000
     assert row["instructions"] <= row["cycles"] < 3 * row["instructions"]
     assert row["grade"] == "estimated"
@@ -506,7 +506,7 @@ def test_every_machine_has_an_estimate(machine: tuple[str, ...], tmp_path: Path)
     command = ("estimate", *machine, "--primitive", "aes-128", "--implementation", "ttable")
     some = ("--operation", "encrypt", "--size", "16", "--seed", "1", "--format", "json")
     (row,) = json.loads(joulemark(*command, *some, folder=tmp_path).stdout)
-    # No faster than two instructions a cycle, which both cores issue.
+    # At most two instructions per cycle, which both cores can issue.
     assert row["instructions"] / 2 < row["cycles"] < 3 * row["instructions"]
 
 
@@ -514,7 +514,7 @@ def test_published_measurements_have_models_and_are_one_kind_each() -> None:
     results = tomllib.loads((FOLDER / "published.toml").read_text())["result"]
     assert {result["use"] for result in results} == {"held-back", "calibration"}
     measured = {(result["core"], result["architecture"]) for result in results}
-    # Nobody has published a speed of code for ARMv8's 32-bit state: it is scheduled as ARMv6's is.
+    # No speed of code for ARMv8's 32-bit state has been published: it is scheduled like ARMv6's.
     assert set(MODELS) - measured == {("Cortex-A53", "armv8")}
     assert MODELS["Cortex-A53", "armv8"] == MODELS["Cortex-A53", "armv6"]
     for result in results:
@@ -529,7 +529,7 @@ NATIVE = Architecture(
 
 
 def planned(algorithm: str) -> LibraryJob:
-    """A row of this machine's own OpenSSL."""
+    """Return a row of this machine's own OpenSSL."""
     setup = Setup(runner=ESTIMATE)
     (job,) = plan(
         Campaign(library=("openssl",), algorithm=(algorithm,), operation=("hash",), seed=1), setup
@@ -542,16 +542,16 @@ def test_a_library_is_estimated_and_verified() -> None:
     (record,) = EstimatedLibrary(planned("sha-256"), machine, NATIVE).records()
     assert record.failure is None
     assert record.subject.message_bytes == 2048
-    # OpenSSL's sha256-586.pl: 20.6 cycles a byte of Silvermont in 64-bit code.
+    # OpenSSL's sha256-586.pl: 20.6 cycles per byte on Silvermont in 64-bit code.
     assert 15 < (record.value("cycles") or 0) / 2048 < 30
     time = record.quantity("time")
     assert time is not None
     assert time.grade == "estimated"
     # At 500 MHz a cycle is 2 ns.
     assert time.value == pytest.approx(2000 * (record.value("cycles") or 0), rel=1e-6)
-    # Its file says no power.
+    # Its file states no power.
     assert record.quantity("energy_gross") is None
-    # A study may ask for the power of another state: 0.94 W of a Zero W with a desktop.
+    # A study may ask for the power in another state: 0.94 W for a Zero W with a desktop.
     asked = library_way.Asked(
         machine="raspberry-pi-zero-w", library="openssl", algorithm="sha-256", operation="hash",
         of="energy", power="one-core-desktop",
@@ -581,7 +581,7 @@ def test_packages_that_cannot_be_fetched(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(ToolError, match="cannot fetch armel's libssl-dev: E: Temporary") as error:
         sysroot(ARCHITECTURES["armv6"], "libssl-dev")
     assert "mirror within reach" in str(error.value)
-    # Nothing half made is left.
+    # Nothing half-made is left behind.
     assert not list((tmp_path / "build" / "sysroots").glob("*"))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolError, match="cannot fetch another architecture's packages"):
@@ -613,7 +613,7 @@ def test_an_emulator_without_the_plugin(monkeypatch: pytest.MonkeyPatch, tmp_pat
     (record,) = EstimatedLibrary(planned("sha-256"), machine, nowhere).records()
     assert "no qemu-none" in (record.failure or "")
     assert "install the Debian package qemu-user" in (record.failure or "")
-    # One that was built without plugins, as some distributions' are.
+    # An emulator without plugins, as some distributions build it.
     (tmp_path / "qemu-plain").write_text("#!/bin/sh\necho usage: qemu-plain PROGRAM\n")
     (tmp_path / "qemu-plain").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")

@@ -1,4 +1,4 @@
-"""A library that is built from its source: a small one, for this machine."""
+"""A library that is built from source: a small one, for this machine."""
 
 import shutil
 import subprocess
@@ -64,7 +64,7 @@ def test_it_is_built_once_for_each_flag_and_source(source: Path) -> None:
     assert (one.include / "small" / "small.h").read_text() == "int small();\n"
     assert one.what.startswith("small-1.0, built for x86-64 by ")
     assert one.what.endswith(" with -DANSWER=1")
-    # What was made lies in the cache, and nothing in the source's folder.
+    # The result is in the cache, with nothing added to the source's folder.
     assert {path.name for path in source.iterdir()} == {"Makefile", "small.h", "small.cpp"}
     made = one.archive.stat().st_mtime_ns
     assert build(SMALL, THIS, Source(str(source), ("-DANSWER=1",))).archive == one.archive
@@ -75,7 +75,7 @@ def test_it_is_built_once_for_each_flag_and_source(source: Path) -> None:
 
 
 def test_it_is_built_by_an_earlier_compiler(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its command is of several words; here this machine's, and the answer comes with it."""
+    """Its command may have several words; here it is this machine's, with ANSWER defined in it."""
     asked: list[str] = []
 
     def older(target: Architecture, name: str) -> OlderCompiler:
@@ -115,7 +115,7 @@ def test_a_release_is_fetched_by_its_tag(source: Path) -> None:
 def test_an_experiment_that_cannot_be_made_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A study's variants of a library; what is not built for them is not served for what is."""
+    """A study's variants of a library: results of other builds are not served for them."""
 
     def none(*arguments: object) -> list[LibraryJob]:
         raise ToolError("no compiler")

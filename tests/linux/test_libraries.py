@@ -1,4 +1,4 @@
-"""Algorithms of libraries on this machine: verified, pinned, at a measured clock, metered."""
+"""Libraries' algorithms on this machine: verified, pinned, at a measured clock, metered."""
 
 import sqlite3
 import subprocess
@@ -96,7 +96,7 @@ def test_every_row_is_right_and_what_is_wrong_is_seen(
         (lambda key: rc5(key, 12), "00" * 16, "00" * 8, "21a5dbee154b8f6d"),
         # Rivest and others, The RC6 Block Cipher, 1998, appendix: test vectors.
         (rc6, "00" * 16, "00" * 16, "8fc3a53656b1f778c129df4e9848a41e"),
-        # Schneier and others, Twofish, 1998, ECB intermediate values, key of 128 bits.
+        # Schneier and others, Twofish, 1998, ECB intermediate values, 128-bit key.
         (twofish, "00" * 16, "00" * 16, "9f589f5cf6122c32b6bfec2f2ae8c35a"),
     ],
     ids=["rc5", "rc6", "twofish"],
@@ -138,7 +138,7 @@ def test_a_case_is_measured_without_a_meter() -> None:
 
 
 class Counting:
-    """A meter that counts a machine of so many watts exactly."""
+    """A meter that exactly counts a machine of this many watts."""
 
     specification = Specification(
         title="counter", document="a test's", rate_hz=None, resolution="1 mJ", step_j=1e-3
@@ -158,7 +158,7 @@ class Counting:
 
 
 def test_energy_with_a_meter_that_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    # What else this machine does is no part of the test.
+    # Other work on this machine is not part of the test.
     monkeypatch.setattr("joulemark.measure.library._refuse_disturbed", lambda _: None)
     job = _job(LOCAL, algorithm="sha-256")
     bench = LibraryBench(instrument=Instrument(Counting()), seconds=0.1)
@@ -170,12 +170,12 @@ def test_energy_with_a_meter_that_counts(monkeypatch: pytest.MonkeyPatch) -> Non
     assert net is not None
     walls = [int(s["window_ns"]) / record.repetitions for s in record.samples]
     assert gross.value == pytest.approx(WATT * sum(walls) / len(walls), rel=0.02)
-    # Busy and idle draw the same: nothing is left.
+    # Busy and idle draw the same, so nothing is left.
     assert abs(net.value) < 0.02 * gross.value
 
 
 def test_a_persons_readings(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A window on a busy machine would be measured once more.
+    # A window on a busy machine would be measured again.
     monkeypatch.setattr("joulemark.measure.library._refuse_disturbed", lambda _: None)
     monkeypatch.setattr("joulemark.measure.library.check_clock", lambda *_: None)
     began_s, said = time.monotonic(), []
@@ -214,7 +214,7 @@ def test_the_papers_way_is_told_before_measuring() -> None:
 
 def test_a_throttled_machine_is_refused(tmp_path: Path) -> None:
     flags = tmp_path / "get_throttled"
-    flags.write_text("50000\n")  # It was once, and is not now.
+    flags.write_text("50000\n")  # It was throttled once, and is not now.
     refuse_throttled(flags)
     flags.write_text("50005\n")
     with pytest.raises(VerificationError, match="voltage is too low, it is throttled"):
@@ -231,7 +231,7 @@ def test_the_clock_is_measured_and_the_core_is_pinned() -> None:
     core = Core.quietest()
     with LibraryProcess([str(program.path)], core) as started:
         for _ in range(20):
-            # What else runs makes the clock seem slower.
+            # Other work makes the clock seem slower.
             readings = [started.clock_hz() for _ in range(5)]
             if max(readings) < 1.5 * min(readings):
                 break
@@ -282,7 +282,7 @@ def test_one_command_measures_this_machine(tmp_path: Path) -> None:
     assert count == 2
     joulemark("export", "--format", "csv", "--out", "x.csv", folder=tmp_path)
     assert "libcrypto" not in (tmp_path / "x.csv").read_text().splitlines()[0]
-    # A store that has libraries alone has a report too.
+    # A store with only libraries has a report too.
     joulemark("report", "--out", "x.html", folder=tmp_path)
     page = (tmp_path / "x.html").read_text()
     assert "SHA3-512" in page

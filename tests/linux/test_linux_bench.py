@@ -1,6 +1,6 @@
 """A multimeter in this machine's supply, and counters of its processor: both simulated.
 
-The multimeter is told by the marker when the machine computes.
+The marker tells the multimeter when the machine computes.
 """
 
 import json
@@ -61,7 +61,7 @@ long syscall(long number, ...) {
 
 
 class ThisMachine:
-    """Its supply line: it draws more between the edges of the marker."""
+    """Its supply line, which carries more current between the marker's edges."""
 
     voltage_v = VOLT
 
@@ -85,7 +85,7 @@ class ThisMachine:
         return time.monotonic() - self._began_s
 
     def windows_s(self) -> list[float]:
-        """How long each window was."""
+        """Return the length of each window."""
         pairs = zip(self.edges_s, self.edges_s[1:], strict=False)
         return [end - start for (start, high), (end, _) in pairs if high]
 
@@ -134,7 +134,7 @@ def test_a_multimeter_measures_what_this_machine_draws_more(tmp_path: Path) -> N
     assert record["status"] == "ok", record["failure"]
     assert "window found in the current" in record["notes"]
     assert (record["cycles"], record["instructions"]) == (CYCLES, INSTRUCTIONS)
-    # Before the two runs others have shown how long one takes; before each is an empty window.
+    # Before the two runs, others find how long one takes; before each is an empty window.
     for sample, window_s in zip(record["samples"], line.windows_s()[-3::2], strict=True):
         energy_j = VOLT * BUSY_A * window_s
         assert sample["gross_pj"] * 1e-12 * REPETITIONS == pytest.approx(energy_j, rel=0.03)

@@ -1,4 +1,4 @@
-"""Every command that docs/linux-boards.md shows runs."""
+"""Every command shown in docs/linux-boards.md runs."""
 
 import os
 import re
@@ -25,9 +25,9 @@ def test_it_runs(command: str, server: Server, tmp_path: Path) -> None:  # noqa:
     (tmp_path / "studies").symlink_to(ROOT / "studies")
     program, *arguments = shlex.split(command)
     assert program == "joulemark"
-    # What a person would type who is asked for readings.
+    # Readings that a person would type when asked.
     readings = "".join(f"{number}\n" for number in range(1, 40))
-    # With a meter the windows are long, and something else may have the core in all of them.
+    # With a meter the windows are long, and other work may disturb all of them.
     attended = "--meter" in command
     for _ in range(2 if attended else 20):
         done = subprocess.run(
@@ -39,7 +39,7 @@ def test_it_runs(command: str, server: Server, tmp_path: Path) -> None:  # noqa:
             env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200", "PATH": server.path},
             check=False,
         )
-        # A machine that is busy with something else is refused; the same command goes on.
+        # A busy machine is refused; the same command then goes on.
         if "not measured: " not in done.stderr:
             break
     if "cannot fetch" in done.stderr:

@@ -1,4 +1,4 @@
-"""The marker of a Linux board: a pin that is high while a window lasts."""
+"""The marker of a Linux board: a pin that is high during a window."""
 
 import os
 import pty
@@ -82,7 +82,7 @@ def terminal() -> Iterator[tuple[int, str]]:
 
 
 def measured(job: LibraryJob, marker: str | None) -> tuple[str, ...]:
-    """The notes of a row that was measured with so many windows."""
+    """Return the notes of a row that was measured in short windows."""
     with LibrarySession(job, LibraryBench(instrument=None, seconds=0.01, marker=marker)) as one:
         (record,) = one.records()
     assert record.failure is None
@@ -95,7 +95,7 @@ def test_windows_of_a_library_are_marked(job: LibraryJob, terminal: tuple[int, s
     (note,) = [note for note in notes if "was high while a window lasted" in note]
     assert note.startswith(name)
     edges = os.read(end, 4096)
-    # Low at first; then each run goes up and down: some to know how long it takes, and two.
+    # Low at first; then each run goes up and down: some to find how long it takes, and two.
     assert edges[:1] == b"0"
     assert edges[1:] == b"10" * ((len(edges) - 1) // 2)
     assert len(edges) >= 5

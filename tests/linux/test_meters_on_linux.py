@@ -1,4 +1,4 @@
-"""Meters that Linux offers as files, against made trees of them; a USB meter on a terminal."""
+"""Meters that Linux offers as files, against fake trees of them; a USB meter on a terminal."""
 
 import os
 import sys
@@ -28,7 +28,7 @@ IDLE_A, BUSY_A, SUPPLY_V = 0.1, 0.4, 5.0
 def write(folder: Path, **values: object) -> Path:
     folder.mkdir(exist_ok=True)
     for name, value in values.items():
-        # Whoever reads meanwhile sees the old value or the new one, as in sysfs.
+        # A concurrent reader sees the old value or the new one, as in sysfs.
         (folder / ".new").write_text(f"{value}\n")
         (folder / ".new").replace(folder / name)
     return folder
@@ -54,7 +54,7 @@ def iio(folder: Path, ampere: float) -> Path:
 
 
 class Script:
-    """A clock on which things happen when their time has come, and sleep takes no time."""
+    """A clock with events at given times; sleeping takes no real time."""
 
     def __init__(self, *events: tuple[float, Callable[[], object]]) -> None:
         self._events = list(events)
@@ -74,7 +74,7 @@ def test_ina_measures_a_window(
     make: Callable[[Path, float], Path], step_a: float, tmp_path: Path
 ) -> None:
     folder = make(tmp_path / "chip", IDLE_A)
-    # Between two readings.
+    # Both events fall between two readings.
     clock = Script(
         (0.405, lambda: make(folder, BUSY_A)),
         (1.005, lambda: make(folder, IDLE_A)),
@@ -87,7 +87,7 @@ def test_ina_measures_a_window(
     assert samples.supply_v == SUPPLY_V
     assert samples.accuracy.offset_a == pytest.approx(step_a / 2)
     run = evaluate(samples, 1)
-    # To one reading of ten milliseconds.
+    # To within one reading of ten milliseconds.
     net_w = SUPPLY_V * (BUSY_A - IDLE_A)
     assert run.net_j == pytest.approx(net_w * 0.6, abs=1.01 * net_w * 0.01)
 
@@ -129,7 +129,7 @@ def test_powercap_counts(tmp_path: Path) -> None:
         counted = meter.finish()
         assert isinstance(counted, Counted)
         assert counted.joule == pytest.approx(2.5)
-        # It begins anew after its highest count.
+        # It wraps around after its highest count.
         zone(folder, 262_143_328_850 - 999_999)
         meter.start(1.0)
         zone(folder, 500_000)
@@ -146,7 +146,7 @@ def test_powercap_that_only_root_may_read(tmp_path: Path, monkeypatch: pytest.Mo
     read_text = Path.read_text
 
     def refuse(path: Path, *arguments: Any, **named: Any) -> str:
-        # Root reads everything; the kernel refuses others so.
+        # Root reads everything; the kernel refuses others like this.
         if path.name == "energy_uj":
             raise PermissionError(13, "Permission denied")
         return read_text(path, *arguments, **named)
@@ -237,7 +237,7 @@ def test_usb_meter_that_is_another_or_silent() -> None:
 
 
 class FakeJoulescope:
-    """What the driver calls of the package's device; no instrument is behind it."""
+    """What the driver calls of the package's device, without an instrument behind it."""
 
     lost: int | None = None
 

@@ -1,4 +1,4 @@
-"""Waiting for what another process says."""
+"""Waiting for another process's output."""
 
 import contextlib
 import fcntl
@@ -10,7 +10,7 @@ import pytest
 from joulemark import ready
 
 BEYOND_SELECT = 1100
-"""`select.select` takes descriptors below 1,024."""
+"""`select.select` accepts only descriptors below 1,024."""
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ SOME = ("--runner", "local", "--library", "openssl", "--runs", "2", "--seconds",
 
 @dataclass
 class Server:
-    """An sshd of this user, and an `ssh` that finds it."""
+    """This user's sshd, and an `ssh` that finds it."""
 
     folder: Path
     process: "subprocess.Popen[bytes]"
@@ -32,7 +32,7 @@ class Server:
 
     @property
     def command(self) -> str:
-        """A command there whose home is the test's."""
+        """A command there, with the test's folder as its home."""
         return str(self.folder / "there")
 
 
@@ -71,7 +71,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     for name in ("ssh", "there", "joulemark"):
         (folder / name).chmod(0o755)
     if os.getuid() == 0:
-        # Where sshd separates privileges.
+        # sshd needs this folder for privilege separation.
         Path("/run/sshd").mkdir(exist_ok=True)
     process = subprocess.Popen(
         ["/usr/sbin/sshd", "-D", "-e", "-f", str(folder / "sshd_config")],
@@ -98,7 +98,7 @@ def test_the_records_come_home(server: Server, tmp_path: Path) -> None:
     with Store(tmp_path / "results" / "joulemark.db") as store:
         (record,) = store.records()
     assert record.status == "ok"
-    # It goes on where it stopped, and brings nothing twice.
+    # It goes on where it stopped, and transfers nothing twice.
     again = by_itself(*command, folder=tmp_path, PATH=server.path)
     assert "measured 0, served from the store: 1 of 1" in again.stdout
     assert "brought from board: 0 records" in again.stdout

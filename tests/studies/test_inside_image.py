@@ -1,4 +1,4 @@
-"""AES inside somebody else's image: tried with one of ours that ticks, whose cost is known."""
+"""AES inside another project's image: tested with a ticking one of ours, whose cost is known."""
 
 import pytest
 
@@ -14,7 +14,7 @@ TICKS_HZ = 1024
 
 
 def ticking(periods: int) -> Image:
-    """A system that encrypts for ever, with a tick each so many periods of the crystal."""
+    """Return a system that encrypts for ever, with a tick every so many periods of the crystal."""
     define = {"TICK_PERIODS": periods, "TICK_BLOCKS": 0xFFFF}
     board = boards.load_board("telosb")
     return Image.load(build_program("ticking", board, define=define, clock="contiki").path)
@@ -27,7 +27,7 @@ def test_what_interrupts_take_is_what_their_handlers_take() -> None:
     taken = found["inside_cycles"] - found["alone_cycles"]
     (handler,) = found["interrupt_cycles"].values()
     assert taken == handler
-    # Each tick takes as long, and so many come in the time that it takes.
+    # All ticks take equally long; their number follows from the elapsed time.
     ticks = found["inside_cycles"] / found["clock_hz"] * TICKS_HZ
     assert 60 < handler / ticks < 200
 
@@ -50,7 +50,7 @@ def test_what_is_kept_is_of_todays_aes_and_adds_up() -> None:
     for name, entry in entries.items():
         of_handlers = sum(entry.interrupt_cycles.values())
         assert entry.inside_cycles - entry.alone_cycles == of_handlers, name
-        # Whoever changes AES, or the compiler, measures it anew; a hundredth moves no verdict.
+        # After a change to AES or the compiler, measure again; one percent moves no verdict.
         alone = entry.alone_cycles / entry.blocks
         assert alone == pytest.approx(today["alone_cycles"] / today["blocks"], rel=0.01), name
     with pytest.raises(InputError, match="there is no entry riot; there are contiki"):

@@ -1,4 +1,4 @@
-"""The SensorTag of shibata-2018: its tables, typed once more, in the study and the board's file."""
+"""shibata-2018's SensorTag: its tables, typed again, in the study and in the board's file."""
 
 from statistics import fmean, stdev
 from typing import NamedTuple
@@ -18,7 +18,7 @@ CURRENTS: dict[str, StatedCurrent | Load] = {
 }
 ACTIVITIES = {a.name: a for a in BOARD.activity if a.grade == "measured"}
 
-# Typed off the paper's tables, apart from the data: mA.
+# Typed from the paper's tables, independently of the data: mA.
 TABLE_I = """
 standby         0.0258 0.0009
 active          8.56   0.03
@@ -111,7 +111,7 @@ class Row(NamedTuple):
 
 
 def rows(table: str, name: str, per_second: float, per_joule: float) -> list[Row]:
-    """The rows of a table that is typed above; without a name, each row has its own."""
+    """Return the rows of a table that is typed above; without a name, each row has its own."""
     factors = (per_second, per_second, per_joule, per_joule)
     found = []
     for line in lines(table):
@@ -142,7 +142,7 @@ def test_table_i(item: str) -> None:
 
 
 def cells(table: str) -> list[str]:
-    """The study's rows of a table, in its order."""
+    """Return the study's rows of a table, in order."""
     section = f"table-{table.lower()}"
     names = [n for n, item in ITEMS.items() if item.section.name == section]
     return [n.removesuffix("_time") for n in names if n.endswith("_time")]

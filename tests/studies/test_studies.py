@@ -1,4 +1,4 @@
-"""Studies: their files, arithmetic, verdicts, and that each one's verdicts are as pinned."""
+"""Studies: their files, arithmetic, verdicts, and that each study's verdicts are as pinned."""
 
 import json
 import shutil
@@ -148,7 +148,7 @@ def test_what_differs_of_unknown_cause_is_counted_and_shown(tmp_path: Path) -> N
     text = page.read_text(encoding="utf-8")
     assert "2 differs (1 of unknown cause)" in text
     assert text.count("differs, cause unknown<") == 1
-    # Nor does a shorter run, or a pin of it, take it for explained.
+    # A shorter run, or a pin of it, does not take it for explained either.
     pins.write(found)
     short = conducted(
         read(tmp_path, HEAD + SECTION.replace("[[section]]", "[[section]]\nshort = true")),
@@ -282,7 +282,7 @@ def test_each_item_is_pinned(name: str) -> None:
     pinned = pins.read(found.path.with_name("verdicts.toml"))
     assert set(pinned) == {item.id for item in found.items}
     assert set(pinned.values()) <= {*map(str, Verdict), f"{Verdict.DIFFERS}{UNKNOWN}"}
-    # What differs names its experiment, or says that its cause is unknown.
+    # Each difference names its experiment, or says that its cause is unknown.
     explained = {item for item, verdict in pinned.items() if verdict == Verdict.DIFFERS}
     assert explained <= {item.id for item in found.items if item.causes or item.experiments}
     assert any(item.short for item in found.items)
@@ -355,7 +355,7 @@ def test_a_study_names_all_tools_that_it_lacks(tmp_path: Path) -> None:
             "(install the Debian packages clang-19 and lld-19)",
             "arm-none-eabi-gcc on the PATH: apt install gcc-arm-none-eabi libnewlib-arm-none-eabi",
         ),
-        # By its program on the TelosB, its case on the Edison, and that one's pipeline.
+        # For its program on the TelosB, its case on the Edison, and the Edison's pipeline.
         "pereira-2017": (
             "no clang that makes code for msp430",
             "no i686-linux-gnu-gcc (install the Debian package gcc-i686-linux-gnu)",
@@ -367,7 +367,7 @@ def test_a_study_names_all_tools_that_it_lacks(tmp_path: Path) -> None:
         assert [text for text in wanted if text not in said] == []
         assert "no ld.lld" not in said
         assert len(said.splitlines()) == 1
-    # What is looked up takes no compiler.
+    # Looking something up takes no compiler.
     item = ("--item", "busy_current", "--json", *store)
     by_itself("study", "shibata-2018", *item, PATH=str(tmp_path))
 
@@ -393,7 +393,7 @@ def test_each_advice_is_of_a_board_and_a_service(name: str) -> None:
 
 
 def test_advice_for_a_linux_board_is_estimated(tmp_path: Path) -> None:
-    """By time; each size that is asked for has its choice."""
+    """By time; each size asked for has its choice."""
     found = study.load("shibata-2018")
     paper = {"Hash": "MD5"}
     advice = study.Advice(board="raspberry-pi-zero-w", size=[16, 512], paper=paper)
@@ -408,7 +408,7 @@ def test_advice_for_a_linux_board_is_estimated(tmp_path: Path) -> None:
         for demand in DEMANDS[:3]:
             short, long = (p for p in told.of("Hash") if p.demand is demand)
             assert 0 < short.time_s < long.time_s
-            # Energy is time by the power of the busy core, 0.83 W.
+            # Energy is time times the power of the busy core, 0.83 W.
             assert long.energy_j == pytest.approx(0.83 * long.time_s)
         count = len(list(store.records()))
         advised(asked, bench)
@@ -416,7 +416,7 @@ def test_advice_for_a_linux_board_is_estimated(tmp_path: Path) -> None:
 
 
 def test_proved_slots_give_the_verdicts_that_are_pinned() -> None:
-    """Of figures 5 and 6 and what is said of them, without a run: a case's certificate says it."""
+    """Figures 5 and 6 and statements about them, without a run: the cases' certificates suffice."""
     found = study.load("sciancalepore-2016")
     pinned = pins.read(pins.path(found))
     proved = {
@@ -441,7 +441,7 @@ def test_proved_slots_give_the_verdicts_that_are_pinned() -> None:
             with suppress(MissingError):
                 ours[item.id] = expressions.evaluate(item.ours, ours, found.paper)
         if item.id not in ours:
-            continue  # No template of it was proved for so many slots.
+            continue  # No template for it was proved over this many slots.
         said = study.contradiction(item, found.paper)
         found_now = judge(
             item, item.value, ours[item.id], contradiction=said, missing=(), tried=None
@@ -452,7 +452,7 @@ def test_proved_slots_give_the_verdicts_that_are_pinned() -> None:
 
 
 def test_a_proved_slot_is_that_of_todays_firmware() -> None:
-    """The quickest of each board; `joulemark slot-check` proves all of them."""
+    """The fastest of each board; `joulemark slot-check` proves all of them."""
     path = study.load("sciancalepore-2016").path.with_name("slots.json")
     for board in ("telosb", "openmote-cc2538"):
         of_board = [p for p in certificate.read(path).proved if p.board == board]
@@ -465,7 +465,7 @@ def test_keccaks_constants_are_made_as_the_standard_has_them(board: str, compile
     asked = program.Asked(board=board, program="keccak-constants", compiler=compiler, opt="Os")
     with Store(":memory:") as store:
         (answer,) = program.obtain([asked], Bench(store=store, workers=Processes(1))).values()
-    # 168 steps of a register at least.
+    # At least 168 steps of a register.
     assert answer.value is not None, answer.how
     assert answer.value * 48_000_000 > 168 * 10
 
