@@ -1,12 +1,13 @@
-"""The emulated CC2420 beside MSPSim's: random sequences to both, and whatever differs.
+"""The emulated CC2420 beside MSPSim's: random sequences to both, and any differences.
 
     .venv/bin/python tests/networks/cc2420_beside_mspsim.py FOLDER --sequences 1000 --seed 1
 
-FOLDER is github.com/contiki-ng/mspsim, built: classes in `out`, libraries in `lib`; with Java 17.
-Each sequence powers the radio up with random settings and goes on with accesses to registers and
-RAM, frames for the TXFIFO, frames that arrive, reads of the RXFIFO and strobes. Compared are bytes
-that come back, and states and pins where all has settled. What docs/emulated-cc2420.md lists as
-MSPSim's own is kept out of the sequences or of the comparison. It ends with 1 where one differs.
+FOLDER is a built github.com/contiki-ng/mspsim: classes in `out`, libraries in `lib`; with Java 17.
+Each sequence powers the radio up with random settings, and goes on with accesses to registers and
+RAM, frames for the TXFIFO, arriving frames, reads of the RXFIFO, and strobes. It compares the bytes
+that come back, and states and pins once all has settled. Peculiarities of MSPSim listed in
+docs/emulated-cc2420.md are kept out of the sequences or of the comparison. Exits with 1 if anything
+differs.
 """
 
 import argparse
@@ -27,18 +28,18 @@ SNOP, SXOSCON, SRXON, STXON, STXONCCA, SRFOFF, SFLUSHRX, SFLUSHTX, SACK, SACKPEN
 STROBES = (SNOP, SRXON, SRXON, STXON, STXON, STXONCCA, SRFOFF, SFLUSHRX, SACK, SACKPEND)
 MDMCTRL0, RSSI, IOCFG0, IOCFG1, TXFIFO, RXFIFO = 0x11, 0x13, 0x1C, 0x1D, 0x3E, 0x3F
 PLAIN_REGISTERS = (0x16, 0x17, 0x20, 0x21, 0x22, 0x24, 0x25, 0x30, 0x2E)
-"""Without a side effect and without bits that can only be read."""
+"""Registers without side effects and without read-only bits."""
 READ, RAM, RAM_READ, RX_BANK = 0x40, 0x80, 0x20, 0x08
 SEARCHES, OVERFLOWN = 3, 17
 STATUS = 0x4A
-"""Of the status byte what MSPSim shows: crystal, TX_ACTIVE, RSSI_VALID."""
+"""Bits of the status byte that MSPSim shows: crystal, TX_ACTIVE, RSSI_VALID."""
 PAN = bytes((0xCD, 0xAB))
 SETTLED_US = 14_000
 SHOWN = 5
 
 
 class Seen(NamedTuple):
-    """What a radio answered to a line."""
+    """A radio's answer to a line."""
 
     answer: bytes
     pins: str
@@ -47,11 +48,11 @@ class Seen(NamedTuple):
 
 
 class DifferError(Exception):
-    """The radios are no longer in the same state: the sequence ends."""
+    """The radios' states have diverged: the sequence ends."""
 
 
 class Pair:
-    """Both radios, and what was told them."""
+    """Both radios, and what they were told."""
 
     def __init__(self, mspsim: Path) -> None:
         path = f"{mspsim / 'out'}:{mspsim / 'lib'}/*"
@@ -66,7 +67,7 @@ class Pair:
         self.log: list[str] = []
 
     def tell(self, line: str) -> tuple[Seen, Seen]:
-        """Give a line to both; MSPSim's answer and ours."""
+        """Give a line to both; return MSPSim's answer and ours."""
         for process in self._processes:
             assert process.stdin is not None
             process.stdin.write(f"{line}\n")
@@ -80,12 +81,12 @@ class Pair:
         return seen[0], seen[1]
 
     def exchange(self, *parts: int | bytes) -> tuple[Seen, Seen]:
-        """Bytes on the bus."""
+        """Exchange bytes on the bus."""
         data = b"".join(bytes((p,)) if isinstance(p, int) else p for p in parts)
         return self.tell(f"X {data.hex()}")
 
     def compare(self, what: str, theirs: object, ours: object) -> bool:
-        """Note whether both are alike, and show the first that are not."""
+        """Note whether both are equal, and print the first differences."""
         self.compared[what] += 1
         if theirs == ours:
             return True
@@ -98,7 +99,7 @@ class Pair:
         """Let both come to rest, and compare them.
 
         Raises:
-            DifferError: they are not alike, or have overflown: MSPSim then goes on searching.
+            DifferError: they differ, or have overflown: MSPSim then goes on searching.
         """
         theirs, ours = self.tell(f"T {SETTLED_US}")
         alike = self.compare("pins at rest", theirs.pins, ours.pins)
@@ -141,7 +142,7 @@ class Sequence:
         return pair.exchange(SFLUSHTX)[1]
 
     def run(self, steps: int) -> None:
-        """Do so many random things, or fewer if they differ."""
+        """Do this many random steps, or fewer if the radios differ."""
         ways: list[Callable[[], None]] = [self.write_register, self.read_register, self.ram]
         ways += [self.load, self.receive, self.read_fifo, self.strobe]
         try:
@@ -158,7 +159,7 @@ class Sequence:
         self.pair.compare("registers", theirs.answer[1:], ours.answer[1:])
 
     def ram(self) -> None:
-        """Keys, nonces and buffers."""
+        """Access keys, nonces and buffers."""
         at = self.source.randrange(0x100, 0x160)
         count = self.source.randrange(1, 0x161 - at)
         low, bank = RAM | at & 0x7F, at >> 7 << 6
@@ -167,7 +168,7 @@ class Sequence:
         self.pair.compare("RAM", theirs.answer[2:], ours.answer[2:])
 
     def load(self) -> None:
-        """A whole frame, in place of what was there."""
+        """Load a whole frame, in place of the previous one."""
         count = self.source.randrange(3, 126)
         self.pair.exchange(SFLUSHTX)
         frame = bytes((count + 2,)) + self.source.randbytes(count)
@@ -179,7 +180,10 @@ class Sequence:
         self.is_loaded = True
 
     def _body(self) -> bytes:
-        """For us, for all, for others; data, beacons and, where addresses are read, other types."""
+        """Return a frame's body: for us, for all or for others.
+
+        Types are data, beacons and, where addresses are read, others.
+        """
         choice, source = self.source.choice, self.source
         ask = choice([0, 0x20])
         kind = source.random()
@@ -199,7 +203,7 @@ class Sequence:
         return bytes((first, 0x88, 1)) + PAN + self.short + b"\x22\x22" + rest
 
     def receive(self) -> None:
-        """A frame arrives; one in ten with a wrong check sequence."""
+        """Let a frame arrive; one in ten has a wrong check sequence."""
         body = self._body()
         check = check_sequence(body)
         if self.source.random() < 0.1:
@@ -208,7 +212,7 @@ class Sequence:
         self.last = self.pair.settle()
 
     def read_fifo(self) -> None:
-        """A frame in two pieces."""
+        """Read a frame in two pieces."""
         if not self.last.pins.startswith("1"):
             return
         theirs, ours = self.pair.exchange(RXFIFO | READ, 0)
@@ -221,7 +225,7 @@ class Sequence:
                 continue
             theirs, ours = self.pair.exchange(RXFIFO | READ, bytes(end - begin))
             read = [bytearray(seen.answer[1:]) for seen in (theirs, ours)]
-            # The RSSI: MSPSim shows its register's, ours the frame's own.
+            # The RSSI: MSPSim returns its register's, ours the frame's own.
             if begin <= length - 2 < end:
                 read[0][length - 2 - begin] = read[1][length - 2 - begin]
             self.pair.compare("RXFIFO", *read)
@@ -229,7 +233,7 @@ class Sequence:
         self.last = ours
 
     def strobe(self) -> None:
-        """Sending needs a frame, and acknowledging a receiver."""
+        """Send a strobe; sending needs a frame, and acknowledging a receiver."""
         code = self.source.choice(STROBES)
         if code in (STXON, STXONCCA) and not self.is_loaded:
             code = SRXON

@@ -1,11 +1,11 @@
-"""Fuzz the radios' drivers under sanitizers: FRAMES to each, and the SEED.
+"""Fuzz the radios' drivers with sanitizers: FRAMES to each, and the SEED.
 
     .venv/bin/python tests/networks/drivers_fuzz.py 1000000 1
 
-Every chip's driver over the chip, simulated, with each way to do CCM*: by the radio, from the FIFO
-and while frames arrive, and in software over the radio's AES. It ends at the first frame that is
-taken though something is wrong with it, at the first genuine one that is refused afterwards, and at
-a sanitizer's finding. tests/networks/test_ieee802154.py runs some of it each time.
+Runs each chip's driver over the simulated chip with each way to do CCM*: by the radio, from the
+FIFO and while frames arrive, and in software over the radio's AES. It ends at the first faulty
+frame that is accepted, at the first genuine one that is refused afterwards, and at a sanitizer's
+finding. tests/networks/test_ieee802154.py runs part of it each time.
 """
 
 import subprocess
@@ -20,7 +20,7 @@ _WAYS = (("hardware", 0), ("hardware", 1), ("hybrid", 0))
 
 
 def main() -> None:
-    """Run all, one after the other."""
+    """Run all combinations, one after the other."""
     with tempfile.TemporaryDirectory() as folder:
         for chip in _CHIPS:
             for strategy, streamed in _WAYS:

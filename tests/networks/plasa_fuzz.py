@@ -1,10 +1,10 @@
-"""Fuzz PLASA's parsers under sanitizers for as long as it is told: SECONDS, and the first SEED.
+"""Fuzz PLASA's parsers with sanitizers: SECONDS to run, and the first SEED.
 
     .venv/bin/python tests/networks/plasa_fuzz.py 3600 1000
 
-Each seed gives a mote and an authority 100,000 messages each: genuine ones that were changed, and
-made-up ones, to all of their parsers. It ends at the first that is taken, and says its seed; a
-sanitizer's finding ends it too. tests/networks/test_plasa.py runs some of it each time.
+Each seed gives a mote and an authority 100,000 messages each, modified genuine ones and made-up
+ones, to all of their parsers. It ends at the first that is accepted, and prints its seed; it also
+ends at a sanitizer's finding. tests/networks/test_plasa.py runs part of it each time.
 """
 
 import sys
@@ -33,7 +33,7 @@ def _fuzz(programs: dict[str, Path], side: str, seed: int) -> int:
 
 
 def main() -> None:
-    """Go on until the time is over."""
+    """Run until the time is over."""
     seed = int(sys.argv[2])
     with tempfile.TemporaryDirectory() as folder:
         programs = {

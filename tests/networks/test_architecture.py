@@ -28,7 +28,7 @@ TELOSB = boards.load_board("telosb")
 
 
 def check_advice(text: str, records: Mapping[Any, Any]) -> None:
-    """What the guide says of the cheapest policy."""
+    """Check the guide's statements on the cheapest policy."""
     packet = {}
     for policy in ("Skipjack and SHA-1", "AES-128-CCM*", "Ascon-AEAD128"):
         computing = records["processing", f"{policy}: secure"]["energy_gross_nj"].value
@@ -73,19 +73,19 @@ def test_every_command_of_the_guide_runs_and_its_figures_are_so(tmp_path: Path) 
         return value
 
     def with_all(row: str) -> int:
-        """As daidone-2014 counts a module: with all that it is over, less KeyDB."""
+        """Price a module as daidone-2014 does: with all that it is over, minus KeyDB."""
         value = records["memory", row]["with_all_flash_bytes"].value
         assert isinstance(value, int)
         return value - flash("KeyDB")
 
-    # The paper's bars, and what the guide says of them.
+    # The paper's bars, and the guide's statements on them.
     assert flash("KeyDB") < 198
     assert with_all("STaR") < 1610
     assert with_all("Authentication") < 2720
     assert flash("Rekeying client") < 288
     star = records["processing", "STaR: secure"]["time_ps"].value / 1e6
     assert star < 96
-    # What the guide says of them holds while drivers below change by little.
+    # The guide's statements hold while drivers below change only a little.
     told = {
         row: [float(n.replace(",", "")) for n in re.findall(r"[\d,]+", cells)]
         for row, cells in re.findall(r"^\| ([A-Z].*?) \|([\d, |]+)\|$", text, re.MULTILINE)
@@ -105,8 +105,8 @@ def test_every_command_of_the_guide_runs_and_its_figures_are_so(tmp_path: Path) 
     assert records["memory", "Rekeying client"]["given_back_flash_bytes"].value < 288
     on_air = {row: q["on_air_bytes"].value for (a, row), q in records.items() if a[0] == "c"}
     assert (on_air["bootstrapping"], on_air["rekeying"], on_air["STaR: secure"]) == (93, 47, 1)
-    # Rows were seen with the bytes that are computed, or the command fails; a policy whose
-    # broadcast was lost may have been missed.
+    # Observed rows have the computed number of bytes, or the command fails. A policy whose
+    # broadcast was lost may be missing.
     seen = [row for (_, row), q in records.items() if "seen_time_ps" in q]
     assert {"bootstrapping", "rekeying", "request key", "Ascon-AEAD128: secure"} <= set(seen)
     assert len(seen) >= 9
@@ -114,7 +114,7 @@ def test_every_command_of_the_guide_runs_and_its_figures_are_so(tmp_path: Path) 
     attacks = {row: q["energy_more_nj"].value for (a, row), q in records.items() if a == "attack"}
     assert len(attacks) == 9
     assert min(attacks.values()) > 0
-    # What is said of the dearest ones.
+    # The guide's statements on the dearest ones.
     frames = {row: records["attack", row]["attacker_frames"].value for row in attacks}
     dear = ["Flood of hellos", "Forged renewals, far ahead"]
     each = {row: attacks[row] / frames[row] for row in attacks if frames[row] > 9}
@@ -133,7 +133,7 @@ def image(also: list[str], **options: Any) -> bytes:
 
 
 def sections(built: BuiltImage) -> Counter[tuple[str, str]]:
-    """Bytes of flash by source and function or constant, as the linker says."""
+    """Return bytes of flash by source and function or constant, as the linker reports them."""
     line = r"^ *\w+ +\w+ +(\w+) +\d+ +\S*\d+-\w+-(\w+)_[cS]\.o:\(\.(?:text|rodata)\.([\w.]+)"
     text = (built.path.parent / "image.map").read_text()
     found: Counter[tuple[str, str]] = Counter()
@@ -143,7 +143,7 @@ def sections(built: BuiltImage) -> Counter[tuple[str, str]]:
 
 
 def test_the_guide_has_the_rekeying_client_to_the_byte() -> None:
-    """By the paper's formula, alone and where another module has brought what it leans on."""
+    """By the paper's formula: alone, and where another module has brought its dependencies."""
     plasa = load_architecture("plasa")
     wiring = plasa.wiring_of("msp430")
 
@@ -192,7 +192,7 @@ def test_what_is_in_the_store_is_not_measured_again(tmp_path: Path) -> None:
     first = priced(*once)
     assert len(first) == 23
     assert priced(*once) == first
-    # Other seeds and other parts give other tables.
+    # Other seeds and other parts give separate tables.
     assert len(priced(*once, "--seed", "2")) == 2 * len(first)
     wire = ("--wire", "sha-1=primitives/hash/sha-1/ref")
     assert len(priced(*once, *wire)) == 3 * len(first)
@@ -206,14 +206,14 @@ def test_the_application_is_the_same_with_the_architecture_and_without() -> None
     without = build_program("plasa/application", TELOSB, wiring=wiring)
 
     def objects(built: Any) -> set[str]:
-        """Objects are named by what they are made of."""
+        """Return names of objects, which are derived from what they are made of."""
         ours = ("application/main.c", "csma/csma.c", "ieee802154/frame.c")
         return {c[-1] for c in built.commands if any(c[-3].endswith(name) for name in ours)}
 
     sources = {Path(c[-3]).name for c in with_it.commands if "-c" in c}
     assert {"star.c", "authentication.c", "interception.c"} <= sources
     assert len(objects(without)) == 3
-    # What a part sees of other parts' headers is not what it includes: its code is the same.
+    # A part does not include what it merely sees of other parts' headers: its code is the same.
     code = [
         sorted(Path(ROOT / path).read_bytes() for path in objects(b)) for b in (with_it, without)
     ]
@@ -355,12 +355,12 @@ def test_another_architecture_is_a_file(tmp_path: Path, board: str) -> None:
     assert 4000 < whole < 8000
     assert value["Data frame, ENC-MIC-32", "on_air_bytes"] == 6
     assert value["Data frame, ENC-MIC-32", "seen_frames"] > 3
-    # A data frame has seven blocks, an acknowledgement has none but what is open.
+    # A data frame has seven blocks; an acknowledgement has only open bytes.
     data, acknowledgement = (
         value[f"{w}: secure", "cycles"] for w in ("data frame", "acknowledgement")
     )
     assert 1.5 * acknowledgement < data
-    # By the radio nobody sees what was secured.
+    # With security in the radio, what was secured cannot be observed.
     wire = ("--wire", "ccm-star=net/ccm-star/hardware", "--only", "processing")
     done = joulemark("architecture", "link-security", *wire, *store, code=3)
     assert "has no table of processing with these parts" in done.stderr
@@ -372,7 +372,7 @@ def test_a_mote_is_admitted_over_the_air_and_again_after_a_restart(tmp_path: Pat
     joulemark("network", str(NETWORKS / "plasa-telosb.toml"), *options, "--json")
     heard = (lines / "authority.usart1.txt").read_text()
     before, _, after = heard.partition("admitted 2")[2].partition("admitted 2")
-    # Payloads came, and were those that the application gave: 'd', a number, and five bytes.
+    # The payloads that arrive are the application's: 'd', a number, and five bytes.
     for part in (before, after):
         numbers = [int(n, 16) for n in re.findall(r"heard 64(..)001122334455 from 2", part)]
         assert len(numbers) >= 1
@@ -380,5 +380,5 @@ def test_a_mote_is_admitted_over_the_air_and_again_after_a_restart(tmp_path: Pat
         assert "refused" not in part
     assert before.count("heard") > 8
     sent = (lines / "sensor.usart1.txt").read_text()
-    # Before there is a key nothing goes out, and none was sent unprotected.
+    # Before there is a key nothing goes out, and nothing was sent unprotected.
     assert "not sent 0" in sent

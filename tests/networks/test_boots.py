@@ -1,4 +1,4 @@
-"""What outlives a reboot, whenever the supply goes: the count of boots, and a floor of numbers."""
+"""What survives a reboot, whenever power fails: the count of boots, and a floor of numbers."""
 
 import random
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from joulemark.images import build_program, memory
 
 BOARDS = ["telosb", "openmote-cc2538", "sensortag-cc2650"]
 PAGE_RECORDS, RECORD_BYTES = 32, 4
-"""Of `kept.h`."""
+"""As in `kept.h`."""
 BOOT_CYCLES = 10_000_000
 
 
@@ -27,7 +27,7 @@ def built(name: str, mote: int = 1) -> tuple[Chip, Image, Wiring]:
 
 
 def pages(name: str) -> list[tuple[int, int]]:
-    """Address and size of what is written of each page."""
+    """Return address and size of the part of each page that is written."""
     start, page = {
         "telosb": (0x1000, 128),
         "openmote-cc2538": (0x27E800, 2048),
@@ -38,7 +38,7 @@ def pages(name: str) -> list[tuple[int, int]]:
 
 
 class Mote:
-    """A mote whose kept memory outlives it."""
+    """A mote whose kept memory survives it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -55,7 +55,7 @@ class Mote:
         return made
 
     def count(self, made: Machine) -> int:
-        """Run to where it is counted: the result."""
+        """Run on until it is counted, and return the result."""
         registers = made.registers
         if "lr" in registers:
             back, result = registers["lr"] & ~1, "r0"
@@ -84,17 +84,17 @@ def test_boots_are_counted_through_both_pages(name: str) -> None:
 
 
 def record(number: int) -> bytes:
-    """As it is kept: with its complement."""
+    """Return a number as it is kept: with its complement."""
     return number.to_bytes(2, "little") + (number ^ 0xFFFF).to_bytes(2, "little")
 
 
 def floored(floor: int) -> bytes:
-    """A floor, as it is kept: in two halves that say one more."""
+    """Return a floor as it is kept: in two halves, each plus one."""
     return record((floor >> 15) + 1) + record((floor & 0x7FFF) + 1)
 
 
 def full(name: str, count: int) -> Mote:
-    """A mote that has booted so often: its pages hold the last of its counts."""
+    """Return a mote after this many boots: its pages hold the last of its counts."""
     mote = Mote(name)
     erased = b"\xff" * RECORD_BYTES
     records = [[erased] * PAGE_RECORDS for _ in mote.kept]
@@ -108,20 +108,20 @@ def full(name: str, count: int) -> Mote:
 
 
 def cuts(mote: Mote) -> Iterator[list[bytes]]:
-    """What is kept where the supply goes at some time while a boot is counted."""
+    """Yield what is kept if power fails at some time while a boot is counted."""
     made = mote.switch_on()
     begin = made.cycles
     assert mote.count(made) > 0
     length = made.cycles - begin
     made = mote.switch_on()
     for part in range(1, 9):
-        # A core may stand still while its flash changes, and be beyond this already.
+        # A core may stall while its flash changes, and be beyond this point already.
         made.run(max_cycles=max(begin + length * part // 9 - made.cycles, 0))
         yield mote.content(made)
 
 
 def mixtures(mote: Mote) -> Iterator[list[bytes]]:
-    """The same where any of the bits that change have changed."""
+    """Yield the same with any subset of the changing bits changed."""
     made = mote.switch_on()
     mote.count(made)
     after = mote.content(made)
@@ -140,7 +140,7 @@ def mixtures(mote: Mote) -> Iterator[list[bytes]]:
 @pytest.mark.parametrize("boots", [5, 2 * PAGE_RECORDS], ids=str)
 @pytest.mark.parametrize("name", BOARDS)
 def test_no_count_comes_twice_whenever_the_supply_goes(name: str, boots: int) -> None:
-    """Whatever a cut leaves, the next count is new, as is the one after; few are left out."""
+    """Whatever a power loss leaves, the next two counts are new, and few are skipped."""
     states = [*cuts(full(name, boots)), *mixtures(full(name, boots))]
     assert len({str(state) for state in states}) > 6
     for state in states:
@@ -152,7 +152,7 @@ def test_no_count_comes_twice_whenever_the_supply_goes(name: str, boots: int) ->
 
 @pytest.mark.parametrize("name", BOARDS)
 def test_a_count_that_cannot_be_kept_is_not_used(name: str) -> None:
-    """Worn out: what is written reads as 0."""
+    """Worn-out flash: what is written reads as 0."""
     mote = full(name, 3)
     mote.kept = [b"\x00" * len(page) for page in mote.kept]
     kept = 3 * RECORD_BYTES
@@ -165,7 +165,7 @@ def test_a_count_that_cannot_be_kept_is_not_used(name: str) -> None:
 
 
 FLOOR_STEP = 0x1234567
-"""It changes both halves of a floor."""
+"""A step that changes both halves of a floor."""
 
 
 class Leaf(Mote):
@@ -177,7 +177,7 @@ class Leaf(Mote):
         made = Machine(chip, image, wiring=wiring)
         for (address, _), content in zip(pages(self.name), self.kept, strict=True):
             made.write_memory(address, content)
-        # When it waits for its first slot it has read its floor; what it does then is called here.
+        # While it waits for its first slot its floor is known: call from here what it does next.
         stop = made.run(max_cycles=BOOT_CYCLES, until=image.symbols["radio_sleep_until"])
         assert stop.reason == "address", stop.fault and stop.fault.message
         self.floor = int.from_bytes(made.read_memory(image.resolve("floor_block"), 4), "little")
@@ -196,7 +196,7 @@ class Leaf(Mote):
 
 
 def with_floors(name: str, floors: int) -> Leaf:
-    """A leaf whose pages hold the last of its floors."""
+    """Return a leaf whose pages hold the last of its floors."""
     mote = Leaf(name)
     places = PAGE_RECORDS // 2
     erased = b"\xff" * 2 * RECORD_BYTES
@@ -213,7 +213,7 @@ def with_floors(name: str, floors: int) -> Leaf:
 @pytest.mark.parametrize("name", BOARDS)
 @pytest.mark.parametrize("floors", [3, PAGE_RECORDS], ids=str)
 def test_no_floor_is_lost_whenever_the_supply_goes(name: str, floors: int) -> None:
-    """What a cut leaves is the floor of before, or the next one; and it is raised further."""
+    """A power loss leaves the previous floor or the next one, and it can be raised further."""
     states = list((cuts if floors == 3 else mixtures)(with_floors(name, floors)))
     assert len({str(state) for state in states}) > 1
     for state in states:
@@ -237,13 +237,13 @@ def test_no_floor_is_lost_whenever_the_supply_goes(name: str, floors: int) -> No
     ids=["erased", "one", "two", "half", "cut"],
 )
 def test_a_leaf_begins_with_the_floor_that_was_kept(name: str, kept: bytes, floor: int) -> None:
-    """All 30 bits of it, of the highest that is whole."""
+    """All 30 bits of it, from the highest floor that is whole."""
     chip, image, wiring = built(name, 2)
     made = Machine(chip, image, wiring=wiring)
     (address, size), _ = pages(name)
     made.write_memory(address, kept + b"\xff" * (size - len(kept)))
     at = image.resolve("floor_block")
-    # It is there when the first slot is waited for.
+    # It has been read by the time that the first slot is waited for.
     stop = made.run(max_cycles=BOOT_CYCLES, until=image.symbols["radio_sleep_until"])
     assert stop.reason == "address", stop.fault and stop.fault.message
     assert int.from_bytes(made.read_memory(at, 4), "little") == floor

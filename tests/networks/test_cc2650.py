@@ -1,4 +1,4 @@
-"""CC2650: its RF core as programs meet it, and its driver beside those of other radios."""
+"""CC2650: its RF core as programs see it, and its driver beside those of other radios."""
 
 import json
 import shutil
@@ -56,13 +56,13 @@ def write(registers: dict[int, int]) -> str:
 
 
 def read(*addresses: int) -> str:
-    """Each word goes to the results."""
+    """Return code that stores each word in the results."""
     lines = [f"ldr r0, ={address:#x}\nldr r1, [r0]\nstm r7!, {{r1}}" for address in addresses]
     return "\n".join(lines) + "\n"
 
 
 def run(folder: Path, code: str, link: str = "--no-gc-sections") -> tuple[Machine, Image, str]:
-    """Run to `done`; what it ended with is in the last one."""
+    """Run to `done`; return how it ended last."""
     source = PROGRAM.format(top=TOP, results=TOP - 0x400, code=code)
     (folder / "program.S").write_text(source)
     subprocess.run(
@@ -91,7 +91,7 @@ def test_the_radio_cpu_reads_commands_from_the_chips_memory(tmp_path: Path) -> N
         code += write({0x40041000: command}) + read(0x40041004)
     code += write({STRUCTURE: 0x0801, STRUCTURE + 12: 1 << 8, 0x40041000: STRUCTURE})
     code += read(0x40041004, STRUCTURE) + write({0x40041000: 0x30000000}) + read(0x40041004)
-    # Domains and gates as they were set, and their status.
+    # Domains and gates as set, and their status.
     code += read(0x4008212C, 0x40082140, 0x40082144, 0x40082194, 0x4008219C)
     machine, _, ended = run(tmp_path, code)
     assert ended == "address"
@@ -120,13 +120,13 @@ def test_start_up_code_finds_what_it_sets_up(tmp_path: Path) -> None:
     code = "ldr r0, =0x40086256\nmovs r1, #0xf3\nstrb r1, [r0]\n" + read(0x40086208)
     code += write({0x40032048: 0x01390001}) + read(0x40032048)
     code += write({0x42000000 + 0x82110 * 32 + 4 * 2: 1}) + read(0x40082110)
-    # CLKLOADCTL past the write buffer; the crystal, by the ROM's function, and what STAT0 says.
+    # CLKLOADCTL past the write buffer; the crystal, by the ROM's function, and the status in STAT0.
     code += read(0x60082028) + write({0x400CA000: 1})
     code += "ldr r0, =0x10000080\nldr r0, [r0]\nblx r0\n" + read(0x400CA034)
-    # AUXWUCPowerCtrl of the ROM: off, and AON_WUC.PWRSTAT.
+    # The ROM's AUXWUCPowerCtrl: off; and AON_WUC.PWRSTAT.
     code += "ldr r0, =0x100001a0\nldr r0, [r0]\nldr r3, [r0, #12]\nmovs r0, #1\nblx r3\n"
     code += read(0x40091014)
-    # ICEPICK_DEVICE_ID; the last word of CCFG, and one that the image does not have.
+    # ICEPICK_DEVICE_ID; the last word of CCFG, and one that is not in the image.
     code += read(0x50001318, 0x50003FFC, 0x50003FF8)
     code += '.section .ccfg, "a"\n.word 0xc5ffffff\n.text\n'
     machine, _, ended = run(tmp_path, code, "--section-start=.ccfg=0x1fffc")
@@ -150,7 +150,7 @@ def test_an_interrupt_of_the_radio_cpu_wakes_the_core(tmp_path: Path) -> None:
 def test_three_radios_ping_in_all_directions(tmp_path: Path) -> None:
     capture = tmp_path / "ping.pcapng"
     done = joulemark("network", str(THREE), "--for", "1500ms", "--pcap", str(capture))
-    # TelosBs are up after 0.3 s: their crystals are counted first.
+    # TelosBs are up only after 0.3 s, because they first count their crystals.
     for asks in ("telosb", "openmote", "sensortag"):
         for number, mote in ((2, 2), (3, 3)):
             assert f"{asks}-asks| answer {number} from {mote}" in done.stdout
@@ -167,7 +167,7 @@ def test_three_radios_ping_in_all_directions(tmp_path: Path) -> None:
     frames = [frame[1:] for frame in frames if float(frame[0]) > 0.4]
     assert len(frames) >= 3 * 3 * 4
     assert {right for right, *_ in frames} <= {"True", "1"}
-    # Every frame of data is acknowledged, on its channel and with its number.
+    # Every data frame is acknowledged, on its channel and with its number.
     for channel in ("15", "20", "26"):
         seen = [(int(kind, 0), number) for _, kind, number, at in frames if at == channel]
         data = Counter(number for kind, number in seen if kind == 1)
@@ -178,7 +178,7 @@ def test_three_radios_ping_in_all_directions(tmp_path: Path) -> None:
 def test_a_sensortags_radio_is_a_track_of_its_own() -> None:
     result = json.loads(joulemark("network", str(THREE), "--for", "500ms", "--json").stdout)
     (mote,) = (m for m in result["motes"] if m["mote"] == "sensortag-20")
-    # ZHCSDE0, section 5.5: 6.1 mA while it receives, of which 0.55 mA are the idle chip's.
+    # ZHCSDE0, section 5.5: 6.1 mA while receiving, of which 0.55 mA are the idle chip's.
     assert mote["parts_mj"]["radio"] == pytest.approx(5.55 * 3 * 0.5, rel=0.02)
     assert mote["parts_mj"]["mcu"] == pytest.approx(0.55 * 3 * 0.5, rel=0.05)
 
@@ -193,7 +193,7 @@ def test_the_radios_states_fill_its_time() -> None:
     assert sum(radio.values()) == sum(ps for (part, *_), ps in times.items() if part == "mcu")
     assert set(radio) == {"off", "idle", "calibrate", "rx-differential", "tx-0dbm"}
     # 5 + 1 + 5 and 5 + 1 + 27 bytes of 32 us; five times 192 us for the synthesizer: once to
-    # receive, and before and after both. Its crystal is fast.
+    # receive, and before and after both. The mote's crystal is fast.
     fast = 1 + 21e-6
     assert radio["tx-0dbm"] == pytest.approx(44 * 32e6 / fast, rel=0, abs=4)
     assert radio["calibrate"] == pytest.approx(5 * 192e6 / fast, rel=0, abs=8)
@@ -203,7 +203,7 @@ def test_the_radios_states_fill_its_time() -> None:
 def test_three_boards_in_secured_slots_verify_here_and_in_tshark(
     level: int, tmp_path: Path
 ) -> None:
-    """CCM* by each board's engine, and in software over one's AES; acknowledgements too."""
+    """CCM* by each board's engine, and in software over one engine's AES; acknowledgements too."""
     text = (NETWORKS / "tsch-three-radios.toml").read_text()
     assert text.count("TSCH_LEVEL = 5") == 4
     path, capture = tmp_path / "slots.toml", tmp_path / "slots.pcapng"

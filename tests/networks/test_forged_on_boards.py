@@ -1,6 +1,6 @@
-"""Frames of an attacker without keys at emulated boards.
+"""Frames from an attacker without keys, sent to emulated boards.
 
-None is taken, and none tells by its time how much of its MIC is right.
+None is accepted, and no refusal's timing reveals how much of its MIC is right.
 """
 
 import os
@@ -17,7 +17,7 @@ from joulemark.analysis.slot import ps_of
 from joulemark.project import ROOT
 
 WRONG = [bytes(4 * [0]), *(bytes([0] * at + [1] + [0] * (3 - at)) for at in range(4)), b"\xff" * 4]
-"""Differences to a right MIC: none, in one byte each, in all."""
+"""Differences from a right MIC: none, in one byte each, in all."""
 
 
 @pytest.mark.slow
@@ -26,7 +26,7 @@ WRONG = [bytes(4 * [0]), *(bytes([0] * at + [1] + [0] * (3 - at)) for at in rang
     [("telosb", "hardware", 300), ("telosb", "stream", 40), ("openmote-cc2538", "hardware", 100)],
 )
 def test_nothing_forged_is_taken(board: str, strategy: str, count: int) -> None:
-    """Two frames are, and are genuine: so times, channels, keys and numbers were right."""
+    """Only the two genuine frames are accepted, so times, channels, keys and numbers were right."""
     rng = random.Random(7)
     outcome = forged.attack(board, strategy, forged.endless(rng), count, rng)
     assert outcome.counted["received"] == outcome.counted["acknowledged"] == 1
@@ -35,7 +35,7 @@ def test_nothing_forged_is_taken(board: str, strategy: str, count: int) -> None:
 
 
 def ends(board: str, strategy: str, wrong: bytes) -> list[int]:
-    """When a root was done with each step of all slots, of which one brings a forged frame."""
+    """Return when a root was done with each step of all slots, one of which has a forged frame."""
     rng = random.Random(1)
     seen = forged.attack(board, strategy, forged.endless(rng), 1, rng, wrong=[wrong])
     assert seen.counted["received"] == 1 + (not any(wrong))
@@ -57,7 +57,7 @@ def test_refusing_takes_as_long_wherever_the_mic_is_wrong(board: str, strategy: 
     """To the picosecond, on the image that runs in slots."""
     right, *wrong = (ends(board, strategy, difference) for difference in WRONG)
     assert all(times == wrong[0] for times in wrong)
-    # It is looked at what differs: a frame that is taken is done at another time.
+    # The test is sensitive: an accepted frame is done at another time.
     assert right != wrong[0]
 
 
@@ -90,7 +90,7 @@ def test_a_comparison_that_stops_early_is_found(tmp_path: Path) -> None:
 
 
 def test_a_recorded_beacon_is_taken_once_only_by_who_knows_no_later_slot() -> None:
-    """What the standard leaves open, and what not: docs/slots.md says both."""
+    """What the standard leaves open, and what it does not: docs/slots.md has both."""
     air = forged.pair("telosb", "hardware", 100)
     root, leaf = 0, 1
     recorded = next(
@@ -100,15 +100,15 @@ def test_a_recorded_beacon_is_taken_once_only_by_who_knows_no_later_slot() -> No
         and frame.frame[0] & 7 == 0
         and frame.frequency_mhz == forged.LOWEST_MHZ
     )
-    # A leaf that has just been switched on knows no better.
+    # A leaf that has just been switched on cannot know better.
     alone = forged.Air(air.board, [forged.image("telosb", "hardware", 2)])
     alone.run(ps_of(4000))
     alone.send(recorded, 0, 2 * 10**12)
     alone.run(3 * 10**12)
     assert alone.counts(0)["joins"] == 1
-    # It has nothing to tell who has not asked: no nonce is used twice by that alone.
+    # It has nothing to say to someone who has not asked: no nonce is reused by that alone.
     assert not [frame for frame in alone.frames if frame.mote == 0]
-    # One that was in the network, and has lost it, refuses what is older than what it had.
+    # A leaf that was in the network and lost it refuses beacons older than what it had.
     assert air.counts(leaf)["joins"] == 1
     air.network.link(root, leaf, attenuation_db=200.0)
     air.run(air.network.time_ps + 400 * ps_of(forged.TEMPLATE.slot))
@@ -117,7 +117,7 @@ def test_a_recorded_beacon_is_taken_once_only_by_who_knows_no_later_slot() -> No
         air.send(recorded, 0, air.network.time_ps + (2 + again) * 10**12)
     air.run(air.network.time_ps + 6 * 10**12)
     assert air.counts(leaf)["joins"] == 1
-    # It is waiting for a beacon: the root's own is taken.
+    # It waits for a beacon, and accepts the root's own.
     air.network.link(root, leaf, attenuation_db=50.0)
     air.run(air.network.time_ps + 60 * ps_of(forged.TEMPLATE.slot))
     assert air.counts(leaf)["joins"] == 2

@@ -1,4 +1,4 @@
-"""EDHOC: what is no message is refused, two boards agree, and the ledger says what it costs."""
+"""EDHOC: invalid messages are refused, two boards agree, and the ledger has the costs."""
 
 import random
 from collections.abc import Iterator
@@ -21,8 +21,8 @@ from vectors import drawn
 LIBRARY = Library.load()
 NAMES = ["edhoc-3-2-aes-128", "edhoc-0-0-aes-128"]
 X = "741a13d7ba048fbb615e94386aa3b61bea5b3d8f65f32620b749bee8d278efa9"
-# RFC 9529, section 4, that the responder sees of message 1 with suite 2; and of what the RFC's
-# initiator sends there, its method and suite.
+# RFC 9529, section 4: what the responder gets as message 1 with suite 2; and the method and suite
+# that the RFC's initiator sends there.
 INVALID_1 = {
     "an array": f"8403025820{X}0e",
     "a connection as bytes": f"03025820{X}410e",
@@ -61,8 +61,8 @@ def run(device: Device, name: str, operation: str, values: dict[str, bytes]) -> 
     return device.run(operation).status
 
 
-# RFC 9528, section 3.8: items of label 1, which the image knows, and others; padding of 1, 2, 3 and
-# 27 bytes.
+# RFC 9528, section 3.8: items with label 1, which the image knows, and others; padding of 1, 2, 3
+# and 27 bytes.
 TAKEN_1 = {
     "known": ("0141aa", "aa"),
     "known and critical": ("2041aa", "aa"),
@@ -79,7 +79,7 @@ TAKEN_1 = {
 
 @pytest.mark.parametrize("what", TAKEN_1)
 def test_external_authorization_data_of_message_1(what: str) -> None:
-    """RFC 9528, section 3.8: what is heard of it; the key is the oracle's all the same."""
+    """RFC 9528, section 3.8: what the application gets of it; the key is still the oracle's."""
     items, heard = (bytes.fromhex(text) for text in TAKEN_1[what])
     algorithm = LIBRARY[NAMES[0]]
     values = drawn(algorithm, 1, 0)
@@ -106,7 +106,7 @@ def test_message_1_that_is_none(side: tuple[Device, dict[str, bytes]]) -> None:
 
 @pytest.mark.parametrize("operation", ["message-2", "message-3", "finish", "confirm"])
 def test_anything_is_taken_safely(side: tuple[Device, dict[str, bytes]], operation: str) -> None:
-    """Cut, longer, changed and made up: no message of the three is taken that is not right."""
+    """Truncated, extended, changed and made up: no wrong one of the three messages is accepted."""
     device, values = side
     name = NAMES[0] if len(values["initiator_connection"]) == 4 else NAMES[1]
     taken = LIBRARY[name].contract.operation(operation).takes["received"]
@@ -132,7 +132,7 @@ def test_anything_is_taken_safely(side: tuple[Device, dict[str, bytes]], operati
 
 
 def test_two_boards_agree() -> None:
-    """A Cortex-M3 begins, an MSP430 answers; each knows of the other what comes over the line."""
+    """A Cortex-M3 begins, an MSP430 answers; each knows of the other only what the line carries."""
     algorithm = LIBRARY[NAMES[0]]
     values: dict[str, bytes] = dict(drawn(algorithm, 2, 0))
     expected = Output(**values)

@@ -16,7 +16,7 @@ USED = ("hash/sha-256", "aead/ccm", "block-cipher/aes")
 
 
 def build_fuzzer(method: int, folder: Path) -> Path:
-    """Messages of a method; hash and cipher are the portable handshake's."""
+    """Build the fuzzer for a method's messages; hash and cipher are the portable handshake's."""
     library = Library.load()
     way = library.implementation(library["edhoc-3-2-aes-128"], "portable")
     image = build_local(way, compiler="clang", sanitize=True)

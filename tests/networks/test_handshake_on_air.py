@@ -30,7 +30,7 @@ WRONG_SUITE = bytes.fromhex("0202")
 
 
 def frame(sender: int, receiver: int, sequence: int, payload: bytes) -> bytes:
-    """A data frame as CSMA sends it, without a wish for acknowledgement."""
+    """Return a data frame as CSMA sends it, not requesting an acknowledgement."""
     pan = 0x4544
     header = bytes([0x41, 0x98, sequence])
     header += b"".join(n.to_bytes(2, "little") for n in (pan, receiver, sender))
@@ -41,7 +41,7 @@ def frame(sender: int, receiver: int, sequence: int, payload: bytes) -> bytes:
 
 
 def attacked(network: Network, *frames: tuple[float, bytes]) -> RunningNetwork:
-    """A network with an attacker who sends frames at some times."""
+    """Return a network with an attacker who sends frames at given times."""
     running = RunningNetwork(network, observe=True)
     attacker = running.engine.add_recording()
     for number in range(len(running.seats)):
@@ -52,7 +52,7 @@ def attacked(network: Network, *frames: tuple[float, bytes]) -> RunningNetwork:
 
 
 def words(running: RunningNetwork) -> list[list[str]]:
-    """Run to the end; what each mote says."""
+    """Run to the end, and return what each mote prints."""
     said: list[list[str]] = [[] for _ in running.seats]
     for piece in running.run(60.0):
         for line in piece.lines:
@@ -71,7 +71,7 @@ def does(priced: Ledger, name: str) -> list[str]:
 
 
 def assert_near(printed: str, shown: str) -> None:
-    """The same words, and numbers near enough: a driver may change by a few bytes."""
+    """Check for the same words, and for similar numbers: a driver may change by a few bytes."""
     assert re.sub(NUMBER, "#", printed).split() == re.sub(NUMBER, "#", shown).split()
     pairs = zip(re.findall(NUMBER, printed), re.findall(NUMBER, shown), strict=True)
     for found, written in pairs:
@@ -94,7 +94,7 @@ def test_the_guide_shows_what_the_command_prints(monkeypatch: pytest.MonkeyPatch
     ("file", "sizes", "frames"),
     [
         ("edhoc-sensortag", [39, 45, 19, 9], (4, 4)),
-        # The second message takes two frames: one byte too many for one.
+        # The second message takes two frames: it is one byte too long for one.
         ("edhoc-mixed", [37, 116, 90, 9], (5, 5)),
         ("edhoc-telosb-resting", [39, 45, 19, 9], (4, 4)),
     ],
@@ -174,7 +174,7 @@ FORGED_ERROR = bytes([5, 1, 0x60])
     ("at_s", "sender", "forged", "heard", "sessions"),
     [
         pytest.param(0.3, RESPONDER, FORGED_2, "refused 2", 2, id="message-2"),
-        # The true message 2 is then taken for the next session's, and ends that, too.
+        # The true message 2 is then taken for the next session's, and ends that one too.
         pytest.param(0.3, RESPONDER, FORGED_ERROR, "error 1", 3, id="error"),
         pytest.param(0.7, INITIATOR, FORGED_3, "refused 3", 2, id="message-3"),
         pytest.param(0.9, RESPONDER, FORGED_4, "refused 4", 2, id="message-4"),
@@ -194,7 +194,7 @@ def test_what_is_forged_ends_a_session_and_another_comes_to_its_end(
 
 
 def answers(running: RunningNetwork, until_s: float, to: int) -> Sequence[bytes]:
-    """Payloads of the frames to a mote."""
+    """Return the payloads of the frames to a mote."""
     found = []
     for piece in running.run(until_s):
         for sent in piece.transmissions:
@@ -205,7 +205,7 @@ def answers(running: RunningNetwork, until_s: float, to: int) -> Sequence[bytes]
 
 
 def test_a_suite_that_is_not_there_is_answered_with_those_that_are() -> None:
-    """As in RFC 9529, section 3.2; the one who asks is none of the two, who both sleep."""
+    """As in RFC 9529, section 3.2; a third party asks, while both motes sleep."""
     running = attacked(read_network(OPENMOTES), (1.5, frame(7, RESPONDER, 3, b"\x01" + SUITE_6)))
     assert set(answers(running, 1.55, 7)) == {b"\x05" + WRONG_SUITE}
 

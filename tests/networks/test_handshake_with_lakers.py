@@ -1,6 +1,6 @@
-"""EDHOC with another implementation, lakers (PyPI: lakers-python), which shares nothing with ours.
+"""EDHOC with another implementation, lakers (PyPI: lakers-python), independent of ours.
 
-Method 3, suite 2, each side in turn is ours; all four messages have external authorization data.
+Method 3, suite 2; ours is each side in turn. All four messages have external authorization data.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ AD = b"20 bytes of anything"
 EAD_BYTES = 3 + len(AD)
 """Padding, label and a head of one byte."""
 LENGTHS = {1: 39 + EAD_BYTES, 2: 45 + EAD_BYTES, 3: 20 + EAD_BYTES, 4: 10 + EAD_BYTES}
-"""Of ours, those without data being RFC 9529's; messages 3 and 4 have a head of one byte more."""
+"""Lengths of ours: RFC 9529's plus data; messages 3 and 4 have a head of one byte more."""
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def heard(items: Sequence[lakers.EADItem]) -> list[tuple[int, bool, bytes | None
 
 
 OURS = [(0, False, None), (1, True, AD)]
-"""Padding, and what the image says."""
+"""Padding, and what the image sends."""
 
 
 def credential(values: dict[str, bytes], side: str) -> lakers.Credential:
@@ -95,7 +95,7 @@ def test_we_initiate(ours: Device, values: dict[str, bytes]) -> None:
     values["message_4"] = theirs.prepare_message_4(said())
     assert does(ours, "confirm", values) is Status.OK
     assert (ours.read("heard", len(AD)), ours.read("key", 32)) == (AD, key)
-    # OSCORE's secret and salt of the key after an update (RFC 9528, appendices A.1 and H).
+    # OSCORE's secret and salt from the key after an update (RFC 9528, appendices A.1 and H).
     assert does(ours, "update", values) is Status.OK
     theirs.edhoc_key_update(values["update_context"])
     oscore = theirs.edhoc_exporter(0, b"", 16) + theirs.edhoc_exporter(1, b"", 8)
@@ -106,7 +106,7 @@ def test_we_initiate(ours: Device, values: dict[str, bytes]) -> None:
 def test_what_is_not_understood(
     ours: Device, values: dict[str, bytes], critical: bool, status: Status
 ) -> None:
-    """RFC 9528, section 3.8: it ends the session where it is critical, in each message."""
+    """RFC 9528, section 3.8: a critical item ends the session, in each message."""
     theirs = lakers.EdhocInitiator()
     items = said(label=2, critical=critical)
     message_1 = theirs.prepare_message_1(b"\x37", items)

@@ -1,4 +1,4 @@
-"""The firmware's frame security on this machine, under sanitizers, beside independent oracles.
+"""The firmware's frame security on this machine with sanitizers, beside independent oracles.
 
 `cryptography` computes what a frame must be; tshark parses, decrypts and verifies it.
 """
@@ -38,7 +38,7 @@ INCLUDES = [
 ]
 COMPILE = ["clang-19", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fno-pie", "-c"]
 COMPILE += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-# A driver is C that is compiled as C++, in which a register can be a function.
+# A driver is C, compiled as C++ so that a register can be a function.
 CPP = ["-std=c++20", "-fno-exceptions", "-fno-rtti", "-Wno-c99-extensions"]
 CPP += ["-Wno-missing-field-initializers", "-Wno-missing-designated-field-initializers"]
 BEACON, DATA, ACK, COMMAND = range(4)
@@ -50,18 +50,18 @@ MIC_BYTES = (0, 4, 8, 16)
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With frames in memory."""
+    """The program with frames in memory."""
     return compiled(tmp_path_factory.mktemp("ieee802154") / "host", "memory")
 
 
 @pytest.fixture(scope="module")
 def streaming(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With frames that are unsecured while they arrive."""
+    """The program with frames that are unsecured while they arrive."""
     return compiled(tmp_path_factory.mktemp("ieee802154") / "streaming", "stream")
 
 
 def compiled(path: Path, strategy: str, chip: str = "", **macros: int) -> Path:
-    """The program with a way to do CCM*, over a radio in memory or over the driver of a chip."""
+    """Build the program with a way to do CCM*, over a radio in memory or over a chip's driver."""
     macros = {"AES_KEY_BITS": 128, "SECURITY_KEYS": 4, "SECURITY_DEVICES": 10, **macros}
     macros = {"SECURITY_RULES": 6, "CCM_STREAMED": 0, **macros}
     macros = {"RADIO_KEYS_STAY": 0, "RADIO_PLAIN": 0, **macros}
@@ -88,7 +88,7 @@ def compiled(path: Path, strategy: str, chip: str = "", **macros: int) -> Path:
 
 
 class Firmware:
-    """The program, and what it is told."""
+    """The program, and its commands."""
 
     def __init__(self, path: Path) -> None:
         self._process = subprocess.Popen(
@@ -110,7 +110,7 @@ class Firmware:
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With frames in memory, by a plain CCM*."""
+    """The program with frames in memory and a plain CCM*."""
     return compiled(tmp_path_factory.mktemp("ieee802154") / "plain", "memory", RADIO_PLAIN=1)
 
 
@@ -187,7 +187,7 @@ class Frame:
         ]
 
     def pans(self) -> tuple[bool, bool]:
-        """Table 7-2 of IEEE Std 802.15.4-2015, row by row; before, 7.2.1.1.5 of 2006."""
+        """Table 7-2 of IEEE Std 802.15.4-2015, row by row; for old versions, 7.2.1.1.5 of 2006."""
         to, come = self.destination.mode, self.source.mode
         if self.version < 2:
             return bool(to), bool(come) and not (bool(to) and self.compressed)
@@ -202,7 +202,7 @@ class Frame:
         return self.compressed, False
 
     def open(self) -> bytes:
-        """Header, and open payload."""
+        """Return the header and the open payload."""
         control = self.kind | self.version << 12
         control |= self.destination.mode << 10 | self.source.mode << 14
         control |= bool(self.level) << 3 | self.acknowledge << 5 | self.compressed << 6
@@ -231,7 +231,7 @@ class Frame:
         return address + self.asn.to_bytes(5, "big")
 
     def secured(self, key: bytes, extended: int) -> bytes:
-        """The frame on air, by `cryptography`."""
+        """Return the frame on air, by `cryptography`."""
         open_, nonce = self.open(), self.nonce(extended)
         if self.level == 0:
             return open_ + self.payload
@@ -260,7 +260,7 @@ def start(
     kinds: int = 0x0F,
     implicit: Address = SELF,
 ) -> None:
-    """Tables that take everything: a key of each mode, one device, all levels."""
+    """Set up tables that accept everything: a key of each mode, one device, all levels."""
     own = SELF.sent
     assert firmware.ask("init", own, counter) == ["1"]
     for mode, source in enumerate(SOURCES_OF_KEYS):
@@ -321,7 +321,7 @@ def test_annex_c(firmware: Firmware, name: str) -> None:
     status, *_, plaintext = firmware.ask("receive", "-", bytes.fromhex(expected))
     assert status == "0"
     assert bytes.fromhex(plaintext) == frame.payload
-    # The same once more is a replay.
+    # The same frame again is a replay.
     assert firmware.ask("receive", "-", bytes.fromhex(expected)) == [str(COUNTER)]
 
 
@@ -333,11 +333,11 @@ def anyone(rng: random.Random, pan: int, *modes: int) -> Address:
 
 
 TERMINATIONS = (b"", b"\x80\x3f", b"\x00\x3f")
-"""None, of the header's elements that payload follows (HT2), or payload elements (HT1)."""
+"""None; of header elements before the payload (HT2) or before payload elements (HT1)."""
 
 
 def any_frame(rng: random.Random, counter: int) -> Frame:
-    """A frame of any kind, version, addresses, level and key; its source is what we are."""
+    """Return a frame of any kind, version, addresses, level and key; we are its source."""
     tsch = rng.random() < 0.6
     version = 2 if tsch else rng.choice((1, 2))
     kind = rng.choice((BEACON, DATA, ACK, COMMAND) if version == 2 else (DATA,))
@@ -377,13 +377,13 @@ def any_frame(rng: random.Random, counter: int) -> Frame:
 
 
 def test_random_frames_are_what_the_oracle_says(firmware: Firmware) -> None:
-    """Every kind of header, level and key, out and in."""
+    """Every kind of header, level and key, sent and received."""
     rng = random.Random(1)
     secured = 0
     for number in range(1500):
         counter = rng.randrange(1 << 32)
         frame = any_frame(rng, counter)
-        # In these modes no PAN is on air that the receiver could find a key by.
+        # In these modes no PAN is on the air by which the receiver could find a key.
         if frame.key_mode == 0 and frame.compressed and frame.version == 2:
             frame.key_mode, frame.key_source = 1, b""
         start(firmware, counter=counter, implicit=frame.destination)
@@ -408,7 +408,7 @@ def test_random_frames_are_what_the_oracle_says(firmware: Firmware) -> None:
 
 
 def test_the_order_of_the_checks(firmware: Firmware) -> None:
-    """Each reason to refuse a frame, alone: all that come later would pass."""
+    """Each reason to refuse a frame by itself: all later checks would pass."""
 
     def receive(frame: Frame, asn: int | str | None = None, key: bytes = KEY) -> int:
         data = frame.secured(key, OWN)
@@ -429,7 +429,7 @@ def test_the_order_of_the_checks(firmware: Firmware) -> None:
     assert receive(Frame(destination=PEER, source=stranger, asn=10)) == NO_DEVICE
     assert receive(Frame(destination=PEER, source=SELF, asn=10, version=0)) == NO_FRAME
     assert receive(Frame(destination=PEER, source=SELF, asn=10, suppressed=False)) == OK
-    # A level that no rule lets in; an unsecured frame too, but from a device that is exempt.
+    # A level that no rule admits; likewise an unsecured frame, except from an exempt device.
     start(firmware, levels=0x20)
     for level in (0, 1, 4, 6):
         assert receive(Frame(destination=PEER, source=SELF, asn=9, level=level)) == LEVEL
@@ -438,7 +438,7 @@ def test_the_order_of_the_checks(firmware: Firmware) -> None:
     assert receive(Frame(destination=PEER, source=SELF, asn=9, level=0)) == OK
     assert receive(Frame(destination=PEER, source=stranger, asn=9, level=0)) == LEVEL
     assert receive(Frame(destination=PEER, source=SELF, asn=9, level=1)) == LEVEL
-    # A key that is not for data.
+    # A key that is not for data frames.
     start(firmware, kinds=1 << BEACON)
     assert receive(good) == KEY_TYPE
     # The last frame counter is never used.
@@ -454,7 +454,7 @@ def test_the_order_of_the_checks(firmware: Firmware) -> None:
 
 @pytest.mark.parametrize("strategy", ["program", "streaming"])
 def test_nothing_forged_is_taken(request: pytest.FixtureRequest, strategy: str) -> None:
-    """Changed, cut, lengthened, replayed and made up frames; the unchanged one each time is."""
+    """Changed, truncated, extended, replayed and made-up frames; the unchanged one is accepted."""
     program = request.getfixturevalue(strategy)
     done = subprocess.run(
         [program, "fuzz", "500000", "1"], capture_output=True, text=True, check=False
@@ -467,7 +467,7 @@ def test_nothing_forged_is_taken(request: pytest.FixtureRequest, strategy: str) 
     ("chip", "strategy", "streamed", "seed"),
     [
         ("cc2420", "hardware", 0, 3),
-        # A length that was misread leaves the driver elsewhere in the FIFO than the radio.
+        # After a misread length, the driver is elsewhere in the FIFO than the radio.
         ("cc2420", "hybrid", 0, 7),
         ("cc2538", "hardware", 1, 3),
         ("cc2650", "hybrid", 0, 3),
@@ -476,11 +476,11 @@ def test_nothing_forged_is_taken(request: pytest.FixtureRequest, strategy: str) 
 def test_drivers_take_nothing_that_is_wrong(
     tmp_path: Path, chip: str, strategy: str, streamed: int, seed: int
 ) -> None:
-    """Each board's driver over its chip, simulated.
+    """Each board's driver, over its simulated chip.
 
-    Forged frames as above, and what only a radio sees: wrong checksums and lengths, frames that
-    stop in the middle, full FIFOs, and registers that answer at random. A genuine frame is taken
-    each time. tests/networks/drivers_fuzz.py goes on for longer.
+    Forged frames as above, and faults that only a radio sees: wrong checksums and lengths, frames
+    that stop in the middle, full FIFOs, and registers that answer at random. A genuine frame is
+    accepted each time. tests/networks/drivers_fuzz.py runs for longer.
     """
     program = compiled(tmp_path / chip, strategy, chip, CCM_STREAMED=streamed)
     done = subprocess.run(
@@ -491,7 +491,7 @@ def test_drivers_take_nothing_that_is_wrong(
 
 
 def test_a_driver_that_trusts_its_radio_is_found(tmp_path: Path) -> None:
-    """Frames with a wrong FCS get through where the simulated receiver hands out right ones."""
+    """Frames with a wrong FCS get through where the simulated receiver reports them as right."""
     program = compiled(tmp_path / "broken", "hybrid", "cc2538", STATUS_CRC_WRONG=0x80)
     done = subprocess.run(
         [program, "fuzz", "10000", "3"], capture_output=True, text=True, check=False
@@ -501,7 +501,7 @@ def test_a_driver_that_trusts_its_radio_is_found(tmp_path: Path) -> None:
 
 
 def tap(frame: bytes, asn: int | None) -> bytes:
-    """A packet of link type 283, IEEE 802.15.4 TAP: no FCS (TLV 0), channel (3), ASN (7)."""
+    """Return a packet of link type 283, IEEE 802.15.4 TAP: no FCS (TLV 0), channel (3), ASN (7)."""
     values = struct.pack("<HHI", 0, 1, 0)[:4] + bytes(4)
     values += struct.pack("<HHHBx", 3, 3, 26, 0)
     if asn is not None:
@@ -517,7 +517,7 @@ def pcap(packets: list[bytes]) -> bytes:
 
 
 def dissected(capture: Path) -> list[str]:
-    """Level, payload and complaints of each frame."""
+    """Return level, payload and complaints of each frame."""
     key = f'uat:ieee802154_keys:"{KEY.hex()}","1","No hash"'
     command = ["tshark", "-r", str(capture), "-o", key, "-T", "fields", "-E", "separator=|"]
     command += ["--disable-protocol", "6lowpan", "--disable-protocol", "zbee_nwk"]
@@ -556,7 +556,7 @@ def test_tshark_verifies_every_level(firmware: Firmware, tmp_path: Path) -> None
     capture.write_bytes(pcap([tap(data, frame.asn) for frame, data in frames]))
     for (frame, _), line in zip(frames, dissected(capture), strict=True):
         assert line == f"0x{frame.level:02x}|{frame.payload.hex()}|", frame
-    # The same with the last bit of each MIC changed: tshark does look.
+    # The same with the last bit of each MIC changed, to show that tshark does verify.
     changed = [tap(d[:-1] + bytes([d[-1] ^ 1]), frame.asn) for frame, d in frames]
     capture.write_bytes(pcap(changed))
     assert all(

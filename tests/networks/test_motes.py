@@ -11,7 +11,7 @@ from joulemark.errors import InputError
 from joulemark.runners.network import RunningNetwork
 from programs import MSP430_ECHO, MSP430_SCRIPT, elf, store
 
-# A master of the DS2411's wire, at P2.4: reset, READ ROM, eight bytes to 0x1200.
+# A master on the DS2411's wire, at P2.4: reset, READ ROM, eight bytes to 0x1200.
 READ_SERIAL_NUMBER = """
     .text
     .globl start
@@ -95,7 +95,7 @@ def running(path: Path, until_s: float) -> RunningNetwork:
 
 
 def test_what_is_typed_comes_at_its_time(tmp_path: Path) -> None:
-    """The program answers each letter in the other case, and a star by the end of a line."""
+    """The program answers each letter in the other case, and a star with the end of a line."""
     image = assembled(tmp_path, MSP430_ECHO)
     typed = (
         'input = [{ at_s = 0.0503, text = "abc*" }, { at_s = 0.31, text = "x", port = "USART1" }]'
@@ -103,7 +103,7 @@ def test_what_is_typed_comes_at_its_time(tmp_path: Path) -> None:
     made = RunningNetwork(read_network(network_of(tmp_path, "telosb", image, typed)))
     lines = [line for piece in made.run(0.4) for line in piece.lines]
     assert [line.data for line in lines] == [b"ABC\n", b"X"]
-    # A character takes 10 bits of 10 ticks at 750 kHz; the last one comes and goes.
+    # A character takes 10 bits of 10 ticks at 750 kHz; the last one goes both ways.
     for line, begin_ps, characters in zip(
         lines, (50_300_000_000, 310_000_000_000), (5, 2), strict=True
     ):
@@ -145,7 +145,7 @@ def test_a_number_that_has_no_place_is_refused(
 
 
 def test_a_watchdog_restarts_its_mote_which_goes_on(tmp_path: Path) -> None:
-    """Starts are counted in RAM, which a reset leaves as it is."""
+    """Starts are counted in RAM, which a reset leaves unchanged."""
     code = "ldr r2, =0x20000100\n ldr r3, [r2]\n adds r3, #1\n str r3, [r2]\n"
     # 64 periods of the watch crystal, 1.95 ms.
     image = elf(tmp_path, "cc2538", code + store(0x400D5000, 0xB) + "b .")

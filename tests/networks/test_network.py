@@ -1,4 +1,4 @@
-"""Networks: their files, the command, and what runs."""
+"""Networks: their files, the command, and their runs."""
 
 import json
 import shutil
@@ -21,7 +21,7 @@ from joulemark.runners.network import RunningNetwork
 
 PING = NETWORKS / "ping-telosb.toml"
 MOTE = '[[mote]]\nname = "one"\nboard = "telosb"\nprogram = "net/ping"\n'
-"""A mote that is right."""
+"""A valid mote."""
 
 
 def written(folder: Path, text: str) -> Path:
@@ -216,7 +216,7 @@ def test_slots_go_with_the_watch_crystal_and_bytes_with_the_other(
     boots = "msp430" if board == "telosb" else "none"
 
     def times(main: int, watch: int, drift: int = 0, slice_s: float = 1.0) -> tuple[float, float]:
-        """Seconds from the first beacon to the last, and of the first one."""
+        """Return the seconds from the first beacon to the last, and of the first one."""
         path = tmp_path / "root.toml"
         settings = {"board": board, "boots": boots, "main": main, "watch": watch, "drift": drift}
         path.write_text(ROOT_OF_SLOTS.format(**settings))
@@ -229,7 +229,7 @@ def test_slots_go_with_the_watch_crystal_and_bytes_with_the_other(
 
     between, length = times(0, 0)
     fast_main, fast_watch = times(200, 0), times(0, 200)
-    # The code that leads to a strobe takes a tick of the core at most.
+    # The time of the code that leads to a strobe varies by a tick of the core at most.
     assert fast_watch[0] == pytest.approx(between / 1.0002, abs=3e-6)
     assert fast_watch[1] == length
     assert fast_main[0] == pytest.approx(between, abs=3e-6)
@@ -249,7 +249,7 @@ def test_a_recording_is_heard_again(tmp_path: Path) -> None:
     path.write_text(heard)
     result = json.loads(joulemark("network", str(path), "--for", "800ms", "--json").stdout)
     (answerer,) = result["motes"]
-    # Whoever is asked by a recording answers, and is asked again.
+    # A mote that a recording asks answers, and is asked again.
     assert answerer["received"] > 0
     assert answerer["sent"] > 0
 
@@ -261,7 +261,7 @@ def test_telosbs_and_openmotes_understand_each_other() -> None:
         assert f"telosb| answer {number} from {mote}" in done.stdout
     result = json.loads(joulemark("network", path, "--for", "500ms", "--json").stdout)
     (openmote,) = (m for m in result["motes"] if m["mote"] == "openmote-1")
-    # SWRS096A: 20 mA while it receives, of which the core has 13; the rest is the radio's.
+    # SWRS096A: 20 mA while receiving, of which the core has 13; the rest is the radio's.
     assert openmote["parts_mj"]["mcu"] == pytest.approx(13 * 3 * 0.5, rel=0.01)
     assert openmote["parts_mj"]["radio"] == pytest.approx(7 * 3 * 0.5, rel=0.05)
 
@@ -270,7 +270,7 @@ def test_telosbs_and_openmotes_understand_each_other() -> None:
 def test_every_frame_of_secured_slots_verifies_here_and_in_tshark(
     brief: int, tmp_path: Path
 ) -> None:
-    """Acknowledgements too; of those without addresses only we know whose nonce they have."""
+    """Acknowledgements too; only we know whose nonce those without addresses have."""
     text = (NETWORKS / "tsch-telosb.toml").read_text()
     level = "TSCH_LEVEL = 5"
     assert level in text

@@ -49,11 +49,11 @@ def test_a_minutes_charge_is_that_of_its_states_and_what_an_instrument_sees() ->
     tracks = {part: [one for piece in seen for one in piece[part]] for part in seen[0]}
     assert len(tracks["radio"]) > 500, "it receives and sends"
 
-    # Each part is in one state at a time, all the time: to the picosecond.
+    # Each part is in exactly one state at a time: to the picosecond.
     by_states = Fraction(0)
     for part, intervals in tracks.items():
         assert all(one.end_ps == other.start_ps for one, other in pairwise(intervals)), part
-        # A mote ends its last instruction.
+        # A mote first completes its last instruction.
         begin_ps, end_ps = intervals[0].start_ps, intervals[-1].end_ps
         assert abs(begin_ps - BEGIN_S * 10**12) < 10**8
         assert abs(end_ps - (BEGIN_S + MINUTE_S) * 10**12) < 10**8
@@ -69,7 +69,7 @@ def test_a_minutes_charge_is_that_of_its_states_and_what_an_instrument_sees() ->
     assert abs(by_trace_c - float(by_states)) < NANOCOULOMB
     assert abs(command_c - float(by_states)) < NANOCOULOMB
 
-    # A multimeter that integrates without gaps, 20 ms at a time, on its range of 100 mA.
+    # A multimeter that integrates without gaps, 20 ms at a time, on its 100 mA range.
     instrument = SimulatedAgilent34401A(Line(trace), seed=1)
     instrument.execute("*RST;:CONF:CURR:DC 100e-3;:CURR:DC:NPLC 1;:ZERO:AUTO OFF;:TRIG:DEL 0")
     count = round(MINUTE_S / instrument.interval_s)

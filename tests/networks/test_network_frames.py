@@ -1,4 +1,4 @@
-"""Frames, captures and their audit: what tshark says of ours, and what an auditor finds."""
+"""Frames, captures and their audit: tshark's view of ours, and the auditor's findings."""
 
 import shutil
 import subprocess
@@ -23,7 +23,7 @@ MIC = (0, 4, 8, 16, 0, 4, 8, 16)
 
 
 def beacon(asn: int) -> bytes:
-    """An enhanced beacon in the clear with a synchronization element, without check sequence."""
+    """Return an open enhanced beacon with a synchronization element, without check sequence."""
     control = (0 | 1 << 6 | 1 << 9 | 2 << 10 | 2 << 12 | 3 << 14).to_bytes(2, "little")
     header = control + b"\x01" + PAN.to_bytes(2, "little") + b"\xff\xff" + EUI[::-1]
     header += (0x7E << 7).to_bytes(2, "little")
@@ -34,7 +34,7 @@ def beacon(asn: int) -> bytes:
 def secured(
     asn: int, level: int, payload: bytes, *, sequence: int = 7, leak: bool = False
 ) -> bytes:
-    """A data frame of an extended address in a slot, by CCM* with K2; `leak`: not encrypted."""
+    """Return a data frame from an extended address in a slot, by CCM* with K2; `leak`: open."""
     control = 1 | 1 << 3 | 1 << 6 | 3 << 10 | 2 << 12 | 3 << 14
     header = control.to_bytes(2, "little") + bytes([sequence]) + EUI[::-1] + EUI[::-1]
     header += bytes([level | 1 << 3 | 1 << 5 | 1 << 6, 2])
@@ -48,7 +48,7 @@ def secured(
 
 
 def seen(psdu: bytes, slot: int, sender: str = "mote") -> Seen:
-    """A frame in a slot that is counted from 1000."""
+    """Return a frame in a slot, with slots counted from 1000."""
     begin_ps = (slot - 1000) * SLOT_PS + 2_120_000_000 - 160_000_000
     return Seen(sender, begin_ps, psdu + check_sequence(psdu))
 
@@ -101,7 +101,7 @@ def test_secured_frames_in_slots_verify_here_and_in_tshark(tmp_path: Path) -> No
 
 
 def tshark(path: Path, keys: str) -> list[str]:
-    """Lines of fields of each frame."""
+    """Return tshark's fields of each frame, as lines."""
     program = shutil.which("tshark")
     assert program is not None
     command = [program, "-r", str(path), "-o", keys, "-T", "fields", "-E", "separator=|"]
@@ -157,7 +157,7 @@ def test_whoever_restarts_counts_slots_by_itself_and_uses_nonces_again() -> None
     made = auditor(5)
     assert made.look(seen(secured(1002, 5, b"before"), 1002, "root")) == []
     assert made.look(seen(beacon(1003), 1003, "leaf")) == []
-    # 10 slots on, the root starts again from 1000; the leaf has not noticed.
+    # 10 slots later, the root starts again from 1000; the leaf has not noticed.
     assert made.look(seen(beacon(1000), 1010, "root")) == []
     assert made.look(seen(secured(1011, 5, b"leaf's"), 1011, "leaf")) == []
     flaws = made.look(seen(secured(1002, 5, b"after"), 1012, "root"))

@@ -1,4 +1,4 @@
-"""A network's page in a real browser: what it says, what the pointer tells, how it zooms."""
+"""A network's page in a real browser: what it says, what the pointer shows, how it zooms."""
 
 import json
 from pathlib import Path
@@ -12,9 +12,9 @@ from joulemark.project import NETWORKS
 
 PING = NETWORKS / "ping-telosb.toml"
 SPAN_NS = 600_000_000
-"""Of the run."""
+"""Length of the run."""
 LABEL = 0.3
-"""Of a narrow timeline's width."""
+"""Share of a narrow timeline's width."""
 
 
 def test_a_page_tells_what_the_command_tells(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_page_tells_what_the_command_tells(tmp_path: Path) -> None:
         assert box is not None
         left, across = box["x"] + LABEL * box["width"], (1 - LABEL) * box["width"]
 
-        # Two fingers that held a quarter of the time hold the same when they are twice as far.
+        # Two fingers a quarter of the time apart still hold the same times at twice the distance.
         touch = page.context.new_cdp_session(page)
         for kind, places in (
             ("touchStart", (0.5, 0.75)),

@@ -1,4 +1,4 @@
-"""A mote's serial line on a terminal of its own: what is typed there reaches it, and it answers."""
+"""A mote's serial line on its own terminal: typed input reaches it, and it answers."""
 
 import os
 import re
@@ -45,7 +45,7 @@ SECONDS = 60
 
 
 def read(descriptor: int) -> bytes:
-    """What a descriptor has to say next; nothing if it says nothing for long."""
+    """Return a descriptor's next output, or nothing if it is silent for long."""
     return os.read(descriptor, 4096) if ready.to_read(descriptor, SECONDS) else b""
 
 
@@ -57,7 +57,7 @@ def test_what_is_typed_on_a_motes_terminal_reaches_it_and_comes_back(tmp_path: P
     subprocess.run([*link, "-e", "start", "echo.o", "-o", "echo.elf"], cwd=tmp_path, check=True)
     (tmp_path / "network.toml").write_text(NETWORK)
     command = [str(Path(sys.executable).with_name("joulemark")), "network", "network.toml"]
-    # It ends when somebody ends it.
+    # It runs until someone ends it.
     options = ["--uart", "pty", "--for", "24h", "--quiet"]
     with subprocess.Popen([*command, *options], cwd=tmp_path, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
@@ -73,5 +73,5 @@ def test_what_is_typed_on_a_motes_terminal_reaches_it_and_comes_back(tmp_path: P
         finally:
             os.close(line)
             process.kill()
-    # As it was typed: a terminal's own ways with lines do not come between.
+    # Unchanged: a terminal's line processing does not intervene.
     assert answer == b"hello\x00\r\xff\n"

@@ -1,7 +1,7 @@
-"""PLASA's modules on this machine, under sanitizers: what they send, and what they refuse.
+"""PLASA's modules on this machine, with sanitizers: what they send, and what they refuse.
 
-Messages are computed again by independent oracles; an attacker replays, forges, reflects,
-downgrades and floods.
+Independent oracles recompute messages; an attacker replays, forges, reflects, downgrades and
+floods.
 """
 
 import subprocess
@@ -30,7 +30,7 @@ READING = b"d\x01\x00\x11\x22\x33\x44\x55"
 
 
 def build(path: Path, *, authority: bool, also: Sequence[Path] = ()) -> Path:
-    """A mote's or the authority's modules, every policy, and folders besides."""
+    """Build a mote's or the authority's modules, with every policy and further folders."""
     side = ["authentication/authority", "key-management/manager"]
     if not authority:
         side = ["authentication/node", "key-management/client", "key-management/recovery"]
@@ -85,7 +85,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 class Side:
-    """One of the two, just booted."""
+    """One of the two sides, just booted."""
 
     def __init__(self, path: Path, boots: int = 1) -> None:
         self._process = subprocess.Popen(
@@ -137,7 +137,7 @@ def authority(programs: dict[str, Path]) -> Iterator[Side]:
 
 
 def join(mote: Side, authority: Side) -> list[bytes]:
-    """The bootstrapping: its three messages."""
+    """Run the bootstrapping, and return its three messages."""
     hello = mote.said("hello")
     challenge = authority.said("hello", MOTE, hello)
     confirmation = mote.said("challenge", AUTHORITY, challenge)
@@ -174,13 +174,13 @@ def test_the_bootstrapping_is_as_documented(mote: Side, authority: Side) -> None
 
 def test_an_old_handshake_is_worth_nothing(mote: Side, authority: Side) -> None:
     hello, challenge, confirmation = join(mote, authority)
-    # Neither side takes a message again: the mote waits for none, the authority has none pending.
+    # Neither side accepts a message twice: the mote expects none, the authority has none pending.
     assert mote.ask("challenge", AUTHORITY, challenge) == REFUSED
     assert authority.ask("confirmation", MOTE, confirmation) == "0"
-    # A hello that is replayed gets a fresh challenge, which the old confirmation does not fit.
+    # A replayed hello gets a fresh challenge, which the old confirmation does not match.
     assert authority.said("hello", MOTE, hello) != challenge
     assert authority.ask("confirmation", MOTE, confirmation) == "0"
-    # An old challenge does not fit a new hello.
+    # An old challenge does not match a new hello.
     assert mote.said("hello") != hello
     assert mote.ask("challenge", AUTHORITY, challenge) == REFUSED
 
@@ -247,8 +247,8 @@ def test_a_renewal_is_as_documented_and_leads_nowhere_back(mote: Side, authority
         assert renewal == ORACLE.renewal(kek, DATA, epoch, key)
         assert mote.ask("renewal", renewal) == "1"
         assert mote.said("get", DATA, GROUP_FLAG) == key
-        # Forward secrecy: the KEK that protected this key is gone from both, and the one that they
-        # have now follows from it by a function that cannot be turned round.
+        # Forward secrecy: both have discarded the KEK that protected this key, and their present
+        # one follows from it by a one-way function.
         kek, old = ORACLE.ratchet(kek), kek
         for side in (mote, authority):
             assert side.said("get", GROUP, GROUP_FLAG | KEK_FLAG) == kek != old
@@ -260,7 +260,7 @@ def test_old_renewals_are_refused_and_missed_ones_made_up_for(mote: Side, author
     assert mote.ask("renewal", renewals[8]) == "1"
     for old in renewals[:9]:
         assert mote.ask("renewal", old) == "0"
-    # More than eight were missed: only the authority can help.
+    # If more than eight were missed, only the authority can help.
     assert mote.ask("renewal", renewals[18]) == "0"
     assert mote.ask("renewal", renewals[17]) == "1"
     assert mote.ask("renewal", renewals[18]) == "1"
@@ -276,7 +276,7 @@ def test_a_lost_key_is_asked_for(mote: Side, authority: Side) -> None:
     answer = authority.said("request", MOTE, request)
     assert mote.ask("answer", answer) == "1"
     assert mote.said("get", DATA, GROUP_FLAG) == lost
-    # Neither the old answer nor another's does for a new request.
+    # Neither the old answer nor someone else's is good for a new request.
     assert mote.ask("answer", answer) == "0"
     mote.said("request", DATA)
     assert mote.ask("answer", answer) == "0"
@@ -292,7 +292,7 @@ def test_a_mote_that_reboots_takes_nothing_from_before(
     again = Side(programs["mote"], boots=2)
     join(again, authority)
     assert again.ask("change", 0, ASCON, DATA) == "1"
-    # The key is still valid, and the authority tells it; but its epoch is over.
+    # The key is still valid, and the authority sends it; but its epoch is over.
     old = authority.said("request", MOTE, again.said("request", DATA))
     assert again.ask("answer", old) == "0"
     assert again.ask("unsecure", AUTHORITY, MOTE, recorded) == REFUSED
@@ -360,7 +360,7 @@ def test_replays_and_what_was_changed_are_refused(mote: Side, authority: Side, p
         assert authority.ask("unsecure", MOTE, AUTHORITY, bytes(forged)) == REFUSED
     for cut in range(len(second)):
         assert authority.ask("unsecure", MOTE, AUTHORITY, second[:cut]) == REFUSED
-    # Under another sender's or receiver's name, and back to where it came from.
+    # Under another sender's or receiver's name, and reflected to its sender.
     assert authority.ask("unsecure", MOTE + 1, AUTHORITY, second) == REFUSED
     assert authority.ask("unsecure", MOTE, 0xFFFF, second) == REFUSED
     assert mote.ask("unsecure", AUTHORITY, MOTE, second) == REFUSED
@@ -381,7 +381,7 @@ def test_a_reboot_repeats_no_packet_number(
         mote.ask("set", DATA, GROUP_FLAG, bytes(16))
         packets.append(mote.said("secure", AUTHORITY, READING))
         mote.done()
-    # The age of the mapping is the mote's own; what follows the payload is not.
+    # The mapping's age is per mote, but what follows the payload must differ.
     assert packets[0][1:] != packets[1][1:]
     if policy in (SKIPJACK, AES_CCM, ASCON):
         assert packets[0][1:9] != packets[1][1:9]
@@ -394,7 +394,7 @@ def test_no_policy_can_be_downgraded(mote: Side, authority: Side) -> None:
     for control in range(256):
         packet = bytes([control]) + READING + bytes(22)
         assert authority.ask("unsecure", MOTE, AUTHORITY, packet) == REFUSED
-    # A label without a policy does not let through what belongs to one that has.
+    # A label without a policy does not admit what belongs to a label with one.
     assert authority.ask("flow", 0xFFFF, READING[0], 1) == "1"
     assert authority.ask("change", 1, ASCON, DATA) == "1"
     assert authority.ask("change", 2, NO_POLICY, 0) == "1"
@@ -405,7 +405,7 @@ def test_no_policy_can_be_downgraded(mote: Side, authority: Side) -> None:
 
 
 def test_any_aead_of_the_suite_is_a_policy_in_one_file(tmp_path: Path) -> None:
-    """TinyJAMBU, of which nothing else here knows."""
+    """TinyJAMBU, which nothing else here knows of."""
     folder = tmp_path / "tinyjambu"
     folder.mkdir()
     (folder / "tinyjambu-policy.c").write_text(

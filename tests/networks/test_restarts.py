@@ -1,4 +1,4 @@
-"""Motes that are switched off and on: the auditor looks whether nonces come twice."""
+"""Motes that are power-cycled: the auditor checks whether nonces are reused."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ from joulemark.project import ROOT
 
 NETWORKS = ROOT / "networks"
 ROOT_MOTE, LEAF_MOTE = 0, 1
-"""In what `forged` makes."""
+"""Numbers in what `forged` makes."""
 BEACON, ACKNOWLEDGEMENT = 0, 2
 """IEEE Std 802.15.4, frame types."""
 
@@ -27,7 +27,7 @@ COUNTED = [("telosb", "msp430"), ("openmote-cc2538", "armv7m"), ("sensortag-cc26
     ("board", "boots", "code"), [*((*one, 0) for one in COUNTED), ("openmote-cc2538", "none", 16)]
 )
 def test_no_slot_number_comes_twice(board: str, boots: str, code: int, tmp_path: Path) -> None:
-    """What counts boots keeps slot numbers apart; without it, the auditor finds what repeats."""
+    """A count of boots keeps slot numbers apart; without one, the auditor finds reuse."""
     text = (NETWORKS / "tsch-telosb.toml").read_text()
     root = 'name = "root"\nboard = "telosb"\n'
     kept, wired = 'boots = "boots/msp430"', f'boots = "boots/{boots}"'
@@ -41,7 +41,7 @@ def test_no_slot_number_comes_twice(board: str, boots: str, code: int, tmp_path:
 
 
 def run(network: Path, duration: str, code: int, *options: str) -> None:
-    """Run a network to its end: the auditor finds nothing, or a nonce that came twice."""
+    """Run a network to its end: the auditor finds nothing, or a reused nonce."""
     command = ["network", str(network), "--for", duration, "--quiet", *options]
     done = CliRunner().invoke(app, command)
     assert getattr(done.exception, "exit_code", done.exit_code) == code, done.output
@@ -52,13 +52,13 @@ def run(network: Path, duration: str, code: int, *options: str) -> None:
 
 
 def test_plasa_takes_nothing_again_after_restarts(tmp_path: Path) -> None:
-    """Packets are sent again, to a mote that has forgotten that it has had them."""
+    """Packets are replayed to a mote that has forgotten that it received them."""
     run(NETWORKS / "plasa-restarts.toml", "5.8s", 0, "--uart", str(tmp_path))
     (heard,) = (path.read_text() for path in tmp_path.glob("receiver.*"))
     numbers = [int(n, 16) for n in re.findall(r"heard 64(..)001122334455 from 3", heard)]
     assert len(numbers) > 15
     assert numbers == sorted(set(numbers))
-    # It is admitted again each time, and what is sent after the last is heard.
+    # It is admitted again each time, and what is sent after the last time is heard.
     (authority,) = (path.read_text() for path in tmp_path.glob("authority.*"))
     assert authority.count("admitted 2\n") == 3
     assert numbers[-1] > (4.0 - 0.6) / 0.125
@@ -69,11 +69,11 @@ def test_plasa_takes_nothing_again_after_restarts(tmp_path: Path) -> None:
     [*((*one, 0) for one in COUNTED), ("telosb", "first", 16)],
 )
 def test_plasa_uses_no_nonce_twice(board: str, boots: str, code: int, tmp_path: Path) -> None:
-    """Without a count of boots an authority and its mote say the same again under the same keys."""
+    """Without a count of boots, an authority and its mote repeat themselves under the same keys."""
     text = (NETWORKS / "plasa-telosb.toml").read_text()
     wired = f'board = "{board}"\nwiring = {{ boots = "boots/{boots}" }}\n'
     text = text.replace('board = "telosb"\n', wired)
-    # It renews the first key before its mote is there again: another one under the same nonce.
+    # It renews the first key before its mote is back: another key under the same nonce.
     text = text.replace('name = "authority"\n', 'name = "authority"\nrestart_s = [1.0]\n')
     (tmp_path / "plasa.toml").write_text(text)
     run(tmp_path / "plasa.toml", "3s", code)
@@ -83,7 +83,7 @@ def test_plasa_uses_no_nonce_twice(board: str, boots: str, code: int, tmp_path: 
 def test_motes_of_an_authority_that_restarts_are_admitted_again(
     patience: int, tmp_path: Path
 ) -> None:
-    """A mote that hears no renewal for so many packets asks; without, nobody is served any more."""
+    """A mote asks if it hears no renewal for this many packets; otherwise service would end."""
     text = (NETWORKS / "plasa-telosb.toml").read_text()
     text = text.replace("restart_s = [2.0]\n", "")
     text = text.replace('name = "authority"\n', 'name = "authority"\nrestart_s = [1.6]\n')
@@ -101,7 +101,7 @@ def test_motes_of_an_authority_that_restarts_are_admitted_again(
 
 
 def audited(air: forged.Air) -> list[Flaw]:
-    """What the auditor says of all that was on the air, whoever sent it."""
+    """Return the auditor's findings on all that was on the air, whoever sent it."""
     template = forged.TEMPLATE
     slots = Slots(
         length_us=round(ps_of(template.slot) / 10**6),
@@ -124,14 +124,14 @@ def audited(air: forged.Air) -> list[Flaw]:
     ("board", "boots"), [*COUNTED, ("telosb", "none"), ("openmote-cc2538", "none")]
 )
 def test_what_a_root_said_before_a_leaf_restarted_is_not_answered(board: str, boots: str) -> None:
-    """A leaf that keeps nothing takes a beacon of then, and uses the nonces of then once more."""
+    """A leaf that keeps nothing accepts a beacon from then, and reuses the nonces from then."""
     air = forged.pair(board, "hardware", 80, boots)
     at_first = air.counts(LEAF_MOTE)
     assert at_first["joins"] == 1
     assert at_first["acknowledged"] > 5
     said = [frame for frame in air.frames if frame.mote == ROOT_MOTE]
     beacons = [f for f in said if f.frame[0] & 7 == BEACON and f.frequency_mhz == forged.LOWEST_MHZ]
-    # That by which it joined: it has sent something in many of the slots that follow.
+    # The beacon by which it joined: it has sent something in many of the slots that follow.
     recorded = said[said.index(beacons[-1]) :]
     air.hear(ROOT_MOTE, LEAF_MOTE, 200.0)
     air.restart(LEAF_MOTE)
@@ -153,7 +153,7 @@ def test_what_a_root_said_before_a_leaf_restarted_is_not_answered(board: str, bo
     assert air.counts(LEAF_MOTE)["joins"] == 0
     if board != "telosb":
         return
-    # The root has gone on, and is followed when the 1024 slots are over that were kept as used.
+    # The root went on, and is followed once the 1024 slots that were kept as used are over.
     air.hear(ROOT_MOTE, LEAF_MOTE, 50.0)
     air.run(ps_of(1020 * forged.TEMPLATE.slot))
     assert air.counts(LEAF_MOTE)["joins"] == 0
@@ -166,9 +166,9 @@ def test_what_a_root_said_before_a_leaf_restarted_is_not_answered(board: str, bo
 
 @pytest.mark.slow
 def test_a_beacon_that_a_leaf_has_not_heard_is_refused_if_its_slot_is_past() -> None:
-    """A leaf that hears nothing goes on to say what it has to, slot by slot."""
+    """A leaf that hears nothing goes on to send what it has to, slot by slot."""
     air = forged.pair("telosb", "hardware", 100)
-    # Between a question and its answer, so that the answer is said again and again.
+    # Between a question and its answer, so that the answer is repeated again and again.
     while air.frames[-1].mote == ROOT_MOTE or air.frames[-1].frame[0] & 7 != ACKNOWLEDGEMENT:
         air.run(air.network.time_ps + ps_of(forged.TEMPLATE.slot) // 8)
     air.hear(ROOT_MOTE, LEAF_MOTE, 200.0)

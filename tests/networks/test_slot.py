@@ -1,4 +1,4 @@
-"""How short a slot can be: what is derived of times that are known, and of two emulated boards."""
+"""How short a slot can be: derived from known times, and from two emulated boards."""
 
 import dataclasses
 import random
@@ -20,7 +20,7 @@ ACK_AIR = 36
 
 
 def marker(work: dict[str, int], slotframes: int, mote: str, rng: random.Random) -> list[Wait]:
-    """The waits of a mote whose work in each slot takes so many picoseconds at most."""
+    """Return the waits of a mote whose work in each slot takes at most this many picoseconds."""
     waits = []
     ps = slots.ps_of
     for number in range(3 * slotframes):
@@ -95,7 +95,7 @@ def test_slots_before_a_loss_are_left_out() -> None:
 
 
 def test_slots_that_a_leaf_corrects_are_kept() -> None:
-    """A leaf that sees each beacon four ticks late is put back by the acknowledgement after it."""
+    """A leaf that sees each beacon four ticks late is corrected by the acknowledgement after it."""
     late = {0: 4, 2: -5}
     found = []
     for number, slot in enumerate(slots.slots("leaf", marker(WORK, 20, "leaf", random.Random(2)))):
@@ -108,7 +108,7 @@ def test_slots_that_a_leaf_corrects_are_kept() -> None:
 
 @pytest.mark.parametrize("said", ["sent 3\nacknowl", "sent 3\nacknowledged 3\ndon", ""])
 def test_what_a_mote_had_half_said_is_left_out(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run stops as soon as a moment is missed, which may be when a mote already tells."""
+    """A run stops as soon as a moment is missed, when a mote may already be printing."""
     seen = struct.pack("<11I", *range(11))
     run = SimpleNamespace(
         watched=[seen, seen],
@@ -123,7 +123,7 @@ def test_what_a_mote_had_half_said_is_left_out(said: str, monkeypatch: pytest.Mo
 
 
 def test_by_equation() -> None:
-    """The standard's frame and acknowledgement times stand for those that are on the air."""
+    """The standard's times of frame and acknowledgement replace those on the air."""
     least = slots.slacks(
         s for m in slots.SLOTFRAMES for s in slots.slots(m, marker(WORK, 9, m, random.Random(3)))
     )
@@ -141,7 +141,7 @@ def test_both_motes_do_the_same_slots_together(name: str) -> None:
 
 
 def test_latency_is_that_of_a_moment_drawn_evenly() -> None:
-    """Gaps that differ, against moments that are tried one by one."""
+    """Gaps of different lengths, against moments tried one by one."""
     rng = random.Random(4)
     deliveries = [(rng.randrange(1000, 90_000), rng.randrange(100, 400)) for _ in range(40)]
     waits = [gap - at + took for gap, took in deliveries for at in range(gap)]
@@ -160,7 +160,7 @@ class Rare(Bench):
         self.ran: list[tuple[Template, int]] = []
 
     def run(self, template: Template, count: int) -> Any:
-        """What the motes would have counted."""
+        """Return what the motes would have counted."""
         self.ran.append((template, count))
         names = [*(f"late {name}" for name in slots.DEADLINES), "sent", "acknowledged"]
         late = dict.fromkeys(names, 0) | {"slots": count}
@@ -174,10 +174,10 @@ class Rare(Bench):
 
 
 class Chance(Rare):
-    """200 ticks to the acknowledgement are too few once in 100 slots, and in short ones sooner."""
+    """200 ticks to the acknowledgement fail once in 100 slots, and sooner in short ones."""
 
     def run(self, template: Template, count: int) -> Any:
-        """What the motes would have counted."""
+        """Return what the motes would have counted."""
         root, leaf = super().run(template, count)
         if template.tx_ack_delay == 200 and (count >= 100 or template.slot < 900):
             root |= {f"late {slots.TX_ACK}": 1, f"late {slots.SLOT_END}": 0}
@@ -185,14 +185,14 @@ class Chance(Rare):
 
 
 def test_what_few_slots_do_not_show_is_no_failure() -> None:
-    """A tick less of the slot misses the acknowledgement alone, which many slots show to be due."""
+    """A tick less misses only the acknowledgement, which many slots show to be at fault."""
     template, failures = Chance().settled(Template(slot=900, tx_offset=100, tx_ack_delay=200))
     assert (template.slot, template.tx_ack_delay) == (899, 201)
     assert all(failure.late for failure in failures)
 
 
 def test_what_is_late_once_in_many_slots_is_not_tried_in_few_again() -> None:
-    """Else a template is lengthened by what many slots show, and shortened by what few do not."""
+    """Otherwise many slots would lengthen a template, and few would shorten it again."""
     bench = Rare()
     template, _ = bench.settled(Template(slot=903, tx_offset=100, tx_ack_delay=200))
     assert template.slot == 899
@@ -203,5 +203,5 @@ def test_what_is_late_once_in_many_slots_is_not_tried_in_few_again() -> None:
     assert found in failures
     assert not bench.tried(template, 10_000).late
     assert (899, TRIED_SLOTS) in {(one.slot, count) for one, count in bench.ran}
-    # Nothing is run again that is known.
+    # Nothing is run again whose outcome is known.
     assert len(bench.ran) == len(set(bench.ran))

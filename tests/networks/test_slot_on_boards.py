@@ -53,12 +53,12 @@ def test_the_shortest_slot_of_a_telosb(tmp_path: Path) -> None:
     assert record.value("slot") == round(row["slot ms"] * 1e9)
     steps = {q.part.split(":")[0] for q in record.quantities if q.name == "cycles"}
     assert steps == {"sec1", "sec2", "sec3", "sec4"}
-    # The waterfall leaves nothing out, to a tick by which motes correct their slots.
+    # The waterfall leaves nothing out, to within a tick, by which motes correct their slots.
     for side, kind in (("sender", "send"), ("receiver", "receive")):
         stretches = [one for one in waterfall(record) if one.side == side]
         assert abs(sum(one.us for one in stretches) - row["slot ms"] * 1e3) < 62
         assert round(sum(one.uj for one in stretches), 3) == round(row[f"{kind} uJ"], 3)
-    # Beside another it stands in a table and a plot.
+    # Beside another slot it is in a table and a plot.
     compared = WhatIf(slot=record, others=[("a twin", record)])
     assert [(r["what if"], r["change ms"]) for r in compared.rows()] == [
         ("as it is", 0),
@@ -67,12 +67,12 @@ def test_the_shortest_slot_of_a_telosb(tmp_path: Path) -> None:
     write_page([record], page, [compared])
     assert 'id="what-if-1"' in page.read_text()
     assert page.read_text().count("<td>a twin</td>") == 1
-    # It is served from the store, as a certificate that can fail.
+    # It is served from the store, and `--at-most` can fail.
     for limit, code in ((row["slot ms"] + 0.001, 0), (row["slot ms"] - 0.001, 13)):
         again = CliRunner().invoke(app, [*command, "--at-most", str(limit)])
         assert getattr(again.exception, "exit_code", again.exit_code) == code
         assert json.loads(again.stdout) == [row]
-    # Who has the certificate proves it again; longer or shorter by a tick, it does not hold.
+    # The certificate can be proved again; with a tick more or less, it does not hold.
     for ticks, code, said in (
         (0, 0, "are minimal"),
         (1, 13, "are not minimal now"),
@@ -88,7 +88,7 @@ def test_the_shortest_slot_of_a_telosb(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_bus_by_dma(tmp_path: Path) -> None:
-    """Every frame is right that goes over the bus so; a radio on the chip has no bus."""
+    """Every frame over the bus is right this way too; a radio on the chip has no bus."""
     command = ["slot", "--strategy", "hardware", "--level", "mic-32", "--dma", "--slots", "30"]
     command += ["--store", str(tmp_path / "slots.db"), "--format", "json", "--board"]
     done = CliRunner().invoke(app, [*command, "telosb"])
@@ -100,7 +100,7 @@ def test_the_bus_by_dma(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_plain_driver_takes_a_frame_there_and_back() -> None:
-    """Every frame is right; making one takes as much longer as two more ways over the bus do."""
+    """Every frame is right; making one takes longer by two more transfers over the bus."""
     steps = []
     for plain in (False, True):
         subject = SlotSubject(strategy="hardware", level=5, plain=plain)
@@ -114,13 +114,13 @@ def test_a_plain_driver_takes_a_frame_there_and_back() -> None:
         assert {one.mote for one in seen} == {"root", "leaf"}
         steps.append(steps_of(run.frames, seen))
     more_ps = {step: max(steps[1][step]) - max(steps[0][step]) for step in steps[0]}
-    # A byte on the bus takes 2 us at least, and 125 of a frame go twice more.
+    # A byte on the bus takes at least 2 us, and 125 bytes of a frame go twice more.
     assert more_ps["sec1"] > 2 * 125 * 2 * 10**6
     assert more_ps["sec2+sec3"] > 2 * 125 * 2 * 10**6
 
 
 def test_slots_that_go_on_are_those_of_one_run() -> None:
-    """What was stopped after a few slots and goes on ends as what was never stopped."""
+    """A run that was stopped after a few slots and resumed ends like one that was never stopped."""
     subject = SlotSubject(strategy="hardware", level=5)
     build = Build(compiler="clang", optimisation="O3")
     case = SlotCase(board=boards.load_board("telosb"), clock="max", subject=subject, build=build)
@@ -144,7 +144,7 @@ def test_a_network_of_that_slot(tmp_path: Path) -> None:
     (row,) = json.loads(done.stdout)
     assert row["network's slot ms"] >= round(row["slot ms"], 3)
     slotframe_ms = 5 * row["network's slot ms"]
-    # Each leaf has 79 bytes there and back in a slotframe, to what is counted at its ends.
+    # Each leaf has 79 bytes each way per slotframe, except for counting at its ends.
     bits = 8 * (127 - 2 - 21 - 2 - 8) * 4
     assert row["kbit/s"] == pytest.approx(bits / slotframe_ms, rel=0.02)
     assert row["worst latency ms"] == pytest.approx(slotframe_ms + row["tx-offset ms"] + 4.1, 0.01)
@@ -220,14 +220,14 @@ def test_pings_by_csma() -> None:
     assert asked[0] == "mote 1 of 2"
     assert asked[1:6] == [f"answer {number} from 2" for number in range(5)]
     assert answered[1:6] == [f"answered {number} to 1" for number in range(5)]
-    # Each frame is acknowledged by the other radio, by itself.
+    # Each frame is acknowledged by the other radio itself.
     lengths = [len(frame.frame) for frame in run.frames]
     assert lengths[:4] == [27, 5, 27, 5]
 
 
 @pytest.mark.parametrize("name", ["telosb", "openmote-cc2538", "sensortag-cc2650"])
 def test_what_was_acknowledged_is_not_lost(name: str) -> None:
-    """Each question comes and is acknowledged while the other still does something else."""
+    """Each question arrives and is acknowledged while the other mote is still busy."""
     board = boards.load_board(name)
     define = {"PING_BUSY_MS": 300}
     images = [build_program("net/ping", board, define={"MOTE": m, **define}) for m in (1, 2)]

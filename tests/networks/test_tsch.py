@@ -1,4 +1,4 @@
-"""Time slots: the firmware of a root and its leaves on a simulated medium, under sanitizers."""
+"""Time slots: the firmware of a root and its leaves on a simulated medium, with sanitizers."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ KEYS = {1: b"6TiSCH minimal15", 2: bytes.fromhex("deadbeeffacecafe" * 2)}
 
 
 def report(text: str) -> dict[str, int]:
-    """Lines of a name and a number."""
+    """Return lines of a name and a number as a dictionary."""
     found = (line.rpartition(" ") for line in text.splitlines() if line != "done")
     return {name: int(number) for name, _, number in found}
 
@@ -24,7 +24,7 @@ def report(text: str) -> dict[str, int]:
 def run(
     folder: Path, ppm: list[float], define: dict[str, int], lost: frozenset[int] = frozenset()
 ) -> tuple[list[dict[str, int]], slots.Medium]:
-    """Build a root and leaves and let them run until they report."""
+    """Build a root and leaves, and run them until they report."""
     paths = [slots.build(folder, m + 1, **define | {"MOTES": len(ppm)}) for m in range(len(ppm))]
     medium = slots.Medium(paths, ppm)
     medium.lost = lost
@@ -51,16 +51,16 @@ SECURED = {
 
 @pytest.mark.parametrize("name", SECURED)
 def test_leaves_join_and_are_answered(name: str, tmp_path: Path) -> None:
-    """Clocks 80 ppm apart are held together by acknowledgements and frames; no frame is lost."""
+    """Acknowledgements and frames hold clocks 80 ppm apart together; no frame is lost."""
     (root, leaf), medium = run(tmp_path, [40, -40], SECURED[name] | {"PING_SLOTS": 700})
     assert leaf["joins"] == 1
     assert root["refused"] == leaf["refused"] == root["wrong"] == 0
-    # One slot in seven is the question's, one the answer's.
+    # One slot in seven is for the question, one for the answer.
     assert leaf["acknowledged"] == leaf["sent"] == leaf["received"] >= 95
     assert root["answered"] == root["received"] >= 95
     lengths = {len(f.frame) // 2 + slots.FCS_BYTES for f in medium.frames}
     assert (127 in lengths) == ("PING_BYTES" not in SECURED[name])
-    # tshark 4.0 takes a frame counter that is carried for the nonce's, whatever the frame says.
+    # tshark 4.0 takes a carried frame counter for the nonce's, whatever the frame says.
     if SECURED[name]["TSCH_LEVEL"] % 4 and name != "worst":
         assert_verified(medium, tmp_path / "frames.pcap", SECURED[name])
 
@@ -84,7 +84,7 @@ def assert_verified(medium: slots.Medium, capture: Path, define: dict[str, int])
         if define.get("TSCH_KEY_ID_MODE") != 0 or index == 2:
             shown = index if define.get("TSCH_KEY_ID_MODE") != 0 else 0
             command += ["-o", f'uat:ieee802154_keys:"{key.hex()}","{shown}","No hash"']
-    # What payloads are is not told, and their first bytes look like others' protocols.
+    # Payload types are not told to tshark, and their first bytes look like other protocols.
     for protocol in ("6lowpan", "lwm", "zbee_nwk", "zbee_nwk_gp"):
         command += ["--disable-protocol", protocol]
     fields = ("wpan.frame_type", "wpan.aux_sec.sec_level", "_ws.expert.message")
@@ -98,7 +98,7 @@ def assert_verified(medium: slots.Medium, capture: Path, define: dict[str, int])
 
 
 def test_frames_that_are_lost_are_sent_again(tmp_path: Path) -> None:
-    """Of data, acknowledgements and beacons one in seven goes; all questions are answered."""
+    """One in seven data frames, acknowledgements and beacons is lost; all questions get answers."""
     lost = frozenset(range(100, 4000, 7))
     (root, leaf), _ = run(tmp_path, [20, -20], {"PING_SLOTS": 1400, "TSCH_LEVEL": 5}, lost)
     assert leaf["joins"] == 1
@@ -162,7 +162,7 @@ NO_RADIO = {
 
 
 def test_security_that_is_left_out_was_never_there(tmp_path: Path) -> None:
-    """Byte for byte the image of a tree without its folders."""
+    """The image equals, byte for byte, that of a tree without its folders."""
     for name in ("chips", "boards", "firmware"):
         shutil.copytree(ROOT / name, tmp_path / name)
     net = tmp_path / "firmware/net"

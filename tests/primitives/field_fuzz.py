@@ -1,8 +1,8 @@
 """Differential fuzzing of fields in assembly, on the emulated chips, against Python's integers.
 
 `PYTHONPATH=tests/support python tests/primitives/field_fuzz.py --seconds 3600 --seed 7` draws
-operands at which carries turn: beside 0, the prime and the end of the words, and long runs of equal
-bits. Any difference ends it with the operands.
+operands at which carries change: near 0, the prime and the end of the words, and with long runs of
+equal bits. Any difference ends it with the operands.
 """
 
 import argparse
@@ -23,14 +23,14 @@ from joulemark.images.targets import board_target
 from joulemark.project import FIRMWARE
 
 CASES = 24
-"""Of one run of the program on the chip."""
+"""Per run of the program on the chip."""
 BUDGET_CYCLES = 20_000_000
 FOLDER = FIRMWARE / "primitives" / "field"
 MONTGOMERY = {curve.name: curve.p for curve in (P256, SECP160R1, SECP256K1)}
 PRIMES = {"p25519": 2**255 - 19, **MONTGOMERY}
 BOARDS = {"msp430": BOARD, "armv7m": ARM, "armv7em": DSP}
 POLYNOMIAL_BYTES = {"msp430": 2, "armv7m": 32}
-"""What one product of gf2-233 takes."""
+"""Length of the factors of one product of gf2-233."""
 FIELDS = sorted(
     tuple(path.stem.rsplit("-", 1))
     for path in FOLDER.glob("*-*.S")
@@ -39,7 +39,7 @@ FIELDS = sorted(
 
 
 def build(folder: Path, board: Board, header: Path, program: str = "fields.c") -> Image:
-    """The test's program on the board's start-up code, without the harness."""
+    """Build the test's program on the board's start-up code, without the harness."""
     target = board_target(board, None, "clang" if board is BOARD else "gcc")
     for name, text in target.headers.items():
         (folder / name).write_text(text)
@@ -61,7 +61,7 @@ def build(folder: Path, board: Board, header: Path, program: str = "fields.c") -
 
 
 def element(source: random.Random, prime: int, bits: int) -> int:
-    """An element, often beside 0, the prime or the end of its words, or of long runs of bits."""
+    """Draw an element, often near 0, the prime or the end of its words, or with long bit runs."""
     near = source.choice([0, prime, 2 * prime, 1 << bits])
     value = near + source.randrange(-3, 4) + source.choice([0, 0, 1 << 32, -(1 << 32)])
     run = 1 << source.randrange(bits)
@@ -70,7 +70,7 @@ def element(source: random.Random, prime: int, bits: int) -> int:
 
 
 def run(board: Board, image: Image, operands: bytes, size: int) -> bytes:
-    """What the program makes of its operands."""
+    """Return what the program makes of its operands."""
     machine = Machine(load_chip(board.chip), image)
     assert machine.run(until=image.symbols["main"], max_cycles=BUDGET_CYCLES).reason == "address"
     machine.write_memory(image.symbols["operands"], operands)
@@ -88,12 +88,12 @@ class Fuzzed:
         self.name = f"{name}-{core}"
         self._board, self._prime = BOARDS[core], PRIMES[name]
         self._length = (self._prime.bit_length() + 7) // 8
-        # Montgomery's form: a product has a factor of 1 / R.
+        # In Montgomery form, a product has a factor of 1 / R.
         self._scale = pow(1 << 8 * self._length, -1, self._prime) if name in MONTGOMERY else 1
         self._image = build(folder, self._board, FOLDER / f"{name}-{core}.h")
 
     def round(self, source: random.Random) -> None:
-        """CASES pairs of operands.
+        """Try CASES pairs of operands.
 
         Raises:
             AssertionError: something differs; it holds the operands.
@@ -112,7 +112,7 @@ class Fuzzed:
 
 
 class FuzzedPolynomials:
-    """Products of binary polynomials in assembly: what gf2-233 is made of."""
+    """Products of binary polynomials in assembly, which gf2-233 is built from."""
 
     operations = "multiply"
 
@@ -123,7 +123,7 @@ class FuzzedPolynomials:
         self._image = build(folder, self._board, header, "polynomials.c")
 
     def round(self, source: random.Random) -> None:
-        """CASES pairs of operands.
+        """Try CASES pairs of operands.
 
         Raises:
             AssertionError: something differs; it holds the operands.
@@ -131,7 +131,7 @@ class FuzzedPolynomials:
         length = self._length
         ones = (1 << 8 * length) - 1
         cases = [[element(source, ones, 8 * length) for _ in range(2)] for _ in range(CASES - 3)]
-        # All ones are where most products meet in a bit.
+        # With all ones, most products meet in a bit.
         cases += [[ones, ones], [ones, ones - 1], [ones >> 1, ones]]
         data = b"".join(value.to_bytes(length, "little") for case in cases for value in case)
         memory = run(self._board, self._image, data, 2 * length * CASES)
@@ -154,7 +154,7 @@ class FuzzedInversion:
         self._image = build(folder, self._board, FOLDER / f"{self.name}.h", "inversion.c")
 
     def round(self, source: random.Random) -> None:
-        """CASES numbers.
+        """Try CASES numbers.
 
         Raises:
             AssertionError: something differs; it holds the number.
@@ -166,19 +166,19 @@ class FuzzedInversion:
             for at, modulus in enumerate((P256.p, P256.order)):
                 start = 32 * (2 * number + at)
                 found = int.from_bytes(memory[start : start + 32], "little")
-                # In Montgomery's form: what stands for a / R becomes R^2 / a.
+                # In Montgomery form: the representation of a / R becomes R^2 / a.
                 wanted = pow(value, -1, modulus) << 512 if value % modulus else 0
                 assert found == wanted % modulus, (self.name, hex(value), hex(modulus))
 
 
 def sum_of(z: int, u: int, s: int, h: int, r: int) -> list[int]:
-    """What additions end with, as `point_sum` of curve/weierstrass.h has it."""
+    """Return the result of an addition, as by `point_sum` of curve/weierstrass.h."""
     x = r * r - h**3 - 2 * u * h * h
     return [x, r * (u * h * h - x) - s * h**3, z * h]
 
 
 class FuzzedPoints:
-    """P-256's points in assembly: the formulas hold of any elements, on the curve or not."""
+    """P-256's points in assembly: the formulas hold for any elements, on the curve or not."""
 
     operations = "points doubled and added"
 
@@ -188,12 +188,12 @@ class FuzzedPoints:
         self._image = build(folder, self._board, FOLDER / f"{self.name}.h", "points.c")
 
     def _element(self, source: random.Random) -> int:
-        """Often 1 in Montgomery's form, by which a product is the other factor."""
+        """Draw an element, often 1 in Montgomery form, so that a product is the other factor."""
         one = (1 << 256) % self._prime
         return source.choice([one, *(element(source, self._prime, 256) for _ in range(3))])
 
     def round(self, source: random.Random) -> None:
-        """CASES pairs of points.
+        """Try CASES pairs of points.
 
         Raises:
             AssertionError: something differs; it holds the operands.
@@ -201,7 +201,7 @@ class FuzzedPoints:
         prime = self._prime
         cases = [[self._element(source) for _ in range(8)] for _ in range(CASES)]
         for case in cases[:4]:
-            # z = 0, and an x^2 at which carries turn, for half of the elements there are.
+            # z = 0, and an x^2 at which carries change, for the half of elements that are squares.
             square = element(source, prime, 256) << 256
             case[0], case[2] = pow(square, (prime + 1) // 4, prime), 0
         data = b"".join(value.to_bytes(32, "little") for case in cases for value in case)
@@ -231,7 +231,7 @@ class FuzzedLadder:
         self._image = build(folder, self._board, FOLDER / f"{self.name}.h", "ladder.c")
 
     def round(self, source: random.Random) -> None:
-        """CASES points and scalars.
+        """Try CASES points and scalars.
 
         Raises:
             AssertionError: something differs; it holds the operands.
@@ -262,7 +262,7 @@ def fuzz(seconds: float, seed: int) -> Counter[str]:
     """Try all in turn until the time is over.
 
     Args:
-        seconds: of processor time.
+        seconds: of CPU time.
         seed: of the operands.
 
     Returns:

@@ -1,10 +1,10 @@
 """Differential fuzzing of key agreements and signatures: our C against OpenSSL.
 
 `PYTHONPATH=tests/support python tests/primitives/public_key_fuzz.py --seconds 3600 --seed 7` draws
-keys, points, messages and signatures, of which many are special or spoilt, and asks an
-implementation, under the address and undefined-behaviour sanitizers, and the cryptography package
-(OpenSSL), or, for curves that it lacks, the curve's definition. With `--boards` it asks what is
-written for a chip, on the emulated boards. Any difference ends it with the inputs.
+keys, points, messages and signatures, many of them special or corrupted. It gives them to an
+implementation, built with the address and undefined-behaviour sanitizers, and to the cryptography
+package (OpenSSL) or, for curves that it lacks, to the curve's definition. With `--boards` it tests
+chip-specific implementations on the emulated boards. Any difference ends it with the inputs.
 """
 
 import argparse
@@ -36,13 +36,13 @@ from vectors import CORES, each_part_once
 CURVES = {curve.name: curve for curve in (P256, SECP160R1, SECP256K1, SECT233R1)}
 OPENSSL: dict[str, ec.EllipticCurve] = {"p256": ec.SECP256R1(), "secp256k1": ec.SECP256K1()}
 SLOW = SECP160R1.name, SECT233R1.name
-"""Without a library: a tenth of the rounds."""
+"""Curves without a library, which get a tenth of the rounds."""
 X25519_ZERO = 0, 1, 2**255 - 19, 2**255 - 18
 Slots = dict[str, bytes]
 
 
 def structured(source: random.Random, length: int) -> bytes:
-    """Bytes that are random, or made of runs of equal bits, or nearly all 0 or all 1."""
+    """Draw bytes that are random, made of runs of equal bits, or nearly all 0 or all 1."""
     kind = source.randrange(4)
     if kind == 0:
         return source.randbytes(length)
@@ -61,7 +61,7 @@ def structured(source: random.Random, length: int) -> bytes:
 
 
 def flipped(source: random.Random, data: bytes) -> bytes:
-    """The same with one bit changed."""
+    """Return the same with one bit changed."""
     changed = bytearray(data)
     changed[source.randrange(len(data))] ^= 1 << source.randrange(8)
     return bytes(changed)
@@ -76,7 +76,7 @@ class Curved:
         self._secret_bytes = secret_bytes
 
     def secret(self, source: random.Random) -> bytes:
-        """A secret key, seldom none."""
+        """Draw a secret key, rarely an invalid one."""
         near = source.randrange(-40, 3)
         if source.randrange(8) == 0:
             value = (self._curve.order if near < 0 else 0) + near
@@ -84,15 +84,15 @@ class Curved:
         return structured(source, self._secret_bytes)
 
     def is_secret(self, secret: bytes) -> bool:
-        """Whether a number is above 0 and below the order."""
+        """Return whether a number is above 0 and below the order."""
         return 0 < int.from_bytes(secret, "big") < self._curve.order
 
     def good_secret(self, source: random.Random) -> bytes:
-        """A secret key."""
+        """Draw a valid secret key."""
         return next(s for s in iter(lambda: self.secret(source), b"") if self.is_secret(s))
 
     def public(self, secret: bytes) -> bytes:
-        """Its public key."""
+        """Return its public key."""
         if self._openssl is None:
             return self._curve.public_key(secret)
         key = ec.derive_private_key(int.from_bytes(secret, "big"), self._openssl).public_key()
@@ -100,7 +100,7 @@ class Curved:
         return self._curve.encoded((numbers.x, numbers.y))
 
     def peer(self, source: random.Random) -> bytes:
-        """A public key, or none."""
+        """Draw a public key, or an invalid one."""
         made = self.public(self.good_secret(source))
         kind = source.randrange(6)
         if kind == 0:
@@ -110,7 +110,7 @@ class Curved:
         return made
 
     def is_public(self, peer: bytes) -> bool:
-        """Whether it is a point of the generator's subgroup, from coordinates in range."""
+        """Return whether it is a point of the generator's subgroup, with coordinates in range."""
         curve, (x, y) = self._curve, self._curve.decoded(peer)
         if max(x, y) >= (1 << 233 if curve is SECT233R1 else curve.p):  # type: ignore[attr-defined]
             return False
@@ -119,7 +119,7 @@ class Curved:
         return curve is not SECT233R1 or curve.times(curve.order, (x, y)) is None
 
     def shared(self, secret: bytes, peer: bytes) -> bytes | None:
-        """The shared secret, or None."""
+        """Return the shared secret, or None."""
         if not self.is_secret(secret) or not self.is_public(peer):
             return None
         if self._openssl is None:
@@ -129,7 +129,7 @@ class Curved:
         return key.exchange(ec.ECDH(), point)
 
     def sign(self, secret: bytes, message: bytes, seed: bytes) -> bytes:
-        """The signature; deterministic without a seed."""
+        """Return the signature, which is deterministic without a seed."""
         if self._openssl is None or seed:
             return self._curve.sign(secret, message, seed)
         key = ec.derive_private_key(int.from_bytes(secret, "big"), self._openssl)
@@ -137,7 +137,7 @@ class Curved:
         return self._curve.encoded(decode_dss_signature(key.sign(message, how)))
 
     def verifies(self, signature: bytes, public: bytes, message: bytes) -> bool:
-        """Whether a signature is one."""
+        """Return whether a signature is valid."""
         half, order = len(signature) // 2, self._curve.order
         r, s = (int.from_bytes(part, "big") for part in (signature[:half], signature[half:]))
         if not (0 < r < order and 0 < s < order and self.is_public(public)):
@@ -161,21 +161,21 @@ class Montgomery:
     """What X25519 must give."""
 
     def secret(self, source: random.Random) -> bytes:
-        """Any bytes."""
+        """Draw any bytes."""
         return structured(source, 32)
 
     def public(self, secret: bytes) -> bytes:
-        """Its public key."""
+        """Return its public key."""
         return x25519.X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
 
     def peer(self, source: random.Random) -> bytes:
-        """Any bytes are a public key."""
+        """Draw any bytes: all are public keys."""
         if source.randrange(10) == 0:
             return source.choice(X25519_ZERO).to_bytes(32, "little")
         return structured(source, 32)
 
     def shared(self, secret: bytes, peer: bytes) -> bytes | None:
-        """The shared secret, or None where it would be zeros."""
+        """Return the shared secret, or None where it would be zeros."""
         key = x25519.X25519PrivateKey.from_private_bytes(secret)
         try:
             return key.exchange(x25519.X25519PublicKey.from_public_bytes(peer))
@@ -184,22 +184,22 @@ class Montgomery:
 
 
 class Edwards:
-    """What Ed25519 must give; points that are not canonical are left to other tests."""
+    """What Ed25519 must give; non-canonical points are left to other tests."""
 
     def good_secret(self, source: random.Random) -> bytes:
-        """Any bytes."""
+        """Draw any bytes."""
         return structured(source, 32)
 
     def public(self, secret: bytes) -> bytes:
-        """Its public key."""
+        """Return its public key."""
         return ed25519.Ed25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
 
     def sign(self, secret: bytes, message: bytes, seed: bytes) -> bytes:
-        """The signature."""
+        """Return the signature."""
         return ed25519.Ed25519PrivateKey.from_private_bytes(secret).sign(message)
 
     def verifies(self, signature: bytes, public: bytes, message: bytes) -> bool:
-        """Whether a signature is one."""
+        """Return whether a signature is valid."""
         try:
             ed25519.Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
         except InvalidSignature:
@@ -211,14 +211,14 @@ Round = Callable[[Device, random.Random], str]
 
 
 def run(device: Device, operation: str, slots: Slots) -> Status:
-    """An operation on what is in the slots."""
+    """Run an operation on these slots."""
     for name, data in slots.items():
         device.write(name, data)
     return device.run(operation).status
 
 
 def agreement(reference: "Curved | Montgomery") -> Round:
-    """One round of a key agreement."""
+    """Return a round of a key agreement."""
 
     def one(device: Device, source: random.Random) -> str:
         secret, peer = reference.secret(source), reference.peer(source)
@@ -239,7 +239,7 @@ def agreement(reference: "Curved | Montgomery") -> Round:
 
 
 def signature(reference: "Curved | Edwards", seed_bytes: int) -> Round:
-    """One round of a signature."""
+    """Return a round of a signature."""
 
     def one(device: Device, source: random.Random) -> str:
         secret, message = reference.good_secret(source), source.randbytes(source.randrange(200))
@@ -263,7 +263,7 @@ def signature(reference: "Curved | Edwards", seed_bytes: int) -> Round:
 
 
 def rounds() -> Iterator[tuple[Implementation, Round]]:
-    """Implementations, and a round of each."""
+    """Yield implementations, each with its round."""
     library = Library.load()
     for algorithm in library.algorithms.values():
         if algorithm.kind not in {"key-agreement", "signature"}:
@@ -280,7 +280,7 @@ def rounds() -> Iterator[tuple[Implementation, Round]]:
 
 
 def starts(way: Implementation, stack: ExitStack, *, boards: bool) -> Iterator[tuple[str, Device]]:
-    """An implementation on this machine, or on each board that it is written for."""
+    """Yield an implementation on this machine, or on each board that it is written for."""
     if way.runs_on("host"):
         if not boards:
             link = LocalLink(build_local(way, sanitize=True).path)
@@ -293,24 +293,24 @@ def starts(way: Implementation, stack: ExitStack, *, boards: bool) -> Iterator[t
 
 
 class NothingTriedError(ValueError):
-    """Silence would look like a pass."""
+    """Nothing was tried, and silence would look like a pass."""
 
 
 def fuzz(seconds: float, seed: int, *, names: str = "*", boards: bool = False) -> Counter[str]:
     """Try all in turn until the time is over.
 
     Args:
-        seconds: by the clock.
+        seconds: of wall-clock time.
         seed: of the inputs.
-        names: of what is tried, a glob.
-        boards: what is written for a chip, on emulated boards, instead of what runs here.
+        names: a glob of what to try.
+        boards: try chip-specific implementations on emulated boards, not those that run here.
 
     Returns:
         How often each came to which end.
 
     Raises:
         AssertionError: something differs; it holds the inputs.
-        NothingTriedError: what is asked for tries nothing.
+        NothingTriedError: this selects nothing to try.
     """
     known = list(rounds())
     chosen = [(way, one) for way, one in known if fnmatchcase(way.algorithm.name, names)]

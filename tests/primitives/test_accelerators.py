@@ -1,4 +1,4 @@
-"""AES engines of chips and radios are implementations like any other, where a board has them."""
+"""AES engines of chips and radios are implementations like any other, on boards that have them."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ WHOLE_CCM = [build for build in OF_BOARDS if build.implementation.name.endswith(
 
 
 def measured(store: Path, board: str, *options: str) -> dict[tuple[str, str, str, int], int]:
-    """Cycles by algorithm, implementation, operation and size; all of them were verified."""
+    """Return cycles by algorithm, implementation, operation and size; all outputs were verified."""
     joulemark("run", "--board", board, *options, "--store", str(store))
     printed = joulemark("export", "--store", str(store), "--format", "json").stdout
     return {
@@ -57,12 +57,12 @@ def test_an_engine_is_measured_and_verified_as_any_other(board: str, tmp_path: P
     one, four = (found["aes-128", engine, "encrypt", size] for size in (16, 64))
     if board == "telosb":
         # SWRS041B, table 8: 13.9 us a block; 34 bytes over SPI at half the clock are at least 544
-        # cycles of 4 MHz, and the calls around them take more.
+        # cycles at 4 MHz, and the calls around them take more.
         assert 544 + 55 < (four - one) / 3 < 4000
         # The regulator's 0.6 ms and the crystal's 1 ms at 8 MHz.
         assert found["aes-128", engine, "init", 0] > 12_800
     else:
-        # Of the chips' files: 52 cycles a block.
+        # From the chips' files: 52 cycles a block.
         assert (four - one) / 3 == pytest.approx(52, abs=3)
 
 
@@ -78,7 +78,7 @@ def test_published_vectors_through_each_engine(build: BuildOf) -> None:
 
 @pytest.mark.parametrize("build", WHOLE_CCM, ids=str)
 def test_an_engines_own_ccm_does_what_any_aead_does(build: BuildOf) -> None:
-    """Random inputs, also where they are, again and again; it releases nothing forged."""
+    """Random inputs, in place too, and repeatedly; it releases nothing forged."""
     subject = Subject(build.implementation, build.start()[1])
     for check in applicable(build.implementation):
         CHECKS[check](subject)
@@ -100,15 +100,15 @@ def test_an_engines_own_ccm_passes_over_its_data_once_and_without_the_core(
         for operation in ("encrypt", "decrypt"):
             own = [found[name, whole, operation, size] for size in (16, 1024)]
             over_blocks = [found[name, engine, operation, size] for size in (16, 1024)]
-            # Of the chips' files: a block of CCM is two passes of 53 cycles.
+            # From the chips' files: a block of CCM is two passes of 53 cycles.
             assert (own[1] - own[0]) / 63 == pytest.approx(106, abs=2)
-            # What it saves are calls, one for each pair of blocks.
+            # It saves calls: one for each pair of blocks.
             assert own[0] < over_blocks[0]
             assert own[1] < over_blocks[1] / 2
 
 
 def test_the_cc2420s_own_ccm_takes_frames(tmp_path: Path) -> None:
-    """What is longer than a frame is not measured, which is said, and refused where it comes."""
+    """Sizes beyond a frame are reported as not measured, and refused where they occur."""
     store = str(tmp_path / "f.db")
     only = ("--primitive", "aes-128-ccm-star", "--implementation", "cc2420-ccm-engine")
     asked = ("run", "--board", "telosb", *only, "--trials", "2", "--store", store)
@@ -122,8 +122,8 @@ def test_the_cc2420s_own_ccm_takes_frames(tmp_path: Path) -> None:
         if row["status"] == "ok" and row["operation"] == "encrypt"
     }
     assert set(cycles) == {(0, 0), (0, 20), (97, 0), (97, 20), (98, 0)}
-    # SWRS041B, table 8: a block takes 13.9 us, and 97 bytes 14 of them; and bytes take 16 cycles of
-    # SMCLK each, there and back.
+    # SWRS041B, table 8: a block takes 13.9 us, and 97 bytes are 14 of them; each byte takes 16
+    # cycles of SMCLK, each way.
     assert cycles[97, 0] - cycles[0, 0] == pytest.approx(14 * 13.9 * 8 + 2 * 97 * 16, rel=0.1)
 
     done = joulemark(*asked, "--operation", "encrypt", "--size", "126", code=3)
@@ -182,7 +182,7 @@ def test_choose_advises_an_engine_where_it_is_the_cheapest(tmp_path: Path) -> No
 
 
 def cycles_of_the_guide() -> dict[str, dict[tuple[int, int], list[int]]]:
-    """Of CCM*, by chip, then by bytes of associated data and of the message."""
+    """Return those of CCM*, by chip, then by bytes of associated data and of the message."""
     text = (ROOT / "docs/networks.md").read_text().partition("| | associated data, message |")[2]
     found: dict[str, dict[tuple[int, int], list[int]]] = {}
     chip = ""
@@ -237,7 +237,7 @@ def test_the_beacon_of_annex_c_takes_as_long_as_its_blocks() -> None:
     subject.load(put)
     device.run("encrypt", Flag.EMPTY)
     cycles -= machine.take_window().cycles
-    # Its 26 bytes of header are as many blocks as the 20 of the guide.
+    # Its 26 bytes of header are as many blocks as the guide's 20.
     assert cycles == cycles_of_the_guide()["CC2538"][20, 0][0]
-    # B0, two blocks of the header and the mask of the code: an engine cannot do with less.
+    # B0, two blocks of the header, and the MIC's mask: an engine cannot do with less.
     assert cycles > 4 * 52

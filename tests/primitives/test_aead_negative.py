@@ -1,8 +1,8 @@
 """What an AEAD must refuse, in the manner of Wycheproof: lengths, emptiness, changed bytes.
 
-Every rule holds for every scheme; nothing here knows one. Each implementation is built for this
-machine with sanitizers and asked over the image's protocol. That random forgeries are refused is in
-test_vectors.py.
+Every rule holds for every scheme, and no scheme is named here. Each implementation is built for
+this machine with sanitizers and tested over the image's protocol. test_vectors.py shows that random
+forgeries are refused.
 """
 
 import random
@@ -23,7 +23,7 @@ LONGEST_TAG = 20
 
 
 def implementations() -> list[Implementation]:
-    """What runs here of what is measured by default."""
+    """Return what runs here of what is measured by default."""
     found: list[Implementation] = []
     for algorithm in LIBRARY.algorithms.values():
         if algorithm.kind == "aead" and algorithm.is_default:
@@ -127,7 +127,7 @@ def test_nothing_can_be_sealed_and_opened(aead: Aead) -> None:
 
 @pytest.mark.parametrize("length", [0, 1, 3, 4, 11, 12, 15, 16, 23, 24, 31, 32, 43, 44, 64])
 def test_a_byte_more_or_less_is_refused(aead: Aead, length: int) -> None:
-    """Padding tells a short last block from a longer one that ends like the padding."""
+    """Padding distinguishes a short last block from a longer one that ends like the padding."""
     inputs = aead.usual(ad=bytes(length), message=bytes(length), seed=length)
     _, sealed = aead.encrypt(inputs)
     for more in (b"\0", b"\x80", b"\1"):
@@ -149,7 +149,7 @@ def test_bytes_do_not_move_between_header_and_message(aead: Aead) -> None:
 
 
 def test_other_lengths_are_refused_whole_or_right(aead: Aead) -> None:
-    """Another length of nonce or tag gives BAD_LENGTH alone, or what the oracle gives."""
+    """Another length of nonce or tag gives only BAD_LENGTH, or what the oracle gives."""
     usual = aead.usual(ad=b"header", message=b"seventeen bytes..")
     lengths = [(n, usual.tag_bytes) for n in range(LONGEST_NONCE + 1)]
     lengths += [(len(usual.nonce), t) for t in range(LONGEST_TAG + 1)]
@@ -170,7 +170,7 @@ def test_other_lengths_are_refused_whole_or_right(aead: Aead) -> None:
         assert status is Status.BAD_LENGTH
         assert written == unopened.output, "something was written"
     assert (len(usual.nonce), usual.tag_bytes) in allowed
-    # No tag at all: only where a standard has published a vector without one.
+    # No tag at all: only if a standard has published a vector without one.
     published = {len(vector.values["tag"]) for vector in LIBRARY.vectors(aead.algorithm.primitive)}
     assert 0 in published or not any(tag_bytes == 0 for _, tag_bytes in allowed)
 
@@ -185,7 +185,7 @@ def test_short_tags_are_compared_whole(aead: Aead) -> None:
 
 
 def test_every_nonce_gives_another_result(aead: Aead) -> None:
-    """Nonces of different lengths too: padding must not make two of them one."""
+    """Nonces of different lengths too: padding must not make two of them equal."""
     usual = aead.usual(ad=b"", message=bytes(16))
     seen: dict[bytes, bytes] = {}
     for length in range(LONGEST_NONCE + 1):

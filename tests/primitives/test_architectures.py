@@ -10,7 +10,7 @@ from joulemark.runners.protocol import Device
 from vectors import IMPLEMENTATIONS, Subject, check_published_vector
 
 EVERY = 24
-"""One of so many implementations: all of them take minutes (docs/linux-boards.md has the count)."""
+"""One implementation in this many: all take minutes (docs/linux-boards.md has the count)."""
 SOME = [w for w in IMPLEMENTATIONS if w.algorithm.vectors and w.runs_on("host")][::EVERY]
 
 

@@ -15,7 +15,7 @@ _STATEMENT = re.compile(r"^\s*(?:[\w.$]+:)?\s*(?P<name>[a-z][\w.]*)\s+(?P<operan
 
 
 def swallowed(text: str) -> list[str]:
-    """Statements of which clang 19 makes nothing, and does not say so: `mov (2+2)(r12), r4`.
+    """Return statements that clang 19 silently drops: `mov (2+2)(r12), r4`.
 
     They have an operand that begins with a parenthesis; macros' arguments may become operands.
     """
@@ -28,7 +28,7 @@ def swallowed(text: str) -> list[str]:
 
 
 def each_source_once() -> list[Implementation]:
-    """Implementations that have all assembly between them, HAL and runtime included."""
+    """Return implementations that cover all assembly sources, HAL and runtime included."""
     first = {way.parts[0].folder: way for way in IMPLEMENTATIONS if way.runs_on(BOARD.core)}
     return [w for w in first.values() if any(s.suffix == ".S" for s in w.parts[0].sources)]
 

@@ -1,4 +1,4 @@
-"""Oracles that are our own Python, against Crypto++ (cryptopp.cpp), with random inputs."""
+"""Oracles in our own Python, against Crypto++ (cryptopp.cpp), with random inputs."""
 
 import random
 import subprocess
@@ -12,9 +12,9 @@ from vectors import LIBRARY
 
 TRIALS = 100
 REVERSED = {"skipjack"}
-"""Crypto++ takes a key and a block from their other ends."""
+"""Crypto++ has their keys and blocks in the opposite byte order."""
 NOT_EMPTY = {"xtea-cbc-mac"}
-"""Crypto++ enciphers no block of an empty message; here it is padded to one."""
+"""Crypto++ enciphers no block for an empty message; here it is padded to one."""
 NAMES = [
     "speck-64-128",
     "simon-64-128",

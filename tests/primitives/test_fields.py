@@ -1,4 +1,4 @@
-"""Fields in assembly on the emulated chips, on operands at which carries turn."""
+"""Fields in assembly on the emulated chips, on operands at which carries change."""
 
 import random
 from pathlib import Path

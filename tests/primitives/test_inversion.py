@@ -30,7 +30,7 @@ MODULI = {
     "secp160r1-order": SECP160R1.order,
     "sect233r1-order": SECT233R1.order,
 }
-# Words of an element and what takes products: as the implementations combine them.
+# Widths of an element's words and of the multiplier's, as the implementations combine them.
 WIDTHS = ((32, 32), (32, 16), (16, 16))
 
 
@@ -61,6 +61,6 @@ def test_inversion(tmp_path: Path, name: str) -> None:
         for value in cases:
             out = ctypes.create_string_buffer(4 * count)
             inverted(out, value.to_bytes(4 * count, "little"))
-            # 1 / a in Montgomery's form: a stands for a / r, and what comes out for r^2 / a.
+            # 1 / a in Montgomery form: the input represents a / r, and the result is r^2 / a.
             known = pow(value, -1, modulus) * r * r % modulus if value % modulus else 0
             assert int.from_bytes(out.raw, "little") == known, (value, word_bits, order_bits)

@@ -1,10 +1,10 @@
-"""Where OCB3's constants come from: a rule gives them, for blocks of 96 bits as for 128.
+"""The origin of OCB3's constants: a rule gives them, for blocks of 96 bits as for 128.
 
 The residue belongs to the lexicographically first irreducible polynomial with the fewest terms. The
 shift makes the 64 functions that cut Offset_0 out of Stretch strongly XOR-universal: each of them,
-and the sum of any two, is invertible (Krovetz and Rogaway, FSE 2011); of those it is the one with
-the smallest remainder modulo 8, then the largest (M. Wooding, ocb-tv, README). For 128 bits that
-gives RFC 7253's constants; for 96 bits those of draft-krovetz-ocb-wideblock-00.
+and the sum of any two, is invertible (Krovetz and Rogaway, FSE 2011). Among such shifts it is the
+largest of those with the smallest remainder modulo 8 (M. Wooding, ocb-tv, README). For 128 bits
+that gives RFC 7253's constants; for 96 bits those of draft-krovetz-ocb-wideblock-00.
 """
 
 import runpy
@@ -33,7 +33,7 @@ def multiply(a: int, b: int, modulus: int) -> int:
 
 
 def divisor(a: int, b: int) -> int:
-    """Greatest common one of two polynomials."""
+    """Return the greatest common divisor of two polynomials."""
     while b:
         while a.bit_length() >= b.bit_length():
             a ^= b << (a.bit_length() - b.bit_length())
@@ -42,7 +42,7 @@ def divisor(a: int, b: int) -> int:
 
 
 def is_irreducible(modulus: int) -> bool:
-    """Rabin's test for degrees 96 = 2^5 * 3 and 128 = 2^7."""
+    """Apply Rabin's test for degrees 96 = 2^5 * 3 and 128 = 2^7."""
     degree = modulus.bit_length() - 1
     primes = [p for p in (2, 3) if degree % p == 0]
     power = 2
@@ -54,7 +54,7 @@ def is_irreducible(modulus: int) -> bool:
 
 
 def function(bits: int, shift: int, bottom: int) -> list[int]:
-    """Rows, first bit first: which bits of Ktop each bit of Offset_0 is the sum of."""
+    """Return rows, first bit first: the bits of Ktop that each bit of Offset_0 is the sum of."""
     stretch = [1 << i for i in range(bits)]
     stretch += [1 << i | (1 << (i + shift) if i + shift < bits else 0) for i in range(bits)]
     return stretch[bottom : bottom + bits]

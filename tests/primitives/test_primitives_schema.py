@@ -1,4 +1,4 @@
-"""Primitives' files: every shipped one is right, and a wrong one is named with its key."""
+"""Primitives' files: every shipped one is right, and errors in others name file and key."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Keys and signatures that a well-meant call does not have, and scalars that are special.
+"""Keys and signatures that a well-meaning caller does not pass, and special scalars.
 
 Each is refused, or gives what the definition gives.
 """
@@ -53,7 +53,7 @@ def device(request: pytest.FixtureRequest) -> Iterator[tuple[str, Device]]:
 
 
 def pow_of_two(value: int, times: int) -> int:
-    """An element of GF(2^233) squared some times."""
+    """Return an element of GF(2^233) squared this many times."""
     for _ in range(times):
         value = SECT233R1.product(value, value)
     return value
@@ -65,7 +65,7 @@ def write(device: Device, **values: bytes) -> None:
 
 
 def agree(device: Device, secret: bytes, peer: bytes, length: int = 32) -> bytes | None:
-    """The shared secret; None where it is refused."""
+    """Return the shared secret; None where it is refused."""
     write(device, secret_key=secret, peer_key=peer)
     status = device.run("agree").status
     if status is Status.OK:
@@ -81,7 +81,7 @@ def test_constants_are_what_the_generator_writes() -> None:
 
 @pytest.mark.parametrize("device", CURVE_OF, indirect=True, scope="module")
 def test_scalars_that_meet_themselves(device: tuple[str, Device]) -> None:
-    """0 and the order are no keys; next to them, and where digits or the comb end in equals."""
+    """0 and the order, which are not keys; their neighbours; and sums of equal points."""
     name, board = device
     curve = CURVE_OF[name]
     algorithm = LIBRARY[name]
@@ -104,7 +104,7 @@ def test_scalars_that_meet_themselves(device: tuple[str, Device]) -> None:
     }
     special |= {limit - 1 - 2 * d for d in range(17)} | {limit - 2 - 2 * d for d in range(17)}
     special |= {curve.order - 2 * c - 2 * d for c in (0, *comb) for d in (-1, 0, 1)}
-    # A binary curve's ladder has neither digits nor a comb; signatures multiply as agreements do.
+    # A binary curve's ladder has neither digits nor comb; signatures multiply as agreements do.
     if curve is SECT233R1 or name in SIGNATURES:
         special = {1, 2, 3, limit - 1}
     for secret in sorted(s for s in special if 0 < s < limit):
@@ -122,7 +122,7 @@ def test_scalars_that_meet_themselves(device: tuple[str, Device]) -> None:
 
 @pytest.mark.parametrize("device", CURVE_OF, indirect=True, scope="module")
 def test_points_that_are_none(device: tuple[str, Device]) -> None:
-    """Beside the curve, coordinates from p up, zero: refused by agreement and verification."""
+    """Off the curve, coordinates from p up, zero: refused by agreement and verification."""
     name, board = device
     curve = CURVE_OF[name]
     secret, length = LIBRARY[name].sizes["secret_bytes"], curve.coordinate_bytes
@@ -146,7 +146,7 @@ def test_points_that_are_none(device: tuple[str, Device]) -> None:
 
 @pytest.mark.parametrize("device", [*SIGNATURES, "ed25519"], indirect=True, scope="module")
 def test_signatures_beyond_their_range(device: tuple[str, Device]) -> None:
-    """R and s are above 0 and below the order, S below it: no other number stands for the same."""
+    """R and s are above 0 and below the order, S below it: no other number is an equivalent."""
     name, board = device
     algorithm = LIBRARY[name]
     secret, half = algorithm.sizes["secret_bytes"], algorithm.sizes["signature_bytes"] // 2
@@ -169,7 +169,7 @@ def test_signatures_beyond_their_range(device: tuple[str, Device]) -> None:
 
 
 def recovered(curve: PrimeCurve, point: tuple[int, int], r: int, s: int, e: int) -> Point:
-    """The key of which r and s sign a hash e, that point being what verification finds."""
+    """Return the key under which r and s sign a hash e, where verification finds that point."""
     inverse = pow(r, -1, curve.order)
     right = curve.times(-e * inverse % curve.order)
     key = curve.add(curve.times(s * inverse % curve.order, point), right)
@@ -179,7 +179,7 @@ def recovered(curve: PrimeCurve, point: tuple[int, int], r: int, s: int, e: int)
 
 @pytest.mark.parametrize("device", PRIME_SIGNATURES, indirect=True, scope="module")
 def test_what_verification_finds_is_special(device: tuple[str, Device]) -> None:
-    """An x above the order, infinity, keys that are small multiples of the generator."""
+    """Verification finds an x above the order or infinity; keys are small multiples of G."""
     name, board = device
     curve = CURVE_OF[name]
     assert isinstance(curve, PrimeCurve)
@@ -223,7 +223,7 @@ def test_what_verification_finds_is_special(device: tuple[str, Device]) -> None:
 
 @pytest.mark.parametrize("device", ["x25519"], indirect=True, scope="module")
 def test_x25519_refuses_points_of_low_order(device: tuple[str, Device]) -> None:
-    """What they give is zeros, whatever the secret key is."""
+    """They give zeros, whatever the secret key is."""
     _, board = device
     for u in LOW_ORDER:
         assert agree(board, bytes(range(32)), u.to_bytes(32, "little")) is None, u
@@ -240,7 +240,7 @@ def test_ed25519_refuses_keys_that_are_not_canonical(device: tuple[str, Device])
 
 
 def test_the_same_as_openssl() -> None:
-    """A moment of tests/primitives/public_key_fuzz.py, of every key agreement and signature."""
+    """A short run of tests/primitives/public_key_fuzz.py, on every key agreement and signature."""
     ends = public_key_fuzz.fuzz(1, 1)
     assert all(any(e.startswith(f"{name}/") for e in ends) for name in CURVE_OF if "p256" in name)
     assert {e.split()[-1] for e in ends} == {"agreed", "verified", "refused"}
@@ -254,6 +254,6 @@ def test_the_same_as_openssl() -> None:
     ],
 )
 def test_fuzzing_of_nothing_is_an_error(asked: dict[str, Any], message: str) -> None:
-    """What tries nothing is no pass."""
+    """Trying nothing is not a pass."""
     with pytest.raises(public_key_fuzz.NothingTriedError, match=message):
         public_key_fuzz.fuzz(**{"seconds": 1, "seed": 1, **asked})

@@ -1,4 +1,4 @@
-"""What public key takes: the targets hold, and docs/public-key.md says what is measured."""
+"""The cost of public-key operations: targets hold, and docs/public-key.md has the measurements."""
 
 import pytest
 
@@ -9,7 +9,7 @@ TELOSB_FLASH_BYTES, TELOSB_RAM_BYTES = 48 * 1024, 10 * 1024
 
 
 def shown(row: page.Row) -> list[str]:
-    """The row's cells on the page."""
+    """Return the row's cells on the page."""
     start = f"| {row.primitive}/{row.implementation} | {row.operation} |"
     board = load_board(row.board).title
     text = page.PAGE.read_text(encoding="utf-8").partition(f"## {board}\n")[2].partition("\n## ")[0]
@@ -37,7 +37,7 @@ def test_targets_hold_and_are_on_the_page(board: str) -> None:
 
 
 def test_everything_fits_a_telosb() -> None:
-    """What is deepest and what is largest, in its whole image with the harness's buffers."""
+    """The deepest and the largest, in its whole image with the harness's buffers."""
     rows = [row for row in page.ROWS if row.board == page.TELOSB]
     stacks = {row: int(shown(row)[7].replace(",", "")) for row in rows}
     flashes = {row: int(shown(row)[6].replace(",", "")) for row in rows}

@@ -1,7 +1,7 @@
 """What is left in memory: of a refusal neither the right tag nor plaintext, of a key nothing.
 
-A caller that is refused wipes nothing of its own; what stays on the stack or in a context is read
-by whatever reads memory next. Nothing here knows a scheme: whatever kind refuses is asked.
+A caller that is refused wipes nothing itself; what stays on the stack or in a context is there for
+whatever reads memory next. No scheme is named here: every kind that refuses is tested.
 """
 
 import random
@@ -20,14 +20,14 @@ from joulemark.runners.protocol import Device, Flag, Status
 from vectors import IMPLEMENTATIONS, drawn
 
 LENGTHS = (8, 16, 21, 40)
-"""Last blocks of 8 bytes for every size of block, whole ones, and others."""
+"""Messages with last blocks of 8 bytes for every block size, whole blocks, and others."""
 SHOWN_BYTES = 8
-"""So many bytes together are no accident."""
+"""This many equal bytes in a row are no coincidence."""
 BUDGET_CYCLES = 200_000_000
 
 
 class Line:
-    """An image's line that keeps what is in RAM when a window ends."""
+    """The line to an image; it keeps the contents of RAM when a window ends."""
 
     def __init__(self, image: Image, board: boards.Board) -> None:
         self.chip: Chip = chips.load_chip(board.chip)
@@ -39,7 +39,7 @@ class Line:
         self._machine.serial_write(self._port, data)
 
     def settle(self) -> None:
-        """Nothing comes unasked: the line is not disturbed."""
+        """Do nothing: the line carries nothing unasked and is not disturbed."""
 
     def receive(self) -> bytes:
         machine = self._machine
@@ -57,14 +57,14 @@ class Line:
 
 
 def forms(data: bytes) -> Iterator[bytes]:
-    """Bytes as they are, and as words of the other endianness."""
+    """Yield bytes as they are, and as words of the other endianness."""
     yield data
     for width in (2, 4, 8):
         yield b"".join(data[i : i + width][::-1] for i in range(0, len(data), width))
 
 
 def shown(secret: bytes, ram: bytes) -> bytes | None:
-    """The first bytes of a secret that are in memory together."""
+    """Return the first run of a secret's bytes found in memory, or None."""
     for form in forms(secret):
         for start in range(len(form) - SHOWN_BYTES + 1):
             part = form[start : start + SHOWN_BYTES]
@@ -74,19 +74,19 @@ def shown(secret: bytes, ram: bytes) -> bytes | None:
 
 
 def keeps_secrets(operation: Operation) -> bool:
-    """What it refuses is nobody's to read; signatures and handshakes are everybody's."""
+    """Return whether refused data must stay secret, unlike that of signatures and handshakes."""
     return bool(operation.refuses) and operation.sized and not operation.public
 
 
 def forged(put: Exchange, operation: Operation, source: random.Random) -> Exchange:
-    """An exchange whose authenticator has no byte in common with the right one."""
+    """Return an exchange whose authenticator differs from the right one in every byte."""
     slot = operation.refuses[-1]
     wrong = bytes(byte ^ source.randrange(1, 256) for byte in put.inputs[slot])
     return Exchange({**put.inputs, slot: wrong}, put.expected)
 
 
 def residue(build: BuildOf) -> list[str]:
-    """What refusals leave."""
+    """Return what refusals leave."""
     algorithm = build.implementation.algorithm
     line = Line(Image.load(build.build().path), build.board)
     device = Device(line, attempts=1)
@@ -127,7 +127,7 @@ def test_a_refusal_leaves_nothing(build: BuildOf) -> None:
 
 @lru_cache(maxsize=1)
 def own_memory(path: Path) -> list[range]:
-    """The image's buffers: slots, and the frame that came last over the line."""
+    """Return the image's buffers: slots, and the last frame on the line."""
     command = ["llvm-nm-19", "-S", str(path)]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     fields = [line.split() for line in text.splitlines()]
@@ -137,7 +137,7 @@ def own_memory(path: Path) -> list[range]:
 
 
 def memory_after(build: BuildOf, operation: str, seed: int) -> bytes:
-    """RAM at the end of an operation's window on a fresh board, all but its secrets as ever.
+    """Return RAM at the end of an operation's window on a fresh board, varying only its secrets.
 
     The image's own buffers are left out.
     """
@@ -159,13 +159,13 @@ def memory_after(build: BuildOf, operation: str, seed: int) -> bytes:
     ram = bytearray(line.ram)
     for own in own_memory(path):
         for address in own:
-            if 0 <= address - memory.start < memory.size:  # functions have such names, too
+            if 0 <= address - memory.start < memory.size:  # some functions have such names, too
                 ram[address - memory.start] = 0
     return bytes(ram)
 
 
 def remains(build: BuildOf) -> list[str]:
-    """Operations after which memory is another when only the secret was."""
+    """Return operations after which memory differs when only the secret did."""
     found = []
     contract = build.implementation.algorithm.contract
     for name, operation in contract.measured.items():

@@ -25,7 +25,7 @@ KEPT = [f"r{number}" for number in range(4, 11)]
 
 
 def build(folder: Path, compiler: str, optimisation: str, *, whole: bool = False) -> Image:
-    """The test's program on the board's start-up code and runtime, without the harness."""
+    """Build the test's program on the board's start-up code and runtime, without the harness."""
     try:
         target = board_target(boards.load_board("telosb"), None, compiler)
     except ToolError as error:
@@ -61,7 +61,7 @@ def signed(value: int, bits: int) -> int:
 
 
 def expected(a: int, b: int) -> tuple[int, ...]:
-    """What C says of the operations in runtime_helpers.c."""
+    """Return what C defines for the operations in runtime_helpers.c."""
     arithmetic = {}
     shifts = {}
     for bits in (16, 32, 64):
@@ -87,7 +87,7 @@ def expected(a: int, b: int) -> tuple[int, ...]:
 
 
 def operand(source: random.Random) -> int:
-    """Operands of all lengths, signs and edges."""
+    """Draw operands of all lengths, signs and edges."""
     value = source.getrandbits(source.choice([1, 8, 15, 16, 17, 31, 32, 33, 48, 63, 64]))
     edge = 1 << source.randrange(64)
     return source.choice([value, -value, edge, edge - 1, -edge, value << 32, 0]) % (1 << 64)

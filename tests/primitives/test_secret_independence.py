@@ -1,9 +1,9 @@
-"""What claims that its time and addresses do not depend on secrets, held to it on emitted code.
+"""Claims of secret-independent time and addresses, checked on the emitted code.
 
-Compilers make and unmake such leaks, so each build is checked by itself: keys and messages change,
-everything public stays, and cycles and the digest of all addresses must not move. A branch that
-goes the other way once in 65536 times hides from that, though all-zero and all-one secrets are
-among those tried: so nothing that decides a branch may look at secrets either.
+Compilers introduce and remove such leaks, so each build is checked by itself: keys and messages
+change, everything public stays, and neither cycles nor the digest of all addresses may change. A
+branch that goes the other way once in 65536 times escapes that, even though all-zero and all-one
+secrets are among those tried; so nothing that decides a branch may depend on secrets either.
 """
 
 import shutil
@@ -103,7 +103,7 @@ void leaky_final(leaky_ctx *ctx, uint8_t *digest) {
 
 
 def leaks(build: BuildOf) -> list[str]:
-    """Operations whose time or addresses depend on secrets, and how."""
+    """Return the operations whose time or addresses depend on secrets, and how."""
     way = build.implementation
     found = [
         observe(way, build.board, build.build(), operation)
@@ -121,7 +121,7 @@ def test_claims_hold(build: BuildOf) -> None:
 
 
 def branches_on_secrets(build: BuildOf) -> list[str]:
-    """Instructions that decide a branch by other values when only secrets are others."""
+    """Return instructions that decide a branch by different values when only secrets differ."""
     path = build.build().path
     algorithm = build.implementation.algorithm
     board = WatchedBoard(Image.load(path), build.board)
@@ -144,7 +144,7 @@ def test_no_branch_looks_at_secrets(build: BuildOf) -> None:
 
 
 def leaky(files: dict[str, str], folder: Path) -> Implementation:
-    """The one implementation of a primitive whose files these are."""
+    """Return the one implementation of the primitive in these files."""
     for name, text in files.items():
         path = folder / "hash" / "leaky" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -157,27 +157,27 @@ def leaky(files: dict[str, str], folder: Path) -> Implementation:
 
 
 def test_branches_that_go_one_way_are_found(tmp_path: Path) -> None:
-    """A carry of which a branch is made, as compilers do of sums; no message here is so long."""
+    """A carry turned into a branch, as compilers do with sums; no message here is long enough."""
     build = BuildOf(leaky(SUMMING, tmp_path), "clang", "O2")
     assert leaks(build) == []
     assert branches_on_secrets(build)
 
 
 def test_addresses_that_depend_on_secrets_are_found() -> None:
-    """AES by tables: time is the same whatever is looked up, and where is not."""
+    """Table-based AES: the time is the same whatever is looked up, but the addresses are not."""
     table = LIBRARY.implementation(LIBRARY["aes-128"], "ttable")
     found = leaks(BuildOf(table, "clang", "Os"))
     assert "encrypt: addresses differ" in found
 
 
 def test_time_that_depends_on_secrets_is_found(tmp_path: Path) -> None:
-    """A comparison that stops at the first difference, written as a hash of what it compares."""
+    """A comparison that stops at the first difference, written as a hash of its operands."""
     found = leaks(BuildOf(leaky(LEAKY, tmp_path), "clang", "Os"))
     assert any(leak.startswith("hash:") and leak.endswith("cycles") for leak in found), found
 
 
 def test_branches_on_a_cortex_m_are_looked_at(tmp_path: Path) -> None:
-    """A carry that decides; and a MAC, whose branches count bytes."""
+    """A carry that decides a branch; and a MAC, whose branches count bytes."""
     leaking = leaky(SUMMING, tmp_path)
     assert branches_on_secrets(BuildOf(leaking, "gcc", "Os", ARM))
     mac = LIBRARY.implementation(LIBRARY["siphash-2-4"], "ref")
@@ -230,7 +230,7 @@ def test_the_largest_secret_is_the_order_less_one() -> None:
 
 
 def test_refusals_are_compared_with_their_like() -> None:
-    """Numbers that are no keys, and points of low order, are refused alike; the order is known."""
+    """Invalid keys, and points of low order, are refused alike; the order is known."""
     refused = [list(group) for group in refusals(LIBRARY["ecdh-p256"], "agree")]
     numbers = {int.from_bytes(put.inputs["secret_key"], "big") for put in refused[0]}
     assert numbers == {0, P256.order, P256.order + 1, (1 << 256) - 1}

@@ -1,6 +1,6 @@
-"""Every implementation gives what the standards say and what an independent library says.
+"""Every implementation agrees with the standards and with an independent library.
 
-Each is built for this machine with sanitizers, inside the harness, and asked over the protocol.
+Each is built for this machine with sanitizers, inside the harness, and tested over the protocol.
 One implementation: `pytest tests/primitives/test_vectors.py -k "aes-128/ttable"`.
 """
 
@@ -48,7 +48,7 @@ def test_published_vectors(subject: Subject) -> None:
         check_published_vector(subject, vector)
         inputs = inputs_of(subject.algorithm, vector)
         if set(inputs) < set(subject.contract.file.input):
-            continue  # Not all that the oracle needs is published.
+            continue  # Not all of the oracle's inputs are published.
         computed = subject.algorithm.oracle(inputs)
         for name in set(subject.contract.results) & set(vector.values):
             published = vector.values[name]

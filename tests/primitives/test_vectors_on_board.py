@@ -1,6 +1,6 @@
-"""Every implementation gives on emulated boards what the standards say, for each build.
+"""Every implementation agrees with the standards on emulated boards, in each build.
 
-An implementation with code for this core alone does not run on the host: what test_vectors.py
+An implementation with code for this core only does not run on the host, so what test_vectors.py
 checks of the others there is checked of it here.
 """
 
@@ -13,7 +13,7 @@ NOT_ON_THE_HOST = [
     way
     for way in IMPLEMENTATIONS
     if "host" not in (way.parts[0].file.cores or {"host"})
-    # What says of which parts it is made is C that runs on the host over parts that are here.
+    # One that only names its parts is C that runs on the host, over parts that are tested here.
     and not way.parts[0].file.uses
 ]
 
@@ -24,7 +24,7 @@ def subject_of(build: BuildOf) -> Subject:
 
 @pytest.mark.parametrize("build", builds(way for way in IMPLEMENTATIONS if way.algorithm.vectors))
 def test_published_vectors(build: BuildOf) -> None:
-    """All of them; of operations that take long one, but at -Os."""
+    """All of them; only one for slow operations, except at -Os."""
     subject = subject_of(build)
     is_long = subject.contract.file.default is not None and build.optimisation != "Os"
     for vector in subject.algorithm.vectors[: 1 if is_long else None]:

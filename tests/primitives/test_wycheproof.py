@@ -1,6 +1,6 @@
-"""All of Wycheproof's vectors for what there is: data/wycheproof says which, and whose.
+"""All of Wycheproof's vectors that apply here: data/wycheproof lists them, with their origin.
 
-Each is tried under the sanitizers; what is not valid is refused, with nothing computed.
+Each is run with sanitizers; what is not valid is refused, with nothing computed.
 """
 
 import json
@@ -37,7 +37,7 @@ SIGNATURES = {
 
 
 def of_file(name: str) -> list[dict[str, Any]]:
-    """A file's tests, each with its group's key."""
+    """Return a file's tests, each with its group's key."""
     return [{"key": group["key"], **test} for group in FILES[name] for test in group["tests"]]
 
 
@@ -71,7 +71,7 @@ def test_signatures(name: str, part: str) -> None:
             key = test["key"].removeprefix("04") if name != "ed25519" else test["key"]
             signature = test["sig"]
             if len(signature) != 2 * length:
-                # Other lengths are no signatures before they are looked at.
+                # Other lengths are refused as signatures before they are examined.
                 assert test["result"] == "invalid", test
                 continue
             write(device, public_key=key, message=test["msg"], signature=signature)
@@ -87,7 +87,7 @@ def test_p256_agreement(part: str) -> None:
         for test in of_file("ecdh_secp256r1_ecpoint"):
             point = test["public"]
             if len(point) != 130 or not point.startswith("04"):
-                # Compressed, or no point at all: what comes before X and Y is not this code's.
+                # Compressed, or not a point: what comes before X and Y is not handled by this code.
                 assert test["result"] != "valid", test
                 continue
             tried += 1
@@ -104,7 +104,7 @@ def test_p256_agreement(part: str) -> None:
 
 @pytest.mark.parametrize("part", ["limbs16", "limbs32"])
 def test_x25519(part: str) -> None:
-    """What gives zeros is refused here, where RFC 7748 leaves the choice."""
+    """A result of zeros is refused here; RFC 7748 leaves the choice."""
     with device_of("x25519", part) as link:
         device = Device(link)
         for test in of_file("x25519"):
