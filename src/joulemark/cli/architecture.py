@@ -80,9 +80,9 @@ def architecture(
     """Price an architecture's modules: memory, processing, communication, energy, attacks.
 
     Builds every wiring, executes every operation on the emulated board with its output verified,
-    runs its network, and keeps the results in the store. A table that is there and of which nothing
-    has changed is not measured again. The method is that of daidone-2014, section IV. An attack
-    that succeeds ends it with exit code 6.
+    runs its network, and keeps the results in the store. A stored table is not measured again if
+    nothing has changed. The method is that of daidone-2014, section IV. An attack that succeeds
+    ends it with exit code 6.
     """
     from joulemark.campaign.case import Build
     from joulemark.campaign.subjects.architecture import ASPECTS

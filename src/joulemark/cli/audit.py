@@ -22,8 +22,9 @@ def audit(
 ) -> None:
     """Check what the digits of a published table of rates and energies can support.
 
-    The steps of the meter, the length of the window, the counts and the unrounded rate of each
-    row, the power that it implies, how far rounding alone can move it, and what cannot be.
+    Shows the steps of the meter, the length of the window, and for each row the counts, the
+    unrounded rate, the power that it implies, how far rounding alone can move that power, and what
+    is impossible.
     """
     from joulemark.analysis.audit import audit as find
     from joulemark.analysis.audit import read

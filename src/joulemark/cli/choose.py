@@ -192,9 +192,9 @@ def choose(
 ) -> None:
     """Choose a primitive, its implementation and its build for a board.
 
-    What was not measured is measured now, with every compiler and optimisation level. Of each
-    implementation the builds on the Pareto front of time, energy, flash and RAM are shown, marked
-    with a star, or else its best. Exits with 13 where nothing satisfies all demands.
+    What was not measured is measured now, with every compiler and optimisation level. Shows the
+    builds of each implementation on the Pareto front of time, energy, flash and RAM, marked with a
+    star, or else its best build. Exits with 13 if nothing satisfies all demands.
     """
     from joulemark.analysis import choice
     from joulemark.catalogue import boards

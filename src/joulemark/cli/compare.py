@@ -80,10 +80,10 @@ def compare(
 ) -> None:
     """Compare results case by case, and fail where they grew beyond limits.
 
-    Results that are deterministic are compared exactly, those of instruments by their intervals.
-    A limit is a fraction or an amount, in cycles, µs, nJ or bytes. Exits with 14 where a case goes
-    beyond a limit, or has no number any more. With --source, commits are checked out beside the
-    repository's own tree and measured; what follows -- are options of `run`.
+    Deterministic results are compared exactly, those of instruments by their intervals. A limit is
+    a fraction or an amount, in cycles, µs, nJ or bytes. Exits with 14 if a case goes beyond a
+    limit, or no longer has a number. With --source, commits are checked out beside the
+    repository's own tree and measured; options of `run` follow --.
     """
     from joulemark.analysis.changes import Limits
     from joulemark.analysis.changes import compare as compute

@@ -75,7 +75,8 @@ def estimate(
 
     With --library: the algorithms of a library, of that board's Debian packages.
 
-    Every number is an estimate by a model of the board's core, and says how far such were off.
+    Every number is an estimate by a model of the board's core, and says how far off such
+    estimates were.
     """
     from joulemark.campaign.libraries import estimates
     from joulemark.catalogue.machines import load_machine

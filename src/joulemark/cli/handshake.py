@@ -108,9 +108,9 @@ def handshake(
 ) -> None:
     """Show what each message of a handshake costs, and what that takes of a battery.
 
-    Both sides are emulated, their outputs verified. Without a network energy is the core's while it
-    computes. Over the air it is the core's and the radio's, from a side's first step to its last:
-    what either takes to send, to wait and to listen is in it.
+    Both sides are emulated, their outputs verified. Without a network, energy is the core's while
+    it computes. Over the air it is the core's and the radio's, from a side's first step to its
+    last, including sending, waiting and listening.
     """
     if network is None:
         asked = _Asked(primitive, board, implementation, opt, message_4, ad_size)

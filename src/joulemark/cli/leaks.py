@@ -66,7 +66,7 @@ def leaks(
 
     Runs on emulated boards with random and special secrets (1, the order less 1, sparse and dense
     ones), all outputs verified. Spread is the difference between the longest and the shortest time.
-    Refusals are of numbers that are no keys, and of points of low order beside several secrets.
+    Refusals are of invalid secret keys, and of points of low order beside several secrets.
     A build that leaks what it claims to keep ends the command with exit code 12.
     """
     from joulemark.images import build_image, toolchain

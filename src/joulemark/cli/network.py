@@ -158,7 +158,7 @@ def network(
 
     Times are the network's. A mote that faults stops, and the command exits with 7 when all is
     done; with 16 where a frame breaks the file's policy or its keys show a flaw. Ctrl-C ends the
-    run: what it was until then is shown and written, and no record is kept.
+    run: its results so far are shown and written, but no record is kept.
     """
     from joulemark.analysis.auditor import Auditor
     from joulemark.catalogue import files, networks

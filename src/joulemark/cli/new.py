@@ -43,7 +43,7 @@ def new(
     """Write the skeleton of something new, in a folder of your own.
 
     Such a folder holds primitives (KIND/NAME), boards and chips; --source names it to `run`,
-    `choose` and the others. Nothing that is there is overwritten.
+    `choose` and the others. Existing files are never overwritten.
     """
     from joulemark.catalogue import skeletons
 

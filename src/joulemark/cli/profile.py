@@ -108,9 +108,9 @@ def profile(
 ) -> None:
     """Show cycles, energy and stack per function of an image that runs on a board.
 
-    Energy is that of all parts of the board, chip, radio and other devices, while a function runs;
-    what is drawn in sleep is under "(asleep)". For source lines an image needs debug information
-    (-g); one that `run` built is built again with it, which changes no byte of its code.
+    Energy is that of all parts of the board (chip, radio and other devices) while a function runs;
+    energy in sleep is under "(asleep)". For source lines an image needs debug information (-g); an
+    image that `run` built is built again with it, which changes no byte of its code.
     """
     from joulemark.analysis.spending import Spending
     from joulemark.catalogue import boards

@@ -177,9 +177,9 @@ def slot(
 ) -> None:
     """Derive the shortest slot, run it, and show that a tick less is too short.
 
-    A root and a leaf exchange frames of 127 bytes in every slot. A moment that a mote is not ready
-    for is counted by the mote; the slot found misses none, and each part of it, a tick shorter,
-    misses one that is named. What is in the store and has not changed is not measured again.
+    A root and a leaf exchange frames of 127 bytes in every slot. Each mote counts the moments that
+    it is not ready for. The slot found misses none; with any part of it a tick shorter, one is
+    missed, and is named. What is in the store and has not changed is not measured again.
     """
     from joulemark.errors import JoulemarkError
     from joulemark.measure.slot.conduct import measured

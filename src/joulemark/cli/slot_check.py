@@ -1,4 +1,4 @@
-"""`joulemark slot-check`: prove slots again that a certificate names."""
+"""`joulemark slot-check`: prove the slots of a certificate again."""
 
 from pathlib import Path
 from typing import Annotated
