@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Wheels for Linux in dist/: tools/build-wheels.sh [ARCHITECTURE...], by default this machine's own.
-# They run where glibc is 2.28 or later (Debian 10, RHEL 8), which zig's linker takes care of, so
-# one machine builds for both architectures (x86_64 aarch64); rustup fetches what Rust needs of
-# another. The wheel of this machine's own is tried where no checkout is near.
+# They run with glibc 2.28 or later (Debian 10, RHEL 8), thanks to zig's linker, so one machine
+# builds for both architectures (x86_64 aarch64); rustup fetches what Rust needs for the other. The
+# wheel for this machine's architecture is tried away from any checkout.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 own=$(uname -m)

@@ -293,7 +293,7 @@ def test_a_timer_wakes_a_sleeping_core(tmp_path: Path, chip: str) -> None:
 
 
 def sleep_timer(ticks: int) -> list[tuple[int, int]]:
-    """Return register settings that make the CC2538's sleep timer interrupt at this many ticks."""
+    """Return registers that make the CC2538's sleep timer interrupt this many ticks after 0."""
     return [
         (0xE000E110, 1 << 17),
         *((0x400D5040 + 4 * byte, ticks >> 8 * byte & 0xFF) for byte in (3, 2, 1, 0)),

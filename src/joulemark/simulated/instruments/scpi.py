@@ -136,7 +136,7 @@ class ScpiInstrument:
 
 
 def number(text: str, low: float, high: float, default: float) -> float:
-    """Return a numeric parameter: a number with an optional unit, or MIN, MAX, DEF."""
+    """Return a numeric parameter: a number with a unit if any, as SCPI allows, or MIN, MAX, DEF."""
     words = {"MIN": low, "MINIMUM": low, "MAX": high, "MAXIMUM": high, "DEF": default}
     upper = text.upper()
     if upper in words:

@@ -1,4 +1,4 @@
-"""A measurement of something that we cannot distribute, such as another project's image.
+"""A kept measurement of what this repository cannot hold, such as another project's image.
 
 `tools/inside_image.py` writes the file that keeps it: for each system the image's digest, and the
 time that AES took in it and alone. Anyone with the image can measure it again with that tool.
